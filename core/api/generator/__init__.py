@@ -1,0 +1,1 @@
+"""The parts of the API generator: the model reader and one module per kind of output."""

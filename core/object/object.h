@@ -1,0 +1,155 @@
+/*
+ * Handles of the API.
+ *
+ * Every handle points to an object that begins with struct zeta_object. Objects of a kind come from
+ * an arena of equal slots inside one reserved address range, so any 64-bit value can be looked up
+ * with a range check, an alignment check and one load, and memory that is not mapped is never read.
+ *
+ *   arena of a kind:  base                     base + committed
+ *                     | slot | slot | slot ... | (reserved, not readable) ... |
+ *
+ * Life of a slot: free -> live (create) -> dead (retire) -> free, when the last pin is gone. A freed
+ * slot is reused in the order of freeing and not before 65 536 further objects of its kind were
+ * created, so a destroyed handle is recognised for long. The memory of a slot stays mapped and of
+ * one kind for ever ("type-stable"): a hot function may read a slot without pinning it.
+ *
+ * After fork() the child starts with empty arenas in a new range; handles of the parent are known
+ * as such (zeta_object_explain).
+ */
+#ifndef ZETA_CORE_OBJECT_OBJECT_H
+#define ZETA_CORE_OBJECT_OBJECT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <level_zero/ze_api.h>
+
+/** What a handle refers to. Aliased handle types (zet_device_handle_t ...) share a kind. */
+enum zeta_kind {
+    ZETA_KIND_NONE,
+    ZETA_KIND_DRIVER,
+    ZETA_KIND_DEVICE,
+    ZETA_KIND_CONTEXT,
+    ZETA_KIND_COMMAND_QUEUE,
+    ZETA_KIND_COMMAND_LIST,
+    ZETA_KIND_FENCE,
+    ZETA_KIND_EVENT_POOL,
+    ZETA_KIND_EVENT,
+    ZETA_KIND_IMAGE,
+    ZETA_KIND_MODULE,
+    ZETA_KIND_MODULE_BUILD_LOG,
+    ZETA_KIND_KERNEL,
+    ZETA_KIND_SAMPLER,
+    ZETA_KIND_PHYSICAL_MEM,
+    ZETA_KIND_FABRIC_VERTEX,
+    ZETA_KIND_FABRIC_EDGE,
+    ZETA_KIND_RTAS_BUILDER,
+    ZETA_KIND_RTAS_PARALLEL_OPERATION,
+    ZETA_KIND_EXTERNAL_SEMAPHORE,
+    ZETA_KIND_GRAPH,
+    ZETA_KIND_EXECUTABLE_GRAPH,
+    ZETA_KIND_METRIC_GROUP,
+    ZETA_KIND_METRIC,
+    ZETA_KIND_METRIC_STREAMER,
+    ZETA_KIND_METRIC_QUERY_POOL,
+    ZETA_KIND_METRIC_QUERY,
+    ZETA_KIND_METRIC_PROGRAMMABLE,
+    ZETA_KIND_METRIC_TRACER,
+    ZETA_KIND_METRIC_DECODER,
+    ZETA_KIND_API_TRACER,
+    ZETA_KIND_DEBUG_SESSION,
+    ZETA_KIND_COUNT
+};
+
+/**
+ * First member of every object.
+ *
+ * The four pointers are what a loader with the driver-dispatch extension expects at the start of
+ * every handle (core, tools, sysman and runtime dispatch set).
+ */
+struct zeta_object {
+    const void *dispatch[4];
+    _Atomic uint32_t kind; /**< enum zeta_kind while live, ZETA_KIND_NONE otherwise */
+    _Atomic uint32_t pins; /**< 1 for being live, plus one per zeta_object_pin */
+};
+
+/** The slots of one kind. Written by object.c only. */
+struct zeta_arena {
+    uintptr_t base;
+    uintptr_t slot_mask;         /**< slot size - 1; slot sizes are powers of two */
+    _Atomic uintptr_t committed; /**< readable bytes from base, 0 before init and after unload */
+};
+
+extern struct zeta_arena zeta_arenas[ZETA_KIND_COUNT];
+
+/**
+ * True if the value is a live handle of the kind. Any value is allowed, lock-free, any thread.
+ * Says nothing about a moment later: see zeta_object_pin.
+ */
+static inline bool zeta_object_is(const void *handle, enum zeta_kind kind)
+{
+    const struct zeta_arena *arena = &zeta_arenas[kind];
+    uintptr_t offset = (uintptr_t)handle - arena->base;
+
+    if (offset >= atomic_load_explicit(&arena->committed, memory_order_acquire) ||
+        (offset & arena->slot_mask) != 0)
+        return false;
+    return atomic_load_explicit(&((const struct zeta_object *)handle)->kind,
+                                memory_order_acquire) == (uint32_t)kind;
+}
+
+/**
+ * Why zeta_object_is said no, as the result of an entry point: UNINITIALIZED when the library is
+ * not initialised (also: shut down) or the handle belongs to the parent of a fork, else
+ * INVALID_NULL_HANDLE. Leaves a sentence that names the function and the parameter.
+ */
+ze_result_t zeta_object_explain(const void *handle, enum zeta_kind kind, const char *function,
+                                const char *parameter);
+
+/**
+ * Creates an object: a zeroed slot with its header set, live.
+ * size_bytes: sizeof of the kind's struct, checked against the slot size (256 bytes for most kinds,
+ * so what is large hangs off the object). OUT_OF_HOST_MEMORY when there is no slot.
+ * The object must not be handed out before the caller has filled it. Any thread.
+ */
+ze_result_t zeta_object_create(enum zeta_kind kind, size_t size_bytes, void **out_object);
+
+/**
+ * Makes the object dead: its handle is refused from now on. Exactly one of several callers that
+ * race gets true. The caller owns a pin afterwards and ends with zeta_object_unpin.
+ */
+bool zeta_object_retire(void *object);
+
+/** Keeps a live object from being freed; false if it is not (any more) a live one of the kind. */
+bool zeta_object_pin(const void *handle, enum zeta_kind kind);
+
+/**
+ * Gives back a pin. With the last one the kind's finisher runs and the slot becomes free.
+ */
+void zeta_object_unpin(void *object);
+
+/** Frees what hangs off an object of a kind. Runs once, on the thread that drops the last pin. */
+typedef void (*zeta_object_finish_fn)(void *object);
+
+/** Names the finisher of a kind. Called during library initialisation, before the first object. */
+void zeta_object_set_finisher(enum zeta_kind kind, zeta_object_finish_fn finish);
+
+/** Name of a kind for messages, such as "event pool". Static. */
+const char *zeta_kind_name(enum zeta_kind kind);
+
+/**
+ * Reserves the address range and opens the arenas; idempotent, called by the first initialisation
+ * of the process and of each forked child. OUT_OF_HOST_MEMORY if the range cannot be reserved.
+ */
+ze_result_t zeta_object_init(void);
+
+/** Closes the arenas: every handle is refused with UNINITIALIZED. For unload and for fork. */
+void zeta_object_close(void);
+
+/** Calls visit for each live object of a kind, in address order. For tests and shutdown. */
+void zeta_object_each(enum zeta_kind kind, void (*visit)(void *object, void *context),
+                      void *context);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * Scope-bound cleanup. The only place of core where GNU extensions are used.
+ */
+#ifndef ZETA_CORE_UTIL_CLEANUP_H
+#define ZETA_CORE_UTIL_CLEANUP_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/** Calls function(&variable) when the variable goes out of scope. */
+#define ZETA_CLEANUP(function) __attribute__((cleanup(function)))
+
+/** Hands ownership of a pointer over: gives its value and leaves null behind. */
+#define ZETA_TAKE(pointer)                                                                         \
+    __extension__({                                                                                \
+        __typeof__(pointer) zeta_taken_ = (pointer);                                               \
+        (pointer) = NULL;                                                                          \
+        zeta_taken_;                                                                               \
+    })
+
+/** Marks a function argument that an interface demands and an implementation does not need. */
+#define ZETA_UNUSED __attribute__((unused))
+
+/** ZETA_CLEANUP(zeta_freep) char *text = ...; */
+static inline void zeta_freep(void *pointer)
+{
+    void **target = pointer;
+
+    free(*target);
+    *target = NULL;
+}
+
+/** ZETA_CLEANUP(zeta_closep) int fd = ...; -1 is left alone. */
+static inline void zeta_closep(int *fd)
+{
+    if (*fd >= 0)
+        (void)close(*fd);
+    *fd = -1;
+}
+
+/** ZETA_CLEANUP(zeta_fclosep) FILE *file = ...; */
+static inline void zeta_fclosep(FILE **file)
+{
+    if (*file)
+        (void)fclose(*file);
+    *file = NULL;
+}
+
+#endif

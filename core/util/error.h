@@ -1,0 +1,38 @@
+/*
+ * Failures and the sentence that explains them.
+ */
+#ifndef ZETA_CORE_UTIL_ERROR_H
+#define ZETA_CORE_UTIL_ERROR_H
+
+#include <stdint.h>
+
+#include <level_zero/ze_api.h>
+
+#if defined(__GNUC__)
+#define ZETA_PRINTF(format, first) __attribute__((format(printf, format, first), cold))
+#else
+#define ZETA_PRINTF(format, first)
+#endif
+
+/**
+ * Returns result and leaves a sentence for zeDriverGetLastErrorDescription on this thread.
+ *
+ * The words are kept (strings are copied, up to the limits of the implementation) and put into the
+ * format only when somebody asks, so a failing call stays cheap. The sentence says what was wrong,
+ * where, and what to do. Not for ZE_RESULT_NOT_READY and warnings. format must be a literal.
+ */
+ze_result_t zeta_error(ze_result_t result, const char *format, ...) ZETA_PRINTF(2, 3);
+
+/** The same with a finished text of a plugin; copied, cut at the limit of the buffer. */
+ze_result_t zeta_error_text(ze_result_t result, const char *text, uint64_t size_bytes);
+
+/**
+ * The last sentence of this thread, "" if there is none. Valid until the next failure on this
+ * thread.
+ */
+const char *zeta_error_describe(void);
+
+/** Forgets the sentence of this thread. */
+void zeta_error_clear(void);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * Log messages: to standard error or the file of ZETA_LOG_FILE, never to standard output.
+ * ZETA_LOG chooses the level, optionally per topic: "warn" (default), "debug", "plugin=trace,warn".
+ */
+#ifndef ZETA_CORE_UTIL_LOG_H
+#define ZETA_CORE_UTIL_LOG_H
+
+#include <stdbool.h>
+
+#include "core/util/error.h"
+
+/** Importance, most important first. Numerically ZETA_PLUGIN_LOG_*. */
+enum zeta_log_level {
+    ZETA_LOG_ERROR,
+    ZETA_LOG_WARN,
+    ZETA_LOG_INFO,
+    ZETA_LOG_DEBUG,
+    ZETA_LOG_TRACE,
+    ZETA_LOG_LEVEL_COUNT
+};
+
+/** True if a message of the level and topic would be written. Cheap. */
+bool zeta_log_enabled(enum zeta_log_level level, const char *topic);
+
+/** Writes one line "zeta: <level>: <topic>: <text>". topic: "plugin", "metric", "settings" ... */
+void zeta_log(enum zeta_log_level level, const char *topic, const char *format, ...)
+    ZETA_PRINTF(3, 4);
+
+#endif

@@ -1,0 +1,113 @@
+/*
+ * Reading YAML into a small tree with positions.
+ *
+ * The subset is what hand-written configuration needs: mappings with text keys, sequences, scalars,
+ * block and flow style. Anchors, aliases, tags and several documents in one file are refused, as
+ * are duplicate keys, text that is not UTF-8 and zero bytes: none of them is needed and all of them
+ * have been used to hide things. Size, depth and number of nodes are bounded.
+ */
+#ifndef ZETA_CORE_UTIL_YAML_H
+#define ZETA_CORE_UTIL_YAML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <level_zero/ze_api.h>
+
+#include "core/util/diagnostic.h"
+
+enum zeta_yaml_kind {
+    ZETA_YAML_SCALAR,
+    ZETA_YAML_SEQUENCE,
+    ZETA_YAML_MAPPING,
+    ZETA_YAML_KIND_COUNT
+};
+
+/** A node of the tree. Nodes and texts live as long as the document. */
+struct zeta_yaml_node {
+    enum zeta_yaml_kind kind;
+    uint32_t line;   /**< from 1; where the node starts */
+    uint32_t column; /**< from 1, in characters */
+
+    const char *key; /**< name, if the node is a member of a mapping, else NULL */
+    uint32_t key_line;
+    uint32_t key_column;
+
+    const char *text; /**< of a scalar, terminated, without inner zero bytes; else NULL */
+    size_t length;    /**< of text in bytes */
+    bool plain;       /**< the scalar was written without quotes and not as a block */
+
+    uint32_t child_count;
+    struct zeta_yaml_node *first_child; /**< members in the order of the file */
+    struct zeta_yaml_node *next;        /**< next member of the same parent */
+};
+
+/** Bounds of what is read. A member that is 0 stands for the default. */
+struct zeta_yaml_limits {
+    size_t max_bytes;   /**< of the text; default 1 MiB */
+    uint32_t max_depth; /**< nesting of sequences and mappings; default 32 */
+    uint32_t max_nodes; /**< default 200 000 */
+};
+
+struct zeta_yaml_document;
+
+/**
+ * Parses a text.
+ *
+ * @name    of the text in messages, for example its path; copied
+ * @limits  may be NULL for the defaults
+ * @sink    receives the error, with line and column; may be NULL
+ *
+ * Ownership: *out_document is freed with zeta_yaml_free(). It keeps nothing of text.
+ * Errors: INVALID_ARGUMENT for a text that is refused (one error is reported; the first stops the
+ * reading), OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_yaml_parse(const char *text, size_t length, const char *name,
+                            const struct zeta_yaml_limits *limits, struct zeta_diagnostics *sink,
+                            struct zeta_yaml_document **out_document);
+
+/**
+ * Reads what an open descriptor gives, from its current position to its end, and parses it.
+ * The descriptor stays open. Parameters and errors as zeta_yaml_parse(), and INVALID_ARGUMENT with
+ * the reason when reading fails.
+ */
+ze_result_t zeta_yaml_read_fd(int fd, const char *name, const struct zeta_yaml_limits *limits,
+                              struct zeta_diagnostics *sink,
+                              struct zeta_yaml_document **out_document);
+
+/** Opens a regular file, reads and parses it. Parameters and errors as zeta_yaml_read_fd(). */
+ze_result_t zeta_yaml_read_file(const char *path, const struct zeta_yaml_limits *limits,
+                                struct zeta_diagnostics *sink,
+                                struct zeta_yaml_document **out_document);
+
+/** Frees a document with all its nodes and texts. NULL is allowed. */
+void zeta_yaml_free(struct zeta_yaml_document *document);
+
+/** The top node; NULL for a text that holds nothing (only blanks and comments). */
+const struct zeta_yaml_node *zeta_yaml_root(const struct zeta_yaml_document *document);
+
+/** The name given when the document was parsed. */
+const char *zeta_yaml_name(const struct zeta_yaml_document *document);
+
+/** The member of a mapping with this key; NULL if there is none or the node is no mapping. */
+const struct zeta_yaml_node *zeta_yaml_member(const struct zeta_yaml_node *mapping,
+                                              const char *key);
+
+/** True for a plain scalar that YAML reads as nothing: empty, "~", "null". */
+bool zeta_yaml_is_null(const struct zeta_yaml_node *node);
+
+/**
+ * Conversions of a scalar. False, and *out_value untouched, if the node is not a scalar of that
+ * form: unsigned integers are decimal or 0x hexadecimal and fit 64 bits; signed ones are decimal;
+ * doubles are finite; booleans are true or false, plain.
+ */
+bool zeta_yaml_u64(const struct zeta_yaml_node *node, uint64_t *out_value);
+bool zeta_yaml_i64(const struct zeta_yaml_node *node, int64_t *out_value);
+bool zeta_yaml_double(const struct zeta_yaml_node *node, double *out_value);
+bool zeta_yaml_bool(const struct zeta_yaml_node *node, bool *out_value);
+
+/** "a scalar", "a sequence", "a mapping", for messages. */
+const char *zeta_yaml_kind_name(enum zeta_yaml_kind kind);
+
+#endif

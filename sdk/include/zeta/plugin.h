@@ -1,0 +1,681 @@
+/*
+ * The interface between libzeta and its backends.
+ *
+ * A backend is a shared object that exports one symbol, zeta_plugin_negotiate(). Everything else
+ * crosses this border in tables of functions and plain structs with fixed-width members.
+ *
+ * ABI rules, for every struct that starts with struct_size:
+ *  - it grows only at the end; members are never reordered, removed or given another meaning;
+ *  - struct_size is sizeof() in the build of the side that fills it; the reader uses a member only
+ *    if it lies inside that size (ZETA_PLUGIN_HAS) and, for a function, is not null;
+ *  - an absent function means "unsupported feature", never a failed load, unless its comment says
+ *    that it is required.
+ *
+ * Results are uint32_t with the numeric values of ze_result_t; the ones a backend needs are below.
+ * After a failure a backend may leave a sentence for the user with host->fail().
+ *
+ * Threads: the host serialises calls for one plugin object (a stream, a queue, a module), calls for
+ * different objects may run at the same time; members marked "any time" may run beside any other
+ * call. The host holds no lock while it calls a plugin. A plugin may call host services from any
+ * thread, but never from a signal handler. Threads that a plugin starts block every signal.
+ *
+ * Strings are pointer and length, without a promise of a terminator, valid during the call unless
+ * stated otherwise. Arrays cross with their element stride, so that elements can grow.
+ */
+#ifndef ZETA_PLUGIN_H
+#define ZETA_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The newest version of this interface that the header describes. */
+#define ZETA_PLUGIN_ABI 1u
+
+/** True if the table or struct that p points to is large enough to hold member m. */
+#define ZETA_PLUGIN_HAS(p, m)                                                                      \
+    ((p)->struct_size >= (uint64_t)((const char *)(&(p)->m + 1) - (const char *)(p)))
+
+/** Result codes, numerically those of ze_result_t. */
+enum {
+    ZETA_PLUGIN_SUCCESS = 0,
+    ZETA_PLUGIN_NOT_READY = 1,
+    ZETA_PLUGIN_DEVICE_LOST = 0x70000001,
+    ZETA_PLUGIN_OUT_OF_HOST_MEMORY = 0x70000002,
+    ZETA_PLUGIN_OUT_OF_DEVICE_MEMORY = 0x70000003,
+    ZETA_PLUGIN_MODULE_BUILD_FAILURE = 0x70000004,
+    ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS = 0x70010000,
+    ZETA_PLUGIN_NOT_AVAILABLE = 0x70010001,
+    ZETA_PLUGIN_DEPENDENCY_UNAVAILABLE = 0x70020000,
+    ZETA_PLUGIN_UNSUPPORTED_VERSION = 0x78000002,
+    ZETA_PLUGIN_UNSUPPORTED_FEATURE = 0x78000003,
+    ZETA_PLUGIN_INVALID_ARGUMENT = 0x78000004,
+    ZETA_PLUGIN_HANDLE_OBJECT_IN_USE = 0x78000006,
+    ZETA_PLUGIN_INVALID_SIZE = 0x78000008,
+    ZETA_PLUGIN_UNSUPPORTED_SIZE = 0x78000009,
+    ZETA_PLUGIN_INVALID_NATIVE_BINARY = 0x7800000f,
+    ZETA_PLUGIN_INVALID_GLOBAL_NAME = 0x78000010,
+    ZETA_PLUGIN_INVALID_KERNEL_NAME = 0x78000011,
+    ZETA_PLUGIN_INVALID_FUNCTION_NAME = 0x78000012,
+    ZETA_PLUGIN_UNKNOWN = 0x7ffffffe
+};
+
+/** Text with an explicit length in bytes. data may be null when size is 0. */
+struct zeta_plugin_string {
+    const char *data;
+    uint64_t size;
+};
+
+/** A read-only array whose elements are stride bytes apart. Owned by the side that made it. */
+struct zeta_plugin_array {
+    const void *data;
+    uint64_t count;
+    uint64_t stride;
+};
+
+/* Objects of the host that a plugin only passes back. */
+struct zeta_plugin_host;
+struct zeta_plugin_event;
+
+/* Objects of the plugin that the host only passes back. */
+struct zeta_plugin;
+struct zeta_plugin_device;
+struct zeta_plugin_module;
+struct zeta_plugin_kernel;
+struct zeta_plugin_queue;
+struct zeta_plugin_stream;
+
+/* ------------------------------------------------------------------------------------------------
+ * Host services
+ * --------------------------------------------------------------------------------------------- */
+
+/** Importance of a log message. */
+enum {
+    ZETA_PLUGIN_LOG_ERROR = 0,
+    ZETA_PLUGIN_LOG_WARN = 1,
+    ZETA_PLUGIN_LOG_INFO = 2,
+    ZETA_PLUGIN_LOG_DEBUG = 3,
+    ZETA_PLUGIN_LOG_TRACE = 4
+};
+
+/** When a command ran, in ticks of the device's timer (unmasked, 64 bit); end > begin always. */
+struct zeta_plugin_times {
+    uint64_t begin_ticks;
+    uint64_t end_ticks;
+};
+
+/**
+ * Services of the host. The host pointer given at negotiation is the first argument of each.
+ * All members are present in ABI 1. The table lives as long as the process.
+ */
+struct zeta_plugin_host_ops {
+    uint64_t struct_size;
+
+    /** Writes a log message (ZETA_PLUGIN_LOG_*); the host decides where it goes. */
+    void (*log)(struct zeta_plugin_host *host, uint32_t level, struct zeta_plugin_string text);
+
+    /**
+     * Leaves the sentence that zeDriverGetLastErrorDescription gives to the calling thread.
+     * Says what failed, on which device, why, and what the user can do. Copied.
+     */
+    void (*fail)(struct zeta_plugin_host *host, uint32_t result, struct zeta_plugin_string text);
+
+    /**
+     * Looks up a setting of this manifest by name ("instance", "fault.lost_reports"...).
+     * The host has merged the manifest, the configuration files and the environment.
+     * NOT_AVAILABLE if nobody set it. The value is valid until finish().
+     */
+    uint32_t (*setting)(struct zeta_plugin_host *host, struct zeta_plugin_string name,
+                        struct zeta_plugin_string *out_value);
+
+    /** SUCCESS if the event is signalled, else NOT_READY. Lock-free. */
+    uint32_t (*event_query)(struct zeta_plugin_host *host, struct zeta_plugin_event *event);
+
+    /**
+     * Signals an event and wakes who waits for it. times may be null when nothing was timed.
+     * The host calls wake() of queues that may wait for it before this returns or soon after.
+     */
+    void (*event_signal)(struct zeta_plugin_host *host, struct zeta_plugin_event *event,
+                         const struct zeta_plugin_times *times);
+
+    /** Makes an event unsignalled. */
+    void (*event_reset)(struct zeta_plugin_host *host, struct zeta_plugin_event *event);
+
+    /**
+     * Reports the end of one submission with the cookie that came with it. result is SUCCESS or the
+     * reason why the commands did not all run. Called once for each accepted submission.
+     */
+    void (*submission_done)(struct zeta_plugin_host *host, void *cookie, uint32_t result);
+
+    /**
+     * Text that a kernel printed, in whole calls of printf. The host writes it to the standard
+     * output of the application (the place where a device's printf goes by definition).
+     */
+    void (*kernel_output)(struct zeta_plugin_host *host, struct zeta_plugin_string text);
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * Devices
+ * --------------------------------------------------------------------------------------------- */
+
+/** Device kinds, numerically those of ze_device_type_t. */
+enum { ZETA_PLUGIN_DEVICE_GPU = 1, ZETA_PLUGIN_DEVICE_CPU = 2 };
+
+/** Flags of zeta_plugin_device_properties. */
+enum {
+    ZETA_PLUGIN_DEVICE_INTEGRATED = 1u << 0,    /**< shares memory with the host */
+    ZETA_PLUGIN_DEVICE_ON_DEMAND_PAGING = 1u << 1,
+    ZETA_PLUGIN_DEVICE_ECC = 1u << 2
+};
+
+/** Flags of a queue group, numerically those of ze_command_queue_group_property_flag_t. */
+enum {
+    ZETA_PLUGIN_QUEUE_COMPUTE = 1u << 0,
+    ZETA_PLUGIN_QUEUE_COPY = 1u << 1,
+    ZETA_PLUGIN_QUEUE_COOPERATIVE = 1u << 2,
+    ZETA_PLUGIN_QUEUE_METRICS = 1u << 3
+};
+
+/** One group of equal queues. The index in the array is the ordinal. */
+struct zeta_plugin_queue_group {
+    uint64_t struct_size;
+    uint32_t flags;      /**< ZETA_PLUGIN_QUEUE_* */
+    uint32_t queue_count;
+    uint64_t max_fill_pattern_bytes;
+};
+
+/** One memory of the device. The index in the array is the ordinal. */
+struct zeta_plugin_memory {
+    uint64_t struct_size;
+    struct zeta_plugin_string name;
+    uint64_t total_bytes;
+    uint32_t max_clock_mhz;
+    uint32_t bus_width_bits;
+};
+
+/** One cache level. */
+struct zeta_plugin_cache {
+    uint64_t struct_size;
+    uint64_t size_bytes;
+    uint32_t user_controlled; /**< 1 if software can size it */
+    uint32_t reserved;
+};
+
+/**
+ * What a device is. Filled by the plugin, which owns what the pointers refer to until finish().
+ * Fields that do not apply are 0. Tiles are devices of their own whose parent is the root's index.
+ */
+struct zeta_plugin_device_properties {
+    uint64_t struct_size;
+    struct zeta_plugin_string name;  /**< at most 255 bytes */
+    struct zeta_plugin_string id;    /**< "vgpu0", or the PCI address; same for all plugins that see
+                                          this device, equal in every process */
+    uint32_t type;                   /**< ZETA_PLUGIN_DEVICE_* */
+    uint32_t flags;                  /**< ZETA_PLUGIN_DEVICE_INTEGRATED ... */
+    uint32_t parent;                 /**< index of the root device in the enumeration, or UINT32_MAX */
+    uint32_t tile;                   /**< number of the tile on its root, 0 for a root */
+    uint32_t vendor_id;
+    uint32_t device_id;
+    uint32_t revision;
+    uint32_t has_pci;                /**< 1 if the address below is real or set on purpose */
+    uint32_t pci_domain, pci_bus, pci_device, pci_function;
+    uint8_t uuid[16];                /**< equal in every process */
+
+    uint64_t timer_hz;               /**< ticks per second of the device timer, never 0 */
+    uint32_t timestamp_valid_bits;   /**< bits of the timer before it wraps */
+    uint32_t kernel_timestamp_valid_bits; /**< <= 34 (clients multiply by 10^9 in 64 bits) */
+
+    uint32_t core_clock_mhz;
+    uint32_t slices;
+    uint32_t subslices_per_slice;
+    uint32_t eus_per_subslice;
+    uint32_t threads_per_eu;
+    uint32_t simd_width;
+    uint64_t max_allocation_bytes;
+    uint32_t max_hardware_contexts;
+    uint32_t max_command_queue_priority;
+
+    uint32_t max_group_size;         /**< work-items of a group */
+    uint32_t max_group_size_xyz[3];
+    uint32_t max_group_count_xyz[3];
+    uint32_t max_shared_local_bytes;
+    uint32_t max_argument_bytes;
+    uint32_t printf_buffer_bytes;
+    uint32_t spirv_version;          /**< major << 16 | minor, 0: no IL accepted */
+    uint32_t fp16, fp64, int64_atomics, dp4a; /**< 1 where the device has it */
+    struct zeta_plugin_array subgroup_sizes; /**< of uint32_t, not empty for a compute device */
+
+    struct zeta_plugin_array queue_groups;   /**< of struct zeta_plugin_queue_group */
+    struct zeta_plugin_array memories;       /**< of struct zeta_plugin_memory */
+    struct zeta_plugin_array caches;         /**< of struct zeta_plugin_cache */
+};
+
+/** The device's clock and the host's, read together. */
+struct zeta_plugin_clock {
+    uint64_t struct_size;
+    uint64_t device_ticks; /**< unmasked when the device has more bits than it reports as valid */
+    uint64_t host_ns;      /**< CLOCK_MONOTONIC_RAW if raw is 1, else CLOCK_MONOTONIC */
+    uint64_t error_ns;     /**< bound of the distance between the two reads */
+    uint32_t raw;
+    uint32_t reserved;
+};
+
+/** Devices. Required. */
+struct zeta_plugin_device_ops {
+    uint64_t struct_size;
+
+    /**
+     * Lists the devices, roots before their tiles, in an order that is the same in every process.
+     * Writes at most capacity pointers and the whole number to out_count. No device is success
+     * with 0, silently. Required. The devices live until finish().
+     */
+    uint32_t (*enumerate)(struct zeta_plugin *self, uint32_t capacity,
+                          struct zeta_plugin_device **out_devices, uint32_t *out_count);
+
+    /** Fills what struct_size of the host's struct has room for. Required. */
+    uint32_t (*properties)(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                           struct zeta_plugin_device_properties *out_properties);
+
+    /** Reads both clocks. Required. Any time. */
+    uint32_t (*clock)(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                      struct zeta_plugin_clock *out_clock);
+
+    /** SUCCESS, or DEVICE_LOST while the device cannot work. Any time, cheap. */
+    uint32_t (*status)(struct zeta_plugin *self, struct zeta_plugin_device *device);
+
+    /** Called in a child of fork() before anything else; absent: the plugin is unusable there. */
+    uint32_t (*child_after_fork)(struct zeta_plugin *self);
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * Compute: memory, modules, kernels, queues
+ * --------------------------------------------------------------------------------------------- */
+
+/** Where an allocation lives. Numerically ze_memory_type_t. */
+enum { ZETA_PLUGIN_MEMORY_HOST = 1, ZETA_PLUGIN_MEMORY_DEVICE = 2, ZETA_PLUGIN_MEMORY_SHARED = 3 };
+
+struct zeta_plugin_memory_desc {
+    uint64_t struct_size;
+    uint32_t kind;        /**< ZETA_PLUGIN_MEMORY_* */
+    uint32_t ordinal;     /**< of the device's memories */
+    uint64_t size_bytes;  /**< > 0 */
+    uint64_t align_bytes; /**< a power of two, or 0 for the default */
+};
+
+/** Forms of a module image. */
+enum { ZETA_PLUGIN_MODULE_IL_SPIRV = 0, ZETA_PLUGIN_MODULE_NATIVE = 1 };
+
+struct zeta_plugin_module_desc {
+    uint64_t struct_size;
+    uint32_t format; /**< ZETA_PLUGIN_MODULE_* */
+    uint32_t reserved;
+    const uint8_t *image;
+    uint64_t image_bytes;
+    struct zeta_plugin_string build_flags;
+    struct zeta_plugin_array constant_ids;    /**< of uint32_t */
+    struct zeta_plugin_array constant_values; /**< of pointers to the values, same count */
+};
+
+/** Receives build log text piece by piece during module_create. */
+struct zeta_plugin_log_sink {
+    void *context;
+    void (*write)(void *context, struct zeta_plugin_string text);
+};
+
+/** What a kernel argument is. */
+enum {
+    ZETA_PLUGIN_ARG_VALUE = 0,  /**< size_bytes of plain data */
+    ZETA_PLUGIN_ARG_GLOBAL = 1, /**< a pointer, 8 bytes */
+    ZETA_PLUGIN_ARG_LOCAL = 2   /**< local memory; the block holds its size as uint64_t */
+};
+
+/** One kernel argument and its place in the argument block of a launch. */
+struct zeta_plugin_argument {
+    uint64_t struct_size;
+    uint32_t kind;         /**< ZETA_PLUGIN_ARG_* */
+    uint32_t size_bytes;
+    uint32_t offset_bytes; /**< in the block */
+    uint32_t reserved;
+};
+
+/** What a kernel is. Pointers stay valid until the kernel is destroyed. */
+struct zeta_plugin_kernel_properties {
+    uint64_t struct_size;
+    struct zeta_plugin_string name;
+    struct zeta_plugin_string attributes; /**< source attributes, blank separated */
+    struct zeta_plugin_array arguments;   /**< of struct zeta_plugin_argument */
+    uint32_t block_bytes;                 /**< size of the argument block */
+    uint32_t required_group_size[3];      /**< 0: free */
+    uint32_t max_group_size;
+    uint32_t max_subgroup_size;           /**< >= 1 */
+    uint32_t max_subgroups;
+    uint32_t local_bytes;                 /**< static local memory of a group */
+    uint32_t private_bytes;               /**< per work-item */
+    uint32_t spill_bytes;
+    uint8_t uuid[16];                     /**< of the kernel */
+    uint8_t module_uuid[16];
+};
+
+struct zeta_plugin_queue_desc {
+    uint64_t struct_size;
+    uint32_t ordinal;  /**< queue group */
+    uint32_t index;    /**< queue in the group */
+    uint32_t priority; /**< numerically ze_command_queue_priority_t */
+    uint32_t reserved;
+};
+
+/** Command types. */
+enum {
+    ZETA_PLUGIN_COMMAND_BARRIER = 0,   /**< all earlier commands complete; also carries waits/signal */
+    ZETA_PLUGIN_COMMAND_LAUNCH = 1,
+    ZETA_PLUGIN_COMMAND_COPY = 2,
+    ZETA_PLUGIN_COMMAND_COPY_REGION = 3,
+    ZETA_PLUGIN_COMMAND_FILL = 4,
+    ZETA_PLUGIN_COMMAND_TIMESTAMP = 5, /**< writes the device timer (uint64_t) to memory */
+    ZETA_PLUGIN_COMMAND_EVENT_RESET = 6,
+    ZETA_PLUGIN_COMMAND_CALL = 7       /**< calls a function of the host in queue order */
+};
+
+/** Flags of a command. */
+enum {
+    ZETA_PLUGIN_COMMAND_COOPERATIVE = 1u << 0,
+    ZETA_PLUGIN_COMMAND_INDIRECT = 1u << 1 /**< launch.indirect_counts holds the group counts at run time */
+};
+
+struct zeta_plugin_launch {
+    struct zeta_plugin_kernel *kernel;
+    const void *arguments;     /**< block_bytes of the kernel; valid until the submission is done */
+    uint32_t group_size[3];
+    uint32_t group_count[3];   /**< a zero in any of them: nothing runs, success */
+    uint64_t global_offset[3];
+    const uint32_t *indirect_counts; /**< with COMMAND_INDIRECT: three values read when it starts */
+};
+
+struct zeta_plugin_copy {
+    void *target;
+    const void *source;
+    uint64_t size_bytes;
+};
+
+/** A box of bytes, width x height rows x depth slices, at origins inside both buffers. */
+struct zeta_plugin_copy_region {
+    void *target;
+    const void *source;
+    uint64_t target_origin[3], source_origin[3]; /**< x in bytes, y in rows, z in slices */
+    uint64_t size[3];                            /**< x in bytes, y in rows, z in slices */
+    uint64_t target_pitch_bytes, target_slice_bytes;
+    uint64_t source_pitch_bytes, source_slice_bytes;
+};
+
+struct zeta_plugin_fill {
+    void *target;
+    const void *pattern; /**< pattern_bytes, valid until the submission is done */
+    uint64_t pattern_bytes;
+    uint64_t size_bytes;
+};
+
+struct zeta_plugin_call {
+    void (*function)(void *context);
+    void *context;
+};
+
+/**
+ * One command. Commands of a submission run in order; each starts after its wait events are
+ * signalled and, when it ends, signals its event with the ticks at which it began and ended.
+ */
+struct zeta_plugin_command {
+    uint64_t struct_size;
+    uint32_t type;  /**< ZETA_PLUGIN_COMMAND_* */
+    uint32_t flags;
+    struct zeta_plugin_event *const *wait_events;
+    uint64_t wait_count;
+    struct zeta_plugin_event *signal_event; /**< null: none; for EVENT_RESET the one to reset */
+    union {
+        struct zeta_plugin_launch launch;
+        struct zeta_plugin_copy copy;
+        struct zeta_plugin_copy_region region;
+        struct zeta_plugin_fill fill;
+        uint64_t *timestamp;
+        struct zeta_plugin_call call;
+    } u;
+};
+
+/**
+ * Compute. The memory, module, kernel and queue functions are required once the table is given,
+ * except those marked optional.
+ */
+struct zeta_plugin_compute_ops {
+    uint64_t struct_size;
+
+    /** Allocates memory; device may be null for host memory. OUT_OF_*_MEMORY when there is none. */
+    uint32_t (*memory_allocate)(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                const struct zeta_plugin_memory_desc *desc, void **out_address);
+    /** Frees what memory_allocate gave. No command uses it any more. */
+    uint32_t (*memory_free)(struct zeta_plugin *self, void *address);
+
+    /**
+     * Builds or loads a module. May take long, may block while a debugger looks at it. On failure
+     * the log sink has got a text that says what is wrong, also for native images.
+     */
+    uint32_t (*module_create)(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                              const struct zeta_plugin_module_desc *desc,
+                              const struct zeta_plugin_log_sink *log,
+                              struct zeta_plugin_module **out_module);
+    void (*module_destroy)(struct zeta_plugin *self, struct zeta_plugin_module *module);
+    /** Array of struct zeta_plugin_string, valid until the module is destroyed. */
+    uint32_t (*module_kernel_names)(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                                    struct zeta_plugin_array *out_names);
+    /** The image in the form that module_create accepts as NATIVE; valid until destroyed. */
+    uint32_t (*module_native_image)(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                                    struct zeta_plugin_array *out_bytes);
+    /** Address and size of a global variable; INVALID_GLOBAL_NAME if there is none. */
+    uint32_t (*module_global)(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                              struct zeta_plugin_string name, void **out_address,
+                              uint64_t *out_bytes);
+
+    /** INVALID_KERNEL_NAME if the module has no such kernel. */
+    uint32_t (*kernel_create)(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                              struct zeta_plugin_string name, struct zeta_plugin_kernel **out_kernel);
+    void (*kernel_destroy)(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel);
+    uint32_t (*kernel_properties)(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
+                                  struct zeta_plugin_kernel_properties *out_properties);
+
+    uint32_t (*queue_create)(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                             const struct zeta_plugin_queue_desc *desc,
+                             struct zeta_plugin_queue **out_queue);
+    /**
+     * Ends a queue. Submissions that have not finished are abandoned: running work is interrupted
+     * and reported as DEVICE_LOST through submission_done before this returns. Destroying a queue
+     * whose work faulted is the way back to a usable device.
+     */
+    void (*queue_destroy)(struct zeta_plugin *self, struct zeta_plugin_queue *queue);
+    /**
+     * Hands over commands; never waits for them. The commands, what they point to, and their events
+     * stay valid until submission_done() was called with cookie. Queues may wait for events that
+     * other queues signal later: this must not dead-lock, whatever the order of submission.
+     */
+    uint32_t (*submit)(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
+                       const struct zeta_plugin_array *commands, void *cookie);
+    /** Some event changed; commands that wait may be ready now. Any time. Cheap. */
+    void (*wake)(struct zeta_plugin *self);
+    /** SUCCESS, or DEVICE_LOST after a command of this queue faulted. Any time. Cheap. */
+    uint32_t (*queue_status)(struct zeta_plugin *self, struct zeta_plugin_queue *queue);
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * Metrics: sets, symbols, streams
+ * --------------------------------------------------------------------------------------------- */
+
+/** Receives set text (YAML of the set format) that a plugin makes at run time. */
+struct zeta_plugin_text_sink {
+    void *context;
+    void (*write)(void *context, struct zeta_plugin_string name, struct zeta_plugin_string text);
+};
+
+/** A number that expressions refer to as $Name. */
+struct zeta_plugin_symbol {
+    uint64_t struct_size;
+    struct zeta_plugin_string name; /**< without the dollar sign */
+    uint32_t is_float;              /**< 1: f64, else u64 */
+    uint32_t reserved;
+    uint64_t u64;
+    double f64;
+};
+
+/** One register write or one selection of a program. */
+struct zeta_plugin_program_entry {
+    uint64_t struct_size;
+    uint32_t address;                /**< of a register */
+    uint32_t value;
+    struct zeta_plugin_string select; /**< not empty: a selection that only the plugin understands */
+};
+
+/** Opens a stream; in and out. */
+struct zeta_plugin_stream_desc {
+    uint64_t struct_size;
+    struct zeta_plugin_string unit;    /**< name of the exclusive unit, from the set file */
+    struct zeta_plugin_string set;     /**< name of the set, for messages */
+    struct zeta_plugin_array program;  /**< of struct zeta_plugin_program_entry */
+    struct zeta_plugin_string digest;  /**< identifies the program between processes */
+    uint64_t period_ns;                /**< in: wanted; out: used, nearest supported one */
+    uint64_t notify_records;           /**< N: the descriptor polls readable with N pending */
+    uint64_t ring_records;             /**< in: wanted capacity; out: capacity */
+    uint32_t record_bytes;             /**< record size of the layout; INVALID_ARGUMENT if wrong */
+    uint32_t reserved;
+};
+
+/** What one read gave. */
+struct zeta_plugin_read {
+    uint64_t struct_size;
+    uint64_t bytes;       /**< whole records, oldest first */
+    uint64_t lost;        /**< records lost before the first of this read; 0 if unknown or none */
+    uint32_t broken;      /**< 1: the sequence is interrupted before the first record of this read */
+    uint32_t reason;      /**< of the break: ZETA_PLUGIN_BREAK_* */
+};
+
+enum {
+    ZETA_PLUGIN_BREAK_NONE = 0,
+    ZETA_PLUGIN_BREAK_OVERFLOW = 1, /**< ring was full */
+    ZETA_PLUGIN_BREAK_LOST = 2,     /**< device says that reports were lost */
+    ZETA_PLUGIN_BREAK_RESET = 3     /**< device was reset */
+};
+
+/** Range of sampling periods of a unit. */
+struct zeta_plugin_limits {
+    uint64_t struct_size;
+    uint64_t min_period_ns;
+    uint64_t max_period_ns;
+};
+
+/** Sets and time-based streams. */
+struct zeta_plugin_metric_ops {
+    uint64_t struct_size;
+
+    /** Optional. Writes set files beside those of the manifest. */
+    uint32_t (*get_sets)(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                         const struct zeta_plugin_text_sink *sink);
+    /** Array of struct zeta_plugin_symbol, valid until finish(). Required. */
+    uint32_t (*symbols)(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                        struct zeta_plugin_array *out_symbols);
+    /** Range of periods of a unit. Required. */
+    uint32_t (*limits)(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                       struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits);
+    /** Process id that has the unit now, 0 if it is free. Optional. */
+    uint32_t (*holder)(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                       struct zeta_plugin_string unit, uint32_t *out_pid);
+
+    /**
+     * Starts sampling. The first record is taken at open (the baseline). Streams count what every
+     * process does on the device. HANDLE_OBJECT_IN_USE: this process has the unit;
+     * NOT_AVAILABLE: another process has it (fail() names its pid). Required.
+     */
+    uint32_t (*stream_open)(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                            struct zeta_plugin_stream_desc *desc,
+                            struct zeta_plugin_stream **out_stream);
+    /**
+     * Copies whole records, oldest first. Never blocks; nothing pending is SUCCESS with 0 bytes.
+     * A read ends before a break, so a break is only ever before its first record. Required.
+     */
+    uint32_t (*stream_read)(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
+                            void *buffer, uint64_t capacity_bytes,
+                            struct zeta_plugin_read *out_read);
+    /** Records that a read would give now. Any time. Lock-free. Optional. */
+    uint64_t (*stream_pending)(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
+    /** A descriptor that polls readable when notify_records are pending, or -1. Optional. */
+    int32_t (*stream_descriptor)(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
+    /**
+     * Stops sampling and gives up the unit; records stay readable until close.
+     * After it no record is added. Optional.
+     */
+    void (*stream_stop)(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
+    /** Ends the stream. Required. */
+    void (*stream_close)(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * Negotiation
+ * --------------------------------------------------------------------------------------------- */
+
+/** The operations of one plugin instance (one manifest). Lives until the process ends. */
+struct zeta_plugin_ops {
+    uint64_t struct_size;
+
+    /**
+     * Prepares the plugin: reads settings, looks for hardware. May start threads. Called once after
+     * negotiation, and again after finish(). Absent: nothing to do.
+     */
+    uint32_t (*init)(struct zeta_plugin *self);
+    /** Stops threads, closes descriptors, frees memory. The code stays mapped. Required. */
+    void (*finish)(struct zeta_plugin *self);
+
+    const struct zeta_plugin_device_ops *device;   /**< required */
+    const struct zeta_plugin_compute_ops *compute; /**< null: no compute */
+    const struct zeta_plugin_metric_ops *metric;   /**< null: no metrics */
+};
+
+/** What the host offers. Valid during the call, except ops and host, which live on. */
+struct zeta_plugin_offer {
+    uint64_t struct_size;
+    uint32_t abi_min; /**< oldest interface the host still speaks */
+    uint32_t abi_max;
+    const struct zeta_plugin_host_ops *ops;
+    struct zeta_plugin_host *host;
+    struct zeta_plugin_string id;       /**< of the manifest */
+    struct zeta_plugin_string data_dir; /**< directory of the manifest's data, absolute */
+    struct zeta_plugin_string host_version;
+};
+
+/** What the plugin answers. */
+struct zeta_plugin_answer {
+    uint64_t struct_size;
+    uint32_t abi; /**< chosen, inside the offered range */
+    uint32_t reserved;
+    struct zeta_plugin *self; /**< first argument of every operation; not null */
+    const struct zeta_plugin_ops *ops;
+    struct zeta_plugin_string id;      /**< must equal the offered id */
+    struct zeta_plugin_string version; /**< of the plugin */
+};
+
+/** Type of the one exported symbol. */
+typedef uint32_t (*zeta_plugin_negotiate_fn)(const struct zeta_plugin_offer *offer,
+                                             struct zeta_plugin_answer *out_answer);
+
+/**
+ * The only symbol that a plugin exports. Called once per manifest, so one shared object can serve
+ * several manifests with one self each; it keeps no mutable globals. UNSUPPORTED_VERSION when the
+ * offered range holds no version that the plugin speaks.
+ */
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
+uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,
+                               struct zeta_plugin_answer *out_answer);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,167 @@
+/*
+ * The API of Zeta's own: what the ze and zet functions cannot say. For tools.
+ *
+ * Functions are exported by libzeta and can also be found by name with
+ * zeDriverGetExtensionFunctionAddress. Structs start with struct_size, which the caller sets to
+ * sizeof(); the library fills the members that fit. Strings belong to the library and stay valid
+ * until the process ends. All functions may be called from any thread.
+ */
+#ifndef ZETA_ZETA_H
+#define ZETA_ZETA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <level_zero/ze_api.h>
+#include <level_zero/zet_api.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define ZETA_EXPORT __attribute__((visibility("default")))
+#else
+#define ZETA_EXPORT
+#endif
+
+/** Version of the library as "major.minor.patch". Needs no initialisation. */
+ZETA_EXPORT const char *zetaGetVersion(void);
+
+/**
+ * The sentence about the last failed ze, zet or zeta call of this thread, "" if there is none.
+ * Like zeDriverGetLastErrorDescription, but works before a driver exists.
+ * Valid until the next failing call on this thread.
+ */
+ZETA_EXPORT const char *zetaGetLastError(void);
+
+/** What became of a plugin. */
+enum zeta_plugin_state {
+    ZETA_PLUGIN_STATE_FOUND,       /**< manifest read, nothing else done yet */
+    ZETA_PLUGIN_STATE_SHADOWED,    /**< another manifest with the same id came first */
+    ZETA_PLUGIN_STATE_DISABLED,    /**< by settings, environment, or because hardware was found */
+    ZETA_PLUGIN_STATE_NO_DEVICE,   /**< nothing on this machine matches, or it found no device */
+    ZETA_PLUGIN_STATE_NOT_LOADABLE,/**< bad manifest, missing or unusable library */
+    ZETA_PLUGIN_STATE_REFUSED,     /**< not trusted, or no common interface version */
+    ZETA_PLUGIN_STATE_FAILED,      /**< returned an error */
+    ZETA_PLUGIN_STATE_ACTIVE
+};
+
+/** One manifest that was found, usable or not. */
+struct zeta_plugin_info {
+    size_t struct_size;
+    const char *id;       /**< "" when the manifest could not be read */
+    const char *manifest; /**< path */
+    const char *library;  /**< resolved path, "" if unknown */
+    const char *version;
+    const char *device_class; /**< "hardware", "software" or "" */
+    const char *provides; /**< comma separated: "compute,metric.stream" */
+    uint32_t state;       /**< enum zeta_plugin_state */
+    uint32_t device_count;
+    const char *reason;   /**< sentence: why it is not active, "" when it is */
+};
+
+/**
+ * Lists plugins in their order. count as in zeDriverGet: 0 asks for the number.
+ * UNINITIALIZED before zeInit.
+ */
+ZETA_EXPORT ze_result_t zetaPluginGet(uint32_t *count, struct zeta_plugin_info *plugins);
+
+/** A directory that is searched for manifests. */
+struct zeta_search_path {
+    size_t struct_size;
+    const char *path;
+    const char *origin; /**< "ZETA_PLUGIN_PATH", "beside libzeta", "XDG_CONFIG_HOME" ... */
+    uint32_t exists;
+    uint32_t used;      /**< 0: skipped; note says why */
+    const char *note;
+};
+
+/** Lists the search directories in order. Works before zeInit. */
+ZETA_EXPORT ze_result_t zetaSearchPathGet(uint32_t *count, struct zeta_search_path *paths);
+
+/**
+ * Checks one manifest in a child process: reads it, loads the library, negotiates, initialises,
+ * lists devices, finishes. A crash of the plugin is reported, not suffered.
+ * Writes the state reached and a sentence, cut to report_bytes with a terminator.
+ */
+ZETA_EXPORT ze_result_t zetaPluginCheck(const char *manifest_path, uint32_t *out_state,
+                                        char *report, size_t report_bytes);
+
+/** A setting and where its value came from. */
+struct zeta_setting {
+    size_t struct_size;
+    const char *name;
+    const char *value;
+    const char *origin; /**< "default", "environment ZETA_LOG", "/etc/zeta/zeta.yaml:12" ... */
+};
+
+/** Lists the settings in effect, sorted by name. UNINITIALIZED before zeInit. */
+ZETA_EXPORT ze_result_t zetaSettingGet(uint32_t *count, struct zeta_setting *settings);
+
+/** Which plugin stands behind a device, and what for. */
+struct zeta_device_info {
+    size_t struct_size;
+    const char *id;           /**< PCI address or virtual id, as "zeta -d" takes it */
+    const char *device_class; /**< "hardware" or "software" */
+    const char *compute;      /**< id of the plugin that provides it, "" if none */
+    const char *stream;
+    const char *query;
+    const char *tracer;
+    const char *debug;
+};
+
+ZETA_EXPORT ze_result_t zetaDeviceGetInfo(ze_device_handle_t device,
+                                          struct zeta_device_info *info);
+
+/** Range of sampling periods and the present holder of a group's unit. */
+struct zeta_group_info {
+    size_t struct_size;
+    const char *plugin;
+    const char *unit;
+    const char *origin;       /**< set file and line */
+    uint64_t min_period_ns;
+    uint64_t max_period_ns;
+    uint32_t holder_pid;      /**< 0: nobody samples it now */
+    uint32_t record_bytes;
+};
+
+ZETA_EXPORT ze_result_t zetaMetricGroupGetInfo(zet_metric_group_handle_t group,
+                                               struct zeta_group_info *info);
+
+/** How a metric's value comes about. */
+enum zeta_metric_class {
+    ZETA_METRIC_CLASS_EXACT,     /**< counted */
+    ZETA_METRIC_CLASS_SIMULATED, /**< result of a simulated structure fed with real addresses */
+    ZETA_METRIC_CLASS_MODELLED,  /**< from a model of time */
+    ZETA_METRIC_CLASS_MEASURED   /**< read from hardware */
+};
+
+struct zeta_metric_info {
+    size_t struct_size;
+    uint32_t metric_class; /**< enum zeta_metric_class */
+    uint32_t reserved;
+};
+
+ZETA_EXPORT ze_result_t zetaMetricGetInfo(zet_metric_handle_t metric,
+                                          struct zeta_metric_info *info);
+
+/** What a stream did so far. */
+struct zeta_stream_info {
+    size_t struct_size;
+    uint64_t records;   /**< given to the application, without repeated ones */
+    uint64_t lost;      /**< known to be lost */
+    uint64_t breaks;
+    uint64_t bytes;
+    uint64_t period_ns; /**< in use */
+    uint64_t ring_records;
+};
+
+ZETA_EXPORT ze_result_t zetaMetricStreamerGetInfo(zet_metric_streamer_handle_t streamer,
+                                                  struct zeta_stream_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

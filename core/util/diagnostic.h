@@ -23,7 +23,7 @@ struct zeta_diagnostic {
     enum zeta_severity severity;
     const char *file; /**< path or name of the text; never NULL */
     uint32_t line;    /**< from 1; 0 when the finding has no position */
-    uint32_t column;  /**< from 1, in bytes; 0 when the finding has no position */
+    uint32_t column;  /**< from 1, in characters; 0 when the finding has no position */
     const char *text; /**< one sentence without a final newline */
 };
 

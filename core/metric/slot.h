@@ -1,0 +1,72 @@
+/*
+ * Control slots: what the core says between the records of raw data.
+ *
+ * Raw data is a sequence of slots of the record size. A slot is a record, or a control slot that
+ * starts with a magic of 16 bytes, or padding (only zero bytes). So loss and tile travel with the
+ * bytes, any concatenation of reads is valid data, and calculation needs no state.
+ *
+ *   0              16      20      24            32
+ *   | magic        | kind  | value | lost        | zero up to the record size
+ *
+ * All numbers are little-endian.
+ */
+#ifndef ZETA_CORE_METRIC_SLOT_H
+#define ZETA_CORE_METRIC_SLOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ZETA_SLOT_MAGIC_BYTES 16u
+/** Bytes of a control slot that mean something; the rest of the slot is zero. */
+#define ZETA_SLOT_CONTROL_BYTES 32u
+
+enum zeta_slot_kind {
+    ZETA_SLOT_BREAK = 1, /**< the records on both sides are not neighbours */
+    ZETA_SLOT_TILE = 2,  /**< the following slots come from the tile `value` */
+    ZETA_SLOT_END = 3    /**< the stream ended; what follows belongs to another one */
+};
+
+/** Why a stream of records is interrupted; numerically ZETA_PLUGIN_BREAK_*. */
+enum zeta_break_reason {
+    ZETA_BREAK_OVERFLOW = 1, /**< the ring was full */
+    ZETA_BREAK_LOST = 2,     /**< the device says that records were lost */
+    ZETA_BREAK_RESET = 3     /**< the device was reset */
+};
+
+/** A decoded control slot. */
+struct zeta_slot_control {
+    enum zeta_slot_kind kind;
+    uint32_t value;        /**< BREAK: zeta_break_reason; TILE: index of the tile; END: 0 */
+    uint64_t lost_records; /**< BREAK: records that are missing, 0 if unknown */
+};
+
+/** Writes a control slot. record_bytes >= ZETA_RECORD_MIN_BYTES; every byte of it is written. */
+void zeta_slot_write(const struct zeta_slot_control *control, void *slot, size_t record_bytes);
+
+/** True if the slot starts with the magic. The slot holds at least ZETA_SLOT_MAGIC_BYTES. */
+bool zeta_slot_is_control(const void *slot);
+
+/** True if the slot holds only zero bytes. */
+bool zeta_slot_is_padding(const void *slot, size_t record_bytes);
+
+/**
+ * Decodes a control slot; false if the slot is none, or of a kind that this version does not know
+ * (such a slot is skipped by readers).
+ */
+bool zeta_slot_read(const void *slot, struct zeta_slot_control *out_control);
+
+/** What a piece of raw data holds. */
+struct zeta_slot_summary {
+    uint64_t record_count;
+    uint64_t break_count;
+    uint64_t lost_records; /**< sum over the breaks; a break of unknown size adds nothing */
+    uint64_t tile_slots;   /**< number of TILE slots; 0: data of a device without tiles */
+    uint32_t max_tile;     /**< largest tile index named, 0 if none */
+};
+
+/** Looks through raw data. A last incomplete slot is ignored. raw may be NULL if raw_bytes is 0. */
+void zeta_slot_summarize(const void *raw, size_t raw_bytes, size_t record_bytes,
+                         struct zeta_slot_summary *out_summary);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ZETA_PLUGINS_VGPU_SPACE_H
+#define ZETA_PLUGINS_VGPU_SPACE_H
+
+/*
+ * The memory that kernels may touch: a table of host address ranges. Kernels use host addresses
+ * (identity mapping), so this table is what turns a wild pointer into a device fault.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct zeta_vgpu_space;
+
+/** Most threads that can execute on one space at the same time. */
+#define ZETA_VGPU_SPACE_READERS 64u
+
+/** Rights of a range; readable always. */
+enum zeta_vgpu_access {
+    ZETA_VGPU_ACCESS_READ = 0,
+    ZETA_VGPU_ACCESS_WRITE = 1
+};
+
+/** One range. */
+struct zeta_vgpu_range {
+    uint64_t begin;
+    uint64_t end; /**< one past the last byte */
+    bool writable;
+    /**
+     * Address of @begin in the cache models. It follows from the order in which ranges were
+     * added, so cache counters do not change with the host's address layout.
+     */
+    uint64_t model_begin;
+};
+
+/** An empty space, or NULL without memory. */
+struct zeta_vgpu_space *zeta_vgpu_space_create(void);
+
+/** Frees the table; the memory of the ranges belongs to others. NULL is allowed. */
+void zeta_vgpu_space_destroy(struct zeta_vgpu_space *space);
+
+/**
+ * Makes [begin, begin + size_bytes) visible to kernels.
+ *
+ * False when the size is 0, the range wraps, overlaps another, or memory ran out. Whole pages
+ * are the fast case; other sizes are checked to the byte all the same. Any thread.
+ */
+bool zeta_vgpu_space_add(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes,
+                         enum zeta_vgpu_access access);
+
+/**
+ * Takes away the range that begins at @begin; false when there is none.
+ *
+ * Returns after every running kernel stopped using it, so the caller may unmap the memory at
+ * once. Any thread except those in engine callbacks.
+ */
+bool zeta_vgpu_space_remove(struct zeta_vgpu_space *space, const void *begin);
+
+/** Finds the range that holds @address. Any thread. */
+bool zeta_vgpu_space_find(struct zeta_vgpu_space *space, uint64_t address,
+                          struct zeta_vgpu_range *out_range);
+
+/**
+ * True when [address, address + size_bytes) is visible (and writable if asked), possibly over
+ * several ranges that touch. Any thread.
+ */
+bool zeta_vgpu_space_covers(struct zeta_vgpu_space *space, uint64_t address, uint64_t size_bytes,
+                            enum zeta_vgpu_access access);
+
+/**
+ * Announces that reader @reader (below ZETA_VGPU_SPACE_READERS) is about to use what it found,
+ * and returns the generation of the table. When that is another than last time, everything
+ * found before is void. Called between slices.
+ */
+uint64_t zeta_vgpu_space_enter(struct zeta_vgpu_space *space, uint32_t reader);
+
+/** Reader @reader no longer uses anything. */
+void zeta_vgpu_space_leave(struct zeta_vgpu_space *space, uint32_t reader);
+
+#endif

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/util/error.h"
+
 enum zeta_severity {
     ZETA_SEVERITY_ERROR,   /**< the file, or the part that the text names, cannot be used */
     ZETA_SEVERITY_WARNING, /**< usable, but probably not what its author meant */
@@ -45,16 +47,12 @@ struct zeta_diagnostics {
 
 /** Reports one finding. line and column 0: about the file as a whole. */
 void zeta_diagnose(struct zeta_diagnostics *sink, enum zeta_severity severity, const char *file,
-                   uint32_t line, uint32_t column, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 6, 7)))
-#endif
-    ;
+                   uint32_t line, uint32_t column, const char *format, ...) ZETA_PRINTF(6, 7);
 
 /** As zeta_diagnose(), with an argument list. */
 void zeta_diagnose_list(struct zeta_diagnostics *sink, enum zeta_severity severity,
                         const char *file, uint32_t line, uint32_t column, const char *format,
-                        va_list arguments);
+                        va_list arguments) ZETA_PRINTF(6, 0);
 
 /** Writes "file:line:column: text" of a finding; always terminated. */
 void zeta_diagnostic_print(const struct zeta_diagnostic *diagnostic, char *buffer,

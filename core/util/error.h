@@ -9,9 +9,9 @@
 #include <level_zero/ze_api.h>
 
 #if defined(__GNUC__)
-#define ZETA_PRINTF(format, first) __attribute__((format(printf, format, first), cold))
+#define ZETA_PRINTF(text, first) __attribute__((format(printf, text, first), cold))
 #else
-#define ZETA_PRINTF(format, first)
+#define ZETA_PRINTF(text, first)
 #endif
 
 /**

@@ -1,0 +1,76 @@
+#include "core/util/arena.h"
+
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK_BYTES ((size_t)16 * 1024)
+
+struct zeta_arena_chunk {
+    struct zeta_arena_chunk *older;
+    size_t capacity_bytes;
+    alignas(max_align_t) unsigned char data[];
+};
+
+static struct zeta_arena_chunk *chunk_create(size_t capacity_bytes)
+{
+    struct zeta_arena_chunk *chunk;
+
+    if (capacity_bytes > SIZE_MAX - sizeof(*chunk))
+        return NULL;
+    chunk = calloc(1, sizeof(*chunk) + capacity_bytes);
+    if (chunk)
+        chunk->capacity_bytes = capacity_bytes;
+    return chunk;
+}
+
+void *zeta_arena_alloc(struct zeta_arena *arena, size_t size_bytes)
+{
+    const size_t align = alignof(max_align_t);
+    struct zeta_arena_chunk *chunk = arena->chunks;
+    void *memory;
+
+    if (size_bytes > SIZE_MAX - align)
+        return NULL;
+    size_bytes = (size_bytes + align - 1) / align * align;
+
+    if (!chunk || chunk->capacity_bytes - arena->used_bytes < size_bytes) {
+        chunk = chunk_create(size_bytes > CHUNK_BYTES ? size_bytes : CHUNK_BYTES);
+        if (!chunk)
+            return NULL;
+        chunk->older = arena->chunks;
+        arena->chunks = chunk;
+        arena->used_bytes = 0;
+    }
+    memory = chunk->data + arena->used_bytes;
+    arena->used_bytes += size_bytes;
+    return memory;
+}
+
+void *zeta_arena_array(struct zeta_arena *arena, size_t count, size_t element_bytes)
+{
+    if (element_bytes != 0 && count > SIZE_MAX / element_bytes)
+        return NULL;
+    return zeta_arena_alloc(arena, count * element_bytes);
+}
+
+char *zeta_arena_copy(struct zeta_arena *arena, const char *text, size_t length)
+{
+    char *copy = length == SIZE_MAX ? NULL : zeta_arena_alloc(arena, length + 1);
+
+    if (copy && length > 0)
+        memcpy(copy, text, length);
+    return copy;
+}
+
+void zeta_arena_finish(struct zeta_arena *arena)
+{
+    while (arena->chunks) {
+        struct zeta_arena_chunk *older = arena->chunks->older;
+
+        free(arena->chunks);
+        arena->chunks = older;
+    }
+    arena->used_bytes = 0;
+}

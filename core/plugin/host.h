@@ -1,0 +1,147 @@
+/*
+ * The plugin host: which backends are there, and which devices they give.
+ *
+ * The host reads manifests, decides which of them apply to this machine, opens their libraries,
+ * negotiates and enumerates. Devices that several plugins see are merged by id: for each group of
+ * the API one plugin provides it. One plugin's failure never hides another's devices; every
+ * manifest keeps a state and a reason (zeta_plugin_host_records) until the process ends.
+ *
+ * Callers reach a backend through the tables in struct zeta_backend. They are full size, and every
+ * function that the plugin lacks is a stub that returns UNSUPPORTED_FEATURE or does nothing, so
+ * nobody tests a slot before calling it:
+ *
+ *     const struct zeta_provider *p = &device->providers[ZETA_GROUP_METRIC_STREAM];
+ *     if (!p->backend)
+ *         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ...);
+ *     p->backend->metric.limits(p->backend->self, p->device, unit, &limits);
+ *
+ * No lock of the core is held while a function of a plugin is called.
+ */
+#ifndef ZETA_CORE_PLUGIN_HOST_H
+#define ZETA_CORE_PLUGIN_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <level_zero/ze_api.h>
+
+#include "zeta/plugin.h"
+
+/** Groups of the API that a plugin can provide; the keys of a manifest's "provides". */
+enum zeta_api_group {
+    ZETA_GROUP_COMPUTE,
+    ZETA_GROUP_METRIC_STREAM,
+    ZETA_GROUP_METRIC_QUERY,
+    ZETA_GROUP_METRIC_TRACER,
+    ZETA_GROUP_METRIC_PROGRAMMABLE,
+    ZETA_GROUP_DEBUG,
+    ZETA_GROUP_INSTRUMENT,
+    ZETA_GROUP_COUNT
+};
+
+/** Name of a group as manifests write it: "metric.stream". Static. */
+const char *zeta_api_group_name(enum zeta_api_group group);
+
+/** Whether a plugin drives hardware or computes its devices. */
+enum zeta_device_class { ZETA_CLASS_HARDWARE, ZETA_CLASS_SOFTWARE, ZETA_CLASS_COUNT };
+
+/** "hardware" or "software". Static. */
+const char *zeta_device_class_name(enum zeta_device_class device_class);
+
+/** One active plugin. Lives until zeta_plugin_host_stop(); read-only for everybody but the host. */
+struct zeta_backend {
+    const char *id;       /**< of the manifest */
+    const char *version;  /**< that the plugin reported, "" if none */
+    const char *manifest; /**< path */
+    const char *data_dir; /**< absolute directory of the manifest's data */
+    enum zeta_device_class device_class;
+
+    const char *const *set_files; /**< paths of the manifest's set files, globs expanded, sorted */
+    size_t set_file_count;
+
+    struct zeta_plugin *self; /**< first argument of every operation */
+    bool has_compute;         /**< the plugin gave a compute table */
+    bool has_metric;
+    struct zeta_plugin_device_ops device;
+    struct zeta_plugin_compute_ops compute; /**< all stubs without has_compute */
+    struct zeta_plugin_metric_ops metric;   /**< all stubs without has_metric */
+};
+
+/** Who provides one group of the API for one device. */
+struct zeta_provider {
+    struct zeta_backend *backend;      /**< NULL when nobody does */
+    struct zeta_plugin_device *device; /**< the backend's own name of the device */
+};
+
+/** One device, merged from all plugins that see it. Roots come before their tiles. */
+struct zeta_backend_device {
+    const char *id; /**< PCI address or virtual id; tiles: the id that their plugin gave */
+    size_t parent;  /**< index of the root in zeta_plugin_host_devices(), SIZE_MAX for a root */
+    uint32_t tile;  /**< number on its root, 0 for a root */
+
+    /** The plugin whose properties these are: the compute provider, else the first in order. */
+    struct zeta_provider identity;
+    /** Of the identity; full size, zero where the plugin's struct is shorter. */
+    struct zeta_plugin_device_properties properties;
+
+    struct zeta_provider providers[ZETA_GROUP_COUNT];
+};
+
+/** What became of one manifest. Strings live as long as the host. Values: enum zeta_plugin_state. */
+struct zeta_plugin_record {
+    const char *id;           /**< "" when the manifest could not be read that far */
+    const char *manifest;     /**< path */
+    const char *library;      /**< resolved path, "" if unknown */
+    const char *version;      /**< of the manifest */
+    const char *device_class; /**< "hardware", "software" or "" */
+    const char *provides;     /**< "compute,metric.stream" */
+    uint32_t state;
+    uint32_t device_count;
+    const char *reason; /**< sentence: why it is not active, "" when it is */
+};
+
+/**
+ * Finds, opens and enumerates all plugins.
+ *
+ * Idempotent: when the host runs in this process, nothing happens. In a child of fork() it builds
+ * the state anew from the plugins that survive a fork.
+ * Errors: OUT_OF_HOST_MEMORY; the result of a plugin that the administrator marked critical and
+ * that is not active. Anything else that goes wrong is a state of one plugin.
+ * Threading: the caller holds the initialisation lock of core/device.
+ */
+ze_result_t zeta_plugin_host_start(void);
+
+/**
+ * The devices in the order of the plugins: those of hardware first, then software.
+ * Valid from zeta_plugin_host_start() to zeta_plugin_host_stop(); any thread in between.
+ */
+const struct zeta_backend_device *zeta_plugin_host_devices(size_t *out_count);
+
+/** All manifests that were found, in their order. Same life as the devices. */
+const struct zeta_plugin_record *zeta_plugin_host_records(size_t *out_count);
+
+/** Set files of users and administrators: zeta/metrics.d of the search directories, in order. */
+const char *const *zeta_plugin_host_user_sets(size_t *out_count);
+
+/**
+ * Finishes every plugin and frees the host's state. No other thread is inside a plugin any more.
+ * For tests and leak checks: the library itself never unloads plugins.
+ */
+void zeta_plugin_host_stop(void);
+
+/** The active backend that a host service was called for; NULL during negotiation and init. */
+struct zeta_backend *zeta_plugin_host_backend(struct zeta_plugin_host *host);
+
+/** Id of the manifest that a host service was called for, for messages. */
+const char *zeta_plugin_host_id(const struct zeta_plugin_host *host);
+
+/**
+ * Turns the result of a plugin's function into one of ours: the same number, and a sentence that
+ * names the plugin if the plugin left none through host->fail() during the call.
+ * what: what was being done, "opening a stream of ComputeBasic on vgpu0".
+ */
+ze_result_t zeta_backend_result(const struct zeta_backend *backend, uint32_t result,
+                                const char *what);
+
+#endif

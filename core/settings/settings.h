@@ -1,0 +1,80 @@
+/*
+ * Settings: what users and administrators can choose, and where each value came from.
+ *
+ * A value is looked for in this order, the last one found wins:
+ *   1. the default of the program (or of a plugin's manifest);
+ *   2. SYSCONFDIR/zeta/zeta.yaml;
+ *   3. SYSCONFDIR/zeta/zeta.d/<name>.yaml, in byte order of names;
+ *   4. $XDG_CONFIG_HOME/zeta/zeta.yaml (not when privileged, not for root);
+ *   5. environment variables (not when privileged, except those that only choose messages).
+ * ZETA_CONFIG=FILE reads only that file instead of 2 to 4, ZETA_CONFIG=none reads none.
+ * An empty value in a file or a variable removes what was found before.
+ *
+ * Settings have dotted names: the file's "log: {level: debug}" is "log.level". Everything is read
+ * once, by zeta_settings_load(); the values never change afterwards, so lookups need no lock.
+ */
+#ifndef ZETA_CORE_SETTINGS_SETTINGS_H
+#define ZETA_CORE_SETTINGS_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <level_zero/ze_api.h>
+
+/** One setting in effect. The strings live until zeta_settings_unload(). */
+struct zeta_setting_entry {
+    const char *name;   /**< "log.level", "plugins.vgpu.enable" ... */
+    const char *value;  /**< never NULL; lists are joined by commas, path lists by colons */
+    const char *origin; /**< "FILE:LINE", "environment NAME" or "default" */
+};
+
+/**
+ * Reads files and environment; idempotent. Broken files are reported as warnings with file, line
+ * and column, and what could be read of them counts. Only lack of memory is an error.
+ * Threading: the caller holds the initialisation lock of core/device, or no other thread runs.
+ */
+ze_result_t zeta_settings_load(void);
+
+/** Forgets everything, for tests. No other thread may use settings. */
+void zeta_settings_unload(void);
+
+/** The entry of a name; NULL if there is neither a value nor a default. Any thread after load. */
+const struct zeta_setting_entry *zeta_settings_find(const char *name);
+
+/** All settings in effect, sorted by name. */
+const struct zeta_setting_entry *zeta_settings_all(size_t *out_count);
+
+/** The value of a name, or fallback. */
+const char *zeta_settings_text(const char *name, const char *fallback);
+
+/** The value as a boolean (true, yes, on, 1 / false, no, off, 0), or fallback, with a warning. */
+bool zeta_settings_bool(const char *name, bool fallback);
+
+/** The value as an unsigned number, decimal or 0x hexadecimal, or fallback, with a warning. */
+uint64_t zeta_settings_u64(const char *name, uint64_t fallback);
+
+/**
+ * A setting of a plugin, "plugins.<id>.<key>", with the variable that may set it:
+ * ZETA_PLUGIN_<ID>_<KEY> in capitals, other characters as "_", or the one that the manifest names.
+ *
+ * @variable  name of a variable from the manifest, may be NULL; wins over the derived one
+ * @default_value, @default_origin  of the manifest; NULL if it has none
+ *
+ * Errors: NULL when nobody set it. Valid until zeta_settings_unload(). Any thread after load.
+ */
+const struct zeta_setting_entry *zeta_settings_plugin(const char *id, const char *key,
+                                                      const char *variable,
+                                                      const char *default_value,
+                                                      const char *default_origin);
+
+/**
+ * True if a ZET_ENABLE_* variable is on in the environment as it is now ("1" or any number but 0).
+ * These are read again at each initialisation, because programs set them late.
+ */
+bool zeta_settings_switch(const char *variable);
+
+/** True if the process got privileges from its file: AT_SECURE, which covers capabilities. */
+bool zeta_settings_privileged(void);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * Drivers, devices and contexts.
+ *
+ * A driver stands for the devices of one compute provider; one more, named "Zeta", holds the devices
+ * that nobody computes on. Drivers and devices are made once by the first initialisation and live
+ * until the process ends, so their handles are stable; only a fork makes new ones.
+ */
+#ifndef ZETA_CORE_DEVICE_DEVICE_H
+#define ZETA_CORE_DEVICE_DEVICE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <level_zero/ze_api.h>
+
+#include "core/object/object.h"
+
+struct zeta_backend_device;
+struct zeta_context;
+struct zeta_device;
+struct zeta_device_metrics;
+struct zeta_memory_table;
+
+/** Devices that share memory, because one plugin computes on them. */
+struct zeta_driver {
+    struct zeta_object object;
+    const char *name;             /**< id of the compute plugin, or "Zeta" */
+    uint32_t index;               /**< position among the drivers */
+    bool has_compute;             /**< false for the driver of devices without compute */
+    uint32_t device_count;        /**< root devices */
+    struct zeta_device **devices; /**< root devices in the order of zeDeviceGet */
+    _Atomic(struct zeta_context *) default_context; /**< made when first asked for */
+};
+
+/** A root device or a tile of one. */
+struct zeta_device {
+    struct zeta_object object;
+    struct zeta_driver *driver;
+    const struct zeta_backend_device *backend; /**< who provides what; core/plugin/host.h */
+    struct zeta_device *parent;                /**< the root of a tile, NULL for a root */
+    struct zeta_device **tiles;                /**< of a root, in order of their number */
+    uint32_t tile_count;                       /**< 0 for a device without tiles, and for a tile */
+    uint32_t tile;                             /**< number on the root, 0 for a root */
+    _Atomic(struct zeta_device_metrics *) metrics; /**< owned by core/metric; NULL until used */
+};
+
+/** What an application groups its objects by. */
+struct zeta_context {
+    struct zeta_object object;
+    struct zeta_driver *driver;
+    struct zeta_device **devices;     /**< the devices it was made for; all of the driver's roots
+                                           and their tiles when device_count is 0 */
+    uint32_t device_count;
+    struct zeta_memory_table *memory; /**< allocations, freed when the context goes */
+};
+
+/** State of the library in this process; starts anew in a child of fork(). */
+enum zeta_core_state {
+    ZETA_CORE_NEVER, /**< not initialised yet */
+    ZETA_CORE_READY,
+    ZETA_CORE_DEAD   /**< the library is being unloaded */
+};
+
+extern _Atomic uint32_t zeta_core_state_word;
+
+/** True after a successful zeInit, zeInitDrivers or (in a forked child) zeDriverGet. Lock-free. */
+static inline bool zeta_core_is_initialised(void)
+{
+    return atomic_load_explicit(&zeta_core_state_word, memory_order_acquire) == ZETA_CORE_READY;
+}
+
+/**
+ * Initialises the library of this process unless that was done; reads the environment, loads the
+ * plugins and makes drivers and devices. Any thread; a second caller waits for the first.
+ *
+ * Errors: UNINITIALIZED while the library is being unloaded, OUT_OF_HOST_MEMORY. Plugins that fail
+ * are no error; they keep their reason.
+ */
+ze_result_t zeta_core_init(void);
+
+/** Number of drivers, at least 1 after initialisation. */
+uint32_t zeta_driver_count(void);
+
+/** Driver by position, below zeta_driver_count(). */
+struct zeta_driver *zeta_driver_at(uint32_t index);
+
+/** The root of a tile, or the device itself. */
+static inline struct zeta_device *zeta_device_root(struct zeta_device *device)
+{
+    return device->parent ? device->parent : device;
+}
+
+/** Name of a device for messages and properties; terminated, lives as long as the device. */
+const char *zeta_device_name(const struct zeta_device *device);
+
+/**
+ * Device and host clocks read together. ticks are not masked; host_ns is CLOCK_MONOTONIC_RAW, or
+ * CLOCK_MONOTONIC where the backend knows only that.
+ *
+ * Errors: what the backend says, DEVICE_LOST for example. Any thread.
+ */
+ze_result_t zeta_device_clock(struct zeta_device *device, uint64_t *out_ticks,
+                              uint64_t *out_host_ns);
+
+/** SUCCESS, or DEVICE_LOST while the device cannot work. Cheap, any thread. */
+ze_result_t zeta_device_status(struct zeta_device *device);
+
+/** The lowest `bits` bits set; all of them from 64 on. For timestamps that wrap. */
+static inline uint64_t zeta_valid_mask(uint32_t bits)
+{
+    return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
+/** True if the context was made for the device, for its root, or for all devices of its driver. */
+bool zeta_context_has_device(const struct zeta_context *context, const struct zeta_device *device);
+
+#endif

@@ -76,13 +76,13 @@ struct zeta_object {
 };
 
 /** The slots of one kind. Written by object.c only. */
-struct zeta_arena {
+struct zeta_object_arena {
     uintptr_t base;
     uintptr_t slot_mask;         /**< slot size - 1; slot sizes are powers of two */
     _Atomic uintptr_t committed; /**< readable bytes from base, 0 before init and after unload */
 };
 
-extern struct zeta_arena zeta_arenas[ZETA_KIND_COUNT];
+extern struct zeta_object_arena zeta_arenas[ZETA_KIND_COUNT];
 
 /**
  * True if the value is a live handle of the kind. Any value is allowed, lock-free, any thread.
@@ -90,7 +90,7 @@ extern struct zeta_arena zeta_arenas[ZETA_KIND_COUNT];
  */
 static inline bool zeta_object_is(const void *handle, enum zeta_kind kind)
 {
-    const struct zeta_arena *arena = &zeta_arenas[kind];
+    const struct zeta_object_arena *arena = &zeta_arenas[kind];
     uintptr_t offset = (uintptr_t)handle - arena->base;
 
     if (offset >= atomic_load_explicit(&arena->committed, memory_order_acquire) ||

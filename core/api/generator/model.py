@@ -124,6 +124,7 @@ class Member:
     array: str = None
     optional: bool = False
     count: str = None
+    lenient: str = None
     since: tuple = (1, 0)
     brief: str = ""
     base: bool = False
@@ -162,8 +163,11 @@ class Callback:
 
 @dataclass
 class Check:
+    """A relation of arguments that is refused; fails_if is a C expression of the parameters."""
+
     fails_if: str
     result: str
+    say: str
 
 
 @dataclass
@@ -174,6 +178,7 @@ class Function:
     params: list
     threads: str = None
     implementation: str = None
+    before_init: bool = False
     results: list = field(default_factory=list)
     checks: list = field(default_factory=list)
     area: str = ""
@@ -248,6 +253,7 @@ class Model:
         self.environment = {}
         self.tables = []
         self.callback_tables = []
+        self.sysman = []
         self.areas = {}
 
     def handle_kind(self, name):
@@ -269,11 +275,15 @@ class Model:
         return {f.name for t in self.callback_tables for f in t.functions}
 
 
+_PLACE = {"area", "namespace"}
+_COMPUTED = {Function: _PLACE | {"table", "index", "member"}, Member: {"base"}}
+
+
 def _build(cls, data, where, **extra):
     """Makes one object from a mapping; unknown and missing keys are errors."""
     if not isinstance(data, dict):
         raise ModelError(f"{where}: expected a mapping, found {data!r}")
-    known = set(cls.__dataclass_fields__) - {"area", "namespace", "table", "index", "base_member"}
+    known = set(cls.__dataclass_fields__) - _COMPUTED.get(cls, _PLACE)
     unknown = set(data) - known - set(extra)
     if unknown:
         raise ModelError(f"{where}: unknown keys {', '.join(sorted(unknown))}")
@@ -360,6 +370,7 @@ def _load_area(model, path, document):
 def _load_tables(model, path):
     with open(path, encoding="utf-8") as stream:
         document = yaml.load(stream, Loader=Loader)
+    model.sysman = document["sysman"]
     for namespace, tables in document["tables"].items():
         for entry in tables:
             functions = []

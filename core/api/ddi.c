@@ -1,0 +1,37 @@
+#include "core/api/ddi.h"
+
+#include <stdatomic.h>
+
+#include "core/util/error.h"
+
+static _Atomic uint32_t lowest_version = (uint32_t)ZE_API_VERSION_CURRENT;
+
+static void remember_version(uint32_t version)
+{
+    uint32_t seen = atomic_load_explicit(&lowest_version, memory_order_relaxed);
+
+    while (version < seen &&
+           !atomic_compare_exchange_weak_explicit(&lowest_version, &seen, version,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+ze_result_t zeta_ddi_begin(const char *getter, ze_api_version_t version, const void *table)
+{
+    if (!table)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER, "%s: pDdiTable is null", getter);
+    if (ZE_MAJOR_VERSION((uint32_t)version) != ZE_MAJOR_VERSION((uint32_t)ZE_API_VERSION_CURRENT))
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_VERSION,
+                          "%s: version %u.%u was asked for; the library has tables of major "
+                          "version %u",
+                          getter, ZE_MAJOR_VERSION((uint32_t)version),
+                          ZE_MINOR_VERSION((uint32_t)version),
+                          ZE_MAJOR_VERSION((uint32_t)ZE_API_VERSION_CURRENT));
+    remember_version((uint32_t)version);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_api_version_t zeta_api_lowest_version(void)
+{
+    return (ze_api_version_t)atomic_load_explicit(&lowest_version, memory_order_relaxed);
+}

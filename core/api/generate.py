@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Generates everything that follows from core/api/model: headers, entries, checks, tables, pages.
+
+Runs at build time and writes into the build folder only. Files whose content did not change are
+left alone, so that what includes them is not compiled again.
+"""
+
+import argparse
+import os
+import sys
+
+sys.dont_write_bytecode = True
+
+from generator import entries, headers, model as api, strings, tables  # noqa: E402
+
+
+def read_names(path):
+    """Lines of a list file without comments; the list has to be sorted and without repetition."""
+    with open(path, encoding="utf-8") as stream:
+        lines = [line.strip() for line in stream]
+    names = [line for line in lines if line and not line.startswith("#")]
+    for before, after in zip(names, names[1:]):
+        if before >= after:
+            raise api.ModelError(f"{path}: {after} has to stand before {before}, once")
+    return names
+
+
+def outputs(model, implemented, own):
+    """Relative path -> text of everything that is generated."""
+    files = {}
+    for namespace in api.NAMESPACES:
+        files[f"include/level_zero/{namespace}_api.h"] = headers.api_header(model, namespace)
+        files[f"include/level_zero/{namespace}_ddi.h"] = headers.ddi_header(model, namespace)
+        files[f"core/api/entries_{namespace}.c"] = entries.entries(model, namespace)
+    files["core/api/zeta_impl.h"] = entries.impl_header(model)
+    files["core/api/stubs.c"] = entries.stubs(model, set(implemented))
+    files["core/api/getters.c"] = tables.getters(model)
+    files["core/api/sysman.c"] = tables.sysman_getters(model)
+    files["core/api/tables.c"] = tables.dispatch(model)
+    files["core/api/function_names.c"] = tables.names(model, own)
+    files["core/api/zeta.map"] = tables.export_map(model, own)
+    files["core/api/zeta_strings.h"] = strings.strings_header(model)
+    files["core/api/zeta_strings.c"] = strings.strings_source(model)
+    return files
+
+
+def write_if_changed(path, text):
+    try:
+        with open(path, encoding="utf-8") as stream:
+            if stream.read() == text:
+                return
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(text)
+
+
+def main():
+    here = os.path.dirname(os.path.abspath(__file__))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", required=True, help="build folder to write into")
+    parser.add_argument("--model", default=os.path.join(here, "model"))
+    parser.add_argument("--implemented", default=os.path.join(here, "implemented.txt"))
+    parser.add_argument("--own", default=os.path.join(here, "zeta_functions.txt"))
+    parser.add_argument("--stamp", help="file to touch at the end")
+    options = parser.parse_args()
+
+    model = api.load(options.model)
+    implemented = read_names(options.implemented)
+    unknown = [name for name in implemented if name not in model.functions]
+    if unknown:
+        raise api.ModelError(f"{options.implemented}: no such function: {', '.join(unknown)}")
+    for path, text in outputs(model, implemented, read_names(options.own)).items():
+        write_if_changed(os.path.join(options.output, path), text)
+    if options.stamp:
+        with open(options.stamp, "w", encoding="utf-8"):
+            pass
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (api.ModelError, OSError) as error:
+        sys.exit(f"generate.py: {error}")

@@ -1,0 +1,180 @@
+"""Writes the entries, their validation, the prototypes of impl_* and what stands in for missing ones.
+
+An entry comes in three layers:
+
+    zeFoo        exported, for programs that link to the library; only calls the next one
+    entry_zeFoo  hidden, what dispatch tables and zeDriverGetExtensionFunctionAddress hand out;
+                 tracing of API calls goes around the call it makes
+    check_zeFoo  static: validation, then impl_zeFoo
+
+Tables never hold the address of an exported function: a loader exports the same names earlier in
+the search order, and the table would lead back into it.
+
+Order of the checks: every handle (an uninitialised library answers here, because no handle is
+live), handles in arrays, required pointers, enums and flags, then the relations of the model.
+"""
+
+from .headers import prototype
+
+_BANNER = "/* Generated from core/api/model. */\n"
+
+_INCLUDES = """
+#include "core/api/check.h"
+#include "core/object/object.h"
+#include "zeta_impl.h"
+"""
+
+def arguments(function):
+    return ", ".join(p.name for p in function.params)
+
+
+def is_handle_array(model, param):
+    """An array of handles that the function reads (arrays to fill are counted by *pCount)."""
+    return (param.pointer and model.handle_kind(param.target) is not None
+            and param.count is not None and not param.count.startswith("*"))
+
+
+def is_desc(model, param):
+    """A pointer to one descriptor whose members are checked too."""
+    return (param.type.count("*") == 1 and "desc_t" in param.type
+            and param.target in model.structs)
+
+
+def _handle_checks(model, function):
+    for param in function.params:
+        kind = model.handle_kind(param.type)
+        if kind is None:
+            continue
+        guard = f"{param.name} && " if param.optional else ""
+        yield (f"    if ({guard}!zeta_object_is({param.name}, ZETA_KIND_{kind}))\n"
+               f"        return zeta_object_explain({param.name}, ZETA_KIND_{kind}, "
+               f"\"{function.name}\", \"{param.name}\");\n")
+
+
+def _ready_check(model, function):
+    """Without a handle that must be given, nothing else notices a library that is not ready."""
+    required = [p for p in function.params if model.handle_kind(p.type) and not p.optional]
+    if required or function.before_init:
+        return
+    yield f"    if (!zeta_api_ready())\n        return zeta_check_ready(\"{function.name}\");\n"
+
+
+def _array_checks(model, function):
+    for param in function.params:
+        if not is_handle_array(model, param):
+            continue
+        kind = model.handle_kind(param.target)
+        yield (f"    for (uint32_t i = 0; {param.name} && i < {param.count}; i++) {{\n"
+               f"        if (!zeta_object_is({param.name}[i], ZETA_KIND_{kind}))\n"
+               f"            return zeta_check_element({param.name}[i], ZETA_KIND_{kind}, "
+               f"\"{function.name}\", \"{param.name}\", i);\n    }}\n")
+
+
+def _null_check(function, expression):
+    return (f"    if (!{expression})\n"
+            f"        return zeta_check_null(\"{function.name}\", \"{expression}\");\n")
+
+
+def _required(model, item):
+    """True when null is an error for this parameter or member."""
+    nullable = item.type.endswith("*") or item.type in model.callbacks
+    mbz = getattr(item, "mbz", False)
+    return nullable and not item.optional and not item.lenient and not mbz
+
+
+def _desc_members(model, function):
+    """Pairs (condition in front, expression, member) of checked descriptor members."""
+    for param in function.params:
+        if not is_desc(model, param) or param.dir == "out":
+            continue
+        guard = f"{param.name} && " if param.optional or param.lenient else ""
+        for member in model.structs[param.target].members:
+            if not member.base and member.dir != "out" and not member.array:
+                yield guard, f"{param.name}->{member.name}", member
+
+
+def _pointer_checks(model, function):
+    for param in function.params:
+        if _required(model, param):
+            yield _null_check(function, param.name)
+    for guard, expression, member in _desc_members(model, function):
+        if not member.type.endswith("*") or not _required(model, member):
+            continue
+        yield (f"    if ({guard}!{expression})\n"
+               f"        return zeta_check_null(\"{function.name}\", \"{expression}\");\n")
+
+
+def _enum_check(model, function, guard, expression, type_name):
+    limit = model.enums[type_name].limit
+    return (f"    if ({guard}(uint32_t){expression} > {limit:#x}u)\n"
+            f"        return zeta_check_enum(\"{function.name}\", \"{expression}\", "
+            f"(uint32_t){expression}, {limit:#x}u);\n")
+
+
+def _enum_checks(model, function):
+    for param in function.params:
+        if param.type in model.enums and not param.optional and not param.lenient:
+            yield _enum_check(model, function, "", param.name, param.type)
+    for guard, expression, member in _desc_members(model, function):
+        if member.type in model.enums and not member.optional and not member.lenient:
+            yield _enum_check(model, function, guard, expression, member.type)
+
+
+def _relation_checks(function):
+    for check in function.checks:
+        yield (f"    if ({check.fails_if})\n"
+               f"        return zeta_check_relation(\"{function.name}\", ZE_RESULT_{check.result}, "
+               f"\"{check.say}\");\n")
+
+
+def validation(model, function):
+    """C statements that return an error or fall through."""
+    stages = (_ready_check(model, function), _handle_checks(model, function),
+              _array_checks(model, function), _pointer_checks(model, function),
+              _enum_checks(model, function), _relation_checks(function))
+    return "".join(text for stage in stages for text in stage)
+
+
+def entries(model, namespace):
+    """Text of the C file with the entries of one namespace."""
+    out = [_BANNER, f"#include <level_zero/{namespace}_api.h>\n", _INCLUDES]
+    for function in model.functions_of(namespace):
+        out.append(f"\nstatic {prototype('check_' + function.name, function)}\n{{\n"
+                   f"{validation(model, function)}"
+                   f"    return impl_{function.name}({arguments(function)});\n}}\n"
+                   f"\n{prototype('entry_' + function.name, function)}\n{{\n"
+                   f"    return check_{function.name}({arguments(function)});\n}}\n"
+                   f"\nZE_APIEXPORT {prototype(function.name, function)}\n{{\n"
+                   f"    return entry_{function.name}({arguments(function)});\n}}\n")
+    return "".join(out)
+
+
+def impl_header(model):
+    """Text of zeta_impl.h."""
+    out = [_BANNER,
+           "/*\n * Implementations behind the entries, one per API function, written by hand in the\n"
+           " * folders of core (or generated when core/api/implemented.txt does not name them), and\n"
+           " * the entries as dispatch tables use them. Arguments have been checked as the model\n"
+           " * says: handles are live and of the right kind, required pointers are not null, enums\n"
+           " * are in range. Never call an exported name from inside the library.\n */\n"
+           "#ifndef ZETA_IMPL_H\n#define ZETA_IMPL_H\n\n#include <level_zero/zet_api.h>\n\n"]
+    for function in model.functions.values():
+        out.append(f"{prototype('impl_' + function.name, function)};\n")
+    out.append("\n")
+    for function in model.functions.values():
+        out.append(f"{prototype('entry_' + function.name, function)};\n")
+    out.append("\n#endif\n")
+    return "".join(out)
+
+
+def stubs(model, implemented):
+    """Text of the C file with an impl_* for every function that has none of its own."""
+    out = [_BANNER, "#include \"zeta_impl.h\"\n\n#include \"core/api/check.h\"\n"]
+    for function in model.functions.values():
+        if function.name in implemented:
+            continue
+        unused = "".join(f"    (void){p.name};\n" for p in function.params)
+        out.append(f"\n{prototype('impl_' + function.name, function)}\n{{\n{unused}"
+                   f"    return zeta_check_unsupported(\"{function.name}\");\n}}\n")
+    return "".join(out)
+

@@ -1,0 +1,34 @@
+"""Writes the functions that name enumerators, for messages and tools."""
+
+import re
+
+_BANNER = "/* Generated from core/api/model. */\n"
+
+
+def function_name(enum):
+    """ze_result_t -> zeta_string_ze_result, flags: zeta_string_ze_init_flag."""
+    return "zeta_string_" + re.sub(r"_t$", "", enum.enum_name)
+
+
+def strings_header(model):
+    """Text of zeta_strings.h."""
+    out = [_BANNER,
+           "/*\n * Names of enumerators, such as \"ZE_RESULT_NOT_READY\"; for flags the name of one bit.\n"
+           " * A value without a name gives \"unknown\". The strings are static.\n */\n"
+           "#ifndef ZETA_STRINGS_H\n#define ZETA_STRINGS_H\n\n#include <stdint.h>\n\n"]
+    for enum in model.enums.values():
+        out.append(f"const char *{function_name(enum)}(uint32_t value);\n")
+    out.append("\n#endif\n")
+    return "".join(out)
+
+
+def strings_source(model):
+    """Text of zeta_strings.c; of two names for one value the later one is used."""
+    out = [_BANNER, "#include \"zeta_strings.h\"\n"]
+    for enum in model.enums.values():
+        by_value = {item.value: item.name for item in enum.values}
+        out.append(f"\nconst char *{function_name(enum)}(uint32_t value)\n{{\n    switch (value) {{\n")
+        for value, name in by_value.items():
+            out.append(f"    case {value:#x}:\n        return \"{name}\";\n")
+        out.append("    default:\n        return \"unknown\";\n    }\n}\n")
+    return "".join(out)

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Compares what `zeta stat --json` sampled with what a tiled matrix product must take.
+
+usage: matmul_check.py FILE SIZE
+
+The product of two SIZE x SIZE matrices with tiles of 16 x 16, one work-item per element, two
+barriers per step: nothing of this depends on time or on the number of threads, so every figure
+has to be exact.
+"""
+import json
+import sys
+
+TILE = 16
+
+
+def expected(size):
+    """Group, metric, exact total, and the words a person reads."""
+    steps = size // TILE
+    items = size * size
+    return [
+        ("ComputeBasic", "FpOps", 2 * size**3, "FP32 operations, 2 N^3"),
+        ("ComputeBasic", "BarrierMessages", 2 * steps * items, "barriers, N^3 / 8"),
+        ("ComputeBasic", "SlmReadBytes", 4 * 2 * size**3,
+         "bytes read from local memory, 4 x 2 N^3"),
+        ("ComputeBasic", "SlmWriteBytes", 4 * 2 * steps * items,
+         "bytes stored to local memory, 4 x N^3 / 8"),
+        ("ComputeBasic", "GlobalWriteBytes", 4 * items, "bytes stored, 4 N^2"),
+        ("ThreadDispatch", "GroupsDispatched", steps * steps, "work-groups, (N / 16)^2"),
+        ("ThreadDispatch", "ThreadsDispatched", items, "work-items, N^2"),
+    ]
+
+
+def totals(report):
+    """(group, metric) -> total"""
+    return {(group["name"], metric["name"]): metric["total"]
+            for group in report["groups"] for metric in group["metrics"]}
+
+
+def main(arguments):
+    if len(arguments) != 2 or not arguments[1].isdigit() or int(arguments[1]) % TILE:
+        print(__doc__, file=sys.stderr)
+        return 2
+    with open(arguments[0], encoding="utf-8") as stream:
+        report = json.load(stream)
+    if report.get("schema") != "zeta.stat/1":
+        print(f"{arguments[0]}: not a report of zeta stat (schema zeta.stat/1)", file=sys.stderr)
+        return 2
+
+    measured = totals(report)
+    failures = 0
+    for group, metric, wanted, words in expected(int(arguments[1])):
+        value = measured.get((group, metric))
+        right = value == wanted
+        failures += not right
+        verdict = "exact" if right else f"WRONG, must be {wanted}"
+        shown = "missing" if value is None else value
+        print(f"  {metric:<18} {shown:>12}  {verdict}: {words}")
+    for group in report["groups"]:
+        if group["lost"]:
+            print(f"  {group['name']}: {group['lost']} reports lost")
+            failures += 1
+    print("Every figure is exact." if not failures else f"{failures} figures are wrong.")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -2,8 +2,8 @@
  * Compiled sets: a set for one device, ready for calculation.
  *
  * The compiler puts in the device's symbols, folds what is constant, shares common subexpressions,
- * keeps only the fields that are needed, and drops metrics that the device does not have. The result
- * is a flat list of operations over columns (one number per row of a block).
+ * keeps only the fields that are needed, and drops metrics that the device does not have. The
+ * result is a flat list of operations over columns (one number per row of a block).
  */
 #ifndef ZETA_CORE_METRIC_COMPILE_H
 #define ZETA_CORE_METRIC_COMPILE_H

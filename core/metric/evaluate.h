@@ -45,17 +45,20 @@ uint32_t zeta_evaluate_count(const struct zeta_compiled *compiled, size_t raw_by
  * @values    room for capacity values; row after row, metrics in the order of the compiled set.
  *            No more than capacity values are calculated, also when a row is cut by it.
  *
- * Errors: none for any content of raw.
+ * Errors: OUT_OF_HOST_MEMORY; none for any content of raw.
  * Threading: any number of threads with the same compiled set.
  */
-void zeta_evaluate(const struct zeta_compiled *compiled,
-                   zet_metric_group_calculation_type_t type, uint32_t tile, const void *raw,
-                   size_t raw_bytes, zet_typed_value_t *values, uint32_t capacity,
-                   struct zeta_evaluation *out_evaluation);
+ze_result_t zeta_evaluate(const struct zeta_compiled *compiled,
+                          zet_metric_group_calculation_type_t type, uint32_t tile, const void *raw,
+                          size_t raw_bytes, zet_typed_value_t *values, uint32_t capacity,
+                          struct zeta_evaluation *out_evaluation);
 
-/** Number of rows of a tile in raw data, without calculating anything. */
-uint64_t zeta_evaluate_rows(const struct zeta_compiled *compiled, uint32_t tile, const void *raw,
-                            size_t raw_bytes);
+/**
+ * Counts the rows of a tile in raw data without calculating their values. value_count is the number
+ * of values that they would give (0 if it does not fit 32 bits). Errors as zeta_evaluate().
+ */
+ze_result_t zeta_evaluate_rows(const struct zeta_compiled *compiled, uint32_t tile, const void *raw,
+                               size_t raw_bytes, struct zeta_evaluation *out_evaluation);
 
 /**
  * Name of the variant in use: "avx512", "avx2" or "base". The best one that the processor has is

@@ -17,9 +17,11 @@
 #include "core/util/arena.h"
 #include "core/util/diagnostic.h"
 
-/** Deepest nesting of one expression, and the largest number of its nodes. */
-#define ZETA_EXPR_MAX_DEPTH 64u
-#define ZETA_EXPR_MAX_NODES 4096u
+/** Deepest nesting of parentheses, choices and signs in the text of one expression. */
+#define ZETA_EXPR_MAX_NESTING 64u
+/** Longest way from the top of a tree to an operand, and the largest number of nodes. */
+#define ZETA_EXPR_MAX_DEPTH 256u
+#define ZETA_EXPR_MAX_NODES 1024u
 
 enum zeta_expr_type { ZETA_EXPR_U64, ZETA_EXPR_F64, ZETA_EXPR_TYPE_COUNT };
 
@@ -77,6 +79,7 @@ enum zeta_expr_view {
 struct zeta_expr {
     enum zeta_expr_op op;
     enum zeta_expr_type type; /**< valid once linked (constants: always) */
+    uint32_t depth;           /**< 1 for operands, one more than the deepest argument else */
     uint32_t line;            /**< position in the file */
     uint32_t column;
 
@@ -106,9 +109,9 @@ struct zeta_expr_source {
  * Ownership: the nodes and their names belong to the arena.
  * Errors: INVALID_ARGUMENT, with one finding at its position; OUT_OF_HOST_MEMORY.
  */
-ze_result_t zeta_expr_parse(const char *text, size_t length,
-                            const struct zeta_expr_source *source, struct zeta_arena *arena,
-                            struct zeta_diagnostics *sink, struct zeta_expr **out_expr);
+ze_result_t zeta_expr_parse(const char *text, size_t length, const struct zeta_expr_source *source,
+                            struct zeta_arena *arena, struct zeta_diagnostics *sink,
+                            struct zeta_expr **out_expr);
 
 /** Number of operands of an operation, 0 for operands. */
 unsigned zeta_expr_arity(enum zeta_expr_op op);

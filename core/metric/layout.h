@@ -14,7 +14,8 @@
 
 struct zeta_expr;
 
-/** Bounds of record sizes in bytes; a control slot has to fit (slot.h). Sizes are multiples of 4. */
+/** Bounds of record sizes in bytes; a control slot has to fit (slot.h). Sizes are multiples of 4.
+ */
 #define ZETA_RECORD_MIN_BYTES 32u
 #define ZETA_RECORD_MAX_BYTES 4096u
 

@@ -2,8 +2,8 @@
  * Metric sets: what set files describe.
  *
  * A catalog holds what the set files of one provider say: symbols, units, layouts and sets. It is
- * filled (any number of files, in any order), linked once (references looked up, everything checked)
- * and constant afterwards, so that any number of threads may read it.
+ * filled (any number of files, in any order), linked once (references looked up, everything
+ * checked) and constant afterwards, so that any number of threads may read it.
  */
 #ifndef ZETA_CORE_METRIC_SET_H
 #define ZETA_CORE_METRIC_SET_H
@@ -124,8 +124,8 @@ void zeta_catalog_destroy(struct zeta_catalog *catalog);
  * Adds the contents of a set file. Findings go to sink (may be NULL). Unknown keys are warnings.
  *
  * @name  of the text in messages; copied
- * Errors: INVALID_ARGUMENT if the text is refused as a whole or in part; the catalog must then be
- * destroyed or used without linking. OUT_OF_HOST_MEMORY.
+ * Errors: INVALID_ARGUMENT if the text is refused as a whole or in part (what was in order is kept,
+ * and the catalog can be linked all the same), OUT_OF_HOST_MEMORY.
  */
 ze_result_t zeta_catalog_add_text(struct zeta_catalog *catalog, const char *text, size_t length,
                                   const char *name, struct zeta_diagnostics *sink);
@@ -147,8 +147,7 @@ ze_result_t zeta_catalog_link(struct zeta_catalog *catalog, struct zeta_diagnost
 /** The usable sets of a linked catalog, in the order of files and of each file. */
 uint32_t zeta_catalog_set_count(const struct zeta_catalog *catalog);
 const struct zeta_set *zeta_catalog_set(const struct zeta_catalog *catalog, uint32_t index);
-const struct zeta_set *zeta_catalog_find_set(const struct zeta_catalog *catalog,
-                                             const char *name);
+const struct zeta_set *zeta_catalog_find_set(const struct zeta_catalog *catalog, const char *name);
 
 /** The symbols, in order; expressions refer to them by index. */
 uint32_t zeta_catalog_symbol_count(const struct zeta_catalog *catalog);

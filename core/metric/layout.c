@@ -1,0 +1,71 @@
+#include "core/metric/layout.h"
+
+#include <string.h>
+
+uint32_t zeta_layout_find_field(const struct zeta_layout *layout, const char *name)
+{
+    for (uint32_t i = 0; i < layout->header_count; i++) {
+        if (strcmp(layout->fields[i].name, name) == 0)
+            return i;
+    }
+    return ZETA_FIELD_NONE;
+}
+
+const struct zeta_bank *zeta_layout_find_bank(const struct zeta_layout *layout, const char *name)
+{
+    for (uint32_t i = 0; i < layout->bank_count; i++) {
+        if (strcmp(layout->banks[i].name, name) == 0)
+            return &layout->banks[i];
+    }
+    return NULL;
+}
+
+/** Reads width bits (1 to 64) that start at bit; the run lies inside the record. */
+static uint64_t read_bits(const unsigned char *record, uint32_t bit, uint32_t width)
+{
+    const unsigned char *bytes = record + bit / 8;
+    uint32_t skip = bit % 8;
+    uint64_t value = 0;
+
+    for (uint32_t i = 0; i < 8 && i * 8 < skip + width; i++)
+        value |= (uint64_t)bytes[i] << (i * 8);
+    value >>= skip;
+    if (skip + width > 64)
+        value |= (uint64_t)bytes[8] << (64 - skip);
+    return width == 64 ? value : value & ((UINT64_C(1) << width) - 1);
+}
+
+uint64_t zeta_field_read(const struct zeta_field *field, const void *record)
+{
+    uint64_t value = read_bits(record, field->low_bit, field->low_width);
+
+    if (field->high_width > 0)
+        value |= read_bits(record, field->high_bit, field->high_width) << field->low_width;
+    return value;
+}
+
+bool zeta_layout_same_record(const struct zeta_layout *layout, const void *record,
+                             const void *predecessor)
+{
+    if (layout->identity_count == 0)
+        return false;
+    for (uint32_t i = 0; i < layout->identity_count; i++) {
+        const struct zeta_field *field = &layout->fields[layout->identity[i]];
+
+        if (zeta_field_read(field, record) != zeta_field_read(field, predecessor))
+            return false;
+    }
+    return true;
+}
+
+const char *zeta_layout_kind_name(enum zeta_layout_kind kind)
+{
+    switch (kind) {
+    case ZETA_LAYOUT_DELTA:
+        return "delta";
+    case ZETA_LAYOUT_SAMPLE:
+        return "sample";
+    default:
+        return "event";
+    }
+}

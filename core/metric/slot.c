@@ -1,0 +1,86 @@
+#include "core/metric/slot.h"
+
+#include <string.h>
+
+#include "core/metric/layout.h"
+
+/** Chosen at random, so that no record of a device looks like it; never changes. */
+static const unsigned char magic[ZETA_SLOT_MAGIC_BYTES] = {
+    0x9e, 'z', 'e', 't', 'a', 0x13, 0xc7, 0x52, 0x1d, 0xe8, 0x40, 0xb6, 0x75, 0xf3, 0x2a, 0x8d};
+
+static void put_u32(unsigned char *at, uint32_t value)
+{
+    for (unsigned i = 0; i < 4; i++)
+        at[i] = (unsigned char)(value >> (8 * i));
+}
+
+static uint32_t get_u32(const unsigned char *at)
+{
+    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+void zeta_slot_write(const struct zeta_slot_control *control, void *slot, size_t record_bytes)
+{
+    unsigned char *bytes = slot;
+
+    memset(bytes, 0, record_bytes);
+    memcpy(bytes, magic, sizeof(magic));
+    put_u32(bytes + 16, (uint32_t)control->kind);
+    put_u32(bytes + 20, control->value);
+    put_u32(bytes + 24, (uint32_t)control->lost_records);
+    put_u32(bytes + 28, (uint32_t)(control->lost_records >> 32));
+}
+
+bool zeta_slot_is_control(const void *slot)
+{
+    return memcmp(slot, magic, sizeof(magic)) == 0;
+}
+
+bool zeta_slot_is_padding(const void *slot, size_t record_bytes)
+{
+    const unsigned char *bytes = slot;
+
+    /* All bytes equal their neighbour and the first one is zero. */
+    return bytes[0] == 0 && memcmp(bytes, bytes + 1, record_bytes - 1) == 0;
+}
+
+bool zeta_slot_read(const void *slot, struct zeta_slot_control *out_control)
+{
+    const unsigned char *bytes = slot;
+    uint32_t kind;
+
+    if (!zeta_slot_is_control(slot))
+        return false;
+    kind = get_u32(bytes + 16);
+    if (kind < ZETA_SLOT_BREAK || kind > ZETA_SLOT_END)
+        return false;
+    out_control->kind = (enum zeta_slot_kind)kind;
+    out_control->value = get_u32(bytes + 20);
+    out_control->lost_records = get_u32(bytes + 24) | (uint64_t)get_u32(bytes + 28) << 32;
+    return true;
+}
+
+void zeta_slot_summarize(const void *raw, size_t raw_bytes, size_t record_bytes,
+                         struct zeta_slot_summary *out_summary)
+{
+    const unsigned char *bytes = raw;
+    struct zeta_slot_control control;
+
+    *out_summary = (struct zeta_slot_summary){0};
+    for (size_t left = raw_bytes; left >= record_bytes; left -= record_bytes) {
+        if (!zeta_slot_is_control(bytes)) {
+            if (!zeta_slot_is_padding(bytes, record_bytes))
+                out_summary->record_count++;
+        } else if (zeta_slot_read(bytes, &control)) {
+            if (control.kind == ZETA_SLOT_BREAK) {
+                out_summary->break_count++;
+                out_summary->lost_records += control.lost_records;
+            } else if (control.kind == ZETA_SLOT_TILE) {
+                out_summary->tile_slots++;
+                if (control.value > out_summary->max_tile)
+                    out_summary->max_tile = control.value;
+            }
+        }
+        bytes += record_bytes;
+    }
+}

@@ -88,7 +88,8 @@ struct zeta_backend_device {
     struct zeta_provider providers[ZETA_GROUP_COUNT];
 };
 
-/** What became of one manifest. Strings live as long as the host. Values: enum zeta_plugin_state. */
+/** What became of one manifest. Strings live as long as the host. Values: enum zeta_plugin_state.
+ */
 struct zeta_plugin_record {
     const char *id;           /**< "" when the manifest could not be read that far */
     const char *manifest;     /**< path */

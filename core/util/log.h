@@ -26,4 +26,17 @@ bool zeta_log_enabled(enum zeta_log_level level, const char *topic);
 void zeta_log(enum zeta_log_level level, const char *topic, const char *format, ...)
     ZETA_PRINTF(3, 4);
 
+/**
+ * Chooses what is written and where, after the settings were read.
+ *
+ * @levels  as ZETA_LOG; parts that make no sense are reported and left out
+ * @file    path that messages are appended to, "" for standard error
+ *
+ * Threading: one caller at a time; others may log meanwhile.
+ */
+void zeta_log_configure(const char *levels, const char *file);
+
+/** Back to the state before the first zeta_log_configure(). For tests: nobody else may log. */
+void zeta_log_reset(void);
+
 #endif

@@ -1,0 +1,179 @@
+/*
+ * Log lines.
+ *
+ * The choice of levels is an immutable record behind one atomic pointer, so that asking for a level
+ * takes no lock and a forked child finds nothing half-done. A line is one write(), so lines of
+ * several threads do not mix.
+ */
+#include "core/util/log.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TOPICS_MAX 16
+#define TOPIC_BYTES 16
+#define LINE_BYTES 4096
+
+struct topic {
+    char name[TOPIC_BYTES];
+    enum zeta_log_level level;
+};
+
+struct choice {
+    enum zeta_log_level level; /* of topics that are not listed */
+    enum zeta_log_level most;  /* the most talkative of all, for a quick no */
+    size_t topic_count;
+    struct topic topics[TOPICS_MAX];
+    int fd;
+    struct choice *previous; /* replaced choices stay: a thread may still read them */
+};
+
+static struct choice initial = {.level = ZETA_LOG_WARN, .most = ZETA_LOG_WARN, .fd = STDERR_FILENO};
+static _Atomic(struct choice *) current = &initial;
+
+static const char *const level_names[ZETA_LOG_LEVEL_COUNT] = {"error", "warn", "info", "debug",
+                                                              "trace"};
+
+static bool level_from_name(const char *name, size_t length, enum zeta_log_level *out_level)
+{
+    for (size_t i = 0; i < ZETA_LOG_LEVEL_COUNT; i++) {
+        if (strlen(level_names[i]) == length && strncmp(level_names[i], name, length) == 0) {
+            *out_level = (enum zeta_log_level)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One part of the list: "level" or "topic=level". False if it is neither. */
+static bool add_part(struct choice *choice, const char *part, size_t length)
+{
+    const char *equals = memchr(part, '=', length);
+    enum zeta_log_level level;
+    size_t name_length;
+
+    if (!equals)
+        return level_from_name(part, length, &choice->level);
+    name_length = (size_t)(equals - part);
+    if (!level_from_name(equals + 1, length - name_length - 1, &level) ||
+        choice->topic_count == TOPICS_MAX || name_length == 0 || name_length >= TOPIC_BYTES)
+        return false;
+    memcpy(choice->topics[choice->topic_count].name, part, name_length);
+    choice->topics[choice->topic_count++].level = level;
+    return true;
+}
+
+static void parse_levels(struct choice *choice, const char *levels)
+{
+    while (*levels) {
+        size_t length = strcspn(levels, ", ");
+
+        if (length > 0 && !add_part(choice, levels, length))
+            zeta_log(ZETA_LOG_WARN, "settings",
+                     "\"%.*s\" is not a log level; write error, warn, info, debug or trace, or "
+                     "topic=level.",
+                     (int)length, levels);
+        levels += length;
+        if (*levels)
+            levels++;
+    }
+    choice->most = choice->level;
+    for (size_t i = 0; i < choice->topic_count; i++) {
+        if (choice->topics[i].level > choice->most)
+            choice->most = choice->topics[i].level;
+    }
+}
+
+void zeta_log_configure(const char *levels, const char *file)
+{
+    struct choice *choice = calloc(1, sizeof(*choice));
+
+    if (!choice)
+        return; /* the choice so far goes on */
+    choice->level = ZETA_LOG_WARN;
+    choice->fd = STDERR_FILENO;
+    parse_levels(choice, levels);
+    if (*file) {
+        choice->fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+        if (choice->fd < 0) {
+            choice->fd = STDERR_FILENO;
+            zeta_log(ZETA_LOG_WARN, "settings",
+                     "The log file %s cannot be opened (%s); messages go to standard error.", file,
+                     strerrordesc_np(errno));
+        }
+    }
+    choice->previous = atomic_load_explicit(&current, memory_order_relaxed);
+    atomic_store_explicit(&current, choice, memory_order_release);
+}
+
+void zeta_log_reset(void)
+{
+    struct choice *choice = atomic_exchange(&current, &initial);
+
+    while (choice != &initial) {
+        struct choice *previous = choice->previous;
+
+        if (choice->fd != STDERR_FILENO)
+            (void)close(choice->fd);
+        free(choice);
+        choice = previous;
+    }
+}
+
+static bool choice_has(const struct choice *choice, enum zeta_log_level level, const char *topic)
+{
+    if (level > choice->most)
+        return false;
+    for (size_t i = 0; i < choice->topic_count; i++) {
+        if (strcmp(choice->topics[i].name, topic) == 0)
+            return level <= choice->topics[i].level;
+    }
+    return level <= choice->level;
+}
+
+bool zeta_log_enabled(enum zeta_log_level level, const char *topic)
+{
+    return choice_has(atomic_load_explicit(&current, memory_order_acquire), level, topic);
+}
+
+/* Plugins and files can put anything into a message; terminals obey control characters. */
+static void replace_controls(char *text)
+{
+    for (; *text; text++) {
+        if (iscntrl((unsigned char)*text))
+            *text = ' ';
+    }
+}
+
+void zeta_log(enum zeta_log_level level, const char *topic, const char *format, ...)
+{
+    const struct choice *choice = atomic_load_explicit(&current, memory_order_acquire);
+    char line[LINE_BYTES];
+    int saved = errno;
+    va_list arguments;
+    size_t prefix;
+    size_t length;
+    ssize_t written;
+
+    if (!choice_has(choice, level, topic))
+        return;
+    prefix = (size_t)snprintf(line, sizeof(line), "zeta: %s: %.40s: ", level_names[level], topic);
+    va_start(arguments, format);
+    (void)vsnprintf(line + prefix, sizeof(line) - prefix, format, arguments);
+    va_end(arguments);
+    replace_controls(line + prefix);
+    length = strlen(line);
+    if (length == sizeof(line) - 1)
+        memcpy(line + length - 4, "...", 3);
+    line[length < sizeof(line) - 1 ? length : length - 1] = '\n';
+    written = write(choice->fd, line, length < sizeof(line) - 1 ? length + 1 : length);
+    (void)written; /* when it fails there is nowhere left to say so */
+    errno = saved;
+}

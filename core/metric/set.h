@@ -58,7 +58,7 @@ enum zeta_metric_class {
     ZETA_CLASS_EXACT,     /**< counted, event by event */
     ZETA_CLASS_SIMULATED, /**< result of a simulated structure fed with real accesses */
     ZETA_CLASS_MODELLED,  /**< follows from a model, for example of time */
-    ZETA_CLASS_COUNT
+    ZETA_METRIC_CLASS_COUNT
 };
 
 struct zeta_metric {

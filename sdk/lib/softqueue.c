@@ -1,0 +1,309 @@
+#include <zeta/softqueue.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct zeta_softqueue_pool {
+    const struct zeta_plugin_host_ops *ops;
+    struct zeta_plugin_host *host;
+    pthread_mutex_t lock; /* orders waiting queues and wake() */
+    pthread_cond_t changed;
+    atomic_uint waiters;
+};
+
+struct submission {
+    struct submission *next;
+    struct zeta_plugin_array commands;
+    void *cookie;
+};
+
+struct zeta_softqueue {
+    struct zeta_softqueue_pool *pool;
+    struct zeta_softqueue_backend backend;
+    char name[16];
+
+    pthread_mutex_t lock; /* guards the list and started */
+    pthread_cond_t work;
+    struct submission *first, **last;
+    bool started;
+    pthread_t thread;
+
+    atomic_bool stopping;
+    atomic_uint status;
+    uint64_t last_end_ticks; /* thread of the queue only */
+};
+
+uint32_t zeta_softqueue_pool_create(const struct zeta_plugin_host_ops *ops,
+                                    struct zeta_plugin_host *host,
+                                    struct zeta_softqueue_pool **out_pool)
+{
+    struct zeta_softqueue_pool *pool = calloc(1, sizeof(*pool));
+
+    if (!pool)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    pool->ops = ops;
+    pool->host = host;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->changed, NULL);
+    *out_pool = pool;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+void zeta_softqueue_pool_destroy(struct zeta_softqueue_pool *pool)
+{
+    if (!pool)
+        return;
+    pthread_cond_destroy(&pool->changed);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool);
+}
+
+void zeta_softqueue_pool_wake(struct zeta_softqueue_pool *pool)
+{
+    /*
+     * Pairs with wait_for_events(): either this load sees the waiter, or the waiter's query, which
+     * comes after its increment, sees the event that the caller changed before.
+     */
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load(&pool->waiters) == 0)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pthread_cond_broadcast(&pool->changed);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static bool events_ready(const struct zeta_softqueue *queue,
+                         const struct zeta_plugin_command *command)
+{
+    const struct zeta_softqueue_pool *pool = queue->pool;
+
+    for (uint64_t i = 0; i < command->wait_count; i++) {
+        if (pool->ops->event_query(pool->host, command->wait_events[i]) != ZETA_PLUGIN_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+/* False when the queue is being destroyed. */
+static bool wait_for_events(struct zeta_softqueue *queue, const struct zeta_plugin_command *command)
+{
+    struct zeta_softqueue_pool *pool = queue->pool;
+
+    if (command->wait_count == 0 || events_ready(queue, command))
+        return !atomic_load(&queue->stopping);
+
+    pthread_mutex_lock(&pool->lock);
+    atomic_fetch_add(&pool->waiters, 1);
+    atomic_thread_fence(memory_order_seq_cst);
+    while (!atomic_load(&queue->stopping) && !events_ready(queue, command))
+        pthread_cond_wait(&pool->changed, &pool->lock);
+    atomic_fetch_sub(&pool->waiters, 1);
+    pthread_mutex_unlock(&pool->lock);
+    return !atomic_load(&queue->stopping);
+}
+
+static uint32_t dispatch(struct zeta_softqueue *queue, const struct zeta_plugin_command *command)
+{
+    switch (command->type) {
+    case ZETA_PLUGIN_COMMAND_BARRIER:
+        return ZETA_PLUGIN_SUCCESS; /* in order anyway */
+    case ZETA_PLUGIN_COMMAND_EVENT_RESET:
+        queue->pool->ops->event_reset(queue->pool->host, command->signal_event);
+        return ZETA_PLUGIN_SUCCESS;
+    case ZETA_PLUGIN_COMMAND_CALL:
+        command->u.call.function(command->u.call.context);
+        return ZETA_PLUGIN_SUCCESS;
+    case ZETA_PLUGIN_COMMAND_LAUNCH:
+    case ZETA_PLUGIN_COMMAND_COPY:
+    case ZETA_PLUGIN_COMMAND_COPY_REGION:
+    case ZETA_PLUGIN_COMMAND_FILL:
+    case ZETA_PLUGIN_COMMAND_TIMESTAMP:
+        return queue->backend.execute(queue->backend.context, command);
+    default:
+        return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+    }
+}
+
+static uint32_t run_command(struct zeta_softqueue *queue, const struct zeta_plugin_command *command)
+{
+    const struct zeta_softqueue_pool *pool = queue->pool;
+    struct zeta_plugin_times times;
+    uint32_t result;
+
+    if (!wait_for_events(queue, command))
+        return ZETA_PLUGIN_DEVICE_LOST;
+
+    times.begin_ticks = queue->backend.ticks(queue->backend.context);
+    if (times.begin_ticks < queue->last_end_ticks)
+        times.begin_ticks = queue->last_end_ticks;
+    result = dispatch(queue, command);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+
+    /* A command of no length would look like one that took a whole wrap of the timer. */
+    times.end_ticks = queue->backend.ticks(queue->backend.context);
+    if (times.end_ticks <= times.begin_ticks)
+        times.end_ticks = times.begin_ticks + 1;
+    queue->last_end_ticks = times.end_ticks;
+    if (command->signal_event && command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET)
+        pool->ops->event_signal(pool->host, command->signal_event, &times);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t run_submission(struct zeta_softqueue *queue, const struct submission *submission)
+{
+    const char *at = submission->commands.data;
+
+    if (atomic_load(&queue->status) != ZETA_PLUGIN_SUCCESS)
+        return ZETA_PLUGIN_DEVICE_LOST;
+    for (uint64_t i = 0; i < submission->commands.count; i++) {
+        uint32_t result = run_command(queue, (const struct zeta_plugin_command *)(const void *)at);
+
+        if (result == ZETA_PLUGIN_DEVICE_LOST)
+            atomic_store(&queue->status, ZETA_PLUGIN_DEVICE_LOST);
+        if (result != ZETA_PLUGIN_SUCCESS)
+            return result;
+        at += submission->commands.stride;
+    }
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* Waits for the next submission; NULL when the queue is being destroyed. */
+static struct submission *take_submission(struct zeta_softqueue *queue)
+{
+    struct submission *submission = NULL;
+
+    pthread_mutex_lock(&queue->lock);
+    while (!queue->first && !atomic_load(&queue->stopping))
+        pthread_cond_wait(&queue->work, &queue->lock);
+    if (!atomic_load(&queue->stopping)) {
+        submission = queue->first;
+        queue->first = submission->next;
+        if (!queue->first)
+            queue->last = &queue->first;
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return submission;
+}
+
+static void finish_submission(struct zeta_softqueue *queue, struct submission *submission,
+                              uint32_t result)
+{
+    const struct zeta_softqueue_pool *pool = queue->pool;
+    void *cookie = submission->cookie;
+
+    free(submission);
+    pool->ops->submission_done(pool->host, cookie, result);
+}
+
+static void *queue_main(void *argument)
+{
+    struct zeta_softqueue *queue = argument;
+    struct submission *submission;
+
+    pthread_setname_np(pthread_self(), queue->name);
+    while ((submission = take_submission(queue)) != NULL)
+        finish_submission(queue, submission, run_submission(queue, submission));
+    return NULL;
+}
+
+uint32_t zeta_softqueue_create(struct zeta_softqueue_pool *pool,
+                               const struct zeta_softqueue_backend *backend,
+                               const char *thread_name, struct zeta_softqueue **out_queue)
+{
+    struct zeta_softqueue *queue = calloc(1, sizeof(*queue));
+
+    if (!queue)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    queue->pool = pool;
+    queue->backend = *backend;
+    snprintf(queue->name, sizeof(queue->name), "%s", thread_name);
+    pthread_mutex_init(&queue->lock, NULL);
+    pthread_cond_init(&queue->work, NULL);
+    queue->last = &queue->first;
+    *out_queue = queue;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+void zeta_softqueue_destroy(struct zeta_softqueue *queue)
+{
+    if (!queue)
+        return;
+
+    pthread_mutex_lock(&queue->lock);
+    atomic_store(&queue->stopping, true);
+    pthread_cond_broadcast(&queue->work);
+    pthread_mutex_unlock(&queue->lock);
+
+    pthread_mutex_lock(&queue->pool->lock);
+    pthread_cond_broadcast(&queue->pool->changed);
+    pthread_mutex_unlock(&queue->pool->lock);
+
+    queue->backend.interrupt(queue->backend.context);
+    if (queue->started)
+        pthread_join(queue->thread, NULL);
+
+    while (queue->first) {
+        struct submission *submission = queue->first;
+
+        queue->first = submission->next;
+        finish_submission(queue, submission, ZETA_PLUGIN_DEVICE_LOST);
+    }
+    pthread_cond_destroy(&queue->work);
+    pthread_mutex_destroy(&queue->lock);
+    free(queue);
+}
+
+/* Starts the thread with every signal blocked: handlers are the application's business. */
+static bool start_thread_locked(struct zeta_softqueue *queue)
+{
+    sigset_t all, before;
+
+    if (queue->started)
+        return true;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    queue->started = pthread_create(&queue->thread, NULL, queue_main, queue) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return queue->started;
+}
+
+uint32_t zeta_softqueue_submit(struct zeta_softqueue *queue,
+                               const struct zeta_plugin_array *commands, void *cookie)
+{
+    struct submission *submission;
+    uint32_t result = ZETA_PLUGIN_SUCCESS;
+
+    if (commands->count > 0 && commands->stride < sizeof(struct zeta_plugin_command))
+        return ZETA_PLUGIN_INVALID_ARGUMENT;
+    if (atomic_load(&queue->status) != ZETA_PLUGIN_SUCCESS)
+        return ZETA_PLUGIN_DEVICE_LOST;
+
+    submission = calloc(1, sizeof(*submission));
+    if (!submission)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    submission->commands = *commands;
+    submission->cookie = cookie;
+
+    pthread_mutex_lock(&queue->lock);
+    if (start_thread_locked(queue)) {
+        *queue->last = submission;
+        queue->last = &submission->next;
+        pthread_cond_signal(&queue->work);
+        submission = NULL;
+    } else {
+        result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    }
+    pthread_mutex_unlock(&queue->lock);
+    free(submission);
+    return result;
+}
+
+uint32_t zeta_softqueue_status(const struct zeta_softqueue *queue)
+{
+    return atomic_load(&queue->status);
+}

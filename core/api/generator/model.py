@@ -67,9 +67,9 @@ class Enumerator:
 class Enum:
     name: str
     since: tuple
-    brief: str
     prefix: str
     values: list
+    brief: str = ""
     flags: bool = False
     version: bool = False
     area: str = ""

@@ -8,10 +8,10 @@
  *   arena of a kind:  base                     base + committed
  *                     | slot | slot | slot ... | (reserved, not readable) ... |
  *
- * Life of a slot: free -> live (create) -> dead (retire) -> free, when the last pin is gone. A freed
- * slot is reused in the order of freeing and not before 65 536 further objects of its kind were
- * created, so a destroyed handle is recognised for long. The memory of a slot stays mapped and of
- * one kind for ever ("type-stable"): a hot function may read a slot without pinning it.
+ * Life of a slot: free -> live (create) -> dead (retire) -> free, when the last pin is gone. A
+ * freed slot is reused in the order of freeing and not before 65 536 further objects of its kind
+ * were created, so a destroyed handle is recognised for long. The memory of a slot stays mapped and
+ * of one kind for ever ("type-stable"): a hot function may read a slot without pinning it.
  *
  * After fork() the child starts with empty arenas in a new range; handles of the parent are known
  * as such (zeta_object_explain).
@@ -135,6 +135,12 @@ typedef void (*zeta_object_finish_fn)(void *object);
 
 /** Names the finisher of a kind. Called during library initialisation, before the first object. */
 void zeta_object_set_finisher(enum zeta_kind kind, zeta_object_finish_fn finish);
+
+/**
+ * Names the four dispatch tables that every object created from now on begins with. Called during
+ * library initialisation; the tables are static.
+ */
+void zeta_object_set_dispatch(const void *const tables[4]);
 
 /** Name of a kind for messages, such as "event pool". Static. */
 const char *zeta_kind_name(enum zeta_kind kind);

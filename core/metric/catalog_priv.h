@@ -1,0 +1,145 @@
+/*
+ * The inside of a catalog, shared by the readers of set files and the linker. Only for this folder.
+ */
+#ifndef ZETA_CORE_METRIC_CATALOG_PRIV_H
+#define ZETA_CORE_METRIC_CATALOG_PRIV_H
+
+#include "core/metric/set.h"
+#include "core/util/yaml.h"
+
+/** Bounds of names and texts, those of the API with their terminator. */
+#define ZETA_SET_NAME_BYTES 256u
+#define ZETA_SET_TEXT_BYTES 256u
+
+/** Largest number of metrics of one set, info metrics included. */
+#define ZETA_SET_MAX_METRICS 1024u
+/** Longest chain of metrics that refer to metrics. */
+#define ZETA_SET_MAX_CHAIN 16u
+
+/** A growing array of pointers whose memory comes from an arena. */
+struct zeta_vector {
+    void **items;
+    uint32_t count;
+    uint32_t capacity;
+};
+
+/** A set as it was read: references are names with their positions. */
+struct zeta_loaded_set {
+    struct zeta_set set;
+    const char *unit_name;
+    uint32_t unit_line, unit_column;
+    const char *layout_name;
+    uint32_t layout_line, layout_column;
+};
+
+struct zeta_catalog {
+    struct zeta_arena arena;
+    struct zeta_vector symbols; /**< of struct zeta_symbol */
+    struct zeta_vector units;   /**< of struct zeta_unit */
+    struct zeta_vector layouts; /**< of struct zeta_layout */
+    struct zeta_vector loaded;  /**< of struct zeta_loaded_set */
+    struct zeta_vector sets;    /**< of struct zeta_set; filled by the linker */
+};
+
+/** Adds an item; false when memory is exhausted. */
+bool zeta_vector_push(struct zeta_arena *arena, struct zeta_vector *vector, void *item);
+
+/** State of reading one file. */
+struct zeta_set_reader {
+    struct zeta_catalog *catalog;
+    struct zeta_diagnostics *sink;
+    const char *file;   /**< name in messages, owned by the catalog */
+    uint32_t errors;    /**< findings of this file that make it fail */
+    bool out_of_memory; /**< reading stops soon */
+};
+
+/** A word of a file and its number in C. Tables end with a NULL word. */
+struct zeta_word {
+    const char *word;
+    uint32_t value;
+};
+
+/* Helpers of reading (set_read.c). Those that return bool report what is wrong before false. */
+
+/** Reports an error at a node. */
+void zeta_reader_error(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                       const char *format, ...) ZETA_PRINTF(3, 4);
+
+/** Notes that memory is exhausted; returns false. */
+bool zeta_reader_no_memory(struct zeta_set_reader *reader);
+
+/** True if the node is of that kind. what names it in the message. */
+bool zeta_reader_kind(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                      enum zeta_yaml_kind kind, const char *what);
+
+/** Warns about members whose key is not in the NULL-terminated list. */
+void zeta_reader_check_keys(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                            const char *const *keys);
+
+/** The member with this key; NULL, with an error at the mapping, if it is missing. */
+const struct zeta_yaml_node *zeta_reader_need(struct zeta_set_reader *reader,
+                                              const struct zeta_yaml_node *mapping,
+                                              const char *key);
+
+/**
+ * Reads a text without control characters, shorter than ZETA_SET_TEXT_BYTES, into the catalog.
+ * Missing: *out_text is fallback; with a NULL fallback the key is required.
+ */
+bool zeta_reader_text(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                      const char *key, const char *fallback, const char **out_text);
+
+/** Copies a name: a letter or underscore, then letters, digits, underscores (and '-' if dash). */
+bool zeta_reader_name(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                      const char *text, bool dash, const char **out_name);
+
+/** Reads an integer from min to max. Missing: *out_value keeps its value if optional. */
+bool zeta_reader_u32(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                     const char *key, bool optional, uint32_t min, uint32_t max,
+                     uint32_t *out_value);
+
+/** Reads one of the words of a table. The key is required. */
+bool zeta_reader_word(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                      const char *key, const struct zeta_word *words, uint32_t *out_value);
+
+/** Looks a scalar up in a table of words. */
+bool zeta_reader_find_word(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                           const struct zeta_word *words, uint32_t *out_value);
+
+/** Parses an expression. Missing: *out_expr is NULL if optional. */
+bool zeta_reader_expr(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                      const char *key, bool optional, struct zeta_expr **out_expr);
+
+/* Parts of a file (layout_load.c, set_load.c). */
+
+/** Reads one layout and adds it to the catalog if it is in order. */
+void zeta_read_layout(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
+
+/** Reads a list of metrics. False if any is not in order. */
+bool zeta_read_metrics(struct zeta_set_reader *reader, const struct zeta_yaml_node *list,
+                       struct zeta_metric **out_metrics, uint32_t *out_count);
+
+/* Linking of expressions (expr_link.c). */
+
+/** What the names of an expression may mean. */
+struct zeta_link_scope {
+    const struct zeta_catalog *catalog;
+    const struct zeta_layout *layout; /**< NULL: neither fields nor metrics, only symbols */
+    bool one_record;                  /**< a condition over one record: views NOW only */
+    struct zeta_metric *metrics;      /**< NULL: no metrics */
+    uint32_t metric_count;
+    unsigned char *metric_state; /**< enum of expr_link.c, one per metric */
+    uint32_t chain;              /**< metrics on the way to this expression */
+    struct zeta_diagnostics *sink;
+    const char *file;
+};
+
+/**
+ * Looks names up and checks types of a whole tree. False if anything is wrong (reported).
+ * Linking a linked tree again is allowed.
+ */
+bool zeta_expr_link(const struct zeta_link_scope *scope, struct zeta_expr *expr);
+
+/** Links value and maximum of one metric and of those that it refers to. */
+bool zeta_metric_link(const struct zeta_link_scope *scope, uint32_t index);
+
+#endif

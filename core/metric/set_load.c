@@ -1,0 +1,475 @@
+/* Reading set files: symbols, units, sets, programs, metrics. */
+#include <string.h>
+
+#include "core/metric/catalog_priv.h"
+
+/** Bounds of a program: parts, and entries of all parts together. */
+#define MAX_PROGRAM_PARTS 256u
+#define MAX_PROGRAM_ENTRIES 8192u
+
+static const struct zeta_word metric_types[] = {
+    {"duration", ZET_METRIC_TYPE_DURATION},
+    {"event", ZET_METRIC_TYPE_EVENT},
+    {"event_with_range", ZET_METRIC_TYPE_EVENT_WITH_RANGE},
+    {"throughput", ZET_METRIC_TYPE_THROUGHPUT},
+    {"timestamp", ZET_METRIC_TYPE_TIMESTAMP},
+    {"flag", ZET_METRIC_TYPE_FLAG},
+    {"ratio", ZET_METRIC_TYPE_RATIO},
+    {"raw", ZET_METRIC_TYPE_RAW},
+    {"ip", ZET_METRIC_TYPE_IP_EXP},
+    {NULL, 0},
+};
+
+static const struct zeta_word value_types[] = {
+    {"u32", ZET_VALUE_TYPE_UINT32},  {"u64", ZET_VALUE_TYPE_UINT64},
+    {"f32", ZET_VALUE_TYPE_FLOAT32}, {"f64", ZET_VALUE_TYPE_FLOAT64},
+    {"bool8", ZET_VALUE_TYPE_BOOL8}, {NULL, 0},
+};
+
+static const struct zeta_word metric_classes[] = {
+    {"exact", ZETA_CLASS_EXACT},
+    {"simulated", ZETA_CLASS_SIMULATED},
+    {"modelled", ZETA_CLASS_MODELLED},
+    {NULL, 0},
+};
+
+static const struct zeta_word sampling_types[] = {
+    {"time", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED},
+    {"event", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED},
+    {NULL, 0},
+};
+
+const char *zeta_metric_class_name(enum zeta_metric_class metric_class)
+{
+    return metric_class < ZETA_METRIC_CLASS_COUNT ? metric_classes[metric_class].word : "unknown";
+}
+
+static bool read_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                        struct zeta_metric *metric)
+{
+    static const char *const keys[] = {"name",       "description", "component", "type",
+                                       "value_type", "unit",        "tier",      "class",
+                                       "when",       "value",       "max",       NULL};
+    const struct zeta_yaml_node *name;
+    uint32_t type = 0;
+    uint32_t value_type = 0;
+    uint32_t metric_class = 0;
+    bool good;
+
+    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a metric"))
+        return false;
+    zeta_reader_check_keys(reader, node, keys);
+    metric->file = reader->file;
+    metric->line = node->line;
+    metric->tier = 1;
+    name = zeta_reader_need(reader, node, "name");
+    good = name && zeta_reader_kind(reader, name, ZETA_YAML_SCALAR, "name") &&
+           zeta_reader_name(reader, name, name->text, false, &metric->name);
+    good = zeta_reader_text(reader, node, "description", NULL, &metric->description) && good;
+    good = zeta_reader_text(reader, node, "component", "", &metric->component) && good;
+    good = zeta_reader_text(reader, node, "unit", "", &metric->unit) && good;
+    good = zeta_reader_word(reader, node, "type", metric_types, &type) && good;
+    good = zeta_reader_word(reader, node, "value_type", value_types, &value_type) && good;
+    good = zeta_reader_word(reader, node, "class", metric_classes, &metric_class) && good;
+    good = zeta_reader_u32(reader, node, "tier", true, 1, 4, &metric->tier) && good;
+    good = zeta_reader_expr(reader, node, "when", true, &metric->available) && good;
+    good = zeta_reader_expr(reader, node, "value", false, &metric->value) && good;
+    good = zeta_reader_expr(reader, node, "max", true, &metric->maximum) && good;
+    metric->type = (zet_metric_type_t)type;
+    metric->value_type = (zet_value_type_t)value_type;
+    metric->metric_class = (enum zeta_metric_class)metric_class;
+    return good;
+}
+
+bool zeta_read_metrics(struct zeta_set_reader *reader, const struct zeta_yaml_node *list,
+                       struct zeta_metric **out_metrics, uint32_t *out_count)
+{
+    struct zeta_metric *metrics;
+    uint32_t count = 0;
+    bool good = true;
+
+    if (!zeta_reader_kind(reader, list, ZETA_YAML_SEQUENCE, "a list of metrics"))
+        return false;
+    if (list->child_count > ZETA_SET_MAX_METRICS) {
+        zeta_reader_error(reader, list, "more than %u metrics in one set", ZETA_SET_MAX_METRICS);
+        return false;
+    }
+    metrics = zeta_arena_array(&reader->catalog->arena, list->child_count, sizeof(*metrics));
+    if (!metrics)
+        return zeta_reader_no_memory(reader);
+    for (const struct zeta_yaml_node *node = list->first_child; node; node = node->next)
+        good = read_metric(reader, node, &metrics[count++]) && good;
+    *out_metrics = metrics;
+    *out_count = count;
+    return good;
+}
+
+static bool read_select(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                        struct zeta_program_entry *entry)
+{
+    if (!zeta_reader_kind(reader, node, ZETA_YAML_SCALAR, "a selection"))
+        return false;
+    if (node->length == 0 || node->length >= ZETA_SET_TEXT_BYTES) {
+        zeta_reader_error(reader, node, "a selection has 1 to %u characters",
+                          ZETA_SET_TEXT_BYTES - 1);
+        return false;
+    }
+    entry->select = zeta_arena_copy(&reader->catalog->arena, node->text, node->length);
+    return entry->select || zeta_reader_no_memory(reader);
+}
+
+static bool read_register(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                          struct zeta_program_entry *entry)
+{
+    uint64_t address;
+    uint64_t value;
+
+    if (node->kind != ZETA_YAML_SEQUENCE || node->child_count != 2 ||
+        !zeta_yaml_u64(node->first_child, &address) ||
+        !zeta_yaml_u64(node->first_child->next, &value) || address > UINT32_MAX ||
+        value > UINT32_MAX) {
+        zeta_reader_error(reader, node, "a register is written as [address, value], 32 bits each");
+        return false;
+    }
+    entry->address = (uint32_t)address;
+    entry->value = (uint32_t)value;
+    return true;
+}
+
+static bool read_program_part(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                              struct zeta_program_part *part)
+{
+    static const char *const keys[] = {"select", "registers", "when", "description", NULL};
+    const struct zeta_yaml_node *select;
+    const struct zeta_yaml_node *registers;
+    const struct zeta_yaml_node *list;
+
+    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a part of a program"))
+        return false;
+    zeta_reader_check_keys(reader, node, keys);
+    select = zeta_yaml_member(node, "select");
+    registers = zeta_yaml_member(node, "registers");
+    if (!select == !registers) {
+        zeta_reader_error(reader, node, "a part of a program has either select or registers");
+        return false;
+    }
+    list = select ? select : registers;
+    if (!zeta_reader_kind(reader, list, ZETA_YAML_SEQUENCE, list->key) ||
+        !zeta_reader_expr(reader, node, "when", true, &part->condition))
+        return false;
+    if (list->child_count > MAX_PROGRAM_ENTRIES) {
+        zeta_reader_error(reader, list, "more than %u entries", MAX_PROGRAM_ENTRIES);
+        return false;
+    }
+    part->entries =
+        zeta_arena_array(&reader->catalog->arena, list->child_count, sizeof(*part->entries));
+    if (!part->entries)
+        return zeta_reader_no_memory(reader);
+    for (const struct zeta_yaml_node *item = list->first_child; item; item = item->next) {
+        struct zeta_program_entry *entry = &part->entries[part->entry_count++];
+
+        entry->line = item->line;
+        if (!(select ? read_select : read_register)(reader, item, entry))
+            return false;
+    }
+    return true;
+}
+
+static bool read_program(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                         struct zeta_set *set)
+{
+    bool good = true;
+
+    if (!node)
+        return true;
+    if (!zeta_reader_kind(reader, node, ZETA_YAML_SEQUENCE, "program"))
+        return false;
+    if (node->child_count > MAX_PROGRAM_PARTS) {
+        zeta_reader_error(reader, node, "more than %u parts", MAX_PROGRAM_PARTS);
+        return false;
+    }
+    set->program =
+        zeta_arena_array(&reader->catalog->arena, node->child_count, sizeof(*set->program));
+    if (!set->program)
+        return zeta_reader_no_memory(reader);
+    for (const struct zeta_yaml_node *part = node->first_child; part; part = part->next)
+        good = read_program_part(reader, part, &set->program[set->program_count++]) && good;
+    return good;
+}
+
+static bool read_sampling(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                          struct zeta_set *set)
+{
+    const struct zeta_yaml_node *node = zeta_reader_need(reader, mapping, "sampling");
+    uint32_t flag;
+
+    if (!node || !zeta_reader_kind(reader, node, ZETA_YAML_SEQUENCE, "sampling"))
+        return false;
+    for (const struct zeta_yaml_node *item = node->first_child; item; item = item->next) {
+        if (!zeta_reader_find_word(reader, item, sampling_types, &flag))
+            return false;
+        set->sampling |= flag;
+    }
+    if (set->sampling == 0)
+        zeta_reader_error(reader, node, "sampling needs at least one type");
+    return set->sampling != 0;
+}
+
+/** Reads the name of a part of the catalog that the linker looks up. */
+static bool read_reference(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                           const char *key, const char **out_name, uint32_t *out_line,
+                           uint32_t *out_column)
+{
+    const struct zeta_yaml_node *node = zeta_yaml_member(mapping, key);
+
+    if (!zeta_reader_text(reader, mapping, key, NULL, out_name))
+        return false;
+    *out_line = node->line;
+    *out_column = node->column;
+    return true;
+}
+
+static bool read_set(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                     struct zeta_loaded_set *loaded)
+{
+    static const char *const keys[] = {"name",     "description", "domain",  "unit",    "layout",
+                                       "sampling", "when",        "program", "metrics", NULL};
+    struct zeta_set *set = &loaded->set;
+    const struct zeta_yaml_node *name = zeta_reader_need(reader, node, "name");
+    const struct zeta_yaml_node *metrics = zeta_reader_need(reader, node, "metrics");
+    bool good;
+
+    zeta_reader_check_keys(reader, node, keys);
+    set->file = reader->file;
+    set->line = node->line;
+    good = name && zeta_reader_kind(reader, name, ZETA_YAML_SCALAR, "name") &&
+           zeta_reader_name(reader, name, name->text, true, &set->name);
+    good = zeta_reader_text(reader, node, "description", NULL, &set->description) && good;
+    good = zeta_reader_u32(reader, node, "domain", false, 0, 1023, &set->domain) && good;
+    good = read_reference(reader, node, "unit", &loaded->unit_name, &loaded->unit_line,
+                          &loaded->unit_column) &&
+           good;
+    good = read_reference(reader, node, "layout", &loaded->layout_name, &loaded->layout_line,
+                          &loaded->layout_column) &&
+           good;
+    good = read_sampling(reader, node, set) && good;
+    good = zeta_reader_expr(reader, node, "when", true, &set->available) && good;
+    good = read_program(reader, zeta_yaml_member(node, "program"), set) && good;
+    good = metrics && zeta_read_metrics(reader, metrics, &set->metrics, &set->metric_count) && good;
+    return good;
+}
+
+static void read_sets(struct zeta_set_reader *reader, const struct zeta_yaml_node *list)
+{
+    struct zeta_catalog *catalog = reader->catalog;
+
+    for (const struct zeta_yaml_node *node = list->first_child; node; node = node->next) {
+        struct zeta_loaded_set *loaded;
+
+        if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a set"))
+            continue;
+        loaded = zeta_arena_alloc(&catalog->arena, sizeof(*loaded));
+        if (!loaded) {
+            (void)zeta_reader_no_memory(reader);
+            return;
+        }
+        if (read_set(reader, node, loaded) &&
+            !zeta_vector_push(&catalog->arena, &catalog->loaded, loaded))
+            (void)zeta_reader_no_memory(reader);
+    }
+}
+
+/** Name: {from: provider, type: u64|f64} or Name: {value: number}; description is optional. */
+static void read_symbol(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
+{
+    static const char *const keys[] = {"from", "type", "value", "description", NULL};
+    static const struct zeta_word sources[] = {{"provider", ZETA_SYMBOL_PROVIDER}, {NULL, 0}};
+    static const struct zeta_word types[] = {
+        {"u64", ZETA_EXPR_U64}, {"f64", ZETA_EXPR_F64}, {NULL, 0}};
+    struct zeta_catalog *catalog = reader->catalog;
+    const struct zeta_yaml_node *value;
+    struct zeta_symbol *symbol;
+    uint32_t word = 0;
+
+    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a symbol"))
+        return;
+    zeta_reader_check_keys(reader, node, keys);
+    symbol = zeta_arena_alloc(&catalog->arena, sizeof(*symbol));
+    if (!symbol) {
+        (void)zeta_reader_no_memory(reader);
+        return;
+    }
+    symbol->file = reader->file;
+    symbol->line = node->key_line;
+    if (!zeta_reader_name(reader, node, node->key, false, &symbol->name) ||
+        !zeta_reader_text(reader, node, "description", "", &symbol->description))
+        return;
+    value = zeta_yaml_member(node, "value");
+    if (value) {
+        symbol->source = ZETA_SYMBOL_CONSTANT;
+        if (!zeta_yaml_u64(value, &symbol->value.u.u64)) {
+            symbol->value.type = ZETA_EXPR_F64;
+            if (!zeta_yaml_double(value, &symbol->value.u.f64)) {
+                zeta_reader_error(reader, value, "value must be a number");
+                return;
+            }
+        }
+    } else {
+        symbol->source = ZETA_SYMBOL_PROVIDER;
+        if (!zeta_reader_word(reader, node, "from", sources, &word) ||
+            !zeta_reader_word(reader, node, "type", types, &word))
+            return;
+        symbol->value.type = (enum zeta_expr_type)word;
+    }
+    if (!zeta_vector_push(&catalog->arena, &catalog->symbols, symbol))
+        (void)zeta_reader_no_memory(reader);
+}
+
+/** [first, last] or a single address. */
+static bool read_range(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                       struct zeta_address_range *range)
+{
+    const struct zeta_yaml_node *pair = node->kind == ZETA_YAML_SEQUENCE ? node->first_child : NULL;
+    uint64_t first = 0;
+    uint64_t last = 0;
+    bool good;
+
+    if (pair) {
+        good = node->child_count == 2 && zeta_yaml_u64(pair, &first) &&
+               zeta_yaml_u64(pair->next, &last);
+    } else {
+        good = zeta_yaml_u64(node, &first);
+        last = first;
+    }
+    if (!good || first > last || last > UINT32_MAX) {
+        zeta_reader_error(reader, node, "registers lists addresses and [first, last] pairs");
+        return false;
+    }
+    *range = (struct zeta_address_range){(uint32_t)first, (uint32_t)last};
+    return true;
+}
+
+static void read_unit(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
+{
+    static const char *const keys[] = {"description", "registers", NULL};
+    struct zeta_catalog *catalog = reader->catalog;
+    const struct zeta_yaml_node *ranges;
+    struct zeta_unit *unit;
+
+    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a unit"))
+        return;
+    zeta_reader_check_keys(reader, node, keys);
+    unit = zeta_arena_alloc(&catalog->arena, sizeof(*unit));
+    if (!unit) {
+        (void)zeta_reader_no_memory(reader);
+        return;
+    }
+    unit->file = reader->file;
+    unit->line = node->key_line;
+    if (!zeta_reader_name(reader, node, node->key, true, &unit->name) ||
+        !zeta_reader_text(reader, node, "description", "", &unit->description))
+        return;
+    ranges = zeta_yaml_member(node, "registers");
+    if (ranges) {
+        if (!zeta_reader_kind(reader, ranges, ZETA_YAML_SEQUENCE, "registers"))
+            return;
+        unit->has_ranges = true;
+        unit->ranges =
+            zeta_arena_array(&catalog->arena, ranges->child_count, sizeof(*unit->ranges));
+        if (!unit->ranges) {
+            (void)zeta_reader_no_memory(reader);
+            return;
+        }
+        for (const struct zeta_yaml_node *i = ranges->first_child; i; i = i->next) {
+            if (!read_range(reader, i, &unit->ranges[unit->range_count++]))
+                return;
+        }
+    }
+    if (!zeta_vector_push(&catalog->arena, &catalog->units, unit))
+        (void)zeta_reader_no_memory(reader);
+}
+
+/** Calls read for each member of an optional part of the file. */
+static void read_each(struct zeta_set_reader *reader, const struct zeta_yaml_node *root,
+                      const char *key, enum zeta_yaml_kind kind,
+                      void (*read)(struct zeta_set_reader *, const struct zeta_yaml_node *))
+{
+    const struct zeta_yaml_node *part = zeta_yaml_member(root, key);
+
+    if (!part || zeta_yaml_is_null(part) || !zeta_reader_kind(reader, part, kind, key))
+        return;
+    for (const struct zeta_yaml_node *node = part->first_child; node; node = node->next)
+        read(reader, node);
+}
+
+static void read_root(struct zeta_set_reader *reader, const struct zeta_yaml_node *root)
+{
+    static const char *const keys[] = {"format", "symbols", "units", "layouts", "sets", NULL};
+    const struct zeta_yaml_node *sets;
+    uint64_t format = 0;
+
+    if (!zeta_reader_kind(reader, root, ZETA_YAML_MAPPING, "a set file"))
+        return;
+    if (!zeta_yaml_u64(zeta_yaml_member(root, "format"), &format) || format == 0) {
+        zeta_reader_error(reader, root, "a set file needs 'format: %u'", ZETA_SET_FORMAT);
+        return;
+    }
+    if (format > ZETA_SET_FORMAT) {
+        zeta_reader_error(reader, zeta_yaml_member(root, "format"),
+                          "format %llu is newer than %u, the newest that this version reads",
+                          (unsigned long long)format, ZETA_SET_FORMAT);
+        return;
+    }
+    zeta_reader_check_keys(reader, root, keys);
+    read_each(reader, root, "symbols", ZETA_YAML_MAPPING, read_symbol);
+    read_each(reader, root, "units", ZETA_YAML_MAPPING, read_unit);
+    read_each(reader, root, "layouts", ZETA_YAML_SEQUENCE, zeta_read_layout);
+    sets = zeta_yaml_member(root, "sets");
+    if (sets && !zeta_yaml_is_null(sets) &&
+        zeta_reader_kind(reader, sets, ZETA_YAML_SEQUENCE, "sets"))
+        read_sets(reader, sets);
+}
+
+static ze_result_t read_document(struct zeta_catalog *catalog, struct zeta_yaml_document *document,
+                                 struct zeta_diagnostics *sink)
+{
+    const char *name = zeta_yaml_name(document);
+    const struct zeta_yaml_node *root = zeta_yaml_root(document);
+    struct zeta_set_reader reader = {.catalog = catalog, .sink = sink};
+
+    reader.file = zeta_arena_copy(&catalog->arena, name, strlen(name));
+    if (!reader.file)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (!root) {
+        zeta_diagnose(sink, ZETA_SEVERITY_ERROR, name, 0, 0, "the file is empty");
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    read_root(&reader, root);
+    if (reader.out_of_memory)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    return reader.errors == 0 ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+ze_result_t zeta_catalog_add_text(struct zeta_catalog *catalog, const char *text, size_t length,
+                                  const char *name, struct zeta_diagnostics *sink)
+{
+    struct zeta_yaml_document *document = NULL;
+    ze_result_t result = zeta_yaml_parse(text, length, name, NULL, sink, &document);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = read_document(catalog, document, sink);
+    zeta_yaml_free(document);
+    return result;
+}
+
+ze_result_t zeta_catalog_add_file(struct zeta_catalog *catalog, const char *path,
+                                  struct zeta_diagnostics *sink)
+{
+    struct zeta_yaml_document *document = NULL;
+    ze_result_t result = zeta_yaml_read_file(path, NULL, sink, &document);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = read_document(catalog, document, sink);
+    zeta_yaml_free(document);
+    return result;
+}

@@ -323,8 +323,8 @@ ze_result_t zeta_object_explain(const void *handle, enum zeta_kind kind, const c
                           function);
     if (!handle)
         return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-                          "%s: %s is null; it must be the handle of a %s.", function, parameter,
-                          wanted);
+                          "%s: %s is null; a handle of this kind is needed: %s.", function,
+                          parameter, wanted);
     if (was_closed((uintptr_t)handle))
         return zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
                           "%s: %s (%p) was made by the parent process before fork(); get a new "
@@ -332,13 +332,13 @@ ze_result_t zeta_object_explain(const void *handle, enum zeta_kind kind, const c
                           function, parameter, handle);
     if (!generation_holds(generation, (uintptr_t)handle))
         return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-                          "%s: %s (%p) is not a handle of this library; it must be a %s.", function,
+                          "%s: %s (%p) is not a handle of this library; needed: %s.", function,
                           parameter, handle, wanted);
     found = kind_of(generation, (uintptr_t)handle);
     if (found != kind && zeta_object_is(handle, found))
         return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-                          "%s: %s (%p) is a %s, but must be a %s.", function, parameter, handle,
-                          zeta_kind_name(found), wanted);
+                          "%s: %s (%p) is of another kind (%s); needed: %s.", function, parameter,
+                          handle, zeta_kind_name(found), wanted);
     return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
                       "%s: %s (%p) is no live %s; was it destroyed?", function, parameter, handle,
                       wanted);

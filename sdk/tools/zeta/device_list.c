@@ -1,0 +1,154 @@
+#include "device_list.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin_list.h"
+#include "say.h"
+
+static int load_entry(ze_driver_handle_t driver, ze_device_handle_t device,
+                      struct zeta_device_entry *entry)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    entry->driver = driver;
+    entry->device = device;
+    entry->properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2;
+    entry->info.struct_size = sizeof(entry->info);
+    result = zeDeviceGetProperties(device, &entry->properties);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot read the properties of device %u", entry->index);
+    result = zetaDeviceGetInfo(device, &entry->info);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot read what drives %s", entry->properties.name);
+    result = zeDeviceGetSubDevices(device, &entry->tile_count, NULL);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot count the tiles of %s", entry->properties.name);
+    return ZETA_EXIT_OK;
+}
+
+static int append_devices(struct zeta_device_list *list, ze_driver_handle_t driver)
+{
+    struct zeta_device_entry *entries = NULL;
+    ze_device_handle_t *devices = NULL;
+    uint32_t count = 0;
+    int status = ZETA_EXIT_OK;
+    ze_result_t result = zeDeviceGet(driver, &count, NULL);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot list devices");
+    if (count == 0)
+        return ZETA_EXIT_OK;
+    devices = calloc(count, sizeof(*devices));
+    entries = realloc(list->entries, (list->count + count) * sizeof(*entries));
+    if (entries)
+        list->entries = entries;
+    if (!devices || !entries) {
+        free(devices);
+        return zeta_say_failure("no memory for a list of %u devices", count);
+    }
+
+    result = zeDeviceGet(driver, &count, devices);
+    if (result != ZE_RESULT_SUCCESS)
+        status = zeta_say_refusal(result, "cannot list devices");
+    for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++) {
+        struct zeta_device_entry *entry = &list->entries[list->count];
+
+        memset(entry, 0, sizeof(*entry));
+        entry->index = list->count;
+        status = load_entry(driver, devices[i], entry);
+        list->count++;
+    }
+    free(devices);
+    return status;
+}
+
+int zeta_device_list_init(struct zeta_device_list *out_list)
+{
+    ze_init_driver_type_desc_t types = {.stype = ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC,
+                                        .flags = UINT32_MAX};
+    ze_driver_handle_t *drivers = NULL;
+    uint32_t count = 0;
+    int status = ZETA_EXIT_OK;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    *out_list = (struct zeta_device_list){0};
+    result = zeInitDrivers(&count, NULL, &types);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot start");
+    if (count == 0)
+        return ZETA_EXIT_OK;
+    drivers = calloc(count, sizeof(*drivers));
+    if (!drivers)
+        return zeta_say_failure("no memory for a list of %u drivers", count);
+    result = zeInitDrivers(&count, drivers, &types);
+    if (result != ZE_RESULT_SUCCESS)
+        status = zeta_say_refusal(result, "cannot list drivers");
+    for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++)
+        status = append_devices(out_list, drivers[i]);
+    free(drivers);
+    return status;
+}
+
+void zeta_device_list_finish(struct zeta_device_list *list)
+{
+    free(list->entries);
+    *list = (struct zeta_device_list){0};
+}
+
+int zeta_device_list_explain_none(void)
+{
+    struct zeta_plugin_list plugins;
+    int status = zeta_plugin_list_init(&plugins);
+
+    if (status == ZETA_EXIT_OK && plugins.count == 0) {
+        status = zeta_say_failure("there is no device, because no plugin was found; "
+                                  "'zeta plugin path' shows where manifests are looked for");
+    } else if (status == ZETA_EXIT_OK) {
+        status = zeta_say_failure("there is no device; what became of each plugin:");
+        for (uint32_t i = 0; i < plugins.count; i++) {
+            const struct zeta_plugin_info *plugin = &plugins.plugins[i];
+
+            (void)fprintf(stderr, "  %s: %s: %s\n", plugin->id[0] ? plugin->id : plugin->manifest,
+                          zeta_plugin_state_name(plugin->state), plugin->reason);
+        }
+        (void)fputs("The virtual GPU needs no hardware: set plugins.vgpu.enable to always.\n",
+                    stderr);
+    }
+    zeta_plugin_list_finish(&plugins);
+    return status;
+}
+
+static bool matches(const struct zeta_device_entry *entry, const char *text)
+{
+    char index[16];
+
+    (void)snprintf(index, sizeof(index), "%u", entry->index);
+    return strcmp(text, index) == 0 || strcmp(text, entry->info.id) == 0 ||
+           strcmp(text, entry->properties.name) == 0;
+}
+
+int zeta_device_list_find(const struct zeta_device_list *list, const char *text,
+                          const struct zeta_device_entry **out_entry)
+{
+    *out_entry = NULL;
+    if (list->count == 0)
+        return zeta_device_list_explain_none();
+    for (uint32_t i = 0; i < list->count && !*out_entry; i++) {
+        if (!text || matches(&list->entries[i], text))
+            *out_entry = &list->entries[i];
+    }
+    if (*out_entry)
+        return ZETA_EXIT_OK;
+
+    (void)zeta_say_failure("there is no device '%s'; -d takes a number, an id or a name:", text);
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct zeta_device_entry *entry = &list->entries[i];
+
+        (void)fprintf(stderr, "  %u  %s  %s (%s)\n", entry->index, entry->info.id,
+                      entry->properties.name, entry->info.device_class);
+    }
+    return ZETA_EXIT_FAILED;
+}

@@ -1,0 +1,44 @@
+/*
+ * The devices of this machine, as the commands name them.
+ */
+#ifndef ZETA_TOOLS_DEVICE_LIST_H
+#define ZETA_TOOLS_DEVICE_LIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zeta/zeta.h>
+
+struct zeta_device_entry {
+    uint32_t index; /**< place in the list, a name that -d takes */
+    ze_driver_handle_t driver;
+    ze_device_handle_t device;
+    ze_device_properties_t properties;
+    struct zeta_device_info info;
+    uint32_t tile_count; /**< sub-devices; 0 for a device that is not divided */
+};
+
+struct zeta_device_list {
+    struct zeta_device_entry *entries;
+    uint32_t count;
+};
+
+/**
+ * Initialises the library and lists the devices, hardware first. A list of none is a success.
+ * On failure says why and gives the exit code. zeta_device_list_finish ends it either way.
+ */
+int zeta_device_list_init(struct zeta_device_list *out_list);
+
+void zeta_device_list_finish(struct zeta_device_list *list);
+
+/**
+ * Finds a device by index, by id or by name; null text means the first one. On failure says what
+ * there is and gives ZETA_EXIT_FAILED. The entry belongs to the list.
+ */
+int zeta_device_list_find(const struct zeta_device_list *list, const char *text,
+                          const struct zeta_device_entry **out_entry);
+
+/** Says why there is no device, plugin by plugin. Gives ZETA_EXIT_FAILED. */
+int zeta_device_list_explain_none(void);
+
+#endif

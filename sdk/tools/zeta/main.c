@@ -1,0 +1,89 @@
+/*
+ * zeta: looks at GPUs through the Level Zero Tools API.
+ */
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <zeta/zeta.h>
+
+#include "commands.h"
+#include "say.h"
+#include "stat.h"
+
+static const char usage[] =
+    "usage: zeta COMMAND\n"
+    "\n"
+    "  devices                     every device, and the plugin behind each part of it\n"
+    "  groups [-d DEVICE] [-v]     metric groups of a device; -v: their metrics too\n"
+    "  stat [OPTIONS] -- PROGRAM   run a program and show what the device did meanwhile\n"
+    "  stat [OPTIONS] -a           show what the device does, whoever uses it, until Ctrl-C\n"
+    "  plugin list                 every plugin found and what became of it\n"
+    "  plugin show ID              everything about one plugin\n"
+    "  plugin check MANIFEST       try a plugin in a process of its own\n"
+    "  plugin path                 where manifests are looked for\n"
+    "  help, --version\n"
+    "\n"
+    "Commands other than stat take --json, or --json=FILE, to print JSON.\n"
+    "\n"
+    "Options of stat:\n"
+    "  -d DEVICE        a number, an id or a name from 'zeta devices'; default: the first\n"
+    "  -g GROUP,...     groups of different domains; default: ComputeBasic\n"
+    "  -p PERIOD        time between samples, such as 500us; default: 1ms\n"
+    "  -o FILE          write the result to FILE.csv or FILE.json instead of the terminal\n"
+    "  --json=FILE      also write the result to FILE as JSON\n"
+    "  --shared         sample the virtual device that other processes use, not a fresh one\n"
+    "  -a --for TIME    without a program, for that long, such as 10s\n"
+    "\n"
+    "stat leaves the standard output to the program and exits as the program does.\n";
+
+/* Says what is wrong with the command line, if anything, in front of the usage. */
+static int refuse(const char *word)
+{
+    if (word)
+        (void)fprintf(stderr, "zeta: unknown command '%s'\n\n", word);
+    (void)fputs(usage, stderr);
+    return ZETA_EXIT_USAGE;
+}
+
+static int run(int count, char **arguments)
+{
+    static const struct {
+        const char *name;
+        int (*command)(int count, char **arguments);
+    } commands[] = {
+        {"devices", zeta_command_devices},
+        {"groups", zeta_command_groups},
+        {"plugin", zeta_command_plugin},
+        {"stat", zeta_stat},
+    };
+    const char *word = count > 1 ? arguments[1] : NULL;
+
+    if (!word)
+        return refuse(NULL);
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        if (strcmp(word, commands[i].name) == 0)
+            return commands[i].command(count - 1, arguments + 1);
+    }
+    if (strcmp(word, "--version") == 0) {
+        (void)printf("zeta %s\n", zetaGetVersion());
+        return ZETA_EXIT_OK;
+    }
+    if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        (void)fputs(usage, stdout);
+        return ZETA_EXIT_OK;
+    }
+    return refuse(word);
+}
+
+int main(int count, char **arguments)
+{
+    int status = ZETA_EXIT_OK;
+
+    /* Only what characters the terminal shows; numbers stay as programs write them. */
+    (void)setlocale(LC_CTYPE, "");
+    status = run(count, arguments);
+    if (fflush(stdout) != 0 && status == ZETA_EXIT_OK)
+        status = zeta_say_failure("the standard output cannot be written");
+    return status;
+}

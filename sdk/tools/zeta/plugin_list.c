@@ -1,0 +1,52 @@
+#include "plugin_list.h"
+
+#include <stdlib.h>
+
+#include "say.h"
+
+const char *zeta_plugin_state_name(uint32_t state)
+{
+    static const char *const names[] = {
+        [ZETA_PLUGIN_STATE_FOUND] = "found",
+        [ZETA_PLUGIN_STATE_SHADOWED] = "shadowed",
+        [ZETA_PLUGIN_STATE_DISABLED] = "disabled",
+        [ZETA_PLUGIN_STATE_NO_DEVICE] = "no device",
+        [ZETA_PLUGIN_STATE_NOT_LOADABLE] = "not loadable",
+        [ZETA_PLUGIN_STATE_REFUSED] = "refused",
+        [ZETA_PLUGIN_STATE_FAILED] = "failed",
+        [ZETA_PLUGIN_STATE_ACTIVE] = "active",
+    };
+
+    if (state >= sizeof(names) / sizeof(names[0]))
+        return "unknown";
+    return names[state];
+}
+
+int zeta_plugin_list_init(struct zeta_plugin_list *out_list)
+{
+    uint32_t count = 0;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    *out_list = (struct zeta_plugin_list){0};
+    result = zetaPluginGet(&count, NULL);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot list plugins");
+    if (count == 0)
+        return ZETA_EXIT_OK;
+    out_list->plugins = calloc(count, sizeof(*out_list->plugins));
+    if (!out_list->plugins)
+        return zeta_say_failure("no memory for a list of %u plugins", count);
+    for (uint32_t i = 0; i < count; i++)
+        out_list->plugins[i].struct_size = sizeof(out_list->plugins[i]);
+    result = zetaPluginGet(&count, out_list->plugins);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot list plugins");
+    out_list->count = count;
+    return ZETA_EXIT_OK;
+}
+
+void zeta_plugin_list_finish(struct zeta_plugin_list *list)
+{
+    free(list->plugins);
+    *list = (struct zeta_plugin_list){0};
+}

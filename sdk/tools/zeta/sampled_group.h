@@ -1,0 +1,57 @@
+/*
+ * One group while it is sampled: its rows as they are calculated, summed up.
+ */
+#ifndef ZETA_TOOLS_SAMPLED_GROUP_H
+#define ZETA_TOOLS_SAMPLED_GROUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "account.h"
+#include "group_list.h"
+
+/** Where the rows of a tile have arrived. */
+struct zeta_sampled_tile {
+    bool started;
+    uint64_t end_ns; /**< end of the last row, on the clock of QueryBeginTime */
+};
+
+struct zeta_sampled_group {
+    const struct zeta_group_entry *entry; /**< with its metrics */
+    struct zeta_account *accounts;        /**< one per metric */
+    struct zeta_sampled_tile *tiles;
+    uint32_t tile_count;
+    int32_t time_index;  /**< metric GpuTime, -1 if the group has none */
+    int32_t begin_index; /**< metric QueryBeginTime, -1 if the group has none */
+    uint64_t wrap_ns;    /**< QueryBeginTime starts again from 0 here; 0: never */
+    uint64_t period_ns;  /**< in use */
+    uint64_t samples;    /**< rows */
+    uint64_t lost;       /**< reports */
+    uint64_t lost_ns;    /**< time between rows that no row covers */
+};
+
+/**
+ * Prepares for rows.
+ *
+ * @entry       with its metrics loaded; must outlive the group
+ * @tile_count  how many tiles report apart, at least 1
+ *
+ * False without memory. zeta_sampled_group_finish ends it either way.
+ */
+bool zeta_sampled_group_init(struct zeta_sampled_group *group, const struct zeta_group_entry *entry,
+                             uint32_t tile_count);
+
+void zeta_sampled_group_finish(struct zeta_sampled_group *group);
+
+/** Adds one row of a tile: a value per metric, in the group's order. */
+void zeta_sampled_group_add_row(struct zeta_sampled_group *group, uint32_t tile,
+                                const zet_typed_value_t *values);
+
+/**
+ * Whether the rows of every tile reach an instant of the device clock.
+ *
+ * @instant_ns  on the clock of QueryBeginTime, modulo its wrap
+ */
+bool zeta_sampled_group_reaches(const struct zeta_sampled_group *group, uint64_t instant_ns);
+
+#endif

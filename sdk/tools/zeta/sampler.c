@@ -1,0 +1,267 @@
+#include "sampler.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "say.h"
+
+/* Reports per read: large enough to be cheap, small enough to stay in the cache. */
+enum { READ_RECORDS = 512 };
+
+/* Reads before signals are looked at again, when reports come faster than they are added up. */
+enum { MAX_READS = 64 };
+
+static uint64_t thread_time_ns(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Memory for one read and for the rows that come of it. */
+static int allocate_buffers(struct zeta_sampler_stream *stream)
+{
+    const struct zeta_group_entry *entry = stream->group.entry;
+    ze_result_t result =
+        zetMetricStreamerReadData(stream->streamer, READ_RECORDS, &stream->raw_bytes, NULL);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot size the buffer of %s", entry->properties.name);
+    stream->value_count =
+        (uint32_t)(stream->raw_bytes / entry->info.record_bytes) * entry->properties.metricCount;
+    stream->raw = malloc(stream->raw_bytes);
+    stream->values = calloc(stream->value_count, sizeof(*stream->values));
+    stream->values_per_tile = calloc(stream->group.tile_count, sizeof(*stream->values_per_tile));
+    if (!stream->raw || !stream->values || !stream->values_per_tile)
+        return zeta_say_failure("no memory to read %s", entry->properties.name);
+    return ZETA_EXIT_OK;
+}
+
+static int open_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream *stream,
+                       const struct zeta_group_entry *entry, uint64_t period_ns)
+{
+    const uint32_t tiles = sampler->device->tile_count ? sampler->device->tile_count : 1;
+    struct zeta_stream_info info = {.struct_size = sizeof(info)};
+    /* No notification: this thread reads often enough anyway. */
+    zet_metric_streamer_desc_t description = {
+        .stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
+        .samplingPeriod = period_ns > UINT32_MAX ? UINT32_MAX : (uint32_t)period_ns,
+    };
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (!zeta_sampled_group_init(&stream->group, entry, tiles))
+        return zeta_say_failure("no memory to sample %s", entry->properties.name);
+    result = zetMetricStreamerOpen(sampler->context, sampler->device->device, entry->group,
+                                   &description, NULL, &stream->streamer);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot sample %s on %s", entry->properties.name,
+                                sampler->device->properties.name);
+    stream->group.period_ns = description.samplingPeriod;
+    result = zetaMetricStreamerGetInfo(stream->streamer, &info);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot read the state of the stream of %s",
+                                entry->properties.name);
+    stream->ring_records = info.ring_records;
+    return allocate_buffers(stream);
+}
+
+static int activate(struct zeta_sampler *sampler, struct zeta_group_entry *const *groups,
+                    uint32_t group_count)
+{
+    const ze_context_desc_t description = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    zet_metric_group_handle_t *handles = calloc(group_count, sizeof(*handles));
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (!handles)
+        return zeta_say_failure("no memory to activate %u groups", group_count);
+    for (uint32_t i = 0; i < group_count; i++)
+        handles[i] = groups[i]->group;
+    result = zeContextCreate(sampler->device->driver, &description, &sampler->context);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zetContextActivateMetricGroups(sampler->context, sampler->device->device,
+                                                group_count, handles);
+    free(handles);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot configure %s for sampling",
+                                sampler->device->properties.name);
+    sampler->is_active = true;
+    return ZETA_EXIT_OK;
+}
+
+int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_device_entry *device,
+                      struct zeta_group_entry *const *groups, uint32_t group_count,
+                      uint64_t period_ns)
+{
+    int status = ZETA_EXIT_OK;
+
+    *sampler = (struct zeta_sampler){.device = device};
+    sampler->streams = calloc(group_count, sizeof(*sampler->streams));
+    if (!sampler->streams)
+        return zeta_say_failure("no memory to sample %u groups", group_count);
+    status = activate(sampler, groups, group_count);
+    for (uint32_t i = 0; i < group_count && status == ZETA_EXIT_OK; i++) {
+        sampler->stream_count = i + 1;
+        status = open_stream(sampler, &sampler->streams[i], groups[i], period_ns);
+    }
+    return status;
+}
+
+static int add_rows(struct zeta_sampler *sampler, struct zeta_sampler_stream *stream, size_t bytes)
+{
+    const uint64_t start_ns = thread_time_ns();
+    const uint32_t metric_count = stream->group.entry->properties.metricCount;
+    const zet_typed_value_t *row = stream->values;
+    uint32_t tiles = stream->group.tile_count;
+    uint32_t count = stream->value_count;
+    ze_result_t result = zetMetricGroupCalculateMultipleMetricValuesExp(
+        stream->group.entry->group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, bytes,
+        stream->raw, &tiles, &count, stream->values_per_tile, stream->values);
+
+    sampler->calculation_ns += thread_time_ns() - start_ns;
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA)
+        return zeta_say_refusal(result, "cannot calculate %s",
+                                stream->group.entry->properties.name);
+    for (uint32_t tile = 0; tile < tiles; tile++) {
+        for (uint32_t i = 0; i < stream->values_per_tile[tile] / metric_count; i++) {
+            zeta_sampled_group_add_row(&stream->group, tile, row);
+            row += metric_count;
+        }
+    }
+    return ZETA_EXIT_OK;
+}
+
+static int read_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream *stream)
+{
+    for (unsigned reads = 0; reads < MAX_READS; reads++) {
+        size_t bytes = stream->raw_bytes;
+        ze_result_t result =
+            zetMetricStreamerReadData(stream->streamer, READ_RECORDS, &bytes, stream->raw);
+
+        if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA)
+            return zeta_say_refusal(result, "cannot read %s", stream->group.entry->properties.name);
+        if (bytes == 0)
+            return ZETA_EXIT_OK;
+        if (add_rows(sampler, stream, bytes) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+    }
+    return ZETA_EXIT_OK;
+}
+
+int zeta_sampler_read(struct zeta_sampler *sampler)
+{
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        if (read_stream(sampler, &sampler->streams[i]) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+    }
+    return ZETA_EXIT_OK;
+}
+
+bool zeta_sampler_has_started(const struct zeta_sampler *sampler)
+{
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        if (sampler->streams[i].group.samples == 0)
+            return false;
+    }
+    return true;
+}
+
+/* Ticks as QueryBeginTime shows them: masked, in whole ns. */
+static uint64_t ticks_to_ns(const zet_metric_global_timestamps_resolution_exp_t *clock,
+                            uint64_t ticks)
+{
+    if (clock->timerResolution == 0)
+        return ticks;
+    if (clock->timestampValidBits < 64)
+        ticks &= (UINT64_C(1) << clock->timestampValidBits) - 1;
+    /* In two steps, since ticks * 10^9 may need more than 64 bits. */
+    return ticks / clock->timerResolution * 1000000000 +
+           ticks % clock->timerResolution * 1000000000 / clock->timerResolution;
+}
+
+bool zeta_sampler_reaches(const struct zeta_sampler *sampler, uint64_t device_ticks)
+{
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        const struct zeta_sampled_group *group = &sampler->streams[i].group;
+
+        if (!zeta_sampled_group_reaches(group, ticks_to_ns(&group->entry->clock, device_ticks)))
+            return false;
+    }
+    return true;
+}
+
+int zeta_sampler_now(const struct zeta_sampler *sampler, uint64_t *out_device_ticks)
+{
+    uint64_t host_ns = 0;
+    ze_result_t result =
+        zeDeviceGetGlobalTimestamps(sampler->device->device, &host_ns, out_device_ticks);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot read the clock of %s",
+                                sampler->device->properties.name);
+    return ZETA_EXIT_OK;
+}
+
+uint64_t zeta_sampler_pause_ns(const struct zeta_sampler *sampler)
+{
+    uint64_t pause_ns = 50000000;
+
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        const struct zeta_sampler_stream *stream = &sampler->streams[i];
+        const uint64_t quarter_ns = stream->ring_records / 4 * stream->group.period_ns;
+
+        if (quarter_ns && quarter_ns < pause_ns)
+            pause_ns = quarter_ns;
+    }
+    return pause_ns;
+}
+
+uint64_t zeta_sampler_period_ns(const struct zeta_sampler *sampler)
+{
+    uint64_t period_ns = 0;
+
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        if (sampler->streams[i].group.period_ns > period_ns)
+            period_ns = sampler->streams[i].group.period_ns;
+    }
+    return period_ns;
+}
+
+static void close_stream(struct zeta_sampler_stream *stream)
+{
+    struct zeta_stream_info info = {.struct_size = sizeof(info)};
+
+    if (!stream->streamer)
+        return;
+    if (zetaMetricStreamerGetInfo(stream->streamer, &info) == ZE_RESULT_SUCCESS)
+        stream->group.lost = info.lost;
+    (void)zetMetricStreamerClose(stream->streamer);
+    stream->streamer = NULL;
+}
+
+void zeta_sampler_stop(struct zeta_sampler *sampler)
+{
+    for (uint32_t i = 0; i < sampler->stream_count; i++)
+        close_stream(&sampler->streams[i]);
+    if (sampler->is_active)
+        (void)zetContextActivateMetricGroups(sampler->context, sampler->device->device, 0, NULL);
+    sampler->is_active = false;
+    if (sampler->context)
+        (void)zeContextDestroy(sampler->context);
+    sampler->context = NULL;
+}
+
+void zeta_sampler_close(struct zeta_sampler *sampler)
+{
+    zeta_sampler_stop(sampler);
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        struct zeta_sampler_stream *stream = &sampler->streams[i];
+
+        zeta_sampled_group_finish(&stream->group);
+        free(stream->raw);
+        free(stream->values);
+        free(stream->values_per_tile);
+    }
+    free(sampler->streams);
+    *sampler = (struct zeta_sampler){0};
+}

@@ -1,0 +1,71 @@
+/*
+ * Samples several groups of a device at once and sums up what they say.
+ */
+#ifndef ZETA_TOOLS_SAMPLER_H
+#define ZETA_TOOLS_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "device_list.h"
+#include "sampled_group.h"
+
+/** One open stream and the memory to read it with, which does not grow. */
+struct zeta_sampler_stream {
+    struct zeta_sampled_group group;
+    zet_metric_streamer_handle_t streamer;
+    uint8_t *raw;
+    size_t raw_bytes;
+    zet_typed_value_t *values;
+    uint32_t value_count;
+    uint32_t *values_per_tile;
+    uint64_t ring_records;
+};
+
+struct zeta_sampler {
+    const struct zeta_device_entry *device;
+    ze_context_handle_t context;
+    bool is_active; /**< groups are activated */
+    struct zeta_sampler_stream *streams;
+    uint32_t stream_count;
+    uint64_t calculation_ns; /**< time of this thread spent in calculating rows */
+};
+
+/**
+ * Activates groups and opens a stream for each.
+ *
+ * @groups     with their metrics loaded, of domains that differ; must outlive the sampler
+ * @period_ns  wanted; the one in use is in each stream's group
+ *
+ * On failure says why. zeta_sampler_close ends it either way.
+ */
+int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_device_entry *device,
+                      struct zeta_group_entry *const *groups, uint32_t group_count,
+                      uint64_t period_ns);
+
+/** Takes what has arrived on every stream until there is no more. On failure says why. */
+int zeta_sampler_read(struct zeta_sampler *sampler);
+
+/** Whether every stream has given its first row. */
+bool zeta_sampler_has_started(const struct zeta_sampler *sampler);
+
+/** Whether every stream has given the rows up to an instant of zeta_sampler_now. */
+bool zeta_sampler_reaches(const struct zeta_sampler *sampler, uint64_t device_ticks);
+
+/** Ticks of the device clock. On failure says why. */
+int zeta_sampler_now(const struct zeta_sampler *sampler, uint64_t *out_device_ticks);
+
+/** How long the streams may be left alone without a loss, and without letting it show. */
+uint64_t zeta_sampler_pause_ns(const struct zeta_sampler *sampler);
+
+/** The longest period in use. */
+uint64_t zeta_sampler_period_ns(const struct zeta_sampler *sampler);
+
+/** Notes the losses of each stream in its group, ends the streams and deactivates the groups. */
+void zeta_sampler_stop(struct zeta_sampler *sampler);
+
+/** Stops if needed and frees everything, the groups' sums too. */
+void zeta_sampler_close(struct zeta_sampler *sampler);
+
+#endif

@@ -1,0 +1,59 @@
+#include "say.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <zeta/zeta.h>
+
+static void say(const char *format, va_list arguments)
+{
+    (void)fputs("zeta: ", stderr);
+    (void)vfprintf(stderr, format, arguments);
+}
+
+int zeta_say_failure(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+    (void)fputc('\n', stderr);
+    return ZETA_EXIT_FAILED;
+}
+
+int zeta_say_usage(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+    (void)fputs("\nTry 'zeta help'.\n", stderr);
+    return ZETA_EXIT_USAGE;
+}
+
+int zeta_say_refusal(ze_result_t result, const char *format, ...)
+{
+    const char *reason = zetaGetLastError();
+    va_list arguments;
+
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+    if (reason[0])
+        (void)fprintf(stderr, ": %s\n", reason);
+    else
+        (void)fprintf(stderr, ": the library gave no reason (code 0x%x)\n", (unsigned)result);
+    return ZETA_EXIT_FAILED;
+}
+
+void zeta_say_note(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+    (void)fputc('\n', stderr);
+}

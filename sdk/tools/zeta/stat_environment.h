@@ -1,0 +1,39 @@
+/*
+ * The environment of the program that zeta stat runs: what is needed so that it works on the
+ * sampled device, and nothing else.
+ */
+#ifndef ZETA_TOOLS_STAT_ENVIRONMENT_H
+#define ZETA_TOOLS_STAT_ENVIRONMENT_H
+
+#include <stdbool.h>
+
+struct zeta_stat_environment {
+    char **before;    /**< as this process got it; the strings are not ours */
+    char **variables; /**< for the program; null until built */
+    char *instance;   /**< "NAME=value", null when it shares the instance of others */
+    char *drivers;
+};
+
+/**
+ * Remembers the environment and, unless shared, chooses a virtual device instance that nobody
+ * else uses. Must come before the library is initialised. On failure says why.
+ */
+int zeta_stat_environment_init(struct zeta_stat_environment *environment, bool is_shared);
+
+/**
+ * Builds the program's environment.
+ *
+ * @is_ours  whether the library provides compute on the sampled device. If not, the program gets
+ *           what this process got: a variable that names another driver would take the device's
+ *           real driver away.
+ *
+ * On failure says why.
+ */
+int zeta_stat_environment_build(struct zeta_stat_environment *environment, bool is_ours);
+
+/** Whether a path can stand in ZE_ENABLE_ALT_DRIVERS, where commas separate and blanks are lost. */
+bool zeta_stat_environment_can_name(const char *library_path);
+
+void zeta_stat_environment_finish(struct zeta_stat_environment *environment);
+
+#endif

@@ -1,0 +1,66 @@
+#include "stat_report.h"
+
+#include <json-c/json.h>
+
+#include "json_text.h"
+
+static void put_metric(struct json_object *array, const struct zeta_metric_entry *metric,
+                       const struct zeta_account *account)
+{
+    struct json_object *object = zeta_json_append_object(array);
+
+    zeta_json_put_text(object, "name", metric->properties.name);
+    zeta_json_put_text(object, "unit", metric->properties.resultUnits);
+    zeta_json_put_text(object, "type", zeta_metric_type_name(metric->properties.metricType));
+    zeta_json_put_text(object, "class", zeta_metric_class_name(metric->info.metric_class));
+    zeta_json_put_number(object, "total", zeta_account_total(account));
+    zeta_json_put_number(object, "mean", zeta_account_mean(account));
+    zeta_json_put_number(object, "min", account->min);
+    zeta_json_put_number(object, "max", account->max);
+    zeta_json_put_number(object, "last", account->last);
+}
+
+static void put_group(struct json_object *array, const struct zeta_stat_report *report,
+                      const struct zeta_sampled_group *group)
+{
+    struct json_object *object = zeta_json_append_object(array);
+    struct json_object *metrics = NULL;
+
+    zeta_json_put_text(object, "name", group->entry->properties.name);
+    zeta_json_put_text(object, "device", report->device->properties.name);
+    zeta_json_put_text(object, "device_id", report->device->info.id);
+    zeta_json_put_text(object, "device_class", report->device->info.device_class);
+    zeta_json_put_u64(object, "domain", group->entry->properties.domain);
+    zeta_json_put_u64(object, "period_ns", group->period_ns);
+    zeta_json_put_u64(object, "samples", group->samples);
+    zeta_json_put_u64(object, "lost", group->lost);
+    zeta_json_put_u64(object, "lost_time_ns", group->lost_ns);
+    metrics = zeta_json_put_array(object, "metrics");
+    for (uint32_t i = 0; i < group->entry->properties.metricCount; i++)
+        put_metric(metrics, &group->entry->metrics[i], &group->accounts[i]);
+}
+
+struct json_object *zeta_stat_report_to_json(const struct zeta_stat_report *report)
+{
+    struct json_object *document = json_object_new_object();
+    struct json_object *array = NULL;
+
+    if (!document)
+        return NULL;
+    zeta_json_put_text(document, "schema", "zeta.stat/1");
+    zeta_json_put_text(document, "version", zetaGetVersion());
+    if (report->program) {
+        array = zeta_json_put_array(document, "program");
+        for (char **word = report->program; *word; word++)
+            (void)json_object_array_add(array, json_object_new_string(*word));
+        zeta_json_put_u64(document, "exit_code", (uint64_t)report->exit_code);
+    }
+    zeta_json_put_bool(document, "interrupted", report->is_interrupted);
+    zeta_json_put_u64(document, "elapsed_ns", report->elapsed_ns);
+    zeta_json_put_u64(document, "overhead_cpu_ns", report->cpu_ns);
+    zeta_json_put_u64(document, "overhead_calculation_ns", report->calculation_ns);
+    array = zeta_json_put_array(document, "groups");
+    for (uint32_t i = 0; i < report->group_count; i++)
+        put_group(array, report, report->groups[i]);
+    return document;
+}

@@ -1,0 +1,158 @@
+#include "stat_options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "duration.h"
+#include "options.h"
+#include "say.h"
+
+#define DEFAULT_GROUP "ComputeBasic"
+
+enum { OPTION_JSON = 256, OPTION_SHARED, OPTION_FOR };
+
+static const struct option long_options[] = {
+    {"device", required_argument, NULL, 'd'},
+    {"group", required_argument, NULL, 'g'},
+    {"period", required_argument, NULL, 'p'},
+    {"output", required_argument, NULL, 'o'},
+    {"all", no_argument, NULL, 'a'},
+    {"json", required_argument, NULL, OPTION_JSON},
+    {"shared", no_argument, NULL, OPTION_SHARED},
+    {"for", required_argument, NULL, OPTION_FOR},
+    {0},
+};
+
+static int add_group(struct zeta_stat_options *options, const char *name)
+{
+    if (name[0] == '\0')
+        return zeta_say_usage("-g has an empty name; separate group names with single commas");
+    for (uint32_t i = 0; i < options->group_count; i++) {
+        if (strcmp(options->groups[i], name) == 0)
+            return zeta_say_usage("-g names %s twice; name each group once", name);
+    }
+    if (options->group_count == ZETA_STAT_MAX_GROUPS)
+        return zeta_say_usage("-g names more than %d groups; sample them in several runs",
+                              ZETA_STAT_MAX_GROUPS);
+    options->groups[options->group_count++] = name;
+    return ZETA_EXIT_OK;
+}
+
+static int split_groups(struct zeta_stat_options *options, const char *text)
+{
+    char *rest = NULL;
+    int status = ZETA_EXIT_OK;
+
+    if (options->group_text)
+        return zeta_say_usage("-g is given twice; name all groups in one, separated by commas");
+    options->group_text = strdup(text);
+    if (!options->group_text)
+        return zeta_say_failure("no memory for the names of the groups");
+    rest = options->group_text;
+    while (rest && status == ZETA_EXIT_OK) {
+        char *name = strsep(&rest, ",");
+
+        status = add_group(options, name);
+    }
+    return status;
+}
+
+static int set_duration(const char *option, const char *text, uint64_t *out_ns)
+{
+    if (zeta_duration_parse(text, out_ns))
+        return ZETA_EXIT_OK;
+    return zeta_say_usage("%s %s is no time; give a positive number with a unit, one of ns, us, "
+                          "ms, s, min, such as 500us",
+                          option, text);
+}
+
+static int set_output(struct zeta_stat_options *options, const char *path)
+{
+    const char *suffix = strrchr(path, '.');
+
+    options->output_path = path;
+    options->output_is_csv = suffix && strcmp(suffix, ".csv") == 0;
+    if (options->output_is_csv || (suffix && strcmp(suffix, ".json") == 0))
+        return ZETA_EXIT_OK;
+    return zeta_say_usage("-o %s: the format follows from the name, which must end in .csv or "
+                          ".json",
+                          path);
+}
+
+static int set_json(struct zeta_stat_options *options, const char *path)
+{
+    options->json_path = path;
+    if (strcmp(path, "-") == 0)
+        return zeta_say_usage("--json=- of stat: the standard output is the program's; name a "
+                              "file");
+    return ZETA_EXIT_OK;
+}
+
+static int apply_option(struct zeta_stat_options *options, int option, char **arguments)
+{
+    switch (option) {
+    case 'd':
+        options->device = optarg;
+        return ZETA_EXIT_OK;
+    case 'g':
+        return split_groups(options, optarg);
+    case 'p':
+        return set_duration("-p", optarg, &options->period_ns);
+    case 'o':
+        return set_output(options, optarg);
+    case 'a':
+        options->is_system_wide = true;
+        return ZETA_EXIT_OK;
+    case OPTION_JSON:
+        return set_json(options, optarg);
+    case OPTION_SHARED:
+        options->is_shared = true;
+        return ZETA_EXIT_OK;
+    case OPTION_FOR:
+        return set_duration("--for", optarg, &options->for_ns);
+    default:
+        return zeta_options_wrong(option, arguments);
+    }
+}
+
+static int check_together(const struct zeta_stat_options *options)
+{
+    if (options->is_system_wide && options->program)
+        return zeta_say_usage("-a samples without a program, and '%s' was given; leave out one "
+                              "of them",
+                              options->program[0]);
+    if (!options->is_system_wide && options->for_ns)
+        return zeta_say_usage("--for goes with -a; with a program the sampling ends when the "
+                              "program does");
+    if (!options->is_system_wide && !options->program)
+        return zeta_say_usage("stat needs a program to run, after --; or -a to sample without "
+                              "one");
+    return ZETA_EXIT_OK;
+}
+
+int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **arguments)
+{
+    int option = 0;
+    int status = ZETA_EXIT_OK;
+
+    *options = (struct zeta_stat_options){.period_ns = 1000000};
+    zeta_options_restart();
+    /* "+": options of the program that is run are the program's. */
+    while (status == ZETA_EXIT_OK &&
+           (option = getopt_long(count, arguments, "+:d:g:p:o:a", long_options, NULL)) != -1)
+        status = apply_option(options, option, arguments);
+    if (status == ZETA_EXIT_OK && optind < count)
+        options->program = &arguments[optind];
+    if (status == ZETA_EXIT_OK)
+        status = check_together(options);
+    if (status == ZETA_EXIT_OK && options->group_count == 0)
+        status = split_groups(options, DEFAULT_GROUP);
+    return status;
+}
+
+void zeta_stat_options_finish(struct zeta_stat_options *options)
+{
+    free(options->group_text);
+    *options = (struct zeta_stat_options){0};
+}

@@ -1,0 +1,36 @@
+/*
+ * The command line of zeta stat.
+ */
+#ifndef ZETA_TOOLS_STAT_OPTIONS_H
+#define ZETA_TOOLS_STAT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** More groups than any device has domains. */
+enum { ZETA_STAT_MAX_GROUPS = 16 };
+
+struct zeta_stat_options {
+    const char *device; /**< null: the first one */
+    char *group_text;   /**< owned; the names point into it */
+    const char *groups[ZETA_STAT_MAX_GROUPS];
+    uint32_t group_count;
+    uint64_t period_ns;
+    const char *output_path; /**< -o: replaces the tables; null: none */
+    bool output_is_csv;      /**< else JSON */
+    const char *json_path;   /**< --json: beside the tables; null: none */
+    bool is_shared;          /**< use the virtual devices that other processes use */
+    bool is_system_wide;     /**< no program, just sample */
+    uint64_t for_ns;         /**< how long without a program; 0: until interrupted */
+    char **program;          /**< null-terminated arguments; null when system-wide */
+};
+
+/**
+ * Reads the arguments that follow "zeta stat", arguments[0] being "stat". What is wrong is said;
+ * then gives ZETA_EXIT_USAGE. zeta_stat_options_finish ends it either way.
+ */
+int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **arguments);
+
+void zeta_stat_options_finish(struct zeta_stat_options *options);
+
+#endif

@@ -1,0 +1,154 @@
+#include "stat_report.h"
+
+#include <inttypes.h>
+#include <langinfo.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "duration.h"
+
+enum {
+    DEFAULT_COLUMNS = 80,
+    VALUE_WIDTH = 13,  /* total or mean: exact up to 13 digits */
+    BOUND_WIDTH = 10,  /* minimum and maximum */
+    MIN_LINE_WIDTH = 6 /* a shorter time line shows nothing */
+};
+
+/* Widths of the columns that depend on what stands in them. */
+struct table {
+    FILE *stream;
+    int name_width;
+    int unit_width;
+    unsigned line_width; /* 0: no time lines */
+};
+
+struct zeta_stat_style zeta_stat_style_of(FILE *stream)
+{
+    struct zeta_stat_style style = {.columns = DEFAULT_COLUMNS};
+    struct winsize size = {0};
+    const int fd = fileno(stream);
+
+    if (isatty(fd) != 1)
+        return style;
+    style.has_sparklines = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        style.columns = size.ws_col;
+    return style;
+}
+
+static int longest(int width, const char *text)
+{
+    const int length = (int)strlen(text);
+
+    return length > width ? length : width;
+}
+
+static struct table lay_out(const struct zeta_sampled_group *group,
+                            const struct zeta_stat_style *style, FILE *stream)
+{
+    struct table table = {.stream = stream, .name_width = 6, .unit_width = 4};
+    int used = 0;
+
+    for (uint32_t i = 0; i < group->entry->properties.metricCount; i++) {
+        const zet_metric_properties_t *metric = &group->entry->metrics[i].properties;
+
+        table.name_width = longest(table.name_width, metric->name);
+        table.unit_width = longest(table.unit_width, metric->resultUnits);
+    }
+    used = table.name_width + 1 + VALUE_WIDTH + 6 + 2 * (1 + BOUND_WIDTH) + 1 + table.unit_width;
+    if (style->has_sparklines && (int)style->columns >= used + 1 + MIN_LINE_WIDTH)
+        table.line_width = style->columns - (unsigned)used - 1;
+    return table;
+}
+
+static const char *kind_name(enum zeta_account_kind kind)
+{
+    switch (kind) {
+    case ZETA_ACCOUNT_TOTAL:
+        return "total";
+    case ZETA_ACCOUNT_MEAN:
+        return "mean";
+    default:
+        return "last";
+    }
+}
+
+static void print_metric(const struct table *table, const struct zeta_metric_entry *metric,
+                         const struct zeta_account *account)
+{
+    char value[ZETA_NUMBER_TEXT_BYTES];
+    char min[ZETA_NUMBER_TEXT_BYTES];
+    char max[ZETA_NUMBER_TEXT_BYTES];
+    char line[ZETA_SPARKLINE_TEXT_BYTES] = "";
+
+    zeta_number_format(zeta_account_value(account), VALUE_WIDTH, value);
+    zeta_number_format(account->min, BOUND_WIDTH, min);
+    zeta_number_format(account->max, BOUND_WIDTH, max);
+    if (table->line_width > 0)
+        (void)zeta_sparkline_draw(&account->line, table->line_width, line);
+    (void)fprintf(table->stream, "%-*s %*s %-5s %*s %*s", table->name_width,
+                  metric->properties.name, VALUE_WIDTH, value, kind_name(account->kind),
+                  BOUND_WIDTH, min, BOUND_WIDTH, max);
+    if (line[0])
+        (void)fprintf(table->stream, " %-*s %s\n", table->unit_width,
+                      metric->properties.resultUnits, line);
+    else if (metric->properties.resultUnits[0])
+        (void)fprintf(table->stream, " %s\n", metric->properties.resultUnits);
+    else
+        (void)fputc('\n', table->stream);
+}
+
+static void print_group(const struct zeta_sampled_group *group, const struct zeta_stat_style *style,
+                        FILE *stream)
+{
+    const struct table table = lay_out(group, style, stream);
+    char period[ZETA_DURATION_TEXT_BYTES];
+    char lost_time[ZETA_DURATION_TEXT_BYTES];
+
+    zeta_duration_format(group->period_ns, period);
+    zeta_duration_format(group->lost_ns, lost_time);
+    (void)fprintf(stream, "\n%s, domain %u, every %s: %" PRIu64 " samples, ",
+                  group->entry->properties.name, group->entry->properties.domain, period,
+                  group->samples);
+    if (group->lost || group->lost_ns)
+        (void)fprintf(stream, "%" PRIu64 " reports lost (%s, in no figure below)\n\n", group->lost,
+                      lost_time);
+    else
+        (void)fputs("none lost\n\n", stream);
+
+    (void)fprintf(stream, "%-*s %*s       %*s %*s Unit", table.name_width, "Metric", VALUE_WIDTH,
+                  "Value", BOUND_WIDTH, "Min", BOUND_WIDTH, "Max");
+    if (table.line_width > 0)
+        (void)fprintf(stream, "%*s Time line", table.unit_width - 4, "");
+    (void)fputc('\n', stream);
+    for (uint32_t i = 0; i < group->entry->properties.metricCount; i++)
+        print_metric(&table, &group->entry->metrics[i], &group->accounts[i]);
+}
+
+static void print_overhead(const struct zeta_stat_report *report, FILE *stream)
+{
+    char elapsed[ZETA_DURATION_TEXT_BYTES];
+    char cpu[ZETA_DURATION_TEXT_BYTES];
+    char calculation[ZETA_DURATION_TEXT_BYTES];
+    const double share =
+        report->elapsed_ns ? 100.0 * (double)report->cpu_ns / (double)report->elapsed_ns : 0.0;
+
+    zeta_duration_format(report->elapsed_ns, elapsed);
+    zeta_duration_format(report->cpu_ns, cpu);
+    zeta_duration_format(report->calculation_ns, calculation);
+    (void)fprintf(stream,
+                  "\nSampled for %s. Overhead: %s of CPU time of this process (%.1f %% of one "
+                  "core),\n%s of it to calculate metric values.\n",
+                  elapsed, cpu, share, calculation);
+}
+
+void zeta_stat_report_print(const struct zeta_stat_report *report,
+                            const struct zeta_stat_style *style, FILE *stream)
+{
+    (void)fprintf(stream, "\n%s (%s, %s)\n", report->device->properties.name,
+                  report->device->info.device_class, report->device->info.id);
+    for (uint32_t i = 0; i < report->group_count; i++)
+        print_group(report->groups[i], style, stream);
+    print_overhead(report, stream);
+}

@@ -54,19 +54,30 @@ bool zeta_settings_bool(const char *name, bool fallback);
 /** The value as an unsigned number, decimal or 0x hexadecimal, or fallback, with a warning. */
 uint64_t zeta_settings_u64(const char *name, uint64_t fallback);
 
+/** Where the value of a name came from, "default" if nobody set it. */
+const char *zeta_settings_origin(const char *name);
+
 /**
- * A setting of a plugin, "plugins.<id>.<key>", with the variable that may set it:
- * ZETA_PLUGIN_<ID>_<KEY> in capitals, other characters as "_", or the one that the manifest names.
+ * Makes known a setting of a plugin, "plugins.<id>.<key>", with the default of its manifest and the
+ * variables that may set it: ZETA_PLUGIN_<ID>_<KEY> in capitals, other characters as "_", and the
+ * one that the manifest names, which wins. default_value may be NULL.
  *
- * @variable  name of a variable from the manifest, may be NULL; wins over the derived one
- * @default_value, @default_origin  of the manifest; NULL if it has none
- *
- * Errors: NULL when nobody set it. Valid until zeta_settings_unload(). Any thread after load.
+ * Errors: OUT_OF_HOST_MEMORY. Threading: as zeta_settings_load(), before anybody looks it up.
  */
-const struct zeta_setting_entry *zeta_settings_plugin(const char *id, const char *key,
-                                                      const char *variable,
-                                                      const char *default_value,
-                                                      const char *default_origin);
+ze_result_t zeta_settings_declare(const char *id, const char *key, const char *variable,
+                                  const char *default_value, const char *default_origin);
+
+/**
+ * Ends the declarations of a plugin: variables ZETA_PLUGIN_<ID>_* that no declared setting has
+ * taken become settings with the name in small letters. Errors and threading as above.
+ */
+ze_result_t zeta_settings_declare_end(const char *id);
+
+/**
+ * The value of "plugins.<id>.<key>"; NULL if there is none. The name need not be declared.
+ * Valid until zeta_settings_unload(). Any thread after the declarations.
+ */
+const char *zeta_settings_plugin(const char *id, const char *key);
 
 /**
  * True if a ZET_ENABLE_* variable is on in the environment as it is now ("1" or any number but 0).

@@ -1,0 +1,30 @@
+/*
+ * The settings that Zeta itself has. Documented for users in config/zeta.yaml.
+ */
+#include "core/settings/store.h"
+
+#include <string.h>
+
+const struct zeta_known_setting zeta_known_settings[] = {
+    {.name = "log.level",
+     .variable = "ZETA_LOG",
+     .fallback = "warn",
+     .joint = ',',
+     .harmless = true},
+    {.name = "log.file", .variable = "ZETA_LOG_FILE", .fallback = ""},
+    {.name = "search.path", .variable = "ZETA_PLUGIN_PATH", .fallback = "", .joint = ':'},
+    {.name = "search.add", .variable = "ZETA_ADD_PLUGIN_PATH", .fallback = "", .joint = ':'},
+    {.name = "search.select", .variable = "ZETA_PLUGINS_SELECT", .fallback = "", .joint = ','},
+    {.name = "search.disable", .variable = "ZETA_PLUGINS_DISABLE", .fallback = "", .joint = ','},
+    {.name = "search.order", .fallback = "", .joint = ','},
+    {.name = NULL},
+};
+
+const struct zeta_known_setting *zeta_known_setting_find(const char *name)
+{
+    for (const struct zeta_known_setting *known = zeta_known_settings; known->name; known++) {
+        if (strcmp(known->name, name) == 0)
+            return known;
+    }
+    return NULL;
+}

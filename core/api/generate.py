@@ -11,7 +11,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from generator import entries, headers, model as api, strings, tables  # noqa: E402
+from generator import entries, handle_table, headers, model as api, strings, tables  # noqa: E402
 
 
 def read_names(path):
@@ -34,6 +34,8 @@ def outputs(model, implemented, own):
         files[f"core/api/entries_{namespace}.c"] = entries.entries(model, namespace)
     files["core/api/zeta_impl.h"] = entries.impl_header(model)
     files["core/api/stubs.c"] = entries.stubs(model, set(implemented))
+    files["core/api/test_stubs.c"] = entries.stubs(model, set())
+    files["core/api/test_handle_entries.c"] = handle_table.handle_table(model)
     files["core/api/getters.c"] = tables.getters(model)
     files["core/api/sysman.c"] = tables.sysman_getters(model)
     files["core/api/tables.c"] = tables.dispatch(model)

@@ -1,4 +1,4 @@
-"""Writes the entries, their validation, the prototypes of impl_* and what stands in for missing ones.
+"""Writes the entries with their checks, the prototypes of impl_*, and stubs for missing ones.
 
 An entry comes in three layers:
 
@@ -152,11 +152,12 @@ def entries(model, namespace):
 def impl_header(model):
     """Text of zeta_impl.h."""
     out = [_BANNER,
-           "/*\n * Implementations behind the entries, one per API function, written by hand in the\n"
-           " * folders of core (or generated when core/api/implemented.txt does not name them), and\n"
-           " * the entries as dispatch tables use them. Arguments have been checked as the model\n"
-           " * says: handles are live and of the right kind, required pointers are not null, enums\n"
-           " * are in range. Never call an exported name from inside the library.\n */\n"
+           "/*\n * Implementations behind the entries, one for each API function, written by hand\n"
+           " * in the folders of core (or generated if core/api/implemented.txt does not name them),\n"
+           " * and the entries as dispatch tables use them. Arguments have been checked as the\n"
+           " * model says: handles are live and of the right kind, required pointers are not\n"
+           " * null, enums are in range. Never call an exported name from inside the library.\n"
+           " */\n"
            "#ifndef ZETA_IMPL_H\n#define ZETA_IMPL_H\n\n#include <level_zero/zet_api.h>\n\n"]
     for function in model.functions.values():
         out.append(f"{prototype('impl_' + function.name, function)};\n")

@@ -80,7 +80,8 @@ def _open(out, name, brief, includes):
 
 def _close(out, name):
     guard = "_" + name.upper().replace(".", "_")
-    out.append(f"\n#if defined(__cplusplus)\n}} /* extern \"C\" */\n#endif\n\n#endif /* {guard} */\n")
+    out.append("\n#if defined(__cplusplus)\n} /* extern \"C\" */\n#endif\n"
+               f"\n#endif /* {guard} */\n")
 
 
 def _macros(out, macros):
@@ -205,6 +206,10 @@ def _trace_callbacks(out, model):
     out.append("} ze_callbacks_t;\n")
 
 
+def _alias(typedef):
+    return f"{comment(typedef.brief, typedef.since)}typedef {typedef.type} {typedef.name};\n"
+
+
 def api_header(model, namespace):
     """Text of ze_api.h or zet_api.h."""
     def mine(items):
@@ -225,13 +230,11 @@ def api_header(model, namespace):
     names = {s.name for s in structs}
     typedefs = mine(model.typedefs)
     out.append("\n")
-    for typedef in (t for t in typedefs if t.type not in names):
-        out.append(f"{comment(typedef.brief, typedef.since)}typedef {typedef.type} {typedef.name};\n")
+    out += [_alias(t) for t in typedefs if t.type not in names]
     for struct in structs:
         word = "union" if struct.union else "struct"
         out.append(f"typedef {word} _{struct.name} {struct.name};\n")
-    for typedef in (t for t in typedefs if t.type in names):
-        out.append(f"{comment(typedef.brief, typedef.since)}typedef {typedef.type} {typedef.name};\n")
+    out += [_alias(t) for t in typedefs if t.type in names]
     _callbacks(out, mine(model.callbacks))
     _structs(out, structs)
     _functions(out, model.functions_of(namespace))

@@ -232,7 +232,7 @@ def snake(name):
 
 
 def class_of(table):
-    """Class part of the C names in a table: 'DeviceExp' holds zetDevice..., TracerExp is a class."""
+    """Class part of the names in a table: DeviceExp holds zetDevice...; TracerExp is a class."""
     if table == "TracerExp":
         return table
     name = table[:-3] if table.endswith("Exp") else table
@@ -386,7 +386,7 @@ def _load_tables(model, path):
                 functions.append(function)
             versions = [f.since for f in functions]
             if versions != sorted(versions):
-                raise ModelError(f"tables.yaml: {entry['table']}: a later version before an earlier")
+                raise ModelError(f"tables.yaml: {entry['table']}: members are in order of version")
             model.tables.append(Table(entry["table"], namespace, functions))
     missing = [f.name for f in model.functions.values() if not f.table]
     if missing:

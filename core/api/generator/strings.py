@@ -23,11 +23,11 @@ def stype_ranges(model):
 def strings_header(model):
     """Text of zeta_strings.h."""
     out = [_BANNER,
-           "/*\n * Names of enumerators, such as \"ZE_RESULT_NOT_READY\"; for flags the name of one bit.\n"
+           "/*\n * Names of enumerators, such as \"ZE_RESULT_NOT_READY\"; for flags of one bit.\n"
            " * A value without a name gives \"unknown\". The strings are static.\n */\n"
            "#ifndef ZETA_STRINGS_H\n#define ZETA_STRINGS_H\n\n#include <stdbool.h>\n"
            "#include <stdint.h>\n\n"
-           "/** True for a value in one of the ranges of structure types that the specification has. */\n"
+           "/** True for a value in one of the specification's ranges of structure types. */\n"
            "bool zeta_stype_defined(uint32_t stype);\n\n"]
     for enum in model.enums.values():
         out.append(f"const char *{function_name(enum)}(uint32_t value);\n")
@@ -43,7 +43,8 @@ def strings_source(model):
            f"bool zeta_stype_defined(uint32_t stype)\n{{\n    return {ranges};\n}}\n"]
     for enum in model.enums.values():
         by_value = {item.value: item.name for item in enum.values}
-        out.append(f"\nconst char *{function_name(enum)}(uint32_t value)\n{{\n    switch (value) {{\n")
+        out.append(f"\nconst char *{function_name(enum)}(uint32_t value)\n"
+                   "{\n    switch (value) {\n")
         for value, name in by_value.items():
             out.append(f"    case {value:#x}:\n        return \"{name}\";\n")
         out.append("    default:\n        return \"unknown\";\n    }\n}\n")

@@ -45,9 +45,8 @@ def sysman_getters(model):
     for name in model.sysman:
         proto = (f"ZE_DLLEXPORT ze_result_t ZE_APICALL zesGet{name}ProcAddrTable("
                  "ze_api_version_t version, void *pDdiTable)")
-        out.append(f"\n{proto};\n{proto}\n{{\n"
-                   f"    return zeta_ddi_begin(\"zesGet{name}ProcAddrTable\", version, pDdiTable);\n"
-                   "}\n")
+        call = f"zeta_ddi_begin(\"zesGet{name}ProcAddrTable\", version, pDdiTable)"
+        out.append(f"\n{proto};\n{proto}\n{{\n    return {call};\n}}\n")
     return "".join(out)
 
 

@@ -1,0 +1,97 @@
+#include "example.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The driver in use; explanations are asked of it. */
+static ze_driver_handle_t driver_in_use;
+
+void example_fail(const char *format, ...)
+{
+    va_list arguments;
+
+    (void)fprintf(stderr, "%s: ", program_invocation_short_name);
+    va_start(arguments, format);
+    (void)vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    (void)fputc('\n', stderr);
+    exit(1);
+}
+
+void example_check(ze_result_t result, const char *call)
+{
+    const char *reason = NULL;
+
+    if (result == ZE_RESULT_SUCCESS)
+        return;
+    if (!driver_in_use ||
+        zeDriverGetLastErrorDescription(driver_in_use, &reason) != ZE_RESULT_SUCCESS)
+        reason = NULL;
+    example_fail("%s failed with code 0x%x%s%s", call, (unsigned)result,
+                 reason && reason[0] ? ": " : "", reason ? reason : "");
+}
+
+void example_find_device(ze_driver_handle_t *out_driver, ze_device_handle_t *out_device)
+{
+    uint32_t driver_count = 0;
+    ze_driver_handle_t *drivers = NULL;
+
+    example_check(zeInit(ZE_INIT_FLAG_GPU_ONLY), "zeInit");
+    example_check(zeDriverGet(&driver_count, NULL), "zeDriverGet");
+    drivers = calloc(driver_count + 1, sizeof(*drivers));
+    if (!drivers)
+        example_fail("no memory");
+    example_check(zeDriverGet(&driver_count, drivers), "zeDriverGet");
+    for (uint32_t i = 0; i < driver_count; i++) {
+        uint32_t device_count = 1;
+
+        example_check(zeDeviceGet(drivers[i], &device_count, out_device), "zeDeviceGet");
+        if (device_count == 0)
+            continue;
+        *out_driver = drivers[i];
+        driver_in_use = drivers[i];
+        free(drivers);
+        return;
+    }
+    example_fail("no driver has a device");
+}
+
+char *example_data_path(const char *name)
+{
+    char program[4096];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+    char *path = NULL;
+
+    if (length < 0)
+        example_fail("cannot find out where this program is: %s", strerror(errno));
+    program[length] = '\0';
+    *strrchr(program, '/') = '\0';
+    if (asprintf(&path, "%s/../share/zeta/%s", program, name) < 0)
+        example_fail("no memory");
+    return path;
+}
+
+uint8_t *example_read_file(const char *path, size_t *out_bytes)
+{
+    FILE *file = fopen(path, "rb");
+    uint8_t *bytes = NULL;
+    long size = 0;
+
+    if (!file)
+        example_fail("cannot open %s: %s", path, strerror(errno));
+    if (fseek(file, 0, SEEK_END) != 0 || (size = ftell(file)) < 0)
+        example_fail("cannot find the size of %s: %s", path, strerror(errno));
+    rewind(file);
+    bytes = malloc((size_t)size + 1);
+    if (!bytes)
+        example_fail("no memory for the %ld bytes of %s", size, path);
+    if (fread(bytes, 1, (size_t)size, file) != (size_t)size)
+        example_fail("cannot read %s", path);
+    (void)fclose(file);
+    *out_bytes = (size_t)size;
+    return bytes;
+}

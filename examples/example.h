@@ -1,0 +1,31 @@
+/*
+ * What every example needs first: a device, and an end when something goes wrong.
+ * Plain Level Zero; works with any driver.
+ */
+#ifndef ZETA_EXAMPLES_EXAMPLE_H
+#define ZETA_EXAMPLES_EXAMPLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <level_zero/ze_api.h>
+
+/** Ends the program with exit code 1 and the driver's explanation unless the call succeeded. */
+void example_check(ze_result_t result, const char *call);
+
+/** Ends the program with exit code 1 and a message. */
+_Noreturn void example_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** Initialises Level Zero and gives the first device of the first driver that has one. */
+void example_find_device(ze_driver_handle_t *out_driver, ze_device_handle_t *out_device);
+
+/**
+ * The path of a file that is installed with the program, such as "kernels/matmul.elf": below
+ * ../share/zeta, seen from the program. The caller frees it.
+ */
+char *example_data_path(const char *name);
+
+/** Reads a whole file. The caller frees what it gets. */
+uint8_t *example_read_file(const char *path, size_t *out_bytes);
+
+#endif

@@ -1,0 +1,168 @@
+#include "matrix.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "example.h"
+
+/* The first group of queues that runs kernels. */
+static uint32_t find_compute_ordinal(ze_device_handle_t device)
+{
+    ze_command_queue_group_properties_t groups[16] = {0};
+    uint32_t count = sizeof(groups) / sizeof(groups[0]);
+
+    for (uint32_t i = 0; i < count; i++)
+        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
+    example_check(zeDeviceGetCommandQueueGroupProperties(device, &count, groups),
+                  "zeDeviceGetCommandQueueGroupProperties");
+    for (uint32_t i = 0; i < count; i++) {
+        if (groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE)
+            return i;
+    }
+    example_fail("the device has no queue that runs kernels");
+}
+
+static ze_module_handle_t load_module(ze_context_handle_t context, ze_device_handle_t device,
+                                      const char *path)
+{
+    size_t bytes = 0;
+    uint8_t *binary = example_read_file(path, &bytes);
+    const ze_module_desc_t description = {
+        .stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+        .format = ZE_MODULE_FORMAT_NATIVE,
+        .inputSize = bytes,
+        .pInputModule = binary,
+    };
+    ze_module_handle_t module = NULL;
+
+    example_check(zeModuleCreate(context, device, &description, &module, NULL), "zeModuleCreate");
+    free(binary);
+    return module;
+}
+
+static ze_kernel_handle_t create_kernel(ze_module_handle_t module, void *const buffers[3],
+                                        uint32_t n)
+{
+    const ze_kernel_desc_t description = {
+        .stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+        .pKernelName = "matmul",
+    };
+    const int32_t size = (int32_t)n;
+    ze_kernel_handle_t kernel = NULL;
+
+    example_check(zeKernelCreate(module, &description, &kernel), "zeKernelCreate");
+    example_check(zeKernelSetGroupSize(kernel, MATRIX_TILE, MATRIX_TILE, 1),
+                  "zeKernelSetGroupSize");
+    for (uint32_t i = 0; i < 3; i++)
+        example_check(zeKernelSetArgumentValue(kernel, i, sizeof(buffers[i]), &buffers[i]),
+                      "zeKernelSetArgumentValue");
+    example_check(zeKernelSetArgumentValue(kernel, 3, sizeof(size), &size),
+                  "zeKernelSetArgumentValue");
+    return kernel;
+}
+
+static void *allocate(ze_context_handle_t context, ze_device_handle_t device, size_t bytes)
+{
+    const ze_device_mem_alloc_desc_t description = {
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC,
+    };
+    void *buffer = NULL;
+
+    example_check(zeMemAllocDevice(context, &description, bytes, 64, device, &buffer),
+                  "zeMemAllocDevice");
+    return buffer;
+}
+
+static void append_copy(ze_command_list_handle_t list, void *to, const void *from, size_t bytes)
+{
+    example_check(zeCommandListAppendMemoryCopy(list, to, from, bytes, NULL, 0, NULL),
+                  "zeCommandListAppendMemoryCopy");
+}
+
+static void append_barrier(ze_command_list_handle_t list)
+{
+    example_check(zeCommandListAppendBarrier(list, NULL, 0, NULL), "zeCommandListAppendBarrier");
+}
+
+/* Runs what is in the list and waits for its end. */
+static void execute(ze_context_handle_t context, ze_device_handle_t device, uint32_t ordinal,
+                    ze_command_list_handle_t list)
+{
+    const ze_command_queue_desc_t description = {
+        .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+        .ordinal = ordinal,
+        .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+    };
+    ze_command_queue_handle_t queue = NULL;
+
+    example_check(zeCommandListClose(list), "zeCommandListClose");
+    example_check(zeCommandQueueCreate(context, device, &description, &queue),
+                  "zeCommandQueueCreate");
+    example_check(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL),
+                  "zeCommandQueueExecuteCommandLists");
+    example_check(zeCommandQueueSynchronize(queue, UINT64_MAX), "zeCommandQueueSynchronize");
+    example_check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
+}
+
+void matrix_multiply(ze_context_handle_t context, ze_device_handle_t device,
+                     const char *kernel_path, const float *a, const float *b, float *c, uint32_t n)
+{
+    const size_t bytes = (size_t)n * n * sizeof(float);
+    const uint32_t ordinal = find_compute_ordinal(device);
+    const ze_command_list_desc_t description = {
+        .stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
+        .commandQueueGroupOrdinal = ordinal,
+    };
+    const ze_group_count_t groups = {n / MATRIX_TILE, n / MATRIX_TILE, 1};
+    void *buffers[3] = {NULL};
+    ze_module_handle_t module = load_module(context, device, kernel_path);
+    ze_kernel_handle_t kernel = NULL;
+    ze_command_list_handle_t list = NULL;
+
+    for (uint32_t i = 0; i < 3; i++)
+        buffers[i] = allocate(context, device, bytes);
+    kernel = create_kernel(module, buffers, n);
+
+    example_check(zeCommandListCreate(context, device, &description, &list), "zeCommandListCreate");
+    append_copy(list, buffers[0], a, bytes);
+    append_copy(list, buffers[1], b, bytes);
+    append_barrier(list);
+    example_check(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL),
+                  "zeCommandListAppendLaunchKernel");
+    append_barrier(list);
+    append_copy(list, c, buffers[2], bytes);
+    execute(context, device, ordinal, list);
+
+    example_check(zeCommandListDestroy(list), "zeCommandListDestroy");
+    example_check(zeKernelDestroy(kernel), "zeKernelDestroy");
+    for (uint32_t i = 0; i < 3; i++)
+        example_check(zeMemFree(context, buffers[i]), "zeMemFree");
+    example_check(zeModuleDestroy(module), "zeModuleDestroy");
+}
+
+void matrix_fill(float *matrix, uint32_t n, uint32_t seed)
+{
+    for (size_t i = 0; i < (size_t)n * n; i++)
+        matrix[i] = (float)((i * 7 + i / n * 3 + seed) % 8);
+}
+
+uint64_t matrix_count_wrong(const float *a, const float *b, const float *c, uint32_t n)
+{
+    float *row = calloc(n, sizeof(*row));
+    uint64_t wrong = 0;
+
+    if (!row)
+        example_fail("no memory to check the result");
+    for (size_t y = 0; y < n; y++) {
+        memset(row, 0, n * sizeof(*row));
+        /* Row of a by whole rows of b: the way that memory lies. */
+        for (size_t k = 0; k < n; k++) {
+            for (size_t x = 0; x < n; x++)
+                row[x] += a[y * n + k] * b[k * n + x];
+        }
+        for (size_t x = 0; x < n; x++)
+            wrong += row[x] != c[y * n + x];
+    }
+    free(row);
+    return wrong;
+}

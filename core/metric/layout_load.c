@@ -397,8 +397,9 @@ static bool read_identity(struct layout_reader *state, const struct zeta_yaml_no
         uint32_t field = item->kind == ZETA_YAML_SCALAR ? zeta_layout_find_field(layout, item->text)
                                                         : ZETA_FIELD_NONE;
 
-        if (field == ZETA_FIELD_NONE) {
-            zeta_reader_error(state->reader, item, "identity names header fields of this layout");
+        if (field == ZETA_FIELD_NONE || layout->fields[field].is_float) {
+            zeta_reader_error(state->reader, item,
+                              "identity names integer header fields of this layout");
             return false;
         }
         layout->identity[layout->identity_count++] = field;

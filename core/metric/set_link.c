@@ -290,12 +290,13 @@ static bool check_value_types(struct linker *linker, const struct zeta_set *set)
     }
     for (uint32_t i = 0; i < set->metric_count; i++) {
         const struct zeta_metric *metric = &set->metrics[i];
+        bool needs = needs_validity(set, memo, metric->value);
 
+        memo[i] = needs ? VALIDITY_BY_RECORD : VALIDITY_ALWAYS;
         if (metric->value_type == ZET_VALUE_TYPE_FLOAT32 ||
             metric->value_type == ZET_VALUE_TYPE_FLOAT64)
             continue;
-        if (needs_validity(set, memo, metric->value) ||
-            (metric->maximum && needs_validity(set, memo, metric->maximum)))
+        if (needs || (metric->maximum && needs_validity(set, memo, metric->maximum)))
             good = fail(linker, metric->file, metric->line, 1,
                         "metric %s uses a field that can be invalid, so its value type must be "
                         "f32 or f64",

@@ -1,0 +1,48 @@
+/*
+ * Running a program on one block of records. Only for this folder.
+ *
+ * The same source (block_run.h) is compiled for several instruction sets; one is chosen at run
+ * time.
+ */
+#ifndef ZETA_CORE_METRIC_BLOCK_H
+#define ZETA_CORE_METRIC_BLOCK_H
+
+#include <stdint.h>
+
+#include <level_zero/zet_api.h>
+
+#include "core/metric/program.h"
+
+/** Memory of one calculation. */
+struct zeta_block {
+    const unsigned char *record[ZETA_BLOCK_ROWS]; /**< the later record of each row */
+    uint32_t count;                               /**< rows that are used */
+    /** word_count arrays of ZETA_WORD_STRIDE; element ZETA_WORD_LEAD - 1 is the baseline's. */
+    uint32_t *words;
+    union zeta_column *columns;
+};
+
+struct zeta_block_variant {
+    const char *name;
+
+    /**
+     * Computes all columns of the program for the block's records, and makes the last record the
+     * baseline of the next block.
+     */
+    void (*run)(const struct zeta_program *program, struct zeta_block *block);
+
+    /**
+     * Writes the values of rows: rows[i] is an index in the block. Each row gives
+     * program->output_count values.
+     */
+    void (*write_rows)(const struct zeta_program *program, const struct zeta_block *block,
+                       const uint8_t *rows, uint32_t row_count, zet_typed_value_t *values);
+};
+
+extern const struct zeta_block_variant zeta_block_base;
+#if defined(__x86_64__)
+extern const struct zeta_block_variant zeta_block_avx2;
+extern const struct zeta_block_variant zeta_block_avx512;
+#endif
+
+#endif

@@ -1,0 +1,414 @@
+/*
+ * The loops of the evaluator. Included once per instruction set by block_base.c, block_avx2.c and
+ * block_avx512.c, which define BLOCK_VARIANT (the object to define) and BLOCK_NAME (its name).
+ *
+ * Every loop runs over all ZETA_BLOCK_ROWS elements, also when fewer rows are used: a fixed number
+ * of rounds is what compilers make good vector code from, and no operation traps.
+ */
+#include "core/metric/block.h"
+
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#include "core/metric/expr.h"
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "records and typed values are handled as little-endian words"
+#endif
+
+#define ROWS ZETA_BLOCK_ROWS
+#define FOR_ROWS(i) for (uint32_t i = 0; i < ROWS; i++)
+
+/** 2^52: integers below it are exact in a double, and adding it moves them into the low bits. */
+#define TWO_TO_52 4503599627370496.0
+#define BITS_OF_TWO_TO_52 UINT64_C(0x4330000000000000)
+/** 2^84, and 2^84 + 2^52: for the upper half of a 64-bit integer. */
+#define BITS_OF_TWO_TO_84 UINT64_C(0x4530000000000000)
+#define TWO_TO_84_AND_52 19342813118337666422669312.0
+
+static inline double f64_of_bits(uint64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+static inline uint64_t bits_of_f64(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+/** Conversion of an integer below 2^52, exact. */
+static inline double f64_of_small(uint64_t value)
+{
+    return f64_of_bits(value | BITS_OF_TWO_TO_52) - TWO_TO_52;
+}
+
+/** Conversion of a number from 0 to below 2^52, cut off. */
+static inline uint64_t small_of_f64(double value)
+{
+    double moved = value + TWO_TO_52; /* rounds to the nearest integer */
+    double rounded = moved - TWO_TO_52;
+
+    return (bits_of_f64(moved) - BITS_OF_TWO_TO_52) - (rounded > value ? 1u : 0u);
+}
+
+/** Conversion of any integer, rounded to nearest: both halves are exact, their sum rounds once. */
+static inline double f64_of_u64(uint64_t value)
+{
+#if defined(__AVX512DQ__)
+    return (double)value;
+#else
+    double high = f64_of_bits((value >> 32) | BITS_OF_TWO_TO_84);
+    double low = f64_of_bits((value & 0xffffffffu) | BITS_OF_TWO_TO_52);
+
+    return (high - TWO_TO_84_AND_52) + low;
+#endif
+}
+
+/** Bits that any element of the columns has. */
+static inline uint64_t any_bits(const union zeta_column *a, const union zeta_column *b)
+{
+    uint64_t any = 0;
+
+    FOR_ROWS(i)
+    any |= a->u64[i] | b->u64[i];
+    return any;
+}
+
+/**
+ * Division. Below 2^52 the quotient in doubles, cut off, is exact: a quotient that is no integer
+ * is at least 1/b away from the next one, and rounding moves it by less than that.
+ */
+static void divide_u64(union zeta_column *restrict d, const union zeta_column *restrict a,
+                       const union zeta_column *restrict b)
+{
+    if (any_bits(a, b) >> 52 == 0) {
+        FOR_ROWS(i)
+        {
+            double divisor = f64_of_small(b->u64[i]);
+            double quotient = f64_of_small(a->u64[i]) / (divisor == 0.0 ? 1.0 : divisor);
+
+            d->u64[i] = divisor == 0.0 ? 0 : small_of_f64(quotient);
+        }
+        return;
+    }
+    FOR_ROWS(i)
+    d->u64[i] = b->u64[i] == 0 ? 0 : a->u64[i] / b->u64[i];
+}
+
+static void modulo_u64(union zeta_column *restrict d, const union zeta_column *restrict a,
+                       const union zeta_column *restrict b)
+{
+    divide_u64(d, a, b);
+    FOR_ROWS(i)
+    d->u64[i] = b->u64[i] == 0 ? 0 : a->u64[i] - d->u64[i] * b->u64[i];
+}
+
+static void multiply_divide(union zeta_column *restrict d, const union zeta_column *restrict a,
+                            const union zeta_column *restrict b,
+                            const union zeta_column *restrict c)
+{
+    bool small = (any_bits(a, b) | any_bits(c, c)) >> 52 == 0;
+
+    if (small) {
+        uint32_t large = 0;
+
+        FOR_ROWS(i)
+        large |= f64_of_small(a->u64[i]) * f64_of_small(b->u64[i]) >= TWO_TO_52 ? 1u : 0u;
+        small = large == 0;
+    }
+    if (!small) {
+        FOR_ROWS(i)
+        d->u64[i] = zeta_muldiv_u64(a->u64[i], b->u64[i], c->u64[i]);
+        return;
+    }
+    FOR_ROWS(i)
+    {
+        double divisor = f64_of_small(c->u64[i]);
+        double product = f64_of_small(a->u64[i]) * f64_of_small(b->u64[i]);
+
+        d->u64[i] = divisor == 0.0 ? 0 : small_of_f64(product / (divisor == 0.0 ? 1.0 : divisor));
+    }
+}
+
+static void convert_to_u64(union zeta_column *restrict d, const union zeta_column *restrict a)
+{
+    uint32_t large = 0;
+
+    FOR_ROWS(i)
+    large |= a->f64[i] >= TWO_TO_52 ? 1u : 0u;
+    if (large) {
+        FOR_ROWS(i)
+        d->u64[i] = zeta_u64_from_f64(a->f64[i]);
+        return;
+    }
+    FOR_ROWS(i)
+    d->u64[i] = small_of_f64(a->f64[i] > 0.0 ? a->f64[i] : 0.0);
+}
+
+static void convert_to_f32(union zeta_column *restrict d, const union zeta_column *restrict a)
+{
+    float narrow[ROWS];
+    uint32_t bits[ROWS];
+
+    FOR_ROWS(i)
+    narrow[i] = (float)a->f64[i];
+    memcpy(bits, narrow, sizeof(bits));
+    FOR_ROWS(i)
+    d->u64[i] = bits[i];
+}
+
+/** Words of the block's records, from element first of the transposed words on. */
+struct words {
+    const uint32_t *base;
+    uint32_t first;
+};
+
+static inline const uint32_t *word_rows(const struct words *words, uint16_t slot)
+{
+    return words->base + (uint32_t)slot * ZETA_WORD_STRIDE + words->first;
+}
+
+static inline uint64_t low_mask(unsigned width)
+{
+    return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+}
+
+/** Bits of one piece of a field, in the lowest position. */
+static void load_piece(uint64_t *restrict d, const struct words *words,
+                       const struct zeta_piece *piece)
+{
+    const uint32_t *restrict w0 = word_rows(words, piece->word[0]);
+    const uint32_t *restrict w1 = word_rows(words, piece->word[1]);
+    const uint32_t *restrict w2 = word_rows(words, piece->word[2]);
+    const unsigned shift = piece->shift;
+    const uint64_t mask = low_mask(piece->width);
+
+    if (shift + piece->width <= 32) {
+        FOR_ROWS(i)
+        d[i] = (w0[i] >> shift) & mask;
+        return;
+    }
+    /* w2 is needed only with shift > 0; shifting it in two steps gives 0 otherwise. */
+    FOR_ROWS(i)
+    d[i] = ((w0[i] | (uint64_t)w1[i] << 32) >> shift | (uint64_t)w2[i] << 1 << (63 - shift)) & mask;
+}
+
+static void load_field(union zeta_column *restrict d, const uint32_t *base,
+                       const struct zeta_op *op)
+{
+    const struct words words = {base, op->before ? ZETA_WORD_LEAD - 1 : ZETA_WORD_LEAD};
+    uint64_t high[ROWS];
+
+    load_piece(d->u64, &words, &op->low);
+    if (op->high.width == 0)
+        return;
+    load_piece(high, &words, &op->high);
+    FOR_ROWS(i)
+    d->u64[i] |= high[i] << op->low.width;
+}
+
+static void load_delta32(union zeta_column *restrict d, const uint32_t *base,
+                         const struct zeta_op *op)
+{
+    const uint32_t *w = base + (uint32_t)op->low.word[0] * ZETA_WORD_STRIDE + ZETA_WORD_LEAD;
+
+    FOR_ROWS(i)
+    d->u64[i] = (uint32_t)(w[i] - w[(int)i - 1]);
+}
+
+/**
+ * Difference of counters whose low 32 bits are a word and whose upper bits lie in another word:
+ * the upper parts are subtracted with the borrow of the lower ones.
+ */
+static void load_delta_split(union zeta_column *restrict d, const uint32_t *base,
+                             const struct zeta_op *op)
+{
+    const uint32_t *low = base + (uint32_t)op->low.word[0] * ZETA_WORD_STRIDE + ZETA_WORD_LEAD;
+    const uint32_t *high = base + (uint32_t)op->high.word[0] * ZETA_WORD_STRIDE + ZETA_WORD_LEAD;
+    const unsigned shift = op->high.shift;
+    const uint32_t high_mask = (uint32_t)low_mask(op->high.width);
+    const uint64_t mask = low_mask(op->delta_bits);
+
+    FOR_ROWS(i)
+    {
+        uint64_t now = low[i] | (uint64_t)((high[i] >> shift) & high_mask) << 32;
+        uint64_t before = low[(int)i - 1] | (uint64_t)((high[(int)i - 1] >> shift) & high_mask)
+                                                << 32;
+
+        d->u64[i] = (now - before) & mask;
+    }
+}
+
+/** One loop per operation: d, a, b, c are the columns, i the row. */
+#define U64_CASE(code, expression)                                                                 \
+    case code:                                                                                     \
+        FOR_ROWS(i)                                                                                \
+        d->u64[i] = (expression);                                                                  \
+        break
+#define F64_CASE(code, expression)                                                                 \
+    case code:                                                                                     \
+        FOR_ROWS(i)                                                                                \
+        d->f64[i] = (expression);                                                                  \
+        break
+
+#define A64 (a->u64[i])
+#define B64 (b->u64[i])
+#define AF (a->f64[i])
+#define BF (b->f64[i])
+
+static void run_op(const struct zeta_op *op, union zeta_column *columns, const uint32_t *words)
+{
+    union zeta_column *restrict d = &columns[op->dst];
+    const union zeta_column *restrict a = &columns[op->a];
+    const union zeta_column *restrict b = &columns[op->b];
+    const union zeta_column *restrict c = &columns[op->c];
+
+    switch ((enum zeta_opcode)op->code) {
+    case ZETA_OP_FIELD:
+        load_field(d, words, op);
+        break;
+    case ZETA_OP_DELTA32:
+        load_delta32(d, words, op);
+        break;
+    case ZETA_OP_DELTA_SPLIT:
+        load_delta_split(d, words, op);
+        break;
+    case ZETA_OP_DIV_U64:
+        divide_u64(d, a, b);
+        break;
+    case ZETA_OP_MOD_U64:
+        modulo_u64(d, a, b);
+        break;
+    case ZETA_OP_MULDIV:
+        multiply_divide(d, a, b, c);
+        break;
+    case ZETA_OP_TO_U64:
+        convert_to_u64(d, a);
+        break;
+    case ZETA_OP_TO_F32:
+        convert_to_f32(d, a);
+        break;
+
+        U64_CASE(ZETA_OP_ADD_U64, A64 + B64);
+        U64_CASE(ZETA_OP_SUB_U64, A64 - B64);
+        U64_CASE(ZETA_OP_MUL_U64, A64 * B64);
+        U64_CASE(ZETA_OP_AND, A64 & B64);
+        U64_CASE(ZETA_OP_OR, A64 | B64);
+        U64_CASE(ZETA_OP_XOR, A64 ^ B64);
+        U64_CASE(ZETA_OP_SHL, B64 < 64 ? A64 << (B64 & 63) : 0);
+        U64_CASE(ZETA_OP_SHR, B64 < 64 ? A64 >> (B64 & 63) : 0);
+        U64_CASE(ZETA_OP_EQ_U64, A64 == B64 ? 1 : 0);
+        U64_CASE(ZETA_OP_NE_U64, A64 != B64 ? 1 : 0);
+        U64_CASE(ZETA_OP_LT_U64, A64 < B64 ? 1 : 0);
+        U64_CASE(ZETA_OP_LE_U64, A64 <= B64 ? 1 : 0);
+        U64_CASE(ZETA_OP_LOGICAL_AND, (A64 != 0 ? 1u : 0u) & (B64 != 0 ? 1u : 0u));
+        U64_CASE(ZETA_OP_LOGICAL_OR, (A64 | B64) != 0 ? 1 : 0);
+        U64_CASE(ZETA_OP_MIN_U64, A64 < B64 ? A64 : B64);
+        U64_CASE(ZETA_OP_MAX_U64, A64 > B64 ? A64 : B64);
+        U64_CASE(ZETA_OP_SELECT, A64 != 0 ? B64 : c->u64[i]);
+        U64_CASE(ZETA_OP_EQ_F64, AF == BF ? 1 : 0);
+        U64_CASE(ZETA_OP_NE_F64, AF != BF ? 1 : 0);
+        U64_CASE(ZETA_OP_LT_F64, AF < BF ? 1 : 0);
+        U64_CASE(ZETA_OP_LE_F64, AF <= BF ? 1 : 0);
+        U64_CASE(ZETA_OP_CLAMP_32, A64 < UINT32_MAX ? A64 : UINT32_MAX);
+
+        F64_CASE(ZETA_OP_ADD_F64, AF + BF);
+        F64_CASE(ZETA_OP_SUB_F64, AF - BF);
+        F64_CASE(ZETA_OP_MUL_F64, AF * BF);
+        F64_CASE(ZETA_OP_DIV_F64, BF == 0.0 ? 0.0 : AF / BF);
+        F64_CASE(ZETA_OP_MIN_F64, AF < BF ? AF : BF);
+        F64_CASE(ZETA_OP_MAX_F64, AF > BF ? AF : BF);
+        F64_CASE(ZETA_OP_NEGATE_F64, -AF);
+        F64_CASE(ZETA_OP_TO_F64, f64_of_u64(A64));
+    case ZETA_OP_CONSTANT:
+    case ZETA_OP_COUNT:
+        break;
+    }
+}
+
+/** Transposes ZETA_CHUNK_WORDS words of four records to target, target + stride ... */
+static inline void transpose_4(const unsigned char *const *records, size_t offset,
+                               uint32_t *restrict target)
+{
+#if defined(__SSE2__)
+    __m128i r0 = _mm_loadu_si128((const __m128i *)(const void *)(records[0] + offset));
+    __m128i r1 = _mm_loadu_si128((const __m128i *)(const void *)(records[1] + offset));
+    __m128i r2 = _mm_loadu_si128((const __m128i *)(const void *)(records[2] + offset));
+    __m128i r3 = _mm_loadu_si128((const __m128i *)(const void *)(records[3] + offset));
+    __m128i low01 = _mm_unpacklo_epi32(r0, r1);
+    __m128i low23 = _mm_unpacklo_epi32(r2, r3);
+    __m128i high01 = _mm_unpackhi_epi32(r0, r1);
+    __m128i high23 = _mm_unpackhi_epi32(r2, r3);
+
+    _mm_storeu_si128((__m128i *)(void *)target, _mm_unpacklo_epi64(low01, low23));
+    _mm_storeu_si128((__m128i *)(void *)(target + ZETA_WORD_STRIDE),
+                     _mm_unpackhi_epi64(low01, low23));
+    _mm_storeu_si128((__m128i *)(void *)(target + 2 * ZETA_WORD_STRIDE),
+                     _mm_unpacklo_epi64(high01, high23));
+    _mm_storeu_si128((__m128i *)(void *)(target + 3 * ZETA_WORD_STRIDE),
+                     _mm_unpackhi_epi64(high01, high23));
+#else
+    for (uint32_t record = 0; record < 4; record++) {
+        uint32_t words[ZETA_CHUNK_WORDS];
+
+        memcpy(words, records[record] + offset, sizeof(words));
+        for (uint32_t i = 0; i < ZETA_CHUNK_WORDS; i++)
+            target[i * ZETA_WORD_STRIDE + record] = words[i];
+    }
+#endif
+}
+
+static void run(const struct zeta_program *program, struct zeta_block *block)
+{
+    /* Records behind the last one are the last one again, so that every loop is complete. */
+    for (uint32_t i = block->count; i < ROWS; i++)
+        block->record[i] = block->record[block->count - 1];
+    for (uint32_t chunk = 0; chunk < program->chunk_count; chunk++) {
+        uint32_t *target =
+            block->words + chunk * ZETA_CHUNK_WORDS * ZETA_WORD_STRIDE + ZETA_WORD_LEAD;
+
+        for (uint32_t i = 0; i < ROWS; i += 4)
+            transpose_4(&block->record[i], (size_t)program->chunks[chunk] * 4, target + i);
+    }
+    for (uint32_t i = 0; i < program->op_count; i++)
+        run_op(&program->ops[i], block->columns, block->words);
+    for (uint32_t word = 0; word < program->word_count; word++) {
+        uint32_t *elements = block->words + word * ZETA_WORD_STRIDE + ZETA_WORD_LEAD;
+
+        elements[-1] = elements[ROWS - 1];
+    }
+}
+
+/** One typed value as the two 64-bit words that it is in memory. */
+static inline void write_value(zet_typed_value_t *target, uint64_t type, uint64_t bits)
+{
+    const uint64_t words[2] = {type, bits};
+
+    _Static_assert(sizeof(*target) == sizeof(words), "a typed value has 16 bytes");
+    memcpy(target, words, sizeof(words));
+}
+
+static void write_rows(const struct zeta_program *program, const struct zeta_block *block,
+                       const uint8_t *rows, uint32_t row_count, zet_typed_value_t *values)
+{
+    const uint32_t width = program->output_count;
+
+    for (uint32_t m = 0; m < width; m++) {
+        const uint64_t *column = block->columns[program->outputs[m].column].u64;
+        const uint64_t type = program->outputs[m].value_type;
+
+        for (uint32_t i = 0; i < row_count; i++)
+            write_value(&values[(size_t)i * width + m], type, column[rows[i]]);
+    }
+}
+
+const struct zeta_block_variant BLOCK_VARIANT = {BLOCK_NAME, run, write_rows};

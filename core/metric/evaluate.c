@@ -1,0 +1,258 @@
+#include "core/metric/evaluate.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/metric/block.h"
+#include "core/metric/program.h"
+#include "core/metric/slot.h"
+#include "core/util/cleanup.h"
+
+/** One calculation on its way through the slots. */
+struct evaluation {
+    const struct zeta_compiled *compiled;
+    const struct zeta_program *program;
+    const struct zeta_block_variant *variant;
+    struct zeta_block block;
+    bool has_row[ZETA_BLOCK_ROWS]; /**< the record has a neighbour before it */
+    bool has_baseline;             /**< a record was seen since the start or the last break */
+
+    zet_typed_value_t *values; /**< NULL: rows are only counted */
+    uint32_t capacity;         /**< values left */
+    struct zeta_evaluation result;
+    uint64_t rows_found;
+    bool full; /**< rows were left out for want of room */
+};
+
+static _Atomic(const struct zeta_block_variant *) chosen_variant;
+
+/** Variants that this processor can run, the best one first; ends with NULL. */
+static void list_variants(const struct zeta_block_variant *list[4])
+{
+    uint32_t count = 0;
+
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+        list[count++] = &zeta_block_avx512;
+    if (__builtin_cpu_supports("avx2"))
+        list[count++] = &zeta_block_avx2;
+#endif
+    list[count++] = &zeta_block_base;
+    list[count] = NULL;
+}
+
+static const struct zeta_block_variant *current_variant(void)
+{
+    const struct zeta_block_variant *variant =
+        atomic_load_explicit(&chosen_variant, memory_order_relaxed);
+
+    if (!variant) {
+        const struct zeta_block_variant *list[4];
+
+        list_variants(list);
+        variant = list[0];
+        atomic_store_explicit(&chosen_variant, variant, memory_order_relaxed);
+    }
+    return variant;
+}
+
+const char *zeta_evaluate_variant(void)
+{
+    return current_variant()->name;
+}
+
+bool zeta_evaluate_use_variant(const char *name)
+{
+    const struct zeta_block_variant *list[4];
+
+    list_variants(list);
+    for (uint32_t i = 0; list[i]; i++) {
+        if (strcmp(list[i]->name, name) == 0) {
+            atomic_store_explicit(&chosen_variant, list[i], memory_order_relaxed);
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Writes what fits: whole rows at once, and the beginning of the row that is cut. */
+static void write_values(struct evaluation *state, const uint8_t *rows, uint32_t row_count)
+{
+    const uint32_t width = state->program->output_count;
+    uint32_t whole = state->capacity / width;
+    uint32_t rest;
+
+    if (whole > row_count)
+        whole = row_count;
+    state->variant->write_rows(state->program, &state->block, rows, whole, state->values);
+    state->values += (size_t)whole * width;
+    state->capacity -= whole * width;
+    state->result.value_count += whole * width;
+    state->result.row_count += whole;
+    if (whole == row_count)
+        return;
+
+    state->full = true;
+    rest = state->capacity;
+    for (uint32_t m = 0; m < rest; m++) {
+        const struct zeta_output *output = &state->program->outputs[m];
+
+        memset(&state->values[m], 0, sizeof(state->values[m]));
+        state->values[m].type = (zet_value_type_t)output->value_type;
+        memcpy(&state->values[m].value, &state->block.columns[output->column].u64[rows[whole]],
+               sizeof(state->values[m].value));
+    }
+    state->result.value_count += rest;
+    state->result.row_count += rest > 0;
+    state->capacity = 0;
+}
+
+/** Calculates the records that were collected, and forgets them except as a baseline. */
+static void flush(struct evaluation *state)
+{
+    const struct zeta_program *program = state->program;
+    uint8_t rows[ZETA_BLOCK_ROWS];
+    uint32_t row_count = 0;
+    const uint64_t *skip = NULL;
+
+    if (state->block.count == 0)
+        return;
+    state->variant->run(program, &state->block);
+    if (program->skip_column != ZETA_COLUMN_NONE)
+        skip = state->block.columns[program->skip_column].u64;
+    for (uint32_t i = 0; i < state->block.count; i++) {
+        rows[row_count] = (uint8_t)i;
+        row_count += state->has_row[i] && (!skip || skip[i] == 0);
+    }
+    state->block.count = 0;
+    state->rows_found += row_count;
+    if (state->values && row_count > 0)
+        write_values(state, rows, row_count);
+}
+
+static void add_record(struct evaluation *state, const unsigned char *record)
+{
+    struct zeta_block *block = &state->block;
+
+    state->has_row[block->count] = state->has_baseline;
+    state->has_baseline = true;
+    block->record[block->count++] = record;
+    if (block->count == ZETA_BLOCK_ROWS)
+        flush(state);
+}
+
+/** Follows a control slot; true if the slots behind it are of the wanted tile. */
+static bool follow_control(struct evaluation *state, const unsigned char *slot, uint32_t tile,
+                           bool selected)
+{
+    struct zeta_slot_control control;
+
+    if (!zeta_slot_read(slot, &control))
+        return selected;
+    switch (control.kind) {
+    case ZETA_SLOT_BREAK:
+        if (selected) {
+            state->result.dropped = true;
+            state->result.lost_records += control.lost_records;
+            state->has_baseline = !state->compiled->needs_baseline;
+        }
+        return selected;
+    case ZETA_SLOT_TILE:
+        return control.value == tile;
+    default:
+        /* What follows the end starts anew, as data of tile 0 until a TILE slot says otherwise. */
+        state->has_baseline = !state->compiled->needs_baseline;
+        return tile == 0;
+    }
+}
+
+/** Walks over the slots until the data ends or no value has room any more. */
+static void walk(struct evaluation *state, uint32_t tile, const unsigned char *raw,
+                 size_t raw_bytes)
+{
+    const size_t record_bytes = state->compiled->record_bytes;
+    bool selected = tile == 0;
+
+    state->has_baseline = !state->compiled->needs_baseline;
+    for (size_t left = raw_bytes; left >= record_bytes && !state->full; left -= record_bytes) {
+        if (zeta_slot_is_control(raw))
+            selected = follow_control(state, raw, tile, selected);
+        else if (selected && !zeta_slot_is_padding(raw, record_bytes))
+            add_record(state, raw);
+        raw += record_bytes;
+    }
+    if (!state->full)
+        flush(state);
+}
+
+static ze_result_t evaluate(struct evaluation *state, uint32_t tile, const void *raw,
+                            size_t raw_bytes)
+{
+    const struct zeta_program *program = state->program;
+    const size_t words_bytes =
+        (size_t)program->word_count * ZETA_WORD_STRIDE * sizeof(*state->block.words);
+    const size_t columns_bytes = (size_t)program->column_count * sizeof(*state->block.columns);
+    ZETA_CLEANUP(zeta_freep) unsigned char *memory = NULL;
+
+    if (raw_bytes < state->compiled->record_bytes) {
+        state->result.complete = true;
+        return ZE_RESULT_SUCCESS;
+    }
+    /* Both sizes are multiples of 64, so words and columns lie on the borders of cache lines. */
+    memory = aligned_alloc(64, words_bytes + columns_bytes + 64);
+    if (!memory)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    memset(memory, 0, words_bytes);
+    state->block.words = (uint32_t *)(void *)memory;
+    state->block.columns = (union zeta_column *)(void *)(memory + words_bytes);
+    state->variant = current_variant();
+    for (uint32_t i = 0; i < program->constant_count; i++) {
+        for (uint32_t row = 0; row < ZETA_BLOCK_ROWS; row++)
+            state->block.columns[program->constants[i].column].u64[row] =
+                program->constants[i].bits;
+    }
+    walk(state, tile, raw, raw_bytes);
+    state->result.complete = !state->full;
+    return ZE_RESULT_SUCCESS;
+}
+
+uint32_t zeta_evaluate_count(const struct zeta_compiled *compiled, size_t raw_bytes)
+{
+    const uint64_t slots = raw_bytes / compiled->record_bytes;
+    const uint64_t most = UINT32_MAX / compiled->metric_count;
+
+    return (uint32_t)((slots < most ? slots : most) * compiled->metric_count);
+}
+
+ze_result_t zeta_evaluate(const struct zeta_compiled *compiled,
+                          zet_metric_group_calculation_type_t type, uint32_t tile, const void *raw,
+                          size_t raw_bytes, zet_typed_value_t *values, uint32_t capacity,
+                          struct zeta_evaluation *out_evaluation)
+{
+    struct evaluation state = {
+        .compiled = compiled,
+        .program = type == ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES ? &compiled->maxima
+                                                                               : &compiled->values,
+        .values = values,
+        .capacity = capacity,
+    };
+    ze_result_t result = evaluate(&state, tile, raw, raw_bytes);
+
+    *out_evaluation = state.result;
+    return result;
+}
+
+ze_result_t zeta_evaluate_rows(const struct zeta_compiled *compiled, uint32_t tile, const void *raw,
+                               size_t raw_bytes, struct zeta_evaluation *out_evaluation)
+{
+    struct evaluation state = {.compiled = compiled, .program = &compiled->rows};
+    ze_result_t result = evaluate(&state, tile, raw, raw_bytes);
+
+    *out_evaluation = state.result;
+    out_evaluation->row_count = state.rows_found;
+    if (state.rows_found <= UINT32_MAX / compiled->metric_count)
+        out_evaluation->value_count = (uint32_t)state.rows_found * compiled->metric_count;
+    return result;
+}

@@ -1,0 +1,72 @@
+/*
+ * From expressions to operations. Only for this folder.
+ *
+ * Nodes are made by number of operands and kept unique, so that equal subexpressions are one node.
+ * A node only refers to nodes made before it; that order is the order of execution.
+ */
+#ifndef ZETA_CORE_METRIC_LOWER_H
+#define ZETA_CORE_METRIC_LOWER_H
+
+#include "core/metric/catalog_priv.h"
+#include "core/metric/program.h"
+
+/** Index of no node: memory ran out or the set is too large. Operations on it give it again. */
+#define ZETA_NODE_NONE UINT32_MAX
+
+/** Largest number of nodes of one set; so columns fit 16 bits. */
+#define ZETA_LOWER_MAX_NODES 60000u
+
+struct zeta_node {
+    enum zeta_opcode code;
+    enum zeta_expr_type type;
+    uint32_t arg[3]; /**< nodes; of a load: field and view */
+    uint64_t bits;   /**< of a constant */
+};
+
+struct zeta_lowering {
+    struct zeta_compiled *compiled;
+    const struct zeta_set *set;
+    struct zeta_diagnostics *sink;
+    ze_result_t result; /**< of the first failure */
+
+    struct zeta_node *nodes;
+    uint32_t node_count;
+    uint32_t node_capacity;
+    uint32_t *table; /**< hash table of node index + 1 */
+    uint32_t table_size;
+
+    uint32_t *metric_node;  /**< value of each metric of the set, if lowered already */
+    uint32_t *metric_valid; /**< condition "was measured", ZETA_NODE_NONE while not known */
+};
+
+/** Prepares an empty list of nodes. Ended with zeta_lowering_finish(), also after a failure. */
+void zeta_lowering_init(struct zeta_lowering *lowering, struct zeta_compiled *compiled,
+                        const struct zeta_set *set, struct zeta_diagnostics *sink);
+void zeta_lowering_finish(struct zeta_lowering *lowering);
+
+/** A constant, and an operation on nodes; constants are folded. */
+uint32_t zeta_lower_u64(struct zeta_lowering *lowering, uint64_t value);
+uint32_t zeta_lower_f64(struct zeta_lowering *lowering, double value);
+uint32_t zeta_lower_op(struct zeta_lowering *lowering, enum zeta_expr_op op, const uint32_t *args);
+
+/** A whole expression, linked. */
+uint32_t zeta_lower_expr(struct zeta_lowering *lowering, const struct zeta_expr *expr);
+
+/** What metric index of the set gives, converted to its value type. maximum: its maximum. */
+uint32_t zeta_lower_output(struct zeta_lowering *lowering, uint32_t index, bool maximum);
+
+/** Condition "this row is none" of the set's layout; a constant 0 if all are. */
+uint32_t zeta_lower_skip(struct zeta_lowering *lowering);
+
+/** True if the node is a constant u64; gives it. */
+bool zeta_lower_constant(const struct zeta_lowering *lowering, uint32_t node, uint64_t *out_value);
+
+/**
+ * Makes the program that computes the outputs and the skip condition from the nodes (schedule.c).
+ * Memory of the program comes from the arena of the compiled set.
+ */
+ze_result_t zeta_schedule(struct zeta_lowering *lowering, const uint32_t *outputs,
+                          const uint32_t *value_types, uint32_t output_count, uint32_t skip,
+                          struct zeta_program *out_program);
+
+#endif

@@ -1,0 +1,375 @@
+#include "core/metric/reactor.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "core/util/cleanup.h"
+#include "core/util/clock.h"
+#include "core/util/error.h"
+#include "core/util/log.h"
+#include "core/util/thread.h"
+
+/*
+ * What epoll gives back for a source: the number of its watch and which of its descriptors it was.
+ * Numbers are never reused, so an event that was fetched before its watch went is recognised.
+ */
+#define SOURCE_TIMER UINT64_C(1)
+#define SOURCE_STOP UINT64_C(0)
+
+struct zeta_watch {
+    struct zeta_watch *next;
+    uint64_t number; /**< even, above 0 */
+    int fd;          /**< -1: none */
+    int timer_fd;    /**< -1: none */
+    zeta_watch_fn ready;
+    void *context;
+};
+
+/** The reactor of one process. All members behind lock, except epoll_fd while the thread runs. */
+struct reactor {
+    struct reactor *parent; /**< of the process that forked this one; only kept, never used */
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /**< of running, stopping */
+    int epoll_fd;
+    int stop_fd;
+    pthread_t thread;
+    bool started;
+    bool stopping; /**< the last watch went; its remover joins the thread */
+    struct zeta_watch *watches;
+    uint32_t watch_count;
+    uint64_t last_number;
+    uint64_t running; /**< number of the watch whose ready() runs, 0: none */
+};
+
+static _Atomic(struct reactor *) current;
+/** The reactor that the parent of this process left behind. */
+static _Atomic(struct reactor *) inherited;
+static _Atomic bool fork_hook_set;
+
+/** Runs in the child of a fork, where only this thread exists: no lock is touched. */
+static void forget_after_fork(void)
+{
+    struct reactor *old = atomic_exchange(&current, NULL);
+
+    if (old)
+        atomic_store(&inherited, old);
+}
+
+static struct reactor *reactor_create(void)
+{
+    struct reactor *reactor = calloc(1, sizeof(*reactor));
+
+    if (!reactor)
+        return NULL;
+    reactor->parent = atomic_load(&inherited);
+    reactor->epoll_fd = -1;
+    reactor->stop_fd = -1;
+    (void)pthread_mutex_init(&reactor->lock, NULL);
+    (void)pthread_cond_init(&reactor->changed, NULL);
+    return reactor;
+}
+
+/** The reactor of this process, made when first asked for; NULL without memory. */
+static struct reactor *reactor_get(void)
+{
+    struct reactor *reactor = atomic_load(&current);
+    struct reactor *made;
+
+    if (reactor)
+        return reactor;
+    if (!atomic_exchange(&fork_hook_set, true))
+        (void)pthread_atfork(NULL, NULL, forget_after_fork);
+    made = reactor_create();
+    if (!made)
+        return NULL;
+    if (!atomic_compare_exchange_strong(&current, &reactor, made)) {
+        free(made);
+        return reactor;
+    }
+    return made;
+}
+
+static struct zeta_watch *find_locked(struct reactor *reactor, uint64_t number)
+{
+    struct zeta_watch *watch = reactor->watches;
+
+    while (watch && watch->number != number)
+        watch = watch->next;
+    return watch;
+}
+
+/** Empties a timer, so that it polls unreadable until its next interval. */
+static void acknowledge_timer(int fd)
+{
+    uint64_t expirations;
+    ssize_t got = read(fd, &expirations, sizeof(expirations));
+
+    (void)got; /* EAGAIN: somebody reprogrammed it meanwhile, nothing to do */
+}
+
+static void dispatch(struct reactor *reactor, uint64_t source)
+{
+    uint64_t number = source & ~SOURCE_TIMER;
+    bool timer = (source & SOURCE_TIMER) != 0;
+    struct zeta_watch *watch;
+    zeta_watch_fn ready;
+    void *context;
+
+    (void)pthread_mutex_lock(&reactor->lock);
+    watch = find_locked(reactor, number);
+    if (!watch) {
+        (void)pthread_mutex_unlock(&reactor->lock);
+        return;
+    }
+    if (timer)
+        acknowledge_timer(watch->timer_fd);
+    ready = watch->ready;
+    context = watch->context;
+    reactor->running = number;
+    (void)pthread_mutex_unlock(&reactor->lock);
+
+    ready(context, !timer);
+
+    (void)pthread_mutex_lock(&reactor->lock);
+    reactor->running = 0;
+    (void)pthread_cond_broadcast(&reactor->changed);
+    (void)pthread_mutex_unlock(&reactor->lock);
+}
+
+static void *reactor_run(void *argument)
+{
+    struct reactor *reactor = argument;
+
+    for (;;) {
+        struct epoll_event event;
+        int count = epoll_wait(reactor->epoll_fd, &event, 1, -1);
+
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0) {
+            zeta_log(ZETA_LOG_ERROR, "metric", "the reactor cannot wait any more: %s",
+                     strerror(errno));
+            return NULL;
+        }
+        if (count == 0)
+            continue;
+        if (event.data.u64 == SOURCE_STOP)
+            return NULL;
+        dispatch(reactor, event.data.u64);
+    }
+}
+
+static int epoll_change(const struct reactor *reactor, int operation, int fd, uint32_t events,
+                        uint64_t source)
+{
+    struct epoll_event event = {.events = events, .data.u64 = source};
+
+    return epoll_ctl(reactor->epoll_fd, operation, fd, &event);
+}
+
+/** Opens the descriptors and starts the thread. */
+static ze_result_t start_locked(struct reactor *reactor)
+{
+    ZETA_CLEANUP(zeta_closep) int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    ZETA_CLEANUP(zeta_closep) int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    ze_result_t result;
+
+    if (epoll_fd < 0 || stop_fd < 0)
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                          "the thread that watches metric streams got no descriptors: %s",
+                          strerror(errno));
+    reactor->epoll_fd = epoll_fd;
+    reactor->stop_fd = stop_fd;
+    result = epoll_change(reactor, EPOLL_CTL_ADD, stop_fd, EPOLLIN, SOURCE_STOP) == 0
+                 ? zeta_thread_start("zeta-reactor", reactor_run, reactor, &reactor->thread)
+                 : zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                              "the thread that watches metric streams cannot be stopped: %s",
+                              strerror(errno));
+    if (result != ZE_RESULT_SUCCESS) {
+        reactor->epoll_fd = -1;
+        reactor->stop_fd = -1;
+        return result;
+    }
+    epoll_fd = -1;
+    stop_fd = -1;
+    reactor->started = true;
+    return ZE_RESULT_SUCCESS;
+}
+
+/** Ends the thread. Called and returns with the lock held; releases it while it joins. */
+static void stop_locked(struct reactor *reactor)
+{
+    const uint64_t one = 1;
+    ssize_t written;
+
+    reactor->stopping = true;
+    (void)pthread_mutex_unlock(&reactor->lock);
+    written = write(reactor->stop_fd, &one, sizeof(one));
+    (void)written; /* cannot fail: the counter was 0 */
+    (void)pthread_join(reactor->thread, NULL);
+
+    (void)pthread_mutex_lock(&reactor->lock);
+    (void)close(reactor->epoll_fd);
+    (void)close(reactor->stop_fd);
+    reactor->epoll_fd = -1;
+    reactor->stop_fd = -1;
+    reactor->started = false;
+    reactor->stopping = false;
+    (void)pthread_cond_broadcast(&reactor->changed);
+}
+
+/** A timer that fires every interval_ns; -1 on failure. */
+static int timer_open(uint64_t interval_ns)
+{
+    struct itimerspec spec = {.it_interval = zeta_clock_timespec(interval_ns),
+                              .it_value = zeta_clock_timespec(interval_ns)};
+    int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+    if (fd >= 0 && timerfd_settime(fd, 0, &spec, NULL) != 0) {
+        (void)close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/** Hands both descriptors of a watch to epoll. */
+static ze_result_t register_locked(struct reactor *reactor, struct zeta_watch *watch)
+{
+    if (watch->timer_fd >= 0 && epoll_change(reactor, EPOLL_CTL_ADD, watch->timer_fd, EPOLLIN,
+                                             watch->number | SOURCE_TIMER) != 0)
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "a timer cannot be watched: %s",
+                          strerror(errno));
+    if (watch->fd >= 0 && epoll_change(reactor, EPOLL_CTL_ADD, watch->fd, EPOLLIN | EPOLLONESHOT,
+                                       watch->number) != 0) {
+        int error = errno;
+
+        if (watch->timer_fd >= 0)
+            (void)epoll_change(reactor, EPOLL_CTL_DEL, watch->timer_fd, 0, 0);
+        return zeta_error(ZE_RESULT_ERROR_UNKNOWN,
+                          "the plugin's stream descriptor %d cannot be polled: %s", watch->fd,
+                          strerror(error));
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t add_locked(struct reactor *reactor, struct zeta_watch *watch)
+{
+    ze_result_t result;
+
+    while (reactor->stopping)
+        (void)pthread_cond_wait(&reactor->changed, &reactor->lock);
+    if (!reactor->started) {
+        result = start_locked(reactor);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    reactor->last_number += 2;
+    watch->number = reactor->last_number;
+    /* In the list first: the thread may look it up before the next line is over. */
+    watch->next = reactor->watches;
+    reactor->watches = watch;
+    reactor->watch_count++;
+    result = register_locked(reactor, watch);
+    if (result != ZE_RESULT_SUCCESS) {
+        reactor->watches = watch->next;
+        reactor->watch_count--;
+        if (reactor->watch_count == 0)
+            stop_locked(reactor);
+    }
+    return result;
+}
+
+ze_result_t zeta_reactor_add(int fd, uint64_t interval_ns, zeta_watch_fn ready, void *context,
+                             struct zeta_watch **out_watch)
+{
+    struct reactor *reactor = reactor_get();
+    struct zeta_watch *watch = calloc(1, sizeof(*watch));
+    ze_result_t result;
+
+    if (!reactor || !watch) {
+        free(watch);
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    *watch = (struct zeta_watch){.fd = fd, .timer_fd = -1, .ready = ready, .context = context};
+    if (interval_ns > 0) {
+        watch->timer_fd = timer_open(interval_ns);
+        if (watch->timer_fd < 0) {
+            free(watch);
+            return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                              "a metric stream got no timer: %s", strerror(errno));
+        }
+    }
+    (void)pthread_mutex_lock(&reactor->lock);
+    *out_watch = watch; /* before ready() can run, which may use it */
+    result = add_locked(reactor, watch);
+    (void)pthread_mutex_unlock(&reactor->lock);
+    if (result != ZE_RESULT_SUCCESS) {
+        *out_watch = NULL;
+        zeta_closep(&watch->timer_fd);
+        free(watch);
+    }
+    return result;
+}
+
+void zeta_reactor_rearm(struct zeta_watch *watch)
+{
+    struct reactor *reactor = atomic_load(&current);
+
+    if (!reactor || watch->fd < 0)
+        return;
+    /* The watch keeps the thread running, so epoll_fd does not change meanwhile. */
+    (void)epoll_change(reactor, EPOLL_CTL_MOD, watch->fd, EPOLLIN | EPOLLONESHOT, watch->number);
+}
+
+static void unlink_locked(struct reactor *reactor, struct zeta_watch *watch)
+{
+    struct zeta_watch **link = &reactor->watches;
+
+    while (*link && *link != watch)
+        link = &(*link)->next;
+    if (*link) {
+        *link = watch->next;
+        reactor->watch_count--;
+    }
+}
+
+void zeta_reactor_remove(struct zeta_watch *watch)
+{
+    struct reactor *reactor = atomic_load(&current);
+
+    if (!watch || !reactor)
+        return;
+    (void)pthread_mutex_lock(&reactor->lock);
+    unlink_locked(reactor, watch);
+    if (watch->fd >= 0)
+        (void)epoll_change(reactor, EPOLL_CTL_DEL, watch->fd, 0, 0);
+    if (watch->timer_fd >= 0)
+        (void)epoll_change(reactor, EPOLL_CTL_DEL, watch->timer_fd, 0, 0);
+    while (reactor->running == watch->number)
+        (void)pthread_cond_wait(&reactor->changed, &reactor->lock);
+    if (reactor->watch_count == 0 && reactor->started && !reactor->stopping)
+        stop_locked(reactor);
+    (void)pthread_mutex_unlock(&reactor->lock);
+    zeta_closep(&watch->timer_fd);
+    free(watch);
+}
+
+uint32_t zeta_reactor_watch_count(void)
+{
+    struct reactor *reactor = atomic_load(&current);
+    uint32_t count;
+
+    if (!reactor)
+        return 0;
+    (void)pthread_mutex_lock(&reactor->lock);
+    count = reactor->watch_count;
+    (void)pthread_mutex_unlock(&reactor->lock);
+    return count;
+}

@@ -1,0 +1,464 @@
+#include "core/metric/stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/command/event.h"
+#include "core/device/device.h"
+#include "core/metric/compile.h"
+#include "core/metric/group.h"
+#include "core/metric/reactor.h"
+#include "core/metric/set.h"
+#include "core/metric/stream_priv.h"
+#include "core/plugin/host.h"
+#include "core/util/error.h"
+
+/* Taking turns ----------------------------------------------------------------------------------
+ */
+
+/** Waits for the stream; false if it is closed, or busy and wait is not set. */
+static bool take_turn(struct zeta_stream *stream, bool wait)
+{
+    bool taken;
+
+    (void)pthread_mutex_lock(&stream->lock);
+    while (wait && stream->busy && !stream->closed)
+        (void)pthread_cond_wait(&stream->idle, &stream->lock);
+    taken = !stream->busy && !stream->closed;
+    if (taken)
+        stream->busy = true;
+    (void)pthread_mutex_unlock(&stream->lock);
+    return taken;
+}
+
+static void give_turn(struct zeta_stream *stream)
+{
+    (void)pthread_mutex_lock(&stream->lock);
+    stream->busy = false;
+    (void)pthread_cond_broadcast(&stream->idle);
+    (void)pthread_mutex_unlock(&stream->lock);
+}
+
+/** Lets nobody in any more and waits until the last one is out. */
+static void close_turns(struct zeta_stream *stream)
+{
+    (void)pthread_mutex_lock(&stream->lock);
+    stream->closed = true;
+    (void)pthread_cond_broadcast(&stream->idle);
+    while (stream->busy)
+        (void)pthread_cond_wait(&stream->idle, &stream->lock);
+    (void)pthread_mutex_unlock(&stream->lock);
+}
+
+/* Notification ----------------------------------------------------------------------------------
+ */
+
+/**
+ * The level that the event shows. An error counts as reached, so that a program that waits for
+ * reports of a lost device gets to the read that tells it.
+ */
+static bool level_reached(void *context)
+{
+    const struct zeta_stream *stream = context;
+    uint64_t unread = 0;
+
+    for (uint32_t i = 0; i < stream->source_count; i++) {
+        const struct zeta_source *source = &stream->sources[i];
+
+        if (atomic_load_explicit(&source->error, memory_order_relaxed) != 0)
+            return true;
+        unread += zeta_source_unread(source);
+    }
+    return unread >= stream->notify_count;
+}
+
+/** Watches the descriptor again if it fired; one of several callers does it. */
+static void rearm(struct zeta_stream *stream)
+{
+    if (stream->watch && atomic_exchange(&stream->disarmed, false))
+        zeta_reactor_rearm(stream->watch);
+}
+
+/**
+ * The reactor says that something may have come. It never waits for a reader: one that is busy
+ * empties the backend itself, and the interval brings us back.
+ */
+static void watch_ready(void *context, bool readable)
+{
+    struct zeta_stream *stream = context;
+
+    if (readable)
+        atomic_store(&stream->disarmed, true);
+    if (take_turn(stream, false)) {
+        for (uint32_t i = 0; i < stream->source_count; i++)
+            (void)zeta_source_fill(&stream->sources[i]);
+        if (stream->sources[0].ring)
+            rearm(stream);
+        give_turn(stream);
+    }
+    if (level_reached(stream))
+        zeta_event_notify(stream->event);
+    else if (!readable)
+        rearm(stream); /* it fired while a read took the records away, or too early */
+}
+
+/** How often to look: a quarter of what it takes to reach N or to fill the backend's ring. */
+static uint64_t watch_interval_ns(const struct zeta_stream *stream)
+{
+    const uint64_t min_ns = 100000;
+    const uint64_t max_ns = 10000000;
+    uint64_t records = stream->notify_count;
+    uint64_t quarter_ns;
+
+    if (stream->sources[0].ring && stream->sources[0].backend_ring < records)
+        records = stream->sources[0].backend_ring;
+    quarter_ns = stream->period_ns * records / 4;
+    return quarter_ns < min_ns ? min_ns : quarter_ns > max_ns ? max_ns : quarter_ns;
+}
+
+static ze_result_t start_notification(struct zeta_stream *stream, struct zeta_event *event)
+{
+    const struct zeta_source *source = &stream->sources[0];
+    ze_result_t result;
+    int fd = -1;
+
+    stream->event = event;
+    if (!zeta_event_bind(event, level_reached, stream)) {
+        stream->event = NULL;
+        return ZE_RESULT_SUCCESS; /* destroyed meanwhile: goes on without notification */
+    }
+    if (stream->source_count == 1)
+        fd = source->backend->metric.stream_descriptor(source->backend->self, source->stream);
+    result = zeta_reactor_add(fd < 0 ? -1 : fd, watch_interval_ns(stream), watch_ready, stream,
+                              &stream->watch);
+    if (result != ZE_RESULT_SUCCESS) {
+        stream->watch = NULL;
+        zeta_event_unbind(event, stream);
+        stream->event = NULL;
+    }
+    return result;
+}
+
+static void end_notification(struct zeta_stream *stream)
+{
+    zeta_reactor_remove(stream->watch);
+    stream->watch = NULL;
+    if (stream->event)
+        zeta_event_unbind(stream->event, stream);
+    stream->event = NULL;
+}
+
+/* Opening ---------------------------------------------------------------------------------------
+ */
+
+ze_result_t zeta_stream_create(const struct zeta_stream_request *request,
+                               struct zeta_stream **out_stream)
+{
+    struct zeta_stream *stream = calloc(1, sizeof(*stream));
+    struct zeta_metric_group *group = request->group;
+    uint32_t tiles = request->device->tile_count;
+
+    if (!stream)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    stream->source_count = tiles > 0 ? tiles : 1;
+    stream->sources = calloc(stream->source_count, sizeof(*stream->sources));
+    if (!stream->sources) {
+        free(stream);
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    stream->device = request->device;
+    stream->group = group;
+    stream->record_bytes = zeta_compiled_record_bytes(group->compiled[0]);
+    stream->clock = zeta_stream_clock(group->set->layout);
+    (void)snprintf(stream->label, sizeof(stream->label), "%.90s on %.90s",
+                   zeta_metric_group_name(group), request->device->backend->id);
+    (void)pthread_mutex_init(&stream->lock, NULL);
+    (void)pthread_cond_init(&stream->idle, NULL);
+    *out_stream = stream;
+    return ZE_RESULT_SUCCESS;
+}
+
+/** The nearest period that every tile's unit supports, as far as the backends say. */
+static uint64_t nearest_period(const struct zeta_stream *stream, uint64_t period_ns)
+{
+    const char *unit = stream->group->set->unit->name;
+    struct zeta_plugin_string name = {.data = unit, .size = strlen(unit)};
+
+    for (uint32_t i = 0; i < stream->source_count; i++) {
+        const struct zeta_provider *provider = zeta_stream_provider(stream, i);
+        struct zeta_plugin_limits limits = {.struct_size = sizeof(limits)};
+        uint32_t result = provider->backend->metric.limits(provider->backend->self,
+                                                           provider->device, name, &limits);
+
+        if (result != ZETA_PLUGIN_SUCCESS)
+            continue;
+        if (limits.max_period_ns != 0 && period_ns > limits.max_period_ns)
+            period_ns = limits.max_period_ns;
+        if (period_ns < limits.min_period_ns)
+            period_ns = limits.min_period_ns;
+    }
+    return period_ns;
+}
+
+/** Opens the stream of one tile; period in and out. */
+static ze_result_t open_source(struct zeta_stream *stream, uint32_t index, uint64_t ring_records)
+{
+    const struct zeta_provider *provider = zeta_stream_provider(stream, index);
+    const struct zeta_set *set = stream->group->set;
+    struct zeta_source *source = &stream->sources[index];
+    struct zeta_stream_program program;
+    struct zeta_plugin_stream_desc desc = {
+        .struct_size = sizeof(desc),
+        .unit = {.data = set->unit->name, .size = strlen(set->unit->name)},
+        .set = {.data = set->name, .size = strlen(set->name)},
+        .period_ns = stream->period_ns,
+        .notify_records = stream->notify_count > 0 ? stream->notify_count : 1,
+        .ring_records = ring_records,
+        .record_bytes = stream->record_bytes,
+    };
+    ze_result_t result = zeta_stream_program_make(stream->group->compiled[index], &program);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    desc.program = program.array;
+    desc.digest = program.digest;
+    source->backend = provider->backend;
+    source->label = stream->label;
+    source->tile = index;
+    source->delta = set->layout->kind == ZETA_LAYOUT_DELTA;
+    result = zeta_source_open(source, provider->device, &desc);
+    zeta_stream_program_free(&program);
+    if (result == ZE_RESULT_SUCCESS && desc.period_ns != 0)
+        stream->period_ns = desc.period_ns;
+    return result;
+}
+
+/**
+ * Chooses where records wait. Tiles always wait here, because they are read up to one instant;
+ * with an event the backend's ring serves if its level is known and it is large enough.
+ */
+static ze_result_t choose_rings(struct zeta_stream *stream, bool notify, uint64_t ring_records)
+{
+    const struct zeta_source *only = &stream->sources[0];
+    bool enough = only->watches_pending && only->backend_ring >= ring_records;
+
+    if (stream->source_count == 1 && (!notify || enough)) {
+        stream->ring_records = only->backend_ring;
+        return ZE_RESULT_SUCCESS;
+    }
+    stream->ring_records = ring_records;
+    for (uint32_t i = 0; i < stream->source_count; i++) {
+        ze_result_t result = zeta_source_add_ring(&stream->sources[i], (uint32_t)ring_records);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+static void close_sources(struct zeta_stream *stream)
+{
+    for (uint32_t i = 0; i < stream->source_count; i++)
+        zeta_source_close(&stream->sources[i]);
+}
+
+static ze_result_t open_all(struct zeta_stream *stream, struct zeta_event *event)
+{
+    uint64_t limit = ZETA_STREAM_MAX_BYTES / stream->record_bytes;
+    uint64_t ring_records = 2 * (uint64_t)stream->notify_count;
+    ze_result_t result;
+
+    if (ring_records < ZETA_STREAM_MIN_RECORDS)
+        ring_records = ZETA_STREAM_MIN_RECORDS;
+    if (ring_records > limit)
+        ring_records = limit;
+    for (uint32_t i = 0; i < stream->source_count; i++) {
+        result = open_source(stream, i, ring_records);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    result = choose_rings(stream, event != NULL, ring_records);
+    if (result != ZE_RESULT_SUCCESS || !event)
+        return result;
+    return start_notification(stream, event);
+}
+
+ze_result_t zeta_stream_open(struct zeta_stream *stream, struct zeta_stream_request *request)
+{
+    uint64_t limit = ZETA_STREAM_MAX_BYTES / stream->record_bytes;
+    ze_result_t result;
+
+    stream->notify_count = request->notify_count < limit ? request->notify_count : (uint32_t)limit;
+    stream->period_ns = nearest_period(stream, request->period_ns);
+    result = open_all(stream, stream->notify_count > 0 ? request->event : NULL);
+    if (result != ZE_RESULT_SUCCESS) {
+        end_notification(stream);
+        close_sources(stream);
+        return result;
+    }
+    request->period_ns = stream->period_ns;
+    request->notify_count = stream->notify_count;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Reading ---------------------------------------------------------------------------------------
+ */
+
+size_t zeta_stream_read_bytes(const struct zeta_stream *stream, uint32_t max_records)
+{
+    uint64_t limit = ZETA_STREAM_MAX_BYTES / stream->record_bytes;
+    uint64_t records = stream->ring_records;
+
+    if (records > max_records)
+        records = max_records;
+    if (records > limit)
+        records = limit;
+    if (records == 0)
+        records = 1;
+    return (size_t)(records * stream->record_bytes);
+}
+
+static ze_result_t first_error(const struct zeta_stream *stream)
+{
+    char what[256];
+
+    for (uint32_t i = 0; i < stream->source_count; i++) {
+        const struct zeta_source *source = &stream->sources[i];
+        uint32_t error = atomic_load(&source->error);
+
+        if (error == 0)
+            continue;
+        (void)snprintf(what, sizeof(what), "reading the stream of %s", stream->label);
+        return zeta_backend_result(source->backend, error, what);
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/** Turns what a read found into its result and the statistics. */
+static ze_result_t finish_read(struct zeta_stream *stream, const struct zeta_cursor *cursor,
+                               const uint8_t *data, size_t *size_bytes)
+{
+    size_t bytes = (size_t)(cursor->at - data);
+    ze_result_t result;
+
+    if (cursor->new_records == 0 && cursor->needed_slots > 0) {
+        size_t needed = (size_t)cursor->needed_slots * stream->record_bytes;
+        size_t given = *size_bytes;
+
+        *size_bytes = needed;
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "the next report of %s needs %zu bytes with what has to stand before it, "
+                          "and the buffer has %zu",
+                          stream->label, needed, given);
+    }
+    if (cursor->new_records == 0) {
+        result = first_error(stream);
+        if (result == ZE_RESULT_SUCCESS)
+            *size_bytes = 0;
+        return result;
+    }
+    stream->records += cursor->new_records;
+    stream->lost_records += cursor->lost_records;
+    stream->breaks += cursor->breaks;
+    stream->bytes += bytes;
+    *size_bytes = bytes;
+    return cursor->breaks > 0 ? ZE_RESULT_WARNING_DROPPED_DATA : ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t closed_error(const struct zeta_stream *stream)
+{
+    return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                      "the stream of %s was closed by another thread", stream->label);
+}
+
+ze_result_t zeta_stream_read(struct zeta_stream *stream, uint32_t max_records, size_t *size_bytes,
+                             uint8_t *data)
+{
+    struct zeta_cursor cursor = {.at = data,
+                                 .record_bytes = stream->record_bytes,
+                                 .slots_left = *size_bytes / stream->record_bytes,
+                                 .new_left = max_records == UINT32_MAX ? UINT64_MAX : max_records};
+    ze_result_t result;
+
+    if (cursor.slots_left == 0) {
+        size_t given = *size_bytes;
+
+        *size_bytes = stream->record_bytes;
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "a report of %s has %u bytes and the buffer %zu", stream->label,
+                          stream->record_bytes, given);
+    }
+    if (!take_turn(stream, true))
+        return closed_error(stream);
+    for (uint32_t i = 0; i < stream->source_count; i++)
+        (void)zeta_source_fill(&stream->sources[i]);
+    if (stream->source_count == 1)
+        zeta_source_read(&stream->sources[0], &cursor, false);
+    else
+        zeta_stream_read_tiles(stream, &cursor);
+    result = finish_read(stream, &cursor, data, size_bytes);
+    rearm(stream);
+    give_turn(stream);
+    return result;
+}
+
+/* Ending ----------------------------------------------------------------------------------------
+ */
+
+void zeta_stream_stop(struct zeta_stream *stream)
+{
+    struct zeta_event *event;
+    bool closes = false;
+
+    if (!take_turn(stream, true))
+        return;
+    for (uint32_t i = 0; i < stream->source_count; i++)
+        closes |= zeta_source_stop_closes(&stream->sources[i]);
+    event = stream->event;
+    if (closes) {
+        /* Neither the reactor nor a query of the event may meet a closed backend stream. */
+        end_notification(stream);
+    }
+    for (uint32_t i = 0; i < stream->source_count; i++) {
+        struct zeta_source *source = &stream->sources[i];
+
+        if (zeta_source_stop(source) != ZE_RESULT_SUCCESS)
+            atomic_store(&source->error, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    }
+    atomic_store(&stream->stopped, true);
+    if (closes && event && zeta_event_bind(event, level_reached, stream))
+        stream->event = event;
+    if (stream->event)
+        zeta_event_notify(stream->event);
+    give_turn(stream);
+}
+
+void zeta_stream_close(struct zeta_stream *stream)
+{
+    close_turns(stream);
+    end_notification(stream);
+    close_sources(stream);
+}
+
+void zeta_stream_destroy(struct zeta_stream *stream)
+{
+    if (!stream)
+        return;
+    (void)pthread_mutex_destroy(&stream->lock);
+    (void)pthread_cond_destroy(&stream->idle);
+    free(stream->sources);
+    free(stream);
+}
+
+bool zeta_stream_totals(struct zeta_stream *stream, struct zeta_stream_totals *out_totals)
+{
+    if (!take_turn(stream, true))
+        return false;
+    *out_totals = (struct zeta_stream_totals){.records = stream->records,
+                                              .lost_records = stream->lost_records,
+                                              .breaks = stream->breaks,
+                                              .bytes = stream->bytes};
+    give_turn(stream);
+    return true;
+}

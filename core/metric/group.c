@@ -1,0 +1,270 @@
+#include "core/metric/group.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/api/chain.h"
+#include "core/device/device.h"
+#include "core/metric/compile.h"
+#include "core/metric/device_metrics.h"
+#include "core/metric/enable.h"
+#include "core/metric/set.h"
+#include "core/plugin/host.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+/* Making and discarding -------------------------------------------------------------------------
+ */
+
+static void copy_text(char *target, size_t size_bytes, const char *text)
+{
+    (void)snprintf(target, size_bytes, "%s", text ? text : "");
+}
+
+static zet_metric_group_properties_t *describe_group(const struct zeta_group_plan *plan)
+{
+    const struct zeta_set *set = zeta_compiled_set(plan->compiled[0]);
+    zet_metric_group_properties_t *properties = calloc(1, sizeof(*properties));
+
+    if (!properties)
+        return NULL;
+    copy_text(properties->name, sizeof(properties->name), set->name);
+    copy_text(properties->description, sizeof(properties->description), set->description);
+    properties->samplingType = plan->sampling;
+    properties->domain = set->domain;
+    properties->metricCount = zeta_compiled_metric_count(plan->compiled[0]);
+    return properties;
+}
+
+static zet_metric_properties_t *describe_metric(const struct zeta_metric *metric)
+{
+    zet_metric_properties_t *properties = calloc(1, sizeof(*properties));
+
+    if (!properties)
+        return NULL;
+    copy_text(properties->name, sizeof(properties->name), metric->name);
+    copy_text(properties->description, sizeof(properties->description), metric->description);
+    copy_text(properties->component, sizeof(properties->component), metric->component);
+    copy_text(properties->resultUnits, sizeof(properties->resultUnits), metric->unit);
+    properties->tierNumber = metric->tier;
+    properties->metricType = metric->type;
+    properties->resultType = metric->value_type;
+    return properties;
+}
+
+static char *describe_origin(const struct zeta_set *set)
+{
+    size_t size_bytes = strlen(set->file) + sizeof(":4294967295");
+    char *origin = malloc(size_bytes);
+
+    if (origin)
+        (void)snprintf(origin, size_bytes, "%s:%u", set->file, set->line);
+    return origin;
+}
+
+static void discard_entry(struct zeta_metric_entry *entry)
+{
+    free((void *)(uintptr_t)entry->properties);
+    if (zeta_object_retire(entry))
+        zeta_object_unpin(entry);
+}
+
+void zeta_metric_group_discard(struct zeta_metric_group *group)
+{
+    if (!group)
+        return;
+    for (uint32_t i = 0; i < group->metric_count; i++)
+        discard_entry(group->entries[i]);
+    free(group->entries);
+    free((void *)(uintptr_t)group->compiled);
+    free((void *)(uintptr_t)group->origin);
+    free((void *)(uintptr_t)group->properties);
+    if (zeta_object_retire(group))
+        zeta_object_unpin(group);
+}
+
+static ze_result_t add_entries(struct zeta_metric_group *group)
+{
+    const struct zeta_compiled *compiled = group->compiled[0];
+    uint32_t count = zeta_compiled_metric_count(compiled);
+
+    group->entries = calloc(count, sizeof(struct zeta_metric_entry *));
+    if (!group->entries)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < count; i++) {
+        struct zeta_metric_entry *entry;
+        void *made = NULL;
+        ze_result_t result = zeta_object_create(ZETA_KIND_METRIC, sizeof(*entry), &made);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        entry = made;
+        entry->group = group;
+        entry->metric = zeta_compiled_metric(compiled, i);
+        group->entries[group->metric_count++] = entry;
+        entry->properties = describe_metric(entry->metric);
+        if (!entry->properties)
+            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_metric_group_create(struct zeta_device_metrics *metrics,
+                                     const struct zeta_group_plan *plan,
+                                     struct zeta_metric_group **out_group)
+{
+    size_t compiled_bytes = plan->compiled_count * sizeof(struct zeta_compiled *);
+    struct zeta_compiled **compiled = malloc(compiled_bytes);
+    struct zeta_metric_group *group;
+    void *made = NULL;
+    ze_result_t result;
+
+    if (!compiled)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    memcpy(compiled, plan->compiled, compiled_bytes);
+    result = zeta_object_create(ZETA_KIND_METRIC_GROUP, sizeof(*group), &made);
+    if (result != ZE_RESULT_SUCCESS) {
+        free(compiled);
+        return result;
+    }
+    group = made;
+    group->device = metrics->device;
+    group->metrics = metrics;
+    group->set = zeta_compiled_set(compiled[0]);
+    group->compiled = compiled;
+    group->compiled_count = plan->compiled_count;
+    group->source_id = plan->source_id;
+    group->properties = describe_group(plan);
+    group->origin = describe_origin(group->set);
+    result = group->properties && group->origin ? add_entries(group)
+                                                : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (result != ZE_RESULT_SUCCESS) {
+        zeta_metric_group_discard(group);
+        return result;
+    }
+    *out_group = group;
+    return ZE_RESULT_SUCCESS;
+}
+
+bool zeta_metric_group_same(const struct zeta_metric_group *a, const struct zeta_metric_group *b)
+{
+    return a == b || (a->properties->samplingType == b->properties->samplingType &&
+                      strcmp(a->properties->name, b->properties->name) == 0);
+}
+
+/* The API ---------------------------------------------------------------------------------------
+ */
+
+ze_result_t ZE_APICALL impl_zetMetricGroupGet(zet_device_handle_t hDevice, uint32_t *pCount,
+                                              zet_metric_group_handle_t *phMetricGroups)
+{
+    struct zeta_device *device = (struct zeta_device *)hDevice;
+    struct zeta_device_metrics *metrics = zeta_device_metrics_get(device);
+    ze_result_t result;
+    uint32_t count;
+
+    if (!metrics)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (!zeta_metric_was_enabled(metrics)) {
+        *pCount = 0;
+        return zeta_error(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                          "metrics of device %s were not enabled: set ZET_ENABLE_METRICS=1 before "
+                          "zeInit, or call zetDeviceEnableMetricsExp",
+                          device->backend->id);
+    }
+    result = zeta_device_metrics_load(metrics);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    count = zeta_count_clip(pCount, metrics->group_count, phMetricGroups);
+    for (uint32_t i = 0; i < count; i++)
+        phMetricGroups[i] = (zet_metric_group_handle_t)metrics->groups[i];
+    return ZE_RESULT_SUCCESS;
+}
+
+/** Fills one struct that was chained to the properties of a group. */
+static void fill_group_node(const struct zeta_metric_group *group, uint32_t stype, void *node)
+{
+    const struct zeta_plugin_device_properties *device = &group->device->backend->properties;
+
+    if (stype == ZET_STRUCTURE_TYPE_METRIC_GLOBAL_TIMESTAMPS_RESOLUTION_EXP &&
+        zeta_chain_readable(node, sizeof(zet_metric_global_timestamps_resolution_exp_t))) {
+        zet_metric_global_timestamps_resolution_exp_t *resolution = node;
+
+        resolution->timerResolution = device->timer_hz;
+        resolution->timestampValidBits = device->timestamp_valid_bits;
+    } else if (stype == ZET_STRUCTURE_TYPE_METRIC_GROUP_TYPE_EXP &&
+               zeta_chain_readable(node, sizeof(zet_metric_group_type_exp_t))) {
+        ((zet_metric_group_type_exp_t *)node)->type = ZET_METRIC_GROUP_TYPE_EXP_FLAG_OTHER;
+    } else if (stype == ZET_STRUCTURE_TYPE_METRIC_SOURCE_ID_EXP &&
+               zeta_chain_readable(node, sizeof(zet_metric_source_id_exp_t))) {
+        ((zet_metric_source_id_exp_t *)node)->sourceId = group->source_id;
+    }
+}
+
+/** Says that there is no memory to import: no descriptor, no bytes. */
+static void fill_export_node(uint32_t stype, void *node)
+{
+    if (stype == ZET_STRUCTURE_TYPE_EXPORT_DMA_EXP_PROPERTIES &&
+        zeta_chain_readable(node, sizeof(zet_export_dma_buf_exp_properties_t))) {
+        zet_export_dma_buf_exp_properties_t *export = node;
+
+        export->fd = -1;
+        export->size = 0;
+    }
+}
+
+static void fill_group_chain(const struct zeta_metric_group *group, const void *next)
+{
+    struct zeta_chain chain = zeta_chain_begin(next);
+    uint32_t stype;
+    void *node;
+
+    while ((node = zeta_chain_next(&chain, &stype)) != NULL) {
+        fill_group_node(group, stype, node);
+        fill_export_node(stype, node);
+    }
+}
+
+ze_result_t ZE_APICALL impl_zetMetricGroupGetProperties(zet_metric_group_handle_t hMetricGroup,
+                                                        zet_metric_group_properties_t *pProperties)
+{
+    const struct zeta_metric_group *group = (const struct zeta_metric_group *)hMetricGroup;
+    const size_t skip = offsetof(zet_metric_group_properties_t, name);
+
+    memcpy((char *)pProperties + skip, (const char *)group->properties + skip,
+           sizeof(*pProperties) - skip);
+    if (pProperties->pNext)
+        fill_group_chain(group, pProperties->pNext);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zetMetricGet(zet_metric_group_handle_t hMetricGroup, uint32_t *pCount,
+                                         zet_metric_handle_t *phMetrics)
+{
+    const struct zeta_metric_group *group = (const struct zeta_metric_group *)hMetricGroup;
+    uint32_t count = zeta_count_clip(pCount, group->metric_count, phMetrics);
+
+    for (uint32_t i = 0; i < count; i++)
+        phMetrics[i] = (zet_metric_handle_t)group->entries[i];
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zetMetricGetProperties(zet_metric_handle_t hMetric,
+                                                   zet_metric_properties_t *pProperties)
+{
+    const struct zeta_metric_entry *entry = (const struct zeta_metric_entry *)hMetric;
+    const size_t skip = offsetof(zet_metric_properties_t, name);
+
+    memcpy((char *)pProperties + skip, (const char *)entry->properties + skip,
+           sizeof(*pProperties) - skip);
+    if (pProperties->pNext) {
+        struct zeta_chain chain = zeta_chain_begin(pProperties->pNext);
+        uint32_t stype;
+        void *node;
+
+        while ((node = zeta_chain_next(&chain, &stype)) != NULL)
+            fill_export_node(stype, node);
+    }
+    return ZE_RESULT_SUCCESS;
+}

@@ -1,0 +1,68 @@
+/*
+ * Metric groups and metrics as objects.
+ */
+#ifndef ZETA_CORE_METRIC_GROUP_H
+#define ZETA_CORE_METRIC_GROUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <level_zero/zet_api.h>
+
+#include "core/object/object.h"
+
+struct zeta_compiled;
+struct zeta_device;
+struct zeta_device_metrics;
+struct zeta_metric;
+struct zeta_set;
+
+/** One set with one sampling type on one device. Lives until the process ends. */
+struct zeta_metric_group {
+    struct zeta_object object;
+    struct zeta_device *device;
+    struct zeta_device_metrics *metrics;
+    const zet_metric_group_properties_t *properties; /**< finished but for stype and pNext */
+    const struct zeta_set *set;
+    const char *origin;                    /**< "file:line" of the set */
+    struct zeta_compiled *const *compiled; /**< one per tile, or one */
+    uint32_t compiled_count;
+    uint32_t source_id;                 /**< number of the counting unit on the device */
+    struct zeta_metric_entry **entries; /**< metrics in the order of values */
+    uint32_t metric_count;
+};
+
+/** One metric of one group. Lives as long as its group. */
+struct zeta_metric_entry {
+    struct zeta_object object;
+    struct zeta_metric_group *group;
+    const zet_metric_properties_t *properties; /**< finished but for stype and pNext */
+    const struct zeta_metric *metric;
+};
+
+/** What a group is made of. */
+struct zeta_group_plan {
+    struct zeta_compiled *const *compiled; /**< copied */
+    uint32_t compiled_count;
+    zet_metric_group_sampling_type_flags_t sampling; /**< one bit */
+    uint32_t source_id;
+};
+
+/** Makes a group and its metrics. Errors: OUT_OF_HOST_MEMORY; nothing is left behind then. */
+ze_result_t zeta_metric_group_create(struct zeta_device_metrics *metrics,
+                                     const struct zeta_group_plan *plan,
+                                     struct zeta_metric_group **out_group);
+
+/** Frees a group that nobody has seen yet. NULL is allowed. */
+void zeta_metric_group_discard(struct zeta_metric_group *group);
+
+/** Name of the group. */
+static inline const char *zeta_metric_group_name(const struct zeta_metric_group *group)
+{
+    return group->properties->name;
+}
+
+/** True if both stand for the same set and sampling type, perhaps on a root and on its tile. */
+bool zeta_metric_group_same(const struct zeta_metric_group *a, const struct zeta_metric_group *b);
+
+#endif

@@ -1,0 +1,175 @@
+#include "core/metric/set_files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/device/device.h"
+#include "core/metric/compile.h"
+#include "core/metric/device_metrics.h"
+#include "core/metric/set.h"
+#include "core/plugin/host.h"
+#include "core/util/cleanup.h"
+#include "core/util/log.h"
+
+/** What is passed through while the sets of one device are gathered. */
+struct gathering {
+    struct zeta_catalog *catalog;
+    const struct zeta_backend *backend;
+    bool out_of_memory;
+};
+
+static void log_finding(void *context ZETA_UNUSED, const struct zeta_diagnostic *finding)
+{
+    char text[ZETA_DIAGNOSTIC_BYTES];
+
+    zeta_diagnostic_print(finding, text, sizeof(text));
+    zeta_log(ZETA_LOG_WARN, "metric", "%s", text);
+}
+
+/** Adds a file (text is NULL) or a text of that name. */
+static ze_result_t add_to(struct zeta_catalog *catalog, const char *name, const char *text,
+                          size_t length, struct zeta_diagnostics *sink)
+{
+    return text ? zeta_catalog_add_text(catalog, text, length, name, sink)
+                : zeta_catalog_add_file(catalog, name, sink);
+}
+
+/**
+ * Adds one file or text, unless it is broken. That is found out with a catalog that is thrown away,
+ * because a catalog that refused something cannot be linked any more.
+ */
+static void gather(struct gathering *gathering, const char *name, const char *text, size_t length)
+{
+    struct zeta_diagnostics sink = {.report = log_finding};
+    struct zeta_catalog *probe = zeta_catalog_create();
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+
+    if (probe)
+        result = add_to(probe, name, text, length, &sink);
+    zeta_catalog_destroy(probe);
+    if (result == ZE_RESULT_SUCCESS)
+        result = add_to(gathering->catalog, name, text, length, NULL);
+    else if (result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+        zeta_log(ZETA_LOG_WARN, "metric", "%s: the file is not used; its metric sets are missing",
+                 name);
+    if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+        gathering->out_of_memory = true;
+}
+
+/** Receives set text that a plugin makes at run time. */
+static void gather_text(void *context, struct zeta_plugin_string name,
+                        struct zeta_plugin_string text)
+{
+    struct gathering *gathering = context;
+    char label[160];
+
+    (void)snprintf(label, sizeof(label), "%s:%.*s", gathering->backend->id,
+                   (int)(name.size < 96 ? name.size : 96), name.data ? name.data : "");
+    gather(gathering, label, text.data ? text.data : "", (size_t)text.size);
+}
+
+static ze_result_t gather_all(struct gathering *gathering, const struct zeta_provider *provider)
+{
+    const struct zeta_backend *backend = provider->backend;
+    struct zeta_plugin_text_sink sink = {.context = gathering, .write = gather_text};
+    size_t user_count = 0;
+    const char *const *user = zeta_plugin_host_user_sets(&user_count);
+    uint32_t result;
+
+    for (size_t i = 0; i < backend->set_file_count; i++)
+        gather(gathering, backend->set_files[i], NULL, 0);
+    result = backend->metric.get_sets(backend->self, provider->device, &sink);
+    if (result != ZETA_PLUGIN_SUCCESS && result != ZETA_PLUGIN_UNSUPPORTED_FEATURE)
+        zeta_log(ZETA_LOG_WARN, "metric", "plugin %s gave no metric sets of its own: result 0x%x",
+                 backend->id, result);
+    for (size_t i = 0; i < user_count; i++)
+        gather(gathering, user[i], NULL, 0);
+    return gathering->out_of_memory ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_SUCCESS;
+}
+
+static bool find_symbol(void *context, const char *name, struct zeta_number *out_value)
+{
+    const struct zeta_plugin_array *symbols = context;
+    size_t length = strlen(name);
+
+    for (uint64_t i = 0; i < symbols->count; i++) {
+        const struct zeta_plugin_symbol *symbol =
+            (const void *)((const char *)symbols->data + i * symbols->stride);
+
+        if (symbol->name.size != length || memcmp(symbol->name.data, name, length) != 0)
+            continue;
+        if (symbol->is_float) {
+            out_value->type = ZETA_EXPR_F64;
+            out_value->u.f64 = symbol->f64;
+        } else {
+            out_value->type = ZETA_EXPR_U64;
+            out_value->u.u64 = symbol->u64;
+        }
+        return true;
+    }
+    return false;
+}
+
+/** Compiles what is in the catalog; a set that the device does not have is left out. */
+static ze_result_t compile_all(const struct zeta_device *device,
+                               const struct zeta_provider *provider, struct zeta_device_sets *sets)
+{
+    const struct zeta_backend *backend = provider->backend;
+    struct zeta_diagnostics sink = {.report = log_finding};
+    struct zeta_plugin_array symbols = {0};
+    struct zeta_symbol_lookup lookup = {.find = find_symbol, .context = &symbols};
+    uint32_t count = zeta_catalog_set_count(sets->catalog);
+
+    sets->compiled = calloc(count > 0 ? count : 1, sizeof(*sets->compiled));
+    if (!sets->compiled)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (backend->metric.symbols(backend->self, provider->device, &symbols) != ZETA_PLUGIN_SUCCESS)
+        symbols = (struct zeta_plugin_array){0};
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zeta_set *set = zeta_catalog_set(sets->catalog, i);
+        ze_result_t result =
+            zeta_set_compile(sets->catalog, set, &lookup, &sink, &sets->compiled[sets->count]);
+
+        if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+            return result;
+        if (result == ZE_RESULT_SUCCESS)
+            sets->count++;
+        else
+            zeta_log(result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE ? ZETA_LOG_DEBUG : ZETA_LOG_WARN,
+                     "metric", "%s:%u: device %s has no group %s", set->file, set->line,
+                     device->backend->id, set->name);
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_device_sets_load(const struct zeta_device *device,
+                                  const struct zeta_provider *provider,
+                                  struct zeta_device_sets *out_sets)
+{
+    struct zeta_diagnostics sink = {.report = log_finding};
+    struct gathering gathering = {.catalog = zeta_catalog_create(), .backend = provider->backend};
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+
+    *out_sets = (struct zeta_device_sets){.catalog = gathering.catalog};
+    if (gathering.catalog)
+        result = gather_all(&gathering, provider);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zeta_catalog_link(gathering.catalog, &sink);
+        /* What was wrong is logged; the other sets are usable. */
+        if (result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+            result = compile_all(device, provider, out_sets);
+    }
+    if (result != ZE_RESULT_SUCCESS)
+        zeta_device_sets_free(out_sets);
+    return result;
+}
+
+void zeta_device_sets_free(struct zeta_device_sets *sets)
+{
+    for (uint32_t i = 0; i < sets->count; i++)
+        zeta_compiled_destroy(sets->compiled[i]);
+    free(sets->compiled);
+    zeta_catalog_destroy(sets->catalog);
+    *sets = (struct zeta_device_sets){0};
+}

@@ -9,19 +9,18 @@
 
 #include <stdbool.h>
 
-struct zeta_device;
+#include <level_zero/ze_api.h>
 
-/**
- * Reads ZET_ENABLE_METRICS as it is now; once seen on, metrics stay enabled in this process. To be
- * called by zeInit, zeInitDrivers and zeDriverGet after the settings were loaded, because programs
- * set the variable late and the loader lets only some of these calls through. Any thread.
- */
-void zeta_metric_read_environment(void);
+struct zeta_device;
+struct zeta_device_metrics;
 
 /** True if metrics of the device were enabled at any time in this process. Any thread. */
-bool zeta_metric_was_enabled(struct zeta_device *device);
+bool zeta_metric_was_enabled(struct zeta_device_metrics *metrics);
 
-/** True if groups of the device may be activated now. Any thread. */
-bool zeta_metric_is_enabled(struct zeta_device *device);
+/**
+ * SUCCESS if groups of the device may be activated now, else DEPENDENCY_UNAVAILABLE with a sentence
+ * that says how to enable them. Any thread.
+ */
+ze_result_t zeta_metric_check_enabled(struct zeta_device_metrics *metrics);
 
 #endif

@@ -1,0 +1,249 @@
+#include "core/metric/activate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/device/device.h"
+#include "core/metric/device_metrics.h"
+#include "core/metric/enable.h"
+#include "core/metric/group.h"
+#include "core/metric/stream.h"
+#include "core/plugin/host.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+/** Metrics of a tile, NULL while nobody has used them. */
+static struct zeta_device_metrics *tile_metrics(const struct zeta_device *root, uint32_t tile)
+{
+    return atomic_load_explicit(&root->tiles[tile]->metrics, memory_order_acquire);
+}
+
+static bool is_listed(const struct zeta_metric_group *group,
+                      struct zeta_metric_group *const *groups, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (zeta_metric_group_same(groups[i], group))
+            return true;
+    }
+    return false;
+}
+
+bool zeta_metric_group_is_active_locked(const struct zeta_metric_group *group)
+{
+    const struct zeta_device_metrics *metrics = group->metrics;
+
+    if (is_listed(group, metrics->active, metrics->active_count))
+        return true;
+    return metrics->parent &&
+           is_listed(group, metrics->parent->active, metrics->parent->active_count);
+}
+
+bool zeta_metrics_any_active_locked(const struct zeta_device_metrics *metrics)
+{
+    const struct zeta_device *device = metrics->device;
+
+    if (metrics->active_count > 0)
+        return true;
+    for (uint32_t i = 0; i < device->tile_count; i++) {
+        const struct zeta_device_metrics *tile = tile_metrics(device, i);
+
+        if (tile && tile->active_count > 0)
+            return true;
+    }
+    return false;
+}
+
+static void clear_active_locked(struct zeta_device_metrics *metrics)
+{
+    free(metrics->active);
+    metrics->active = NULL;
+    metrics->active_count = 0;
+}
+
+/** The device's own set, and on a root those of its tiles. */
+static void clear_all_locked(struct zeta_device_metrics *metrics)
+{
+    const struct zeta_device *device = metrics->device;
+
+    clear_active_locked(metrics);
+    for (uint32_t i = 0; i < device->tile_count; i++) {
+        struct zeta_device_metrics *tile = tile_metrics(device, i);
+
+        if (tile)
+            clear_active_locked(tile);
+    }
+}
+
+/** True if a stream runs on the device or, for a root, on one of its tiles. */
+static bool concerns(const struct zeta_device_metrics *metrics, const struct zeta_stream *stream)
+{
+    return stream->device == metrics->device || stream->device->parent == metrics->device;
+}
+
+/* Deactivation ----------------------------------------------------------------------------------
+ */
+
+/** A stream whose group was deactivated and that still runs; it is borrowed. NULL: none left. */
+static struct zeta_stream *borrow_inactive_locked(struct zeta_device_metrics *root)
+{
+    for (struct zeta_stream *stream = root->streams; stream; stream = stream->next) {
+        if (zeta_metric_group_is_active_locked(stream->group))
+            continue;
+        if (stream->state == ZETA_STREAM_OPENING)
+            stream->stop_wanted = true; /* whoever opens it stops it */
+        if (stream->state != ZETA_STREAM_OPEN)
+            continue;
+        stream->state = ZETA_STREAM_STOPPED;
+        stream->borrowed++;
+        return stream;
+    }
+    return NULL;
+}
+
+/** Stops what ran on groups that are not active any more. Takes the lock away meanwhile. */
+static void stop_inactive_locked(struct zeta_device_metrics *root)
+{
+    struct zeta_stream *stream;
+
+    while ((stream = borrow_inactive_locked(root)) != NULL) {
+        (void)pthread_mutex_unlock(&root->lock);
+        zeta_stream_stop(stream);
+        (void)pthread_mutex_lock(&root->lock);
+        stream->borrowed--;
+        (void)pthread_cond_broadcast(&root->changed);
+    }
+}
+
+static ze_result_t deactivate(struct zeta_device *device)
+{
+    struct zeta_device_metrics *metrics =
+        atomic_load_explicit(&device->metrics, memory_order_acquire);
+    struct zeta_device_metrics *root;
+
+    if (!metrics)
+        return ZE_RESULT_SUCCESS; /* nothing was ever active */
+    root = zeta_metrics_root(metrics);
+    (void)pthread_mutex_lock(&root->lock);
+    clear_all_locked(metrics);
+    stop_inactive_locked(root);
+    (void)pthread_mutex_unlock(&root->lock);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Activation ------------------------------------------------------------------------------------
+ */
+
+/** Groups of this device, one per domain. */
+static ze_result_t check_groups(const struct zeta_device *device, uint32_t count,
+                                struct zeta_metric_group *const *groups)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (groups[i]->device != device)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "group %s at position %u belongs to device %s, not to %s",
+                              zeta_metric_group_name(groups[i]), i, groups[i]->device->backend->id,
+                              device->backend->id);
+        for (uint32_t j = 0; j < i; j++) {
+            if (groups[j]->properties->domain != groups[i]->properties->domain)
+                continue;
+            return zeta_error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                "groups %s and %s share domain %u, so only one of them can be active; "
+                "measure them one after the other",
+                zeta_metric_group_name(groups[j]), zeta_metric_group_name(groups[i]),
+                groups[i]->properties->domain);
+        }
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/** A stream that would lose its group keeps everything as it is. */
+static ze_result_t check_streams_locked(const struct zeta_device_metrics *metrics, uint32_t count,
+                                        struct zeta_metric_group *const *groups)
+{
+    const struct zeta_device_metrics *parent = metrics->parent;
+
+    for (const struct zeta_stream *stream = (parent ? parent : metrics)->streams; stream;
+         stream = stream->next) {
+        if (stream->state == ZETA_STREAM_STOPPED || !concerns(metrics, stream) ||
+            is_listed(stream->group, groups, count))
+            continue;
+        if (parent && is_listed(stream->group, parent->active, parent->active_count))
+            continue;
+        return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          "a stream of %s is open, and the groups to activate do not contain it; "
+                          "close the stream first",
+                          stream->label);
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/** What is active on the root holds for its tiles, so a tile cannot have another group there. */
+static ze_result_t check_root_locked(const struct zeta_device_metrics *metrics, uint32_t count,
+                                     struct zeta_metric_group *const *groups)
+{
+    const struct zeta_device_metrics *parent = metrics->parent;
+
+    if (!parent)
+        return ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < parent->active_count; j++) {
+            const struct zeta_metric_group *other = parent->active[j];
+
+            if (other->properties->domain != groups[i]->properties->domain ||
+                zeta_metric_group_same(other, groups[i]))
+                continue;
+            return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                              "group %s is active on the root device in domain %u; deactivate it "
+                              "there before %s is activated on a tile",
+                              zeta_metric_group_name(other), other->properties->domain,
+                              zeta_metric_group_name(groups[i]));
+        }
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t replace_locked(struct zeta_device_metrics *metrics, uint32_t count,
+                                  struct zeta_metric_group *const *groups)
+{
+    struct zeta_metric_group **active;
+    ze_result_t result = check_root_locked(metrics, count, groups);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_streams_locked(metrics, count, groups);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    active = malloc(count * sizeof(struct zeta_metric_group *));
+    if (!active)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    memcpy(active, groups, count * sizeof(struct zeta_metric_group *));
+    clear_all_locked(metrics);
+    metrics->active = active;
+    metrics->active_count = count;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL
+impl_zetContextActivateMetricGroups(zet_context_handle_t hContext, zet_device_handle_t hDevice,
+                                    uint32_t count, zet_metric_group_handle_t *phMetricGroups)
+{
+    struct zeta_device *device = (struct zeta_device *)hDevice;
+    struct zeta_metric_group *const *groups = (struct zeta_metric_group *const *)phMetricGroups;
+    struct zeta_device_metrics *root;
+    ze_result_t result;
+
+    if (count == 0)
+        return deactivate(device);
+    result = zeta_context_check_device((const struct zeta_context *)hContext, device);
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_groups(device, count, groups);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_metric_check_enabled(groups[0]->metrics);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    root = zeta_metrics_root(groups[0]->metrics);
+    (void)pthread_mutex_lock(&root->lock);
+    result = replace_locked(groups[0]->metrics, count, groups);
+    (void)pthread_mutex_unlock(&root->lock);
+    return result;
+}

@@ -1,0 +1,99 @@
+#include "core/metric/enable.h"
+
+#include "core/device/device.h"
+#include "core/metric/activate.h"
+#include "core/metric/device_metrics.h"
+#include "core/metric/stream.h"
+#include "core/plugin/host.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+bool zeta_metric_was_enabled(struct zeta_device_metrics *metrics)
+{
+    if (atomic_load(&metrics->was_enabled))
+        return true;
+    if (!zeta_core_metrics_wanted())
+        return false;
+    atomic_store(&metrics->was_enabled, true);
+    return true;
+}
+
+ze_result_t zeta_metric_check_enabled(struct zeta_device_metrics *metrics)
+{
+    if (zeta_metric_was_enabled(metrics) && !atomic_load(&metrics->disabled))
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                      "metrics of device %s are disabled; call zetDeviceEnableMetricsExp first",
+                      metrics->device->backend->id);
+}
+
+static void set_enabled(struct zeta_device_metrics *metrics, bool enabled)
+{
+    if (enabled)
+        atomic_store(&metrics->was_enabled, true);
+    atomic_store(&metrics->disabled, !enabled);
+}
+
+ze_result_t ZE_APICALL impl_zetDeviceEnableMetricsExp(zet_device_handle_t hDevice)
+{
+    struct zeta_device *device = (struct zeta_device *)hDevice;
+    struct zeta_device_metrics *metrics = zeta_device_metrics_get(device);
+
+    if (!metrics)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    /* Tiles first, so that a failure leaves the root as it was. */
+    for (uint32_t i = 0; i < device->tile_count; i++) {
+        struct zeta_device_metrics *tile = zeta_device_metrics_get(device->tiles[i]);
+
+        if (!tile)
+            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        set_enabled(tile, true);
+    }
+    set_enabled(metrics, true);
+    return ZE_RESULT_SUCCESS;
+}
+
+/** Says what still uses metrics of the device or of its tiles. */
+static ze_result_t check_unused_locked(const struct zeta_device_metrics *metrics,
+                                       const struct zeta_device_metrics *root)
+{
+    const struct zeta_device *device = metrics->device;
+
+    for (const struct zeta_stream *stream = root->streams; stream; stream = stream->next) {
+        if (stream->device == device || stream->device->parent == device)
+            return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                              "a stream of %s is not closed yet", stream->label);
+    }
+    if (zeta_metrics_any_active_locked(metrics))
+        return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          "groups of device %s are active; deactivate them with "
+                          "zetContextActivateMetricGroups and count 0",
+                          device->backend->id);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zetDeviceDisableMetricsExp(zet_device_handle_t hDevice)
+{
+    struct zeta_device *device = (struct zeta_device *)hDevice;
+    struct zeta_device_metrics *metrics = zeta_device_metrics_get(device);
+    struct zeta_device_metrics *root;
+    ze_result_t result;
+
+    if (!metrics)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    root = zeta_metrics_root(metrics);
+    (void)pthread_mutex_lock(&root->lock);
+    result = check_unused_locked(metrics, root);
+    (void)pthread_mutex_unlock(&root->lock);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < device->tile_count; i++) {
+        struct zeta_device_metrics *tile = zeta_device_metrics_get(device->tiles[i]);
+
+        if (!tile)
+            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        set_enabled(tile, false);
+    }
+    set_enabled(metrics, false);
+    return ZE_RESULT_SUCCESS;
+}

@@ -11,7 +11,8 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from generator import entries, handle_table, headers, model as api, strings, tables  # noqa: E402
+from generator import entries, handle_table, headers, pages, reader, strings, tables  # noqa: E402
+from generator.model import NAMESPACES, ModelError  # noqa: E402
 
 
 def read_names(path):
@@ -21,14 +22,14 @@ def read_names(path):
     names = [line for line in lines if line and not line.startswith("#")]
     for before, after in zip(names, names[1:]):
         if before >= after:
-            raise api.ModelError(f"{path}: {after} has to stand before {before}, once")
+            raise ModelError(f"{path}: {after} has to stand before {before}, once")
     return names
 
 
 def outputs(model, implemented, own):
     """Relative path -> text of everything that is generated."""
     files = {}
-    for namespace in api.NAMESPACES:
+    for namespace in NAMESPACES:
         files[f"include/level_zero/{namespace}_api.h"] = headers.api_header(model, namespace)
         files[f"include/level_zero/{namespace}_ddi.h"] = headers.ddi_header(model, namespace)
         files[f"core/api/entries_{namespace}.c"] = entries.entries(model, namespace)
@@ -43,6 +44,8 @@ def outputs(model, implemented, own):
     files["core/api/zeta.map"] = tables.export_map(model, own)
     files["core/api/zeta_strings.h"] = strings.strings_header(model)
     files["core/api/zeta_strings.c"] = strings.strings_source(model)
+    for name, text in pages.pages(model, implemented).items():
+        files[f"share/doc/zeta/api/{name}"] = text
     return files
 
 
@@ -67,11 +70,11 @@ def main():
     parser.add_argument("--stamp", help="file to touch at the end")
     options = parser.parse_args()
 
-    model = api.load(options.model)
+    model = reader.load(options.model)
     implemented = read_names(options.implemented)
     unknown = [name for name in implemented if name not in model.functions]
     if unknown:
-        raise api.ModelError(f"{options.implemented}: no such function: {', '.join(unknown)}")
+        raise ModelError(f"{options.implemented}: no such function: {', '.join(unknown)}")
     for path, text in outputs(model, implemented, read_names(options.own)).items():
         write_if_changed(os.path.join(options.output, path), text)
     if options.stamp:
@@ -82,5 +85,5 @@ def main():
 if __name__ == "__main__":
     try:
         main()
-    except (api.ModelError, OSError) as error:
+    except (ModelError, OSError) as error:
         sys.exit(f"generate.py: {error}")

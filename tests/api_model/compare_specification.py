@@ -21,9 +21,10 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "core", "api"))
 
-from generator import model as api  # noqa: E402
+from generator import reader  # noqa: E402
 
 LIMIT = (1, 17)
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 SECTIONS = {"core": ("ze", "$x"), "tools": ("zet", "$t")}
 
 # Attributes that the model has on purpose and the description files have not.
@@ -68,7 +69,7 @@ class Specification:
         self.regions = []
         for path in sorted(glob.glob(os.path.join(folder, section, "*.yml"))):
             with open(path, encoding="utf-8") as stream:
-                head, *documents = [d for d in yaml.load_all(stream, Loader=api.Loader) if d]
+                head, *documents = [d for d in yaml.load_all(stream, Loader=LOADER) if d]
             version = pair(head.get("version", "1.0"))
             if version <= LIMIT:
                 rank = int(head.get("ordinal", 1000)) * (version[0] * 10000 + version[1])
@@ -151,6 +152,10 @@ def compare_functions(result, specification, model):
         function = model.functions.get(name)
         if function:
             result.equal("version", name, pair(document.get("version", "1.0")), function.since)
+            returns = document.get("returns")
+            result.equal("return type", name,
+                         returns["type"] if isinstance(returns, dict) else "ze_result_t",
+                         function.returns)
             compare_params(result, name, document, function.params)
 
 
@@ -294,7 +299,7 @@ def main():
             return 77
     readme, checklist = (open(path, encoding="utf-8").read() for path in needed)
 
-    model = api.load(os.path.join(HERE, "..", "..", "core", "api", "model"))
+    model = reader.load(os.path.join(HERE, "..", "..", "core", "api", "model"))
     result = Comparison()
     for section in SECTIONS:
         specification = Specification(os.path.join(shared, "spec"), section)

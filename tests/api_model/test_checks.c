@@ -113,6 +113,15 @@ static void handle__null_foreign_dead_garbage__is_null_handle(void **state)
     assert_int_equal(zetMetricGroupGet(live[ZETA_KIND_DEVICE], &count, NULL), PASSED);
 }
 
+static void default_context__bad_driver__is_null_with_a_sentence(void **state)
+{
+    (void)state;
+    assert_null(zeDriverGetDefaultContext(live[ZETA_KIND_DEVICE]));
+    assert_non_null(strstr(zeta_error_describe(), "zeDriverGetDefaultContext"));
+    assert_null(zeDriverGetDefaultContext(NULL));
+    assert_non_null(strstr(zeta_error_describe(), "hDriver"));
+}
+
 static void handle__optional__null_passes_garbage_does_not(void **state)
 {
     (void)state;
@@ -350,6 +359,7 @@ int main(void)
         cmocka_unit_test(init__flags__are_checked),
         cmocka_unit_test(init_drivers__flags__only_zero_is_refused),
         cmocka_unit_test(handle__null_foreign_dead_garbage__is_null_handle),
+        cmocka_unit_test(default_context__bad_driver__is_null_with_a_sentence),
         cmocka_unit_test(handle__optional__null_passes_garbage_does_not),
         cmocka_unit_test(order__handle_before_pointer_before_enum__is_kept),
         cmocka_unit_test(array__bad_element__is_null_handle_and_named),

@@ -14,6 +14,8 @@ Order of the checks: every handle (an uninitialised library answers here, becaus
 live), handles in arrays, required pointers, enums and flags, then the relations of the model.
 """
 
+import re
+
 from .headers import prototype
 
 _BANNER = "/* Generated from core/api/model. */\n"
@@ -127,12 +129,19 @@ def _relation_checks(function):
                f"\"{check.say}\");\n")
 
 
+def _failing(function, statements):
+    """Statements for a function that has no result to return: null, with the sentence left."""
+    if function.returns == "ze_result_t":
+        return statements
+    return re.sub(r"\n( +)return (.*?;)\n", r" {\n\1(void)\2\n\1return NULL;\n    }\n", statements)
+
+
 def validation(model, function):
     """C statements that return an error or fall through."""
     stages = (_ready_check(model, function), _handle_checks(model, function),
               _array_checks(model, function), _pointer_checks(model, function),
               _enum_checks(model, function), _relation_checks(function))
-    return "".join(text for stage in stages for text in stage)
+    return _failing(function, "".join(text for stage in stages for text in stage))
 
 
 def entries(model, namespace):
@@ -153,11 +162,10 @@ def impl_header(model):
     """Text of zeta_impl.h."""
     out = [_BANNER,
            "/*\n * Implementations behind the entries, one for each API function, written by hand\n"
-           " * in the folders of core (or generated if core/api/implemented.txt does not name them),\n"
-           " * and the entries as dispatch tables use them. Arguments have been checked as the\n"
-           " * model says: handles are live and of the right kind, required pointers are not\n"
-           " * null, enums are in range. Never call an exported name from inside the library.\n"
-           " */\n"
+           " * in the folders of core (generated if core/api/implemented.txt does not name it),\n"
+           " * and the entries as dispatch tables use them. Arguments were checked as the model\n"
+           " * says: handles are live and of the right kind, required pointers are not null,\n"
+           " * enums are in range. Never call an exported name from inside the library.\n */\n"
            "#ifndef ZETA_IMPL_H\n#define ZETA_IMPL_H\n\n#include <level_zero/zet_api.h>\n\n"]
     for function in model.functions.values():
         out.append(f"{prototype('impl_' + function.name, function)};\n")
@@ -168,6 +176,13 @@ def impl_header(model):
     return "".join(out)
 
 
+def _unsupported(function):
+    call = f"zeta_check_unsupported(\"{function.name}\");\n"
+    if function.returns == "ze_result_t":
+        return f"    return {call}"
+    return f"    (void){call}    return NULL;\n"
+
+
 def stubs(model, implemented):
     """Text of the C file with an impl_* for every function that has none of its own."""
     out = [_BANNER, "#include \"zeta_impl.h\"\n\n#include \"core/api/check.h\"\n"]
@@ -176,6 +191,6 @@ def stubs(model, implemented):
             continue
         unused = "".join(f"    (void){p.name};\n" for p in function.params)
         out.append(f"\n{prototype('impl_' + function.name, function)}\n{{\n{unused}"
-                   f"    return zeta_check_unsupported(\"{function.name}\");\n}}\n")
+                   f"{_unsupported(function)}}}\n")
     return "".join(out)
 

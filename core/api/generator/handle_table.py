@@ -6,8 +6,10 @@ _BANNER = "/* Generated from core/api/model. */\n"
 
 
 def _places(model):
-    """Triples (function, parameter, kind) for every handle that a function reads."""
+    """Triples (function, parameter, kind) for every handle that a function with a result reads."""
     for function in model.functions.values():
+        if function.returns != "ze_result_t":
+            continue
         for param in function.params:
             kind = model.handle_kind(param.type)
             if kind:

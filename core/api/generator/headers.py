@@ -60,7 +60,7 @@ def declare(type_name, name):
 def prototype(name, function):
     """Prototype text without the semicolon."""
     params = ", ".join(declare(p.type, p.name) for p in function.params) or "void"
-    return f"ze_result_t ZE_APICALL {name}({params})"
+    return f"{function.returns} ZE_APICALL {name}({params})"
 
 
 def comment(text, since=None, indent=""):
@@ -261,7 +261,7 @@ def ddi_header(model, namespace):
         out.append(f"\n/* Table {table.name} */\n")
         for function in table.functions:
             params = ", ".join(declare(p.type, "") for p in function.params) or "void"
-            out.append(f"typedef ze_result_t(ZE_APICALL *{pfn_type(function)})({params});\n")
+            out.append(f"typedef {function.returns}(ZE_APICALL *{pfn_type(function)})({params});\n")
         out.append(f"\ntypedef struct _{table.struct} {{\n")
         for function in table.functions:
             note = comment("", function.since).strip()

@@ -1,17 +1,11 @@
-"""Reads core/api/model/*.yaml into plain objects and checks that they fit together.
+"""What the model consists of: one class for each kind of entry, and Model, which holds them all.
 
-Versions are quoted strings in the files and pairs of integers here: as a number 1.10 would be
-below 1.9. Everything a later stage relies on is checked here once, with file and name in the
-message, so that the other modules can be straight lines.
+Attributes have the names of the keys in core/api/model/*.yaml (core/api/README.md describes them).
+Versions are pairs of integers: as a number 1.10 would be below 1.9.
 """
 
-import os
 import re
 from dataclasses import dataclass, field
-
-import yaml
-
-Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 #: The specification version that the model describes.
 CURRENT = (1, 17)
@@ -179,6 +173,7 @@ class Function:
     threads: str = None
     implementation: str = None
     before_init: bool = False
+    returns: str = "ze_result_t"
     results: list = field(default_factory=list)
     checks: list = field(default_factory=list)
     area: str = ""
@@ -215,14 +210,6 @@ class CallbackTable:
     @property
     def struct(self):
         return f"ze_{snake(self.name)}_callbacks_t"
-
-
-def version(text, where):
-    """'1.10' -> (1, 10)."""
-    if not isinstance(text, str) or not re.fullmatch(r"\d+\.\d+", text):
-        raise ModelError(f"{where}: version must be a quoted string like \"1.9\", found {text!r}")
-    major, minor = text.split(".")
-    return int(major), int(minor)
 
 
 def snake(name):
@@ -273,170 +260,3 @@ class Model:
     def traced(self):
         """Names of the functions that have a slot in ze_callbacks_t."""
         return {f.name for t in self.callback_tables for f in t.functions}
-
-
-_PLACE = {"area", "namespace"}
-_COMPUTED = {Function: _PLACE | {"table", "index", "member"}, Member: {"base"}}
-
-
-def _build(cls, data, where, **extra):
-    """Makes one object from a mapping; unknown and missing keys are errors."""
-    if not isinstance(data, dict):
-        raise ModelError(f"{where}: expected a mapping, found {data!r}")
-    known = set(cls.__dataclass_fields__) - _COMPUTED.get(cls, _PLACE)
-    unknown = set(data) - known - set(extra)
-    if unknown:
-        raise ModelError(f"{where}: unknown keys {', '.join(sorted(unknown))}")
-    values = dict(data)
-    if "since" in values:
-        values["since"] = version(values["since"], where)
-    values.update(extra)
-    try:
-        return cls(**values)
-    except TypeError as error:
-        raise ModelError(f"{where}: {error}") from None
-
-
-def _enum(name, data, where, place):
-    data = dict(data)
-    flags = bool(data.get("flags"))
-    since = version(data.get("since"), where)
-    values = []
-    for entry in data.pop("values", []):
-        entry = dict(entry)
-        at = f"{where}.{entry.get('name')}"
-        number = 1 << entry.pop("bit") if flags else entry.pop("value", None)
-        if not isinstance(number, int) or not 0 <= number < 0x7FFFFFFF:
-            raise ModelError(f"{at}: value must be an integer below 0x7fffffff")
-        entry.setdefault("since", data["since"])
-        item = _build(Enumerator, entry, at, value=number)
-        item.name = data["prefix"] + item.name
-        values.append(item)
-    if not values:
-        raise ModelError(f"{where}: an enum needs values")
-    enum = _build(Enum, data, where, name=name, values=values, **place)
-    enum.since = since
-    return enum
-
-
-def _base_members(model, struct, where):
-    base = model.structs.get(struct.base)
-    if base is None:
-        raise ModelError(f"{where}: base {struct.base} is not a struct described before it")
-    return [Member(m.name, m.type, m.dir, base=True) for m in base.members]
-
-
-def _load_area(model, path, document):
-    file = os.path.basename(path)
-    place = {"area": document.pop("area", None), "namespace": document.pop("namespace", None)}
-    if place["namespace"] not in NAMESPACES or not place["area"]:
-        raise ModelError(f"{file}: area and namespace (ze or zet) are required")
-    model.areas[place["area"]] = document.pop("brief", "")
-
-    def section(key):
-        return (document.pop(key, None) or {}).items()
-
-    for name, data in section("macros"):
-        model.macros[name] = _build(Macro, data, f"{file}: {name}", name=name, **place)
-    for name, data in section("handles"):
-        model.handles[name] = _build(Handle, data, f"{file}: {name}", name=name, **place)
-    for name, data in section("typedefs"):
-        model.typedefs[name] = _build(Typedef, data, f"{file}: {name}", name=name, **place)
-    for name, data in section("enums"):
-        model.enums[name] = _enum(name, data, f"{file}: {name}", place)
-    for name, data in section("callbacks"):
-        where = f"{file}: {name}"
-        params = [_build(Param, p, f"{where}.{p.get('name')}") for p in data.pop("params")]
-        model.callbacks[name] = _build(Callback, data, where, name=name, params=params, **place)
-    for name, data in section("structs"):
-        where = f"{file}: {name}"
-        members = [_build(Member, m, f"{where}.{m.get('name')}") for m in data.pop("members")]
-        struct = _build(Struct, data, where, name=name, members=members, **place)
-        if struct.base:
-            struct.members = _base_members(model, struct, where) + members
-        model.structs[name] = struct
-    for name, data in section("functions"):
-        where = f"{file}: {name}"
-        params = [_build(Param, p, f"{where}.{p.get('name')}") for p in data.pop("params")]
-        checks = [_build(Check, c, where) for c in data.pop("checks", [])]
-        model.functions[name] = _build(Function, data, where, name=name, params=params,
-                                       checks=checks, **place)
-    for name, data in section("environment"):
-        model.environment[name] = data
-    if document:
-        raise ModelError(f"{file}: unknown keys {', '.join(sorted(document))}")
-
-
-def _load_tables(model, path):
-    with open(path, encoding="utf-8") as stream:
-        document = yaml.load(stream, Loader=Loader)
-    model.sysman = document["sysman"]
-    for namespace, tables in document["tables"].items():
-        for entry in tables:
-            functions = []
-            for index, name in enumerate(entry["functions"]):
-                function = model.functions.get(name)
-                if function is None:
-                    raise ModelError(f"tables.yaml: {name} is not described")
-                if function.table:
-                    raise ModelError(f"tables.yaml: {name} is in two tables")
-                prefix = namespace + class_of(entry["table"])
-                function.table, function.index = entry["table"], index
-                function.member = "pfn" + name[len(prefix):]
-                functions.append(function)
-            versions = [f.since for f in functions]
-            if versions != sorted(versions):
-                raise ModelError(f"tables.yaml: {entry['table']}: members are in order of version")
-            model.tables.append(Table(entry["table"], namespace, functions))
-    missing = [f.name for f in model.functions.values() if not f.table]
-    if missing:
-        raise ModelError(f"tables.yaml: no table has {', '.join(missing)}")
-
-
-def _load_callback_tables(model, path):
-    with open(path, encoding="utf-8") as stream:
-        document = yaml.load(stream, Loader=Loader)
-    for entry in document["callbacks"]:
-        functions = [model.functions[name] for name in entry["functions"]]
-        model.callback_tables.append(CallbackTable(entry["table"], functions))
-
-
-def _check_types(model):
-    """Every type that is used has to be described somewhere."""
-    plain = {"void", "char", "int", "float", "double", "size_t", "unsigned int", "uint8_t",
-             "uint16_t", "uint32_t", "uint64_t", "int32_t", "int64_t", "ze_callbacks_t"}
-    known = plain | set(model.handles) | set(model.typedefs) | set(model.enums)
-    known |= set(model.callbacks) | set(model.structs)
-    known |= {e.enum_name for e in model.enums.values()}
-
-    def check(where, type_name):
-        bare = re.sub(r"^const\s+", "", type_name).rstrip("*")
-        if bare not in known:
-            raise ModelError(f"{where}: type {bare} is not described")
-
-    for function in model.functions.values():
-        for param in function.params:
-            check(f"{function.name}.{param.name}", param.type)
-    for struct in model.structs.values():
-        for member in struct.members:
-            check(f"{struct.name}.{member.name}", member.type)
-
-
-def load(folder):
-    """Reads all files of the folder; raises ModelError with the first mistake."""
-    model = Model()
-    special = {"tables.yaml", "callbacks.yaml"}
-    names = sorted(n for n in os.listdir(folder) if n.endswith(".yaml") and n not in special)
-    # The base areas hold what the structs of the others start with.
-    names.sort(key=lambda n: (not n.endswith("-base.yaml"), n))
-    for name in names:
-        path = os.path.join(folder, name)
-        with open(path, encoding="utf-8") as stream:
-            try:
-                _load_area(model, path, yaml.load(stream, Loader=Loader))
-            except yaml.YAMLError as error:
-                raise ModelError(str(error)) from None
-    _load_tables(model, os.path.join(folder, "tables.yaml"))
-    _load_callback_tables(model, os.path.join(folder, "callbacks.yaml"))
-    _check_types(model)
-    return model

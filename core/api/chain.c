@@ -1,5 +1,3 @@
-#define _GNU_SOURCE /* process_vm_readv, pipe2 */
-
 #include "core/api/chain.h"
 
 #include <errno.h>

@@ -144,7 +144,7 @@ ze_result_t zeta_catalog_add_file(struct zeta_catalog *catalog, const char *path
  */
 ze_result_t zeta_catalog_link(struct zeta_catalog *catalog, struct zeta_diagnostics *sink);
 
-/** The usable sets of a linked catalog, in the order of files and of each file. */
+/** The usable sets of a linked catalog, by domain, then in the order of files and of each file. */
 uint32_t zeta_catalog_set_count(const struct zeta_catalog *catalog);
 const struct zeta_set *zeta_catalog_set(const struct zeta_catalog *catalog, uint32_t index);
 const struct zeta_set *zeta_catalog_find_set(const struct zeta_catalog *catalog, const char *name);

@@ -385,6 +385,19 @@ static bool link_set(struct linker *linker, struct zeta_loaded_set *loaded)
            link_program(linker, set) && link_condition(linker, set->file, set->available);
 }
 
+/** Orders sets by domain; inside a domain they keep the order of files. */
+static void sort_sets(struct zeta_vector *sets)
+{
+    for (uint32_t i = 1; i < sets->count; i++) {
+        struct zeta_set *set = sets->items[i];
+        uint32_t at = i;
+
+        for (; at > 0 && ((struct zeta_set *)sets->items[at - 1])->domain > set->domain; at--)
+            sets->items[at] = sets->items[at - 1];
+        sets->items[at] = set;
+    }
+}
+
 ze_result_t zeta_catalog_link(struct zeta_catalog *catalog, struct zeta_diagnostics *sink)
 {
     struct linker linker = {.catalog = catalog, .sink = sink, .result = ZE_RESULT_SUCCESS};
@@ -406,6 +419,7 @@ ze_result_t zeta_catalog_link(struct zeta_catalog *catalog, struct zeta_diagnost
         if (linker.result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
             break;
     }
+    sort_sets(&catalog->sets);
     return linker.result;
 }
 

@@ -1,5 +1,5 @@
 /*
- * The table from function name to address.
+ * The table from function name to address, and the names of enumerators.
  */
 #include "core/api/names.h"
 
@@ -14,6 +14,7 @@
 
 #include "core/api/dispatch.h"
 #include "zeta_impl.h"
+#include "zeta_strings.h"
 
 static void table__all_names__are_sorted_and_have_addresses(void **state)
 {
@@ -68,6 +69,29 @@ static void address__unknown_names__give_null(void **state)
     }
 }
 
+static void strings__known_and_unknown_values__have_a_name(void **state)
+{
+    (void)state;
+    assert_string_equal(zeta_string_ze_result(ZE_RESULT_NOT_READY), "ZE_RESULT_NOT_READY");
+    assert_string_equal(zeta_string_ze_result(0x12345), "unknown");
+    assert_string_equal(zeta_string_zet_metric_type(ZET_METRIC_TYPE_IP), "ZET_METRIC_TYPE_IP");
+    assert_string_equal(zeta_string_ze_init_flag(ZE_INIT_FLAG_VPU_ONLY), "ZE_INIT_FLAG_VPU_ONLY");
+    assert_string_equal(zeta_string_ze_init_flag(3), "unknown");
+}
+
+static void stypes__ranges__hold_what_the_specification_defines(void **state)
+{
+    (void)state;
+    assert_false(zeta_stype_defined(0));
+    assert_true(zeta_stype_defined(ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES));
+    assert_true(zeta_stype_defined(ZE_STRUCTURE_TYPE_DRIVER_DDI_HANDLES_EXT_PROPERTIES));
+    assert_true(zeta_stype_defined(ZET_STRUCTURE_TYPE_METRIC_SOURCE_ID_EXP));
+    assert_false(zeta_stype_defined(0xffff));
+    assert_false(zeta_stype_defined(0x10000));
+    assert_false(zeta_stype_defined(0x00100000));
+    assert_false(zeta_stype_defined(UINT32_MAX));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -75,6 +99,8 @@ int main(void)
         cmocka_unit_test(address__every_name__is_found),
         cmocka_unit_test(address__known_functions__are_those_of_the_tables),
         cmocka_unit_test(address__unknown_names__give_null),
+        cmocka_unit_test(strings__known_and_unknown_values__have_a_name),
+        cmocka_unit_test(stypes__ranges__hold_what_the_specification_defines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

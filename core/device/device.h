@@ -1,9 +1,9 @@
 /*
  * Drivers, devices and contexts.
  *
- * A driver stands for the devices of one compute provider; one more, named "Zeta", holds the devices
- * that nobody computes on. Drivers and devices are made once by the first initialisation and live
- * until the process ends, so their handles are stable; only a fork makes new ones.
+ * A driver stands for the devices of one compute provider; one more, named "Zeta", holds the
+ * devices that nobody computes on. Drivers and devices are made once by the first initialisation
+ * and live until the process ends, so their handles are stable; only a fork makes new ones.
  */
 #ifndef ZETA_CORE_DEVICE_DEVICE_H
 #define ZETA_CORE_DEVICE_DEVICE_H
@@ -16,9 +16,11 @@
 
 #include "core/object/object.h"
 
+struct zeta_backend;
 struct zeta_backend_device;
 struct zeta_context;
 struct zeta_device;
+struct zeta_device_fault;
 struct zeta_device_metrics;
 struct zeta_memory_table;
 
@@ -27,7 +29,7 @@ struct zeta_driver {
     struct zeta_object object;
     const char *name;             /**< id of the compute plugin, or "Zeta" */
     uint32_t index;               /**< position among the drivers */
-    bool has_compute;             /**< false for the driver of devices without compute */
+    struct zeta_backend *compute; /**< NULL for the driver of devices without compute */
     uint32_t device_count;        /**< root devices */
     struct zeta_device **devices; /**< root devices in the order of zeDeviceGet */
     _Atomic(struct zeta_context *) default_context; /**< made when first asked for */
@@ -37,11 +39,13 @@ struct zeta_driver {
 struct zeta_device {
     struct zeta_object object;
     struct zeta_driver *driver;
+    const char *name;                          /**< terminated */
     const struct zeta_backend_device *backend; /**< who provides what; core/plugin/host.h */
     struct zeta_device *parent;                /**< the root of a tile, NULL for a root */
     struct zeta_device **tiles;                /**< of a root, in order of their number */
     uint32_t tile_count;                       /**< 0 for a device without tiles, and for a tile */
     uint32_t tile;                             /**< number on the root, 0 for a root */
+    struct zeta_device_fault *last_fault;      /**< the sentence of the last loss */
     _Atomic(struct zeta_device_metrics *) metrics; /**< owned by core/metric; NULL until used */
 };
 
@@ -49,17 +53,18 @@ struct zeta_device {
 struct zeta_context {
     struct zeta_object object;
     struct zeta_driver *driver;
-    struct zeta_device **devices;     /**< the devices it was made for; all of the driver's roots
-                                           and their tiles when device_count is 0 */
+    struct zeta_device **devices; /**< the devices it was made for; all of the driver's roots
+                                       and their tiles when device_count is 0 */
     uint32_t device_count;
     struct zeta_memory_table *memory; /**< allocations, freed when the context goes */
 };
 
 /** State of the library in this process; starts anew in a child of fork(). */
 enum zeta_core_state {
-    ZETA_CORE_NEVER, /**< not initialised yet */
+    ZETA_CORE_NEVER,  /**< not initialised yet */
+    ZETA_CORE_FORKED, /**< child of a process that was initialised; zeDriverGet starts it anew */
     ZETA_CORE_READY,
-    ZETA_CORE_DEAD   /**< the library is being unloaded */
+    ZETA_CORE_DEAD /**< the library is being unloaded */
 };
 
 extern _Atomic uint32_t zeta_core_state_word;
@@ -79,6 +84,9 @@ static inline bool zeta_core_is_initialised(void)
  */
 ze_result_t zeta_core_init(void);
 
+/** ZET_ENABLE_METRICS as it was at the last zeInit, zeInitDrivers or zeDriverGet. Any thread. */
+bool zeta_core_metrics_wanted(void);
+
 /** Number of drivers, at least 1 after initialisation. */
 uint32_t zeta_driver_count(void);
 
@@ -90,9 +98,6 @@ static inline struct zeta_device *zeta_device_root(struct zeta_device *device)
 {
     return device->parent ? device->parent : device;
 }
-
-/** Name of a device for messages and properties; terminated, lives as long as the device. */
-const char *zeta_device_name(const struct zeta_device *device);
 
 /**
  * Device and host clocks read together. ticks are not masked; host_ns is CLOCK_MONOTONIC_RAW, or
@@ -106,11 +111,39 @@ ze_result_t zeta_device_clock(struct zeta_device *device, uint64_t *out_ticks,
 /** SUCCESS, or DEVICE_LOST while the device cannot work. Cheap, any thread. */
 ze_result_t zeta_device_status(struct zeta_device *device);
 
+/**
+ * The rule of arrays that are asked for with a count: says how many elements to write, and updates
+ * *count to what is there when it was 0, too large, or no array was given.
+ */
+static inline uint32_t zeta_count_clip(uint32_t *count, uint32_t available, const void *array)
+{
+    if (*count == 0 || !array) {
+        *count = available;
+        return 0;
+    }
+    if (*count > available)
+        *count = available;
+    return *count;
+}
+
+/** Keeps the sentence that a plugin left when work of the device was lost. Any thread. */
+void zeta_device_note_fault(struct zeta_device *device, const char *sentence);
+
+/** result, with the sentence of the last loss. Any thread. */
+ze_result_t zeta_device_fault(struct zeta_device *device, ze_result_t result);
+
+/** Valid bits of the device's kernel timestamps. */
+uint32_t zeta_device_kernel_timestamp_bits(const struct zeta_device *device);
+
 /** The lowest `bits` bits set; all of them from 64 on. For timestamps that wrap. */
 static inline uint64_t zeta_valid_mask(uint32_t bits)
 {
     return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
+
+/** INVALID_ARGUMENT, with a sentence, unless the context was made for the device. */
+ze_result_t zeta_context_check_device(const struct zeta_context *context,
+                                      const struct zeta_device *device);
 
 /** True if the context was made for the device, for its root, or for all devices of its driver. */
 bool zeta_context_has_device(const struct zeta_context *context, const struct zeta_device *device);

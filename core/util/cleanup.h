@@ -22,6 +22,9 @@
 /** Marks a function argument that an interface demands and an implementation does not need. */
 #define ZETA_UNUSED __attribute__((unused))
 
+/** Marks the function that runs when the library is unloaded or the process exits. */
+#define ZETA_AT_UNLOAD __attribute__((destructor))
+
 /** ZETA_CLEANUP(zeta_freep) char *text = ...; */
 static inline void zeta_freep(void *pointer)
 {

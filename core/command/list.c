@@ -1,0 +1,355 @@
+#include "core/command/list.h"
+
+#include <time.h>
+
+#include "core/command/event.h"
+#include "core/command/queue.h"
+#include "core/device/device.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+static void finish_list(void *object)
+{
+    struct zeta_command_list *list = object;
+
+    zeta_queue_destroy(list->queue);
+    zeta_recording_clear(&list->recording);
+    zeta_object_unpin(list->context);
+}
+
+void zeta_list_set_finishers(void)
+{
+    zeta_object_set_finisher(ZETA_KIND_COMMAND_LIST, finish_list);
+}
+
+ze_result_t zeta_list_check_open(const struct zeta_command_list *list)
+{
+    if (!list->closed)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      "the command list is closed; zeCommandListReset opens it again");
+}
+
+ze_result_t zeta_append_begin(struct zeta_append *append, struct zeta_command_list *list)
+{
+    ze_result_t result = zeta_list_check_open(list);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    *append = (struct zeta_append){.list = list, .recording = &list->recording};
+    if (list->queue) {
+        append->submission = zeta_submission_create();
+        if (!append->submission)
+            return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a submission");
+        append->recording = &append->submission->recording;
+    }
+    append->first_command = append->recording->count;
+    append->first_pin = append->recording->pin_count;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_append_add(struct zeta_append *append, uint32_t type,
+                            struct zeta_plugin_command **out_command)
+{
+    return zeta_recording_add(append->recording, type, out_command);
+}
+
+static ze_result_t pin_event(struct zeta_append *append, ze_event_handle_t handle)
+{
+    struct zeta_event *event = (struct zeta_event *)handle;
+    const struct zeta_driver *theirs = event->pool->context->driver;
+    const struct zeta_driver *ours = append->list->context->driver;
+
+    if (theirs != ours)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "an event of driver %s cannot be used in a command list of driver %s",
+                          theirs->name, ours->name);
+    return zeta_recording_pin(append->recording, event, ZETA_KIND_EVENT);
+}
+
+ze_result_t zeta_append_events(struct zeta_append *append, struct zeta_plugin_command *command,
+                               ze_event_handle_t signal, uint32_t wait_count,
+                               ze_event_handle_t *waits)
+{
+    const void *copy = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    for (uint32_t i = 0; i < wait_count && result == ZE_RESULT_SUCCESS; i++)
+        result = pin_event(append, waits[i]);
+    if (result == ZE_RESULT_SUCCESS && wait_count > 0)
+        result = zeta_recording_copy(append->recording, waits, wait_count * sizeof(*waits), &copy);
+    if (result == ZE_RESULT_SUCCESS && signal)
+        result = pin_event(append, signal);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+
+    command->wait_events = copy;
+    command->wait_count = wait_count;
+    command->signal_event = (struct zeta_plugin_event *)signal;
+    if (signal)
+        atomic_store(&((struct zeta_event *)signal)->device, append->list->device);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_append_end(struct zeta_append *append, ze_result_t result)
+{
+    struct zeta_submission *submission = ZETA_TAKE(append->submission);
+
+    if (result != ZE_RESULT_SUCCESS)
+        zeta_recording_rewind(append->recording, append->first_command, append->first_pin);
+    if (!submission)
+        return result;
+    if (result != ZE_RESULT_SUCCESS) {
+        zeta_submission_destroy(submission);
+        return result;
+    }
+    return zeta_queue_submit(append->list->queue, submission);
+}
+
+ze_result_t zeta_append_simple(struct zeta_command_list *list, uint32_t type,
+                               ze_event_handle_t signal, uint32_t wait_count,
+                               ze_event_handle_t *waits)
+{
+    struct zeta_plugin_command *command = NULL;
+    struct zeta_append append;
+    ze_result_t result = zeta_append_begin(&append, list);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = zeta_append_add(&append, type, &command);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_events(&append, command, signal, wait_count, waits);
+    return zeta_append_end(&append, result);
+}
+
+static ze_result_t create_list(struct zeta_context *context, struct zeta_device *device,
+                               uint32_t ordinal, struct zeta_command_list **out_list)
+{
+    struct zeta_plugin_queue_group group;
+    void *object = NULL;
+    ze_result_t result = zeta_context_check_device(context, device);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!zeta_queue_group(device, ordinal, &group))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "queue group ordinal %u does not exist on %s", ordinal, device->name);
+    if (!zeta_object_pin(context, ZETA_KIND_CONTEXT))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "the context was just destroyed");
+    result = zeta_object_create(ZETA_KIND_COMMAND_LIST, sizeof(struct zeta_command_list), &object);
+    if (result != ZE_RESULT_SUCCESS) {
+        zeta_object_unpin(context);
+        return result;
+    }
+    struct zeta_command_list *list = object;
+    list->context = context;
+    list->device = device;
+    list->ordinal = ordinal;
+    list->group_flags = group.flags;
+    list->max_fill_bytes = group.max_fill_pattern_bytes > UINT32_MAX
+                               ? UINT32_MAX
+                               : (uint32_t)group.max_fill_pattern_bytes;
+    *out_list = list;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListCreate(ze_context_handle_t hContext,
+                                                ze_device_handle_t hDevice,
+                                                const ze_command_list_desc_t *desc,
+                                                ze_command_list_handle_t *phCommandList)
+{
+    struct zeta_command_list *list = NULL;
+    ze_result_t result = create_list((struct zeta_context *)hContext, (struct zeta_device *)hDevice,
+                                     desc->commandQueueGroupOrdinal, &list);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    list->flags = desc->flags;
+    *phCommandList = (ze_command_list_handle_t)list;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListCreateImmediate(ze_context_handle_t hContext,
+                                                         ze_device_handle_t hDevice,
+                                                         const ze_command_queue_desc_t *altdesc,
+                                                         ze_command_list_handle_t *phCommandList)
+{
+    struct zeta_context *context = (struct zeta_context *)hContext;
+    struct zeta_device *device = (struct zeta_device *)hDevice;
+    struct zeta_command_list *list = NULL;
+    struct zeta_queue *queue = NULL;
+    ze_result_t result = zeta_queue_create(context, device, altdesc, &queue);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = create_list(context, device, altdesc->ordinal, &list);
+    if (result != ZE_RESULT_SUCCESS) {
+        zeta_queue_destroy(queue);
+        return result;
+    }
+    list->queue = queue;
+    *phCommandList = (ze_command_list_handle_t)list;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Work whose last event is signalled is over but for the report: gives it time to arrive. */
+static ze_result_t check_not_running(struct zeta_command_list *list)
+{
+    const struct timespec step = {.tv_nsec = 1000000};
+
+    if (list->queue)
+        return zeta_queue_check_idle(list->queue);
+    for (int i = 0; i < 500 && atomic_load(&list->in_flight) > 0; i++)
+        (void)nanosleep(&step, NULL);
+    if (atomic_load(&list->in_flight) == 0)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                      "the command list still runs on a queue; wait for it first");
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListDestroy(ze_command_list_handle_t hCommandList)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    ze_result_t result = check_not_running(list);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!zeta_object_retire(list))
+        return zeta_object_explain(hCommandList, ZETA_KIND_COMMAND_LIST, "zeCommandListDestroy",
+                                   "hCommandList");
+    zeta_object_unpin(list);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListClose(ze_command_list_handle_t hCommandList)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+
+    /* An immediate list never needs to be closed; closing it changes nothing. */
+    if (list->queue)
+        return ZE_RESULT_SUCCESS;
+    list->closed = true;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListReset(ze_command_list_handle_t hCommandList)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+
+    if (list->queue)
+        return ZE_RESULT_SUCCESS;
+    ze_result_t result = check_not_running(list);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    zeta_recording_clear(&list->recording);
+    list->closed = false;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t not_immediate(void)
+{
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the command list is not an immediate one");
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListHostSynchronize(ze_command_list_handle_t hCommandList,
+                                                         uint64_t timeout)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+
+    if (!list->queue)
+        return not_immediate();
+    if (!zeta_object_pin(list, ZETA_KIND_COMMAND_LIST))
+        return zeta_object_explain(hCommandList, ZETA_KIND_COMMAND_LIST,
+                                   "zeCommandListHostSynchronize", "hCommandList");
+    ze_result_t result = zeta_queue_synchronize(list->queue, timeout);
+    zeta_object_unpin(list);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListGetDeviceHandle(ze_command_list_handle_t hCommandList,
+                                                         ze_device_handle_t *phDevice)
+{
+    *phDevice = (ze_device_handle_t)((const struct zeta_command_list *)hCommandList)->device;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListGetContextHandle(ze_command_list_handle_t hCommandList,
+                                                          ze_context_handle_t *phContext)
+{
+    *phContext = (ze_context_handle_t)((const struct zeta_command_list *)hCommandList)->context;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListGetOrdinal(ze_command_list_handle_t hCommandList,
+                                                    uint32_t *pOrdinal)
+{
+    *pOrdinal = ((const struct zeta_command_list *)hCommandList)->ordinal;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListIsImmediate(ze_command_list_handle_t hCommandList,
+                                                     ze_bool_t *pIsImmediate)
+{
+    *pIsImmediate = ((const struct zeta_command_list *)hCommandList)->queue != NULL;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListGetFlags(ze_command_list_handle_t hCommandList,
+                                                  ze_command_list_flags_t *pFlags)
+{
+    *pFlags = ((const struct zeta_command_list *)hCommandList)->flags;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Descriptor of an immediate list's queue, NULL for a regular list. */
+static const ze_command_queue_desc_t *desc_of(ze_command_list_handle_t handle)
+{
+    const struct zeta_command_list *list = (const struct zeta_command_list *)handle;
+
+    return list->queue ? &list->queue->desc : NULL;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListImmediateGetIndex(
+    ze_command_list_handle_t hCommandListImmediate, uint32_t *pIndex)
+{
+    const ze_command_queue_desc_t *desc = desc_of(hCommandListImmediate);
+
+    if (!desc)
+        return not_immediate();
+    *pIndex = desc->index;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListImmediateGetFlags(ze_command_list_handle_t hCommandList,
+                                                           ze_command_queue_flags_t *pFlags)
+{
+    const ze_command_queue_desc_t *desc = desc_of(hCommandList);
+
+    if (!desc)
+        return not_immediate();
+    *pFlags = desc->flags;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListImmediateGetMode(ze_command_list_handle_t hCommandList,
+                                                          ze_command_queue_mode_t *pMode)
+{
+    const ze_command_queue_desc_t *desc = desc_of(hCommandList);
+
+    if (!desc)
+        return not_immediate();
+    *pMode = desc->mode;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListImmediateGetPriority(
+    ze_command_list_handle_t hCommandList, ze_command_queue_priority_t *pPriority)
+{
+    const ze_command_queue_desc_t *desc = desc_of(hCommandList);
+
+    if (!desc)
+        return not_immediate();
+    *pPriority = desc->priority;
+    return ZE_RESULT_SUCCESS;
+}

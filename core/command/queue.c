@@ -1,0 +1,278 @@
+#include "core/command/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/command/event.h"
+#include "core/command/list.h"
+#include "core/device/device.h"
+#include "core/plugin/host.h"
+#include "core/util/cleanup.h"
+#include "core/util/clock.h"
+#include "core/util/error.h"
+
+#define LOOK_PERIOD_NS UINT64_C(50000000) /* between looks whether the device still works */
+#define GRACE_NS UINT64_C(500000000)      /* for the report of work whose events are signalled */
+
+bool zeta_queue_group(const struct zeta_device *device, uint32_t ordinal,
+                      struct zeta_plugin_queue_group *out_group)
+{
+    const struct zeta_plugin_array *groups = &device->backend->properties.queue_groups;
+    size_t known =
+        groups->stride < sizeof(*out_group) ? (size_t)groups->stride : sizeof(*out_group);
+
+    if (ordinal >= groups->count)
+        return false;
+    memset(out_group, 0, sizeof(*out_group));
+    memcpy(out_group, (const char *)groups->data + ordinal * groups->stride, known);
+    return true;
+}
+
+static ze_result_t check_desc(const struct zeta_context *context, const struct zeta_device *device,
+                              const ze_command_queue_desc_t *desc)
+{
+    struct zeta_plugin_queue_group group;
+    ze_result_t result = zeta_context_check_device(context, device);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!zeta_queue_group(device, desc->ordinal, &group))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "queue group ordinal %u: %s has %llu groups", desc->ordinal, device->name,
+                          (unsigned long long)device->backend->properties.queue_groups.count);
+    if (desc->index >= group.queue_count)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "queue index %u: group %u of %s has %u queues", desc->index,
+                          desc->ordinal, device->name, group.queue_count);
+    if (!device->backend->providers[ZETA_GROUP_COMPUTE].backend)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "no plugin computes on %s, so it has no queues", device->name);
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t open_queue(struct zeta_queue *queue)
+{
+    const struct zeta_provider *who = &queue->device->backend->providers[ZETA_GROUP_COMPUTE];
+    struct zeta_plugin_queue_desc wanted = {.struct_size = sizeof(wanted),
+                                            .ordinal = queue->desc.ordinal,
+                                            .index = queue->desc.index,
+                                            .priority = (uint32_t)queue->desc.priority};
+    uint32_t code = who->backend->compute.queue_create(who->backend->self, who->device, &wanted,
+                                                       &queue->plugin_queue);
+
+    queue->backend = who->backend;
+    if (code == ZETA_PLUGIN_SUCCESS)
+        return ZE_RESULT_SUCCESS;
+    return zeta_backend_result(who->backend, code, "creating a queue");
+}
+
+static void init_sync(struct zeta_queue *queue)
+{
+    pthread_condattr_t attributes;
+
+    (void)pthread_mutex_init(&queue->lock, NULL);
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&queue->changed, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+}
+
+static void free_queue(struct zeta_queue *queue)
+{
+    (void)pthread_cond_destroy(&queue->changed);
+    (void)pthread_mutex_destroy(&queue->lock);
+    zeta_object_unpin(queue->context);
+    free(queue);
+}
+
+ze_result_t zeta_queue_create(struct zeta_context *context, struct zeta_device *device,
+                              const ze_command_queue_desc_t *desc, struct zeta_queue **out_queue)
+{
+    ze_result_t result = check_desc(context, device, desc);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    struct zeta_queue *queue = calloc(1, sizeof(*queue));
+    if (!queue)
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a queue");
+    if (!zeta_object_pin(context, ZETA_KIND_CONTEXT)) {
+        free(queue);
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "the context was just destroyed");
+    }
+    queue->context = context;
+    queue->device = device;
+    queue->desc = *desc;
+    queue->desc.pNext = NULL;
+    init_sync(queue);
+    result = open_queue(queue);
+    if (result != ZE_RESULT_SUCCESS)
+        free_queue(queue);
+    else
+        *out_queue = queue;
+    return result;
+}
+
+void zeta_queue_destroy(struct zeta_queue *queue)
+{
+    if (!queue)
+        return;
+    queue->backend->compute.queue_destroy(queue->backend->self, queue->plugin_queue);
+    zeta_queue_release_finished(queue);
+    (void)pthread_mutex_lock(&queue->lock);
+    bool unreported = queue->running != NULL;
+    (void)pthread_mutex_unlock(&queue->lock);
+    /* A backend that breaks its promise may still report: then losing memory is the lesser harm. */
+    if (!unreported)
+        free_queue(queue);
+}
+
+/* True if something that runs waits for an event that nobody will signal. */
+static bool is_stuck_locked(const struct zeta_queue *queue)
+{
+    for (const struct zeta_submission *s = queue->running; s; s = s->next) {
+        for (uint64_t i = 0; i < s->commands.count; i++) {
+            const struct zeta_plugin_command *command =
+                (const void *)((const char *)s->commands.data + i * s->commands.stride);
+
+            for (uint64_t w = 0; w < command->wait_count; w++) {
+                struct zeta_event *event = (struct zeta_event *)command->wait_events[w];
+
+                if (atomic_load(&event->signal.state) == ZETA_SIGNAL_LOST)
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Sleeps until something changes, the deadline, or the time to look at the device again. */
+static void sleep_locked(struct zeta_queue *queue, uint64_t deadline_ns)
+{
+    uint64_t look_ns = zeta_clock_monotonic_ns() + LOOK_PERIOD_NS;
+    struct timespec until = zeta_clock_timespec(deadline_ns < look_ns ? deadline_ns : look_ns);
+
+    (void)pthread_cond_timedwait(&queue->changed, &queue->lock, &until);
+}
+
+/* Waits until nothing up to the number runs. NOT_READY at the deadline, DEVICE_LOST if stuck. */
+static ze_result_t wait_locked(struct zeta_queue *queue, uint64_t number, uint64_t deadline_ns)
+{
+    while (queue->running && queue->running->number <= number) {
+        if (is_stuck_locked(queue))
+            return zeta_device_fault(queue->device, ZE_RESULT_ERROR_DEVICE_LOST);
+        if (zeta_clock_monotonic_ns() >= deadline_ns)
+            return ZE_RESULT_NOT_READY;
+        sleep_locked(queue, deadline_ns);
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+static uint64_t deadline_of(uint64_t timeout_ns)
+{
+    uint64_t now_ns = zeta_clock_monotonic_ns();
+
+    return timeout_ns > UINT64_MAX - now_ns ? UINT64_MAX : now_ns + timeout_ns;
+}
+
+ze_result_t zeta_queue_synchronize(struct zeta_queue *queue, uint64_t timeout_ns)
+{
+    uint64_t deadline_ns = deadline_of(timeout_ns);
+
+    (void)pthread_mutex_lock(&queue->lock);
+    ze_result_t result = wait_locked(queue, queue->submitted, deadline_ns);
+    ze_result_t failure = queue->failure;
+    if (failure != ZE_RESULT_ERROR_DEVICE_LOST && result == ZE_RESULT_SUCCESS)
+        queue->failure = ZE_RESULT_SUCCESS;
+    (void)pthread_mutex_unlock(&queue->lock);
+
+    zeta_queue_release_finished(queue);
+    if (failure == ZE_RESULT_ERROR_DEVICE_LOST ||
+        (result == ZE_RESULT_SUCCESS && failure != ZE_RESULT_SUCCESS))
+        return zeta_device_fault(queue->device, failure);
+    return result;
+}
+
+ze_result_t zeta_queue_check_idle(struct zeta_queue *queue)
+{
+    (void)pthread_mutex_lock(&queue->lock);
+    ze_result_t result = queue->failure == ZE_RESULT_ERROR_DEVICE_LOST
+                             ? ZE_RESULT_SUCCESS
+                             : wait_locked(queue, queue->submitted, deadline_of(GRACE_NS));
+    (void)pthread_mutex_unlock(&queue->lock);
+
+    if (result != ZE_RESULT_NOT_READY || zeta_device_status(queue->device) != ZE_RESULT_SUCCESS)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                      "commands still run on this queue of %s; wait for them first",
+                      queue->device->name);
+}
+
+/* Objects that own a queue, pinned. */
+struct owners {
+    void **objects;
+    size_t count;
+    bool out_of_memory;
+};
+
+static void collect(void *object, enum zeta_kind kind, struct owners *owners)
+{
+    void **grown = realloc(owners->objects, (owners->count + 1) * sizeof(void *));
+
+    if (!grown) {
+        owners->out_of_memory = true;
+        return;
+    }
+    owners->objects = grown;
+    if (zeta_object_pin(object, kind))
+        grown[owners->count++] = object;
+}
+
+static void collect_queue(void *object, void *context)
+{
+    collect(object, ZETA_KIND_COMMAND_QUEUE, context);
+}
+
+static void collect_list(void *object, void *context)
+{
+    collect(object, ZETA_KIND_COMMAND_LIST, context);
+}
+
+static struct zeta_queue *queue_of(void *object)
+{
+    const struct zeta_object *header = object;
+
+    if (atomic_load(&header->kind) == ZETA_KIND_COMMAND_LIST)
+        return ((struct zeta_command_list *)object)->queue;
+    return ((struct zeta_command_queue *)object)->queue;
+}
+
+static bool matches(const struct zeta_queue *queue, const struct zeta_context *context,
+                    const struct zeta_device *device)
+{
+    if (!queue || (context && queue->context != context))
+        return false;
+    return !device || queue->device == device || queue->device->parent == device;
+}
+
+ze_result_t zeta_queues_drain(const struct zeta_context *context, const struct zeta_device *device)
+{
+    struct owners owners = {0};
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    zeta_object_each(ZETA_KIND_COMMAND_QUEUE, collect_queue, &owners);
+    zeta_object_each(ZETA_KIND_COMMAND_LIST, collect_list, &owners);
+    for (size_t i = 0; i < owners.count; i++) {
+        struct zeta_queue *queue = queue_of(owners.objects[i]);
+
+        if (matches(queue, context, device)) {
+            ze_result_t one = zeta_queue_synchronize(queue, UINT64_MAX);
+
+            result = result == ZE_RESULT_SUCCESS ? one : result;
+        }
+        zeta_object_unpin(owners.objects[i]);
+    }
+    free(owners.objects);
+    if (owners.out_of_memory && result == ZE_RESULT_SUCCESS)
+        result = zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a list of queues");
+    return result;
+}

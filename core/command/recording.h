@@ -1,0 +1,51 @@
+/*
+ * Commands that were appended, with everything they refer to: argument blocks, patterns, wait lists
+ * in an arena, and pins on the events and kernels that they name.
+ */
+#ifndef ZETA_CORE_COMMAND_RECORDING_H
+#define ZETA_CORE_COMMAND_RECORDING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <level_zero/ze_api.h>
+#include <zeta/plugin.h>
+
+#include "core/object/object.h"
+#include "core/util/arena.h"
+
+/** All zero bytes is an empty recording. One thread at a time. */
+struct zeta_recording {
+    struct zeta_arena arena;
+    struct zeta_plugin_command *commands;
+    uint32_t count;
+    uint32_t capacity;
+    void **pins; /**< pinned objects */
+    uint32_t pin_count;
+    uint32_t pin_capacity;
+};
+
+/**
+ * Adds a command of a type, zeroed otherwise. The pointer is valid until the next one is added.
+ * Errors: OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_recording_add(struct zeta_recording *recording, uint32_t type,
+                               struct zeta_plugin_command **out_command);
+
+/** Copies bytes into the recording. Errors: OUT_OF_HOST_MEMORY. */
+ze_result_t zeta_recording_copy(struct zeta_recording *recording, const void *data, size_t bytes,
+                                const void **out_copy);
+
+/** Zeroed memory that lives as long as the recording. Errors: OUT_OF_HOST_MEMORY. */
+ze_result_t zeta_recording_alloc(struct zeta_recording *recording, size_t bytes, void **out_memory);
+
+/** Pins an object until the recording is cleared. Errors: INVALID_NULL_HANDLE if it is not live. */
+ze_result_t zeta_recording_pin(struct zeta_recording *recording, void *object, enum zeta_kind kind);
+
+/** Takes back what was added after the recording had that many commands and pins. */
+void zeta_recording_rewind(struct zeta_recording *recording, uint32_t count, uint32_t pin_count);
+
+/** Drops all commands and pins and frees the memory; the recording is empty afterwards. */
+void zeta_recording_clear(struct zeta_recording *recording);
+
+#endif

@@ -1,0 +1,181 @@
+/* The way of one submission: made, handed over, reported, released. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/command/event.h"
+#include "core/command/host_services.h"
+#include "core/command/list.h"
+#include "core/command/queue.h"
+#include "core/device/device.h"
+#include "core/plugin/host.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+
+struct zeta_submission *zeta_submission_create(void)
+{
+    return calloc(1, sizeof(struct zeta_submission));
+}
+
+void zeta_submission_destroy(struct zeta_submission *submission)
+{
+    zeta_recording_clear(&submission->recording);
+    if (submission->list)
+        zeta_object_unpin(submission->list);
+    if (submission->fence)
+        zeta_object_unpin(submission->fence);
+    free(submission);
+}
+
+void zeta_queue_release_finished(struct zeta_queue *queue)
+{
+    (void)pthread_mutex_lock(&queue->lock);
+    struct zeta_submission *first = ZETA_TAKE(queue->finished);
+    (void)pthread_mutex_unlock(&queue->lock);
+
+    while (first) {
+        struct zeta_submission *next = first->next;
+
+        zeta_submission_destroy(first);
+        first = next;
+    }
+}
+
+/* The backend gets at least one command, so that a submission of nothing keeps its place. */
+static ze_result_t prepare(struct zeta_submission *submission)
+{
+    const struct zeta_recording *source =
+        submission->list ? &submission->list->recording : &submission->recording;
+
+    if (source->count == 0) {
+        struct zeta_plugin_command *barrier = NULL;
+        ze_result_t result =
+            zeta_recording_add(&submission->recording, ZETA_PLUGIN_COMMAND_BARRIER, &barrier);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        source = &submission->recording;
+    }
+    submission->commands = (struct zeta_plugin_array){
+        .data = source->commands, .count = source->count, .stride = sizeof(*source->commands)};
+    return ZE_RESULT_SUCCESS;
+}
+
+static void enqueue_locked(struct zeta_queue *queue, struct zeta_submission *submission)
+{
+    struct zeta_submission **end = &queue->running;
+
+    while (*end)
+        end = &(*end)->next;
+    *end = submission;
+    submission->next = NULL;
+    submission->queue = queue;
+    submission->number = ++queue->submitted;
+    if (submission->list)
+        atomic_fetch_add(&submission->list->in_flight, 1);
+}
+
+static void dequeue_locked(struct zeta_queue *queue, struct zeta_submission *submission)
+{
+    struct zeta_submission **link = &queue->running;
+
+    while (*link && *link != submission)
+        link = &(*link)->next;
+    if (*link)
+        *link = submission->next;
+    if (submission->list)
+        atomic_fetch_sub(&submission->list->in_flight, 1);
+}
+
+/* Hands over in the order of the queue: one thread at a time is inside the backend. */
+static ze_result_t hand_over(struct zeta_queue *queue, struct zeta_submission *submission)
+{
+    struct zeta_backend *backend = queue->backend;
+
+    (void)pthread_mutex_lock(&queue->lock);
+    while (queue->submitting)
+        (void)pthread_cond_wait(&queue->changed, &queue->lock);
+    if (queue->failure == ZE_RESULT_ERROR_DEVICE_LOST) {
+        (void)pthread_mutex_unlock(&queue->lock);
+        return zeta_device_fault(queue->device, ZE_RESULT_ERROR_DEVICE_LOST);
+    }
+    queue->submitting = true;
+    enqueue_locked(queue, submission);
+    (void)pthread_mutex_unlock(&queue->lock);
+
+    uint32_t code = backend->compute.submit(backend->self, queue->plugin_queue,
+                                            &submission->commands, submission);
+
+    (void)pthread_mutex_lock(&queue->lock);
+    queue->submitting = false;
+    if (code != ZETA_PLUGIN_SUCCESS)
+        dequeue_locked(queue, submission);
+    (void)pthread_cond_broadcast(&queue->changed);
+    (void)pthread_mutex_unlock(&queue->lock);
+    if (code != ZETA_PLUGIN_SUCCESS)
+        return zeta_backend_result(backend, code, "submitting commands");
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_queue_submit(struct zeta_queue *queue, struct zeta_submission *submission)
+{
+    bool synchronous = queue->desc.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
+
+    zeta_queue_release_finished(queue);
+    ze_result_t result = prepare(submission);
+    if (result == ZE_RESULT_SUCCESS)
+        result = hand_over(queue, submission);
+    if (result != ZE_RESULT_SUCCESS) {
+        zeta_submission_destroy(submission);
+        return result;
+    }
+    return synchronous ? zeta_queue_synchronize(queue, UINT64_MAX) : ZE_RESULT_SUCCESS;
+}
+
+static const struct zeta_plugin_command *command_at(const struct zeta_submission *submission,
+                                                    uint64_t index)
+{
+    return (const void *)((const char *)submission->commands.data +
+                          index * submission->commands.stride);
+}
+
+/* Who waits for an event of a submission that failed waits for nothing. */
+static void lose_events(const struct zeta_submission *submission)
+{
+    for (uint64_t i = 0; i < submission->commands.count; i++) {
+        const struct zeta_plugin_command *command = command_at(submission, i);
+
+        if (command->signal_event && command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET)
+            zeta_event_lose((struct zeta_event *)command->signal_event);
+    }
+}
+
+void zeta_host_submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *cookie,
+                               uint32_t result)
+{
+    struct zeta_submission *submission = cookie;
+    struct zeta_queue *queue = submission->queue;
+    struct zeta_backend *backend = queue->backend;
+
+    if (result != ZETA_PLUGIN_SUCCESS) {
+        zeta_device_note_fault(queue->device, zeta_error_describe());
+        zeta_error_clear();
+        lose_events(submission);
+    }
+    if (submission->fence && result == ZETA_PLUGIN_SUCCESS)
+        zeta_signal_set(&submission->fence->signal, ZETA_SIGNAL_ON);
+    else if (submission->fence)
+        zeta_signal_lose(&submission->fence->signal);
+
+    (void)pthread_mutex_lock(&queue->lock);
+    dequeue_locked(queue, submission);
+    submission->next = queue->finished;
+    queue->finished = submission;
+    if (result != ZETA_PLUGIN_SUCCESS && queue->failure != ZE_RESULT_ERROR_DEVICE_LOST)
+        queue->failure = (ze_result_t)result;
+    (void)pthread_cond_broadcast(&queue->changed);
+    (void)pthread_mutex_unlock(&queue->lock);
+
+    /* The queue may be gone now; the backend is not. Others may wait for a lost event. */
+    if (result != ZETA_PLUGIN_SUCCESS)
+        backend->compute.wake(backend->self);
+}

@@ -1,0 +1,140 @@
+#include "core/device/device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/device/fault.h"
+#include "core/plugin/host.h"
+#include "core/util/cleanup.h"
+#include "core/util/clock.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+ze_result_t zeta_device_clock(struct zeta_device *device, uint64_t *out_ticks,
+                              uint64_t *out_host_ns)
+{
+    const struct zeta_provider *who = &device->backend->identity;
+    struct zeta_plugin_clock clock = {.struct_size = sizeof(clock)};
+    uint32_t result = who->backend->device.clock(who->backend->self, who->device, &clock);
+
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return zeta_backend_result(who->backend, result, "reading the clocks of a device");
+    *out_ticks = clock.device_ticks;
+    *out_host_ns = clock.host_ns;
+    if (!clock.raw)
+        *out_host_ns += zeta_clock_raw_ns() - zeta_clock_monotonic_ns();
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_device_status(struct zeta_device *device)
+{
+    const struct zeta_provider *who = &device->backend->identity;
+    uint32_t result = who->backend->device.status(who->backend->self, who->device);
+
+    if (result == ZETA_PLUGIN_SUCCESS || result == ZETA_PLUGIN_UNSUPPORTED_FEATURE)
+        return ZE_RESULT_SUCCESS;
+    return zeta_backend_result(who->backend, result, "asking for the state of a device");
+}
+
+void zeta_device_note_fault(struct zeta_device *device, const char *sentence)
+{
+    struct zeta_device_fault *fault = device->last_fault;
+
+    (void)pthread_mutex_lock(&fault->lock);
+    (void)snprintf(fault->sentence, sizeof(fault->sentence), "%s", sentence);
+    (void)pthread_mutex_unlock(&fault->lock);
+}
+
+ze_result_t zeta_device_fault(struct zeta_device *device, ze_result_t result)
+{
+    struct zeta_device_fault *fault = device->last_fault;
+    char sentence[sizeof(fault->sentence)];
+
+    (void)pthread_mutex_lock(&fault->lock);
+    memcpy(sentence, fault->sentence, sizeof(sentence));
+    (void)pthread_mutex_unlock(&fault->lock);
+    return zeta_error(result, "work on %s did not complete%s%s", device->name,
+                      sentence[0] ? ": " : "", sentence);
+}
+
+uint32_t zeta_device_kernel_timestamp_bits(const struct zeta_device *device)
+{
+    return device->backend->properties.kernel_timestamp_valid_bits;
+}
+
+ze_result_t ZE_APICALL impl_zeDeviceGet(ze_driver_handle_t hDriver, uint32_t *pCount,
+                                        ze_device_handle_t *phDevices)
+{
+    const struct zeta_driver *driver = (const struct zeta_driver *)hDriver;
+    uint32_t n = zeta_count_clip(pCount, driver->device_count, phDevices);
+
+    for (uint32_t i = 0; i < n; i++)
+        phDevices[i] = (ze_device_handle_t)driver->devices[i];
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeDeviceGetSubDevices(ze_device_handle_t hDevice, uint32_t *pCount,
+                                                  ze_device_handle_t *phSubdevices)
+{
+    const struct zeta_device *device = (const struct zeta_device *)hDevice;
+    uint32_t n = zeta_count_clip(pCount, device->tile_count, phSubdevices);
+
+    for (uint32_t i = 0; i < n; i++)
+        phSubdevices[i] = (ze_device_handle_t)device->tiles[i];
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeDeviceGetRootDevice(ze_device_handle_t hDevice,
+                                                  ze_device_handle_t *phRootDevice)
+{
+    *phRootDevice = (ze_device_handle_t)((const struct zeta_device *)hDevice)->parent;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeDeviceGetStatus(ze_device_handle_t hDevice)
+{
+    return zeta_device_status((struct zeta_device *)hDevice);
+}
+
+ze_result_t ZE_APICALL impl_zeDeviceGetGlobalTimestamps(ze_device_handle_t hDevice,
+                                                        uint64_t *hostTimestamp,
+                                                        uint64_t *deviceTimestamp)
+{
+    struct zeta_device *device = (struct zeta_device *)hDevice;
+    uint64_t ticks = 0;
+    uint64_t host_ns = 0;
+    ze_result_t result = zeta_device_clock(device, &ticks, &host_ns);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    *hostTimestamp = host_ns;
+    *deviceTimestamp = ticks & zeta_valid_mask(device->backend->properties.timestamp_valid_bits);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Devices of one compute provider share memory. */
+static bool can_access(ze_device_handle_t hDevice, ze_device_handle_t hPeerDevice)
+{
+    const struct zeta_device *device = (const struct zeta_device *)hDevice;
+    const struct zeta_device *peer = (const struct zeta_device *)hPeerDevice;
+
+    return device == peer || (device->driver == peer->driver && device->driver->compute);
+}
+
+ze_result_t ZE_APICALL impl_zeDeviceCanAccessPeer(ze_device_handle_t hDevice,
+                                                  ze_device_handle_t hPeerDevice, ze_bool_t *value)
+{
+    *value = can_access(hDevice, hPeerDevice);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeDeviceGetP2PProperties(ze_device_handle_t hDevice,
+                                                     ze_device_handle_t hPeerDevice,
+                                                     ze_device_p2p_properties_t *pP2PProperties)
+{
+    pP2PProperties->flags =
+        can_access(hDevice, hPeerDevice)
+            ? ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS | ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS
+            : 0;
+    return ZE_RESULT_SUCCESS;
+}

@@ -1,0 +1,197 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/api/chain.h"
+#include "core/api/ddi.h"
+#include "core/api/names.h"
+#include "core/device/device.h"
+#include "core/device/extensions.h"
+#include "core/device/fault.h"
+#include "core/device/init.h"
+#include "core/plugin/host.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+static ze_result_t no_memory(void)
+{
+    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                      "no memory for the list of drivers and devices");
+}
+
+/* The driver of a compute provider, made when its first device comes. */
+static ze_result_t driver_for(struct zeta_driver_set *set, struct zeta_backend *compute,
+                              struct zeta_driver **out_driver)
+{
+    void *object = NULL;
+
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (set->drivers[i]->compute == compute) {
+            *out_driver = set->drivers[i];
+            return ZE_RESULT_SUCCESS;
+        }
+    }
+    struct zeta_driver **grown =
+        realloc(set->drivers, (set->count + 1) * sizeof(struct zeta_driver *));
+    if (!grown)
+        return no_memory();
+    set->drivers = grown;
+    ze_result_t result = zeta_object_create(ZETA_KIND_DRIVER, sizeof(struct zeta_driver), &object);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+
+    struct zeta_driver *driver = object;
+    driver->name = compute ? compute->id : "Zeta";
+    driver->compute = compute;
+    driver->index = set->count;
+    set->drivers[set->count++] = driver;
+    *out_driver = driver;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t append_device(struct zeta_device ***array, uint32_t *count,
+                                 struct zeta_device *device)
+{
+    struct zeta_device **grown = realloc(*array, (*count + 1) * sizeof(struct zeta_device *));
+
+    if (!grown)
+        return no_memory();
+    grown[(*count)++] = device;
+    *array = grown;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t create_device(const struct zeta_backend_device *backend,
+                                 struct zeta_device *parent, struct zeta_driver *driver,
+                                 struct zeta_device **out_device)
+{
+    struct zeta_plugin_string name = backend->properties.name;
+    void *object = NULL;
+    ZETA_CLEANUP(zeta_freep)
+    char *text = name.size > 0 ? strndup(name.data, (size_t)name.size) : strdup(backend->id);
+
+    ZETA_CLEANUP(zeta_freep) struct zeta_device_fault *fault = calloc(1, sizeof(*fault));
+
+    if (!text || !fault)
+        return no_memory();
+    (void)pthread_mutex_init(&fault->lock, NULL);
+    ze_result_t result = zeta_object_create(ZETA_KIND_DEVICE, sizeof(struct zeta_device), &object);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+
+    struct zeta_device *device = object;
+    device->driver = driver;
+    device->name = ZETA_TAKE(text);
+    device->last_fault = ZETA_TAKE(fault);
+    device->backend = backend;
+    device->parent = parent;
+    device->tile = backend->tile;
+    *out_device = device;
+    if (parent)
+        return append_device(&parent->tiles, &parent->tile_count, device);
+    return append_device(&driver->devices, &driver->device_count, device);
+}
+
+ze_result_t zeta_drivers_create(struct zeta_driver_set *out_set)
+{
+    size_t count = 0;
+    const struct zeta_backend_device *all = zeta_plugin_host_devices(&count);
+    ZETA_CLEANUP(zeta_freep) struct zeta_device **made = calloc(count + 1, sizeof(*made));
+    struct zeta_driver *driver = NULL;
+    ze_result_t result;
+
+    if (!made)
+        return no_memory();
+    *out_set = (struct zeta_driver_set){0};
+    for (size_t i = 0; i < count; i++) {
+        struct zeta_device *parent = all[i].parent < i ? made[all[i].parent] : NULL;
+
+        result = ZE_RESULT_SUCCESS;
+        if (parent)
+            driver = parent->driver;
+        else
+            result = driver_for(out_set, all[i].providers[ZETA_GROUP_COMPUTE].backend, &driver);
+        if (result == ZE_RESULT_SUCCESS)
+            result = create_device(&all[i], parent, driver, &made[i]);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    if (out_set->count > 0)
+        return ZE_RESULT_SUCCESS;
+    return driver_for(out_set, NULL, &driver);
+}
+
+ze_result_t ZE_APICALL impl_zeDriverGetApiVersion(ze_driver_handle_t hDriver ZETA_UNUSED,
+                                                  ze_api_version_t *version)
+{
+    *version = ZE_API_VERSION_1_17;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* "1.2.3" as 0x01020003: grows with every release and is never 0. */
+static uint32_t version_number(const char *text)
+{
+    unsigned long major = strtoul(text, (char **)&text, 10);
+    unsigned long minor = *text == '.' ? strtoul(text + 1, (char **)&text, 10) : 0;
+    unsigned long patch = *text == '.' ? strtoul(text + 1, NULL, 10) : 0;
+
+    return (uint32_t)(major << 24 | (minor & 0xff) << 16 | (patch & 0xffff));
+}
+
+/* FNV-1a, 64 bit. */
+static uint64_t digest(uint64_t seed, const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ seed;
+
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+ze_result_t ZE_APICALL impl_zeDriverGetProperties(ze_driver_handle_t hDriver,
+                                                  ze_driver_properties_t *pDriverProperties)
+{
+    const struct zeta_driver *driver = (const struct zeta_driver *)hDriver;
+    uint64_t uuid[2] = {digest(1, driver->name), digest(2, ZETA_VERSION)};
+
+    memcpy(pDriverProperties->uuid.id, uuid, sizeof(pDriverProperties->uuid.id));
+    pDriverProperties->driverVersion = version_number(ZETA_VERSION);
+
+    struct zeta_chain chain = zeta_chain_begin(pDriverProperties->pNext);
+    uint32_t stype;
+    void *node;
+    while ((node = zeta_chain_next(&chain, &stype)) != NULL) {
+        if (stype == ZE_STRUCTURE_TYPE_DRIVER_DDI_HANDLES_EXT_PROPERTIES &&
+            zeta_chain_readable(node, sizeof(ze_driver_ddi_handles_ext_properties_t))) {
+            ((ze_driver_ddi_handles_ext_properties_t *)node)->flags =
+                zeta_extensions_have_ddi_handles()
+                    ? ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED
+                    : 0;
+        } else if (stype == ZE_STRUCTURE_TYPE_DRIVER_MEMORY_FREE_EXT_PROPERTIES &&
+                   zeta_chain_readable(node, sizeof(ze_driver_memory_free_ext_properties_t))) {
+            ((ze_driver_memory_free_ext_properties_t *)node)->freePolicies =
+                ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE;
+        }
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeDriverGetIpcProperties(ze_driver_handle_t hDriver ZETA_UNUSED,
+                                                     ze_driver_ipc_properties_t *pIpcProperties)
+{
+    pIpcProperties->flags = 0;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeDriverGetExtensionFunctionAddress(
+    ze_driver_handle_t hDriver ZETA_UNUSED, const char *name, void **ppFunctionAddress)
+{
+    return zeta_function_address(name, ppFunctionAddress);
+}
+
+ze_result_t ZE_APICALL impl_zeDriverGetLastErrorDescription(ze_driver_handle_t hDriver ZETA_UNUSED,
+                                                            const char **ppString)
+{
+    *ppString = zeta_error_describe();
+    return ZE_RESULT_SUCCESS;
+}

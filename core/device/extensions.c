@@ -1,0 +1,53 @@
+#include "core/device/extensions.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include <level_zero/ze_api.h>
+#include <level_zero/zet_api.h>
+
+#include "core/api/ddi.h"
+#include "core/device/device.h"
+#include "core/util/cleanup.h"
+#include "zeta_impl.h"
+
+struct extension {
+    const char *name;
+    uint32_t version;
+};
+
+/* The first line depends on the loader and is skipped where it does not hold. */
+static const struct extension extensions[] = {
+    {ZE_DRIVER_DDI_HANDLES_EXT_NAME, ZE_MAKE_VERSION(1, 1)},
+    {ZE_EU_COUNT_EXT_NAME, ZE_MAKE_VERSION(1, 0)},
+    {ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_NAME, ZE_MAKE_VERSION(1, 0)},
+    {ZE_EVENT_QUERY_TIMESTAMPS_EXP_NAME, ZE_MAKE_VERSION(1, 0)},
+    {ZE_GLOBAL_OFFSET_EXP_NAME, ZE_MAKE_VERSION(1, 0)},
+    {ZE_KERNEL_MAX_GROUP_SIZE_PROPERTIES_EXT_NAME, ZE_MAKE_VERSION(1, 0)},
+    {ZE_MEMORY_FREE_POLICIES_EXT_NAME, ZE_MAKE_VERSION(1, 0)},
+    {ZE_PCI_PROPERTIES_EXT_NAME, ZE_MAKE_VERSION(1, 0)},
+};
+
+static const uint32_t extension_count = sizeof(extensions) / sizeof(extensions[0]);
+
+bool zeta_extensions_have_ddi_handles(void)
+{
+    return zeta_ddi_has(zeta_api_lowest_version(), 1, 13);
+}
+
+ze_result_t ZE_APICALL
+impl_zeDriverGetExtensionProperties(ze_driver_handle_t hDriver ZETA_UNUSED, uint32_t *pCount,
+                                    ze_driver_extension_properties_t *pExtensionProperties)
+{
+    uint32_t first = zeta_extensions_have_ddi_handles() ? 0 : 1;
+    uint32_t n = zeta_count_clip(pCount, extension_count - first, pExtensionProperties);
+
+    for (uint32_t i = 0; i < n; i++) {
+        ze_driver_extension_properties_t *out = &pExtensionProperties[i];
+
+        memset(out->name, 0, sizeof(out->name));
+        memcpy(out->name, extensions[first + i].name, strlen(extensions[first + i].name));
+        out->version = extensions[first + i].version;
+    }
+    return ZE_RESULT_SUCCESS;
+}

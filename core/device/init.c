@@ -1,0 +1,162 @@
+#include "core/device/init.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "core/api/dispatch.h"
+#include "core/command/command.h"
+#include "core/device/device.h"
+#include "core/object/object.h"
+#include "core/plugin/host.h"
+#include "core/settings/settings.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+/*
+ * State of one life of the library. A forked child gets a fresh one, whose lock was never taken:
+ * a thread of the parent may have held the old lock at the time of the fork.
+ */
+struct generation {
+    pthread_mutex_t lock;
+    struct zeta_driver_set set;
+};
+
+#define FRESH_GENERATION                                                                           \
+    {                                                                                              \
+        .lock = PTHREAD_MUTEX_INITIALIZER                                                          \
+    }
+
+_Atomic uint32_t zeta_core_state_word = ZETA_CORE_NEVER;
+
+static struct generation generation = FRESH_GENERATION;
+static _Atomic bool metrics_wanted;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+static void start_anew_in_child(void)
+{
+    static const struct generation fresh = FRESH_GENERATION;
+    uint32_t ready = ZETA_CORE_READY;
+
+    generation = fresh;
+    atomic_compare_exchange_strong(&zeta_core_state_word, &ready, ZETA_CORE_FORKED);
+}
+
+static void watch_forks(void)
+{
+    (void)pthread_atfork(NULL, NULL, start_anew_in_child);
+}
+
+/*
+ * The loader closes drivers from its own destructor, when plugins may be gone already: nothing is
+ * freed and nobody is called here.
+ */
+ZETA_AT_UNLOAD static void mark_dead(void)
+{
+    atomic_store(&zeta_core_state_word, ZETA_CORE_DEAD);
+    zeta_dispatch_set_valid(false);
+    zeta_object_close();
+}
+
+static ze_result_t start(struct generation *life)
+{
+    const void *tables[4];
+    ze_result_t result = zeta_settings_load();
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = zeta_object_init();
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    zeta_dispatch_fill(tables);
+    zeta_object_set_dispatch(tables);
+    zeta_device_set_finishers();
+    zeta_command_set_finishers();
+    result = zeta_plugin_host_start();
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    return zeta_drivers_create(&life->set);
+}
+
+ze_result_t zeta_core_init(void)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    (void)pthread_once(&fork_once, watch_forks);
+    if (!zeta_core_is_initialised()) {
+        (void)pthread_mutex_lock(&generation.lock);
+        uint32_t state = atomic_load(&zeta_core_state_word);
+        if (state == ZETA_CORE_DEAD) {
+            result = zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
+                                "the library is being unloaded and cannot be initialised again");
+        } else if (state != ZETA_CORE_READY) {
+            result = start(&generation);
+            if (result == ZE_RESULT_SUCCESS)
+                atomic_store(&zeta_core_state_word, ZETA_CORE_READY);
+            else
+                zeta_object_close();
+        }
+        (void)pthread_mutex_unlock(&generation.lock);
+    }
+    if (result == ZE_RESULT_SUCCESS)
+        atomic_store(&metrics_wanted, zeta_settings_switch("ZET_ENABLE_METRICS"));
+    return result;
+}
+
+bool zeta_core_metrics_wanted(void)
+{
+    return atomic_load(&metrics_wanted);
+}
+
+uint32_t zeta_driver_count(void)
+{
+    return generation.set.count;
+}
+
+struct zeta_driver *zeta_driver_at(uint32_t index)
+{
+    return generation.set.drivers[index];
+}
+
+static void list_drivers(uint32_t *count, ze_driver_handle_t *handles)
+{
+    uint32_t n = zeta_count_clip(count, generation.set.count, handles);
+
+    for (uint32_t i = 0; i < n; i++)
+        handles[i] = (ze_driver_handle_t)generation.set.drivers[i];
+}
+
+ze_result_t ZE_APICALL impl_zeInit(ze_init_flags_t flags)
+{
+    if (flags == ZE_INIT_FLAG_VPU_ONLY)
+        return zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
+                          "only VPU drivers were asked for, and Zeta has none");
+    return zeta_core_init();
+}
+
+ze_result_t ZE_APICALL impl_zeInitDrivers(uint32_t *pCount, ze_driver_handle_t *phDrivers,
+                                          ze_init_driver_type_desc_t *desc)
+{
+    ze_result_t result = zeta_core_init();
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if ((desc->flags & ZE_INIT_DRIVER_TYPE_FLAG_GPU) == 0) {
+        *pCount = 0;
+        return ZE_RESULT_SUCCESS;
+    }
+    list_drivers(pCount, phDrivers);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeDriverGet(uint32_t *pCount, ze_driver_handle_t *phDrivers)
+{
+    if (atomic_load(&zeta_core_state_word) == ZETA_CORE_NEVER)
+        return zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
+                          "zeDriverGet was called before zeInit or zeInitDrivers");
+    ze_result_t result = zeta_core_init();
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    list_drivers(pCount, phDrivers);
+    return ZE_RESULT_SUCCESS;
+}

@@ -1,0 +1,29 @@
+/*
+ * Steps of the initialisation that live in other files of this folder and of core/command.
+ */
+#ifndef ZETA_CORE_DEVICE_INIT_H
+#define ZETA_CORE_DEVICE_INIT_H
+
+#include <stdint.h>
+
+#include <level_zero/ze_api.h>
+
+struct zeta_driver;
+
+/** Drivers of the process; what zeta_drivers_create() made. */
+struct zeta_driver_set {
+    struct zeta_driver **drivers;
+    uint32_t count;
+};
+
+/**
+ * Makes a driver for each compute provider, one named "Zeta" for devices that nobody computes on
+ * (also when there is no device at all), and their devices.
+ * Errors: OUT_OF_HOST_MEMORY. Threading: the caller holds the initialisation lock.
+ */
+ze_result_t zeta_drivers_create(struct zeta_driver_set *out_set);
+
+/** Name the finishers of the kinds of object that this folder makes. */
+void zeta_device_set_finishers(void);
+
+#endif

@@ -1,0 +1,338 @@
+#include "core/device/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/api/chain.h"
+#include "core/device/device.h"
+#include "core/plugin/host.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+void zeta_kernel_finish(void *object)
+{
+    struct zeta_kernel *kernel = object;
+    struct zeta_module *module = kernel->module;
+
+    if (kernel->plugin_kernel)
+        module->backend->compute.kernel_destroy(module->backend->self, kernel->plugin_kernel);
+    zeta_kernel_state_destroy(kernel->state);
+    zeta_object_unpin(module);
+}
+
+static ze_result_t fill_kernel(struct zeta_kernel *kernel, const char *name)
+{
+    struct zeta_backend *backend = kernel->module->backend;
+    struct zeta_plugin_string text = {.data = name, .size = strlen(name)};
+    uint32_t code = backend->compute.kernel_create(backend->self, kernel->module->plugin_module,
+                                                   text, &kernel->plugin_kernel);
+
+    if (code == ZETA_PLUGIN_INVALID_KERNEL_NAME)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_KERNEL_NAME,
+                          "the module has no kernel \"%s\"; it has %u, the first is \"%s\"", name,
+                          kernel->module->kernel_count,
+                          kernel->module->kernel_count ? kernel->module->kernel_names[0] : "");
+    if (code != ZETA_PLUGIN_SUCCESS)
+        return zeta_backend_result(backend, code, "creating a kernel");
+    return zeta_kernel_state_create(kernel->module, kernel->plugin_kernel, &kernel->state);
+}
+
+ze_result_t ZE_APICALL impl_zeKernelCreate(ze_module_handle_t hModule, const ze_kernel_desc_t *desc,
+                                           ze_kernel_handle_t *phKernel)
+{
+    struct zeta_module *module = (struct zeta_module *)hModule;
+    void *object = NULL;
+
+    if (!zeta_object_pin(module, ZETA_KIND_MODULE))
+        return zeta_object_explain(hModule, ZETA_KIND_MODULE, "zeKernelCreate", "hModule");
+    ze_result_t result = zeta_object_create(ZETA_KIND_KERNEL, sizeof(struct zeta_kernel), &object);
+    if (result != ZE_RESULT_SUCCESS) {
+        zeta_object_unpin(module);
+        return result;
+    }
+    struct zeta_kernel *kernel = object;
+    kernel->module = module;
+    result = fill_kernel(kernel, desc->pKernelName);
+    if (result != ZE_RESULT_SUCCESS) {
+        if (zeta_object_retire(kernel))
+            zeta_object_unpin(kernel);
+        return result;
+    }
+    atomic_fetch_add(&module->live_kernels, 1);
+    *phKernel = (ze_kernel_handle_t)kernel;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeKernelDestroy(ze_kernel_handle_t hKernel)
+{
+    struct zeta_kernel *kernel = (struct zeta_kernel *)hKernel;
+
+    if (!zeta_object_retire(kernel))
+        return zeta_object_explain(hKernel, ZETA_KIND_KERNEL, "zeKernelDestroy", "hKernel");
+    atomic_fetch_sub(&kernel->module->live_kernels, 1);
+    zeta_object_unpin(kernel);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeKernelSetGroupSize(ze_kernel_handle_t hKernel, uint32_t groupSizeX,
+                                                 uint32_t groupSizeY, uint32_t groupSizeZ)
+{
+    struct zeta_kernel *kernel = (struct zeta_kernel *)hKernel;
+    const uint32_t size[3] = {groupSizeX, groupSizeY, groupSizeZ};
+    ze_result_t result = zeta_kernel_check_group_size(kernel, size);
+
+    if (result == ZE_RESULT_SUCCESS)
+        memcpy(kernel->state->group_size, size, sizeof(size));
+    return result;
+}
+
+/* The largest divisor of n that is at most limit; limit >= 1. */
+static uint32_t largest_divisor(uint32_t n, uint32_t limit)
+{
+    if (limit >= n)
+        return n;
+    for (uint32_t d = limit; d > 1; d--) {
+        if (n % d == 0)
+            return d;
+    }
+    return 1;
+}
+
+ze_result_t ZE_APICALL impl_zeKernelSuggestGroupSize(ze_kernel_handle_t hKernel,
+                                                     uint32_t globalSizeX, uint32_t globalSizeY,
+                                                     uint32_t globalSizeZ, uint32_t *groupSizeX,
+                                                     uint32_t *groupSizeY, uint32_t *groupSizeZ)
+{
+    const struct zeta_kernel *kernel = (const struct zeta_kernel *)hKernel;
+    const struct zeta_plugin_device_properties *device =
+        &kernel->module->device->backend->properties;
+    const struct zeta_plugin_kernel_properties *p = &kernel->state->properties;
+    const uint32_t global[3] = {globalSizeX, globalSizeY, globalSizeZ};
+    uint32_t room = p->max_group_size ? p->max_group_size : device->max_group_size;
+    uint32_t size[3];
+
+    for (int i = 0; i < 3; i++) {
+        if (global[i] == 0)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION,
+                              "global size %u x %u x %u has a zero", global[0], global[1],
+                              global[2]);
+    }
+    /* Divisors only: programs give up when the last group would be smaller than the others. */
+    for (int i = 0; i < 3; i++) {
+        uint32_t limit =
+            device->max_group_size_xyz[i] < room ? device->max_group_size_xyz[i] : room;
+
+        size[i] = p->required_group_size[i] ? p->required_group_size[i]
+                                            : largest_divisor(global[i], limit ? limit : 1);
+        room = room / size[i] ? room / size[i] : 1;
+    }
+    *groupSizeX = size[0];
+    *groupSizeY = size[1];
+    *groupSizeZ = size[2];
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeKernelSuggestMaxCooperativeGroupCount(ze_kernel_handle_t hKernel,
+                                                                    uint32_t *totalGroupCount)
+{
+    *totalGroupCount = zeta_kernel_max_cooperative_groups((const struct zeta_kernel *)hKernel);
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t wrong_size(const struct zeta_kernel *kernel, uint32_t index, size_t given,
+                              uint32_t wanted)
+{
+    return zeta_error(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+                      "argument %u of kernel \"%s\" has %u bytes, not %zu", index,
+                      kernel->state->name, wanted, given);
+}
+
+static ze_result_t set_local(struct zeta_kernel *kernel, uint32_t index, size_t size,
+                             const void *value)
+{
+    struct zeta_kernel_argument *argument = &kernel->state->arguments[index];
+    uint32_t most = kernel->module->device->backend->properties.max_shared_local_bytes;
+    uint64_t bytes = size;
+
+    if (value)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "argument %u of kernel \"%s\" is local memory: it takes a size and no "
+                          "value",
+                          index, kernel->state->name);
+    if (size == 0 || size > most)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+                          "argument %u of kernel \"%s\": local memory of %zu bytes; 1 to %u are "
+                          "possible",
+                          index, kernel->state->name, size, most);
+    memcpy(kernel->state->block + argument->offset_bytes, &bytes, sizeof(bytes));
+    argument->is_set = true;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t set_argument(struct zeta_kernel *kernel, uint32_t index, size_t size,
+                                const void *value)
+{
+    struct zeta_kernel_state *state = kernel->state;
+
+    if (index >= state->argument_count)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
+                          "kernel \"%s\" has %u arguments, there is no number %u", state->name,
+                          state->argument_count, index);
+    struct zeta_kernel_argument *argument = &state->arguments[index];
+    if (argument->kind == ZETA_PLUGIN_ARG_LOCAL)
+        return set_local(kernel, index, size, value);
+    if (size != argument->size_bytes)
+        return wrong_size(kernel, index, size, argument->size_bytes);
+    if (value)
+        memcpy(state->block + argument->offset_bytes, value, size);
+    else
+        memset(state->block + argument->offset_bytes, 0, size);
+    argument->is_set = true;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_kernel_set_arguments(struct zeta_kernel *kernel, void **arguments)
+{
+    for (uint32_t i = 0; i < kernel->state->argument_count; i++) {
+        const struct zeta_kernel_argument *argument = &kernel->state->arguments[i];
+        size_t size = argument->size_bytes;
+        const void *value = arguments[i];
+
+        if (argument->kind == ZETA_PLUGIN_ARG_LOCAL) {
+            if (!value)
+                return wrong_size(kernel, i, 0, 8);
+            memcpy(&size, value, sizeof(size));
+            value = NULL;
+        }
+        ze_result_t result = set_argument(kernel, i, size, value);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeKernelSetArgumentValue(ze_kernel_handle_t hKernel, uint32_t argIndex,
+                                                     size_t argSize, const void *pArgValue)
+{
+    return set_argument((struct zeta_kernel *)hKernel, argIndex, argSize, pArgValue);
+}
+
+ze_result_t ZE_APICALL impl_zeKernelSetIndirectAccess(ze_kernel_handle_t hKernel,
+                                                      ze_kernel_indirect_access_flags_t flags)
+{
+    ((struct zeta_kernel *)hKernel)->state->indirect_access = flags;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeKernelGetIndirectAccess(ze_kernel_handle_t hKernel,
+                                                      ze_kernel_indirect_access_flags_t *pFlags)
+{
+    *pFlags = ((const struct zeta_kernel *)hKernel)->state->indirect_access;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeKernelGetSourceAttributes(ze_kernel_handle_t hKernel, uint32_t *pSize,
+                                                        char **pString)
+{
+    const char *text = ((const struct zeta_kernel *)hKernel)->state->attributes;
+    uint32_t bytes = (uint32_t)strlen(text) + 1;
+    uint32_t room = *pSize;
+
+    *pSize = bytes;
+    if (!pString)
+        return ZE_RESULT_SUCCESS;
+    if (room < bytes || !*pString)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "the source attributes have %u bytes and the buffer only %u", bytes,
+                          *pString ? room : 0);
+    memcpy(*pString, text, bytes);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* No backend can divide its caches in another way yet, and a program that asks may rely on it. */
+ze_result_t ZE_APICALL impl_zeKernelSetCacheConfig(ze_kernel_handle_t hKernel,
+                                                   ze_cache_config_flags_t flags)
+{
+    const struct zeta_kernel *kernel = (const struct zeta_kernel *)hKernel;
+
+    if (flags == 0)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                      "the caches of %s cannot be divided in another way than they are",
+                      kernel->module->device->name);
+}
+
+static void fill_chained(const struct zeta_kernel *kernel, const void *next)
+{
+    const struct zeta_plugin_kernel_properties *p = &kernel->state->properties;
+    const struct zeta_plugin_device_properties *device =
+        &kernel->module->device->backend->properties;
+    struct zeta_chain chain = zeta_chain_begin(next);
+    uint32_t stype;
+    void *node;
+
+    while ((node = zeta_chain_next(&chain, &stype)) != NULL) {
+        if (stype == ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES &&
+            zeta_chain_readable(node, sizeof(ze_kernel_preferred_group_size_properties_t))) {
+            ((ze_kernel_preferred_group_size_properties_t *)node)->preferredMultiple =
+                p->max_subgroup_size ? p->max_subgroup_size : 1;
+        } else if (stype == ZE_STRUCTURE_TYPE_KERNEL_MAX_GROUP_SIZE_EXT_PROPERTIES &&
+                   zeta_chain_readable(node, sizeof(ze_kernel_max_group_size_properties_ext_t))) {
+            ((ze_kernel_max_group_size_properties_ext_t *)node)->maxGroupSize =
+                p->max_group_size ? p->max_group_size : device->max_group_size;
+        }
+    }
+}
+
+ze_result_t ZE_APICALL impl_zeKernelGetProperties(ze_kernel_handle_t hKernel,
+                                                  ze_kernel_properties_t *pKernelProperties)
+{
+    const struct zeta_kernel *kernel = (const struct zeta_kernel *)hKernel;
+    const struct zeta_plugin_kernel_properties *p = &kernel->state->properties;
+    ze_kernel_properties_t *out = pKernelProperties;
+
+    out->numKernelArgs = kernel->state->argument_count;
+    out->requiredGroupSizeX = p->required_group_size[0];
+    out->requiredGroupSizeY = p->required_group_size[1];
+    out->requiredGroupSizeZ = p->required_group_size[2];
+    out->requiredNumSubGroups = 0;
+    out->requiredSubgroupSize = 0;
+    out->maxSubgroupSize = p->max_subgroup_size ? p->max_subgroup_size : 1;
+    out->maxNumSubgroups = p->max_subgroups;
+    out->localMemSize = p->local_bytes;
+    out->privateMemSize = p->private_bytes;
+    out->spillMemSize = p->spill_bytes;
+    memcpy(out->uuid.kid, p->uuid, sizeof(out->uuid.kid));
+    memcpy(out->uuid.mid, p->module_uuid, sizeof(out->uuid.mid));
+    fill_chained(kernel, out->pNext);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeKernelGetName(ze_kernel_handle_t hKernel, size_t *pSize, char *pName)
+{
+    const char *name = ((const struct zeta_kernel *)hKernel)->state->name;
+    size_t bytes = strlen(name) + 1;
+    size_t room = *pSize;
+
+    *pSize = bytes;
+    if (!pName)
+        return ZE_RESULT_SUCCESS;
+    if (room < bytes)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "the name of kernel \"%s\" has %zu bytes and the buffer only %zu", name,
+                          bytes, room);
+    memcpy(pName, name, bytes);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeKernelSetGlobalOffsetExp(ze_kernel_handle_t hKernel, uint32_t offsetX,
+                                                       uint32_t offsetY, uint32_t offsetZ)
+{
+    struct zeta_kernel_state *state = ((struct zeta_kernel *)hKernel)->state;
+
+    state->global_offset[0] = offsetX;
+    state->global_offset[1] = offsetY;
+    state->global_offset[2] = offsetZ;
+    return ZE_RESULT_SUCCESS;
+}

@@ -138,8 +138,9 @@ static void print_overhead(const struct zeta_stat_report *report, FILE *stream)
     zeta_duration_format(report->cpu_ns, cpu);
     zeta_duration_format(report->calculation_ns, calculation);
     (void)fprintf(stream,
-                  "\nSampled for %s. Overhead: %s of CPU time of this process (%.1f %% of one "
-                  "core),\n%s of it to calculate metric values.\n",
+                  "\nSampled for %s.\n"
+                  "Overhead in CPU time of zeta: %s (%.1f %% of one core),\n"
+                  "of which %s to calculate metric values.\n",
                   elapsed, cpu, share, calculation);
 }
 

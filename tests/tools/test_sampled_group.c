@@ -1,0 +1,135 @@
+/*
+ * Rows of a group as they come: sums, time that no row covers, wraps, the last instant reached.
+ */
+#include "sampled_group.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "fake_group.h"
+
+#define WRAP_NS UINT64_C(171798691840)
+
+struct fixture {
+    struct fake_group fake;
+    struct zeta_sampled_group group;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = test_calloc(1, sizeof(*fixture));
+
+    fake_group_init(&fixture->fake);
+    if (!zeta_sampled_group_init(&fixture->group, &fixture->fake.entry, 1))
+        return -1;
+    fixture->group.period_ns = 1000;
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+
+    zeta_sampled_group_finish(&fixture->group);
+    test_free(fixture);
+    return 0;
+}
+
+static void rows__in_sequence__add_up(void **state)
+{
+    struct fixture *fixture = *state;
+    struct zeta_sampled_group *group = &fixture->group;
+
+    fake_group_add(group, 0, 5000, 1000, 10, 100.0F);
+    fake_group_add(group, 0, 6000, 3000, 20, 0.0F);
+    assert_true(group->samples == 2);
+    assert_true(group->lost_ns == 0);
+    assert_true(zeta_account_total(&group->accounts[FAKE_OPS]).u64 == 30);
+    assert_true(zeta_account_total(&group->accounts[FAKE_TIME]).u64 == 4000);
+    assert_true(zeta_account_mean(&group->accounts[FAKE_BUSY]).f64 == 25.0);
+}
+
+static void lost_time__gap_between_rows__is_counted(void **state)
+{
+    struct fixture *fixture = *state;
+    struct zeta_sampled_group *group = &fixture->group;
+
+    fake_group_add(group, 0, 5000, 1000, 0, 0.0F);
+    fake_group_add(group, 0, 9000, 1000, 0, 0.0F);
+    assert_true(group->lost_ns == 3000);
+}
+
+static void lost_time__rounding__is_none(void **state)
+{
+    struct fixture *fixture = *state;
+    struct zeta_sampled_group *group = &fixture->group;
+
+    fake_group_add(group, 0, 5000, 1000, 0, 0.0F);
+    fake_group_add(group, 0, 6040, 1000, 0, 0.0F);
+    fake_group_add(group, 0, 7000, 1000, 0, 0.0F);
+    assert_true(group->lost_ns == 0);
+}
+
+static void lost_time__clock_wraps__goes_on(void **state)
+{
+    struct fixture *fixture = *state;
+    struct zeta_sampled_group *group = &fixture->group;
+
+    assert_true(group->wrap_ns == WRAP_NS);
+    fake_group_add(group, 0, WRAP_NS - 500, 1000, 0, 0.0F);
+    fake_group_add(group, 0, 500, 1000, 0, 0.0F);
+    assert_true(group->lost_ns == 0);
+    fake_group_add(group, 0, 3500, 1000, 0, 0.0F);
+    assert_true(group->lost_ns == 2000);
+}
+
+static void reaches__before_and_after_the_last_row__differs(void **state)
+{
+    struct fixture *fixture = *state;
+    struct zeta_sampled_group *group = &fixture->group;
+
+    assert_false(zeta_sampled_group_reaches(group, 0));
+    fake_group_add(group, 0, 5000, 1000, 0, 0.0F);
+    assert_true(zeta_sampled_group_reaches(group, 5999));
+    assert_true(zeta_sampled_group_reaches(group, 6000));
+    assert_false(zeta_sampled_group_reaches(group, 6001));
+    /* Just before the wrap is long past, seen from just after it. */
+    assert_true(zeta_sampled_group_reaches(group, WRAP_NS - 10));
+    /* The clock may not be masked. */
+    assert_false(zeta_sampled_group_reaches(group, WRAP_NS + 6001));
+}
+
+static void reaches__several_tiles__waits_for_all(void **state)
+{
+    struct fixture *fixture = *state;
+    struct zeta_sampled_group group;
+
+    assert_true(zeta_sampled_group_init(&group, &fixture->fake.entry, 2));
+    group.period_ns = 1000;
+    fake_group_add(&group, 0, 5000, 1000, 1, 0.0F);
+    assert_false(zeta_sampled_group_reaches(&group, 5500));
+    fake_group_add(&group, 1, 5000, 1000, 2, 0.0F);
+    assert_true(zeta_sampled_group_reaches(&group, 5500));
+    assert_true(group.lost_ns == 0);
+    assert_true(zeta_account_total(&group.accounts[FAKE_OPS]).u64 == 3);
+    zeta_sampled_group_finish(&group);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(rows__in_sequence__add_up, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lost_time__gap_between_rows__is_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lost_time__rounding__is_none, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lost_time__clock_wraps__goes_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(reaches__before_and_after_the_last_row__differs, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(reaches__several_tiles__waits_for_all, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,160 @@
+/*
+ * Numbers and durations as people read and write them.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "duration.h"
+#include "number.h"
+
+static uint64_t parse(const char *text)
+{
+    uint64_t duration_ns = 0;
+
+    return zeta_duration_parse(text, &duration_ns) ? duration_ns : 0;
+}
+
+static void duration_parse__every_unit__gives_ns(void **state)
+{
+    (void)state;
+    assert_true(parse("1ns") == 1);
+    assert_true(parse("250us") == 250000);
+    assert_true(parse("1ms") == 1000000);
+    assert_true(parse("0.5ms") == 500000);
+    assert_true(parse("10s") == UINT64_C(10000000000));
+    assert_true(parse("2 min") == UINT64_C(120000000000));
+}
+
+static void duration_parse__anything_else__is_refused(void **state)
+{
+    static const char *const texts[] = {"",
+                                        "1",
+                                        "ms",
+                                        "0ms",
+                                        "-1ms",
+                                        "+1ms",
+                                        " 1ms",
+                                        "1msx",
+                                        "1 m s",
+                                        "nanms",
+                                        "infs",
+                                        "0x10ms",
+                                        "0X1ms",
+                                        "1e99s",
+                                        "1h",
+                                        "1.2.3s",
+                                        "99999999999999min"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        if (parse(texts[i]) != 0)
+            fail_msg("'%s' was taken for a duration", texts[i]);
+    }
+}
+
+static void assert_duration(uint64_t duration_ns, const char *expected)
+{
+    char text[ZETA_DURATION_TEXT_BYTES];
+
+    zeta_duration_format(duration_ns, text);
+    assert_string_equal(text, expected);
+}
+
+static void duration_format__any__takes_the_largest_unit(void **state)
+{
+    (void)state;
+    assert_duration(0, "0 ns");
+    assert_duration(999, "999 ns");
+    assert_duration(1000, "1 us");
+    assert_duration(1310720, "1.311 ms");
+    assert_duration(1500000000, "1.5 s");
+    assert_duration(UINT64_C(90000000000), "90 s");
+}
+
+static void assert_number(struct zeta_number number, unsigned width, const char *expected)
+{
+    char text[ZETA_NUMBER_TEXT_BYTES];
+
+    zeta_number_format(number, width, text);
+    assert_string_equal(text, expected);
+    assert_true(strlen(text) <= width);
+}
+
+static void number_format__fitting__is_exact(void **state)
+{
+    (void)state;
+    assert_number(zeta_number_u64(33554432), 13, "33554432");
+    assert_number(zeta_number_f64(12.345), 10, "12.35");
+    assert_number(zeta_number_f64(0.0), 10, "0.00");
+}
+
+static void number_format__too_long__is_rounded(void **state)
+{
+    (void)state;
+    assert_number(zeta_number_u64(UINT64_MAX), 10, "1.84e+19");
+    assert_number(zeta_number_f64(1e300), 10, "1e+300");
+    assert_number(zeta_number_f64(-123456789012.0), 10, "-1.23e+11");
+    assert_number(zeta_number_f64(0.0001234), 10, "0.00012");
+}
+
+static void number_format__none__is_not_available(void **state)
+{
+    (void)state;
+    assert_number(zeta_number_f64(NAN), 10, "n/a");
+}
+
+static void number_exact__any__reads_back(void **state)
+{
+    char text[ZETA_NUMBER_TEXT_BYTES];
+
+    (void)state;
+    zeta_number_format_exact(zeta_number_u64(UINT64_MAX), text);
+    assert_string_equal(text, "18446744073709551615");
+    zeta_number_format_exact(zeta_number_f64(0.1), text);
+    assert_true(strtod(text, NULL) == 0.1);
+    zeta_number_format_exact(zeta_number_none(), text);
+    assert_string_equal(text, "");
+}
+
+static void number_from_value__every_type__is_read(void **state)
+{
+    zet_typed_value_t value = {.type = ZET_VALUE_TYPE_UINT32, .value.ui64 = UINT64_MAX};
+
+    (void)state;
+    assert_true(zeta_number_from_value(&value).u64 == UINT32_MAX);
+    value.type = ZET_VALUE_TYPE_UINT64;
+    assert_true(zeta_number_from_value(&value).u64 == UINT64_MAX);
+    value.type = ZET_VALUE_TYPE_UINT16;
+    assert_true(zeta_number_from_value(&value).u64 == UINT16_MAX);
+    value.type = ZET_VALUE_TYPE_UINT8;
+    assert_true(zeta_number_from_value(&value).u64 == UINT8_MAX);
+    value.type = ZET_VALUE_TYPE_STRING;
+    assert_int_equal(zeta_number_from_value(&value).kind, ZETA_NUMBER_NONE);
+    value = (zet_typed_value_t){.type = ZET_VALUE_TYPE_BOOL8, .value.b8 = 7};
+    assert_true(zeta_number_from_value(&value).u64 == 1);
+    value = (zet_typed_value_t){.type = ZET_VALUE_TYPE_FLOAT32, .value.fp32 = 0.5F};
+    assert_true(zeta_number_from_value(&value).f64 == 0.5);
+    value = (zet_typed_value_t){.type = ZET_VALUE_TYPE_FLOAT64, .value.fp64 = (double)NAN};
+    assert_int_equal(zeta_number_from_value(&value).kind, ZETA_NUMBER_NONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(duration_parse__every_unit__gives_ns),
+        cmocka_unit_test(duration_parse__anything_else__is_refused),
+        cmocka_unit_test(duration_format__any__takes_the_largest_unit),
+        cmocka_unit_test(number_format__fitting__is_exact),
+        cmocka_unit_test(number_format__too_long__is_rounded),
+        cmocka_unit_test(number_format__none__is_not_available),
+        cmocka_unit_test(number_exact__any__reads_back),
+        cmocka_unit_test(number_from_value__every_type__is_read),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -8,7 +8,8 @@
  *
  * Callers reach a backend through the tables in struct zeta_backend. They are full size, and every
  * function that the plugin lacks is a stub that returns UNSUPPORTED_FEATURE or does nothing, so
- * nobody tests a slot before calling it:
+ * nobody tests a slot before calling it (stream_pending answers UINT64_MAX when the plugin does not
+ * know, stream_descriptor -1, status SUCCESS):
  *
  *     const struct zeta_provider *p = &device->providers[ZETA_GROUP_METRIC_STREAM];
  *     if (!p->backend)
@@ -132,6 +133,12 @@ const char *const *zeta_plugin_host_user_sets(size_t *out_count);
  * For tests and leak checks: the library itself never unloads plugins.
  */
 void zeta_plugin_host_stop(void);
+
+/**
+ * True while this thread is inside zeta_plugin_host_start(), that is: when a plugin calls back into
+ * the API of its host. The initialisation looks at it before it takes its lock.
+ */
+bool zeta_plugin_host_starting(void);
 
 /** The active backend that a host service was called for; NULL during negotiation and init. */
 struct zeta_backend *zeta_plugin_host_backend(struct zeta_plugin_host *host);

@@ -1,0 +1,207 @@
+/*
+ * The functions of zeta.h about plugins, settings and the library itself.
+ */
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/plugin/check.h"
+#include "core/plugin/host.h"
+#include "core/settings/paths.h"
+#include "core/settings/settings.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "core/util/list.h"
+#include "zeta/zeta.h"
+
+/* Copies as much of a filled struct as the caller's has room for; struct_size stays the caller's.
+ */
+static void copy_out(void *target, const void *source, size_t source_size)
+{
+    size_t size;
+
+    memcpy(&size, target, sizeof(size));
+    if (size > source_size)
+        size = source_size;
+    if (size > sizeof(size))
+        memcpy((char *)target + sizeof(size), (const char *)source + sizeof(size),
+               size - sizeof(size));
+}
+
+/* Elements of the caller are as large as the first one says. */
+static void *element(void *array, uint32_t index)
+{
+    size_t size;
+
+    memcpy(&size, array, sizeof(size));
+    return (char *)array + (size_t)index * size;
+}
+
+/*
+ * The rules that all lists share: without an array the count is asked for; else count is the room,
+ * and becomes what was written. Gives how many elements to write.
+ */
+static uint32_t clip_count(uint32_t *count, size_t available, const void *array)
+{
+    if (!array || *count == 0 || *count > available)
+        *count = (uint32_t)available;
+    return array ? *count : 0;
+}
+
+static ze_result_t check_list(const char *function, const uint32_t *count, const void *array,
+                              size_t smallest)
+{
+    size_t size = smallest;
+
+    if (!count)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER, "%s: count is null.", function);
+    if (array && *count > 0)
+        memcpy(&size, array, sizeof(size));
+    if (size < smallest)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "%s: struct_size of the first element is %zu; set it to sizeof() of the "
+                          "struct before the call.",
+                          function, size);
+    return ZE_RESULT_SUCCESS;
+}
+
+const char *zetaGetVersion(void)
+{
+    return ZETA_VERSION;
+}
+
+const char *zetaGetLastError(void)
+{
+    return zeta_error_describe();
+}
+
+ze_result_t zetaPluginGet(uint32_t *count, struct zeta_plugin_info *plugins)
+{
+    size_t available = 0;
+    const struct zeta_plugin_record *records = zeta_plugin_host_records(&available);
+    ze_result_t result =
+        check_list("zetaPluginGet", count, plugins, offsetof(struct zeta_plugin_info, manifest));
+    uint32_t asked;
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!records)
+        return zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
+                          "zetaPluginGet: call zeInit or zeInitDrivers first.");
+    asked = *count;
+    for (uint32_t i = 0, n = clip_count(count, available, asked > 0 ? plugins : NULL); i < n; i++) {
+        const struct zeta_plugin_info info = {
+            .id = records[i].id,
+            .manifest = records[i].manifest,
+            .library = records[i].library,
+            .version = records[i].version,
+            .device_class = records[i].device_class,
+            .provides = records[i].provides,
+            .state = records[i].state,
+            .device_count = records[i].device_count,
+            .reason = records[i].reason,
+        };
+
+        copy_out(element(plugins, i), &info, sizeof(info));
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* The list is made once and kept, because callers keep its strings. */
+static _Atomic(struct zeta_base_dirs *) search_dirs;
+
+static const struct zeta_base_dirs *get_search_dirs(void)
+{
+    struct zeta_base_dirs *dirs = atomic_load_explicit(&search_dirs, memory_order_acquire);
+    struct zeta_base_dirs *expected = NULL;
+
+    if (dirs)
+        return dirs;
+    dirs = calloc(1, sizeof(*dirs));
+    if (!dirs || zeta_settings_load() != ZE_RESULT_SUCCESS ||
+        zeta_paths_search(dirs) != ZE_RESULT_SUCCESS) {
+        free(dirs);
+        return NULL;
+    }
+    if (atomic_compare_exchange_strong(&search_dirs, &expected, dirs))
+        return dirs;
+    zeta_paths_finish(dirs);
+    free(dirs);
+    return expected;
+}
+
+ze_result_t zetaSearchPathGet(uint32_t *count, struct zeta_search_path *paths)
+{
+    ze_result_t result =
+        check_list("zetaSearchPathGet", count, paths, offsetof(struct zeta_search_path, origin));
+    const struct zeta_base_dirs *dirs;
+    uint32_t n;
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    dirs = get_search_dirs();
+    if (!dirs)
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                          "There is no memory for the list of plugin directories.");
+    n = clip_count(count, dirs->count, *count > 0 ? paths : NULL);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct zeta_base_dir *dir = &dirs->dirs[i];
+        struct stat status;
+        struct zeta_search_path path = {.path = dir->path, .origin = dir->origin};
+
+        path.exists = stat(dir->path, &status) == 0;
+        path.used = !dir->skip;
+        path.note = dir->skip ? dir->skip : "";
+        copy_out(element(paths, i), &path, sizeof(path));
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zetaPluginCheck(const char *manifest_path, uint32_t *out_state, char *report,
+                            size_t report_bytes)
+{
+    ZETA_CLEANUP(zeta_text_finish) struct zeta_text text = {0};
+    ze_result_t result;
+    size_t length;
+
+    if (!manifest_path || !out_state || (!report && report_bytes > 0))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER, "zetaPluginCheck: %s is null.",
+                          !manifest_path ? "manifest_path"
+                          : !out_state   ? "out_state"
+                                         : "report");
+    result = zeta_settings_load();
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_check_manifest(manifest_path, ZETA_CHECK_LIMIT_NS, out_state, &text);
+    if (result != ZE_RESULT_SUCCESS || report_bytes == 0)
+        return result;
+    length = text.length < report_bytes ? text.length : report_bytes - 1;
+    memcpy(report, zeta_text_get(&text), length);
+    report[length] = '\0';
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zetaSettingGet(uint32_t *count, struct zeta_setting *settings)
+{
+    ze_result_t result =
+        check_list("zetaSettingGet", count, settings, offsetof(struct zeta_setting, value));
+    const struct zeta_setting_entry *entries;
+    size_t available = 0;
+    uint32_t n;
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!zeta_plugin_host_records(&available))
+        return zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
+                          "zetaSettingGet: call zeInit or zeInitDrivers first.");
+    entries = zeta_settings_all(&available);
+    n = clip_count(count, available, *count > 0 ? settings : NULL);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct zeta_setting setting = {
+            .name = entries[i].name, .value = entries[i].value, .origin = entries[i].origin};
+
+        copy_out(element(settings, i), &setting, sizeof(setting));
+    }
+    return ZE_RESULT_SUCCESS;
+}

@@ -1,0 +1,259 @@
+/*
+ * Trying a plugin in a child process, so that a crash or a hang is a result and no accident.
+ *
+ * The child goes through the same steps as the host and writes after each step what it has reached;
+ * the parent reads until the pipe closes or time is up.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/plugin/check.h"
+#include "core/plugin/entry.h"
+#include "core/plugin/match.h"
+#include "core/settings/settings.h"
+#include "core/util/cleanup.h"
+#include "core/util/clock.h"
+#include "core/util/log.h"
+
+/* What the child writes, one record per step. Smaller than a pipe takes in one piece. */
+struct message {
+    uint32_t state;
+    uint32_t final; /* 1: nothing follows */
+    char text[2000];
+};
+
+/* The child's side. */
+struct child {
+    int fd;
+    struct zeta_plugin_host *entry;
+};
+
+static void say(const struct child *child, uint32_t state, bool final, const char *text)
+{
+    struct message message = {.state = state, .final = final};
+    ssize_t written;
+
+    (void)snprintf(message.text, sizeof(message.text), "%s", text);
+    written = write(child->fd, &message, sizeof(message));
+    (void)written; /* without a reader nobody wants to know */
+}
+
+/* The step that begins now: what the parent reports if nothing follows. */
+static void begin(const struct child *child, const char *step)
+{
+    say(child, ZETA_PLUGIN_STATE_FAILED, false, step);
+}
+
+static void say_success(const struct child *child, const struct zeta_text *warning)
+{
+    struct zeta_plugin_host *entry = child->entry;
+    struct zeta_machine machine = {0};
+    struct zeta_text text = {0};
+    struct zeta_text reason = {0};
+    uint32_t state = entry->active ? ZETA_PLUGIN_STATE_ACTIVE : ZETA_PLUGIN_STATE_NO_DEVICE;
+
+    if (warning->length > 0) {
+        say(child, ZETA_PLUGIN_STATE_NOT_LOADABLE, true, zeta_text_get(warning));
+        return;
+    }
+    zeta_text_add(&text, "The plugin %s works: %u device%s", entry->manifest.id,
+                  entry->device_count, entry->device_count == 1 ? "" : "s");
+    for (uint32_t i = 0; i < entry->device_count; i++)
+        zeta_text_add(&text, "%s%.*s", i == 0 ? " (" : ", ", (int)entry->properties[i].id.size,
+                      entry->properties[i].id.data);
+    zeta_text_add(&text, "%s, %zu set file%s.", entry->device_count > 0 ? ")" : "",
+                  entry->set_files.count, entry->set_files.count == 1 ? "" : "s");
+    if (!zeta_machine_matches(&machine, &entry->manifest, &reason))
+        zeta_text_add(&text, " It would not be opened by itself: %s", zeta_text_get(&reason));
+    say(child, state, true, zeta_text_get(&text));
+}
+
+static void stop_child(const struct child *child)
+{
+    say(child, child->entry->state, true, zeta_text_get(&child->entry->reason));
+}
+
+static void run_steps(const struct child *child)
+{
+    struct zeta_plugin_host *entry = child->entry;
+    struct zeta_text warning = {0};
+    zeta_plugin_negotiate_fn negotiate;
+    bool usable;
+
+    begin(child, "while its library was loaded");
+    if (entry->state != ZETA_PLUGIN_STATE_FOUND || !zeta_check_abi(entry) ||
+        !zeta_library_open(entry, &negotiate)) {
+        stop_child(child);
+        return;
+    }
+    begin(child, "in zeta_plugin_negotiate");
+    if (!zeta_negotiate(entry, negotiate)) {
+        stop_child(child);
+        return;
+    }
+    begin(child, "in init");
+    if (!zeta_entry_init(entry)) {
+        stop_child(child);
+        return;
+    }
+    begin(child, "while its devices were listed");
+    usable = zeta_entry_enumerate(entry) || entry->state == ZETA_PLUGIN_STATE_NO_DEVICE;
+    if (usable)
+        zeta_sets_expand(entry, &warning);
+    begin(child, "in finish");
+    if (entry->initialised)
+        entry->finish(entry->backend.self);
+    if (usable)
+        say_success(child, &warning);
+    else
+        stop_child(child);
+}
+
+/* Handlers of the application would hide a crash, and its output stream is not ours to use. */
+static void prepare_child(void)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS,  SIGILL,  SIGFPE, SIGABRT,
+                                  SIGTRAP, SIGTERM, SIGPIPE, SIGSYS, SIGALRM};
+    const struct rlimit none = {0, 0};
+    sigset_t empty;
+
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        (void)signal(signals[i], SIG_DFL);
+    (void)sigemptyset(&empty);
+    (void)sigprocmask(SIG_SETMASK, &empty, NULL);
+    (void)setrlimit(RLIMIT_CORE, &none);
+    (void)dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
+static void run_child(int fd, const char *path)
+{
+    struct child child = {.fd = fd};
+    bool no_memory = false;
+
+    prepare_child();
+    child.entry = zeta_discover_file(path, true, true, &no_memory);
+    if (!child.entry) {
+        say(&child, ZETA_PLUGIN_STATE_FAILED, true, "There is no memory to read the manifest.");
+        return;
+    }
+    if (*child.entry->manifest.id) {
+        const struct zeta_manifest *manifest = &child.entry->manifest;
+
+        for (size_t i = 0; i < manifest->setting_count; i++)
+            (void)zeta_settings_declare(manifest->id, manifest->settings[i].key,
+                                        manifest->settings[i].variable, manifest->settings[i].value,
+                                        manifest->settings[i].origin);
+        (void)zeta_settings_declare_end(manifest->id);
+    }
+    run_steps(&child);
+}
+
+/* Reads messages until the final one, the end of the pipe or the end of the time. */
+static bool collect(int fd, uint64_t limit_ns, struct message *out_last)
+{
+    uint64_t end_ns = zeta_clock_monotonic_ns() + limit_ns;
+    struct message message;
+
+    for (;;) {
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        uint64_t now_ns = zeta_clock_monotonic_ns();
+        int ready;
+        ssize_t length;
+
+        if (now_ns >= end_ns)
+            return false;
+        ready = poll(&wait, 1, (int)((end_ns - now_ns) / 1000000) + 1);
+        if (ready == 0 || (ready < 0 && errno == EINTR))
+            continue;
+        length = read(fd, &message, sizeof(message));
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length != (ssize_t)sizeof(message))
+            return true;
+        message.text[sizeof(message.text) - 1] = '\0';
+        *out_last = message;
+        if (message.final)
+            return true;
+    }
+}
+
+/* Waits a moment for the child to end by itself, then ends it. Gives its wait status. */
+static int reap(pid_t child, bool in_time)
+{
+    int status = 0;
+
+    if (!in_time)
+        (void)kill(child, SIGKILL);
+    for (int i = 0; in_time && i < 200; i++) {
+        pid_t done = waitpid(child, &status, WNOHANG);
+
+        if (done == child)
+            return status;
+        if (done < 0 && errno != EINTR)
+            return 0; /* the application reaps every child itself */
+        (void)usleep(5000);
+    }
+    (void)kill(child, SIGKILL);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return status;
+}
+
+static void judge(const struct message *last, bool in_time, uint64_t limit_ns, int status,
+                  uint32_t *out_state, struct zeta_text *report)
+{
+    *out_state = ZETA_PLUGIN_STATE_FAILED;
+    if (!in_time) {
+        zeta_text_add(report, "The plugin did not come back within %llu ms %s; it was ended.",
+                      (unsigned long long)(limit_ns / 1000000), last->text);
+    } else if (last->final) {
+        *out_state = last->state;
+        zeta_text_add(report, "%s", last->text);
+    } else if (WIFSIGNALED(status)) {
+        zeta_text_add(report, "The plugin crashed with signal %d (%s) %s.", WTERMSIG(status),
+                      sigdescr_np(WTERMSIG(status)) ? sigdescr_np(WTERMSIG(status)) : "unknown",
+                      last->text);
+    } else {
+        zeta_text_add(report, "The plugin ended the process with status %d %s.",
+                      WIFEXITED(status) ? WEXITSTATUS(status) : -1, last->text);
+    }
+}
+
+ze_result_t zeta_check_manifest(const char *path, uint64_t limit_ns, uint32_t *out_state,
+                                struct zeta_text *report)
+{
+    struct message last = {.text = "before it was loaded"};
+    int pipe_fds[2];
+    bool in_time;
+    int status;
+    pid_t child;
+
+    if (pipe2(pipe_fds, O_CLOEXEC) != 0)
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                          "No pipe for the check could be made (%s).", strerrordesc_np(errno));
+    child = fork();
+    if (child == 0) {
+        run_child(pipe_fds[1], path);
+        _exit(0);
+    }
+    (void)close(pipe_fds[1]);
+    if (child < 0) {
+        (void)close(pipe_fds[0]);
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                          "No process for the check could be started (%s).",
+                          strerrordesc_np(errno));
+    }
+    in_time = collect(pipe_fds[0], limit_ns, &last);
+    (void)close(pipe_fds[0]);
+    status = reap(child, in_time);
+    judge(&last, in_time, limit_ns, status, out_state, report);
+    return ZE_RESULT_SUCCESS;
+}

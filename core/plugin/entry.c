@@ -1,0 +1,182 @@
+#include "core/plugin/entry.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/cleanup.h"
+#include "core/util/log.h"
+
+#define DEVICES_MAX 4096u /* of one plugin; more is rubbish */
+#define DEVICE_ID_MAX 63u
+
+const char *zeta_entry_name(const struct zeta_plugin_host *entry)
+{
+    return *entry->manifest.id ? entry->manifest.id : entry->path;
+}
+
+void zeta_entry_free(struct zeta_plugin_host *entry)
+{
+    if (!entry)
+        return;
+    zeta_manifest_finish(&entry->manifest);
+    zeta_text_finish(&entry->reason);
+    for (size_t i = 0; i < entry->set_files.count; i++)
+        free(entry->set_files.items[i]);
+    zeta_list_finish(&entry->set_files);
+    free(entry->path);
+    free(entry->directory);
+    free(entry->tree);
+    free(entry->data_dir);
+    free(entry->library);
+    free(entry->provides);
+    free(entry->reported_version);
+    free(entry->devices);
+    free(entry->properties);
+    free(entry);
+}
+
+bool zeta_entry_stop(struct zeta_plugin_host *entry, enum zeta_plugin_state state,
+                     const char *format, ...)
+{
+    bool trouble = state == ZETA_PLUGIN_STATE_NOT_LOADABLE || state == ZETA_PLUGIN_STATE_REFUSED ||
+                   state == ZETA_PLUGIN_STATE_FAILED;
+    char text[2048];
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    entry->state = (uint32_t)state;
+    zeta_text_finish(&entry->reason);
+    zeta_text_append(&entry->reason, text, strlen(text));
+    zeta_log(trouble ? ZETA_LOG_WARN : ZETA_LOG_INFO, "plugin", "%s: %s (%s)",
+             zeta_entry_name(entry), text, entry->path);
+    return false;
+}
+
+/* The plugin's own words, or what is known without them. */
+static bool stop_for_result(struct zeta_plugin_host *entry, const char *what, uint32_t result)
+{
+    const char *words = zeta_services_failure(entry, result);
+
+    if (words)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED, "%s failed (0x%08x): %s", what,
+                               result, words);
+    return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED,
+                           "%s failed with 0x%08x; the plugin gave no reason.", what, result);
+}
+
+bool zeta_entry_init(struct zeta_plugin_host *entry)
+{
+    uint32_t result = entry->init ? entry->init(entry->backend.self) : ZETA_PLUGIN_SUCCESS;
+
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return stop_for_result(entry, "Initialising the plugin", result);
+    entry->initialised = true;
+    return true;
+}
+
+void zeta_entry_finish(struct zeta_plugin_host *entry)
+{
+    if (entry->initialised)
+        entry->finish(entry->backend.self);
+    entry->initialised = false;
+    entry->active = false;
+}
+
+static bool stop_without_memory(struct zeta_plugin_host *entry)
+{
+    return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED, "There is no memory for its devices.");
+}
+
+static bool list_devices(struct zeta_plugin_host *entry)
+{
+    struct zeta_backend *backend = &entry->backend;
+    uint32_t count = 0;
+    uint32_t again = 0;
+    uint32_t result = backend->device.enumerate(backend->self, 0, NULL, &count);
+
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return stop_for_result(entry, "Listing devices", result);
+    if (count > DEVICES_MAX)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED,
+                               "The plugin claims to have %u devices; at most %u can be right.",
+                               count, DEVICES_MAX);
+    entry->device_count = 0;
+    if (count == 0)
+        return true;
+    entry->devices = calloc(count, sizeof(*entry->devices));
+    entry->properties = calloc(count, sizeof(*entry->properties));
+    if (!entry->devices || !entry->properties)
+        return stop_without_memory(entry);
+    result = backend->device.enumerate(backend->self, count, entry->devices, &again);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return stop_for_result(entry, "Listing devices", result);
+    entry->device_count = again < count ? again : count;
+    return true;
+}
+
+static bool stop_for_device(struct zeta_plugin_host *entry, uint32_t index, const char *what)
+{
+    return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED, "Its device %u %s.", index, what);
+}
+
+static bool check_properties(struct zeta_plugin_host *entry, uint32_t index)
+{
+    const struct zeta_plugin_device_properties *properties = &entry->properties[index];
+
+    if (!properties->id.data || properties->id.size == 0 || properties->id.size > DEVICE_ID_MAX)
+        return stop_for_device(entry, index, "has no id of 1 to 63 bytes");
+    if (memchr(properties->id.data, '\0', (size_t)properties->id.size))
+        return stop_for_device(entry, index, "has an id with a zero byte");
+    if (properties->name.size > 255 || (properties->name.size > 0 && !properties->name.data))
+        return stop_for_device(entry, index, "has a name of more than 255 bytes");
+    if (properties->timer_hz == 0)
+        return stop_for_device(entry, index, "has a timer of 0 Hz");
+    if (properties->parent != UINT32_MAX && properties->parent >= index)
+        return stop_for_device(entry, index, "is a tile of a device that is not listed before it");
+    return true;
+}
+
+static bool read_properties(struct zeta_plugin_host *entry)
+{
+    struct zeta_backend *backend = &entry->backend;
+
+    for (uint32_t i = 0; i < entry->device_count; i++) {
+        struct zeta_plugin_device_properties *properties = &entry->properties[i];
+        uint32_t result;
+
+        if (!entry->devices[i])
+            return stop_for_device(entry, i, "is a null pointer");
+        properties->struct_size = sizeof(*properties);
+        properties->parent = UINT32_MAX;
+        result = backend->device.properties(backend->self, entry->devices[i], properties);
+        if (result != ZETA_PLUGIN_SUCCESS)
+            return stop_for_result(entry, "Reading the properties of a device", result);
+        properties->struct_size = sizeof(*properties);
+        if (!check_properties(entry, i))
+            return false;
+    }
+    return true;
+}
+
+bool zeta_entry_enumerate(struct zeta_plugin_host *entry)
+{
+    free(entry->devices);
+    free(entry->properties);
+    entry->devices = NULL;
+    entry->properties = NULL;
+    if (!list_devices(entry) || !read_properties(entry)) {
+        entry->device_count = 0;
+        return false;
+    }
+    if (entry->device_count == 0)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NO_DEVICE,
+                               "The plugin works but finds no device of its own here.");
+    entry->active = true;
+    entry->state = ZETA_PLUGIN_STATE_ACTIVE;
+    zeta_text_finish(&entry->reason);
+    return true;
+}

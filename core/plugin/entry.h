@@ -1,0 +1,120 @@
+/*
+ * One manifest and what became of it, while the host works on it. Private to core/plugin.
+ *
+ *   found -> (shadowed | disabled | no device | refused) -> library opened -> negotiated
+ *         -> initialised -> enumerated -> active
+ *
+ * Each step either goes on or sets a state with a reason and stops there.
+ */
+#ifndef ZETA_CORE_PLUGIN_ENTRY_H
+#define ZETA_CORE_PLUGIN_ENTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/plugin/host.h"
+#include "core/plugin/manifest.h"
+#include "core/util/list.h"
+#include "zeta/plugin.h"
+#include "zeta/zeta.h"
+
+/** What the host knows about one manifest; plugins hold a pointer to it as their host. */
+struct zeta_plugin_host {
+    struct zeta_manifest manifest;
+    char *path;            /**< of the manifest, as found */
+    char *directory;       /**< that holds it, without links */
+    char *tree;            /**< directory that relative paths must not leave */
+    char *data_dir;        /**< for the plugin's data */
+    char *library;         /**< resolved path, NULL before */
+    char *provides;        /**< text of the groups */
+    bool named;            /**< the user named the directory */
+    bool matched;          /**< fits this machine */
+    size_t directory_rank; /**< position in the search */
+
+    uint32_t state; /**< enum zeta_plugin_state */
+    struct zeta_text reason;
+
+    /* After negotiation. */
+    bool negotiated;
+    bool initialised;
+    bool active; /**< backend may be used */
+    struct zeta_backend backend;
+    char *reported_version;
+    uint32_t (*init)(struct zeta_plugin *self);
+    void (*finish)(struct zeta_plugin *self);
+    struct zeta_list set_files; /**< of char * */
+
+    /* After enumeration. */
+    struct zeta_plugin_device **devices;
+    struct zeta_plugin_device_properties *properties;
+    uint32_t device_count;
+};
+
+/** Frees an entry; the plugin was finished before. NULL is allowed. */
+void zeta_entry_free(struct zeta_plugin_host *entry);
+
+/** Sets state and reason and logs them; returns false, so that a step can return it. */
+bool zeta_entry_stop(struct zeta_plugin_host *entry, enum zeta_plugin_state state,
+                     const char *format, ...) ZETA_PRINTF(3, 4);
+
+/** Id of the entry, or its path when the manifest could not be read. For messages. */
+const char *zeta_entry_name(const struct zeta_plugin_host *entry);
+
+/**
+ * Finds the manifests of all search directories in the order in which they win, reads them, and
+ * marks shadowed ones. A manifest that cannot be used becomes an entry with its reason.
+ * Errors: OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_discover(struct zeta_list *out_entries);
+
+/** Makes an entry of one manifest; NULL only without memory or for a file of another type. */
+struct zeta_plugin_host *zeta_discover_file(const char *path, bool named, bool strict,
+                                            bool *out_no_memory);
+
+/** Files zeta/metrics.d of the search directories (char *). Errors: OUT_OF_HOST_MEMORY. */
+ze_result_t zeta_discover_user_sets(struct zeta_list *out_paths);
+
+/** Resolves, checks and opens the library and finds its entry. False: stopped. */
+bool zeta_library_open(struct zeta_plugin_host *entry, zeta_plugin_negotiate_fn *out_negotiate);
+
+/** Compares the manifest's interface versions with ours, before any code runs. False: stopped. */
+bool zeta_check_abi(struct zeta_plugin_host *entry);
+
+/** Negotiates and fills the backend. False: stopped. */
+bool zeta_negotiate(struct zeta_plugin_host *entry, zeta_plugin_negotiate_fn negotiate);
+
+/** Calls init. False: stopped. */
+bool zeta_entry_init(struct zeta_plugin_host *entry);
+
+/** Lists the plugin's devices and their properties. False: stopped. */
+bool zeta_entry_enumerate(struct zeta_plugin_host *entry);
+
+/**
+ * Expands the globs of the manifest's "metrics" into set_files of the backend. A pattern without a
+ * file is a warning in the log, and its sentence is left in out_warning if that is not NULL.
+ */
+void zeta_sets_expand(struct zeta_plugin_host *entry, struct zeta_text *out_warning);
+
+/** Calls finish if the plugin was initialised. */
+void zeta_entry_finish(struct zeta_plugin_host *entry);
+
+/** The tables of stubs that absent functions fall back to. */
+extern const struct zeta_plugin_device_ops zeta_stub_device_ops;
+extern const struct zeta_plugin_compute_ops zeta_stub_compute_ops;
+extern const struct zeta_plugin_metric_ops zeta_stub_metric_ops;
+
+/** The services that every plugin gets. */
+extern const struct zeta_plugin_host_ops zeta_host_services;
+
+/**
+ * Gives, once, the sentence that a plugin left on this thread for a result; NULL if there is none.
+ * Valid until the next failure on the thread.
+ */
+const char *zeta_services_failure(const struct zeta_plugin_host *entry, uint32_t result);
+
+/** Merges the devices of active entries, which are in their final order. */
+ze_result_t zeta_merge_devices(const struct zeta_list *entries,
+                               struct zeta_backend_device **out_devices, size_t *out_count);
+
+#endif

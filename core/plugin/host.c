@@ -1,0 +1,444 @@
+/*
+ * From manifests to devices, once per process.
+ *
+ * The state is built privately and published through one pointer. A child of fork() finds the
+ * pointer empty and the state of its parent in another one; nothing here is protected by a lock,
+ * because the caller serialises starting, and everything is constant afterwards.
+ */
+#include "core/plugin/host.h"
+
+#include <fnmatch.h>
+#include <glob.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/plugin/entry.h"
+#include "core/plugin/match.h"
+#include "core/settings/settings.h"
+#include "core/util/log.h"
+
+struct state {
+    struct zeta_list entries; /* in their final order */
+    struct zeta_plugin_record *records;
+    struct zeta_backend_device *devices;
+    size_t device_count;
+    struct zeta_list user_sets;
+    struct state *parent; /* of a forked child: kept, because callers may hold its strings */
+};
+
+static _Atomic(struct state *) running;
+static _Atomic(struct state *) of_parent;
+static atomic_bool fork_handler_registered;
+static _Thread_local bool starting;
+
+bool zeta_plugin_host_starting(void)
+{
+    return starting;
+}
+
+/* ---- which manifests apply ---------------------------------------------------------------- */
+
+/* True if a comma-separated list of globs has one that fits. */
+static bool in_globs(const char *globs, const char *id)
+{
+    char pattern[256];
+
+    while (*globs) {
+        size_t length = strcspn(globs, ",");
+
+        (void)snprintf(pattern, sizeof(pattern), "%.*s", (int)length, globs);
+        if (fnmatch(pattern, id, 0) == 0)
+            return true;
+        globs += length + (globs[length] == ',');
+    }
+    return false;
+}
+
+static ze_result_t declare_settings(const struct zeta_plugin_host *entry)
+{
+    const char *id = entry->manifest.id;
+    ze_result_t result = zeta_settings_declare(id, "enable", NULL, "auto", "default");
+
+    for (size_t i = 0; i < entry->manifest.setting_count && result == ZE_RESULT_SUCCESS; i++) {
+        const struct zeta_manifest_setting *setting = &entry->manifest.settings[i];
+
+        result = zeta_settings_declare(id, setting->key, setting->variable, setting->value,
+                                       setting->origin);
+    }
+    return result == ZE_RESULT_SUCCESS ? zeta_settings_declare_end(id) : result;
+}
+
+/* "always", "auto" or "never", with a warning for anything else. */
+static const char *enable_of(const struct zeta_plugin_host *entry)
+{
+    const char *value = zeta_settings_plugin(entry->manifest.id, "enable");
+
+    if (!value || strcmp(value, "auto") == 0)
+        return "auto";
+    if (strcmp(value, "always") == 0 || strcmp(value, "never") == 0)
+        return value;
+    zeta_log(ZETA_LOG_WARN, "settings",
+             "plugins.%s.enable is always, auto or never, not \"%s\"; auto is used.",
+             entry->manifest.id, value);
+    return "auto";
+}
+
+/* What the user and the manifest itself rule out. */
+static bool is_wanted(struct zeta_plugin_host *entry)
+{
+    const struct zeta_manifest *manifest = &entry->manifest;
+    const char *select = zeta_settings_text("search.select", "");
+    const char *disable = zeta_settings_text("search.disable", "");
+
+    if (in_globs(disable, manifest->id))
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_DISABLED, "search.disable names it (%s).",
+                               zeta_settings_origin("search.disable"));
+    if (*select && !in_globs(select, manifest->id))
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_DISABLED,
+                               "search.select does not name it (%s).",
+                               zeta_settings_origin("search.select"));
+    if (strcmp(enable_of(entry), "never") == 0)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_DISABLED,
+                               "The setting plugins.%s.enable is never.", manifest->id);
+    if (*manifest->arch && strcmp(manifest->arch, zeta_host_arch()) != 0)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NO_DEVICE,
+                               "The plugin is for %s; this program is for %s.", manifest->arch,
+                               zeta_host_arch());
+    return true;
+}
+
+static void match_entry(struct zeta_plugin_host *entry, struct zeta_machine *machine)
+{
+    struct zeta_text reason = {0};
+
+    if (!is_wanted(entry))
+        return;
+    if (zeta_machine_matches(machine, &entry->manifest, &reason) ||
+        strcmp(enable_of(entry), "always") == 0)
+        entry->matched = true;
+    else
+        (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NO_DEVICE, "%s", zeta_text_get(&reason));
+    zeta_text_finish(&reason);
+}
+
+/* Devices made of software do not stand in for hardware that is there. */
+static void hide_software(const struct zeta_list *entries)
+{
+    const struct zeta_plugin_host *hardware = NULL;
+
+    for (size_t i = 0; i < entries->count && !hardware; i++) {
+        const struct zeta_plugin_host *entry = entries->items[i];
+
+        if (entry->matched && entry->manifest.device_class == ZETA_CLASS_HARDWARE)
+            hardware = entry;
+    }
+    for (size_t i = 0; i < entries->count && hardware; i++) {
+        struct zeta_plugin_host *entry = entries->items[i];
+
+        if (!entry->matched || entry->manifest.device_class != ZETA_CLASS_SOFTWARE ||
+            strcmp(enable_of(entry), "always") == 0)
+            continue;
+        entry->matched = false;
+        (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_DISABLED,
+                              "This machine has hardware for the plugin %s. To use the software "
+                              "device as well, set plugins.%s.enable: always.",
+                              hardware->manifest.id, entry->manifest.id);
+    }
+}
+
+/* ---- order -------------------------------------------------------------------------------- */
+
+/* Position in the administrator's list; ids that are not in it come after all that are. */
+static size_t listed_at(const char *id)
+{
+    const char *order = zeta_settings_text("search.order", "");
+    size_t position = 0;
+
+    while (*order) {
+        size_t length = strcspn(order, ",");
+
+        if (strlen(id) == length && strncmp(order, id, length) == 0)
+            return position;
+        position++;
+        order += length + (order[length] == ',');
+    }
+    return SIZE_MAX;
+}
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+    const struct zeta_plugin_host *a = *(struct zeta_plugin_host *const *)left;
+    const struct zeta_plugin_host *b = *(struct zeta_plugin_host *const *)right;
+    size_t a_listed = listed_at(a->manifest.id);
+    size_t b_listed = listed_at(b->manifest.id);
+    int order;
+
+    if (a->manifest.device_class != b->manifest.device_class)
+        return a->manifest.device_class < b->manifest.device_class ? -1 : 1;
+    if (a_listed != b_listed)
+        return a_listed < b_listed ? -1 : 1;
+    order = strcmp(file_name(a->path), file_name(b->path));
+    if (order != 0)
+        return order;
+    return a->directory_rank < b->directory_rank ? -1 : a->directory_rank > b->directory_rank;
+}
+
+/* ---- opening ------------------------------------------------------------------------------ */
+
+static void open_entry(struct zeta_plugin_host *entry)
+{
+    zeta_plugin_negotiate_fn negotiate;
+
+    if (!zeta_library_open(entry, &negotiate) || !zeta_negotiate(entry, negotiate) ||
+        !zeta_entry_init(entry))
+        return;
+    if (!zeta_entry_enumerate(entry))
+        zeta_entry_finish(entry);
+    else
+        zeta_sets_expand(entry, NULL);
+}
+
+static void open_matched(const struct zeta_list *entries)
+{
+    starting = true;
+    for (size_t i = 0; i < entries->count; i++) {
+        struct zeta_plugin_host *entry = entries->items[i];
+
+        if (entry->matched && entry->state == ZETA_PLUGIN_STATE_FOUND && zeta_check_abi(entry))
+            open_entry(entry);
+    }
+    starting = false;
+}
+
+/* In a child of fork(): plugins that know how go on, the others stop. */
+static void revive(const struct zeta_list *entries)
+{
+    starting = true;
+    for (size_t i = 0; i < entries->count; i++) {
+        struct zeta_plugin_host *entry = entries->items[i];
+        struct zeta_backend *backend = &entry->backend;
+        uint32_t result;
+
+        if (!entry->active)
+            continue;
+        entry->active = false;
+        result = backend->device.child_after_fork(backend->self);
+        if (result == ZETA_PLUGIN_SUCCESS)
+            (void)zeta_entry_enumerate(entry);
+        else if (result == ZETA_PLUGIN_UNSUPPORTED_FEATURE)
+            (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_DISABLED,
+                                  "Forked: the plugin cannot be used in a child of a process that "
+                                  "used it. Start a new program instead of forking.");
+        else
+            (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED,
+                                  "Taking up work in a child of fork() failed with 0x%08x.",
+                                  result);
+    }
+    starting = false;
+}
+
+/* ---- state -------------------------------------------------------------------------------- */
+
+static void free_devices(struct state *state)
+{
+    for (size_t i = 0; i < state->device_count; i++)
+        free((void *)(uintptr_t)state->devices[i].id);
+    free(state->devices);
+    free(state->records);
+    for (size_t i = 0; i < state->user_sets.count; i++)
+        free(state->user_sets.items[i]);
+    zeta_list_finish(&state->user_sets);
+}
+
+static void free_state(struct state *state)
+{
+    while (state) {
+        struct state *parent = state->parent;
+
+        free_devices(state);
+        for (size_t i = 0; i < state->entries.count; i++)
+            zeta_entry_free(state->entries.items[i]);
+        zeta_list_finish(&state->entries);
+        free(state);
+        state = parent;
+    }
+}
+
+static bool make_records(struct state *state)
+{
+    state->records = calloc(state->entries.count + 1, sizeof(*state->records));
+    if (!state->records)
+        return false;
+    for (size_t i = 0; i < state->entries.count; i++) {
+        const struct zeta_plugin_host *entry = state->entries.items[i];
+        bool known = *entry->manifest.id != '\0';
+
+        state->records[i] = (struct zeta_plugin_record){
+            .id = entry->manifest.id,
+            .manifest = entry->path,
+            .library = entry->library ? entry->library : "",
+            .version = entry->manifest.version,
+            .device_class = known ? zeta_device_class_name(entry->manifest.device_class) : "",
+            .provides = entry->provides,
+            .state = entry->state,
+            .device_count = entry->active ? entry->device_count : 0,
+            .reason = zeta_text_get(&entry->reason),
+        };
+    }
+    return true;
+}
+
+static ze_result_t find_and_open(struct state *state)
+{
+    struct zeta_machine machine = {0};
+    ze_result_t result = zeta_discover(&state->entries);
+
+    for (size_t i = 0; i < state->entries.count && result == ZE_RESULT_SUCCESS; i++) {
+        struct zeta_plugin_host *entry = state->entries.items[i];
+
+        if (entry->state != ZETA_PLUGIN_STATE_FOUND)
+            continue;
+        result = declare_settings(entry);
+        if (result == ZE_RESULT_SUCCESS)
+            match_entry(entry, &machine);
+    }
+    zeta_machine_finish(&machine);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (state->entries.count > 1)
+        qsort(state->entries.items, state->entries.count, sizeof(void *), compare_entries);
+    hide_software(&state->entries);
+    open_matched(&state->entries);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* What must work according to the administrator fails the whole initialisation. */
+static ze_result_t check_critical(const struct state *state)
+{
+    char name[ZETA_MANIFEST_ID_MAX + 32];
+
+    for (size_t i = 0; i < state->entries.count; i++) {
+        const struct zeta_plugin_host *entry = state->entries.items[i];
+
+        (void)snprintf(name, sizeof(name), "plugins.%s.critical", entry->manifest.id);
+        if (entry->state == ZETA_PLUGIN_STATE_ACTIVE ||
+            entry->state == ZETA_PLUGIN_STATE_SHADOWED || !zeta_settings_bool(name, false))
+            continue;
+        return zeta_error(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                          "The plugin %s, which %s calls critical, is not active: %s",
+                          entry->manifest.id, zeta_settings_origin(name),
+                          zeta_text_get(&entry->reason));
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* The state of the parent stays where it is: its threads may have held it half-changed. */
+static void leave_to_parent(void)
+{
+    struct state *state = atomic_exchange(&running, NULL);
+
+    if (state)
+        atomic_store(&of_parent, state);
+    starting = false;
+}
+
+static ze_result_t complete(struct state *state)
+{
+    ze_result_t result = zeta_merge_devices(&state->entries, &state->devices, &state->device_count);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_discover_user_sets(&state->user_sets);
+    if (result == ZE_RESULT_SUCCESS && !make_records(state))
+        result = zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                            "There is no memory for the list of plugins.");
+    return result == ZE_RESULT_SUCCESS ? check_critical(state) : result;
+}
+
+static void finish_all(struct state *state)
+{
+    for (size_t i = state->entries.count; i > 0; i--)
+        zeta_entry_finish(state->entries.items[i - 1]);
+}
+
+ze_result_t zeta_plugin_host_start(void)
+{
+    struct state *state;
+    ze_result_t result;
+
+    if (atomic_load_explicit(&running, memory_order_acquire))
+        return ZE_RESULT_SUCCESS;
+    if (starting)
+        return zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
+                          "A plugin initialised the library that was just opening it; a plugin "
+                          "must not use the API of its host.");
+    result = zeta_settings_load();
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!atomic_exchange(&fork_handler_registered, true))
+        (void)pthread_atfork(NULL, NULL, leave_to_parent);
+    state = calloc(1, sizeof(*state));
+    if (!state)
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "There is no memory for plugins.");
+    state->parent = atomic_exchange(&of_parent, NULL);
+    if (state->parent) {
+        state->entries = state->parent->entries;
+        state->parent->entries = (struct zeta_list){0};
+        revive(&state->entries);
+    } else {
+        result = find_and_open(state);
+    }
+    if (result == ZE_RESULT_SUCCESS)
+        result = complete(state);
+    if (result != ZE_RESULT_SUCCESS) {
+        finish_all(state);
+        free_state(state);
+        return result;
+    }
+    atomic_store_explicit(&running, state, memory_order_release);
+    return ZE_RESULT_SUCCESS;
+}
+
+void zeta_plugin_host_stop(void)
+{
+    struct state *state = atomic_exchange(&running, NULL);
+
+    if (!state)
+        return;
+    finish_all(state);
+    free_state(state);
+}
+
+const struct zeta_backend_device *zeta_plugin_host_devices(size_t *out_count)
+{
+    const struct state *state = atomic_load_explicit(&running, memory_order_acquire);
+
+    *out_count = state ? state->device_count : 0;
+    return state ? state->devices : NULL;
+}
+
+const struct zeta_plugin_record *zeta_plugin_host_records(size_t *out_count)
+{
+    const struct state *state = atomic_load_explicit(&running, memory_order_acquire);
+
+    *out_count = state ? state->entries.count : 0;
+    return state ? state->records : NULL;
+}
+
+const char *const *zeta_plugin_host_user_sets(size_t *out_count)
+{
+    const struct state *state = atomic_load_explicit(&running, memory_order_acquire);
+
+    *out_count = state ? state->user_sets.count : 0;
+    return state ? (const char *const *)state->user_sets.items : NULL;
+}

@@ -1,0 +1,203 @@
+/*
+ * The library of a plugin: where it is, whether it may and can be opened, and opening it.
+ */
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/plugin/entry.h"
+#include "core/settings/paths.h"
+#include "core/util/cleanup.h"
+#include "core/util/trust.h"
+
+#define ENTRY_SYMBOL "zeta_plugin_negotiate"
+
+/* Machines that plugins of this format can be for; others are named by number. */
+static const struct {
+    uint16_t machine;
+    const char *name;
+} machines[] = {
+    {EM_X86_64, "x86_64"}, {EM_386, "i386"},    {EM_AARCH64, "aarch64"}, {EM_ARM, "arm"},
+    {EM_RISCV, "riscv"},   {EM_PPC64, "ppc64"}, {EM_S390, "s390"},       {258, "loongarch"},
+};
+
+static uint16_t own_machine(void)
+{
+#if defined(__x86_64__)
+    return EM_X86_64;
+#elif defined(__aarch64__)
+    return EM_AARCH64;
+#elif defined(__riscv)
+    return EM_RISCV;
+#elif defined(__powerpc64__)
+    return EM_PPC64;
+#elif defined(__loongarch64)
+    return 258;
+#else
+    return EM_NONE;
+#endif
+}
+
+static void machine_name(uint16_t machine, char *out_name, size_t size_bytes)
+{
+    for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+        if (machines[i].machine == machine) {
+            (void)snprintf(out_name, size_bytes, "%s", machines[i].name);
+            return;
+        }
+    }
+    (void)snprintf(out_name, size_bytes, "machine %u", machine);
+}
+
+static bool has_dots(const char *path)
+{
+    for (const char *at = path; (at = strstr(at, "..")) != NULL; at += 2) {
+        if ((at == path || at[-1] == '/') && (at[2] == '/' || at[2] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+/* Absolute; with a slash: from the manifest's directory; bare: from the plugin libraries. */
+static bool resolve(struct zeta_plugin_host *entry)
+{
+    const char *written = entry->manifest.library;
+    char base[PATH_MAX];
+    char path[2 * PATH_MAX];
+    char real[PATH_MAX];
+
+    if (written[0] == '/') {
+        (void)snprintf(path, sizeof(path), "%s", written);
+    } else if (strchr(written, '/')) {
+        (void)snprintf(path, sizeof(path), "%s/%s", entry->directory, written);
+    } else {
+        zeta_paths_plugin_libraries(base, sizeof(base));
+        (void)snprintf(path, sizeof(path), "%s/%s", base, written);
+    }
+    if (has_dots(written) && realpath(path, real) &&
+        (strncmp(real, entry->tree, strlen(entry->tree)) != 0 || real[strlen(entry->tree)] != '/'))
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The library %s leaves the directory %s of its manifest; write an "
+                               "absolute path if that is wanted.",
+                               written, entry->tree);
+    entry->library = strdup(path);
+    return entry->library || zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED,
+                                             "There is no memory for the path of its library.");
+}
+
+/* True if the file is the one that holds this code. */
+static bool is_ourselves(const struct stat *status)
+{
+    static const char here;
+    struct stat own;
+    Dl_info info;
+
+    return dladdr(&here, &info) != 0 && info.dli_fname && stat(info.dli_fname, &own) == 0 &&
+           own.st_dev == status->st_dev && own.st_ino == status->st_ino;
+}
+
+static bool check_elf(struct zeta_plugin_host *entry, int fd)
+{
+    Elf64_Ehdr header; /* the members used here are at the same place in both classes */
+    char theirs[32];
+    char ours[32];
+
+    memset(&header, 0, sizeof(header));
+    if (pread(fd, &header, sizeof(header), 0) < (ssize_t)sizeof(Elf32_Ehdr) ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE,
+                               "%s is not an ELF file, so it is no shared library; install the "
+                               "plugin again.",
+                               entry->library);
+    machine_name(own_machine(), ours, sizeof(ours));
+    machine_name(header.e_machine, theirs, sizeof(theirs));
+    if (header.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
+        header.e_machine != own_machine())
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE,
+                               "%s is for another architecture (%s, %s bit); this program is for "
+                               "%s, %zu bit. Install the plugin for %s.",
+                               entry->library, theirs,
+                               header.e_ident[EI_CLASS] == ELFCLASS64 ? "64" : "32", ours,
+                               8 * sizeof(void *), ours);
+    if (header.e_type != ET_DYN)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE,
+                               "%s is an ELF file of type %u, not a shared library.",
+                               entry->library, header.e_type);
+    return true;
+}
+
+static bool check_file(struct zeta_plugin_host *entry, int fd)
+{
+    char reason[PATH_MAX + 128];
+    struct stat status;
+
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE, "%s is not a regular file.",
+                               entry->library);
+    if (!zeta_trust_check(fd, zeta_trust_level(), entry->named, reason, sizeof(reason)))
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED, "%s is not trusted: %s.",
+                               entry->library, reason);
+    if (is_ourselves(&status))
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The manifest names libzeta itself (%s) as its plugin.",
+                               entry->library);
+    return check_elf(entry, fd);
+}
+
+/*
+ * What was checked is what is mapped: a privileged process opens the library through the
+ * descriptor. It stays open then, because the dynamic linker knows libraries by the name they were
+ * opened with, and the number must not come to mean another file.
+ */
+static void *open_checked(const char *library, int *fd)
+{
+    char name[64];
+
+    if (zeta_trust_level() != ZETA_TRUST_PRIVILEGED)
+        return dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    (void)snprintf(name, sizeof(name), "/proc/self/fd/%d", *fd);
+    *fd = -1;
+    return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+}
+
+bool zeta_library_open(struct zeta_plugin_host *entry, zeta_plugin_negotiate_fn *out_negotiate)
+{
+    ZETA_CLEANUP(zeta_closep) int fd = -1;
+    const char *words;
+    void *library;
+    void *symbol;
+
+    if (!resolve(entry))
+        return false;
+    fd = open(entry->library, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE,
+                               "Its library %s cannot be opened (%s); install the plugin again or "
+                               "remove the manifest.",
+                               entry->library, strerrordesc_np(errno));
+    if (!check_file(entry, fd))
+        return false;
+    (void)dlerror();
+    library = open_checked(entry->library, &fd);
+    if (!library) {
+        words = dlerror();
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE,
+                               "Its library %s cannot be loaded: %s. \"ldd -r %s\" lists what is "
+                               "missing.",
+                               entry->library, words ? words : "no reason given", entry->library);
+    }
+    symbol = dlsym(library, ENTRY_SYMBOL);
+    if (!symbol)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE,
+                               "%s does not export " ENTRY_SYMBOL ", so it is no plugin of Zeta.",
+                               entry->library);
+    memcpy(out_negotiate, &symbol, sizeof(symbol)); /* POSIX makes the two the same */
+    return true;
+}

@@ -1,0 +1,239 @@
+#include "core/plugin/match.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/plugin/manifest.h"
+#include "core/settings/paths.h"
+#include "core/util/cleanup.h"
+
+static bool read_small_file(int directory, const char *name, char *out_text, size_t size_bytes)
+{
+    ZETA_CLEANUP(zeta_closep) int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, out_text, size_bytes - 1);
+
+    if (length <= 0)
+        return false;
+    out_text[length] = '\0';
+    return true;
+}
+
+/* Last part of the link "driver" of a device. */
+static void read_driver(int directory, const char *link, char *out_name, size_t size_bytes)
+{
+    char target[PATH_MAX];
+    ssize_t length = readlinkat(directory, link, target, sizeof(target) - 1);
+    const char *slash;
+
+    out_name[0] = '\0';
+    if (length <= 0)
+        return;
+    target[length] = '\0';
+    slash = strrchr(target, '/');
+    (void)snprintf(out_name, size_bytes, "%.31s", slash ? slash + 1 : target);
+}
+
+/* "pci:v00008086d00009A49sv..." in one file; older or emulated trees have two files. */
+static bool read_pci_ids(int directory, struct zeta_pci_device *device)
+{
+    char text[128];
+
+    if (read_small_file(directory, "modalias", text, sizeof(text)) &&
+        sscanf(text, "pci:v%8xd%8x", &device->vendor, &device->device) == 2)
+        return true;
+    if (!read_small_file(directory, "vendor", text, sizeof(text)))
+        return false;
+    device->vendor = (uint32_t)strtoul(text, NULL, 16);
+    if (!read_small_file(directory, "device", text, sizeof(text)))
+        return false;
+    device->device = (uint32_t)strtoul(text, NULL, 16);
+    return true;
+}
+
+static bool add_pci_device(struct zeta_machine *machine, const struct zeta_pci_device *device)
+{
+    struct zeta_pci_device *grown =
+        realloc(machine->pci, (machine->pci_count + 1) * sizeof(*grown));
+
+    if (!grown)
+        return false;
+    grown[machine->pci_count++] = *device;
+    machine->pci = grown;
+    return true;
+}
+
+static void read_pci(struct zeta_machine *machine)
+{
+    char path[PATH_MAX + 64];
+    struct dirent *entry;
+    DIR *all;
+
+    machine->pci_read = true;
+    (void)snprintf(path, sizeof(path), "%s/sys/bus/pci/devices", zeta_paths_root());
+    all = opendir(path);
+    if (!all)
+        return;
+    while ((entry = readdir(all)) != NULL) {
+        struct zeta_pci_device device = {0};
+        ZETA_CLEANUP(zeta_closep)
+        int fd = -1;
+
+        if (entry->d_name[0] == '.')
+            continue;
+        fd = openat(dirfd(all), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0 || !read_pci_ids(fd, &device))
+            continue;
+        read_driver(fd, "driver", device.driver, sizeof(device.driver));
+        if (!add_pci_device(machine, &device))
+            break;
+    }
+    (void)closedir(all);
+}
+
+static void read_drm(struct zeta_machine *machine)
+{
+    char path[PATH_MAX + 64];
+    struct dirent *entry;
+    DIR *all;
+
+    machine->drm_read = true;
+    (void)snprintf(path, sizeof(path), "%s/sys/class/drm", zeta_paths_root());
+    all = opendir(path);
+    if (!all)
+        return;
+    while ((entry = readdir(all)) != NULL) {
+        char link[300];
+        char driver[32];
+        char *copy;
+
+        if (entry->d_name[0] == '.')
+            continue;
+        (void)snprintf(link, sizeof(link), "%s/device/driver", entry->d_name);
+        read_driver(dirfd(all), link, driver, sizeof(driver));
+        copy = driver[0] ? strdup(driver) : NULL;
+        if (copy && !zeta_list_add(&machine->drm_drivers, copy))
+            free(copy);
+    }
+    (void)closedir(all);
+}
+
+static bool has_text(const struct zeta_texts *texts, const char *text)
+{
+    for (size_t i = 0; i < texts->count; i++) {
+        if (strcmp(texts->items[i], text) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool has_device_id(const struct zeta_manifest_match *match, uint32_t device)
+{
+    for (size_t i = 0; i < match->device_id_count; i++) {
+        if (match->device_ids[i] == device)
+            return true;
+    }
+    return match->device_id_count == 0;
+}
+
+/* A driver that is asked for beside a PCI id is the driver of that very device. */
+static bool match_pci(struct zeta_machine *machine, const struct zeta_manifest_match *match)
+{
+    if (!machine->pci_read)
+        read_pci(machine);
+    for (size_t i = 0; i < machine->pci_count; i++) {
+        const struct zeta_pci_device *device = &machine->pci[i];
+
+        if (device->vendor == match->vendor && has_device_id(match, device->device) &&
+            (match->drivers.count == 0 || has_text(&match->drivers, device->driver)))
+            return true;
+    }
+    return false;
+}
+
+static bool match_drm(struct zeta_machine *machine, const struct zeta_manifest_match *match)
+{
+    if (!machine->drm_read)
+        read_drm(machine);
+    for (size_t i = 0; i < machine->drm_drivers.count; i++) {
+        if (has_text(&match->drivers, machine->drm_drivers.items[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool match_glob(const char *pattern)
+{
+    char path[PATH_MAX + 64];
+    glob_t found = {0};
+    bool any;
+
+    (void)snprintf(path, sizeof(path), "%s%.4000s", zeta_paths_root(), pattern);
+    any = glob(path, GLOB_NOSORT, NULL, &found) == 0 && found.gl_pathc > 0;
+    globfree(&found);
+    return any;
+}
+
+static void describe(const struct zeta_manifest_match *match, struct zeta_text *text)
+{
+    if (match->has_vendor) {
+        zeta_text_add(text, "a PCI device 0x%04x:", match->vendor);
+        for (size_t i = 0; i < match->device_id_count && i < 8; i++)
+            zeta_text_add(text, "%s0x%04x", i > 0 ? "," : "", match->device_ids[i]);
+        if (match->device_id_count > 8)
+            zeta_text_add(text, "... (%zu ids)", match->device_id_count);
+        if (match->device_id_count == 0)
+            zeta_text_add(text, "*");
+    }
+    for (size_t i = 0; i < match->drivers.count; i++)
+        zeta_text_add(text, "%s%s",
+                      i > 0               ? " or "
+                      : match->has_vendor ? " with the kernel driver "
+                                          : "a device of the kernel driver ",
+                      match->drivers.items[i]);
+    if (match->device_glob)
+        zeta_text_add(text, "%s%s",
+                      text->length > 0 && match->has_vendor ? " and a file " : "a file ",
+                      match->device_glob);
+}
+
+bool zeta_machine_matches(struct zeta_machine *machine, const struct zeta_manifest *manifest,
+                          struct zeta_text *reason)
+{
+    for (size_t i = 0; i < manifest->match_count; i++) {
+        const struct zeta_manifest_match *match = &manifest->matches[i];
+        bool asks =
+            match->always || match->has_vendor || match->drivers.count > 0 || match->device_glob;
+
+        if (asks && (!match->has_vendor || match_pci(machine, match)) &&
+            (match->has_vendor || match->drivers.count == 0 || match_drm(machine, match)) &&
+            (!match->device_glob || match_glob(match->device_glob)))
+            return true;
+    }
+    if (manifest->match_count == 0) {
+        zeta_text_add(reason, "The manifest has no \"matches\", so it fits no machine by itself.");
+        return false;
+    }
+    zeta_text_add(reason, "Nothing on this machine matches: looked for ");
+    for (size_t i = 0; i < manifest->match_count; i++) {
+        if (i > 0)
+            zeta_text_add(reason, "; or ");
+        describe(&manifest->matches[i], reason);
+    }
+    zeta_text_add(reason, ".");
+    return false;
+}
+
+void zeta_machine_finish(struct zeta_machine *machine)
+{
+    for (size_t i = 0; i < machine->drm_drivers.count; i++)
+        free(machine->drm_drivers.items[i]);
+    zeta_list_finish(&machine->drm_drivers);
+    free(machine->pci);
+    *machine = (struct zeta_machine){0};
+}

@@ -1,0 +1,155 @@
+/*
+ * Devices that several plugins see become one, with a provider for each group of the API.
+ *
+ * Compute, queries and instrumentation of a device come from one plugin, because they meet in one
+ * command list: the first that computes, or without compute the first that has any of them. Every
+ * other group goes to the first plugin in order that has it.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/plugin/entry.h"
+
+#define TOGETHER                                                                                   \
+    (1u << ZETA_GROUP_COMPUTE | 1u << ZETA_GROUP_METRIC_QUERY | 1u << ZETA_GROUP_INSTRUMENT)
+
+struct merge {
+    struct zeta_backend_device *devices;
+    size_t count;
+    size_t capacity;
+};
+
+static struct zeta_backend_device *find(struct merge *merge, struct zeta_plugin_string id)
+{
+    for (size_t i = 0; i < merge->count; i++) {
+        if (strlen(merge->devices[i].id) == id.size &&
+            memcmp(merge->devices[i].id, id.data, (size_t)id.size) == 0)
+            return &merge->devices[i];
+    }
+    return NULL;
+}
+
+static bool add(struct merge *merge, const struct zeta_plugin_device_properties *properties)
+{
+    struct zeta_backend_device *device = &merge->devices[merge->count];
+
+    device->id = strndup(properties->id.data, (size_t)properties->id.size);
+    if (!device->id)
+        return false;
+    merge->count++;
+    return true;
+}
+
+/* The entry's own index of a merged device, or its device count. */
+static uint32_t index_in(const struct zeta_plugin_host *entry, const char *id)
+{
+    uint32_t i = 0;
+
+    for (; i < entry->device_count; i++) {
+        const struct zeta_plugin_string *own = &entry->properties[i].id;
+
+        if (own->size == strlen(id) && memcmp(own->data, id, (size_t)own->size) == 0)
+            break;
+    }
+    return i;
+}
+
+/* The first active entry in order that sees the device and provides one of the groups. */
+static struct zeta_plugin_host *first_with(const struct zeta_list *entries, const char *id,
+                                           uint32_t groups)
+{
+    for (size_t i = 0; i < entries->count; i++) {
+        struct zeta_plugin_host *entry = entries->items[i];
+
+        if (entry->active && (entry->manifest.provides & groups) != 0 &&
+            index_in(entry, id) < entry->device_count)
+            return entry;
+    }
+    return NULL;
+}
+
+static struct zeta_provider provider_of(struct zeta_plugin_host *entry, const char *id)
+{
+    return (struct zeta_provider){.backend = &entry->backend,
+                                  .device = entry->devices[index_in(entry, id)]};
+}
+
+static void choose_providers(struct merge *merge, const struct zeta_list *entries,
+                             struct zeta_backend_device *device)
+{
+    struct zeta_plugin_host *together = first_with(entries, device->id, 1u << ZETA_GROUP_COMPUTE);
+    struct zeta_plugin_host *identity;
+    const struct zeta_plugin_device_properties *properties;
+
+    if (!together)
+        together = first_with(entries, device->id, TOGETHER);
+    for (size_t group = 0; group < ZETA_GROUP_COUNT; group++) {
+        uint32_t bit = 1u << group;
+        struct zeta_plugin_host *entry;
+
+        if ((bit & TOGETHER) == 0)
+            entry = first_with(entries, device->id, bit);
+        else
+            entry = together && (together->manifest.provides & bit) ? together : NULL;
+        if (entry)
+            device->providers[group] = provider_of(entry, device->id);
+    }
+    identity = first_with(entries, device->id, 1u << ZETA_GROUP_COMPUTE);
+    if (!identity)
+        identity = first_with(entries, device->id, UINT32_MAX);
+    if (!identity)
+        return;
+    properties = &identity->properties[index_in(identity, device->id)];
+    device->identity = provider_of(identity, device->id);
+    device->properties = *properties;
+    device->tile = properties->tile;
+    device->parent = SIZE_MAX;
+    if (properties->parent != UINT32_MAX) {
+        const struct zeta_backend_device *root =
+            find(merge, identity->properties[properties->parent].id);
+
+        device->parent = root ? (size_t)(root - merge->devices) : SIZE_MAX;
+    }
+}
+
+static bool collect(struct merge *merge, const struct zeta_list *entries)
+{
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct zeta_plugin_host *entry = entries->items[i];
+
+        /* A plugin that provides nothing gives no devices either. */
+        for (uint32_t d = 0; entry->active && entry->manifest.provides && d < entry->device_count;
+             d++) {
+            if (!find(merge, entry->properties[d].id) && !add(merge, &entry->properties[d]))
+                return false;
+        }
+    }
+    return true;
+}
+
+ze_result_t zeta_merge_devices(const struct zeta_list *entries,
+                               struct zeta_backend_device **out_devices, size_t *out_count)
+{
+    struct merge merge = {0};
+
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct zeta_plugin_host *entry = entries->items[i];
+
+        if (entry->active)
+            merge.capacity += entry->device_count;
+    }
+    merge.devices = calloc(merge.capacity + 1, sizeof(*merge.devices));
+    if (!merge.devices || !collect(&merge, entries)) {
+        for (size_t i = 0; merge.devices && i < merge.count; i++)
+            free((void *)(uintptr_t)merge.devices[i].id);
+        free(merge.devices);
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                          "There is no memory for the devices.");
+    }
+    for (size_t i = 0; i < merge.count; i++)
+        choose_providers(&merge, entries, &merge.devices[i]);
+    *out_devices = merge.devices;
+    *out_count = merge.count;
+    return ZE_RESULT_SUCCESS;
+}

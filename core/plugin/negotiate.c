@@ -1,0 +1,262 @@
+/*
+ * The one call that settles the interface version, and the checks of its answer.
+ */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/plugin/entry.h"
+
+#define ABI_MIN 1u
+#define ABI_MAX ZETA_PLUGIN_ABI
+
+/* A slot of an operation table: all are function pointers of one size, behind struct_size. */
+typedef void (*slot_fn)(void);
+
+/* Name and place of a function that has to be there. */
+struct required {
+    const char *name;
+    size_t offset;
+};
+
+#define REQUIRED(table, member)                                                                    \
+    {                                                                                              \
+#member, offsetof(struct table, member)                                                    \
+    }
+
+static const struct required device_required[] = {
+    REQUIRED(zeta_plugin_device_ops, enumerate),
+    REQUIRED(zeta_plugin_device_ops, properties),
+    REQUIRED(zeta_plugin_device_ops, clock),
+};
+
+static const struct required compute_required[] = {
+    REQUIRED(zeta_plugin_compute_ops, memory_allocate),
+    REQUIRED(zeta_plugin_compute_ops, memory_free),
+    REQUIRED(zeta_plugin_compute_ops, module_create),
+    REQUIRED(zeta_plugin_compute_ops, module_destroy),
+    REQUIRED(zeta_plugin_compute_ops, module_kernel_names),
+    REQUIRED(zeta_plugin_compute_ops, module_native_image),
+    REQUIRED(zeta_plugin_compute_ops, module_global),
+    REQUIRED(zeta_plugin_compute_ops, kernel_create),
+    REQUIRED(zeta_plugin_compute_ops, kernel_destroy),
+    REQUIRED(zeta_plugin_compute_ops, kernel_properties),
+    REQUIRED(zeta_plugin_compute_ops, queue_create),
+    REQUIRED(zeta_plugin_compute_ops, queue_destroy),
+    REQUIRED(zeta_plugin_compute_ops, submit),
+    REQUIRED(zeta_plugin_compute_ops, wake),
+    REQUIRED(zeta_plugin_compute_ops, queue_status),
+};
+
+static const struct required metric_required[] = {
+    REQUIRED(zeta_plugin_metric_ops, symbols),      REQUIRED(zeta_plugin_metric_ops, limits),
+    REQUIRED(zeta_plugin_metric_ops, stream_open),  REQUIRED(zeta_plugin_metric_ops, stream_read),
+    REQUIRED(zeta_plugin_metric_ops, stream_close),
+};
+
+/* One table of the answer and where its copy goes. */
+struct table {
+    const char *name;
+    const void *theirs;
+    const void *stubs;
+    void *copy;
+    size_t size;
+    const struct required *required;
+    size_t required_count;
+};
+
+/* The slot at an offset of a plugin's table, NULL if the table ends before it. */
+static slot_fn slot_of(const void *theirs, size_t offset)
+{
+    uint64_t struct_size;
+    slot_fn slot;
+
+    memcpy(&struct_size, theirs, sizeof(struct_size));
+    if (offset + sizeof(slot) > struct_size)
+        return NULL;
+    memcpy(&slot, (const char *)theirs + offset, sizeof(slot));
+    return slot;
+}
+
+static bool copy_table(struct zeta_plugin_host *entry, const struct table *table)
+{
+    for (size_t i = 0; i < table->required_count; i++) {
+        if (!slot_of(table->theirs, table->required[i].offset))
+            return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                                   "The plugin's table \"%s\" lacks the function %s, which every "
+                                   "plugin with that table has to have.",
+                                   table->name, table->required[i].name);
+    }
+    memcpy(table->copy, table->stubs, table->size);
+    for (size_t offset = sizeof(uint64_t); offset < table->size; offset += sizeof(slot_fn)) {
+        slot_fn slot = slot_of(table->theirs, offset);
+
+        if (slot)
+            memcpy((char *)table->copy + offset, &slot, sizeof(slot));
+    }
+    return true;
+}
+
+static bool copy_tables(struct zeta_plugin_host *entry, const struct zeta_plugin_ops *ops)
+{
+    struct zeta_backend *backend = &entry->backend;
+    const struct zeta_plugin_compute_ops *compute =
+        ZETA_PLUGIN_HAS(ops, compute) ? ops->compute : NULL;
+    const struct zeta_plugin_metric_ops *metric = ZETA_PLUGIN_HAS(ops, metric) ? ops->metric : NULL;
+    const struct table tables[] = {
+        {"device", ops->device, &zeta_stub_device_ops, &backend->device, sizeof(backend->device),
+         device_required, sizeof(device_required) / sizeof(device_required[0])},
+        {"compute", compute, &zeta_stub_compute_ops, &backend->compute, sizeof(backend->compute),
+         compute_required, sizeof(compute_required) / sizeof(compute_required[0])},
+        {"metric", metric, &zeta_stub_metric_ops, &backend->metric, sizeof(backend->metric),
+         metric_required, sizeof(metric_required) / sizeof(metric_required[0])},
+    };
+
+    backend->has_compute = compute != NULL;
+    backend->has_metric = metric != NULL;
+    backend->has_stream_pending =
+        metric && slot_of(metric, offsetof(struct zeta_plugin_metric_ops, stream_pending));
+    backend->has_stream_stop =
+        metric && slot_of(metric, offsetof(struct zeta_plugin_metric_ops, stream_stop));
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        if (!tables[i].theirs)
+            memcpy(tables[i].copy, tables[i].stubs, tables[i].size);
+        else if (!copy_table(entry, &tables[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool is_text(struct zeta_plugin_string string, const char *text)
+{
+    return string.size == strlen(text) && string.data &&
+           memcmp(string.data, text, (size_t)string.size) == 0;
+}
+
+static bool check_answer(struct zeta_plugin_host *entry, const struct zeta_plugin_answer *answer)
+{
+    if (!ZETA_PLUGIN_HAS(answer, version))
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The plugin's answer has %llu bytes, fewer than the %zu of "
+                               "interface %u.",
+                               (unsigned long long)answer->struct_size, sizeof(*answer), ABI_MIN);
+    if (answer->abi < ABI_MIN || answer->abi > ABI_MAX)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The plugin chose interface %u, which was not offered (%u to %u).",
+                               answer->abi, ABI_MIN, ABI_MAX);
+    if (!is_text(answer->id, entry->manifest.id))
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The library calls itself \"%.*s\", but the manifest says \"%s\".",
+                               answer->id.size > 63 ? 63 : (int)answer->id.size,
+                               answer->id.data ? answer->id.data : "", entry->manifest.id);
+    if (!answer->self)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The plugin gave a null pointer as itself.");
+    if (!answer->ops)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The plugin gave no table of operations.");
+    return true;
+}
+
+static bool check_ops(struct zeta_plugin_host *entry, const struct zeta_plugin_ops *ops)
+{
+    const uint32_t metric_groups = 1u << ZETA_GROUP_METRIC_STREAM | 1u << ZETA_GROUP_METRIC_QUERY |
+                                   1u << ZETA_GROUP_METRIC_TRACER |
+                                   1u << ZETA_GROUP_METRIC_PROGRAMMABLE;
+
+    if (!ZETA_PLUGIN_HAS(ops, finish) || !ops->finish)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The plugin's table lacks the function finish, which every plugin "
+                               "has to have.");
+    if (!ZETA_PLUGIN_HAS(ops, device) || !ops->device)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The plugin gave no table \"device\", which every plugin has to "
+                               "have.");
+    entry->init = ops->init;
+    entry->finish = ops->finish;
+    if (!copy_tables(entry, ops))
+        return false;
+    if ((entry->manifest.provides & 1u << ZETA_GROUP_COMPUTE) && !entry->backend.has_compute)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The manifest promises compute, but the plugin gave no table "
+                               "\"compute\".");
+    if ((entry->manifest.provides & metric_groups) && !entry->backend.has_metric)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The manifest promises metrics, but the plugin gave no table "
+                               "\"metric\".");
+    return true;
+}
+
+bool zeta_check_abi(struct zeta_plugin_host *entry)
+{
+    const struct zeta_manifest *manifest = &entry->manifest;
+
+    if (manifest->abi_max < ABI_MIN)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The plugin is too old: it speaks interface %u to %u, this library "
+                               "%u to %u. Install a newer plugin.",
+                               manifest->abi_min, manifest->abi_max, ABI_MIN, ABI_MAX);
+    if (manifest->abi_min > ABI_MAX)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The plugin is too new: it speaks interface %u to %u, this library "
+                               "%u to %u. Install a newer libzeta.",
+                               manifest->abi_min, manifest->abi_max, ABI_MIN, ABI_MAX);
+    return true;
+}
+
+static struct zeta_plugin_string string_of(const char *text)
+{
+    return (struct zeta_plugin_string){.data = text, .size = strlen(text)};
+}
+
+static bool stop_for_refusal(struct zeta_plugin_host *entry, uint32_t result)
+{
+    const char *words = zeta_services_failure(entry, result);
+
+    if (result == ZETA_PLUGIN_UNSUPPORTED_VERSION)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The plugin speaks none of the interfaces %u to %u of this library "
+                               "(its manifest says %u to %u); use a plugin and a libzeta of the "
+                               "same time.%s%s",
+                               ABI_MIN, ABI_MAX, entry->manifest.abi_min, entry->manifest.abi_max,
+                               words ? " " : "", words ? words : "");
+    return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED, "Negotiation failed with 0x%08x%s%s",
+                           result, words ? ": " : "; the plugin gave no reason.",
+                           words ? words : "");
+}
+
+bool zeta_negotiate(struct zeta_plugin_host *entry, zeta_plugin_negotiate_fn negotiate)
+{
+    struct zeta_backend *backend = &entry->backend;
+    const struct zeta_plugin_offer offer = {
+        .struct_size = sizeof(offer),
+        .abi_min = ABI_MIN,
+        .abi_max = ABI_MAX,
+        .ops = &zeta_host_services,
+        .host = entry,
+        .id = string_of(entry->manifest.id),
+        .data_dir = string_of(entry->data_dir),
+        .host_version = string_of(ZETA_VERSION),
+    };
+    /* The plugin may be older or newer than we are; it writes no more than this size. */
+    struct zeta_plugin_answer answer = {.struct_size = sizeof(answer)};
+    uint32_t result = negotiate(&offer, &answer);
+
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return stop_for_refusal(entry, result);
+    if (!check_answer(entry, &answer) || !check_ops(entry, answer.ops))
+        return false;
+    entry->reported_version =
+        strndup(answer.version.data ? answer.version.data : "",
+                answer.version.data && answer.version.size < 256 ? (size_t)answer.version.size : 0);
+    if (!entry->reported_version)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED, "There is no memory for it.");
+    backend->self = answer.self;
+    backend->id = entry->manifest.id;
+    backend->version = entry->reported_version;
+    backend->manifest = entry->path;
+    backend->data_dir = entry->data_dir;
+    backend->device_class = entry->manifest.device_class;
+    entry->negotiated = true;
+    return true;
+}

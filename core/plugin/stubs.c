@@ -1,0 +1,237 @@
+/*
+ * What callers reach where a plugin has no function.
+ */
+#include "core/plugin/entry.h"
+#include "core/util/cleanup.h"
+
+static uint32_t no_enumerate(ZETA_UNUSED struct zeta_plugin *self, ZETA_UNUSED uint32_t capacity,
+                             ZETA_UNUSED struct zeta_plugin_device **out_devices,
+                             uint32_t *out_count)
+{
+    *out_count = 0;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t no_properties(ZETA_UNUSED struct zeta_plugin *self,
+                              ZETA_UNUSED struct zeta_plugin_device *device,
+                              ZETA_UNUSED struct zeta_plugin_device_properties *out_properties)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint32_t no_clock(ZETA_UNUSED struct zeta_plugin *self,
+                         ZETA_UNUSED struct zeta_plugin_device *device,
+                         ZETA_UNUSED struct zeta_plugin_clock *out_clock)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+/* A plugin that cannot tell has devices that work. */
+static uint32_t no_status(ZETA_UNUSED struct zeta_plugin *self,
+                          ZETA_UNUSED struct zeta_plugin_device *device)
+{
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t no_child_after_fork(ZETA_UNUSED struct zeta_plugin *self)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+const struct zeta_plugin_device_ops zeta_stub_device_ops = {
+    .struct_size = sizeof(struct zeta_plugin_device_ops),
+    .enumerate = no_enumerate,
+    .properties = no_properties,
+    .clock = no_clock,
+    .status = no_status,
+    .child_after_fork = no_child_after_fork,
+};
+
+static uint32_t no_memory_allocate(ZETA_UNUSED struct zeta_plugin *self,
+                                   ZETA_UNUSED struct zeta_plugin_device *device,
+                                   ZETA_UNUSED const struct zeta_plugin_memory_desc *desc,
+                                   ZETA_UNUSED void **out_address)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint32_t no_memory_free(ZETA_UNUSED struct zeta_plugin *self, ZETA_UNUSED void *address)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint32_t no_module_create(ZETA_UNUSED struct zeta_plugin *self,
+                                 ZETA_UNUSED struct zeta_plugin_device *device,
+                                 ZETA_UNUSED const struct zeta_plugin_module_desc *desc,
+                                 ZETA_UNUSED const struct zeta_plugin_log_sink *log,
+                                 ZETA_UNUSED struct zeta_plugin_module **out_module)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static void no_module_destroy(ZETA_UNUSED struct zeta_plugin *self,
+                              ZETA_UNUSED struct zeta_plugin_module *module)
+{
+}
+
+static uint32_t no_module_array(ZETA_UNUSED struct zeta_plugin *self,
+                                ZETA_UNUSED struct zeta_plugin_module *module,
+                                ZETA_UNUSED struct zeta_plugin_array *out_array)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint32_t no_module_global(ZETA_UNUSED struct zeta_plugin *self,
+                                 ZETA_UNUSED struct zeta_plugin_module *module,
+                                 ZETA_UNUSED struct zeta_plugin_string name,
+                                 ZETA_UNUSED void **out_address, ZETA_UNUSED uint64_t *out_bytes)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint32_t no_kernel_create(ZETA_UNUSED struct zeta_plugin *self,
+                                 ZETA_UNUSED struct zeta_plugin_module *module,
+                                 ZETA_UNUSED struct zeta_plugin_string name,
+                                 ZETA_UNUSED struct zeta_plugin_kernel **out_kernel)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static void no_kernel_destroy(ZETA_UNUSED struct zeta_plugin *self,
+                              ZETA_UNUSED struct zeta_plugin_kernel *kernel)
+{
+}
+
+static uint32_t no_kernel_properties(ZETA_UNUSED struct zeta_plugin *self,
+                                     ZETA_UNUSED struct zeta_plugin_kernel *kernel,
+                                     ZETA_UNUSED struct zeta_plugin_kernel_properties *out)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint32_t no_queue_create(ZETA_UNUSED struct zeta_plugin *self,
+                                ZETA_UNUSED struct zeta_plugin_device *device,
+                                ZETA_UNUSED const struct zeta_plugin_queue_desc *desc,
+                                ZETA_UNUSED struct zeta_plugin_queue **out_queue)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static void no_queue_destroy(ZETA_UNUSED struct zeta_plugin *self,
+                             ZETA_UNUSED struct zeta_plugin_queue *queue)
+{
+}
+
+static uint32_t no_submit(ZETA_UNUSED struct zeta_plugin *self,
+                          ZETA_UNUSED struct zeta_plugin_queue *queue,
+                          ZETA_UNUSED const struct zeta_plugin_array *commands,
+                          ZETA_UNUSED void *cookie)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static void no_wake(ZETA_UNUSED struct zeta_plugin *self)
+{
+}
+
+static uint32_t no_queue_status(ZETA_UNUSED struct zeta_plugin *self,
+                                ZETA_UNUSED struct zeta_plugin_queue *queue)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+const struct zeta_plugin_compute_ops zeta_stub_compute_ops = {
+    .struct_size = sizeof(struct zeta_plugin_compute_ops),
+    .memory_allocate = no_memory_allocate,
+    .memory_free = no_memory_free,
+    .module_create = no_module_create,
+    .module_destroy = no_module_destroy,
+    .module_kernel_names = no_module_array,
+    .module_native_image = no_module_array,
+    .module_global = no_module_global,
+    .kernel_create = no_kernel_create,
+    .kernel_destroy = no_kernel_destroy,
+    .kernel_properties = no_kernel_properties,
+    .queue_create = no_queue_create,
+    .queue_destroy = no_queue_destroy,
+    .submit = no_submit,
+    .wake = no_wake,
+    .queue_status = no_queue_status,
+};
+
+/* Nothing to add to the set files of the manifest. */
+static uint32_t no_get_sets(ZETA_UNUSED struct zeta_plugin *self,
+                            ZETA_UNUSED struct zeta_plugin_device *device,
+                            ZETA_UNUSED const struct zeta_plugin_text_sink *sink)
+{
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t no_symbols(ZETA_UNUSED struct zeta_plugin *self,
+                           ZETA_UNUSED struct zeta_plugin_device *device,
+                           ZETA_UNUSED struct zeta_plugin_array *out_symbols)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint32_t no_limits(ZETA_UNUSED struct zeta_plugin *self,
+                          ZETA_UNUSED struct zeta_plugin_device *device,
+                          ZETA_UNUSED struct zeta_plugin_string unit,
+                          ZETA_UNUSED struct zeta_plugin_limits *out_limits)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint32_t no_holder(ZETA_UNUSED struct zeta_plugin *self,
+                          ZETA_UNUSED struct zeta_plugin_device *device,
+                          ZETA_UNUSED struct zeta_plugin_string unit, ZETA_UNUSED uint32_t *out_pid)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint32_t no_stream_open(ZETA_UNUSED struct zeta_plugin *self,
+                               ZETA_UNUSED struct zeta_plugin_device *device,
+                               ZETA_UNUSED struct zeta_plugin_stream_desc *desc,
+                               ZETA_UNUSED struct zeta_plugin_stream **out_stream)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint32_t no_stream_read(ZETA_UNUSED struct zeta_plugin *self,
+                               ZETA_UNUSED struct zeta_plugin_stream *stream,
+                               ZETA_UNUSED void *buffer, ZETA_UNUSED uint64_t capacity_bytes,
+                               ZETA_UNUSED struct zeta_plugin_read *out_read)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint64_t no_stream_pending(ZETA_UNUSED struct zeta_plugin *self,
+                                  ZETA_UNUSED struct zeta_plugin_stream *stream)
+{
+    return UINT64_MAX; /* unknown */
+}
+
+static int32_t no_stream_descriptor(ZETA_UNUSED struct zeta_plugin *self,
+                                    ZETA_UNUSED struct zeta_plugin_stream *stream)
+{
+    return -1;
+}
+
+static void no_stream_end(ZETA_UNUSED struct zeta_plugin *self,
+                          ZETA_UNUSED struct zeta_plugin_stream *stream)
+{
+}
+
+const struct zeta_plugin_metric_ops zeta_stub_metric_ops = {
+    .struct_size = sizeof(struct zeta_plugin_metric_ops),
+    .get_sets = no_get_sets,
+    .symbols = no_symbols,
+    .limits = no_limits,
+    .holder = no_holder,
+    .stream_open = no_stream_open,
+    .stream_read = no_stream_read,
+    .stream_pending = no_stream_pending,
+    .stream_descriptor = no_stream_descriptor,
+    .stream_stop = no_stream_end,
+    .stream_close = no_stream_end,
+};

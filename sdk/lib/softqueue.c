@@ -65,11 +65,10 @@ void zeta_softqueue_pool_destroy(struct zeta_softqueue_pool *pool)
 void zeta_softqueue_pool_wake(struct zeta_softqueue_pool *pool)
 {
     /*
-     * Pairs with wait_for_events(): either this load sees the waiter, or the waiter's query, which
-     * comes after its increment, sees the event that the caller changed before.
+     * Pairs with wait_for_events(): both change the same variable, so either this sees the waiter,
+     * or the waiter's query, which comes after its change, sees the event that the caller changed.
      */
-    atomic_thread_fence(memory_order_seq_cst);
-    if (atomic_load(&pool->waiters) == 0)
+    if (atomic_fetch_add(&pool->waiters, 0) == 0)
         return;
     pthread_mutex_lock(&pool->lock);
     pthread_cond_broadcast(&pool->changed);
@@ -98,7 +97,6 @@ static bool wait_for_events(struct zeta_softqueue *queue, const struct zeta_plug
 
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->waiters, 1);
-    atomic_thread_fence(memory_order_seq_cst);
     while (!atomic_load(&queue->stopping) && !events_ready(queue, command))
         pthread_cond_wait(&pool->changed, &pool->lock);
     atomic_fetch_sub(&pool->waiters, 1);

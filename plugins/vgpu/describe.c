@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+#include "describe.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <yaml.h>
+
+/* How a value is read. */
+enum key_type { KEY_TEXT, KEY_NAME, KEY_U32, KEY_U64, KEY_UUID, KEY_PCI, KEY_CLOCK };
+
+struct key {
+    const char *name;
+    enum key_type type;
+    size_t offset;  /* in struct zeta_vgpu_description */
+    uint64_t least; /* of numbers; for texts the least length */
+    uint64_t most;  /* of numbers; for texts the size of the array */
+    uint64_t scale; /* a number is multiplied with this */
+};
+
+#define AT(member) offsetof(struct zeta_vgpu_description, member)
+#define KIB UINT64_C(1024)
+#define MIB (UINT64_C(1024) * KIB)
+
+static const struct key keys[] = {
+    {"name", KEY_TEXT, AT(name), 1, ZETA_VGPU_NAME_BYTES, 0},
+    {"id", KEY_NAME, AT(id), 1, ZETA_VGPU_ID_BYTES, 0},
+    {"instance", KEY_NAME, AT(instance), 1, ZETA_VGPU_INSTANCE_BYTES, 0},
+    {"vendor_id", KEY_U32, AT(vendor_id), 0x10000, UINT32_MAX, 1},
+    {"device_id", KEY_U32, AT(device_id), 0, UINT32_MAX, 1},
+    {"revision", KEY_U32, AT(revision), 0, 255, 1},
+    {"uuid", KEY_UUID, AT(uuid), 0, 0, 0},
+    {"pci", KEY_PCI, AT(pci_domain), 0, 0, 0},
+    {"tiles", KEY_U32, AT(tiles), 1, ZETA_VGPU_MAX_TILES, 1},
+    {"topology.slices", KEY_U32, AT(topology.slices), 1, 64, 1},
+    {"topology.subslices_per_slice", KEY_U32, AT(topology.subslices_per_slice), 1, 64, 1},
+    {"topology.eus_per_subslice", KEY_U32, AT(topology.eus_per_subslice), 1, 64, 1},
+    {"topology.threads_per_eu", KEY_U32, AT(topology.threads_per_eu), 1, 64, 1},
+    {"topology.shared_local_kib", KEY_U32, AT(topology.slm_bytes), 1, 16 * KIB, KIB},
+    {"topology.stack_kib", KEY_U32, AT(topology.stack_bytes), 4, KIB, KIB},
+    {"topology.l1_kib", KEY_U32, AT(topology.l1_bytes), 1, KIB, KIB},
+    {"topology.l3_kib", KEY_U32, AT(topology.l3_bytes), 16, 256 * KIB, KIB},
+    {"core_clock_mhz", KEY_U32, AT(core_clock_mhz), 25, 10000, 1},
+    {"memory_mib", KEY_U64, AT(memory_bytes), 1, 64 * MIB, MIB},
+    {"workers", KEY_U32, AT(workers), 0, 64, 1},
+    {"clock", KEY_CLOCK, AT(clock), 0, 0, 0},
+    {"fault.lost_reports", KEY_U64, AT(faults.lost_reports), 0, UINT32_MAX, 1},
+    {"fault.full_ring", KEY_U64, AT(faults.full_ring), 0, UINT32_MAX, 1},
+    {"fault.permission", KEY_U64, AT(faults.permission), 0, 1, 1},
+    {"fault.device_lost", KEY_U64, AT(faults.device_lost), 0, UINT32_MAX, 1},
+    {"fault.wrap_soon", KEY_U64, AT(faults.wrap_soon), 0, 170, 1},
+};
+
+#define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
+
+void zeta_vgpu_description_default(struct zeta_vgpu_description *out_description)
+{
+    struct zeta_vgpu_description *d = out_description;
+
+    memset(d, 0, sizeof(*d));
+    snprintf(d->name, sizeof(d->name), "Zeta Virtual GPU");
+    snprintf(d->id, sizeof(d->id), "vgpu0");
+    snprintf(d->instance, sizeof(d->instance), "default");
+    /* The letters ZETA: above the 16 bits of PCI vendors, so nobody takes it for hardware. */
+    d->vendor_id = 0x5a455441;
+    d->device_id = 1;
+    /* Clients give up without an address. No PCI segment has a number of more than 16 bits. */
+    d->has_pci = true;
+    d->pci_domain = 0x7a657461;
+    d->tiles = 1;
+    zeta_vgpu_topology_default(&d->topology);
+    d->core_clock_mhz = 1000;
+    d->memory_bytes = 4096 * MIB;
+}
+
+const char *zeta_vgpu_description_key(uint32_t index)
+{
+    return index < KEY_COUNT ? keys[index].name : NULL;
+}
+
+static void say(struct zeta_vgpu_message *out_message, const struct key *key, const char *value,
+                const char *allowed)
+{
+    snprintf(out_message->text, sizeof(out_message->text), "%s cannot be '%.80s': %s", key->name,
+             value, allowed);
+}
+
+static bool read_number(const struct key *key, const char *value, uint64_t *out_number,
+                        struct zeta_vgpu_message *out_message)
+{
+    char *end;
+    char allowed[128];
+
+    errno = 0;
+    *out_number = strtoull(value, &end, 0);
+    if (isdigit((unsigned char)value[0]) && *end == '\0' && errno == 0 &&
+        *out_number >= key->least && *out_number <= key->most) {
+        *out_number *= key->scale;
+        return true;
+    }
+    snprintf(allowed, sizeof(allowed), "it is a number from %llu to %llu",
+             (unsigned long long)key->least, (unsigned long long)key->most);
+    say(out_message, key, value, allowed);
+    return false;
+}
+
+static bool read_text(const struct key *key, const char *value, char *out_text,
+                      struct zeta_vgpu_message *out_message)
+{
+    size_t length = strlen(value);
+    char allowed[128];
+
+    if (length < key->least || length >= key->most) {
+        snprintf(allowed, sizeof(allowed), "it has %llu to %llu bytes",
+                 (unsigned long long)key->least, (unsigned long long)key->most - 1);
+        say(out_message, key, value, allowed);
+        return false;
+    }
+    if (key->type == KEY_NAME &&
+        (value[0] == '.' ||
+         strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") !=
+             length)) {
+        say(out_message, key, value, "it has letters, digits, '-', '_' and inner dots only");
+        return false;
+    }
+    memcpy(out_text, value, length + 1);
+    return true;
+}
+
+static bool read_uuid(const char *value, uint8_t out_uuid[16])
+{
+    unsigned digits = 0;
+
+    for (; *value; value++) {
+        int c = tolower((unsigned char)*value);
+
+        if (c == '-')
+            continue;
+        if (!isxdigit(c) || digits == 32)
+            return false;
+        out_uuid[digits / 2] =
+            (uint8_t)((out_uuid[digits / 2] << 4) | (c <= '9' ? c - '0' : c - 'a' + 10));
+        digits++;
+    }
+    return digits == 32;
+}
+
+static bool read_pci(const char *value, struct zeta_vgpu_description *out_description)
+{
+    struct zeta_vgpu_description *d = out_description;
+    unsigned domain, bus, device, function;
+    char extra;
+
+    if (strcmp(value, "none") == 0) {
+        d->has_pci = false;
+        return true;
+    }
+    if (strlen(value) > 16 ||
+        sscanf(value, "%x:%x:%x.%x%c", &domain, &bus, &device, &function, &extra) != 4 ||
+        bus > 255 || device > 31 || function > 7)
+        return false;
+    d->has_pci = true;
+    d->pci_domain = domain;
+    d->pci_bus = bus;
+    d->pci_device = device;
+    d->pci_function = function;
+    return true;
+}
+
+static bool read_clock(const char *value, enum zeta_vgpu_clock_mode *out_clock)
+{
+    if (strcmp(value, "wall") == 0)
+        *out_clock = ZETA_VGPU_CLOCK_WALL;
+    else if (strcmp(value, "virtual") == 0)
+        *out_clock = ZETA_VGPU_CLOCK_VIRTUAL;
+    else
+        return false;
+    return true;
+}
+
+static bool read_value(struct zeta_vgpu_description *d, const struct key *key, const char *value,
+                       struct zeta_vgpu_message *out_message)
+{
+    void *target = (char *)d + key->offset;
+    uint64_t number = 0;
+
+    switch (key->type) {
+    case KEY_TEXT:
+    case KEY_NAME:
+        return read_text(key, value, target, out_message);
+    case KEY_U32:
+        if (!read_number(key, value, &number, out_message))
+            return false;
+        *(uint32_t *)target = (uint32_t)number;
+        return true;
+    case KEY_U64:
+        return read_number(key, value, target, out_message);
+    case KEY_UUID:
+        d->has_uuid = read_uuid(value, d->uuid);
+        if (!d->has_uuid)
+            say(out_message, key, value, "it has 32 hexadecimal digits");
+        return d->has_uuid;
+    case KEY_PCI:
+        if (read_pci(value, d))
+            return true;
+        say(out_message, key, value, "it is domain:bus:device.function in hexadecimal, or none");
+        return false;
+    case KEY_CLOCK:
+        if (read_clock(value, &d->clock))
+            return true;
+        say(out_message, key, value, "it is wall or virtual");
+        return false;
+    }
+    return false;
+}
+
+enum zeta_vgpu_result zeta_vgpu_description_set(struct zeta_vgpu_description *description,
+                                                const char *name, const char *value,
+                                                bool *out_known,
+                                                struct zeta_vgpu_message *out_message)
+{
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        if (strcmp(keys[i].name, name) != 0)
+            continue;
+        *out_known = true;
+        return read_value(description, &keys[i], value, out_message) ? ZETA_VGPU_OK
+                                                                     : ZETA_VGPU_INVALID_ARGUMENT;
+    }
+    *out_known = false;
+    snprintf(out_message->text, sizeof(out_message->text), "there is no key '%.80s'", name);
+    return ZETA_VGPU_INVALID_ARGUMENT;
+}
+
+/* A YAML file while it is read. */
+struct reader {
+    struct zeta_vgpu_description *description;
+    const char *path;
+    zeta_vgpu_unknown_key_fn unknown;
+    void *context;
+    struct zeta_vgpu_message *message;
+
+    unsigned depth;   /* of mappings */
+    char section[64]; /* with its dot, or empty */
+    char key[64];     /* waiting for its value */
+    bool has_key;
+};
+
+static bool refuse(struct reader *reader, const yaml_mark_t *mark, const char *reason)
+{
+    snprintf(reader->message->text, sizeof(reader->message->text), "%.200s:%zu:%zu: %.250s",
+             reader->path, mark->line + 1, mark->column + 1, reason);
+    return false;
+}
+
+static bool on_value(struct reader *reader, const yaml_event_t *event)
+{
+    const char *value = (const char *)event->data.scalar.value;
+    char name[128];
+    struct zeta_vgpu_message why;
+    bool known;
+
+    reader->has_key = false;
+    snprintf(name, sizeof(name), "%s%s", reader->section, reader->key);
+    if (strcmp(name, "format") == 0) {
+        return strncmp(value, "1.", 2) == 0 ||
+               refuse(reader, &event->start_mark, "only format 1 is known");
+    }
+    if (zeta_vgpu_description_set(reader->description, name, value, &known, &why) == ZETA_VGPU_OK)
+        return true;
+    if (known)
+        return refuse(reader, &event->start_mark, why.text);
+    if (reader->unknown)
+        reader->unknown(reader->context, reader->path, (unsigned)event->start_mark.line + 1, name);
+    return true;
+}
+
+static bool on_scalar(struct reader *reader, const yaml_event_t *event)
+{
+    if (event->data.scalar.length >= sizeof(reader->key) && !reader->has_key)
+        return refuse(reader, &event->start_mark, "this key is too long");
+    if (strlen((const char *)event->data.scalar.value) != event->data.scalar.length)
+        return refuse(reader, &event->start_mark, "texts hold no NUL character");
+    if (reader->depth == 0)
+        return refuse(reader, &event->start_mark, "a mapping of names to values is expected");
+    if (reader->has_key)
+        return on_value(reader, event);
+    snprintf(reader->key, sizeof(reader->key), "%s", (const char *)event->data.scalar.value);
+    reader->has_key = true;
+    return true;
+}
+
+static bool on_mapping(struct reader *reader, const yaml_event_t *event)
+{
+    if (reader->depth == 2 || (reader->depth == 1 && !reader->has_key))
+        return refuse(reader, &event->start_mark, "a mapping cannot be here");
+    if (reader->depth == 1)
+        snprintf(reader->section, sizeof(reader->section), "%.62s.", reader->key);
+    reader->has_key = false;
+    reader->depth++;
+    return true;
+}
+
+static bool on_event(struct reader *reader, const yaml_event_t *event)
+{
+    switch (event->type) {
+    case YAML_SCALAR_EVENT:
+        return on_scalar(reader, event);
+    case YAML_MAPPING_START_EVENT:
+        return on_mapping(reader, event);
+    case YAML_MAPPING_END_EVENT:
+        reader->depth--;
+        reader->section[0] = '\0';
+        return true;
+    case YAML_SEQUENCE_START_EVENT:
+        return refuse(reader, &event->start_mark, "a list cannot be here");
+    case YAML_ALIAS_EVENT:
+        return refuse(reader, &event->start_mark, "aliases are not allowed");
+    default:
+        return true;
+    }
+}
+
+static bool read_events(struct reader *reader, yaml_parser_t *parser)
+{
+    for (bool done = false; !done;) {
+        yaml_event_t event;
+        bool good;
+
+        if (!yaml_parser_parse(parser, &event))
+            return refuse(reader, &parser->problem_mark,
+                          parser->problem ? parser->problem : "this is no YAML");
+        done = event.type == YAML_STREAM_END_EVENT;
+        good = on_event(reader, &event);
+        yaml_event_delete(&event);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+enum zeta_vgpu_result zeta_vgpu_description_load(struct zeta_vgpu_description *description,
+                                                 const char *path, zeta_vgpu_unknown_key_fn unknown,
+                                                 void *context,
+                                                 struct zeta_vgpu_message *out_message)
+{
+    struct reader reader = {.description = description,
+                            .path = path,
+                            .unknown = unknown,
+                            .context = context,
+                            .message = out_message};
+    FILE *file = fopen(path, "re");
+    yaml_parser_t parser;
+    bool good = false;
+
+    if (!file) {
+        snprintf(out_message->text, sizeof(out_message->text), "%.300s cannot be read: %s", path,
+                 strerror(errno));
+        return ZETA_VGPU_INVALID_ARGUMENT;
+    }
+    if (yaml_parser_initialize(&parser)) {
+        yaml_parser_set_input_file(&parser, file);
+        good = read_events(&reader, &parser);
+        yaml_parser_delete(&parser);
+    }
+    fclose(file);
+    return good ? ZETA_VGPU_OK : ZETA_VGPU_INVALID_ARGUMENT;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+#include "instance.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "instance_layout.h"
+
+/*
+ * Locks of the file (flock): shared while attached, exclusive while it is made or removed. So who
+ * gets the exclusive lock knows that nobody has it mapped, also after processes were killed.
+ */
+
+static bool directory_is_ours(const char *path)
+{
+    struct stat status;
+
+    return path && path[0] == '/' && stat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
+           status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+static const char *choose_directory(void)
+{
+    const char *runtime = secure_getenv("XDG_RUNTIME_DIR");
+
+    return directory_is_ours(runtime) ? runtime : "/dev/shm";
+}
+
+static enum zeta_vgpu_result fail(struct zeta_vgpu_message *out_message, const char *path,
+                                  const char *reason)
+{
+    snprintf(out_message->text, sizeof(out_message->text), "virtual GPU instance %.300s %s", path,
+             reason);
+    return ZETA_VGPU_INVALID_ARGUMENT;
+}
+
+static enum zeta_vgpu_result fail_errno(struct zeta_vgpu_message *out_message, const char *path,
+                                        const char *what, int error)
+{
+    char reason[160];
+
+    snprintf(reason, sizeof(reason), "%s: %s", what, strerror(error));
+    return fail(out_message, path, reason);
+}
+
+/* True for a regular file of ours that nobody else can open. */
+static bool file_is_ours(int descriptor, struct stat *out_status)
+{
+    return fstat(descriptor, out_status) == 0 && S_ISREG(out_status->st_mode) &&
+           out_status->st_uid == geteuid() && (out_status->st_mode & 077) == 0;
+}
+
+/* Removes files of instances that nobody uses any more; kept is our own name. */
+static void sweep(const char *directory, const char *kept)
+{
+    DIR *listing = opendir(directory);
+    struct dirent *entry;
+    char prefix[48];
+    size_t length;
+
+    if (!listing)
+        return;
+    length = (size_t)snprintf(prefix, sizeof(prefix), "zeta-vgpu-%u-", (unsigned)geteuid());
+    while ((entry = readdir(listing)) != NULL) {
+        struct stat status;
+        int descriptor;
+
+        if (strncmp(entry->d_name, prefix, length) != 0 || strcmp(entry->d_name, kept) == 0)
+            continue;
+        descriptor = openat(dirfd(listing), entry->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        if (descriptor < 0)
+            continue;
+        if (file_is_ours(descriptor, &status) && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+            (void)unlinkat(dirfd(listing), entry->d_name, 0);
+        close(descriptor);
+    }
+    closedir(listing);
+}
+
+static uint64_t now_ticks(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) / ZETA_VGPU_TICK_NS;
+}
+
+/* What to add so that the low 32 bits of the clock wrap in wrap_soon_s seconds. */
+static uint64_t wrap_offset(uint64_t wrap_soon_s)
+{
+    uint32_t wanted = (uint32_t)(0u - (uint32_t)(wrap_soon_s * ZETA_VGPU_TIMER_HZ));
+
+    return wrap_soon_s == 0 ? 0 : (uint32_t)(wanted - (uint32_t)now_ticks());
+}
+
+static bool segment_fits(const struct zeta_vgpu_segment *segment,
+                         const struct zeta_vgpu_instance_desc *desc)
+{
+    return atomic_load(&segment->magic) == ZETA_VGPU_LAYOUT_MAGIC &&
+           segment->tiles == desc->tiles && segment->rows_per_tile == desc->rows_per_tile &&
+           segment->offset_ticks <= UINT32_MAX;
+}
+
+static void init_lock(struct zeta_vgpu_segment *segment)
+{
+    pthread_mutexattr_t attributes;
+
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&segment->lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+}
+
+static struct zeta_vgpu_segment *map_segment(int descriptor)
+{
+    void *address = mmap(NULL, sizeof(struct zeta_vgpu_segment), PROT_READ | PROT_WRITE, MAP_SHARED,
+                         descriptor, 0);
+
+    return address == MAP_FAILED ? NULL : address;
+}
+
+/*
+ * With the exclusive lock: makes the file fit. What an earlier process left is kept when it fits
+ * and has the usual clock; a shifted clock belongs to the test that asked for it.
+ */
+static int prepare_file(int descriptor, const struct zeta_vgpu_instance_desc *desc)
+{
+    struct zeta_vgpu_segment *segment;
+    struct stat status;
+    bool keep;
+
+    if (fstat(descriptor, &status) != 0)
+        return errno;
+    keep = (uint64_t)status.st_size == sizeof(*segment) && desc->wrap_soon_s == 0;
+    if (!keep && (ftruncate(descriptor, 0) != 0 || ftruncate(descriptor, sizeof(*segment)) != 0))
+        return errno;
+    segment = map_segment(descriptor);
+    if (!segment)
+        return errno;
+    if (keep && (!segment_fits(segment, desc) || segment->offset_ticks != 0)) {
+        /* Nobody else has it mapped, and our mapping survives because the size is the same. */
+        if (ftruncate(descriptor, 0) != 0 || ftruncate(descriptor, sizeof(*segment)) != 0) {
+            int error = errno;
+
+            munmap(segment, sizeof(*segment));
+            return error;
+        }
+    }
+    segment->tiles = desc->tiles;
+    segment->rows_per_tile = desc->rows_per_tile;
+    segment->offset_ticks = wrap_offset(desc->wrap_soon_s);
+    init_lock(segment);
+    atomic_store(&segment->magic, ZETA_VGPU_LAYOUT_MAGIC);
+    munmap(segment, sizeof(*segment));
+    return 0;
+}
+
+/*
+ * Opens the file and gets the shared lock on it. *out_again is set when somebody removed or
+ * changed the file in between.
+ */
+static enum zeta_vgpu_result open_file(struct zeta_vgpu_instance *instance,
+                                       const struct zeta_vgpu_instance_desc *desc, bool *out_again,
+                                       struct zeta_vgpu_message *out_message)
+{
+    const char *path = instance->path;
+    struct stat status;
+
+    *out_again = false;
+    instance->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (instance->descriptor < 0)
+        return fail_errno(out_message, path, "cannot be opened", errno);
+    if (!file_is_ours(instance->descriptor, &status))
+        return fail(out_message, path,
+                    "is refused: it must be a plain file of this user with mode 0600; remove it");
+
+    if (flock(instance->descriptor, LOCK_EX | LOCK_NB) == 0) {
+        int error = 0;
+
+        *out_again = fstat(instance->descriptor, &status) != 0 || status.st_nlink == 0;
+        if (!*out_again)
+            error = prepare_file(instance->descriptor, desc);
+        if (error != 0)
+            return fail_errno(out_message, path, "cannot be made", error);
+    }
+    while (!*out_again && flock(instance->descriptor, LOCK_SH) != 0) {
+        if (errno != EINTR)
+            return fail_errno(out_message, path, "cannot be locked", errno);
+    }
+    /* A change of lock is not atomic: somebody may have removed or begun the file in between. */
+    if (fstat(instance->descriptor, &status) != 0 || status.st_nlink == 0 ||
+        (uint64_t)status.st_size != sizeof(struct zeta_vgpu_segment))
+        *out_again = true;
+    return ZETA_VGPU_OK;
+}
+
+static enum zeta_vgpu_result attach_once(struct zeta_vgpu_instance *instance,
+                                         const struct zeta_vgpu_instance_desc *desc,
+                                         bool *out_again, struct zeta_vgpu_message *out_message)
+{
+    enum zeta_vgpu_result result = open_file(instance, desc, out_again, out_message);
+
+    if (result != ZETA_VGPU_OK || *out_again)
+        return result;
+    instance->segment = map_segment(instance->descriptor);
+    if (!instance->segment)
+        return fail_errno(out_message, instance->path, "cannot be mapped", errno);
+    if (segment_fits(instance->segment, desc)) {
+        instance->offset_ticks = instance->segment->offset_ticks;
+        return ZETA_VGPU_OK;
+    }
+    return fail(out_message, instance->path,
+                "is used by processes whose virtual device has another topology; set "
+                "ZETA_VGPU_INSTANCE to another name");
+}
+
+static void release(struct zeta_vgpu_instance *instance)
+{
+    if (instance->segment)
+        munmap(instance->segment, sizeof(*instance->segment));
+    instance->segment = NULL;
+    if (instance->descriptor >= 0)
+        close(instance->descriptor);
+    instance->descriptor = -1;
+}
+
+enum zeta_vgpu_result zeta_vgpu_instance_attach(const struct zeta_vgpu_instance_desc *desc,
+                                                struct zeta_vgpu_message *out_message,
+                                                struct zeta_vgpu_instance **out_instance)
+{
+    const char *directory = desc->directory ? desc->directory : choose_directory();
+    struct zeta_vgpu_instance *instance = calloc(1, sizeof(*instance));
+    enum zeta_vgpu_result result = ZETA_VGPU_OK;
+    char name[160];
+    bool again = true;
+
+    if (!instance) {
+        snprintf(out_message->text, sizeof(out_message->text), "no memory");
+        return ZETA_VGPU_OUT_OF_MEMORY;
+    }
+    instance->descriptor = -1;
+    instance->tiles = desc->tiles;
+    instance->rows_per_tile = desc->rows_per_tile;
+    snprintf(name, sizeof(name), "zeta-vgpu-%u-%s-%u", (unsigned)geteuid(), desc->name,
+             ZETA_VGPU_LAYOUT_VERSION);
+    snprintf(instance->path, sizeof(instance->path), "%.300s/%s", directory, name);
+    (void)zeta_vgpu_process_start(getpid(), &instance->start_time);
+
+    sweep(directory, name);
+    for (unsigned attempt = 0; again && attempt < 100 && result == ZETA_VGPU_OK; attempt++) {
+        release(instance);
+        result = attach_once(instance, desc, &again, out_message);
+    }
+    if (result == ZETA_VGPU_OK && again)
+        result = fail(out_message, instance->path, "was removed again and again by others");
+    if (result != ZETA_VGPU_OK) {
+        release(instance);
+        free(instance);
+        return result;
+    }
+    zeta_vgpu_instance_reap(instance);
+    *out_instance = instance;
+    return ZETA_VGPU_OK;
+}
+
+void zeta_vgpu_instance_detach(struct zeta_vgpu_instance *instance)
+{
+    uint32_t slot;
+
+    if (!instance)
+        return;
+    slot = atomic_load(&instance->slot);
+    zeta_vgpu_instance_lock(instance);
+    if (slot != 0)
+        zeta_vgpu_instance_fold_locked(instance, slot - 1);
+    zeta_vgpu_instance_unlock(instance);
+
+    munmap(instance->segment, sizeof(*instance->segment));
+    instance->segment = NULL;
+    if (flock(instance->descriptor, LOCK_EX | LOCK_NB) == 0)
+        (void)unlink(instance->path);
+    release(instance);
+    free(instance);
+}
+
+void zeta_vgpu_instance_abandon(struct zeta_vgpu_instance *instance)
+{
+    if (!instance)
+        return;
+    release(instance);
+    free(instance);
+}
+
+uint64_t zeta_vgpu_instance_offset(const struct zeta_vgpu_instance *instance)
+{
+    return instance->offset_ticks;
+}

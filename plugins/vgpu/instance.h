@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ZETA_PLUGINS_VGPU_INSTANCE_H
+#define ZETA_PLUGINS_VGPU_INSTANCE_H
+
+/*
+ * The part of a virtual device that processes share: counters, the holders of its OA units, the
+ * log of context switches and the shift of its clock, in a file in memory.
+ *
+ * Each process that executes has a slot, to which only it writes; readers add up the slots and a
+ * base. The slot of a dead process is folded into the base by whoever sees it, in one step that
+ * either happened or did not, so totals never fall and never count twice, whoever is killed where.
+ *
+ * A row is what one process counted on one subslice. Rows of a tile lie behind each other: its
+ * subslices, then one row for its copy engine.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "describe.h"
+#include "engine.h"
+
+/** Processes that can execute on an instance at the same time. */
+#define ZETA_VGPU_SLOTS 64u
+
+/** Most rows of a tile. */
+#define ZETA_VGPU_TILE_ROWS 65u
+
+/** OA units of a tile: "oa" and "dispatch". */
+#define ZETA_VGPU_UNITS 2u
+
+struct zeta_vgpu_instance;
+
+/** Which instance, and what it must look like. */
+struct zeta_vgpu_instance_desc {
+    const char *directory; /**< NULL: XDG_RUNTIME_DIR if it is safe, else /dev/shm */
+    const char *name;
+    uint32_t tiles;         /**< 1..ZETA_VGPU_MAX_TILES */
+    uint32_t rows_per_tile; /**< 2..ZETA_VGPU_TILE_ROWS */
+    uint64_t wrap_soon_s; /**< not 0: the timestamp wraps so many seconds after the first attach */
+};
+
+/**
+ * Attaches to an instance, makes it when there is none, and removes instances nobody uses.
+ *
+ * The first process decides topology and clock; a file that nobody uses is begun anew when it does
+ * not fit. The file has mode 0600; links and files of other users are refused.
+ * @out_message  on failure what is wrong and what to do
+ * Errors: OUT_OF_MEMORY; INVALID_ARGUMENT (cannot be opened, not ours, other topology in use).
+ */
+enum zeta_vgpu_result zeta_vgpu_instance_attach(const struct zeta_vgpu_instance_desc *desc,
+                                                struct zeta_vgpu_message *out_message,
+                                                struct zeta_vgpu_instance **out_instance);
+
+/** Folds our slot into the base, gives up our units, unmaps; the last one removes the file. */
+void zeta_vgpu_instance_detach(struct zeta_vgpu_instance *instance);
+
+/** In a child of fork(): unmaps and closes without touching what belongs to the parent. */
+void zeta_vgpu_instance_abandon(struct zeta_vgpu_instance *instance);
+
+/** Ticks that every process of the instance adds to its clock. */
+uint64_t zeta_vgpu_instance_offset(const struct zeta_vgpu_instance *instance);
+
+/** Takes a slot for this process; true when it has one. False: all are in use by the living. */
+bool zeta_vgpu_instance_join(struct zeta_vgpu_instance *instance);
+
+/**
+ * Publishes the totals of a row of this process. Never blocks, costs two copies of a row.
+ * One thread per row at a time. Ignored without a slot.
+ */
+void zeta_vgpu_instance_publish(struct zeta_vgpu_instance *instance, uint32_t tile, uint32_t row,
+                                const uint64_t counters[ZETA_VGPU_COUNTER_COUNT]);
+
+/** What a process does on a tile. */
+struct zeta_vgpu_activity {
+    uint64_t since_ns; /**< CLOCK_MONOTONIC when it began to be busy, 0: idle */
+    uint64_t total_ns; /**< busy time before that */
+    uint64_t context;  /**< id of the context that runs, 0: none */
+};
+
+/** Publishes it. One thread per tile at a time. */
+void zeta_vgpu_instance_set_activity(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                     const struct zeta_vgpu_activity *activity);
+
+/**
+ * Reads the activity of the process in a slot; out_generation tells its tenants apart.
+ * False when nobody is there.
+ */
+bool zeta_vgpu_instance_activity(const struct zeta_vgpu_instance *instance, uint32_t slot,
+                                 uint32_t tile, struct zeta_vgpu_activity *out_activity,
+                                 uint64_t *out_generation);
+
+/**
+ * Adds up rows first..first + count - 1 of a tile over all processes, living and dead.
+ * Lock-free. False, with out_totals undefined, if writers did not let it finish.
+ */
+bool zeta_vgpu_instance_totals(const struct zeta_vgpu_instance *instance, uint32_t tile,
+                               uint32_t count, uint64_t (*out_totals)[ZETA_VGPU_COUNTER_COUNT]);
+
+/** Folds the slots of processes that died. */
+void zeta_vgpu_instance_reap(struct zeta_vgpu_instance *instance);
+
+/** Number of this process's slot + 1, 0 without one. */
+uint32_t zeta_vgpu_instance_slot(const struct zeta_vgpu_instance *instance);
+
+/**
+ * Takes a unit of a tile for this process. A dead holder is replaced.
+ *
+ * @wants_switches  log context switches while we hold it
+ * Returns 0, or the process id of the holder (which can be our own).
+ */
+uint32_t zeta_vgpu_instance_take_unit(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                      uint32_t unit, bool wants_switches);
+
+/** Gives up a unit that this process took. */
+void zeta_vgpu_instance_release_unit(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                     uint32_t unit);
+
+/** Process id of a living holder, 0 if the unit is free. */
+uint32_t zeta_vgpu_instance_unit_holder(const struct zeta_vgpu_instance *instance, uint32_t tile,
+                                        uint32_t unit);
+
+/** A context switch with the totals of the tile at that time. */
+struct zeta_vgpu_switch {
+    uint64_t ticks;
+    uint64_t context; /**< that runs from here on, 0: none */
+    uint64_t totals[ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
+};
+
+/** True if somebody holds a unit of the tile and wants context switches. One load per unit. */
+bool zeta_vgpu_instance_switches_wanted(const struct zeta_vgpu_instance *instance, uint32_t tile);
+
+/** Appends a switch to the log. The time is taken by clock(context) when it is our turn. */
+void zeta_vgpu_instance_log_switch(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                   uint64_t context, uint64_t (*clock)(void *),
+                                   void *clock_context);
+
+/** Position behind the newest switch, to begin reading there. */
+uint64_t zeta_vgpu_instance_switch_head(const struct zeta_vgpu_instance *instance, uint32_t tile);
+
+/**
+ * Reads the switch at *cursor and moves the cursor behind it; false when there is none.
+ * Switches that were overwritten before they were read are passed over.
+ */
+bool zeta_vgpu_instance_next_switch(const struct zeta_vgpu_instance *instance, uint32_t tile,
+                                    uint64_t *cursor, struct zeta_vgpu_switch *out_switch);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+#include "instance.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "instance_layout.h"
+
+/* Attempts to read something that is written now. A write takes far less than a microsecond. */
+#define READ_ATTEMPTS 1000u
+
+void zeta_vgpu_instance_lock(struct zeta_vgpu_instance *instance)
+{
+    /* What the lock guards is consistent at each step, so a dead owner needs no repair. */
+    if (pthread_mutex_lock(&instance->segment->lock) == EOWNERDEAD)
+        pthread_mutex_consistent(&instance->segment->lock);
+}
+
+void zeta_vgpu_instance_unlock(struct zeta_vgpu_instance *instance)
+{
+    pthread_mutex_unlock(&instance->segment->lock);
+}
+
+bool zeta_vgpu_process_start(pid_t pid, uint64_t *out_start_time)
+{
+    char path[48], text[1024];
+    const char *at;
+    unsigned field = 3;
+    size_t length;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    length = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[length] = '\0';
+
+    /* The second field is the program's name in parentheses and may hold anything. */
+    at = strrchr(text, ')');
+    if (!at || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')
+        return false;
+    for (at += 2; *at && field < 22; at++) {
+        if (*at == ' ')
+            field++;
+    }
+    *out_start_time = strtoull(at, NULL, 10);
+    return field == 22;
+}
+
+bool zeta_vgpu_process_alive(uint32_t pid, uint64_t start_time)
+{
+    uint64_t found = 0;
+
+    if (pid == 0 || pid > INT32_MAX)
+        return false;
+    if (zeta_vgpu_process_start((pid_t)pid, &found))
+        return found == start_time;
+    /* Without /proc the id alone has to do. */
+    return access("/proc/self/stat", R_OK) != 0 && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+}
+
+static void cell_write(_Atomic uint64_t *sequence, _Atomic uint64_t *copies, uint32_t words,
+                       const uint64_t *source)
+{
+    uint64_t next = atomic_load_explicit(sequence, memory_order_relaxed) + 1;
+    _Atomic uint64_t *target = copies + (next & 1) * words;
+
+    /* Release, so that they stay behind the publication of the copy that they do not touch. */
+    for (uint32_t i = 0; i < words; i++)
+        atomic_store_explicit(&target[i], source[i], memory_order_release);
+    atomic_store_explicit(sequence, next, memory_order_release);
+}
+
+static bool cell_read(const _Atomic uint64_t *sequence, const _Atomic uint64_t *copies,
+                      uint32_t words, uint64_t *out_words)
+{
+    for (uint32_t attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+        uint64_t before = atomic_load_explicit(sequence, memory_order_acquire);
+        const _Atomic uint64_t *source = copies + (before & 1) * words;
+
+        for (uint32_t i = 0; i < words; i++)
+            out_words[i] = atomic_load_explicit(&source[i], memory_order_acquire);
+        /* While the sequence is the same, writers touch only the other copy. */
+        if (atomic_load_explicit(sequence, memory_order_acquire) == before)
+            return true;
+    }
+    return false;
+}
+
+uint32_t zeta_vgpu_instance_slot(const struct zeta_vgpu_instance *instance)
+{
+    return atomic_load_explicit(&instance->slot, memory_order_acquire);
+}
+
+void zeta_vgpu_instance_publish(struct zeta_vgpu_instance *instance, uint32_t tile, uint32_t row,
+                                const uint64_t counters[ZETA_VGPU_COUNTER_COUNT])
+{
+    uint32_t slot = zeta_vgpu_instance_slot(instance);
+    struct zeta_vgpu_slot *own;
+
+    if (slot == 0 || tile >= instance->tiles || row >= instance->rows_per_tile)
+        return;
+    own = &instance->segment->slots[slot - 1];
+    cell_write(&own->rows[tile][row].sequence, &own->rows[tile][row].copies[0][0],
+               ZETA_VGPU_COUNTER_COUNT, counters);
+}
+
+void zeta_vgpu_instance_set_activity(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                     const struct zeta_vgpu_activity *activity)
+{
+    uint32_t slot = zeta_vgpu_instance_slot(instance);
+    const uint64_t words[ZETA_VGPU_ACTIVITY_WORDS] = {activity->since_ns, activity->total_ns,
+                                                      activity->context};
+    struct zeta_vgpu_slot *own;
+
+    if (slot == 0 || tile >= instance->tiles)
+        return;
+    own = &instance->segment->slots[slot - 1];
+    cell_write(&own->activity[tile].sequence, &own->activity[tile].copies[0][0],
+               ZETA_VGPU_ACTIVITY_WORDS, words);
+}
+
+static uint64_t folded(const struct zeta_vgpu_base *base, uint64_t sequence, uint32_t slot)
+{
+    return atomic_load_explicit(&base->copies[sequence & 1].folded[slot], memory_order_acquire);
+}
+
+/* Generation of the tenant whose counters are not in the base, 0 if there is none. */
+static uint64_t tenant(const struct zeta_vgpu_segment *segment, uint64_t sequence, uint32_t slot)
+{
+    uint64_t generation =
+        atomic_load_explicit(&segment->tenants[slot].generation, memory_order_acquire);
+
+    return generation > folded(&segment->base, sequence, slot) ? generation : 0;
+}
+
+bool zeta_vgpu_instance_activity(const struct zeta_vgpu_instance *instance, uint32_t slot,
+                                 uint32_t tile, struct zeta_vgpu_activity *out_activity,
+                                 uint64_t *out_generation)
+{
+    const struct zeta_vgpu_segment *segment = instance->segment;
+    uint64_t words[ZETA_VGPU_ACTIVITY_WORDS];
+    uint64_t sequence = atomic_load_explicit(&segment->base.sequence, memory_order_acquire);
+
+    *out_generation = tenant(segment, sequence, slot);
+    if (*out_generation == 0 || tile >= instance->tiles ||
+        !cell_read(&segment->slots[slot].activity[tile].sequence,
+                   &segment->slots[slot].activity[tile].copies[0][0], ZETA_VGPU_ACTIVITY_WORDS,
+                   words))
+        return false;
+    out_activity->since_ns = words[0];
+    out_activity->total_ns = words[1];
+    out_activity->context = words[2];
+    return true;
+}
+
+static bool add_slot(const struct zeta_vgpu_slot *slot, uint32_t tile, uint32_t count,
+                     uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT])
+{
+    uint64_t row[ZETA_VGPU_COUNTER_COUNT];
+
+    for (uint32_t r = 0; r < count; r++) {
+        if (!cell_read(&slot->rows[tile][r].sequence, &slot->rows[tile][r].copies[0][0],
+                       ZETA_VGPU_COUNTER_COUNT, row))
+            return false;
+        for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
+            totals[r][i] += row[i];
+    }
+    return true;
+}
+
+bool zeta_vgpu_instance_totals(const struct zeta_vgpu_instance *instance, uint32_t tile,
+                               uint32_t count, uint64_t (*out_totals)[ZETA_VGPU_COUNTER_COUNT])
+{
+    const struct zeta_vgpu_segment *segment = instance->segment;
+    const struct zeta_vgpu_base *base = &segment->base;
+
+    if (tile >= instance->tiles || count > instance->rows_per_tile)
+        return false;
+    for (uint32_t attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+        uint64_t sequence = atomic_load_explicit(&base->sequence, memory_order_acquire);
+        bool good = true;
+
+        for (uint32_t r = 0; r < count; r++) {
+            for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
+                out_totals[r][i] = atomic_load_explicit(
+                    &base->copies[sequence & 1].rows[tile][r][i], memory_order_acquire);
+        }
+        for (uint32_t slot = 0; good && slot < ZETA_VGPU_SLOTS; slot++) {
+            if (tenant(segment, sequence, slot) != 0)
+                good = add_slot(&segment->slots[slot], tile, count, out_totals);
+        }
+        /* Unchanged: no slot went into the base, and none was given to another, meanwhile. */
+        if (good && atomic_load_explicit(&base->sequence, memory_order_acquire) == sequence)
+            return true;
+    }
+    return false;
+}
+
+void zeta_vgpu_instance_fold_locked(struct zeta_vgpu_instance *instance, uint32_t slot)
+{
+    struct zeta_vgpu_segment *segment = instance->segment;
+    struct zeta_vgpu_base *base = &segment->base;
+    uint64_t sequence = atomic_load(&base->sequence);
+    uint64_t generation = tenant(segment, sequence, slot);
+    uint64_t sums[ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
+
+    for (uint32_t tile = 0; generation != 0 && tile < instance->tiles; tile++) {
+        const uint32_t count = instance->rows_per_tile;
+
+        for (uint32_t r = 0; r < count; r++) {
+            for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
+                sums[r][i] = atomic_load(&base->copies[sequence & 1].rows[tile][r][i]);
+        }
+        /* The tenant writes no more: it is dead, or it is the caller. So this cannot fail. */
+        (void)add_slot(&segment->slots[slot], tile, count, sums);
+        for (uint32_t r = 0; r < count; r++) {
+            for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
+                atomic_store(&base->copies[(sequence + 1) & 1].rows[tile][r][i], sums[r][i]);
+        }
+    }
+    if (generation != 0) {
+        for (uint32_t i = 0; i < ZETA_VGPU_SLOTS; i++)
+            atomic_store(&base->copies[(sequence + 1) & 1].folded[i],
+                         i == slot ? generation : folded(base, sequence, i));
+        atomic_store(&base->sequence, sequence + 1);
+    }
+    atomic_store(&segment->tenants[slot].pid, 0);
+}
+
+static void reap_locked(struct zeta_vgpu_instance *instance)
+{
+    for (uint32_t slot = 0; slot < ZETA_VGPU_SLOTS; slot++) {
+        const struct zeta_vgpu_tenant *t = &instance->segment->tenants[slot];
+        uint32_t pid = atomic_load(&t->pid);
+
+        if (pid != 0 && !zeta_vgpu_process_alive(pid, atomic_load(&t->start_time)))
+            zeta_vgpu_instance_fold_locked(instance, slot);
+    }
+}
+
+void zeta_vgpu_instance_reap(struct zeta_vgpu_instance *instance)
+{
+    zeta_vgpu_instance_lock(instance);
+    reap_locked(instance);
+    zeta_vgpu_instance_unlock(instance);
+}
+
+static void clear_slot(struct zeta_vgpu_slot *slot, const struct zeta_vgpu_instance *instance)
+{
+    static const uint64_t zeros[ZETA_VGPU_COUNTER_COUNT];
+
+    for (uint32_t tile = 0; tile < instance->tiles; tile++) {
+        cell_write(&slot->activity[tile].sequence, &slot->activity[tile].copies[0][0],
+                   ZETA_VGPU_ACTIVITY_WORDS, zeros);
+        for (uint32_t r = 0; r < instance->rows_per_tile; r++)
+            cell_write(&slot->rows[tile][r].sequence, &slot->rows[tile][r].copies[0][0],
+                       ZETA_VGPU_COUNTER_COUNT, zeros);
+    }
+}
+
+bool zeta_vgpu_instance_join(struct zeta_vgpu_instance *instance)
+{
+    struct zeta_vgpu_segment *segment = instance->segment;
+
+    zeta_vgpu_instance_lock(instance);
+    if (atomic_load(&instance->slot) == 0)
+        reap_locked(instance);
+    for (uint32_t slot = 0; atomic_load(&instance->slot) == 0 && slot < ZETA_VGPU_SLOTS; slot++) {
+        struct zeta_vgpu_tenant *t = &segment->tenants[slot];
+        uint64_t sequence = atomic_load(&segment->base.sequence);
+
+        if (atomic_load(&t->pid) != 0)
+            continue;
+        clear_slot(&segment->slots[slot], instance);
+        atomic_store(&t->start_time, instance->start_time);
+        atomic_store(&t->pid, (uint32_t)getpid());
+        atomic_store(&t->generation, folded(&segment->base, sequence, slot) + 1);
+        atomic_store(&instance->slot, slot + 1);
+    }
+    zeta_vgpu_instance_unlock(instance);
+    return atomic_load(&instance->slot) != 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ZETA_PLUGINS_VGPU_INSTANCE_LAYOUT_H
+#define ZETA_PLUGINS_VGPU_INSTANCE_LAYOUT_H
+
+/*
+ * What lies in the shared file of an instance. Private to instance*.c.
+ *
+ * Nothing read from it is used as an index, a size or an address. Every group of words that has to
+ * be read together exists twice: the writer fills the copy that is not current and then makes it
+ * current by adding one to the sequence. A writer that dies in between leaves the old copy current.
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "instance.h"
+
+#define ZETA_VGPU_LAYOUT_VERSION 1u
+#define ZETA_VGPU_LAYOUT_MAGIC UINT64_C(0x7570672d6174657a) /* "zeta-gpu" */
+#define ZETA_VGPU_LOG_SIZE 64u
+#define ZETA_VGPU_ACTIVITY_WORDS 3u
+
+/** Words in two copies; copies[sequence & 1] is current. */
+#define ZETA_VGPU_CELL(words)                                                                      \
+    struct {                                                                                       \
+        _Alignas(64) _Atomic uint64_t sequence;                                                    \
+        _Atomic uint64_t copies[2][words];                                                         \
+    }
+
+struct zeta_vgpu_slot {
+    ZETA_VGPU_CELL(ZETA_VGPU_ACTIVITY_WORDS) activity[ZETA_VGPU_MAX_TILES];
+    ZETA_VGPU_CELL(ZETA_VGPU_COUNTER_COUNT) rows[ZETA_VGPU_MAX_TILES][ZETA_VGPU_TILE_ROWS];
+};
+
+/** Who is in a slot. */
+struct zeta_vgpu_tenant {
+    _Atomic uint64_t generation; /**< one more with each tenant */
+    _Atomic uint64_t start_time; /**< of the process, tells it from a later one with its id */
+    _Atomic uint32_t pid;        /**< 0: free */
+};
+
+/** Sums of the tenants that are gone. */
+struct zeta_vgpu_base {
+    _Atomic uint64_t sequence;
+    struct {
+        /** Tenants up to this generation are contained in the counters. */
+        _Atomic uint64_t folded[ZETA_VGPU_SLOTS];
+        _Atomic uint64_t rows[ZETA_VGPU_MAX_TILES][ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
+    } copies[2];
+};
+
+struct zeta_vgpu_holder {
+    _Atomic uint64_t start_time;
+    _Atomic uint32_t pid; /**< 0: free */
+    _Atomic uint32_t wants_switches;
+};
+
+struct zeta_vgpu_log_entry {
+    _Atomic uint64_t number; /**< position + 1 when the rest is valid */
+    _Atomic uint64_t ticks;
+    _Atomic uint64_t context;
+    _Atomic uint64_t totals[ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
+};
+
+struct zeta_vgpu_switch_log {
+    _Atomic uint64_t head; /**< position of the next entry */
+    struct zeta_vgpu_log_entry entries[ZETA_VGPU_LOG_SIZE];
+};
+
+struct zeta_vgpu_segment {
+    _Atomic uint64_t magic; /**< written last */
+    uint32_t tiles;
+    uint32_t rows_per_tile;
+    uint64_t offset_ticks;
+    pthread_mutex_t lock; /**< robust; for tenants, base, holders and logs */
+    struct zeta_vgpu_holder holders[ZETA_VGPU_MAX_TILES][ZETA_VGPU_UNITS];
+    struct zeta_vgpu_tenant tenants[ZETA_VGPU_SLOTS];
+    struct zeta_vgpu_base base;
+    struct zeta_vgpu_switch_log logs[ZETA_VGPU_MAX_TILES];
+    struct zeta_vgpu_slot slots[ZETA_VGPU_SLOTS];
+};
+
+struct zeta_vgpu_instance {
+    struct zeta_vgpu_segment *segment;
+    char path[512];
+    int descriptor;
+    uint32_t tiles;
+    uint32_t rows_per_tile;
+    uint64_t offset_ticks;
+    uint64_t start_time;   /**< of this process */
+    _Atomic uint32_t slot; /**< own slot + 1, 0: none */
+};
+
+/** Takes the lock of the segment, also from a process that died with it. */
+void zeta_vgpu_instance_lock(struct zeta_vgpu_instance *instance);
+void zeta_vgpu_instance_unlock(struct zeta_vgpu_instance *instance);
+
+/** Adds a slot to the base and frees it. With the lock. */
+void zeta_vgpu_instance_fold_locked(struct zeta_vgpu_instance *instance, uint32_t slot);
+
+/** Start time of a process in ticks of the kernel; false when it is gone or a zombie. */
+bool zeta_vgpu_process_start(pid_t pid, uint64_t *out_start_time);
+
+/** True if the process with this id is still the one that started then. */
+bool zeta_vgpu_process_alive(uint32_t pid, uint64_t start_time);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+#include "module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin.h"
+
+struct zeta_plugin_module {
+    struct zeta_vgpu_image *image;
+    struct zeta_plugin_string *names;
+    uint8_t uuid[16];
+};
+
+/* Two FNV-1a hashes with different bases: enough to tell modules apart, no promise beyond. */
+static void hash_bytes(uint8_t uuid[16], const void *bytes, size_t size)
+{
+    const uint8_t *at = bytes;
+    uint64_t halves[2];
+
+    memcpy(halves, uuid, 16);
+    for (size_t i = 0; i < size; i++) {
+        halves[0] = (halves[0] ^ at[i]) * UINT64_C(0x100000001b3);
+        halves[1] = (halves[1] ^ at[i] ^ (halves[0] >> 32)) * UINT64_C(0x100000001b3);
+    }
+    memcpy(uuid, halves, 16);
+}
+
+static const uint8_t hash_base[16] = {0x25, 0x23, 0x22, 0x84, 0xe4, 0x9c, 0xf2, 0xcb,
+                                      'z',  'e',  't',  'a',  'v',  'g',  'p',  'u'};
+
+static uint32_t refuse(const struct zeta_plugin *self, const struct zeta_plugin_log_sink *log,
+                       uint32_t result, const char *text)
+{
+    const struct zeta_plugin_string string = {text, strlen(text)};
+
+    if (log && log->write)
+        log->write(log->context, string);
+    return zeta_vgpu_fail(self, result, "%s: %s", self->vgpu->description.id, text);
+}
+
+static uint32_t result_of_image(enum zeta_vgpu_result result)
+{
+    switch (result) {
+    case ZETA_VGPU_OUT_OF_MEMORY:
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    case ZETA_VGPU_INVALID_ARGUMENT:
+        return ZETA_PLUGIN_INVALID_ARGUMENT;
+    default:
+        return ZETA_PLUGIN_INVALID_NATIVE_BINARY;
+    }
+}
+
+static bool list_names(struct zeta_plugin_module *module)
+{
+    const uint32_t count = zeta_vgpu_image_kernel_count(module->image);
+
+    module->names = calloc(count ? count : 1, sizeof(*module->names));
+    for (uint32_t i = 0; module->names && i < count; i++) {
+        const char *name = zeta_vgpu_image_kernel(module->image, i)->name;
+
+        module->names[i].data = name;
+        module->names[i].size = strlen(name);
+    }
+    return module->names != NULL;
+}
+
+uint32_t zeta_vgpu_module_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                 const struct zeta_plugin_module_desc *desc,
+                                 const struct zeta_plugin_log_sink *log,
+                                 struct zeta_plugin_module **out_module)
+{
+    struct zeta_plugin_module *module;
+    struct zeta_vgpu_message message;
+    enum zeta_vgpu_result result;
+
+    (void)device; /* every tile runs every image */
+    if (desc->format == ZETA_PLUGIN_MODULE_IL_SPIRV)
+        return refuse(self, log, ZETA_PLUGIN_MODULE_BUILD_FAILURE,
+                      "SPIR-V has to be compiled by zeta-vgpu-cc, which this version does not come "
+                      "with; give a native RV64 ELF file (ZE_MODULE_FORMAT_NATIVE)");
+    if (desc->format != ZETA_PLUGIN_MODULE_NATIVE)
+        return refuse(self, log, ZETA_PLUGIN_INVALID_ARGUMENT,
+                      "the format of the module is unknown; native RV64 ELF files are loaded");
+
+    module = calloc(1, sizeof(*module));
+    if (!module)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    result = zeta_vgpu_image_create(self->vgpu->space, desc->image, desc->image_bytes, &message,
+                                    &module->image);
+    if (result != ZETA_VGPU_OK) {
+        free(module);
+        return refuse(self, log, result_of_image(result), message.text);
+    }
+    memcpy(module->uuid, hash_base, sizeof(module->uuid));
+    hash_bytes(module->uuid, desc->image, desc->image_bytes);
+    if (!list_names(module)) {
+        zeta_vgpu_module_destroy(self, module);
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    }
+    *out_module = module;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+void zeta_vgpu_module_destroy(struct zeta_plugin *self, struct zeta_plugin_module *module)
+{
+    (void)self;
+    if (!module)
+        return;
+    zeta_vgpu_image_destroy(module->image);
+    free(module->names);
+    free(module);
+}
+
+uint32_t zeta_vgpu_module_kernel_names(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                                       struct zeta_plugin_array *out_names)
+{
+    (void)self;
+    out_names->data = module->names;
+    out_names->count = zeta_vgpu_image_kernel_count(module->image);
+    out_names->stride = sizeof(*module->names);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t zeta_vgpu_module_native_image(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                                       struct zeta_plugin_array *out_bytes)
+{
+    size_t size;
+
+    (void)self;
+    out_bytes->data = zeta_vgpu_image_file(module->image, &size);
+    out_bytes->count = size;
+    out_bytes->stride = 1;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* A terminated copy, or NULL without memory; a text with NUL inside names nothing. */
+static char *terminated(struct zeta_plugin_string text)
+{
+    return strndup(text.data ? text.data : "", text.size);
+}
+
+uint32_t zeta_vgpu_module_global(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                                 struct zeta_plugin_string name, void **out_address,
+                                 uint64_t *out_bytes)
+{
+    char *text = terminated(name);
+    uint64_t address;
+    bool found;
+
+    if (!text)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    found = zeta_vgpu_image_find_symbol(module->image, text, &address, out_bytes);
+    if (found)
+        *out_address = (void *)(uintptr_t)address;
+    else
+        zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_GLOBAL_NAME,
+                       "the module has no global variable '%.200s'", text);
+    free(text);
+    return found ? ZETA_PLUGIN_SUCCESS : ZETA_PLUGIN_INVALID_GLOBAL_NAME;
+}
+
+static uint32_t kind_of(enum zeta_vgpu_argument_kind kind)
+{
+    switch (kind) {
+    case ZETA_VGPU_ARGUMENT_GLOBAL:
+        return ZETA_PLUGIN_ARG_GLOBAL;
+    case ZETA_VGPU_ARGUMENT_LOCAL:
+        return ZETA_PLUGIN_ARG_LOCAL;
+    default:
+        return ZETA_PLUGIN_ARG_VALUE;
+    }
+}
+
+static bool list_arguments(struct zeta_plugin_kernel *kernel)
+{
+    const uint32_t count = kernel->kernel->argument_count;
+
+    kernel->arguments = calloc(count ? count : 1, sizeof(*kernel->arguments));
+    for (uint32_t i = 0; kernel->arguments && i < count; i++) {
+        const struct zeta_vgpu_argument *from = &kernel->kernel->arguments[i];
+        struct zeta_plugin_argument *to = &kernel->arguments[i];
+
+        to->struct_size = sizeof(*to);
+        to->kind = kind_of(from->kind);
+        to->size_bytes = from->size_bytes;
+        to->offset_bytes = from->offset_bytes;
+    }
+    return kernel->arguments != NULL;
+}
+
+uint32_t zeta_vgpu_kernel_create(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                                 struct zeta_plugin_string name,
+                                 struct zeta_plugin_kernel **out_kernel)
+{
+    struct zeta_plugin_kernel *kernel = calloc(1, sizeof(*kernel));
+    char *text = terminated(name);
+    uint32_t result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+
+    if (!kernel || !text)
+        goto fail;
+    kernel->module = module;
+    kernel->image = module->image;
+    kernel->kernel = zeta_vgpu_image_find_kernel(module->image, text);
+    if (!kernel->kernel) {
+        result = zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_KERNEL_NAME,
+                                "the module has no kernel '%.200s'", text);
+        goto fail;
+    }
+    if (!list_arguments(kernel))
+        goto fail;
+    memcpy(kernel->uuid, module->uuid, sizeof(kernel->uuid));
+    hash_bytes(kernel->uuid, text, strlen(text));
+    free(text);
+    *out_kernel = kernel;
+    return ZETA_PLUGIN_SUCCESS;
+
+fail:
+    free(text);
+    free(kernel);
+    return result;
+}
+
+void zeta_vgpu_kernel_destroy(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel)
+{
+    (void)self;
+    if (!kernel)
+        return;
+    free(kernel->arguments);
+    free(kernel);
+}
+
+uint32_t zeta_vgpu_kernel_properties(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
+                                     struct zeta_plugin_kernel_properties *out_properties)
+{
+    const uint32_t limit = zeta_vgpu_topology_group_limit(&self->vgpu->description.topology);
+    const uint64_t room = out_properties->struct_size;
+    struct zeta_plugin_kernel_properties p = {
+        .struct_size = room,
+        .name = {kernel->kernel->name, strlen(kernel->kernel->name)},
+        .arguments = {kernel->arguments, kernel->kernel->argument_count,
+                      sizeof(*kernel->arguments)},
+        .block_bytes = kernel->kernel->argument_block_bytes,
+        .max_group_size = limit,
+        .max_subgroup_size = 1,
+        .max_subgroups = limit,
+        .local_bytes = kernel->kernel->slm_bytes,
+        .private_bytes = kernel->kernel->private_bytes,
+    };
+
+    memcpy(p.required_group_size, kernel->kernel->required_group_size,
+           sizeof(p.required_group_size));
+    memcpy(p.uuid, kernel->uuid, sizeof(p.uuid));
+    memcpy(p.module_uuid, kernel->module->uuid, sizeof(p.module_uuid));
+    memcpy(out_properties, &p, room < sizeof(p) ? room : sizeof(p));
+    return ZETA_PLUGIN_SUCCESS;
+}

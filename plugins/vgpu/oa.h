@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ZETA_PLUGINS_VGPU_OA_H
+#define ZETA_PLUGINS_VGPU_OA_H
+
+/*
+ * The OA units: two per tile, "oa" and "dispatch", each of which one stream in one process can
+ * have. A stream writes a report when it is opened, then one each period, for the work of every
+ * process on the instance.
+ *
+ * In wall time a thread of the stream writes at absolute deadlines. Deadlines that it missed are
+ * written later with their nominal times and the same totals: counts are never interpolated. In
+ * virtual time the work of this process drives its streams, so their bytes repeat exactly.
+ */
+
+#include <zeta/plugin.h>
+
+struct zeta_vgpu_tile;
+
+/** Writes what is due in the streams of virtual time of a tile. Any thread. */
+void zeta_vgpu_oa_advance(struct zeta_vgpu_tile *tile);
+
+/* Operations of struct zeta_plugin_metric_ops with the same names. */
+uint32_t zeta_vgpu_oa_symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                              struct zeta_plugin_array *out_symbols);
+uint32_t zeta_vgpu_oa_limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                             struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits);
+uint32_t zeta_vgpu_oa_holder(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                             struct zeta_plugin_string unit, uint32_t *out_pid);
+uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                               struct zeta_plugin_stream_desc *desc,
+                               struct zeta_plugin_stream **out_stream);
+uint32_t zeta_vgpu_stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
+                               void *buffer, uint64_t capacity_bytes,
+                               struct zeta_plugin_read *out_read);
+uint64_t zeta_vgpu_stream_pending(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
+int32_t zeta_vgpu_stream_descriptor(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
+void zeta_vgpu_stream_stop(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
+void zeta_vgpu_stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ZETA_PLUGINS_VGPU_OA_REPORT_H
+#define ZETA_PLUGINS_VGPU_OA_REPORT_H
+
+/*
+ * The report of the OA units: 256 bytes, little endian, in the form of the common format with 32
+ * counters of 40 bits, 4 of 32 bits and twice 8 selectable ones.
+ *
+ *     0 report id    4 timestamp    8 context id    12 core clocks
+ *    16 A0..A31 low words   144 A32..A35   160 A0..A31 high bytes   192 B0..B7   224 C0..C7
+ */
+
+#include <stdint.h>
+
+#include "engine.h"
+#include "oa_ring.h"
+#include "oa_select.h"
+
+/** Why a report was written: bits of the report id. The low 16 bits are the number of the unit. */
+enum zeta_vgpu_report_reason {
+    ZETA_VGPU_REASON_TIMER = 1u << 19,
+    ZETA_VGPU_REASON_OVERFLOW = 1u << 21,
+    ZETA_VGPU_REASON_SWITCH = 1u << 22,
+    ZETA_VGPU_REASON_MARKER = 1u << 23
+};
+
+/** What goes into a report. */
+struct zeta_vgpu_sample {
+    uint32_t report_id;
+    uint64_t ticks; /**< unmasked */
+    uint32_t context;
+    uint64_t idle_clocks; /**< added to the clocks that were counted while busy */
+    uint64_t number;      /**< of the report in its stream, from 1 */
+    /** Totals of tiles x rows_per_tile rows. */
+    const uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT];
+    uint32_t tiles;
+    uint32_t rows_per_tile;
+};
+
+/** Encodes a report. */
+void zeta_vgpu_report_encode(const struct zeta_vgpu_sample *sample,
+                             const struct zeta_vgpu_program *program,
+                             uint8_t out_report[ZETA_VGPU_REPORT_BYTES]);
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "oa.h"
+#include "oa_stream.h"
+
+/* How often a stream looks for processes that died. */
+#define REAP_NS UINT64_C(100000000)
+
+/* How often a stream that wants context switches empties their log, at least. */
+#define SWITCH_NS UINT64_C(1000000)
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t stream_ticks(const struct zeta_plugin_stream *stream)
+{
+    return zeta_vgpu_ticks(stream->vgpu, &stream->vgpu->tiles[stream->first_tile]);
+}
+
+/* Host time of a tick; only in wall time. */
+static uint64_t host_ns(const struct zeta_plugin_stream *stream, uint64_t ticks)
+{
+    return (ticks - zeta_vgpu_instance_offset(stream->instance)) * ZETA_VGPU_TICK_NS;
+}
+
+/* Takes over newer totals. Counters never fall, whatever somebody wrote into shared memory. */
+static void merge_totals(struct zeta_plugin_stream *stream, uint32_t tile,
+                         uint64_t (*from)[ZETA_VGPU_COUNTER_COUNT])
+{
+    const uint32_t first = tile * stream->rows;
+
+    for (uint32_t row = 0; row < stream->rows; row++) {
+        for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++) {
+            const uint64_t value = from[row][i] - stream->origin[first + row][i];
+
+            if (value > stream->totals[first + row][i])
+                stream->totals[first + row][i] = value;
+        }
+    }
+}
+
+static void collect_totals(struct zeta_plugin_stream *stream)
+{
+    for (uint32_t t = 0; t < stream->tile_count; t++) {
+        /* When writers disturb it too often, the totals of the time before stand. */
+        if (zeta_vgpu_instance_totals(stream->instance, stream->first_tile + t, stream->rows,
+                                      stream->fresh))
+            merge_totals(stream, t, stream->fresh);
+    }
+}
+
+/* Time that a process was busy until then. */
+static uint64_t busy_until(const struct zeta_vgpu_activity *activity, uint64_t until_ns)
+{
+    const bool running = activity->since_ns != 0 && activity->since_ns < until_ns;
+
+    return activity->total_ns + (running ? until_ns - activity->since_ns : 0);
+}
+
+/*
+ * Looks at what all processes did on a tile since last time: the longest busy time among them, and
+ * the context of the one that began last.
+ */
+static uint64_t look_at_tile(struct zeta_plugin_stream *stream, uint32_t t, uint64_t until_ns,
+                             uint64_t *latest_ns)
+{
+    uint64_t longest = 0;
+
+    for (uint32_t slot = 0; slot < ZETA_VGPU_SLOTS; slot++) {
+        struct zeta_vgpu_seen *seen = &stream->seen[t][slot];
+        struct zeta_vgpu_activity activity;
+        uint64_t generation, busy, delta;
+
+        if (!zeta_vgpu_instance_activity(stream->instance, slot, stream->first_tile + t, &activity,
+                                         &generation))
+            continue;
+        busy = busy_until(&activity, until_ns);
+        /* A new tenant began from nothing; it was busy only while we were watching. */
+        if (seen->generation != generation)
+            seen->busy_ns = stream->number == 0 ? busy : 0;
+        seen->generation = generation;
+        delta = busy > seen->busy_ns ? busy - seen->busy_ns : 0;
+        seen->busy_ns = busy;
+        if (delta > longest)
+            longest = delta;
+        if (activity.since_ns > *latest_ns && activity.since_ns <= until_ns) {
+            *latest_ns = activity.since_ns;
+            stream->context = (uint32_t)activity.context;
+        }
+    }
+    return longest;
+}
+
+/* Busy time of the stream's tiles between the last look and until_ns, at most all of it. */
+static uint64_t look_at_activity(struct zeta_plugin_stream *stream, uint64_t until_ns)
+{
+    const uint64_t span = until_ns > stream->seen_ns ? until_ns - stream->seen_ns : 0;
+    uint64_t longest = 0, latest_ns = 0;
+
+    stream->context = 0;
+    for (uint32_t t = 0; t < stream->tile_count; t++) {
+        const uint64_t busy = look_at_tile(stream, t, until_ns, &latest_ns);
+
+        if (busy > longest)
+            longest = busy;
+    }
+    return longest < span ? longest : span;
+}
+
+/* Writes a report of the present totals. */
+static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint32_t reason,
+                         uint32_t context)
+{
+    const uint64_t lost_every = stream->vgpu->description.faults.lost_reports;
+    const struct zeta_vgpu_sample sample = {
+        .report_id = reason | stream->unit,
+        .ticks = ticks,
+        .context = context,
+        .idle_clocks = stream->idle_ns * stream->vgpu->description.core_clock_mhz / 1000,
+        .number = ++stream->number,
+        .totals = (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])stream->totals,
+        .tiles = stream->tile_count,
+        .rows_per_tile = stream->rows,
+    };
+    uint8_t report[ZETA_VGPU_REPORT_BYTES];
+
+    stream->last_ticks = ticks;
+    if (lost_every != 0 && stream->number % lost_every == 0) {
+        zeta_vgpu_ring_lose(&stream->ring);
+        return;
+    }
+    zeta_vgpu_report_encode(&sample, &stream->program, report);
+    zeta_vgpu_ring_push(&stream->ring, report);
+}
+
+/* True when a context switch waits that happened up to then; it lies in switch_event. */
+static bool find_switch(struct zeta_plugin_stream *stream, uint64_t until_ticks)
+{
+    for (uint32_t t = 0; !stream->has_switch && t < stream->tile_count; t++) {
+        stream->has_switch =
+            zeta_vgpu_instance_next_switch(stream->instance, stream->first_tile + t,
+                                           &stream->switch_cursors[t], stream->switch_event);
+        stream->switch_tile = t;
+    }
+    return stream->has_switch && stream->switch_event->ticks <= until_ticks;
+}
+
+/* Writes the context switches up to then, each with the totals of its time. */
+static void write_switches(struct zeta_plugin_stream *stream, uint64_t until_ticks)
+{
+    while (stream->switch_event && find_switch(stream, until_ticks)) {
+        const struct zeta_vgpu_switch *event = stream->switch_event;
+        /* Two reports never have the same time. */
+        const uint64_t ticks =
+            event->ticks > stream->last_ticks ? event->ticks : stream->last_ticks + 1;
+
+        merge_totals(stream, stream->switch_tile, stream->switch_event->totals);
+        write_report(stream, ticks, ZETA_VGPU_REASON_SWITCH, (uint32_t)event->context);
+        stream->has_switch = false;
+    }
+}
+
+static void write_timer(struct zeta_plugin_stream *stream)
+{
+    /* A switch may have moved past the deadline by a tick. */
+    const uint64_t ticks =
+        stream->next_ticks > stream->last_ticks ? stream->next_ticks : stream->last_ticks + 1;
+
+    write_report(stream, ticks, ZETA_VGPU_REASON_TIMER, stream->context);
+    stream->next_ticks += stream->period_ticks;
+}
+
+/* Wall time: writes every deadline up to now. */
+static void write_due_wall(struct zeta_plugin_stream *stream, uint64_t now_ticks)
+{
+    uint64_t periods, last, last_ns, busy_ns, idle_ns;
+
+    if (now_ticks < stream->next_ticks) {
+        write_switches(stream, now_ticks);
+        return;
+    }
+    periods = (now_ticks - stream->next_ticks) / stream->period_ticks;
+    last = stream->next_ticks + periods * stream->period_ticks;
+    last_ns = host_ns(stream, last);
+    write_switches(stream, last);
+    collect_totals(stream);
+    busy_ns = look_at_activity(stream, last_ns);
+    idle_ns = stream->idle_ns;
+    while (stream->next_ticks <= last) {
+        /* The idle clock goes on evenly; of a time with work only the end is known. */
+        const uint64_t at_ns = busy_ns == 0 ? host_ns(stream, stream->next_ticks) : last_ns;
+
+        if (at_ns > stream->seen_ns + busy_ns)
+            stream->idle_ns = idle_ns + (at_ns - stream->seen_ns - busy_ns);
+        write_timer(stream);
+    }
+    if (last_ns > stream->seen_ns)
+        stream->seen_ns = last_ns;
+}
+
+static void write_due_virtual(struct zeta_plugin_stream *stream, uint64_t now_ticks)
+{
+    write_switches(stream, now_ticks);
+    if (now_ticks < stream->next_ticks)
+        return;
+    collect_totals(stream);
+    stream->context = 0;
+    while (stream->next_ticks <= now_ticks)
+        write_timer(stream);
+}
+
+void zeta_vgpu_oa_advance(struct zeta_vgpu_tile *tile)
+{
+    pthread_mutex_lock(&tile->streams_lock);
+    for (struct zeta_plugin_stream *stream = tile->streams; stream; stream = stream->next)
+        write_due_virtual(stream, stream_ticks(stream));
+    pthread_mutex_unlock(&tile->streams_lock);
+}
+
+/* Waits until then or until the stream is stopped; false when it is. */
+static bool wait_until(struct zeta_plugin_stream *stream, uint64_t until_ns)
+{
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000u),
+                                   .tv_nsec = (long)(until_ns % 1000000000u)};
+    bool go_on;
+
+    pthread_mutex_lock(&stream->lock);
+    if (!stream->stopping)
+        pthread_cond_timedwait(&stream->wake, &stream->lock, &until);
+    go_on = !stream->stopping;
+    pthread_mutex_unlock(&stream->lock);
+    return go_on;
+}
+
+static uint64_t next_wake_ns(const struct zeta_plugin_stream *stream)
+{
+    const uint64_t deadline_ns = host_ns(stream, stream->next_ticks);
+    const uint64_t soon_ns = now_ns() + SWITCH_NS;
+
+    return stream->switch_event && soon_ns < deadline_ns ? soon_ns : deadline_ns;
+}
+
+static void *sampler_main(void *argument)
+{
+    struct zeta_plugin_stream *stream = argument;
+
+    pthread_setname_np(pthread_self(), "vgpu-oa");
+    /* Without it the kernel adds 50 microseconds to each wait: several short periods. */
+    (void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+    while (wait_until(stream, next_wake_ns(stream))) {
+        const uint64_t now = now_ns();
+
+        write_due_wall(stream, stream_ticks(stream));
+        if (now - stream->reap_ns >= REAP_NS) {
+            zeta_vgpu_instance_reap(stream->instance);
+            stream->reap_ns = now;
+        }
+    }
+    return NULL;
+}
+
+static bool start_thread(struct zeta_plugin_stream *stream)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    stream->running = pthread_create(&stream->thread, NULL, sampler_main, stream) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return stream->running;
+}
+
+/* The baseline: a report of the time when the stream is opened. */
+static void write_first(struct zeta_plugin_stream *stream)
+{
+    const uint64_t ticks = stream_ticks(stream);
+
+    for (uint32_t t = 0; t < stream->tile_count; t++) {
+        stream->switch_cursors[t] =
+            zeta_vgpu_instance_switch_head(stream->instance, stream->first_tile + t);
+    }
+    collect_totals(stream);
+    if (stream->is_virtual) {
+        /* Totals of earlier processes must not show in bytes that shall repeat. */
+        memcpy(stream->origin, stream->totals,
+               (size_t)stream->tile_count * stream->rows * sizeof(*stream->totals));
+        memset(stream->totals, 0,
+               (size_t)stream->tile_count * stream->rows * sizeof(*stream->totals));
+    } else {
+        stream->seen_ns = host_ns(stream, ticks);
+        stream->reap_ns = stream->seen_ns;
+        (void)look_at_activity(stream, stream->seen_ns);
+    }
+    write_report(stream, ticks, ZETA_VGPU_REASON_TIMER, stream->context);
+    stream->next_ticks = (ticks / stream->period_ticks + 1) * stream->period_ticks;
+}
+
+bool zeta_vgpu_sampler_start(struct zeta_plugin_stream *stream)
+{
+    struct zeta_vgpu_tile *tile = &stream->vgpu->tiles[stream->first_tile];
+
+    if (!stream->is_virtual) {
+        write_first(stream);
+        return start_thread(stream);
+    }
+    pthread_mutex_lock(&tile->streams_lock);
+    write_first(stream);
+    stream->next = tile->streams;
+    tile->streams = stream;
+    stream->running = true;
+    pthread_mutex_unlock(&tile->streams_lock);
+    return true;
+}
+
+static void leave_list(struct zeta_plugin_stream *stream)
+{
+    struct zeta_vgpu_tile *tile = &stream->vgpu->tiles[stream->first_tile];
+
+    pthread_mutex_lock(&tile->streams_lock);
+    for (struct zeta_plugin_stream **at = &tile->streams; *at; at = &(*at)->next) {
+        if (*at == stream) {
+            *at = stream->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&tile->streams_lock);
+}
+
+void zeta_vgpu_sampler_stop(struct zeta_plugin_stream *stream)
+{
+    if (!stream->running)
+        return;
+    stream->running = false;
+    if (stream->is_virtual) {
+        leave_list(stream);
+        return;
+    }
+    pthread_mutex_lock(&stream->lock);
+    stream->stopping = true;
+    pthread_cond_signal(&stream->wake);
+    pthread_mutex_unlock(&stream->lock);
+    pthread_join(stream->thread, NULL);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ZETA_PLUGINS_VGPU_OA_SELECT_H
+#define ZETA_PLUGINS_VGPU_OA_SELECT_H
+
+/*
+ * Programs of the OA units: what the counters B0..B7 and C0..C7 count.
+ *
+ *   B0=counter:InstRetired             a counter of the whole device
+ *   B1=counter:L1Hits@slice=1          of one slice, counted over the device
+ *   B2=counter:L1Hits@subslice=2       of one subslice, counted over the device
+ *   C0=ticks/4                         timestamp ticks, divided
+ *   C1=reports                         reports written so far
+ *   C2=constant:305419896              a number that is added with each report
+ *   switches                           context switches give reports too
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <zeta/plugin.h>
+
+#include "engine.h"
+
+/** Selectable counters: B0..B7, then C0..C7. */
+#define ZETA_VGPU_SELECTIONS 16u
+
+enum zeta_vgpu_selection_kind {
+    ZETA_VGPU_SELECT_NOTHING, /**< reads as 0 */
+    ZETA_VGPU_SELECT_COUNTER,
+    ZETA_VGPU_SELECT_TICKS,
+    ZETA_VGPU_SELECT_REPORTS,
+    ZETA_VGPU_SELECT_CONSTANT
+};
+
+struct zeta_vgpu_selection {
+    enum zeta_vgpu_selection_kind kind;
+    uint32_t counter;   /**< enum zeta_vgpu_counter */
+    uint32_t tile;      /**< of first_row, counted from the first tile of the stream */
+    uint32_t first_row; /**< of the tile */
+    uint32_t row_count; /**< 0: all rows of all tiles */
+    uint32_t value;     /**< divisor or constant */
+};
+
+struct zeta_vgpu_program {
+    struct zeta_vgpu_selection selections[ZETA_VGPU_SELECTIONS];
+    bool switches;
+};
+
+/** Client's name of a counter as in the program text: "InstRetired". Static. */
+const char *zeta_vgpu_counter_name(enum zeta_vgpu_counter counter);
+
+/**
+ * Reads a program.
+ *
+ * @entries      array of struct zeta_plugin_program_entry; only selections are possible
+ * @topology     of a tile
+ * @tiles        of the stream
+ * @out_message  on failure which entry is wrong and why
+ */
+bool zeta_vgpu_program_parse(const struct zeta_plugin_array *entries,
+                             const struct zeta_vgpu_topology *topology, uint32_t tiles,
+                             struct zeta_vgpu_program *out_program,
+                             struct zeta_vgpu_message *out_message);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+#include "oa_stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "oa.h"
+
+/* Periods are powers of two of ticks: 10.24 us to 85.9 s, half a wrap of the timestamp. */
+#define PERIOD_MIN_BITS 8u
+#define PERIOD_MAX_BITS 31u
+
+/* Capacities in reports: 16 MiB unless another is wanted, at most 32 MiB. */
+#define RING_DEFAULT 65536u
+#define RING_MIN 64u
+#define RING_MAX 131072u
+
+static const char *const unit_names[ZETA_VGPU_UNITS] = {"oa", "dispatch"};
+
+static bool find_unit(struct zeta_plugin_string name, uint32_t *out_unit)
+{
+    for (uint32_t i = 0; i < ZETA_VGPU_UNITS; i++) {
+        if (name.size == strlen(unit_names[i]) &&
+            memcmp(name.data, unit_names[i], name.size) == 0) {
+            *out_unit = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t refuse_unit(const struct zeta_plugin *self, struct zeta_plugin_string name)
+{
+    return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+                          "%s has no counting unit '%.*s'; its units are oa and dispatch",
+                          self->vgpu->description.id, name.size < 80 ? (int)name.size : 80,
+                          name.data ? name.data : "");
+}
+
+uint32_t zeta_vgpu_oa_limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                             struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
+{
+    uint32_t index;
+
+    (void)device;
+    if (!find_unit(unit, &index))
+        return refuse_unit(self, unit);
+    out_limits->min_period_ns = (UINT64_C(1) << PERIOD_MIN_BITS) * ZETA_VGPU_TICK_NS;
+    out_limits->max_period_ns = (UINT64_C(1) << PERIOD_MAX_BITS) * ZETA_VGPU_TICK_NS;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t zeta_vgpu_oa_holder(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                             struct zeta_plugin_string unit, uint32_t *out_pid)
+{
+    struct zeta_vgpu_instance *instance;
+    uint32_t index, result;
+
+    if (!find_unit(unit, &index))
+        return refuse_unit(self, unit);
+    result = zeta_vgpu_instance_get(self->vgpu, &instance);
+    *out_pid = 0;
+    for (uint32_t t = 0; result == ZETA_PLUGIN_SUCCESS && t < device->tile_count; t++) {
+        if (*out_pid == 0)
+            *out_pid = zeta_vgpu_instance_unit_holder(instance, device->first_tile + t, index);
+    }
+    return result;
+}
+
+uint32_t zeta_vgpu_oa_symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                              struct zeta_plugin_array *out_symbols)
+{
+    (void)self;
+    out_symbols->data = device->symbols;
+    out_symbols->count = ZETA_VGPU_SYMBOLS;
+    out_symbols->stride = sizeof(device->symbols[0]);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* The supported period nearest to the wanted one, in ticks. */
+static uint64_t nearest_period(uint64_t period_ns)
+{
+    const uint64_t wanted = period_ns / ZETA_VGPU_TICK_NS;
+    uint64_t below = UINT64_C(1) << PERIOD_MIN_BITS;
+
+    while (below * 2 <= wanted && below < UINT64_C(1) << PERIOD_MAX_BITS)
+        below *= 2;
+    if (wanted > below && below < UINT64_C(1) << PERIOD_MAX_BITS &&
+        wanted - below > below * 2 - wanted)
+        return below * 2;
+    return below;
+}
+
+static uint32_t ring_capacity(const struct zeta_plugin_stream_desc *desc,
+                              const struct zeta_vgpu_faults *faults)
+{
+    uint64_t capacity = desc->ring_records ? desc->ring_records : RING_DEFAULT;
+
+    if (capacity < desc->notify_records)
+        capacity = desc->notify_records;
+    if (capacity < RING_MIN)
+        capacity = RING_MIN;
+    if (capacity > RING_MAX)
+        capacity = RING_MAX;
+    if (faults->full_ring != 0 && capacity > faults->full_ring)
+        capacity = faults->full_ring < 2 ? 2 : faults->full_ring;
+    return (uint32_t)capacity;
+}
+
+static void destroy_stream(struct zeta_plugin_stream *stream)
+{
+    if (!stream)
+        return;
+    zeta_vgpu_ring_finish(&stream->ring);
+    pthread_cond_destroy(&stream->wake);
+    pthread_mutex_destroy(&stream->lock);
+    free(stream->switch_event);
+    free(stream->switch_cursors);
+    free(stream->origin);
+    free(stream->fresh);
+    free(stream->totals);
+    free(stream->seen);
+    free(stream);
+}
+
+/* A stream that does not sample yet; NULL without memory. */
+static struct zeta_plugin_stream *create_stream(const struct zeta_plugin_device *device,
+                                                const struct zeta_vgpu_program *program)
+{
+    const uint32_t rows = device->vgpu->tiles[device->first_tile].rows;
+    const uint32_t all = rows * device->tile_count;
+    struct zeta_plugin_stream *stream = calloc(1, sizeof(*stream));
+    pthread_condattr_t attributes;
+
+    if (!stream)
+        return NULL;
+    pthread_mutex_init(&stream->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&stream->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    stream->vgpu = device->vgpu;
+    stream->first_tile = device->first_tile;
+    stream->tile_count = device->tile_count;
+    stream->rows = rows;
+    stream->is_virtual = device->vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL;
+    stream->program = *program;
+
+    stream->seen = calloc(device->tile_count, sizeof(*stream->seen));
+    stream->totals = calloc(all, sizeof(*stream->totals));
+    stream->fresh = calloc(rows, sizeof(*stream->fresh));
+    stream->origin = calloc(all, sizeof(*stream->origin));
+    stream->switch_cursors = calloc(device->tile_count, sizeof(*stream->switch_cursors));
+    if (program->switches)
+        stream->switch_event = calloc(1, sizeof(*stream->switch_event));
+    if (stream->seen && stream->totals && stream->fresh && stream->origin &&
+        stream->switch_cursors && (stream->switch_event || !program->switches))
+        return stream;
+    destroy_stream(stream);
+    return NULL;
+}
+
+static void release_units(struct zeta_plugin_stream *stream)
+{
+    while (stream->units_taken > 0) {
+        stream->units_taken--;
+        zeta_vgpu_instance_release_unit(stream->instance, stream->first_tile + stream->units_taken,
+                                        stream->unit);
+    }
+}
+
+/* Takes the unit on every tile of the stream, or on none. */
+static uint32_t take_units(const struct zeta_plugin *self, struct zeta_plugin_stream *stream,
+                           const char *device_id)
+{
+    while (stream->units_taken < stream->tile_count) {
+        const uint32_t holder =
+            zeta_vgpu_instance_take_unit(stream->instance, stream->first_tile + stream->units_taken,
+                                         stream->unit, stream->program.switches);
+
+        if (holder != 0) {
+            release_units(stream);
+            if (holder == (uint32_t)getpid())
+                return zeta_vgpu_fail(self, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
+                                      "this process has a stream on unit %s of %s already",
+                                      unit_names[stream->unit], device_id);
+            return zeta_vgpu_fail(self, ZETA_PLUGIN_NOT_AVAILABLE,
+                                  "process %u has a stream on unit %s of %s (instance '%s')",
+                                  holder, unit_names[stream->unit], device_id,
+                                  stream->vgpu->description.instance);
+        }
+        stream->units_taken++;
+    }
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plugin_device *device,
+                           const struct zeta_plugin_stream_desc *desc, uint32_t *out_unit,
+                           struct zeta_vgpu_program *out_program)
+{
+    const struct zeta_vgpu_description *d = &self->vgpu->description;
+    struct zeta_vgpu_message message;
+
+    if (!find_unit(desc->unit, out_unit))
+        return refuse_unit(self, desc->unit);
+    if (desc->record_bytes != ZETA_VGPU_REPORT_BYTES)
+        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "reports of %s have %u bytes, and the set says %u", device->id,
+                              ZETA_VGPU_REPORT_BYTES, desc->record_bytes);
+    if (!zeta_vgpu_program_parse(&desc->program, &d->topology, device->tile_count, out_program,
+                                 &message))
+        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT, "set %.*s on %s: %s",
+                              desc->set.size < 80 ? (int)desc->set.size : 80,
+                              desc->set.data ? desc->set.data : "", device->id, message.text);
+    if (d->faults.permission != 0)
+        return zeta_vgpu_fail(self, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
+                              "streams of %s are not permitted: its setting fault.permission is 1",
+                              device->id);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                               struct zeta_plugin_stream_desc *desc,
+                               struct zeta_plugin_stream **out_stream)
+{
+    const uint32_t capacity = ring_capacity(desc, &self->vgpu->description.faults);
+    struct zeta_vgpu_program program;
+    struct zeta_plugin_stream *stream;
+    uint32_t unit = 0, result;
+
+    result = check_desc(self, device, desc, &unit, &program);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    stream = create_stream(device, &program);
+    if (!stream)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    stream->unit = unit;
+    stream->period_ticks = nearest_period(desc->period_ns);
+    result = zeta_vgpu_instance_get(self->vgpu, &stream->instance);
+    if (result == ZETA_PLUGIN_SUCCESS &&
+        !zeta_vgpu_ring_init(&stream->ring, capacity, desc->notify_records))
+        result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = take_units(self, stream, device->id);
+    if (result == ZETA_PLUGIN_SUCCESS && !zeta_vgpu_sampler_start(stream))
+        result = zeta_vgpu_fail(self, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+                                "no thread can be started to sample %s", device->id);
+    if (result != ZETA_PLUGIN_SUCCESS) {
+        release_units(stream);
+        destroy_stream(stream);
+        return result;
+    }
+    desc->period_ns = stream->period_ticks * ZETA_VGPU_TICK_NS;
+    desc->ring_records = capacity;
+    *out_stream = stream;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t zeta_vgpu_stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
+                               void *buffer, uint64_t capacity_bytes,
+                               struct zeta_plugin_read *out_read)
+{
+    (void)self;
+    zeta_vgpu_ring_read(&stream->ring, buffer, capacity_bytes, out_read);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint64_t zeta_vgpu_stream_pending(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    return zeta_vgpu_ring_pending(&stream->ring);
+}
+
+int32_t zeta_vgpu_stream_descriptor(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    return stream->ring.notify.descriptor;
+}
+
+void zeta_vgpu_stream_stop(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    zeta_vgpu_sampler_stop(stream);
+    release_units(stream);
+}
+
+void zeta_vgpu_stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    if (!stream)
+        return;
+    zeta_vgpu_stream_stop(self, stream);
+    destroy_stream(stream);
+}

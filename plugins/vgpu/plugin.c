@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+#include "plugin.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "instance.h"
+#include "memory.h"
+#include "module.h"
+#include "oa.h"
+#include "queue.h"
+#include "space.h"
+
+#define PLUGIN_VERSION "0.1.0"
+
+/* Path of the device description below the data directory, unless the setting says another. */
+#define DEFAULT_DEVICE_FILE "device.yaml"
+
+uint32_t zeta_vgpu_fail(const struct zeta_plugin *self, uint32_t result, const char *format, ...)
+{
+    char text[512];
+    struct zeta_plugin_string string = {text, 0};
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    string.size = strlen(text);
+    self->ops->fail(self->host, result, string);
+    return result;
+}
+
+void zeta_vgpu_log(const struct zeta_plugin *self, uint32_t level, const char *format, ...)
+{
+    char text[600];
+    struct zeta_plugin_string string = {text, 0};
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    string.size = strlen(text);
+    self->ops->log(self->host, level, string);
+}
+
+bool zeta_vgpu_setting(const struct zeta_plugin *self, const char *name, char *out_text,
+                       size_t capacity_bytes)
+{
+    const struct zeta_plugin_string key = {name, strlen(name)};
+    struct zeta_plugin_string value = {NULL, 0};
+
+    if (self->ops->setting(self->host, key, &value) != ZETA_PLUGIN_SUCCESS)
+        return false;
+    snprintf(out_text, capacity_bytes, "%.*s", value.size < 1024 ? (int)value.size : 1024,
+             value.data ? value.data : "");
+    return true;
+}
+
+static void on_unknown_key(void *context, const char *path, unsigned line, const char *key)
+{
+    zeta_vgpu_log(context, ZETA_PLUGIN_LOG_WARN, "%s:%u: key '%s' is unknown and ignored", path,
+                  line, key);
+}
+
+/* Reads the file that describes the device; the default one may be absent. */
+static uint32_t load_device_file(struct zeta_plugin *self, struct zeta_vgpu_description *out)
+{
+    struct zeta_vgpu_message message;
+    char file[512], path[1024];
+    const bool chosen = zeta_vgpu_setting(self, "device", file, sizeof(file));
+
+    if (!chosen)
+        snprintf(file, sizeof(file), "%s", DEFAULT_DEVICE_FILE);
+    if (file[0] == '/')
+        snprintf(path, sizeof(path), "%s", file);
+    else
+        snprintf(path, sizeof(path), "%.500s/%s", self->data_dir, file);
+    if (!chosen && access(path, F_OK) != 0)
+        return ZETA_PLUGIN_SUCCESS;
+    if (zeta_vgpu_description_load(out, path, on_unknown_key, self, &message) == ZETA_VGPU_OK)
+        return ZETA_PLUGIN_SUCCESS;
+    return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT, "%s", message.text);
+}
+
+static uint32_t apply_settings(struct zeta_plugin *self, struct zeta_vgpu_description *out)
+{
+    const char *environment = secure_getenv("ZETA_VGPU_INSTANCE");
+    struct zeta_vgpu_message message;
+    const char *key;
+    char value[512];
+    bool known;
+
+    for (uint32_t i = 0; (key = zeta_vgpu_description_key(i)) != NULL; i++) {
+        if (!zeta_vgpu_setting(self, key, value, sizeof(value)))
+            continue;
+        if (zeta_vgpu_description_set(out, key, value, &known, &message) != ZETA_VGPU_OK)
+            return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT, "setting of %s: %s", self->id,
+                                  message.text);
+    }
+    if (environment && environment[0] &&
+        zeta_vgpu_description_set(out, "instance", environment, &known, &message) != ZETA_VGPU_OK)
+        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT, "ZETA_VGPU_INSTANCE: %s",
+                              message.text);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* What the engine demands of a topology beyond the range of each number. */
+static uint32_t check_topology(const struct zeta_plugin *self,
+                               const struct zeta_vgpu_description *d)
+{
+    const struct zeta_vgpu_topology *t = &d->topology;
+
+    if (t->slices * t->subslices_per_slice > ZETA_VGPU_TILE_ROWS - 1)
+        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "%s: %u slices of %u subslices are more than %u subslices", d->id,
+                              t->slices, t->subslices_per_slice, ZETA_VGPU_TILE_ROWS - 1);
+    if (t->eus_per_subslice * t->threads_per_eu > 1024)
+        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "%s: %u EUs with %u threads are more than 1024 threads of a subslice",
+                              d->id, t->eus_per_subslice, t->threads_per_eu);
+    if ((t->l1_bytes & (t->l1_bytes - 1)) != 0 || (t->l3_bytes & (t->l3_bytes - 1)) != 0)
+        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "%s: the sizes of the caches (l1_kib, l3_kib) are powers of two",
+                              d->id);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static void destroy_vgpu(struct zeta_vgpu *vgpu)
+{
+    if (!vgpu)
+        return;
+    for (uint32_t i = 0; i < vgpu->description.tiles; i++)
+        zeta_vgpu_tile_finish(&vgpu->tiles[i]);
+    zeta_softqueue_pool_destroy(vgpu->queues);
+    zeta_vgpu_memory_destroy(vgpu->memory);
+    zeta_vgpu_space_destroy(vgpu->space);
+    zeta_vgpu_instance_detach(atomic_load(&vgpu->instance));
+    pthread_mutex_destroy(&vgpu->instance_lock);
+    free(vgpu);
+}
+
+static uint32_t count_workers(const struct zeta_vgpu_description *d)
+{
+    const uint32_t subslices = zeta_vgpu_topology_subslices(&d->topology);
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    const uint32_t wanted = d->workers ? d->workers : (uint32_t)(cpus > 0 ? cpus : 1);
+
+    return wanted < subslices ? wanted : subslices;
+}
+
+static uint32_t create_vgpu(struct zeta_plugin *self, const struct zeta_vgpu_description *d,
+                            struct zeta_vgpu **out_vgpu)
+{
+    struct zeta_vgpu *vgpu = calloc(1, sizeof(*vgpu));
+
+    if (!vgpu)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    vgpu->self = self;
+    vgpu->description = *d;
+    vgpu->workers = count_workers(d);
+    pthread_mutex_init(&vgpu->instance_lock, NULL);
+    for (uint32_t i = 0; i < d->tiles; i++)
+        zeta_vgpu_tile_init(&vgpu->tiles[i], vgpu, i);
+    zeta_vgpu_devices_init(vgpu);
+
+    vgpu->space = zeta_vgpu_space_create();
+    if (vgpu->space)
+        vgpu->memory = zeta_vgpu_memory_create(vgpu->space, d->memory_bytes);
+    if (vgpu->memory &&
+        zeta_softqueue_pool_create(self->ops, self->host, &vgpu->queues) == ZETA_PLUGIN_SUCCESS) {
+        *out_vgpu = vgpu;
+        return ZETA_PLUGIN_SUCCESS;
+    }
+    destroy_vgpu(vgpu);
+    return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+}
+
+static uint32_t plugin_init(struct zeta_plugin *self)
+{
+    struct zeta_vgpu_description description;
+    uint32_t result;
+
+    if (self->vgpu)
+        return ZETA_PLUGIN_SUCCESS;
+    zeta_vgpu_description_default(&description);
+    result = load_device_file(self, &description);
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = apply_settings(self, &description);
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = check_topology(self, &description);
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = create_vgpu(self, &description, &self->vgpu);
+    return result;
+}
+
+static void plugin_finish(struct zeta_plugin *self)
+{
+    destroy_vgpu(self->vgpu);
+    self->vgpu = NULL;
+}
+
+/*
+ * The threads of the parent do not exist here and its locks may be held for ever, so its state is
+ * left where it is and a new one is made. Only the share in the instance is given back, because
+ * the parent's death must be seen while this process lives on.
+ */
+static uint32_t plugin_child_after_fork(struct zeta_plugin *self)
+{
+    struct zeta_vgpu *old = self->vgpu;
+
+    self->vgpu = NULL;
+    if (!old)
+        return ZETA_PLUGIN_SUCCESS;
+    zeta_vgpu_instance_abandon(atomic_exchange(&old->instance, NULL));
+    return create_vgpu(self, &old->description, &self->vgpu);
+}
+
+uint32_t zeta_vgpu_instance_get(struct zeta_vgpu *vgpu, struct zeta_vgpu_instance **out_instance)
+{
+    const struct zeta_vgpu_description *d = &vgpu->description;
+    const struct zeta_vgpu_instance_desc desc = {
+        .name = d->instance,
+        .tiles = d->tiles,
+        .rows_per_tile = zeta_vgpu_topology_subslices(&d->topology) + 1,
+        .wrap_soon_s = d->faults.wrap_soon,
+    };
+    struct zeta_vgpu_instance *instance = atomic_load(&vgpu->instance);
+    enum zeta_vgpu_result result = ZETA_VGPU_OK;
+    struct zeta_vgpu_message message;
+
+    if (!instance) {
+        pthread_mutex_lock(&vgpu->instance_lock);
+        instance = atomic_load(&vgpu->instance);
+        if (!instance)
+            result = zeta_vgpu_instance_attach(&desc, &message, &instance);
+        if (result == ZETA_VGPU_OK)
+            atomic_store(&vgpu->instance, instance);
+        pthread_mutex_unlock(&vgpu->instance_lock);
+    }
+    *out_instance = instance;
+    if (result == ZETA_VGPU_OK)
+        return ZETA_PLUGIN_SUCCESS;
+    return zeta_vgpu_fail(vgpu->self,
+                          result == ZETA_VGPU_OUT_OF_MEMORY ? ZETA_PLUGIN_OUT_OF_HOST_MEMORY
+                                                            : ZETA_PLUGIN_NOT_AVAILABLE,
+                          "%s", message.text);
+}
+
+uint64_t zeta_vgpu_ticks(struct zeta_vgpu *vgpu, const struct zeta_vgpu_tile *tile)
+{
+    const struct zeta_vgpu_instance *instance = atomic_load(&vgpu->instance);
+    struct timespec now;
+
+    if (vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL)
+        return zeta_vgpu_tile_clocks(tile) * (ZETA_VGPU_TIMER_HZ / 1000000) /
+               vgpu->description.core_clock_mhz;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) / ZETA_VGPU_TICK_NS +
+           (instance ? zeta_vgpu_instance_offset(instance) : 0);
+}
+
+static const struct zeta_plugin_device_ops device_ops = {
+    .struct_size = sizeof(struct zeta_plugin_device_ops),
+    .enumerate = zeta_vgpu_device_enumerate,
+    .properties = zeta_vgpu_device_properties,
+    .clock = zeta_vgpu_device_clock,
+    .status = zeta_vgpu_device_status,
+    .child_after_fork = plugin_child_after_fork,
+};
+
+static const struct zeta_plugin_compute_ops compute_ops = {
+    .struct_size = sizeof(struct zeta_plugin_compute_ops),
+    .memory_allocate = zeta_vgpu_memory_allocate,
+    .memory_free = zeta_vgpu_memory_free,
+    .module_create = zeta_vgpu_module_create,
+    .module_destroy = zeta_vgpu_module_destroy,
+    .module_kernel_names = zeta_vgpu_module_kernel_names,
+    .module_native_image = zeta_vgpu_module_native_image,
+    .module_global = zeta_vgpu_module_global,
+    .kernel_create = zeta_vgpu_kernel_create,
+    .kernel_destroy = zeta_vgpu_kernel_destroy,
+    .kernel_properties = zeta_vgpu_kernel_properties,
+    .queue_create = zeta_vgpu_queue_create,
+    .queue_destroy = zeta_vgpu_queue_destroy,
+    .submit = zeta_vgpu_queue_submit,
+    .wake = zeta_vgpu_queue_wake,
+    .queue_status = zeta_vgpu_queue_status,
+};
+
+static const struct zeta_plugin_metric_ops metric_ops = {
+    .struct_size = sizeof(struct zeta_plugin_metric_ops),
+    .symbols = zeta_vgpu_oa_symbols,
+    .limits = zeta_vgpu_oa_limits,
+    .holder = zeta_vgpu_oa_holder,
+    .stream_open = zeta_vgpu_stream_open,
+    .stream_read = zeta_vgpu_stream_read,
+    .stream_pending = zeta_vgpu_stream_pending,
+    .stream_descriptor = zeta_vgpu_stream_descriptor,
+    .stream_stop = zeta_vgpu_stream_stop,
+    .stream_close = zeta_vgpu_stream_close,
+};
+
+static const struct zeta_plugin_ops plugin_ops = {
+    .struct_size = sizeof(struct zeta_plugin_ops),
+    .init = plugin_init,
+    .finish = plugin_finish,
+    .device = &device_ops,
+    .compute = &compute_ops,
+    .metric = &metric_ops,
+};
+
+static char *copy_text(struct zeta_plugin_string text)
+{
+    return strndup(text.data ? text.data : "", text.size);
+}
+
+uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,
+                               struct zeta_plugin_answer *out_answer)
+{
+    struct zeta_plugin *self;
+
+    if (offer->abi_min > ZETA_PLUGIN_ABI || offer->abi_max < ZETA_PLUGIN_ABI)
+        return ZETA_PLUGIN_UNSUPPORTED_VERSION;
+    self = calloc(1, sizeof(*self));
+    if (!self)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    self->ops = offer->ops;
+    self->host = offer->host;
+    self->id = copy_text(offer->id);
+    self->data_dir = copy_text(offer->data_dir);
+    if (!self->id || !self->data_dir) {
+        free(self->id);
+        free(self->data_dir);
+        free(self);
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    }
+    out_answer->struct_size = sizeof(*out_answer);
+    out_answer->abi = ZETA_PLUGIN_ABI;
+    out_answer->self = self;
+    out_answer->ops = &plugin_ops;
+    out_answer->id = (struct zeta_plugin_string){self->id, strlen(self->id)};
+    out_answer->version = (struct zeta_plugin_string){PLUGIN_VERSION, strlen(PLUGIN_VERSION)};
+    return ZETA_PLUGIN_SUCCESS;
+}

@@ -1,0 +1,34 @@
+# The plugin: the interface to libzeta around the engine.
+zeta_add_plugin(vgpu
+    SOURCES
+        copy.c
+        describe.c
+        device.c
+        instance.c
+        instance_count.c
+        instance_unit.c
+        memory.c
+        module.c
+        oa_report.c
+        oa_ring.c
+        oa_sampler.c
+        oa_select.c
+        oa_stream.c
+        plugin.c
+        queue.c
+        tile.c
+    LIBS vgpu_engine zeta_sdk PkgConfig::YAML)
+
+# Manifest and data. Data lie beside the manifest, in the folder that has the plugin's id.
+set(manifests plugins.d)
+set(data plugins.d/vgpu)
+configure_file(90-vgpu.yaml ${ZETA_DATA_OUTPUT_DIRECTORY}/${manifests}/90-vgpu.yaml COPYONLY)
+configure_file(device.yaml ${ZETA_DATA_OUTPUT_DIRECTORY}/${data}/device.yaml COPYONLY)
+install(FILES 90-vgpu.yaml DESTINATION ${ZETA_DATA_INSTALL_DIR}/${manifests})
+install(FILES device.yaml DESTINATION ${ZETA_DATA_INSTALL_DIR}/${data})
+file(GLOB sets CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/metrics/*.yaml)
+foreach(set_file IN LISTS sets)
+    get_filename_component(name ${set_file} NAME)
+    configure_file(${set_file} ${ZETA_DATA_OUTPUT_DIRECTORY}/${data}/metrics/${name} COPYONLY)
+    install(FILES ${set_file} DESTINATION ${ZETA_DATA_INSTALL_DIR}/${data}/metrics)
+endforeach()

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ZETA_PLUGINS_VGPU_PLUGIN_H
+#define ZETA_PLUGINS_VGPU_PLUGIN_H
+
+/*
+ * The plugin object of the virtual GPU: one per manifest, made by zeta_plugin_negotiate().
+ *
+ * struct zeta_plugin lives until the process ends. Everything that init() makes hangs off
+ * struct zeta_vgpu, so that finish() and a fork leave nothing behind but an empty pointer.
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <zeta/plugin.h>
+#include <zeta/softqueue.h>
+
+#include "describe.h"
+#include "engine.h"
+#include "tile.h"
+
+struct zeta_vgpu_instance;
+struct zeta_vgpu_memory;
+
+/** Numbers that expressions of set files may use. */
+#define ZETA_VGPU_SYMBOLS 6u
+
+/** A device as the host sees it: the root, or one of its tiles when there are several. */
+struct zeta_plugin_device {
+    struct zeta_vgpu *vgpu;
+    char id[ZETA_VGPU_ID_BYTES + 12];
+    uint32_t parent;     /**< index of the root, UINT32_MAX for the root itself */
+    uint32_t first_tile; /**< what it consists of */
+    uint32_t tile_count;
+    struct zeta_plugin_memory memory;
+    struct zeta_plugin_cache caches[2]; /**< L1 of a subslice, L3 of a tile */
+    struct zeta_plugin_symbol symbols[ZETA_VGPU_SYMBOLS];
+};
+
+/** The state of an initialised plugin object. */
+struct zeta_vgpu {
+    struct zeta_plugin *self;
+    struct zeta_vgpu_description description;
+    uint32_t workers; /**< threads per tile that execute kernels */
+
+    struct zeta_vgpu_space *space;   /**< memory that kernels may touch */
+    struct zeta_vgpu_memory *memory; /**< allocations */
+    struct zeta_softqueue_pool *queues;
+
+    uint32_t device_count;
+    struct zeta_plugin_device devices[1 + ZETA_VGPU_MAX_TILES];
+    struct zeta_vgpu_tile tiles[ZETA_VGPU_MAX_TILES];
+
+    _Atomic uint64_t launches;    /**< counted while fault.device_lost is set */
+    _Atomic uint32_t queues_made; /**< gives queues their ids */
+    atomic_bool lost;             /**< the whole device, by fault.device_lost */
+
+    pthread_mutex_t instance_lock; /**< guards the making of instance */
+    struct zeta_vgpu_instance *_Atomic instance;
+};
+
+struct zeta_plugin {
+    const struct zeta_plugin_host_ops *ops;
+    struct zeta_plugin_host *host;
+    char *id;               /**< of the manifest */
+    char *data_dir;         /**< directory of the manifest's data */
+    struct zeta_vgpu *vgpu; /**< NULL before init() and after finish() */
+};
+
+/**
+ * Leaves a sentence for the user on the calling thread and returns result.
+ * The format is that of printf; at most 511 bytes remain.
+ */
+uint32_t zeta_vgpu_fail(const struct zeta_plugin *self, uint32_t result, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Writes a log line through the host; level is ZETA_PLUGIN_LOG_*. Any thread. */
+void zeta_vgpu_log(const struct zeta_plugin *self, uint32_t level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/**
+ * Value of a setting of the manifest as terminated text.
+ *
+ * @out_text  receives it, cut to capacity_bytes
+ * False when nobody set it.
+ */
+bool zeta_vgpu_setting(const struct zeta_plugin *self, const char *name, char *out_text,
+                       size_t capacity_bytes);
+
+/**
+ * The instance that this process shares with others, attached on first use.
+ * Errors: what zeta_vgpu_instance_attach() gives; a sentence was left.
+ */
+uint32_t zeta_vgpu_instance_get(struct zeta_vgpu *vgpu, struct zeta_vgpu_instance **out_instance);
+
+/**
+ * Device time in ticks, unmasked: the system-wide monotonic clock, shifted when the instance tests
+ * a wrap, or the virtual time of the tile.
+ */
+uint64_t zeta_vgpu_ticks(struct zeta_vgpu *vgpu, const struct zeta_vgpu_tile *tile);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+#include "queue.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "copy.h"
+#include "module.h"
+#include "plugin.h"
+
+struct zeta_plugin_queue {
+    struct zeta_vgpu *vgpu;
+    struct zeta_vgpu_tile *tile;
+    struct zeta_softqueue *queue;
+    uint32_t ordinal;
+    uint32_t context;      /* id in reports */
+    atomic_bool interrupt; /* set once, when the queue is destroyed */
+
+    pthread_mutex_t lock; /* guards the rest; a leaf */
+    bool lost;
+    struct zeta_vgpu_message loss; /* why */
+};
+
+/* Marks the queue as lost, with the reason that everybody gets who asks. */
+static uint32_t lose(struct zeta_plugin_queue *queue, const char *reason)
+{
+    const char *id = queue->vgpu->description.id;
+
+    pthread_mutex_lock(&queue->lock);
+    queue->lost = true;
+    snprintf(queue->loss.text, sizeof(queue->loss.text),
+             "a queue of %s is lost: %.380s; destroy the queue to use the device again", id,
+             reason);
+    pthread_mutex_unlock(&queue->lock);
+    atomic_fetch_add(&queue->tile->lost_queues, 1);
+    zeta_vgpu_log(queue->vgpu->self, ZETA_PLUGIN_LOG_ERROR, "%s", queue->loss.text);
+    return ZETA_PLUGIN_DEVICE_LOST;
+}
+
+/* What an engine's or copy's result means for the queue. */
+static uint32_t conclude(struct zeta_plugin_queue *queue, enum zeta_vgpu_result result,
+                         const char *reason)
+{
+    switch (result) {
+    case ZETA_VGPU_OK:
+        return ZETA_PLUGIN_SUCCESS;
+    case ZETA_VGPU_FAULT:
+        return lose(queue, reason);
+    case ZETA_VGPU_INTERRUPTED: /* only by destroying the queue */
+        return ZETA_PLUGIN_DEVICE_LOST;
+    case ZETA_VGPU_OUT_OF_MEMORY:
+        zeta_vgpu_log(queue->vgpu->self, ZETA_PLUGIN_LOG_ERROR, "%s: no memory for a command",
+                      queue->vgpu->description.id);
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    default:
+        zeta_vgpu_log(queue->vgpu->self, ZETA_PLUGIN_LOG_ERROR, "%s: %s",
+                      queue->vgpu->description.id, reason);
+        return ZETA_PLUGIN_INVALID_ARGUMENT;
+    }
+}
+
+static struct zeta_vgpu_copy copy_of(struct zeta_plugin_queue *queue)
+{
+    return (struct zeta_vgpu_copy){.space = queue->vgpu->space, .interrupt = &queue->interrupt};
+}
+
+/* Sizes of local memory arguments: the block holds them where the pointers go. */
+static uint32_t *local_sizes(const struct zeta_plugin_kernel *kernel, const void *block)
+{
+    const uint32_t count = kernel->kernel->argument_count;
+    uint32_t *sizes = calloc(count ? count : 1, sizeof(*sizes));
+
+    for (uint32_t i = 0; sizes && i < count; i++) {
+        uint64_t bytes;
+
+        if (kernel->arguments[i].kind != ZETA_PLUGIN_ARG_LOCAL)
+            continue;
+        memcpy(&bytes, (const char *)block + kernel->arguments[i].offset_bytes, sizeof(bytes));
+        /* Too large stays too large; the engine refuses it. */
+        sizes[i] = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+    }
+    return sizes;
+}
+
+/* True when the launch reached the number at which the device shall fail. */
+static bool fails_on_purpose(const struct zeta_plugin_queue *queue)
+{
+    const uint64_t wanted = queue->vgpu->description.faults.device_lost;
+
+    return wanted != 0 && atomic_fetch_add(&queue->vgpu->launches, 1) + 1 >= wanted;
+}
+
+static uint32_t execute_launch(struct zeta_plugin_queue *queue,
+                               const struct zeta_plugin_command *command)
+{
+    const struct zeta_plugin_launch *from = &command->u.launch;
+    struct zeta_vgpu_launch launch = {
+        .image = from->kernel->image,
+        .kernel = from->kernel->kernel,
+        .arguments = from->arguments,
+        .interrupt = &queue->interrupt,
+    };
+    struct zeta_vgpu_fault fault = {.reason = ZETA_VGPU_FAULT_NONE};
+    enum zeta_vgpu_result result = ZETA_VGPU_OK;
+    uint32_t *locals;
+
+    if (queue->ordinal != ZETA_VGPU_QUEUES_COMPUTE)
+        return conclude(queue, ZETA_VGPU_INVALID_ARGUMENT, "copy queues launch no kernels");
+    if (fails_on_purpose(queue)) {
+        atomic_store(&queue->vgpu->lost, true);
+        return lose(queue, "the setting fault.device_lost asked for it");
+    }
+    memcpy(launch.group_count, from->group_count, sizeof(launch.group_count));
+    memcpy(launch.group_size, from->group_size, sizeof(launch.group_size));
+    memcpy(launch.global_offset, from->global_offset, sizeof(launch.global_offset));
+    if (command->flags & ZETA_PLUGIN_COMMAND_INDIRECT) {
+        struct zeta_vgpu_copy copy = copy_of(queue);
+
+        result = zeta_vgpu_copy_bytes(&copy, launch.group_count, from->indirect_counts,
+                                      sizeof(launch.group_count));
+        if (result != ZETA_VGPU_OK)
+            return conclude(queue, result, copy.message.text);
+    }
+    locals = local_sizes(from->kernel, from->arguments);
+    if (!locals)
+        return conclude(queue, ZETA_VGPU_OUT_OF_MEMORY, "");
+    launch.local_bytes = locals;
+    result = zeta_vgpu_tile_launch(queue->tile, &launch, queue->context, &fault);
+    free(locals);
+    return conclude(queue, result, fault.message.text);
+}
+
+static uint32_t execute_copy(struct zeta_plugin_queue *queue,
+                             const struct zeta_plugin_command *command)
+{
+    struct zeta_vgpu_copy copy = copy_of(queue);
+    enum zeta_vgpu_result result;
+
+    if (command->type == ZETA_PLUGIN_COMMAND_FILL && command->u.fill.pattern_bytes == 0)
+        return conclude(queue, ZETA_VGPU_INVALID_ARGUMENT, "the pattern of a fill is empty");
+
+    zeta_vgpu_tile_copy_begin(queue->tile, queue->context);
+    if (command->type == ZETA_PLUGIN_COMMAND_COPY)
+        result = zeta_vgpu_copy_bytes(&copy, command->u.copy.target, command->u.copy.source,
+                                      command->u.copy.size_bytes);
+    else if (command->type == ZETA_PLUGIN_COMMAND_COPY_REGION)
+        result = zeta_vgpu_copy_region(&copy, &command->u.region);
+    else
+        result = zeta_vgpu_copy_fill(&copy, &command->u.fill);
+    zeta_vgpu_tile_copy_end(queue->tile, copy.read_bytes, copy.written_bytes);
+    return conclude(queue, result, copy.message.text);
+}
+
+static uint64_t queue_ticks(void *context)
+{
+    const struct zeta_plugin_queue *queue = context;
+
+    return zeta_vgpu_ticks(queue->vgpu, queue->tile);
+}
+
+static uint32_t execute_timestamp(struct zeta_plugin_queue *queue,
+                                  const struct zeta_plugin_command *command)
+{
+    struct zeta_vgpu_copy copy = copy_of(queue);
+    const uint64_t ticks = queue_ticks(queue);
+    enum zeta_vgpu_result result =
+        zeta_vgpu_copy_bytes(&copy, command->u.timestamp, &ticks, sizeof(ticks));
+
+    return conclude(queue, result, copy.message.text);
+}
+
+static uint32_t queue_execute(void *context, const struct zeta_plugin_command *command)
+{
+    struct zeta_plugin_queue *queue = context;
+
+    if (atomic_load(&queue->interrupt))
+        return ZETA_PLUGIN_DEVICE_LOST;
+    if (atomic_load(&queue->vgpu->lost))
+        return lose(queue, "the device is lost (setting fault.device_lost)");
+    switch (command->type) {
+    case ZETA_PLUGIN_COMMAND_LAUNCH:
+        return execute_launch(queue, command);
+    case ZETA_PLUGIN_COMMAND_TIMESTAMP:
+        return execute_timestamp(queue, command);
+    default:
+        return execute_copy(queue, command);
+    }
+}
+
+static void queue_interrupt(void *context)
+{
+    struct zeta_plugin_queue *queue = context;
+
+    atomic_store(&queue->interrupt, true);
+    zeta_vgpu_tile_wake(queue->tile);
+}
+
+static uint32_t check_desc(const struct zeta_plugin *self,
+                           const struct zeta_plugin_queue_desc *desc)
+{
+    const uint32_t queues = desc->ordinal == ZETA_VGPU_QUEUES_COMPUTE ? ZETA_VGPU_COMPUTE_QUEUES
+                                                                      : ZETA_VGPU_COPY_QUEUES;
+
+    if (desc->ordinal >= ZETA_VGPU_QUEUES_COUNT)
+        return zeta_vgpu_fail(
+            self, ZETA_PLUGIN_INVALID_ARGUMENT, "%s has %u queue groups, so there is no ordinal %u",
+            self->vgpu->description.id, (unsigned)ZETA_VGPU_QUEUES_COUNT, desc->ordinal);
+    if (desc->index >= queues)
+        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "queue group %u of %s has %u queues, so there is no index %u",
+                              desc->ordinal, self->vgpu->description.id, queues, desc->index);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t zeta_vgpu_queue_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                const struct zeta_plugin_queue_desc *desc,
+                                struct zeta_plugin_queue **out_queue)
+{
+    struct zeta_vgpu *vgpu = self->vgpu;
+    struct zeta_vgpu_tile *tile = &vgpu->tiles[device->first_tile];
+    struct zeta_softqueue_backend backend = {
+        .ticks = queue_ticks, .execute = queue_execute, .interrupt = queue_interrupt};
+    struct zeta_plugin_queue *queue;
+    uint32_t result = check_desc(self, desc);
+
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = zeta_vgpu_tile_prepare(tile);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    queue = calloc(1, sizeof(*queue));
+    if (!queue)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    queue->vgpu = vgpu;
+    queue->tile = tile;
+    queue->ordinal = desc->ordinal;
+    /* Ids are never 0 and tell processes apart by their slot. */
+    queue->context = zeta_vgpu_instance_slot(atomic_load(&vgpu->instance)) << 16 |
+                     (atomic_fetch_add(&vgpu->queues_made, 1) & 0xffff);
+    pthread_mutex_init(&queue->lock, NULL);
+    backend.context = queue;
+    result = zeta_softqueue_create(vgpu->queues, &backend, "vgpu-queue", &queue->queue);
+    if (result != ZETA_PLUGIN_SUCCESS) {
+        pthread_mutex_destroy(&queue->lock);
+        free(queue);
+        return result;
+    }
+    *out_queue = queue;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+void zeta_vgpu_queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue *queue)
+{
+    (void)self;
+    if (!queue)
+        return;
+    zeta_softqueue_destroy(queue->queue);
+    if (queue->lost)
+        atomic_fetch_sub(&queue->tile->lost_queues, 1);
+    pthread_mutex_destroy(&queue->lock);
+    free(queue);
+}
+
+uint32_t zeta_vgpu_queue_status(struct zeta_plugin *self, struct zeta_plugin_queue *queue)
+{
+    struct zeta_vgpu_message loss;
+
+    if (zeta_softqueue_status(queue->queue) == ZETA_PLUGIN_SUCCESS)
+        return ZETA_PLUGIN_SUCCESS;
+    pthread_mutex_lock(&queue->lock);
+    loss = queue->loss;
+    pthread_mutex_unlock(&queue->lock);
+    return zeta_vgpu_fail(self, ZETA_PLUGIN_DEVICE_LOST, "%s", loss.text);
+}
+
+uint32_t zeta_vgpu_queue_submit(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
+                                const struct zeta_plugin_array *commands, void *cookie)
+{
+    uint32_t result = zeta_softqueue_submit(queue->queue, commands, cookie);
+
+    return result == ZETA_PLUGIN_DEVICE_LOST ? zeta_vgpu_queue_status(self, queue) : result;
+}
+
+void zeta_vgpu_queue_wake(struct zeta_plugin *self)
+{
+    if (self->vgpu)
+        zeta_softqueue_pool_wake(self->vgpu->queues);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+#include "tile.h"
+
+#include <time.h>
+
+#include "oa.h"
+#include "plugin.h"
+
+/* Bytes that the modelled copy engine moves in a clock. */
+#define COPY_BYTES_PER_CLOCK 64u
+
+void zeta_vgpu_tile_init(struct zeta_vgpu_tile *tile, struct zeta_vgpu *vgpu, uint32_t index)
+{
+    tile->vgpu = vgpu;
+    tile->index = index;
+    tile->rows = zeta_vgpu_topology_subslices(&vgpu->description.topology) + 1;
+    pthread_mutex_init(&tile->lock, NULL);
+    pthread_cond_init(&tile->turn, NULL);
+    pthread_mutex_init(&tile->streams_lock, NULL);
+}
+
+void zeta_vgpu_tile_finish(struct zeta_vgpu_tile *tile)
+{
+    zeta_vgpu_engine_destroy(tile->engine);
+    tile->engine = NULL;
+    pthread_mutex_destroy(&tile->streams_lock);
+    pthread_cond_destroy(&tile->turn);
+    pthread_mutex_destroy(&tile->lock);
+}
+
+static void on_publish(void *user, uint32_t subslice,
+                       const uint64_t counters[ZETA_VGPU_COUNTER_COUNT])
+{
+    struct zeta_vgpu_tile *tile = user;
+
+    zeta_vgpu_instance_publish(atomic_load(&tile->vgpu->instance), tile->index, subslice, counters);
+}
+
+static void on_epoch(void *user, uint64_t core_clocks)
+{
+    struct zeta_vgpu_tile *tile = user;
+
+    atomic_store(&tile->kernel_clocks, core_clocks);
+    zeta_vgpu_oa_advance(tile);
+}
+
+static void on_print(void *user, const char *text, size_t length)
+{
+    const struct zeta_vgpu_tile *tile = user;
+    const struct zeta_plugin *self = tile->vgpu->self;
+    const struct zeta_plugin_string string = {text, length};
+
+    self->ops->kernel_output(self->host, string);
+}
+
+static uint32_t create_engine_locked(struct zeta_vgpu_tile *tile)
+{
+    struct zeta_vgpu *vgpu = tile->vgpu;
+    const bool is_virtual = vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL;
+    struct zeta_vgpu_engine_config config = {
+        .topology = vgpu->description.topology,
+        .callbacks = {.user = tile, .publish = on_publish, .epoch = on_epoch, .print = on_print},
+        .publish = is_virtual ? ZETA_VGPU_PUBLISH_EPOCH : ZETA_VGPU_PUBLISH_WALL,
+        .workers = vgpu->workers,
+    };
+    struct zeta_vgpu_message message;
+
+    config.topology.tile = tile->index;
+    switch (zeta_vgpu_engine_create(&config, vgpu->space, &message, &tile->engine)) {
+    case ZETA_VGPU_OK:
+        return ZETA_PLUGIN_SUCCESS;
+    case ZETA_VGPU_OUT_OF_MEMORY:
+        return zeta_vgpu_fail(vgpu->self, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "%s: %s",
+                              vgpu->description.id, message.text);
+    default:
+        return zeta_vgpu_fail(vgpu->self, ZETA_PLUGIN_INVALID_ARGUMENT, "%s: %s",
+                              vgpu->description.id, message.text);
+    }
+}
+
+uint32_t zeta_vgpu_tile_prepare(struct zeta_vgpu_tile *tile)
+{
+    struct zeta_vgpu_instance *instance;
+    uint32_t result = zeta_vgpu_instance_get(tile->vgpu, &instance);
+
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    pthread_mutex_lock(&tile->lock);
+    if (!tile->engine) {
+        if (zeta_vgpu_instance_join(instance))
+            result = create_engine_locked(tile);
+        else
+            result = zeta_vgpu_fail(tile->vgpu->self, ZETA_PLUGIN_NOT_AVAILABLE,
+                                    "%u processes execute on instance '%s' of %s already; end one, "
+                                    "or set ZETA_VGPU_INSTANCE to another name",
+                                    ZETA_VGPU_SLOTS, tile->vgpu->description.instance,
+                                    tile->vgpu->description.id);
+    }
+    pthread_mutex_unlock(&tile->lock);
+    return result;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t switch_clock(void *context)
+{
+    struct zeta_vgpu_tile *tile = context;
+
+    return zeta_vgpu_ticks(tile->vgpu, tile);
+}
+
+/* Tells the instance that context runs from now on; 0: nothing does. */
+static void switch_context_locked(struct zeta_vgpu_tile *tile, uint32_t context)
+{
+    struct zeta_vgpu_instance *instance = atomic_load(&tile->vgpu->instance);
+    const bool changed = tile->activity.context != context;
+
+    tile->activity.context = context;
+    zeta_vgpu_instance_set_activity(instance, tile->index, &tile->activity);
+    if (changed && zeta_vgpu_instance_switches_wanted(instance, tile->index))
+        zeta_vgpu_instance_log_switch(instance, tile->index, context, switch_clock, tile);
+}
+
+static void begin_work_locked(struct zeta_vgpu_tile *tile, uint32_t context)
+{
+    if (tile->busy_depth++ == 0)
+        tile->activity.since_ns = now_ns();
+    switch_context_locked(tile, context);
+}
+
+static void end_work_locked(struct zeta_vgpu_tile *tile)
+{
+    if (--tile->busy_depth > 0)
+        return;
+    tile->activity.total_ns += now_ns() - tile->activity.since_ns;
+    tile->activity.since_ns = 0;
+    switch_context_locked(tile, 0);
+}
+
+/* False when the launch was interrupted before its turn came. */
+static bool take_turn(struct zeta_vgpu_tile *tile, const atomic_bool *interrupt, uint32_t context)
+{
+    bool taken = false;
+
+    pthread_mutex_lock(&tile->lock);
+    while (tile->launching && !atomic_load(interrupt))
+        pthread_cond_wait(&tile->turn, &tile->lock);
+    if (!atomic_load(interrupt)) {
+        tile->launching = true;
+        taken = true;
+        begin_work_locked(tile, context);
+    }
+    pthread_mutex_unlock(&tile->lock);
+    return taken;
+}
+
+static void pass_turn(struct zeta_vgpu_tile *tile)
+{
+    pthread_mutex_lock(&tile->lock);
+    end_work_locked(tile);
+    tile->launching = false;
+    pthread_cond_broadcast(&tile->turn);
+    pthread_mutex_unlock(&tile->lock);
+}
+
+enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
+                                            const struct zeta_vgpu_launch *launch, uint32_t context,
+                                            struct zeta_vgpu_fault *out_fault)
+{
+    enum zeta_vgpu_result result;
+
+    if (!take_turn(tile, launch->interrupt, context))
+        return ZETA_VGPU_INTERRUPTED;
+    result = zeta_vgpu_engine_launch(tile->engine, launch, out_fault);
+    pass_turn(tile);
+    if (tile->vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL)
+        zeta_vgpu_oa_advance(tile);
+    return result;
+}
+
+void zeta_vgpu_tile_wake(struct zeta_vgpu_tile *tile)
+{
+    pthread_mutex_lock(&tile->lock);
+    pthread_cond_broadcast(&tile->turn);
+    pthread_mutex_unlock(&tile->lock);
+}
+
+void zeta_vgpu_tile_copy_begin(struct zeta_vgpu_tile *tile, uint32_t context)
+{
+    pthread_mutex_lock(&tile->lock);
+    begin_work_locked(tile, context);
+    pthread_mutex_unlock(&tile->lock);
+}
+
+void zeta_vgpu_tile_copy_end(struct zeta_vgpu_tile *tile, uint64_t read_bytes,
+                             uint64_t written_bytes)
+{
+    const uint64_t clocks = (written_bytes + COPY_BYTES_PER_CLOCK - 1) / COPY_BYTES_PER_CLOCK;
+
+    pthread_mutex_lock(&tile->lock);
+    tile->copied[ZETA_VGPU_GPU_CORE_CLOCKS] += clocks;
+    tile->copied[ZETA_VGPU_BUSY_CLOCKS] += clocks;
+    tile->copied[ZETA_VGPU_COPY_BYTES] += written_bytes;
+    tile->copied[ZETA_VGPU_GPU_MEMORY_READ_BYTES] += read_bytes;
+    tile->copied[ZETA_VGPU_GPU_MEMORY_WRITE_BYTES] += written_bytes;
+    zeta_vgpu_instance_publish(atomic_load(&tile->vgpu->instance), tile->index, tile->rows - 1,
+                               tile->copied);
+    atomic_fetch_add(&tile->copy_clocks, clocks);
+    end_work_locked(tile);
+    pthread_mutex_unlock(&tile->lock);
+    if (tile->vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL)
+        zeta_vgpu_oa_advance(tile);
+}
+
+uint64_t zeta_vgpu_tile_clocks(const struct zeta_vgpu_tile *tile)
+{
+    return atomic_load(&tile->kernel_clocks) + atomic_load(&tile->copy_clocks);
+}

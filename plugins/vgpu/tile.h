@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ZETA_PLUGINS_VGPU_TILE_H
+#define ZETA_PLUGINS_VGPU_TILE_H
+
+/*
+ * One tile of the virtual device in this process: its engine, its copy engine, what it does now,
+ * and how that reaches the counters of the instance.
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine.h"
+#include "instance.h"
+
+struct zeta_vgpu;
+struct zeta_plugin_stream;
+
+struct zeta_vgpu_tile {
+    struct zeta_vgpu *vgpu;
+    uint32_t index;
+    uint32_t rows; /**< of counters: one per subslice, then the copy engine */
+
+    pthread_mutex_t lock; /**< guards all down to streams_lock; never held while a kernel runs */
+    pthread_cond_t turn;  /**< launches wait here for each other */
+    struct zeta_vgpu_engine *engine; /**< NULL before the first queue */
+    bool launching;
+    uint32_t busy_depth; /**< commands that run now */
+    struct zeta_vgpu_activity activity;
+    uint64_t copied[ZETA_VGPU_COUNTER_COUNT]; /**< counters of the copy engine */
+
+    _Atomic uint64_t kernel_clocks; /**< modelled clocks of kernels, published ones */
+    _Atomic uint64_t copy_clocks;   /**< modelled clocks of the copy engine */
+    _Atomic uint32_t lost_queues;   /**< queues that faulted and still exist */
+
+    pthread_mutex_t streams_lock;       /**< guards streams; a leaf */
+    struct zeta_plugin_stream *streams; /**< of virtual time, which this process drives */
+};
+
+/** Sets up a tile without an engine. */
+void zeta_vgpu_tile_init(struct zeta_vgpu_tile *tile, struct zeta_vgpu *vgpu, uint32_t index);
+
+/** Ends the engine. No queue exists any more. */
+void zeta_vgpu_tile_finish(struct zeta_vgpu_tile *tile);
+
+/**
+ * Makes the engine and takes a slot in the instance; idempotent, any thread.
+ * Returns a result code of the plugin interface and leaves a sentence on failure.
+ */
+uint32_t zeta_vgpu_tile_prepare(struct zeta_vgpu_tile *tile);
+
+/**
+ * Runs a kernel when it is its turn. As zeta_vgpu_engine_launch(), and the wait for the turn can be
+ * interrupted too.
+ *
+ * @context  id of the queue for the counters
+ */
+enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
+                                            const struct zeta_vgpu_launch *launch, uint32_t context,
+                                            struct zeta_vgpu_fault *out_fault);
+
+/** Wakes launches that wait for their turn, so that they see their interrupt flag. */
+void zeta_vgpu_tile_wake(struct zeta_vgpu_tile *tile);
+
+/** The copy engine begins to work for a context. */
+void zeta_vgpu_tile_copy_begin(struct zeta_vgpu_tile *tile, uint32_t context);
+
+/** It ends, after it read and wrote so many bytes of memory. */
+void zeta_vgpu_tile_copy_end(struct zeta_vgpu_tile *tile, uint64_t read_bytes,
+                             uint64_t written_bytes);
+
+/** Modelled clocks of all work of this process on the tile. Any thread. */
+uint64_t zeta_vgpu_tile_clocks(const struct zeta_vgpu_tile *tile);
+
+#endif

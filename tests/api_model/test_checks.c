@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <level_zero/zet_api.h>
@@ -349,6 +351,45 @@ static void sizes__zero_and_odd__are_refused(void **state)
                      PASSED);
 }
 
+/* Runs in the child: 0 if all is as it has to be, else the number of the step that was not. */
+static int look_at_parents_handles(void)
+{
+    uint32_t count = 0;
+    ze_event_handle_t event = live[ZETA_KIND_EVENT];
+    void *own = NULL;
+
+    if (zetMetricGroupGet(live[ZETA_KIND_DEVICE], &count, NULL) != ZE_RESULT_ERROR_UNINITIALIZED)
+        return 1;
+    if (zeta_object_init() != ZE_RESULT_SUCCESS)
+        return 2;
+    if (zetMetricGroupGet(live[ZETA_KIND_DEVICE], &count, NULL) != ZE_RESULT_ERROR_UNINITIALIZED)
+        return 3;
+    if (zeta_object_create(ZETA_KIND_COMMAND_LIST, sizeof(struct zeta_object), &own) !=
+        ZE_RESULT_SUCCESS)
+        return 4;
+    if (zeCommandListAppendBarrier(own, NULL, 0, NULL) != PASSED)
+        return 5;
+    if (zeCommandListAppendBarrier(own, NULL, 1, &event) != ZE_RESULT_ERROR_UNINITIALIZED)
+        return 6;
+    return 0;
+}
+
+static void fork__handles_of_the_parent__are_uninitialized(void **state)
+{
+    uint32_t count = 0;
+    int status = 0;
+    pid_t child = fork();
+
+    (void)state;
+    if (child == 0)
+        _exit(look_at_parents_handles());
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(zetMetricGroupGet(live[ZETA_KIND_DEVICE], &count, NULL), PASSED);
+}
+
 int main(void)
 {
     const struct CMUnitTest before[] = {
@@ -373,6 +414,7 @@ int main(void)
         cmocka_unit_test(pointers_missed_by_the_specification__null__is_refused),
         cmocka_unit_test(decode__null_counts__pass),
         cmocka_unit_test(sizes__zero_and_odd__are_refused),
+        cmocka_unit_test(fork__handles_of_the_parent__are_uninitialized),
     };
     int failed = cmocka_run_group_tests_name("before", before, NULL, NULL);
 

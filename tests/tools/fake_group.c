@@ -25,18 +25,18 @@ void fake_group_init(struct fake_group *fake)
     describe(&fake->metrics[FAKE_OPS], "FpOps", "", ZET_METRIC_TYPE_EVENT, ZETA_METRIC_CLASS_EXACT);
     describe(&fake->metrics[FAKE_BUSY], "GpuBusy", "percent", ZET_METRIC_TYPE_RATIO,
              ZETA_METRIC_CLASS_MODELLED);
-    describe(&fake->metrics[FAKE_BEGIN], "QueryBeginTime", "ns", ZET_METRIC_TYPE_TIMESTAMP,
+    describe(&fake->metrics[FAKE_END], "QueryBeginTime", "ns", ZET_METRIC_TYPE_TIMESTAMP,
              ZETA_METRIC_CLASS_MEASURED);
 }
 
-void fake_group_add(struct zeta_sampled_group *group, uint32_t tile, uint64_t begin_ns,
+void fake_group_add(struct zeta_sampled_group *group, uint32_t tile, uint64_t end_ns,
                     uint64_t time_ns, uint64_t ops, float busy)
 {
     const zet_typed_value_t row[FAKE_COUNT] = {
         [FAKE_TIME] = {.type = ZET_VALUE_TYPE_UINT64, .value.ui64 = time_ns},
         [FAKE_OPS] = {.type = ZET_VALUE_TYPE_UINT64, .value.ui64 = ops},
         [FAKE_BUSY] = {.type = ZET_VALUE_TYPE_FLOAT32, .value.fp32 = busy},
-        [FAKE_BEGIN] = {.type = ZET_VALUE_TYPE_UINT64, .value.ui64 = begin_ns},
+        [FAKE_END] = {.type = ZET_VALUE_TYPE_UINT64, .value.ui64 = end_ns},
     };
 
     zeta_sampled_group_add_row(group, tile, row);

@@ -8,10 +8,10 @@
 
 /** Places of the metrics in a row. */
 enum {
-    FAKE_TIME,  /**< GpuTime, u64 ns, a duration */
-    FAKE_OPS,   /**< FpOps, u64, an event */
-    FAKE_BUSY,  /**< GpuBusy, f32 percent, a ratio */
-    FAKE_BEGIN, /**< QueryBeginTime, u64 ns, a timestamp */
+    FAKE_TIME, /**< GpuTime, u64 ns, a duration */
+    FAKE_OPS,  /**< FpOps, u64, an event */
+    FAKE_BUSY, /**< GpuBusy, f32 percent, a ratio */
+    FAKE_END,  /**< QueryBeginTime, u64 ns, a timestamp: where the row ends */
     FAKE_COUNT
 };
 
@@ -24,7 +24,7 @@ struct fake_group {
 void fake_group_init(struct fake_group *fake);
 
 /** Adds a row of one tile. */
-void fake_group_add(struct zeta_sampled_group *group, uint32_t tile, uint64_t begin_ns,
+void fake_group_add(struct zeta_sampled_group *group, uint32_t tile, uint64_t end_ns,
                     uint64_t time_ns, uint64_t ops, float busy);
 
 #endif

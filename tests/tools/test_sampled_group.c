@@ -45,7 +45,7 @@ static void rows__in_sequence__add_up(void **state)
     struct zeta_sampled_group *group = &fixture->group;
 
     fake_group_add(group, 0, 5000, 1000, 10, 100.0F);
-    fake_group_add(group, 0, 6000, 3000, 20, 0.0F);
+    fake_group_add(group, 0, 8000, 3000, 20, 0.0F);
     assert_true(group->samples == 2);
     assert_true(group->lost_ns == 0);
     assert_true(zeta_account_total(&group->accounts[FAKE_OPS]).u64 == 30);
@@ -94,13 +94,13 @@ static void reaches__before_and_after_the_last_row__differs(void **state)
 
     assert_false(zeta_sampled_group_reaches(group, 0));
     fake_group_add(group, 0, 5000, 1000, 0, 0.0F);
-    assert_true(zeta_sampled_group_reaches(group, 5999));
-    assert_true(zeta_sampled_group_reaches(group, 6000));
-    assert_false(zeta_sampled_group_reaches(group, 6001));
+    assert_true(zeta_sampled_group_reaches(group, 4999));
+    assert_true(zeta_sampled_group_reaches(group, 5000));
+    assert_false(zeta_sampled_group_reaches(group, 5001));
     /* Just before the wrap is long past, seen from just after it. */
     assert_true(zeta_sampled_group_reaches(group, WRAP_NS - 10));
     /* The clock may not be masked. */
-    assert_false(zeta_sampled_group_reaches(group, WRAP_NS + 6001));
+    assert_false(zeta_sampled_group_reaches(group, WRAP_NS + 5001));
 }
 
 static void reaches__several_tiles__waits_for_all(void **state)
@@ -111,9 +111,9 @@ static void reaches__several_tiles__waits_for_all(void **state)
     assert_true(zeta_sampled_group_init(&group, &fixture->fake.entry, 2));
     group.period_ns = 1000;
     fake_group_add(&group, 0, 5000, 1000, 1, 0.0F);
-    assert_false(zeta_sampled_group_reaches(&group, 5500));
+    assert_false(zeta_sampled_group_reaches(&group, 4500));
     fake_group_add(&group, 1, 5000, 1000, 2, 0.0F);
-    assert_true(zeta_sampled_group_reaches(&group, 5500));
+    assert_true(zeta_sampled_group_reaches(&group, 4500));
     assert_true(group.lost_ns == 0);
     assert_true(zeta_account_total(&group.accounts[FAKE_OPS]).u64 == 3);
     zeta_sampled_group_finish(&group);

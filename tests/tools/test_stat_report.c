@@ -31,8 +31,8 @@ static int set_up(void **state)
     if (!zeta_sampled_group_init(&fixture->group, &fixture->fake.entry, 1))
         return -1;
     fixture->group.period_ns = 1000000;
-    fake_group_add(&fixture->group, 0, 0, 1000000, 40, 100.0F);
-    fake_group_add(&fixture->group, 0, 1000000, 3000000, 2, 0.0F);
+    fake_group_add(&fixture->group, 0, 1000000, 1000000, 40, 100.0F);
+    fake_group_add(&fixture->group, 0, 4000000, 3000000, 2, 0.0F);
     (void)strcpy(fixture->device.properties.name, "GPU, \"big\"");
     fixture->device.info.id = "fake:0";
     fixture->device.info.device_class = "software";

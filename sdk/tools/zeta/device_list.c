@@ -41,7 +41,7 @@ static int append_devices(struct zeta_device_list *list, ze_driver_handle_t driv
         return zeta_say_refusal(result, "cannot list devices");
     if (count == 0)
         return ZETA_EXIT_OK;
-    devices = calloc(count, sizeof(*devices));
+    devices = calloc(count, sizeof(ze_device_handle_t));
     entries = realloc(list->entries, (list->count + count) * sizeof(*entries));
     if (entries)
         list->entries = entries;
@@ -80,7 +80,7 @@ int zeta_device_list_init(struct zeta_device_list *out_list)
         return zeta_say_refusal(result, "cannot start");
     if (count == 0)
         return ZETA_EXIT_OK;
-    drivers = calloc(count, sizeof(*drivers));
+    drivers = calloc(count, sizeof(ze_driver_handle_t));
     if (!drivers)
         return zeta_say_failure("no memory for a list of %u drivers", count);
     result = zeInitDrivers(&count, drivers, &types);
@@ -136,13 +136,12 @@ int zeta_device_list_find(const struct zeta_device_list *list, const char *text,
     *out_entry = NULL;
     if (list->count == 0)
         return zeta_device_list_explain_none();
-    for (uint32_t i = 0; i < list->count && !*out_entry; i++) {
-        if (!text || matches(&list->entries[i], text))
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (!text || matches(&list->entries[i], text)) {
             *out_entry = &list->entries[i];
+            return ZETA_EXIT_OK;
+        }
     }
-    if (*out_entry)
-        return ZETA_EXIT_OK;
-
     (void)zeta_say_failure("there is no device '%s'; -d takes a number, an id or a name:", text);
     for (uint32_t i = 0; i < list->count; i++) {
         const struct zeta_device_entry *entry = &list->entries[i];

@@ -94,7 +94,7 @@ int zeta_group_list_init(ze_device_handle_t device, struct zeta_group_list *out_
         return zeta_say_refusal(result, "cannot list metric groups");
     if (count == 0)
         return ZETA_EXIT_OK;
-    groups = calloc(count, sizeof(*groups));
+    groups = calloc(count, sizeof(zet_metric_group_handle_t));
     out_list->entries = calloc(count, sizeof(*out_list->entries));
     if (!groups || !out_list->entries) {
         free(groups);
@@ -142,7 +142,7 @@ int zeta_group_entry_load_metrics(struct zeta_group_entry *entry)
 {
     const char *name = entry->properties.name;
     uint32_t count = entry->properties.metricCount;
-    zet_metric_handle_t *metrics = calloc(count, sizeof(*metrics));
+    zet_metric_handle_t *metrics = calloc(count, sizeof(zet_metric_handle_t));
     int status = ZETA_EXIT_OK;
     ze_result_t result = ZE_RESULT_SUCCESS;
 

@@ -35,7 +35,7 @@ bool zeta_sampled_group_init(struct zeta_sampled_group *group, const struct zeta
         group->accounts[i].kind = zeta_account_kind_of(metric->metricType, metric->description);
     }
     group->time_index = find_metric(entry, "GpuTime");
-    group->begin_index = find_metric(entry, "QueryBeginTime");
+    group->end_index = find_metric(entry, "QueryBeginTime");
     group->wrap_ns = wrap_of(&entry->clock);
     return true;
 }
@@ -47,14 +47,15 @@ void zeta_sampled_group_finish(struct zeta_sampled_group *group)
     *group = (struct zeta_sampled_group){0};
 }
 
-/* From begin to end on a clock that wraps; more than half a turn is taken as a step back. */
-static int64_t elapsed(const struct zeta_sampled_group *group, uint64_t begin_ns, uint64_t end_ns)
+/* From one instant to another on a clock that wraps; more than half a turn is taken as a step back.
+ */
+static int64_t elapsed(const struct zeta_sampled_group *group, uint64_t from_ns, uint64_t to_ns)
 {
-    uint64_t difference = end_ns - begin_ns;
+    uint64_t difference = to_ns - from_ns;
 
     if (group->wrap_ns == 0)
         return (int64_t)difference;
-    if (end_ns < begin_ns)
+    if (to_ns < from_ns)
         difference += group->wrap_ns;
     return difference > group->wrap_ns / 2 ? (int64_t)(difference - group->wrap_ns)
                                            : (int64_t)difference;
@@ -64,20 +65,18 @@ static void follow_time(struct zeta_sampled_group *group, uint32_t tile_index,
                         const zet_typed_value_t *values)
 {
     struct zeta_sampled_tile *tile = &group->tiles[tile_index];
-    const uint64_t begin_ns = zeta_number_from_value(&values[group->begin_index]).u64;
+    const uint64_t end_ns = zeta_number_from_value(&values[group->end_index]).u64;
     const uint64_t time_ns = zeta_number_from_value(&values[group->time_index]).u64;
 
     if (tile->started) {
-        const int64_t gap_ns = elapsed(group, tile->end_ns, begin_ns);
+        const int64_t gap_ns = elapsed(group, tile->end_ns, end_ns) - (int64_t)time_ns;
 
         /* Less than half a period is rounding, not a report that is missing. */
         if (gap_ns > (int64_t)(group->period_ns / 2))
             group->lost_ns += (uint64_t)gap_ns;
     }
     tile->started = true;
-    tile->end_ns = begin_ns + time_ns;
-    if (group->wrap_ns && tile->end_ns >= group->wrap_ns)
-        tile->end_ns -= group->wrap_ns;
+    tile->end_ns = end_ns;
 }
 
 void zeta_sampled_group_add_row(struct zeta_sampled_group *group, uint32_t tile,
@@ -87,7 +86,7 @@ void zeta_sampled_group_add_row(struct zeta_sampled_group *group, uint32_t tile,
 
     if (group->time_index >= 0)
         weight = zeta_number_as_double(zeta_number_from_value(&values[group->time_index]));
-    if (group->time_index >= 0 && group->begin_index >= 0)
+    if (group->time_index >= 0 && group->end_index >= 0)
         follow_time(group, tile, values);
     for (uint32_t i = 0; i < group->entry->properties.metricCount; i++)
         zeta_account_add(&group->accounts[i], zeta_number_from_value(&values[i]), weight);

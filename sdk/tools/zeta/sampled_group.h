@@ -13,7 +13,7 @@
 /** Where the rows of a tile have arrived. */
 struct zeta_sampled_tile {
     bool started;
-    uint64_t end_ns; /**< end of the last row, on the clock of QueryBeginTime */
+    uint64_t end_ns; /**< end of the last row: QueryBeginTime is that of the report that ends it */
 };
 
 struct zeta_sampled_group {
@@ -21,13 +21,13 @@ struct zeta_sampled_group {
     struct zeta_account *accounts;        /**< one per metric */
     struct zeta_sampled_tile *tiles;
     uint32_t tile_count;
-    int32_t time_index;  /**< metric GpuTime, -1 if the group has none */
-    int32_t begin_index; /**< metric QueryBeginTime, -1 if the group has none */
-    uint64_t wrap_ns;    /**< QueryBeginTime starts again from 0 here; 0: never */
-    uint64_t period_ns;  /**< in use */
-    uint64_t samples;    /**< rows */
-    uint64_t lost;       /**< reports */
-    uint64_t lost_ns;    /**< time between rows that no row covers */
+    int32_t time_index; /**< metric GpuTime, -1 if the group has none */
+    int32_t end_index;  /**< metric QueryBeginTime, -1 if the group has none */
+    uint64_t wrap_ns;   /**< QueryBeginTime starts again from 0 here; 0: never */
+    uint64_t period_ns; /**< in use */
+    uint64_t samples;   /**< rows */
+    uint64_t lost;      /**< reports */
+    uint64_t lost_ns;   /**< time between rows that no row covers */
 };
 
 /**

@@ -70,7 +70,7 @@ static int activate(struct zeta_sampler *sampler, struct zeta_group_entry *const
                     uint32_t group_count)
 {
     const ze_context_desc_t description = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
-    zet_metric_group_handle_t *handles = calloc(group_count, sizeof(*handles));
+    zet_metric_group_handle_t *handles = calloc(group_count, sizeof(zet_metric_group_handle_t));
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (!handles)

@@ -61,18 +61,18 @@ static int say_unknown_group(const struct run *run, const char *name)
 }
 
 /* Groups of one domain need the same counters of the device, so only one of them can be counted. */
-static int check_domains(const struct run *run, uint32_t index)
+static int check_domains(const struct run *run, const struct zeta_group_entry *group,
+                         uint32_t count)
 {
-    const zet_metric_group_properties_t *group = &run->groups[index]->properties;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zeta_group_entry *other = run->groups[i];
 
-    for (uint32_t i = 0; i < index; i++) {
-        const zet_metric_group_properties_t *other = &run->groups[i]->properties;
-
-        if (other->domain == group->domain)
+        if (other->properties.domain == group->properties.domain)
             return zeta_say_failure("%s and %s are both of domain %u and use the same counters, so "
                                     "they cannot be sampled together; sample them in two runs, or "
                                     "choose groups of different domains ('zeta groups' lists them)",
-                                    other->name, group->name, group->domain);
+                                    other->properties.name, group->properties.name,
+                                    group->properties.domain);
     }
     return ZETA_EXIT_OK;
 }
@@ -83,11 +83,14 @@ static int choose_groups(struct run *run)
 
     for (uint32_t i = 0; i < run->options.group_count && status == ZETA_EXIT_OK; i++) {
         const char *name = run->options.groups[i];
+        struct zeta_group_entry *group = zeta_group_list_find_sampled(&run->group_list, name);
 
-        run->groups[i] = zeta_group_list_find_sampled(&run->group_list, name);
-        status = run->groups[i] ? check_domains(run, i) : say_unknown_group(run, name);
+        if (!group)
+            return say_unknown_group(run, name);
+        run->groups[i] = group;
+        status = check_domains(run, group, i);
         if (status == ZETA_EXIT_OK)
-            status = zeta_group_entry_load_metrics(run->groups[i]);
+            status = zeta_group_entry_load_metrics(group);
     }
     return status;
 }

@@ -42,7 +42,7 @@ void example_find_device(ze_driver_handle_t *out_driver, ze_device_handle_t *out
 
     example_check(zeInit(ZE_INIT_FLAG_GPU_ONLY), "zeInit");
     example_check(zeDriverGet(&driver_count, NULL), "zeDriverGet");
-    drivers = calloc(driver_count + 1, sizeof(*drivers));
+    drivers = calloc(driver_count + 1, sizeof(ze_driver_handle_t));
     if (!drivers)
         example_fail("no memory");
     example_check(zeDriverGet(&driver_count, drivers), "zeDriverGet");

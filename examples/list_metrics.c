@@ -31,7 +31,7 @@ static void list_group(zet_metric_group_handle_t group)
                  properties.domain, sampling_name(properties.samplingType), properties.metricCount);
 
     count = properties.metricCount;
-    metrics = calloc(count + 1, sizeof(*metrics));
+    metrics = calloc(count + 1, sizeof(zet_metric_handle_t));
     if (!metrics)
         example_fail("no memory for %" PRIu32 " metrics", count);
     example_check(zetMetricGet(group, &count, metrics), "zetMetricGet");
@@ -55,7 +55,7 @@ int main(void)
     /* Does at run time what ZET_ENABLE_METRICS=1 does before the start. */
     example_check(zetDeviceEnableMetricsExp(device), "zetDeviceEnableMetricsExp");
     example_check(zetMetricGroupGet(device, &count, NULL), "zetMetricGroupGet");
-    groups = calloc(count + 1, sizeof(*groups));
+    groups = calloc(count + 1, sizeof(zet_metric_group_handle_t));
     if (!groups)
         example_fail("no memory for %" PRIu32 " groups", count);
     example_check(zetMetricGroupGet(device, &count, groups), "zetMetricGroupGet");

@@ -203,7 +203,7 @@ static uint32_t calculate(zet_metric_group_handle_t group, const uint8_t *raw, s
     example_check(zetMetricGet(group, &metric_count, NULL), "zetMetricGet");
     example_check(zetMetricGroupCalculateMetricValues(group, type, bytes, raw, &value_count, NULL),
                   "zetMetricGroupCalculateMetricValues");
-    metrics = calloc(metric_count + 1, sizeof(*metrics));
+    metrics = calloc(metric_count + 1, sizeof(zet_metric_handle_t));
     values = calloc(value_count + 1, sizeof(*values));
     if (!metrics || !values)
         example_fail("no memory for %" PRIu32 " values", value_count);

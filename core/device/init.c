@@ -82,6 +82,10 @@ ze_result_t zeta_core_init(void)
 {
     ze_result_t result = ZE_RESULT_SUCCESS;
 
+    if (zeta_plugin_host_starting())
+        return zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
+                          "a plugin initialised the library that was just opening it; a plugin "
+                          "must not use the API of its host");
     (void)pthread_once(&fork_once, watch_forks);
     if (!zeta_core_is_initialised()) {
         (void)pthread_mutex_lock(&generation.lock);

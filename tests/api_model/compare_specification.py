@@ -32,6 +32,12 @@ ADDED_COUNTS = {"zetCommandListAppendMetricQueryEnd.phWaitEvents",
                 "zetDeviceCreateMetricGroupsFromMetricsExp.phMetrics",
                 "zetDeviceGetConcurrentMetricGroupsExp.phMetricGroups"}
 
+# The text about these also names a struct whose chain cannot hold them.
+OTHER_STRUCT_NAMED = {
+    "ze_relaxed_allocation_limits_exp_desc_t": {"ze_relaxed_allocation_limits_ext_desc_t"},
+    "ze_image_format_support_ext_properties_t": {"ze_image_desc_t"},
+}
+
 
 def pair(text):
     """Versions are pairs of integers: 1.10 comes after 1.9."""
@@ -202,6 +208,18 @@ def compare_structs(result, specification, model):
         result.equal("union", name, document["type"] == "union", struct.union)
 
 
+def compare_extensions(result, specification, model):
+    """Where the text about a struct speaks of pNext, it names the structs that it extends."""
+    for document in specification.documents("struct"):
+        name = plain(document["name"])
+        words = [text_of(document["desc"])] + document.get("details", [])
+        text = plain(" ".join(map(str, words)))
+        named = set(re.findall(r"\bzet?_\w+_t\b", text)) & set(model.structs) - {name}
+        if "pNext" in text and named and name in model.structs:
+            result.equal("extension", name, named - OTHER_STRUCT_NAMED.get(name, set()),
+                         set(model.structs[name].extends))
+
+
 def compare_stypes(result, specification, model):
     """The enumerator whose description names a struct is its structure type."""
     for document in specification.documents("enum"):
@@ -307,6 +325,7 @@ def main():
         compare_enums(result, specification, model)
         compare_structs(result, specification, model)
         compare_stypes(result, specification, model)
+        compare_extensions(result, specification, model)
         compare_tables(result, specification, model)
         compare_macros(result, specification, model)
     compare_callbacks(result, readme, model)
@@ -318,7 +337,7 @@ def main():
     # A table that could not be read would give nothing to compare; that is a failure too.
     counted = result.compared
     complete = (counted["version"] == 317 and counted["enum"] >= 180 and counted["layout"] > 300
-                and counted["stype"] > 100 and counted["table"] == 51)
+                and counted["stype"] > 100 and counted["extension"] > 35 and counted["table"] == 51)
     return 0 if complete and not result.differences else 1
 
 

@@ -138,6 +138,7 @@ class Struct:
     members: list
     base: str = None
     stype: str = None
+    extends: list = field(default_factory=list)
     union: bool = False
     area: str = ""
     namespace: str = ""

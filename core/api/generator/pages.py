@@ -68,11 +68,20 @@ def _enum(enum):
         ("name", "value", "since", "meaning"), rows)
 
 
-def _struct(struct):
+def _names(names):
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _struct(model, struct):
+    extensions = [s.name for s in model.structs.values() if struct.name in s.extends]
     rows = [(f"`{m.name}{m.dimensions}`", f"`{m.type}`", m.dir, _cell(m.brief))
             for m in struct.members]
-    stype = f" Structure type `{struct.stype}`." if struct.stype else ""
-    return f"### {struct.name}\n\n{_sentence(struct.brief)}{stype}\n\n" + _table(
+    notes = f" Structure type `{struct.stype}`." if struct.stype else ""
+    if struct.extends:
+        notes += f" Can be chained to {_names(struct.extends)}."
+    if extensions:
+        notes += f" Its chain can hold {_names(extensions)}."
+    return f"### {struct.name}\n\n{_sentence(struct.brief)}{notes}\n\n" + _table(
         ("member", "type", "direction", "meaning"), rows)
 
 
@@ -83,7 +92,7 @@ def _page(model, area, implemented):
     out = [f"# {area}\n\n{_sentence(model.areas[area])}\n"]
     for title, items, write in (("Functions", mine(model.functions),
                                  lambda f: _function(f, implemented)),
-                                ("Structs", mine(model.structs), _struct),
+                                ("Structs", mine(model.structs), lambda s: _struct(model, s)),
                                 ("Enums and flags", mine(model.enums), _enum)):
         if items:
             out.append(f"\n## {title}\n\n" + "".join(write(item) for item in items))

@@ -270,6 +270,11 @@ def _check_names(model):
     for struct in model.structs.values():
         if struct.stype and struct.stype not in enumerators:
             raise ModelError(f"{struct.name}: there is no structure type {struct.stype}")
+        if struct.extends and not struct.stype:
+            raise ModelError(f"{struct.name}: what can be chained needs a structure type")
+        for name in struct.extends:
+            if name not in model.structs:
+                raise ModelError(f"{struct.name}: extends {name}, which is not described")
 
 
 def load(folder):

@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "core", "api"))
 
-from generator import reader  # noqa: E402
+from generator import entries, reader  # noqa: E402
 
 LIMIT = (1, 17)
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -31,6 +31,13 @@ SECTIONS = {"core": ("ze", "$x"), "tools": ("zet", "$t")}
 ADDED_COUNTS = {"zetCommandListAppendMetricQueryEnd.phWaitEvents",
                 "zetDeviceCreateMetricGroupsFromMetricsExp.phMetrics",
                 "zetDeviceGetConcurrentMetricGroupsExp.phMetricGroups"}
+
+# Required pointers that the formal lists of the specification leave out.
+MISSED = {
+    "zetDeviceCreateMetricGroupsFromMetricsExp": {"phMetrics", "pMetricGroupNamePrefix",
+                                                  "pDescription", "pMetricGroupCount"},
+    "zetDeviceGetConcurrentMetricGroupsExp": {"phMetricGroups", "pConcurrentGroupCount"},
+}
 
 # The text about these also names a struct whose chain cannot hold them.
 OTHER_STRUCT_NAMED = {
@@ -271,6 +278,24 @@ def compare_callbacks(result, readme, model):
     result.equal("callback count", "ze_callbacks_t", 120, sum(len(names) for _, names in found))
 
 
+def compare_null_checks(result, checklist, model):
+    """What the generated checks refuse as null, against the column "null checks"."""
+    rows = re.findall(r"^\| (zet\w+) \| [\d.]+ \| \w+ \| (\w+) (\d+) \| [^|]* \| ([^|]*) \|",
+                      checklist, re.M)
+    for name, table, index, cell in rows:
+        function = model.functions[name]
+        result.equal("table place", name, (table, int(index)), (function.table, function.index))
+        expected = set()
+        for part in cell.split(";"):
+            expected |= {word.strip() for word in re.sub(r"^\s*[HP]:", "", part).split(",")}
+        lenient = {p.name for p in function.params if p.lenient}
+        code = entries.validation(model, function)
+        found = set(re.findall(r'zeta_check_null\("\w+", "([^"]+)"\)', code))
+        found |= {p.name for p in function.params
+                  if model.handle_kind(p.type) and f"(!zeta_object_is({p.name}," in code}
+        result.equal("null checks", name, (expected | MISSED.get(name, set())) - lenient, found)
+
+
 def checklist_layout(checklist):
     """{expression: number} from the table of sizes and offsets."""
     layout = {"sizeof(ze_callbacks_t)": 960, "sizeof(ze_dditable_driver_t)": 264}
@@ -329,6 +354,7 @@ def main():
         compare_tables(result, specification, model)
         compare_macros(result, specification, model)
     compare_callbacks(result, readme, model)
+    compare_null_checks(result, checklist, model)
     compare_layout(result, checklist, options)
 
     print("\n".join(result.differences))
@@ -337,7 +363,8 @@ def main():
     # A table that could not be read would give nothing to compare; that is a failure too.
     counted = result.compared
     complete = (counted["version"] == 317 and counted["enum"] >= 180 and counted["layout"] > 300
-                and counted["stype"] > 100 and counted["extension"] > 35 and counted["table"] == 51)
+                and counted["stype"] > 100 and counted["extension"] > 35 and counted["table"] == 51
+                and counted["null checks"] == 69)
     return 0 if complete and not result.differences else 1
 
 

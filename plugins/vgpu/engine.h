@@ -50,11 +50,11 @@ struct zeta_vgpu_message {
  * or modelled (cycle model).
  */
 enum zeta_vgpu_counter {
-    ZETA_VGPU_GPU_CORE_CLOCKS,      /**< modelled; clocks in which a launch ran, row 0 */
-    ZETA_VGPU_BUSY_CLOCKS,          /**< modelled; equal to the above, row 0 */
-    ZETA_VGPU_EU_ACTIVE_CLOCKS,     /**< modelled; sum over EUs */
-    ZETA_VGPU_EU_STALL_CLOCKS,      /**< modelled; sum over EUs */
-    ZETA_VGPU_THREAD_CLOCKS,        /**< modelled; resident threads x clocks */
+    ZETA_VGPU_GPU_CORE_CLOCKS,  /**< modelled; clocks in which a launch ran, row 0 */
+    ZETA_VGPU_BUSY_CLOCKS,      /**< modelled; equal to the above, row 0 */
+    ZETA_VGPU_EU_ACTIVE_CLOCKS, /**< modelled; sum over EUs */
+    ZETA_VGPU_EU_STALL_CLOCKS,  /**< modelled; sum over EUs */
+    ZETA_VGPU_THREAD_CLOCKS,    /**< modelled; resident threads x clocks */
     ZETA_VGPU_INST_RETIRED,
     ZETA_VGPU_INST_INT,
     ZETA_VGPU_INST_FP32,
@@ -73,7 +73,7 @@ enum zeta_vgpu_counter {
     ZETA_VGPU_PRIVATE_BYTES,
     ZETA_VGPU_SLM_READ_BYTES,
     ZETA_VGPU_SLM_WRITE_BYTES,
-    ZETA_VGPU_L1_HITS,              /**< simulated, as all down to INST_CACHE_MISSES */
+    ZETA_VGPU_L1_HITS, /**< simulated, as all down to INST_CACHE_MISSES */
     ZETA_VGPU_L1_MISSES,
     ZETA_VGPU_L3_HITS,
     ZETA_VGPU_L3_MISSES,
@@ -81,11 +81,11 @@ enum zeta_vgpu_counter {
     ZETA_VGPU_GPU_MEMORY_WRITE_BYTES,
     ZETA_VGPU_TLB_MISSES,
     ZETA_VGPU_INST_CACHE_MISSES,
-    ZETA_VGPU_COPY_BYTES,           /**< always 0 here: copies are done by the queue */
+    ZETA_VGPU_COPY_BYTES, /**< always 0 here: copies are done by the queue */
     ZETA_VGPU_THREADS_DISPATCHED,
     ZETA_VGPU_GROUPS_DISPATCHED,
-    ZETA_VGPU_KERNELS_LAUNCHED,     /**< row 0 */
-    ZETA_VGPU_DEBUG_HALT_CYCLES,    /**< 0 until a debugger can stop threads */
+    ZETA_VGPU_KERNELS_LAUNCHED,  /**< row 0 */
+    ZETA_VGPU_DEBUG_HALT_CYCLES, /**< 0 until a debugger can stop threads */
     ZETA_VGPU_COUNTER_COUNT
 };
 
@@ -253,9 +253,9 @@ enum zeta_vgpu_fault_reason {
     ZETA_VGPU_FAULT_FETCH,           /**< jump to an address without code */
     ZETA_VGPU_FAULT_MISALIGNED_JUMP, /**< jump target not a multiple of 4 */
     ZETA_VGPU_FAULT_MISALIGNED_ATOMIC,
-    ZETA_VGPU_FAULT_STACK_OVERFLOW,  /**< access below the private memory of the thread */
-    ZETA_VGPU_FAULT_UNKNOWN_CALL,    /**< ecall with a number that has no meaning */
-    ZETA_VGPU_FAULT_ABORT,           /**< the kernel asked for it */
+    ZETA_VGPU_FAULT_STACK_OVERFLOW, /**< access below the private memory of the thread */
+    ZETA_VGPU_FAULT_UNKNOWN_CALL,   /**< ecall with a number that has no meaning */
+    ZETA_VGPU_FAULT_ABORT,          /**< the kernel asked for it */
     ZETA_VGPU_FAULT_REASON_COUNT
 };
 
@@ -263,7 +263,7 @@ enum zeta_vgpu_fault_reason {
 struct zeta_vgpu_fault {
     enum zeta_vgpu_fault_reason reason;
     uint64_t pc;
-    uint64_t address; /**< of the access or jump; 0 when there is none */
+    uint64_t address;                     /**< of the access or jump; 0 when there is none */
     uint32_t slice, subslice, eu, thread; /**< subslice counts within its slice */
     uint32_t group_id[3], local_id[3];
     struct zeta_vgpu_message message; /**< a sentence with all of it */

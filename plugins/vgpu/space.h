@@ -14,13 +14,10 @@
 struct zeta_vgpu_space;
 
 /** Most threads that can execute on one space at the same time. */
-#define ZETA_VGPU_SPACE_READERS 64u
+#define ZETA_VGPU_SPACE_READERS 256u
 
 /** Rights of a range; readable always. */
-enum zeta_vgpu_access {
-    ZETA_VGPU_ACCESS_READ = 0,
-    ZETA_VGPU_ACCESS_WRITE = 1
-};
+enum zeta_vgpu_access { ZETA_VGPU_ACCESS_READ = 0, ZETA_VGPU_ACCESS_WRITE = 1 };
 
 /** One range. */
 struct zeta_vgpu_range {
@@ -68,8 +65,14 @@ bool zeta_vgpu_space_find(struct zeta_vgpu_space *space, uint64_t address,
 bool zeta_vgpu_space_covers(struct zeta_vgpu_space *space, uint64_t address, uint64_t size_bytes,
                             enum zeta_vgpu_access access);
 
+/** Gives a number to a thread that will execute; false when all are taken. */
+bool zeta_vgpu_space_reader_add(struct zeta_vgpu_space *space, uint32_t *out_reader);
+
+/** Gives it back. */
+void zeta_vgpu_space_reader_remove(struct zeta_vgpu_space *space, uint32_t reader);
+
 /**
- * Announces that reader @reader (below ZETA_VGPU_SPACE_READERS) is about to use what it found,
+ * Announces that reader @reader (from reader_add) is about to use what it found,
  * and returns the generation of the table. When that is another than last time, everything
  * found before is void. Called between slices.
  */

@@ -1,0 +1,31 @@
+# The execution engine as a static library: the plugin and the tests link it.
+add_library(vgpu_engine STATIC
+    cache.c
+    elf.c
+    engine.c
+    engine_call.c
+    engine_fault.c
+    engine_group.c
+    engine_image.c
+    engine_model.c
+    engine_print.c
+    rv64.c
+    rv64_decode.c
+    rv64_fp.c
+    rv64_memory.c
+    space.c)
+target_link_libraries(vgpu_engine PUBLIC zeta_flags Threads::Threads m)
+target_include_directories(vgpu_engine PUBLIC ${PROJECT_SOURCE_DIR})
+
+# The interpreter needs computed goto and 128-bit integers; rounding and exception flags of the
+# host are those of the kernel, so the compiler must not assume the default environment.
+set(rounding -frounding-math -fno-math-errno -ffp-contract=off)
+set(interpreter ${rounding} -Wno-pedantic)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    # One jump per instruction predicts far better than a shared one.
+    list(APPEND interpreter -fno-gcse -fno-crossjumping)
+endif()
+set_source_files_properties(rv64.c PROPERTIES COMPILE_OPTIONS "${interpreter}")
+set_source_files_properties(rv64_fp.c PROPERTIES COMPILE_OPTIONS "${rounding}")
+
+include(${CMAKE_CURRENT_LIST_DIR}/runtime/device.cmake)

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "engine_priv.h"
+#include "runtime/vgpu_abi.h"
+
+enum { PAGE_BYTES = 4096, MAX_NAME_BYTES = 256, MAX_KERNELS = 1024 };
+
+static enum zeta_vgpu_result __attribute__((format(printf, 3, 4)))
+fail(struct zeta_vgpu_message *message, enum zeta_vgpu_result result, const char *format, ...)
+{
+    va_list arguments;
+
+    if (!message)
+        return result;
+    va_start(arguments, format);
+    (void)vsnprintf(message->text, sizeof(message->text), format, arguments);
+    va_end(arguments);
+    return result;
+}
+
+static size_t whole_pages(size_t bytes)
+{
+    return (bytes + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
+}
+
+/*
+ * Reserves addresses from the image's begin to the end of its shared local memory window, so
+ * that no allocation ever lies inside the window, and makes the image's part usable.
+ */
+static enum zeta_vgpu_result reserve(struct zeta_vgpu_image *image,
+                                     struct zeta_vgpu_message *message)
+{
+    const struct zeta_vgpu_elf *elf = &image->elf;
+    size_t used = elf->high - elf->low;
+    size_t total = whole_pages(elf->slm_begin - elf->low + ZETA_VGPU_ELF_MAX_SLM_BYTES);
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *wanted = NULL;
+    void *memory;
+
+    if (!elf->movable) {
+        flags |= MAP_FIXED_NOREPLACE;
+        wanted = (void *)(uintptr_t)elf->low;
+    }
+    memory = mmap(wanted, total, PROT_NONE, flags, -1, 0);
+    if (memory != MAP_FAILED && wanted && memory != wanted) {
+        (void)munmap(memory, total);
+        memory = MAP_FAILED;
+    }
+    if (memory == MAP_FAILED && !elf->movable)
+        return fail(message, ZETA_VGPU_INVALID_IMAGE,
+                    "the file wants addresses 0x%" PRIx64 " to 0x%" PRIx64
+                    ", which are in use or cannot be mapped: link it position-independent (-pie)",
+                    elf->low, elf->low + total);
+    if (memory == MAP_FAILED)
+        return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no room for %zu bytes of addresses", total);
+    image->memory = memory;
+    image->memory_bytes = total;
+    image->base = (uintptr_t)memory;
+    if (mprotect(memory, used, PROT_READ | PROT_WRITE) != 0)
+        return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for %zu bytes of image", used);
+    return ZETA_VGPU_OK;
+}
+
+static enum zeta_vgpu_result copy_file(struct zeta_vgpu_image *image, const void *bytes,
+                                       size_t size, struct zeta_vgpu_message *message)
+{
+    void *file;
+
+    image->file_map_bytes = whole_pages(size);
+    file = mmap(NULL, image->file_map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                -1, 0);
+    if (file == MAP_FAILED)
+        return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for a file of %zu bytes", size);
+    memcpy(file, bytes, size);
+    image->file = file;
+    image->elf.bytes = file;
+    return ZETA_VGPU_OK;
+}
+
+static uint64_t loaded(const struct zeta_vgpu_image *image, uint64_t file_address)
+{
+    return file_address - image->elf.low + image->base;
+}
+
+static enum zeta_vgpu_result publish_ranges(struct zeta_vgpu_image *image,
+                                            struct zeta_vgpu_message *message)
+{
+    for (uint32_t i = 0; i < image->elf.segment_count; i++) {
+        const struct zeta_vgpu_segment *segment = &image->elf.segments[i];
+
+        if (!zeta_vgpu_space_add(image->space, (void *)(uintptr_t)loaded(image, segment->address),
+                                 segment->memory_bytes,
+                                 segment->writable ? ZETA_VGPU_ACCESS_WRITE
+                                                   : ZETA_VGPU_ACCESS_READ))
+            return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory to register segment %u", i);
+        image->ranges_added++;
+    }
+    if (!zeta_vgpu_space_add(image->space, image->file, image->file_map_bytes,
+                             ZETA_VGPU_ACCESS_READ))
+        return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory to register the file");
+    image->file_added = true;
+    return ZETA_VGPU_OK;
+}
+
+static enum zeta_vgpu_result decode(struct zeta_vgpu_image *image,
+                                    struct zeta_vgpu_message *message)
+{
+    const struct zeta_vgpu_segment *text = &image->elf.segments[image->elf.text];
+    uint64_t begin = loaded(image, text->address);
+
+    if (!zeta_rv64_code_create(&image->code, begin, (const void *)(uintptr_t)begin,
+                               (uint32_t)(text->memory_bytes / 4)))
+        return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory to decode %" PRIu64 " bytes",
+                    text->memory_bytes);
+    return ZETA_VGPU_OK;
+}
+
+/* A terminated string in the loaded image, or NULL. */
+static const char *image_string(const struct zeta_vgpu_image *image, uint64_t address)
+{
+    uint64_t offset = address - image->base;
+    uint64_t used = image->elf.high - image->elf.low;
+    uint64_t room;
+
+    if (offset >= used)
+        return NULL;
+    room = used - offset < MAX_NAME_BYTES ? used - offset : MAX_NAME_BYTES;
+    if (!memchr(image->memory + offset, 0, room))
+        return NULL;
+    return (const char *)image->memory + offset;
+}
+
+static enum zeta_vgpu_result read_arguments(struct zeta_vgpu_kernel *kernel,
+                                            const unsigned char *infos,
+                                            struct zeta_vgpu_message *message)
+{
+    struct zeta_vgpu_argument *arguments = NULL;
+
+    if (kernel->argument_count > 0) {
+        arguments = calloc(kernel->argument_count, sizeof(*arguments));
+        if (!arguments)
+            return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for kernel arguments");
+    }
+    kernel->arguments = arguments;
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        struct vgpu_argument_info info;
+
+        memcpy(&info, infos + i * sizeof(info), sizeof(info));
+        if (info.kind > VGPU_ARGUMENT_LOCAL || info.size_bytes == 0 ||
+            info.offset_bytes > kernel->argument_block_bytes ||
+            info.size_bytes > kernel->argument_block_bytes - info.offset_bytes ||
+            (info.kind != VGPU_ARGUMENT_VALUE && info.size_bytes != sizeof(uint64_t)))
+            return fail(message, ZETA_VGPU_INVALID_IMAGE,
+                        "kernel %s, argument %u: kind %u with %u bytes at offset %u does not fit "
+                        "its block of %u bytes",
+                        kernel->name, i, info.kind, info.size_bytes, info.offset_bytes,
+                        kernel->argument_block_bytes);
+        arguments[i].kind = (enum zeta_vgpu_argument_kind)info.kind;
+        arguments[i].size_bytes = info.size_bytes;
+        arguments[i].offset_bytes = info.offset_bytes;
+    }
+    return ZETA_VGPU_OK;
+}
+
+/* One record; @record points into the loaded image and has @info->record_bytes. */
+static enum zeta_vgpu_result read_kernel(struct zeta_vgpu_image *image, const unsigned char *record,
+                                         const struct vgpu_kernel_info *info,
+                                         struct zeta_vgpu_message *message)
+{
+    struct zeta_vgpu_kernel *kernel = &image->kernels[image->kernel_count];
+    const char *name = image_string(image, info->name);
+
+    if (!name || !*name)
+        return fail(message, ZETA_VGPU_INVALID_IMAGE,
+                    "kernel %u of .vgpu.info: no name at address 0x%" PRIx64, image->kernel_count,
+                    info->name);
+    if (!zeta_rv64_code_holds(&image->code, info->entry))
+        return fail(message, ZETA_VGPU_INVALID_IMAGE,
+                    "kernel %s: its entry 0x%" PRIx64 " is not in the code", name, info->entry);
+    kernel->name = strdup(name);
+    if (!kernel->name)
+        return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for a kernel name");
+    image->kernel_count++; /* from here on freed with the image */
+    kernel->entry = info->entry;
+    kernel->argument_count = info->argument_count;
+    kernel->argument_block_bytes = info->argument_block_bytes;
+    memcpy(kernel->required_group_size, info->required_group_size,
+           sizeof(kernel->required_group_size));
+    kernel->private_bytes = info->private_bytes;
+    kernel->slm_bytes = image->elf.slm_bytes;
+    return read_arguments(kernel, record + sizeof(*info), message);
+}
+
+static bool record_fits(const struct vgpu_kernel_info *info, uint64_t room)
+{
+    return info->magic == VGPU_INFO_MAGIC && info->record_bytes <= room &&
+           info->record_bytes % 8 == 0 && info->argument_count <= VGPU_MAX_ARGUMENTS &&
+           info->argument_block_bytes <= VGPU_MAX_ARGUMENT_BYTES &&
+           info->record_bytes >=
+               sizeof(*info) + (uint64_t)info->argument_count * sizeof(struct vgpu_argument_info);
+}
+
+static enum zeta_vgpu_result read_kernels(struct zeta_vgpu_image *image,
+                                          struct zeta_vgpu_message *message)
+{
+    uint64_t bytes = image->elf.info_bytes;
+    const unsigned char *table = image->memory + (image->elf.info_begin - image->elf.low);
+    uint64_t room = bytes / sizeof(struct vgpu_kernel_info);
+
+    if (bytes == 0)
+        return ZETA_VGPU_OK;
+    image->kernels = calloc(room < MAX_KERNELS ? room + 1 : MAX_KERNELS, sizeof(*image->kernels));
+    if (!image->kernels)
+        return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for the kernel table");
+    for (uint64_t at = 0; bytes - at >= sizeof(struct vgpu_kernel_info);) {
+        static const unsigned char padding[8];
+        struct vgpu_kernel_info info;
+        enum zeta_vgpu_result result;
+
+        if (memcmp(table + at, padding, sizeof(padding)) == 0) {
+            at += sizeof(padding);
+            continue;
+        }
+        memcpy(&info, table + at, sizeof(info));
+        if (!record_fits(&info, bytes - at) || image->kernel_count == MAX_KERNELS)
+            return fail(message, ZETA_VGPU_INVALID_IMAGE,
+                        ".vgpu.info at offset 0x%" PRIx64
+                        " is not a kernel record (magic 0x%x, %u bytes, %u arguments)",
+                        at, info.magic, info.record_bytes, info.argument_count);
+        result = read_kernel(image, table + at, &info, message);
+        if (result != ZETA_VGPU_OK)
+            return result;
+        at += info.record_bytes;
+    }
+    return ZETA_VGPU_OK;
+}
+
+static enum zeta_vgpu_result load(struct zeta_vgpu_image *image, const void *bytes, size_t size,
+                                  struct zeta_vgpu_message *message)
+{
+    enum zeta_vgpu_result result;
+
+    if (!zeta_vgpu_elf_parse(bytes, size, &image->elf, message))
+        return ZETA_VGPU_INVALID_IMAGE;
+    result = copy_file(image, bytes, size, message);
+    if (result == ZETA_VGPU_OK)
+        result = reserve(image, message);
+    if (result != ZETA_VGPU_OK)
+        return result;
+    if (!zeta_vgpu_elf_load(&image->elf, image->memory, image->base, message))
+        return ZETA_VGPU_INVALID_IMAGE;
+    result = decode(image, message);
+    if (result == ZETA_VGPU_OK)
+        result = read_kernels(image, message);
+    if (result == ZETA_VGPU_OK)
+        result = publish_ranges(image, message);
+    return result;
+}
+
+enum zeta_vgpu_result zeta_vgpu_image_create(struct zeta_vgpu_space *space, const void *bytes,
+                                             size_t size, struct zeta_vgpu_message *out_message,
+                                             struct zeta_vgpu_image **out_image)
+{
+    struct zeta_vgpu_image *image;
+    enum zeta_vgpu_result result;
+
+    if (!space || !bytes)
+        return fail(out_message, ZETA_VGPU_INVALID_ARGUMENT, "no file to load");
+    image = calloc(1, sizeof(*image));
+    if (!image)
+        return fail(out_message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for an image");
+    image->space = space;
+    result = load(image, bytes, size, out_message);
+    if (result != ZETA_VGPU_OK) {
+        zeta_vgpu_image_destroy(image);
+        return result;
+    }
+    *out_image = image;
+    return ZETA_VGPU_OK;
+}
+
+void zeta_vgpu_image_destroy(struct zeta_vgpu_image *image)
+{
+    if (!image)
+        return;
+    if (image->file_added)
+        (void)zeta_vgpu_space_remove(image->space, image->file);
+    for (uint32_t i = 0; i < image->ranges_added; i++)
+        (void)zeta_vgpu_space_remove(
+            image->space, (void *)(uintptr_t)loaded(image, image->elf.segments[i].address));
+    for (uint32_t i = 0; i < image->kernel_count; i++) {
+        free((char *)(uintptr_t)image->kernels[i].name);
+        free((void *)(uintptr_t)image->kernels[i].arguments);
+    }
+    free(image->kernels);
+    zeta_rv64_code_finish(&image->code);
+    if (image->memory)
+        (void)munmap(image->memory, image->memory_bytes);
+    if (image->file)
+        (void)munmap(image->file, image->file_map_bytes);
+    free(image);
+}
+
+uint32_t zeta_vgpu_image_kernel_count(const struct zeta_vgpu_image *image)
+{
+    return image->kernel_count;
+}
+
+const struct zeta_vgpu_kernel *zeta_vgpu_image_kernel(const struct zeta_vgpu_image *image,
+                                                      uint32_t index)
+{
+    return &image->kernels[index];
+}
+
+const struct zeta_vgpu_kernel *zeta_vgpu_image_find_kernel(const struct zeta_vgpu_image *image,
+                                                           const char *name)
+{
+    for (uint32_t i = 0; i < image->kernel_count; i++) {
+        if (strcmp(image->kernels[i].name, name) == 0)
+            return &image->kernels[i];
+    }
+    return NULL;
+}
+
+bool zeta_vgpu_image_find_symbol(const struct zeta_vgpu_image *image, const char *name,
+                                 uint64_t *out_address, uint64_t *out_size_bytes)
+{
+    uint64_t address;
+
+    if (!zeta_vgpu_elf_symbol(&image->elf, name, &address, out_size_bytes))
+        return false;
+    *out_address = loaded(image, address);
+    return true;
+}
+
+void zeta_vgpu_image_text(const struct zeta_vgpu_image *image, uint64_t *out_begin,
+                          uint64_t *out_end)
+{
+    *out_begin = image->code.begin;
+    *out_end = image->code.begin + (uint64_t)image->code.count * 4;
+}
+
+const void *zeta_vgpu_image_file(const struct zeta_vgpu_image *image, size_t *out_size)
+{
+    *out_size = image->elf.size;
+    return image->file;
+}
+
+void zeta_vgpu_image_code_changed(struct zeta_vgpu_image *image, uint64_t address,
+                                  size_t length_bytes)
+{
+    uint64_t begin = image->code.begin;
+    uint64_t end = begin + (uint64_t)image->code.count * 4;
+    uint64_t last = address + length_bytes;
+
+    if (length_bytes == 0 || address >= end || last <= begin || last < address)
+        return;
+    if (address < begin)
+        address = begin;
+    if (last > end)
+        last = end;
+    zeta_rv64_code_update(&image->code, (const void *)(uintptr_t)begin,
+                          (uint32_t)((address - begin) / 4),
+                          (uint32_t)((last - 1 - begin) / 4 - (address - begin) / 4 + 1));
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Epochs. Each subslice hands in a record of what it did whenever it has retired some tens of
+ * thousands of instructions. When every subslice that still works has handed in its n-th record,
+ * the n-th records are replayed in subslice order: misses of the L1s go through the shared L3,
+ * and the cycle model turns instructions and latencies into clocks. What is replayed in which
+ * order depends on the records alone, so results are the same for any number of workers; those
+ * only decide when it happens.
+ *
+ * Cycle model, per epoch and EU: issue = instructions of all its threads, span = cycles of its
+ * slowest thread, time = the larger. A subslice takes as long as its slowest EU and the device
+ * as long as its slowest subslice.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine_priv.h"
+
+enum {
+    /* Records that a subslice may be ahead of the slowest one. */
+    LARGEST_LEAD = 16,
+    /* What L3 misses cost beyond an L3 hit. */
+    LATENCY_MEMORY_EXTRA = 200,
+    LINE_BYTES = 1 << ZETA_VGPU_LINE_BITS
+};
+
+bool zeta_vgpu_model_init(struct model *model, const struct zeta_vgpu_topology *topology)
+{
+    pthread_mutex_init(&model->lock, NULL);
+    pthread_cond_init(&model->progress, NULL);
+    return zeta_vgpu_l3_init(&model->l3, topology->l3_bytes);
+}
+
+static void free_epochs(struct epoch *epoch)
+{
+    while (epoch) {
+        struct epoch *next = epoch->next;
+
+        free(epoch->log.entries);
+        free(epoch);
+        epoch = next;
+    }
+}
+
+void zeta_vgpu_model_finish(struct model *model)
+{
+    for (uint32_t i = 0; i < ZETA_VGPU_MAX_SUBSLICES; i++)
+        free_epochs(model->first[i]);
+    free_epochs(model->spare);
+    zeta_vgpu_l3_finish(&model->l3);
+    pthread_cond_destroy(&model->progress);
+    pthread_mutex_destroy(&model->lock);
+}
+
+void zeta_vgpu_model_begin(struct zeta_vgpu_engine *engine)
+{
+    pthread_mutex_lock(&engine->model.lock);
+    memset(engine->model.finished, 0, sizeof(engine->model.finished));
+    engine->model.out_of_memory = false;
+    pthread_mutex_unlock(&engine->model.lock);
+}
+
+static void add_modelled(struct model *model, uint32_t subslice, enum zeta_vgpu_counter counter,
+                         uint64_t value)
+{
+    /* There is only one writer at a time; atomic because owners read without the lock. */
+    uint64_t sum =
+        atomic_load_explicit(&model->added[subslice][counter], memory_order_relaxed) + value;
+
+    atomic_store_explicit(&model->added[subslice][counter], sum, memory_order_relaxed);
+}
+
+/* Sends an epoch's L1 misses through L3; EUs get the extra cycles of what came from memory. */
+static void replay_log(struct model *model, uint32_t subslice, const struct epoch *epoch,
+                       uint64_t extra[ZETA_VGPU_MAX_EUS])
+{
+    uint64_t hits = 0, misses = 0, fills = 0, evictions = 0;
+
+    for (uint32_t i = 0; i < epoch->log.count; i++) {
+        uint64_t entry = epoch->log.entries[i];
+        bool write = entry & 1;
+        struct zeta_vgpu_l3_result result = zeta_vgpu_l3_access(&model->l3, entry >> 8, write);
+
+        evictions += result.eviction;
+        fills += result.fill;
+        if (write)
+            continue;
+        hits += result.hit;
+        misses += !result.hit;
+        extra[entry >> 1 & 63] += result.hit ? 0 : LATENCY_MEMORY_EXTRA;
+    }
+    add_modelled(model, subslice, ZETA_VGPU_L3_HITS, hits);
+    add_modelled(model, subslice, ZETA_VGPU_L3_MISSES, misses);
+    add_modelled(model, subslice, ZETA_VGPU_GPU_MEMORY_READ_BYTES, fills * LINE_BYTES);
+    add_modelled(model, subslice, ZETA_VGPU_GPU_MEMORY_WRITE_BYTES, evictions * LINE_BYTES);
+}
+
+/* Replays one record; returns the clocks that the subslice needed. */
+static uint64_t replay_epoch(struct zeta_vgpu_engine *engine, uint32_t subslice,
+                             const struct epoch *epoch)
+{
+    struct model *model = &engine->model;
+    uint32_t eus = engine->config.topology.eus_per_subslice;
+    uint64_t extra[ZETA_VGPU_MAX_EUS] = {0};
+    uint64_t time = 0, active = 0, stall = 0, resident = 0;
+
+    replay_log(model, subslice, epoch, extra);
+    for (uint32_t eu = 0; eu < eus; eu++) {
+        /* Threads of an EU wait for memory side by side. */
+        uint64_t span = epoch->span[eu] + (epoch->threads[eu] ? extra[eu] / epoch->threads[eu] : 0);
+        uint64_t longest = span > epoch->issue[eu] ? span : epoch->issue[eu];
+
+        if (longest > time)
+            time = longest;
+    }
+    for (uint32_t eu = 0; eu < eus; eu++) {
+        active += epoch->issue[eu];
+        resident += epoch->threads[eu];
+        if (epoch->threads[eu] > 0)
+            stall += time - epoch->issue[eu];
+    }
+    add_modelled(model, subslice, ZETA_VGPU_EU_ACTIVE_CLOCKS, active);
+    add_modelled(model, subslice, ZETA_VGPU_EU_STALL_CLOCKS, stall);
+    add_modelled(model, subslice, ZETA_VGPU_THREAD_CLOCKS, resident * time);
+    return time;
+}
+
+/* True when each subslice has a record to be replayed or has finished without one. */
+static bool epoch_complete_locked(const struct zeta_vgpu_engine *engine)
+{
+    const struct model *model = &engine->model;
+    bool any = false;
+
+    for (uint32_t i = 0; i < engine->subslice_count; i++) {
+        if (!model->first[i] && !model->finished[i])
+            return false;
+        any |= model->first[i] != NULL;
+    }
+    return any;
+}
+
+static void publish_epoch_locked(struct zeta_vgpu_engine *engine)
+{
+    const struct zeta_vgpu_callbacks *callbacks = &engine->config.callbacks;
+    uint64_t counters[ZETA_VGPU_COUNTER_COUNT];
+
+    for (uint32_t i = engine->subslice_count; i-- > 0;) {
+        zeta_vgpu_counters_sum(engine, i, engine->model.snapshot[i], counters);
+        if (callbacks->publish)
+            callbacks->publish(callbacks->user, i, counters);
+    }
+    if (callbacks->epoch)
+        callbacks->epoch(callbacks->user, counters[ZETA_VGPU_GPU_CORE_CLOCKS]);
+}
+
+/* Takes the oldest record of every subslice and replays them in order. */
+static void replay_locked(struct zeta_vgpu_engine *engine)
+{
+    struct model *model = &engine->model;
+    uint64_t clocks = 0;
+
+    for (uint32_t i = 0; i < engine->subslice_count; i++) {
+        struct epoch *epoch = model->first[i];
+        uint64_t time;
+
+        if (!epoch)
+            continue;
+        model->first[i] = epoch->next;
+        if (!epoch->next)
+            model->last[i] = NULL;
+        atomic_fetch_sub(&model->queued[i], 1);
+        time = replay_epoch(engine, i, epoch);
+        if (time > clocks)
+            clocks = time;
+        memcpy(model->snapshot[i], epoch->counters, sizeof(epoch->counters));
+        epoch->next = model->spare;
+        model->spare = epoch;
+    }
+    add_modelled(model, 0, ZETA_VGPU_GPU_CORE_CLOCKS, clocks);
+    add_modelled(model, 0, ZETA_VGPU_BUSY_CLOCKS, clocks);
+    if (engine->config.publish == ZETA_VGPU_PUBLISH_EPOCH)
+        publish_epoch_locked(engine);
+}
+
+/* Fills a record with what the subslice did since its last one, and begins a new epoch there. */
+static void take_epoch(struct subslice *subslice, struct epoch *epoch)
+{
+    const struct zeta_vgpu_topology *topology = &subslice->engine->config.topology;
+    struct zeta_vgpu_miss_log log = epoch->log;
+
+    subslice->counters[ZETA_VGPU_TLB_MISSES] = subslice->l1.tlb_misses;
+    memset(epoch, 0, sizeof(*epoch));
+    memcpy(epoch->counters, subslice->counters, sizeof(epoch->counters));
+    memcpy(epoch->issue, subslice->issue, sizeof(epoch->issue));
+    memset(subslice->issue, 0, sizeof(subslice->issue));
+    for (uint32_t i = 0; i < subslice->used_slots; i++) {
+        struct hart *hart = &subslice->harts[i];
+        uint32_t eu = i % topology->eus_per_subslice;
+
+        if (hart->epoch_cost > epoch->span[eu])
+            epoch->span[eu] = hart->epoch_cost;
+        if (hart->epoch_cost > 0 || hart->state != HART_IDLE)
+            epoch->threads[eu]++;
+        hart->epoch_cost = 0;
+    }
+    /* The record keeps the log, the subslice goes on with the record's empty one. */
+    epoch->log = subslice->l1.log;
+    subslice->l1.log = log;
+    subslice->l1.log.count = 0;
+    subslice->epoch_instructions = 0;
+}
+
+void zeta_vgpu_model_submit(struct subslice *subslice)
+{
+    struct zeta_vgpu_engine *engine = subslice->engine;
+    struct model *model = &engine->model;
+    uint32_t index = subslice->index;
+    struct epoch *epoch;
+
+    pthread_mutex_lock(&model->lock);
+    epoch = model->spare;
+    if (epoch)
+        model->spare = epoch->next;
+    else
+        epoch = calloc(1, sizeof(*epoch));
+    if (epoch) {
+        take_epoch(subslice, epoch);
+        model->out_of_memory |= epoch->log.failed;
+        epoch->log.failed = false;
+        if (model->last[index])
+            model->last[index]->next = epoch;
+        else
+            model->first[index] = epoch;
+        model->last[index] = epoch;
+        atomic_fetch_add(&model->queued[index], 1);
+    } else {
+        model->out_of_memory = true;
+    }
+    model->finished[index] = subslice->finished;
+    while (epoch_complete_locked(engine))
+        replay_locked(engine);
+    pthread_cond_broadcast(&model->progress);
+    pthread_mutex_unlock(&model->lock);
+}
+
+bool zeta_vgpu_model_ahead(struct zeta_vgpu_engine *engine, uint32_t subslice)
+{
+    return atomic_load_explicit(&engine->model.queued[subslice], memory_order_relaxed) >=
+           LARGEST_LEAD;
+}
+
+void zeta_vgpu_model_wait(struct zeta_vgpu_engine *engine, uint32_t worker)
+{
+    struct model *model = &engine->model;
+    bool wait = true;
+
+    pthread_mutex_lock(&model->lock);
+    while (wait) {
+        bool unfinished = false;
+
+        for (uint32_t i = worker; i < engine->subslice_count; i += engine->config.workers) {
+            if (model->finished[i])
+                continue;
+            unfinished = true;
+            wait &= zeta_vgpu_model_ahead(engine, i);
+        }
+        wait &= unfinished;
+        if (wait)
+            pthread_cond_wait(&model->progress, &model->lock);
+    }
+    pthread_mutex_unlock(&model->lock);
+}
+
+void zeta_vgpu_counters_sum(const struct zeta_vgpu_engine *engine, uint32_t subslice,
+                            const uint64_t exact[ZETA_VGPU_COUNTER_COUNT],
+                            uint64_t out_counters[ZETA_VGPU_COUNTER_COUNT])
+{
+    for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
+        out_counters[i] = exact[i] + atomic_load_explicit(&engine->model.added[subslice][i],
+                                                          memory_order_relaxed);
+}
+
+void zeta_vgpu_publish(struct subslice *subslice)
+{
+    const struct zeta_vgpu_engine_config *config = &subslice->engine->config;
+    uint64_t counters[ZETA_VGPU_COUNTER_COUNT];
+
+    subslice->unpublished = 0;
+    if (config->publish != ZETA_VGPU_PUBLISH_WALL || !config->callbacks.publish)
+        return;
+    subslice->counters[ZETA_VGPU_TLB_MISSES] = subslice->l1.tlb_misses;
+    zeta_vgpu_counters_sum(subslice->engine, subslice->index, subslice->counters, counters);
+    config->callbacks.publish(config->callbacks.user, subslice->index, counters);
+}

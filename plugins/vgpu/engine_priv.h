@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ZETA_PLUGINS_VGPU_ENGINE_PRIV_H
+#define ZETA_PLUGINS_VGPU_ENGINE_PRIV_H
+
+/*
+ * Inside of the engine, shared by engine_*.c.
+ *
+ *   engine.c        life of an engine, worker threads, launches
+ *   engine_group.c  one subslice: dispatch of groups, slices, barriers
+ *   engine_call.c   ecalls: extended math and the rest
+ *   engine_print.c  printf of kernels
+ *   engine_model.c  epochs: shared cache, cycle model, publishing
+ *   engine_fault.c  words for faults
+ *   engine_image.c  loading
+ *
+ * Who touches what: a subslice belongs to one worker during a launch, so everything in struct
+ * subslice is used by one thread at a time without a lock. Results go to the model as epoch
+ * records under the model's lock.
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cache.h"
+#include "elf.h"
+#include "engine.h"
+#include "rv64.h"
+
+enum {
+    ZETA_VGPU_MAX_EUS = 64,
+    ZETA_VGPU_MAX_SUBSLICES = 64,
+    /** Unused addresses below each stack. */
+    ZETA_VGPU_STACK_GUARD_BYTES = 4096
+};
+
+struct zeta_vgpu_image {
+    struct zeta_vgpu_space *space;
+    struct zeta_vgpu_elf elf; /* its bytes are @file */
+    unsigned char *file;      /* mapped copy of the ELF file */
+    size_t file_map_bytes;
+    unsigned char *memory; /* reserved from the image's begin to the end of its SLM window */
+    size_t memory_bytes;
+    uint64_t base; /* where elf.low was loaded */
+    struct zeta_rv64_code code;
+    struct zeta_vgpu_kernel *kernels;
+    uint32_t kernel_count;
+    uint32_t ranges_added; /* segments registered in the space so far */
+    bool file_added;
+};
+
+/** Address of the window of shared local memory. */
+static inline uint64_t zeta_vgpu_image_slm(const struct zeta_vgpu_image *image)
+{
+    return image->elf.slm_begin - image->elf.low + image->base;
+}
+
+enum hart_state {
+    HART_IDLE, /* slot is free */
+    HART_READY,
+    HART_BARRIER, /* waits for the rest of its group */
+    HART_ENDED    /* slot is taken until the whole group has ended */
+};
+
+/* One hardware thread. */
+struct hart {
+    struct zeta_rv64_hart cpu;
+    enum hart_state state;
+    struct group *group;
+    struct hart *next;    /* in its group, in order of local ids */
+    uint64_t stack_begin; /* lowest address of its private memory */
+    uint32_t slot;        /* thread * EUs + eu */
+    uint64_t cost;        /* modelled cycles since its group's last barrier */
+    uint64_t epoch_cost;  /* of the slot, since the begin of the epoch */
+};
+
+/* A resident work-group. */
+struct group {
+    struct group *next_free;
+    struct hart *harts;
+    uint32_t id[3];
+    uint32_t live;    /* harts that have not ended */
+    uint32_t waiting; /* of those, at the barrier */
+    uint32_t slm_slot;
+};
+
+/* What a subslice did in an epoch; replayed through L3 and the cycle model. */
+struct epoch {
+    struct epoch *next;
+    uint64_t counters[ZETA_VGPU_COUNTER_COUNT]; /* at its end, without what the model adds */
+    uint64_t issue[ZETA_VGPU_MAX_EUS];          /* instructions per EU */
+    uint64_t span[ZETA_VGPU_MAX_EUS];           /* longest thread per EU, in cycles */
+    uint32_t threads[ZETA_VGPU_MAX_EUS];        /* resident per EU */
+    struct zeta_vgpu_miss_log log;
+};
+
+struct subslice {
+    struct zeta_vgpu_engine *engine;
+    uint32_t index;
+    /* Hardware */
+    struct hart *harts;
+    uint32_t hart_count;
+    unsigned char *slm; /* slm_bytes of the topology */
+    struct zeta_vgpu_l1 l1;
+    struct zeta_vgpu_icache icache;
+    struct zeta_rv64_memory memory;
+    struct zeta_rv64_context context;
+    uint32_t reader;           /* its worker's number in the space */
+    uint64_t space_generation; /* under which memory's pages were found */
+    /* Work of the launch */
+    uint64_t next_group; /* linear index of the next group to dispatch */
+    struct group *groups;
+    struct group *free_groups;
+    uint32_t *free_slm; /* stack of buffer numbers */
+    uint32_t free_slm_count;
+    uint32_t free_harts;
+    uint32_t used_slots; /* no hart at or above this slot was used in the launch */
+    bool finished;       /* of this launch */
+    /* Counts */
+    uint64_t counters[ZETA_VGPU_COUNTER_COUNT];
+    uint64_t issue[ZETA_VGPU_MAX_EUS]; /* since the begin of the epoch */
+    uint64_t epoch_instructions;
+    uint64_t unpublished; /* work since the last publication */
+};
+
+/* Replay of epochs; everything under its lock unless noted. */
+struct model {
+    pthread_mutex_t lock;
+    pthread_cond_t progress; /* an epoch was replayed */
+    struct zeta_vgpu_l3 l3;
+    struct epoch *first[ZETA_VGPU_MAX_SUBSLICES];
+    struct epoch *last[ZETA_VGPU_MAX_SUBSLICES];
+    atomic_uint queued[ZETA_VGPU_MAX_SUBSLICES]; /* written under the lock */
+    bool finished[ZETA_VGPU_MAX_SUBSLICES];
+    struct epoch *spare; /* records to be used again */
+    uint64_t snapshot[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
+    /* Modelled part of the counters; written under the lock, read without by the owner. */
+    atomic_uint_least64_t added[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
+    bool out_of_memory;
+};
+
+struct worker {
+    struct zeta_vgpu_engine *engine;
+    pthread_t thread;
+    uint32_t index;
+    uint32_t reader; /* number in the space */
+    bool has_reader;
+};
+
+struct zeta_vgpu_engine {
+    struct zeta_vgpu_engine_config config;
+    struct zeta_vgpu_space *space;
+    uint32_t subslice_count;
+    struct subslice *subslices;
+    struct model model;
+    unsigned char *stacks; /* private memory of all harts, with guards */
+    size_t stacks_bytes;
+    unsigned char *arguments; /* argument block of the running launch */
+    pthread_mutex_t print_lock;
+
+    /* Launches, one at a time in order of arrival */
+    pthread_mutex_t lock;
+    pthread_cond_t turn;
+    pthread_cond_t start;
+    pthread_cond_t done;
+    uint64_t next_ticket;
+    uint64_t serving;
+    uint64_t launch_number; /* workers run each number once */
+    uint32_t busy_workers;
+    struct worker *workers; /* their threads start with the first launch */
+    uint32_t started_workers;
+    bool quit;
+
+    /* The running launch */
+    const struct zeta_vgpu_launch *launch;
+    uint64_t group_total;
+    uint32_t group_items;
+    uint32_t group_slm_bytes; /* per group, rounded */
+    uint32_t work_dimensions;
+    atomic_bool stop; /* after a fault */
+    atomic_bool interrupted;
+    struct zeta_vgpu_fault *fault; /* of the caller; written once, under lock */
+};
+
+/* engine_group.c */
+
+/** Makes the hardware of a subslice; false when memory is short. */
+bool zeta_vgpu_subslice_init(struct subslice *subslice, struct zeta_vgpu_engine *engine,
+                             uint32_t index);
+void zeta_vgpu_subslice_finish(struct subslice *subslice);
+
+/** Prepares a subslice for the engine's launch; false when memory is short. */
+bool zeta_vgpu_subslice_begin(struct subslice *subslice);
+
+/**
+ * Dispatches what fits and runs each ready hart for one slice. At the end of the work the
+ * subslice is finished. Returns when the model has what it needs.
+ */
+void zeta_vgpu_subslice_round(struct subslice *subslice);
+
+/* engine_model.c */
+
+bool zeta_vgpu_model_init(struct model *model, const struct zeta_vgpu_topology *topology);
+void zeta_vgpu_model_finish(struct model *model);
+
+/** Before a launch: no subslice has finished. */
+void zeta_vgpu_model_begin(struct zeta_vgpu_engine *engine);
+
+/** Hands in what the subslice did since its last epoch, and replays what is complete. */
+void zeta_vgpu_model_submit(struct subslice *subslice);
+
+/** True when a subslice is so far ahead of the others that it has to wait. */
+bool zeta_vgpu_model_ahead(struct zeta_vgpu_engine *engine, uint32_t subslice);
+
+/** Waits until one of the subslices worker @index owns may go on, or all have finished. */
+void zeta_vgpu_model_wait(struct zeta_vgpu_engine *engine, uint32_t worker);
+
+/** Publishes totals of a subslice if the engine does so while running. */
+void zeta_vgpu_publish(struct subslice *subslice);
+
+/** Exact counters of a subslice with what the model has added so far. */
+void zeta_vgpu_counters_sum(const struct zeta_vgpu_engine *engine, uint32_t subslice,
+                            const uint64_t exact[ZETA_VGPU_COUNTER_COUNT],
+                            uint64_t out_counters[ZETA_VGPU_COUNTER_COUNT]);
+
+/* engine_call.c */
+
+/** What an ecall means for the hart. */
+enum call_result {
+    CALL_CONTINUE,
+    CALL_BARRIER,
+    CALL_FAULT /* reason in @out_reason */
+};
+
+enum call_result zeta_vgpu_call(struct subslice *subslice, struct hart *hart,
+                                enum zeta_vgpu_fault_reason *out_reason);
+
+/* engine_print.c */
+
+/**
+ * Formats as printf does with arguments in 8-byte slots, and hands the text to the owner.
+ *
+ * False when the format string or the slots cannot be read; *out_address says where.
+ */
+bool zeta_vgpu_print(struct subslice *subslice, uint64_t format, uint64_t slots,
+                     uint64_t *out_length, uint64_t *out_address);
+
+/* engine_fault.c */
+
+/** Records the fault of a hart unless there is one already, and stops the launch. */
+void zeta_vgpu_fault_raise(struct subslice *subslice, const struct hart *hart,
+                           enum zeta_vgpu_fault_reason reason, uint64_t pc, uint64_t address);
+
+/** The reason that belongs to the way a hart stopped. */
+enum zeta_vgpu_fault_reason zeta_vgpu_fault_reason_of(const struct subslice *subslice,
+                                                      const struct hart *hart,
+                                                      enum zeta_rv64_stop stop, uint64_t address);
+
+/** True when a launch has to end early. */
+static inline bool zeta_vgpu_stopping(struct zeta_vgpu_engine *engine)
+{
+    if (atomic_load_explicit(&engine->stop, memory_order_relaxed))
+        return true;
+    if (!engine->launch->interrupt ||
+        !atomic_load_explicit(engine->launch->interrupt, memory_order_relaxed))
+        return false;
+    atomic_store(&engine->interrupted, true);
+    return true;
+}
+
+#endif

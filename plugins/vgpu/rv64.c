@@ -1,0 +1,759 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The interpreter loop. One label per instruction, reached by a computed goto at the end of the
+ * one before; the only file with that extension, and with 128-bit integers.
+ *
+ * Registers that live through the loop:
+ *   ip         decoded instruction being executed
+ *   low, high  sums of the blocks entered so far (struct zeta_rv64_run)
+ *   labels     where each op is executed; another table while frm needs the slow rounding
+ */
+#include "rv64.h"
+
+#include <string.h>
+
+#include "rv64_fp.h"
+#include "rv64_ops.h"
+
+__extension__ typedef __int128 int128;
+__extension__ typedef unsigned __int128 uint128;
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+static inline __attribute__((always_inline)) void *
+reach(struct zeta_rv64_memory *memory, uint64_t address, unsigned size_bits, bool write)
+{
+    struct zeta_rv64_page *pages = write ? memory->write_pages : memory->read_pages;
+    struct zeta_rv64_page *page;
+
+    if (address - memory->slm.begin < memory->slm.span) {
+        memory->accesses[write ? ZETA_RV64_SLM_WRITE : ZETA_RV64_SLM_READ][size_bits]++;
+        return (void *)(uintptr_t)(address + memory->slm.host_delta);
+    }
+    if (address - memory->stack.begin < memory->stack.span) {
+        memory->accesses[ZETA_RV64_PRIVATE][size_bits]++;
+        return (void *)(uintptr_t)address;
+    }
+    page = &pages[(address >> ZETA_RV64_PAGE_BITS) % ZETA_RV64_PAGE_SLOTS];
+    if (LIKELY(address - page->begin < page->span)) {
+        memory->accesses[write ? ZETA_RV64_GLOBAL_WRITE : ZETA_RV64_GLOBAL_READ][size_bits]++;
+        zeta_vgpu_l1_access(memory->l1, address + page->model_delta, write);
+        return (void *)(uintptr_t)address;
+    }
+    return zeta_rv64_memory_slow(memory, address, size_bits, write);
+}
+
+/* A read-modify-write: one access to the cache, bytes in both directions. */
+static void *reach_atomic(struct zeta_rv64_memory *memory, uint64_t address, unsigned size_bits)
+{
+    void *host = reach(memory, address, size_bits, true);
+
+    if (!host)
+        return NULL;
+    if (address - memory->slm.begin < memory->slm.size_bytes) {
+        memory->accesses[ZETA_RV64_SLM_READ][size_bits]++;
+    } else if (address - memory->stack.begin < memory->stack.size_bytes) {
+        memory->accesses[ZETA_RV64_PRIVATE][size_bits]++;
+    } else {
+        memory->accesses[ZETA_RV64_GLOBAL_READ][size_bits]++;
+        memory->global_atomics++;
+    }
+    return host;
+}
+
+static int64_t divide(int64_t a, int64_t b)
+{
+    if (b == 0)
+        return -1;
+    return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+}
+
+static int64_t remainder_of(int64_t a, int64_t b)
+{
+    if (b == 0)
+        return a;
+    return b == -1 ? 0 : a % b;
+}
+
+static uint64_t sext32(uint32_t value)
+{
+    return (uint64_t)(int64_t)(int32_t)value;
+}
+
+/* The seven operations of an AMO on a host word; the old value comes back. */
+static uint32_t amo32(uint8_t op, uint32_t *word, uint32_t value)
+{
+    uint32_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
+    uint32_t next;
+
+    switch (op) {
+    case RV64_OP_AMOSWAP_W:
+        return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
+    case RV64_OP_AMOADD_W:
+        return __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST);
+    case RV64_OP_AMOXOR_W:
+        return __atomic_fetch_xor(word, value, __ATOMIC_SEQ_CST);
+    case RV64_OP_AMOAND_W:
+        return __atomic_fetch_and(word, value, __ATOMIC_SEQ_CST);
+    case RV64_OP_AMOOR_W:
+        return __atomic_fetch_or(word, value, __ATOMIC_SEQ_CST);
+    default:
+        break;
+    }
+    do {
+        bool less = op == RV64_OP_AMOMIN_W || op == RV64_OP_AMOMAX_W ? (int32_t)old < (int32_t)value
+                                                                     : old < value;
+        bool minimum = op == RV64_OP_AMOMIN_W || op == RV64_OP_AMOMINU_W;
+
+        next = less == minimum ? old : value;
+    } while (
+        !__atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+    return old;
+}
+
+static uint64_t amo64(uint8_t op, uint64_t *word, uint64_t value)
+{
+    uint64_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
+    uint64_t next;
+
+    switch (op) {
+    case RV64_OP_AMOSWAP_D:
+        return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
+    case RV64_OP_AMOADD_D:
+        return __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST);
+    case RV64_OP_AMOXOR_D:
+        return __atomic_fetch_xor(word, value, __ATOMIC_SEQ_CST);
+    case RV64_OP_AMOAND_D:
+        return __atomic_fetch_and(word, value, __ATOMIC_SEQ_CST);
+    case RV64_OP_AMOOR_D:
+        return __atomic_fetch_or(word, value, __ATOMIC_SEQ_CST);
+    default:
+        break;
+    }
+    do {
+        bool less = op == RV64_OP_AMOMIN_D || op == RV64_OP_AMOMAX_D ? (int64_t)old < (int64_t)value
+                                                                     : old < value;
+        bool minimum = op == RV64_OP_AMOMIN_D || op == RV64_OP_AMOMINU_D;
+
+        next = less == minimum ? old : value;
+    } while (
+        !__atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+    return old;
+}
+
+/* LR: a reservation is the address and what was there. */
+static uint64_t load_reserved(struct zeta_rv64_hart *hart, const void *host, uint64_t address,
+                              unsigned size_bits)
+{
+    uint64_t value = size_bits == 2
+                         ? sext32(__atomic_load_n((const uint32_t *)host, __ATOMIC_SEQ_CST))
+                         : __atomic_load_n((const uint64_t *)host, __ATOMIC_SEQ_CST);
+
+    hart->reserved_address = address;
+    hart->reserved_value = value;
+    hart->reserved_bytes = (uint8_t)(1u << size_bits);
+    return value;
+}
+
+/* SC: 0 when stored. It fails without a reservation, or when the value has changed. */
+static uint64_t store_conditional(struct zeta_rv64_hart *hart, void *host, uint64_t address,
+                                  uint64_t value, unsigned size_bits)
+{
+    bool stored = false;
+
+    if (hart->reserved_bytes == 1u << size_bits && hart->reserved_address == address) {
+        uint64_t expected64 = hart->reserved_value;
+        uint32_t expected32 = (uint32_t)expected64;
+
+        stored = size_bits == 2
+                     ? __atomic_compare_exchange_n((uint32_t *)host, &expected32, (uint32_t)value,
+                                                   false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
+                     : __atomic_compare_exchange_n((uint64_t *)host, &expected64, value, false,
+                                                   __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+    }
+    hart->reserved_bytes = 0;
+    return !stored;
+}
+
+/* The six CSR instructions; false when the register does not exist. */
+static bool access_csr(struct zeta_rv64_hart *hart, const struct zeta_rv64_insn *insn)
+{
+    uint32_t number = (uint32_t)insn->imm;
+    bool immediate = insn->op >= RV64_OP_CSRRWI;
+    uint64_t operand = immediate ? insn->rs1 : hart->x[insn->rs1];
+    bool replaces = insn->op == RV64_OP_CSRRW || insn->op == RV64_OP_CSRRWI;
+    uint64_t old;
+
+    if (!zeta_rv64_csr_read(hart, number, &old))
+        return false;
+    hart->x[insn->rd] = old;
+    if (replaces)
+        zeta_rv64_csr_write(hart, number, operand);
+    else if (insn->rs1 != 0 && (insn->op == RV64_OP_CSRRS || insn->op == RV64_OP_CSRRSI))
+        zeta_rv64_csr_write(hart, number, old | operand);
+    else if (insn->rs1 != 0)
+        zeta_rv64_csr_write(hart, number, old & ~operand);
+    return true;
+}
+
+static bool branch_taken(uint32_t op, uint64_t a, uint64_t b)
+{
+    switch (op) {
+    case RV64_OP_BEQ:
+        return a == b;
+    case RV64_OP_BNE:
+        return a != b;
+    case RV64_OP_BLT:
+        return (int64_t)a < (int64_t)b;
+    case RV64_OP_BGE:
+        return (int64_t)a >= (int64_t)b;
+    case RV64_OP_BLTU:
+        return a < b;
+    default:
+        return a >= b;
+    }
+}
+
+/* Simulates the fetch of the block at @index; returns the misses. */
+static uint32_t fetch_block(struct zeta_rv64_context *context, uint32_t index)
+{
+    uint32_t length = (uint16_t)context->code->runs[index].low;
+
+    return zeta_vgpu_icache_fill(context->icache, index, length ? length : 1);
+}
+
+static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t high)
+{
+    counts->retired = (uint16_t)low;
+    counts->integer = (uint16_t)(low >> 16);
+    counts->fp32 = (uint16_t)(low >> 32);
+    counts->fp64 = (uint16_t)(low >> 48);
+    counts->flops = (uint16_t)high;
+    counts->branches = (uint16_t)(high >> 16);
+    counts->memory = (uint16_t)(high >> 32);
+    counts->latency = (uint16_t)(high >> 48);
+}
+
+#define DISPATCH() goto *labels[ip->op]
+
+#define NEXT()                                                                                     \
+    do {                                                                                           \
+        ip++;                                                                                      \
+        DISPATCH();                                                                                \
+    } while (0)
+
+/*
+ * Begins a block at ip: the slice may end here, and the block's sums are added. The op is taken
+ * as it was before SPLIT, which would add the sums once more.
+ */
+#define ENTER()                                                                                    \
+    do {                                                                                           \
+        size_t index_ = (size_t)(ip - insns);                                                      \
+        if (UNLIKELY((uint16_t)low >= slice))                                                      \
+            goto slice_end;                                                                        \
+        low += runs[index_].low;                                                                   \
+        high += runs[index_].high;                                                                 \
+        if (UNLIKELY(!present[index_]))                                                            \
+            counts.instruction_misses += fetch_block(context, (uint32_t)index_);                   \
+        goto *labels[unsplit[index_]];                                                             \
+    } while (0)
+
+#define NEXT_BLOCK()                                                                               \
+    do {                                                                                           \
+        ip++;                                                                                      \
+        ENTER();                                                                                   \
+    } while (0)
+
+/* The instruction at ip does not complete. */
+#define STOP(reason, address)                                                                      \
+    do {                                                                                           \
+        stop = (reason);                                                                           \
+        context->stop_address = (address);                                                         \
+        goto leave_early;                                                                          \
+    } while (0)
+
+#define RD x[ip->rd]
+#define RS1 x[ip->rs1]
+#define RS2 x[ip->rs2]
+#define FRD f[ip->rd]
+#define FRS1 f[ip->rs1]
+#define FRS2 f[ip->rs2]
+#define FRS3 f[ip->imm & 31]
+#define IMM ((uint64_t)(int64_t)ip->imm)
+#define SINGLE(value) zeta_rv64_unbox(value)
+#define DOUBLE(value) zeta_rv64_double(value)
+
+#define OP_INT(name, expression)                                                                   \
+    L_##name : RD = (expression);                                                                  \
+    NEXT();
+
+#define OP_BRANCH(name, condition)                                                                 \
+    L_##name : if (condition)                                                                      \
+    {                                                                                              \
+        taken++;                                                                                   \
+        ip += ip->imm;                                                                             \
+        ENTER();                                                                                   \
+    }                                                                                              \
+    NEXT_BLOCK();
+
+#define OP_LOAD(name, type, size_bits, target, conversion)                                         \
+    L_##name:                                                                                      \
+    {                                                                                              \
+        uint64_t address = RS1 + IMM;                                                              \
+        const void *host = reach(memory, address, size_bits, false);                               \
+        type value;                                                                                \
+        if (UNLIKELY(!host))                                                                       \
+            STOP(ZETA_RV64_STOP_READ, address);                                                    \
+        memcpy(&value, host, sizeof(value));                                                       \
+        target = conversion;                                                                       \
+        NEXT();                                                                                    \
+    }
+
+#define OP_STORE(name, type, size_bits, source)                                                    \
+    L_##name:                                                                                      \
+    {                                                                                              \
+        uint64_t address = RS1 + IMM;                                                              \
+        void *host = reach(memory, address, size_bits, true);                                      \
+        type value = (type)(source);                                                               \
+        if (UNLIKELY(!host))                                                                       \
+            STOP(ZETA_RV64_STOP_WRITE, address);                                                   \
+        memcpy(host, &value, sizeof(value));                                                       \
+        NEXT();                                                                                    \
+    }
+
+/* Common begin of the atomics: address and alignment. */
+#define ATOMIC_ADDRESS(size_bits)                                                                  \
+    uint64_t address = RS1;                                                                        \
+    if (UNLIKELY(address & ((1u << (size_bits)) - 1)))                                             \
+        STOP(ZETA_RV64_STOP_MISALIGNED_ATOMIC, address);                                           \
+    counts.atomics++
+
+#define OP_LR(name, size_bits)                                                                     \
+    L_##name:                                                                                      \
+    {                                                                                              \
+        ATOMIC_ADDRESS(size_bits);                                                                 \
+        const void *host = reach(memory, address, size_bits, false);                               \
+        if (UNLIKELY(!host))                                                                       \
+            goto atomic_read_fault;                                                                \
+        RD = load_reserved(hart, host, address, size_bits);                                        \
+        NEXT();                                                                                    \
+    }
+
+#define OP_SC(name, size_bits)                                                                     \
+    L_##name:                                                                                      \
+    {                                                                                              \
+        ATOMIC_ADDRESS(size_bits);                                                                 \
+        void *host = reach(memory, address, size_bits, true);                                      \
+        if (UNLIKELY(!host))                                                                       \
+            goto atomic_write_fault;                                                               \
+        RD = store_conditional(hart, host, address, RS2, size_bits);                               \
+        NEXT();                                                                                    \
+    }
+
+#define OP_AMO(name, size_bits, call)                                                              \
+    L_##name:                                                                                      \
+    {                                                                                              \
+        ATOMIC_ADDRESS(size_bits);                                                                 \
+        void *host = reach_atomic(memory, address, size_bits);                                     \
+        if (UNLIKELY(!host))                                                                       \
+            goto atomic_write_fault;                                                               \
+        RD = call;                                                                                 \
+        NEXT();                                                                                    \
+    }
+
+#define OP_AMO_W(name) OP_AMO(name, 2, sext32(amo32(RV64_OP_##name, host, (uint32_t)RS2)))
+#define OP_AMO_D(name) OP_AMO(name, 3, amo64(RV64_OP_##name, host, RS2))
+
+#define OP_FP32(name, expression)                                                                  \
+    L_##name:                                                                                      \
+    {                                                                                              \
+        float a = SINGLE(FRS1), b = SINGLE(FRS2);                                                  \
+        FRD = zeta_rv64_box(expression);                                                           \
+        NEXT();                                                                                    \
+    }
+
+#define OP_FP64(name, expression)                                                                  \
+    L_##name:                                                                                      \
+    {                                                                                              \
+        double a = DOUBLE(FRS1), b = DOUBLE(FRS2);                                                 \
+        FRD = zeta_rv64_box_double(expression);                                                    \
+        NEXT();                                                                                    \
+    }
+
+#define OP_FMA32(name, sign_product, sign_sum)                                                     \
+    L_##name:                                                                                      \
+    {                                                                                              \
+        float a = SINGLE(FRS1), b = SINGLE(FRS2);                                                  \
+        float result = __builtin_fmaf(sign_product a, b, sign_sum SINGLE(FRS3));                   \
+        if (UNLIKELY(result != result))                                                            \
+            zeta_rv64_fp_check_product(hart, (double)a, (double)b);                                \
+        FRD = zeta_rv64_box(result);                                                               \
+        NEXT();                                                                                    \
+    }
+
+#define OP_FMA64(name, sign_product, sign_sum)                                                     \
+    L_##name:                                                                                      \
+    {                                                                                              \
+        double a = DOUBLE(FRS1), b = DOUBLE(FRS2);                                                 \
+        double result = __builtin_fma(sign_product a, b, sign_sum DOUBLE(FRS3));                   \
+        if (UNLIKELY(result != result))                                                            \
+            zeta_rv64_fp_check_product(hart, a, b);                                                \
+        FRD = zeta_rv64_box_double(result);                                                        \
+        NEXT();                                                                                    \
+    }
+
+#define OP_COMPARE32(name, operator, quiet)                                                        \
+    L_##name:                                                                                      \
+    {                                                                                              \
+        uint32_t a = zeta_rv64_unbox_bits(FRS1), b = zeta_rv64_unbox_bits(FRS2);                   \
+        RD = zeta_rv64_ordered32(hart, a, b, quiet) && SINGLE(FRS1) operator SINGLE(FRS2);         \
+        NEXT();                                                                                    \
+    }
+
+#define OP_COMPARE64(name, operator, quiet)                                                        \
+    L_##name:                                                                                      \
+    {                                                                                              \
+        uint64_t a = FRS1, b = FRS2;                                                               \
+        RD = zeta_rv64_ordered64(hart, a, b, quiet) && DOUBLE(a) operator DOUBLE(b);               \
+        NEXT();                                                                                    \
+    }
+
+#define OP_SIGN32(name, expression)                                                                \
+    L_##name:                                                                                      \
+    {                                                                                              \
+        uint32_t a = zeta_rv64_unbox_bits(FRS1), b = zeta_rv64_unbox_bits(FRS2);                   \
+        FRD = RV64_BOX | (expression);                                                             \
+        NEXT();                                                                                    \
+    }
+
+#define OP_SIGN64(name, expression)                                                                \
+    L_##name:                                                                                      \
+    {                                                                                              \
+        uint64_t a = FRS1, b = FRS2;                                                               \
+        FRD = (expression);                                                                        \
+        NEXT();                                                                                    \
+    }
+
+#define OP_TO_INTEGER(name, value, type)                                                           \
+    L_##name:                                                                                      \
+    {                                                                                              \
+        unsigned rounding = (unsigned)ip->imm >> 8;                                                \
+        RD = zeta_rv64_fp_to_integer(hart, value, type,                                            \
+                                     rounding == RV64_DYN ? hart->frm : rounding);                 \
+        NEXT();                                                                                    \
+    }
+
+#define OP_FROM_INTEGER(name, expression)                                                          \
+    L_##name : FRD = (expression);                                                                 \
+    NEXT();
+
+enum zeta_rv64_stop zeta_rv64_run(struct zeta_rv64_hart *hart, struct zeta_rv64_context *context,
+                                  uint32_t slice)
+{
+    static const void *const fast_labels[] = {
+#define X(name, mnemonic, operands, match, mask, class, flops, latency) &&L_##name,
+#define Y(name) &&L_##name,
+        RV64_PLAIN_OPS(X) RV64_ROUNDED_OPS(X) RV64_INTERNAL_OPS(Y)
+#undef X
+    };
+    /* While frm is a mode that the host does not have. */
+    static const void *const slow_labels[] = {
+#define X(name, mnemonic, operands, match, mask, class, flops, latency) &&L_##name,
+        RV64_PLAIN_OPS(X)
+#undef X
+#define X(name, mnemonic, operands, match, mask, class, flops, latency) &&L_FP_STATIC,
+            RV64_ROUNDED_OPS(X) RV64_INTERNAL_OPS(Y)
+#undef X
+#undef Y
+    };
+    const struct zeta_rv64_code *code = context->code;
+    const struct zeta_rv64_insn *insns = code->insns;
+    const struct zeta_rv64_run *runs = code->runs;
+    const uint8_t *unsplit = code->unsplit;
+    const uint8_t *present = context->icache->present;
+    struct zeta_rv64_memory *memory = context->memory;
+    struct zeta_rv64_counts counts = {0};
+    struct zeta_rv64_fp_saved saved = zeta_rv64_fp_enter(hart);
+    const void *const *labels = hart->frm > RV64_RUP ? slow_labels : fast_labels;
+    uint64_t *x = hart->x;
+    uint64_t *f = hart->f;
+    uint64_t low = 0, high = 0;
+    uint32_t taken = 0;
+    uint64_t target;
+    enum zeta_rv64_stop stop = ZETA_RV64_STOP_SLICE;
+    const struct zeta_rv64_insn *ip = insns;
+
+    if (!zeta_rv64_code_holds(code, hart->pc)) {
+        zeta_rv64_fp_leave(hart, saved);
+        context->counts = counts;
+        context->stop_address = hart->pc;
+        return ZETA_RV64_STOP_FETCH;
+    }
+    ip += (hart->pc - code->begin) / 4;
+    ENTER();
+
+    OP_INT(LUI, IMM)
+    OP_INT(AUIPC, code->begin + (uint64_t)(ip - insns) * 4 + IMM)
+
+L_JAL:
+    RD = code->begin + (uint64_t)(ip + 1 - insns) * 4;
+    counts.calls++;
+L_J:
+    ip += ip->imm;
+    ENTER();
+
+L_JALR:
+    target = (RS1 + IMM) & ~UINT64_C(1);
+    if (UNLIKELY(!zeta_rv64_code_holds(code, target)))
+        goto jump_out;
+    RD = code->begin + (uint64_t)(ip + 1 - insns) * 4;
+    counts.calls++;
+    ip = insns + (target - code->begin) / 4;
+    ENTER();
+L_JR:
+    target = (RS1 + IMM) & ~UINT64_C(1);
+    if (UNLIKELY(!zeta_rv64_code_holds(code, target)))
+        goto jump_out;
+    ip = insns + (target - code->begin) / 4;
+    ENTER();
+
+    OP_BRANCH(BEQ, RS1 == RS2)
+    OP_BRANCH(BNE, RS1 != RS2)
+    OP_BRANCH(BLT, (int64_t)RS1 < (int64_t)RS2)
+    OP_BRANCH(BGE, (int64_t)RS1 >= (int64_t)RS2)
+    OP_BRANCH(BLTU, RS1 < RS2)
+    OP_BRANCH(BGEU, RS1 >= RS2)
+
+    OP_LOAD(LB, int8_t, 0, RD, (uint64_t)(int64_t)value)
+    OP_LOAD(LH, int16_t, 1, RD, (uint64_t)(int64_t)value)
+    OP_LOAD(LW, int32_t, 2, RD, (uint64_t)(int64_t)value)
+    OP_LOAD(LD, uint64_t, 3, RD, value)
+    OP_LOAD(LBU, uint8_t, 0, RD, value)
+    OP_LOAD(LHU, uint16_t, 1, RD, value)
+    OP_LOAD(LWU, uint32_t, 2, RD, value)
+    OP_STORE(SB, uint8_t, 0, RS2)
+    OP_STORE(SH, uint16_t, 1, RS2)
+    OP_STORE(SW, uint32_t, 2, RS2)
+    OP_STORE(SD, uint64_t, 3, RS2)
+
+    OP_INT(ADDI, RS1 + IMM)
+    OP_INT(SLTI, (int64_t)RS1 < ip->imm)
+    OP_INT(SLTIU, RS1 < IMM)
+    OP_INT(XORI, RS1 ^ IMM)
+    OP_INT(ORI, RS1 | IMM)
+    OP_INT(ANDI, RS1 & IMM)
+    OP_INT(SLLI, RS1 << ip->imm)
+    OP_INT(SRLI, RS1 >> ip->imm)
+    OP_INT(SRAI, (uint64_t)((int64_t)RS1 >> ip->imm))
+    OP_INT(ADD, RS1 + RS2)
+    OP_INT(SUB, RS1 - RS2)
+    OP_INT(SLL, RS1 << (RS2 & 63))
+    OP_INT(SLT, (int64_t)RS1 < (int64_t)RS2)
+    OP_INT(SLTU, RS1 < RS2)
+    OP_INT(XOR, RS1 ^ RS2)
+    OP_INT(SRL, RS1 >> (RS2 & 63))
+    OP_INT(SRA, (uint64_t)((int64_t)RS1 >> (RS2 & 63)))
+    OP_INT(OR, RS1 | RS2)
+    OP_INT(AND, RS1 & RS2)
+    OP_INT(ADDIW, sext32((uint32_t)(RS1 + IMM)))
+    OP_INT(SLLIW, sext32((uint32_t)RS1 << ip->imm))
+    OP_INT(SRLIW, sext32((uint32_t)RS1 >> ip->imm))
+    OP_INT(SRAIW, (uint64_t)(int64_t)((int32_t)RS1 >> ip->imm))
+    OP_INT(ADDW, sext32((uint32_t)(RS1 + RS2)))
+    OP_INT(SUBW, sext32((uint32_t)(RS1 - RS2)))
+    OP_INT(SLLW, sext32((uint32_t)RS1 << (RS2 & 31)))
+    OP_INT(SRLW, sext32((uint32_t)RS1 >> (RS2 & 31)))
+    OP_INT(SRAW, (uint64_t)(int64_t)((int32_t)RS1 >> (RS2 & 31)))
+
+L_FENCE:
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    NEXT_BLOCK();
+L_ECALL:
+    ip++;
+    stop = ZETA_RV64_STOP_ECALL;
+    goto leave;
+L_EBREAK:
+    STOP(ZETA_RV64_STOP_EBREAK, 0);
+L_CSRRW:
+L_CSRRS:
+L_CSRRC:
+L_CSRRWI:
+L_CSRRSI:
+L_CSRRCI:
+    if (UNLIKELY(!access_csr(hart, ip)))
+        STOP(ZETA_RV64_STOP_ILLEGAL, 0);
+    labels = hart->frm > RV64_RUP ? slow_labels : fast_labels;
+    NEXT_BLOCK();
+
+    OP_INT(MUL, RS1 * RS2)
+    OP_INT(MULH, (uint64_t)((int128)(int64_t)RS1 * (int64_t)RS2 >> 64))
+    OP_INT(MULHSU, (uint64_t)((int128)(int64_t)RS1 * (int128)RS2 >> 64))
+    OP_INT(MULHU, (uint64_t)((uint128)RS1 * RS2 >> 64))
+    OP_INT(DIV, (uint64_t)divide((int64_t)RS1, (int64_t)RS2))
+    OP_INT(DIVU, RS2 ? RS1 / RS2 : UINT64_MAX)
+    OP_INT(REM, (uint64_t)remainder_of((int64_t)RS1, (int64_t)RS2))
+    OP_INT(REMU, RS2 ? RS1 % RS2 : RS1)
+    OP_INT(MULW, sext32((uint32_t)RS1 * (uint32_t)RS2))
+    OP_INT(DIVW, sext32((uint32_t)divide((int32_t)RS1, (int32_t)RS2)))
+    OP_INT(DIVUW, sext32((uint32_t)RS2 ? (uint32_t)RS1 / (uint32_t)RS2 : UINT32_MAX))
+    OP_INT(REMW, sext32((uint32_t)remainder_of((int32_t)RS1, (int32_t)RS2)))
+    OP_INT(REMUW, sext32((uint32_t)RS2 ? (uint32_t)RS1 % (uint32_t)RS2 : (uint32_t)RS1))
+
+    OP_LR(LR_W, 2)
+    OP_SC(SC_W, 2)
+    OP_AMO_W(AMOSWAP_W)
+    OP_AMO_W(AMOADD_W)
+    OP_AMO_W(AMOXOR_W)
+    OP_AMO_W(AMOAND_W)
+    OP_AMO_W(AMOOR_W)
+    OP_AMO_W(AMOMIN_W)
+    OP_AMO_W(AMOMAX_W)
+    OP_AMO_W(AMOMINU_W)
+    OP_AMO_W(AMOMAXU_W)
+    OP_LR(LR_D, 3)
+    OP_SC(SC_D, 3)
+    OP_AMO_D(AMOSWAP_D)
+    OP_AMO_D(AMOADD_D)
+    OP_AMO_D(AMOXOR_D)
+    OP_AMO_D(AMOAND_D)
+    OP_AMO_D(AMOOR_D)
+    OP_AMO_D(AMOMIN_D)
+    OP_AMO_D(AMOMAX_D)
+    OP_AMO_D(AMOMINU_D)
+    OP_AMO_D(AMOMAXU_D)
+
+    OP_LOAD(FLW, uint32_t, 2, FRD, RV64_BOX | value)
+    OP_LOAD(FLD, uint64_t, 3, FRD, value)
+    OP_STORE(FSW, uint32_t, 2, FRS2)
+    OP_STORE(FSD, uint64_t, 3, FRS2)
+
+    OP_SIGN32(FSGNJ_S, (a & 0x7fffffff) | (b & 0x80000000))
+    OP_SIGN32(FSGNJN_S, (a & 0x7fffffff) | (~b & 0x80000000))
+    OP_SIGN32(FSGNJX_S, a ^ (b & 0x80000000))
+    OP_SIGN64(FSGNJ_D, (a & INT64_MAX) | (b & ~(uint64_t)INT64_MAX))
+    OP_SIGN64(FSGNJN_D, (a & INT64_MAX) | (~b & ~(uint64_t)INT64_MAX))
+    OP_SIGN64(FSGNJX_D, a ^ (b & ~(uint64_t)INT64_MAX))
+    OP_FROM_INTEGER(FMIN_S, zeta_rv64_minmax32(hart, FRS1, FRS2, false))
+    OP_FROM_INTEGER(FMAX_S, zeta_rv64_minmax32(hart, FRS1, FRS2, true))
+    OP_FROM_INTEGER(FMIN_D, zeta_rv64_minmax64(hart, FRS1, FRS2, false))
+    OP_FROM_INTEGER(FMAX_D, zeta_rv64_minmax64(hart, FRS1, FRS2, true))
+    OP_COMPARE32(FEQ_S, ==, true)
+    OP_COMPARE32(FLT_S, <, false)
+    OP_COMPARE32(FLE_S, <=, false)
+    OP_COMPARE64(FEQ_D, ==, true)
+    OP_COMPARE64(FLT_D, <, false)
+    OP_COMPARE64(FLE_D, <=, false)
+    OP_INT(FCLASS_S, zeta_rv64_classify(zeta_rv64_unbox_bits(FRS1), 32, 8))
+    OP_INT(FCLASS_D, zeta_rv64_classify(FRS1, 64, 11))
+    OP_INT(FMV_X_W, sext32((uint32_t)FRS1))
+    OP_INT(FMV_X_D, FRS1)
+    OP_FROM_INTEGER(FMV_W_X, RV64_BOX | (uint32_t)RS1)
+    OP_FROM_INTEGER(FMV_D_X, RS1)
+
+    OP_FP32(FADD_S, a + b)
+    OP_FP32(FSUB_S, a - b)
+    OP_FP32(FMUL_S, a * b)
+    OP_FP64(FADD_D, a + b)
+    OP_FP64(FSUB_D, a - b)
+    OP_FP64(FMUL_D, a * b)
+L_FDIV_S:
+    counts.math++;
+    FRD = zeta_rv64_box(SINGLE(FRS1) / SINGLE(FRS2));
+    NEXT();
+L_FDIV_D:
+    counts.math++;
+    FRD = zeta_rv64_box_double(DOUBLE(FRS1) / DOUBLE(FRS2));
+    NEXT();
+L_FSQRT_S:
+    counts.math++;
+    FRD = zeta_rv64_box(__builtin_sqrtf(SINGLE(FRS1)));
+    NEXT();
+L_FSQRT_D:
+    counts.math++;
+    FRD = zeta_rv64_box_double(__builtin_sqrt(DOUBLE(FRS1)));
+    NEXT();
+    OP_FMA32(FMADD_S, +, +)
+    OP_FMA32(FMSUB_S, +, -)
+    OP_FMA32(FNMSUB_S, -, +)
+    OP_FMA32(FNMADD_S, -, -)
+    OP_FMA64(FMADD_D, +, +)
+    OP_FMA64(FMSUB_D, +, -)
+    OP_FMA64(FNMSUB_D, -, +)
+    OP_FMA64(FNMADD_D, -, -)
+
+    OP_TO_INTEGER(FCVT_W_S, (double)SINGLE(FRS1), ZETA_RV64_INT32)
+    OP_TO_INTEGER(FCVT_WU_S, (double)SINGLE(FRS1), ZETA_RV64_UINT32)
+    OP_TO_INTEGER(FCVT_L_S, (double)SINGLE(FRS1), ZETA_RV64_INT64)
+    OP_TO_INTEGER(FCVT_LU_S, (double)SINGLE(FRS1), ZETA_RV64_UINT64)
+    OP_TO_INTEGER(FCVT_W_D, DOUBLE(FRS1), ZETA_RV64_INT32)
+    OP_TO_INTEGER(FCVT_WU_D, DOUBLE(FRS1), ZETA_RV64_UINT32)
+    OP_TO_INTEGER(FCVT_L_D, DOUBLE(FRS1), ZETA_RV64_INT64)
+    OP_TO_INTEGER(FCVT_LU_D, DOUBLE(FRS1), ZETA_RV64_UINT64)
+    OP_FROM_INTEGER(FCVT_S_W, zeta_rv64_box((float)(int32_t)RS1))
+    OP_FROM_INTEGER(FCVT_S_WU, zeta_rv64_box((float)(int64_t)(uint32_t)RS1))
+    OP_FROM_INTEGER(FCVT_S_L, zeta_rv64_box((float)(int64_t)RS1))
+    OP_FROM_INTEGER(FCVT_S_LU, zeta_rv64_box((float)RS1))
+    OP_FROM_INTEGER(FCVT_D_W, zeta_rv64_box_double((double)(int32_t)RS1))
+    OP_FROM_INTEGER(FCVT_D_WU, zeta_rv64_box_double((double)(uint32_t)RS1))
+    OP_FROM_INTEGER(FCVT_D_L, zeta_rv64_box_double((double)(int64_t)RS1))
+    OP_FROM_INTEGER(FCVT_D_LU, zeta_rv64_box_double((double)RS1))
+    OP_FROM_INTEGER(FCVT_S_D, zeta_rv64_box((float)DOUBLE(FRS1)))
+    OP_FROM_INTEGER(FCVT_D_S, zeta_rv64_box_double((double)SINGLE(FRS1)))
+
+L_FP_STATIC : {
+    enum rv64_op op = (enum rv64_op)code->originals[ip - insns];
+
+    if (!zeta_rv64_fp_rounded(hart, op, ip, (unsigned)ip->imm >> 8))
+        STOP(ZETA_RV64_STOP_ILLEGAL, 0);
+    counts.math += op == RV64_OP_FDIV_S || op == RV64_OP_FDIV_D || op == RV64_OP_FSQRT_S ||
+                   op == RV64_OP_FSQRT_D;
+    NEXT();
+}
+L_SPLIT: /* reached from the instruction before, whose sums end there */
+    ENTER();
+L_JAL_OUT:
+L_BRANCH_OUT : {
+    uint8_t op = code->originals[ip - insns];
+    uint64_t pc = code->begin + (uint64_t)(ip - insns) * 4;
+
+    if (op != RV64_OP_JAL && !branch_taken(op, RS1, RS2))
+        NEXT_BLOCK();
+    target = pc + IMM;
+    goto jump_out;
+}
+L_ILLEGAL:
+    STOP(ZETA_RV64_STOP_ILLEGAL, 0);
+L_END:
+    STOP(ZETA_RV64_STOP_FETCH, code->begin + (uint64_t)code->count * 4);
+
+jump_out:
+    if (target == ZETA_RV64_RETURN_ADDRESS) {
+        hart->pc = target;
+        stop = ZETA_RV64_STOP_RETURN;
+        goto leave_at_pc;
+    }
+    if (target % 4 != 0)
+        STOP(ZETA_RV64_STOP_MISALIGNED_JUMP, target);
+    STOP(ZETA_RV64_STOP_FETCH, target);
+
+atomic_read_fault:
+    counts.atomics--;
+    STOP(ZETA_RV64_STOP_READ, RS1);
+atomic_write_fault:
+    counts.atomics--;
+    STOP(ZETA_RV64_STOP_WRITE, RS1);
+
+leave_early:
+    low -= runs[ip - insns].low;
+    high -= runs[ip - insns].high;
+slice_end:
+leave:
+    hart->pc = code->begin + (uint64_t)(ip - insns) * 4;
+leave_at_pc:
+    zeta_rv64_fp_leave(hart, saved);
+    store_counts(&counts, low, high);
+    counts.taken = taken;
+    context->counts = counts;
+    return stop;
+}

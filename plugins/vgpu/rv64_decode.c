@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+#include "rv64.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rv64_ops.h"
+
+/* What the table says about an instruction. */
+struct op_info {
+    const char *mnemonic;
+    const char *operands;
+    uint32_t match;
+    uint32_t mask;
+    uint8_t class;
+    uint8_t flops;
+    uint8_t latency;
+};
+
+static const struct op_info op_table[] = {
+#define X(name, mnemonic, operands, match, mask, class, flops, latency)                            \
+    [RV64_OP_##name] = {mnemonic, operands, match, mask, RV64_CLASS_##class, flops, latency},
+    RV64_PLAIN_OPS(X) RV64_ROUNDED_OPS(X)
+#undef X
+};
+
+enum {
+    REAL_OP_COUNT = sizeof(op_table) / sizeof(op_table[0]),
+    FIRST_ROUNDED_OP = RV64_OP_FMADD_S,
+    ROUNDING_DYNAMIC = 7,
+    DUMMY_REGISTER = 32
+};
+
+static uint32_t bits(uint32_t word, unsigned low, unsigned count)
+{
+    return word >> low & ((UINT32_C(1) << count) - 1);
+}
+
+static int32_t sign_extend(uint32_t value, unsigned width)
+{
+    uint32_t sign = UINT32_C(1) << (width - 1);
+
+    return (int32_t)((value ^ sign) - sign);
+}
+
+static int32_t branch_offset(uint32_t word)
+{
+    return sign_extend(bits(word, 31, 1) << 12 | bits(word, 7, 1) << 11 | bits(word, 25, 6) << 5 |
+                           bits(word, 8, 4) << 1,
+                       13);
+}
+
+static int32_t jump_offset(uint32_t word)
+{
+    return sign_extend(bits(word, 31, 1) << 20 | bits(word, 12, 8) << 12 | bits(word, 20, 1) << 11 |
+                           bits(word, 21, 10) << 1,
+                       21);
+}
+
+static int32_t store_offset(uint32_t word)
+{
+    return sign_extend(bits(word, 25, 7) << 5 | bits(word, 7, 5), 12);
+}
+
+static enum rv64_op find_op(uint32_t word)
+{
+    for (unsigned op = 0; op < REAL_OP_COUNT; op++) {
+        const struct op_info *info = &op_table[op];
+
+        if ((word & info->mask) != info->match)
+            continue;
+        /* Rounding modes 5 and 6 are reserved in the instruction word. */
+        if (op >= FIRST_ROUNDED_OP && (bits(word, 12, 3) == 5 || bits(word, 12, 3) == 6))
+            break;
+        return (enum rv64_op)op;
+    }
+    return RV64_OP_ILLEGAL;
+}
+
+/* Fills the fields that the operands of the instruction name. */
+static void decode_operands(const char *operands, uint32_t word, struct zeta_rv64_insn *insn)
+{
+    for (; *operands; operands++) {
+        switch (*operands) {
+        case 'd':
+            insn->rd = (uint8_t)(bits(word, 7, 5) ? bits(word, 7, 5) : DUMMY_REGISTER);
+            break;
+        case 'D':
+            insn->rd = (uint8_t)bits(word, 7, 5);
+            break;
+        case 's':
+        case 'S':
+            insn->rs1 = (uint8_t)bits(word, 15, 5);
+            break;
+        case 't':
+        case 'T':
+            insn->rs2 = (uint8_t)bits(word, 20, 5);
+            break;
+        case 'R':
+            insn->imm |= (int32_t)bits(word, 27, 5);
+            break;
+        case 'm':
+            insn->imm |= (int32_t)(bits(word, 12, 3) << 8);
+            break;
+        case 'j':
+        case 'o':
+            insn->imm = sign_extend(bits(word, 20, 12), 12);
+            break;
+        case 'q':
+            insn->imm = store_offset(word);
+            break;
+        case '>':
+            insn->imm = (int32_t)bits(word, 20, 6);
+            break;
+        case '<':
+            insn->imm = (int32_t)bits(word, 20, 5);
+            break;
+        case 'u':
+            insn->imm = (int32_t)(word & 0xfffff000);
+            break;
+        case 'p':
+            insn->imm = branch_offset(word);
+            break;
+        case 'a':
+            insn->imm = jump_offset(word);
+            break;
+        case 'E':
+            insn->imm = (int32_t)bits(word, 20, 12);
+            break;
+        case 'Z':
+            insn->rs1 = (uint8_t)bits(word, 15, 5);
+            break;
+        default: /* punctuation */
+            break;
+        }
+    }
+}
+
+/* True when a jump by @offset bytes from instruction @index lands on one. */
+static bool target_exists(const struct zeta_rv64_code *code, uint32_t index, int32_t offset)
+{
+    int64_t target = (int64_t)index + offset / 4;
+
+    return offset % 4 == 0 && target >= 0 && target < (int64_t)code->count;
+}
+
+/* Picks the op that the interpreter runs where it differs from that of the word. */
+static uint8_t specialise(const struct zeta_rv64_code *code, uint32_t index, uint32_t word,
+                          struct zeta_rv64_insn *insn)
+{
+    uint32_t rounding = bits(word, 12, 3);
+
+    switch (insn->op) {
+    case RV64_OP_JAL:
+        if (!target_exists(code, index, insn->imm))
+            return RV64_OP_JAL_OUT;
+        insn->imm /= 4;
+        return insn->rd == DUMMY_REGISTER ? RV64_OP_J : RV64_OP_JAL;
+    case RV64_OP_JALR:
+        return insn->rd == DUMMY_REGISTER ? RV64_OP_JR : RV64_OP_JALR;
+    case RV64_OP_BEQ:
+    case RV64_OP_BNE:
+    case RV64_OP_BLT:
+    case RV64_OP_BGE:
+    case RV64_OP_BLTU:
+    case RV64_OP_BGEU:
+        if (!target_exists(code, index, insn->imm))
+            return RV64_OP_BRANCH_OUT;
+        insn->imm /= 4;
+        return insn->op;
+    case RV64_OP_FCVT_D_S:
+    case RV64_OP_FCVT_D_W:
+    case RV64_OP_FCVT_D_WU:
+        /* Exact, so a static rounding mode says nothing; assemblers write 0. */
+    case RV64_OP_FCVT_W_S:
+    case RV64_OP_FCVT_WU_S:
+    case RV64_OP_FCVT_L_S:
+    case RV64_OP_FCVT_LU_S:
+    case RV64_OP_FCVT_W_D:
+    case RV64_OP_FCVT_WU_D:
+    case RV64_OP_FCVT_L_D:
+    case RV64_OP_FCVT_LU_D:
+        /* These round by themselves: the usual truncation costs no detour. */
+        return insn->op;
+    default:
+        if (insn->op < FIRST_ROUNDED_OP || insn->op >= REAL_OP_COUNT)
+            return insn->op;
+        return rounding == ROUNDING_DYNAMIC ? insn->op : RV64_OP_FP_STATIC;
+    }
+}
+
+static void decode_one(struct zeta_rv64_code *code, uint32_t index, uint32_t word)
+{
+    struct zeta_rv64_insn insn = {.op = (uint8_t)find_op(word), .rd = DUMMY_REGISTER};
+
+    if (insn.op != RV64_OP_ILLEGAL)
+        decode_operands(op_table[insn.op].operands, word, &insn);
+    code->originals[index] = insn.op;
+    insn.op = specialise(code, index, word, &insn);
+    code->unsplit[index] = insn.op;
+    code->insns[index] = insn;
+}
+
+static bool ends_block(uint8_t op)
+{
+    if (op >= REAL_OP_COUNT)
+        return true;
+    return op_table[op].class == RV64_CLASS_BRANCH || op_table[op].class == RV64_CLASS_JUMP ||
+           op_table[op].class == RV64_CLASS_SYSTEM;
+}
+
+/* What one instruction adds to the sums. */
+static struct zeta_rv64_run weight(uint8_t op)
+{
+    struct zeta_rv64_run run = {0, 0};
+    const struct op_info *info;
+
+    if (op >= REAL_OP_COUNT)
+        return run;
+    info = &op_table[op];
+    run.low = UINT64_C(1) | (uint64_t)(info->class == RV64_CLASS_INT) << 16 |
+              (uint64_t)(info->class == RV64_CLASS_FP32) << 32 |
+              (uint64_t)(info->class == RV64_CLASS_FP64) << 48;
+    run.high = info->flops | (uint64_t)(info->class == RV64_CLASS_BRANCH) << 16 |
+               (uint64_t)(info->class == RV64_CLASS_MEM) << 32 | (uint64_t)info->latency << 48;
+    return run;
+}
+
+/*
+ * Makes the sums of instructions first..last, from the end: those of a block end are its own
+ * weight, those of others include their successor's.
+ */
+static void make_runs(struct zeta_rv64_code *code, uint32_t first, uint32_t last)
+{
+    for (uint32_t i = last + 1; i-- > first;) {
+        struct zeta_rv64_run run = weight(code->originals[i]);
+
+        if (!ends_block(code->originals[i]) && code->insns[i + 1].op != RV64_OP_SPLIT) {
+            run.low += code->runs[i + 1].low;
+            run.high += code->runs[i + 1].high;
+        }
+        code->runs[i] = run;
+    }
+}
+
+/* Marks every BLOCK_LIMIT-th instruction of a long block, counted from its begin. */
+static void split_blocks(struct zeta_rv64_code *code, uint32_t first, uint32_t last)
+{
+    uint32_t length = 0;
+
+    for (uint32_t i = first; i <= last; i++) {
+        if (length == ZETA_RV64_BLOCK_LIMIT) {
+            code->insns[i].op = RV64_OP_SPLIT;
+            length = 0;
+        }
+        length = ends_block(code->originals[i]) ? 0 : length + 1;
+    }
+}
+
+static uint32_t load_word(const void *words, uint32_t index)
+{
+    uint32_t word;
+
+    memcpy(&word, (const char *)words + (size_t)index * 4, sizeof(word));
+    return word;
+}
+
+static void decode_all(struct zeta_rv64_code *code, const void *words, uint32_t first,
+                       uint32_t last)
+{
+    for (uint32_t i = first; i <= last; i++)
+        decode_one(code, i, load_word(words, i));
+    split_blocks(code, first, last);
+    make_runs(code, first, last);
+}
+
+bool zeta_rv64_code_create(struct zeta_rv64_code *out_code, uint64_t begin, const void *words,
+                           uint32_t count)
+{
+    struct zeta_rv64_code code = {.begin = begin, .count = count};
+    size_t room = (size_t)count + 1;
+
+    code.insns = calloc(room, sizeof(*code.insns));
+    code.runs = calloc(room, sizeof(*code.runs));
+    code.originals = calloc(room, sizeof(*code.originals));
+    code.unsplit = calloc(room, sizeof(*code.unsplit));
+    if (!code.insns || !code.runs || !code.originals || !code.unsplit) {
+        zeta_rv64_code_finish(&code);
+        return false;
+    }
+    code.insns[count].op = RV64_OP_END;
+    code.originals[count] = RV64_OP_END;
+    code.unsplit[count] = RV64_OP_END;
+    if (count > 0)
+        decode_all(&code, words, 0, count - 1);
+    *out_code = code;
+    return true;
+}
+
+void zeta_rv64_code_finish(struct zeta_rv64_code *code)
+{
+    free(code->insns);
+    free(code->runs);
+    free(code->originals);
+    free(code->unsplit);
+    memset(code, 0, sizeof(*code));
+}
+
+void zeta_rv64_code_update(struct zeta_rv64_code *code, const void *words, uint32_t first,
+                           uint32_t count)
+{
+    uint32_t last;
+
+    if (count == 0 || first >= code->count)
+        return;
+    last = count > code->count - first ? code->count - 1 : first + count - 1;
+    /* Sums reach back to the begin of a block and splits forward to its end. */
+    while (first > 0 && !ends_block(code->originals[first - 1]))
+        first--;
+    while (last < code->count - 1 && !ends_block(code->originals[last]))
+        last++;
+    decode_all(code, words, first, last);
+    /* The last word may have ended a block before and no longer does. */
+    while (last < code->count - 1 && !ends_block(code->originals[last])) {
+        do
+            last++;
+        while (last < code->count - 1 && !ends_block(code->originals[last]));
+        decode_all(code, words, first, last);
+    }
+}
+
+bool zeta_rv64_code_holds(const struct zeta_rv64_code *code, uint64_t address)
+{
+    uint64_t offset = address - code->begin;
+
+    return offset % 4 == 0 && offset / 4 < code->count;
+}
+
+static const char *const x_names[33] = {"zero", "ra", "sp", "gp", "tp", "t0",  "t1", "t2", "s0",
+                                        "s1",   "a0", "a1", "a2", "a3", "a4",  "a5", "a6", "a7",
+                                        "s2",   "s3", "s4", "s5", "s6", "s7",  "s8", "s9", "s10",
+                                        "s11",  "t3", "t4", "t5", "t6", "zero"};
+
+static const char *const f_names[32] = {"ft0", "ft1", "ft2",  "ft3",  "ft4", "ft5", "ft6",  "ft7",
+                                        "fs0", "fs1", "fa0",  "fa1",  "fa2", "fa3", "fa4",  "fa5",
+                                        "fa6", "fa7", "fs2",  "fs3",  "fs4", "fs5", "fs6",  "fs7",
+                                        "fs8", "fs9", "fs10", "fs11", "ft8", "ft9", "ft10", "ft11"};
+
+/* Writes one operand, or the character itself when it is punctuation. */
+static int print_operand(char letter, uint32_t word, const struct zeta_rv64_insn *insn,
+                         uint64_t address, char *out, size_t size)
+{
+    static const char *const modes[8] = {"rne", "rtz", "rdn", "rup", "rmm", "?", "?", "dyn"};
+
+    switch (letter) {
+    case 'd':
+        return snprintf(out, size, "%s", x_names[insn->rd]);
+    case 's':
+        return snprintf(out, size, "%s", x_names[insn->rs1]);
+    case 't':
+        return snprintf(out, size, "%s", x_names[insn->rs2]);
+    case 'D':
+        return snprintf(out, size, "%s", f_names[insn->rd]);
+    case 'S':
+        return snprintf(out, size, "%s", f_names[insn->rs1]);
+    case 'T':
+        return snprintf(out, size, "%s", f_names[insn->rs2]);
+    case 'R':
+        return snprintf(out, size, "%s", f_names[insn->imm & 31]);
+    case 'm':
+        return snprintf(out, size, "%s", modes[bits(word, 12, 3)]);
+    case 'u':
+        return snprintf(out, size, "0x%" PRIx32, word >> 12);
+    case 'p':
+    case 'a':
+        return snprintf(out, size, "0x%" PRIx64, address + (uint64_t)(int64_t)insn->imm);
+    case 'E':
+        return snprintf(out, size, "0x%" PRIx32, (uint32_t)insn->imm);
+    case 'Z':
+        return snprintf(out, size, "%u", insn->rs1);
+    case 'j':
+    case 'o':
+    case 'q':
+    case '>':
+    case '<':
+        return snprintf(out, size, "%" PRId32, insn->imm);
+    default:
+        return snprintf(out, size, letter == ',' ? ", " : "%c", letter);
+    }
+}
+
+void zeta_rv64_disassemble(uint32_t word, uint64_t address, char *out_text, size_t size)
+{
+    struct zeta_rv64_insn insn = {.rd = DUMMY_REGISTER};
+    enum rv64_op op = find_op(word);
+    const char *operands;
+    size_t used;
+
+    if (op == RV64_OP_ILLEGAL) {
+        (void)snprintf(out_text, size, "unknown");
+        return;
+    }
+    operands = op_table[op].operands;
+    decode_operands(operands, word, &insn);
+    used = (size_t)snprintf(out_text, size, "%s%s", op_table[op].mnemonic, *operands ? " " : "");
+    for (; *operands && used < size; operands++)
+        used +=
+            (size_t)print_operand(*operands, word, &insn, address, out_text + used, size - used);
+}

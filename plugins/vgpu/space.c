@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include "space.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MODEL_ALIGNMENT = 65536 };
+
+struct zeta_vgpu_space {
+    pthread_rwlock_t lock;
+    struct zeta_vgpu_range *ranges; /* sorted by begin, not overlapping */
+    size_t count;
+    size_t room;
+    uint64_t next_model;              /* where the next range goes in the cache models */
+    atomic_uint_least64_t generation; /* never 0 */
+    /* Generation under which a reader works, 0 while it does not. */
+    atomic_uint_least64_t readers[ZETA_VGPU_SPACE_READERS];
+    bool reader_used[ZETA_VGPU_SPACE_READERS];
+};
+
+struct zeta_vgpu_space *zeta_vgpu_space_create(void)
+{
+    struct zeta_vgpu_space *space = calloc(1, sizeof(*space));
+
+    if (!space)
+        return NULL;
+    if (pthread_rwlock_init(&space->lock, NULL) != 0) {
+        free(space);
+        return NULL;
+    }
+    space->next_model = MODEL_ALIGNMENT;
+    atomic_init(&space->generation, 1);
+    return space;
+}
+
+void zeta_vgpu_space_destroy(struct zeta_vgpu_space *space)
+{
+    if (!space)
+        return;
+    pthread_rwlock_destroy(&space->lock);
+    free(space->ranges);
+    free(space);
+}
+
+/* Index of the first range that ends behind @address. */
+static size_t first_behind_locked(const struct zeta_vgpu_space *space, uint64_t address)
+{
+    size_t low = 0;
+    size_t high = space->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (space->ranges[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool grow_locked(struct zeta_vgpu_space *space)
+{
+    size_t room = space->room ? space->room * 2 : 64;
+    struct zeta_vgpu_range *ranges;
+
+    if (space->count < space->room)
+        return true;
+    ranges = realloc(space->ranges, room * sizeof(*ranges));
+    if (!ranges)
+        return false;
+    space->ranges = ranges;
+    space->room = room;
+    return true;
+}
+
+static bool add_locked(struct zeta_vgpu_space *space, uint64_t begin, uint64_t end, bool writable)
+{
+    size_t index = first_behind_locked(space, begin);
+    struct zeta_vgpu_range *range;
+
+    if (index < space->count && space->ranges[index].begin < end)
+        return false;
+    if (!grow_locked(space))
+        return false;
+    range = &space->ranges[index];
+    memmove(range + 1, range, (space->count - index) * sizeof(*range));
+    space->count++;
+    range->begin = begin;
+    range->end = end;
+    range->writable = writable;
+    /* The offset inside a page is kept, so that lines are cut as they are on the host. */
+    range->model_begin = space->next_model + begin % 4096;
+    space->next_model = (range->model_begin + (end - begin) + MODEL_ALIGNMENT - 1) /
+                        MODEL_ALIGNMENT * MODEL_ALIGNMENT;
+    return true;
+}
+
+bool zeta_vgpu_space_add(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes,
+                         enum zeta_vgpu_access access)
+{
+    uint64_t first = (uintptr_t)begin;
+    bool added;
+
+    if (size_bytes == 0 || first + size_bytes < first)
+        return false;
+    pthread_rwlock_wrlock(&space->lock);
+    added = add_locked(space, first, first + size_bytes, access == ZETA_VGPU_ACCESS_WRITE);
+    pthread_rwlock_unlock(&space->lock);
+    return added;
+}
+
+/* Waits until no reader works with what it found before @generation. */
+static void wait_for_readers(struct zeta_vgpu_space *space, uint64_t generation)
+{
+    for (uint32_t i = 0; i < ZETA_VGPU_SPACE_READERS; i++) {
+        for (;;) {
+            uint64_t seen = atomic_load(&space->readers[i]);
+
+            if (seen == 0 || seen >= generation)
+                break;
+            sched_yield();
+        }
+    }
+}
+
+bool zeta_vgpu_space_remove(struct zeta_vgpu_space *space, const void *begin)
+{
+    uint64_t generation = 0;
+    size_t index;
+    bool found;
+
+    pthread_rwlock_wrlock(&space->lock);
+    index = first_behind_locked(space, (uintptr_t)begin);
+    found = index < space->count && space->ranges[index].begin == (uintptr_t)begin;
+    if (found) {
+        space->count--;
+        memmove(space->ranges + index, space->ranges + index + 1,
+                (space->count - index) * sizeof(*space->ranges));
+        generation = atomic_fetch_add(&space->generation, 1) + 1;
+    }
+    pthread_rwlock_unlock(&space->lock);
+    if (found)
+        wait_for_readers(space, generation);
+    return found;
+}
+
+bool zeta_vgpu_space_find(struct zeta_vgpu_space *space, uint64_t address,
+                          struct zeta_vgpu_range *out_range)
+{
+    size_t index;
+    bool found;
+
+    pthread_rwlock_rdlock(&space->lock);
+    index = first_behind_locked(space, address);
+    found = index < space->count && space->ranges[index].begin <= address;
+    if (found)
+        *out_range = space->ranges[index];
+    pthread_rwlock_unlock(&space->lock);
+    return found;
+}
+
+bool zeta_vgpu_space_covers(struct zeta_vgpu_space *space, uint64_t address, uint64_t size_bytes,
+                            enum zeta_vgpu_access access)
+{
+    uint64_t end = address + size_bytes;
+    bool covered = end >= address;
+
+    pthread_rwlock_rdlock(&space->lock);
+    for (size_t i = first_behind_locked(space, address); covered && address < end; i++) {
+        const struct zeta_vgpu_range *range = &space->ranges[i];
+
+        covered = i < space->count && range->begin <= address &&
+                  (range->writable || access == ZETA_VGPU_ACCESS_READ);
+        if (covered)
+            address = range->end;
+    }
+    pthread_rwlock_unlock(&space->lock);
+    return covered;
+}
+
+bool zeta_vgpu_space_reader_add(struct zeta_vgpu_space *space, uint32_t *out_reader)
+{
+    uint32_t reader = 0;
+
+    pthread_rwlock_wrlock(&space->lock);
+    while (reader < ZETA_VGPU_SPACE_READERS && space->reader_used[reader])
+        reader++;
+    if (reader < ZETA_VGPU_SPACE_READERS)
+        space->reader_used[reader] = true;
+    pthread_rwlock_unlock(&space->lock);
+    *out_reader = reader;
+    return reader < ZETA_VGPU_SPACE_READERS;
+}
+
+void zeta_vgpu_space_reader_remove(struct zeta_vgpu_space *space, uint32_t reader)
+{
+    pthread_rwlock_wrlock(&space->lock);
+    space->reader_used[reader] = false;
+    pthread_rwlock_unlock(&space->lock);
+}
+
+uint64_t zeta_vgpu_space_enter(struct zeta_vgpu_space *space, uint32_t reader)
+{
+    uint64_t generation = atomic_load_explicit(&space->generation, memory_order_relaxed);
+
+    if (atomic_load_explicit(&space->readers[reader], memory_order_relaxed) == generation)
+        return generation;
+    /*
+     * A removal may happen between reading the generation and announcing it; it would then not
+     * wait for us. So look again after the announcement is visible.
+     */
+    do {
+        generation = atomic_load(&space->generation);
+        atomic_store(&space->readers[reader], generation);
+    } while (atomic_load(&space->generation) != generation);
+    return generation;
+}
+
+void zeta_vgpu_space_leave(struct zeta_vgpu_space *space, uint32_t reader)
+{
+    atomic_store(&space->readers[reader], 0);
+}

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <level_zero/zet_api.h>
 
@@ -123,6 +124,8 @@ static uint8_t *sample(ze_context_handle_t context, ze_device_handle_t device,
     work(context, device);
     example_check(zeEventHostSynchronize(event, patience_ns), "zeEventHostSynchronize");
     example_check(zeEventHostReset(event), "zeEventHostReset");
+    /* Some more reports, so that the end of the work lies between two. */
+    (void)nanosleep(&(struct timespec){.tv_nsec = 20 * PERIOD_NS}, NULL);
     raw = read_reports(streamer, out_bytes);
     example_check(zetMetricStreamerClose(streamer), "zetMetricStreamerClose");
     example_check(zeEventDestroy(event), "zeEventDestroy");

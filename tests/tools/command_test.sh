@@ -1,0 +1,461 @@
+#!/bin/sh
+# command_test.sh BUILD PYTHON CASE: runs the zeta command as a person would, on the virtual GPU.
+# Every function case_<CASE> below is a test.
+set -eu
+build=$1
+python=$2
+name=$3
+source=$(cd "$(dirname "$0")/../.." && pwd)
+bin=$build/bin
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+out=$work/out
+err=$work/err
+json=$work/report.json
+
+die()
+{
+    echo "$name: $*" >&2
+    echo "--- stdout" >&2
+    cat "$out" >&2
+    echo "--- stderr" >&2
+    cat "$err" >&2
+    exit 1
+}
+
+# expect STATUS COMMAND...: keeps what the command writes in $out and $err.
+expect()
+{
+    wanted=$1
+    shift
+    status=0
+    "$@" >"$out" 2>"$err" || status=$?
+    [ "$status" -eq "$wanted" ] || die "'$*' gave $status, not $wanted"
+}
+
+out_has()
+{
+    grep -qF -- "$1" "$out" || die "stdout lacks '$1'"
+}
+
+err_has()
+{
+    grep -qF -- "$1" "$err" || die "stderr lacks '$1'"
+}
+
+err_lacks()
+{
+    ! grep -qF -- "$1" "$err" || die "stderr has '$1'"
+}
+
+# A Python expression over the document d of a JSON file must hold.
+holds()
+{
+    "$python" -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+def metric(group, name):
+    g = next(g for g in d["groups"] if g["name"] == group)
+    return next(m for m in g["metrics"] if m["name"] == name)
+sys.exit(0 if eval(sys.argv[2]) else 1)' "$1" "$2" || die "in $1 this does not hold: $2"
+}
+
+zeta()
+{
+    "$bin/zeta" "$@"
+}
+
+case_help()
+{
+    expect 0 zeta help
+    out_has "usage: zeta COMMAND"
+    expect 0 zeta --version
+    out_has "zeta "
+}
+
+case_unknown_words()
+{
+    expect 2 zeta
+    err_has "usage:"
+    expect 2 zeta frobnicate
+    err_has "unknown command 'frobnicate'"
+    err_has "usage:"
+    expect 2 zeta plugin frobnicate
+    err_has "not frobnicate"
+    expect 2 zeta devices --frobnicate
+    err_has "unknown option --frobnicate"
+    expect 2 zeta devices extra
+    expect 2 zeta groups extra
+    expect 2 zeta stat --frobnicate -- true
+    expect 2 zeta stat
+}
+
+case_devices()
+{
+    expect 0 zeta devices
+    out_has "(software)"
+    out_has "compute: vgpu"
+    out_has "2 slices x 2 subslices x 32 EUs x 16 threads"
+    out_has "timer 25 MHz with 32 bits, wraps after 171.8 s"
+    expect 0 zeta devices "--json=$json"
+    holds "$json" 'd["schema"] == "zeta.devices/1" and d["devices"][0]["class"] == "software"'
+    holds "$json" 'd["devices"][0]["plugins"]["compute"] == "vgpu"'
+    expect 0 zeta devices --json
+    cp "$out" "$json"
+    holds "$json" 'd["devices"][0]["topology"]["eus_per_subslice"] == 32'
+}
+
+case_groups()
+{
+    expect 0 zeta groups
+    out_has "ComputeBasic"
+    out_has "ThreadDispatch"
+    expect 0 zeta groups -v
+    out_has "GpuTime: duration in ns, u64"
+    out_has ", exact, tier"
+    expect 0 zeta groups "--json=$json"
+    holds "$json" 'd["schema"] == "zeta.groups/1"'
+    holds "$json" '{"time", "event"} == {g["sampling"] for g in d["groups"] if g["name"] == "ComputeBasic"}'
+    holds "$json" 'all(m["description"] and m["class"] for g in d["groups"] for m in g["metrics"])'
+    holds "$json" 'all(g["min_period_ns"] < g["max_period_ns"] for g in d["groups"] if g["sampling"] == "time")'
+}
+
+# Who samples a group is named while it does.
+case_groups_holder()
+{
+    zeta stat -a --shared --for 20s 2>"$work/stat" &
+    holder=$!
+    tries=0
+    until zeta groups >"$out" 2>"$err" && grep -q "held by process" "$out"; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 50 ] || die "nobody is named as holder"
+        sleep 0.1
+    done
+    kill -TERM "$holder"
+    wait "$holder" || die "the holder failed"
+}
+
+case_device_unknown()
+{
+    expect 1 zeta groups -d 99
+    err_has "there is no device '99'"
+    err_has "vgpu"
+    expect 1 zeta stat -d nowhere -- true
+    err_has "there is no device 'nowhere'"
+}
+
+case_device_by_id_and_name()
+{
+    expect 0 zeta devices "--json=$json"
+    id=$("$python" -c 'import json,sys; print(json.load(open(sys.argv[1]))["devices"][0]["id"])' "$json")
+    label=$("$python" -c 'import json,sys; print(json.load(open(sys.argv[1]))["devices"][0]["name"])' "$json")
+    expect 0 zeta groups -d "$id"
+    expect 0 zeta groups -d "$label"
+    expect 0 zeta groups -d 0
+}
+
+# No device at all: what became of each plugin, and what to do.
+case_device_none()
+{
+    ZETA_PLUGINS_DISABLE=vgpu
+    export ZETA_PLUGINS_DISABLE
+    expect 1 zeta devices
+    err_has "there is no device"
+    err_has "vgpu"
+    err_has "plugins.vgpu.enable"
+    expect 1 zeta stat -- true
+    err_has "there is no device"
+}
+
+case_plugin()
+{
+    expect 0 zeta plugin list
+    out_has "vgpu"
+    out_has "active"
+    expect 0 zeta plugin list "--json=$json"
+    holds "$json" 'any(p["id"] == "vgpu" and p["state"] == "active" for p in d["plugins"])'
+    expect 0 zeta plugin show vgpu
+    out_has "provides  "
+    manifest=$(sed -n 's/^manifest  //p' "$out")
+    expect 0 zeta plugin show vgpu "--json=$json"
+    holds "$json" 'd["id"] == "vgpu" and d["devices"] == 1'
+    expect 1 zeta plugin show nobody
+    err_has "there is no plugin 'nobody'"
+    expect 2 zeta plugin show
+    expect 0 zeta plugin path
+    out_has "searched"
+    expect 0 zeta plugin path "--json=$json"
+    holds "$json" 'any(p["used"] for p in d["paths"])'
+    expect 0 zeta plugin check "$manifest"
+    out_has "active"
+    expect 0 zeta plugin check "$manifest" "--json=$json"
+    holds "$json" 'd["ok"] is True'
+}
+
+case_plugin_check_broken()
+{
+    printf 'format: "1.0"\nid: broken\n  class: [software\n' >"$work/50-broken.yaml"
+    expect 1 zeta plugin check "$work/50-broken.yaml"
+    out_has "not loadable"
+    out_has "50-broken.yaml:3"
+    expect 1 zeta plugin check "$work/absent.yaml"
+}
+
+case_stat_formulas()
+{
+    expect 0 zeta stat -g ComputeBasic,ThreadDispatch "--json=$json" -- "$bin/matmul" 64
+    out_has "64 x 64 matrices, result right"
+    err_has "ComputeBasic, domain 0"
+    err_has "ThreadDispatch, domain 1"
+    err_has "Overhead in CPU time of zeta"
+    err_has "FpOps"
+    "$python" "$source/examples/matmul_check.py" "$json" 64 >"$out" || die "formulas do not hold"
+    holds "$json" 'all(g["samples"] > 0 and g["lost"] == 0 for g in d["groups"])'
+    holds "$json" 'metric("ComputeBasic", "GpuBusy")["total"] is None'
+    holds "$json" 'metric("ComputeBasic", "FpOps")["class"] == "exact"'
+}
+
+# Any period gives the same sums, since the stream spans the whole program.
+case_stat_period()
+{
+    for period in 50us 400us 10ms; do
+        expect 0 zeta stat -p "$period" -g ComputeBasic,ThreadDispatch "--json=$json" -- \
+            "$bin/matmul" 48
+        "$python" "$source/examples/matmul_check.py" "$json" 48 >"$out" ||
+            die "formulas do not hold with $period"
+    done
+}
+
+case_stat_period_out_of_range()
+{
+    expect 0 zeta stat -p 1ns "--json=$json" -- true
+    err_has "cannot sample every 1 ns; the nearest it can is"
+    holds "$json" 'd["groups"][0]["period_ns"] > 1'
+    expect 2 zeta stat -p 0ms -- true
+    expect 2 zeta stat -p often -- true
+    err_has "give a positive number with a unit"
+}
+
+# Other processes on a virtual device of the same name do not show in the figures.
+case_stat_fresh_instance()
+{
+    "$bin/matmul" 128 >/dev/null &
+    other=$!
+    expect 0 zeta stat -g ComputeBasic,ThreadDispatch "--json=$json" -- "$bin/matmul" 64
+    wait "$other"
+    "$python" "$source/examples/matmul_check.py" "$json" 64 >"$out" || die "formulas do not hold"
+}
+
+# And with --shared they do.
+case_stat_shared()
+{
+    expect 0 zeta stat --shared -g ComputeBasic,ThreadDispatch "--json=$json" -- \
+        sh -c "'$bin/matmul' 48 & wait"
+    "$python" "$source/examples/matmul_check.py" "$json" 48 >"$out" || die "formulas do not hold"
+    zeta stat -a --for 20s "--json=$json" 2>"$work/stat" &
+    watcher=$!
+    tries=0
+    until zeta groups >"$out" 2>"$err" && grep -q "held by process" "$out"; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 50 ] || die "the watcher did not start"
+        sleep 0.1
+    done
+    "$bin/matmul" 48 >/dev/null || die "matmul failed"
+    kill -TERM "$watcher"
+    wait "$watcher" || die "the watcher failed"
+    holds "$json" 'metric("ComputeBasic", "FpOps")["total"] == 2 * 48**3'
+}
+
+# A shared instance that somebody samples already.
+case_stat_held()
+{
+    zeta stat -a --shared --for 20s 2>"$work/stat" &
+    holder=$!
+    tries=0
+    until zeta groups >"$out" 2>"$err" && grep -q "held by process" "$out"; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 50 ] || die "the holder did not start"
+        sleep 0.1
+    done
+    expect 1 zeta stat -a --for 100ms
+    err_has "$holder"
+    kill -TERM "$holder"
+    wait "$holder" || die "the holder failed"
+}
+
+case_stat_output_untouched()
+{
+    expect 0 zeta stat -- printf 'one\ntwo'
+    [ "$(cat "$out")" = "$(printf 'one\ntwo')" ] || die "stdout is not the program's alone"
+    echo input >"$work/in"
+    expect 0 sh -c "'$bin/zeta' stat -- cat <'$work/in'"
+    [ "$(cat "$out")" = input ] || die "stdin is not the program's"
+    expect 0 zeta stat -o "$work/x.json" -- sh -c 'echo mine >&2'
+    [ "$(cat "$err")" = mine ] || die "with -o something else was written to stderr"
+}
+
+case_stat_exit_status()
+{
+    expect 3 zeta stat "--json=$json" -- sh -c 'exit 3'
+    err_has "ComputeBasic, domain 0"
+    holds "$json" 'd["exit_code"] == 3'
+    expect 137 zeta stat -- sh -c 'kill -KILL $$'
+    err_has "ComputeBasic, domain 0"
+    expect 139 zeta stat -- sh -c 'kill -SEGV $$'
+}
+
+case_stat_program_absent()
+{
+    expect 127 zeta stat -- no-such-program-of-ours
+    err_has "cannot run no-such-program-of-ours: there is no such program"
+    expect 127 zeta stat -- "$work/absent"
+    echo data >"$work/data"
+    expect 126 zeta stat -- "$work/data"
+    err_has "cannot run $work/data"
+}
+
+case_stat_group_unknown()
+{
+    expect 1 zeta stat -g Nonsense -- touch "$work/ran"
+    err_has "has no group 'Nonsense'"
+    err_has "ComputeBasic (domain 0)"
+    [ ! -e "$work/ran" ] || die "the program ran"
+}
+
+case_stat_same_domain()
+{
+    expect 1 zeta stat -g ComputeBasic,MemoryProfile -- touch "$work/ran"
+    err_has "ComputeBasic and MemoryProfile are both of domain 0"
+    err_has "sample them in two runs"
+    [ ! -e "$work/ran" ] || die "the program ran"
+}
+
+case_stat_files()
+{
+    expect 0 zeta stat -o "$work/x.csv" -- "$bin/matmul" 32
+    head -n 1 "$work/x.csv" | grep -q '^group,device,' || die "the CSV has no head"
+    grep -q "^ComputeBasic,.*,FpOps,.*,exact,$((2 * 32 * 32 * 32))," "$work/x.csv" ||
+        die "the CSV has no line of FpOps"
+    expect 0 zeta stat -o "$work/x.json" "--json=$json" -- true
+    cmp "$work/x.json" "$json" || die "two documents of one run differ"
+    echo "a longer text than before, to be replaced" >"$json"
+    expect 0 zeta stat "--json=$json" -- true
+    holds "$json" 'd["schema"] == "zeta.stat/1"'
+    expect 1 zeta stat -o "$work/no/such/folder.csv" -- touch "$work/ran"
+    err_has "cannot write $work/no/such/folder.csv"
+    [ ! -e "$work/ran" ] || die "the program ran"
+    expect 1 zeta stat --json=/dev/full -- true
+    err_has "/dev/full is not complete"
+}
+
+case_stat_all()
+{
+    expect 0 zeta stat -a --for 200ms -p 1ms "--json=$json"
+    holds "$json" '"program" not in d and d["groups"][0]["samples"] > 100'
+    holds "$json" '2e8 < d["elapsed_ns"]'
+    holds "$json" 'metric("ComputeBasic", "FpOps")["total"] == 0'
+}
+
+case_stat_all_interrupted()
+{
+    expect 0 timeout --preserve-status -s INT 1 "$bin/zeta" stat -a "--json=$json"
+    err_has "ComputeBasic, domain 0"
+    holds "$json" 'd["interrupted"] and d["groups"][0]["samples"] > 0'
+}
+
+case_stat_interrupted()
+{
+    expect 130 timeout --preserve-status -s INT 1 "$bin/zeta" stat "--json=$json" -- sleep 60
+    err_has "ComputeBasic, domain 0"
+    holds "$json" 'd["interrupted"] and d["exit_code"] == 130'
+}
+
+case_stat_environment()
+{
+    unset ZE_ENABLE_ALT_DRIVERS
+    # shellcheck disable=SC2016 # the program expands them
+    expect 0 zeta stat -- sh -c 'echo "$ZE_ENABLE_ALT_DRIVERS $ZETA_VGPU_INSTANCE"'
+    out_has "/lib/libzeta.so"
+    ! grep -q " $ZETA_VGPU_INSTANCE\$" "$out" || die "the instance is not a fresh one"
+    ZE_ENABLE_ALT_DRIVERS=/other/driver.so
+    export ZE_ENABLE_ALT_DRIVERS
+    # shellcheck disable=SC2016
+    expect 0 zeta stat -- sh -c 'echo "$ZE_ENABLE_ALT_DRIVERS"'
+    out_has "/other/driver.so"
+    err_has "ZE_ENABLE_ALT_DRIVERS is set to '/other/driver.so' and left alone"
+}
+
+# The loader separates paths with commas and cannot take a blank.
+case_stat_path_with_blank()
+{
+    unset ZE_ENABLE_ALT_DRIVERS
+    tree="$work/a place"
+    mkdir -p "$tree/bin"
+    cp "$bin/zeta" "$tree/bin/"
+    cp -R "$build/lib" "$build/share" "$tree/"
+    LD_LIBRARY_PATH=$tree/lib
+    export LD_LIBRARY_PATH
+    expect 1 "$tree/bin/zeta" stat -- touch "$work/ran"
+    err_has "a comma or a blank"
+    [ ! -e "$work/ran" ] || die "the program ran"
+}
+
+# The installed loader finds the driver by itself.
+case_stat_through_loader()
+{
+    loader=$(ldconfig -p | sed -n 's/.* => \(.*libze_loader\.so\.1\)$/\1/p' | head -n 1)
+    if [ -z "$loader" ] || [ ! -x "$build/tests/matmul_loader" ]; then
+        echo "there is no libze_loader.so.1 (Debian: libze1, libze-dev)"
+        exit 77
+    fi
+    expect 0 zeta stat -g ComputeBasic,ThreadDispatch "--json=$json" -- \
+        "$build/tests/matmul_loader" --kernel "$build/share/zeta/kernels/matmul.elf" 48
+    out_has "result right"
+    "$python" "$source/examples/matmul_check.py" "$json" 48 >"$out" || die "formulas do not hold"
+}
+
+case_stat_terminal()
+{
+    if ! command -v script >/dev/null 2>&1; then
+        echo "there is no script (Debian: bsdutils)"
+        exit 77
+    fi
+    LC_ALL=C.UTF-8
+    export LC_ALL
+    expect 0 script -qec "stty cols 80 && '$bin/zeta' stat -- '$bin/matmul' 64" \
+        "$work/typescript"
+    "$python" -c '
+import sys
+lines = open(sys.argv[1], encoding="utf-8").read().replace("\r", "").split("\n")
+table = [line for line in lines if line.startswith("FpOps")]
+sys.exit(0 if table and "█" in table[0] and max(map(len, lines)) <= 80 else 1)' "$out" ||
+        die "no time lines, or lines longer than 80 columns"
+    LC_ALL=C
+    expect 0 script -qec "'$bin/zeta' stat -- '$bin/matmul' 64" "$work/typescript"
+    ! grep -q '█' "$out" || die "block characters on a terminal without UTF-8"
+}
+
+case_stat_endless_kernel()
+{
+    expect 130 timeout --preserve-status -s INT 2 "$bin/zeta" stat "--json=$json" -- \
+        "$build/tests/run_kernel" "$build/tests/kernels/endless.elf" endless
+    err_has "ComputeBasic, domain 0"
+    holds "$json" 'd["interrupted"] and metric("ComputeBasic", "InstRetired")["total"] > 0'
+}
+
+case_stat_faulting_kernel()
+{
+    expect 1 zeta stat "--json=$json" -- \
+        "$build/tests/run_kernel" "$build/tests/kernels/wild_store.elf" wild_store
+    err_has "0x10"
+    err_has "ComputeBasic, domain 0"
+    holds "$json" 'd["exit_code"] == 1'
+}
+
+if ! command -v "case_$name" >/dev/null; then
+    echo "there is no case $name" >&2
+    exit 1
+fi
+: >"$out"
+: >"$err"
+"case_$name"

@@ -16,10 +16,15 @@ const char *zeta_entry_name(const struct zeta_plugin_host *entry)
     return *entry->manifest.id ? entry->manifest.id : entry->path;
 }
 
+/* What plugins made for themselves at negotiation: theirs until the process ends. */
+static struct zeta_list retired;
+
 void zeta_entry_free(struct zeta_plugin_host *entry)
 {
     if (!entry)
         return;
+    if (entry->backend.self)
+        (void)zeta_list_add(&retired, entry->backend.self);
     zeta_manifest_finish(&entry->manifest);
     zeta_text_finish(&entry->reason);
     for (size_t i = 0; i < entry->set_files.count; i++)

@@ -1,0 +1,144 @@
+/*
+ * Matching manifests with a machine that is a folder of the test.
+ */
+#include "core/plugin/match.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/plugin/manifest.h"
+#include "core/settings/paths.h"
+#include "core/util/yaml.h"
+#include "tests/plugin/harness.h"
+
+/* One PCI device with a driver, one without modalias, and a DRM device. */
+static void make_machine(void)
+{
+    harness_write("sys/bus/pci/devices/0000:00:02.0/modalias",
+                  "pci:v00008086d00009A49sv00001028sd00000A36bc03sc00i00\n");
+    harness_write("sys/bus/pci/drivers/i915/bind", "%s", "");
+    assert_int_equal(
+        symlink("../../drivers/i915", harness_path("sys/bus/pci/devices/0000:00:02.0/driver")), 0);
+    harness_write("sys/bus/pci/devices/0000:03:00.0/vendor", "0x10de\n");
+    harness_write("sys/bus/pci/devices/0000:03:00.0/device", "0x2204\n");
+    harness_write("sys/class/drm/card0/device/uevent", "%s", "");
+    assert_int_equal(symlink("../../../../bus/pci/drivers/i915",
+                             harness_path("sys/class/drm/card0/device/driver")),
+                     0);
+    harness_write("dev/dri/renderD128", "%s", "");
+    zeta_paths_set_root(harness_dir);
+}
+
+static bool matches(const char *entries, struct zeta_text *reason)
+{
+    struct zeta_yaml_document *document = NULL;
+    struct zeta_machine machine = {0};
+    struct zeta_manifest manifest;
+    char text[1024];
+    bool answer;
+
+    (void)snprintf(text, sizeof(text),
+                   "format: \"1.0\"\nid: p\nclass: hardware\nlibrary: x.so\n"
+                   "abi: {min: 1, max: 1}\nprovides: [debug]\n%s%s\n",
+                   entries ? "matches: " : "", entries ? entries : "");
+    assert_int_equal(zeta_yaml_parse(text, strlen(text), "m.yaml", NULL, NULL, &document),
+                     ZE_RESULT_SUCCESS);
+    assert_int_equal(zeta_manifest_read(document, NULL, &manifest), ZETA_MANIFEST_GOOD);
+    answer = zeta_machine_matches(&machine, &manifest, reason);
+    zeta_machine_finish(&machine);
+    zeta_manifest_finish(&manifest);
+    zeta_yaml_free(document);
+    return answer;
+}
+
+static void expect_match(const char *entries)
+{
+    struct zeta_text reason = {0};
+
+    assert_true(matches(entries, &reason));
+    zeta_text_finish(&reason);
+}
+
+static void expect_none(const char *entries, const char *words)
+{
+    struct zeta_text reason = {0};
+
+    assert_false(matches(entries, &reason));
+    if (!strstr(zeta_text_get(&reason), words))
+        fail_msg("\"%s\" lacks \"%s\"", zeta_text_get(&reason), words);
+    zeta_text_finish(&reason);
+}
+
+static void pci__vendor_and_device__match(void **state)
+{
+    (void)state;
+    make_machine();
+    expect_match("[{pci: {vendor: 0x8086}}]");
+    expect_match("[{pci: {vendor: 0x8086, device: 0x9a49}}]");
+    expect_match("[{pci: {vendor: 0x8086, device: [1, 0x9a49]}}]");
+    expect_match("[{pci: {vendor: 0x10de, device: [0x2204]}}]");
+    expect_match("[{pci: {vendor: 1}}, {pci: {vendor: 0x10de}}]");
+    expect_none("[{pci: {vendor: 0x8086, device: [0x1234, 0x5678]}}]", "0x8086:0x1234,0x5678");
+    expect_none("[{pci: {vendor: 0x1002}}]", "0x1002:*");
+}
+
+static void pci_with_driver__driver_of_that_device__decides(void **state)
+{
+    (void)state;
+    make_machine();
+    expect_match("[{pci: {vendor: 0x8086}, drm_driver: [xe, i915]}]");
+    expect_none("[{pci: {vendor: 0x10de}, drm_driver: [i915]}]", "kernel driver i915");
+    expect_none("[{pci: {vendor: 0x8086}, drm_driver: [xe]}]", "kernel driver xe");
+}
+
+static void drm_driver__of_any_device__matches(void **state)
+{
+    (void)state;
+    make_machine();
+    expect_match("[{drm_driver: i915}]");
+    expect_none("[{drm_driver: [xe, amdgpu]}]", "xe or amdgpu");
+}
+
+static void device__glob__matches_files(void **state)
+{
+    (void)state;
+    make_machine();
+    expect_match("[{device: \"/dev/dri/renderD*\"}]");
+    expect_none("[{device: \"/dev/kfd\"}]", "/dev/kfd");
+    expect_none("[{pci: {vendor: 0x8086}, device: \"/dev/kfd\"}]", "and a file /dev/kfd");
+}
+
+static void always__true__matches_and_nothing_else_does(void **state)
+{
+    (void)state;
+    zeta_paths_set_root(harness_dir);
+    expect_match("[{always: true}]");
+    expect_match("{always: true}");
+    expect_none("[{always: false}]", "Nothing on this machine");
+    expect_none("[{}]", "Nothing on this machine");
+    expect_none("[]", "no \"matches\"");
+    expect_none(NULL, "no \"matches\"");
+    expect_none("[{pci: {vendor: 0x8086}}]", "0x8086");
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, harness_setup, harness_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(pci__vendor_and_device__match),
+        CASE(pci_with_driver__driver_of_that_device__decides),
+        CASE(drm_driver__of_any_device__matches),
+        CASE(device__glob__matches_files),
+        CASE(always__true__matches_and_nothing_else_does),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,385 @@
+/*
+ * A well-behaved plugin whose devices come from its settings:
+ *
+ *   devices   ids, comma separated; "root/tile" is a tile; none: no device
+ *   compute   "no" leaves out the compute table
+ *   metric    "no" leaves out the metric table
+ *   fork      "yes" offers child_after_fork
+ *   short     "yes" gives tables that end after their required functions
+ *
+ * Each negotiation makes an instance of its own, so several manifests can share this library.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "zeta/plugin.h"
+
+#define DEVICES_MAX 16
+
+struct zeta_plugin_device {
+    char id[64];
+    uint32_t parent;
+    uint32_t tile;
+};
+
+struct zeta_plugin {
+    const struct zeta_plugin_host_ops *services;
+    struct zeta_plugin_host *host;
+    char id[64];
+    struct zeta_plugin_device devices[DEVICES_MAX];
+    uint32_t count;
+    struct zeta_plugin_ops ops;
+    struct zeta_plugin_device_ops device_ops;
+    struct zeta_plugin_compute_ops compute_ops;
+    struct zeta_plugin_metric_ops metric_ops;
+};
+
+static struct zeta_plugin_string text(const char *words)
+{
+    return (struct zeta_plugin_string){.data = words, .size = strlen(words)};
+}
+
+static struct zeta_plugin_string setting(const struct zeta_plugin *self, const char *name)
+{
+    struct zeta_plugin_string value = {0};
+
+    (void)self->services->setting(self->host, text(name), &value);
+    return value;
+}
+
+static int is(struct zeta_plugin_string value, const char *words)
+{
+    return value.size == strlen(words) && memcmp(value.data, words, value.size) == 0;
+}
+
+static uint32_t find(const struct zeta_plugin *self, const char *id, size_t length)
+{
+    for (uint32_t i = 0; i < self->count; i++) {
+        if (strlen(self->devices[i].id) == length && memcmp(self->devices[i].id, id, length) == 0)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+static void add_device(struct zeta_plugin *self, const char *id, size_t length)
+{
+    struct zeta_plugin_device *device = &self->devices[self->count];
+    const char *slash = memchr(id, '/', length);
+
+    if (self->count == DEVICES_MAX || length == 0 || length >= sizeof(device->id))
+        return;
+    device->parent = slash ? find(self, id, (size_t)(slash - id)) : UINT32_MAX;
+    device->tile = 0;
+    for (uint32_t i = 0; slash && i < self->count; i++)
+        device->tile += self->devices[i].parent == device->parent;
+    memcpy(device->id, id, length);
+    device->id[length] = '\0';
+    self->count++;
+}
+
+static uint32_t init(struct zeta_plugin *self)
+{
+    struct zeta_plugin_string list = setting(self, "devices");
+    uint64_t start = 0;
+
+    self->count = 0;
+    for (uint64_t at = 0; at <= list.size; at++) {
+        if (at < list.size && list.data[at] != ',')
+            continue;
+        add_device(self, list.data + start, at - start);
+        start = at + 1;
+    }
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static void finish(struct zeta_plugin *self)
+{
+    self->count = 0;
+}
+
+static uint32_t enumerate(struct zeta_plugin *self, uint32_t capacity,
+                          struct zeta_plugin_device **out_devices, uint32_t *out_count)
+{
+    for (uint32_t i = 0; i < capacity && i < self->count; i++)
+        out_devices[i] = &self->devices[i];
+    *out_count = self->count;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t properties(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                           struct zeta_plugin_device_properties *out_properties)
+{
+    out_properties->name = text(self->id);
+    out_properties->id = text(device->id);
+    out_properties->type = ZETA_PLUGIN_DEVICE_GPU;
+    out_properties->parent = device->parent;
+    out_properties->tile = device->tile;
+    out_properties->timer_hz = 25000000;
+    out_properties->timestamp_valid_bits = 32;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t read_clock(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                           struct zeta_plugin_clock *out_clock)
+{
+    (void)self;
+    (void)device;
+    out_clock->device_ticks = 1;
+    out_clock->host_ns = 40;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t child_after_fork(struct zeta_plugin *self)
+{
+    (void)self;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* Tables that are never called by the tests of the host; they only have to be complete. */
+static uint32_t refuse(struct zeta_plugin *self)
+{
+    self->services->fail(self->host, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
+                         text("the fake plugin computes nothing"));
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint32_t memory_allocate(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                const struct zeta_plugin_memory_desc *desc, void **out_address)
+{
+    (void)device;
+    (void)desc;
+    (void)out_address;
+    return refuse(self);
+}
+
+static uint32_t memory_free(struct zeta_plugin *self, void *address)
+{
+    (void)address;
+    return refuse(self);
+}
+
+static uint32_t module_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                              const struct zeta_plugin_module_desc *desc,
+                              const struct zeta_plugin_log_sink *log,
+                              struct zeta_plugin_module **out_module)
+{
+    (void)device;
+    (void)desc;
+    (void)log;
+    (void)out_module;
+    return refuse(self);
+}
+
+static void module_destroy(struct zeta_plugin *self, struct zeta_plugin_module *module)
+{
+    (void)self;
+    (void)module;
+}
+
+static uint32_t module_array(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                             struct zeta_plugin_array *out_array)
+{
+    (void)module;
+    (void)out_array;
+    return refuse(self);
+}
+
+static uint32_t module_global(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                              struct zeta_plugin_string name, void **out_address,
+                              uint64_t *out_bytes)
+{
+    (void)module;
+    (void)name;
+    (void)out_address;
+    (void)out_bytes;
+    return refuse(self);
+}
+
+static uint32_t kernel_create(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                              struct zeta_plugin_string name,
+                              struct zeta_plugin_kernel **out_kernel)
+{
+    (void)module;
+    (void)name;
+    (void)out_kernel;
+    return refuse(self);
+}
+
+static void kernel_destroy(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel)
+{
+    (void)self;
+    (void)kernel;
+}
+
+static uint32_t kernel_properties(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
+                                  struct zeta_plugin_kernel_properties *out_properties)
+{
+    (void)kernel;
+    (void)out_properties;
+    return refuse(self);
+}
+
+static uint32_t queue_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                             const struct zeta_plugin_queue_desc *desc,
+                             struct zeta_plugin_queue **out_queue)
+{
+    (void)device;
+    (void)desc;
+    (void)out_queue;
+    return refuse(self);
+}
+
+static void queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue *queue)
+{
+    (void)self;
+    (void)queue;
+}
+
+static uint32_t submit(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
+                       const struct zeta_plugin_array *commands, void *cookie)
+{
+    (void)queue;
+    (void)commands;
+    (void)cookie;
+    return refuse(self);
+}
+
+static void wake(struct zeta_plugin *self)
+{
+    (void)self;
+}
+
+static uint32_t queue_status(struct zeta_plugin *self, struct zeta_plugin_queue *queue)
+{
+    (void)queue;
+    return refuse(self);
+}
+
+static uint32_t symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                        struct zeta_plugin_array *out_symbols)
+{
+    (void)self;
+    (void)device;
+    *out_symbols = (struct zeta_plugin_array){0};
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                       struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
+{
+    (void)self;
+    (void)device;
+    (void)unit;
+    out_limits->min_period_ns = 1000;
+    out_limits->max_period_ns = 1000000;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                            struct zeta_plugin_stream_desc *desc,
+                            struct zeta_plugin_stream **out_stream)
+{
+    (void)device;
+    (void)desc;
+    (void)out_stream;
+    return refuse(self);
+}
+
+static uint32_t stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
+                            void *buffer, uint64_t capacity_bytes,
+                            struct zeta_plugin_read *out_read)
+{
+    (void)stream;
+    (void)buffer;
+    (void)capacity_bytes;
+    (void)out_read;
+    return refuse(self);
+}
+
+static void stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    (void)stream;
+}
+
+static void fill_device_ops(struct zeta_plugin *self)
+{
+    self->device_ops = (struct zeta_plugin_device_ops){
+        .struct_size = sizeof(self->device_ops),
+        .enumerate = enumerate,
+        .properties = properties,
+        .clock = read_clock,
+        .child_after_fork = is(setting(self, "fork"), "yes") ? child_after_fork : NULL,
+    };
+    if (is(setting(self, "short"), "yes"))
+        self->device_ops.struct_size = offsetof(struct zeta_plugin_device_ops, status);
+}
+
+static void fill_compute_ops(struct zeta_plugin *self)
+{
+    self->compute_ops = (struct zeta_plugin_compute_ops){
+        .struct_size = sizeof(self->compute_ops),
+        .memory_allocate = memory_allocate,
+        .memory_free = memory_free,
+        .module_create = module_create,
+        .module_destroy = module_destroy,
+        .module_kernel_names = module_array,
+        .module_native_image = module_array,
+        .module_global = module_global,
+        .kernel_create = kernel_create,
+        .kernel_destroy = kernel_destroy,
+        .kernel_properties = kernel_properties,
+        .queue_create = queue_create,
+        .queue_destroy = queue_destroy,
+        .submit = submit,
+        .wake = wake,
+        .queue_status = queue_status,
+    };
+}
+
+static void fill_metric_ops(struct zeta_plugin *self)
+{
+    self->metric_ops = (struct zeta_plugin_metric_ops){
+        .struct_size = sizeof(self->metric_ops),
+        .symbols = symbols,
+        .limits = limits,
+        .stream_open = stream_open,
+        .stream_read = stream_read,
+        .stream_close = stream_close,
+    };
+}
+
+uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,
+                               struct zeta_plugin_answer *out_answer)
+{
+    struct zeta_plugin *self;
+
+    if (offer->abi_min > ZETA_PLUGIN_ABI || offer->abi_max < ZETA_PLUGIN_ABI)
+        return ZETA_PLUGIN_UNSUPPORTED_VERSION;
+    self = calloc(1, sizeof(*self));
+    if (!self)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    self->services = offer->ops;
+    self->host = offer->host;
+    memcpy(self->id, offer->id.data, offer->id.size);
+    fill_device_ops(self);
+    fill_compute_ops(self);
+    fill_metric_ops(self);
+    self->ops = (struct zeta_plugin_ops){
+        .struct_size = sizeof(self->ops),
+        .init = init,
+        .finish = finish,
+        .device = &self->device_ops,
+        .compute = is(setting(self, "compute"), "no") ? NULL : &self->compute_ops,
+        .metric = is(setting(self, "metric"), "no") ? NULL : &self->metric_ops,
+    };
+    *out_answer = (struct zeta_plugin_answer){
+        .struct_size = sizeof(*out_answer),
+        .abi = ZETA_PLUGIN_ABI,
+        .self = self,
+        .ops = &self->ops,
+        .id = text(self->id),
+        .version = text("1.2.3"),
+    };
+    return ZETA_PLUGIN_SUCCESS;
+}

@@ -1,5 +1,6 @@
 #include "core/metric/set_files.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +20,38 @@ struct gathering {
     bool out_of_memory;
 };
 
+/** Hashes of what was logged. A full table only means that something is logged again. */
+static _Atomic uint64_t logged[512];
+
+/**
+ * Every device reads the same files, so the same finding comes again and again: true the first time
+ * that the process meets a text.
+ */
+static bool is_news(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    const size_t size = sizeof(logged) / sizeof(logged[0]);
+
+    for (const char *c = text; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    hash |= 1; /* 0 marks a free place */
+    for (size_t i = 0; i < size; i++) {
+        uint64_t found = 0;
+
+        if (atomic_compare_exchange_strong(&logged[(hash + i) % size], &found, hash))
+            return true;
+        if (found == hash)
+            return false;
+    }
+    return true;
+}
+
 static void log_finding(void *context ZETA_UNUSED, const struct zeta_diagnostic *finding)
 {
     char text[ZETA_DIAGNOSTIC_BYTES];
 
     zeta_diagnostic_print(finding, text, sizeof(text));
-    zeta_log(ZETA_LOG_WARN, "metric", "%s", text);
+    zeta_log(is_news(text) ? ZETA_LOG_WARN : ZETA_LOG_DEBUG, "metric", "%s", text);
 }
 
 /** Adds a file (text is NULL) or a text of that name. */
@@ -51,8 +78,8 @@ static void gather(struct gathering *gathering, const char *name, const char *te
     if (result == ZE_RESULT_SUCCESS)
         result = add_to(gathering->catalog, name, text, length, NULL);
     else if (result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
-        zeta_log(ZETA_LOG_WARN, "metric", "%s: the file is not used; its metric sets are missing",
-                 name);
+        zeta_log(is_news(name) ? ZETA_LOG_WARN : ZETA_LOG_DEBUG, "metric",
+                 "%s: the file is not used; its metric sets are missing", name);
     if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
         gathering->out_of_memory = true;
 }

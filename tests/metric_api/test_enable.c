@@ -1,0 +1,165 @@
+/* Enabling metrics by calls, in a process where the environment does not enable them. */
+#include <stdlib.h>
+
+#include "tests/metric_api/harness.h"
+
+static int set_up(void **state)
+{
+    (void)state;
+    return zeInit(0) == ZE_RESULT_SUCCESS ? 0 : -1;
+}
+
+/* The tests of this file run in this order in one process: never enabled, enabled, disabled. */
+
+static void group_get__never_enabled__is_dependency_unavailable_with_count_zero(void **state)
+{
+    zet_metric_group_handle_t groups[4];
+    uint32_t count = 4;
+
+    (void)state;
+    EXPECT_RESULT(zetMetricGroupGet(find_device("fake0"), &count, groups),
+                  ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    assert_int_equal(count, 0);
+    expect_sentence("ZET_ENABLE_METRICS");
+    expect_sentence("zetDeviceEnableMetricsExp");
+}
+
+static void deactivate__never_enabled__succeeds(void **state)
+{
+    ze_device_handle_t device = find_device("fake0");
+    ze_context_handle_t context = make_context(device);
+    zet_metric_group_handle_t none[1] = {NULL};
+
+    (void)state;
+    EXPECT_OK(zetContextActivateMetricGroups(context, device, 0, NULL));
+    EXPECT_OK(zetContextActivateMetricGroups(context, device, 0, none)); /* 4 */
+    EXPECT_OK(zeContextDestroy(context));
+}
+
+static void disable__never_enabled__succeeds_and_enables_nothing(void **state)
+{
+    uint32_t count = 1;
+
+    (void)state;
+    EXPECT_OK(zetDeviceDisableMetricsExp(find_device("fake0")));
+    EXPECT_RESULT(zetMetricGroupGet(find_device("fake0"), &count, NULL),
+                  ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+}
+
+static void enable__tile__does_not_enable_its_root(void **state)
+{
+    uint32_t count = 0;
+
+    (void)state;
+    EXPECT_OK(zetDeviceEnableMetricsExp(find_device("fake1.1")));
+    EXPECT_OK(zetMetricGroupGet(find_device("fake1.1"), &count, NULL));
+    EXPECT_RESULT(zetMetricGroupGet(find_device("fake1"), &count, NULL),
+                  ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    EXPECT_RESULT(zetMetricGroupGet(find_device("fake1.0"), &count, NULL),
+                  ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+}
+
+static void enable__root__enables_its_tiles(void **state)
+{
+    uint32_t count = 0;
+
+    (void)state;
+    EXPECT_OK(zetDeviceEnableMetricsExp(find_device("fake1")));
+    EXPECT_OK(zetDeviceEnableMetricsExp(find_device("fake1")));
+    EXPECT_OK(zetMetricGroupGet(find_device("fake1.0"), &count, NULL));
+    assert_true(count > 0);
+    EXPECT_RESULT(zetMetricGroupGet(find_device("fake0"), &count, NULL),
+                  ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+}
+
+static void disable__then_activate__is_refused_until_enabled_again(void **state)
+{
+    ze_device_handle_t device = find_device("fake0");
+    ze_context_handle_t context = make_context(device);
+    zet_metric_group_properties_t properties = {0};
+    zet_metric_group_handle_t group;
+
+    (void)state;
+    EXPECT_OK(zetDeviceEnableMetricsExp(device));
+    group = find_group(device, "Basic", TIME_BASED, NULL);
+    EXPECT_OK(zetDeviceDisableMetricsExp(device));
+    assert_ptr_equal(find_group(device, "Basic", TIME_BASED, NULL), group);
+    EXPECT_OK(zetMetricGroupGetProperties(group, &properties));
+    EXPECT_RESULT(zetContextActivateMetricGroups(context, device, 1, &group),
+                  ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    EXPECT_OK(zetDeviceEnableMetricsExp(device));
+    EXPECT_OK(zetContextActivateMetricGroups(context, device, 1, &group));
+    EXPECT_OK(zetContextActivateMetricGroups(context, device, 0, NULL));
+    EXPECT_OK(zeContextDestroy(context));
+}
+
+static void disable__group_active_or_stream_open__is_in_use(void **state)
+{
+    ze_device_handle_t device = find_device("fake0");
+    ze_context_handle_t context = make_context(device);
+    zet_metric_group_handle_t group = find_group(device, "Basic", TIME_BASED, NULL);
+    zet_metric_streamer_desc_t desc = {.notifyEveryNReports = 10, .samplingPeriod = 100000};
+    zet_metric_streamer_handle_t streamer;
+
+    (void)state;
+    EXPECT_OK(zetContextActivateMetricGroups(context, device, 1, &group));
+    EXPECT_RESULT(zetDeviceDisableMetricsExp(device), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    EXPECT_OK(zetMetricStreamerOpen(context, device, group, &desc, NULL, &streamer));
+    EXPECT_OK(zetContextActivateMetricGroups(context, device, 0, NULL));
+    EXPECT_RESULT(zetDeviceDisableMetricsExp(device), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    expect_sentence("stream");
+    EXPECT_OK(zetMetricStreamerClose(streamer));
+    EXPECT_OK(zetDeviceDisableMetricsExp(device));
+    EXPECT_OK(zetDeviceEnableMetricsExp(device));
+    EXPECT_OK(zeContextDestroy(context));
+}
+
+static void disable__tile_in_use__root_is_in_use(void **state)
+{
+    ze_device_handle_t root = find_device("fake1");
+    ze_device_handle_t tile = find_device("fake1.0");
+    ze_context_handle_t context = make_context(root);
+    zet_metric_group_handle_t group = find_group(tile, "Basic", TIME_BASED, NULL);
+
+    (void)state;
+    EXPECT_OK(zetContextActivateMetricGroups(context, tile, 1, &group));
+    EXPECT_RESULT(zetDeviceDisableMetricsExp(root), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    EXPECT_OK(zetContextActivateMetricGroups(context, tile, 0, NULL));
+    EXPECT_OK(zetDeviceDisableMetricsExp(root));
+    EXPECT_RESULT(zetContextActivateMetricGroups(context, tile, 1, &group),
+                  ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    EXPECT_OK(zetDeviceEnableMetricsExp(root));
+    EXPECT_OK(zeContextDestroy(context));
+}
+
+/* 7: programs set the variable inside the process; zeDriverGet reads it again. Must be last. */
+static void environment__set_late__is_read_by_the_next_driver_get(void **state)
+{
+    uint32_t count = 0;
+
+    (void)state;
+    EXPECT_RESULT(zetMetricGroupGet(find_device("bare0"), &count, NULL),
+                  ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    assert_int_equal(setenv("ZET_ENABLE_METRICS", "1", 1), 0);
+    EXPECT_OK(zetMetricGroupGet(find_device("bare0"), &count, NULL)); /* looks devices up anew */
+    assert_true(count > 0);
+    assert_int_equal(setenv("ZET_ENABLE_METRICS", "0", 1), 0);
+    EXPECT_OK(zetMetricGroupGet(find_device("bare0"), &count, NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(group_get__never_enabled__is_dependency_unavailable_with_count_zero),
+        cmocka_unit_test(deactivate__never_enabled__succeeds),
+        cmocka_unit_test(disable__never_enabled__succeeds_and_enables_nothing),
+        cmocka_unit_test(enable__tile__does_not_enable_its_root),
+        cmocka_unit_test(enable__root__enables_its_tiles),
+        cmocka_unit_test(disable__then_activate__is_refused_until_enabled_again),
+        cmocka_unit_test(disable__group_active_or_stream_open__is_in_use),
+        cmocka_unit_test(disable__tile_in_use__root_is_in_use),
+        cmocka_unit_test(environment__set_late__is_read_by_the_next_driver_get),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}

@@ -96,10 +96,33 @@ static void number_format__fitting__is_exact(void **state)
 static void number_format__too_long__is_rounded(void **state)
 {
     (void)state;
-    assert_number(zeta_number_u64(UINT64_MAX), 10, "1.84e+19");
+    assert_number(zeta_number_u64(UINT64_MAX), 10, "1.845e+19");
     assert_number(zeta_number_f64(1e300), 10, "1e+300");
-    assert_number(zeta_number_f64(-123456789012.0), 10, "-1.23e+11");
+    assert_number(zeta_number_f64(-123456789012.0), 10, "-1.235e+11");
     assert_number(zeta_number_f64(0.0001234), 10, "0.00012");
+}
+
+static void assert_short(struct zeta_number number, const char *expected)
+{
+    char text[ZETA_NUMBER_TEXT_BYTES];
+
+    zeta_number_format_short(number, text);
+    assert_string_equal(text, expected);
+    assert_true(strlen(text) <= 7);
+}
+
+static void number_short__any__keeps_to_seven_characters(void **state)
+{
+    (void)state;
+    assert_short(zeta_number_u64(9999999), "9999999");
+    assert_short(zeta_number_u64(10000000), "10.00M");
+    assert_short(zeta_number_u64(999960000), "1.000G");
+    assert_short(zeta_number_u64(146904186880), "146.9G");
+    assert_short(zeta_number_u64(UINT64_MAX), "18.45E");
+    assert_short(zeta_number_f64(1160.71), "1160.71");
+    assert_short(zeta_number_f64(-123456.7), "-123.5k");
+    assert_short(zeta_number_f64(1e300), "1e+300");
+    assert_short(zeta_number_none(), "n/a");
 }
 
 static void number_format__none__is_not_available(void **state)
@@ -151,6 +174,7 @@ int main(void)
         cmocka_unit_test(duration_format__any__takes_the_largest_unit),
         cmocka_unit_test(number_format__fitting__is_exact),
         cmocka_unit_test(number_format__too_long__is_rounded),
+        cmocka_unit_test(number_short__any__keeps_to_seven_characters),
         cmocka_unit_test(number_format__none__is_not_available),
         cmocka_unit_test(number_exact__any__reads_back),
         cmocka_unit_test(number_from_value__every_type__is_read),

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { SHORT_WIDTH = 7 };
+
 struct zeta_number zeta_number_none(void)
 {
     return (struct zeta_number){.kind = ZETA_NUMBER_NONE};
@@ -59,6 +61,7 @@ double zeta_number_as_double(struct zeta_number number)
 void zeta_number_format(struct zeta_number number, unsigned width, char *out_text)
 {
     int length = 0;
+    int digits = 0;
 
     switch (number.kind) {
     case ZETA_NUMBER_U64:
@@ -77,8 +80,32 @@ void zeta_number_format(struct zeta_number number, unsigned width, char *out_tex
         length = snprintf(out_text, ZETA_NUMBER_TEXT_BYTES, "n/a");
         break;
     }
-    if (length > (int)width)
-        (void)snprintf(out_text, ZETA_NUMBER_TEXT_BYTES, "%.3g", zeta_number_as_double(number));
+    if (length <= (int)width)
+        return;
+    /* A sign is rare and an exponent has four characters, five above 1e99. */
+    digits = width < 22 ? (int)width - 6 : 16;
+    (void)snprintf(out_text, ZETA_NUMBER_TEXT_BYTES, "%.*g", digits, zeta_number_as_double(number));
+}
+
+void zeta_number_format_short(struct zeta_number number, char *out_text)
+{
+    static const char letters[] = "kMGTPE";
+    double value = zeta_number_as_double(number);
+    size_t letter = 0;
+
+    zeta_number_format(number, ZETA_NUMBER_TEXT_BYTES - 1, out_text);
+    if (strlen(out_text) <= SHORT_WIDTH)
+        return;
+    value /= 1000.0;
+    /* 999.95 would be rounded to 1000.0, one digit too many. */
+    while (fabs(value) >= 999.95 && letters[letter + 1]) {
+        value /= 1000.0;
+        letter++;
+    }
+    (void)snprintf(out_text, ZETA_NUMBER_TEXT_BYTES, "%.*f%c",
+                   fabs(value) < 10.0 ? 3 : (fabs(value) < 100.0 ? 2 : 1), value, letters[letter]);
+    if (strlen(out_text) > SHORT_WIDTH)
+        (void)snprintf(out_text, ZETA_NUMBER_TEXT_BYTES, "%.0e", zeta_number_as_double(number));
 }
 
 void zeta_number_format_exact(struct zeta_number number, char *out_text)

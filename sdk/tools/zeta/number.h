@@ -42,6 +42,12 @@ double zeta_number_as_double(struct zeta_number number);
  */
 void zeta_number_format(struct zeta_number number, unsigned width, char *out_text);
 
+/**
+ * Writes a text of at most 7 characters: exact where that fits, else four digits and a letter for
+ * thousands (k), millions (M) and so on up to E.
+ */
+void zeta_number_format_short(struct zeta_number number, char *out_text);
+
 /** Every digit, for a machine to read. None is "". */
 void zeta_number_format_exact(struct zeta_number number, char *out_text);
 

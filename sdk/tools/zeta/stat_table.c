@@ -10,8 +10,8 @@
 
 enum {
     DEFAULT_COLUMNS = 80,
-    VALUE_WIDTH = 13,  /* total or mean: exact up to 13 digits */
-    BOUND_WIDTH = 10,  /* minimum and maximum */
+    VALUE_WIDTH = 16,  /* longest total or mean: exact up to 16 digits */
+    BOUND_WIDTH = 7,   /* minimum and maximum */
     MIN_LINE_WIDTH = 6 /* a shorter time line shows nothing */
 };
 
@@ -19,6 +19,7 @@ enum {
 struct table {
     FILE *stream;
     int name_width;
+    int value_width;
     int unit_width;
     unsigned line_width; /* 0: no time lines */
 };
@@ -47,7 +48,8 @@ static int longest(int width, const char *text)
 static struct table lay_out(const struct zeta_sampled_group *group,
                             const struct zeta_stat_style *style, FILE *stream)
 {
-    struct table table = {.stream = stream, .name_width = 6, .unit_width = 4};
+    struct table table = {.stream = stream, .name_width = 6, .value_width = 5, .unit_width = 4};
+    char value[ZETA_NUMBER_TEXT_BYTES];
     int used = 0;
 
     for (uint32_t i = 0; i < group->entry->properties.metricCount; i++) {
@@ -55,8 +57,11 @@ static struct table lay_out(const struct zeta_sampled_group *group,
 
         table.name_width = longest(table.name_width, metric->name);
         table.unit_width = longest(table.unit_width, metric->resultUnits);
+        zeta_number_format(zeta_account_value(&group->accounts[i]), VALUE_WIDTH, value);
+        table.value_width = longest(table.value_width, value);
     }
-    used = table.name_width + 1 + VALUE_WIDTH + 6 + 2 * (1 + BOUND_WIDTH) + 1 + table.unit_width;
+    used =
+        table.name_width + 1 + table.value_width + 6 + 2 * (1 + BOUND_WIDTH) + 1 + table.unit_width;
     if (style->has_sparklines && (int)style->columns >= used + 1 + MIN_LINE_WIDTH)
         table.line_width = style->columns - (unsigned)used - 1;
     return table;
@@ -83,12 +88,12 @@ static void print_metric(const struct table *table, const struct zeta_metric_ent
     char line[ZETA_SPARKLINE_TEXT_BYTES] = "";
 
     zeta_number_format(zeta_account_value(account), VALUE_WIDTH, value);
-    zeta_number_format(account->min, BOUND_WIDTH, min);
-    zeta_number_format(account->max, BOUND_WIDTH, max);
+    zeta_number_format_short(account->min, min);
+    zeta_number_format_short(account->max, max);
     if (table->line_width > 0)
         (void)zeta_sparkline_draw(&account->line, table->line_width, line);
     (void)fprintf(table->stream, "%-*s %*s %-5s %*s %*s", table->name_width,
-                  metric->properties.name, VALUE_WIDTH, value, kind_name(account->kind),
+                  metric->properties.name, table->value_width, value, kind_name(account->kind),
                   BOUND_WIDTH, min, BOUND_WIDTH, max);
     if (line[0])
         (void)fprintf(table->stream, " %-*s %s\n", table->unit_width,
@@ -117,8 +122,8 @@ static void print_group(const struct zeta_sampled_group *group, const struct zet
     else
         (void)fputs("none lost\n\n", stream);
 
-    (void)fprintf(stream, "%-*s %*s       %*s %*s Unit", table.name_width, "Metric", VALUE_WIDTH,
-                  "Value", BOUND_WIDTH, "Min", BOUND_WIDTH, "Max");
+    (void)fprintf(stream, "%-*s %*s       %*s %*s Unit", table.name_width, "Metric",
+                  table.value_width, "Value", BOUND_WIDTH, "Min", BOUND_WIDTH, "Max");
     if (table.line_width > 0)
         (void)fprintf(stream, "%*s Time line", table.unit_width - 4, "");
     (void)fputc('\n', stream);

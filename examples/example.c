@@ -1,5 +1,6 @@
 #include "example.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,29 +11,46 @@
 /* The driver in use; explanations are asked of it. */
 static ze_driver_handle_t driver_in_use;
 
+static void say(const char *format, va_list arguments)
+{
+    (void)fprintf(stderr, "%s: ", program_invocation_short_name);
+    (void)vfprintf(stderr, format, arguments);
+    (void)fputc('\n', stderr);
+}
+
 void example_fail(const char *format, ...)
 {
     va_list arguments;
 
-    (void)fprintf(stderr, "%s: ", program_invocation_short_name);
     va_start(arguments, format);
-    (void)vfprintf(stderr, format, arguments);
+    say(format, arguments);
     va_end(arguments);
-    (void)fputc('\n', stderr);
     exit(1);
+}
+
+/* What the driver has to say about the last failure; "" if it has nothing to say. */
+static const char *explain(void)
+{
+    /* Looked up, because loaders that were made for older versions do not have it. */
+    void *symbol = dlsym(RTLD_DEFAULT, "zeDriverGetLastErrorDescription");
+    ze_result_t (*describe)(ze_driver_handle_t, const char **) = NULL;
+    const char *text = NULL;
+
+    memcpy(&describe, &symbol, sizeof(describe));
+    if (!describe || !driver_in_use || describe(driver_in_use, &text) != ZE_RESULT_SUCCESS)
+        return "";
+    return text;
 }
 
 void example_check(ze_result_t result, const char *call)
 {
-    const char *reason = NULL;
+    const char *reason = "";
 
     if (result == ZE_RESULT_SUCCESS)
         return;
-    if (!driver_in_use ||
-        zeDriverGetLastErrorDescription(driver_in_use, &reason) != ZE_RESULT_SUCCESS)
-        reason = NULL;
-    example_fail("%s failed with code 0x%x%s%s", call, (unsigned)result,
-                 reason && reason[0] ? ": " : "", reason ? reason : "");
+    reason = explain();
+    example_fail("%s failed with code 0x%x%s%s", call, (unsigned)result, reason[0] ? ": " : "",
+                 reason);
 }
 
 void example_find_device(ze_driver_handle_t *out_driver, ze_device_handle_t *out_device)

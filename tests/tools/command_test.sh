@@ -65,6 +65,17 @@ zeta()
     "$bin/zeta" "$@"
 }
 
+# Until a process that was started in the background samples the shared device.
+wait_for_holder()
+{
+    tries=0
+    until zeta groups >"$out" 2>"$err" && grep -q "held by process" "$out"; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 100 ] || die "nobody is named as holder"
+        sleep 0.1
+    done
+}
+
 case_help()
 {
     expect 0 zeta help
@@ -115,7 +126,7 @@ case_groups()
     out_has ", exact, tier"
     expect 0 zeta groups "--json=$json"
     holds "$json" 'd["schema"] == "zeta.groups/1"'
-    holds "$json" '{"time", "event"} == {g["sampling"] for g in d["groups"] if g["name"] == "ComputeBasic"}'
+    holds "$json" '"time" in {g["sampling"] for g in d["groups"] if g["name"] == "ComputeBasic"}'
     holds "$json" 'all(m["description"] and m["class"] for g in d["groups"] for m in g["metrics"])'
     holds "$json" 'all(g["min_period_ns"] < g["max_period_ns"] for g in d["groups"] if g["sampling"] == "time")'
 }
@@ -123,14 +134,9 @@ case_groups()
 # Who samples a group is named while it does.
 case_groups_holder()
 {
-    zeta stat -a --shared --for 20s 2>"$work/stat" &
+    "$bin/zeta" stat -a --shared --for 20s 2>"$work/stat" &
     holder=$!
-    tries=0
-    until zeta groups >"$out" 2>"$err" && grep -q "held by process" "$out"; do
-        tries=$((tries + 1))
-        [ "$tries" -lt 50 ] || die "nobody is named as holder"
-        sleep 0.1
-    done
+    wait_for_holder
     kill -TERM "$holder"
     wait "$holder" || die "the holder failed"
 }
@@ -252,14 +258,9 @@ case_stat_shared()
     expect 0 zeta stat --shared -g ComputeBasic,ThreadDispatch "--json=$json" -- \
         sh -c "'$bin/matmul' 48 & wait"
     "$python" "$source/examples/matmul_check.py" "$json" 48 >"$out" || die "formulas do not hold"
-    zeta stat -a --for 20s "--json=$json" 2>"$work/stat" &
+    "$bin/zeta" stat -a --for 20s "--json=$json" 2>"$work/stat" &
     watcher=$!
-    tries=0
-    until zeta groups >"$out" 2>"$err" && grep -q "held by process" "$out"; do
-        tries=$((tries + 1))
-        [ "$tries" -lt 50 ] || die "the watcher did not start"
-        sleep 0.1
-    done
+    wait_for_holder
     "$bin/matmul" 48 >/dev/null || die "matmul failed"
     kill -TERM "$watcher"
     wait "$watcher" || die "the watcher failed"
@@ -269,14 +270,9 @@ case_stat_shared()
 # A shared instance that somebody samples already.
 case_stat_held()
 {
-    zeta stat -a --shared --for 20s 2>"$work/stat" &
+    "$bin/zeta" stat -a --shared --for 20s 2>"$work/stat" &
     holder=$!
-    tries=0
-    until zeta groups >"$out" 2>"$err" && grep -q "held by process" "$out"; do
-        tries=$((tries + 1))
-        [ "$tries" -lt 50 ] || die "the holder did not start"
-        sleep 0.1
-    done
+    wait_for_holder
     expect 1 zeta stat -a --for 100ms
     err_has "$holder"
     kill -TERM "$holder"
@@ -403,9 +399,8 @@ case_stat_path_with_blank()
 # The installed loader finds the driver by itself.
 case_stat_through_loader()
 {
-    loader=$(ldconfig -p | sed -n 's/.* => \(.*libze_loader\.so\.1\)$/\1/p' | head -n 1)
-    if [ -z "$loader" ] || [ ! -x "$build/tests/matmul_loader" ]; then
-        echo "there is no libze_loader.so.1 (Debian: libze1, libze-dev)"
+    if [ ! -x "$build/tests/matmul_loader" ]; then
+        echo "there was no libze_loader at configure time (Debian: libze-dev)"
         exit 77
     fi
     expect 0 zeta stat -g ComputeBasic,ThreadDispatch "--json=$json" -- \

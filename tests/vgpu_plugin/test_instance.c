@@ -1,0 +1,578 @@
+/* What processes share: counters, units, the file; and what is left when one dies. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "host.h"
+#include "kernel_file.h"
+
+#define REPORT 256u
+
+enum { RETIRED = 5, FP32 = 7, GROUPS = 33, KERNELS = 34 };
+
+static uint8_t reports[16384][REPORT];
+static char directory[] = "/tmp/zeta-vgpu-test-XXXXXX";
+
+static int make_directory(void **state)
+{
+    (void)state;
+    signal(SIGPIPE, SIG_IGN);
+    return !mkdtemp(directory) || setenv("XDG_RUNTIME_DIR", directory, 1) != 0;
+}
+
+/* Names in the directory; the last one is copied. */
+static unsigned count_files(char *out_name, size_t bytes)
+{
+    DIR *listing = opendir(directory);
+    struct dirent *entry;
+    unsigned count = 0;
+
+    assert_non_null(listing);
+    while ((entry = readdir(listing)) != NULL) {
+        if (entry->d_name[0] == '.')
+            continue;
+        count++;
+        if (out_name)
+            snprintf(out_name, bytes, "%s/%.200s", directory, entry->d_name);
+    }
+    closedir(listing);
+    return count;
+}
+
+static int remove_directory(void **state)
+{
+    char path[300];
+
+    (void)state;
+    while (count_files(path, sizeof(path)) > 0 && unlink(path) == 0)
+        ;
+    return rmdir(directory);
+}
+
+/* Path of the file of this process's instance. */
+static void instance_path(char *out_path, size_t bytes)
+{
+    snprintf(out_path, bytes, "%s/zeta-vgpu-%u-%s-1", directory, (unsigned)geteuid(),
+             getenv("ZETA_VGPU_INSTANCE"));
+}
+
+/* Two pipes to a child: it says when it is ready, and is told when to go on. */
+struct child {
+    pid_t pid;
+    int from, to;
+};
+
+typedef void (*child_fn)(const struct child *parent);
+
+static void say(int descriptor)
+{
+    if (write(descriptor, "x", 1) != 1)
+        _exit(9);
+}
+
+/* False at the end of the talk: a pipe that nobody has, or any other letter. */
+static bool hear(int descriptor)
+{
+    char letter;
+
+    return read(descriptor, &letter, 1) == 1 && letter == 'x';
+}
+
+/* Children are made before this process has threads, so any of them can start its own. */
+static struct child start_child(child_fn function)
+{
+    int up[2], down[2];
+    struct child child;
+
+    assert_int_equal(pipe2(up, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(down, O_CLOEXEC), 0);
+    child.pid = fork();
+    assert_true(child.pid >= 0);
+    if (child.pid == 0) {
+        const struct child parent = {getppid(), down[0], up[1]};
+
+        alarm(60);
+        function(&parent);
+        _exit(0);
+    }
+    close(up[1]);
+    close(down[0]);
+    child.from = up[0];
+    child.to = down[1];
+    return child;
+}
+
+static int end_child(struct child *child)
+{
+    int status = -1;
+
+    /* Later children hold copies of the pipe, so closing it would not be heard. */
+    (void)!write(child->to, "q", 1);
+    close(child->to);
+    close(child->from);
+    assert_int_equal(waitpid(child->pid, &status, 0), child->pid);
+    return status;
+}
+
+static struct zeta_plugin_stream *open_stream(struct host *host, uint64_t period_ns)
+{
+    struct zeta_plugin_stream *stream = NULL;
+
+    if (host_stream(host, "oa", period_ns, 1, NULL, &stream) != 0)
+        fail_msg("stream_open: %s", host_error(host));
+    return stream;
+}
+
+static uint64_t drain(struct host *host, struct zeta_plugin_stream *stream)
+{
+    return host_read(host, stream, reports, 16384, NULL);
+}
+
+/* Waits for two more reports, which know everything that happened before. */
+static void settle(struct host *host, struct zeta_plugin_stream *stream)
+{
+    assert_true(host_pending(host, stream, host->metric->stream_pending(host->self, stream) + 2));
+}
+
+static void run_spin(struct host *host, struct zeta_plugin_kernel *kernel,
+                     struct zeta_plugin_queue *queue, uint32_t *out, uint32_t rounds)
+{
+    struct {
+        void *out;
+        uint32_t rounds, unused;
+    } arguments = {out, rounds, 0};
+    const struct zeta_plugin_command command = kernel_launch(kernel, &arguments, 4, 16);
+
+    assert_int_equal(host_run(host, queue, &command, 1), ZETA_PLUGIN_SUCCESS);
+}
+
+/* A child that launches ten kernels each time it is told to, and then ends without a word. */
+static void child_launches(const struct child *parent)
+{
+    struct host host;
+    struct zeta_plugin_kernel *kernel;
+    struct zeta_plugin_queue *queue;
+    uint32_t *out;
+
+    host_open(&host, NULL);
+    kernel = kernel_create(&host, kernel_file_load(&host), "spin");
+    queue = host_queue(&host, 0);
+    out = host_allocate(&host, 64);
+    say(parent->to);
+    while (hear(parent->from)) {
+        for (unsigned i = 0; i < 10; i++)
+            run_spin(&host, kernel, queue, out, 100);
+        say(parent->to);
+    }
+}
+
+static void two_processes__child_runs__parent_counts_exactly(void **state)
+{
+    struct child children[2] = {start_child(child_launches), start_child(child_launches)};
+    struct zeta_plugin_stream *stream;
+    struct host host;
+    uint64_t count;
+
+    (void)state;
+    host_open(&host, NULL);
+    for (unsigned i = 0; i < 2; i++)
+        assert_true(hear(children[i].from));
+    stream = open_stream(&host, 163840);
+    for (unsigned round = 1; round <= 3; round++) {
+        for (unsigned i = 0; i < 2; i++)
+            say(children[i].to);
+        for (unsigned i = 0; i < 2; i++)
+            assert_true(hear(children[i].from));
+    }
+    /* Their end must not change anything, whoever tidies up after them. */
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(end_child(&children[i]), 0);
+    host_sleep_ms(250);
+    settle(&host, stream);
+    count = drain(&host, stream);
+#define GREW(counter)                                                                              \
+    (report_counter(reports[count - 1], counter) - report_counter(reports[0], counter))
+    assert_int_equal(GREW(KERNELS), 60);
+    assert_int_equal(GREW(GROUPS), 240);
+    assert_true(GREW(RETIRED) > 60 * 64 * 100);
+    host.metric->stream_close(host.self, stream);
+    host_close(&host);
+}
+
+/* Launches without end until it is killed. */
+static void child_launches_on(const struct child *parent)
+{
+    struct host host;
+    struct zeta_plugin_kernel *kernel;
+    struct zeta_plugin_queue *queue;
+    uint32_t *out;
+
+    host_open(&host, NULL);
+    kernel = kernel_create(&host, kernel_file_load(&host), "spin");
+    queue = host_queue(&host, 0);
+    out = host_allocate(&host, 64);
+    say(parent->to);
+    for (;;)
+        run_spin(&host, kernel, queue, out, 50);
+}
+
+static void killed_processes__any_moment__totals_never_fall(void **state)
+{
+    enum { CHILDREN = 12 };
+    struct child children[CHILDREN];
+    struct zeta_plugin_stream *stream;
+    struct host host;
+    uint64_t count, last = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < CHILDREN; i++) {
+        children[i] = start_child(child_launches_on);
+        assert_int_equal(kill(children[i].pid, 0), 0);
+    }
+    for (unsigned i = 0; i < CHILDREN; i++)
+        assert_true(hear(children[i].from));
+    host_open(&host, NULL);
+    stream = open_stream(&host, 40960);
+    for (unsigned i = 0; i < CHILDREN; i++) {
+        int status;
+
+        host_sleep_ms(i % 4);
+        kill(children[i].pid, SIGKILL);
+        status = end_child(&children[i]);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+        count = drain(&host, stream);
+        for (uint64_t r = 0; r < count; r++) {
+            const uint64_t retired = report_counter(reports[r], RETIRED);
+
+            /* A jump by a wrong sum would be far larger than what the machine can execute. */
+            assert_true(retired >= last);
+            assert_true(last == 0 || retired - last < UINT64_C(10000000000));
+            last = retired;
+        }
+    }
+    /* All are dead and folded: nothing moves any more. */
+    host_sleep_ms(250);
+    settle(&host, stream);
+    count = drain(&host, stream);
+    last = report_counter(reports[count - 1], RETIRED);
+    host_sleep_ms(250);
+    settle(&host, stream);
+    count = drain(&host, stream);
+    assert_int_equal(report_counter(reports[count - 1], RETIRED), last);
+    assert_true(last > 0);
+    host.metric->stream_close(host.self, stream);
+
+    /* A stream of a later process begins with the same totals: they are in the base. */
+    stream = open_stream(&host, 40960);
+    (void)drain(&host, stream);
+    assert_int_equal(report_counter(reports[0], RETIRED), last);
+    host.metric->stream_close(host.self, stream);
+    host_close(&host);
+}
+
+static void child_holds_unit(const struct child *parent)
+{
+    struct host host;
+
+    host_open(&host, NULL);
+    (void)open_stream(&host, 1000000);
+    say(parent->to);
+    (void)hear(parent->from);
+}
+
+static void unit__held_by_another__named_and_taken_over_after_its_death(void **state)
+{
+    struct child child = start_child(child_holds_unit);
+    struct zeta_plugin_stream *stream;
+    struct host host;
+    uint32_t pid = 0;
+    char text[32];
+    int status;
+
+    (void)state;
+    host_open(&host, NULL);
+    assert_true(hear(child.from));
+    assert_int_equal(host_stream(&host, "oa", 1000000, 1, NULL, &stream),
+                     ZETA_PLUGIN_NOT_AVAILABLE);
+    snprintf(text, sizeof(text), "process %d ", (int)child.pid);
+    assert_non_null(strstr(host_error(&host), text));
+    assert_int_equal(host.metric->holder(host.self, host.device, host_string("oa"), &pid), 0);
+    assert_int_equal(pid, child.pid);
+    kill(child.pid, SIGKILL);
+    status = end_child(&child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(host.metric->holder(host.self, host.device, host_string("oa"), &pid), 0);
+    assert_int_equal(pid, 0);
+    stream = open_stream(&host, 1000000);
+    host.metric->stream_close(host.self, stream);
+    host_close(&host);
+}
+
+static void child_waits_attached(const struct child *parent)
+{
+    static const struct host_setting settings[] = {{"fault.wrap_soon", "30"}, {NULL, NULL}};
+    struct zeta_plugin_clock clock = {.struct_size = sizeof(clock)};
+    struct host host;
+
+    host_open(&host, settings);
+    assert_int_equal(host.device_ops->clock(host.self, host.device, &clock), 0);
+    say(parent->to);
+    (void)hear(parent->from);
+}
+
+static uint64_t clock_of(struct host *host)
+{
+    struct zeta_plugin_clock clock = {.struct_size = sizeof(clock)};
+
+    assert_int_equal(host->device_ops->clock(host->self, host->device, &clock), 0);
+    return clock.device_ticks - clock.host_ns / 40;
+}
+
+static void clock__shifted_by_the_first__same_for_the_others(void **state)
+{
+    struct child child = start_child(child_waits_attached);
+    struct zeta_plugin_clock clock = {.struct_size = sizeof(clock)};
+    struct host host;
+
+    (void)state;
+    assert_true(hear(child.from));
+    host_open(&host, NULL);
+    assert_int_equal(host.device_ops->clock(host.self, host.device, &clock), 0);
+    /* The wrap lies 30 s after the child began, minus what this test took. */
+    assert_true((uint32_t)(0u - (uint32_t)clock.device_ticks) <= 30u * 25000000u);
+    assert_true(clock_of(&host) != 0);
+    host_close(&host);
+    assert_int_equal(end_child(&child), 0);
+    /* With nobody left the clock is the usual one again. */
+    host_open(&host, NULL);
+    assert_int_equal(clock_of(&host), 0);
+    host_close(&host);
+}
+
+static void topology__other_one__refused_only_while_in_use(void **state)
+{
+    static const struct host_setting settings[] = {{"topology.slices", "3"}, {NULL, NULL}};
+    struct child child = start_child(child_holds_unit);
+    struct zeta_plugin_clock clock = {.struct_size = sizeof(clock)};
+    struct host host;
+
+    (void)state;
+    assert_true(hear(child.from));
+    host_open(&host, settings);
+    assert_int_equal(host.device_ops->clock(host.self, host.device, &clock),
+                     ZETA_PLUGIN_NOT_AVAILABLE);
+    assert_non_null(strstr(host_error(&host), "ZETA_VGPU_INSTANCE"));
+    kill(child.pid, SIGKILL);
+    (void)end_child(&child);
+    assert_int_equal(host.device_ops->clock(host.self, host.device, &clock), ZETA_PLUGIN_SUCCESS);
+    host_close(&host);
+}
+
+/* Attaches once, with the file prepared by the caller. */
+static uint32_t attach(char *out_error, size_t bytes)
+{
+    struct zeta_plugin_clock clock = {.struct_size = sizeof(clock)};
+    struct host host;
+    uint32_t result;
+
+    host_open(&host, NULL);
+    result = host.device_ops->clock(host.self, host.device, &clock);
+    snprintf(out_error, bytes, "%s", host_error(&host));
+    host_close(&host);
+    return result;
+}
+
+static void file__link_or_open_to_others__refused(void **state)
+{
+    char path[256], target[256], error[1024];
+    int descriptor;
+
+    (void)state;
+    instance_path(path, sizeof(path));
+    snprintf(target, sizeof(target), "%s/target", directory);
+    descriptor = open(target, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    assert_true(descriptor >= 0);
+    close(descriptor);
+    assert_int_equal(symlink(target, path), 0);
+    assert_int_equal(attach(error, sizeof(error)), ZETA_PLUGIN_NOT_AVAILABLE);
+    assert_non_null(strstr(error, path));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(target), 0);
+
+    descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    assert_int_equal(fchmod(descriptor, 0644), 0);
+    close(descriptor);
+    assert_int_equal(attach(error, sizeof(error)), ZETA_PLUGIN_NOT_AVAILABLE);
+    assert_non_null(strstr(error, "0600"));
+    assert_int_equal(unlink(path), 0);
+
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(attach(error, sizeof(error)), ZETA_PLUGIN_NOT_AVAILABLE);
+    assert_int_equal(rmdir(path), 0);
+}
+
+/* Rubbish of any size in an unused file is begun anew. */
+static void file__rubbish__begun_anew(void **state)
+{
+    static const long sizes[] = {0, 1, 4096, 1 << 20, 64 << 20};
+    char path[256], error[1024];
+
+    (void)state;
+    instance_path(path, sizeof(path));
+    for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        int descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+        uint8_t rubbish[4096];
+
+        memset(rubbish, 0xa5, sizeof(rubbish));
+        for (long at = 0; at < sizes[i] && at < 1 << 20; at += (long)sizeof(rubbish))
+            assert_int_equal(pwrite(descriptor, rubbish, sizeof(rubbish), at), sizeof(rubbish));
+        assert_int_equal(ftruncate(descriptor, sizes[i]), 0);
+        close(descriptor);
+        assert_int_equal(attach(error, sizeof(error)), ZETA_PLUGIN_SUCCESS);
+        assert_int_equal(access(path, F_OK), -1); /* the last one removes it */
+    }
+}
+
+/* Rubbish that another process of ours writes while we use the file costs right numbers only. */
+static void file__rubbish_while_in_use__no_crash(void **state)
+{
+    struct zeta_plugin_stream *stream;
+    struct zeta_plugin_queue *queue;
+    struct zeta_plugin_kernel *kernel;
+    struct zeta_plugin_module *module;
+    struct host host;
+    struct stat status;
+    char path[256];
+    uint32_t *out;
+    int descriptor;
+    unsigned seed = 1;
+
+    (void)state;
+    host_open(&host, NULL);
+    queue = host_queue(&host, 0);
+    module = kernel_file_load(&host);
+    kernel = kernel_create(&host, module, "spin");
+    out = host_allocate(&host, 64);
+    stream = open_stream(&host, 40960);
+    instance_path(path, sizeof(path));
+    descriptor = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(descriptor >= 0);
+    assert_int_equal(fstat(descriptor, &status), 0);
+    for (unsigned i = 0; i < 2000; i++) {
+        /* Behind the lock, which is no data: every program of this user could break it. */
+        const long at =
+            256 + (long)(((uint64_t)rand_r(&seed) * 8191) % (uint64_t)(1 << 20)) / 8 * 8;
+        const uint64_t word = (uint64_t)rand_r(&seed) << 33 | (uint64_t)rand_r(&seed);
+
+        assert_int_equal(pwrite(descriptor, &word, sizeof(word), at), sizeof(word));
+        if (i % 200 == 0)
+            run_spin(&host, kernel, queue, out, 50);
+        if (i % 100 == 0)
+            (void)drain(&host, stream);
+    }
+    close(descriptor);
+    host.metric->stream_close(host.self, stream);
+    host.compute->queue_destroy(host.self, queue);
+    host.compute->kernel_destroy(host.self, kernel);
+    host.compute->module_destroy(host.self, module);
+    host_close(&host);
+}
+
+static void files_of_dead_processes__next_attach__removed(void **state)
+{
+    struct child child;
+    char error[1024], before[64];
+
+    (void)state;
+    snprintf(before, sizeof(before), "%s", getenv("ZETA_VGPU_INSTANCE"));
+    setenv("ZETA_VGPU_INSTANCE", "other.one", 1);
+    child = start_child(child_holds_unit);
+    setenv("ZETA_VGPU_INSTANCE", before, 1);
+    assert_true(hear(child.from));
+    assert_int_equal(attach(error, sizeof(error)), ZETA_PLUGIN_SUCCESS);
+    assert_int_equal(count_files(NULL, 0), 1); /* in use: left alone */
+    kill(child.pid, SIGKILL);
+    (void)end_child(&child);
+    assert_int_equal(count_files(NULL, 0), 1);
+    assert_int_equal(attach(error, sizeof(error)), ZETA_PLUGIN_SUCCESS);
+    assert_int_equal(count_files(NULL, 0), 0);
+}
+
+static unsigned count_entries(const char *path)
+{
+    DIR *listing = opendir(path);
+    unsigned count = 0;
+
+    assert_non_null(listing);
+    while (readdir(listing))
+        count++;
+    closedir(listing);
+    return count;
+}
+
+static void init_and_finish__a_hundred_times__nothing_left(void **state)
+{
+    unsigned descriptors = 0, threads = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < 100; i++) {
+        struct host host;
+        struct zeta_plugin_module *module;
+        struct zeta_plugin_kernel *kernel;
+        struct zeta_plugin_queue *queue;
+        struct zeta_plugin_stream *stream;
+        uint32_t *out;
+
+        host_open(&host, NULL);
+        module = kernel_file_load(&host);
+        kernel = kernel_create(&host, module, "spin");
+        queue = host_queue(&host, 0);
+        out = host_allocate(&host, 64);
+        stream = open_stream(&host, 1000000);
+        run_spin(&host, kernel, queue, out, 1);
+        host.metric->stream_close(host.self, stream);
+        host.compute->queue_destroy(host.self, queue);
+        host.compute->kernel_destroy(host.self, kernel);
+        host.compute->module_destroy(host.self, module);
+        /* The same object again, without a new negotiation. */
+        host.ops->finish(host.self);
+        assert_int_equal(host.ops->init(host.self), ZETA_PLUGIN_SUCCESS);
+        host_close(&host);
+        if (i == 0) {
+            descriptors = count_entries("/proc/self/fd");
+            threads = count_entries("/proc/self/task");
+        }
+    }
+    assert_int_equal(count_entries("/proc/self/fd"), descriptors);
+    assert_int_equal(count_entries("/proc/self/task"), threads);
+    assert_int_equal(count_files(NULL, 0), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_processes__child_runs__parent_counts_exactly),
+        cmocka_unit_test(killed_processes__any_moment__totals_never_fall),
+        cmocka_unit_test(unit__held_by_another__named_and_taken_over_after_its_death),
+        cmocka_unit_test(clock__shifted_by_the_first__same_for_the_others),
+        cmocka_unit_test(topology__other_one__refused_only_while_in_use),
+        cmocka_unit_test(file__link_or_open_to_others__refused),
+        cmocka_unit_test(file__rubbish__begun_anew),
+        cmocka_unit_test(file__rubbish_while_in_use__no_crash),
+        cmocka_unit_test(files_of_dead_processes__next_attach__removed),
+        cmocka_unit_test(init_and_finish__a_hundred_times__nothing_left),
+    };
+
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

@@ -1,0 +1,591 @@
+/* OA units: reports, periods, rings, programs, faults, virtual time. */
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "host.h"
+#include "kernel_file.h"
+
+#define REPORT 256u
+#define TICK_NS 40u
+#define TIMER_BIT (1u << 19)
+#define SWITCH_BIT (1u << 22)
+
+/* Counters by their place in the report. */
+enum {
+    CLOCKS = 0,
+    BUSY_CLOCKS = 1,
+    RETIRED = 5,
+    FP32 = 7,
+    BARRIERS = 16,
+    STORED = 19,
+    COPIED = 31,
+    GROUPS = 33,
+    KERNELS = 34
+};
+
+static uint8_t reports[16384][REPORT];
+
+static int setup(void **state)
+{
+    struct host *host = calloc(1, sizeof(*host));
+
+    host_open(host, NULL);
+    *state = host;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct host *host = *state;
+
+    host_close(host);
+    free(host);
+    return 0;
+}
+
+static struct zeta_plugin_stream *open_stream(struct host *host, const char *unit,
+                                              uint64_t period_ns, uint64_t notify_records,
+                                              const char *const *selections)
+{
+    struct zeta_plugin_stream *stream = NULL;
+
+    if (host_stream(host, unit, period_ns, notify_records, selections, &stream) != 0)
+        fail_msg("stream_open: %s", host_error(host));
+    return stream;
+}
+
+static void close_stream(struct host *host, struct zeta_plugin_stream *stream)
+{
+    host->metric->stream_close(host->self, stream);
+}
+
+static uint64_t device_ticks(struct host *host)
+{
+    struct zeta_plugin_clock clock = {.struct_size = sizeof(clock)};
+
+    assert_int_equal(host->device_ops->clock(host->self, host->device, &clock), 0);
+    return clock.device_ticks;
+}
+
+/* Reads until no report is left, across breaks; gives the number of reports. */
+static uint64_t drain(struct host *host, struct zeta_plugin_stream *stream, uint64_t *out_lost)
+{
+    struct zeta_plugin_read read;
+    uint64_t count = 0, got;
+
+    *out_lost = 0;
+    while ((got = host_read(host, stream, reports[count], 16384 - count, &read)) > 0) {
+        count += got;
+        *out_lost += read.lost;
+    }
+    return count;
+}
+
+static void open__first_report__at_once_and_of_now(void **state)
+{
+    struct host *host = *state;
+    const uint64_t before = device_ticks(host);
+    struct zeta_plugin_stream *stream = open_stream(host, "oa", 1000000000, 1, NULL);
+
+    assert_true(host->metric->stream_pending(host->self, stream) >= 1);
+    assert_int_equal(host_read(host, stream, reports, 16, NULL), 1);
+    assert_int_equal(report_u32(reports[0], 0), TIMER_BIT);
+    assert_true((uint32_t)(report_u32(reports[0], 4) - (uint32_t)before) < 25000000);
+    assert_int_equal(host_read(host, stream, reports, 16, NULL), 0);
+    close_stream(host, stream);
+}
+
+static void open__any_period__nearest_power_of_two_ticks(void **state)
+{
+    static const uint64_t cases[][2] = {{0, 10240},           {10000, 10240},
+                                        {50000, 40960},       {100000, 81920},
+                                        {500000, 655360},     {1000000, 1310720},
+                                        {10000000, 10485760}, {UINT64_MAX, UINT64_C(40) << 31}};
+    struct host *host = *state;
+    struct zeta_plugin_limits limits = {.struct_size = sizeof(limits)};
+
+    assert_int_equal(host->metric->limits(host->self, host->device, host_string("oa"), &limits), 0);
+    assert_int_equal(limits.min_period_ns, 10240);
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct zeta_plugin_stream_desc desc = {.struct_size = sizeof(desc),
+                                               .unit = host_string("dispatch"),
+                                               .period_ns = cases[i][0],
+                                               .record_bytes = REPORT};
+        struct zeta_plugin_stream *stream;
+
+        assert_int_equal(host->metric->stream_open(host->self, host->device, &desc, &stream), 0);
+        assert_int_equal(desc.period_ns, cases[i][1]);
+        assert_int_equal(desc.ring_records, 65536);
+        close_stream(host, stream);
+    }
+}
+
+static void idle__timer_reports__exact_times_and_nominal_clocks(void **state)
+{
+    struct host *host = *state;
+    struct zeta_plugin_stream *stream = open_stream(host, "oa", 1310720, 1, NULL);
+    uint64_t count, lost;
+
+    assert_true(host_pending(host, stream, 40));
+    count = drain(host, stream, &lost);
+    assert_int_equal(lost, 0);
+    for (uint64_t i = 1; i < count; i++) {
+        const uint32_t ticks = report_u32(reports[i], 4) - report_u32(reports[i - 1], 4);
+        const uint64_t clocks =
+            report_counter(reports[i], CLOCKS) - report_counter(reports[i - 1], CLOCKS);
+
+        assert_int_equal(report_u32(reports[i], 0), TIMER_BIT);
+        assert_int_equal(report_u32(reports[i], 4) % 32768, 0);
+        assert_true(i == 1 ? ticks <= 32768 : ticks == 32768);
+        /* 1 GHz: 40 clocks a tick. */
+        assert_int_equal(clocks, (uint64_t)ticks * 40);
+        assert_int_equal((uint32_t)report_counter(reports[i], CLOCKS), report_u32(reports[i], 12));
+        for (uint32_t c = BUSY_CLOCKS; c < 36; c++)
+            assert_int_equal(report_counter(reports[i], c), report_counter(reports[0], c));
+    }
+    close_stream(host, stream);
+}
+
+/* Runs matmul of size x size; the numbers do not matter. */
+static void run_matmul(struct host *host, struct zeta_plugin_module *module,
+                       struct zeta_plugin_queue *queue, uint32_t size)
+{
+    float *memory = host_allocate(host, 3 * size * size * sizeof(float));
+    struct zeta_plugin_kernel *kernel = kernel_create(host, module, "matmul");
+    struct {
+        void *left, *right, *product;
+        uint32_t size, unused;
+    } arguments = {memory, memory + size * size, memory + 2 * size * size, size, 0};
+    struct zeta_plugin_command command = kernel_launch(kernel, &arguments, size / 16, 16);
+
+    command.u.launch.group_count[1] = size / 16;
+    command.u.launch.group_size[1] = 16;
+    assert_int_equal(host_run(host, queue, &command, 1), ZETA_PLUGIN_SUCCESS);
+    host->compute->kernel_destroy(host->self, kernel);
+    assert_int_equal(host->compute->memory_free(host->self, memory), ZETA_PLUGIN_SUCCESS);
+}
+
+static void counts__matmul_and_copy__closed_formulas_hold(void **state)
+{
+    enum { SIZE = 64 };
+    struct host *host = *state;
+    struct zeta_plugin_module *module = kernel_file_load(host);
+    struct zeta_plugin_queue *queue = host_queue(host, 0);
+    struct zeta_plugin_stream *stream = open_stream(host, "oa", 327680, 1, NULL);
+    struct zeta_plugin_command copy = host_copy(host_allocate(host, 100000), reports, 100000);
+    uint64_t count, lost;
+
+    run_matmul(host, module, queue, SIZE);
+    assert_int_equal(host_run(host, queue, &copy, 1), ZETA_PLUGIN_SUCCESS);
+    assert_true(host_pending(host, stream, host->metric->stream_pending(host->self, stream) + 2));
+    count = drain(host, stream, &lost);
+    assert_int_equal(lost, 0);
+#define GREW(counter)                                                                              \
+    (report_counter(reports[count - 1], counter) - report_counter(reports[0], counter))
+    assert_int_equal(GREW(FP32), 2 * SIZE * SIZE * SIZE);
+    assert_int_equal(GREW(BARRIERS), SIZE * SIZE * SIZE / 8);
+    assert_int_equal(GREW(STORED), 4 * SIZE * SIZE);
+    assert_int_equal(GREW(GROUPS), SIZE / 16 * SIZE / 16);
+    assert_int_equal(GREW(KERNELS), 1);
+    assert_int_equal(GREW(COPIED), 100000);
+    assert_true(GREW(RETIRED) > GREW(FP32));
+    assert_true(GREW(BUSY_CLOCKS) > 0);
+    assert_true(GREW(CLOCKS) > GREW(BUSY_CLOCKS));
+    for (uint64_t i = 1; i < count; i++) {
+        for (uint32_t c = 0; c < 36; c++)
+            assert_true(report_counter(reports[i], c) >= report_counter(reports[i - 1], c));
+    }
+    close_stream(host, stream);
+    host->compute->queue_destroy(host->self, queue);
+    host->compute->module_destroy(host->self, module);
+}
+
+static bool readable(struct host *host, struct zeta_plugin_stream *stream, int timeout_ms)
+{
+    struct pollfd poll_fd = {.fd = host->metric->stream_descriptor(host->self, stream),
+                             .events = POLLIN};
+
+    assert_true(poll_fd.fd >= 0);
+    return poll(&poll_fd, 1, timeout_ms) == 1;
+}
+
+static void descriptor__n_pending__level_in_both_directions(void **state)
+{
+    struct host *host = *state;
+    struct zeta_plugin_stream *stream = open_stream(host, "oa", 1310720, 50, NULL);
+
+    assert_false(readable(host, stream, 0));
+    assert_true(readable(host, stream, 20000));
+    assert_true(host->metric->stream_pending(host->self, stream) >= 50);
+    assert_int_equal(host_read(host, stream, reports, 45, NULL), 45);
+    assert_false(readable(host, stream, 0));
+    assert_true(readable(host, stream, 20000));
+    close_stream(host, stream);
+}
+
+/* The notification comes, and counters grow, while one kernel runs on and on. */
+static void descriptor__endless_kernel__readable_while_it_runs(void **state)
+{
+    struct host *host = *state;
+    struct zeta_plugin_module *module = kernel_file_load(host);
+    struct zeta_plugin_kernel *kernel = kernel_create(host, module, "endless");
+    struct zeta_plugin_queue *queue = host_queue(host, 0);
+    uint32_t *flag = host_allocate(host, 64);
+    struct zeta_plugin_command command = kernel_launch(kernel, &flag, 8, 64);
+    struct zeta_plugin_stream *stream;
+    struct host_work work;
+    uint64_t count, lost;
+
+    assert_int_equal(host_submit(host, queue, &command, 1, &work), ZETA_PLUGIN_SUCCESS);
+    for (unsigned ms = 0; !*(volatile uint32_t *)flag && ms < 20000; ms++)
+        host_sleep_ms(1);
+    stream = open_stream(host, "oa", 1310720, 50, NULL);
+    assert_true(readable(host, stream, 20000));
+    assert_int_equal(work.done, 0);
+    count = drain(host, stream, &lost);
+    assert_true(report_counter(reports[count - 1], RETIRED) >
+                report_counter(reports[0], RETIRED) + 100000);
+    assert_true(report_u32(reports[count - 1], 8) != 0);
+    host->compute->queue_destroy(host->self, queue);
+    close_stream(host, stream);
+    host->compute->kernel_destroy(host->self, kernel);
+    host->compute->module_destroy(host->self, module);
+}
+
+static void ring__full__oldest_go_and_are_counted(void **state)
+{
+    static const struct host_setting settings[] = {{"fault.full_ring", "16"}, {NULL, NULL}};
+    static const char *const program[] = {"C1=reports", NULL};
+    struct zeta_plugin_read read;
+    struct zeta_plugin_stream *stream;
+    struct host host;
+    uint32_t next = 1;
+
+    (void)state;
+    host_open(&host, settings);
+    stream = open_stream(&host, "oa", 81920, 1, program);
+    for (unsigned round = 0; round < 20; round++) {
+        host_sleep_ms(round % 2 ? 4 : 1);
+        /* Every report is read or counted as lost, exactly. */
+        for (uint64_t got = 1, i; got > 0;) {
+            got = host_read(&host, stream, reports, 7, &read);
+            if (read.broken) {
+                assert_int_equal(read.reason, ZETA_PLUGIN_BREAK_OVERFLOW);
+                assert_true(read.lost > 0);
+            }
+            next += (uint32_t)read.lost;
+            for (i = 0; i < got; i++)
+                assert_int_equal(report_u32(reports[i], 224 + 4), next++);
+        }
+    }
+    assert_true(next > 500); /* so it did overflow: 20 rounds hold 320 at most */
+    close_stream(&host, stream);
+    host_close(&host);
+}
+
+static void fault_lost_reports__every_nth__break_before_the_next(void **state)
+{
+    static const struct host_setting settings[] = {{"fault.lost_reports", "5"}, {NULL, NULL}};
+    static const char *const program[] = {"C1=reports", NULL};
+    struct zeta_plugin_read read;
+    struct zeta_plugin_stream *stream;
+    struct host host;
+    uint32_t next = 1;
+
+    (void)state;
+    host_open(&host, settings);
+    stream = open_stream(&host, "oa", 655360, 1, program);
+    assert_true(host_pending(&host, stream, 30));
+    for (uint64_t got = 1; got > 0;) {
+        got = host_read(&host, stream, reports, 100, &read);
+        assert_true(got <= 4);
+        assert_int_equal(read.broken, got > 0 && next > 1);
+        if (read.broken) {
+            assert_int_equal(read.reason, ZETA_PLUGIN_BREAK_LOST);
+            assert_int_equal(read.lost, 1);
+            assert_int_equal(next % 5, 0);
+        }
+        next += (uint32_t)read.lost;
+        for (uint64_t i = 0; i < got; i++)
+            assert_int_equal(report_u32(reports[i], 224 + 4), next++);
+    }
+    close_stream(&host, stream);
+    host_close(&host);
+}
+
+static void program__each_selection__counts_what_it_says(void **state)
+{
+    static const char *const program[] = {"B0=counter:InstRetired",
+                                          "B1=counter:GroupsDispatched@subslice=0",
+                                          "B2=counter:GroupsDispatched@subslice=3",
+                                          "B3=counter:GroupsDispatched@slice=1",
+                                          "C0=ticks/4",
+                                          "C1=reports",
+                                          "C2=constant:305419896",
+                                          NULL};
+    struct host *host = *state;
+    struct zeta_plugin_module *module = kernel_file_load(host);
+    struct zeta_plugin_kernel *kernel = kernel_create(host, module, "count");
+    struct zeta_plugin_queue *queue = host_queue(host, 0);
+    uint32_t *counter = host_allocate(host, 64);
+    struct zeta_plugin_command command = kernel_launch(kernel, &counter, 10, 16);
+    struct zeta_plugin_stream *stream = open_stream(host, "oa", 655360, 1, program);
+    uint64_t count, lost;
+
+    assert_int_equal(host_run(host, queue, &command, 1), ZETA_PLUGIN_SUCCESS);
+    assert_true(host_pending(host, stream, host->metric->stream_pending(host->self, stream) + 2));
+    count = drain(host, stream, &lost);
+#define SELECTED(offset) (report_u32(reports[count - 1], offset) - report_u32(reports[0], offset))
+    assert_int_equal(SELECTED(192), (uint32_t)GREW(RETIRED));
+    /* Group i runs on subslice i mod 4: 10 groups are 3, 3, 2, 2. */
+    assert_int_equal(SELECTED(196), 3);
+    assert_int_equal(SELECTED(200), 2);
+    assert_int_equal(SELECTED(204), 4);
+    for (uint64_t i = 0; i < count; i++) {
+        assert_int_equal(report_u32(reports[i], 224) & 0x3fffffff, report_u32(reports[i], 4) / 4);
+        assert_int_equal(report_u32(reports[i], 228), i + 1);
+        assert_int_equal(report_u32(reports[i], 232), (uint32_t)(i + 1) * 305419896u);
+        assert_int_equal(report_u32(reports[i], 236), 0);
+    }
+    close_stream(host, stream);
+    host->compute->queue_destroy(host->self, queue);
+    host->compute->kernel_destroy(host->self, kernel);
+    host->compute->module_destroy(host->self, module);
+}
+
+static void program__bad_selections__refused_by_name(void **state)
+{
+    static const char *const bad[] = {"B8=counter:InstRetired",
+                                      "B0=counter:Nothing",
+                                      "B0=counter:L1Hits@slice=2",
+                                      "B0=counter:L1Hits@subslice=4",
+                                      "B0=counter:L1Hits@eu=1",
+                                      "C0=ticks/0",
+                                      "C0=constant:",
+                                      "C0=constant:4294967296",
+                                      "D0=reports",
+                                      "B0=",
+                                      "B0=reports2",
+                                      "C0=ticks/-1"};
+    static const char *const twice[] = {"B0=reports", "B0=reports", NULL};
+    struct host *host = *state;
+    struct zeta_plugin_stream *stream;
+
+    for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        const char *const program[] = {bad[i], NULL};
+
+        assert_int_equal(host_stream(host, "oa", 1000000, 1, program, &stream),
+                         ZETA_PLUGIN_INVALID_ARGUMENT);
+        assert_non_null(strstr(host_error(host), bad[i]));
+    }
+    assert_int_equal(host_stream(host, "oa", 1000000, 1, twice, &stream),
+                     ZETA_PLUGIN_INVALID_ARGUMENT);
+}
+
+static void units__two_of_them__exclusive_each(void **state)
+{
+    struct host *host = *state;
+    struct zeta_plugin_stream *first = open_stream(host, "oa", 1000000, 1, NULL);
+    struct zeta_plugin_stream *second = open_stream(host, "dispatch", 1000000, 1, NULL);
+    struct zeta_plugin_stream *third;
+    uint32_t pid = 0;
+
+    assert_int_equal(host_stream(host, "oa", 1000000, 1, NULL, &third),
+                     ZETA_PLUGIN_HANDLE_OBJECT_IN_USE);
+    assert_int_equal(host_stream(host, "other", 1000000, 1, NULL, &third),
+                     ZETA_PLUGIN_INVALID_ARGUMENT);
+    assert_int_equal(host->metric->holder(host->self, host->device, host_string("oa"), &pid), 0);
+    assert_true(pid != 0);
+    host_read(host, second, reports, 1, NULL);
+    assert_int_equal(report_u32(reports[0], 0), TIMER_BIT | 1);
+    /* A stopped stream gives up its unit and keeps its reports. */
+    assert_true(host_pending(host, first, 3));
+    host->metric->stream_stop(host->self, first);
+    host_sleep_ms(5);
+    pid = (uint32_t)host->metric->stream_pending(host->self, first);
+    third = open_stream(host, "oa", 1000000, 1, NULL);
+    assert_int_equal(host_read(host, first, reports, 16384, NULL), pid);
+    close_stream(host, third);
+    close_stream(host, second);
+    close_stream(host, first);
+    assert_int_equal(host->metric->holder(host->self, host->device, host_string("oa"), &pid), 0);
+    assert_int_equal(pid, 0);
+}
+
+static void fault_permission__open__refused_with_the_reason(void **state)
+{
+    static const struct host_setting settings[] = {{"fault.permission", "1"}, {NULL, NULL}};
+    struct zeta_plugin_stream *stream;
+    struct host host;
+
+    (void)state;
+    host_open(&host, settings);
+    assert_int_equal(host_stream(&host, "oa", 1000000, 1, NULL, &stream),
+                     ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS);
+    assert_non_null(strstr(host_error(&host), "fault.permission"));
+    host_close(&host);
+}
+
+static void fault_wrap_soon__timestamp_wraps__no_gap(void **state)
+{
+    static const struct host_setting settings[] = {{"fault.wrap_soon", "1"}, {NULL, NULL}};
+    struct zeta_plugin_stream *stream;
+    struct host host;
+    uint64_t count, lost;
+    unsigned wraps = 0;
+
+    (void)state;
+    host_open(&host, settings);
+    stream = open_stream(&host, "oa", 1310720, 1, NULL);
+    assert_true((uint32_t)device_ticks(&host) > UINT32_MAX - 30000000u);
+    host_sleep_ms(1300);
+    count = drain(&host, stream, &lost);
+    for (uint64_t i = 2; i < count; i++) {
+        const uint32_t before = report_u32(reports[i - 1], 4), now = report_u32(reports[i], 4);
+
+        assert_int_equal(now - before, 32768);
+        wraps += now < before;
+    }
+    assert_int_equal(wraps, 1);
+    /* One clock: the device's value wrapped as well and is close to the last report. */
+    assert_true((uint32_t)device_ticks(&host) - report_u32(reports[count - 1], 4) < 25000000);
+    close_stream(&host, stream);
+    host_close(&host);
+}
+
+static void switches__selected__a_report_each_with_its_totals(void **state)
+{
+    static const char *const program[] = {"switches", NULL};
+    struct host *host = *state;
+    struct zeta_plugin_module *module = kernel_file_load(host);
+    struct zeta_plugin_kernel *kernel = kernel_create(host, module, "count");
+    struct zeta_plugin_queue *queue = host_queue(host, 0);
+    uint32_t *counter = host_allocate(host, 64);
+    struct zeta_plugin_command command = kernel_launch(kernel, &counter, 10, 16);
+    struct zeta_plugin_stream *stream = open_stream(host, "oa", 10000000, 1, program);
+    uint64_t count, lost;
+    unsigned switches = 0;
+
+    for (unsigned i = 0; i < 5; i++)
+        assert_int_equal(host_run(host, queue, &command, 1), ZETA_PLUGIN_SUCCESS);
+    host_sleep_ms(30);
+    count = drain(host, stream, &lost);
+    for (uint64_t i = 1; i < count; i++) {
+        assert_true((int32_t)(report_u32(reports[i], 4) - report_u32(reports[i - 1], 4)) > 0);
+        if (report_u32(reports[i], 0) != SWITCH_BIT)
+            continue;
+        /* In turn: the context begins, with the work before it; it ends, with its own. */
+        assert_int_equal(report_u32(reports[i], 8) != 0, switches % 2 == 0);
+        switches++;
+        assert_int_equal(report_counter(reports[i], KERNELS) - report_counter(reports[0], KERNELS),
+                         switches / 2);
+    }
+    assert_int_equal(switches, 10);
+    close_stream(host, stream);
+    host->compute->queue_destroy(host->self, queue);
+    host->compute->kernel_destroy(host->self, kernel);
+    host->compute->module_destroy(host->self, module);
+}
+
+/* One run in virtual time: gives the reports and their number. */
+static uint64_t run_virtual(const struct host_setting *settings, uint8_t *out_bytes)
+{
+    struct zeta_plugin_module *module;
+    struct zeta_plugin_stream *stream;
+    struct zeta_plugin_queue *queue;
+    struct zeta_plugin_command copy;
+    struct host host;
+    uint64_t count, lost;
+
+    host_open(&host, settings);
+    module = kernel_file_load(&host);
+    queue = host_queue(&host, 0);
+    stream = open_stream(&host, "oa", 10240, 1, NULL);
+    copy = host_copy(host_allocate(&host, 1u << 20), reports, 1u << 20);
+    run_matmul(&host, module, queue, 128);
+    assert_int_equal(host_run(&host, queue, &copy, 1), ZETA_PLUGIN_SUCCESS);
+    run_matmul(&host, module, queue, 32);
+    count = drain(&host, stream, &lost);
+    assert_int_equal(lost, 0);
+    memcpy(out_bytes, reports, count * REPORT);
+    close_stream(&host, stream);
+    host.compute->queue_destroy(host.self, queue);
+    host.compute->module_destroy(host.self, module);
+    host_close(&host);
+    return count;
+}
+
+static void virtual_time__any_number_of_workers__same_bytes(void **state)
+{
+    static const struct host_setting settings[2][3] = {
+        {{"clock", "virtual"}, {"workers", "1"}, {NULL, NULL}},
+        {{"clock", "virtual"}, {"workers", "3"}, {NULL, NULL}}};
+    uint8_t *bytes[2] = {malloc(sizeof(reports)), malloc(sizeof(reports))};
+    uint64_t counts[2];
+
+    (void)state;
+    counts[0] = run_virtual(settings[0], bytes[0]);
+    assert_true(counts[0] > 16);
+    assert_true(report_counter(bytes[0] + (counts[0] - 1) * REPORT, FP32) > 0);
+    for (unsigned i = 0; i < 4; i++) {
+        counts[1] = run_virtual(settings[i % 2], bytes[1]);
+        assert_int_equal(counts[0], counts[1]);
+        assert_memory_equal(bytes[0], bytes[1], counts[0] * REPORT);
+    }
+    free(bytes[0]);
+    free(bytes[1]);
+}
+
+/* A reader beside the writer, at the shortest period: nothing is lost, nothing is torn. */
+static void shortest_period__concurrent_reads__every_report_whole(void **state)
+{
+    static const char *const program[] = {"C1=reports", NULL};
+    struct host *host = *state;
+    struct zeta_plugin_stream *stream = open_stream(host, "oa", 10240, 1, program);
+    struct zeta_plugin_read read;
+    uint32_t next = 1;
+
+    for (unsigned round = 0; round < 100; round++) {
+        uint64_t got = host_read(host, stream, reports, 16384, &read);
+
+        assert_int_equal(read.broken, 0);
+        for (uint64_t i = 0; i < got; i++) {
+            assert_int_equal(report_u32(reports[i], 0), TIMER_BIT);
+            assert_int_equal(report_u32(reports[i], 228), next++);
+        }
+        host_sleep_ms(2);
+    }
+    assert_true(next > 200 * 97 / 2);
+    close_stream(host, stream);
+}
+
+#define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH(open__first_report__at_once_and_of_now),
+        WITH(open__any_period__nearest_power_of_two_ticks),
+        WITH(idle__timer_reports__exact_times_and_nominal_clocks),
+        WITH(counts__matmul_and_copy__closed_formulas_hold),
+        WITH(descriptor__n_pending__level_in_both_directions),
+        WITH(descriptor__endless_kernel__readable_while_it_runs),
+        cmocka_unit_test(ring__full__oldest_go_and_are_counted),
+        cmocka_unit_test(fault_lost_reports__every_nth__break_before_the_next),
+        WITH(program__each_selection__counts_what_it_says),
+        WITH(program__bad_selections__refused_by_name),
+        WITH(units__two_of_them__exclusive_each),
+        cmocka_unit_test(fault_permission__open__refused_with_the_reason),
+        cmocka_unit_test(fault_wrap_soon__timestamp_wraps__no_gap),
+        WITH(switches__selected__a_report_each_with_its_totals),
+        cmocka_unit_test(virtual_time__any_number_of_workers__same_bytes),
+        WITH(shortest_period__concurrent_reads__every_report_whole),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -18,8 +18,7 @@ static struct zeta_yaml_document *parse(const char *text)
     struct zeta_diagnostics sink = {0};
     struct zeta_yaml_document *document = NULL;
 
-    if (zeta_yaml_parse(text, strlen(text), "t.yaml", NULL, &sink, &document) !=
-        ZE_RESULT_SUCCESS)
+    if (zeta_yaml_parse(text, strlen(text), "t.yaml", NULL, &sink, &document) != ZE_RESULT_SUCCESS)
         fail_msg("%s", sink.first_error);
     assert_int_equal(sink.count[ZETA_SEVERITY_ERROR], 0);
     return document;

@@ -21,6 +21,10 @@
 #define NAME_BYTES 256
 #define PLUGIN_PREFIX "ZETA_PLUGIN_"
 
+/* Values of kept variables that stand for something else: the store holds no empty value. */
+#define KEPT_EMPTY "\n" /* set, but empty: takes a setting back to its default */
+#define KEPT_USED "\r"  /* a declared setting has taken it */
+
 struct state {
     struct zeta_setting_store store;       /* values in effect, defaults included */
     struct zeta_setting_store environment; /* variables that belong to plugins, by their name */
@@ -80,7 +84,7 @@ static bool keep_plugin_variables(struct zeta_setting_store *environment)
         if (!zeta_known_setting_find(variable)) {
             (void)snprintf(origin, sizeof(origin), "environment %s", variable);
             /* An empty variable must be remembered as well: it removes a value. */
-            if (!zeta_store_set(environment, variable, equals[1] ? equals + 1 : "\n", origin))
+            if (!zeta_store_set(environment, variable, equals[1] ? equals + 1 : KEPT_EMPTY, origin))
                 return false;
         }
     }
@@ -217,9 +221,16 @@ static bool full_name(char *out_name, size_t size_bytes, const char *id, const c
     return length > 0 && (size_t)length < size_bytes;
 }
 
+static bool is_used(const struct zeta_setting_entry *kept)
+{
+    return strcmp(kept->value, KEPT_USED) == 0;
+}
+
 static const char *kept_value(const struct zeta_setting_entry *kept)
 {
-    return strcmp(kept->value, "\n") == 0 ? "" : kept->value;
+    return strcmp(kept->value, KEPT_EMPTY) == 0 || strcmp(kept->value, KEPT_USED) == 0
+               ? ""
+               : kept->value;
 }
 
 ze_result_t zeta_settings_declare(const char *id, const char *key, const char *variable,
@@ -235,7 +246,9 @@ ze_result_t zeta_settings_declare(const char *id, const char *key, const char *v
         !variable_name(derived, sizeof(derived), id, key))
         return ZE_RESULT_SUCCESS; /* nobody can have set a name of that length */
     kept = zeta_store_find(&state->environment, derived);
-    if (kept && !apply_variable(&state->store, name, derived, kept_value(kept)))
+    if (kept && !is_used(kept) &&
+        (!apply_variable(&state->store, name, derived, kept_value(kept)) ||
+         !zeta_store_set(&state->environment, derived, KEPT_USED, "")))
         return no_memory();
     own = variable ? zeta_paths_environment(variable) : NULL;
     if (own && !apply_variable(&state->store, name, variable, own))
@@ -282,7 +295,7 @@ static bool apply_to_undeclared(struct state *state, const char *id)
             !variable_name(derived, sizeof(derived), id, name + strlen(prefix)))
             continue;
         kept = zeta_store_find(&state->environment, derived);
-        if (!kept)
+        if (!kept || is_used(kept))
             continue;
         if (!apply_variable(&state->store, name, derived, kept_value(kept)))
             return false;

@@ -1,0 +1,112 @@
+/*
+ * Log lines: levels by topic, one line each, nothing on standard output.
+ */
+#include "core/util/log.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char path[] = "/tmp/zeta-log-XXXXXX";
+static char written[16384];
+
+static int setup(void **state)
+{
+    int fd;
+
+    (void)state;
+    (void)snprintf(path, sizeof(path), "/tmp/zeta-log-XXXXXX");
+    fd = mkstemp(path);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    zeta_log_reset();
+    return unlink(path);
+}
+
+static const char *read_log(void)
+{
+    FILE *file = fopen(path, "r");
+    size_t length;
+
+    assert_non_null(file);
+    length = fread(written, 1, sizeof(written) - 1, file);
+    written[length] = '\0';
+    assert_int_equal(fclose(file), 0);
+    return written;
+}
+
+static void log__level__decides(void **state)
+{
+    (void)state;
+    zeta_log_configure("info", path);
+    zeta_log(ZETA_LOG_ERROR, "plugin", "one %d", 1);
+    zeta_log(ZETA_LOG_INFO, "plugin", "two");
+    zeta_log(ZETA_LOG_DEBUG, "plugin", "three");
+    assert_string_equal(read_log(), "zeta: error: plugin: one 1\nzeta: info: plugin: two\n");
+}
+
+static void log__topic__has_its_own_level(void **state)
+{
+    (void)state;
+    zeta_log_configure("plugin=trace,error, metric=debug", path);
+    assert_true(zeta_log_enabled(ZETA_LOG_TRACE, "plugin"));
+    assert_true(zeta_log_enabled(ZETA_LOG_DEBUG, "metric"));
+    assert_false(zeta_log_enabled(ZETA_LOG_TRACE, "metric"));
+    assert_true(zeta_log_enabled(ZETA_LOG_ERROR, "other"));
+    assert_false(zeta_log_enabled(ZETA_LOG_WARN, "other"));
+}
+
+static void log__unconfigured__writes_warnings(void **state)
+{
+    (void)state;
+    assert_true(zeta_log_enabled(ZETA_LOG_WARN, "x"));
+    assert_false(zeta_log_enabled(ZETA_LOG_INFO, "x"));
+}
+
+static void log__control_characters_and_length__are_tamed(void **state)
+{
+    static char long_text[20000];
+
+    (void)state;
+    memset(long_text, 'a', sizeof(long_text) - 1);
+    zeta_log_configure("info", path);
+    zeta_log(ZETA_LOG_INFO, "plugin", "a\nb\033[31m");
+    zeta_log(ZETA_LOG_INFO, "plugin", "%s", long_text);
+    (void)read_log();
+    assert_ptr_equal(strstr(written, "zeta: info: plugin: a b [31m\n"), written);
+    assert_true(strlen(written) < 5000);
+    assert_int_equal(written[strlen(written) - 1], '\n');
+    assert_non_null(strstr(written, "a...\n"));
+}
+
+static void log__nonsense_in_the_choice__is_left_out(void **state)
+{
+    (void)state;
+    zeta_log_configure("error", path);
+    zeta_log_configure("loud,debug,=info,x=", "/nonexistent/folder/file");
+    assert_true(zeta_log_enabled(ZETA_LOG_DEBUG, "x"));
+    assert_false(zeta_log_enabled(ZETA_LOG_TRACE, "x"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(log__level__decides, setup, teardown),
+        cmocka_unit_test_setup_teardown(log__topic__has_its_own_level, setup, teardown),
+        cmocka_unit_test_setup_teardown(log__unconfigured__writes_warnings, setup, teardown),
+        cmocka_unit_test_setup_teardown(log__control_characters_and_length__are_tamed, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(log__nonsense_in_the_choice__is_left_out, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+/*
+ * The small parts: lists, growing text, threads, trust.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/util/clock.h"
+#include "core/util/list.h"
+#include "core/util/thread.h"
+#include "core/util/trust.h"
+
+static void list__many_items__keeps_their_order(void **state)
+{
+    struct zeta_list list = {0};
+    static char items[1000];
+
+    (void)state;
+    for (size_t i = 0; i < 1000; i++)
+        assert_true(zeta_list_add(&list, &items[i]));
+    assert_int_equal(list.count, 1000);
+    for (size_t i = 0; i < 1000; i++)
+        assert_ptr_equal(list.items[i], &items[i]);
+    zeta_list_finish(&list);
+    assert_int_equal(list.count, 0);
+}
+
+static void text__added_pieces__are_joined(void **state)
+{
+    struct zeta_text text = {0};
+
+    (void)state;
+    assert_string_equal(zeta_text_get(&text), "");
+    for (int i = 0; i < 100; i++)
+        zeta_text_add(&text, "%d,", i);
+    zeta_text_append(&text, "end", 3);
+    assert_false(text.failed);
+    assert_int_equal(text.length, 10 * 2 + 90 * 3 + 3);
+    assert_memory_equal(zeta_text_get(&text), "0,1,2,", 6);
+    assert_string_equal(zeta_text_get(&text) + text.length - 6, "99,end");
+    zeta_text_finish(&text);
+}
+
+static void text__impossible_length__is_remembered_as_failure(void **state)
+{
+    struct zeta_text text = {0};
+
+    (void)state;
+    zeta_text_add(&text, "kept");
+    zeta_text_append(&text, "x", SIZE_MAX / 2);
+    assert_true(text.failed);
+    zeta_text_add(&text, "more");
+    assert_string_equal(zeta_text_get(&text), "kept");
+    zeta_text_finish(&text);
+}
+
+static void *look_at_thread(void *context)
+{
+    char *name = context;
+    sigset_t mask;
+
+    (void)pthread_getname_np(pthread_self(), name, 16);
+    (void)pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    return sigismember(&mask, SIGINT) && sigismember(&mask, SIGTERM) && sigismember(&mask, SIGUSR1)
+               ? context
+               : NULL;
+}
+
+static void thread__started__blocks_signals_and_leaves_ours(void **state)
+{
+    char name[16] = "";
+    pthread_t thread;
+    sigset_t mask;
+    void *result = NULL;
+
+    (void)state;
+    assert_int_equal(zeta_thread_start("zeta-test", look_at_thread, name, &thread),
+                     ZE_RESULT_SUCCESS);
+    (void)pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    assert_int_equal(sigismember(&mask, SIGINT), 0);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, name);
+}
+
+static void clock__conversions__are_exact(void **state)
+{
+    struct timespec time = zeta_clock_timespec(UINT64_C(3000000007));
+    uint64_t first_ns = zeta_clock_monotonic_ns();
+
+    (void)state;
+    assert_int_equal(time.tv_sec, 3);
+    assert_int_equal(time.tv_nsec, 7);
+    assert_true(zeta_clock_monotonic_ns() >= first_ns);
+    assert_true(zeta_clock_raw_ns() > 0);
+}
+
+/* Opens a fresh file below a directory with the modes, and asks for trust. */
+static bool trusted(mode_t folder_mode, mode_t file_mode, uid_t owner, enum zeta_trust level,
+                    bool named, char *reason, size_t reason_bytes)
+{
+    char folder[] = "/tmp/zeta-trust-XXXXXX";
+    char path[64];
+    bool answer;
+    int fd;
+
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof(path), "%s/file", folder);
+    fd = open(path, O_RDWR | O_CREAT, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(fchmod(fd, file_mode), 0);
+    if (owner != 0)
+        assert_int_equal(fchown(fd, owner, (gid_t)-1), 0);
+    assert_int_equal(chmod(folder, folder_mode), 0);
+    answer = zeta_trust_check(fd, level, named, reason, reason_bytes);
+    (void)close(fd);
+    (void)unlink(path);
+    (void)rmdir(folder);
+    return answer;
+}
+
+static void trust__modes__decide_by_level(void **state)
+{
+    char reason[512] = "";
+
+    (void)state;
+    assert_true(trusted(0777, 0666, 0, ZETA_TRUST_USER, false, reason, sizeof(reason)));
+    assert_true(trusted(0755, 0664, 0, ZETA_TRUST_ROOT, false, reason, sizeof(reason)));
+    assert_false(trusted(0755, 0666, 0, ZETA_TRUST_ROOT, true, reason, sizeof(reason)));
+    assert_non_null(strstr(reason, "/file is writable by everybody"));
+    assert_false(trusted(0777, 0644, 0, ZETA_TRUST_ROOT, true, reason, sizeof(reason)));
+    assert_non_null(strstr(reason, "chmod o-w"));
+    assert_true(trusted(01777, 0644, 0, ZETA_TRUST_PRIVILEGED, false, reason, sizeof(reason)));
+    assert_false(trusted(0755, 0664, 0, ZETA_TRUST_PRIVILEGED, true, reason, sizeof(reason)));
+    assert_non_null(strstr(reason, "by its group"));
+    assert_false(trusted(0775, 0644, 0, ZETA_TRUST_PRIVILEGED, true, reason, sizeof(reason)));
+}
+
+static void trust__other_owner__only_where_root_named_the_path(void **state)
+{
+    char reason[512] = "";
+
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("needs root to make files of another owner\n");
+        skip();
+    }
+    assert_true(trusted(0755, 0644, 12345, ZETA_TRUST_ROOT, true, reason, sizeof(reason)));
+    assert_false(trusted(0755, 0644, 12345, ZETA_TRUST_ROOT, false, reason, sizeof(reason)));
+    assert_non_null(strstr(reason, "belongs to user 12345"));
+    assert_false(trusted(0755, 0644, 12345, ZETA_TRUST_PRIVILEGED, true, reason, sizeof(reason)));
+    assert_true(trusted(0755, 0644, 12345, ZETA_TRUST_USER, false, reason, sizeof(reason)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(list__many_items__keeps_their_order),
+        cmocka_unit_test(text__added_pieces__are_joined),
+        cmocka_unit_test(text__impossible_length__is_remembered_as_failure),
+        cmocka_unit_test(thread__started__blocks_signals_and_leaves_ours),
+        cmocka_unit_test(clock__conversions__are_exact),
+        cmocka_unit_test(trust__modes__decide_by_level),
+        cmocka_unit_test(trust__other_owner__only_where_root_named_the_path),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

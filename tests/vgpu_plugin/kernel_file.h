@@ -1,5 +1,5 @@
 /*
- * The compiled test kernels (kernels.c) for tests that launch.
+ * The compiled test kernels (kernels/plugin_kernels.c) for tests that launch.
  */
 #ifndef ZETA_TESTS_VGPU_PLUGIN_KERNEL_FILE_H
 #define ZETA_TESTS_VGPU_PLUGIN_KERNEL_FILE_H

@@ -11,7 +11,7 @@
 /* The driver in use; explanations are asked of it. */
 static ze_driver_handle_t driver_in_use;
 
-static void say(const char *format, va_list arguments)
+static void __attribute__((format(printf, 1, 0))) say(const char *format, va_list arguments)
 {
     (void)fprintf(stderr, "%s: ", program_invocation_short_name);
     (void)vfprintf(stderr, format, arguments);

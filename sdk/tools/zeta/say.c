@@ -5,7 +5,7 @@
 
 #include <zeta/zeta.h>
 
-static void say(const char *format, va_list arguments)
+static void __attribute__((format(printf, 1, 0))) say(const char *format, va_list arguments)
 {
     (void)fputs("zeta: ", stderr);
     (void)vfprintf(stderr, format, arguments);

@@ -16,6 +16,7 @@
 
 #define FAKE_RECORD_BYTES 64u
 #define FAKE_TICKS_PER_RECORD 25u
+#define FAKE_MARK 0x5ec0edu
 
 /** A record as it stands in memory, little-endian. */
 struct fake_record {
@@ -23,7 +24,8 @@ struct fake_record {
     uint32_t timestamp;
     uint32_t a[2];
     uint32_t tile;
-    uint32_t zero[11];
+    uint32_t zero[10];
+    uint32_t mark; /**< FAKE_MARK: a record of only zero bytes would be padding */
 };
 
 /** What the backend saw of the library. */

@@ -154,7 +154,8 @@ static void write_record(const struct unit *unit, uint32_t number, uint8_t *targ
     struct fake_record record = {.report_id = number,
                                  .timestamp = number * FAKE_TICKS_PER_RECORD,
                                  .a = {number, number * 3},
-                                 .tile = unit->tile};
+                                 .tile = unit->tile,
+                                 .mark = FAKE_MARK};
 
     memcpy(target, &record, sizeof(record));
 }

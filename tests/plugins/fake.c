@@ -64,10 +64,11 @@ static uint32_t find(const struct zeta_plugin *self, const char *id, size_t leng
 static void add_device(struct zeta_plugin *self, const char *id, size_t length)
 {
     struct zeta_plugin_device *device = &self->devices[self->count];
-    const char *slash = memchr(id, '/', length);
+    const char *slash;
 
     if (self->count == DEVICES_MAX || length == 0 || length >= sizeof(device->id))
         return;
+    slash = memchr(id, '/', length);
     device->parent = slash ? find(self, id, (size_t)(slash - id)) : UINT32_MAX;
     device->tile = 0;
     for (uint32_t i = 0; slash && i < self->count; i++)

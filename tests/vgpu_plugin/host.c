@@ -23,6 +23,24 @@ struct zeta_plugin_host {
     char output[4096];
 };
 
+/* Plugin objects live as long as the process, so somebody has to know them for ever. */
+struct object {
+    struct object *next;
+    struct zeta_plugin *self;
+};
+
+static struct object *objects;
+
+static void keep(struct zeta_plugin *self)
+{
+    struct object *object = calloc(1, sizeof(*object));
+
+    assert_non_null(object);
+    object->self = self;
+    object->next = objects;
+    objects = object;
+}
+
 static void on_log(struct zeta_plugin_host *host, uint32_t level, struct zeta_plugin_string text)
 {
     (void)host;
@@ -136,6 +154,7 @@ uint32_t host_try_open(struct host *host, const struct host_setting *settings)
     host->services->settings = settings;
     offer.host = host->services;
     assert_int_equal(entry.function(&offer, &answer), ZETA_PLUGIN_SUCCESS);
+    keep(answer.self);
     host->self = answer.self;
     host->ops = answer.ops;
     host->device_ops = answer.ops->device;

@@ -51,3 +51,10 @@ struct zeta_plugin_command kernel_launch(struct zeta_plugin_kernel *kernel, cons
     };
     return command;
 }
+
+void kernel_wait_for(const _Atomic uint32_t *flag)
+{
+    for (unsigned ms = 0; atomic_load(flag) != 1 && ms < 20000; ms++)
+        host_sleep_ms(1);
+    assert_int_equal(atomic_load(flag), 1);
+}

@@ -16,4 +16,7 @@ struct zeta_plugin_kernel *kernel_create(struct host *host, struct zeta_plugin_m
 struct zeta_plugin_command kernel_launch(struct zeta_plugin_kernel *kernel, const void *arguments,
                                          uint32_t groups, uint32_t items);
 
+/** Waits (at most 20 s) until a kernel wrote 1; fails the test if it does not. */
+void kernel_wait_for(const _Atomic uint32_t *flag);
+
 #endif

@@ -168,7 +168,7 @@ static void child_launches(const struct child *parent)
     host_open(&host, NULL);
     kernel = kernel_create(&host, kernel_file_load(&host), "spin");
     queue = host_queue(&host, 0);
-    out = host_allocate(&host, 64);
+    out = host_allocate(&host, 64 * sizeof(*out));
     say(parent->to);
     while (hear(parent->from)) {
         for (unsigned i = 0; i < 10; i++)
@@ -221,7 +221,7 @@ static void child_launches_on(const struct child *parent)
     host_open(&host, NULL);
     kernel = kernel_create(&host, kernel_file_load(&host), "spin");
     queue = host_queue(&host, 0);
-    out = host_allocate(&host, 64);
+    out = host_allocate(&host, 64 * sizeof(*out));
     say(parent->to);
     for (;;)
         run_spin(&host, kernel, queue, out, 50);
@@ -463,7 +463,7 @@ static void file__rubbish_while_in_use__no_crash(void **state)
     queue = host_queue(&host, 0);
     module = kernel_file_load(&host);
     kernel = kernel_create(&host, module, "spin");
-    out = host_allocate(&host, 64);
+    out = host_allocate(&host, 64 * sizeof(*out));
     stream = open_stream(&host, 40960);
     instance_path(path, sizeof(path));
     descriptor = open(path, O_RDWR | O_CLOEXEC);
@@ -538,7 +538,7 @@ static void init_and_finish__a_hundred_times__nothing_left(void **state)
         module = kernel_file_load(&host);
         kernel = kernel_create(&host, module, "spin");
         queue = host_queue(&host, 0);
-        out = host_allocate(&host, 64);
+        out = host_allocate(&host, 64 * sizeof(*out));
         stream = open_stream(&host, 1000000);
         run_spin(&host, kernel, queue, out, 1);
         host.metric->stream_close(host.self, stream);

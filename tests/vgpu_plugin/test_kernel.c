@@ -279,27 +279,20 @@ static void launch__wild_store__fault_names_it_and_device_recovers(void **state)
     f->host.compute->kernel_destroy(f->host.self, count);
 }
 
-static void wait_for_flag(const volatile uint32_t *flag)
-{
-    for (unsigned ms = 0; !*flag && ms < 20000; ms++)
-        host_sleep_ms(1);
-    assert_int_equal(*flag, 1);
-}
-
 static void launch__endless__interrupted_by_destroy(void **state)
 {
     struct fixture *f = *state;
     struct zeta_plugin_kernel *endless = kernel_create(&f->host, f->module, "endless");
     struct zeta_plugin_kernel *count = kernel_create(&f->host, f->module, "count");
-    uint32_t *memory = host_allocate(&f->host, 64);
-    uint32_t *counter = memory + 4;
+    _Atomic uint32_t *memory = host_allocate(&f->host, 64);
+    uint32_t *counter = host_allocate(&f->host, 64);
     struct zeta_plugin_command first = kernel_launch(endless, &memory, 4, 16);
     struct zeta_plugin_command second = kernel_launch(count, &counter, 1, 1);
     struct zeta_plugin_queue *others[2] = {host_queue(&f->host, 0), host_queue(&f->host, 0)};
     struct host_work work, waiting[2];
 
     assert_int_equal(host_submit(&f->host, f->queue, &first, 1, &work), ZETA_PLUGIN_SUCCESS);
-    wait_for_flag(memory);
+    kernel_wait_for(memory);
     for (unsigned i = 0; i < 2; i++)
         assert_int_equal(host_submit(&f->host, others[i], &second, 1, &waiting[i]), 0);
     host_sleep_ms(10);
@@ -327,7 +320,7 @@ static void process__exits_with_an_endless_kernel__ends(void **state)
         struct host host;
         struct zeta_plugin_command command;
         struct host_work work;
-        uint32_t *flag;
+        _Atomic uint32_t *flag;
 
         alarm(20);
         host_open(&host, NULL);
@@ -336,7 +329,7 @@ static void process__exits_with_an_endless_kernel__ends(void **state)
             kernel_launch(kernel_create(&host, kernel_file_load(&host), "endless"), &flag, 1, 1);
         if (host_submit(&host, host_queue(&host, 0), &command, 1, &work) != 0)
             _exit(1);
-        wait_for_flag(flag);
+        kernel_wait_for(flag);
         exit(7);
     }
     assert_int_equal(waitpid(child, &status, 0), child);

@@ -235,15 +235,14 @@ static void descriptor__endless_kernel__readable_while_it_runs(void **state)
     struct zeta_plugin_module *module = kernel_file_load(host);
     struct zeta_plugin_kernel *kernel = kernel_create(host, module, "endless");
     struct zeta_plugin_queue *queue = host_queue(host, 0);
-    uint32_t *flag = host_allocate(host, 64);
+    _Atomic uint32_t *flag = host_allocate(host, 64);
     struct zeta_plugin_command command = kernel_launch(kernel, &flag, 8, 64);
     struct zeta_plugin_stream *stream;
     struct host_work work;
     uint64_t count, lost;
 
     assert_int_equal(host_submit(host, queue, &command, 1, &work), ZETA_PLUGIN_SUCCESS);
-    for (unsigned ms = 0; !*(volatile uint32_t *)flag && ms < 20000; ms++)
-        host_sleep_ms(1);
+    kernel_wait_for(flag);
     stream = open_stream(host, "oa", 1310720, 50, NULL);
     assert_true(readable(host, stream, 20000));
     assert_int_equal(work.done, 0);

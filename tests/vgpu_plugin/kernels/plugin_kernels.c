@@ -46,10 +46,10 @@ void reverse(uint32_t *numbers, uint32_t *local)
 VGPU_KERNEL(reverse, ARG_GLOBAL, ARG_LOCAL);
 
 /* Runs until somebody stops the device; tells that it began. */
-void endless(volatile uint32_t *flag)
+void endless(uint32_t *flag)
 {
-    *flag = 1;
-    while (*flag)
+    vgpu_atomic_exchange(flag, 1);
+    while (vgpu_atomic_add(flag, 0))
         ;
 }
 VGPU_KERNEL(endless, ARG_GLOBAL);
@@ -61,7 +61,7 @@ void spin(uint32_t *out, uint32_t rounds)
 
     for (uint32_t i = 0; i < rounds; i++)
         x = x * 1664525u + 1013904223u;
-    out[0] = x;
+    out[vgpu_global_id(0)] = x;
 }
 VGPU_KERNEL(spin, ARG_GLOBAL, ARG_VALUE(uint32_t));
 

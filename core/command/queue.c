@@ -116,6 +116,11 @@ void zeta_queue_destroy(struct zeta_queue *queue)
 {
     if (!queue)
         return;
+    /* Abandoned work is reported on this thread: an old sentence would look like its reason. */
+    (void)pthread_mutex_lock(&queue->lock);
+    if (queue->running)
+        zeta_error_clear();
+    (void)pthread_mutex_unlock(&queue->lock);
     queue->backend->compute.queue_destroy(queue->backend->self, queue->plugin_queue);
     zeta_queue_release_finished(queue);
     (void)pthread_mutex_lock(&queue->lock);

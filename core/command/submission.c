@@ -149,6 +149,19 @@ static void lose_events(const struct zeta_submission *submission)
     }
 }
 
+/*
+ * The plugin left its sentence on this thread. What follows a lost submission is lost without one,
+ * and the first reason is the one to keep.
+ */
+static void note_fault(struct zeta_device *device)
+{
+    const char *sentence = zeta_error_describe();
+
+    if (*sentence)
+        zeta_device_note_fault(device, sentence);
+    zeta_error_clear();
+}
+
 void zeta_host_submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *cookie,
                                uint32_t result)
 {
@@ -157,8 +170,7 @@ void zeta_host_submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *
     struct zeta_backend *backend = queue->backend;
 
     if (result != ZETA_PLUGIN_SUCCESS) {
-        zeta_device_note_fault(queue->device, zeta_error_describe());
-        zeta_error_clear();
+        note_fault(queue->device);
         lose_events(submission);
     }
     if (submission->fence && result == ZETA_PLUGIN_SUCCESS)

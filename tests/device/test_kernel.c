@@ -1,0 +1,173 @@
+/* Kernels: names, properties, arguments, group sizes. */
+#include "harness.h"
+
+static void name__asked_for_its_size_first__is_terminated(void **state)
+{
+    const struct harness *h = *state;
+    ze_kernel_handle_t kernel = harness_kernel(h, "refuse");
+    char name[16];
+    size_t size = 0;
+
+    assert_success(zeKernelGetName(kernel, &size, NULL));
+    assert_int_equal(size, 7);
+    memset(name, 'x', sizeof(name));
+    assert_success(zeKernelGetName(kernel, &size, name));
+    assert_string_equal(name, "refuse");
+    size = 6;
+    assert_result(ZE_RESULT_ERROR_INVALID_SIZE, zeKernelGetName(kernel, &size, name));
+    assert_int_equal(size, 7);
+    assert_success(zeKernelDestroy(kernel));
+    assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, zeKernelGetName(kernel, &size, name));
+}
+
+static void attributes__of_the_source__are_copied(void **state)
+{
+    const struct harness *h = *state;
+    ze_kernel_handle_t kernel = harness_kernel(h, "add");
+    char text[32];
+    char *buffer = text;
+    uint32_t size = 0;
+
+    assert_success(zeKernelGetSourceAttributes(kernel, &size, NULL));
+    assert_int_equal(size, sizeof("fake(1) steered"));
+    assert_success(zeKernelGetSourceAttributes(kernel, &size, &buffer));
+    assert_string_equal(text, "fake(1) steered");
+    size = 3;
+    assert_result(ZE_RESULT_ERROR_INVALID_SIZE,
+                  zeKernelGetSourceAttributes(kernel, &size, &buffer));
+    assert_success(zeKernelDestroy(kernel));
+}
+
+static void properties__with_garbage_or_a_chain__are_filled(void **state)
+{
+    const struct harness *h = *state;
+    ze_kernel_handle_t kernel = harness_kernel(h, "size");
+    ze_kernel_max_group_size_properties_ext_t most = {
+        .stype = ZE_STRUCTURE_TYPE_KERNEL_MAX_GROUP_SIZE_EXT_PROPERTIES};
+    ze_kernel_preferred_group_size_properties_t preferred = {
+        .stype = ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES, .pNext = &most};
+    ze_kernel_properties_t p = {.stype = 0, .pNext = &preferred};
+
+    assert_success(zeKernelGetProperties(kernel, &p));
+    assert_int_equal(p.numKernelArgs, 2);
+    assert_int_equal(p.requiredGroupSizeX, 8);
+    assert_int_equal(p.requiredGroupSizeY, 0);
+    assert_true(p.maxSubgroupSize >= 1);
+    assert_int_equal(p.privateMemSize, 64);
+    assert_int_equal(preferred.preferredMultiple, 1);
+    assert_int_equal(most.maxGroupSize, 128);
+    p.pNext = (void *)(uintptr_t)0x1;
+    assert_success(zeKernelGetProperties(kernel, &p));
+    assert_success(zeKernelDestroy(kernel));
+}
+
+static void arguments__of_every_kind__are_checked(void **state)
+{
+    const struct harness *h = *state;
+    ze_kernel_handle_t add = harness_kernel(h, "add");
+    ze_kernel_handle_t size = harness_kernel(h, "size");
+    uint64_t value = 1;
+
+    assert_result(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
+                  zeKernelSetArgumentValue(add, 2, 8, &value));
+    assert_result(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+                  zeKernelSetArgumentValue(add, 0, 4, &value));
+    assert_result(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+                  zeKernelSetArgumentValue(add, 1, 9, &value));
+    assert_success(zeKernelSetArgumentValue(add, 0, 8, NULL));
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeKernelSetArgumentValue(size, 1, 8, &value));
+    assert_result(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+                  zeKernelSetArgumentValue(size, 1, 0, NULL));
+    assert_result(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+                  zeKernelSetArgumentValue(size, 1, 4097, NULL));
+    assert_success(zeKernelSetArgumentValue(size, 1, 4096, NULL));
+    assert_success(zeKernelDestroy(add));
+    assert_success(zeKernelDestroy(size));
+}
+
+static void group_size__limits__are_kept(void **state)
+{
+    const struct harness *h = *state;
+    ze_kernel_handle_t add = harness_kernel(h, "add");
+    ze_kernel_handle_t size = harness_kernel(h, "size");
+
+    assert_success(zeKernelSetGroupSize(add, 8, 4, 4));
+    assert_result(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION, zeKernelSetGroupSize(add, 8, 4, 5));
+    assert_result(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION, zeKernelSetGroupSize(add, 0, 1, 1));
+    assert_result(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION,
+                  zeKernelSetGroupSize(add, 1, 1, 65));
+    assert_result(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION,
+                  zeKernelSetGroupSize(add, UINT32_MAX, UINT32_MAX, UINT32_MAX));
+    assert_success(zeKernelSetGroupSize(size, 8, 2, 1));
+    assert_result(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION,
+                  zeKernelSetGroupSize(size, 4, 2, 1));
+    assert_success(zeKernelDestroy(add));
+    assert_success(zeKernelDestroy(size));
+}
+
+static void suggest__any_global_size__gives_divisors_that_fit(void **state)
+{
+    const struct harness *h = *state;
+    ze_kernel_handle_t kernel = harness_kernel(h, "add");
+    ze_kernel_handle_t required = harness_kernel(h, "size");
+    uint32_t x = 0;
+    uint32_t y = 0;
+    uint32_t z = 0;
+    static const uint32_t sizes[][3] = {{1024, 1, 1},    {7, 5, 3},         {4099, 1, 1},
+                                        {256, 256, 256}, {1, 1, 1},         {30, 30, 30},
+                                        {1, 1, 100000},  {UINT32_MAX, 2, 2}};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        assert_success(
+            zeKernelSuggestGroupSize(kernel, sizes[i][0], sizes[i][1], sizes[i][2], &x, &y, &z));
+        assert_true(x > 0 && y > 0 && z > 0);
+        assert_int_equal(sizes[i][0] % x, 0);
+        assert_int_equal(sizes[i][1] % y, 0);
+        assert_int_equal(sizes[i][2] % z, 0);
+        assert_success(zeKernelSetGroupSize(kernel, x, y, z));
+    }
+    assert_success(zeKernelSuggestGroupSize(kernel, 1024, 1, 1, &x, &y, &z));
+    assert_int_equal(x, 128);
+    assert_success(zeKernelSuggestGroupSize(required, 64, 1, 1, &x, &y, &z));
+    assert_int_equal(x, 8);
+    assert_result(ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION,
+                  zeKernelSuggestGroupSize(kernel, 0, 1, 1, &x, &y, &z));
+    assert_success(zeKernelDestroy(kernel));
+    assert_success(zeKernelDestroy(required));
+}
+
+static void state__flags_and_offsets__are_kept(void **state)
+{
+    const struct harness *h = *state;
+    ze_kernel_handle_t kernel = harness_kernel(h, "add");
+    ze_kernel_indirect_access_flags_t flags = 1;
+
+    assert_success(zeKernelGetIndirectAccess(kernel, &flags));
+    assert_int_equal(flags, 0);
+    assert_success(zeKernelSetIndirectAccess(kernel, ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST |
+                                                         ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED));
+    assert_success(zeKernelGetIndirectAccess(kernel, &flags));
+    assert_int_equal(flags,
+                     ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST | ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED);
+    assert_result(ZE_RESULT_ERROR_INVALID_ENUMERATION, zeKernelSetIndirectAccess(kernel, 0x8));
+    assert_success(zeKernelSetCacheConfig(kernel, 0));
+    assert_result(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                  zeKernelSetCacheConfig(kernel, ZE_CACHE_CONFIG_FLAG_LARGE_SLM));
+    assert_success(zeKernelSetGlobalOffsetExp(kernel, 1, 2, 3));
+    assert_success(zeKernelDestroy(kernel));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(name__asked_for_its_size_first__is_terminated),
+        cmocka_unit_test(attributes__of_the_source__are_copied),
+        cmocka_unit_test(properties__with_garbage_or_a_chain__are_filled),
+        cmocka_unit_test(arguments__of_every_kind__are_checked),
+        cmocka_unit_test(group_size__limits__are_kept),
+        cmocka_unit_test(suggest__any_global_size__gives_divisors_that_fit),
+        cmocka_unit_test(state__flags_and_offsets__are_kept),
+    };
+
+    return cmocka_run_group_tests(tests, harness_setup, harness_teardown);
+}

@@ -1,0 +1,145 @@
+/* Modules and build logs. */
+#include "harness.h"
+
+static ze_result_t create(const struct harness *h, ze_module_format_t format, const char *image,
+                          size_t bytes, ze_module_handle_t *out_module,
+                          ze_module_build_log_handle_t *out_log)
+{
+    const ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                                   .format = format,
+                                   .inputSize = bytes,
+                                   .pInputModule = (const uint8_t *)image,
+                                   .pBuildFlags = ""};
+
+    return zeModuleCreate(h->context, h->device, &desc, out_module, out_log);
+}
+
+static void read_log(ze_module_build_log_handle_t log, char *text, size_t room)
+{
+    size_t size = 0;
+
+    assert_success(zeModuleBuildLogGetString(log, &size, NULL));
+    assert_in_range(size, 1, room);
+    assert_success(zeModuleBuildLogGetString(log, &size, text));
+    assert_int_equal(strlen(text) + 1, size);
+    if (size > 1) {
+        size_t small = size - 1;
+
+        assert_result(ZE_RESULT_ERROR_INVALID_SIZE, zeModuleBuildLogGetString(log, &small, text));
+        assert_int_equal(small, size);
+    }
+    assert_success(zeModuleBuildLogDestroy(log));
+}
+
+static void native__good_image__has_names_image_and_globals(void **state)
+{
+    const struct harness *h = *state;
+    static const char image[] = "FAKE add hold";
+    ze_module_handle_t module = NULL;
+    ze_module_build_log_handle_t log = NULL;
+    ze_module_properties_t properties = {.flags = 7};
+    const char *names[3] = {NULL, NULL, NULL};
+    uint8_t copy[64];
+    char text[64];
+    uint32_t count = 0;
+    size_t size = 0;
+    void *address = NULL;
+
+    assert_success(create(h, ZE_MODULE_FORMAT_NATIVE, image, sizeof(image) - 1, &module, &log));
+    read_log(log, text, sizeof(text));
+    assert_string_equal(text, "");
+    assert_success(zeModuleGetKernelNames(module, &count, NULL));
+    assert_int_equal(count, 2);
+    count = 3;
+    assert_success(zeModuleGetKernelNames(module, &count, names));
+    assert_int_equal(count, 2);
+    assert_string_equal(names[0], "add");
+    assert_string_equal(names[1], "hold");
+    assert_success(zeModuleGetNativeBinary(module, &size, NULL));
+    assert_int_equal(size, sizeof(image) - 1);
+    size = sizeof(copy);
+    assert_success(zeModuleGetNativeBinary(module, &size, copy));
+    assert_int_equal(size, sizeof(image) - 1);
+    assert_memory_equal(copy, image, size);
+    size = 2;
+    assert_result(ZE_RESULT_ERROR_INVALID_SIZE, zeModuleGetNativeBinary(module, &size, copy));
+    assert_success(zeModuleGetGlobalPointer(module, "image", &size, &address));
+    assert_int_equal(size, sizeof(image) - 1);
+    assert_memory_equal(address, image, size);
+    assert_success(zeModuleGetGlobalPointer(module, "image", NULL, NULL));
+    assert_result(ZE_RESULT_ERROR_INVALID_GLOBAL_NAME,
+                  zeModuleGetGlobalPointer(module, "imag", &size, &address));
+    assert_success(zeModuleGetProperties(module, &properties));
+    assert_int_equal(properties.flags, 0);
+    assert_success(zeModuleDestroy(module));
+    assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, zeModuleDestroy(module));
+    assert_int_equal(h->control->live_modules(), 1);
+}
+
+static void native__bad_image__fails_with_the_log_of_the_plugin(void **state)
+{
+    const struct harness *h = *state;
+    ze_module_handle_t module = NULL;
+    ze_module_build_log_handle_t log = NULL;
+    char text[64];
+
+    assert_result(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY,
+                  create(h, ZE_MODULE_FORMAT_NATIVE, "LAKE", 4, &module, &log));
+    assert_non_null(strstr(harness_sentence(h), "not a FAKE image"));
+    assert_null(module);
+    read_log(log, text, sizeof(text));
+    assert_string_equal(text, "the image does not start with FAKE");
+    assert_result(ZE_RESULT_ERROR_INVALID_SIZE,
+                  create(h, ZE_MODULE_FORMAT_NATIVE, "FAKE", 0, &module, NULL));
+    assert_result(ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                  create(h, (ze_module_format_t)9, "FAKE", 4, &module, NULL));
+    assert_result(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+                  create(h, ZE_MODULE_FORMAT_NATIVE, NULL, 4, &module, NULL));
+}
+
+static void spirv__without_a_compiler__says_what_is_missing(void **state)
+{
+    const struct harness *h = *state;
+    ze_module_handle_t module = NULL;
+    ze_module_build_log_handle_t log = NULL;
+    char text[512];
+
+    assert_result(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
+                  create(h, ZE_MODULE_FORMAT_IL_SPIRV, "\x03\x02\x23\x07", 4, &module, &log));
+    assert_non_null(strstr(harness_sentence(h), "SPIR-V"));
+    read_log(log, text, sizeof(text));
+    assert_non_null(strstr(text, "compiler"));
+    assert_non_null(strstr(text, "ZE_MODULE_FORMAT_NATIVE"));
+    assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, zeModuleBuildLogDestroy(log));
+}
+
+static void destroy__with_kernels__is_refused_until_they_are_gone(void **state)
+{
+    const struct harness *h = *state;
+    ze_module_handle_t module = NULL;
+    ze_kernel_handle_t kernel = NULL;
+    ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "hold"};
+
+    assert_success(create(h, ZE_MODULE_FORMAT_NATIVE, "FAKE hold", 9, &module, NULL));
+    assert_success(zeKernelCreate(module, &desc, &kernel));
+    assert_result(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, zeModuleDestroy(module));
+    desc.pKernelName = "absent";
+    assert_result(ZE_RESULT_ERROR_INVALID_KERNEL_NAME, zeKernelCreate(module, &desc, &kernel));
+    assert_non_null(strstr(harness_sentence(h), "absent"));
+    desc.pKernelName = NULL;
+    assert_result(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zeKernelCreate(module, &desc, &kernel));
+    assert_success(zeKernelDestroy(kernel));
+    assert_success(zeModuleDestroy(module));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(native__good_image__has_names_image_and_globals),
+        cmocka_unit_test(native__bad_image__fails_with_the_log_of_the_plugin),
+        cmocka_unit_test(spirv__without_a_compiler__says_what_is_missing),
+        cmocka_unit_test(destroy__with_kernels__is_refused_until_they_are_gone),
+    };
+
+    return cmocka_run_group_tests(tests, harness_setup, harness_teardown);
+}

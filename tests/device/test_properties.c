@@ -1,0 +1,286 @@
+/* What devices say about themselves. */
+#include "harness.h"
+
+#include <time.h>
+
+#include <zeta/zeta.h>
+
+static void device_get__any_count__gives_stable_handles(void **state)
+{
+    const struct harness *h = *state;
+    ze_device_handle_t devices[4] = {0};
+    uint32_t count = 0;
+
+    assert_success(zeDeviceGet(h->driver, &count, NULL));
+    assert_int_equal(count, 1);
+    count = 4;
+    assert_success(zeDeviceGet(h->driver, &count, devices));
+    assert_int_equal(count, 1);
+    assert_ptr_equal(devices[0], h->device);
+    count = 2;
+    assert_success(zeDeviceGet(h->driver, &count, NULL));
+    assert_int_equal(count, 1);
+}
+
+static void sub_devices__of_root_and_tile__know_each_other(void **state)
+{
+    const struct harness *h = *state;
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2};
+    ze_device_handle_t root = h->device;
+    uint32_t count = 1;
+
+    assert_success(zeDeviceGetRootDevice(h->device, &root));
+    assert_null(root);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_success(zeDeviceGetRootDevice(h->tiles[i], &root));
+        assert_ptr_equal(root, h->device);
+        assert_success(zeDeviceGetProperties(h->tiles[i], &properties));
+        assert_true(properties.flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE);
+        assert_int_equal(properties.subdeviceId, i);
+    }
+    assert_success(zeDeviceGetSubDevices(h->tiles[0], &count, &root));
+    assert_int_equal(count, 0);
+    count = 0;
+    assert_success(zeDeviceGetSubDevices(h->device, &count, NULL));
+    assert_int_equal(count, 2);
+}
+
+static void properties__of_the_root__are_those_of_the_plugin(void **state)
+{
+    const struct harness *h = *state;
+    ze_device_properties_t p = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2};
+
+    memset(p.name, 0x55, sizeof(p.name));
+    assert_success(zeDeviceGetProperties(h->device, &p));
+    assert_int_equal(p.type, ZE_DEVICE_TYPE_GPU);
+    assert_string_equal(p.name, "Fake GPU");
+    assert_int_equal(p.vendorId, 0x1fa4e);
+    assert_int_equal(p.flags, ZE_DEVICE_PROPERTY_FLAG_INTEGRATED);
+    assert_int_equal(p.numSlices * p.numSubslicesPerSlice * p.numEUsPerSubslice, 16);
+    assert_int_equal(p.numThreadsPerEU, 8);
+    assert_int_equal(p.timerResolution, FAKE_TIMER_HZ);
+    assert_int_equal(p.timestampValidBits, 32);
+    assert_int_equal(p.kernelTimestampValidBits, 32);
+    assert_memory_equal(p.uuid.id, "fake", 4);
+    assert_int_equal(p.stype, ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2);
+}
+
+static void timer_resolution__any_other_type__is_nanoseconds(void **state)
+{
+    const struct harness *h = *state;
+    static const uint32_t types[] = {ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES, 0, 0xcafe1234};
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        /* Random type and a pointer that is no address at all: what programs really pass. */
+        ze_device_properties_t p = {.stype = (ze_structure_type_t)types[i],
+                                    .pNext = (void *)(uintptr_t)0xfeedfacecafebee0};
+
+        assert_success(zeDeviceGetProperties(h->device, &p));
+        assert_int_equal(p.timerResolution, 40);
+    }
+}
+
+static void properties__chained_structs__are_filled(void **state)
+{
+    const struct harness *h = *state;
+    ze_eu_count_ext_t eus = {.stype = ZE_STRUCTURE_TYPE_EU_COUNT_EXT};
+    ze_event_query_kernel_timestamps_ext_properties_t times = {
+        .stype = ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_PROPERTIES, .pNext = &eus};
+    ze_device_properties_t p = {.stype = 0, .pNext = &times};
+
+    assert_success(zeDeviceGetProperties(h->device, &p));
+    assert_int_equal(eus.numTotalEUs, 16);
+    assert_int_equal(times.flags, ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_KERNEL |
+                                      ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_SYNCHRONIZED);
+    assert_ptr_equal(p.pNext, &times);
+}
+
+static void compute_and_module__of_the_root__are_plausible(void **state)
+{
+    const struct harness *h = *state;
+    ze_device_compute_properties_t compute = {.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES};
+    ze_device_module_properties_t module = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES};
+
+    assert_success(zeDeviceGetComputeProperties(h->device, &compute));
+    assert_int_equal(compute.maxTotalGroupSize, 256);
+    assert_int_equal(compute.maxGroupSizeZ, 64);
+    assert_int_equal(compute.maxGroupCountX, 65535);
+    assert_int_equal(compute.maxSharedLocalMemory, 4096);
+    assert_int_equal(compute.numSubGroupSizes, 1);
+    assert_int_equal(compute.subGroupSizes[0], 1);
+    assert_success(zeDeviceGetModuleProperties(h->device, &module));
+    assert_int_equal(module.spirvVersionSupported, 0);
+    assert_int_equal(module.flags, ZE_DEVICE_MODULE_FLAG_FP64);
+    assert_int_equal(module.fp16flags, 0);
+    assert_int_not_equal(module.fp64flags, 0);
+    assert_int_equal(module.maxArgumentsSize, 1024);
+}
+
+static void queue_groups__any_count__follow_the_rule_of_counts(void **state)
+{
+    const struct harness *h = *state;
+    ze_command_queue_group_properties_t groups[3] = {0};
+    uint32_t count = 0;
+
+    assert_success(zeDeviceGetCommandQueueGroupProperties(h->device, &count, NULL));
+    assert_int_equal(count, 2);
+    count = 3;
+    assert_success(zeDeviceGetCommandQueueGroupProperties(h->device, &count, groups));
+    assert_int_equal(count, 2);
+    assert_true(groups[0].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE);
+    assert_int_equal(groups[0].numQueues, 2);
+    assert_int_equal(groups[1].flags, ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY);
+    assert_int_equal(groups[1].maxMemoryFillPatternSize, 4);
+    assert_int_equal(groups[2].numQueues, 0);
+}
+
+static void memory_and_caches__of_the_root__are_listed(void **state)
+{
+    const struct harness *h = *state;
+    ze_device_memory_properties_t memory = {0};
+    ze_device_cache_properties_t cache = {0};
+    ze_device_memory_access_properties_t access = {0};
+    uint32_t count = 5;
+
+    assert_success(zeDeviceGetMemoryProperties(h->device, &count, NULL));
+    assert_int_equal(count, 1);
+    assert_success(zeDeviceGetMemoryProperties(h->device, &count, &memory));
+    assert_string_equal(memory.name, "Fake memory");
+    assert_int_equal(memory.totalSize, 1u << 30);
+    assert_int_equal(memory.maxBusWidth, 64);
+    count = 1;
+    assert_success(zeDeviceGetCacheProperties(h->device, &count, &cache));
+    assert_int_equal(count, 1);
+    assert_int_equal(cache.cacheSize, 65536);
+    assert_int_equal(cache.flags, ZE_DEVICE_CACHE_PROPERTY_FLAG_USER_CONTROL);
+    assert_success(zeDeviceGetMemoryAccessProperties(h->device, &access));
+    assert_true(access.deviceAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_RW);
+    assert_int_equal(access.sharedSystemAllocCapabilities, 0);
+}
+
+static void what_is_not_there__images_and_sharing__is_zero(void **state)
+{
+    const struct harness *h = *state;
+    ze_device_image_properties_t image;
+    ze_device_external_memory_properties_t external;
+
+    memset(&image, 0xff, sizeof(image));
+    memset(&external, 0xff, sizeof(external));
+    image.pNext = NULL;
+    external.pNext = NULL;
+    assert_success(zeDeviceGetImageProperties(h->device, &image));
+    assert_int_equal(image.maxImageDims1D | image.maxImageDims2D | image.maxImageDims3D, 0);
+    assert_int_equal(image.maxSamplers | image.maxReadImageArgs | image.maxWriteImageArgs, 0);
+    assert_success(zeDeviceGetExternalMemoryProperties(h->device, &external));
+    assert_int_equal(external.memoryAllocationImportTypes | external.imageExportTypes, 0);
+}
+
+static void pci__address_of_the_plugin__is_given(void **state)
+{
+    const struct harness *h = *state;
+    ze_pci_ext_properties_t pci = {.stype = (ze_structure_type_t)77,
+                                   .pNext = (void *)(uintptr_t)0x1234567812345670};
+
+    assert_success(zeDevicePciGetPropertiesExt(h->device, &pci));
+    assert_int_equal(pci.address.bus, 3);
+    assert_int_equal(pci.maxSpeed.genVersion, -1);
+}
+
+static void vector_width__of_a_compute_device__is_one_entry(void **state)
+{
+    const struct harness *h = *state;
+    ze_device_vector_width_properties_ext_t width = {0};
+    uint32_t count = 0;
+
+    assert_success(zeDeviceGetVectorWidthPropertiesExt(h->device, &count, NULL));
+    assert_int_equal(count, 1);
+    assert_success(zeDeviceGetVectorWidthPropertiesExt(h->device, &count, &width));
+    assert_int_equal(width.native_vector_width_float, 1);
+    assert_int_equal(width.native_vector_width_half, 0);
+}
+
+static void peers__of_one_driver__reach_each_other(void **state)
+{
+    const struct harness *h = *state;
+    ze_device_p2p_properties_t p2p = {0};
+    ze_bool_t can = 0;
+
+    assert_success(zeDeviceCanAccessPeer(h->tiles[0], h->tiles[1], &can));
+    assert_int_equal(can, 1);
+    can = 0;
+    assert_success(zeDeviceCanAccessPeer(h->device, h->device, &can));
+    assert_int_equal(can, 1);
+    assert_success(zeDeviceGetP2PProperties(h->device, h->tiles[0], &p2p));
+    assert_true(p2p.flags & ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS);
+    assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                  zeDeviceCanAccessPeer(h->device, NULL, &can));
+}
+
+static void timestamps__read_twice__grow_together(void **state)
+{
+    const struct harness *h = *state;
+    const struct timespec pause = {.tv_nsec = 2000000};
+    uint64_t host[2];
+    uint64_t device[2];
+
+    assert_success(zeDeviceGetStatus(h->device));
+    assert_success(zeDeviceGetGlobalTimestamps(h->device, &host[0], &device[0]));
+    nanosleep(&pause, NULL);
+    assert_success(zeDeviceGetGlobalTimestamps(h->device, &host[1], &device[1]));
+    assert_true(host[1] > host[0]);
+    assert_true(device[0] <= UINT32_MAX && device[1] <= UINT32_MAX);
+    uint64_t passed_ns = ((device[1] - device[0]) & UINT32_MAX) * 40;
+    assert_true(passed_ns + 1000 >= host[1] - host[0] && passed_ns <= host[1] - host[0] + 1000);
+    /* The valid bits are masked. */
+    h->control->set_ticks(UINT64_C(0x500000007));
+    assert_success(zeDeviceGetGlobalTimestamps(h->device, &host[0], &device[0]));
+    h->control->set_ticks(0);
+    assert_int_equal(device[0], 7);
+}
+
+static void info__of_a_device__names_its_plugins(void **state)
+{
+    const struct harness *h = *state;
+    struct zeta_device_info info = {.struct_size = sizeof(info)};
+    struct zeta_device_info prefix = {.struct_size = offsetof(struct zeta_device_info, compute),
+                                      .compute = "kept"};
+
+    assert_success(zetaDeviceGetInfo(h->device, &info));
+    assert_string_equal(info.id, "fake0");
+    assert_string_equal(info.device_class, "hardware");
+    assert_string_equal(info.compute, "fake");
+    assert_string_equal(info.stream, "");
+    assert_success(zetaDeviceGetInfo(h->tiles[1], &info));
+    assert_string_equal(info.id, "fake0.1");
+    /* A program that was built when the struct was shorter. */
+    assert_success(zetaDeviceGetInfo(h->device, &prefix));
+    assert_string_equal(prefix.id, "fake0");
+    assert_string_equal(prefix.compute, "kept");
+    prefix.struct_size = 0;
+    assert_result(ZE_RESULT_ERROR_INVALID_SIZE, zetaDeviceGetInfo(h->device, &prefix));
+    assert_result(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zetaDeviceGetInfo(h->device, NULL));
+    assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                  zetaDeviceGetInfo((ze_device_handle_t)h->context, &info));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(device_get__any_count__gives_stable_handles),
+        cmocka_unit_test(sub_devices__of_root_and_tile__know_each_other),
+        cmocka_unit_test(properties__of_the_root__are_those_of_the_plugin),
+        cmocka_unit_test(timer_resolution__any_other_type__is_nanoseconds),
+        cmocka_unit_test(properties__chained_structs__are_filled),
+        cmocka_unit_test(compute_and_module__of_the_root__are_plausible),
+        cmocka_unit_test(queue_groups__any_count__follow_the_rule_of_counts),
+        cmocka_unit_test(memory_and_caches__of_the_root__are_listed),
+        cmocka_unit_test(what_is_not_there__images_and_sharing__is_zero),
+        cmocka_unit_test(pci__address_of_the_plugin__is_given),
+        cmocka_unit_test(vector_width__of_a_compute_device__is_one_entry),
+        cmocka_unit_test(peers__of_one_driver__reach_each_other),
+        cmocka_unit_test(timestamps__read_twice__grow_together),
+        cmocka_unit_test(info__of_a_device__names_its_plugins),
+    };
+
+    return cmocka_run_group_tests(tests, harness_setup, harness_teardown);
+}

@@ -1,0 +1,34 @@
+/*
+ * What a test can do with the fake device beside using it through the API.
+ *
+ * The fake device computes nothing: its kernels are functions of the plugin that tests steer. They
+ * are named in the native image, which is the text "FAKE" and names separated by blanks:
+ *
+ *   add    (pointer to u64, u64 value)      adds value to *pointer once per work-group
+ *   size   (pointer to u64, local memory)   stores the size of the local memory
+ *   hold                                    runs until fake_control.release(), or forever
+ *   fault                                   fails, and the device is lost until the queue is gone
+ *   refuse                                  fails, but the device stays
+ */
+#ifndef ZETA_TESTS_HARNESS_FAKE_H
+#define ZETA_TESTS_HARNESS_FAKE_H
+
+#include <stdint.h>
+
+#define FAKE_IMAGE "FAKE add size hold fault refuse"
+#define FAKE_TIMER_HZ UINT64_C(25000000)
+#define FAKE_FAULT_SENTENCE "kernel fault stored to address 16 in work-item 3"
+
+/** Functions of the loaded plugin; the symbol "fake_control" of its library. */
+struct fake_control {
+    void (*release)(void);          /**< lets every "hold" end, also later ones, until hold() */
+    void (*hold)(void);             /**< makes later ones wait again; so it is at the start */
+    uint32_t (*holding)(void);      /**< kernels that are held now */
+    uint32_t (*live_kernels)(void); /**< kernels of the plugin that were not destroyed */
+    uint32_t (*live_modules)(void);
+    uint32_t (*live_memory)(void);     /**< allocations */
+    void (*set_ticks)(uint64_t ticks); /**< makes the timer stand there; 0: it runs */
+    void (*set_late)(uint32_t ms); /**< delay between the last command and the report of its end */
+};
+
+#endif

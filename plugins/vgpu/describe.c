@@ -342,30 +342,54 @@ static bool read_events(struct reader *reader, yaml_parser_t *parser)
     return true;
 }
 
+enum zeta_vgpu_result zeta_vgpu_description_parse(struct zeta_vgpu_description *description,
+                                                  const char *text, size_t length, const char *name,
+                                                  zeta_vgpu_unknown_key_fn unknown, void *context,
+                                                  struct zeta_vgpu_message *out_message)
+{
+    struct reader reader = {.description = description,
+                            .path = name,
+                            .unknown = unknown,
+                            .context = context,
+                            .message = out_message};
+    yaml_parser_t parser;
+    bool good;
+
+    if (!yaml_parser_initialize(&parser)) {
+        snprintf(out_message->text, sizeof(out_message->text), "%.300s: no memory", name);
+        return ZETA_VGPU_OUT_OF_MEMORY;
+    }
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
+    good = read_events(&reader, &parser);
+    yaml_parser_delete(&parser);
+    return good ? ZETA_VGPU_OK : ZETA_VGPU_INVALID_ARGUMENT;
+}
+
 enum zeta_vgpu_result zeta_vgpu_description_load(struct zeta_vgpu_description *description,
                                                  const char *path, zeta_vgpu_unknown_key_fn unknown,
                                                  void *context,
                                                  struct zeta_vgpu_message *out_message)
 {
-    struct reader reader = {.description = description,
-                            .path = path,
-                            .unknown = unknown,
-                            .context = context,
-                            .message = out_message};
+    enum zeta_vgpu_result result = ZETA_VGPU_INVALID_ARGUMENT;
     FILE *file = fopen(path, "re");
-    yaml_parser_t parser;
-    bool good = false;
+    char *text = malloc(ZETA_VGPU_DESCRIPTION_BYTES + 1);
+    size_t length;
 
-    if (!file) {
+    if (!file || !text) {
         snprintf(out_message->text, sizeof(out_message->text), "%.300s cannot be read: %s", path,
                  strerror(errno));
-        return ZETA_VGPU_INVALID_ARGUMENT;
+    } else {
+        length = fread(text, 1, ZETA_VGPU_DESCRIPTION_BYTES + 1, file);
+        if (ferror(file) || length > ZETA_VGPU_DESCRIPTION_BYTES)
+            snprintf(out_message->text, sizeof(out_message->text),
+                     "%.300s cannot be read, or has more than %u bytes", path,
+                     ZETA_VGPU_DESCRIPTION_BYTES);
+        else
+            result = zeta_vgpu_description_parse(description, text, length, path, unknown, context,
+                                                 out_message);
     }
-    if (yaml_parser_initialize(&parser)) {
-        yaml_parser_set_input_file(&parser, file);
-        good = read_events(&reader, &parser);
-        yaml_parser_delete(&parser);
-    }
-    fclose(file);
-    return good ? ZETA_VGPU_OK : ZETA_VGPU_INVALID_ARGUMENT;
+    if (file)
+        fclose(file);
+    free(text);
+    return result;
 }

@@ -7,6 +7,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "engine.h"
@@ -80,12 +81,22 @@ const char *zeta_vgpu_description_key(uint32_t index);
 typedef void (*zeta_vgpu_unknown_key_fn)(void *context, const char *path, unsigned line,
                                          const char *key);
 
+/** Largest file that is read. */
+#define ZETA_VGPU_DESCRIPTION_BYTES 65536u
+
 /**
- * Applies a YAML file: a mapping of names to values, one level of sections.
+ * Applies a YAML text: a mapping of names to values, one level of sections.
  *
- * @out_message  path, line, column and reason
- * Errors: INVALID_ARGUMENT when it cannot be read or holds a bad value.
+ * @name         of the text in messages
+ * @out_message  name, line, column and reason
+ * Errors: INVALID_ARGUMENT when it is malformed or holds a bad value.
  */
+enum zeta_vgpu_result zeta_vgpu_description_parse(struct zeta_vgpu_description *description,
+                                                  const char *text, size_t length, const char *name,
+                                                  zeta_vgpu_unknown_key_fn unknown, void *context,
+                                                  struct zeta_vgpu_message *out_message);
+
+/** The same for a file; INVALID_ARGUMENT also when it cannot be read or is too large. */
 enum zeta_vgpu_result zeta_vgpu_description_load(struct zeta_vgpu_description *description,
                                                  const char *path, zeta_vgpu_unknown_key_fn unknown,
                                                  void *context,

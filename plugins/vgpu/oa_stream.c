@@ -225,7 +225,7 @@ uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_devi
                                struct zeta_plugin_stream **out_stream)
 {
     const uint32_t capacity = ring_capacity(desc, &self->vgpu->description.faults);
-    struct zeta_vgpu_program program;
+    struct zeta_vgpu_program program = {.switches = false};
     struct zeta_plugin_stream *stream;
     uint32_t unit = 0, result;
 

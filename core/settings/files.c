@@ -47,11 +47,26 @@ static bool is_plugin_setting(const char *name)
     return dot && dot > name + 8 && dot[1];
 }
 
+/* "log:" without anything below it: a group whose members are all commented out. */
+static bool is_group(const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const struct zeta_known_setting *known = zeta_known_settings; known->name; known++) {
+        if (strncmp(known->name, name, length) == 0 && known->name[length] == '.')
+            return true;
+    }
+    return strcmp(name, "plugins") == 0 ||
+           (strncmp(name, "plugins.", 8) == 0 && !strchr(name + 8, '.'));
+}
+
 static void set(struct reading *reading, const struct zeta_yaml_node *node, const char *name,
                 const char *value)
 {
     char origin[PATH_MAX + 32];
 
+    if (!*value && is_group(name))
+        return;
     if (!zeta_known_setting_find(name) && !is_plugin_setting(name)) {
         zeta_diagnose(reading->sink, ZETA_SEVERITY_WARNING, reading->file, node->key_line,
                       node->key_column, "There is no setting \"%s\"; it is ignored.", name);

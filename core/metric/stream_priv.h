@@ -35,7 +35,10 @@ void zeta_stream_program_free(struct zeta_stream_program *program);
 /** Who samples the source of this index: the tile's provider, or the device's. */
 const struct zeta_provider *zeta_stream_provider(const struct zeta_stream *stream, uint32_t index);
 
-/** The header field "timestamp" of a layout, by which tiles are aligned; NULL if it has none. */
+/**
+ * The header field "timestamp" or "ticks" of a layout, by which tiles are aligned; NULL if it has
+ * none.
+ */
 const struct zeta_field *zeta_stream_clock(const struct zeta_layout *layout);
 
 /**

@@ -168,7 +168,7 @@ case_device_none()
     expect 1 zeta devices
     err_has "there is no device"
     err_has "vgpu"
-    err_has "plugins.vgpu.enable"
+    err_has "ZETA_PLUGINS_DISABLE"
     expect 1 zeta stat -- true
     err_has "there is no device"
 }
@@ -224,7 +224,7 @@ case_stat_formulas()
 # Any period gives the same sums, since the stream spans the whole program.
 case_stat_period()
 {
-    for period in 50us 400us 10ms; do
+    for period in 200us 1ms 20ms; do
         expect 0 zeta stat -p "$period" -g ComputeBasic,ThreadDispatch "--json=$json" -- \
             "$bin/matmul" 48
         "$python" "$source/examples/matmul_check.py" "$json" 48 >"$out" ||
@@ -428,6 +428,42 @@ sys.exit(0 if table and "█" in table[0] and max(map(len, lines)) <= 80 else 1)
     LC_ALL=C
     expect 0 script -qec "'$bin/zeta' stat -- '$bin/matmul' 64" "$work/typescript"
     ! grep -q '█' "$out" || die "block characters on a terminal without UTF-8"
+}
+
+# Ctrl-C on a terminal reaches both; the table comes all the same.
+case_stat_terminal_interrupted()
+{
+    "$python" - "$bin/zeta" "$json" >"$out" 2>"$err" <<'PYTHON' || die "Ctrl-C on a terminal"
+import os, pty, sys, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], [sys.argv[1], "stat", "--json=" + sys.argv[2], "--", "sh", "-c",
+                           "echo ready; exec sleep 60"])
+output = b""
+while b"ready" not in output:
+    output += os.read(terminal, 4096)
+os.write(terminal, b"\x03")
+while True:
+    try:
+        output += os.read(terminal, 4096)
+    except OSError:  # the other end is closed
+        break
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+print(output.decode(), "exit code", status)
+sys.exit(0 if status == 130 and b"ComputeBasic, domain 0" in output else 1)
+PYTHON
+    holds "$json" 'd["interrupted"] and d["exit_code"] == 130'
+}
+
+# The installed tree is like the build tree, wherever it is moved to.
+case_install()
+{
+    expect 0 cmake --install "$build" --prefix "$work/first"
+    mv "$work/first" "$work/second"
+    expect 0 "$work/second/bin/zeta" devices
+    expect 0 "$work/second/bin/zeta" stat -g ComputeBasic,ThreadDispatch "--json=$json" -- \
+        "$work/second/bin/matmul" 32
+    "$python" "$source/examples/matmul_check.py" "$json" 32 >"$out" || die "formulas do not hold"
 }
 
 case_stat_endless_kernel()

@@ -114,8 +114,6 @@ int zeta_device_list_explain_none(void)
             (void)fprintf(stderr, "  %s: %s: %s\n", plugin->id[0] ? plugin->id : plugin->manifest,
                           zeta_plugin_state_name(plugin->state), plugin->reason);
         }
-        (void)fputs("The virtual GPU needs no hardware: set plugins.vgpu.enable to always.\n",
-                    stderr);
     }
     zeta_plugin_list_finish(&plugins);
     return status;

@@ -112,7 +112,7 @@ static bool list_devices(struct zeta_plugin_host *entry)
     entry->device_count = 0;
     if (count == 0)
         return true;
-    entry->devices = calloc(count, sizeof(*entry->devices));
+    entry->devices = calloc(count, sizeof(void *));
     entry->properties = calloc(count, sizeof(*entry->properties));
     if (!entry->devices || !entry->properties)
         return stop_without_memory(entry);

@@ -76,17 +76,15 @@ static bool keep_plugin_variables(struct zeta_setting_store *environment)
         const char *equals = strchr(*at, '=');
         size_t length = equals ? (size_t)(equals - *at) : 0;
 
-        if (strncmp(*at, PLUGIN_PREFIX, sizeof(PLUGIN_PREFIX) - 1) != 0 ||
+        if (!equals || strncmp(*at, PLUGIN_PREFIX, sizeof(PLUGIN_PREFIX) - 1) != 0 ||
             length >= sizeof(variable))
             continue;
         memcpy(variable, *at, length);
         variable[length] = '\0';
-        if (!zeta_known_setting_find(variable)) {
-            (void)snprintf(origin, sizeof(origin), "environment %s", variable);
-            /* An empty variable must be remembered as well: it removes a value. */
-            if (!zeta_store_set(environment, variable, equals[1] ? equals + 1 : KEPT_EMPTY, origin))
-                return false;
-        }
+        (void)snprintf(origin, sizeof(origin), "environment %s", variable);
+        /* An empty variable must be remembered as well: it removes a value. */
+        if (!zeta_store_set(environment, variable, equals[1] ? equals + 1 : KEPT_EMPTY, origin))
+            return false;
     }
     return true;
 }

@@ -170,10 +170,12 @@ void zeta_log(enum zeta_log_level level, const char *topic, const char *format, 
     va_end(arguments);
     replace_controls(line + prefix);
     length = strlen(line);
-    if (length == sizeof(line) - 1)
-        memcpy(line + length - 4, "...", 3);
-    line[length < sizeof(line) - 1 ? length : length - 1] = '\n';
-    written = write(choice->fd, line, length < sizeof(line) - 1 ? length + 1 : length);
+    if (length == sizeof(line) - 1) {
+        length--;
+        memset(line + length - 3, '.', 3); /* the text was cut */
+    }
+    line[length] = '\n';
+    written = write(choice->fd, line, length + 1);
     (void)written; /* when it fails there is nowhere left to say so */
     errno = saved;
 }

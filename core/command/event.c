@@ -9,7 +9,7 @@
 #include "core/util/error.h"
 
 /* A bound event shows its level. The count keeps unbind waiting while somebody is inside. */
-static uint32_t bound_state(struct zeta_event *event)
+uint32_t zeta_event_bound_state(struct zeta_event *event)
 {
     uint32_t state;
 
@@ -21,18 +21,6 @@ static uint32_t bound_state(struct zeta_event *event)
         state = atomic_load(&event->signal.state);
     atomic_fetch_sub(&event->level_users, 1);
     return state;
-}
-
-static inline uint32_t state_of(struct zeta_event *event)
-{
-    if (atomic_load_explicit(&event->level, memory_order_relaxed))
-        return bound_state(event);
-    return atomic_load_explicit(&event->signal.state, memory_order_acquire);
-}
-
-bool zeta_event_is_signalled(struct zeta_event *event)
-{
-    return state_of(event) == ZETA_SIGNAL_ON;
 }
 
 /* Binding is rare; a mutex in each event would make the object larger than its slot should be. */
@@ -128,7 +116,7 @@ static ze_result_t look(void *object)
 {
     struct zeta_event *event = object;
 
-    switch (state_of(event)) {
+    switch (zeta_event_state(event)) {
     case ZETA_SIGNAL_ON:
         return ZE_RESULT_SUCCESS;
     case ZETA_SIGNAL_LOST:

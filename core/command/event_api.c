@@ -155,16 +155,16 @@ ze_result_t ZE_APICALL impl_zeEventHostReset(ze_event_handle_t hEvent)
     return ZE_RESULT_SUCCESS;
 }
 
-/* Polled about a million times a second by some programs: no lock, no system call. */
+/* Polled about a million times a second by some programs: no lock and no system call. */
 ze_result_t ZE_APICALL impl_zeEventQueryStatus(ze_event_handle_t hEvent)
 {
-    struct zeta_event *event = (struct zeta_event *)hEvent;
+    uint32_t state = zeta_event_state((struct zeta_event *)hEvent);
 
-    if (zeta_event_is_signalled(event))
+    if (state == ZETA_SIGNAL_OFF)
+        return ZE_RESULT_NOT_READY;
+    if (state == ZETA_SIGNAL_ON)
         return ZE_RESULT_SUCCESS;
-    if (atomic_load_explicit(&event->signal.state, memory_order_relaxed) == ZETA_SIGNAL_LOST)
-        return zeta_event_wait(event, 0);
-    return ZE_RESULT_NOT_READY;
+    return zeta_event_wait((struct zeta_event *)hEvent, 0);
 }
 
 ze_result_t ZE_APICALL impl_zeEventHostSynchronize(ze_event_handle_t hEvent, uint64_t timeout)

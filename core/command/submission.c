@@ -150,15 +150,17 @@ static void lose_events(const struct zeta_submission *submission)
 }
 
 /*
- * The plugin left its sentence on this thread. What follows a lost submission is lost without one,
- * and the first reason is the one to keep.
+ * The plugin left its sentence on this thread, or gives it when the queue is asked. What follows a
+ * lost submission is lost without one, and the first reason is the one to keep.
  */
-static void note_fault(struct zeta_device *device)
+static void note_fault(struct zeta_queue *queue)
 {
-    const char *sentence = zeta_error_describe();
+    struct zeta_backend *backend = queue->backend;
 
-    if (*sentence)
-        zeta_device_note_fault(device, sentence);
+    if (!*zeta_error_describe())
+        (void)backend->compute.queue_status(backend->self, queue->plugin_queue);
+    if (*zeta_error_describe())
+        zeta_device_note_fault(queue->device, zeta_error_describe());
     zeta_error_clear();
 }
 
@@ -170,7 +172,7 @@ void zeta_host_submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *
     struct zeta_backend *backend = queue->backend;
 
     if (result != ZETA_PLUGIN_SUCCESS) {
-        note_fault(queue->device);
+        note_fault(queue);
         lose_events(submission);
     }
     if (submission->fence && result == ZETA_PLUGIN_SUCCESS)

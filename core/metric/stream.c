@@ -103,16 +103,22 @@ static void watch_ready(void *context, bool readable)
         rearm(stream); /* it fired while a read took the records away, or too early */
 }
 
-/** How often to look: a quarter of what it takes to reach N or to fill the backend's ring. */
-static uint64_t watch_interval_ns(const struct zeta_stream *stream)
+/**
+ * How often to look. With a descriptor of a backend whose ring is large enough that is only a
+ * second chance; else a quarter of the time that it takes to reach N or to fill the backend's ring.
+ */
+static uint64_t watch_interval_ns(const struct zeta_stream *stream, int fd)
 {
+    const struct zeta_source *source = &stream->sources[0];
     const uint64_t min_ns = 100000;
     const uint64_t max_ns = 10000000;
     uint64_t records = stream->notify_count;
     uint64_t quarter_ns;
 
-    if (stream->sources[0].ring && stream->sources[0].backend_ring < records)
-        records = stream->sources[0].backend_ring;
+    if (!source->ring && fd >= 0)
+        return max_ns;
+    if (source->ring && source->backend_ring < records)
+        records = source->backend_ring;
     quarter_ns = stream->period_ns * records / 4;
     return quarter_ns < min_ns ? min_ns : quarter_ns > max_ns ? max_ns : quarter_ns;
 }
@@ -130,7 +136,7 @@ static ze_result_t start_notification(struct zeta_stream *stream, struct zeta_ev
     }
     if (stream->source_count == 1)
         fd = source->backend->metric.stream_descriptor(source->backend->self, source->stream);
-    result = zeta_reactor_add(fd < 0 ? -1 : fd, watch_interval_ns(stream), watch_ready, stream,
+    result = zeta_reactor_add(fd < 0 ? -1 : fd, watch_interval_ns(stream, fd), watch_ready, stream,
                               &stream->watch);
     if (result != ZE_RESULT_SUCCESS) {
         stream->watch = NULL;

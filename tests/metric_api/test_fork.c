@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/metric_api/sanitizer.h"
 #include "tests/metric_api/stream_bed.h"
 #include "zeta/zeta.h"
 
@@ -180,5 +181,9 @@ int main(void)
         cmocka_unit_test(fork__other_threads_are_inside_the_library__child_works),
     };
 
+    if (NO_THREADS_AFTER_FORK) {
+        (void)fprintf(stderr, "skipped: the thread sanitizer does not follow forked children\n");
+        return 77;
+    }
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -12,6 +12,43 @@ static int set_up(void **state)
     return zeInit(0) == ZE_RESULT_SUCCESS ? 0 : -1;
 }
 
+struct lister {
+    ze_device_handle_t device;
+    zet_metric_group_handle_t groups[16];
+    uint32_t count;
+    ze_result_t result;
+};
+
+static void *list_groups(void *context)
+{
+    struct lister *lister = context;
+
+    lister->count = 16;
+    lister->result = zetMetricGroupGet(lister->device, &lister->count, lister->groups);
+    return NULL;
+}
+
+/** The sets are read once, whoever asks first. Must be the first test of this program. */
+static void group_get__several_threads_ask_first__all_get_the_same(void **state)
+{
+    struct lister listers[6];
+    pthread_t threads[6];
+
+    (void)state;
+    for (int i = 0; i < 6; i++)
+        listers[i].device = find_device(i % 2 ? "fake1" : "fake1.0");
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, list_groups, &listers[i]), 0);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (int i = 0; i < 6; i++) {
+        EXPECT_OK(listers[i].result);
+        assert_int_equal(listers[i].count, 8);
+        assert_memory_equal(listers[i].groups, listers[i % 2].groups,
+                            8 * sizeof(zet_metric_group_handle_t));
+    }
+}
+
 /** What the threads of a test share. No assertions inside threads: they only note. */
 struct shared {
     const struct fake_control *control;
@@ -300,6 +337,7 @@ static void open__two_threads_and_a_deactivation__at_most_one_holds_the_unit(voi
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(group_get__several_threads_ask_first__all_get_the_same),
         cmocka_unit_test(readers_and_pollers__nothing_is_lost_or_given_twice),
         cmocka_unit_test(close__while_others_read_poll_and_produce__is_clean),
         cmocka_unit_test(close__two_threads__exactly_one_succeeds),

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "core/metric/reactor.h"
+#include "tests/metric_api/sanitizer.h"
 
 struct seen {
     _Atomic uint32_t readable;
@@ -169,6 +170,10 @@ static void reactor__child_of_fork__has_its_own(void **state)
     pid_t child;
 
     (void)state;
+    if (NO_THREADS_AFTER_FORK) {
+        print_message("skipped: the thread sanitizer does not follow forked children\n");
+        skip();
+    }
     assert_int_equal(zeta_reactor_add(-1, 1000000, note, &seen, &watch), ZE_RESULT_SUCCESS);
     wait_for(&seen.interval, 1);
     child = fork();

@@ -84,7 +84,7 @@ static inline bool zeta_core_is_initialised(void)
  */
 ze_result_t zeta_core_init(void);
 
-/** ZET_ENABLE_METRICS as it was at the last zeInit, zeInitDrivers or zeDriverGet. Any thread. */
+/** True if ZET_ENABLE_METRICS was on at any zeInit, zeInitDrivers or zeDriverGet. Any thread. */
 bool zeta_core_metrics_wanted(void);
 
 /** Number of drivers, at least 1 after initialisation. */

@@ -39,6 +39,7 @@ static void start_anew_in_child(void)
     uint32_t ready = ZETA_CORE_READY;
 
     generation = fresh;
+    atomic_store(&metrics_wanted, false);
     atomic_compare_exchange_strong(&zeta_core_state_word, &ready, ZETA_CORE_FORKED);
 }
 
@@ -102,8 +103,9 @@ ze_result_t zeta_core_init(void)
         }
         (void)pthread_mutex_unlock(&generation.lock);
     }
-    if (result == ZE_RESULT_SUCCESS)
-        atomic_store(&metrics_wanted, zeta_settings_switch("ZET_ENABLE_METRICS"));
+    /* Once enabled is enabled: groups that a program may have stay usable. */
+    if (result == ZE_RESULT_SUCCESS && zeta_settings_switch("ZET_ENABLE_METRICS"))
+        atomic_store(&metrics_wanted, true);
     return result;
 }
 

@@ -12,8 +12,9 @@
 
 enum {
     PAGE_BYTES = 4096,
-    FLAG_COMPRESSED = 1, /* EF_RISCV_RVC */
-    RELOCATION_64 = 2,   /* R_RISCV_64 */
+    LOWEST_FIXED_ADDRESS = 0x10000, /* keeps null pointers, and the address of return, invalid */
+    FLAG_COMPRESSED = 1,            /* EF_RISCV_RVC */
+    RELOCATION_64 = 2,              /* R_RISCV_64 */
     RELOCATION_RELATIVE = 3
 };
 
@@ -201,6 +202,11 @@ static bool check_layout(struct zeta_vgpu_elf *elf, struct zeta_vgpu_message *me
         return reject(message,
                       "segments span 0x%" PRIx64 " bytes from 0x%" PRIx64 ", at most 0x%x fit",
                       elf->high - elf->low, elf->low, ZETA_VGPU_ELF_MAX_SPAN_BYTES);
+    if (!elf->movable && elf->low < LOWEST_FIXED_ADDRESS)
+        return reject(message,
+                      "the file wants to be loaded at 0x%" PRIx64
+                      ", addresses below 0x%x are never used: link it position-independent (-pie)",
+                      elf->low, LOWEST_FIXED_ADDRESS);
     if (executable != 1)
         return reject(message, "%u executable segments, expected exactly one", executable);
     if (elf->segments[elf->text].address % 4 != 0)

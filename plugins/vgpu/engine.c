@@ -362,6 +362,9 @@ static bool place_arguments(struct zeta_vgpu_engine *engine, const struct zeta_v
     const struct zeta_vgpu_kernel *kernel = launch->kernel;
     uint64_t used = round_up(kernel->slm_bytes);
 
+    if (kernel->argument_block_bytes > 0 && !launch->arguments)
+        return explain(message, "kernel %s: no arguments given, it has %u", kernel->name,
+                       kernel->argument_count);
     if (kernel->argument_block_bytes > 0)
         memcpy(engine->arguments, launch->arguments, kernel->argument_block_bytes);
     for (uint32_t i = 0; i < kernel->argument_count; i++) {

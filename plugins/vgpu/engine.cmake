@@ -25,6 +25,10 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     # One jump per instruction predicts far better than a shared one.
     list(APPEND interpreter -fno-gcse -fno-crossjumping)
 endif()
+if(ZETA_SANITIZE MATCHES "thread")
+    # Races between kernels, or with the host, are the kernel's affair; the rest is checked.
+    list(APPEND interpreter -fno-sanitize=thread)
+endif()
 set_source_files_properties(rv64.c PROPERTIES COMPILE_OPTIONS "${interpreter}")
 set_source_files_properties(rv64_fp.c PROPERTIES COMPILE_OPTIONS "${rounding}")
 

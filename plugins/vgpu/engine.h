@@ -137,6 +137,13 @@ struct zeta_vgpu_callbacks {
     void (*publish)(void *user, uint32_t subslice,
                     const uint64_t counters[ZETA_VGPU_COUNTER_COUNT]);
 
+    /**
+     * ZETA_VGPU_PUBLISH_WALL only: what the models added to the counters of each subslice, after
+     * an epoch was replayed. When it is there, publish hands out the rest only. Modelled counters
+     * are compared with each other, and this way all of them belong to the same moment.
+     */
+    void (*modelled)(void *user, const uint64_t (*added)[ZETA_VGPU_COUNTER_COUNT]);
+
     /** ZETA_VGPU_PUBLISH_EPOCH only: all subslices of an epoch were published. */
     void (*epoch)(void *user, uint64_t core_clocks);
 

@@ -210,11 +210,12 @@ static enum zeta_vgpu_result read_kernels(struct zeta_vgpu_image *image,
                                           struct zeta_vgpu_message *message)
 {
     uint64_t bytes = image->elf.info_bytes;
-    const unsigned char *table = image->memory + (image->elf.info_begin - image->elf.low);
+    const unsigned char *table;
     uint64_t room = bytes / sizeof(struct vgpu_kernel_info);
 
     if (bytes == 0)
         return ZETA_VGPU_OK;
+    table = image->memory + (image->elf.info_begin - image->elf.low);
     image->kernels = calloc(room < MAX_KERNELS ? room + 1 : MAX_KERNELS, sizeof(*image->kernels));
     if (!image->kernels)
         return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for the kernel table");

@@ -153,6 +153,19 @@ static void publish_epoch_locked(struct zeta_vgpu_engine *engine)
         callbacks->epoch(callbacks->user, counters[ZETA_VGPU_GPU_CORE_CLOCKS]);
 }
 
+static void publish_modelled_locked(struct zeta_vgpu_engine *engine)
+{
+    static const uint64_t nothing[ZETA_VGPU_COUNTER_COUNT];
+    uint64_t added[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
+
+    if (!engine->config.callbacks.modelled)
+        return;
+    for (uint32_t i = 0; i < engine->subslice_count; i++)
+        zeta_vgpu_counters_sum(engine, i, nothing, added[i]);
+    engine->config.callbacks.modelled(engine->config.callbacks.user,
+                                      (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])added);
+}
+
 /* Takes the oldest record of every subslice and replays them in order. */
 static void replay_locked(struct zeta_vgpu_engine *engine)
 {
@@ -180,6 +193,8 @@ static void replay_locked(struct zeta_vgpu_engine *engine)
     add_modelled(model, 0, ZETA_VGPU_BUSY_CLOCKS, clocks);
     if (engine->config.publish == ZETA_VGPU_PUBLISH_EPOCH)
         publish_epoch_locked(engine);
+    else
+        publish_modelled_locked(engine);
 }
 
 /* Fills a record with what the subslice did since its last one, and begins a new epoch there. */
@@ -289,6 +304,10 @@ void zeta_vgpu_publish(struct subslice *subslice)
     if (config->publish != ZETA_VGPU_PUBLISH_WALL || !config->callbacks.publish)
         return;
     subslice->counters[ZETA_VGPU_TLB_MISSES] = subslice->l1.tlb_misses;
+    if (config->callbacks.modelled) {
+        config->callbacks.publish(config->callbacks.user, subslice->index, subslice->counters);
+        return;
+    }
     zeta_vgpu_counters_sum(subslice->engine, subslice->index, subslice->counters, counters);
     config->callbacks.publish(config->callbacks.user, subslice->index, counters);
 }

@@ -138,6 +138,23 @@ void zeta_rv64_csr_write(struct zeta_rv64_hart *hart, uint32_t number, uint64_t 
     set_rounding(hart);
 }
 
+/* Cuts off the fraction by bits: what compilers make of trunc() may raise the inexact flag. */
+static double cut_fraction(double value)
+{
+    uint64_t bits;
+    int exponent;
+
+    memcpy(&bits, &value, sizeof(bits));
+    exponent = (int)(bits >> 52 & 0x7ff) - 1023;
+    if (exponent >= 52)
+        return value;
+    if (exponent < 0)
+        bits &= ~(uint64_t)INT64_MAX;
+    else
+        bits &= ~(UINT64_MAX >> (12 + exponent));
+    return zeta_rv64_double(bits);
+}
+
 /* Moves a value without fraction by the rounding of what was cut off. */
 static double round_adjust(double whole, double fraction, unsigned rounding)
 {
@@ -173,7 +190,7 @@ uint64_t zeta_rv64_fp_to_integer(struct zeta_rv64_hart *hart, double value,
         hart->fflags |= RV64_NV;
         return value < 0 ? smallest[type] : largest[type];
     }
-    whole = trunc(value);
+    whole = cut_fraction(value);
     fraction = value - whole;
     whole = round_adjust(whole, fraction, rounding);
     if (whole < lowest[type] || whole >= beyond[type]) {

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "plugins/vgpu/space.h"
+
+static void *at(uint64_t address)
+{
+    return (void *)(uintptr_t)address;
+}
+
+static int make(void **state)
+{
+    *state = zeta_vgpu_space_create();
+    return *state ? 0 : 1;
+}
+
+static int drop(void **state)
+{
+    zeta_vgpu_space_destroy(*state);
+    return 0;
+}
+
+static void add__overlap_or_nonsense__is_refused(void **state)
+{
+    struct zeta_vgpu_space *space = *state;
+
+    assert_true(zeta_vgpu_space_add(space, at(0x10000), 0x1000, ZETA_VGPU_ACCESS_WRITE));
+    assert_false(zeta_vgpu_space_add(space, at(0x10fff), 1, ZETA_VGPU_ACCESS_WRITE));
+    assert_false(zeta_vgpu_space_add(space, at(0xf000), 0x1001, ZETA_VGPU_ACCESS_WRITE));
+    assert_false(zeta_vgpu_space_add(space, at(0x8000), 0x20000, ZETA_VGPU_ACCESS_WRITE));
+    assert_false(zeta_vgpu_space_add(space, at(0x20000), 0, ZETA_VGPU_ACCESS_WRITE));
+    assert_false(zeta_vgpu_space_add(space, at(UINT64_MAX - 10), 20, ZETA_VGPU_ACCESS_WRITE));
+    assert_true(zeta_vgpu_space_add(space, at(0xf000), 0x1000, ZETA_VGPU_ACCESS_READ));
+    assert_true(zeta_vgpu_space_add(space, at(0x11000), 1, ZETA_VGPU_ACCESS_READ));
+}
+
+static void find__edges__are_exact(void **state)
+{
+    struct zeta_vgpu_space *space = *state;
+    struct zeta_vgpu_range range;
+
+    assert_true(zeta_vgpu_space_add(space, at(0x20010), 0x20, ZETA_VGPU_ACCESS_READ));
+    assert_true(zeta_vgpu_space_add(space, at(0x10000), 0x1000, ZETA_VGPU_ACCESS_WRITE));
+    assert_false(zeta_vgpu_space_find(space, 0x2000f, &range));
+    assert_true(zeta_vgpu_space_find(space, 0x20010, &range));
+    assert_int_equal(range.end, 0x20030);
+    assert_false(range.writable);
+    assert_false(zeta_vgpu_space_find(space, 0x20030, &range));
+    assert_true(zeta_vgpu_space_find(space, 0x10fff, &range));
+    assert_true(range.writable);
+    assert_false(zeta_vgpu_space_find(space, 0, &range));
+    assert_false(zeta_vgpu_space_find(space, UINT64_MAX, &range));
+}
+
+static void covers__ranges_that_touch__count_as_one(void **state)
+{
+    struct zeta_vgpu_space *space = *state;
+
+    assert_true(zeta_vgpu_space_add(space, at(0x10000), 0x1000, ZETA_VGPU_ACCESS_WRITE));
+    assert_true(zeta_vgpu_space_add(space, at(0x11000), 0x1000, ZETA_VGPU_ACCESS_READ));
+    assert_true(zeta_vgpu_space_covers(space, 0x10800, 0x1000, ZETA_VGPU_ACCESS_READ));
+    assert_false(zeta_vgpu_space_covers(space, 0x10800, 0x1000, ZETA_VGPU_ACCESS_WRITE));
+    assert_true(zeta_vgpu_space_covers(space, 0x10800, 0x800, ZETA_VGPU_ACCESS_WRITE));
+    assert_false(zeta_vgpu_space_covers(space, 0x10800, 0x1801, ZETA_VGPU_ACCESS_READ));
+    assert_false(zeta_vgpu_space_covers(space, 0x10800, UINT64_MAX, ZETA_VGPU_ACCESS_READ));
+    assert_false(zeta_vgpu_space_covers(space, 0xffff, 2, ZETA_VGPU_ACCESS_READ));
+}
+
+static void remove__many__leaves_the_others(void **state)
+{
+    struct zeta_vgpu_space *space = *state;
+    struct zeta_vgpu_range range;
+
+    for (uint64_t i = 1; i <= 300; i++)
+        assert_true(zeta_vgpu_space_add(space, at((i * 11 % 301) * 0x10000), 0x1000,
+                                        ZETA_VGPU_ACCESS_WRITE));
+    assert_false(zeta_vgpu_space_remove(space, at(0x10800)));
+    for (uint64_t i = 2; i <= 300; i += 2)
+        assert_true(zeta_vgpu_space_remove(space, at(i * 0x10000)));
+    for (uint64_t i = 1; i <= 300; i++)
+        assert_int_equal(zeta_vgpu_space_find(space, i * 0x10000 + 5, &range), i % 2);
+}
+
+/* Model addresses follow from the order of adding, not from where memory happens to be. */
+static void model__other_addresses__same_layout(void **state)
+{
+    static const uint64_t bases[2][3] = {{0x10000, 0x90000, 0x50000},
+                                         {0x7f0000000000, 0x20000, 0x7e0000000000}};
+    uint64_t model[2][3];
+
+    (void)state;
+    for (unsigned run = 0; run < 2; run++) {
+        struct zeta_vgpu_space *space = zeta_vgpu_space_create();
+
+        assert_non_null(space);
+        for (unsigned i = 0; i < 3; i++) {
+            struct zeta_vgpu_range range;
+
+            assert_true(zeta_vgpu_space_add(space, at(bases[run][i]), 0x11000 * (i + 1),
+                                            ZETA_VGPU_ACCESS_WRITE));
+            assert_true(zeta_vgpu_space_find(space, bases[run][i], &range));
+            model[run][i] = range.model_begin;
+        }
+        zeta_vgpu_space_destroy(space);
+    }
+    assert_memory_equal(model[0], model[1], sizeof(model[0]));
+    assert_true(model[0][0] != 0);
+    assert_true(model[0][1] >= model[0][0] + 0x11000);
+    assert_true(model[0][2] >= model[0][1] + 0x22000);
+}
+
+struct reader {
+    struct zeta_vgpu_space *space;
+    uint32_t number;
+    atomic_bool inside;
+    atomic_bool left;
+};
+
+/* Stays inside for a while, as a running slice does. */
+static void *stay(void *argument)
+{
+    struct reader *reader = argument;
+
+    (void)zeta_vgpu_space_enter(reader->space, reader->number);
+    atomic_store(&reader->inside, true);
+    (void)usleep(30000);
+    atomic_store(&reader->left, true);
+    zeta_vgpu_space_leave(reader->space, reader->number);
+    return NULL;
+}
+
+static void remove__reader_inside__waits(void **state)
+{
+    struct zeta_vgpu_space *space = *state;
+    struct reader reader = {.space = space};
+    pthread_t thread;
+    uint64_t before;
+
+    assert_true(zeta_vgpu_space_add(space, at(0x10000), 0x1000, ZETA_VGPU_ACCESS_WRITE));
+    assert_true(zeta_vgpu_space_reader_add(space, &reader.number));
+    before = zeta_vgpu_space_enter(space, reader.number);
+    zeta_vgpu_space_leave(space, reader.number);
+    atomic_init(&reader.inside, false);
+    atomic_init(&reader.left, false);
+    assert_int_equal(pthread_create(&thread, NULL, stay, &reader), 0);
+    while (!atomic_load(&reader.inside))
+        (void)usleep(100);
+    assert_true(zeta_vgpu_space_remove(space, at(0x10000)));
+    assert_true(atomic_load(&reader.left));
+    (void)pthread_join(thread, NULL);
+    assert_true(zeta_vgpu_space_enter(space, reader.number) > before);
+    zeta_vgpu_space_leave(space, reader.number);
+    zeta_vgpu_space_reader_remove(space, reader.number);
+}
+
+static void readers__all_taken__next_is_refused(void **state)
+{
+    struct zeta_vgpu_space *space = *state;
+    uint32_t number;
+
+    for (uint32_t i = 0; i < ZETA_VGPU_SPACE_READERS; i++) {
+        assert_true(zeta_vgpu_space_reader_add(space, &number));
+        assert_int_equal(number, i);
+    }
+    assert_false(zeta_vgpu_space_reader_add(space, &number));
+    zeta_vgpu_space_reader_remove(space, 17);
+    assert_true(zeta_vgpu_space_reader_add(space, &number));
+    assert_int_equal(number, 17);
+}
+
+#define WITH_SPACE(test) cmocka_unit_test_setup_teardown(test, make, drop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_SPACE(add__overlap_or_nonsense__is_refused),
+        WITH_SPACE(find__edges__are_exact),
+        WITH_SPACE(covers__ranges_that_touch__count_as_one),
+        WITH_SPACE(remove__many__leaves_the_others),
+        WITH_SPACE(model__other_addresses__same_layout),
+        WITH_SPACE(remove__reader_inside__waits),
+        WITH_SPACE(readers__all_taken__next_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

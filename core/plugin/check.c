@@ -101,6 +101,7 @@ static void run_steps(const struct child *child)
     }
     begin(child, "in init");
     if (!zeta_entry_init(entry)) {
+        zeta_needs_explain(entry);
         stop_child(child);
         return;
     }

@@ -96,6 +96,12 @@ bool zeta_entry_enumerate(struct zeta_plugin_host *entry);
  */
 void zeta_sets_expand(struct zeta_plugin_host *entry, struct zeta_text *out_warning);
 
+/**
+ * Adds to the reason of a plugin that failed or found no device which of the needs that its
+ * manifest names is not met, as far as that can be seen from outside.
+ */
+void zeta_needs_explain(struct zeta_plugin_host *entry);
+
 /** Calls finish if the plugin was initialised. */
 void zeta_entry_finish(struct zeta_plugin_host *entry);
 

@@ -200,13 +200,14 @@ static void open_entry(struct zeta_plugin_host *entry)
 {
     zeta_plugin_negotiate_fn negotiate;
 
-    if (!zeta_library_open(entry, &negotiate) || !zeta_negotiate(entry, negotiate) ||
-        !zeta_entry_init(entry))
+    if (!zeta_library_open(entry, &negotiate) || !zeta_negotiate(entry, negotiate))
         return;
-    if (!zeta_entry_enumerate(entry))
-        zeta_entry_finish(entry);
-    else
+    if (zeta_entry_init(entry) && zeta_entry_enumerate(entry)) {
         zeta_sets_expand(entry, NULL);
+        return;
+    }
+    zeta_needs_explain(entry);
+    zeta_entry_finish(entry);
 }
 
 static void open_matched(const struct zeta_list *entries)

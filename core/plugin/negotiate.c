@@ -244,6 +244,7 @@ bool zeta_negotiate(struct zeta_plugin_host *entry, zeta_plugin_negotiate_fn neg
 
     if (result != ZETA_PLUGIN_SUCCESS)
         return stop_for_refusal(entry, result);
+    backend->self = answer.self; /* kept even if it is refused: nobody else knows it any more */
     if (!check_answer(entry, &answer) || !check_ops(entry, answer.ops))
         return false;
     entry->reported_version =
@@ -251,7 +252,6 @@ bool zeta_negotiate(struct zeta_plugin_host *entry, zeta_plugin_negotiate_fn neg
                 answer.version.data && answer.version.size < 256 ? (size_t)answer.version.size : 0);
     if (!entry->reported_version)
         return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED, "There is no memory for it.");
-    backend->self = answer.self;
     backend->id = entry->manifest.id;
     backend->version = entry->reported_version;
     backend->manifest = entry->path;

@@ -288,6 +288,23 @@ static void plugin__no_device__is_silent_success(void **state)
     harness_expect("null", ZETA_PLUGIN_STATE_NO_DEVICE, "finds no device");
 }
 
+static void needs__not_met__are_part_of_the_reason(void **state)
+{
+    (void)state;
+    harness_manifest("10-null.yaml", "null", FAKE, "debug",
+                     "needs: {devices: [\"/dev/fake*\", \"/dev/there\"], any_of: [CAP_PERFMON, "
+                     "CAP_SYS_ADMIN]}\n");
+    harness_manifest("20-err.yaml", "err", FAULTY, "debug",
+                     "needs: {devices: /dev/gone}\nsettings: {fault: init-error}\n");
+    harness_write("root/dev/there", "%s", "");
+    zeta_paths_set_root(harness_path("root"));
+    harness_start();
+    harness_expect("null", ZETA_PLUGIN_STATE_NO_DEVICE, "needs /dev/fake*, which does not exist");
+    harness_expect("null", ZETA_PLUGIN_STATE_NO_DEVICE, "one of CAP_PERFMON, CAP_SYS_ADMIN");
+    assert_null(strstr(harness_record("null")->reason, "/dev/there"));
+    harness_expect("err", ZETA_PLUGIN_STATE_FAILED, "join the group render. It needs /dev/gone");
+}
+
 static void filter__select_and_disable__disable_wins(void **state)
 {
     (void)state;
@@ -658,6 +675,7 @@ int main(void)
         CASE(abi__range_of_manifest_without_ours__is_refused_unopened),
         CASE(manifest__broken__is_a_record_with_line_and_column),
         CASE(plugin__no_device__is_silent_success),
+        CASE(needs__not_met__are_part_of_the_reason),
         CASE(filter__select_and_disable__disable_wins),
         CASE(filter__never_and_always__by_environment),
         CASE(arch__of_another_machine__is_passed_over),

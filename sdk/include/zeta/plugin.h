@@ -286,7 +286,11 @@ struct zeta_plugin_device_ops {
     /** SUCCESS, or DEVICE_LOST while the device cannot work. Any time, cheap. */
     uint32_t (*status)(struct zeta_plugin *self, struct zeta_plugin_device *device);
 
-    /** Called in a child of fork() before anything else; absent: the plugin is unusable there. */
+    /**
+     * Called in a child of fork() before anything else; absent: the plugin is unusable there.
+     * After success the plugin works as after init(), and the host lists its devices anew; devices
+     * and all other objects of the parent are not used any more.
+     */
     uint32_t (*child_after_fork)(struct zeta_plugin *self);
 };
 

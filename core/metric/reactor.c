@@ -174,31 +174,35 @@ static int epoll_change(const struct reactor *reactor, int operation, int fd, ui
     return epoll_ctl(reactor->epoll_fd, operation, fd, &event);
 }
 
+static void close_descriptors(struct reactor *reactor)
+{
+    zeta_closep(&reactor->epoll_fd);
+    zeta_closep(&reactor->stop_fd);
+}
+
+static ze_result_t no_descriptors(void)
+{
+    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                      "the thread that watches metric streams got no descriptors: %s",
+                      strerror(errno));
+}
+
 /** Opens the descriptors and starts the thread. */
 static ze_result_t start_locked(struct reactor *reactor)
 {
-    ZETA_CLEANUP(zeta_closep) int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    ZETA_CLEANUP(zeta_closep) int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     ze_result_t result;
 
-    if (epoll_fd < 0 || stop_fd < 0)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                          "the thread that watches metric streams got no descriptors: %s",
-                          strerror(errno));
-    reactor->epoll_fd = epoll_fd;
-    reactor->stop_fd = stop_fd;
-    result = epoll_change(reactor, EPOLL_CTL_ADD, stop_fd, EPOLLIN, SOURCE_STOP) == 0
-                 ? zeta_thread_start("zeta-reactor", reactor_run, reactor, &reactor->thread)
-                 : zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                              "the thread that watches metric streams cannot be stopped: %s",
-                              strerror(errno));
+    reactor->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    reactor->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (reactor->epoll_fd < 0 || reactor->stop_fd < 0 ||
+        epoll_change(reactor, EPOLL_CTL_ADD, reactor->stop_fd, EPOLLIN, SOURCE_STOP) != 0)
+        result = no_descriptors();
+    else
+        result = zeta_thread_start("zeta-reactor", reactor_run, reactor, &reactor->thread);
     if (result != ZE_RESULT_SUCCESS) {
-        reactor->epoll_fd = -1;
-        reactor->stop_fd = -1;
+        close_descriptors(reactor);
         return result;
     }
-    epoll_fd = -1;
-    stop_fd = -1;
     reactor->started = true;
     return ZE_RESULT_SUCCESS;
 }
@@ -216,10 +220,7 @@ static void stop_locked(struct reactor *reactor)
     (void)pthread_join(reactor->thread, NULL);
 
     (void)pthread_mutex_lock(&reactor->lock);
-    (void)close(reactor->epoll_fd);
-    (void)close(reactor->stop_fd);
-    reactor->epoll_fd = -1;
-    reactor->stop_fd = -1;
+    close_descriptors(reactor);
     reactor->started = false;
     reactor->stopping = false;
     (void)pthread_cond_broadcast(&reactor->changed);

@@ -148,7 +148,7 @@ static ze_result_t compile_all(const struct zeta_device *device,
     struct zeta_symbol_lookup lookup = {.find = find_symbol, .context = &symbols};
     uint32_t count = zeta_catalog_set_count(sets->catalog);
 
-    sets->compiled = calloc(count > 0 ? count : 1, sizeof(*sets->compiled));
+    sets->compiled = calloc(count > 0 ? count : 1, sizeof(struct zeta_compiled *));
     if (!sets->compiled)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (backend->metric.symbols(backend->self, provider->device, &symbols) != ZETA_PLUGIN_SUCCESS)

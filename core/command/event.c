@@ -8,6 +8,8 @@
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 
+static atomic_bool any_lost;
+
 /* A bound event shows its level. The count keeps unbind waiting while somebody is inside. */
 uint32_t zeta_event_bound_state(struct zeta_event *event)
 {
@@ -104,7 +106,13 @@ void zeta_event_signal_now(struct zeta_event *event)
 
 void zeta_event_lose(struct zeta_event *event)
 {
+    atomic_store(&any_lost, true);
     zeta_signal_lose(&event->signal);
+}
+
+bool zeta_event_any_lost(void)
+{
+    return atomic_load(&any_lost);
 }
 
 void zeta_event_reset(struct zeta_event *event)

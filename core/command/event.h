@@ -100,6 +100,9 @@ void zeta_event_signal_now(struct zeta_event *event);
 /** Notes that what would signal the event is lost. One that is signalled already stays so. */
 void zeta_event_lose(struct zeta_event *event);
 
+/** True if any event of this process was ever lost; false spares searches. Any thread. */
+bool zeta_event_any_lost(void);
+
 /** Makes an event unsignalled. */
 void zeta_event_reset(struct zeta_event *event);
 

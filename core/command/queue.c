@@ -11,7 +11,7 @@
 #include "core/util/clock.h"
 #include "core/util/error.h"
 
-#define LOOK_PERIOD_NS UINT64_C(50000000) /* between looks whether the device still works */
+#define LOOK_PERIOD_NS UINT64_C(50000000) /* between looks for events that were lost */
 #define GRACE_NS UINT64_C(500000000)      /* for the report of work whose events are signalled */
 
 bool zeta_queue_group(const struct zeta_device *device, uint32_t ordinal,
@@ -74,12 +74,14 @@ static void init_sync(struct zeta_queue *queue)
     (void)pthread_condattr_init(&attributes);
     (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&queue->changed, &attributes);
+    (void)pthread_cond_init(&queue->handed, NULL);
     (void)pthread_condattr_destroy(&attributes);
 }
 
 static void free_queue(struct zeta_queue *queue)
 {
     (void)pthread_cond_destroy(&queue->changed);
+    (void)pthread_cond_destroy(&queue->handed);
     (void)pthread_mutex_destroy(&queue->lock);
     zeta_object_unpin(queue->context);
     free(queue);
@@ -103,6 +105,8 @@ ze_result_t zeta_queue_create(struct zeta_context *context, struct zeta_device *
     queue->device = device;
     queue->desc = *desc;
     queue->desc.pNext = NULL;
+    queue->last = &queue->running;
+    queue->wanted = UINT64_MAX;
     init_sync(queue);
     result = open_queue(queue);
     if (result != ZE_RESULT_SUCCESS)
@@ -134,6 +138,8 @@ void zeta_queue_destroy(struct zeta_queue *queue)
 /* True if something that runs waits for an event that nobody will signal. */
 static bool is_stuck_locked(const struct zeta_queue *queue)
 {
+    if (!zeta_event_any_lost())
+        return false;
     for (const struct zeta_submission *s = queue->running; s; s = s->next) {
         for (uint64_t i = 0; i < s->commands.count; i++) {
             const struct zeta_plugin_command *command =
@@ -150,7 +156,7 @@ static bool is_stuck_locked(const struct zeta_queue *queue)
     return false;
 }
 
-/* Sleeps until something changes, the deadline, or the time to look at the device again. */
+/* Sleeps until something ends, the deadline, or the time to look for lost events again. */
 static void sleep_locked(struct zeta_queue *queue, uint64_t deadline_ns)
 {
     uint64_t look_ns = zeta_clock_monotonic_ns() + LOOK_PERIOD_NS;
@@ -167,6 +173,8 @@ static ze_result_t wait_locked(struct zeta_queue *queue, uint64_t number, uint64
             return zeta_device_fault(queue->device, ZE_RESULT_ERROR_DEVICE_LOST);
         if (zeta_clock_monotonic_ns() >= deadline_ns)
             return ZE_RESULT_NOT_READY;
+        if (number < queue->wanted)
+            queue->wanted = number;
         sleep_locked(queue, deadline_ns);
     }
     return ZE_RESULT_SUCCESS;

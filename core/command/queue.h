@@ -42,11 +42,14 @@ struct zeta_queue {
     struct zeta_context *context; /**< pinned */
     struct zeta_device *device;
     ze_command_queue_desc_t desc;
-    pthread_mutex_t lock; /* members below; never held during a plugin call */
-    pthread_cond_t changed;
-    bool submitting; /**< a thread is inside the backend's submit */
+    pthread_mutex_t lock;   /* members below; never held during a plugin call */
+    pthread_cond_t handed;  /**< a thread has left the backend's submit */
+    pthread_cond_t changed; /**< what somebody waits for has ended */
+    bool submitting;        /**< a thread is inside the backend's submit */
     uint64_t submitted;
+    uint64_t wanted;                  /**< smallest number that is waited for, UINT64_MAX: none */
     struct zeta_submission *running;  /**< oldest first */
+    struct zeta_submission **last;    /**< where the next one is linked */
     struct zeta_submission *finished; /**< to be released */
     ze_result_t failure; /**< of a submission; DEVICE_LOST stays, others until they are reported */
 };

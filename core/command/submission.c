@@ -62,11 +62,8 @@ static ze_result_t prepare(struct zeta_submission *submission)
 
 static void enqueue_locked(struct zeta_queue *queue, struct zeta_submission *submission)
 {
-    struct zeta_submission **end = &queue->running;
-
-    while (*end)
-        end = &(*end)->next;
-    *end = submission;
+    *queue->last = submission;
+    queue->last = &submission->next;
     submission->next = NULL;
     submission->queue = queue;
     submission->number = ++queue->submitted;
@@ -80,8 +77,11 @@ static void dequeue_locked(struct zeta_queue *queue, struct zeta_submission *sub
 
     while (*link && *link != submission)
         link = &(*link)->next;
-    if (*link)
+    if (*link) {
         *link = submission->next;
+        if (!submission->next)
+            queue->last = link;
+    }
     if (submission->list)
         atomic_fetch_sub(&submission->list->in_flight, 1);
 }
@@ -93,7 +93,7 @@ static ze_result_t hand_over(struct zeta_queue *queue, struct zeta_submission *s
 
     (void)pthread_mutex_lock(&queue->lock);
     while (queue->submitting)
-        (void)pthread_cond_wait(&queue->changed, &queue->lock);
+        (void)pthread_cond_wait(&queue->handed, &queue->lock);
     if (queue->failure == ZE_RESULT_ERROR_DEVICE_LOST) {
         (void)pthread_mutex_unlock(&queue->lock);
         return zeta_device_fault(queue->device, ZE_RESULT_ERROR_DEVICE_LOST);
@@ -109,7 +109,7 @@ static ze_result_t hand_over(struct zeta_queue *queue, struct zeta_submission *s
     queue->submitting = false;
     if (code != ZETA_PLUGIN_SUCCESS)
         dequeue_locked(queue, submission);
-    (void)pthread_cond_broadcast(&queue->changed);
+    (void)pthread_cond_signal(&queue->handed);
     (void)pthread_mutex_unlock(&queue->lock);
     if (code != ZETA_PLUGIN_SUCCESS)
         return zeta_backend_result(backend, code, "submitting commands");
@@ -186,7 +186,11 @@ void zeta_host_submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *
     queue->finished = submission;
     if (result != ZETA_PLUGIN_SUCCESS && queue->failure != ZE_RESULT_ERROR_DEVICE_LOST)
         queue->failure = (ze_result_t)result;
-    (void)pthread_cond_broadcast(&queue->changed);
+    /* Waking a waiter for each of thousands of submissions would cost more than they do. */
+    if (!queue->running || queue->running->number > queue->wanted) {
+        queue->wanted = UINT64_MAX;
+        (void)pthread_cond_broadcast(&queue->changed);
+    }
     (void)pthread_mutex_unlock(&queue->lock);
 
     /* The queue may be gone now; the backend is not. Others may wait for a lost event. */

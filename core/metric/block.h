@@ -7,6 +7,7 @@
 #ifndef ZETA_CORE_METRIC_BLOCK_H
 #define ZETA_CORE_METRIC_BLOCK_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <level_zero/zet_api.h>
@@ -20,6 +21,10 @@ struct zeta_block {
     /** word_count arrays of ZETA_WORD_STRIDE; element ZETA_WORD_LEAD - 1 is the baseline's. */
     uint32_t *words;
     union zeta_column *columns;
+
+    /** Where the values of the block will go; fetched into the cache while it is calculated. */
+    const unsigned char *target;
+    size_t target_bytes;
 };
 
 struct zeta_block_variant {
@@ -32,11 +37,11 @@ struct zeta_block_variant {
     void (*run)(const struct zeta_program *program, struct zeta_block *block);
 
     /**
-     * Writes the values of rows: rows[i] is an index in the block. Each row gives
-     * program->output_count values.
+     * Writes the values of rows 0 to end - 1 of the block; row i becomes row target[i] of values.
+     * Numbers in target do not fall; of several rows with the same one the last one stays.
      */
     void (*write_rows)(const struct zeta_program *program, const struct zeta_block *block,
-                       const uint8_t *rows, uint32_t row_count, zet_typed_value_t *values);
+                       const uint8_t *target, uint32_t end, zet_typed_value_t *values);
 };
 
 extern const struct zeta_block_variant zeta_block_base;

@@ -22,6 +22,13 @@
 #define ROWS ZETA_BLOCK_ROWS
 #define FOR_ROWS(i) for (uint32_t i = 0; i < ROWS; i++)
 
+#define CACHE_LINE 64u
+#if defined(__GNUC__)
+#define PREFETCH_FOR_WRITING(address) __builtin_prefetch((address), 1, 3)
+#else
+#define PREFETCH_FOR_WRITING(address) ((void)(address))
+#endif
+
 /** 2^52: integers below it are exact in a double, and adding it moves them into the low bits. */
 #define TWO_TO_52 4503599627370496.0
 #define BITS_OF_TWO_TO_52 UINT64_C(0x4330000000000000)
@@ -226,26 +233,31 @@ static void load_delta32(union zeta_column *restrict d, const uint32_t *base,
 }
 
 /**
- * Difference of counters whose low 32 bits are a word and whose upper bits lie in another word:
- * the upper parts are subtracted with the borrow of the lower ones.
+ * Difference of counters whose low 32 bits are a word and whose upper bits lie in another word: the
+ * upper parts are subtracted with the borrow of the lower ones, in 32-bit arithmetic. What stands
+ * above the upper part in its word is cut off at the end.
  */
-static void load_delta_split(union zeta_column *restrict d, const uint32_t *base,
-                             const struct zeta_op *op)
+static inline void load_delta_split(union zeta_column *restrict d, const uint32_t *base,
+                                    const struct zeta_op *op)
 {
     const uint32_t *low = base + (uint32_t)op->low.word[0] * ZETA_WORD_STRIDE + ZETA_WORD_LEAD;
     const uint32_t *high = base + (uint32_t)op->high.word[0] * ZETA_WORD_STRIDE + ZETA_WORD_LEAD;
     const unsigned shift = op->high.shift;
-    const uint32_t high_mask = (uint32_t)low_mask(op->high.width);
     const uint64_t mask = low_mask(op->delta_bits);
+    const uint32_t low_bits = (uint32_t)mask;
+    const uint32_t high_bits = (uint32_t)(mask >> 32);
+    uint32_t low_part[ROWS];
+    uint32_t high_part[ROWS];
 
     FOR_ROWS(i)
     {
-        uint64_t now = low[i] | (uint64_t)((high[i] >> shift) & high_mask) << 32;
-        uint64_t before = low[(int)i - 1] | (uint64_t)((high[(int)i - 1] >> shift) & high_mask)
-                                                << 32;
+        uint32_t borrow = low[i] < low[(int)i - 1] ? 1u : 0u;
 
-        d->u64[i] = (now - before) & mask;
+        low_part[i] = (low[i] - low[(int)i - 1]) & low_bits;
+        high_part[i] = ((high[i] >> shift) - (high[(int)i - 1] >> shift) - borrow) & high_bits;
     }
+    FOR_ROWS(i)
+    d->u64[i] = low_part[i] | (uint64_t)high_part[i] << 32;
 }
 
 /** One loop per operation: d, a, b, c are the columns, i the row. */
@@ -265,73 +277,87 @@ static void load_delta_split(union zeta_column *restrict d, const uint32_t *base
 #define AF (a->f64[i])
 #define BF (b->f64[i])
 
-static void run_op(const struct zeta_op *op, union zeta_column *columns, const uint32_t *words)
+/** The loop over the operations; all of them are in one function, so that a step is one jump. */
+static void run_ops(const struct zeta_program *program, const struct zeta_block *block)
 {
-    union zeta_column *restrict d = &columns[op->dst];
-    const union zeta_column *restrict a = &columns[op->a];
-    const union zeta_column *restrict b = &columns[op->b];
-    const union zeta_column *restrict c = &columns[op->c];
+    const struct zeta_op *const end = program->ops + program->op_count;
+    union zeta_column *const columns = block->columns;
+    const uint32_t *const words = block->words;
+    const unsigned char *target = block->target;
+    /* Lines to fetch with each operation, so that all are under way when the last one ran. */
+    const unsigned char *const target_end = target + block->target_bytes;
+    const uint32_t lines =
+        (uint32_t)(block->target_bytes / CACHE_LINE / (program->op_count + 1u) + 1);
 
-    switch ((enum zeta_opcode)op->code) {
-    case ZETA_OP_FIELD:
-        load_field(d, words, op);
-        break;
-    case ZETA_OP_DELTA32:
-        load_delta32(d, words, op);
-        break;
-    case ZETA_OP_DELTA_SPLIT:
-        load_delta_split(d, words, op);
-        break;
-    case ZETA_OP_DIV_U64:
-        divide_u64(d, a, b);
-        break;
-    case ZETA_OP_MOD_U64:
-        modulo_u64(d, a, b);
-        break;
-    case ZETA_OP_MULDIV:
-        multiply_divide(d, a, b, c);
-        break;
-    case ZETA_OP_TO_U64:
-        convert_to_u64(d, a);
-        break;
-    case ZETA_OP_TO_F32:
-        convert_to_f32(d, a);
-        break;
+    for (const struct zeta_op *op = program->ops; op < end; op++) {
+        for (uint32_t i = 0; i < lines && target < target_end; i++, target += CACHE_LINE)
+            PREFETCH_FOR_WRITING(target);
+        union zeta_column *restrict d = &columns[op->dst];
+        const union zeta_column *restrict a = &columns[op->a];
+        const union zeta_column *restrict b = &columns[op->b];
+        const union zeta_column *restrict c = &columns[op->c];
 
-        U64_CASE(ZETA_OP_ADD_U64, A64 + B64);
-        U64_CASE(ZETA_OP_SUB_U64, A64 - B64);
-        U64_CASE(ZETA_OP_MUL_U64, A64 * B64);
-        U64_CASE(ZETA_OP_AND, A64 & B64);
-        U64_CASE(ZETA_OP_OR, A64 | B64);
-        U64_CASE(ZETA_OP_XOR, A64 ^ B64);
-        U64_CASE(ZETA_OP_SHL, B64 < 64 ? A64 << (B64 & 63) : 0);
-        U64_CASE(ZETA_OP_SHR, B64 < 64 ? A64 >> (B64 & 63) : 0);
-        U64_CASE(ZETA_OP_EQ_U64, A64 == B64 ? 1 : 0);
-        U64_CASE(ZETA_OP_NE_U64, A64 != B64 ? 1 : 0);
-        U64_CASE(ZETA_OP_LT_U64, A64 < B64 ? 1 : 0);
-        U64_CASE(ZETA_OP_LE_U64, A64 <= B64 ? 1 : 0);
-        U64_CASE(ZETA_OP_LOGICAL_AND, (A64 != 0 ? 1u : 0u) & (B64 != 0 ? 1u : 0u));
-        U64_CASE(ZETA_OP_LOGICAL_OR, (A64 | B64) != 0 ? 1 : 0);
-        U64_CASE(ZETA_OP_MIN_U64, A64 < B64 ? A64 : B64);
-        U64_CASE(ZETA_OP_MAX_U64, A64 > B64 ? A64 : B64);
-        U64_CASE(ZETA_OP_SELECT, A64 != 0 ? B64 : c->u64[i]);
-        U64_CASE(ZETA_OP_EQ_F64, AF == BF ? 1 : 0);
-        U64_CASE(ZETA_OP_NE_F64, AF != BF ? 1 : 0);
-        U64_CASE(ZETA_OP_LT_F64, AF < BF ? 1 : 0);
-        U64_CASE(ZETA_OP_LE_F64, AF <= BF ? 1 : 0);
-        U64_CASE(ZETA_OP_CLAMP_32, A64 < UINT32_MAX ? A64 : UINT32_MAX);
+        switch ((enum zeta_opcode)op->code) {
+        case ZETA_OP_FIELD:
+            load_field(d, words, op);
+            break;
+        case ZETA_OP_DELTA32:
+            load_delta32(d, words, op);
+            break;
+        case ZETA_OP_DELTA_SPLIT:
+            load_delta_split(d, words, op);
+            break;
+        case ZETA_OP_DIV_U64:
+            divide_u64(d, a, b);
+            break;
+        case ZETA_OP_MOD_U64:
+            modulo_u64(d, a, b);
+            break;
+        case ZETA_OP_MULDIV:
+            multiply_divide(d, a, b, c);
+            break;
+        case ZETA_OP_TO_U64:
+            convert_to_u64(d, a);
+            break;
+        case ZETA_OP_TO_F32:
+            convert_to_f32(d, a);
+            break;
 
-        F64_CASE(ZETA_OP_ADD_F64, AF + BF);
-        F64_CASE(ZETA_OP_SUB_F64, AF - BF);
-        F64_CASE(ZETA_OP_MUL_F64, AF * BF);
-        F64_CASE(ZETA_OP_DIV_F64, BF == 0.0 ? 0.0 : AF / BF);
-        F64_CASE(ZETA_OP_MIN_F64, AF < BF ? AF : BF);
-        F64_CASE(ZETA_OP_MAX_F64, AF > BF ? AF : BF);
-        F64_CASE(ZETA_OP_NEGATE_F64, -AF);
-        F64_CASE(ZETA_OP_TO_F64, f64_of_u64(A64));
-    case ZETA_OP_CONSTANT:
-    case ZETA_OP_COUNT:
-        break;
+            U64_CASE(ZETA_OP_ADD_U64, A64 + B64);
+            U64_CASE(ZETA_OP_SUB_U64, A64 - B64);
+            U64_CASE(ZETA_OP_MUL_U64, A64 * B64);
+            U64_CASE(ZETA_OP_AND, A64 & B64);
+            U64_CASE(ZETA_OP_OR, A64 | B64);
+            U64_CASE(ZETA_OP_XOR, A64 ^ B64);
+            U64_CASE(ZETA_OP_SHL, B64 < 64 ? A64 << (B64 & 63) : 0);
+            U64_CASE(ZETA_OP_SHR, B64 < 64 ? A64 >> (B64 & 63) : 0);
+            U64_CASE(ZETA_OP_EQ_U64, A64 == B64 ? 1 : 0);
+            U64_CASE(ZETA_OP_NE_U64, A64 != B64 ? 1 : 0);
+            U64_CASE(ZETA_OP_LT_U64, A64 < B64 ? 1 : 0);
+            U64_CASE(ZETA_OP_LE_U64, A64 <= B64 ? 1 : 0);
+            U64_CASE(ZETA_OP_LOGICAL_AND, (A64 != 0 ? 1u : 0u) & (B64 != 0 ? 1u : 0u));
+            U64_CASE(ZETA_OP_LOGICAL_OR, (A64 | B64) != 0 ? 1 : 0);
+            U64_CASE(ZETA_OP_MIN_U64, A64 < B64 ? A64 : B64);
+            U64_CASE(ZETA_OP_MAX_U64, A64 > B64 ? A64 : B64);
+            U64_CASE(ZETA_OP_SELECT, A64 != 0 ? B64 : c->u64[i]);
+            U64_CASE(ZETA_OP_EQ_F64, AF == BF ? 1 : 0);
+            U64_CASE(ZETA_OP_NE_F64, AF != BF ? 1 : 0);
+            U64_CASE(ZETA_OP_LT_F64, AF < BF ? 1 : 0);
+            U64_CASE(ZETA_OP_LE_F64, AF <= BF ? 1 : 0);
+            U64_CASE(ZETA_OP_CLAMP_32, A64 < UINT32_MAX ? A64 : UINT32_MAX);
+
+            F64_CASE(ZETA_OP_ADD_F64, AF + BF);
+            F64_CASE(ZETA_OP_SUB_F64, AF - BF);
+            F64_CASE(ZETA_OP_MUL_F64, AF * BF);
+            F64_CASE(ZETA_OP_DIV_F64, BF == 0.0 ? 0.0 : AF / BF);
+            F64_CASE(ZETA_OP_MIN_F64, AF < BF ? AF : BF);
+            F64_CASE(ZETA_OP_MAX_F64, AF > BF ? AF : BF);
+            F64_CASE(ZETA_OP_NEGATE_F64, -AF);
+            F64_CASE(ZETA_OP_TO_F64, f64_of_u64(A64));
+        case ZETA_OP_CONSTANT:
+        case ZETA_OP_COUNT:
+            break;
+        }
     }
 }
 
@@ -379,8 +405,7 @@ static void run(const struct zeta_program *program, struct zeta_block *block)
         for (uint32_t i = 0; i < ROWS; i += 4)
             transpose_4(&block->record[i], (size_t)program->chunks[chunk] * 4, target + i);
     }
-    for (uint32_t i = 0; i < program->op_count; i++)
-        run_op(&program->ops[i], block->columns, block->words);
+    run_ops(program, block);
     for (uint32_t word = 0; word < program->word_count; word++) {
         uint32_t *elements = block->words + word * ZETA_WORD_STRIDE + ZETA_WORD_LEAD;
 
@@ -388,26 +413,135 @@ static void run(const struct zeta_program *program, struct zeta_block *block)
     }
 }
 
-/** One typed value as the two 64-bit words that it is in memory. */
-static inline void write_value(zet_typed_value_t *target, uint64_t type, uint64_t bits)
-{
-    const uint64_t words[2] = {type, bits};
+/** Rows that are written in one go; loads of columns are full vectors of this many. */
+#define ROW_GROUP 8u
 
-    _Static_assert(sizeof(*target) == sizeof(words), "a typed value has 16 bytes");
-    memcpy(target, words, sizeof(words));
-}
-
-static void write_rows(const struct zeta_program *program, const struct zeta_block *block,
-                       const uint8_t *rows, uint32_t row_count, zet_typed_value_t *values)
+/*
+ * write_group() writes the values of ZETA_OUTPUT_GROUP metrics in up to ROW_GROUP rows. A typed
+ * value is two 64-bit words in memory, the type and the payload; program->types holds the first
+ * words, each with a zero behind it, so that payloads only have to be put into the gaps.
+ */
+#if defined(__AVX512F__)
+static inline void write_group(const struct zeta_program *program, const struct zeta_block *block,
+                               uint32_t first, uint32_t row, uint32_t end, const uint8_t *target,
+                               zet_typed_value_t *values)
 {
     const uint32_t width = program->output_count;
+    const uint32_t left = width - first;
+    const __mmask8 store = left >= 4 ? 0xff : (__mmask8)((1u << (2 * left)) - 1);
+    const __m512i types = _mm512_loadu_si512(program->types + (size_t)2 * first);
+    const struct zeta_output *output = &program->outputs[first];
+    const __m512i a = _mm512_loadu_si512(block->columns[output[0].column].u64 + row);
+    const __m512i b = _mm512_loadu_si512(block->columns[output[1].column].u64 + row);
+    const __m512i c = _mm512_loadu_si512(block->columns[output[2].column].u64 + row);
+    const __m512i d = _mm512_loadu_si512(block->columns[output[3].column].u64 + row);
+    /* Rows 0, 2, 4, 6 of two metrics side by side, and rows 1, 3, 5, 7. */
+    const __m512i ab[2] = {_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b)};
+    const __m512i cd[2] = {_mm512_unpacklo_epi64(c, d), _mm512_unpackhi_epi64(c, d)};
+    const __m512i step = _mm512_set1_epi64(2);
+    __m512i index = _mm512_set_epi64(9, 0, 8, 0, 1, 0, 0, 0);
 
-    for (uint32_t m = 0; m < width; m++) {
-        const uint64_t *column = block->columns[program->outputs[m].column].u64;
-        const uint64_t type = program->outputs[m].value_type;
+    if (left >= ZETA_OUTPUT_GROUP && row + ROW_GROUP <= end) {
+        for (uint32_t i = 0; i < ROW_GROUP; i += 2, index = _mm512_add_epi64(index, step)) {
+            const __m512i even = _mm512_permutex2var_epi64(ab[0], index, cd[0]);
+            const __m512i odd = _mm512_permutex2var_epi64(ab[1], index, cd[1]);
 
-        for (uint32_t i = 0; i < row_count; i++)
-            write_value(&values[(size_t)i * width + m], type, column[rows[i]]);
+            _mm512_storeu_si512(values + (size_t)target[row + i] * width + first,
+                                _mm512_mask_blend_epi64(0xaa, types, even));
+            _mm512_storeu_si512(values + (size_t)target[row + i + 1] * width + first,
+                                _mm512_mask_blend_epi64(0xaa, types, odd));
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < ROW_GROUP && row + i < end; i++) {
+        const __m512i payload = _mm512_permutex2var_epi64(ab[i % 2], index, cd[i % 2]);
+
+        _mm512_mask_storeu_epi64(values + (size_t)target[row + i] * width + first, store,
+                                 _mm512_mask_blend_epi64(0xaa, types, payload));
+        if (i % 2 == 1)
+            index = _mm512_add_epi64(index, step);
+    }
+}
+#elif defined(__AVX2__)
+static inline void write_two(const uint64_t *types, const uint64_t *left, const uint64_t *right,
+                             uint32_t count, const uint8_t *target, uint32_t width,
+                             zet_typed_value_t *values)
+{
+    const __m256i type = _mm256_loadu_si256((const __m256i *)(const void *)types);
+
+    for (uint32_t half = 0; half < ROW_GROUP && half < count; half += 4) {
+        const __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(left + half));
+        const __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(right + half));
+        const __m256i even = _mm256_unpacklo_epi64(a, b);
+        const __m256i odd = _mm256_unpackhi_epi64(a, b);
+        const __m256i row[4] = {_mm256_permute4x64_epi64(even, _MM_SHUFFLE(1, 1, 0, 0)),
+                                _mm256_permute4x64_epi64(odd, _MM_SHUFFLE(1, 1, 0, 0)),
+                                _mm256_permute4x64_epi64(even, _MM_SHUFFLE(3, 3, 2, 2)),
+                                _mm256_permute4x64_epi64(odd, _MM_SHUFFLE(3, 3, 2, 2))};
+
+        for (uint32_t i = 0; i < 4 && half + i < count; i++)
+            _mm256_storeu_si256((__m256i *)(void *)(values + (size_t)target[half + i] * width),
+                                _mm256_blend_epi32(type, row[i], 0xcc));
+    }
+}
+
+static inline void write_one(uint64_t type, const uint64_t *column, uint32_t count,
+                             const uint8_t *target, uint32_t width, zet_typed_value_t *values);
+
+static inline void write_group(const struct zeta_program *program, const struct zeta_block *block,
+                               uint32_t first, uint32_t row, uint32_t end, const uint8_t *target,
+                               zet_typed_value_t *values)
+{
+    const uint32_t width = program->output_count;
+    const uint32_t count = end - row;
+
+    for (uint32_t m = first; m < first + ZETA_OUTPUT_GROUP && m < width; m += 2) {
+        const uint64_t *left = block->columns[program->outputs[m].column].u64 + row;
+
+        if (m + 1 < width)
+            write_two(program->types + (size_t)2 * m, left,
+                      block->columns[program->outputs[m + 1].column].u64 + row, count, target + row,
+                      width, values + m);
+        else
+            write_one(program->types[(size_t)2 * m], left, count, target + row, width, values + m);
+    }
+}
+#else
+static inline void write_one(uint64_t type, const uint64_t *column, uint32_t count,
+                             const uint8_t *target, uint32_t width, zet_typed_value_t *values);
+
+static inline void write_group(const struct zeta_program *program, const struct zeta_block *block,
+                               uint32_t first, uint32_t row, uint32_t end, const uint8_t *target,
+                               zet_typed_value_t *values)
+{
+    for (uint32_t m = first; m < first + ZETA_OUTPUT_GROUP && m < program->output_count; m++)
+        write_one(program->types[(size_t)2 * m],
+                  block->columns[program->outputs[m].column].u64 + row, end - row, target + row,
+                  program->output_count, values + m);
+}
+#endif
+
+#if !defined(__AVX512F__)
+/** One metric in up to ROW_GROUP rows. */
+static inline void write_one(uint64_t type, const uint64_t *column, uint32_t count,
+                             const uint8_t *target, uint32_t width, zet_typed_value_t *values)
+{
+    for (uint32_t i = 0; i < ROW_GROUP && i < count; i++) {
+        const uint64_t words[2] = {type, column[i]};
+
+        memcpy(values + (size_t)target[i] * width, words, sizeof(words));
+    }
+}
+#endif
+
+static void write_rows(const struct zeta_program *program, const struct zeta_block *block,
+                       const uint8_t *target, uint32_t end, zet_typed_value_t *values)
+{
+    _Static_assert(sizeof(*values) == 16, "a typed value is two 64-bit words");
+
+    for (uint32_t row = 0; row < end; row += ROW_GROUP) {
+        for (uint32_t first = 0; first < program->output_count; first += ZETA_OUTPUT_GROUP)
+            write_group(program, block, first, row, end, target, values);
     }
 }
 

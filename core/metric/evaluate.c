@@ -77,59 +77,89 @@ bool zeta_evaluate_use_variant(const char *name)
     return false;
 }
 
-/** Writes what fits: whole rows at once, and the beginning of the row that is cut. */
-static void write_values(struct evaluation *state, const uint8_t *rows, uint32_t row_count)
+/** Writes the beginning of a row that does not fit as a whole. */
+static void write_cut_row(struct evaluation *state, uint32_t row)
+{
+    const struct zeta_program *program = state->program;
+
+    for (uint32_t m = 0; m < state->capacity; m++) {
+        zet_typed_value_t *value = &state->values[m];
+        const struct zeta_output *output = &program->outputs[m];
+
+        memset(value, 0, sizeof(*value));
+        value->type = (zet_value_type_t)output->value_type;
+        memcpy(&value->value, &state->block.columns[output->column].u64[row], sizeof(value->value));
+    }
+    state->result.value_count += state->capacity;
+    state->result.row_count += state->capacity > 0;
+    state->capacity = 0;
+    state->full = true;
+}
+
+/**
+ * Writes the rows of the block that are rows (is_row) as far as they fit. A record that makes no
+ * row gets the place of the next row and is overwritten by it, so that rows can be written in
+ * groups.
+ */
+static void write_values(struct evaluation *state, const bool *is_row)
 {
     const uint32_t width = state->program->output_count;
-    uint32_t whole = state->capacity / width;
-    uint32_t rest;
+    const uint32_t fitting = state->capacity / width;
+    uint8_t target[ZETA_BLOCK_ROWS];
+    uint32_t rows = 0;
+    uint32_t end = 0;
+    uint32_t cut = ZETA_BLOCK_ROWS;
 
-    if (whole > row_count)
-        whole = row_count;
-    state->variant->write_rows(state->program, &state->block, rows, whole, state->values);
-    state->values += (size_t)whole * width;
-    state->capacity -= whole * width;
-    state->result.value_count += whole * width;
-    state->result.row_count += whole;
-    if (whole == row_count)
-        return;
-
-    state->full = true;
-    rest = state->capacity;
-    for (uint32_t m = 0; m < rest; m++) {
-        const struct zeta_output *output = &state->program->outputs[m];
-
-        memset(&state->values[m], 0, sizeof(state->values[m]));
-        state->values[m].type = (zet_value_type_t)output->value_type;
-        memcpy(&state->values[m].value, &state->block.columns[output->column].u64[rows[whole]],
-               sizeof(state->values[m].value));
+    for (uint32_t i = 0; i < state->block.count; i++) {
+        if (is_row[i] && rows == fitting) {
+            cut = i;
+            break;
+        }
+        target[i] = (uint8_t)rows;
+        if (is_row[i]) {
+            rows++;
+            end = i + 1;
+        }
     }
-    state->result.value_count += rest;
-    state->result.row_count += rest > 0;
-    state->capacity = 0;
+    state->variant->write_rows(state->program, &state->block, target, end, state->values);
+    state->values += (size_t)rows * width;
+    state->capacity -= rows * width;
+    state->result.value_count += rows * width;
+    state->result.row_count += rows;
+    if (cut < ZETA_BLOCK_ROWS)
+        write_cut_row(state, cut);
+}
+
+/** Says what the next calculation should bring into the cache. */
+static void plan_fetching(struct evaluation *state)
+{
+    const size_t values_bytes =
+        (size_t)state->block.count * state->program->output_count * sizeof(*state->values);
+    const size_t room_bytes = (size_t)state->capacity * sizeof(*state->values);
+
+    state->block.target = (const unsigned char *)state->values;
+    state->block.target_bytes = values_bytes < room_bytes ? values_bytes : room_bytes;
 }
 
 /** Calculates the records that were collected, and forgets them except as a baseline. */
 static void flush(struct evaluation *state)
 {
     const struct zeta_program *program = state->program;
-    uint8_t rows[ZETA_BLOCK_ROWS];
-    uint32_t row_count = 0;
-    const uint64_t *skip = NULL;
+    struct zeta_block *block = &state->block;
+    bool is_row[ZETA_BLOCK_ROWS];
 
-    if (state->block.count == 0)
+    if (block->count == 0)
         return;
-    state->variant->run(program, &state->block);
-    if (program->skip_column != ZETA_COLUMN_NONE)
-        skip = state->block.columns[program->skip_column].u64;
-    for (uint32_t i = 0; i < state->block.count; i++) {
-        rows[row_count] = (uint8_t)i;
-        row_count += state->has_row[i] && (!skip || skip[i] == 0);
+    plan_fetching(state);
+    state->variant->run(program, block);
+    for (uint32_t i = 0; i < block->count; i++) {
+        is_row[i] = state->has_row[i] && (program->skip_column == ZETA_COLUMN_NONE ||
+                                          block->columns[program->skip_column].u64[i] == 0);
+        state->rows_found += is_row[i];
     }
-    state->block.count = 0;
-    state->rows_found += row_count;
-    if (state->values && row_count > 0)
-        write_values(state, rows, row_count);
+    if (state->values)
+        write_values(state, is_row);
+    block->count = 0;
 }
 
 static void add_record(struct evaluation *state, const unsigned char *record)
@@ -168,6 +198,15 @@ static bool follow_control(struct evaluation *state, const unsigned char *slot, 
     }
 }
 
+/** True if the slot is padding; nearly all slots are told apart by their first bytes. */
+static bool is_padding(const unsigned char *slot, size_t record_bytes)
+{
+    uint64_t first;
+
+    memcpy(&first, slot, sizeof(first));
+    return first == 0 && zeta_slot_is_padding(slot, record_bytes);
+}
+
 /** Walks over the slots until the data ends or no value has room any more. */
 static void walk(struct evaluation *state, uint32_t tile, const unsigned char *raw,
                  size_t raw_bytes)
@@ -179,7 +218,7 @@ static void walk(struct evaluation *state, uint32_t tile, const unsigned char *r
     for (size_t left = raw_bytes; left >= record_bytes && !state->full; left -= record_bytes) {
         if (zeta_slot_is_control(raw))
             selected = follow_control(state, raw, tile, selected);
-        else if (selected && !zeta_slot_is_padding(raw, record_bytes))
+        else if (selected && !is_padding(raw, record_bytes))
             add_record(state, raw);
         raw += record_bytes;
     }

@@ -597,6 +597,19 @@ uint32_t zeta_lower_output(struct zeta_lowering *lowering, uint32_t index, bool 
     return to_value_type(lowering, node, metric->value_type);
 }
 
+/** Condition "the field has the same bits in both records of the row". */
+static uint32_t lower_unchanged(struct zeta_lowering *lowering, uint32_t index)
+{
+    const struct zeta_field *field = &lowering->set->layout->fields[index];
+
+    /* A word: its difference is one operation, which the metrics often need too. */
+    if (field->low_bit % 32 == 0 && field->low_width == 32 && field->high_width == 0)
+        return op2(lowering, ZETA_EXPR_EQ, load(lowering, ZETA_OP_DELTA32, index, ZETA_VIEW_DELTA),
+                   zeta_lower_u64(lowering, 0));
+    return op2(lowering, ZETA_EXPR_EQ, load(lowering, ZETA_OP_FIELD, index, ZETA_VIEW_NOW),
+               load(lowering, ZETA_OP_FIELD, index, ZETA_VIEW_BEFORE));
+}
+
 uint32_t zeta_lower_skip(struct zeta_lowering *lowering)
 {
     const struct zeta_layout *layout = lowering->set->layout;
@@ -608,11 +621,11 @@ uint32_t zeta_lower_skip(struct zeta_lowering *lowering)
     if (layout->kind != ZETA_LAYOUT_DELTA || layout->identity_count == 0)
         return skip;
     for (uint32_t i = 0; i < layout->identity_count; i++) {
-        uint32_t now = load(lowering, ZETA_OP_FIELD, layout->identity[i], ZETA_VIEW_NOW);
-        uint32_t before = load(lowering, ZETA_OP_FIELD, layout->identity[i], ZETA_VIEW_BEFORE);
-        uint32_t equal = op2(lowering, ZETA_EXPR_EQ, now, before);
+        uint32_t equal = lower_unchanged(lowering, layout->identity[i]);
 
         same = i == 0 ? equal : op2(lowering, ZETA_EXPR_LOGICAL_AND, same, equal);
     }
+    if (!layout->baseline)
+        return same;
     return op2(lowering, ZETA_EXPR_LOGICAL_OR, skip, same);
 }

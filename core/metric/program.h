@@ -24,6 +24,9 @@
 /** Words that are transposed together. */
 #define ZETA_CHUNK_WORDS 4u
 
+/** Metrics whose values are written together. */
+#define ZETA_OUTPUT_GROUP 4u
+
 /** One number per row. */
 union zeta_column {
     uint64_t u64[ZETA_BLOCK_ROWS];
@@ -119,7 +122,10 @@ struct zeta_program {
     uint32_t constant_count;
     uint32_t column_count;
 
-    struct zeta_output *outputs; /**< one per metric; none in the program that only counts rows */
+    /** One per metric (none in the program that only counts rows), and copies of the last one up to
+     * a multiple of ZETA_OUTPUT_GROUP. */
+    struct zeta_output *outputs;
+    uint64_t *types; /**< value type and zero in turn, as many pairs as outputs and copies */
     uint32_t output_count;
     uint16_t skip_column; /**< not 0: the row is none; ZETA_COLUMN_NONE: all are */
 };

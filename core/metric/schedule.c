@@ -203,6 +203,27 @@ static void pin(struct scheduler *state, uint32_t node)
     state->uses[node]++;
 }
 
+/** Notes where the results are, in groups that are written together. */
+static bool set_outputs(const struct scheduler *state, const uint32_t *outputs,
+                        const uint32_t *value_types, uint32_t count)
+{
+    struct zeta_program *program = state->program;
+    const uint32_t padded = (count + ZETA_OUTPUT_GROUP - 1) / ZETA_OUTPUT_GROUP * ZETA_OUTPUT_GROUP;
+
+    program->outputs = zeta_arena_array(state->arena, padded, sizeof(*program->outputs));
+    program->types = zeta_arena_array(state->arena, (size_t)padded * 2, sizeof(*program->types));
+    if (!program->outputs || !program->types)
+        return false;
+    for (uint32_t i = 0; i < padded; i++) {
+        const uint32_t from = i < count ? i : count - 1;
+
+        program->outputs[i] = (struct zeta_output){state->column[outputs[from]], value_types[from]};
+        program->types[(size_t)2 * i] = value_types[from];
+    }
+    program->output_count = count;
+    return true;
+}
+
 ze_result_t zeta_schedule(struct zeta_lowering *lowering, const uint32_t *outputs,
                           const uint32_t *value_types, uint32_t output_count, uint32_t skip,
                           struct zeta_program *out_program)
@@ -223,9 +244,7 @@ ze_result_t zeta_schedule(struct zeta_lowering *lowering, const uint32_t *output
     state.uses = calloc(count, sizeof(*state.uses));
     state.column = calloc(count, sizeof(*state.column));
     state.free_columns = calloc(count, sizeof(*state.free_columns));
-    out_program->outputs =
-        zeta_arena_array(state.arena, output_count, sizeof(*out_program->outputs));
-    good = state.uses && state.column && state.free_columns && out_program->outputs;
+    good = state.uses && state.column && state.free_columns;
     skips = !zeta_lower_constant(lowering, skip, &skip_value) || skip_value != 0;
     if (good) {
         for (uint32_t i = 0; i < output_count; i++)
@@ -234,14 +253,9 @@ ze_result_t zeta_schedule(struct zeta_lowering *lowering, const uint32_t *output
             pin(&state, skip);
         good = schedule(&state);
     }
-    if (good) {
-        for (uint32_t i = 0; i < output_count; i++)
-            out_program->outputs[i] =
-                (struct zeta_output){state.column[outputs[i]], value_types[i]};
-        out_program->output_count = output_count;
-        if (skips)
-            out_program->skip_column = state.column[skip];
-    }
+    good = good && set_outputs(&state, outputs, value_types, output_count);
+    if (good && skips)
+        out_program->skip_column = state.column[skip];
     free(state.uses);
     free(state.column);
     free(state.free_columns);

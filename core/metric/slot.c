@@ -4,8 +4,7 @@
 
 #include "core/metric/layout.h"
 
-/** Chosen at random, so that no record of a device looks like it; never changes. */
-static const unsigned char magic[ZETA_SLOT_MAGIC_BYTES] = {
+const unsigned char zeta_slot_magic[ZETA_SLOT_MAGIC_BYTES] = {
     0x9e, 'z', 'e', 't', 'a', 0x13, 0xc7, 0x52, 0x1d, 0xe8, 0x40, 0xb6, 0x75, 0xf3, 0x2a, 0x8d};
 
 static void put_u32(unsigned char *at, uint32_t value)
@@ -24,16 +23,11 @@ void zeta_slot_write(const struct zeta_slot_control *control, void *slot, size_t
     unsigned char *bytes = slot;
 
     memset(bytes, 0, record_bytes);
-    memcpy(bytes, magic, sizeof(magic));
+    memcpy(bytes, zeta_slot_magic, sizeof(zeta_slot_magic));
     put_u32(bytes + 16, (uint32_t)control->kind);
     put_u32(bytes + 20, control->value);
     put_u32(bytes + 24, (uint32_t)control->lost_records);
     put_u32(bytes + 28, (uint32_t)(control->lost_records >> 32));
-}
-
-bool zeta_slot_is_control(const void *slot)
-{
-    return memcmp(slot, magic, sizeof(magic)) == 0;
 }
 
 bool zeta_slot_is_padding(const void *slot, size_t record_bytes)

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define ZETA_SLOT_MAGIC_BYTES 16u
 /** Bytes of a control slot that mean something; the rest of the slot is zero. */
@@ -44,8 +45,14 @@ struct zeta_slot_control {
 /** Writes a control slot. record_bytes >= ZETA_RECORD_MIN_BYTES; every byte of it is written. */
 void zeta_slot_write(const struct zeta_slot_control *control, void *slot, size_t record_bytes);
 
+/** First bytes of every control slot. Chosen at random, so that no record looks like it. */
+extern const unsigned char zeta_slot_magic[ZETA_SLOT_MAGIC_BYTES];
+
 /** True if the slot starts with the magic. The slot holds at least ZETA_SLOT_MAGIC_BYTES. */
-bool zeta_slot_is_control(const void *slot);
+static inline bool zeta_slot_is_control(const void *slot)
+{
+    return memcmp(slot, zeta_slot_magic, ZETA_SLOT_MAGIC_BYTES) == 0;
+}
 
 /** True if the slot holds only zero bytes. */
 bool zeta_slot_is_padding(const void *slot, size_t record_bytes);

@@ -71,6 +71,13 @@ bool zeta_vgpu_instance_join(struct zeta_vgpu_instance *instance);
 void zeta_vgpu_instance_publish(struct zeta_vgpu_instance *instance, uint32_t tile, uint32_t row,
                                 const uint64_t counters[ZETA_VGPU_COUNTER_COUNT]);
 
+/**
+ * Publishes what models add to all rows of a tile but the last, as one: a reader never sees parts
+ * of two. One thread per tile at a time.
+ */
+void zeta_vgpu_instance_publish_models(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                       const uint64_t (*added)[ZETA_VGPU_COUNTER_COUNT]);
+
 /** What a process does on a tile. */
 struct zeta_vgpu_activity {
     uint64_t since_ns; /**< CLOCK_MONOTONIC when it began to be busy, 0: idle */
@@ -91,11 +98,11 @@ bool zeta_vgpu_instance_activity(const struct zeta_vgpu_instance *instance, uint
                                  uint64_t *out_generation);
 
 /**
- * Adds up rows first..first + count - 1 of a tile over all processes, living and dead.
+ * Adds up all rows of a tile over all processes, living and dead.
  * Lock-free. False, with out_totals undefined, if writers did not let it finish.
  */
 bool zeta_vgpu_instance_totals(const struct zeta_vgpu_instance *instance, uint32_t tile,
-                               uint32_t count, uint64_t (*out_totals)[ZETA_VGPU_COUNTER_COUNT]);
+                               uint64_t (*out_totals)[ZETA_VGPU_COUNTER_COUNT]);
 
 /** Folds the slots of processes that died. */
 void zeta_vgpu_instance_reap(struct zeta_vgpu_instance *instance);

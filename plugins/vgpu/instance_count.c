@@ -65,11 +65,12 @@ bool zeta_vgpu_process_alive(uint32_t pid, uint64_t start_time)
     return access("/proc/self/stat", R_OK) != 0 && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
 }
 
-static void cell_write(_Atomic uint64_t *sequence, _Atomic uint64_t *copies, uint32_t words,
-                       const uint64_t *source)
+/* Copies lie words_apart from each other; of the model's only the used part is written. */
+static void cell_write(_Atomic uint64_t *sequence, _Atomic uint64_t *copies, uint32_t words_apart,
+                       uint32_t words, const uint64_t *source)
 {
     uint64_t next = atomic_load_explicit(sequence, memory_order_relaxed) + 1;
-    _Atomic uint64_t *target = copies + (next & 1) * words;
+    _Atomic uint64_t *target = copies + (next & 1) * words_apart;
 
     /* Release, so that they stay behind the publication of the copy that they do not touch. */
     for (uint32_t i = 0; i < words; i++)
@@ -78,11 +79,11 @@ static void cell_write(_Atomic uint64_t *sequence, _Atomic uint64_t *copies, uin
 }
 
 static bool cell_read(const _Atomic uint64_t *sequence, const _Atomic uint64_t *copies,
-                      uint32_t words, uint64_t *out_words)
+                      uint32_t words_apart, uint32_t words, uint64_t *out_words)
 {
     for (uint32_t attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
         uint64_t before = atomic_load_explicit(sequence, memory_order_acquire);
-        const _Atomic uint64_t *source = copies + (before & 1) * words;
+        const _Atomic uint64_t *source = copies + (before & 1) * words_apart;
 
         for (uint32_t i = 0; i < words; i++)
             out_words[i] = atomic_load_explicit(&source[i], memory_order_acquire);
@@ -92,6 +93,10 @@ static bool cell_read(const _Atomic uint64_t *sequence, const _Atomic uint64_t *
     }
     return false;
 }
+
+/* A cell as arguments of the two functions above. */
+#define CELL(cell)                                                                                 \
+    &(cell).sequence, &(cell).copies[0][0], sizeof((cell).copies[0]) / sizeof(uint64_t)
 
 uint32_t zeta_vgpu_instance_slot(const struct zeta_vgpu_instance *instance)
 {
@@ -107,8 +112,18 @@ void zeta_vgpu_instance_publish(struct zeta_vgpu_instance *instance, uint32_t ti
     if (slot == 0 || tile >= instance->tiles || row >= instance->rows_per_tile)
         return;
     own = &instance->segment->slots[slot - 1];
-    cell_write(&own->rows[tile][row].sequence, &own->rows[tile][row].copies[0][0],
-               ZETA_VGPU_COUNTER_COUNT, counters);
+    cell_write(CELL(own->rows[tile][row]), ZETA_VGPU_COUNTER_COUNT, counters);
+}
+
+void zeta_vgpu_instance_publish_models(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                       const uint64_t (*added)[ZETA_VGPU_COUNTER_COUNT])
+{
+    uint32_t slot = zeta_vgpu_instance_slot(instance);
+
+    if (slot == 0 || tile >= instance->tiles)
+        return;
+    cell_write(CELL(instance->segment->slots[slot - 1].models[tile]),
+               (instance->rows_per_tile - 1) * ZETA_VGPU_COUNTER_COUNT, &added[0][0]);
 }
 
 void zeta_vgpu_instance_set_activity(struct zeta_vgpu_instance *instance, uint32_t tile,
@@ -122,8 +137,7 @@ void zeta_vgpu_instance_set_activity(struct zeta_vgpu_instance *instance, uint32
     if (slot == 0 || tile >= instance->tiles)
         return;
     own = &instance->segment->slots[slot - 1];
-    cell_write(&own->activity[tile].sequence, &own->activity[tile].copies[0][0],
-               ZETA_VGPU_ACTIVITY_WORDS, words);
+    cell_write(CELL(own->activity[tile]), ZETA_VGPU_ACTIVITY_WORDS, words);
 }
 
 static uint64_t folded(const struct zeta_vgpu_base *base, uint64_t sequence, uint32_t slot)
@@ -150,9 +164,7 @@ bool zeta_vgpu_instance_activity(const struct zeta_vgpu_instance *instance, uint
 
     *out_generation = tenant(segment, sequence, slot);
     if (*out_generation == 0 || tile >= instance->tiles ||
-        !cell_read(&segment->slots[slot].activity[tile].sequence,
-                   &segment->slots[slot].activity[tile].copies[0][0], ZETA_VGPU_ACTIVITY_WORDS,
-                   words))
+        !cell_read(CELL(segment->slots[slot].activity[tile]), ZETA_VGPU_ACTIVITY_WORDS, words))
         return false;
     out_activity->since_ns = words[0];
     out_activity->total_ns = words[1];
@@ -160,41 +172,45 @@ bool zeta_vgpu_instance_activity(const struct zeta_vgpu_instance *instance, uint
     return true;
 }
 
-static bool add_slot(const struct zeta_vgpu_slot *slot, uint32_t tile, uint32_t count,
+/* Adds the rows of a slot: what was counted, and what models add to all but the last. */
+static bool add_slot(const struct zeta_vgpu_slot *slot, uint32_t tile, uint32_t rows,
                      uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT])
 {
+    uint64_t added[ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
     uint64_t row[ZETA_VGPU_COUNTER_COUNT];
 
-    for (uint32_t r = 0; r < count; r++) {
-        if (!cell_read(&slot->rows[tile][r].sequence, &slot->rows[tile][r].copies[0][0],
-                       ZETA_VGPU_COUNTER_COUNT, row))
+    if (!cell_read(CELL(slot->models[tile]), (rows - 1) * ZETA_VGPU_COUNTER_COUNT, &added[0][0]))
+        return false;
+    for (uint32_t r = 0; r < rows; r++) {
+        if (!cell_read(CELL(slot->rows[tile][r]), ZETA_VGPU_COUNTER_COUNT, row))
             return false;
         for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
-            totals[r][i] += row[i];
+            totals[r][i] += row[i] + (r < rows - 1 ? added[r][i] : 0);
     }
     return true;
 }
 
 bool zeta_vgpu_instance_totals(const struct zeta_vgpu_instance *instance, uint32_t tile,
-                               uint32_t count, uint64_t (*out_totals)[ZETA_VGPU_COUNTER_COUNT])
+                               uint64_t (*out_totals)[ZETA_VGPU_COUNTER_COUNT])
 {
     const struct zeta_vgpu_segment *segment = instance->segment;
     const struct zeta_vgpu_base *base = &segment->base;
+    const uint32_t rows = instance->rows_per_tile;
 
-    if (tile >= instance->tiles || count > instance->rows_per_tile)
+    if (tile >= instance->tiles)
         return false;
     for (uint32_t attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
         uint64_t sequence = atomic_load_explicit(&base->sequence, memory_order_acquire);
         bool good = true;
 
-        for (uint32_t r = 0; r < count; r++) {
+        for (uint32_t r = 0; r < rows; r++) {
             for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
                 out_totals[r][i] = atomic_load_explicit(
                     &base->copies[sequence & 1].rows[tile][r][i], memory_order_acquire);
         }
         for (uint32_t slot = 0; good && slot < ZETA_VGPU_SLOTS; slot++) {
             if (tenant(segment, sequence, slot) != 0)
-                good = add_slot(&segment->slots[slot], tile, count, out_totals);
+                good = add_slot(&segment->slots[slot], tile, rows, out_totals);
         }
         /* Unchanged: no slot went into the base, and none was given to another, meanwhile. */
         if (good && atomic_load_explicit(&base->sequence, memory_order_acquire) == sequence)
@@ -212,15 +228,15 @@ void zeta_vgpu_instance_fold_locked(struct zeta_vgpu_instance *instance, uint32_
     uint64_t sums[ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
 
     for (uint32_t tile = 0; generation != 0 && tile < instance->tiles; tile++) {
-        const uint32_t count = instance->rows_per_tile;
+        const uint32_t rows = instance->rows_per_tile;
 
-        for (uint32_t r = 0; r < count; r++) {
+        for (uint32_t r = 0; r < rows; r++) {
             for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
                 sums[r][i] = atomic_load(&base->copies[sequence & 1].rows[tile][r][i]);
         }
         /* The tenant writes no more: it is dead, or it is the caller. So this cannot fail. */
-        (void)add_slot(&segment->slots[slot], tile, count, sums);
-        for (uint32_t r = 0; r < count; r++) {
+        (void)add_slot(&segment->slots[slot], tile, rows, sums);
+        for (uint32_t r = 0; r < rows; r++) {
             for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
                 atomic_store(&base->copies[(sequence + 1) & 1].rows[tile][r][i], sums[r][i]);
         }
@@ -254,14 +270,14 @@ void zeta_vgpu_instance_reap(struct zeta_vgpu_instance *instance)
 
 static void clear_slot(struct zeta_vgpu_slot *slot, const struct zeta_vgpu_instance *instance)
 {
-    static const uint64_t zeros[ZETA_VGPU_COUNTER_COUNT];
+    static const uint64_t zeros[ZETA_VGPU_MODEL_WORDS];
+    const uint32_t rows = instance->rows_per_tile;
 
     for (uint32_t tile = 0; tile < instance->tiles; tile++) {
-        cell_write(&slot->activity[tile].sequence, &slot->activity[tile].copies[0][0],
-                   ZETA_VGPU_ACTIVITY_WORDS, zeros);
-        for (uint32_t r = 0; r < instance->rows_per_tile; r++)
-            cell_write(&slot->rows[tile][r].sequence, &slot->rows[tile][r].copies[0][0],
-                       ZETA_VGPU_COUNTER_COUNT, zeros);
+        cell_write(CELL(slot->activity[tile]), ZETA_VGPU_ACTIVITY_WORDS, zeros);
+        cell_write(CELL(slot->models[tile]), (rows - 1) * ZETA_VGPU_COUNTER_COUNT, zeros);
+        for (uint32_t r = 0; r < rows; r++)
+            cell_write(CELL(slot->rows[tile][r]), ZETA_VGPU_COUNTER_COUNT, zeros);
     }
 }
 

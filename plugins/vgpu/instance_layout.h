@@ -22,8 +22,9 @@
 #define ZETA_VGPU_LAYOUT_MAGIC UINT64_C(0x7570672d6174657a) /* "zeta-gpu" */
 #define ZETA_VGPU_LOG_SIZE 64u
 #define ZETA_VGPU_ACTIVITY_WORDS 3u
+#define ZETA_VGPU_MODEL_WORDS ((ZETA_VGPU_TILE_ROWS - 1) * ZETA_VGPU_COUNTER_COUNT)
 
-/** Words in two copies; copies[sequence & 1] is current. */
+/** Words in two copies; the one that sequence & 1 chooses is current. */
 #define ZETA_VGPU_CELL(words)                                                                      \
     struct {                                                                                       \
         _Alignas(64) _Atomic uint64_t sequence;                                                    \
@@ -33,6 +34,8 @@
 struct zeta_vgpu_slot {
     ZETA_VGPU_CELL(ZETA_VGPU_ACTIVITY_WORDS) activity[ZETA_VGPU_MAX_TILES];
     ZETA_VGPU_CELL(ZETA_VGPU_COUNTER_COUNT) rows[ZETA_VGPU_MAX_TILES][ZETA_VGPU_TILE_ROWS];
+    /** What models add to the rows, of one moment; subslices x ZETA_VGPU_COUNTER_COUNT words. */
+    ZETA_VGPU_CELL(ZETA_VGPU_MODEL_WORDS) models[ZETA_VGPU_MAX_TILES];
 };
 
 /** Who is in a slot. */

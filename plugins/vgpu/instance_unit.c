@@ -65,7 +65,7 @@ void zeta_vgpu_instance_log_switch(struct zeta_vgpu_instance *instance, uint32_t
     uint64_t position;
 
     zeta_vgpu_instance_lock(instance);
-    if (zeta_vgpu_instance_totals(instance, tile, instance->rows_per_tile, totals)) {
+    if (zeta_vgpu_instance_totals(instance, tile, totals)) {
         position = atomic_load(&log->head);
         entry = &log->entries[position % ZETA_VGPU_LOG_SIZE];
         /* Invalid while it is written; who dies here leaves an entry that nobody takes. */

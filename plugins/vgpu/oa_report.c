@@ -46,7 +46,8 @@ void zeta_vgpu_report_encode(const struct zeta_vgpu_sample *sample,
         for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
             sums[i] += sample->totals[row][i];
     }
-    sums[ZETA_VGPU_GPU_CORE_CLOCKS] += sample->idle_clocks;
+    sums[ZETA_VGPU_GPU_CORE_CLOCKS] += sample->idle_clocks + sample->extra_clocks;
+    sums[ZETA_VGPU_BUSY_CLOCKS] += sample->extra_clocks;
 
     put_u32(out_report, sample->report_id);
     put_u32(out_report + 4, sample->ticks);

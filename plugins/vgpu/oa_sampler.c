@@ -52,8 +52,7 @@ static void collect_totals(struct zeta_plugin_stream *stream)
 {
     for (uint32_t t = 0; t < stream->tile_count; t++) {
         /* When writers disturb it too often, the totals of the time before stand. */
-        if (zeta_vgpu_instance_totals(stream->instance, stream->first_tile + t, stream->rows,
-                                      stream->fresh))
+        if (zeta_vgpu_instance_totals(stream->instance, stream->first_tile + t, stream->fresh))
             merge_totals(stream, t, stream->fresh);
     }
 }
@@ -116,6 +115,22 @@ static uint64_t look_at_activity(struct zeta_plugin_stream *stream, uint64_t unt
     return longest < span ? longest : span;
 }
 
+/*
+ * Counts one more clock for a report in which the device works and no modelled clock came. The
+ * model says how many clocks work took when an epoch of it is over; until then the clock of a
+ * device that works must not stand, because clients divide by it.
+ */
+static void keep_clock_going(struct zeta_plugin_stream *stream, bool busy)
+{
+    uint64_t modelled = 0;
+
+    for (uint32_t row = 0; row < stream->tile_count * stream->rows; row++)
+        modelled += stream->totals[row][ZETA_VGPU_BUSY_CLOCKS];
+    if (busy && modelled == stream->modelled_clocks)
+        stream->extra_clocks++;
+    stream->modelled_clocks = modelled;
+}
+
 /* Writes a report of the present totals. */
 static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint32_t reason,
                          uint32_t context)
@@ -126,6 +141,7 @@ static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint
         .ticks = ticks,
         .context = context,
         .idle_clocks = stream->idle_ns * stream->vgpu->description.core_clock_mhz / 1000,
+        .extra_clocks = stream->extra_clocks,
         .number = ++stream->number,
         .totals = (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])stream->totals,
         .tiles = stream->tile_count,
@@ -201,6 +217,7 @@ static void write_due_wall(struct zeta_plugin_stream *stream, uint64_t now_ticks
 
         if (at_ns > stream->seen_ns + busy_ns)
             stream->idle_ns = idle_ns + (at_ns - stream->seen_ns - busy_ns);
+        keep_clock_going(stream, busy_ns > 0);
         write_timer(stream);
     }
     if (last_ns > stream->seen_ns)

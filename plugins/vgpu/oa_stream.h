@@ -33,13 +33,15 @@ struct zeta_plugin_stream {
     struct zeta_vgpu_ring ring;
 
     /* State of sampling; the thread, or in virtual time the lock of the first tile, owns it. */
-    uint64_t next_ticks; /**< the next deadline */
-    uint64_t last_ticks; /**< of the last report */
-    uint64_t number;     /**< reports so far, lost ones included */
-    uint32_t context;    /**< that ran when we looked last */
-    uint64_t seen_ns;    /**< host time up to which idle_ns is counted */
-    uint64_t idle_ns;    /**< since the stream was opened */
-    uint64_t reap_ns;    /**< host time of the last look for dead processes */
+    uint64_t next_ticks;      /**< the next deadline */
+    uint64_t last_ticks;      /**< of the last report */
+    uint64_t number;          /**< reports so far, lost ones included */
+    uint32_t context;         /**< that ran when we looked last */
+    uint64_t modelled_clocks; /**< in the last report */
+    uint64_t extra_clocks;    /**< counted while the model had none */
+    uint64_t seen_ns;         /**< host time up to which idle_ns is counted */
+    uint64_t idle_ns;         /**< since the stream was opened */
+    uint64_t reap_ns;         /**< host time of the last look for dead processes */
     struct zeta_vgpu_seen (*seen)[ZETA_VGPU_SLOTS]; /**< per tile */
     uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT];    /**< of tile_count x rows */
     uint64_t (*fresh)[ZETA_VGPU_COUNTER_COUNT];     /**< room for the next ones */

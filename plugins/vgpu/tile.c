@@ -36,6 +36,13 @@ static void on_publish(void *user, uint32_t subslice,
     zeta_vgpu_instance_publish(atomic_load(&tile->vgpu->instance), tile->index, subslice, counters);
 }
 
+static void on_modelled(void *user, const uint64_t (*added)[ZETA_VGPU_COUNTER_COUNT])
+{
+    struct zeta_vgpu_tile *tile = user;
+
+    zeta_vgpu_instance_publish_models(atomic_load(&tile->vgpu->instance), tile->index, added);
+}
+
 static void on_epoch(void *user, uint64_t core_clocks)
 {
     struct zeta_vgpu_tile *tile = user;
@@ -59,7 +66,11 @@ static uint32_t create_engine_locked(struct zeta_vgpu_tile *tile)
     const bool is_virtual = vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL;
     struct zeta_vgpu_engine_config config = {
         .topology = vgpu->description.topology,
-        .callbacks = {.user = tile, .publish = on_publish, .epoch = on_epoch, .print = on_print},
+        .callbacks = {.user = tile,
+                      .publish = on_publish,
+                      .modelled = on_modelled,
+                      .epoch = on_epoch,
+                      .print = on_print},
         .publish = is_virtual ? ZETA_VGPU_PUBLISH_EPOCH : ZETA_VGPU_PUBLISH_WALL,
         .workers = vgpu->workers,
     };

@@ -19,6 +19,7 @@
 enum {
     CLOCKS = 0,
     BUSY_CLOCKS = 1,
+    EU_ACTIVE = 2,
     RETIRED = 5,
     FP32 = 7,
     BARRIERS = 16,
@@ -250,6 +251,19 @@ static void descriptor__endless_kernel__readable_while_it_runs(void **state)
     assert_true(report_counter(reports[count - 1], RETIRED) >
                 report_counter(reports[0], RETIRED) + 100000);
     assert_true(report_u32(reports[count - 1], 8) != 0);
+    /* The device works all the time: its clock never stands, and percentages stay below 100. */
+    for (uint64_t i = 1; i < count; i++) {
+        const uint64_t clocks =
+            report_counter(reports[i], CLOCKS) - report_counter(reports[i - 1], CLOCKS);
+
+        assert_true(clocks > 0);
+        assert_int_equal(report_counter(reports[i], BUSY_CLOCKS) -
+                             report_counter(reports[i - 1], BUSY_CLOCKS),
+                         clocks);
+        assert_true(report_counter(reports[i], EU_ACTIVE) -
+                        report_counter(reports[i - 1], EU_ACTIVE) <=
+                    clocks * 128);
+    }
     host->compute->queue_destroy(host->self, queue);
     close_stream(host, stream);
     host->compute->kernel_destroy(host->self, kernel);

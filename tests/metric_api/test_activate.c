@@ -149,6 +149,27 @@ static void activate__would_drop_a_group_with_a_stream__is_in_use_and_changes_no
     bed_free(&bed);
 }
 
+static void activate__one_of_two_streams_would_lose_its_group__is_in_use(void **state)
+{
+    struct stream_bed bed = bed_make("fake0");
+    zet_metric_group_handle_t groups[2] = {find_group(bed.device, "Basic", TIME_BASED, NULL),
+                                           find_group(bed.device, "Second", TIME_BASED, NULL)};
+    zet_metric_streamer_handle_t streamers[2];
+
+    (void)state;
+    EXPECT_OK(zetContextActivateMetricGroups(bed.context, bed.device, 2, groups));
+    for (int i = 0; i < 2; i++)
+        streamers[i] = bed_open(&bed, groups[i], 10, NULL);
+    for (int i = 0; i < 2; i++) {
+        EXPECT_RESULT(zetContextActivateMetricGroups(bed.context, bed.device, 1, &groups[i]),
+                      ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    }
+    EXPECT_OK(zetMetricStreamerClose(streamers[0]));
+    EXPECT_OK(zetContextActivateMetricGroups(bed.context, bed.device, 1, &groups[1]));
+    EXPECT_OK(zetMetricStreamerClose(streamers[1]));
+    bed_free(&bed);
+}
+
 /** Deactivates while a stream with unread records is open. */
 static void expect_stop(const char *device, bool notify)
 {
@@ -303,6 +324,7 @@ int main(void)
         cmocka_unit_test(activate__another_set__replaces_the_first),
         cmocka_unit_test(activate__other_context_and_context_destroyed__stays_active),
         cmocka_unit_test(activate__would_drop_a_group_with_a_stream__is_in_use_and_changes_nothing),
+        cmocka_unit_test(activate__one_of_two_streams_would_lose_its_group__is_in_use),
         cmocka_unit_test(deactivate__stream_open__stops_it_and_keeps_what_it_collected),
         cmocka_unit_test(deactivate__backend_that_cannot_stop__is_emptied_and_closed),
         cmocka_unit_test(open__second_stream_of_the_unit__is_in_use),

@@ -260,6 +260,7 @@ static void activate__root__covers_its_tiles(void **state)
     EXPECT_RESULT(
         zetMetricStreamerOpen(root.context, root.device, root_group, &desc, NULL, &second),
         ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    assert_int_equal(tile.control->counts(tiles[0], "u0").opens, 1); /* nobody was asked */
     /* Neither the root nor the tile may take the group away. */
     EXPECT_RESULT(zetContextActivateMetricGroups(root.context, root.device, 1, &root_other),
                   ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);

@@ -9,6 +9,7 @@
 #include "core/metric/group.h"
 #include "core/metric/set.h"
 #include "core/metric/stream.h"
+#include "core/plugin/host.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
@@ -84,6 +85,27 @@ static bool settle(struct zeta_device_metrics *root, struct zeta_stream *stream)
 /* Opening ---------------------------------------------------------------------------------------
  */
 
+/**
+ * The host has to be able to see the event: its pool says so, or its own scope (the example of the
+ * programming guide has a pool without the flag and an event of host scope).
+ */
+static ze_result_t check_event(const struct zeta_event *event, const struct zeta_device *device)
+{
+    if (!event)
+        return ZE_RESULT_SUCCESS;
+    if ((event->pool->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) == 0 &&
+        (event->wait_scope & ZE_EVENT_SCOPE_FLAG_HOST) == 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
+                          "the host cannot see the notification event; create its pool with "
+                          "ZE_EVENT_POOL_FLAG_HOST_VISIBLE");
+    if (event->pool->context->driver != device->driver)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
+                          "the notification event belongs to driver %s, device %s to driver %s",
+                          event->pool->context->driver->name, device->backend->id,
+                          device->driver->name);
+    return ZE_RESULT_SUCCESS;
+}
+
 static ze_result_t check_open(const struct zeta_context *context, const struct zeta_device *device,
                               const struct zeta_metric_group *group, const struct zeta_event *event)
 {
@@ -95,17 +117,14 @@ static ze_result_t check_open(const struct zeta_context *context, const struct z
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "group %s belongs to device %s, not to %s; enumerate the groups of the "
                           "device that is to be sampled",
-                          zeta_metric_group_name(group), group->device->name, device->name);
+                          zeta_metric_group_name(group), group->device->backend->id,
+                          device->backend->id);
     if ((group->properties->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED) == 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "group %s is not time-based and cannot be streamed; another group of the "
                           "same name may be",
                           zeta_metric_group_name(group));
-    if (event && (event->pool->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) == 0)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
-                          "the notification event comes from a pool without "
-                          "ZE_EVENT_POOL_FLAG_HOST_VISIBLE, so the host cannot signal it");
-    return ZE_RESULT_SUCCESS;
+    return check_event(event, device);
 }
 
 /** Opens the backend's side of a stream that is in the list; takes it out again on failure. */

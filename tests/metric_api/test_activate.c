@@ -291,6 +291,14 @@ static void open__arguments_that_do_not_fit__are_refused(void **state)
     EXPECT_RESULT(zetMetricStreamerOpen(bed.context, bed.device, basic, &desc, NULL, NULL),
                   ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     EXPECT_OK(zeEventDestroy(event));
+    /* The programming guide's example: no flag, but an event of host scope. */
+    event_desc.wait = ZE_EVENT_SCOPE_FLAG_HOST;
+    EXPECT_OK(zeEventCreate(pool, &event_desc, &event));
+    EXPECT_OK(zetMetricStreamerOpen(bed.context, bed.device, basic, &desc, event, &streamer));
+    bed.control->push("fake0", "u0", 77);
+    EXPECT_OK(zeEventHostSynchronize(event, UINT64_C(2000000000)));
+    EXPECT_OK(zetMetricStreamerClose(streamer));
+    EXPECT_OK(zeEventDestroy(event));
     EXPECT_OK(zeEventPoolDestroy(pool));
     bed_free(&bed);
 }

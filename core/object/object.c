@@ -364,29 +364,22 @@ static void *reserve(size_t size_bytes, int protection)
     return range == MAP_FAILED ? NULL : range;
 }
 
-/* One range for the slots of all kinds, less of it where address space is limited. */
-static bool reserve_slots(struct generation *generation)
+/* One range for the slots of all kinds and one for the notes; false if there is no room. */
+static bool reserve_generation(struct generation *generation, size_t kind_bytes)
 {
-    for (size_t bytes = KIND_BYTES_WANTED; bytes >= KIND_BYTES_LEAST; bytes /= 2) {
-        void *range = reserve(bytes * ZETA_KIND_COUNT, PROT_NONE);
+    size_t count = kind_bytes / SLOT_BYTES;
+    void *slots = reserve(kind_bytes * ZETA_KIND_COUNT, PROT_NONE);
+    struct note *notes;
 
-        if (range) {
-            generation->base = (uintptr_t)range;
-            generation->kind_bytes = bytes;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool reserve_notes(struct generation *generation)
-{
-    size_t count = generation->kind_bytes / SLOT_BYTES;
-    struct note *notes =
-        reserve(count * ZETA_KIND_COUNT * sizeof(struct note), PROT_READ | PROT_WRITE);
-
-    if (!notes)
+    if (!slots)
         return false;
+    notes = reserve(count * ZETA_KIND_COUNT * sizeof(*notes), PROT_READ | PROT_WRITE);
+    if (!notes) {
+        (void)munmap(slots, kind_bytes * ZETA_KIND_COUNT);
+        return false;
+    }
+    generation->base = (uintptr_t)slots;
+    generation->kind_bytes = kind_bytes;
     for (size_t kind = 0; kind < ZETA_KIND_COUNT; kind++)
         generation->slots[kind].notes = notes + kind * count;
     return true;
@@ -394,6 +387,7 @@ static bool reserve_notes(struct generation *generation)
 
 ze_result_t zeta_object_init(void)
 {
+    size_t kind_bytes = KIND_BYTES_WANTED;
     struct generation *generation;
 
     if (atomic_load_explicit(&current, memory_order_acquire))
@@ -401,9 +395,10 @@ ze_result_t zeta_object_init(void)
     generation = calloc(1, sizeof(*generation));
     if (!generation)
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "There is no memory for handles.");
-    if (!reserve_slots(generation) || !reserve_notes(generation)) {
-        if (generation->base)
-            (void)munmap((void *)generation->base, generation->kind_bytes * ZETA_KIND_COUNT);
+    /* Less where address space is limited. */
+    while (kind_bytes >= KIND_BYTES_LEAST && !reserve_generation(generation, kind_bytes))
+        kind_bytes /= 2;
+    if (kind_bytes < KIND_BYTES_LEAST) {
         free(generation);
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                           "No address range for handles could be reserved; about %zu MiB are "

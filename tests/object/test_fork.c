@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -97,6 +98,27 @@ static void fork__grandchild__knows_handles_of_both_ancestors(void **state)
     assert_int_equal(run_in_child(grandchild_steps, create()), 0);
 }
 
+/* A child with little address space still gets handles, from a smaller range. */
+static int limited_steps(const struct thing *parents)
+{
+    const struct rlimit limit = {UINT64_C(42) << 30, UINT64_C(42) << 30};
+
+    /* The parent's range of 32 GiB is inherited and counts, so 10 GiB are left. */
+    if (setrlimit(RLIMIT_AS, &limit) != 0)
+        return 30;
+    return child_steps(parents);
+}
+
+static void fork__address_space_limited__uses_a_smaller_range(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    print_message("sanitizers need all of the address space\n");
+    skip();
+#endif
+    assert_int_equal(run_in_child(limited_steps, create()), 0);
+}
+
 static atomic_bool stop;
 
 static void *churn(void *context)
@@ -129,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fork__child__starts_anew),
         cmocka_unit_test(fork__grandchild__knows_handles_of_both_ancestors),
+        cmocka_unit_test(fork__address_space_limited__uses_a_smaller_range),
         cmocka_unit_test(fork__while_other_thread_creates__child_does_not_dead_lock),
     };
 

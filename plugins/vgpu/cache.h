@@ -67,7 +67,7 @@ static inline void zeta_vgpu_l1_access(struct zeta_vgpu_l1 *l1, uint64_t model_a
     uint64_t recent = l1->tags[(line & l1->set_mask) * ZETA_VGPU_L1_WAYS];
 
     /* A write to a clean line must mark it, a read is content with both kinds. */
-    if ((write ? recent : recent | 1) != (line << 1 | 1))
+    if (write ? recent != (line << 1 | 1) : recent >> 1 != line)
         zeta_vgpu_l1_access_slow(l1, line, write);
 }
 

@@ -18,7 +18,7 @@ enum {
     ZETA_VGPU_ELF_MAX_SEGMENTS = 16,
     ZETA_VGPU_ELF_MAX_SECTIONS = 4096,
     ZETA_VGPU_ELF_MAX_RELOCATIONS = 1 << 20,
-    ZETA_VGPU_ELF_MAX_TEXT_BYTES = 16 << 20,
+    ZETA_VGPU_ELF_MAX_TEXT_BYTES = 4 << 20,
     ZETA_VGPU_ELF_MAX_SLM_BYTES = 16 << 20,
     /** Most memory between the lowest and the highest loaded byte. */
     ZETA_VGPU_ELF_MAX_SPAN_BYTES = 256 << 20

@@ -5,7 +5,7 @@
  *
  * Registers that live through the loop:
  *   ip         decoded instruction being executed
- *   low, high  sums of the blocks entered so far (struct zeta_rv64_run)
+ *   low, high  sums of the blocks entered so far (struct zeta_rv64_insn)
  *   labels     where each op is executed; another table while frm needs the slow rounding
  */
 #include "rv64.h"
@@ -215,12 +215,12 @@ static bool branch_taken(uint32_t op, uint64_t a, uint64_t b)
     }
 }
 
-/* Simulates the fetch of the block at @index; returns the misses. */
-static uint32_t fetch_block(struct zeta_rv64_context *context, uint32_t index)
+/* Simulates the fetch of the block at @insn; returns the misses. */
+static uint32_t fetch_block(struct zeta_rv64_context *context, const struct zeta_rv64_insn *insn)
 {
-    uint32_t length = (uint16_t)context->code->runs[index].low;
+    uint32_t length = (uint16_t)insn->low;
 
-    return zeta_vgpu_icache_fill(context->icache, index, length ? length : 1);
+    return zeta_vgpu_icache_fill(context->icache, insn->index, length ? length : 1);
 }
 
 static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t high)
@@ -234,6 +234,9 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
     counts->memory = (uint16_t)(high >> 32);
     counts->latency = (uint16_t)(high >> 48);
 }
+
+/* Bit of the field of retired instructions that says that the slice is used up. */
+#define SLICE_USED UINT64_C(0x8000)
 
 #define DISPATCH() goto *labels[ip->op]
 
@@ -249,14 +252,13 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
  */
 #define ENTER()                                                                                    \
     do {                                                                                           \
-        size_t index_ = (size_t)(ip - insns);                                                      \
-        if (UNLIKELY((uint16_t)low >= slice))                                                      \
+        if (UNLIKELY(low & SLICE_USED))                                                            \
             goto slice_end;                                                                        \
-        low += runs[index_].low;                                                                   \
-        high += runs[index_].high;                                                                 \
-        if (UNLIKELY(!present[index_]))                                                            \
-            counts.instruction_misses += fetch_block(context, (uint32_t)index_);                   \
-        goto *labels[unsplit[index_]];                                                             \
+        low += ip->low;                                                                            \
+        high += ip->high;                                                                          \
+        if (UNLIKELY(!present[ip->index]))                                                         \
+            counts.instruction_misses += fetch_block(context, ip);                                 \
+        goto *labels[ip->unsplit];                                                                 \
     } while (0)
 
 #define NEXT_BLOCK()                                                                               \
@@ -273,13 +275,13 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
         goto leave_early;                                                                          \
     } while (0)
 
-#define RD x[ip->rd]
-#define RS1 x[ip->rs1]
-#define RS2 x[ip->rs2]
-#define FRD f[ip->rd]
-#define FRS1 f[ip->rs1]
-#define FRS2 f[ip->rs2]
-#define FRS3 f[ip->imm & 31]
+#define RD hart->x[ip->rd]
+#define RS1 hart->x[ip->rs1]
+#define RS2 hart->x[ip->rs2]
+#define FRD hart->f[ip->rd]
+#define FRS1 hart->f[ip->rs1]
+#define FRS2 hart->f[ip->rs2]
+#define FRS3 hart->f[ip->imm & 31]
 #define IMM ((uint64_t)(int64_t)ip->imm)
 #define SINGLE(value) zeta_rv64_unbox(value)
 #define DOUBLE(value) zeta_rv64_double(value)
@@ -365,10 +367,16 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
 #define OP_AMO_W(name) OP_AMO(name, 2, sext32(amo32(RV64_OP_##name, host, (uint32_t)RS2)))
 #define OP_AMO_D(name) OP_AMO(name, 3, amo64(RV64_OP_##name, host, RS2))
 
+/* One look tells whether both operands are boxed. */
 #define OP_FP32(name, expression)                                                                  \
     L_##name:                                                                                      \
     {                                                                                              \
-        float a = SINGLE(FRS1), b = SINGLE(FRS2);                                                  \
+        uint64_t first = FRS1, second = FRS2;                                                      \
+        float a = zeta_rv64_boxed(first), b = zeta_rv64_boxed(second);                             \
+        if (UNLIKELY((first & second) < RV64_BOX)) {                                               \
+            a = SINGLE(first);                                                                     \
+            b = SINGLE(second);                                                                    \
+        }                                                                                          \
         FRD = zeta_rv64_box(expression);                                                           \
         NEXT();                                                                                    \
     }
@@ -469,16 +477,13 @@ enum zeta_rv64_stop zeta_rv64_run(struct zeta_rv64_hart *hart, struct zeta_rv64_
     };
     const struct zeta_rv64_code *code = context->code;
     const struct zeta_rv64_insn *insns = code->insns;
-    const struct zeta_rv64_run *runs = code->runs;
-    const uint8_t *unsplit = code->unsplit;
     const uint8_t *present = context->icache->present;
     struct zeta_rv64_memory *memory = context->memory;
     struct zeta_rv64_counts counts = {0};
     struct zeta_rv64_fp_saved saved = zeta_rv64_fp_enter(hart);
     const void *const *labels = hart->frm > RV64_RUP ? slow_labels : fast_labels;
-    uint64_t *x = hart->x;
-    uint64_t *f = hart->f;
-    uint64_t low = 0, high = 0;
+    /* The count of retired instructions begins so that SLICE_USED is set when it has grown. */
+    uint64_t low = SLICE_USED - slice, high = 0;
     uint32_t taken = 0;
     uint64_t target;
     enum zeta_rv64_stop stop = ZETA_RV64_STOP_SLICE;
@@ -494,10 +499,10 @@ enum zeta_rv64_stop zeta_rv64_run(struct zeta_rv64_hart *hart, struct zeta_rv64_
     ENTER();
 
     OP_INT(LUI, IMM)
-    OP_INT(AUIPC, code->begin + (uint64_t)(ip - insns) * 4 + IMM)
+    OP_INT(AUIPC, code->begin + (uint64_t)ip->index * 4 + IMM)
 
 L_JAL:
-    RD = code->begin + (uint64_t)(ip + 1 - insns) * 4;
+    RD = code->begin + ((uint64_t)ip->index + 1) * 4;
     counts.calls++;
 L_J:
     ip += ip->imm;
@@ -507,7 +512,7 @@ L_JALR:
     target = (RS1 + IMM) & ~UINT64_C(1);
     if (UNLIKELY(!zeta_rv64_code_holds(code, target)))
         goto jump_out;
-    RD = code->begin + (uint64_t)(ip + 1 - insns) * 4;
+    RD = code->begin + ((uint64_t)ip->index + 1) * 4;
     counts.calls++;
     ip = insns + (target - code->begin) / 4;
     ENTER();
@@ -702,7 +707,7 @@ L_FSQRT_D:
     OP_FROM_INTEGER(FCVT_D_S, zeta_rv64_box_double((double)SINGLE(FRS1)))
 
 L_FP_STATIC : {
-    enum rv64_op op = (enum rv64_op)code->originals[ip - insns];
+    enum rv64_op op = (enum rv64_op)ip->original;
 
     if (!zeta_rv64_fp_rounded(hart, op, ip, (unsigned)ip->imm >> 8))
         STOP(ZETA_RV64_STOP_ILLEGAL, 0);
@@ -714,8 +719,8 @@ L_SPLIT: /* reached from the instruction before, whose sums end there */
     ENTER();
 L_JAL_OUT:
 L_BRANCH_OUT : {
-    uint8_t op = code->originals[ip - insns];
-    uint64_t pc = code->begin + (uint64_t)(ip - insns) * 4;
+    uint8_t op = ip->original;
+    uint64_t pc = code->begin + (uint64_t)ip->index * 4;
 
     if (op != RV64_OP_JAL && !branch_taken(op, RS1, RS2))
         NEXT_BLOCK();
@@ -745,14 +750,14 @@ atomic_write_fault:
     STOP(ZETA_RV64_STOP_WRITE, RS1);
 
 leave_early:
-    low -= runs[ip - insns].low;
-    high -= runs[ip - insns].high;
+    low -= ip->low;
+    high -= ip->high;
 slice_end:
 leave:
-    hart->pc = code->begin + (uint64_t)(ip - insns) * 4;
+    hart->pc = code->begin + (uint64_t)ip->index * 4;
 leave_at_pc:
     zeta_rv64_fp_leave(hart, saved);
-    store_counts(&counts, low, high);
+    store_counts(&counts, low - (SLICE_USED - slice), high);
     counts.taken = taken;
     context->counts = counts;
     return stop;

@@ -18,7 +18,7 @@
 
 #include "rv64_memory.h"
 
-/** A decoded instruction. */
+/** A decoded instruction, with the sums over itself and the rest of its basic block. */
 struct zeta_rv64_insn {
     uint8_t op; /**< enum rv64_op */
     uint8_t rd; /**< 0..32; 32 stands for writes to x0 */
@@ -29,18 +29,17 @@ struct zeta_rv64_insn {
      * 0..7, rounding mode in bits 8..15. CSR: number. BRANCH_OUT, JAL_OUT: distance in bytes.
      */
     int32_t imm;
-};
-
-/** Sums from an instruction to the end of its basic block, 16 bits each. */
-struct zeta_rv64_run {
-    uint64_t low;  /**< retired, int, fp32, fp64 from bit 0 up */
-    uint64_t high; /**< flops, branches, memory instructions, latency */
+    uint64_t low;     /**< 16 bits each from bit 0 up: retired, int, fp32, fp64 */
+    uint64_t high;    /**< flops, branches, memory instructions, latency */
+    uint32_t index;   /**< of this instruction */
+    uint8_t unsplit;  /**< op that SPLIT replaced */
+    uint8_t original; /**< op of the instruction word itself */
 };
 
 /** Most instructions of a block; longer ones are split so that 16 bits suffice. */
 #define ZETA_RV64_BLOCK_LIMIT 256u
 
-/** Largest slice, for the same reason. */
+/** Largest slice, for the same reason: the sums of a run stay below 2^15. */
 #define ZETA_RV64_SLICE_LIMIT 1024u
 
 /** Decoded text of an image. */
@@ -48,9 +47,6 @@ struct zeta_rv64_code {
     uint64_t begin; /**< address of the first instruction, multiple of 4 */
     uint32_t count;
     struct zeta_rv64_insn *insns; /**< count + 1: the last one is RV64_OP_END */
-    struct zeta_rv64_run *runs;   /**< count + 1 */
-    uint8_t *originals;           /**< op of the instruction word itself */
-    uint8_t *unsplit;             /**< op that SPLIT replaced */
 };
 
 /** A hart's registers. f registers hold NaN-boxed singles. */

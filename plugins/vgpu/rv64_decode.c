@@ -193,13 +193,14 @@ static uint8_t specialise(const struct zeta_rv64_code *code, uint32_t index, uin
 
 static void decode_one(struct zeta_rv64_code *code, uint32_t index, uint32_t word)
 {
-    struct zeta_rv64_insn insn = {.op = (uint8_t)find_op(word), .rd = DUMMY_REGISTER};
+    struct zeta_rv64_insn insn = {
+        .op = (uint8_t)find_op(word), .rd = DUMMY_REGISTER, .index = index};
 
     if (insn.op != RV64_OP_ILLEGAL)
         decode_operands(op_table[insn.op].operands, word, &insn);
-    code->originals[index] = insn.op;
+    insn.original = insn.op;
     insn.op = specialise(code, index, word, &insn);
-    code->unsplit[index] = insn.op;
+    insn.unsplit = insn.op;
     code->insns[index] = insn;
 }
 
@@ -211,37 +212,37 @@ static bool ends_block(uint8_t op)
            op_table[op].class == RV64_CLASS_SYSTEM;
 }
 
-/* What one instruction adds to the sums. */
-static struct zeta_rv64_run weight(uint8_t op)
+/* Sets the sums to what the instruction itself adds. */
+static void weigh(struct zeta_rv64_insn *insn)
 {
-    struct zeta_rv64_run run = {0, 0};
     const struct op_info *info;
 
-    if (op >= REAL_OP_COUNT)
-        return run;
-    info = &op_table[op];
-    run.low = UINT64_C(1) | (uint64_t)(info->class == RV64_CLASS_INT) << 16 |
-              (uint64_t)(info->class == RV64_CLASS_FP32) << 32 |
-              (uint64_t)(info->class == RV64_CLASS_FP64) << 48;
-    run.high = info->flops | (uint64_t)(info->class == RV64_CLASS_BRANCH) << 16 |
-               (uint64_t)(info->class == RV64_CLASS_MEM) << 32 | (uint64_t)info->latency << 48;
-    return run;
+    insn->low = 0;
+    insn->high = 0;
+    if (insn->original >= REAL_OP_COUNT)
+        return;
+    info = &op_table[insn->original];
+    insn->low = UINT64_C(1) | (uint64_t)(info->class == RV64_CLASS_INT) << 16 |
+                (uint64_t)(info->class == RV64_CLASS_FP32) << 32 |
+                (uint64_t)(info->class == RV64_CLASS_FP64) << 48;
+    insn->high = info->flops | (uint64_t)(info->class == RV64_CLASS_BRANCH) << 16 |
+                 (uint64_t)(info->class == RV64_CLASS_MEM) << 32 | (uint64_t)info->latency << 48;
 }
 
 /*
  * Makes the sums of instructions first..last, from the end: those of a block end are its own
  * weight, those of others include their successor's.
  */
-static void make_runs(struct zeta_rv64_code *code, uint32_t first, uint32_t last)
+static void make_sums(struct zeta_rv64_code *code, uint32_t first, uint32_t last)
 {
     for (uint32_t i = last + 1; i-- > first;) {
-        struct zeta_rv64_run run = weight(code->originals[i]);
+        struct zeta_rv64_insn *insn = &code->insns[i];
 
-        if (!ends_block(code->originals[i]) && code->insns[i + 1].op != RV64_OP_SPLIT) {
-            run.low += code->runs[i + 1].low;
-            run.high += code->runs[i + 1].high;
+        weigh(insn);
+        if (!ends_block(insn->original) && insn[1].op != RV64_OP_SPLIT) {
+            insn->low += insn[1].low;
+            insn->high += insn[1].high;
         }
-        code->runs[i] = run;
     }
 }
 
@@ -255,7 +256,7 @@ static void split_blocks(struct zeta_rv64_code *code, uint32_t first, uint32_t l
             code->insns[i].op = RV64_OP_SPLIT;
             length = 0;
         }
-        length = ends_block(code->originals[i]) ? 0 : length + 1;
+        length = ends_block(code->insns[i].original) ? 0 : length + 1;
     }
 }
 
@@ -273,7 +274,7 @@ static void decode_all(struct zeta_rv64_code *code, const void *words, uint32_t 
     for (uint32_t i = first; i <= last; i++)
         decode_one(code, i, load_word(words, i));
     split_blocks(code, first, last);
-    make_runs(code, first, last);
+    make_sums(code, first, last);
 }
 
 bool zeta_rv64_code_create(struct zeta_rv64_code *out_code, uint64_t begin, const void *words,
@@ -283,16 +284,12 @@ bool zeta_rv64_code_create(struct zeta_rv64_code *out_code, uint64_t begin, cons
     size_t room = (size_t)count + 1;
 
     code.insns = calloc(room, sizeof(*code.insns));
-    code.runs = calloc(room, sizeof(*code.runs));
-    code.originals = calloc(room, sizeof(*code.originals));
-    code.unsplit = calloc(room, sizeof(*code.unsplit));
-    if (!code.insns || !code.runs || !code.originals || !code.unsplit) {
-        zeta_rv64_code_finish(&code);
+    if (!code.insns)
         return false;
-    }
     code.insns[count].op = RV64_OP_END;
-    code.originals[count] = RV64_OP_END;
-    code.unsplit[count] = RV64_OP_END;
+    code.insns[count].original = RV64_OP_END;
+    code.insns[count].unsplit = RV64_OP_END;
+    code.insns[count].index = count;
     if (count > 0)
         decode_all(&code, words, 0, count - 1);
     *out_code = code;
@@ -302,9 +299,6 @@ bool zeta_rv64_code_create(struct zeta_rv64_code *out_code, uint64_t begin, cons
 void zeta_rv64_code_finish(struct zeta_rv64_code *code)
 {
     free(code->insns);
-    free(code->runs);
-    free(code->originals);
-    free(code->unsplit);
     memset(code, 0, sizeof(*code));
 }
 
@@ -317,16 +311,16 @@ void zeta_rv64_code_update(struct zeta_rv64_code *code, const void *words, uint3
         return;
     last = count > code->count - first ? code->count - 1 : first + count - 1;
     /* Sums reach back to the begin of a block and splits forward to its end. */
-    while (first > 0 && !ends_block(code->originals[first - 1]))
+    while (first > 0 && !ends_block(code->insns[first - 1].original))
         first--;
-    while (last < code->count - 1 && !ends_block(code->originals[last]))
+    while (last < code->count - 1 && !ends_block(code->insns[last].original))
         last++;
     decode_all(code, words, first, last);
     /* The last word may have ended a block before and no longer does. */
-    while (last < code->count - 1 && !ends_block(code->originals[last])) {
+    while (last < code->count - 1 && !ends_block(code->insns[last].original)) {
         do
             last++;
-        while (last < code->count - 1 && !ends_block(code->originals[last]));
+        while (last < code->count - 1 && !ends_block(code->insns[last].original));
         decode_all(code, words, first, last);
     }
 }

@@ -80,12 +80,23 @@ void zeta_rv64_fp_check_product(struct zeta_rv64_hart *hart, double a, double b)
 
 static inline uint32_t zeta_rv64_unbox_bits(uint64_t value)
 {
-    return (value & RV64_BOX) == RV64_BOX ? (uint32_t)value : RV64_NAN32;
+    /* Boxed values are the largest there are: all 32 upper bits are set. */
+    return value >= RV64_BOX ? (uint32_t)value : RV64_NAN32;
 }
 
 static inline float zeta_rv64_unbox(uint64_t value)
 {
     uint32_t bits = zeta_rv64_unbox_bits(value);
+    float result;
+
+    memcpy(&result, &bits, sizeof(result));
+    return result;
+}
+
+/** The single in a register that is known to be boxed. */
+static inline float zeta_rv64_boxed(uint64_t value)
+{
+    uint32_t bits = (uint32_t)value;
     float result;
 
     memcpy(&result, &bits, sizeof(result));

@@ -163,7 +163,7 @@ ze_result_t ZE_APICALL impl_zeCommandListCreate(ze_context_handle_t hContext,
     ze_result_t result = create_list((struct zeta_context *)hContext, (struct zeta_device *)hDevice,
                                      desc->commandQueueGroupOrdinal, &list);
 
-    if (result != ZE_RESULT_SUCCESS)
+    if (result != ZE_RESULT_SUCCESS || !list)
         return result;
     list->flags = desc->flags;
     *phCommandList = (ze_command_list_handle_t)list;
@@ -184,7 +184,7 @@ ze_result_t ZE_APICALL impl_zeCommandListCreateImmediate(ze_context_handle_t hCo
     if (result != ZE_RESULT_SUCCESS)
         return result;
     result = create_list(context, device, altdesc->ordinal, &list);
-    if (result != ZE_RESULT_SUCCESS) {
+    if (result != ZE_RESULT_SUCCESS || !list) {
         zeta_queue_destroy(queue);
         return result;
     }

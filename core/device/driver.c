@@ -111,7 +111,7 @@ ze_result_t zeta_drivers_create(struct zeta_driver_set *out_set)
             driver = parent->driver;
         else
             result = driver_for(out_set, all[i].providers[ZETA_GROUP_COMPUTE].backend, &driver);
-        if (result == ZE_RESULT_SUCCESS)
+        if (result == ZE_RESULT_SUCCESS && driver)
             result = create_device(&all[i], parent, driver, &made[i]);
         if (result != ZE_RESULT_SUCCESS)
             return result;

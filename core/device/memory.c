@@ -89,9 +89,10 @@ bool zeta_memory_find(struct zeta_memory_table *table, const void *address,
 static bool insert(struct zeta_memory_table *table, struct zeta_allocation *allocation)
 {
     (void)pthread_mutex_lock(&table->lock);
-    const void *node = tsearch(allocation, &table->tree, compare_ranges);
+    struct zeta_allocation *const *node = tsearch(allocation, &table->tree, compare_ranges);
+    bool inserted = node && *node == allocation;
     (void)pthread_mutex_unlock(&table->lock);
-    return node && *(struct zeta_allocation *const *)node == allocation;
+    return inserted;
 }
 
 /* The device whose limits count: the given one, else the first of the context. */

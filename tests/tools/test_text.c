@@ -1,9 +1,10 @@
 /*
- * Numbers and durations as people read and write them.
+ * Numbers, durations and paragraphs as people read and write them.
  */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 
 #include "duration.h"
 #include "number.h"
+#include "terminal.h"
 
 static uint64_t parse(const char *text)
 {
@@ -166,6 +168,37 @@ static void number_from_value__every_type__is_read(void **state)
     assert_int_equal(zeta_number_from_value(&value).kind, ZETA_NUMBER_NONE);
 }
 
+static void assert_folded(const char *text, unsigned columns, const char *expected)
+{
+    char *written = NULL;
+    size_t bytes = 0;
+    FILE *stream = open_memstream(&written, &bytes);
+
+    zeta_terminal_write_folded(stream, text, 2, columns);
+    assert_int_equal(fclose(stream), 0);
+    assert_string_equal(written, expected);
+    free(written);
+}
+
+static void folded__any__breaks_between_words(void **state)
+{
+    (void)state;
+    assert_folded("one two three", 0, "  one two three\n");
+    assert_folded("one two three", 9, "  one two\n  three\n");
+    assert_folded("one two three", 8, "  one\n  two\n  three\n");
+    assert_folded("unbreakable", 5, "  unbreakable\n");
+    assert_folded("", 80, "\n");
+}
+
+static void terminal__file__is_none(void **state)
+{
+    FILE *stream = fopen("/dev/null", "w");
+
+    (void)state;
+    assert_int_equal(zeta_terminal_columns(stream), 0);
+    assert_int_equal(fclose(stream), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +210,8 @@ int main(void)
         cmocka_unit_test(number_short__any__keeps_to_seven_characters),
         cmocka_unit_test(number_format__none__is_not_available),
         cmocka_unit_test(number_exact__any__reads_back),
+        cmocka_unit_test(folded__any__breaks_between_words),
+        cmocka_unit_test(terminal__file__is_none),
         cmocka_unit_test(number_from_value__every_type__is_read),
     };
 

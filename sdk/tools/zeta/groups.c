@@ -10,6 +10,7 @@
 #include "options.h"
 #include "output.h"
 #include "say.h"
+#include "terminal.h"
 
 static const char *value_type_name(zet_value_type_t type)
 {
@@ -33,19 +34,20 @@ static const char *value_type_name(zet_value_type_t type)
     }
 }
 
-/* Two tabs in front of the description; terminals fold what is longer than a line. */
 static void print_metrics(const struct zeta_group_entry *group)
 {
+    const unsigned columns = zeta_terminal_columns(stdout);
+
     for (uint32_t i = 0; i < group->properties.metricCount; i++) {
         const struct zeta_metric_entry *metric = &group->metrics[i];
         const zet_metric_properties_t *properties = &metric->properties;
 
-        (void)printf("    %s: %s%s%s, %s, %s, tier %u\n        %s\n", properties->name,
+        (void)printf("    %s: %s%s%s, %s, %s, tier %u\n", properties->name,
                      zeta_metric_type_name(properties->metricType),
                      properties->resultUnits[0] ? " in " : "", properties->resultUnits,
                      value_type_name(properties->resultType),
-                     zeta_metric_class_name(metric->info.metric_class), properties->tierNumber,
-                     properties->description);
+                     zeta_metric_class_name(metric->info.metric_class), properties->tierNumber);
+        zeta_terminal_write_folded(stdout, properties->description, 8, columns);
     }
 }
 

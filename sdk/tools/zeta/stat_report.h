@@ -27,7 +27,7 @@ struct zeta_stat_report {
 
 /** How tables are written. */
 struct zeta_stat_style {
-    unsigned columns;    /**< width to stay in */
+    unsigned columns;    /**< width to put time lines in */
     bool has_sparklines; /**< UTF-8 and somebody who looks */
 };
 

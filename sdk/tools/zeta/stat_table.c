@@ -1,15 +1,12 @@
 #include "stat_report.h"
 
 #include <inttypes.h>
-#include <langinfo.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "duration.h"
+#include "terminal.h"
 
 enum {
-    DEFAULT_COLUMNS = 80,
     VALUE_WIDTH = 16,  /* longest total or mean: exact up to 16 digits */
     BOUND_WIDTH = 7,   /* minimum and maximum */
     MIN_LINE_WIDTH = 6 /* a shorter time line shows nothing */
@@ -26,16 +23,12 @@ struct table {
 
 struct zeta_stat_style zeta_stat_style_of(FILE *stream)
 {
-    struct zeta_stat_style style = {.columns = DEFAULT_COLUMNS};
-    struct winsize size = {0};
-    const int fd = fileno(stream);
+    const unsigned columns = zeta_terminal_columns(stream);
 
-    if (isatty(fd) != 1)
-        return style;
-    style.has_sparklines = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        style.columns = size.ws_col;
-    return style;
+    return (struct zeta_stat_style){
+        .columns = columns,
+        .has_sparklines = columns > 0 && zeta_terminal_has_utf8(),
+    };
 }
 
 static int longest(int width, const char *text)

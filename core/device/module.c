@@ -334,3 +334,13 @@ ze_result_t ZE_APICALL impl_zeModuleGetProperties(ze_module_handle_t hModule ZET
     pModuleProperties->flags = 0; /* native images come linked */
     return ZE_RESULT_SUCCESS;
 }
+
+/* Native images come linked, so there is never anything left to resolve. */
+ze_result_t ZE_APICALL impl_zeModuleDynamicLink(uint32_t numModules ZETA_UNUSED,
+                                                ze_module_handle_t *phModules ZETA_UNUSED,
+                                                ze_module_build_log_handle_t *phLinkLog)
+{
+    struct text log = {0};
+
+    return phLinkLog ? create_log(&log, phLinkLog) : ZE_RESULT_SUCCESS;
+}

@@ -180,6 +180,53 @@ static void error_description__failure__names_what_was_wrong(void **state)
     assert_success(zeEventPoolDestroy(pool));
 }
 
+/* What a loader reads at the start of each handle before it calls through it. */
+static void check_dispatch(const void *handle)
+{
+    const void *const *words = handle;
+
+    for (int i = 0; i < 4; i++) {
+        const struct {
+            uint32_t version;
+            uint8_t is_valid;
+        } *tables = words[i];
+
+        assert_non_null(tables);
+        assert_int_equal(tables->version, ZE_MAKE_VERSION(1, 17));
+        assert_int_equal(tables->is_valid, 1);
+    }
+}
+
+static void handles__of_all_kinds__begin_with_dispatch_tables(void **state)
+{
+    const struct harness *h = *state;
+    const ze_fence_desc_t fence_desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
+    ze_event_pool_handle_t pool = harness_pool(h, 0, 1);
+    ze_event_handle_t event = harness_event(pool, 0);
+    ze_kernel_handle_t kernel = harness_kernel(h, "add");
+    ze_command_queue_handle_t queue = harness_queue(h, ZE_COMMAND_QUEUE_MODE_DEFAULT);
+    ze_command_list_handle_t list = harness_list(h);
+    ze_command_list_handle_t immediate = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_DEFAULT);
+    ze_module_build_log_handle_t log = NULL;
+    ze_module_handle_t module = h->module;
+    ze_fence_handle_t fence = NULL;
+
+    assert_success(zeFenceCreate(queue, &fence_desc, &fence));
+    assert_success(zeModuleDynamicLink(1, &module, &log));
+    const void *handles[] = {h->driver, h->device, h->tiles[0], h->context, module, pool, event,
+                             kernel,    queue,     list,        immediate,  log,    fence};
+    for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++)
+        check_dispatch(handles[i]);
+    assert_success(zeFenceDestroy(fence));
+    assert_success(zeModuleBuildLogDestroy(log));
+    assert_success(zeCommandListDestroy(immediate));
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeCommandQueueDestroy(queue));
+    assert_success(zeKernelDestroy(kernel));
+    assert_success(zeEventDestroy(event));
+    assert_success(zeEventPoolDestroy(pool));
+}
+
 static void driver_get__null_count__is_an_error(void **state)
 {
     (void)state;
@@ -200,6 +247,7 @@ int main(void)
         cmocka_unit_test(extensions__any_count__follow_the_rule_of_counts),
         cmocka_unit_test(function_address__known_and_unknown_name__gives_pointer_or_null),
         cmocka_unit_test(error_description__failure__names_what_was_wrong),
+        cmocka_unit_test(handles__of_all_kinds__begin_with_dispatch_tables),
         cmocka_unit_test(driver_get__null_count__is_an_error),
     };
 

@@ -113,6 +113,21 @@ static void spirv__without_a_compiler__says_what_is_missing(void **state)
     assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, zeModuleBuildLogDestroy(log));
 }
 
+static void link__of_native_modules__has_nothing_to_do(void **state)
+{
+    const struct harness *h = *state;
+    ze_module_handle_t modules[2] = {h->module, h->module};
+    ze_module_build_log_handle_t log = NULL;
+    char text[16];
+
+    assert_success(zeModuleDynamicLink(2, modules, NULL));
+    assert_success(zeModuleDynamicLink(1, modules, &log));
+    read_log(log, text, sizeof(text));
+    assert_string_equal(text, "");
+    modules[1] = (ze_module_handle_t)h->context;
+    assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, zeModuleDynamicLink(2, modules, NULL));
+}
+
 static void destroy__with_kernels__is_refused_until_they_are_gone(void **state)
 {
     const struct harness *h = *state;
@@ -138,6 +153,7 @@ int main(void)
         cmocka_unit_test(native__good_image__has_names_image_and_globals),
         cmocka_unit_test(native__bad_image__fails_with_the_log_of_the_plugin),
         cmocka_unit_test(spirv__without_a_compiler__says_what_is_missing),
+        cmocka_unit_test(link__of_native_modules__has_nothing_to_do),
         cmocka_unit_test(destroy__with_kernels__is_refused_until_they_are_gone),
     };
 

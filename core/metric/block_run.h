@@ -361,35 +361,90 @@ static void run_ops(const struct zeta_program *program, const struct zeta_block 
     }
 }
 
-/** Transposes ZETA_CHUNK_WORDS words of four records to target, target + stride ... */
-static inline void transpose_4(const unsigned char *const *records, size_t offset,
-                               uint32_t *restrict target)
+#if defined(__SSE2__)
+/** ZETA_CHUNK_WORDS words of one record. */
+static inline __m128i load_part(const unsigned char *at)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)at);
+}
+#endif
+
+/*
+ * transpose() turns ZETA_CHUNK_WORDS words of TRANSPOSE_ROWS records, offset bytes into each, into
+ * as many arrays. Registers hold 128-bit parts of records 0, 4, 8 ... (and 1, 5, 9 ... and so on),
+ * so that transposing inside each 128-bit lane leaves the records in order.
+ */
+#if defined(__AVX512F__)
+#define TRANSPOSE_ROWS 16u
+typedef __m512i wide;
+
+static inline wide load_parts(const unsigned char *const *records, size_t offset)
+{
+    wide parts = _mm512_castsi128_si512(load_part(records[0] + offset));
+
+    parts = _mm512_mask_broadcast_i32x4(parts, 0x00f0, load_part(records[4] + offset));
+    parts = _mm512_mask_broadcast_i32x4(parts, 0x0f00, load_part(records[8] + offset));
+    return _mm512_mask_broadcast_i32x4(parts, 0xf000, load_part(records[12] + offset));
+}
+#define LOW_32 _mm512_unpacklo_epi32
+#define HIGH_32 _mm512_unpackhi_epi32
+#define LOW_64 _mm512_unpacklo_epi64
+#define HIGH_64 _mm512_unpackhi_epi64
+#define STORE_WIDE(target, value) _mm512_storeu_si512((target), (value))
+#elif defined(__AVX2__)
+#define TRANSPOSE_ROWS 8u
+typedef __m256i wide;
+
+static inline wide load_parts(const unsigned char *const *records, size_t offset)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(load_part(records[0] + offset)),
+                                   load_part(records[4] + offset), 1);
+}
+#define LOW_32 _mm256_unpacklo_epi32
+#define HIGH_32 _mm256_unpackhi_epi32
+#define LOW_64 _mm256_unpacklo_epi64
+#define HIGH_64 _mm256_unpackhi_epi64
+#define STORE_WIDE(target, value) _mm256_storeu_si256((__m256i *)(void *)(target), (value))
+#elif defined(__SSE2__)
+#define TRANSPOSE_ROWS 4u
+typedef __m128i wide;
+
+static inline wide load_parts(const unsigned char *const *records, size_t offset)
+{
+    return load_part(records[0] + offset);
+}
+#define LOW_32 _mm_unpacklo_epi32
+#define HIGH_32 _mm_unpackhi_epi32
+#define LOW_64 _mm_unpacklo_epi64
+#define HIGH_64 _mm_unpackhi_epi64
+#define STORE_WIDE(target, value) _mm_storeu_si128((__m128i *)(void *)(target), (value))
+#else
+#define TRANSPOSE_ROWS 1u
+#endif
+
+static inline void transpose(const unsigned char *const *records, size_t offset,
+                             uint32_t *restrict target)
 {
 #if defined(__SSE2__)
-    __m128i r0 = _mm_loadu_si128((const __m128i *)(const void *)(records[0] + offset));
-    __m128i r1 = _mm_loadu_si128((const __m128i *)(const void *)(records[1] + offset));
-    __m128i r2 = _mm_loadu_si128((const __m128i *)(const void *)(records[2] + offset));
-    __m128i r3 = _mm_loadu_si128((const __m128i *)(const void *)(records[3] + offset));
-    __m128i low01 = _mm_unpacklo_epi32(r0, r1);
-    __m128i low23 = _mm_unpacklo_epi32(r2, r3);
-    __m128i high01 = _mm_unpackhi_epi32(r0, r1);
-    __m128i high23 = _mm_unpackhi_epi32(r2, r3);
+    const wide r0 = load_parts(records, offset);
+    const wide r1 = load_parts(records + 1, offset);
+    const wide r2 = load_parts(records + 2, offset);
+    const wide r3 = load_parts(records + 3, offset);
+    const wide low01 = LOW_32(r0, r1);
+    const wide low23 = LOW_32(r2, r3);
+    const wide high01 = HIGH_32(r0, r1);
+    const wide high23 = HIGH_32(r2, r3);
 
-    _mm_storeu_si128((__m128i *)(void *)target, _mm_unpacklo_epi64(low01, low23));
-    _mm_storeu_si128((__m128i *)(void *)(target + ZETA_WORD_STRIDE),
-                     _mm_unpackhi_epi64(low01, low23));
-    _mm_storeu_si128((__m128i *)(void *)(target + 2 * ZETA_WORD_STRIDE),
-                     _mm_unpacklo_epi64(high01, high23));
-    _mm_storeu_si128((__m128i *)(void *)(target + 3 * ZETA_WORD_STRIDE),
-                     _mm_unpackhi_epi64(high01, high23));
+    STORE_WIDE(target, LOW_64(low01, low23));
+    STORE_WIDE(target + ZETA_WORD_STRIDE, HIGH_64(low01, low23));
+    STORE_WIDE(target + 2 * ZETA_WORD_STRIDE, LOW_64(high01, high23));
+    STORE_WIDE(target + 3 * ZETA_WORD_STRIDE, HIGH_64(high01, high23));
 #else
-    for (uint32_t record = 0; record < 4; record++) {
-        uint32_t words[ZETA_CHUNK_WORDS];
+    uint32_t words[ZETA_CHUNK_WORDS];
 
-        memcpy(words, records[record] + offset, sizeof(words));
-        for (uint32_t i = 0; i < ZETA_CHUNK_WORDS; i++)
-            target[i * ZETA_WORD_STRIDE + record] = words[i];
-    }
+    memcpy(words, records[0] + offset, sizeof(words));
+    for (uint32_t i = 0; i < ZETA_CHUNK_WORDS; i++)
+        target[i * ZETA_WORD_STRIDE] = words[i];
 #endif
 }
 
@@ -402,8 +457,8 @@ static void run(const struct zeta_program *program, struct zeta_block *block)
         uint32_t *target =
             block->words + chunk * ZETA_CHUNK_WORDS * ZETA_WORD_STRIDE + ZETA_WORD_LEAD;
 
-        for (uint32_t i = 0; i < ROWS; i += 4)
-            transpose_4(&block->record[i], (size_t)program->chunks[chunk] * 4, target + i);
+        for (uint32_t i = 0; i < ROWS; i += TRANSPOSE_ROWS)
+            transpose(&block->record[i], (size_t)program->chunks[chunk] * 4, target + i);
     }
     run_ops(program, block);
     for (uint32_t word = 0; word < program->word_count; word++) {

@@ -133,15 +133,14 @@ static void keep_clock_going(struct zeta_plugin_stream *stream, bool busy)
 
 /* Writes a report of the present totals. */
 static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint32_t reason,
-                         uint32_t context)
+                         uint32_t context, bool busy)
 {
     const uint64_t lost_every = stream->vgpu->description.faults.lost_reports;
-    const struct zeta_vgpu_sample sample = {
+    struct zeta_vgpu_sample sample = {
         .report_id = reason | stream->unit,
         .ticks = ticks,
         .context = context,
         .idle_clocks = stream->idle_ns * stream->vgpu->description.core_clock_mhz / 1000,
-        .extra_clocks = stream->extra_clocks,
         .number = ++stream->number,
         .totals = (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])stream->totals,
         .tiles = stream->tile_count,
@@ -149,6 +148,8 @@ static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint
     };
     uint8_t report[ZETA_VGPU_REPORT_BYTES];
 
+    keep_clock_going(stream, busy);
+    sample.extra_clocks = stream->extra_clocks;
     stream->last_ticks = ticks;
     if (lost_every != 0 && stream->number % lost_every == 0) {
         zeta_vgpu_ring_lose(&stream->ring);
@@ -180,18 +181,18 @@ static void write_switches(struct zeta_plugin_stream *stream, uint64_t until_tic
             event->ticks > stream->last_ticks ? event->ticks : stream->last_ticks + 1;
 
         merge_totals(stream, stream->switch_tile, stream->switch_event->totals);
-        write_report(stream, ticks, ZETA_VGPU_REASON_SWITCH, (uint32_t)event->context);
+        write_report(stream, ticks, ZETA_VGPU_REASON_SWITCH, (uint32_t)event->context, false);
         stream->has_switch = false;
     }
 }
 
-static void write_timer(struct zeta_plugin_stream *stream)
+static void write_timer(struct zeta_plugin_stream *stream, bool busy)
 {
     /* A switch may have moved past the deadline by a tick. */
     const uint64_t ticks =
         stream->next_ticks > stream->last_ticks ? stream->next_ticks : stream->last_ticks + 1;
 
-    write_report(stream, ticks, ZETA_VGPU_REASON_TIMER, stream->context);
+    write_report(stream, ticks, ZETA_VGPU_REASON_TIMER, stream->context, busy);
     stream->next_ticks += stream->period_ticks;
 }
 
@@ -217,8 +218,7 @@ static void write_due_wall(struct zeta_plugin_stream *stream, uint64_t now_ticks
 
         if (at_ns > stream->seen_ns + busy_ns)
             stream->idle_ns = idle_ns + (at_ns - stream->seen_ns - busy_ns);
-        keep_clock_going(stream, busy_ns > 0);
-        write_timer(stream);
+        write_timer(stream, busy_ns > 0);
     }
     if (last_ns > stream->seen_ns)
         stream->seen_ns = last_ns;
@@ -232,7 +232,7 @@ static void write_due_virtual(struct zeta_plugin_stream *stream, uint64_t now_ti
     collect_totals(stream);
     stream->context = 0;
     while (stream->next_ticks <= now_ticks)
-        write_timer(stream);
+        write_timer(stream, false);
 }
 
 void zeta_vgpu_oa_advance(struct zeta_vgpu_tile *tile)
@@ -317,7 +317,7 @@ static void write_first(struct zeta_plugin_stream *stream)
         stream->reap_ns = stream->seen_ns;
         (void)look_at_activity(stream, stream->seen_ns);
     }
-    write_report(stream, ticks, ZETA_VGPU_REASON_TIMER, stream->context);
+    write_report(stream, ticks, ZETA_VGPU_REASON_TIMER, stream->context, false);
     stream->next_ticks = (ticks / stream->period_ticks + 1) * stream->period_ticks;
 }
 

@@ -318,7 +318,8 @@ static void fault_lost_reports__every_nth__break_before_the_next(void **state)
     for (uint64_t got = 1; got > 0;) {
         got = host_read(&host, stream, reports, 100, &read);
         assert_true(got <= 4);
-        assert_int_equal(read.broken, got > 0 && next > 1);
+        /* A read may also end because nothing more was there; only the fifths are missing. */
+        assert_int_equal(read.broken, got > 0 && next % 5 == 0);
         if (read.broken) {
             assert_int_equal(read.reason, ZETA_PLUGIN_BREAK_LOST);
             assert_int_equal(read.lost, 1);

@@ -21,12 +21,6 @@ target_include_directories(vgpu_engine PUBLIC ${PROJECT_SOURCE_DIR})
 # host are those of the kernel, so the compiler must not assume the default environment.
 set(rounding -frounding-math -fno-math-errno -ffp-contract=off)
 set(interpreter ${rounding} -Wno-pedantic)
-if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
-    # One jump per instruction predicts far better than a shared one, so nothing may merge or hoist
-    # what instructions have in common.
-    list(APPEND interpreter -fno-gcse -fno-crossjumping -fno-tree-pre -fno-code-hoisting
-        -fno-tree-tail-merge)
-endif()
 if(ZETA_SANITIZE MATCHES "thread")
     # Races between kernels, or with the host, are the kernel's affair; the rest is checked.
     list(APPEND interpreter -fno-sanitize=thread)

@@ -140,15 +140,13 @@ static enum zeta_vgpu_result read_arguments(struct zeta_vgpu_kernel *kernel,
                                             const unsigned char *infos,
                                             struct zeta_vgpu_message *message)
 {
-    struct zeta_vgpu_argument *arguments = NULL;
+    uint32_t count = kernel->argument_count;
+    struct zeta_vgpu_argument *arguments = calloc((size_t)count + 1, sizeof(*arguments));
 
-    if (kernel->argument_count > 0) {
-        arguments = calloc(kernel->argument_count, sizeof(*arguments));
-        if (!arguments)
-            return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for kernel arguments");
-    }
+    if (!arguments)
+        return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for kernel arguments");
     kernel->arguments = arguments;
-    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         struct vgpu_argument_info info;
 
         memcpy(&info, infos + i * sizeof(info), sizeof(info));

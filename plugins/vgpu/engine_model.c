@@ -142,7 +142,7 @@ static bool epoch_complete_locked(const struct zeta_vgpu_engine *engine)
 static void publish_epoch_locked(struct zeta_vgpu_engine *engine)
 {
     const struct zeta_vgpu_callbacks *callbacks = &engine->config.callbacks;
-    uint64_t counters[ZETA_VGPU_COUNTER_COUNT];
+    uint64_t counters[ZETA_VGPU_COUNTER_COUNT] = {0};
 
     for (uint32_t i = engine->subslice_count; i-- > 0;) {
         zeta_vgpu_counters_sum(engine, i, engine->model.snapshot[i], counters);

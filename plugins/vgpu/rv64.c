@@ -15,6 +15,15 @@
 #include "rv64_fp.h"
 #include "rv64_ops.h"
 
+#if defined(__GNUC__) && !defined(__clang__)
+/*
+ * One jump per instruction predicts far better than a shared one, so nothing may merge or hoist
+ * what instructions have in common. A pragma, as tools that read the compiler's command line with
+ * clang do not know these options.
+ */
+#pragma GCC optimize("no-gcse,no-crossjumping,no-tree-pre,no-code-hoisting,no-tree-tail-merge")
+#endif
+
 __extension__ typedef __int128 int128;
 __extension__ typedef unsigned __int128 uint128;
 

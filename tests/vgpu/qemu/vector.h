@@ -9,11 +9,11 @@
 
 #include <stdint.h>
 
-/* Where the memory that vectors access lies. */
-#define VECTOR_SCRATCH UINT64_C(0x200000000)
+/* Where the memory that vectors access lies; low, as sanitizers keep higher addresses. */
+#define VECTOR_SCRATCH UINT64_C(0x50000000)
 #define VECTOR_SCRATCH_MIDDLE (VECTOR_SCRATCH + 2048)
 /* The page with the code, and the instruction in it. The one behind it adds 1 to x30. */
-#define VECTOR_CODE UINT64_C(0x210000000)
+#define VECTOR_CODE UINT64_C(0x50100000)
 #define VECTOR_PC (VECTOR_CODE + 2048)
 
 enum {

@@ -113,6 +113,9 @@ ze_result_t zeta_expr_parse(const char *text, size_t length, const struct zeta_e
                             struct zeta_arena *arena, struct zeta_diagnostics *sink,
                             struct zeta_expr **out_expr);
 
+/** Most operands that an operation has. */
+#define ZETA_EXPR_MAX_ARITY 3u
+
 /** Number of operands of an operation, 0 for operands. */
 unsigned zeta_expr_arity(enum zeta_expr_op op);
 

@@ -294,7 +294,7 @@ static struct zeta_expr *new_operation(struct parser *parser, enum zeta_expr_op 
     node->u.arg[1] = b;
     node->u.arg[2] = c;
     for (unsigned i = 0; i < zeta_expr_arity(op); i++) {
-        if (node->u.arg[i]->depth >= node->depth)
+        if (node->u.arg[i] && node->u.arg[i]->depth >= node->depth)
             node->depth = node->u.arg[i]->depth + 1;
     }
     if (node->depth > ZETA_EXPR_MAX_DEPTH)

@@ -286,7 +286,7 @@ static uint32_t lower_muldiv(struct zeta_lowering *lowering, uint32_t a, uint64_
 {
     uint64_t common = greatest_common_divisor(factor, divisor);
     struct zeta_node node = {.code = ZETA_OP_MULDIV, .type = ZETA_EXPR_U64};
-    uint32_t product[2];
+    uint32_t product[3];
 
     if (divisor == 0)
         return zeta_lower_u64(lowering, 0);
@@ -297,6 +297,7 @@ static uint32_t lower_muldiv(struct zeta_lowering *lowering, uint32_t a, uint64_
         return intern(lowering, &node);
     product[0] = a;
     product[1] = node.arg[1];
+    product[2] = node.arg[1];
     return zeta_lower_op(lowering, ZETA_EXPR_MUL, product);
 }
 
@@ -317,10 +318,10 @@ static uint32_t lower_select(struct zeta_lowering *lowering, const uint32_t *arg
 static bool fold(struct zeta_lowering *lowering, enum zeta_expr_op op, const uint32_t *args,
                  uint32_t *out_node)
 {
-    struct zeta_number numbers[3];
+    struct zeta_number numbers[3] = {{0}};
     struct zeta_number value;
 
-    for (unsigned i = 0; i < zeta_expr_arity(op); i++) {
+    for (unsigned i = 0; i < ZETA_EXPR_MAX_ARITY && i < zeta_expr_arity(op); i++) {
         if (!constant_number(lowering, args[i], &numbers[i]))
             return false;
     }
@@ -339,7 +340,7 @@ uint32_t zeta_lower_op(struct zeta_lowering *lowering, enum zeta_expr_op op, con
     uint64_t divisor;
     uint32_t result;
 
-    for (unsigned i = 0; i < arity; i++) {
+    for (unsigned i = 0; i < ZETA_EXPR_MAX_ARITY && i < arity; i++) {
         if (args[i] == ZETA_NODE_NONE)
             return ZETA_NODE_NONE;
     }
@@ -378,14 +379,14 @@ uint32_t zeta_lower_op(struct zeta_lowering *lowering, enum zeta_expr_op op, con
 
 static uint32_t op1(struct zeta_lowering *lowering, enum zeta_expr_op op, uint32_t a)
 {
-    const uint32_t args[1] = {a};
+    const uint32_t args[3] = {a, a, a};
 
     return zeta_lower_op(lowering, op, args);
 }
 
 static uint32_t op2(struct zeta_lowering *lowering, enum zeta_expr_op op, uint32_t a, uint32_t b)
 {
-    const uint32_t args[2] = {a, b};
+    const uint32_t args[3] = {a, b, b};
 
     return zeta_lower_op(lowering, op, args);
 }

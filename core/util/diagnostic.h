@@ -1,9 +1,9 @@
 /*
  * Findings about input files: what is wrong, in which file, line and column.
  *
- * Readers of files report every finding to a sink and go on as far as it makes sense, so that a user
- * sees all mistakes of a file at once. The sink keeps counts and the first error, which is what a
- * caller needs for an error description.
+ * Readers of files report every finding to a sink and go on as far as it makes sense, so that a
+ * user sees all mistakes of a file at once. The sink keeps counts and the first error, which is
+ * what a caller needs for an error description.
  */
 #ifndef ZETA_CORE_UTIL_DIAGNOSTIC_H
 #define ZETA_CORE_UTIL_DIAGNOSTIC_H
@@ -42,7 +42,8 @@ struct zeta_diagnostics {
     zeta_diagnostic_fn report; /**< called for each finding; may be NULL */
     void *context;             /**< first argument of report */
     uint32_t count[ZETA_SEVERITY_COUNT];
-    char first_error[ZETA_DIAGNOSTIC_BYTES]; /**< "file:line:column: text", "" while there is none */
+    /** "file:line:column: text" of the first error, "" while there is none. */
+    char first_error[ZETA_DIAGNOSTIC_BYTES];
 };
 
 /** Reports one finding. line and column 0: about the file as a whole. */

@@ -74,13 +74,13 @@ static uint32_t column_of(const yaml_mark_t *mark)
 }
 
 /** Links a new node to its parent, or makes it the root. */
-static ze_result_t add_node(struct builder *builder, struct zeta_yaml_node *node)
+static void add_node(struct builder *builder, struct zeta_yaml_node *node)
 {
     struct open_node *parent;
 
     if (builder->depth == 0) {
         builder->document->root = node;
-        return ZE_RESULT_SUCCESS;
+        return;
     }
     parent = &builder->open[builder->depth - 1];
     if (parent->node->kind == ZETA_YAML_MAPPING) {
@@ -95,25 +95,28 @@ static ze_result_t add_node(struct builder *builder, struct zeta_yaml_node *node
         parent->node->first_child = node;
     parent->last_child = node;
     parent->node->child_count++;
-    return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t new_node(struct builder *builder, enum zeta_yaml_kind kind,
-                            const yaml_mark_t *mark, struct zeta_yaml_node **out_node)
+/** A node without a parent; NULL, with the reason in *out_result, if there cannot be one more. */
+static struct zeta_yaml_node *new_node(struct builder *builder, enum zeta_yaml_kind kind,
+                                       const yaml_mark_t *mark, ze_result_t *out_result)
 {
     struct zeta_yaml_node *node;
 
-    if (++builder->node_count > builder->limits.max_nodes)
-        return refuse(builder, line_of(mark), column_of(mark), "more than %u values in one file",
-                      builder->limits.max_nodes);
+    if (++builder->node_count > builder->limits.max_nodes) {
+        *out_result = refuse(builder, line_of(mark), column_of(mark),
+                             "more than %u values in one file", builder->limits.max_nodes);
+        return NULL;
+    }
     node = zeta_arena_alloc(&builder->document->arena, sizeof(*node));
-    if (!node)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (!node) {
+        *out_result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return NULL;
+    }
     node->kind = kind;
     node->line = line_of(mark);
     node->column = column_of(mark);
-    *out_node = node;
-    return ZE_RESULT_SUCCESS;
+    return node;
 }
 
 /** True if the next scalar is the key of an open mapping. */
@@ -153,13 +156,14 @@ static ze_result_t on_scalar(struct builder *builder, const yaml_event_t *event)
         return ZE_RESULT_SUCCESS;
     }
 
-    result = new_node(builder, ZETA_YAML_SCALAR, mark, &node);
-    if (result != ZE_RESULT_SUCCESS)
+    node = new_node(builder, ZETA_YAML_SCALAR, mark, &result);
+    if (!node)
         return result;
     node->text = copy;
     node->length = length;
     node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-    return add_node(builder, node);
+    add_node(builder, node);
+    return ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t on_start(struct builder *builder, enum zeta_yaml_kind kind, bool decorated,
@@ -176,11 +180,10 @@ static ze_result_t on_start(struct builder *builder, enum zeta_yaml_kind kind, b
     if (builder->depth >= builder->limits.max_depth)
         return refuse(builder, line_of(mark), column_of(mark), "nested deeper than %u levels",
                       builder->limits.max_depth);
-    result = new_node(builder, kind, mark, &node);
-    if (result == ZE_RESULT_SUCCESS)
-        result = add_node(builder, node);
-    if (result != ZE_RESULT_SUCCESS)
+    node = new_node(builder, kind, mark, &result);
+    if (!node)
         return result;
+    add_node(builder, node);
     builder->open[builder->depth++] = (struct open_node){.node = node};
     return ZE_RESULT_SUCCESS;
 }
@@ -433,8 +436,7 @@ ze_result_t zeta_yaml_read_fd(int fd, const char *name, const struct zeta_yaml_l
     ze_result_t result = read_all(fd, effective_limits(limits).max_bytes, &text, &length);
 
     if (result == ZE_RESULT_ERROR_UNKNOWN) {
-        zeta_diagnose(sink, ZETA_SEVERITY_ERROR, name, 0, 0, "cannot be read: %s",
-                      strerror(errno));
+        zeta_diagnose(sink, ZETA_SEVERITY_ERROR, name, 0, 0, "cannot be read: %s", strerror(errno));
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
     if (result != ZE_RESULT_SUCCESS)

@@ -6,8 +6,7 @@
 
 #include "core/util/yaml.h"
 
-const struct zeta_yaml_node *zeta_yaml_member(const struct zeta_yaml_node *mapping,
-                                              const char *key)
+const struct zeta_yaml_node *zeta_yaml_member(const struct zeta_yaml_node *mapping, const char *key)
 {
     if (!mapping || mapping->kind != ZETA_YAML_MAPPING)
         return NULL;
@@ -25,8 +24,8 @@ static bool is_plain(const struct zeta_yaml_node *node)
 
 bool zeta_yaml_is_null(const struct zeta_yaml_node *node)
 {
-    return is_plain(node) && (node->length == 0 || strcmp(node->text, "~") == 0 ||
-                              strcmp(node->text, "null") == 0);
+    return is_plain(node) &&
+           (node->length == 0 || strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0);
 }
 
 bool zeta_yaml_u64(const struct zeta_yaml_node *node, uint64_t *out_value)

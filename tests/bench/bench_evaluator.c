@@ -176,7 +176,7 @@ static bool same_values(const struct bench *bench)
     run_straight(bench);
     for (size_t i = 0; i < count; i++) {
         if (bench->values[i].type != bench->straight_values[i].type ||
-            memcmp(&bench->values[i].value, &bench->straight_values[i].value, 8) != 0) {
+            bench->values[i].value.ui64 != bench->straight_values[i].value.ui64) {
             (void)fprintf(stderr, "%s: row %zu: %s differs\n", bench->subject->name, i / metrics,
                           zeta_compiled_metric(bench->compiled, (uint32_t)(i % metrics))->name);
             return false;

@@ -229,7 +229,7 @@ static struct zeta_number operation_value(const struct context *context,
                                           const struct zeta_expr *expr)
 {
     struct zeta_number a = value_of(context, expr->u.arg[0]);
-    struct zeta_number b = {0};
+    struct zeta_number b;
 
     if (expr->op == ZETA_EXPR_TO_U64)
         return a.type == ZETA_EXPR_F64 ? integer(truncated(a.u.f64)) : a;

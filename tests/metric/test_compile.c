@@ -33,7 +33,7 @@
 
 #define METRIC(name, rest)                                                                         \
     "      - {name: " name ", description: d, type: raw, value_type: u64, class: exact, " rest "}" \
-                                                                                               "\n"
+    "\n"
 
 static const struct reference_symbol two_cores[] = {
     {"Cores", {ZETA_EXPR_U64, {.u64 = 2}}},

@@ -64,7 +64,7 @@ static void add(struct made *made, const char *format, ...)
 
 static unsigned pick(struct made *made, unsigned count)
 {
-    return (unsigned)(next_random(&made->seed) >> 33) % count;
+    return count > 0 ? (unsigned)(next_random(&made->seed) >> 33) % count : 0;
 }
 
 /** Header fields at random widths and bits, one behind the other; returns the first free bit. */
@@ -318,6 +318,7 @@ static void make_set(struct made *made)
     add(made, "sets:\n  - {name: s, description: d, domain: 0, unit: u, layout: l, sampling: "
               "[time],\n     metrics: [\n");
     for (unsigned i = 0; i < count; i++) {
+        const char *type;
         size_t type_at;
         bool has_max = pick(made, 3) == 0;
 
@@ -337,8 +338,9 @@ static void make_set(struct made *made)
             add(made, "\"");
         }
         add(made, "},\n");
-        memcpy(made->text.data + type_at,
-               types[made->used_valid ? 3 + pick(made, 2) : pick(made, 5)], 3);
+        type = types[made->used_valid ? 3 + pick(made, 2) : pick(made, 5)];
+        for (size_t letter = 0; letter < 3; letter++)
+            made->text.data[type_at + letter] = type[letter];
         made->metric_count = i + 1;
     }
     add(made, "     ]}\n");
@@ -347,8 +349,12 @@ static void make_set(struct made *made)
 /** "bool8" has five letters, the other types three: the third place decides which it is. */
 static void finish_types(struct made *made)
 {
-    for (char *at = made->text.data; (at = strstr(at, "value_type: boo")) != NULL; at++)
-        memcpy(at + strlen("value_type: boo"), "l8", 2);
+    static const char cut[] = "value_type: boo";
+
+    for (char *at = made->text.data; (at = strstr(at, cut)) != NULL; at++) {
+        at[sizeof(cut) - 1] = 'l';
+        at[sizeof(cut)] = '8';
+    }
 }
 
 /** Raw data of several kinds: noise, small steps, repeated records, control slots, padding. */

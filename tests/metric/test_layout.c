@@ -58,16 +58,17 @@ static void field_read__split_counter__high_part_above_low(void **state)
     const struct zeta_layout *layout = zeta_catalog_find_set(catalog, "s")->layout;
     const struct zeta_bank *a = zeta_layout_find_bank(layout, "A");
     const struct zeta_bank *s = zeta_layout_find_bank(layout, "S");
+    static const unsigned char low[] = {0x78, 0x56, 0x34, 0x12};
     unsigned char record[64] = {0};
 
     assert_int_equal(layout->header_count, 3);
     assert_int_equal(a->count, 6);
-    memcpy(record + 16, "\x78\x56\x34\x12", 4);
+    memcpy(record + 16, low, sizeof(low));
     record[26] = 0xab;
     assert_true(zeta_field_read(&layout->fields[a->first_field + 2], record) ==
                 UINT64_C(0xab12345678));
     assert_int_equal(layout->fields[a->first_field + 2].delta_bits, 40);
-    memcpy(record + 36, "\xff\xff\xff\xff", 4);
+    memset(record + 36, 0xff, 4);
     assert_true(zeta_field_read(&layout->fields[a->first_field + 5], record) == 0xffffffff);
     assert_int_equal(layout->fields[a->first_field + 5].delta_bits, 32);
     assert_int_equal(layout->fields[a->first_field + 5].index, 5);

@@ -108,8 +108,10 @@ static void load__members_of_compute_basic__exact_types(void **state)
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
         const struct zeta_metric *metric = find_metric(set, expected[i].name);
 
-        if (!metric)
+        if (!metric) {
             fail_msg("%s is missing", expected[i].name);
+            continue;
+        }
         assert_int_equal(metric->type, expected[i].type);
         assert_int_equal(metric->value_type, expected[i].value_type);
         assert_string_equal(metric->unit, expected[i].unit);

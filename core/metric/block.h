@@ -1,7 +1,7 @@
 /*
  * Running a program on one block of records. Only for this folder.
  *
- * The same source (block_run.h) is compiled for several instruction sets; one is chosen at run
+ * The same source (block_run.inc) is compiled for several instruction sets; one is chosen at run
  * time.
  */
 #ifndef ZETA_CORE_METRIC_BLOCK_H

@@ -2,5 +2,5 @@
 #if defined(__x86_64__)
 #define BLOCK_VARIANT zeta_block_avx2
 #define BLOCK_NAME "avx2"
-#include "core/metric/block_run.h"
+#include "core/metric/block_run.inc"
 #endif

@@ -48,15 +48,6 @@ static void merge_totals(struct zeta_plugin_stream *stream, uint32_t tile,
     }
 }
 
-static void collect_totals(struct zeta_plugin_stream *stream)
-{
-    for (uint32_t t = 0; t < stream->tile_count; t++) {
-        /* When writers disturb it too often, the totals of the time before stand. */
-        if (zeta_vgpu_instance_totals(stream->instance, stream->first_tile + t, stream->fresh))
-            merge_totals(stream, t, stream->fresh);
-    }
-}
-
 /* Time that a process was busy until then. */
 static uint64_t busy_until(const struct zeta_vgpu_activity *activity, uint64_t until_ns)
 {
@@ -169,6 +160,24 @@ static bool find_switch(struct zeta_plugin_stream *stream, uint64_t until_ticks)
         stream->switch_tile = t;
     }
     return stream->has_switch && stream->switch_event->ticks <= until_ticks;
+}
+
+/*
+ * Takes over the totals of now. A context switch that waits for its report bounds them: the
+ * report before it must not know of work behind it.
+ */
+static void collect_totals(struct zeta_plugin_stream *stream)
+{
+    for (uint32_t t = 0; t < stream->tile_count; t++) {
+        /* When writers disturb it too often, the totals of the time before stand. */
+        if (!zeta_vgpu_instance_totals(stream->instance, stream->first_tile + t, stream->fresh))
+            continue;
+        /* Asked afterwards: work of a context is counted only after its switch is in the log. */
+        if (stream->switch_event && find_switch(stream, UINT64_MAX) && stream->switch_tile == t)
+            merge_totals(stream, t, stream->switch_event->totals);
+        else
+            merge_totals(stream, t, stream->fresh);
+    }
 }
 
 /* Writes the context switches up to then, each with the totals of its time. */

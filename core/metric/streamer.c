@@ -193,6 +193,7 @@ ze_result_t ZE_APICALL impl_zetMetricStreamerOpen(zet_context_handle_t hContext,
             zeta_object_unpin(streamer);
         return result;
     }
+    /* Longer only with a backend that does not know the bound it was given. */
     desc->samplingPeriod =
         request.period_ns < UINT32_MAX ? (uint32_t)request.period_ns : UINT32_MAX;
     desc->notifyEveryNReports = request.notify_count;

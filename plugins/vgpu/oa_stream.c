@@ -78,16 +78,19 @@ uint32_t zeta_vgpu_oa_symbols(struct zeta_plugin *self, struct zeta_plugin_devic
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* The supported period nearest to the wanted one, in ticks. */
-static uint64_t nearest_period(uint64_t period_ns)
+/* The supported period nearest to the wanted one and not above max_ns (0: any), in ticks. */
+static uint64_t nearest_period(uint64_t period_ns, uint64_t max_ns)
 {
     const uint64_t wanted = period_ns / ZETA_VGPU_TICK_NS;
+    const uint64_t longest = max_ns ? max_ns / ZETA_VGPU_TICK_NS : UINT64_MAX;
     uint64_t below = UINT64_C(1) << PERIOD_MIN_BITS;
+    uint64_t largest = UINT64_C(1) << PERIOD_MAX_BITS;
 
-    while (below * 2 <= wanted && below < UINT64_C(1) << PERIOD_MAX_BITS)
+    while (largest > longest && largest > below)
+        largest /= 2;
+    while (below * 2 <= wanted && below < largest)
         below *= 2;
-    if (wanted > below && below < UINT64_C(1) << PERIOD_MAX_BITS &&
-        wanted - below > below * 2 - wanted)
+    if (wanted > below && below < largest && wanted - below > below * 2 - wanted)
         return below * 2;
     return below;
 }
@@ -236,7 +239,8 @@ uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_devi
     if (!stream)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     stream->unit = unit;
-    stream->period_ticks = nearest_period(desc->period_ns);
+    stream->period_ticks = nearest_period(
+        desc->period_ns, ZETA_PLUGIN_HAS(desc, max_period_ns) ? desc->max_period_ns : 0);
     result = zeta_vgpu_instance_get(self->vgpu, &stream->instance);
     if (result == ZETA_PLUGIN_SUCCESS &&
         !zeta_vgpu_ring_init(&stream->ring, capacity, desc->notify_records))

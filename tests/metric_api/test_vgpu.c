@@ -400,6 +400,24 @@ static void open__values_in_use__are_accepted(void **state)
     }
 }
 
+static void open__longest_period__is_one_that_can_be_written_back(void **state)
+{
+    zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
+                                       .notifyEveryNReports = 1,
+                                       .samplingPeriod = UINT32_MAX};
+    struct zeta_stream_info info = {.struct_size = sizeof(info)};
+    struct running made = start("ComputeBasic", 1000000, 1, NULL);
+
+    (void)state;
+    EXPECT_OK(zetMetricStreamerClose(made.streamer));
+    EXPECT_OK(
+        zetMetricStreamerOpen(made.context, made.device, made.group, &desc, NULL, &made.streamer));
+    EXPECT_OK(zetaMetricStreamerGetInfo(made.streamer, &info));
+    assert_int_equal(info.period_ns, desc.samplingPeriod);
+    assert_true(desc.samplingPeriod < UINT32_MAX);
+    stop(&made);
+}
+
 /* 31: an event that is polled without a pause and reset all the time still works. */
 static void event__polled_without_a_pause__reports_keep_coming(void **state)
 {
@@ -598,6 +616,7 @@ int main(void)
         cmocka_unit_test(time__device_group_and_reports__are_one_clock),
         cmocka_unit_test(time__another_process__has_the_same_clock),
         cmocka_unit_test(open__values_in_use__are_accepted),
+        cmocka_unit_test(open__longest_period__is_one_that_can_be_written_back),
         cmocka_unit_test(event__polled_without_a_pause__reports_keep_coming),
         cmocka_unit_test(event__waited_for__n_reports_are_there),
         cmocka_unit_test(stream__ended_in_odd_ways__can_be_opened_again),

@@ -166,7 +166,7 @@ enum { ZETA_PLUGIN_DEVICE_GPU = 1, ZETA_PLUGIN_DEVICE_CPU = 2 };
 
 /** Flags of zeta_plugin_device_properties. */
 enum {
-    ZETA_PLUGIN_DEVICE_INTEGRATED = 1u << 0,    /**< shares memory with the host */
+    ZETA_PLUGIN_DEVICE_INTEGRATED = 1u << 0, /**< shares memory with the host */
     ZETA_PLUGIN_DEVICE_ON_DEMAND_PAGING = 1u << 1,
     ZETA_PLUGIN_DEVICE_ECC = 1u << 2
 };
@@ -182,7 +182,7 @@ enum {
 /** One group of equal queues. The index in the array is the ordinal. */
 struct zeta_plugin_queue_group {
     uint64_t struct_size;
-    uint32_t flags;      /**< ZETA_PLUGIN_QUEUE_* */
+    uint32_t flags; /**< ZETA_PLUGIN_QUEUE_* */
     uint32_t queue_count;
     uint64_t max_fill_pattern_bytes;
 };
@@ -210,22 +210,22 @@ struct zeta_plugin_cache {
  */
 struct zeta_plugin_device_properties {
     uint64_t struct_size;
-    struct zeta_plugin_string name;  /**< at most 255 bytes */
-    struct zeta_plugin_string id;    /**< "vgpu0", or the PCI address; same for all plugins that see
-                                          this device, equal in every process */
-    uint32_t type;                   /**< ZETA_PLUGIN_DEVICE_* */
-    uint32_t flags;                  /**< ZETA_PLUGIN_DEVICE_INTEGRATED ... */
-    uint32_t parent;                 /**< index of the root device in the enumeration, or UINT32_MAX */
-    uint32_t tile;                   /**< number of the tile on its root, 0 for a root */
+    struct zeta_plugin_string name; /**< at most 255 bytes */
+    struct zeta_plugin_string id;   /**< "vgpu0", or the PCI address; same for all plugins that see
+                                         this device, equal in every process */
+    uint32_t type;                  /**< ZETA_PLUGIN_DEVICE_* */
+    uint32_t flags;                 /**< ZETA_PLUGIN_DEVICE_INTEGRATED ... */
+    uint32_t parent; /**< index of the root device in the enumeration, or UINT32_MAX */
+    uint32_t tile;   /**< number of the tile on its root, 0 for a root */
     uint32_t vendor_id;
     uint32_t device_id;
     uint32_t revision;
-    uint32_t has_pci;                /**< 1 if the address below is real or set on purpose */
+    uint32_t has_pci; /**< 1 if the address below is real or set on purpose */
     uint32_t pci_domain, pci_bus, pci_device, pci_function;
-    uint8_t uuid[16];                /**< equal in every process */
+    uint8_t uuid[16]; /**< equal in every process */
 
-    uint64_t timer_hz;               /**< ticks per second of the device timer, never 0 */
-    uint32_t timestamp_valid_bits;   /**< bits of the timer before it wraps */
+    uint64_t timer_hz;                    /**< ticks per second of the device timer, never 0 */
+    uint32_t timestamp_valid_bits;        /**< bits of the timer before it wraps */
     uint32_t kernel_timestamp_valid_bits; /**< <= 34 (clients multiply by 10^9 in 64 bits) */
 
     uint32_t core_clock_mhz;
@@ -238,19 +238,19 @@ struct zeta_plugin_device_properties {
     uint32_t max_hardware_contexts;
     uint32_t max_command_queue_priority;
 
-    uint32_t max_group_size;         /**< work-items of a group */
+    uint32_t max_group_size; /**< work-items of a group */
     uint32_t max_group_size_xyz[3];
     uint32_t max_group_count_xyz[3];
     uint32_t max_shared_local_bytes;
     uint32_t max_argument_bytes;
     uint32_t printf_buffer_bytes;
-    uint32_t spirv_version;          /**< major << 16 | minor, 0: no IL accepted */
+    uint32_t spirv_version;                   /**< major << 16 | minor, 0: no IL accepted */
     uint32_t fp16, fp64, int64_atomics, dp4a; /**< 1 where the device has it */
-    struct zeta_plugin_array subgroup_sizes; /**< of uint32_t, not empty for a compute device */
+    struct zeta_plugin_array subgroup_sizes;  /**< of uint32_t, not empty for a compute device */
 
-    struct zeta_plugin_array queue_groups;   /**< of struct zeta_plugin_queue_group */
-    struct zeta_plugin_array memories;       /**< of struct zeta_plugin_memory */
-    struct zeta_plugin_array caches;         /**< of struct zeta_plugin_cache */
+    struct zeta_plugin_array queue_groups; /**< of struct zeta_plugin_queue_group */
+    struct zeta_plugin_array memories;     /**< of struct zeta_plugin_memory */
+    struct zeta_plugin_array caches;       /**< of struct zeta_plugin_cache */
 };
 
 /** The device's clock and the host's, read together. */
@@ -339,7 +339,7 @@ enum {
 /** One kernel argument and its place in the argument block of a launch. */
 struct zeta_plugin_argument {
     uint64_t struct_size;
-    uint32_t kind;         /**< ZETA_PLUGIN_ARG_* */
+    uint32_t kind; /**< ZETA_PLUGIN_ARG_* */
     uint32_t size_bytes;
     uint32_t offset_bytes; /**< in the block */
     uint32_t reserved;
@@ -354,12 +354,12 @@ struct zeta_plugin_kernel_properties {
     uint32_t block_bytes;                 /**< size of the argument block */
     uint32_t required_group_size[3];      /**< 0: free */
     uint32_t max_group_size;
-    uint32_t max_subgroup_size;           /**< >= 1 */
+    uint32_t max_subgroup_size; /**< >= 1 */
     uint32_t max_subgroups;
-    uint32_t local_bytes;                 /**< static local memory of a group */
-    uint32_t private_bytes;               /**< per work-item */
+    uint32_t local_bytes;   /**< static local memory of a group */
+    uint32_t private_bytes; /**< per work-item */
     uint32_t spill_bytes;
-    uint8_t uuid[16];                     /**< of the kernel */
+    uint8_t uuid[16]; /**< of the kernel */
     uint8_t module_uuid[16];
 };
 
@@ -373,27 +373,29 @@ struct zeta_plugin_queue_desc {
 
 /** Command types. */
 enum {
-    ZETA_PLUGIN_COMMAND_BARRIER = 0,   /**< all earlier commands complete; also carries waits/signal */
+    ZETA_PLUGIN_COMMAND_BARRIER =
+        0, /**< all earlier commands complete; also carries waits/signal */
     ZETA_PLUGIN_COMMAND_LAUNCH = 1,
     ZETA_PLUGIN_COMMAND_COPY = 2,
     ZETA_PLUGIN_COMMAND_COPY_REGION = 3,
     ZETA_PLUGIN_COMMAND_FILL = 4,
     ZETA_PLUGIN_COMMAND_TIMESTAMP = 5, /**< writes the device timer (uint64_t) to memory */
     ZETA_PLUGIN_COMMAND_EVENT_RESET = 6,
-    ZETA_PLUGIN_COMMAND_CALL = 7       /**< calls a function of the host in queue order */
+    ZETA_PLUGIN_COMMAND_CALL = 7 /**< calls a function of the host in queue order */
 };
 
 /** Flags of a command. */
 enum {
     ZETA_PLUGIN_COMMAND_COOPERATIVE = 1u << 0,
-    ZETA_PLUGIN_COMMAND_INDIRECT = 1u << 1 /**< launch.indirect_counts holds the group counts at run time */
+    ZETA_PLUGIN_COMMAND_INDIRECT =
+        1u << 1 /**< launch.indirect_counts holds the group counts at run time */
 };
 
 struct zeta_plugin_launch {
     struct zeta_plugin_kernel *kernel;
-    const void *arguments;     /**< block_bytes of the kernel; valid until the submission is done */
+    const void *arguments; /**< block_bytes of the kernel; valid until the submission is done */
     uint32_t group_size[3];
-    uint32_t group_count[3];   /**< a zero in any of them: nothing runs, success */
+    uint32_t group_count[3]; /**< a zero in any of them: nothing runs, success */
     uint64_t global_offset[3];
     const uint32_t *indirect_counts; /**< with COMMAND_INDIRECT: three values read when it starts */
 };
@@ -432,7 +434,7 @@ struct zeta_plugin_call {
  */
 struct zeta_plugin_command {
     uint64_t struct_size;
-    uint32_t type;  /**< ZETA_PLUGIN_COMMAND_* */
+    uint32_t type; /**< ZETA_PLUGIN_COMMAND_* */
     uint32_t flags;
     struct zeta_plugin_event *const *wait_events;
     uint64_t wait_count;
@@ -482,7 +484,8 @@ struct zeta_plugin_compute_ops {
 
     /** INVALID_KERNEL_NAME if the module has no such kernel. */
     uint32_t (*kernel_create)(struct zeta_plugin *self, struct zeta_plugin_module *module,
-                              struct zeta_plugin_string name, struct zeta_plugin_kernel **out_kernel);
+                              struct zeta_plugin_string name,
+                              struct zeta_plugin_kernel **out_kernel);
     void (*kernel_destroy)(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel);
     uint32_t (*kernel_properties)(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
                                   struct zeta_plugin_kernel_properties *out_properties);
@@ -532,32 +535,35 @@ struct zeta_plugin_symbol {
 /** One register write or one selection of a program. */
 struct zeta_plugin_program_entry {
     uint64_t struct_size;
-    uint32_t address;                /**< of a register */
+    uint32_t address; /**< of a register */
     uint32_t value;
-    struct zeta_plugin_string select; /**< not empty: a selection that only the plugin understands */
+    struct zeta_plugin_string
+        select; /**< not empty: a selection that only the plugin understands */
 };
 
 /** Opens a stream; in and out. */
 struct zeta_plugin_stream_desc {
     uint64_t struct_size;
-    struct zeta_plugin_string unit;    /**< name of the exclusive unit, from the set file */
-    struct zeta_plugin_string set;     /**< name of the set, for messages */
-    struct zeta_plugin_array program;  /**< of struct zeta_plugin_program_entry */
-    struct zeta_plugin_string digest;  /**< identifies the program between processes */
-    uint64_t period_ns;                /**< in: wanted; out: used, nearest supported one */
-    uint64_t notify_records;           /**< N: the descriptor polls readable with N pending */
-    uint64_t ring_records;             /**< in: wanted capacity; out: capacity */
-    uint32_t record_bytes;             /**< record size of the layout; INVALID_ARGUMENT if wrong */
+    struct zeta_plugin_string unit;   /**< name of the exclusive unit, from the set file */
+    struct zeta_plugin_string set;    /**< name of the set, for messages */
+    struct zeta_plugin_array program; /**< of struct zeta_plugin_program_entry */
+    struct zeta_plugin_string digest; /**< identifies the program between processes */
+    uint64_t period_ns;               /**< in: wanted; out: used, nearest supported one */
+    uint64_t notify_records;          /**< N: the descriptor polls readable with N pending */
+    uint64_t ring_records;            /**< in: wanted capacity; out: capacity */
+    uint32_t record_bytes;            /**< record size of the layout; INVALID_ARGUMENT if wrong */
     uint32_t reserved;
+    uint64_t max_period_ns; /**< in: what the caller can be told; the period used is not
+                                 longer. 0: any */
 };
 
 /** What one read gave. */
 struct zeta_plugin_read {
     uint64_t struct_size;
-    uint64_t bytes;       /**< whole records, oldest first */
-    uint64_t lost;        /**< records lost before the first of this read; 0 if unknown or none */
-    uint32_t broken;      /**< 1: the sequence is interrupted before the first record of this read */
-    uint32_t reason;      /**< of the break: ZETA_PLUGIN_BREAK_* */
+    uint64_t bytes;  /**< whole records, oldest first */
+    uint64_t lost;   /**< records lost before the first of this read; 0 if unknown or none */
+    uint32_t broken; /**< 1: the sequence is interrupted before the first record of this read */
+    uint32_t reason; /**< of the break: ZETA_PLUGIN_BREAK_* */
 };
 
 enum {
@@ -675,8 +681,8 @@ typedef uint32_t (*zeta_plugin_negotiate_fn)(const struct zeta_plugin_offer *off
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif
-uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,
-                               struct zeta_plugin_answer *out_answer);
+uint32_t
+zeta_plugin_negotiate(const struct zeta_plugin_offer *offer, struct zeta_plugin_answer *out_answer);
 
 #ifdef __cplusplus
 }

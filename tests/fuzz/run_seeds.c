@@ -1,5 +1,6 @@
 /*
- * Runs a fuzz target over the files of the folders given as arguments, for builds without libFuzzer.
+ * Runs a fuzz target over the files of the folders given as arguments, for builds without
+ * libFuzzer.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -18,7 +19,8 @@ static int run_file(const char *path)
         size = ftell(file);
     if (size >= 0)
         data = malloc((size_t)size + 1);
-    if (!data || fseek(file, 0, SEEK_SET) != 0 || fread(data, 1, (size_t)size, file) != (size_t)size) {
+    if (!data || fseek(file, 0, SEEK_SET) != 0 ||
+        fread(data, 1, (size_t)size, file) != (size_t)size) {
         (void)fprintf(stderr, "cannot read %s\n", path);
         free(data);
         if (file)

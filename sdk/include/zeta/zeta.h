@@ -37,13 +37,13 @@ ZETA_EXPORT const char *zetaGetLastError(void);
 
 /** What became of a plugin. */
 enum zeta_plugin_state {
-    ZETA_PLUGIN_STATE_FOUND,       /**< manifest read, nothing else done yet */
-    ZETA_PLUGIN_STATE_SHADOWED,    /**< another manifest with the same id came first */
-    ZETA_PLUGIN_STATE_DISABLED,    /**< by settings, environment, or because hardware was found */
-    ZETA_PLUGIN_STATE_NO_DEVICE,   /**< nothing on this machine matches, or it found no device */
-    ZETA_PLUGIN_STATE_NOT_LOADABLE,/**< bad manifest, missing or unusable library */
-    ZETA_PLUGIN_STATE_REFUSED,     /**< not trusted, or no common interface version */
-    ZETA_PLUGIN_STATE_FAILED,      /**< returned an error */
+    ZETA_PLUGIN_STATE_FOUND,        /**< manifest read, nothing else done yet */
+    ZETA_PLUGIN_STATE_SHADOWED,     /**< another manifest with the same id came first */
+    ZETA_PLUGIN_STATE_DISABLED,     /**< by settings, environment, or because hardware was found */
+    ZETA_PLUGIN_STATE_NO_DEVICE,    /**< nothing on this machine matches, or it found no device */
+    ZETA_PLUGIN_STATE_NOT_LOADABLE, /**< bad manifest, missing or unusable library */
+    ZETA_PLUGIN_STATE_REFUSED,      /**< not trusted, or no common interface version */
+    ZETA_PLUGIN_STATE_FAILED,       /**< returned an error */
     ZETA_PLUGIN_STATE_ACTIVE
 };
 
@@ -55,10 +55,10 @@ struct zeta_plugin_info {
     const char *library;  /**< resolved path, "" if unknown */
     const char *version;
     const char *device_class; /**< "hardware", "software" or "" */
-    const char *provides; /**< comma separated: "compute,metric.stream" */
-    uint32_t state;       /**< enum zeta_plugin_state */
+    const char *provides;     /**< comma separated: "compute,metric.stream" */
+    uint32_t state;           /**< enum zeta_plugin_state */
     uint32_t device_count;
-    const char *reason;   /**< sentence: why it is not active, "" when it is */
+    const char *reason; /**< sentence: why it is not active, "" when it is */
 };
 
 /**
@@ -73,7 +73,7 @@ struct zeta_search_path {
     const char *path;
     const char *origin; /**< "ZETA_PLUGIN_PATH", "beside libzeta", "XDG_CONFIG_HOME" ... */
     uint32_t exists;
-    uint32_t used;      /**< 0: skipped; note says why */
+    uint32_t used; /**< 0: skipped; note says why */
     const char *note;
 };
 
@@ -111,18 +111,17 @@ struct zeta_device_info {
     const char *debug;
 };
 
-ZETA_EXPORT ze_result_t zetaDeviceGetInfo(ze_device_handle_t device,
-                                          struct zeta_device_info *info);
+ZETA_EXPORT ze_result_t zetaDeviceGetInfo(ze_device_handle_t device, struct zeta_device_info *info);
 
 /** Range of sampling periods and the present holder of a group's unit. */
 struct zeta_group_info {
     size_t struct_size;
     const char *plugin;
     const char *unit;
-    const char *origin;       /**< set file and line */
+    const char *origin; /**< set file and line */
     uint64_t min_period_ns;
     uint64_t max_period_ns;
-    uint32_t holder_pid;      /**< 0: nobody samples it now */
+    uint32_t holder_pid; /**< 0: nobody samples it now */
     uint32_t record_bytes;
 };
 
@@ -149,8 +148,8 @@ ZETA_EXPORT ze_result_t zetaMetricGetInfo(zet_metric_handle_t metric,
 /** What a stream did so far. */
 struct zeta_stream_info {
     size_t struct_size;
-    uint64_t records;   /**< given to the application, without repeated ones */
-    uint64_t lost;      /**< known to be lost */
+    uint64_t records; /**< given to the application, without repeated ones */
+    uint64_t lost;    /**< known to be lost */
     uint64_t breaks;
     uint64_t bytes;
     uint64_t period_ns; /**< in use */

@@ -332,3 +332,24 @@ uint64_t report_counter(const void *report, uint32_t index)
         value |= (uint64_t)((const uint8_t *)report)[160 + index] << 32;
     return value;
 }
+
+uint64_t host_read_past_now(struct host *host, struct zeta_plugin_stream *stream, void *buffer,
+                            uint64_t capacity)
+{
+    struct zeta_plugin_clock clock = {.struct_size = sizeof(clock)};
+    uint64_t count = 0;
+
+    assert_int_equal(host->device_ops->clock(host->self, host->device, &clock), 0);
+    for (unsigned ms = 0; ms < PATIENCE_MS; ms++) {
+        uint8_t *at = (uint8_t *)buffer + count * 256;
+
+        count += host_read(host, stream, at, capacity - count, NULL);
+        assert_true(count < capacity);
+        at = (uint8_t *)buffer + count * 256;
+        if (count > 0 && (int32_t)(report_u32(at - 256, 4) - (uint32_t)clock.device_ticks) > 0)
+            return count;
+        host_sleep_ms(1);
+    }
+    fail_msg("no report within 20 s");
+    return 0;
+}

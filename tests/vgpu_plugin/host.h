@@ -96,6 +96,14 @@ bool host_pending(struct host *host, struct zeta_plugin_stream *stream, uint64_t
 uint64_t host_read(struct host *host, struct zeta_plugin_stream *stream, void *buffer,
                    uint64_t capacity, struct zeta_plugin_read *out_read);
 
+/**
+ * Reads until a report is there that is younger than the call, so that it knows all that happened
+ * before. Across breaks. Gives the number of reports; fails the test after 20 s or when capacity
+ * is too small.
+ */
+uint64_t host_read_past_now(struct host *host, struct zeta_plugin_stream *stream, void *buffer,
+                            uint64_t capacity);
+
 /** A word of a report. */
 uint32_t report_u32(const void *report, uint32_t offset);
 

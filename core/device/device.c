@@ -33,6 +33,8 @@ ze_result_t zeta_device_status(struct zeta_device *device)
 
     if (result == ZETA_PLUGIN_SUCCESS || result == ZETA_PLUGIN_UNSUPPORTED_FEATURE)
         return ZE_RESULT_SUCCESS;
+    if (result == ZETA_PLUGIN_DEVICE_LOST)
+        return zeta_device_fault(device, ZE_RESULT_ERROR_DEVICE_LOST);
     return zeta_backend_result(who->backend, result, "asking for the state of a device");
 }
 

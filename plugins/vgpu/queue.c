@@ -50,13 +50,11 @@ static uint32_t conclude(struct zeta_plugin_queue *queue, enum zeta_vgpu_result 
     case ZETA_VGPU_INTERRUPTED: /* only by destroying the queue */
         return ZETA_PLUGIN_DEVICE_LOST;
     case ZETA_VGPU_OUT_OF_MEMORY:
-        zeta_vgpu_log(queue->vgpu->self, ZETA_PLUGIN_LOG_ERROR, "%s: no memory for a command",
-                      queue->vgpu->description.id);
-        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+        return zeta_vgpu_fail(queue->vgpu->self, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+                              "%s: no memory for a command", queue->vgpu->description.id);
     default:
-        zeta_vgpu_log(queue->vgpu->self, ZETA_PLUGIN_LOG_ERROR, "%s: %s",
-                      queue->vgpu->description.id, reason);
-        return ZETA_PLUGIN_INVALID_ARGUMENT;
+        return zeta_vgpu_fail(queue->vgpu->self, ZETA_PLUGIN_INVALID_ARGUMENT, "%s: %s",
+                              queue->vgpu->description.id, reason);
     }
 }
 

@@ -308,6 +308,8 @@ static void wild_store__in_a_kernel__is_a_fault_with_a_way_back(void **state)
     assert_non_null(strstr(sentence, "0x10"));
     assert_int_equal(zeEventHostSynchronize(event, UINT64_MAX), ZE_RESULT_ERROR_DEVICE_LOST);
     assert_int_equal(zeDeviceGetStatus(f->device), ZE_RESULT_ERROR_DEVICE_LOST);
+    assert_success(zeDriverGetLastErrorDescription(f->driver, &sentence));
+    assert_non_null(strstr(sentence, "0x10"));
     assert_success(zeCommandListDestroy(list));
 
     assert_success(zeDeviceGetStatus(f->device));
@@ -323,6 +325,27 @@ static void wild_store__in_a_kernel__is_a_fault_with_a_way_back(void **state)
     assert_success(zeMemFree(f->context, target));
 }
 
+static void launch__of_more_groups_than_can_be_counted__says_so(void **state)
+{
+    const struct fixture *f = *state;
+    ze_kernel_handle_t ids = create_kernel(f, "ids");
+    ze_command_list_handle_t list = create_list(f, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    const ze_group_count_t groups = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    uint32_t *target = allocate(f, 64);
+    const char *sentence = "";
+
+    assert_success(zeKernelSetGroupSize(ids, 4, 1, 1));
+    assert_success(zeKernelSetArgumentValue(ids, 0, sizeof(target), &target));
+    assert_success(zeCommandListAppendLaunchKernel(list, ids, &groups, NULL, 0, NULL));
+    assert_int_not_equal(zeCommandListHostSynchronize(list, UINT64_MAX), ZE_RESULT_SUCCESS);
+    assert_success(zeDriverGetLastErrorDescription(f->driver, &sentence));
+    assert_non_null(strstr(sentence, "group"));
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeDeviceGetStatus(f->device));
+    assert_success(zeKernelDestroy(ids));
+    assert_success(zeMemFree(f->context, target));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -333,6 +356,7 @@ int main(void)
         cmocka_unit_test(global_offset__of_a_launch__moves_the_ids),
         cmocka_unit_test(clocks__of_device_event_and_command__are_one),
         cmocka_unit_test(wild_store__in_a_kernel__is_a_fault_with_a_way_back),
+        cmocka_unit_test(launch__of_more_groups_than_can_be_counted__says_so),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,19 @@ static struct zeta_vgpu_segment *map_segment(int descriptor)
 }
 
 /*
+ * Makes the file one of zeros. What every process uses is backed by memory now, because a page
+ * that the file system has no room for would kill the process that touches it; slots follow when
+ * they are taken.
+ */
+static int make_file(int descriptor)
+{
+    if (ftruncate(descriptor, 0) != 0 ||
+        ftruncate(descriptor, sizeof(struct zeta_vgpu_segment)) != 0)
+        return errno;
+    return posix_fallocate(descriptor, 0, offsetof(struct zeta_vgpu_segment, slots));
+}
+
+/*
  * With the exclusive lock: makes the file fit. What an earlier process left is kept when it fits
  * and has the usual clock; a shifted clock belongs to the test that asked for it.
  */
@@ -137,24 +151,25 @@ static int prepare_file(int descriptor, const struct zeta_vgpu_instance_desc *de
 {
     struct zeta_vgpu_segment *segment;
     struct stat status;
+    int error = 0;
     bool keep;
 
     if (fstat(descriptor, &status) != 0)
         return errno;
     keep = (uint64_t)status.st_size == sizeof(*segment) && desc->wrap_soon_s == 0;
-    if (!keep && (ftruncate(descriptor, 0) != 0 || ftruncate(descriptor, sizeof(*segment)) != 0))
-        return errno;
+    if (!keep)
+        error = make_file(descriptor);
+    if (error != 0)
+        return error;
     segment = map_segment(descriptor);
     if (!segment)
         return errno;
-    if (keep && (!segment_fits(segment, desc) || segment->offset_ticks != 0)) {
-        /* Nobody else has it mapped, and our mapping survives because the size is the same. */
-        if (ftruncate(descriptor, 0) != 0 || ftruncate(descriptor, sizeof(*segment)) != 0) {
-            int error = errno;
-
-            munmap(segment, sizeof(*segment));
-            return error;
-        }
+    /* Nobody else has it mapped, and our mapping survives because the size is the same. */
+    if (keep && (!segment_fits(segment, desc) || segment->offset_ticks != 0))
+        error = make_file(descriptor);
+    if (error != 0) {
+        munmap(segment, sizeof(*segment));
+        return error;
     }
     segment->tiles = desc->tiles;
     segment->rows_per_tile = desc->rows_per_tile;

@@ -61,8 +61,13 @@ void zeta_vgpu_instance_abandon(struct zeta_vgpu_instance *instance);
 /** Ticks that every process of the instance adds to its clock. */
 uint64_t zeta_vgpu_instance_offset(const struct zeta_vgpu_instance *instance);
 
-/** Takes a slot for this process; true when it has one. False: all are in use by the living. */
-bool zeta_vgpu_instance_join(struct zeta_vgpu_instance *instance);
+/**
+ * Takes a slot for this process, if it has none yet. OUT_OF_MEMORY when the file system of the
+ * instance has no room for it, INVALID_ARGUMENT when all slots are in use by the living; the
+ * message says so.
+ */
+enum zeta_vgpu_result zeta_vgpu_instance_join(struct zeta_vgpu_instance *instance,
+                                              struct zeta_vgpu_message *out_message);
 
 /**
  * Publishes the totals of a row of this process. Never blocks, costs two copies of a row.

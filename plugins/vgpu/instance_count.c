@@ -2,6 +2,7 @@
 #include "instance.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -281,25 +282,61 @@ static void clear_slot(struct zeta_vgpu_slot *slot, const struct zeta_vgpu_insta
     }
 }
 
-bool zeta_vgpu_instance_join(struct zeta_vgpu_instance *instance)
+static uint32_t find_free_slot(const struct zeta_vgpu_segment *segment)
+{
+    uint32_t slot = 0;
+
+    while (slot < ZETA_VGPU_SLOTS && atomic_load(&segment->tenants[slot].pid) != 0)
+        slot++;
+    return slot;
+}
+
+/* Backs the slot with memory, so that touching it cannot fail, and makes this process its tenant.
+ */
+static enum zeta_vgpu_result take_slot_locked(struct zeta_vgpu_instance *instance, uint32_t slot,
+                                              struct zeta_vgpu_message *out_message)
 {
     struct zeta_vgpu_segment *segment = instance->segment;
+    struct zeta_vgpu_tenant *tenant = &segment->tenants[slot];
+    const size_t at = offsetof(struct zeta_vgpu_segment, slots) + slot * sizeof(segment->slots[0]);
+    int error = posix_fallocate(instance->descriptor, (off_t)at, sizeof(segment->slots[0]));
+
+    if (error != 0) {
+        snprintf(out_message->text, sizeof(out_message->text),
+                 "%.300s cannot grow by %zu bytes: %s; make room there, or set XDG_RUNTIME_DIR to "
+                 "a directory with room",
+                 instance->path, sizeof(segment->slots[0]), strerror(error));
+        return ZETA_VGPU_OUT_OF_MEMORY;
+    }
+    clear_slot(&segment->slots[slot], instance);
+    atomic_store(&tenant->start_time, instance->start_time);
+    atomic_store(&tenant->pid, (uint32_t)getpid());
+    atomic_store(&tenant->generation,
+                 folded(&segment->base, atomic_load(&segment->base.sequence), slot) + 1);
+    atomic_store(&instance->slot, slot + 1);
+    return ZETA_VGPU_OK;
+}
+
+enum zeta_vgpu_result zeta_vgpu_instance_join(struct zeta_vgpu_instance *instance,
+                                              struct zeta_vgpu_message *out_message)
+{
+    enum zeta_vgpu_result result = ZETA_VGPU_OK;
 
     zeta_vgpu_instance_lock(instance);
-    if (atomic_load(&instance->slot) == 0)
+    if (atomic_load(&instance->slot) == 0) {
         reap_locked(instance);
-    for (uint32_t slot = 0; atomic_load(&instance->slot) == 0 && slot < ZETA_VGPU_SLOTS; slot++) {
-        struct zeta_vgpu_tenant *t = &segment->tenants[slot];
-        uint64_t sequence = atomic_load(&segment->base.sequence);
+        const uint32_t slot = find_free_slot(instance->segment);
 
-        if (atomic_load(&t->pid) != 0)
-            continue;
-        clear_slot(&segment->slots[slot], instance);
-        atomic_store(&t->start_time, instance->start_time);
-        atomic_store(&t->pid, (uint32_t)getpid());
-        atomic_store(&t->generation, folded(&segment->base, sequence, slot) + 1);
-        atomic_store(&instance->slot, slot + 1);
+        if (slot < ZETA_VGPU_SLOTS) {
+            result = take_slot_locked(instance, slot, out_message);
+        } else {
+            snprintf(out_message->text, sizeof(out_message->text),
+                     "%u processes execute on %.300s already; end one, or set ZETA_VGPU_INSTANCE "
+                     "to another name",
+                     ZETA_VGPU_SLOTS, instance->path);
+            result = ZETA_VGPU_INVALID_ARGUMENT;
+        }
     }
     zeta_vgpu_instance_unlock(instance);
-    return atomic_load(&instance->slot) != 0;
+    return result;
 }

@@ -98,14 +98,17 @@ uint32_t zeta_vgpu_tile_prepare(struct zeta_vgpu_tile *tile)
         return result;
     pthread_mutex_lock(&tile->lock);
     if (!tile->engine) {
-        if (zeta_vgpu_instance_join(instance))
+        struct zeta_vgpu_message message;
+        const enum zeta_vgpu_result joined = zeta_vgpu_instance_join(instance, &message);
+
+        if (joined == ZETA_VGPU_OK)
             result = create_engine_locked(tile);
         else
-            result = zeta_vgpu_fail(tile->vgpu->self, ZETA_PLUGIN_NOT_AVAILABLE,
-                                    "%u processes execute on instance '%s' of %s already; end one, "
-                                    "or set ZETA_VGPU_INSTANCE to another name",
-                                    ZETA_VGPU_SLOTS, tile->vgpu->description.instance,
-                                    tile->vgpu->description.id);
+            result =
+                zeta_vgpu_fail(tile->vgpu->self,
+                               joined == ZETA_VGPU_OUT_OF_MEMORY ? ZETA_PLUGIN_OUT_OF_HOST_MEMORY
+                                                                 : ZETA_PLUGIN_NOT_AVAILABLE,
+                               "%s: %s", tile->vgpu->description.id, message.text);
     }
     pthread_mutex_unlock(&tile->lock);
     return result;

@@ -1,6 +1,8 @@
 /* What processes share: counters, units, the file; and what is left when one dies. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -8,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -486,6 +489,37 @@ static void file__rubbish_while_in_use__no_crash(void **state)
     host_close(&host);
 }
 
+/* In a child with mounts of its own: attaches in a file system of 16 KiB. */
+static int attach_without_room(void)
+{
+    char error[1024] = "";
+
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("none", directory, "tmpfs", 0, "size=16k,mode=700") != 0)
+        return 77;
+    if (attach(error, sizeof(error)) == ZETA_PLUGIN_SUCCESS)
+        return 2;
+    return strstr(error, directory) && strstr(error, strerror(ENOSPC)) ? 0 : 3;
+}
+
+static void file_system__without_room__said_and_no_crash(void **state)
+{
+    pid_t child = fork();
+    int status = 0;
+
+    (void)state;
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(attach_without_room());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77) {
+        print_message("skipped: only root can mount a small file system\n");
+        skip();
+    }
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void files_of_dead_processes__next_attach__removed(void **state)
 {
     struct child child;
@@ -567,6 +601,7 @@ int main(void)
         cmocka_unit_test(file__link_or_open_to_others__refused),
         cmocka_unit_test(file__rubbish__begun_anew),
         cmocka_unit_test(file__rubbish_while_in_use__no_crash),
+        cmocka_unit_test(file_system__without_room__said_and_no_crash),
         cmocka_unit_test(files_of_dead_processes__next_attach__removed),
         cmocka_unit_test(init_and_finish__a_hundred_times__nothing_left),
     };

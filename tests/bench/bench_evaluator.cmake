@@ -1,5 +1,6 @@
 # The evaluator beside straight-line C that emit_straight makes from the same sets.
 add_executable(emit_straight emit_straight.c)
+set_target_properties(emit_straight PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${ZETA_TEST_OUTPUT_DIRECTORY})
 target_link_libraries(emit_straight PRIVATE zeta_core_objects)
 
 set(metrics ${PROJECT_SOURCE_DIR}/plugins/vgpu/metrics)

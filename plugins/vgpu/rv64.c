@@ -292,7 +292,9 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
 #define FRS2 hart->f[ip->rs2]
 #define FRS3 hart->f[ip->imm & 31]
 #define IMM ((uint64_t)(int64_t)ip->imm)
-#define SINGLE(value) zeta_rv64_unbox(value)
+#define SINGLE(value) zeta_rv64_single(&(value))
+#define SINGLE_BITS(value) zeta_rv64_single_bits(&(value))
+#define SET_SINGLE(value) zeta_rv64_set_single(&FRD, value)
 #define DOUBLE(value) zeta_rv64_double(value)
 
 #define OP_INT(name, expression)                                                                   \
@@ -308,7 +310,7 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
     }                                                                                              \
     NEXT_BLOCK();
 
-#define OP_LOAD(name, type, size_bits, target, conversion)                                         \
+#define OP_LOAD(name, type, size_bits, assignment)                                                 \
     L_##name:                                                                                      \
     {                                                                                              \
         uint64_t address = RS1 + IMM;                                                              \
@@ -317,7 +319,7 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
         if (UNLIKELY(!host))                                                                       \
             STOP(ZETA_RV64_STOP_READ, address);                                                    \
         memcpy(&value, host, sizeof(value));                                                       \
-        target = conversion;                                                                       \
+        assignment;                                                                                \
         NEXT();                                                                                    \
     }
 
@@ -376,17 +378,11 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
 #define OP_AMO_W(name) OP_AMO(name, 2, sext32(amo32(RV64_OP_##name, host, (uint32_t)RS2)))
 #define OP_AMO_D(name) OP_AMO(name, 3, amo64(RV64_OP_##name, host, RS2))
 
-/* One look tells whether both operands are boxed. */
 #define OP_FP32(name, expression)                                                                  \
     L_##name:                                                                                      \
     {                                                                                              \
-        uint64_t first = FRS1, second = FRS2;                                                      \
-        float a = zeta_rv64_boxed(first), b = zeta_rv64_boxed(second);                             \
-        if (UNLIKELY((first & second) < RV64_BOX)) {                                               \
-            a = SINGLE(first);                                                                     \
-            b = SINGLE(second);                                                                    \
-        }                                                                                          \
-        FRD = zeta_rv64_box(expression);                                                           \
+        float a = SINGLE(FRS1), b = SINGLE(FRS2);                                                  \
+        SET_SINGLE(expression);                                                                    \
         NEXT();                                                                                    \
     }
 
@@ -405,7 +401,7 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
         float result = __builtin_fmaf(sign_product a, b, sign_sum SINGLE(FRS3));                   \
         if (UNLIKELY(result != result))                                                            \
             zeta_rv64_fp_check_product(hart, (double)a, (double)b);                                \
-        FRD = zeta_rv64_box(result);                                                               \
+        SET_SINGLE(result);                                                                        \
         NEXT();                                                                                    \
     }
 
@@ -423,7 +419,7 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
 #define OP_COMPARE32(name, operator, quiet)                                                        \
     L_##name:                                                                                      \
     {                                                                                              \
-        uint32_t a = zeta_rv64_unbox_bits(FRS1), b = zeta_rv64_unbox_bits(FRS2);                   \
+        uint32_t a = SINGLE_BITS(FRS1), b = SINGLE_BITS(FRS2);                                     \
         RD = zeta_rv64_ordered32(hart, a, b, quiet) && SINGLE(FRS1) operator SINGLE(FRS2);         \
         NEXT();                                                                                    \
     }
@@ -436,15 +432,15 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
         NEXT();                                                                                    \
     }
 
-#define OP_SIGN32(name, expression)                                                                \
+#define OP_BITS32(name, expression)                                                                \
     L_##name:                                                                                      \
     {                                                                                              \
-        uint32_t a = zeta_rv64_unbox_bits(FRS1), b = zeta_rv64_unbox_bits(FRS2);                   \
-        FRD = RV64_BOX | (expression);                                                             \
+        uint32_t a = SINGLE_BITS(FRS1), b = SINGLE_BITS(FRS2);                                     \
+        zeta_rv64_set_single_bits(&FRD, expression);                                               \
         NEXT();                                                                                    \
     }
 
-#define OP_SIGN64(name, expression)                                                                \
+#define OP_BITS64(name, expression)                                                                \
     L_##name:                                                                                      \
     {                                                                                              \
         uint64_t a = FRS1, b = FRS2;                                                               \
@@ -460,6 +456,10 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
                                      rounding == RV64_DYN ? hart->frm : rounding);                 \
         NEXT();                                                                                    \
     }
+
+#define OP_TO_SINGLE(name, value)                                                                  \
+    L_##name : SET_SINGLE(value);                                                                  \
+    NEXT();
 
 #define OP_FROM_INTEGER(name, expression)                                                          \
     L_##name : FRD = (expression);                                                                 \
@@ -539,13 +539,13 @@ L_JR:
     OP_BRANCH(BLTU, RS1 < RS2)
     OP_BRANCH(BGEU, RS1 >= RS2)
 
-    OP_LOAD(LB, int8_t, 0, RD, (uint64_t)(int64_t)value)
-    OP_LOAD(LH, int16_t, 1, RD, (uint64_t)(int64_t)value)
-    OP_LOAD(LW, int32_t, 2, RD, (uint64_t)(int64_t)value)
-    OP_LOAD(LD, uint64_t, 3, RD, value)
-    OP_LOAD(LBU, uint8_t, 0, RD, value)
-    OP_LOAD(LHU, uint16_t, 1, RD, value)
-    OP_LOAD(LWU, uint32_t, 2, RD, value)
+    OP_LOAD(LB, int8_t, 0, RD = (uint64_t)(int64_t)value)
+    OP_LOAD(LH, int16_t, 1, RD = (uint64_t)(int64_t)value)
+    OP_LOAD(LW, int32_t, 2, RD = (uint64_t)(int64_t)value)
+    OP_LOAD(LD, uint64_t, 3, RD = value)
+    OP_LOAD(LBU, uint8_t, 0, RD = value)
+    OP_LOAD(LHU, uint16_t, 1, RD = value)
+    OP_LOAD(LWU, uint32_t, 2, RD = value)
     OP_STORE(SB, uint8_t, 0, RS2)
     OP_STORE(SH, uint16_t, 1, RS2)
     OP_STORE(SW, uint32_t, 2, RS2)
@@ -637,19 +637,19 @@ L_CSRRCI:
     OP_AMO_D(AMOMINU_D)
     OP_AMO_D(AMOMAXU_D)
 
-    OP_LOAD(FLW, uint32_t, 2, FRD, RV64_BOX | value)
-    OP_LOAD(FLD, uint64_t, 3, FRD, value)
-    OP_STORE(FSW, uint32_t, 2, FRS2)
+    OP_LOAD(FLW, uint32_t, 2, zeta_rv64_set_single_bits(&FRD, value))
+    OP_LOAD(FLD, uint64_t, 3, FRD = value)
+    OP_STORE(FSW, uint32_t, 2, zeta_rv64_half(&FRS2, ZETA_RV64_LOW_HALF))
     OP_STORE(FSD, uint64_t, 3, FRS2)
 
-    OP_SIGN32(FSGNJ_S, (a & 0x7fffffff) | (b & 0x80000000))
-    OP_SIGN32(FSGNJN_S, (a & 0x7fffffff) | (~b & 0x80000000))
-    OP_SIGN32(FSGNJX_S, a ^ (b & 0x80000000))
-    OP_SIGN64(FSGNJ_D, (a & INT64_MAX) | (b & ~(uint64_t)INT64_MAX))
-    OP_SIGN64(FSGNJN_D, (a & INT64_MAX) | (~b & ~(uint64_t)INT64_MAX))
-    OP_SIGN64(FSGNJX_D, a ^ (b & ~(uint64_t)INT64_MAX))
-    OP_FROM_INTEGER(FMIN_S, zeta_rv64_minmax32(hart, FRS1, FRS2, false))
-    OP_FROM_INTEGER(FMAX_S, zeta_rv64_minmax32(hart, FRS1, FRS2, true))
+    OP_BITS32(FSGNJ_S, (a & 0x7fffffff) | (b & 0x80000000))
+    OP_BITS32(FSGNJN_S, (a & 0x7fffffff) | (~b & 0x80000000))
+    OP_BITS32(FSGNJX_S, a ^ (b & 0x80000000))
+    OP_BITS64(FSGNJ_D, (a & INT64_MAX) | (b & ~(uint64_t)INT64_MAX))
+    OP_BITS64(FSGNJN_D, (a & INT64_MAX) | (~b & ~(uint64_t)INT64_MAX))
+    OP_BITS64(FSGNJX_D, a ^ (b & ~(uint64_t)INT64_MAX))
+    OP_BITS32(FMIN_S, zeta_rv64_minmax32(hart, a, b, false))
+    OP_BITS32(FMAX_S, zeta_rv64_minmax32(hart, a, b, true))
     OP_FROM_INTEGER(FMIN_D, zeta_rv64_minmax64(hart, FRS1, FRS2, false))
     OP_FROM_INTEGER(FMAX_D, zeta_rv64_minmax64(hart, FRS1, FRS2, true))
     OP_COMPARE32(FEQ_S, ==, true)
@@ -658,11 +658,13 @@ L_CSRRCI:
     OP_COMPARE64(FEQ_D, ==, true)
     OP_COMPARE64(FLT_D, <, false)
     OP_COMPARE64(FLE_D, <=, false)
-    OP_INT(FCLASS_S, zeta_rv64_classify(zeta_rv64_unbox_bits(FRS1), 32, 8))
+    OP_INT(FCLASS_S, zeta_rv64_classify(SINGLE_BITS(FRS1), 32, 8))
     OP_INT(FCLASS_D, zeta_rv64_classify(FRS1, 64, 11))
-    OP_INT(FMV_X_W, sext32((uint32_t)FRS1))
+    OP_INT(FMV_X_W, sext32(zeta_rv64_half(&FRS1, ZETA_RV64_LOW_HALF)))
     OP_INT(FMV_X_D, FRS1)
-    OP_FROM_INTEGER(FMV_W_X, RV64_BOX | (uint32_t)RS1)
+L_FMV_W_X:
+    zeta_rv64_set_single_bits(&FRD, (uint32_t)RS1);
+    NEXT();
     OP_FROM_INTEGER(FMV_D_X, RS1)
 
     OP_FP32(FADD_S, a + b)
@@ -673,7 +675,7 @@ L_CSRRCI:
     OP_FP64(FMUL_D, a * b)
 L_FDIV_S:
     counts.math++;
-    FRD = zeta_rv64_box(SINGLE(FRS1) / SINGLE(FRS2));
+    SET_SINGLE(SINGLE(FRS1) / SINGLE(FRS2));
     NEXT();
 L_FDIV_D:
     counts.math++;
@@ -681,7 +683,7 @@ L_FDIV_D:
     NEXT();
 L_FSQRT_S:
     counts.math++;
-    FRD = zeta_rv64_box(__builtin_sqrtf(SINGLE(FRS1)));
+    SET_SINGLE(__builtin_sqrtf(SINGLE(FRS1)));
     NEXT();
 L_FSQRT_D:
     counts.math++;
@@ -704,15 +706,15 @@ L_FSQRT_D:
     OP_TO_INTEGER(FCVT_WU_D, DOUBLE(FRS1), ZETA_RV64_UINT32)
     OP_TO_INTEGER(FCVT_L_D, DOUBLE(FRS1), ZETA_RV64_INT64)
     OP_TO_INTEGER(FCVT_LU_D, DOUBLE(FRS1), ZETA_RV64_UINT64)
-    OP_FROM_INTEGER(FCVT_S_W, zeta_rv64_box((float)(int32_t)RS1))
-    OP_FROM_INTEGER(FCVT_S_WU, zeta_rv64_box((float)(int64_t)(uint32_t)RS1))
-    OP_FROM_INTEGER(FCVT_S_L, zeta_rv64_box((float)(int64_t)RS1))
-    OP_FROM_INTEGER(FCVT_S_LU, zeta_rv64_box((float)RS1))
+    OP_TO_SINGLE(FCVT_S_W, (float)(int32_t)RS1)
+    OP_TO_SINGLE(FCVT_S_WU, (float)(int64_t)(uint32_t)RS1)
+    OP_TO_SINGLE(FCVT_S_L, (float)(int64_t)RS1)
+    OP_TO_SINGLE(FCVT_S_LU, (float)RS1)
     OP_FROM_INTEGER(FCVT_D_W, zeta_rv64_box_double((double)(int32_t)RS1))
     OP_FROM_INTEGER(FCVT_D_WU, zeta_rv64_box_double((double)(uint32_t)RS1))
     OP_FROM_INTEGER(FCVT_D_L, zeta_rv64_box_double((double)(int64_t)RS1))
     OP_FROM_INTEGER(FCVT_D_LU, zeta_rv64_box_double((double)RS1))
-    OP_FROM_INTEGER(FCVT_S_D, zeta_rv64_box((float)DOUBLE(FRS1)))
+    OP_TO_SINGLE(FCVT_S_D, (float)DOUBLE(FRS1))
     OP_FROM_INTEGER(FCVT_D_S, zeta_rv64_box_double((double)SINGLE(FRS1)))
 
 L_FP_STATIC : {

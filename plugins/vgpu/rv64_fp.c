@@ -22,6 +22,16 @@ static int host_rounding(unsigned rounding)
     }
 }
 
+float zeta_rv64_unboxed_single(void)
+{
+    return zeta_rv64_unbox(0);
+}
+
+void zeta_rv64_set_nan32(uint64_t *f)
+{
+    zeta_rv64_set_single_bits(f, RV64_NAN32);
+}
+
 static uint8_t flags_from_host(int raised)
 {
     return (uint8_t)((raised & FE_INVALID ? RV64_NV : 0) | (raised & FE_DIVBYZERO ? RV64_DZ : 0) |
@@ -38,7 +48,8 @@ static uint8_t flags_from_host(int raised)
  */
 enum {
     MXCSR_DEFAULT = 0x1f80, /* all exceptions masked */
-    MXCSR_FLAGS = 0x003f
+    MXCSR_FLAGS = 0x003f,
+    MXCSR_DENORMAL = 0x0002 /* an operand was; means nothing to a hart */
 };
 
 static unsigned mxcsr_for(const struct zeta_rv64_hart *hart)
@@ -46,12 +57,24 @@ static unsigned mxcsr_for(const struct zeta_rv64_hart *hart)
     return MXCSR_DEFAULT | (unsigned)host_rounding(hart->frm) << 3;
 }
 
+/* Flags of the host that stand for what the hart has raised already. */
+static unsigned known_flags(uint8_t fflags)
+{
+    return (fflags & RV64_NV ? FE_INVALID : 0u) | (fflags & RV64_DZ ? FE_DIVBYZERO : 0u) |
+           (fflags & RV64_OF ? FE_OVERFLOW : 0u) | (fflags & RV64_UF ? FE_UNDERFLOW : 0u) |
+           (fflags & RV64_NX ? FE_INEXACT : 0u) | MXCSR_DENORMAL;
+}
+
+/*
+ * Writing the register waits for all computations under way, so flags that the hart before has
+ * left stay up when they add nothing to this one's; most harts are soon inexact.
+ */
 struct zeta_rv64_fp_saved zeta_rv64_fp_enter(const struct zeta_rv64_hart *hart)
 {
     struct zeta_rv64_fp_saved saved = {_mm_getcsr()};
     unsigned wanted = mxcsr_for(hart);
 
-    if (saved.host != wanted)
+    if ((saved.host & ~known_flags(hart->fflags)) != wanted)
         _mm_setcsr(wanted);
     return saved;
 }
@@ -61,7 +84,7 @@ void zeta_rv64_fp_leave(struct zeta_rv64_hart *hart, struct zeta_rv64_fp_saved s
     unsigned now = _mm_getcsr();
 
     hart->fflags |= flags_from_host((int)(now & MXCSR_FLAGS));
-    if (now != saved.host)
+    if ((now ^ saved.host) & ~(unsigned)MXCSR_FLAGS)
         _mm_setcsr(saved.host);
 }
 

@@ -48,7 +48,7 @@ struct zeta_rv64_fp_saved {
 /** Sets the host up for the hart. */
 struct zeta_rv64_fp_saved zeta_rv64_fp_enter(const struct zeta_rv64_hart *hart);
 
-/** Collects flags and gives the host its own environment back. */
+/** Collects flags and gives the host its own rounding mode back; its flags are undefined. */
 void zeta_rv64_fp_leave(struct zeta_rv64_hart *hart, struct zeta_rv64_fp_saved saved);
 
 /** Moves what the host has raised to fflags. */
@@ -93,14 +93,79 @@ static inline float zeta_rv64_unbox(uint64_t value)
     return result;
 }
 
-/** The single in a register that is known to be boxed. */
-static inline float zeta_rv64_boxed(uint64_t value)
+/*
+ * The rare cases of what follows. Functions, so that the compiler keeps the number of the usual
+ * case in a floating register of the host.
+ */
+float zeta_rv64_unboxed_single(void);
+void zeta_rv64_set_nan32(uint64_t *f);
+
+/*
+ * Registers are accessed by halves for singles, always: a load that spans two earlier stores, or
+ * a number that travels between the host's register files, costs more than the computation.
+ */
+enum {
+    ZETA_RV64_LOW_HALF = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0,
+    ZETA_RV64_HIGH_HALF = 4 - ZETA_RV64_LOW_HALF
+};
+
+static inline uint32_t zeta_rv64_half(const uint64_t *f, unsigned half)
 {
-    uint32_t bits = (uint32_t)value;
+    uint32_t bits;
+
+    memcpy(&bits, (const char *)f + half, sizeof(bits));
+    return bits;
+}
+
+/** The single in a register that is known to be boxed. */
+static inline float zeta_rv64_boxed(const uint64_t *f)
+{
     float result;
 
-    memcpy(&result, &bits, sizeof(result));
+    memcpy(&result, (const char *)f + ZETA_RV64_LOW_HALF, sizeof(result));
     return result;
+}
+
+/** True when all of the registers with these upper halves, and-ed, hold singles. */
+static inline bool zeta_rv64_is_boxed(uint32_t high_halves)
+{
+    return high_halves == UINT32_MAX;
+}
+
+/** Bits of the single in a register; what is no boxed single reads as a NaN. */
+static inline uint32_t zeta_rv64_single_bits(const uint64_t *f)
+{
+    return zeta_rv64_is_boxed(zeta_rv64_half(f, ZETA_RV64_HIGH_HALF))
+               ? zeta_rv64_half(f, ZETA_RV64_LOW_HALF)
+               : RV64_NAN32;
+}
+
+static inline float zeta_rv64_single(const uint64_t *f)
+{
+    return __builtin_expect(zeta_rv64_is_boxed(zeta_rv64_half(f, ZETA_RV64_HIGH_HALF)), 1)
+               ? zeta_rv64_boxed(f)
+               : zeta_rv64_unboxed_single();
+}
+
+static inline void zeta_rv64_set_single_bits(uint64_t *f, uint32_t bits)
+{
+    const uint32_t box = UINT32_MAX;
+
+    memcpy((char *)f + ZETA_RV64_LOW_HALF, &bits, sizeof(bits));
+    memcpy((char *)f + ZETA_RV64_HIGH_HALF, &box, sizeof(box));
+}
+
+/** Writes a single; any NaN becomes the canonical one. */
+static inline void zeta_rv64_set_single(uint64_t *f, float value)
+{
+    const uint32_t box = UINT32_MAX;
+
+    if (__builtin_expect(value != value, 0)) {
+        zeta_rv64_set_nan32(f);
+        return;
+    }
+    memcpy((char *)f + ZETA_RV64_LOW_HALF, &value, sizeof(value));
+    memcpy((char *)f + ZETA_RV64_HIGH_HALF, &box, sizeof(box));
 }
 
 static inline double zeta_rv64_double(uint64_t value)
@@ -159,20 +224,17 @@ static inline int32_t zeta_rv64_order32(uint32_t bits)
     return (int32_t)(bits >> 31 ? bits ^ INT32_MAX : bits);
 }
 
-/** fmin and fmax of the F and D extensions 2.2: a NaN loses against a number. */
-static inline uint64_t zeta_rv64_minmax32(struct zeta_rv64_hart *hart, uint64_t first,
-                                          uint64_t second, bool maximum)
+/** fmin and fmax of the F and D extensions 2.2, on bits: a NaN loses against a number. */
+static inline uint32_t zeta_rv64_minmax32(struct zeta_rv64_hart *hart, uint32_t a, uint32_t b,
+                                          bool maximum)
 {
-    uint32_t a = zeta_rv64_unbox_bits(first);
-    uint32_t b = zeta_rv64_unbox_bits(second);
-
     if (zeta_rv64_is_signalling32(a) || zeta_rv64_is_signalling32(b))
         hart->fflags |= RV64_NV;
     if (zeta_rv64_is_nan32(a))
-        return RV64_BOX | (zeta_rv64_is_nan32(b) ? RV64_NAN32 : b);
+        return zeta_rv64_is_nan32(b) ? RV64_NAN32 : b;
     if (zeta_rv64_is_nan32(b))
-        return RV64_BOX | a;
-    return RV64_BOX | ((zeta_rv64_order32(a) < zeta_rv64_order32(b)) != maximum ? a : b);
+        return a;
+    return (zeta_rv64_order32(a) < zeta_rv64_order32(b)) != maximum ? a : b;
 }
 
 static inline uint64_t zeta_rv64_minmax64(struct zeta_rv64_hart *hart, uint64_t a, uint64_t b,

@@ -144,6 +144,10 @@ static void *keep_busy(void *context)
 /** Locks of the parent may be held by other threads when it forks: the child touches none. */
 static void fork__other_threads_are_inside_the_library__child_works(void **state)
 {
+    if (NO_FORK_OF_BUSY_THREADS) {
+        print_message("skipped: the address sanitizer cannot fork among busy threads\n");
+        skip();
+    }
     struct stream_bed bed = bed_make("bare0");
     struct test_event event = make_event(bed.context);
     zet_metric_group_handle_t group = bed_activate(&bed, "Basic");

@@ -304,8 +304,8 @@ static void time__device_group_and_reports__are_one_clock(void **state)
         .stype = ZET_STRUCTURE_TYPE_METRIC_GLOBAL_TIMESTAMPS_RESOLUTION_EXP};
     zet_metric_group_properties_t group_properties = {.pNext = &resolution};
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    uint64_t begin = device_ns(first_device(NULL));
     struct running made = start("ComputeBasic", 100000, 0, NULL);
-    uint64_t begin = device_ns(made.device);
     uint64_t global = 0;
     uint64_t metric = 0;
     uint32_t rows = 0;

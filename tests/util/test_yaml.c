@@ -148,7 +148,7 @@ static void scalars__conversions__only_exact_forms(void **state)
     struct zeta_yaml_document *document =
         parse("[18446744073709551615, 18446744073709551616, 0xFFff, 0x, -5, 1.5e3, '7', true, "
               "yes, ~, null, '', 9223372036854775808, 1e999, 0x1G, 12a]");
-    const struct zeta_yaml_node *n[16];
+    const struct zeta_yaml_node *n[16] = {NULL};
     uint64_t u64 = 77;
     int64_t i64 = 77;
     double f64 = 77;

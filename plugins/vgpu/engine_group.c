@@ -16,8 +16,8 @@ enum {
     LATENCY_SLM = 10,
     LATENCY_L1_HIT = 20,
     LATENCY_L3_HIT = 100,
-    /* An epoch ends with the first round after so many instructions. */
-    EPOCH_INSTRUCTIONS = 32768,
+    /* An epoch ends soon after so many instructions: some 30 microseconds. */
+    EPOCH_INSTRUCTIONS = 16384,
     /* Work between publications: instructions, and this much for every slice. */
     PUBLISH_WORK = 6000,
     SLICE_WORK = 64
@@ -84,6 +84,7 @@ static void clear_residents(struct subslice *subslice)
     }
     subslice->free_harts = subslice->hart_count;
     subslice->used_slots = 0;
+    subslice->next_slot = 0;
 }
 
 bool zeta_vgpu_subslice_begin(struct subslice *subslice)
@@ -348,6 +349,7 @@ static void run_hart(struct subslice *subslice, struct hart *hart)
     uint32_t used = 0;
     bool again = true;
 
+    hart->ran = true;
     enter_hart(subslice, hart);
     while (again && used < slice) {
         uint64_t misses = subslice->l1.misses;
@@ -377,22 +379,34 @@ static void finish(struct subslice *subslice)
     zeta_vgpu_publish(subslice);
 }
 
+/* Only where each EU has had as many turns as the others, so that none seems to idle. */
+static bool epoch_over(const struct subslice *subslice)
+{
+    return subslice->epoch_instructions >= EPOCH_INSTRUCTIONS &&
+           subslice->next_slot % subslice->engine->config.topology.eus_per_subslice == 0;
+}
+
 void zeta_vgpu_subslice_round(struct subslice *subslice)
 {
     struct zeta_vgpu_engine *engine = subslice->engine;
     bool stopping = false;
 
-    dispatch_groups(subslice);
-    for (uint32_t i = 0; i < subslice->used_slots && !stopping; i++) {
-        if (subslice->harts[i].state != HART_READY)
+    if (subslice->next_slot == 0)
+        dispatch_groups(subslice);
+    while (subslice->next_slot < subslice->used_slots && !stopping && !epoch_over(subslice)) {
+        struct hart *hart = &subslice->harts[subslice->next_slot++];
+
+        if (hart->state != HART_READY)
             continue;
-        run_hart(subslice, &subslice->harts[i]);
+        run_hart(subslice, hart);
         stopping = zeta_vgpu_stopping(engine);
     }
+    if (subslice->next_slot >= subslice->used_slots)
+        subslice->next_slot = 0;
     if (stopping || !work_left(subslice)) {
         finish(subslice);
         return;
     }
-    if (subslice->epoch_instructions >= EPOCH_INSTRUCTIONS)
+    if (epoch_over(subslice))
         zeta_vgpu_model_submit(subslice);
 }

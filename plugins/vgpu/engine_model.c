@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Epochs. Each subslice hands in a record of what it did whenever it has retired some tens of
- * thousands of instructions. When every subslice that still works has handed in its n-th record,
+ * Epochs. Each subslice hands in a record of what it did whenever it has retired some ten
+ * thousand instructions. When every subslice that still works has handed in its n-th record,
  * the n-th records are replayed in subslice order: misses of the L1s go through the shared L3,
  * and the cycle model turns instructions and latencies into clocks. What is replayed in which
  * order depends on the records alone, so results are the same for any number of workers; those
  * only decide when it happens.
  *
  * Cycle model, per epoch and EU: issue = instructions of all its threads, span = cycles of its
- * slowest thread, time = the larger. A subslice takes as long as its slowest EU and the device
- * as long as its slowest subslice.
+ * slowest thread, time = the larger. Threads of an EU work side by side, but take turns here; an
+ * epoch in which only some of them had theirs is that part of the time in which all have theirs,
+ * so span is reduced to it. An epoch of a subslice takes as long as its slowest EU, and the device
+ * has worked as long as the subslice with the longest epochs in sum.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +19,8 @@
 #include "engine_priv.h"
 
 enum {
-    /* Records that a subslice may be ahead of the slowest one. */
-    LARGEST_LEAD = 16,
+    /* Records that a subslice may be ahead of the slowest one; what is ahead is not counted yet. */
+    LARGEST_LEAD = 2,
     /* What L3 misses cost beyond an L3 hit. */
     LATENCY_MEMORY_EXTRA = 200,
     LINE_BYTES = 1 << ZETA_VGPU_LINE_BITS
@@ -56,6 +58,8 @@ void zeta_vgpu_model_begin(struct zeta_vgpu_engine *engine)
 {
     pthread_mutex_lock(&engine->model.lock);
     memset(engine->model.finished, 0, sizeof(engine->model.finished));
+    memset(engine->model.elapsed, 0, sizeof(engine->model.elapsed));
+    engine->model.device_elapsed = 0;
     engine->model.out_of_memory = false;
     pthread_mutex_unlock(&engine->model.lock);
 }
@@ -95,6 +99,19 @@ static void replay_log(struct model *model, uint32_t subslice, const struct epoc
     add_modelled(model, subslice, ZETA_VGPU_GPU_MEMORY_WRITE_BYTES, evictions * LINE_BYTES);
 }
 
+/* Clocks that an EU needed; its misses of L3 cost @extra. */
+static uint64_t eu_time(const struct epoch *epoch, uint32_t eu, uint64_t extra)
+{
+    uint64_t span = epoch->span[eu];
+
+    if (epoch->runnable[eu] > 0)
+        span = span * epoch->ran[eu] / epoch->runnable[eu];
+    /* Threads of an EU wait for memory side by side. */
+    if (epoch->threads[eu] > 0)
+        span += extra / epoch->threads[eu];
+    return span > epoch->issue[eu] ? span : epoch->issue[eu];
+}
+
 /* Replays one record; returns the clocks that the subslice needed. */
 static uint64_t replay_epoch(struct zeta_vgpu_engine *engine, uint32_t subslice,
                              const struct epoch *epoch)
@@ -106,9 +123,7 @@ static uint64_t replay_epoch(struct zeta_vgpu_engine *engine, uint32_t subslice,
 
     replay_log(model, subslice, epoch, extra);
     for (uint32_t eu = 0; eu < eus; eu++) {
-        /* Threads of an EU wait for memory side by side. */
-        uint64_t span = epoch->span[eu] + (epoch->threads[eu] ? extra[eu] / epoch->threads[eu] : 0);
-        uint64_t longest = span > epoch->issue[eu] ? span : epoch->issue[eu];
+        uint64_t longest = eu_time(epoch, eu, extra[eu]);
 
         if (longest > time)
             time = longest;
@@ -170,11 +185,10 @@ static void publish_modelled_locked(struct zeta_vgpu_engine *engine)
 static void replay_locked(struct zeta_vgpu_engine *engine)
 {
     struct model *model = &engine->model;
-    uint64_t clocks = 0;
+    uint64_t clocks = model->device_elapsed;
 
     for (uint32_t i = 0; i < engine->subslice_count; i++) {
         struct epoch *epoch = model->first[i];
-        uint64_t time;
 
         if (!epoch)
             continue;
@@ -182,15 +196,16 @@ static void replay_locked(struct zeta_vgpu_engine *engine)
         if (!epoch->next)
             model->last[i] = NULL;
         atomic_fetch_sub(&model->queued[i], 1);
-        time = replay_epoch(engine, i, epoch);
-        if (time > clocks)
-            clocks = time;
+        model->elapsed[i] += replay_epoch(engine, i, epoch);
+        if (model->elapsed[i] > clocks)
+            clocks = model->elapsed[i];
         memcpy(model->snapshot[i], epoch->counters, sizeof(epoch->counters));
         epoch->next = model->spare;
         model->spare = epoch;
     }
-    add_modelled(model, 0, ZETA_VGPU_GPU_CORE_CLOCKS, clocks);
-    add_modelled(model, 0, ZETA_VGPU_BUSY_CLOCKS, clocks);
+    add_modelled(model, 0, ZETA_VGPU_GPU_CORE_CLOCKS, clocks - model->device_elapsed);
+    add_modelled(model, 0, ZETA_VGPU_BUSY_CLOCKS, clocks - model->device_elapsed);
+    model->device_elapsed = clocks;
     if (engine->config.publish == ZETA_VGPU_PUBLISH_EPOCH)
         publish_epoch_locked(engine);
     else
@@ -216,7 +231,10 @@ static void take_epoch(struct subslice *subslice, struct epoch *epoch)
             epoch->span[eu] = hart->epoch_cost;
         if (hart->epoch_cost > 0 || hart->state != HART_IDLE)
             epoch->threads[eu]++;
+        epoch->ran[eu] += hart->ran;
+        epoch->runnable[eu] += hart->ran || hart->state == HART_READY;
         hart->epoch_cost = 0;
+        hart->ran = false;
     }
     /* The record keeps the log, the subslice goes on with the record's empty one. */
     epoch->log = subslice->l1.log;

@@ -63,9 +63,8 @@ enum hart_state {
     HART_ENDED    /* slot is taken until the whole group has ended */
 };
 
-/* One hardware thread. */
+/* One hardware thread. What is looked at for all of them in turn lies together. */
 struct hart {
-    struct zeta_rv64_hart cpu;
     enum hart_state state;
     struct group *group;
     struct hart *next;    /* in its group, in order of local ids */
@@ -73,6 +72,8 @@ struct hart {
     uint32_t slot;        /* thread * EUs + eu */
     uint64_t cost;        /* modelled cycles since its group's last barrier */
     uint64_t epoch_cost;  /* of the slot, since the begin of the epoch */
+    bool ran;             /* in this epoch */
+    struct zeta_rv64_hart cpu;
 };
 
 /* A resident work-group. */
@@ -92,6 +93,8 @@ struct epoch {
     uint64_t issue[ZETA_VGPU_MAX_EUS];          /* instructions per EU */
     uint64_t span[ZETA_VGPU_MAX_EUS];           /* longest thread per EU, in cycles */
     uint32_t threads[ZETA_VGPU_MAX_EUS];        /* resident per EU */
+    uint32_t ran[ZETA_VGPU_MAX_EUS];            /* of these, had a turn */
+    uint32_t runnable[ZETA_VGPU_MAX_EUS];       /* had one or wait for theirs */
     struct zeta_vgpu_miss_log log;
 };
 
@@ -116,6 +119,7 @@ struct subslice {
     uint32_t free_slm_count;
     uint32_t free_harts;
     uint32_t used_slots; /* no hart at or above this slot was used in the launch */
+    uint32_t next_slot;  /* where the round goes on; 0: a new one begins */
     bool finished;       /* of this launch */
     /* Counts */
     uint64_t counters[ZETA_VGPU_COUNTER_COUNT];
@@ -133,7 +137,9 @@ struct model {
     struct epoch *last[ZETA_VGPU_MAX_SUBSLICES];
     atomic_uint queued[ZETA_VGPU_MAX_SUBSLICES]; /* written under the lock */
     bool finished[ZETA_VGPU_MAX_SUBSLICES];
-    struct epoch *spare; /* records to be used again */
+    uint64_t elapsed[ZETA_VGPU_MAX_SUBSLICES]; /* clocks since the begin of the launch */
+    uint64_t device_elapsed;                   /* the largest of these */
+    struct epoch *spare;                       /* records to be used again */
     uint64_t snapshot[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
     /* Modelled part of the counters; written under the lock, read without by the owner. */
     atomic_uint_least64_t added[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
@@ -194,8 +200,8 @@ void zeta_vgpu_subslice_finish(struct subslice *subslice);
 bool zeta_vgpu_subslice_begin(struct subslice *subslice);
 
 /**
- * Dispatches what fits and runs each ready hart for one slice. At the end of the work the
- * subslice is finished. Returns when the model has what it needs.
+ * Goes on with a round, which dispatches what fits and runs each ready hart for one slice, until
+ * its end or that of an epoch. At the end of the work the subslice is finished.
  */
 void zeta_vgpu_subslice_round(struct subslice *subslice);
 

@@ -301,37 +301,95 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
     L_##name : RD = (expression);                                                                  \
     NEXT();
 
-#define OP_BRANCH(name, condition)                                                                 \
-    L_##name : if (condition)                                                                      \
-    {                                                                                              \
+/* What an instruction does, for those that also come in pairs. */
+#define BRANCH(condition)                                                                          \
+    if (condition) {                                                                               \
         taken++;                                                                                   \
         ip += ip->imm;                                                                             \
         ENTER();                                                                                   \
     }                                                                                              \
     NEXT_BLOCK();
 
+#define LOAD(type, size_bits, assignment)                                                          \
+    uint64_t address = RS1 + IMM;                                                                  \
+    const void *host = reach(memory, address, size_bits, false);                                   \
+    type value;                                                                                    \
+    if (UNLIKELY(!host))                                                                           \
+        STOP(ZETA_RV64_STOP_READ, address);                                                        \
+    memcpy(&value, host, sizeof(value));                                                           \
+    assignment;
+
+#define STORE(type, size_bits, source)                                                             \
+    uint64_t address = RS1 + IMM;                                                                  \
+    void *host = reach(memory, address, size_bits, true);                                          \
+    type value = (type)(source);                                                                   \
+    if (UNLIKELY(!host))                                                                           \
+        STOP(ZETA_RV64_STOP_WRITE, address);                                                       \
+    memcpy(host, &value, sizeof(value));
+
+#define FP32(expression)                                                                           \
+    float a = SINGLE(FRS1), b = SINGLE(FRS2);                                                      \
+    SET_SINGLE(expression);
+
+#define FP64(expression)                                                                           \
+    double a = DOUBLE(FRS1), b = DOUBLE(FRS2);                                                     \
+    FRD = zeta_rv64_box_double(expression);
+
+#define DO_ADDI RD = RS1 + IMM;
+#define DO_ANDI RD = RS1 & IMM;
+#define DO_SLLI RD = RS1 << ip->imm;
+#define DO_SRLI RD = RS1 >> ip->imm;
+#define DO_ADD RD = RS1 + RS2;
+#define DO_SUB RD = RS1 - RS2;
+#define DO_XOR RD = RS1 ^ RS2;
+#define DO_MUL RD = RS1 * RS2;
+#define DO_BEQ BRANCH(RS1 == RS2)
+#define DO_BNE BRANCH(RS1 != RS2)
+#define DO_BLT BRANCH((int64_t)RS1 < (int64_t)RS2)
+#define DO_BLTU BRANCH(RS1 < RS2)
+#define DO_LW LOAD(int32_t, 2, RD = (uint64_t)(int64_t)value)
+#define DO_LD LOAD(uint64_t, 3, RD = value)
+#define DO_FLW LOAD(uint32_t, 2, zeta_rv64_set_single_bits(&FRD, value))
+#define DO_FLD LOAD(uint64_t, 3, FRD = value)
+#define DO_SW STORE(uint32_t, 2, RS2)
+#define DO_SD STORE(uint64_t, 3, RS2)
+#define DO_FSW STORE(uint32_t, 2, zeta_rv64_half(&FRS2, ZETA_RV64_LOW_HALF))
+#define DO_FSD STORE(uint64_t, 3, FRS2)
+#define DO_FADD_S FP32(a + b)
+#define DO_FMUL_S FP32(a *b)
+#define DO_FADD_D FP64(a + b)
+#define DO_FMUL_D FP64(a *b)
+
+#define OP(name)                                                                                   \
+    L_##name:                                                                                      \
+    {                                                                                              \
+        DO_##name NEXT();                                                                          \
+    }
+
+/* The second is an instruction of its own: ip is there when it stops or jumps. */
+#define OP_PAIR(first, second)                                                                     \
+    L_##first##_##second : {DO_##first} ip++;                                                      \
+    {                                                                                              \
+        DO_##second NEXT();                                                                        \
+    }
+
+#define OP_BRANCH(name, condition)                                                                 \
+    L_##name:                                                                                      \
+    {                                                                                              \
+        BRANCH(condition)                                                                          \
+    }
+
 #define OP_LOAD(name, type, size_bits, assignment)                                                 \
     L_##name:                                                                                      \
     {                                                                                              \
-        uint64_t address = RS1 + IMM;                                                              \
-        const void *host = reach(memory, address, size_bits, false);                               \
-        type value;                                                                                \
-        if (UNLIKELY(!host))                                                                       \
-            STOP(ZETA_RV64_STOP_READ, address);                                                    \
-        memcpy(&value, host, sizeof(value));                                                       \
-        assignment;                                                                                \
+        LOAD(type, size_bits, assignment)                                                          \
         NEXT();                                                                                    \
     }
 
 #define OP_STORE(name, type, size_bits, source)                                                    \
     L_##name:                                                                                      \
     {                                                                                              \
-        uint64_t address = RS1 + IMM;                                                              \
-        void *host = reach(memory, address, size_bits, true);                                      \
-        type value = (type)(source);                                                               \
-        if (UNLIKELY(!host))                                                                       \
-            STOP(ZETA_RV64_STOP_WRITE, address);                                                   \
-        memcpy(host, &value, sizeof(value));                                                       \
+        STORE(type, size_bits, source)                                                             \
         NEXT();                                                                                    \
     }
 
@@ -381,16 +439,14 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
 #define OP_FP32(name, expression)                                                                  \
     L_##name:                                                                                      \
     {                                                                                              \
-        float a = SINGLE(FRS1), b = SINGLE(FRS2);                                                  \
-        SET_SINGLE(expression);                                                                    \
+        FP32(expression)                                                                           \
         NEXT();                                                                                    \
     }
 
 #define OP_FP64(name, expression)                                                                  \
     L_##name:                                                                                      \
     {                                                                                              \
-        double a = DOUBLE(FRS1), b = DOUBLE(FRS2);                                                 \
-        FRD = zeta_rv64_box_double(expression);                                                    \
+        FP64(expression)                                                                           \
         NEXT();                                                                                    \
     }
 
@@ -471,16 +527,25 @@ enum zeta_rv64_stop zeta_rv64_run(struct zeta_rv64_hart *hart, struct zeta_rv64_
     static const void *const fast_labels[] = {
 #define X(name, mnemonic, operands, match, mask, class, flops, latency) &&L_##name,
 #define Y(name) &&L_##name,
-        RV64_PLAIN_OPS(X) RV64_ROUNDED_OPS(X) RV64_INTERNAL_OPS(Y)
+#define P(first, second) &&L_##first##_##second,
+        RV64_PLAIN_OPS(X) RV64_ROUNDED_OPS(X) RV64_INTERNAL_OPS(Y) RV64_PLAIN_PAIRS(P)
+            RV64_ROUNDED_PAIRS(P)
 #undef X
+#undef P
     };
-    /* While frm is a mode that the host does not have. */
+    /* While frm is a mode that the host does not have; pairs fall apart. */
     static const void *const slow_labels[] = {
 #define X(name, mnemonic, operands, match, mask, class, flops, latency) &&L_##name,
         RV64_PLAIN_OPS(X)
 #undef X
 #define X(name, mnemonic, operands, match, mask, class, flops, latency) &&L_FP_STATIC,
             RV64_ROUNDED_OPS(X) RV64_INTERNAL_OPS(Y)
+#define P(first, second) &&L_##first,
+                RV64_PLAIN_PAIRS(P)
+#undef P
+#define P(first, second) &&L_FP_STATIC,
+                    RV64_ROUNDED_PAIRS(P)
+#undef P
 #undef X
 #undef Y
     };
@@ -532,40 +597,40 @@ L_JR:
     ip = insns + (target - code->begin) / 4;
     ENTER();
 
-    OP_BRANCH(BEQ, RS1 == RS2)
-    OP_BRANCH(BNE, RS1 != RS2)
-    OP_BRANCH(BLT, (int64_t)RS1 < (int64_t)RS2)
+    OP(BEQ)
+    OP(BNE)
+    OP(BLT)
     OP_BRANCH(BGE, (int64_t)RS1 >= (int64_t)RS2)
-    OP_BRANCH(BLTU, RS1 < RS2)
+    OP(BLTU)
     OP_BRANCH(BGEU, RS1 >= RS2)
 
     OP_LOAD(LB, int8_t, 0, RD = (uint64_t)(int64_t)value)
     OP_LOAD(LH, int16_t, 1, RD = (uint64_t)(int64_t)value)
-    OP_LOAD(LW, int32_t, 2, RD = (uint64_t)(int64_t)value)
-    OP_LOAD(LD, uint64_t, 3, RD = value)
+    OP(LW)
+    OP(LD)
     OP_LOAD(LBU, uint8_t, 0, RD = value)
     OP_LOAD(LHU, uint16_t, 1, RD = value)
     OP_LOAD(LWU, uint32_t, 2, RD = value)
     OP_STORE(SB, uint8_t, 0, RS2)
     OP_STORE(SH, uint16_t, 1, RS2)
-    OP_STORE(SW, uint32_t, 2, RS2)
-    OP_STORE(SD, uint64_t, 3, RS2)
+    OP(SW)
+    OP(SD)
 
-    OP_INT(ADDI, RS1 + IMM)
+    OP(ADDI)
     OP_INT(SLTI, (int64_t)RS1 < ip->imm)
     OP_INT(SLTIU, RS1 < IMM)
     OP_INT(XORI, RS1 ^ IMM)
     OP_INT(ORI, RS1 | IMM)
-    OP_INT(ANDI, RS1 & IMM)
-    OP_INT(SLLI, RS1 << ip->imm)
-    OP_INT(SRLI, RS1 >> ip->imm)
+    OP(ANDI)
+    OP(SLLI)
+    OP(SRLI)
     OP_INT(SRAI, (uint64_t)((int64_t)RS1 >> ip->imm))
-    OP_INT(ADD, RS1 + RS2)
-    OP_INT(SUB, RS1 - RS2)
+    OP(ADD)
+    OP(SUB)
     OP_INT(SLL, RS1 << (RS2 & 63))
     OP_INT(SLT, (int64_t)RS1 < (int64_t)RS2)
     OP_INT(SLTU, RS1 < RS2)
-    OP_INT(XOR, RS1 ^ RS2)
+    OP(XOR)
     OP_INT(SRL, RS1 >> (RS2 & 63))
     OP_INT(SRA, (uint64_t)((int64_t)RS1 >> (RS2 & 63)))
     OP_INT(OR, RS1 | RS2)
@@ -600,7 +665,7 @@ L_CSRRCI:
     labels = hart->frm > RV64_RUP ? slow_labels : fast_labels;
     NEXT_BLOCK();
 
-    OP_INT(MUL, RS1 * RS2)
+    OP(MUL)
     OP_INT(MULH, (uint64_t)((int128)(int64_t)RS1 * (int64_t)RS2 >> 64))
     OP_INT(MULHSU, (uint64_t)((int128)(int64_t)RS1 * (int128)RS2 >> 64))
     OP_INT(MULHU, (uint64_t)((uint128)RS1 * RS2 >> 64))
@@ -637,10 +702,10 @@ L_CSRRCI:
     OP_AMO_D(AMOMINU_D)
     OP_AMO_D(AMOMAXU_D)
 
-    OP_LOAD(FLW, uint32_t, 2, zeta_rv64_set_single_bits(&FRD, value))
-    OP_LOAD(FLD, uint64_t, 3, FRD = value)
-    OP_STORE(FSW, uint32_t, 2, zeta_rv64_half(&FRS2, ZETA_RV64_LOW_HALF))
-    OP_STORE(FSD, uint64_t, 3, FRS2)
+    OP(FLW)
+    OP(FLD)
+    OP(FSW)
+    OP(FSD)
 
     OP_BITS32(FSGNJ_S, (a & 0x7fffffff) | (b & 0x80000000))
     OP_BITS32(FSGNJN_S, (a & 0x7fffffff) | (~b & 0x80000000))
@@ -667,12 +732,12 @@ L_FMV_W_X:
     NEXT();
     OP_FROM_INTEGER(FMV_D_X, RS1)
 
-    OP_FP32(FADD_S, a + b)
+    OP(FADD_S)
     OP_FP32(FSUB_S, a - b)
-    OP_FP32(FMUL_S, a * b)
-    OP_FP64(FADD_D, a + b)
+    OP(FMUL_S)
+    OP(FADD_D)
     OP_FP64(FSUB_D, a - b)
-    OP_FP64(FMUL_D, a * b)
+    OP(FMUL_D)
 L_FDIV_S:
     counts.math++;
     SET_SINGLE(SINGLE(FRS1) / SINGLE(FRS2));
@@ -716,6 +781,9 @@ L_FSQRT_D:
     OP_FROM_INTEGER(FCVT_D_LU, zeta_rv64_box_double((double)RS1))
     OP_TO_SINGLE(FCVT_S_D, (float)DOUBLE(FRS1))
     OP_FROM_INTEGER(FCVT_D_S, zeta_rv64_box_double((double)SINGLE(FRS1)))
+
+    RV64_PLAIN_PAIRS(OP_PAIR)
+    RV64_ROUNDED_PAIRS(OP_PAIR)
 
 L_FP_STATIC : {
     enum rv64_op op = (enum rv64_op)ip->original;

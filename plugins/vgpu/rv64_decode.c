@@ -260,6 +260,41 @@ static void split_blocks(struct zeta_rv64_code *code, uint32_t first, uint32_t l
     }
 }
 
+/* The op that stands for both, or 0, which is none of these. */
+static uint8_t pair_of(uint8_t first, uint8_t second)
+{
+    static const struct {
+        uint8_t first, second, pair;
+    } pairs[] = {
+#define P(first, second) {RV64_OP_##first, RV64_OP_##second, RV64_OP_##first##_##second},
+        RV64_PLAIN_PAIRS(P) RV64_ROUNDED_PAIRS(P)
+#undef P
+    };
+
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        if (pairs[i].first == first && pairs[i].second == second)
+            return pairs[i].pair;
+    }
+    return 0;
+}
+
+/*
+ * Joins neighbours. In ascending order, as then the second still has the op of its own; it may
+ * become the first of another pair, for those who jump to it.
+ */
+static void join_pairs(struct zeta_rv64_code *code, uint32_t first, uint32_t last)
+{
+    for (uint32_t i = first; i < last; i++) {
+        struct zeta_rv64_insn *insn = &code->insns[i];
+        uint8_t pair = pair_of(insn->op, insn[1].op);
+
+        if (pair == 0)
+            continue;
+        insn->op = pair;
+        insn->unsplit = pair;
+    }
+}
+
 static uint32_t load_word(const void *words, uint32_t index)
 {
     uint32_t word;
@@ -274,6 +309,7 @@ static void decode_all(struct zeta_rv64_code *code, const void *words, uint32_t 
     for (uint32_t i = first; i <= last; i++)
         decode_one(code, i, load_word(words, i));
     split_blocks(code, first, last);
+    join_pairs(code, first, last);
     make_sums(code, first, last);
 }
 

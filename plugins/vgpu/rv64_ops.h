@@ -195,15 +195,53 @@
     Y(ILLEGAL)                                                                                     \
     Y(END) /* one past the last instruction */
 
+/**
+ * Neighbours that the decoder joins, so that one dispatch executes both: P(first, second). They
+ * are what address computations, loop ends and products in sums consist of. The second keeps its
+ * own op for those who jump to it. The first must not end a block and the second may.
+ */
+#define RV64_PLAIN_PAIRS(P)                                                                        \
+    P(ANDI, SLLI)                                                                                  \
+    P(SLLI, ADD)                                                                                   \
+    P(SLLI, SRLI)                                                                                  \
+    P(SLLI, SUB)                                                                                   \
+    P(SLLI, XOR)                                                                                   \
+    P(SRLI, XOR)                                                                                   \
+    P(MUL, ADD)                                                                                    \
+    P(ADDI, ADDI)                                                                                  \
+    P(ADD, LW)                                                                                     \
+    P(ADD, LD)                                                                                     \
+    P(ADD, FLW)                                                                                    \
+    P(ADD, FLD)                                                                                    \
+    P(ADD, SW)                                                                                     \
+    P(ADD, SD)                                                                                     \
+    P(ADD, FSW)                                                                                    \
+    P(ADD, FSD)                                                                                    \
+    P(ADDI, BEQ)                                                                                   \
+    P(ADDI, BNE)                                                                                   \
+    P(ADDI, BLT)                                                                                   \
+    P(ADDI, BLTU)                                                                                  \
+    P(ANDI, BEQ)                                                                                   \
+    P(ANDI, BNE)
+
+/** The same for a first instruction that depends on the rounding mode. */
+#define RV64_ROUNDED_PAIRS(P)                                                                      \
+    P(FMUL_S, FADD_S)                                                                              \
+    P(FMUL_D, FADD_D)
+
 /* clang-format off */
 enum rv64_op {
 #define X(name, mnemonic, operands, match, mask, class, flops, latency) RV64_OP_##name,
 #define Y(name) RV64_OP_##name,
+#define P(first, second) RV64_OP_##first##_##second,
     RV64_PLAIN_OPS(X)
     RV64_ROUNDED_OPS(X)
     RV64_INTERNAL_OPS(Y)
+    RV64_PLAIN_PAIRS(P)
+    RV64_ROUNDED_PAIRS(P)
 #undef X
 #undef Y
+#undef P
     RV64_OP_COUNT
 };
 /* clang-format on */

@@ -279,6 +279,84 @@ static void code_update__any_change__equals_new_decode(void **state)
     zeta_rv64_code_finish(&code);
 }
 
+/* Register numbers, and immediates where there are no registers, for an instruction of a pair. */
+static uint32_t with_operands(uint32_t match, uint32_t mask, uint32_t rd, uint32_t rs1,
+                              uint32_t rs2)
+{
+    return match | ((rd << 7 | 7 << 12 | rs1 << 15 | rs2 << 20) & ~mask);
+}
+
+/* Runs two instructions, as the decoder joined them or one by one. */
+static void run_two(const uint32_t words[4], bool joined, uint8_t rounding, bool valid,
+                    struct bench **out_bench, enum zeta_rv64_stop *out_stop, uint8_t *memory)
+{
+    struct bench *bench = open_bench(words, 4);
+
+    if (!joined) {
+        bench->code.insns[0].op = bench->code.insns[0].original;
+        bench->code.insns[0].unsplit = bench->code.insns[0].original;
+    }
+    for (unsigned i = 0; i < 64; i++)
+        memory[i] = (uint8_t)(i * 5);
+    zeta_rv64_window_set(&bench->memory.slm, 0x10000, 64, memory);
+    bench->hart.x[6] = valid ? 0x10000 : 0;
+    bench->hart.x[9] = 0x10007;
+    for (unsigned i = 0; i < 32; i++)
+        bench->hart.f[i] = UINT64_C(0xffffffff3fc00000) + i * 0x12345;
+    bench->hart.frm = rounding;
+    *out_stop = run(bench, 100);
+    *out_bench = bench;
+}
+
+static void run__joined_pairs__do_what_both_do_alone(void **state)
+{
+    /* clang-format off */
+    static const struct {
+        uint32_t match, mask;
+    } ops[] = {
+#define X(name, mnemonic, operands, match, mask, class, flops, latency) {match, mask},
+        RV64_PLAIN_OPS(X) RV64_ROUNDED_OPS(X)
+#undef X
+    };
+    static const uint8_t pairs[][3] = {
+#define P(first, second) {RV64_OP_##first, RV64_OP_##second, RV64_OP_##first##_##second},
+        RV64_PLAIN_PAIRS(P) RV64_ROUNDED_PAIRS(P)
+#undef P
+    };
+    /* clang-format on */
+
+    (void)state;
+    /* Valid and invalid addresses, rounding as the host does and as it cannot. */
+    for (unsigned i = 0; i < 4 * sizeof(pairs) / sizeof(pairs[0]); i++) {
+        const uint8_t *pair = pairs[i / 4];
+        const uint32_t words[4] = {with_operands(ops[pair[0]].match, ops[pair[0]].mask, 5, 6, 7),
+                                   with_operands(ops[pair[1]].match, ops[pair[1]].mask, 8, 5, 9),
+                                   0x00008067, 0x00008067};
+        uint8_t memory[2][64];
+        enum zeta_rv64_stop stop[2];
+        struct bench *bench[2];
+
+        for (unsigned k = 0; k < 2; k++)
+            run_two(words, k == 0, i & 1 ? 4 : 0, i & 2, &bench[k], &stop[k], memory[k]);
+        assert_int_equal(bench[0]->code.insns[0].op, pair[2]);
+        assert_int_equal(stop[0], stop[1]);
+        assert_memory_equal(memory[0], memory[1], sizeof(memory[0]));
+        assert_memory_equal(&bench[0]->hart, &bench[1]->hart, sizeof(bench[0]->hart));
+        assert_memory_equal(&bench[0]->context.counts, &bench[1]->context.counts,
+                            sizeof(bench[0]->context.counts));
+        assert_memory_equal(bench[0]->memory.accesses, bench[1]->memory.accesses,
+                            sizeof(bench[0]->memory.accesses));
+        if (stop[0] != ZETA_RV64_STOP_RETURN) {
+            /* Only the second of a pair reaches memory. */
+            assert_int_equal(bench[0]->hart.pc, BEGIN + 4);
+            assert_int_equal(bench[0]->context.counts.retired, 1);
+            assert_int_equal(bench[0]->context.stop_address, bench[1]->context.stop_address);
+        }
+        close_bench(bench[0]);
+        close_bench(bench[1]);
+    }
+}
+
 static void run__reserved_rounding_mode__is_illegal(void **state)
 {
     /* fsrmi 5; fadd.s fa0, fa0, fa0, dyn */
@@ -302,6 +380,7 @@ int main(void)
         cmocka_unit_test(run__ways_out__are_told_apart),
         cmocka_unit_test(run__pc_outside_code__is_a_fetch_fault),
         cmocka_unit_test(code_update__any_change__equals_new_decode),
+        cmocka_unit_test(run__joined_pairs__do_what_both_do_alone),
         cmocka_unit_test(run__reserved_rounding_mode__is_illegal),
     };
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/util/cleanup.h"
+#include "core/util/descriptor.h"
 #include "zeta_strings.h"
 
 /** What every extensible struct begins with. */
@@ -25,7 +26,7 @@ static bool copy_by_pipe(void *to, const void *from, size_t size_bytes)
 {
     int ends[2];
 
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+    if (zeta_descriptor_pipe(ends, O_CLOEXEC | O_NONBLOCK) != 0)
         return false;
 
     ZETA_CLEANUP(zeta_closep) int reader = ends[0];

@@ -12,6 +12,7 @@
 
 #include "core/util/cleanup.h"
 #include "core/util/clock.h"
+#include "core/util/descriptor.h"
 #include "core/util/error.h"
 #include "core/util/log.h"
 #include "core/util/thread.h"
@@ -192,8 +193,8 @@ static ze_result_t start_locked(struct reactor *reactor)
 {
     ze_result_t result;
 
-    reactor->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    reactor->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    reactor->epoll_fd = zeta_descriptor_raise(epoll_create1(EPOLL_CLOEXEC));
+    reactor->stop_fd = zeta_descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (reactor->epoll_fd < 0 || reactor->stop_fd < 0 ||
         epoll_change(reactor, EPOLL_CTL_ADD, reactor->stop_fd, EPOLLIN, SOURCE_STOP) != 0)
         result = no_descriptors();
@@ -231,7 +232,7 @@ static int timer_open(uint64_t interval_ns)
 {
     struct itimerspec spec = {.it_interval = zeta_clock_timespec(interval_ns),
                               .it_value = zeta_clock_timespec(interval_ns)};
-    int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    int fd = zeta_descriptor_raise(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
 
     if (fd >= 0 && timerfd_settime(fd, 0, &spec, NULL) != 0) {
         (void)close(fd);

@@ -21,6 +21,7 @@
 #include "core/settings/settings.h"
 #include "core/util/cleanup.h"
 #include "core/util/clock.h"
+#include "core/util/descriptor.h"
 #include "core/util/log.h"
 
 /* What the child writes, one record per step. Smaller than a pipe takes in one piece. */
@@ -237,7 +238,7 @@ ze_result_t zeta_check_manifest(const char *path, uint64_t limit_ns, uint32_t *o
     int status;
     pid_t child;
 
-    if (pipe2(pipe_fds, O_CLOEXEC) != 0)
+    if (zeta_descriptor_pipe(pipe_fds, O_CLOEXEC) != 0)
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                           "No pipe for the check could be made (%s).", strerrordesc_np(errno));
     child = fork();

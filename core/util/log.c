@@ -17,6 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/util/descriptor.h"
+
 #define TOPICS_MAX 16
 #define TOPIC_BYTES 16
 #define LINE_BYTES 4096
@@ -101,7 +103,8 @@ void zeta_log_configure(const char *levels, const char *file)
     choice->fd = STDERR_FILENO;
     parse_levels(choice, levels);
     if (*file) {
-        choice->fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+        choice->fd = zeta_descriptor_raise(
+            open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600));
         if (choice->fd < 0) {
             choice->fd = STDERR_FILENO;
             zeta_log(ZETA_LOG_WARN, "settings",

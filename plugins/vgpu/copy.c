@@ -11,6 +11,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <zeta/descriptor.h>
+
 #include "space.h"
 
 /* Bytes between two looks at the interrupt flag. */
@@ -61,7 +63,7 @@ static int64_t transfer(void *target, const void *source, uint64_t bytes)
 /* The same by way of a file, where a sandbox forbids the call above. */
 static int64_t transfer_by_file(void *target, const void *source, uint64_t bytes)
 {
-    int descriptor = memfd_create("zeta-vgpu-copy", MFD_CLOEXEC);
+    int descriptor = zeta_plugin_descriptor_raise(memfd_create("zeta-vgpu-copy", MFD_CLOEXEC));
     int64_t moved = -1;
     int error;
 

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <zeta/descriptor.h>
+
 #include "instance_layout.h"
 
 /*
@@ -192,7 +194,8 @@ static enum zeta_vgpu_result open_file(struct zeta_vgpu_instance *instance,
     struct stat status;
 
     *out_again = false;
-    instance->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    instance->descriptor =
+        zeta_plugin_descriptor_raise(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (instance->descriptor < 0)
         return fail_errno(out_message, path, "cannot be opened", errno);
     if (!file_is_ours(instance->descriptor, &status))

@@ -290,6 +290,19 @@ case_stat_output_untouched()
     [ "$(cat "$err")" = mine ] || die "with -o something else was written to stderr"
 }
 
+# Files and descriptors of the command must not take the place of a stream that is closed.
+case_stat_streams_closed()
+{
+    expect 0 timeout 60 sh -c "'$bin/zeta' stat --json='$json' -- true <&- >&- 2>&-"
+    holds "$json" 'd["exit_code"] == 0 and metric("ComputeBasic", "GpuTime") is not None'
+    expect 3 timeout 60 sh -c "'$bin/zeta' stat -- sh -c '\"$bin/matmul\" 32; exit 3' >&-"
+    err_has "ComputeBasic, domain 0"
+    # The program finds closed what the command found closed.
+    expect 1 timeout 60 sh -c "'$bin/zeta' stat -- sh -c 'cat <&0 || exit 1' <&-"
+    expect 1 timeout 60 sh -c "'$bin/zeta' devices >&-"
+    err_has "the standard output cannot be written"
+}
+
 case_stat_exit_status()
 {
     expect 3 zeta stat "--json=$json" -- sh -c 'exit 3'

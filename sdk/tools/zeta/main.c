@@ -1,9 +1,11 @@
 /*
  * zeta: looks at GPUs through the Level Zero Tools API.
  */
+#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <zeta/zeta.h>
 
@@ -76,10 +78,24 @@ static int run(int count, char **arguments)
     return refuse(word);
 }
 
+/*
+ * Puts something in the place of standard streams that are closed, so that no file opened later is
+ * taken for one. It fails as a closed one does: input cannot be read, output cannot be written; and
+ * programs that are run find it closed.
+ */
+static void occupy_standard_streams(void)
+{
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+        if (fcntl(stream, F_GETFD) == -1)
+            (void)open("/dev/null", (stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+    }
+}
+
 int main(int count, char **arguments)
 {
     int status = ZETA_EXIT_OK;
 
+    occupy_standard_streams();
     /* Only what characters the terminal shows; numbers stay as programs write them. */
     (void)setlocale(LC_CTYPE, "");
     status = run(count, arguments);

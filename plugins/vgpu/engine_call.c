@@ -73,7 +73,7 @@ static double math64(enum vgpu_math function, double a, double b)
  */
 static void extended_math(struct subslice *subslice, struct hart *hart, uint64_t number)
 {
-    uint64_t *f = hart->cpu.f + REGISTER_FA0;
+    uint64_t *f = hart->cpu->f + REGISTER_FA0;
 
     if (number >= VGPU_CALL_MATH64)
         f[0] = zeta_rv64_box_double(math64((enum vgpu_math)(number - VGPU_CALL_MATH64),
@@ -90,7 +90,7 @@ static void extended_math(struct subslice *subslice, struct hart *hart, uint64_t
 enum call_result zeta_vgpu_call(struct subslice *subslice, struct hart *hart,
                                 enum zeta_vgpu_fault_reason *out_reason)
 {
-    uint64_t *x = hart->cpu.x;
+    uint64_t *x = hart->cpu->x;
     uint64_t number = x[REGISTER_A7];
     uint64_t address;
 

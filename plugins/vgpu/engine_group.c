@@ -34,14 +34,16 @@ bool zeta_vgpu_subslice_init(struct subslice *subslice, struct zeta_vgpu_engine 
     subslice->index = index;
     subslice->hart_count = count;
     subslice->harts = calloc(count, sizeof(*subslice->harts));
+    subslice->cpus = calloc(count, sizeof(*subslice->cpus));
     subslice->groups = calloc(count, sizeof(*subslice->groups));
     subslice->free_slm = calloc(count, sizeof(*subslice->free_slm));
     subslice->slm = aligned_alloc(4096, ((size_t)topology->slm_bytes + 4095) / 4096 * 4096);
     if (!zeta_vgpu_l1_init(&subslice->l1, topology->l1_bytes) || !subslice->harts ||
-        !subslice->groups || !subslice->free_slm || !subslice->slm)
+        !subslice->cpus || !subslice->groups || !subslice->free_slm || !subslice->slm)
         return false;
     for (uint32_t i = 0; i < count; i++) {
         subslice->harts[i].slot = i;
+        subslice->harts[i].cpu = &subslice->cpus[i];
         subslice->harts[i].stack_begin = (uintptr_t)engine->stacks +
                                          ((uint64_t)index * count + i) * stride +
                                          ZETA_VGPU_STACK_GUARD_BYTES;
@@ -58,6 +60,7 @@ void zeta_vgpu_subslice_finish(struct subslice *subslice)
     zeta_vgpu_l1_finish(&subslice->l1);
     zeta_vgpu_icache_finish(&subslice->icache);
     free(subslice->harts);
+    free(subslice->cpus);
     free(subslice->groups);
     free(subslice->free_slm);
     free(subslice->slm);
@@ -128,7 +131,7 @@ static void start_hart(struct subslice *subslice, struct hart *hart, struct grou
                      (sizeof(struct vgpu_thread) + 63) / 64 * 64;
     struct vgpu_thread *thread = (struct vgpu_thread *)(uintptr_t)block;
 
-    memset(&hart->cpu, 0, sizeof(hart->cpu));
+    memset(hart->cpu, 0, sizeof(*hart->cpu));
     for (uint32_t d = 0; d < 3; d++) {
         thread->global_size[d] = (uint64_t)launch->group_count[d] * launch->group_size[d];
         thread->global_offset[d] = launch->global_offset[d];
@@ -140,11 +143,11 @@ static void start_hart(struct subslice *subslice, struct hart *hart, struct grou
     }
     thread->work_dimensions = engine->work_dimensions;
     thread->hardware_thread = hardware_thread(subslice, hart);
-    hart->cpu.pc = launch->kernel->entry;
-    hart->cpu.x[1] = ZETA_RV64_RETURN_ADDRESS;
-    hart->cpu.x[2] = block;
-    hart->cpu.x[4] = block;
-    hart->cpu.x[10] = (uintptr_t)engine->arguments;
+    hart->cpu->pc = launch->kernel->entry;
+    hart->cpu->x[1] = ZETA_RV64_RETURN_ADDRESS;
+    hart->cpu->x[2] = block;
+    hart->cpu->x[4] = block;
+    hart->cpu->x[10] = (uintptr_t)engine->arguments;
     hart->state = HART_READY;
     hart->group = group;
     hart->cost = 0;
@@ -310,7 +313,7 @@ static bool handle_stop(struct subslice *subslice, struct hart *hart, enum zeta_
     }
     if (stop != ZETA_RV64_STOP_ECALL) {
         reason = zeta_vgpu_fault_reason_of(subslice, hart, stop, address);
-        zeta_vgpu_fault_raise(subslice, hart, reason, hart->cpu.pc, address);
+        zeta_vgpu_fault_raise(subslice, hart, reason, hart->cpu->pc, address);
         return false;
     }
     switch (zeta_vgpu_call(subslice, hart, &reason)) {
@@ -320,7 +323,7 @@ static bool handle_stop(struct subslice *subslice, struct hart *hart, enum zeta_
         wait_at_barrier(subslice, hart);
         return false;
     default:
-        zeta_vgpu_fault_raise(subslice, hart, reason, hart->cpu.pc - 4, hart->cpu.x[10]);
+        zeta_vgpu_fault_raise(subslice, hart, reason, hart->cpu->pc - 4, hart->cpu->x[10]);
         return false;
     }
 }
@@ -353,7 +356,7 @@ static void run_hart(struct subslice *subslice, struct hart *hart)
     enter_hart(subslice, hart);
     while (again && used < slice) {
         uint64_t misses = subslice->l1.misses;
-        enum zeta_rv64_stop stop = zeta_rv64_run(&hart->cpu, &subslice->context, slice - used);
+        enum zeta_rv64_stop stop = zeta_rv64_run(hart->cpu, &subslice->context, slice - used);
 
         account(subslice, hart, misses);
         used += subslice->context.counts.retired;

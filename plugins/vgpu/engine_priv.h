@@ -63,17 +63,20 @@ enum hart_state {
     HART_ENDED    /* slot is taken until the whole group has ended */
 };
 
-/* One hardware thread. What is looked at for all of them in turn lies together. */
+/*
+ * One hardware thread. Its registers lie apart, so that what is looked at for all threads in turn
+ * stays in the host's first cache.
+ */
 struct hart {
     enum hart_state state;
+    uint32_t slot; /* thread * EUs + eu */
+    struct zeta_rv64_hart *cpu;
     struct group *group;
     struct hart *next;    /* in its group, in order of local ids */
     uint64_t stack_begin; /* lowest address of its private memory */
-    uint32_t slot;        /* thread * EUs + eu */
     uint64_t cost;        /* modelled cycles since its group's last barrier */
     uint64_t epoch_cost;  /* of the slot, since the begin of the epoch */
     bool ran;             /* in this epoch */
-    struct zeta_rv64_hart cpu;
 };
 
 /* A resident work-group. */
@@ -103,6 +106,7 @@ struct subslice {
     uint32_t index;
     /* Hardware */
     struct hart *harts;
+    struct zeta_rv64_hart *cpus; /* of the harts */
     uint32_t hart_count;
     unsigned char *slm; /* slm_bytes of the topology */
     struct zeta_vgpu_l1 l1;

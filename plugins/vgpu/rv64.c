@@ -30,35 +30,43 @@ __extension__ typedef unsigned __int128 uint128;
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-static inline __attribute__((always_inline)) void *
-reach(struct zeta_rv64_memory *memory, uint64_t address, unsigned size_bits, bool write)
+/*
+ * Finds where an access goes on the host, and counts it; false when it is not allowed. Only the
+ * slow way can fail, so the others come back without a look at the result.
+ */
+static inline __attribute__((always_inline)) bool reach(struct zeta_rv64_memory *memory,
+                                                        uint64_t address, unsigned size_bits,
+                                                        bool write, void **out_host)
 {
     struct zeta_rv64_page *pages = write ? memory->write_pages : memory->read_pages;
     struct zeta_rv64_page *page;
 
-    if (address - memory->slm.begin < memory->slm.span) {
+    *out_host = (void *)(uintptr_t)address;
+    if (LIKELY(address - memory->slm.begin < memory->slm.span)) {
         memory->accesses[write ? ZETA_RV64_SLM_WRITE : ZETA_RV64_SLM_READ][size_bits]++;
-        return (void *)(uintptr_t)(address + memory->slm.host_delta);
+        *out_host = (void *)(uintptr_t)(address + memory->slm.host_delta);
+        return true;
     }
     if (address - memory->stack.begin < memory->stack.span) {
         memory->accesses[ZETA_RV64_PRIVATE][size_bits]++;
-        return (void *)(uintptr_t)address;
+        return true;
     }
     page = &pages[(address >> ZETA_RV64_PAGE_BITS) % ZETA_RV64_PAGE_SLOTS];
     if (LIKELY(address - page->begin < page->span)) {
         memory->accesses[write ? ZETA_RV64_GLOBAL_WRITE : ZETA_RV64_GLOBAL_READ][size_bits]++;
         zeta_vgpu_l1_access(memory->l1, address + page->model_delta, write);
-        return (void *)(uintptr_t)address;
+        return true;
     }
-    return zeta_rv64_memory_slow(memory, address, size_bits, write);
+    *out_host = zeta_rv64_memory_slow(memory, address, size_bits, write);
+    return *out_host != NULL;
 }
 
 /* A read-modify-write: one access to the cache, bytes in both directions. */
 static void *reach_atomic(struct zeta_rv64_memory *memory, uint64_t address, unsigned size_bits)
 {
-    void *host = reach(memory, address, size_bits, true);
+    void *host;
 
-    if (!host)
+    if (!reach(memory, address, size_bits, true, &host))
         return NULL;
     if (address - memory->slm.begin < memory->slm.size_bytes) {
         memory->accesses[ZETA_RV64_SLM_READ][size_bits]++;
@@ -312,18 +320,18 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
 
 #define LOAD(type, size_bits, assignment)                                                          \
     uint64_t address = RS1 + IMM;                                                                  \
-    const void *host = reach(memory, address, size_bits, false);                                   \
+    void *host;                                                                                    \
     type value;                                                                                    \
-    if (UNLIKELY(!host))                                                                           \
+    if (UNLIKELY(!reach(memory, address, size_bits, false, &host)))                                \
         STOP(ZETA_RV64_STOP_READ, address);                                                        \
     memcpy(&value, host, sizeof(value));                                                           \
     assignment;
 
 #define STORE(type, size_bits, source)                                                             \
     uint64_t address = RS1 + IMM;                                                                  \
-    void *host = reach(memory, address, size_bits, true);                                          \
+    void *host;                                                                                    \
     type value = (type)(source);                                                                   \
-    if (UNLIKELY(!host))                                                                           \
+    if (UNLIKELY(!reach(memory, address, size_bits, true, &host)))                                 \
         STOP(ZETA_RV64_STOP_WRITE, address);                                                       \
     memcpy(host, &value, sizeof(value));
 
@@ -404,8 +412,8 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
     L_##name:                                                                                      \
     {                                                                                              \
         ATOMIC_ADDRESS(size_bits);                                                                 \
-        const void *host = reach(memory, address, size_bits, false);                               \
-        if (UNLIKELY(!host))                                                                       \
+        void *host;                                                                                \
+        if (UNLIKELY(!reach(memory, address, size_bits, false, &host)))                            \
             goto atomic_read_fault;                                                                \
         RD = load_reserved(hart, host, address, size_bits);                                        \
         NEXT();                                                                                    \
@@ -415,8 +423,8 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
     L_##name:                                                                                      \
     {                                                                                              \
         ATOMIC_ADDRESS(size_bits);                                                                 \
-        void *host = reach(memory, address, size_bits, true);                                      \
-        if (UNLIKELY(!host))                                                                       \
+        void *host;                                                                                \
+        if (UNLIKELY(!reach(memory, address, size_bits, true, &host)))                             \
             goto atomic_write_fault;                                                               \
         RD = store_conditional(hart, host, address, RS2, size_bits);                               \
         NEXT();                                                                                    \

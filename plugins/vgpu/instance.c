@@ -222,6 +222,24 @@ static enum zeta_vgpu_result open_file(struct zeta_vgpu_instance *instance,
     return ZETA_VGPU_OK;
 }
 
+static enum zeta_vgpu_result refuse_damaged(const struct zeta_vgpu_instance *instance,
+                                            struct zeta_vgpu_message *out_message)
+{
+    return fail(out_message, instance->path,
+                "was overwritten by another program; end the processes that use it, or set "
+                "ZETA_VGPU_INSTANCE to another name");
+}
+
+bool zeta_vgpu_instance_damaged(const struct zeta_vgpu_instance *instance,
+                                struct zeta_vgpu_message *out_message)
+{
+    const bool damaged = atomic_load(&instance->damaged);
+
+    if (damaged)
+        (void)refuse_damaged(instance, out_message);
+    return damaged;
+}
+
 static enum zeta_vgpu_result attach_once(struct zeta_vgpu_instance *instance,
                                          const struct zeta_vgpu_instance_desc *desc,
                                          bool *out_again, struct zeta_vgpu_message *out_message)
@@ -233,6 +251,8 @@ static enum zeta_vgpu_result attach_once(struct zeta_vgpu_instance *instance,
     instance->segment = map_segment(instance->descriptor);
     if (!instance->segment)
         return fail_errno(out_message, instance->path, "cannot be mapped", errno);
+    if (atomic_load(&instance->segment->magic) != ZETA_VGPU_LAYOUT_MAGIC)
+        return refuse_damaged(instance, out_message);
     if (segment_fits(instance->segment, desc)) {
         instance->offset_ticks = instance->segment->offset_ticks;
         return ZETA_VGPU_OK;
@@ -281,12 +301,16 @@ enum zeta_vgpu_result zeta_vgpu_instance_attach(const struct zeta_vgpu_instance_
     }
     if (result == ZETA_VGPU_OK && again)
         result = fail(out_message, instance->path, "was removed again and again by others");
+    if (result == ZETA_VGPU_OK) {
+        zeta_vgpu_instance_reap(instance);
+        if (zeta_vgpu_instance_damaged(instance, out_message))
+            result = ZETA_VGPU_INVALID_ARGUMENT;
+    }
     if (result != ZETA_VGPU_OK) {
         release(instance);
         free(instance);
         return result;
     }
-    zeta_vgpu_instance_reap(instance);
     *out_instance = instance;
     return ZETA_VGPU_OK;
 }
@@ -298,10 +322,11 @@ void zeta_vgpu_instance_detach(struct zeta_vgpu_instance *instance)
     if (!instance)
         return;
     slot = atomic_load(&instance->slot);
-    zeta_vgpu_instance_lock(instance);
-    if (slot != 0)
-        zeta_vgpu_instance_fold_locked(instance, slot - 1);
-    zeta_vgpu_instance_unlock(instance);
+    if (zeta_vgpu_instance_lock(instance)) {
+        if (slot != 0)
+            zeta_vgpu_instance_fold_locked(instance, slot - 1);
+        zeta_vgpu_instance_unlock(instance);
+    }
 
     munmap(instance->segment, sizeof(*instance->segment));
     instance->segment = NULL;

@@ -29,6 +29,9 @@
 /** OA units of a tile: "oa" and "dispatch". */
 #define ZETA_VGPU_UNITS 2u
 
+/** No process has this id. */
+#define ZETA_VGPU_NO_PROCESS UINT32_MAX
+
 struct zeta_vgpu_instance;
 
 /** Which instance, and what it must look like. */
@@ -58,13 +61,20 @@ void zeta_vgpu_instance_detach(struct zeta_vgpu_instance *instance);
 /** In a child of fork(): unmaps and closes without touching what belongs to the parent. */
 void zeta_vgpu_instance_abandon(struct zeta_vgpu_instance *instance);
 
+/**
+ * True once the file turned out to be overwritten by somebody: its lock is never taken again, and
+ * what it counts means nothing. The message says what to do.
+ */
+bool zeta_vgpu_instance_damaged(const struct zeta_vgpu_instance *instance,
+                                struct zeta_vgpu_message *out_message);
+
 /** Ticks that every process of the instance adds to its clock. */
 uint64_t zeta_vgpu_instance_offset(const struct zeta_vgpu_instance *instance);
 
 /**
  * Takes a slot for this process, if it has none yet. OUT_OF_MEMORY when the file system of the
- * instance has no room for it, INVALID_ARGUMENT when all slots are in use by the living; the
- * message says so.
+ * instance has no room for it, INVALID_ARGUMENT when all slots are in use by the living or the
+ * instance is damaged; the message says so.
  */
 enum zeta_vgpu_result zeta_vgpu_instance_join(struct zeta_vgpu_instance *instance,
                                               struct zeta_vgpu_message *out_message);
@@ -119,7 +129,8 @@ uint32_t zeta_vgpu_instance_slot(const struct zeta_vgpu_instance *instance);
  * Takes a unit of a tile for this process. A dead holder is replaced.
  *
  * @wants_switches  log context switches while we hold it
- * Returns 0, or the process id of the holder (which can be our own).
+ * Returns 0, or the process id of the holder (which can be our own), or ZETA_VGPU_NO_PROCESS if the
+ * instance is damaged.
  */
 uint32_t zeta_vgpu_instance_take_unit(struct zeta_vgpu_instance *instance, uint32_t tile,
                                       uint32_t unit, bool wants_switches);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "instance_layout.h"
@@ -14,11 +15,27 @@
 /* Attempts to read something that is written now. A write takes far less than a microsecond. */
 #define READ_ATTEMPTS 1000u
 
-void zeta_vgpu_instance_lock(struct zeta_vgpu_instance *instance)
+/* What the lock guards takes milliseconds; the rest is for owners that a debugger holds. */
+#define LOCK_LIMIT_S 5
+
+bool zeta_vgpu_instance_lock(struct zeta_vgpu_instance *instance)
 {
+    struct zeta_vgpu_segment *segment = instance->segment;
+    int error = EINVAL;
+    struct timespec limit;
+
+    if (atomic_load(&instance->damaged))
+        return false;
+    clock_gettime(CLOCK_MONOTONIC, &limit);
+    limit.tv_sec += LOCK_LIMIT_S;
+    if (atomic_load(&segment->magic) == ZETA_VGPU_LAYOUT_MAGIC)
+        error = pthread_mutex_clocklock(&segment->lock, CLOCK_MONOTONIC, &limit);
     /* What the lock guards is consistent at each step, so a dead owner needs no repair. */
-    if (pthread_mutex_lock(&instance->segment->lock) == EOWNERDEAD)
-        pthread_mutex_consistent(&instance->segment->lock);
+    if (error == EOWNERDEAD)
+        error = pthread_mutex_consistent(&segment->lock);
+    if (error != 0)
+        atomic_store(&instance->damaged, true);
+    return error == 0;
 }
 
 void zeta_vgpu_instance_unlock(struct zeta_vgpu_instance *instance)
@@ -264,7 +281,8 @@ static void reap_locked(struct zeta_vgpu_instance *instance)
 
 void zeta_vgpu_instance_reap(struct zeta_vgpu_instance *instance)
 {
-    zeta_vgpu_instance_lock(instance);
+    if (!zeta_vgpu_instance_lock(instance))
+        return;
     reap_locked(instance);
     zeta_vgpu_instance_unlock(instance);
 }
@@ -322,7 +340,10 @@ enum zeta_vgpu_result zeta_vgpu_instance_join(struct zeta_vgpu_instance *instanc
 {
     enum zeta_vgpu_result result = ZETA_VGPU_OK;
 
-    zeta_vgpu_instance_lock(instance);
+    if (!zeta_vgpu_instance_lock(instance)) {
+        (void)zeta_vgpu_instance_damaged(instance, out_message);
+        return ZETA_VGPU_INVALID_ARGUMENT;
+    }
     if (atomic_load(&instance->slot) == 0) {
         reap_locked(instance);
         const uint32_t slot = find_free_slot(instance->segment);

@@ -95,10 +95,15 @@ struct zeta_vgpu_instance {
     uint64_t offset_ticks;
     uint64_t start_time;   /**< of this process */
     _Atomic uint32_t slot; /**< own slot + 1, 0: none */
+    atomic_bool damaged;   /**< the lock could not be had; set once */
 };
 
-/** Takes the lock of the segment, also from a process that died with it. */
-void zeta_vgpu_instance_lock(struct zeta_vgpu_instance *instance);
+/**
+ * Takes the lock of the segment, also from a process that died with it. False when the segment was
+ * overwritten: at once when its beginning is not ours, after some seconds when nobody gives the
+ * lock up. From then on always, so that nobody waits twice.
+ */
+bool zeta_vgpu_instance_lock(struct zeta_vgpu_instance *instance);
 void zeta_vgpu_instance_unlock(struct zeta_vgpu_instance *instance);
 
 /** Adds a slot to the base and frees it. With the lock. */

@@ -11,7 +11,8 @@ uint32_t zeta_vgpu_instance_take_unit(struct zeta_vgpu_instance *instance, uint3
     struct zeta_vgpu_holder *holder = &instance->segment->holders[tile][unit];
     uint32_t pid;
 
-    zeta_vgpu_instance_lock(instance);
+    if (!zeta_vgpu_instance_lock(instance))
+        return ZETA_VGPU_NO_PROCESS;
     pid = atomic_load(&holder->pid);
     if (pid != 0 && !zeta_vgpu_process_alive(pid, atomic_load(&holder->start_time)))
         pid = 0;
@@ -29,7 +30,8 @@ void zeta_vgpu_instance_release_unit(struct zeta_vgpu_instance *instance, uint32
 {
     struct zeta_vgpu_holder *holder = &instance->segment->holders[tile][unit];
 
-    zeta_vgpu_instance_lock(instance);
+    if (!zeta_vgpu_instance_lock(instance))
+        return;
     atomic_store(&holder->wants_switches, 0);
     atomic_store(&holder->pid, 0);
     zeta_vgpu_instance_unlock(instance);
@@ -64,7 +66,8 @@ void zeta_vgpu_instance_log_switch(struct zeta_vgpu_instance *instance, uint32_t
     struct zeta_vgpu_log_entry *entry;
     uint64_t position;
 
-    zeta_vgpu_instance_lock(instance);
+    if (!zeta_vgpu_instance_lock(instance))
+        return;
     if (zeta_vgpu_instance_totals(instance, tile, totals)) {
         position = atomic_load(&log->head);
         entry = &log->entries[position % ZETA_VGPU_LOG_SIZE];

@@ -288,6 +288,7 @@ static void *sampler_main(void *argument)
         write_due_wall(stream, stream_ticks(stream));
         if (now - stream->reap_ns >= REAP_NS) {
             zeta_vgpu_instance_reap(stream->instance);
+            zeta_vgpu_say_damage(stream->vgpu);
             stream->reap_ns = now;
         }
     }

@@ -173,6 +173,23 @@ static void release_units(struct zeta_plugin_stream *stream)
     }
 }
 
+/* Why a unit could not be taken; holder as zeta_vgpu_instance_take_unit() gives it. */
+static uint32_t refuse_held(const struct zeta_plugin *self, const struct zeta_plugin_stream *stream,
+                            const char *device_id, uint32_t holder)
+{
+    struct zeta_vgpu_message message;
+
+    if (zeta_vgpu_instance_damaged(stream->instance, &message))
+        return zeta_vgpu_fail(self, ZETA_PLUGIN_NOT_AVAILABLE, "%s: %s", device_id, message.text);
+    if (holder == (uint32_t)getpid())
+        return zeta_vgpu_fail(self, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
+                              "this process has a stream on unit %s of %s already",
+                              unit_names[stream->unit], device_id);
+    return zeta_vgpu_fail(self, ZETA_PLUGIN_NOT_AVAILABLE,
+                          "process %u has a stream on unit %s of %s (instance '%s')", holder,
+                          unit_names[stream->unit], device_id, stream->vgpu->description.instance);
+}
+
 /* Takes the unit on every tile of the stream, or on none. */
 static uint32_t take_units(const struct zeta_plugin *self, struct zeta_plugin_stream *stream,
                            const char *device_id)
@@ -184,14 +201,7 @@ static uint32_t take_units(const struct zeta_plugin *self, struct zeta_plugin_st
 
         if (holder != 0) {
             release_units(stream);
-            if (holder == (uint32_t)getpid())
-                return zeta_vgpu_fail(self, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
-                                      "this process has a stream on unit %s of %s already",
-                                      unit_names[stream->unit], device_id);
-            return zeta_vgpu_fail(self, ZETA_PLUGIN_NOT_AVAILABLE,
-                                  "process %u has a stream on unit %s of %s (instance '%s')",
-                                  holder, unit_names[stream->unit], device_id,
-                                  stream->vgpu->description.instance);
+            return refuse_held(self, stream, device_id, holder);
         }
         stream->units_taken++;
     }

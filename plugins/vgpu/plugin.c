@@ -242,6 +242,8 @@ uint32_t zeta_vgpu_instance_get(struct zeta_vgpu *vgpu, struct zeta_vgpu_instanc
             atomic_store(&vgpu->instance, instance);
         pthread_mutex_unlock(&vgpu->instance_lock);
     }
+    if (result == ZETA_VGPU_OK && zeta_vgpu_instance_damaged(instance, &message))
+        result = ZETA_VGPU_INVALID_ARGUMENT;
     *out_instance = instance;
     if (result == ZETA_VGPU_OK)
         return ZETA_PLUGIN_SUCCESS;
@@ -249,6 +251,15 @@ uint32_t zeta_vgpu_instance_get(struct zeta_vgpu *vgpu, struct zeta_vgpu_instanc
                           result == ZETA_VGPU_OUT_OF_MEMORY ? ZETA_PLUGIN_OUT_OF_HOST_MEMORY
                                                             : ZETA_PLUGIN_NOT_AVAILABLE,
                           "%s", message.text);
+}
+
+void zeta_vgpu_say_damage(struct zeta_vgpu *vgpu)
+{
+    struct zeta_vgpu_message message;
+
+    if (zeta_vgpu_instance_damaged(atomic_load(&vgpu->instance), &message) &&
+        !atomic_exchange(&vgpu->damage_said, true))
+        zeta_vgpu_log(vgpu->self, ZETA_PLUGIN_LOG_ERROR, "%s", message.text);
 }
 
 uint64_t zeta_vgpu_ticks(struct zeta_vgpu *vgpu, const struct zeta_vgpu_tile *tile)

@@ -59,6 +59,7 @@ struct zeta_vgpu {
 
     pthread_mutex_t instance_lock; /**< guards the making of instance */
     struct zeta_vgpu_instance *_Atomic instance;
+    atomic_bool damage_said; /**< that the instance was overwritten */
 };
 
 struct zeta_plugin {
@@ -91,9 +92,13 @@ bool zeta_vgpu_setting(const struct zeta_plugin *self, const char *name, char *o
 
 /**
  * The instance that this process shares with others, attached on first use.
- * Errors: what zeta_vgpu_instance_attach() gives; a sentence was left.
+ * Errors: what zeta_vgpu_instance_attach() gives, NOT_AVAILABLE when it was overwritten since; a
+ * sentence was left.
  */
 uint32_t zeta_vgpu_instance_get(struct zeta_vgpu *vgpu, struct zeta_vgpu_instance **out_instance);
+
+/** Logs, once, that the instance was overwritten, if it was: what it counts means nothing then. */
+void zeta_vgpu_say_damage(struct zeta_vgpu *vgpu);
 
 /**
  * Device time in ticks, unmasked: the system-wide monotonic clock, shifted when the instance tests

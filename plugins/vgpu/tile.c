@@ -139,6 +139,7 @@ static void switch_context_locked(struct zeta_vgpu_tile *tile, uint32_t context)
     zeta_vgpu_instance_set_activity(instance, tile->index, &tile->activity);
     if (changed && zeta_vgpu_instance_switches_wanted(instance, tile->index))
         zeta_vgpu_instance_log_switch(instance, tile->index, context, switch_clock, tile);
+    zeta_vgpu_say_damage(tile->vgpu);
 }
 
 static void begin_work_locked(struct zeta_vgpu_tile *tile, uint32_t context)

@@ -489,6 +489,67 @@ static void file__rubbish_while_in_use__no_crash(void **state)
     host_close(&host);
 }
 
+/* What a program printed went over the beginning of the file, or somebody broke only the lock. */
+static void expect_unusable(const void *bytes, size_t size_bytes, long at)
+{
+    struct child child = start_child(child_waits_attached);
+    char path[256], error[1024];
+    struct zeta_plugin_stream *stream;
+    struct zeta_plugin_queue *queue;
+    struct zeta_plugin_kernel *kernel;
+    struct zeta_plugin_module *module;
+    struct host host;
+    uint32_t *out;
+    int descriptor;
+
+    alarm(60); /* instead of waiting for ever */
+    assert_true(hear(child.from));
+    host_open(&host, NULL);
+    queue = host_queue(&host, 0);
+    module = kernel_file_load(&host);
+    kernel = kernel_create(&host, module, "spin");
+    out = host_allocate(&host, 64 * sizeof(*out));
+    instance_path(path, sizeof(path));
+    descriptor = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(descriptor >= 0);
+    assert_int_equal(pwrite(descriptor, bytes, size_bytes, at), (ssize_t)size_bytes);
+    close(descriptor);
+
+    run_spin(&host, kernel, queue, out, 1);
+    assert_int_equal(host_stream(&host, "oa", 1000000, 1, NULL, &stream),
+                     ZETA_PLUGIN_NOT_AVAILABLE);
+    assert_non_null(strstr(host_error(&host), path));
+    assert_non_null(strstr(host_error(&host), "ZETA_VGPU_INSTANCE"));
+    assert_int_equal(attach(error, sizeof(error)), ZETA_PLUGIN_NOT_AVAILABLE);
+    assert_non_null(strstr(error, "overwritten"));
+    host.compute->queue_destroy(host.self, queue);
+    host.compute->kernel_destroy(host.self, kernel);
+    host.compute->module_destroy(host.self, module);
+    host_close(&host);
+    assert_int_equal(end_child(&child), 0);
+    /* With nobody left it is begun anew. */
+    assert_int_equal(attach(error, sizeof(error)), ZETA_PLUGIN_SUCCESS);
+    alarm(0);
+}
+
+static void file__overwritten_while_in_use__unusable_at_once(void **state)
+{
+    char text[4096];
+
+    (void)state;
+    memset(text, '7', sizeof(text));
+    expect_unusable(text, sizeof(text), 0);
+}
+
+static void file__lock_of_nobody__unusable_after_a_while(void **state)
+{
+    /* Held by process 1, which lives and will not give it up. */
+    const uint32_t owner = 1;
+
+    (void)state;
+    expect_unusable(&owner, sizeof(owner), 24);
+}
+
 /* In a child with mounts of its own: attaches in a file system of 16 KiB. */
 static int attach_without_room(void)
 {
@@ -601,6 +662,8 @@ int main(void)
         cmocka_unit_test(file__link_or_open_to_others__refused),
         cmocka_unit_test(file__rubbish__begun_anew),
         cmocka_unit_test(file__rubbish_while_in_use__no_crash),
+        cmocka_unit_test(file__overwritten_while_in_use__unusable_at_once),
+        cmocka_unit_test(file__lock_of_nobody__unusable_after_a_while),
         cmocka_unit_test(file_system__without_room__said_and_no_crash),
         cmocka_unit_test(files_of_dead_processes__next_attach__removed),
         cmocka_unit_test(init_and_finish__a_hundred_times__nothing_left),

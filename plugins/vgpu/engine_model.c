@@ -215,7 +215,7 @@ static void replay_locked(struct zeta_vgpu_engine *engine)
 /* Fills a record with what the subslice did since its last one, and begins a new epoch there. */
 static void take_epoch(struct subslice *subslice, struct epoch *epoch)
 {
-    const struct zeta_vgpu_topology *topology = &subslice->engine->config.topology;
+    const uint32_t eus = subslice->engine->config.topology.eus_per_subslice;
     struct zeta_vgpu_miss_log log = epoch->log;
 
     subslice->counters[ZETA_VGPU_TLB_MISSES] = subslice->l1.tlb_misses;
@@ -223,9 +223,8 @@ static void take_epoch(struct subslice *subslice, struct epoch *epoch)
     memcpy(epoch->counters, subslice->counters, sizeof(epoch->counters));
     memcpy(epoch->issue, subslice->issue, sizeof(epoch->issue));
     memset(subslice->issue, 0, sizeof(subslice->issue));
-    for (uint32_t i = 0; i < subslice->used_slots; i++) {
+    for (uint32_t i = 0, eu = 0; i < subslice->used_slots; i++) {
         struct hart *hart = &subslice->harts[i];
-        uint32_t eu = i % topology->eus_per_subslice;
 
         if (hart->epoch_cost > epoch->span[eu])
             epoch->span[eu] = hart->epoch_cost;
@@ -235,6 +234,7 @@ static void take_epoch(struct subslice *subslice, struct epoch *epoch)
         epoch->runnable[eu] += hart->ran || hart->state == HART_READY;
         hart->epoch_cost = 0;
         hart->ran = false;
+        eu = eu + 1 < eus ? eu + 1 : 0;
     }
     /* The record keeps the log, the subslice goes on with the record's empty one. */
     epoch->log = subslice->l1.log;

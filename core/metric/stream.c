@@ -280,8 +280,12 @@ static ze_result_t open_all(struct zeta_stream *stream, struct zeta_event *event
         ring_records = ZETA_STREAM_MIN_RECORDS;
     if (ring_records > limit)
         ring_records = limit;
+    uint64_t backend_records =
+        ring_records > ZETA_STREAM_BACKEND_RECORDS ? ring_records : ZETA_STREAM_BACKEND_RECORDS;
+    if (backend_records > limit)
+        backend_records = limit;
     for (uint32_t i = 0; i < stream->source_count; i++) {
-        result = open_source(stream, i, ring_records);
+        result = open_source(stream, i, backend_records);
         if (result != ZE_RESULT_SUCCESS)
             return result;
     }

@@ -33,6 +33,8 @@ struct zeta_watch;
 #define ZETA_STREAM_MAX_BYTES (UINT64_C(32) << 20)
 /** Records that a ring holds at least. */
 #define ZETA_STREAM_MIN_RECORDS 4096u
+/** Records that a backend is asked for: seconds of a reader that gets no processor. */
+#define ZETA_STREAM_BACKEND_RECORDS 65536u
 
 /** Where a stream stands as a holder of its unit. Behind the lock of the device's metrics. */
 enum zeta_stream_state {

@@ -281,7 +281,7 @@ static void ring__backend_ring_too_small__the_core_keeps_the_records(void **stat
     (void)state;
     bed.control->ring(64);
     streamer = bed_open(&bed, group, 300, event.event);
-    assert_int_equal(bed.control->counts("fake0", "u0").ring_records, 4096);
+    assert_int_equal(bed.control->counts("fake0", "u0").ring_records, 65536);
     EXPECT_OK(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, NULL));
     assert_int_equal(size, 4096 * FAKE_RECORD_BYTES);
     for (int i = 0; i < 10; i++) {

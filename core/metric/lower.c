@@ -85,10 +85,11 @@ static bool grow(struct zeta_lowering *lowering)
 }
 
 /** The node equal to this one: an existing or a new one. */
-static uint32_t intern(struct zeta_lowering *lowering, const struct zeta_node *node)
+static uint32_t intern(struct zeta_lowering *lowering, struct zeta_node *node)
 {
     uint32_t at;
 
+    zeta_simplify(lowering, node);
     if (lowering->result != ZE_RESULT_SUCCESS)
         return ZETA_NODE_NONE;
     if (lowering->node_count == lowering->node_capacity && !grow(lowering))
@@ -269,7 +270,7 @@ static enum zeta_expr_type result_type(enum zeta_expr_op op, enum zeta_expr_type
     }
 }
 
-static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
+uint64_t zeta_greatest_common_divisor(uint64_t a, uint64_t b)
 {
     while (b != 0) {
         uint64_t rest = a % b;
@@ -284,7 +285,7 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 static uint32_t lower_muldiv(struct zeta_lowering *lowering, uint32_t a, uint64_t factor,
                              uint64_t divisor)
 {
-    uint64_t common = greatest_common_divisor(factor, divisor);
+    uint64_t common = zeta_greatest_common_divisor(factor, divisor);
     struct zeta_node node = {.code = ZETA_OP_MULDIV, .type = ZETA_EXPR_U64};
     uint32_t product[3];
 
@@ -431,7 +432,8 @@ static uint32_t lower_field(struct zeta_lowering *lowering, uint32_t index,
         return load(lowering, ZETA_OP_FIELD, index, view);
     if (word && field->high_width == 0 && field->delta_bits == 32)
         return load(lowering, ZETA_OP_DELTA32, index, view);
-    if (word && field->high_width > 0 && in_one_word(field->high_bit, field->high_width))
+    if (word && field->delta_bits >= 32 && field->high_width > 0 &&
+        in_one_word(field->high_bit, field->high_width))
         return load(lowering, ZETA_OP_DELTA_SPLIT, index, view);
     now = load(lowering, ZETA_OP_FIELD, index, ZETA_VIEW_NOW);
     before = load(lowering, ZETA_OP_FIELD, index, ZETA_VIEW_BEFORE);

@@ -19,7 +19,8 @@
 struct zeta_node {
     enum zeta_opcode code;
     enum zeta_expr_type type;
-    uint32_t arg[3]; /**< nodes; of a load: field and view */
+    uint32_t arg[3]; /**< nodes; of a load: field, view, and the distance to shift left
+                         or the node to add to */
     uint64_t bits;   /**< of a constant */
 };
 
@@ -44,6 +45,12 @@ void zeta_lowering_init(struct zeta_lowering *lowering, struct zeta_compiled *co
                         const struct zeta_set *set, struct zeta_diagnostics *sink);
 void zeta_lowering_finish(struct zeta_lowering *lowering);
 
+/**
+ * Replaces a node that is about to be added by a cheaper one with the same bits (simplify.c). Nodes
+ * that it does not need any more are left out by zeta_schedule().
+ */
+void zeta_simplify(struct zeta_lowering *lowering, struct zeta_node *node);
+
 /** A constant, and an operation on nodes; constants are folded. */
 uint32_t zeta_lower_u64(struct zeta_lowering *lowering, uint64_t value);
 uint32_t zeta_lower_f64(struct zeta_lowering *lowering, double value);
@@ -57,6 +64,9 @@ uint32_t zeta_lower_output(struct zeta_lowering *lowering, uint32_t index, bool 
 
 /** Condition "this row is none" of the set's layout; a constant 0 if all are. */
 uint32_t zeta_lower_skip(struct zeta_lowering *lowering);
+
+/** Greatest common divisor; the other number if one is 0. */
+uint64_t zeta_greatest_common_divisor(uint64_t a, uint64_t b);
 
 /** True if the node is a constant u64; gives it. */
 bool zeta_lower_constant(const struct zeta_lowering *lowering, uint32_t node, uint64_t *out_value);

@@ -31,6 +31,7 @@
 union zeta_column {
     uint64_t u64[ZETA_BLOCK_ROWS];
     double f64[ZETA_BLOCK_ROWS];
+    uint32_t halves[2 * ZETA_BLOCK_ROWS]; /**< of the integers, the lower one first */
 };
 
 enum zeta_opcode {
@@ -38,11 +39,14 @@ enum zeta_opcode {
     ZETA_OP_FIELD,       /**< a field of any form, of the row's later record, before: the earlier */
     ZETA_OP_DELTA32,     /**< difference of an aligned 32-bit word */
     ZETA_OP_DELTA_SPLIT, /**< difference of an aligned word with a high part inside another word */
+    ZETA_OP_ADD_DELTA32, /**< a + f64(difference), of the first kind */
+    ZETA_OP_ADD_DELTA_SPLIT, /**< and of the second; a is f64 */
 
     ZETA_OP_ADD_U64,
     ZETA_OP_SUB_U64,
     ZETA_OP_MUL_U64,
     ZETA_OP_DIV_U64,
+    ZETA_OP_DIV_CONSTANT, /**< by the constant b, not 0; c is f64, 1 / b */
     ZETA_OP_MOD_U64,
     ZETA_OP_AND,
     ZETA_OP_OR,
@@ -76,6 +80,7 @@ enum zeta_opcode {
     ZETA_OP_TO_F64,   /**< u64 to f64 */
     ZETA_OP_CLAMP_32, /**< u64 to u32, what is larger becomes UINT32_MAX */
     ZETA_OP_TO_F32,   /**< f64 to the bits of an f32 */
+    ZETA_OP_RATIO,    /**< f64(a * b) / c to the bits of an f32; a and b are u64 */
     ZETA_OP_COUNT
 };
 
@@ -93,6 +98,7 @@ struct zeta_op {
     uint16_t a, b, c;
     bool before;           /**< loads: of the earlier record */
     uint8_t delta_bits;    /**< loads of differences: width of the counter */
+    uint8_t scale;         /**< loads of integer differences: shifted left by 0 to 63 */
     struct zeta_piece low; /**< loads */
     struct zeta_piece high;
 };

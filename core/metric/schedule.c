@@ -31,6 +31,8 @@ static unsigned operand_count(enum zeta_opcode code)
     case ZETA_OP_DELTA32:
     case ZETA_OP_DELTA_SPLIT:
         return 0;
+    case ZETA_OP_ADD_DELTA32:
+    case ZETA_OP_ADD_DELTA_SPLIT:
     case ZETA_OP_NEGATE_F64:
     case ZETA_OP_TO_U64:
     case ZETA_OP_TO_F64:
@@ -39,6 +41,8 @@ static unsigned operand_count(enum zeta_opcode code)
         return 1;
     case ZETA_OP_MULDIV:
     case ZETA_OP_SELECT:
+    case ZETA_OP_RATIO:
+    case ZETA_OP_DIV_CONSTANT:
         return 3;
     default:
         return 2;
@@ -47,8 +51,13 @@ static unsigned operand_count(enum zeta_opcode code)
 
 static bool is_load(const struct zeta_node *node)
 {
-    return node->code == ZETA_OP_FIELD || node->code == ZETA_OP_DELTA32 ||
-           node->code == ZETA_OP_DELTA_SPLIT;
+    return node->code >= ZETA_OP_FIELD && node->code <= ZETA_OP_ADD_DELTA_SPLIT;
+}
+
+/** Operand number index; that of a load stands behind field and view. */
+static uint32_t operand(const struct zeta_node *node, unsigned index)
+{
+    return is_load(node) ? node->arg[2] : node->arg[index];
 }
 
 /** Counts the uses of every node that the results need; others keep 0. */
@@ -62,7 +71,7 @@ static void count_uses(struct scheduler *state)
         if (state->uses[i] == 0)
             continue;
         for (unsigned j = 0; j < operand_count(node->code); j++)
-            state->uses[node->arg[j]]++;
+            state->uses[operand(node, j)]++;
     }
 }
 
@@ -156,17 +165,18 @@ static void emit(struct scheduler *state, uint32_t index)
 
         op->before = node->arg[1] == ZETA_VIEW_BEFORE;
         op->delta_bits = (uint8_t)field->delta_bits;
+        op->scale = operand_count(node->code) == 0 ? (uint8_t)node->arg[2] : 0;
         op->low = make_piece(state, field->low_bit, field->low_width);
         op->high = make_piece(state, field->high_bit, field->high_width);
-        return;
     }
-    op->a = state->column[node->arg[0]];
+    if (operand_count(node->code) > 0)
+        op->a = state->column[operand(node, 0)];
     if (operand_count(node->code) > 1)
-        op->b = state->column[node->arg[1]];
+        op->b = state->column[operand(node, 1)];
     if (operand_count(node->code) > 2)
-        op->c = state->column[node->arg[2]];
+        op->c = state->column[operand(node, 2)];
     for (unsigned i = 0; i < operand_count(node->code); i++)
-        release(state, node->arg[i]);
+        release(state, operand(node, i));
 }
 
 static bool schedule(struct scheduler *state)

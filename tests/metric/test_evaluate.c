@@ -68,7 +68,34 @@ static const char set_text[] =
     "      - {name: Flag, description: d, type: flag, value_type: bool8, class: exact,\n"
     "         value: 'now(F[0])'}\n"
     "      - {name: Percent, description: d, type: ratio, value_type: f32, unit: percent,\n"
-    "         class: exact, value: '1.0'}\n";
+    "         class: exact, value: '1.0'}\n"
+    "  - name: patterns\n"
+    "    description: d\n"
+    "    domain: 0\n"
+    "    unit: u\n"
+    "    layout: l\n"
+    "    sampling: [time]\n"
+    "    metrics:\n"
+    "      - {name: All, description: d, type: raw, value_type: u64, class: exact,\n"
+    "         value: 'now(W[0]) / 1'}\n"
+    "      - {name: Seventh, description: d, type: raw, value_type: u64, class: exact,\n"
+    "         value: 'now(W[0]) / 7'}\n"
+    "      - {name: Bit, description: d, type: raw, value_type: u64, class: exact,\n"
+    "         value: 'now(W[0]) / 1125899906842623'}\n"
+    "      - {name: Time, description: d, type: raw, value_type: u64, class: exact,\n"
+    "         value: 'ticks * 1000000000 / 19200000'}\n"
+    "      - {name: Fits, description: d, type: raw, value_type: u64, class: exact,\n"
+    "         value: 'A[1] * 16000001 / 4000'}\n"
+    "      - {name: Overflows, description: d, type: raw, value_type: u64, class: exact,\n"
+    "         value: 'A[1] * 1000000000 / 4000'}\n"
+    "      - {name: Shifted, description: d, type: raw, value_type: u64, class: exact,\n"
+    "         value: '8 * (A[1] << 3)'}\n"
+    "      - {name: Gone, description: d, type: raw, value_type: u64, class: exact,\n"
+    "         value: '(A[1] << 33) * 2147483648'}\n"
+    "      - {name: Sum, description: d, type: raw, value_type: f64, class: exact,\n"
+    "         value: 'f64(A[0]) + f64(A[1]) + f64(ticks) + now(F[0])'}\n"
+    "      - {name: Share, description: d, type: ratio, value_type: f32, class: exact,\n"
+    "         value: 'f64(A[1] * 100) / f64(ticks)'}\n";
 
 static const struct reference_symbol no_symbols[] = {{NULL, {0}}};
 
@@ -478,11 +505,11 @@ static const double edge_doubles[] = {0.0,
 #define EDGES (sizeof(edge_integers) / sizeof(edge_integers[0]))
 #define EDGE_DOUBLES (sizeof(edge_doubles) / sizeof(edge_doubles[0]))
 
-/** Each block holds numbers of one size, so that every way is taken, and all of them. */
-static void compare_edges(void *context)
+static void compare_with_reference(void *context)
 {
     struct fixture *f = context;
     zet_typed_value_t *expected = calloc(4096, sizeof(*expected));
+    const size_t width = zeta_compiled_metric_count(f->compiled);
     size_t count;
     bool dropped;
 
@@ -499,12 +526,13 @@ static void compare_edges(void *context)
         print_value(&f->values[i], got, sizeof(got));
         print_value(&expected[i], wanted, sizeof(wanted));
         if (!same_value(&f->values[i], &expected[i]))
-            fail_msg("%s: row %zu, metric %zu: %s instead of %s", zeta_evaluate_variant(), i / 9,
-                     i % 9, got, wanted);
+            fail_msg("%s: row %zu, metric %zu: %s instead of %s", zeta_evaluate_variant(),
+                     i / width, i % width, got, wanted);
     }
     free(expected);
 }
 
+/** Each block holds numbers of one size, so that every way is taken, and all of them. */
 static void evaluate__edges_of_arithmetic__as_reference(void **state)
 {
     struct fixture f;
@@ -524,15 +552,40 @@ static void evaluate__edges_of_arithmetic__as_reference(void **state)
                 memcpy(slot + 40, &edge_integers[c], 8);
                 memcpy(slot + 56, &edge_doubles[(a + b) % EDGE_DOUBLES], 8);
             }
-            for_each_variant(compare_edges, &f);
+            for_each_variant(compare_with_reference, &f);
             /* The same b in each row of a block, so that no other number chooses the way. */
             for (size_t row = 1; row <= EDGES; row++) {
                 memcpy(f.raw + row * RECORD + 32, &edge_integers[c], 8);
                 memcpy(f.raw + row * RECORD + 40, &edge_integers[(a + c) % EDGES], 8);
                 memcpy(f.raw + row * RECORD + 56, &edge_doubles[(a + c) % EDGE_DOUBLES], 8);
             }
-            for_each_variant(compare_edges, &f);
+            for_each_variant(compare_with_reference, &f);
         }
+    }
+    close_fixture(&f);
+}
+
+/** Dividends around multiples of the constants, of every size; counters and times at random. */
+static void evaluate__operations_that_are_simplified__as_reference(void **state)
+{
+    static const uint64_t divisors[] = {1, 7, 1125899906842623};
+    uint64_t seed = 7;
+    struct fixture f;
+
+    (void)state;
+    open_fixture(&f, "patterns");
+    for (unsigned bits = 0; bits < 64; bits++) {
+        f.used = 0;
+        for (unsigned row = 0; row < 99; row++) {
+            uint64_t divisor = divisors[row / 33];
+            uint64_t near = (next_random(&seed) >> (63 - bits)) / divisor * divisor + row % 3 - 1;
+            unsigned char *slot = f.raw + f.used;
+
+            add_record(&f, 1, (uint32_t)next_random(&seed) >> (bits / 2), next_random(&seed) >> 24);
+            memcpy(slot + 24, &near, 8);
+            memcpy(slot + 56, &edge_doubles[row % EDGE_DOUBLES], 8);
+        }
+        for_each_variant(compare_with_reference, &f);
     }
     close_fixture(&f);
 }
@@ -562,6 +615,7 @@ int main(void)
         cmocka_unit_test(evaluate__maxima__expression_or_percent_or_value),
         cmocka_unit_test(count__any_size__rounded_down_and_bounded),
         cmocka_unit_test(evaluate__edges_of_arithmetic__as_reference),
+        cmocka_unit_test(evaluate__operations_that_are_simplified__as_reference),
         cmocka_unit_test(use_variant__unknown_name__refused),
     };
 

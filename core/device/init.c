@@ -11,6 +11,7 @@
 #include "core/settings/settings.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
+#include "core/util/log.h"
 #include "zeta_impl.h"
 
 /*
@@ -59,6 +60,18 @@ ZETA_AT_UNLOAD static void mark_dead(void)
     zeta_object_close();
 }
 
+/* Without a driver no program can ask for the sentence, so it is logged; once, programs try again.
+ */
+static void say_failure(ze_result_t result)
+{
+    static atomic_bool said;
+    const char *sentence = zeta_error_describe();
+
+    if (!atomic_exchange(&said, true))
+        zeta_log(ZETA_LOG_ERROR, "init", "initialisation failed with 0x%08x: %s", (unsigned)result,
+                 *sentence ? sentence : "no reason was given");
+}
+
 static ze_result_t start(struct generation *life)
 {
     const void *tables[4];
@@ -95,11 +108,14 @@ ze_result_t zeta_core_init(void)
             result = zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
                                 "the library is being unloaded and cannot be initialised again");
         } else if (state != ZETA_CORE_READY) {
+            zeta_error_clear();
             result = start(&generation);
-            if (result == ZE_RESULT_SUCCESS)
+            if (result == ZE_RESULT_SUCCESS) {
                 atomic_store(&zeta_core_state_word, ZETA_CORE_READY);
-            else
+            } else {
+                say_failure(result);
                 zeta_object_close();
+            }
         }
         (void)pthread_mutex_unlock(&generation.lock);
     }

@@ -20,16 +20,26 @@
 #define MANIFESTS "plugins.d"
 #define SETS "metrics.d"
 
-/* Findings of a manifest go to the log; the first warning is kept for strict reading. */
+/* Of the findings of a manifest one becomes the reason of its entry; the others are logged. */
+struct findings {
+    bool strict;      /* a warning is reason enough */
+    bool error_found; /* the first error is the reason, whatever came before */
+    char first_warning[ZETA_DIAGNOSTIC_BYTES]; /* if strict */
+};
+
 static void report(void *context, const struct zeta_diagnostic *diagnostic)
 {
-    char *first_warning = context;
+    struct findings *findings = context;
+    bool is_error = diagnostic->severity == ZETA_SEVERITY_ERROR;
     char text[ZETA_DIAGNOSTIC_BYTES];
 
     zeta_diagnostic_print(diagnostic, text, sizeof(text));
-    zeta_log(ZETA_LOG_WARN, "plugin", "%s", text);
-    if (diagnostic->severity == ZETA_SEVERITY_WARNING && !*first_warning)
-        (void)snprintf(first_warning, sizeof(text), "%s", text);
+    if (is_error && !findings->error_found)
+        findings->error_found = true;
+    else if (!is_error && findings->strict && !*findings->first_warning)
+        (void)snprintf(findings->first_warning, sizeof(findings->first_warning), "%s", text);
+    else
+        zeta_log(ZETA_LOG_WARN, "plugin", "%s", text);
 }
 
 /* Fills the places that depend on where the manifest is. False without memory. */
@@ -90,8 +100,8 @@ static enum zeta_manifest_kind read_manifest(struct zeta_plugin_host *entry, int
 {
     const struct zeta_yaml_limits limits = {
         .max_bytes = ZETA_MANIFEST_BYTES_MAX, .max_depth = 16, .max_nodes = 20000};
-    char warning[ZETA_DIAGNOSTIC_BYTES] = "";
-    struct zeta_diagnostics sink = {.report = report, .context = warning};
+    struct findings findings = {.strict = strict};
+    struct zeta_diagnostics sink = {.report = report, .context = &findings};
     struct zeta_yaml_document *document = NULL;
     enum zeta_manifest_kind kind = ZETA_MANIFEST_BAD;
     ze_result_t result;
@@ -110,8 +120,10 @@ static enum zeta_manifest_kind read_manifest(struct zeta_plugin_host *entry, int
     else if (kind == ZETA_MANIFEST_BAD)
         (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE, "%s%s", sink.first_error,
                               sink.count[ZETA_SEVERITY_ERROR] > 1 ? " (and more)" : "");
-    else if (strict && sink.count[ZETA_SEVERITY_WARNING] > 0)
-        (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE, "%s", warning);
+    else if (*findings.first_warning)
+        (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE, "%s", findings.first_warning);
+    if (*findings.first_warning && kind != ZETA_MANIFEST_GOOD)
+        zeta_log(ZETA_LOG_WARN, "plugin", "%s", findings.first_warning);
     return kind;
 }
 
@@ -148,6 +160,7 @@ struct zeta_plugin_host *zeta_discover_file(const char *path, bool named, bool s
     if (entry) {
         entry->manifest = (struct zeta_manifest){
             .id = "", .library = "", .arch = "", .version = "", .license = ""};
+        entry->checked = strict;
         if (set_places(entry, path, named))
             open_manifest(entry, strict, &kind);
     }

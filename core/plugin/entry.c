@@ -56,7 +56,7 @@ bool zeta_entry_stop(struct zeta_plugin_host *entry, enum zeta_plugin_state stat
     entry->state = (uint32_t)state;
     zeta_text_finish(&entry->reason);
     zeta_text_append(&entry->reason, text, strlen(text));
-    zeta_log(trouble ? ZETA_LOG_WARN : ZETA_LOG_INFO, "plugin", "%s: %s (%s)",
+    zeta_log(trouble && !entry->checked ? ZETA_LOG_WARN : ZETA_LOG_INFO, "plugin", "%s: %s (%s)",
              zeta_entry_name(entry), text, entry->path);
     return false;
 }

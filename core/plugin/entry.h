@@ -30,6 +30,7 @@ struct zeta_plugin_host {
     char *provides;        /**< text of the groups */
     bool named;            /**< the user named the directory */
     bool matched;          /**< fits this machine */
+    bool checked;          /**< for a report, which holds the reason: not logged as well */
     size_t directory_rank; /**< position in the search */
 
     uint32_t state; /**< enum zeta_plugin_state */

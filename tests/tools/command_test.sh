@@ -204,6 +204,14 @@ case_plugin_check_broken()
     expect 1 zeta plugin check "$work/50-broken.yaml"
     out_has "not loadable"
     out_has "50-broken.yaml:3"
+    # The report says it, so nothing else does.
+    err_lacks "50-broken.yaml"
+    printf 'format: "1.0"\nid: [1]\nabi: 3\nunknown: 4\n' >"$work/51-broken.yaml"
+    expect 1 zeta plugin check "$work/51-broken.yaml"
+    out_has '"class"'
+    err_lacks '"class"'
+    err_has "51-broken.yaml:2:5"
+    err_has "51-broken.yaml:4:1"
     expect 1 zeta plugin check "$work/absent.yaml"
 }
 

@@ -15,8 +15,8 @@
 
 #include "core/metric/compile.h"
 
-/** Rows of a block. */
-#define ZETA_BLOCK_ROWS 32u
+/** Rows of a block: few, so that records, words, columns and values all fit the nearest cache. */
+#define ZETA_BLOCK_ROWS 16u
 /** Elements before row 0 of a transposed word; the last of them belongs to the baseline record. */
 #define ZETA_WORD_LEAD 16u
 /** Elements of a transposed word, with room behind the last row. */

@@ -51,7 +51,9 @@ static uint32_t conclude(struct zeta_plugin_queue *queue, enum zeta_vgpu_result 
         return ZETA_PLUGIN_DEVICE_LOST;
     case ZETA_VGPU_OUT_OF_MEMORY:
         return zeta_vgpu_fail(queue->vgpu->self, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
-                              "%s: no memory for a command", queue->vgpu->description.id);
+                              "%s: no memory for a command, or no thread to run it; raise the "
+                              "limit of processes (ulimit -u) or free memory",
+                              queue->vgpu->description.id);
     default:
         return zeta_vgpu_fail(queue->vgpu->self, ZETA_PLUGIN_INVALID_ARGUMENT, "%s: %s",
                               queue->vgpu->description.id, reason);

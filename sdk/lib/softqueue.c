@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct zeta_softqueue_pool {
     const struct zeta_plugin_host_ops *ops;
@@ -256,25 +257,46 @@ void zeta_softqueue_destroy(struct zeta_softqueue *queue)
     free(queue);
 }
 
-/* Starts the thread with every signal blocked: handlers are the application's business. */
-static bool start_thread_locked(struct zeta_softqueue *queue)
+/*
+ * Starts the thread with every signal blocked: handlers are the application's business.
+ * 0, or an errno value.
+ */
+static int start_thread_locked(struct zeta_softqueue *queue)
 {
     sigset_t all, before;
+    int error;
 
     if (queue->started)
-        return true;
+        return 0;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    queue->started = pthread_create(&queue->thread, NULL, queue_main, queue) == 0;
+    error = pthread_create(&queue->thread, NULL, queue_main, queue);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return queue->started;
+    queue->started = error == 0;
+    return error;
+}
+
+/* Leaves the reason with the host. */
+static uint32_t refuse_without_thread(const struct zeta_softqueue *queue, int error)
+{
+    const struct zeta_softqueue_pool *pool = queue->pool;
+    char text[256];
+    struct zeta_plugin_string string = {text, 0};
+
+    snprintf(text, sizeof(text),
+             "the thread %s of a queue cannot be started: %s; raise the limit of processes (ulimit "
+             "-u) or free memory",
+             queue->name, strerror(error));
+    string.size = strlen(text);
+    pool->ops->fail(pool->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, string);
+    return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
 }
 
 uint32_t zeta_softqueue_submit(struct zeta_softqueue *queue,
                                const struct zeta_plugin_array *commands, void *cookie)
 {
     struct submission *submission;
-    uint32_t result = ZETA_PLUGIN_SUCCESS;
+    int error;
 
     if (commands->count > 0 && commands->stride < sizeof(struct zeta_plugin_command))
         return ZETA_PLUGIN_INVALID_ARGUMENT;
@@ -288,17 +310,17 @@ uint32_t zeta_softqueue_submit(struct zeta_softqueue *queue,
     submission->cookie = cookie;
 
     pthread_mutex_lock(&queue->lock);
-    if (start_thread_locked(queue)) {
+    error = start_thread_locked(queue);
+    if (error == 0) {
         *queue->last = submission;
         queue->last = &submission->next;
         pthread_cond_signal(&queue->work);
-        submission = NULL;
-    } else {
-        result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     }
     pthread_mutex_unlock(&queue->lock);
+    if (error == 0)
+        return ZETA_PLUGIN_SUCCESS;
     free(submission);
-    return result;
+    return refuse_without_thread(queue, error);
 }
 
 uint32_t zeta_softqueue_status(const struct zeta_softqueue *queue)

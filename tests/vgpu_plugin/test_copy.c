@@ -1,4 +1,5 @@
 /* Memory, copies and fills, and the order of commands in queues. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -335,6 +336,31 @@ static void queue__no_such_group_or_index__refused(void **state)
     assert_non_null(strstr(host_error(host), "no index 1000"));
 }
 
+static void queue__no_thread_to_be_had__says_why(void **state)
+{
+    struct host *host = *state;
+    struct zeta_plugin_queue *queue = host_queue(host, 1);
+    char source[16] = "0123456789abcde", target[16] = "";
+    const struct zeta_plugin_command command = host_copy(target, source, sizeof(source));
+    pthread_attr_t before, huge;
+
+    /* Stacks that no address space has room for. */
+    assert_int_equal(pthread_getattr_default_np(&before), 0);
+    assert_int_equal(pthread_getattr_default_np(&huge), 0);
+    assert_int_equal(pthread_attr_setstacksize(&huge, (size_t)1 << 60), 0);
+    assert_int_equal(pthread_setattr_default_np(&huge), 0);
+    assert_int_equal(host_run(host, queue, &command, 1), ZETA_PLUGIN_OUT_OF_HOST_MEMORY);
+    assert_non_null(strstr(host_error(host), "thread"));
+    assert_non_null(strstr(host_error(host), "ulimit"));
+    assert_int_equal(pthread_setattr_default_np(&before), 0);
+
+    assert_int_equal(host_run(host, queue, &command, 1), ZETA_PLUGIN_SUCCESS);
+    assert_memory_equal(target, source, sizeof(source));
+    host->compute->queue_destroy(host->self, queue);
+    (void)pthread_attr_destroy(&before);
+    (void)pthread_attr_destroy(&huge);
+}
+
 #define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -351,6 +377,7 @@ int main(void)
         WITH(queue__destroyed_while_waiting__abandons_all),
         WITH(commands__empty_ones__have_a_length_and_an_order),
         WITH(queue__no_such_group_or_index__refused),
+        WITH(queue__no_thread_to_be_had__says_why),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

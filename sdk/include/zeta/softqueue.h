@@ -81,7 +81,8 @@ void zeta_softqueue_destroy(struct zeta_softqueue *queue);
  * Hands over commands; as submit() of struct zeta_plugin_compute_ops.
  *
  * Errors: DEVICE_LOST when the queue is lost (submission_done() is not called then),
- * OUT_OF_HOST_MEMORY, INVALID_ARGUMENT for an array whose stride cannot hold a command.
+ * OUT_OF_HOST_MEMORY, also when the system gives no thread (fail() was called then),
+ * INVALID_ARGUMENT for an array whose stride cannot hold a command.
  */
 uint32_t zeta_softqueue_submit(struct zeta_softqueue *queue,
                                const struct zeta_plugin_array *commands, void *cookie);

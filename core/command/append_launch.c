@@ -20,6 +20,9 @@ static ze_result_t check_target(const struct zeta_command_list *list,
     if ((list->group_flags & ZETA_PLUGIN_QUEUE_COMPUTE) == 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
                           "queue group %u of %s does not run kernels", list->ordinal, ours->name);
+    if (cooperative && !zeta_device_is_cooperative(ours))
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "no queue group of %s runs cooperative kernels", ours->name);
     if (cooperative && (list->group_flags & ZETA_PLUGIN_QUEUE_COOPERATIVE) == 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
                           "queue group %u of %s does not run cooperative kernels", list->ordinal,

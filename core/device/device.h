@@ -135,6 +135,9 @@ ze_result_t zeta_device_fault(struct zeta_device *device, ze_result_t result);
 /** Valid bits of the device's kernel timestamps. */
 uint32_t zeta_device_kernel_timestamp_bits(const struct zeta_device *device);
 
+/** True if some queue group of the device runs cooperative kernels. */
+bool zeta_device_is_cooperative(const struct zeta_device *device);
+
 /** The lowest `bits` bits set; all of them from 64 on. For timestamps that wrap. */
 static inline uint64_t zeta_valid_mask(uint32_t bits)
 {

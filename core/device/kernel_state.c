@@ -165,6 +165,8 @@ uint32_t zeta_kernel_max_cooperative_groups(const struct zeta_kernel *kernel)
     uint64_t lanes = device->simd_width ? device->simd_width : 1;
     uint64_t threads = (items + lanes - 1) / lanes;
     uint64_t local_bytes = state->properties.local_bytes + dynamic_local_bytes(state);
+    if (!zeta_device_is_cooperative(kernel->module->device))
+        return 0;
     /* A group runs inside one subslice, whose threads and local memory its groups share. */
     uint64_t groups = (uint64_t)device->eus_per_subslice * device->threads_per_eu / threads;
 

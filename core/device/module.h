@@ -61,7 +61,10 @@ ze_result_t zeta_kernel_launch_state(const struct zeta_kernel *kernel,
  */
 ze_result_t zeta_kernel_set_arguments(struct zeta_kernel *kernel, void **arguments);
 
-/** Groups of the kernel that run at the same time on its device with the present group size. */
+/**
+ * Groups of the kernel that run at the same time on its device with the present group size; 0 when
+ * no queue group of the device is cooperative.
+ */
 uint32_t zeta_kernel_max_cooperative_groups(const struct zeta_kernel *kernel);
 
 /** Name of a kernel, terminated. */

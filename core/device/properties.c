@@ -168,6 +168,19 @@ ze_result_t ZE_APICALL impl_zeDeviceGetCommandQueueGroupProperties(
     return ZE_RESULT_SUCCESS;
 }
 
+bool zeta_device_is_cooperative(const struct zeta_device *device)
+{
+    const struct zeta_plugin_array *groups = &device->backend->properties.queue_groups;
+    struct zeta_plugin_queue_group group = {0};
+
+    for (uint64_t i = 0; i < groups->count; i++) {
+        read_element(groups, i, &group, sizeof(group));
+        if (group.flags & ZETA_PLUGIN_QUEUE_COOPERATIVE)
+            return true;
+    }
+    return false;
+}
+
 ze_result_t ZE_APICALL impl_zeDeviceGetMemoryProperties(
     ze_device_handle_t hDevice, uint32_t *pCount, ze_device_memory_properties_t *pMemProperties)
 {

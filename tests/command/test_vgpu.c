@@ -346,6 +346,39 @@ static void launch__of_more_groups_than_can_be_counted__says_so(void **state)
     assert_success(zeMemFree(f->context, target));
 }
 
+static void cooperative__no_queue_group_offers_it__is_refused(void **state)
+{
+    const struct fixture *f = *state;
+    ze_command_list_append_launch_kernel_param_cooperative_desc_t parameter = {
+        .stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_APPEND_PARAM_COOPERATIVE_DESC, .isCooperative = 1};
+    ze_command_queue_group_properties_t queues[8];
+    ze_kernel_handle_t ids = create_kernel(f, "ids");
+    ze_command_list_handle_t list = create_list(f, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    const ze_group_count_t groups = {1, 1, 1};
+    uint32_t *target = allocate(f, 64);
+    const char *sentence = "";
+    uint32_t count = 8;
+    uint32_t most = 1;
+
+    assert_success(zeDeviceGetCommandQueueGroupProperties(f->device, &count, queues));
+    for (uint32_t i = 0; i < count; i++)
+        assert_false(queues[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS);
+    assert_success(zeKernelSetGroupSize(ids, 4, 1, 1));
+    assert_success(zeKernelSetArgumentValue(ids, 0, sizeof(target), &target));
+    assert_success(zeKernelSuggestMaxCooperativeGroupCount(ids, &most));
+    assert_int_equal(most, 0);
+    assert_int_equal(zeCommandListAppendLaunchCooperativeKernel(list, ids, &groups, NULL, 0, NULL),
+                     ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    assert_success(zeDriverGetLastErrorDescription(f->driver, &sentence));
+    assert_non_null(strstr(sentence, "cooperative"));
+    assert_int_equal(zeCommandListAppendLaunchKernelWithParameters(list, ids, &groups, &parameter,
+                                                                   NULL, 0, NULL),
+                     ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeKernelDestroy(ids));
+    assert_success(zeMemFree(f->context, target));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +390,7 @@ int main(void)
         cmocka_unit_test(clocks__of_device_event_and_command__are_one),
         cmocka_unit_test(wild_store__in_a_kernel__is_a_fault_with_a_way_back),
         cmocka_unit_test(launch__of_more_groups_than_can_be_counted__says_so),
+        cmocka_unit_test(cooperative__no_queue_group_offers_it__is_refused),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

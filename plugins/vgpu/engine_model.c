@@ -10,8 +10,9 @@
  * Cycle model, per epoch and EU: issue = instructions of all its threads, span = cycles of its
  * slowest thread, time = the larger. Threads of an EU work side by side, but take turns here; an
  * epoch in which only some of them had theirs is that part of the time in which all have theirs,
- * so span is reduced to it. An epoch of a subslice takes as long as its slowest EU, and the device
- * has worked as long as the subslice with the longest epochs in sum.
+ * so span is reduced to it. An epoch of a subslice takes as long as its slowest EU, and one of the
+ * device as long as its slowest subslice: with every epoch the clock moves by what any unit can
+ * have been active in it, so that no share of the clock exceeds the whole.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -58,8 +59,6 @@ void zeta_vgpu_model_begin(struct zeta_vgpu_engine *engine)
 {
     pthread_mutex_lock(&engine->model.lock);
     memset(engine->model.finished, 0, sizeof(engine->model.finished));
-    memset(engine->model.elapsed, 0, sizeof(engine->model.elapsed));
-    engine->model.device_elapsed = 0;
     engine->model.out_of_memory = false;
     pthread_mutex_unlock(&engine->model.lock);
 }
@@ -185,7 +184,7 @@ static void publish_modelled_locked(struct zeta_vgpu_engine *engine)
 static void replay_locked(struct zeta_vgpu_engine *engine)
 {
     struct model *model = &engine->model;
-    uint64_t clocks = model->device_elapsed;
+    uint64_t clocks = 0;
 
     for (uint32_t i = 0; i < engine->subslice_count; i++) {
         struct epoch *epoch = model->first[i];
@@ -196,16 +195,15 @@ static void replay_locked(struct zeta_vgpu_engine *engine)
         if (!epoch->next)
             model->last[i] = NULL;
         atomic_fetch_sub(&model->queued[i], 1);
-        model->elapsed[i] += replay_epoch(engine, i, epoch);
-        if (model->elapsed[i] > clocks)
-            clocks = model->elapsed[i];
+        const uint64_t time = replay_epoch(engine, i, epoch);
+        if (time > clocks)
+            clocks = time;
         memcpy(model->snapshot[i], epoch->counters, sizeof(epoch->counters));
         epoch->next = model->spare;
         model->spare = epoch;
     }
-    add_modelled(model, 0, ZETA_VGPU_GPU_CORE_CLOCKS, clocks - model->device_elapsed);
-    add_modelled(model, 0, ZETA_VGPU_BUSY_CLOCKS, clocks - model->device_elapsed);
-    model->device_elapsed = clocks;
+    add_modelled(model, 0, ZETA_VGPU_GPU_CORE_CLOCKS, clocks);
+    add_modelled(model, 0, ZETA_VGPU_BUSY_CLOCKS, clocks);
     if (engine->config.publish == ZETA_VGPU_PUBLISH_EPOCH)
         publish_epoch_locked(engine);
     else

@@ -141,9 +141,7 @@ struct model {
     struct epoch *last[ZETA_VGPU_MAX_SUBSLICES];
     atomic_uint queued[ZETA_VGPU_MAX_SUBSLICES]; /* written under the lock */
     bool finished[ZETA_VGPU_MAX_SUBSLICES];
-    uint64_t elapsed[ZETA_VGPU_MAX_SUBSLICES]; /* clocks since the begin of the launch */
-    uint64_t device_elapsed;                   /* the largest of these */
-    struct epoch *spare;                       /* records to be used again */
+    struct epoch *spare; /* records to be used again */
     uint64_t snapshot[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
     /* Modelled part of the counters; written under the lock, read without by the owner. */
     atomic_uint_least64_t added[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    SIZE = 64, /* of the matrices */
+    SIZE = 96, /* of the matrices */
     SUBSLICES = 4
 };
 
@@ -23,7 +23,9 @@ struct observer {
     uint64_t publications;
     bool fell[SUBSLICES]; /* a counter went down */
     uint32_t epochs;
-    uint64_t digest; /* of all values in order */
+    uint64_t digest;         /* of all values in order */
+    struct totals epoch_end; /* of the last epoch */
+    bool overfull;           /* an epoch had a larger share of the clock than there is */
 };
 
 static void observe(void *user, uint32_t subslice, const uint64_t counters[ZETA_VGPU_COUNTER_COUNT])
@@ -48,10 +50,30 @@ static void observe_in_order(void *user, uint32_t subslice,
         observer->digest = (observer->digest ^ counters[i]) * UINT64_C(1099511628211);
 }
 
+/* What all subslices added to a counter since the last epoch. */
+static uint64_t added(const struct observer *observer, enum zeta_vgpu_counter counter)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < SUBSLICES; i++)
+        sum += observer->last.rows[i][counter] - observer->epoch_end.rows[i][counter];
+    return sum;
+}
+
 static void count_epoch(void *user, uint64_t core_clocks)
 {
     struct observer *observer = user;
+    struct zeta_vgpu_topology shape;
+    uint64_t eu_clocks;
 
+    zeta_vgpu_topology_default(&shape);
+    eu_clocks = added(observer, ZETA_VGPU_GPU_CORE_CLOCKS) * SUBSLICES * shape.eus_per_subslice;
+    observer->overfull |=
+        added(observer, ZETA_VGPU_EU_ACTIVE_CLOCKS) + added(observer, ZETA_VGPU_EU_STALL_CLOCKS) >
+        eu_clocks;
+    observer->overfull |=
+        added(observer, ZETA_VGPU_THREAD_CLOCKS) > eu_clocks * shape.threads_per_eu;
+    observer->epoch_end = observer->last;
     observer->epochs++;
     observer->digest = (observer->digest ^ core_clocks) * UINT64_C(1099511628211);
 }
@@ -252,6 +274,7 @@ static void publish__epochs__same_sequence_for_any_workers(void **state)
         for (uint32_t i = 0; i < SUBSLICES; i++)
             assert_false(observer.fell[i]);
         assert_int_equal(observer.publications, (uint64_t)observer.epochs * SUBSLICES);
+        assert_false(observer.overfull);
         if (workers == 1) {
             digest = observer.digest;
             epochs = observer.epochs;

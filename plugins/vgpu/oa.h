@@ -14,10 +14,14 @@
 
 #include <zeta/plugin.h>
 
+struct zeta_vgpu;
 struct zeta_vgpu_tile;
 
 /** Writes what is due in the streams of virtual time of a tile. Any thread. */
 void zeta_vgpu_oa_advance(struct zeta_vgpu_tile *tile);
+
+/** Closes the streams that the host left behind. */
+void zeta_vgpu_streams_abandon(struct zeta_vgpu *vgpu);
 
 /* Operations of struct zeta_plugin_metric_ops with the same names. */
 uint32_t zeta_vgpu_oa_symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,

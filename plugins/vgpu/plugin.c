@@ -134,6 +134,9 @@ static void destroy_vgpu(struct zeta_vgpu *vgpu)
 {
     if (!vgpu)
         return;
+    /* What the host did not destroy would run on in memory that is freed here. */
+    zeta_vgpu_queues_abandon(vgpu);
+    zeta_vgpu_streams_abandon(vgpu);
     for (uint32_t i = 0; i < vgpu->description.tiles; i++)
         zeta_vgpu_tile_finish(&vgpu->tiles[i]);
     zeta_softqueue_pool_destroy(vgpu->queues);
@@ -141,6 +144,7 @@ static void destroy_vgpu(struct zeta_vgpu *vgpu)
     zeta_vgpu_space_destroy(vgpu->space);
     zeta_vgpu_instance_detach(atomic_load(&vgpu->instance));
     pthread_mutex_destroy(&vgpu->instance_lock);
+    pthread_mutex_destroy(&vgpu->objects_lock);
     free(vgpu);
 }
 
@@ -164,6 +168,7 @@ static uint32_t create_vgpu(struct zeta_plugin *self, const struct zeta_vgpu_des
     vgpu->description = *d;
     vgpu->workers = count_workers(d);
     pthread_mutex_init(&vgpu->instance_lock, NULL);
+    pthread_mutex_init(&vgpu->objects_lock, NULL);
     for (uint32_t i = 0; i < d->tiles; i++)
         zeta_vgpu_tile_init(&vgpu->tiles[i], vgpu, i);
     zeta_vgpu_devices_init(vgpu);

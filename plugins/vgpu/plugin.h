@@ -53,6 +53,10 @@ struct zeta_vgpu {
     struct zeta_plugin_device devices[1 + ZETA_VGPU_MAX_TILES];
     struct zeta_vgpu_tile tiles[ZETA_VGPU_MAX_TILES];
 
+    pthread_mutex_t objects_lock; /**< guards the lists of what the host has; a leaf */
+    struct zeta_plugin_queue *first_queue;
+    struct zeta_plugin_stream *first_stream;
+
     _Atomic uint64_t launches;    /**< counted while fault.device_lost is set */
     _Atomic uint32_t queues_made; /**< gives queues their ids */
     atomic_bool lost;             /**< the whole device, by fault.device_lost */

@@ -14,8 +14,9 @@ struct zeta_plugin_queue {
     struct zeta_vgpu_tile *tile;
     struct zeta_softqueue *queue;
     uint32_t ordinal;
-    uint32_t context;      /* id in reports */
-    atomic_bool interrupt; /* set once, when the queue is destroyed */
+    uint32_t context;               /* id in reports */
+    atomic_bool interrupt;          /* set once, when the queue is destroyed */
+    struct zeta_plugin_queue *next; /* in the list of the device */
 
     pthread_mutex_t lock; /* guards the rest; a leaf */
     bool lost;
@@ -245,8 +246,24 @@ uint32_t zeta_vgpu_queue_create(struct zeta_plugin *self, struct zeta_plugin_dev
         free(queue);
         return result;
     }
+    pthread_mutex_lock(&vgpu->objects_lock);
+    queue->next = vgpu->first_queue;
+    vgpu->first_queue = queue;
+    pthread_mutex_unlock(&vgpu->objects_lock);
     *out_queue = queue;
     return ZETA_PLUGIN_SUCCESS;
+}
+
+static void leave_list(struct zeta_plugin_queue *queue)
+{
+    struct zeta_vgpu *vgpu = queue->vgpu;
+    struct zeta_plugin_queue **at = &vgpu->first_queue;
+
+    pthread_mutex_lock(&vgpu->objects_lock);
+    while (*at != queue)
+        at = &(*at)->next;
+    *at = queue->next;
+    pthread_mutex_unlock(&vgpu->objects_lock);
 }
 
 void zeta_vgpu_queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue *queue)
@@ -254,11 +271,18 @@ void zeta_vgpu_queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue 
     (void)self;
     if (!queue)
         return;
+    leave_list(queue);
     zeta_softqueue_destroy(queue->queue);
     if (queue->lost)
         atomic_fetch_sub(&queue->tile->lost_queues, 1);
     pthread_mutex_destroy(&queue->lock);
     free(queue);
+}
+
+void zeta_vgpu_queues_abandon(struct zeta_vgpu *vgpu)
+{
+    while (vgpu->first_queue)
+        zeta_vgpu_queue_destroy(vgpu->self, vgpu->first_queue);
 }
 
 uint32_t zeta_vgpu_queue_status(struct zeta_plugin *self, struct zeta_plugin_queue *queue)

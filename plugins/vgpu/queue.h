@@ -9,6 +9,8 @@
 
 #include <zeta/plugin.h>
 
+struct zeta_vgpu;
+
 /** Ordinals of the queue groups. */
 enum { ZETA_VGPU_QUEUES_COMPUTE, ZETA_VGPU_QUEUES_COPY, ZETA_VGPU_QUEUES_COUNT };
 
@@ -27,6 +29,9 @@ void zeta_vgpu_queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue 
 uint32_t zeta_vgpu_queue_submit(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
                                 const struct zeta_plugin_array *commands, void *cookie);
 void zeta_vgpu_queue_wake(struct zeta_plugin *self);
+
+/** Destroys the queues that the host left behind; what they had to do ends with DEVICE_LOST. */
+void zeta_vgpu_queues_abandon(struct zeta_vgpu *vgpu);
 uint32_t zeta_vgpu_queue_status(struct zeta_plugin *self, struct zeta_plugin_queue *queue);
 
 #endif

@@ -1,4 +1,5 @@
 /* Negotiation, the description of the device, settings, clocks, forks. */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -333,6 +334,51 @@ static void objects__two_of_one_library__independent(void **state)
     setenv("ZETA_VGPU_INSTANCE", "plugin.vgpu.device", 1);
 }
 
+static unsigned count_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    unsigned count = 0;
+
+    assert_non_null(tasks);
+    while (readdir(tasks))
+        count++;
+    closedir(tasks);
+    return count;
+}
+
+static void finish__queues_and_streams_left__stops_them(void **state)
+{
+    static const struct host_setting virtual_time[] = {{"clock", "virtual"}, {NULL, NULL}};
+    static struct zeta_plugin_event never; /* outlives a queue that would wait on */
+    struct zeta_plugin_event *waits[1] = {&never};
+    struct zeta_plugin_command waiting = host_command(ZETA_PLUGIN_COMMAND_BARRIER);
+    const unsigned threads = count_threads();
+
+    (void)state;
+    waiting.wait_events = waits;
+    waiting.wait_count = 1;
+    alarm(60); /* instead of waiting for ever */
+    for (unsigned i = 0; i < 4; i++) {
+        struct zeta_plugin_stream *stream;
+        struct zeta_plugin_queue *queue;
+        struct host_work work;
+        struct host host;
+
+        host_open(&host, i % 2 == 0 ? NULL : virtual_time);
+        queue = host_queue(&host, 0);
+        assert_int_equal(host_submit(&host, queue, &waiting, 1, &work), ZETA_PLUGIN_SUCCESS);
+        (void)host_queue(&host, 1);
+        assert_int_equal(host_stream(&host, "oa", 1000000, 1, NULL, &stream), 0);
+        host_close(&host);
+        assert_int_equal(work.done, 1);
+        assert_int_equal(work.result, ZETA_PLUGIN_DEVICE_LOST);
+    }
+    /* The kernel may show a thread for a moment after it was joined. */
+    while (count_threads() > threads)
+        host_sleep_ms(1);
+    alarm(0);
+}
+
 static void fork__with_queue_and_stream__child_begins_anew(void **state)
 {
     struct host host;
@@ -396,6 +442,7 @@ int main(void)
         cmocka_unit_test(device_file__bad_yaml__place_and_reason),
         cmocka_unit_test(clock__read_twice__one_clock_with_the_host),
         cmocka_unit_test(objects__two_of_one_library__independent),
+        cmocka_unit_test(finish__queues_and_streams_left__stops_them),
         cmocka_unit_test(fork__with_queue_and_stream__child_begins_anew),
     };
 

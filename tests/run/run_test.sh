@@ -194,6 +194,7 @@ case_matrix()
     for preset in release clang asan tsan; do
         called "^ctest --test-dir build/$preset"
     done
+    called "^ctest --test-dir build/fuzz .*-L fuzz"
     echo build/clang >"$work/failing"
     : >"$log"
     expect 1 ./run test matrix

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /*
  * Tiled matrix product C = A B of square matrices, row by row, n a multiple of 16.
  *

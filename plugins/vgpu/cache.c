@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include "cache.h"
 
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include "copy.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include "describe.h"
 
 #include <ctype.h>

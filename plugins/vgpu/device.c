@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include "device.h"
 
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include "elf.h"
 
 #include <elf.h>

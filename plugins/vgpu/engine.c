@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /*
  * Life of an engine: its hardware, its worker threads, and launches one after another. Worker w
  * owns the subslices with index mod workers = w and runs a round of each in turn.

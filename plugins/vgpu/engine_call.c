@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /*
  * What ecall does. Extended math runs on the host's libm in its default environment, as the
  * interpreter has left the hart's.

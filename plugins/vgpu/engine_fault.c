@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

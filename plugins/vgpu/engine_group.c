@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /*
  * One subslice: groups are dispatched while threads and shared local memory are free, then every
  * ready hart runs for a slice, in slot order, round after round. Nothing here looks at another

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /*
  * Epochs. Each subslice hands in a record of what it did whenever it has retired some ten
  * thousand instructions. When every subslice that still works has handed in its n-th record,

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /*
  * printf of kernels. The variable arguments of an RV64 function lie in 8-byte slots, one each,
  * and float is promoted to double; so the host formats conversion by conversion from the slots,

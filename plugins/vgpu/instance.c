@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include "instance.h"
 
 #include <dirent.h>

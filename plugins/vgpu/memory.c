@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include "memory.h"
 
 #include <pthread.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include "module.h"
 
 #include <stdlib.h>

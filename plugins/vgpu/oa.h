@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #ifndef ZETA_PLUGINS_VGPU_OA_H
 #define ZETA_PLUGINS_VGPU_OA_H
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include "oa_ring.h"
 
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>

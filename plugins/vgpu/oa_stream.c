@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include "oa_stream.h"
 
 #include <stdlib.h>

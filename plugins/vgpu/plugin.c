@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include "plugin.h"
 
 #include <stdarg.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #ifndef ZETA_PLUGINS_VGPU_PLUGIN_H
 #define ZETA_PLUGINS_VGPU_PLUGIN_H
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include "queue.h"
 
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /*
  * The interpreter loop. One label per instruction, reached by a computed goto at the end of the
  * one before; the only file with that extension, and with 128-bit integers.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include "rv64.h"
 
 #include <inttypes.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include "rv64_fp.h"
 
 #include <fenv.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include "space.h"
 
 #include <pthread.h>

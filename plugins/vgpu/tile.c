@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include "tile.h"
 
 #include <time.h>

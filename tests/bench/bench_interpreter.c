@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /*
  * Instructions per second of processor time of the virtual GPU, one worker, all counters on,
  * beside qemu-riscv64 executing the same machine code; then the tiled matrix product.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /* Any bytes as a kernel file: loaded, looked at and unloaded, or refused with a sentence. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include "qemu.h"
 
 #include <fcntl.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #ifndef ZETA_TESTS_VGPU_QEMU_H
 #define ZETA_TESTS_VGPU_QEMU_H
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include "rig.h"
 
 #include <stdio.h>

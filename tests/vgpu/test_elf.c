@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /* Files that are not what they should be: a sentence each, never a crash. */
 #include "rig.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /*
  * Counters: closed formulas of the matrix product, independence of the number of workers, and the
  * way they are published.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /* Kernels that go wrong: the launch says how and where, and the engine stays usable. */
 #include "rig.h"
 

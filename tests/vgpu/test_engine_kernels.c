@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /* Kernels that should work: results, ids, arguments, barriers, printf. */
 #include "rig.h"
 

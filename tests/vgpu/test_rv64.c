@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /* Decoder, disassembler, and how runs end and count. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /*
  * The same compiled programs as a kernel and under qemu-riscv64: integers, single and double
  * precision, atomics, rounding modes, NaN boxing, flags.

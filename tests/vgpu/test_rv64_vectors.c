@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /*
  * Random instructions with random registers, executed by the interpreter and by qemu-riscv64; all
  * registers, flags and memory must agree. Exit status 77 when there is no qemu or cross compiler.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

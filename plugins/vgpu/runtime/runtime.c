@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /*
  * What kernels link: printf, and the functions of OpenCL C under the names that compilers give
  * them. The rest of the runtime is inline in vgpu.h.

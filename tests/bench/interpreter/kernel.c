@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 #include "vgpu.h"
 
 #include "work.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /* The same work under qemu-riscv64: prints seconds of processor time and result bits for each loop.
  */
 #include <inttypes.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /*
  * Two loops of the kind that kernels consist of. Compiled once for RV64: the same object is
  * linked into a kernel file and into a program for qemu-riscv64.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /* Kernels that do what they should. */
 #include "vgpu.h"
 

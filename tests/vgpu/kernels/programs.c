@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /*
  * Small programs with one 64-bit result per line of work. Compiled twice: as a kernel, and with
  * PROGRAMS_FOR_LINUX as a program that writes the results to standard output under qemu-riscv64.

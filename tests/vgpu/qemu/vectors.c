@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /*
  * Runs instruction vectors on whatever executes this program: reads struct vector from standard
  * input, executes each instruction with the given registers, writes the registers afterwards.

@@ -247,98 +247,41 @@ struct operands {
  * The same computation in three formats. Volatile keeps the compiler from moving it past the
  * changes of the rounding mode and from folding it.
  */
-static float compute32(const struct operands *in)
-{
-    volatile float a = (float)in->a, b = (float)in->b, c = (float)in->c;
-    volatile float result;
-
-    switch (in->operation) {
-    case ADD:
-        result = a + b;
-        break;
-    case SUBTRACT:
-        result = a - b;
-        break;
-    case MULTIPLY:
-        result = a * b;
-        break;
-    case DIVIDE:
-        result = a / b;
-        break;
-    case SQUARE_ROOT:
-        result = sqrtf(a);
-        break;
-    case MULTIPLY_ADD:
-        result = fmaf(a, b, c);
-        break;
-    default:
-        result = a;
-        break;
+#define COMPUTE(name, type, square_root, multiply_add)                                             \
+    static type name(const struct operands *in)                                                    \
+    {                                                                                              \
+        volatile type a = (type)in->a, b = (type)in->b, c = (type)in->c;                           \
+        volatile type result;                                                                      \
+                                                                                                   \
+        switch (in->operation) {                                                                   \
+        case ADD:                                                                                  \
+            result = a + b;                                                                        \
+            break;                                                                                 \
+        case SUBTRACT:                                                                             \
+            result = a - b;                                                                        \
+            break;                                                                                 \
+        case MULTIPLY:                                                                             \
+            result = a * b;                                                                        \
+            break;                                                                                 \
+        case DIVIDE:                                                                               \
+            result = a / b;                                                                        \
+            break;                                                                                 \
+        case SQUARE_ROOT:                                                                          \
+            result = square_root(a);                                                               \
+            break;                                                                                 \
+        case MULTIPLY_ADD:                                                                         \
+            result = multiply_add(a, b, c);                                                        \
+            break;                                                                                 \
+        default:                                                                                   \
+            result = a;                                                                            \
+            break;                                                                                 \
+        }                                                                                          \
+        return result;                                                                             \
     }
-    return result;
-}
 
-static double compute64(const struct operands *in)
-{
-    volatile double a = (double)in->a, b = (double)in->b, c = (double)in->c;
-    volatile double result;
-
-    switch (in->operation) {
-    case ADD:
-        result = a + b;
-        break;
-    case SUBTRACT:
-        result = a - b;
-        break;
-    case MULTIPLY:
-        result = a * b;
-        break;
-    case DIVIDE:
-        result = a / b;
-        break;
-    case SQUARE_ROOT:
-        result = sqrt(a);
-        break;
-    case MULTIPLY_ADD:
-        result = fma(a, b, c);
-        break;
-    default:
-        result = a;
-        break;
-    }
-    return result;
-}
-
-static long double compute_wide(const struct operands *in)
-{
-    volatile long double a = in->a, b = in->b, c = in->c;
-    volatile long double result;
-
-    switch (in->operation) {
-    case ADD:
-        result = a + b;
-        break;
-    case SUBTRACT:
-        result = a - b;
-        break;
-    case MULTIPLY:
-        result = a * b;
-        break;
-    case DIVIDE:
-        result = a / b;
-        break;
-    case SQUARE_ROOT:
-        result = sqrtl(a);
-        break;
-    case MULTIPLY_ADD:
-        result = fmal(a, b, c);
-        break;
-    default:
-        result = a;
-        break;
-    }
-    return result;
-}
+COMPUTE(compute32, float, sqrtf, fmaf)
+COMPUTE(compute64, double, sqrt, fma)
+COMPUTE(compute_wide, long double, sqrtl, fmal)
 
 /*
  * True when @nearest, the result with ties to even, came from a tie and lies closer to zero than

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares what libzeta exports with the list that a person maintains (symbols.txt).
+"""Compares what a library exports with the list that a person maintains (symbols.txt).
 
 A symbol that appears or goes away is a change of the interface of the library, so the list changes
 in the same commit. Exit status: 0 equal, 1 different.

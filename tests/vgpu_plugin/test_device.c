@@ -15,15 +15,15 @@
 
 #include "host.h"
 
-#if defined(__SANITIZE_THREAD__)
-#define HAS_TSAN 1
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define NO_FORK_AMONG_THREADS 1
 #elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HAS_TSAN 1
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define NO_FORK_AMONG_THREADS 1
 #endif
 #endif
-#ifndef HAS_TSAN
-#define HAS_TSAN 0
+#ifndef NO_FORK_AMONG_THREADS
+#define NO_FORK_AMONG_THREADS 0
 #endif
 
 static struct zeta_plugin_device_properties properties_of(struct host *host,
@@ -389,8 +389,10 @@ static void fork__with_queue_and_stream__child_begins_anew(void **state)
     int status;
 
     (void)state;
-    if (HAS_TSAN)
-        skip(); /* the sanitizer allows no threads in such a child */
+    if (NO_FORK_AMONG_THREADS) {
+        print_message("skipped: the sanitizers do not follow a fork of a process with threads\n");
+        skip();
+    }
     host_open(&host, NULL);
     queue = host_queue(&host, 0);
     assert_int_equal(host_run(&host, queue, &barrier, 1), 0);

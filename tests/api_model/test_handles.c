@@ -5,6 +5,7 @@
  * made without the core being initialised.
  */
 #include "tests/api_model/handle_entries.h"
+#include "tests/sanitizer.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -19,16 +20,7 @@
 #define CHURN 3000u
 
 /* Every entry gets so many random values; fewer where each call takes a hundred times as long. */
-#if defined(__SANITIZE_THREAD__)
-#define RANDOM_VALUES 20000u
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define RANDOM_VALUES 20000u
-#endif
-#endif
-#ifndef RANDOM_VALUES
-#define RANDOM_VALUES 1000000u
-#endif
+#define RANDOM_VALUES (HAVE_THREAD_SANITIZER ? 20000u : 1000000u)
 
 #define MOST_THREADS 16
 

@@ -6,33 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/*
- * What sanitizers cannot do in the child of a process with threads: the one for threads cannot
- * follow a thread that the child starts; the allocator of the one for addresses does not know fork
- * and stays locked if another thread was inside it.
- */
-#if defined(__SANITIZE_THREAD__)
-#define HAVE_THREAD_SANITIZER 1
-#elif defined(__SANITIZE_ADDRESS__)
-#define HAVE_ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HAVE_THREAD_SANITIZER 1
-#elif __has_feature(address_sanitizer)
-#define HAVE_ADDRESS_SANITIZER 1
-#endif
-#endif
-
-#ifdef HAVE_THREAD_SANITIZER
-static const bool child_can_start_threads = false;
-#else
-static const bool child_can_start_threads = true;
-#endif
-#ifdef HAVE_ADDRESS_SANITIZER
-static const bool child_can_allocate = false;
-#else
-static const bool child_can_allocate = true;
-#endif
+#include "tests/sanitizer.h"
 
 /* Runs in the child, without cmocka: the number of the first check that failed, or 0. */
 static int check_child(const struct harness *h, ze_event_handle_t event,
@@ -65,7 +39,7 @@ static int check_child(const struct harness *h, ze_event_handle_t event,
         return 8;
     if (zeCommandListCreateImmediate(context, device, &queue, &own) != ZE_RESULT_SUCCESS)
         return 9;
-    if (child_can_start_threads &&
+    if (!NO_THREADS_AFTER_FORK &&
         zeCommandListAppendBarrier(own, NULL, 0, NULL) != ZE_RESULT_SUCCESS)
         return 10;
     /* The old handles stay refused after the fresh start. */
@@ -139,7 +113,7 @@ static void fork__parent_has_busy_threads__child_takes_no_old_lock(void **state)
     pthread_t threads[2];
     int failures = 0;
 
-    if (!child_can_allocate)
+    if (HAVE_ADDRESS_SANITIZER)
         skip();
     ze_event_pool_handle_t pool = harness_pool(h, 0, 1);
     ze_event_handle_t event = harness_event(pool, 0);

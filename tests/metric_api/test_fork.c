@@ -5,8 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/metric_api/sanitizer.h"
 #include "tests/metric_api/stream_bed.h"
+#include "tests/sanitizer.h"
 #include "zeta/zeta.h"
 
 static int set_up(void **state)

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "core/metric/reactor.h"
-#include "tests/metric_api/sanitizer.h"
+#include "tests/sanitizer.h"
 
 struct seen {
     _Atomic uint32_t readable;

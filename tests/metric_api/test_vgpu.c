@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "tests/metric_api/harness.h"
-#include "tests/metric_api/sanitizer.h"
+#include "tests/sanitizer.h"
 #include "zeta/zeta.h"
 
 #define RECORD_BYTES 256u

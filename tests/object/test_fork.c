@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "core/util/error.h"
+#include "tests/sanitizer.h"
 
 struct thing {
     struct zeta_object object;
@@ -112,10 +113,10 @@ static int limited_steps(const struct thing *parents)
 static void fork__address_space_limited__uses_a_smaller_range(void **state)
 {
     (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    print_message("sanitizers need all of the address space\n");
-    skip();
-#endif
+    if (HAVE_ADDRESS_SANITIZER || HAVE_THREAD_SANITIZER) {
+        print_message("skipped: sanitizers need all of the address space\n");
+        skip();
+    }
     assert_int_equal(run_in_child(limited_steps, create()), 0);
 }
 

@@ -1,6 +1,7 @@
 /* Kernels that should work: results, ids, arguments, barriers, printf. */
 #include "rig.h"
 
+#include "tests/sanitizer.h"
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
@@ -378,10 +379,10 @@ static void fork__child__works_with_its_own(void **state)
     int status;
     pid_t child;
 
-#if defined(__SANITIZE_THREAD__)
-    print_message("skipped: the thread sanitizer starts no threads after a fork\n");
-    skip();
-#endif
+    if (NO_THREADS_AFTER_FORK) {
+        print_message("skipped: the thread sanitizer starts no threads after a fork\n");
+        skip();
+    }
     assert_int_equal(rig_run(rig, "count", arguments, 1, 1), ZETA_VGPU_OK);
     child = fork();
     assert_true(child >= 0);

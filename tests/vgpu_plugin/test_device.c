@@ -14,17 +14,7 @@
 #include <cmocka.h>
 
 #include "host.h"
-
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define NO_FORK_AMONG_THREADS 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define NO_FORK_AMONG_THREADS 1
-#endif
-#endif
-#ifndef NO_FORK_AMONG_THREADS
-#define NO_FORK_AMONG_THREADS 0
-#endif
+#include "tests/sanitizer.h"
 
 static struct zeta_plugin_device_properties properties_of(struct host *host,
                                                           struct zeta_plugin_device *device)
@@ -389,7 +379,7 @@ static void fork__with_queue_and_stream__child_begins_anew(void **state)
     int status;
 
     (void)state;
-    if (NO_FORK_AMONG_THREADS) {
+    if (NO_FORK_OF_BUSY_THREADS) {
         print_message("skipped: the sanitizers do not follow a fork of a process with threads\n");
         skip();
     }

@@ -47,6 +47,7 @@ enum {
     ZETA_PLUGIN_OUT_OF_HOST_MEMORY = 0x70000002,
     ZETA_PLUGIN_OUT_OF_DEVICE_MEMORY = 0x70000003,
     ZETA_PLUGIN_MODULE_BUILD_FAILURE = 0x70000004,
+    ZETA_PLUGIN_MODULE_LINK_FAILURE = 0x70000005,
     ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS = 0x70010000,
     ZETA_PLUGIN_NOT_AVAILABLE = 0x70010001,
     ZETA_PLUGIN_DEPENDENCY_UNAVAILABLE = 0x70020000,
@@ -87,6 +88,7 @@ struct zeta_plugin_module;
 struct zeta_plugin_kernel;
 struct zeta_plugin_queue;
 struct zeta_plugin_stream;
+struct zeta_plugin_physical;
 
 /* ------------------------------------------------------------------------------------------------
  * Host services
@@ -301,6 +303,25 @@ struct zeta_plugin_device_ops {
 /** Where an allocation lives. Numerically ze_memory_type_t. */
 enum { ZETA_PLUGIN_MEMORY_HOST = 1, ZETA_PLUGIN_MEMORY_DEVICE = 2, ZETA_PLUGIN_MEMORY_SHARED = 3 };
 
+/**
+ * A piece of memory as another process can get it: bytes of a descriptor that can be mapped.
+ * After memory_export() the host owns the descriptor and closes it.
+ */
+struct zeta_plugin_share {
+    uint64_t struct_size;
+    int32_t descriptor;
+    uint32_t kind; /**< ZETA_PLUGIN_MEMORY_* of the allocation */
+    uint64_t offset_bytes;
+    uint64_t size_bytes;
+};
+
+/** How a mapped range may be used, numerically ze_memory_access_attribute_t. */
+enum {
+    ZETA_PLUGIN_ACCESS_NONE = 0,
+    ZETA_PLUGIN_ACCESS_READ_WRITE = 1,
+    ZETA_PLUGIN_ACCESS_READ = 2
+};
+
 struct zeta_plugin_memory_desc {
     uint64_t struct_size;
     uint32_t kind;        /**< ZETA_PLUGIN_MEMORY_* */
@@ -321,6 +342,25 @@ struct zeta_plugin_module_desc {
     struct zeta_plugin_string build_flags;
     struct zeta_plugin_array constant_ids;    /**< of uint32_t */
     struct zeta_plugin_array constant_values; /**< of pointers to the values, same count */
+    struct zeta_plugin_array parts; /**< of struct zeta_plugin_module_part: further images of the
+                                         same format that make one program with the first */
+};
+
+/** One more image of a program that is given in several, with its own flags and constants. */
+struct zeta_plugin_module_part {
+    uint64_t struct_size;
+    const uint8_t *image;
+    uint64_t image_bytes;
+    struct zeta_plugin_string build_flags;
+    struct zeta_plugin_array constant_ids;
+    struct zeta_plugin_array constant_values;
+};
+
+/** Which symbols a list of module_symbols() holds. */
+enum {
+    ZETA_PLUGIN_SYMBOL_IMPORT = 0,  /**< named, not defined here, not linked yet */
+    ZETA_PLUGIN_SYMBOL_EXPORT = 1,  /**< functions and globals that other modules may use */
+    ZETA_PLUGIN_SYMBOL_FUNCTION = 2 /**< functions whose address can be asked for */
 };
 
 /** Receives build log text piece by piece during module_create. */
@@ -510,6 +550,59 @@ struct zeta_plugin_compute_ops {
     void (*wake)(struct zeta_plugin *self);
     /** SUCCESS, or DEVICE_LOST after a command of this queue faulted. Any time. Cheap. */
     uint32_t (*queue_status)(struct zeta_plugin *self, struct zeta_plugin_queue *queue);
+
+    /**
+     * Gives an allocation of memory_allocate() in a form that another process can import. base is
+     * what memory_allocate() gave. Optional, with memory_import().
+     */
+    uint32_t (*memory_export)(struct zeta_plugin *self, void *base,
+                              struct zeta_plugin_share *out_share);
+    /**
+     * Maps memory that another process exported; memory_free() ends it. The descriptor stays the
+     * host's. INVALID_ARGUMENT when it is not what memory_export() gives.
+     */
+    uint32_t (*memory_import)(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                              const struct zeta_plugin_share *share, void **out_address);
+
+    /**
+     * Virtual memory: ranges of addresses, physical memory, and mappings between them. Optional,
+     * all or none. Addresses and sizes are multiples of the page; the host checks that ranges are
+     * reserved, and that what is mapped lies inside both sides.
+     */
+    uint64_t (*virtual_page_bytes)(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                   uint64_t size_bytes);
+    uint32_t (*virtual_reserve)(struct zeta_plugin *self, void *wanted, uint64_t size_bytes,
+                                void **out_address);
+    uint32_t (*virtual_free)(struct zeta_plugin *self, void *address, uint64_t size_bytes);
+    /** kind is ZETA_PLUGIN_MEMORY_DEVICE or _HOST; device is null for host memory. */
+    uint32_t (*physical_create)(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                uint32_t kind, uint64_t size_bytes,
+                                struct zeta_plugin_physical **out_physical);
+    void (*physical_destroy)(struct zeta_plugin *self, struct zeta_plugin_physical *physical);
+    uint32_t (*virtual_map)(struct zeta_plugin *self, void *address, uint64_t size_bytes,
+                            struct zeta_plugin_physical *physical, uint64_t offset_bytes,
+                            uint32_t access);
+    uint32_t (*virtual_unmap)(struct zeta_plugin *self, void *address, uint64_t size_bytes);
+    uint32_t (*virtual_access)(struct zeta_plugin *self, void *address, uint64_t size_bytes,
+                               uint32_t access);
+
+    /** Address of a function by name; INVALID_FUNCTION_NAME if there is none. Optional. */
+    uint32_t (*module_function)(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                                struct zeta_plugin_string name, void **out_address);
+    /**
+     * Names of a kind (ZETA_PLUGIN_SYMBOL_*), an array of struct zeta_plugin_string, valid until
+     * the module is linked or destroyed. Optional; absent: modules have no symbols.
+     */
+    uint32_t (*module_symbols)(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                               uint32_t kind, struct zeta_plugin_array *out_names);
+    /**
+     * Resolves the imports of each module with the exports of all of them. modules is an array of
+     * struct zeta_plugin_module pointers; the log says what is missing. A module may be linked
+     * once; the modules that it took something from live longer than it does (the host sees to
+     * that). MODULE_LINK_FAILURE when something is missing. Optional, with module_symbols().
+     */
+    uint32_t (*module_link)(struct zeta_plugin *self, const struct zeta_plugin_array *modules,
+                            const struct zeta_plugin_log_sink *log);
 };
 
 /* ------------------------------------------------------------------------------------------------

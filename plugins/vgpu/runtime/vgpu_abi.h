@@ -98,6 +98,15 @@ struct vgpu_kernel_info {
     uint32_t argument_count;
     uint32_t argument_block_bytes;
     /* struct vgpu_argument_info arguments[argument_count] */
+    /* struct vgpu_kernel_extra, when record_bytes has room for it behind the arguments */
+};
+
+/** What compilers know about a kernel beyond what it takes to run it. */
+struct vgpu_kernel_extra {
+    uint64_t attributes;  /* address of a terminated string: source attributes, blank separated; 0:
+                             none */
+    uint32_t spill_bytes; /* of private_bytes, for values that found no register; 0: unknown */
+    uint32_t reserved;    /* 0 */
 };
 
 /** Distance from the begin of an image to the window of shared local memory. */

@@ -89,6 +89,31 @@ static uint32_t no_module_global(ZETA_UNUSED struct zeta_plugin *self,
     return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
 }
 
+static uint32_t no_module_function(ZETA_UNUSED struct zeta_plugin *self,
+                                   ZETA_UNUSED struct zeta_plugin_module *module,
+                                   ZETA_UNUSED struct zeta_plugin_string name,
+                                   ZETA_UNUSED void **out_address)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+/* A plugin that does not know of symbols has modules without any. */
+static uint32_t no_module_symbols(ZETA_UNUSED struct zeta_plugin *self,
+                                  ZETA_UNUSED struct zeta_plugin_module *module,
+                                  ZETA_UNUSED uint32_t kind, struct zeta_plugin_array *out_names)
+{
+    *out_names = (struct zeta_plugin_array){0};
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* And so nothing is missing in them. */
+static uint32_t no_module_link(ZETA_UNUSED struct zeta_plugin *self,
+                               ZETA_UNUSED const struct zeta_plugin_array *modules,
+                               ZETA_UNUSED const struct zeta_plugin_log_sink *log)
+{
+    return ZETA_PLUGIN_SUCCESS;
+}
+
 static uint32_t no_kernel_create(ZETA_UNUSED struct zeta_plugin *self,
                                  ZETA_UNUSED struct zeta_plugin_module *module,
                                  ZETA_UNUSED struct zeta_plugin_string name,
@@ -157,6 +182,9 @@ const struct zeta_plugin_compute_ops zeta_stub_compute_ops = {
     .submit = no_submit,
     .wake = no_wake,
     .queue_status = no_queue_status,
+    .module_function = no_module_function,
+    .module_symbols = no_module_symbols,
+    .module_link = no_module_link,
 };
 
 /* Nothing to add to the set files of the manifest. */

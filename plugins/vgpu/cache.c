@@ -89,16 +89,25 @@ void zeta_vgpu_l1_access_slow(struct zeta_vgpu_l1 *l1, uint64_t line, bool write
     log_add(&l1->log, line, l1->eu, false);
 }
 
+bool zeta_vgpu_icache_grow(struct zeta_vgpu_icache *icache, uint32_t count)
+{
+    uint8_t *present;
+
+    if (count <= icache->count)
+        return true;
+    present = realloc(icache->present, count);
+    if (!present)
+        return false;
+    memset(present + icache->count, 0, count - icache->count);
+    icache->present = present;
+    icache->count = count;
+    return true;
+}
+
 bool zeta_vgpu_icache_reset(struct zeta_vgpu_icache *icache, uint32_t count)
 {
-    if (count > icache->count) {
-        uint8_t *present = realloc(icache->present, count);
-
-        if (!present)
-            return false;
-        icache->present = present;
-        icache->count = count;
-    }
+    if (!zeta_vgpu_icache_grow(icache, count))
+        return false;
     memset(icache->present, 0, icache->count);
     memset(icache->lines, 0, sizeof(icache->lines));
     return true;

@@ -81,6 +81,9 @@ struct zeta_vgpu_icache {
 /** Empties the cache and makes it fit @count instructions; false when memory is short. */
 bool zeta_vgpu_icache_reset(struct zeta_vgpu_icache *icache, uint32_t count);
 
+/** Makes it fit @count instructions and keeps what is in it; false when memory is short. */
+bool zeta_vgpu_icache_grow(struct zeta_vgpu_icache *icache, uint32_t count);
+
 void zeta_vgpu_icache_finish(struct zeta_vgpu_icache *icache);
 
 /** Brings in the lines of the block of @length (1 or more) instructions; returns the misses. */

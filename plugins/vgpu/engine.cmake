@@ -4,6 +4,7 @@ add_library(vgpu_engine STATIC
     elf.c
     engine.c
     engine_call.c
+    engine_code.c
     engine_fault.c
     engine_group.c
     engine_image.c

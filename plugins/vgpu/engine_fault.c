@@ -96,7 +96,7 @@ static void write_message(const struct subslice *subslice, struct zeta_vgpu_faul
     char instruction[112];
     char address[48] = "";
 
-    describe_instruction(&launch->image->code, fault->pc, instruction, sizeof(instruction));
+    describe_instruction(subslice->context.code, fault->pc, instruction, sizeof(instruction));
     if (fault->reason != ZETA_VGPU_FAULT_ILLEGAL_INSTRUCTION &&
         fault->reason != ZETA_VGPU_FAULT_BREAKPOINT && fault->reason != ZETA_VGPU_FAULT_ABORT)
         (void)snprintf(address, sizeof(address), " at %s0x%" PRIx64,

@@ -58,6 +58,7 @@ void zeta_vgpu_subslice_finish(struct subslice *subslice)
 {
     zeta_vgpu_l1_finish(&subslice->l1);
     zeta_vgpu_icache_finish(&subslice->icache);
+    free(subslice->others);
     free(subslice->harts);
     free(subslice->cpus);
     free(subslice->groups);
@@ -91,15 +92,12 @@ static void clear_residents(struct subslice *subslice)
 
 bool zeta_vgpu_subslice_begin(struct subslice *subslice)
 {
-    const struct zeta_rv64_code *code = &subslice->engine->launch->image->code;
-
     clear_residents(subslice);
     subslice->next_group = subslice->index;
     subslice->finished = false;
     subslice->epoch_instructions = 0;
-    subslice->context.code = code;
     zeta_rv64_memory_flush(&subslice->memory);
-    return zeta_vgpu_icache_reset(&subslice->icache, code->count + 1);
+    return zeta_vgpu_code_begin(subslice);
 }
 
 /* The id of a group from its position; x runs fastest. */
@@ -310,6 +308,10 @@ static bool handle_stop(struct subslice *subslice, struct hart *hart, enum zeta_
         end_hart(subslice, hart);
         return false;
     }
+    if (stop == ZETA_RV64_STOP_LEFT) {
+        zeta_vgpu_code_enter(subslice, hart->cpu->pc);
+        return true;
+    }
     if (stop != ZETA_RV64_STOP_ECALL) {
         reason = zeta_vgpu_fault_reason_of(subslice, hart, stop, address);
         zeta_vgpu_fault_raise(subslice, hart, reason, hart->cpu->pc, address);
@@ -336,8 +338,10 @@ static void enter_hart(struct subslice *subslice, struct hart *hart)
 
     if (generation != subslice->space_generation) {
         zeta_rv64_memory_flush(&subslice->memory);
+        zeta_vgpu_code_forget(subslice);
         subslice->space_generation = generation;
     }
+    zeta_vgpu_code_enter(subslice, hart->cpu->pc);
     subslice->l1.eu = hart->slot % topology->eus_per_subslice;
     zeta_rv64_window_set(&subslice->memory.slm, zeta_vgpu_image_slm(engine->launch->image),
                          engine->group_slm_bytes,

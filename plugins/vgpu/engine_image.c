@@ -92,11 +92,15 @@ static enum zeta_vgpu_result publish_ranges(struct zeta_vgpu_image *image,
 {
     for (uint32_t i = 0; i < image->elf.segment_count; i++) {
         const struct zeta_vgpu_segment *segment = &image->elf.segments[i];
+        const void *begin = (void *)(uintptr_t)loaded(image, segment->address);
+        bool added =
+            i == image->elf.text
+                ? zeta_vgpu_space_add_code(image->space, begin, segment->memory_bytes, &image->code)
+                : zeta_vgpu_space_add(image->space, begin, segment->memory_bytes,
+                                      segment->writable ? ZETA_VGPU_ACCESS_WRITE
+                                                        : ZETA_VGPU_ACCESS_READ);
 
-        if (!zeta_vgpu_space_add(image->space, (void *)(uintptr_t)loaded(image, segment->address),
-                                 segment->memory_bytes,
-                                 segment->writable ? ZETA_VGPU_ACCESS_WRITE
-                                                   : ZETA_VGPU_ACCESS_READ))
+        if (!added)
             return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory to register segment %u", i);
         image->ranges_added++;
     }

@@ -6,6 +6,7 @@
  *
  *   engine.c        life of an engine, worker threads, launches
  *   engine_group.c  one subslice: dispatch of groups, slices, barriers
+ *   engine_code.c   which image's code a hart is in
  *   engine_call.c   ecalls: extended math and the rest
  *   engine_print.c  printf of kernels
  *   engine_model.c  epochs: shared cache, cycle model, publishing
@@ -88,6 +89,12 @@ struct group {
     uint32_t slm_slot;
 };
 
+/* Code outside of the launch's image that a hart of a subslice came to. */
+struct other_code {
+    const struct zeta_rv64_code *code;
+    uint32_t icache_first;
+};
+
 /* What a subslice did in an epoch; replayed through L3 and the cycle model. */
 struct epoch {
     struct epoch *next;
@@ -113,7 +120,10 @@ struct subslice {
     struct zeta_rv64_memory memory;
     struct zeta_rv64_context context;
     uint32_t reader;           /* its worker's number in the space */
-    uint64_t space_generation; /* under which memory's pages were found */
+    uint64_t space_generation; /* under which memory's pages and other code were found */
+    struct other_code *others; /* of this launch */
+    uint32_t other_count;
+    uint32_t icache_used; /* instructions that have a place in the instruction cache */
     /* Work of the launch */
     uint64_t next_group; /* linear index of the next group to dispatch */
     struct group *groups;
@@ -205,6 +215,17 @@ bool zeta_vgpu_subslice_begin(struct subslice *subslice);
  * its end or that of an epoch. At the end of the work the subslice is finished.
  */
 void zeta_vgpu_subslice_round(struct subslice *subslice);
+
+/* engine_code.c */
+
+/** Before a launch: only the code of its image is known. False when memory is short. */
+bool zeta_vgpu_code_begin(struct subslice *subslice);
+
+/** Drops what is known of other code; for when the space has changed. */
+void zeta_vgpu_code_forget(struct subslice *subslice);
+
+/** Points the context at the code that holds @pc; at that of the launch when there is none. */
+void zeta_vgpu_code_enter(struct subslice *subslice, uint64_t pc);
 
 /* engine_model.c */
 

@@ -231,12 +231,19 @@ static bool branch_taken(uint32_t op, uint64_t a, uint64_t b)
     }
 }
 
+/* A jump that keeps the address behind it. */
+static bool links(const struct zeta_rv64_insn *insn)
+{
+    return (insn->original == RV64_OP_JAL || insn->original == RV64_OP_JALR) && insn->rd != 32;
+}
+
 /* Simulates the fetch of the block at @insn; returns the misses. */
 static uint32_t fetch_block(struct zeta_rv64_context *context, const struct zeta_rv64_insn *insn)
 {
     uint32_t length = (uint16_t)insn->low;
 
-    return zeta_vgpu_icache_fill(context->icache, insn->index, length ? length : 1);
+    return zeta_vgpu_icache_fill(context->icache, context->icache_first + insn->index,
+                                 length ? length : 1);
 }
 
 static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t high)
@@ -558,7 +565,7 @@ enum zeta_rv64_stop zeta_rv64_run(struct zeta_rv64_hart *hart, struct zeta_rv64_
     };
     const struct zeta_rv64_code *code = context->code;
     const struct zeta_rv64_insn *insns = code->insns;
-    const uint8_t *present = context->icache->present;
+    const uint8_t *present = context->icache->present + context->icache_first;
     struct zeta_rv64_memory *memory = context->memory;
     struct zeta_rv64_counts counts = {0};
     struct zeta_rv64_fp_saved saved = zeta_rv64_fp_enter(hart);
@@ -826,7 +833,15 @@ jump_out:
     }
     if (target % 4 != 0)
         STOP(ZETA_RV64_STOP_MISALIGNED_JUMP, target);
-    STOP(ZETA_RV64_STOP_FETCH, target);
+    if (!context->has_code || !context->has_code(context->user, target))
+        STOP(ZETA_RV64_STOP_FETCH, target);
+    if (links(ip)) {
+        RD = code->begin + ((uint64_t)ip->index + 1) * 4;
+        counts.calls++;
+    }
+    hart->pc = target;
+    stop = ZETA_RV64_STOP_LEFT;
+    goto leave_at_pc;
 
 atomic_read_fault:
     counts.atomics--;

@@ -65,6 +65,7 @@ enum zeta_rv64_stop {
     ZETA_RV64_STOP_SLICE,  /**< slice used up; pc is the next instruction */
     ZETA_RV64_STOP_ECALL,  /**< pc is behind the ecall */
     ZETA_RV64_STOP_RETURN, /**< jump to the address that ends the hart */
+    ZETA_RV64_STOP_LEFT,   /**< jumped to code elsewhere; pc is there */
     ZETA_RV64_STOP_EBREAK, /**< pc is at the instruction, as for all below */
     ZETA_RV64_STOP_ILLEGAL,
     ZETA_RV64_STOP_READ,
@@ -90,6 +91,10 @@ struct zeta_rv64_context {
     const struct zeta_rv64_code *code;
     struct zeta_rv64_memory *memory;
     struct zeta_vgpu_icache *icache;
+    uint32_t icache_first; /**< number of the code's first instruction there; whole lines */
+    /** True when there is code at @target, outside of @code; NULL: there is no other. */
+    bool (*has_code)(void *user, uint64_t target);
+    void *user;
     struct zeta_rv64_counts counts; /**< of the last run */
     uint64_t stop_address;          /**< of a fault: access or jump target */
 };

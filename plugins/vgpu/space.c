@@ -76,7 +76,8 @@ static bool grow_locked(struct zeta_vgpu_space *space)
     return true;
 }
 
-static bool add_locked(struct zeta_vgpu_space *space, uint64_t begin, uint64_t end, bool writable)
+static bool add_locked(struct zeta_vgpu_space *space, uint64_t begin, uint64_t end, bool writable,
+                       const struct zeta_rv64_code *code)
 {
     size_t index = first_behind_locked(space, begin);
     struct zeta_vgpu_range *range;
@@ -91,6 +92,7 @@ static bool add_locked(struct zeta_vgpu_space *space, uint64_t begin, uint64_t e
     range->begin = begin;
     range->end = end;
     range->writable = writable;
+    range->code = code;
     /* The offset inside a page is kept, so that lines are cut as they are on the host. */
     range->model_begin = space->next_model + begin % 4096;
     space->next_model = (range->model_begin + (end - begin) + MODEL_ALIGNMENT - 1) /
@@ -98,8 +100,8 @@ static bool add_locked(struct zeta_vgpu_space *space, uint64_t begin, uint64_t e
     return true;
 }
 
-bool zeta_vgpu_space_add(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes,
-                         enum zeta_vgpu_access access)
+static bool add(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes,
+                bool writable, const struct zeta_rv64_code *code)
 {
     uint64_t first = (uintptr_t)begin;
     bool added;
@@ -107,9 +109,21 @@ bool zeta_vgpu_space_add(struct zeta_vgpu_space *space, const void *begin, uint6
     if (size_bytes == 0 || first + size_bytes < first)
         return false;
     pthread_rwlock_wrlock(&space->lock);
-    added = add_locked(space, first, first + size_bytes, access == ZETA_VGPU_ACCESS_WRITE);
+    added = add_locked(space, first, first + size_bytes, writable, code);
     pthread_rwlock_unlock(&space->lock);
     return added;
+}
+
+bool zeta_vgpu_space_add(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes,
+                         enum zeta_vgpu_access access)
+{
+    return add(space, begin, size_bytes, access == ZETA_VGPU_ACCESS_WRITE, NULL);
+}
+
+bool zeta_vgpu_space_add_code(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes,
+                              const struct zeta_rv64_code *code)
+{
+    return add(space, begin, size_bytes, false, code);
 }
 
 /* Waits until no reader works with what it found before @generation. */

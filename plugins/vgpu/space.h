@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct zeta_rv64_code;
 struct zeta_vgpu_space;
 
 /** Most threads that can execute on one space at the same time. */
@@ -28,6 +29,7 @@ struct zeta_vgpu_range {
      * added, so cache counters do not change with the host's address layout.
      */
     uint64_t model_begin;
+    const struct zeta_rv64_code *code; /**< what is executed here; NULL: it is no code */
 };
 
 /** An empty space, or NULL without memory. */
@@ -44,6 +46,13 @@ void zeta_vgpu_space_destroy(struct zeta_vgpu_space *space);
  */
 bool zeta_vgpu_space_add(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes,
                          enum zeta_vgpu_access access);
+
+/**
+ * The same for readable memory that holds code, in its decoded form, which may be freed once the
+ * range was removed.
+ */
+bool zeta_vgpu_space_add_code(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes,
+                              const struct zeta_rv64_code *code);
 
 /**
  * Takes away the range that begins at @begin; false when there is none.

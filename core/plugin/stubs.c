@@ -165,6 +165,89 @@ static uint32_t no_queue_status(ZETA_UNUSED struct zeta_plugin *self,
     return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
 }
 
+static uint32_t no_memory_export(ZETA_UNUSED struct zeta_plugin *self, ZETA_UNUSED void *base,
+                                 ZETA_UNUSED struct zeta_plugin_share *out_share)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint32_t no_memory_import(ZETA_UNUSED struct zeta_plugin *self,
+                                 ZETA_UNUSED struct zeta_plugin_device *device,
+                                 ZETA_UNUSED struct zeta_plugin_share *share,
+                                 ZETA_UNUSED void **out_address)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+/* No page size: there is no virtual memory. */
+static uint64_t no_virtual_page_bytes(ZETA_UNUSED struct zeta_plugin *self,
+                                      ZETA_UNUSED struct zeta_plugin_device *device,
+                                      ZETA_UNUSED uint64_t size_bytes)
+{
+    return 0;
+}
+
+static uint32_t no_virtual_reserve(ZETA_UNUSED struct zeta_plugin *self, ZETA_UNUSED void *wanted,
+                                   ZETA_UNUSED uint64_t size_bytes, ZETA_UNUSED void **out_address)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint32_t no_virtual_range(ZETA_UNUSED struct zeta_plugin *self, ZETA_UNUSED void *address,
+                                 ZETA_UNUSED uint64_t size_bytes)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint32_t no_range_access(ZETA_UNUSED struct zeta_plugin *self, ZETA_UNUSED void *address,
+                                ZETA_UNUSED uint64_t size_bytes, ZETA_UNUSED uint32_t access)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint32_t no_physical_create(ZETA_UNUSED struct zeta_plugin *self,
+                                   ZETA_UNUSED struct zeta_plugin_device *device,
+                                   ZETA_UNUSED uint32_t kind, ZETA_UNUSED uint64_t size_bytes,
+                                   ZETA_UNUSED struct zeta_plugin_physical **out_physical)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static void no_physical_destroy(ZETA_UNUSED struct zeta_plugin *self,
+                                ZETA_UNUSED struct zeta_plugin_physical *physical)
+{
+}
+
+static uint32_t no_virtual_map(ZETA_UNUSED struct zeta_plugin *self, ZETA_UNUSED void *address,
+                               ZETA_UNUSED uint64_t size_bytes,
+                               ZETA_UNUSED struct zeta_plugin_physical *physical,
+                               ZETA_UNUSED uint64_t offset_bytes, ZETA_UNUSED uint32_t access)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint32_t no_physical_export(ZETA_UNUSED struct zeta_plugin *self,
+                                   ZETA_UNUSED struct zeta_plugin_physical *physical,
+                                   ZETA_UNUSED struct zeta_plugin_share *out_share)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint32_t no_physical_import(ZETA_UNUSED struct zeta_plugin *self,
+                                   ZETA_UNUSED struct zeta_plugin_device *device,
+                                   ZETA_UNUSED struct zeta_plugin_share *share,
+                                   ZETA_UNUSED struct zeta_plugin_physical **out_physical)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint32_t no_memory_unused(ZETA_UNUSED struct zeta_plugin *self,
+                                 ZETA_UNUSED struct zeta_plugin_device *device,
+                                 ZETA_UNUSED uint64_t *out_bytes)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
 const struct zeta_plugin_compute_ops zeta_stub_compute_ops = {
     .struct_size = sizeof(struct zeta_plugin_compute_ops),
     .memory_allocate = no_memory_allocate,
@@ -182,9 +265,23 @@ const struct zeta_plugin_compute_ops zeta_stub_compute_ops = {
     .submit = no_submit,
     .wake = no_wake,
     .queue_status = no_queue_status,
+    .memory_export = no_memory_export,
+    .memory_import = no_memory_import,
+    .virtual_page_bytes = no_virtual_page_bytes,
+    .virtual_reserve = no_virtual_reserve,
+    .virtual_free = no_virtual_range,
+    .physical_create = no_physical_create,
+    .physical_destroy = no_physical_destroy,
+    .virtual_map = no_virtual_map,
+    .virtual_unmap = no_virtual_range,
+    .virtual_access = no_range_access,
     .module_function = no_module_function,
     .module_symbols = no_module_symbols,
     .module_link = no_module_link,
+    .physical_export = no_physical_export,
+    .physical_import = no_physical_import,
+    .memory_adopt = no_range_access,
+    .memory_unused = no_memory_unused,
 };
 
 /* Nothing to add to the set files of the manifest. */

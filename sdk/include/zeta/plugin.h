@@ -305,7 +305,8 @@ enum { ZETA_PLUGIN_MEMORY_HOST = 1, ZETA_PLUGIN_MEMORY_DEVICE = 2, ZETA_PLUGIN_M
 
 /**
  * A piece of memory as another process can get it: bytes of a descriptor that can be mapped.
- * After memory_export() the host owns the descriptor and closes it.
+ * After an export the host owns the descriptor and closes it. The memory stays as long as this
+ * descriptor, a copy of it, or an import of it is open in any process.
  */
 struct zeta_plugin_share {
     uint64_t struct_size;
@@ -313,6 +314,7 @@ struct zeta_plugin_share {
     uint32_t kind; /**< ZETA_PLUGIN_MEMORY_* of the allocation */
     uint64_t offset_bytes;
     uint64_t size_bytes;
+    uint64_t token; /**< the plugin's own mark of the file, not 0; compared at an import */
 };
 
 /** How a mapped range may be used, numerically ze_memory_access_attribute_t. */
@@ -328,6 +330,8 @@ struct zeta_plugin_memory_desc {
     uint32_t ordinal;     /**< of the device's memories */
     uint64_t size_bytes;  /**< > 0 */
     uint64_t align_bytes; /**< a power of two, or 0 for the default */
+    uint32_t access;      /**< ZETA_PLUGIN_ACCESS_READ: kernels only read it; else they write too */
+    uint32_t reserved;
 };
 
 /** Forms of a module image. */
@@ -558,11 +562,13 @@ struct zeta_plugin_compute_ops {
     uint32_t (*memory_export)(struct zeta_plugin *self, void *base,
                               struct zeta_plugin_share *out_share);
     /**
-     * Maps memory that another process exported; memory_free() ends it. The descriptor stays the
-     * host's. INVALID_ARGUMENT when it is not what memory_export() gives.
+     * Maps memory that another process (or this one) exported; memory_free() ends it. The
+     * descriptor stays the host's. With size_bytes 0 only the descriptor is known; the plugin finds
+     * the rest and fills it in. INVALID_ARGUMENT when it is not what an export gives, or the memory
+     * was freed since.
      */
     uint32_t (*memory_import)(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                              const struct zeta_plugin_share *share, void **out_address);
+                              struct zeta_plugin_share *share, void **out_address);
 
     /**
      * Virtual memory: ranges of addresses, physical memory, and mappings between them. Optional,
@@ -603,6 +609,24 @@ struct zeta_plugin_compute_ops {
      */
     uint32_t (*module_link)(struct zeta_plugin *self, const struct zeta_plugin_array *modules,
                             const struct zeta_plugin_log_sink *log);
+
+    /** As memory_export() and memory_import(), for physical memory. Optional, with virtual_*. */
+    uint32_t (*physical_export)(struct zeta_plugin *self, struct zeta_plugin_physical *physical,
+                                struct zeta_plugin_share *out_share);
+    uint32_t (*physical_import)(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                struct zeta_plugin_share *share,
+                                struct zeta_plugin_physical **out_physical);
+    /**
+     * Lets kernels use memory that the application got elsewhere (heap, stack, a file), at its own
+     * address; memory_free() ends that and leaves the memory alone. Whole pages. access is
+     * ZETA_PLUGIN_ACCESS_READ or _READ_WRITE. INVALID_ARGUMENT when it is not there, cannot be
+     * used so, or overlaps memory that kernels can use already. Optional.
+     */
+    uint32_t (*memory_adopt)(struct zeta_plugin *self, void *address, uint64_t size_bytes,
+                             uint32_t access);
+    /** Bytes of the device's memory that nobody has. Any time. Optional. */
+    uint32_t (*memory_unused)(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                              uint64_t *out_bytes);
 };
 
 /* ------------------------------------------------------------------------------------------------

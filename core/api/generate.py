@@ -11,7 +11,10 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from generator import entries, handle_table, headers, pages, reader, strings, tables  # noqa: E402
+import yaml  # noqa: E402
+
+from generator import (core_api, entries, handle_table, headers, pages, reader,  # noqa: E402
+                       strings, tables, trace)
 from generator.model import NAMESPACES, ModelError  # noqa: E402
 
 
@@ -26,7 +29,31 @@ def read_names(path):
     return names
 
 
-def outputs(model, implemented, own):
+def read_reasons(path):
+    """Function name -> why it is not supported."""
+    with open(path, encoding="utf-8") as stream:
+        groups = yaml.safe_load(stream)
+    reasons = {}
+    for group in groups:
+        for name in group["functions"]:
+            if name in reasons:
+                raise ModelError(f"{path}: {name} stands there twice")
+            reasons[name] = group["why"]
+    return reasons
+
+
+def check_names(model, options, implemented, reasons):
+    """Every function of the core API is implemented or has a reason, never both."""
+    for path, names in ((options.implemented, implemented), (options.unsupported, reasons)):
+        unknown = [name for name in names if name not in model.functions]
+        if unknown:
+            raise ModelError(f"{path}: no such function: {', '.join(unknown)}")
+    both = sorted(set(implemented) & set(reasons))
+    if both:
+        raise ModelError(f"{options.unsupported}: {', '.join(both)} stand in implemented.txt too")
+
+
+def outputs(model, implemented, own, reasons):
     """Relative path -> text of everything that is generated."""
     files = {}
     for namespace in NAMESPACES:
@@ -34,8 +61,10 @@ def outputs(model, implemented, own):
         files[f"include/level_zero/{namespace}_ddi.h"] = headers.ddi_header(model, namespace)
         files[f"core/api/entries_{namespace}.c"] = entries.entries(model, namespace)
     files["core/api/zeta_impl.h"] = entries.impl_header(model)
-    files["core/api/stubs.c"] = entries.stubs(model, set(implemented))
-    files["core/api/test_stubs.c"] = entries.stubs(model, set())
+    files["core/api/zeta_functions.h"] = trace.functions_header(model)
+    files["core/api/callback_places.c"] = trace.places(model)
+    files["core/api/stubs.c"] = entries.stubs(model, set(implemented), reasons)
+    files["core/api/test_stubs.c"] = entries.stubs(model, set(), reasons)
     files["core/api/test_handle_entries.c"] = handle_table.handle_table(model)
     files["core/api/getters.c"] = tables.getters(model)
     files["core/api/sysman.c"] = tables.sysman_getters(model)
@@ -44,6 +73,7 @@ def outputs(model, implemented, own):
     files["core/api/zeta.map"] = tables.export_map(model, own)
     files["core/api/zeta_strings.h"] = strings.strings_header(model)
     files["core/api/zeta_strings.c"] = strings.strings_source(model)
+    files["share/doc/zeta/core-api.md"] = core_api.page(model, set(implemented), reasons)
     for name, text in pages.pages(model, implemented).items():
         files[f"share/doc/zeta/api/{name}"] = text
     return files
@@ -66,16 +96,16 @@ def main():
     parser.add_argument("--output", required=True, help="build folder to write into")
     parser.add_argument("--model", default=os.path.join(here, "model"))
     parser.add_argument("--implemented", default=os.path.join(here, "implemented.txt"))
+    parser.add_argument("--unsupported", default=os.path.join(here, "unsupported.yaml"))
     parser.add_argument("--own", default=os.path.join(here, "zeta_functions.txt"))
     parser.add_argument("--stamp", help="file to touch at the end")
     options = parser.parse_args()
 
     model = reader.load(options.model)
     implemented = read_names(options.implemented)
-    unknown = [name for name in implemented if name not in model.functions]
-    if unknown:
-        raise ModelError(f"{options.implemented}: no such function: {', '.join(unknown)}")
-    for path, text in outputs(model, implemented, read_names(options.own)).items():
+    reasons = read_reasons(options.unsupported)
+    check_names(model, options, implemented, reasons)
+    for path, text in outputs(model, implemented, read_names(options.own), reasons).items():
         write_if_changed(os.path.join(options.output, path), text)
     if options.stamp:
         with open(options.stamp, "w", encoding="utf-8"):

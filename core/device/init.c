@@ -9,6 +9,7 @@
 #include "core/object/object.h"
 #include "core/plugin/host.h"
 #include "core/settings/settings.h"
+#include "core/trace/trace.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "core/util/log.h"
@@ -40,6 +41,7 @@ static void start_anew_in_child(void)
     uint32_t ready = ZETA_CORE_READY;
 
     generation = fresh;
+    zeta_trace_forget();
     atomic_store(&metrics_wanted, false);
     atomic_compare_exchange_strong(&zeta_core_state_word, &ready, ZETA_CORE_FORKED);
 }
@@ -56,6 +58,7 @@ static void watch_forks(void)
 ZETA_AT_UNLOAD static void mark_dead(void)
 {
     atomic_store(&zeta_core_state_word, ZETA_CORE_DEAD);
+    zeta_trace_close();
     zeta_dispatch_set_valid(false);
     zeta_object_close();
 }

@@ -8,7 +8,8 @@
  *                    otherwise:      zeta_trace_begin, check_zeFoo, zeta_trace_end
  *
  * Listeners are API tracers (zetTracerExp..., core/trace/tracer.c) and the recorder of ZETA_TRACE
- * (core/trace/sink.h). Lists are replaced, never changed, and reclaimed when no call can hold one.
+ * (core/trace/sink.h). Lists are replaced, never changed, and reclaimed when no call can hold one
+ * (core/trace/holder.h). A call never waits and takes no lock.
  */
 #ifndef ZETA_CORE_TRACE_TRACE_H
 #define ZETA_CORE_TRACE_TRACE_H
@@ -22,11 +23,14 @@
 
 #include "zeta_functions.h" /* generated: enum zeta_function, ZETA_FUNCTION_COUNT */
 
-/** Listeners of one function, in the order in which they were enabled. Never changes. */
+struct zeta_trace_holder;
+struct zeta_trace_thread;
+
+/** Listeners of one function, in the order in which they were added. Never changes. */
 struct zeta_trace_list;
 
-/** Who listens to each function; null: nobody. */
-extern const struct zeta_trace_list *_Atomic zeta_trace_points[ZETA_FUNCTION_COUNT];
+/** Who listens to each function (struct zeta_trace_list); null: nobody. */
+extern const void *_Atomic zeta_trace_points[ZETA_FUNCTION_COUNT];
 
 /** True if somebody listens to the function; one load. */
 static inline bool zeta_trace_wanted(enum zeta_function function)
@@ -34,31 +38,39 @@ static inline bool zeta_trace_wanted(enum zeta_function function)
     return atomic_load_explicit(&zeta_trace_points[function], memory_order_relaxed) != NULL;
 }
 
+/** Listeners of a call whose slots are part of struct zeta_trace_call. */
+#define ZETA_TRACE_SLOTS 8
+
 /** One call that is listened to; on the stack of its entry. Members are for core/trace/trace.c. */
 struct zeta_trace_call {
     const struct zeta_trace_list *list;
-    enum zeta_function function;
+    struct zeta_trace_thread *thread;
+    struct zeta_trace_holder *holder;
     void *arguments;
-    void *slots[8]; /**< what listeners keep between begin and end */
-    void **more;    /**< slots of further listeners, or null */
+    enum zeta_function function;
+    uint32_t generation;           /**< of the process that began the call */
+    void **more;                   /**< slots of further listeners */
+    void *slots[ZETA_TRACE_SLOTS]; /**< what listeners keep between begin and end */
 };
 
 /**
- * Tells the listeners that a call begins.
+ * Tells the listeners, in the order in which they were added, that a call begins.
  *
  * @arguments  address of a struct of pointers to the arguments, in their order: the ..._params_t of
- *             the function where the API has one, an array of void pointers otherwise. Listeners
- *             may change the arguments.
- * False: the call is not traced after all (nobody listens any more, or this thread is inside a
- * callback), and zeta_trace_end() must not be called. No lock is held while listeners run.
+ *             the function where the API has one, an array of void pointers otherwise; null for a
+ *             function without arguments. Listeners may change the arguments.
+ *
+ * False: the call is not traced after all, and zeta_trace_end() must not be called: nobody listens
+ * any more, this thread is inside a callback, or there is no memory. No lock is held while
+ * listeners run.
  */
 bool zeta_trace_begin(struct zeta_trace_call *call, enum zeta_function function, void *arguments);
 
-/** Tells the listeners of zeta_trace_begin() that the call is over. */
+/** Tells the listeners of zeta_trace_begin(), in the same order, that the call is over. */
 void zeta_trace_end(struct zeta_trace_call *call, ze_result_t result);
 
 /**
- * Who listens. Both functions run on the thread of the call; calls that they make themselves are
+ * Who listens. begin() and end() run on the thread of the call; calls that they make themselves are
  * not traced. A begin is always followed by its end.
  */
 struct zeta_trace_listener {
@@ -72,24 +84,38 @@ struct zeta_trace_listener {
 };
 
 /**
- * Adds a listener behind those that there are. It lives until zeta_trace_wait() returned after its
- * removal. Errors: OUT_OF_HOST_MEMORY. Any thread; takes a lock of core/trace.
+ * Adds a listener behind those that there are; it must not be there already. It has to live until
+ * it was removed and zeta_trace_is_idle() is true or zeta_trace_wait() returned.
+ * Errors: OUT_OF_HOST_MEMORY (nothing was added). Any thread; takes the lock of core/trace, under
+ * which wants() runs.
  */
 ze_result_t zeta_trace_add(struct zeta_trace_listener *listener);
 
-/** Removes a listener: calls that begin later do not see it. Never waits. Any thread. */
+/**
+ * Removes a listener: calls that begin later do not see it. Never waits for calls, never fails.
+ * Any thread, also inside callbacks.
+ */
 void zeta_trace_remove(struct zeta_trace_listener *listener);
 
+/** True when no call is under way that told a removed listener of its begin. Any thread. */
+bool zeta_trace_is_idle(const struct zeta_trace_listener *listener);
+
 /**
- * Waits until no call is under way that told a removed listener of its begin. Must not be called
- * from inside a callback; zeta_trace_inside() tells.
+ * Waits until a removed listener is idle. Must not be called from inside a callback, whose own call
+ * it would wait for; zeta_trace_inside() tells.
  */
 void zeta_trace_wait(const struct zeta_trace_listener *listener);
 
 /** True while this thread runs a listener. */
 bool zeta_trace_inside(void);
 
-/** Drops all listeners without calling or waiting: for a child of fork(). Only async-safe steps. */
+/**
+ * Drops all listeners without calling or waiting: for a child of fork(). Only async-safe steps.
+ * A call during which the process forked still tells its listeners of its end.
+ */
 void zeta_trace_forget(void);
+
+/** Drops all listeners when the library is unloaded; calls under way are not touched. */
+void zeta_trace_close(void);
 
 #endif

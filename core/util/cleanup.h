@@ -22,6 +22,9 @@
 /** Marks a function argument that an interface demands and an implementation does not need. */
 #define ZETA_UNUSED __attribute__((unused))
 
+/** Keeps a function that seldom runs out of the way of its callers. */
+#define ZETA_COLD __attribute__((cold, noinline))
+
 /** Marks the function that runs when the library is unloaded or the process exits. */
 #define ZETA_AT_UNLOAD __attribute__((destructor))
 

@@ -4,7 +4,7 @@ An entry comes in three layers:
 
     zeFoo        exported, for programs that link to the library; only calls the next one
     entry_zeFoo  hidden, what dispatch tables and zeDriverGetExtensionFunctionAddress hand out;
-                 tracing of API calls goes around the call it makes
+                 goes through traced_zeFoo (trace.py) if somebody listens to its calls
     check_zeFoo  static: validation, then impl_zeFoo
 
 Tables never hold the address of an exported function: a loader exports the same names earlier in
@@ -16,6 +16,7 @@ live), handles in arrays, required pointers, enums and flags, then the relations
 
 import re
 
+from . import trace
 from .headers import prototype
 
 _BANNER = "/* Generated from core/api/model. */\n"
@@ -23,8 +24,11 @@ _BANNER = "/* Generated from core/api/model. */\n"
 _INCLUDES = """
 #include "core/api/check.h"
 #include "core/object/object.h"
+#include "core/trace/trace.h"
+#include "core/util/cleanup.h"
 #include "zeta_impl.h"
 """
+
 
 def arguments(function):
     return ", ".join(p.name for p in function.params)
@@ -151,7 +155,10 @@ def entries(model, namespace):
         out.append(f"\nstatic {prototype('check_' + function.name, function)}\n{{\n"
                    f"{validation(model, function)}"
                    f"    return impl_{function.name}({arguments(function)});\n}}\n"
+                   f"{trace.traced(model, function)}"
                    f"\n{prototype('entry_' + function.name, function)}\n{{\n"
+                   f"    if (zeta_trace_wanted({trace.enumerator(function)}))\n"
+                   f"        return traced_{function.name}({arguments(function)});\n"
                    f"    return check_{function.name}({arguments(function)});\n}}\n"
                    f"\nZE_APIEXPORT {prototype(function.name, function)}\n{{\n"
                    f"    return entry_{function.name}({arguments(function)});\n}}\n")
@@ -176,21 +183,25 @@ def impl_header(model):
     return "".join(out)
 
 
-def _unsupported(function):
-    call = f"zeta_check_unsupported(\"{function.name}\");\n"
+def _unsupported(function, reasons):
+    why = reasons.get(function.name, "it is not implemented yet")
+    call = f"zeta_check_unsupported(\"{function.name}\", \"{why}\");\n"
     if function.returns == "ze_result_t":
         return f"    return {call}"
     return f"    (void){call}    return NULL;\n"
 
 
-def stubs(model, implemented):
-    """Text of the C file with an impl_* for every function that has none of its own."""
+def stubs(model, implemented, reasons):
+    """Text of the C file with an impl_* for every function that has none of its own.
+
+    reasons: function name -> why it is not offered.
+    """
     out = [_BANNER, "#include \"zeta_impl.h\"\n\n#include \"core/api/check.h\"\n"]
     for function in model.functions.values():
         if function.name in implemented:
             continue
         unused = "".join(f"    (void){p.name};\n" for p in function.params)
         out.append(f"\n{prototype('impl_' + function.name, function)}\n{{\n{unused}"
-                   f"{_unsupported(function)}}}\n")
+                   f"{_unsupported(function, reasons)}}}\n")
     return "".join(out)
 

@@ -1,0 +1,338 @@
+#include "core/trace/trace.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/trace/holder.h"
+#include "core/util/error.h"
+
+/* Waiting for calls to end: the first pause, and the longest one. */
+#define SHORT_PAUSE_NS (20L * 1000)
+#define LONG_PAUSE_NS (1000L * 1000)
+
+struct zeta_trace_list {
+    struct zeta_trace_list *next; /* of the retired or spare lists; for writers */
+    uint32_t count;
+    struct zeta_trace_listener *listeners[];
+};
+
+/* What a thread has of its own. The holder is valid in the process of this generation. */
+struct zeta_trace_thread {
+    uint32_t generation;
+    bool inside;
+    struct zeta_trace_holder *holder;
+};
+
+/*
+ * What writers have, under their lock. A list of n listeners has n - 1 spare ones, of 1 to n - 1
+ * listeners, made when the listeners were added: so a removal needs no memory and cannot fail.
+ */
+struct writers {
+    pthread_mutex_t lock;
+    struct zeta_trace_list *retired; /* replaced, perhaps in use by calls */
+    struct zeta_trace_list *spare[ZETA_FUNCTION_COUNT];
+};
+
+#define FRESH_WRITERS                                                                              \
+    {                                                                                              \
+        .lock = PTHREAD_MUTEX_INITIALIZER                                                          \
+    }
+
+const void *_Atomic zeta_trace_points[ZETA_FUNCTION_COUNT];
+
+static struct writers writers = FRESH_WRITERS;
+static _Atomic uint32_t generation = 1;
+static _Thread_local struct zeta_trace_thread this_thread;
+
+/* ---- calls --------------------------------------------------------------------------------- */
+
+/*
+ * A holder for a call of a thread that has none yet, or whose own is in use: by a call that ran
+ * code of the application, which calls again.
+ */
+static struct zeta_trace_holder *other_holder(struct zeta_trace_thread *thread)
+{
+    struct zeta_trace_holder *holder = zeta_trace_holder_claim();
+    uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
+
+    if (holder && thread->generation != now) {
+        thread->generation = now;
+        thread->holder = holder;
+    }
+    return holder;
+}
+
+static inline struct zeta_trace_holder *holder_for(struct zeta_trace_thread *thread)
+{
+    if (thread->generation == atomic_load_explicit(&generation, memory_order_relaxed) &&
+        !atomic_load_explicit(&thread->holder->held, memory_order_relaxed))
+        return thread->holder;
+    return other_holder(thread);
+}
+
+static void end_hold(struct zeta_trace_thread *thread, struct zeta_trace_holder *holder)
+{
+    zeta_trace_drop(holder);
+    if (holder != thread->holder)
+        zeta_trace_holder_release(holder);
+}
+
+/* Slots of the listeners that find no room in the call. */
+static bool more_slots(struct zeta_trace_holder *holder, uint32_t count)
+{
+    if (count > holder->more_count) {
+        void **more = realloc(holder->more, count * sizeof(*more));
+
+        if (!more)
+            return false;
+        holder->more = more;
+        holder->more_count = count;
+    }
+    memset(holder->more, 0, count * sizeof(*holder->more));
+    return true;
+}
+
+static inline void **slot_of(struct zeta_trace_call *call, uint32_t index)
+{
+    return index < ZETA_TRACE_SLOTS ? &call->slots[index] : &call->more[index - ZETA_TRACE_SLOTS];
+}
+
+bool zeta_trace_begin(struct zeta_trace_call *call, enum zeta_function function, void *arguments)
+{
+    struct zeta_trace_thread *thread = &this_thread;
+
+    if (thread->inside)
+        return false;
+    struct zeta_trace_holder *holder = holder_for(thread);
+    if (!holder)
+        return false;
+    const struct zeta_trace_list *list = zeta_trace_hold(holder, &zeta_trace_points[function]);
+    if (!list ||
+        (list->count > ZETA_TRACE_SLOTS && !more_slots(holder, list->count - ZETA_TRACE_SLOTS))) {
+        end_hold(thread, holder);
+        return false;
+    }
+    call->list = list;
+    call->thread = thread;
+    call->holder = holder;
+    call->arguments = arguments;
+    call->function = function;
+    call->generation = thread->generation;
+    call->more = holder->more;
+    thread->inside = true;
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (i < ZETA_TRACE_SLOTS)
+            call->slots[i] = NULL;
+        list->listeners[i]->begin(list->listeners[i], function, arguments, slot_of(call, i));
+    }
+    thread->inside = false;
+    return true;
+}
+
+void zeta_trace_end(struct zeta_trace_call *call, ze_result_t result)
+{
+    const struct zeta_trace_list *list = call->list;
+
+    call->thread->inside = true;
+    for (uint32_t i = 0; i < list->count; i++)
+        list->listeners[i]->end(list->listeners[i], call->function, call->arguments, result,
+                                slot_of(call, i));
+    call->thread->inside = false;
+    /* A child of fork() that comes back from its parent's call: the holder is nobody's any more. */
+    if (call->generation == atomic_load_explicit(&generation, memory_order_relaxed))
+        end_hold(call->thread, call->holder);
+}
+
+bool zeta_trace_inside(void)
+{
+    return this_thread.inside;
+}
+
+/* ---- writers ------------------------------------------------------------------------------- */
+
+static struct zeta_trace_list *make_list(uint32_t count)
+{
+    struct zeta_trace_list *list;
+
+    list = malloc(sizeof(*list) + count * sizeof(list->listeners[0]));
+    if (list) {
+        list->next = NULL;
+        list->count = count;
+    }
+    return list;
+}
+
+static const struct zeta_trace_list *list_of(size_t function)
+{
+    return atomic_load_explicit(&zeta_trace_points[function], memory_order_relaxed);
+}
+
+static bool contains(const struct zeta_trace_list *list, const struct zeta_trace_listener *listener)
+{
+    for (uint32_t i = 0; list && i < list->count; i++) {
+        if (list->listeners[i] == listener)
+            return true;
+    }
+    return false;
+}
+
+static void push(struct zeta_trace_list **stack, struct zeta_trace_list *list)
+{
+    list->next = *stack;
+    *stack = list;
+}
+
+static struct zeta_trace_list *pop(struct zeta_trace_list **stack)
+{
+    struct zeta_trace_list *list = *stack;
+
+    *stack = list->next;
+    return list;
+}
+
+/* Frees the retired lists that no call uses. */
+static void reclaim_locked(void)
+{
+    struct zeta_trace_list **link = &writers.retired;
+
+    while (*link) {
+        if (zeta_trace_is_held(*link))
+            link = &(*link)->next;
+        else
+            free(pop(link));
+    }
+}
+
+static void publish_locked(size_t function, const struct zeta_trace_list *list)
+{
+    const struct zeta_trace_list *old = atomic_exchange(&zeta_trace_points[function], list);
+
+    if (old)
+        push(&writers.retired, (struct zeta_trace_list *)old);
+}
+
+/* The list of a function with one more listener; and a spare one for when a listener leaves. */
+static struct zeta_trace_list *extend(size_t function, struct zeta_trace_listener *listener,
+                                      struct zeta_trace_list **spares)
+{
+    const struct zeta_trace_list *old = list_of(function);
+    uint32_t count = old ? old->count : 0;
+    struct zeta_trace_list *list = make_list(count + 1);
+    struct zeta_trace_list *spare = count ? make_list(count) : NULL;
+
+    if (!list || (count && !spare)) {
+        free(list);
+        free(spare);
+        return NULL;
+    }
+    if (old)
+        memcpy(list->listeners, old->listeners, count * sizeof(list->listeners[0]));
+    list->listeners[count] = listener;
+    if (spare)
+        push(spares, spare);
+    return list;
+}
+
+ze_result_t zeta_trace_add(struct zeta_trace_listener *listener)
+{
+    struct zeta_trace_list *lists[ZETA_FUNCTION_COUNT] = {0};
+    struct zeta_trace_list *spares[ZETA_FUNCTION_COUNT] = {0};
+    bool complete = true;
+
+    (void)pthread_mutex_lock(&writers.lock);
+    for (size_t i = 0; i < ZETA_FUNCTION_COUNT && complete; i++) {
+        if (!listener->wants(listener, (enum zeta_function)i))
+            continue;
+        lists[i] = extend(i, listener, &spares[i]);
+        complete = lists[i] != NULL;
+    }
+    zeta_trace_barrier_init();
+    for (size_t i = 0; i < ZETA_FUNCTION_COUNT; i++) {
+        if (!complete) {
+            free(lists[i]);
+            free(spares[i]);
+        } else if (lists[i]) {
+            if (spares[i])
+                push(&writers.spare[i], spares[i]);
+            publish_locked(i, lists[i]);
+        }
+    }
+    zeta_trace_barrier();
+    reclaim_locked();
+    (void)pthread_mutex_unlock(&writers.lock);
+    if (!complete)
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                          "no memory for the lists of those who trace API calls");
+    return ZE_RESULT_SUCCESS;
+}
+
+/* The list of a function without a listener that it has. */
+static struct zeta_trace_list *reduce_locked(size_t function,
+                                             const struct zeta_trace_listener *listener)
+{
+    const struct zeta_trace_list *old = list_of(function);
+    struct zeta_trace_list *list;
+    uint32_t count = 0;
+
+    if (old->count == 1)
+        return NULL;
+    list = pop(&writers.spare[function]);
+    for (uint32_t i = 0; i < old->count; i++) {
+        if (old->listeners[i] != listener)
+            list->listeners[count++] = old->listeners[i];
+    }
+    return list;
+}
+
+void zeta_trace_remove(struct zeta_trace_listener *listener)
+{
+    (void)pthread_mutex_lock(&writers.lock);
+    for (size_t i = 0; i < ZETA_FUNCTION_COUNT; i++) {
+        if (contains(list_of(i), listener))
+            publish_locked(i, reduce_locked(i, listener));
+    }
+    zeta_trace_barrier();
+    reclaim_locked();
+    (void)pthread_mutex_unlock(&writers.lock);
+}
+
+bool zeta_trace_is_idle(const struct zeta_trace_listener *listener)
+{
+    bool idle = true;
+
+    (void)pthread_mutex_lock(&writers.lock);
+    reclaim_locked();
+    for (const struct zeta_trace_list *list = writers.retired; list && idle; list = list->next)
+        idle = !contains(list, listener);
+    (void)pthread_mutex_unlock(&writers.lock);
+    return idle;
+}
+
+void zeta_trace_wait(const struct zeta_trace_listener *listener)
+{
+    struct timespec pause = {.tv_nsec = SHORT_PAUSE_NS};
+
+    while (!zeta_trace_is_idle(listener)) {
+        (void)nanosleep(&pause, NULL);
+        if (pause.tv_nsec < LONG_PAUSE_NS)
+            pause.tv_nsec *= 2;
+    }
+}
+
+void zeta_trace_close(void)
+{
+    for (size_t i = 0; i < ZETA_FUNCTION_COUNT; i++)
+        atomic_store(&zeta_trace_points[i], NULL);
+}
+
+void zeta_trace_forget(void)
+{
+    static const struct writers fresh = FRESH_WRITERS;
+
+    zeta_trace_close();
+    zeta_trace_holders_forget();
+    atomic_fetch_add(&generation, 1);
+    writers = fresh;
+}

@@ -40,10 +40,8 @@ ze_result_t zeta_check_relation(const char *function, ze_result_t result, const 
     return zeta_error(result, "%s: %s", function, sentence);
 }
 
-ze_result_t zeta_check_unsupported(const char *function)
+ze_result_t zeta_check_unsupported(const char *function, const char *why)
 {
-    return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                      "%s is not implemented in this version of Zeta; "
-                      "zeDriverGetExtensionProperties lists the extensions that are",
-                      function);
+    return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "%s is not supported: %s", function,
+                      why);
 }

@@ -41,7 +41,7 @@ ze_result_t zeta_check_enum(const char *function, const char *parameter, uint32_
 /** result, with the sentence of the model about the relation of arguments that does not hold. */
 ze_result_t zeta_check_relation(const char *function, ze_result_t result, const char *sentence);
 
-/** UNSUPPORTED_FEATURE: the function has no implementation in this version. */
-ze_result_t zeta_check_unsupported(const char *function);
+/** UNSUPPORTED_FEATURE, with the reason of core/api/unsupported.yaml. Both are static strings. */
+ze_result_t zeta_check_unsupported(const char *function, const char *why);
 
 #endif

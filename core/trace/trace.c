@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "core/trace/holder.h"
+#include "core/util/cleanup.h"
 #include "core/util/error.h"
 
 /* Waiting for calls to end: the first pause, and the longest one. */
@@ -90,7 +91,6 @@ static bool more_slots(struct zeta_trace_holder *holder, uint32_t count)
         holder->more = more;
         holder->more_count = count;
     }
-    memset(holder->more, 0, count * sizeof(*holder->more));
     return true;
 }
 
@@ -99,10 +99,24 @@ static inline void **slot_of(struct zeta_trace_call *call, uint32_t index)
     return index < ZETA_TRACE_SLOTS ? &call->slots[index] : &call->more[index - ZETA_TRACE_SLOTS];
 }
 
-bool zeta_trace_begin(struct zeta_trace_call *call, enum zeta_function function, void *arguments)
+static void tell_begin(struct zeta_trace_call *call)
 {
-    struct zeta_trace_thread *thread = &this_thread;
+    const struct zeta_trace_list *list = call->list;
 
+    call->thread->inside = true;
+    for (uint32_t i = 0; i < list->count; i++) {
+        void **slot = slot_of(call, i);
+
+        *slot = NULL;
+        list->listeners[i]->begin(list->listeners[i], call->function, call->arguments, slot);
+    }
+    call->thread->inside = false;
+}
+
+/* Apart from zeta_trace_begin(), so that the address of the thread's data is asked for once. */
+ZETA_NOINLINE static bool begin_on(struct zeta_trace_thread *thread, struct zeta_trace_call *call,
+                                   enum zeta_function function, void *arguments)
+{
     if (thread->inside)
         return false;
     struct zeta_trace_holder *holder = holder_for(thread);
@@ -121,14 +135,13 @@ bool zeta_trace_begin(struct zeta_trace_call *call, enum zeta_function function,
     call->function = function;
     call->generation = thread->generation;
     call->more = holder->more;
-    thread->inside = true;
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (i < ZETA_TRACE_SLOTS)
-            call->slots[i] = NULL;
-        list->listeners[i]->begin(list->listeners[i], function, arguments, slot_of(call, i));
-    }
-    thread->inside = false;
+    tell_begin(call);
     return true;
+}
+
+bool zeta_trace_begin(struct zeta_trace_call *call, enum zeta_function function, void *arguments)
+{
+    return begin_on(&this_thread, call, function, arguments);
 }
 
 void zeta_trace_end(struct zeta_trace_call *call, ze_result_t result)

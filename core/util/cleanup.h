@@ -22,6 +22,9 @@
 /** Marks a function argument that an interface demands and an implementation does not need. */
 #define ZETA_UNUSED __attribute__((unused))
 
+/** Keeps a function apart from its callers. */
+#define ZETA_NOINLINE __attribute__((noinline))
+
 /** Keeps a function that seldom runs out of the way of its callers. */
 #define ZETA_COLD __attribute__((cold, noinline))
 

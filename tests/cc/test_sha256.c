@@ -1,4 +1,5 @@
-/* Digests against the examples of FIPS 180-4, and around the lengths where padding needs a block. */
+/* Digests against the examples of FIPS 180-4, and around the lengths where padding needs a block.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -10,6 +10,25 @@
 
 enum { LATENCY_MATH = 8, REGISTER_A0 = 10, REGISTER_A7 = 17, REGISTER_FA0 = 10 };
 
+/* The reciprocal of a root must be better than a double: its error counts log2 of the operand
+ * times. */
+static double root(double a, double n)
+{
+    double size = (double)powl(fabsl((long double)a), 1.0L / (long double)n);
+
+    if (n == 0 || (a < 0 && fmod(n, 2) == 0))
+        return NAN;
+    return fmod(n, 2) == 0 ? size : copysign(size, a);
+}
+
+/* The sign of the gamma function, which lgamma would write to a variable of the process. */
+static double gamma_logarithm(double a)
+{
+    int sign;
+
+    return lgamma_r(a, &sign);
+}
+
 static double math64(enum vgpu_math function, double a, double b)
 {
     switch (function) {
@@ -61,8 +80,28 @@ static double math64(enum vgpu_math function, double a, double b)
         return ceil(a);
     case VGPU_MATH_ROUND:
         return round(a);
-    default:
+    case VGPU_MATH_TRUNC:
         return trunc(a);
+    case VGPU_MATH_EXP10:
+        return exp10(a);
+    case VGPU_MATH_ASINH:
+        return asinh(a);
+    case VGPU_MATH_ACOSH:
+        return acosh(a);
+    case VGPU_MATH_ATANH:
+        return atanh(a);
+    case VGPU_MATH_ERF:
+        return erf(a);
+    case VGPU_MATH_ERFC:
+        return erfc(a);
+    case VGPU_MATH_TGAMMA:
+        return tgamma(a);
+    case VGPU_MATH_LGAMMA:
+        return gamma_logarithm(a);
+    case VGPU_MATH_REMAINDER:
+        return remainder(a, b);
+    default:
+        return root(a, b);
     }
 }
 

@@ -140,6 +140,10 @@ static void start_hart(struct subslice *subslice, struct hart *hart, struct grou
     }
     thread->work_dimensions = engine->work_dimensions;
     thread->hardware_thread = hardware_thread(subslice, hart);
+    thread->local_begin = zeta_vgpu_image_slm(launch->image);
+    thread->local_bytes = engine->group_slm_bytes;
+    thread->private_begin = hart->stack_begin;
+    thread->private_bytes = engine->config.topology.stack_bytes;
     hart->cpu->pc = launch->kernel->entry;
     hart->cpu->x[1] = ZETA_RV64_RETURN_ADDRESS;
     hart->cpu->x[2] = block;

@@ -24,6 +24,11 @@ struct vgpu_thread {
     uint64_t local_id[3];
     uint32_t work_dimensions; /* 1..3: the last dimension with more than one item */
     uint32_t hardware_thread; /* six bits each: thread, EU, subslice, slice, tile from bit 0 up */
+    /* Where shared local and private memory lie, for who has a pointer to anything. */
+    uint64_t local_begin;
+    uint64_t local_bytes;
+    uint64_t private_begin;
+    uint64_t private_bytes;
 };
 
 /** ecall numbers, in a7. Arguments in a0.. or fa0.., result in a0 or fa0. */
@@ -63,7 +68,17 @@ enum vgpu_math {
     VGPU_MATH_CEIL,
     VGPU_MATH_ROUND,
     VGPU_MATH_TRUNC,
-    VGPU_MATH_COUNT
+    VGPU_MATH_EXP10,
+    VGPU_MATH_ASINH,
+    VGPU_MATH_ACOSH,
+    VGPU_MATH_ATANH,
+    VGPU_MATH_ERF,
+    VGPU_MATH_ERFC,
+    VGPU_MATH_TGAMMA,
+    VGPU_MATH_LGAMMA,
+    VGPU_MATH_REMAINDER,
+    VGPU_MATH_ROOTN, /* second operand: an integer */
+    VGPU_MATH_COUNT  /* at most 48 */
 };
 
 /** Kinds of kernel arguments. */

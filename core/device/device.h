@@ -23,6 +23,7 @@ struct zeta_device;
 struct zeta_device_fault;
 struct zeta_device_metrics;
 struct zeta_memory_table;
+struct zeta_module_links;
 
 /** Devices that share memory, because one plugin computes on them. */
 struct zeta_driver {
@@ -33,6 +34,7 @@ struct zeta_driver {
     uint32_t device_count;        /**< root devices */
     struct zeta_device **devices; /**< root devices in the order of zeDeviceGet */
     _Atomic(struct zeta_context *) default_context; /**< made when first asked for */
+    _Atomic(struct zeta_module_links *) links;      /**< of module_link.c; NULL until used */
 };
 
 /** A root device or a tile of one. */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/api/chain.h"
 #include "core/device/device.h"
+#include "core/device/module_link.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -25,6 +25,10 @@ static ze_result_t fill_kernel(struct zeta_kernel *kernel, const char *name)
 {
     struct zeta_backend *backend = kernel->module->backend;
     struct zeta_plugin_string text = {.data = name, .size = strlen(name)};
+    ze_result_t result = zeta_module_check_linked(kernel->module);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     uint32_t code = backend->compute.kernel_create(backend->self, kernel->module->plugin_module,
                                                    text, &kernel->plugin_kernel);
 
@@ -232,24 +236,6 @@ ze_result_t ZE_APICALL impl_zeKernelGetIndirectAccess(ze_kernel_handle_t hKernel
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL impl_zeKernelGetSourceAttributes(ze_kernel_handle_t hKernel, uint32_t *pSize,
-                                                        char **pString)
-{
-    const char *text = ((const struct zeta_kernel *)hKernel)->state->attributes;
-    uint32_t bytes = (uint32_t)strlen(text) + 1;
-    uint32_t room = *pSize;
-
-    *pSize = bytes;
-    if (!pString)
-        return ZE_RESULT_SUCCESS;
-    if (room < bytes || !*pString)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
-                          "the source attributes have %u bytes and the buffer only %u", bytes,
-                          *pString ? room : 0);
-    memcpy(*pString, text, bytes);
-    return ZE_RESULT_SUCCESS;
-}
-
 /* No backend can divide its caches in another way yet, and a program that asks may rely on it. */
 ze_result_t ZE_APICALL impl_zeKernelSetCacheConfig(ze_kernel_handle_t hKernel,
                                                    ze_cache_config_flags_t flags)
@@ -261,69 +247,6 @@ ze_result_t ZE_APICALL impl_zeKernelSetCacheConfig(ze_kernel_handle_t hKernel,
     return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                       "the caches of %s cannot be divided in another way than they are",
                       kernel->module->device->name);
-}
-
-static void fill_chained(const struct zeta_kernel *kernel, const void *next)
-{
-    const struct zeta_plugin_kernel_properties *p = &kernel->state->properties;
-    const struct zeta_plugin_device_properties *device =
-        &kernel->module->device->backend->properties;
-    struct zeta_chain chain = zeta_chain_begin(next);
-    uint32_t stype;
-    void *node;
-
-    while ((node = zeta_chain_next(&chain, &stype)) != NULL) {
-        if (stype == ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES &&
-            zeta_chain_readable(node, sizeof(ze_kernel_preferred_group_size_properties_t))) {
-            ((ze_kernel_preferred_group_size_properties_t *)node)->preferredMultiple =
-                p->max_subgroup_size ? p->max_subgroup_size : 1;
-        } else if (stype == ZE_STRUCTURE_TYPE_KERNEL_MAX_GROUP_SIZE_EXT_PROPERTIES &&
-                   zeta_chain_readable(node, sizeof(ze_kernel_max_group_size_properties_ext_t))) {
-            ((ze_kernel_max_group_size_properties_ext_t *)node)->maxGroupSize =
-                p->max_group_size ? p->max_group_size : device->max_group_size;
-        }
-    }
-}
-
-ze_result_t ZE_APICALL impl_zeKernelGetProperties(ze_kernel_handle_t hKernel,
-                                                  ze_kernel_properties_t *pKernelProperties)
-{
-    const struct zeta_kernel *kernel = (const struct zeta_kernel *)hKernel;
-    const struct zeta_plugin_kernel_properties *p = &kernel->state->properties;
-    ze_kernel_properties_t *out = pKernelProperties;
-
-    out->numKernelArgs = kernel->state->argument_count;
-    out->requiredGroupSizeX = p->required_group_size[0];
-    out->requiredGroupSizeY = p->required_group_size[1];
-    out->requiredGroupSizeZ = p->required_group_size[2];
-    out->requiredNumSubGroups = 0;
-    out->requiredSubgroupSize = 0;
-    out->maxSubgroupSize = p->max_subgroup_size ? p->max_subgroup_size : 1;
-    out->maxNumSubgroups = p->max_subgroups;
-    out->localMemSize = p->local_bytes;
-    out->privateMemSize = p->private_bytes;
-    out->spillMemSize = p->spill_bytes;
-    memcpy(out->uuid.kid, p->uuid, sizeof(out->uuid.kid));
-    memcpy(out->uuid.mid, p->module_uuid, sizeof(out->uuid.mid));
-    fill_chained(kernel, out->pNext);
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeKernelGetName(ze_kernel_handle_t hKernel, size_t *pSize, char *pName)
-{
-    const char *name = ((const struct zeta_kernel *)hKernel)->state->name;
-    size_t bytes = strlen(name) + 1;
-    size_t room = *pSize;
-
-    *pSize = bytes;
-    if (!pName)
-        return ZE_RESULT_SUCCESS;
-    if (room < bytes)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
-                          "the name of kernel \"%s\" has %zu bytes and the buffer only %zu", name,
-                          bytes, room);
-    memcpy(pName, name, bytes);
-    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL impl_zeKernelSetGlobalOffsetExp(ze_kernel_handle_t hKernel, uint32_t offsetX,

@@ -17,6 +17,7 @@
 struct zeta_context;
 struct zeta_device;
 struct zeta_kernel_state;
+struct zeta_link_group;
 
 /** Code that a backend loaded for a device. */
 struct zeta_module {
@@ -27,7 +28,12 @@ struct zeta_module {
     struct zeta_plugin_module *plugin_module;
     char **kernel_names; /**< terminated, in the order of the module */
     uint32_t kernel_count;
+    char **imports; /**< names that the image left open, terminated */
+    uint32_t import_count;
+    uint32_t profile_flags;        /**< zet_profile_flags_t that it was built with */
     _Atomic uint32_t live_kernels; /**< kernel handles that were not destroyed */
+    _Atomic uint32_t is_linked;    /**< 1: the imports have been found */
+    struct zeta_link_group *group; /**< modules that use each other; guarded by module_link.c */
 };
 
 /** One entry point of a module, with the state that launches capture. */

@@ -12,8 +12,10 @@
 #include "memory.h"
 #include "module.h"
 #include "oa.h"
+#include "pool.h"
 #include "queue.h"
 #include "space.h"
+#include "virtual.h"
 
 #define PLUGIN_VERSION "0.1.0"
 
@@ -140,6 +142,7 @@ static void destroy_vgpu(struct zeta_vgpu *vgpu)
         zeta_vgpu_tile_finish(&vgpu->tiles[i]);
     zeta_softqueue_pool_destroy(vgpu->queues);
     zeta_vgpu_memory_destroy(vgpu->memory);
+    zeta_vgpu_pool_destroy(vgpu->pool);
     zeta_vgpu_space_destroy(vgpu->space);
     zeta_vgpu_instance_detach(atomic_load(&vgpu->instance));
     pthread_mutex_destroy(&vgpu->instance_lock);
@@ -173,8 +176,9 @@ static uint32_t create_vgpu(struct zeta_plugin *self, const struct zeta_vgpu_des
     zeta_vgpu_devices_init(vgpu);
 
     vgpu->space = zeta_vgpu_space_create();
-    if (vgpu->space)
-        vgpu->memory = zeta_vgpu_memory_create(vgpu->space, d->memory_bytes);
+    vgpu->pool = zeta_vgpu_pool_create(d->memory_bytes);
+    if (vgpu->space && vgpu->pool)
+        vgpu->memory = zeta_vgpu_memory_create(vgpu->pool, vgpu->space);
     if (vgpu->memory &&
         zeta_softqueue_pool_create(self->ops, self->host, &vgpu->queues) == ZETA_PLUGIN_SUCCESS) {
         *out_vgpu = vgpu;
@@ -211,7 +215,7 @@ static void plugin_finish(struct zeta_plugin *self)
 /*
  * The threads of the parent do not exist here and its locks may be held for ever, so its state is
  * left where it is and a new one is made. Only the share in the instance is given back, because
- * the parent's death must be seen while this process lives on.
+ * the parent's death must be seen while this process lives on, and so is the file of its memory.
  */
 static uint32_t plugin_child_after_fork(struct zeta_plugin *self)
 {
@@ -221,6 +225,7 @@ static uint32_t plugin_child_after_fork(struct zeta_plugin *self)
     if (!old)
         return ZETA_PLUGIN_SUCCESS;
     zeta_vgpu_instance_abandon(atomic_exchange(&old->instance, NULL));
+    zeta_vgpu_pool_abandon(old->pool);
     return create_vgpu(self, &old->description, &self->vgpu);
 }
 
@@ -305,6 +310,20 @@ static const struct zeta_plugin_compute_ops compute_ops = {
     .submit = zeta_vgpu_queue_submit,
     .wake = zeta_vgpu_queue_wake,
     .queue_status = zeta_vgpu_queue_status,
+    .memory_export = zeta_vgpu_memory_export,
+    .memory_import = zeta_vgpu_memory_import,
+    .virtual_page_bytes = zeta_vgpu_virtual_page_bytes,
+    .virtual_reserve = zeta_vgpu_virtual_reserve,
+    .virtual_free = zeta_vgpu_virtual_free,
+    .physical_create = zeta_vgpu_physical_create,
+    .physical_destroy = zeta_vgpu_physical_destroy,
+    .virtual_map = zeta_vgpu_virtual_map,
+    .virtual_unmap = zeta_vgpu_virtual_unmap,
+    .virtual_access = zeta_vgpu_virtual_access,
+    .physical_export = zeta_vgpu_physical_export,
+    .physical_import = zeta_vgpu_physical_import,
+    .memory_adopt = zeta_vgpu_memory_adopt,
+    .memory_unused = zeta_vgpu_memory_unused,
 };
 
 static const struct zeta_plugin_metric_ops metric_ops = {

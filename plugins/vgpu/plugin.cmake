@@ -1,6 +1,7 @@
 # The plugin: the interface to libzeta around the engine.
 zeta_add_plugin(vgpu
     SOURCES
+        adopt.c
         copy.c
         describe.c
         device.c
@@ -15,8 +16,11 @@ zeta_add_plugin(vgpu
         oa_select.c
         oa_stream.c
         plugin.c
+        pool.c
         queue.c
+        share.c
         tile.c
+        virtual.c
     LIBS vgpu_engine zeta_sdk PkgConfig::YAML)
 
 # Manifest and data. Data lie beside the manifest, in the folder that has the plugin's id.

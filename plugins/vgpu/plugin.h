@@ -22,6 +22,7 @@
 
 struct zeta_vgpu_instance;
 struct zeta_vgpu_memory;
+struct zeta_vgpu_pool;
 
 /** Numbers that expressions of set files may use. */
 #define ZETA_VGPU_SYMBOLS 6u
@@ -45,6 +46,7 @@ struct zeta_vgpu {
     uint32_t workers; /**< threads per tile that execute kernels */
 
     struct zeta_vgpu_space *space;   /**< memory that kernels may touch */
+    struct zeta_vgpu_pool *pool;     /**< the file that memory is part of */
     struct zeta_vgpu_memory *memory; /**< allocations */
     struct zeta_softqueue_pool *queues;
 

@@ -61,12 +61,13 @@ static size_t first_behind_locked(const struct zeta_vgpu_space *space, uint64_t 
     return low;
 }
 
-static bool grow_locked(struct zeta_vgpu_space *space)
+/* Makes room for @more ranges. */
+static bool grow_locked(struct zeta_vgpu_space *space, size_t more)
 {
     size_t room = space->room ? space->room * 2 : 64;
     struct zeta_vgpu_range *ranges;
 
-    if (space->count < space->room)
+    if (space->room - space->count >= more)
         return true;
     ranges = realloc(space->ranges, room * sizeof(*ranges));
     if (!ranges)
@@ -76,22 +77,23 @@ static bool grow_locked(struct zeta_vgpu_space *space)
     return true;
 }
 
-static bool add_locked(struct zeta_vgpu_space *space, uint64_t begin, uint64_t end, bool writable,
-                       const struct zeta_rv64_code *code)
+static bool add_locked(struct zeta_vgpu_space *space, uint64_t begin, uint64_t end,
+                       enum zeta_vgpu_access access, const struct zeta_rv64_code *code)
 {
     size_t index = first_behind_locked(space, begin);
     struct zeta_vgpu_range *range;
 
     if (index < space->count && space->ranges[index].begin < end)
         return false;
-    if (!grow_locked(space))
+    if (!grow_locked(space, 1))
         return false;
     range = &space->ranges[index];
     memmove(range + 1, range, (space->count - index) * sizeof(*range));
     space->count++;
     range->begin = begin;
     range->end = end;
-    range->writable = writable;
+    range->writable = access == ZETA_VGPU_ACCESS_WRITE;
+    range->closed = access == ZETA_VGPU_ACCESS_NONE;
     range->code = code;
     /* The offset inside a page is kept, so that lines are cut as they are on the host. */
     range->model_begin = space->next_model + begin % 4096;
@@ -101,7 +103,7 @@ static bool add_locked(struct zeta_vgpu_space *space, uint64_t begin, uint64_t e
 }
 
 static bool add(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes,
-                bool writable, const struct zeta_rv64_code *code)
+                enum zeta_vgpu_access access, const struct zeta_rv64_code *code)
 {
     uint64_t first = (uintptr_t)begin;
     bool added;
@@ -109,7 +111,7 @@ static bool add(struct zeta_vgpu_space *space, const void *begin, uint64_t size_
     if (size_bytes == 0 || first + size_bytes < first)
         return false;
     pthread_rwlock_wrlock(&space->lock);
-    added = add_locked(space, first, first + size_bytes, writable, code);
+    added = add_locked(space, first, first + size_bytes, access, code);
     pthread_rwlock_unlock(&space->lock);
     return added;
 }
@@ -117,13 +119,13 @@ static bool add(struct zeta_vgpu_space *space, const void *begin, uint64_t size_
 bool zeta_vgpu_space_add(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes,
                          enum zeta_vgpu_access access)
 {
-    return add(space, begin, size_bytes, access == ZETA_VGPU_ACCESS_WRITE, NULL);
+    return add(space, begin, size_bytes, access, NULL);
 }
 
 bool zeta_vgpu_space_add_code(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes,
                               const struct zeta_rv64_code *code)
 {
-    return add(space, begin, size_bytes, false, code);
+    return add(space, begin, size_bytes, ZETA_VGPU_ACCESS_READ, code);
 }
 
 /* Waits until no reader works with what it found before @generation. */
@@ -161,6 +163,79 @@ bool zeta_vgpu_space_remove(struct zeta_vgpu_space *space, const void *begin)
     return found;
 }
 
+/* Makes two of the range that has @address inside, if there is one; there is room. */
+static void cut_locked(struct zeta_vgpu_space *space, uint64_t address)
+{
+    size_t index = first_behind_locked(space, address);
+    struct zeta_vgpu_range *range = space->ranges + index;
+
+    if (index >= space->count || range->begin >= address)
+        return;
+    memmove(range + 1, range, (space->count - index) * sizeof(*range));
+    space->count++;
+    range[0].end = address;
+    range[1].begin = address;
+    range[1].model_begin += address - range[0].begin;
+}
+
+/* Cuts at both ends of a span and gives the ranges inside; false without memory. */
+static bool isolate_locked(struct zeta_vgpu_space *space, uint64_t begin, uint64_t size_bytes,
+                           size_t *out_first, size_t *out_end)
+{
+    if (begin + size_bytes < begin || !grow_locked(space, 2))
+        return false;
+    cut_locked(space, begin);
+    cut_locked(space, begin + size_bytes);
+    *out_first = first_behind_locked(space, begin);
+    for (*out_end = *out_first; *out_end < space->count; (*out_end)++) {
+        if (space->ranges[*out_end].begin >= begin + size_bytes)
+            break;
+    }
+    return true;
+}
+
+bool zeta_vgpu_space_clear(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes)
+{
+    uint64_t generation = 0;
+    size_t first, end;
+    bool good;
+
+    pthread_rwlock_wrlock(&space->lock);
+    good = isolate_locked(space, (uintptr_t)begin, size_bytes, &first, &end);
+    if (good && end > first) {
+        memmove(space->ranges + first, space->ranges + end,
+                (space->count - end) * sizeof(*space->ranges));
+        space->count -= end - first;
+        generation = atomic_fetch_add(&space->generation, 1) + 1;
+    }
+    pthread_rwlock_unlock(&space->lock);
+    if (generation != 0)
+        wait_for_readers(space, generation);
+    return good;
+}
+
+bool zeta_vgpu_space_protect(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes,
+                             enum zeta_vgpu_access access)
+{
+    uint64_t generation = 0;
+    size_t first, end;
+    bool good;
+
+    pthread_rwlock_wrlock(&space->lock);
+    good = isolate_locked(space, (uintptr_t)begin, size_bytes, &first, &end);
+    if (good && end > first) {
+        for (size_t i = first; i < end; i++) {
+            space->ranges[i].writable = access == ZETA_VGPU_ACCESS_WRITE;
+            space->ranges[i].closed = access == ZETA_VGPU_ACCESS_NONE;
+        }
+        generation = atomic_fetch_add(&space->generation, 1) + 1;
+    }
+    pthread_rwlock_unlock(&space->lock);
+    if (generation != 0)
+        wait_for_readers(space, generation);
+    return good;
+}
+
 bool zeta_vgpu_space_find(struct zeta_vgpu_space *space, uint64_t address,
                           struct zeta_vgpu_range *out_range)
 {
@@ -169,7 +244,8 @@ bool zeta_vgpu_space_find(struct zeta_vgpu_space *space, uint64_t address,
 
     pthread_rwlock_rdlock(&space->lock);
     index = first_behind_locked(space, address);
-    found = index < space->count && space->ranges[index].begin <= address;
+    found = index < space->count && space->ranges[index].begin <= address &&
+            !space->ranges[index].closed;
     if (found)
         *out_range = space->ranges[index];
     pthread_rwlock_unlock(&space->lock);
@@ -186,7 +262,7 @@ bool zeta_vgpu_space_covers(struct zeta_vgpu_space *space, uint64_t address, uin
     for (size_t i = first_behind_locked(space, address); covered && address < end; i++) {
         const struct zeta_vgpu_range *range = &space->ranges[i];
 
-        covered = i < space->count && range->begin <= address &&
+        covered = i < space->count && range->begin <= address && !range->closed &&
                   (range->writable || access == ZETA_VGPU_ACCESS_READ);
         if (covered)
             address = range->end;

@@ -16,14 +16,19 @@ struct zeta_vgpu_space;
 /** Most threads that can execute on one space at the same time. */
 #define ZETA_VGPU_SPACE_READERS 256u
 
-/** Rights of a range; readable always. */
-enum zeta_vgpu_access { ZETA_VGPU_ACCESS_READ = 0, ZETA_VGPU_ACCESS_WRITE = 1 };
+/** What kernels may do with a range. */
+enum zeta_vgpu_access {
+    ZETA_VGPU_ACCESS_READ = 0,
+    ZETA_VGPU_ACCESS_WRITE = 1, /**< and read */
+    ZETA_VGPU_ACCESS_NONE = 2   /**< nothing, but the range keeps its place in the cache models */
+};
 
 /** One range. */
 struct zeta_vgpu_range {
     uint64_t begin;
     uint64_t end; /**< one past the last byte */
     bool writable;
+    bool closed; /**< nothing may be done with it; such ranges are never found */
     /**
      * Address of @begin in the cache models. It follows from the order in which ranges were
      * added, so cache counters do not change with the host's address layout.
@@ -62,7 +67,20 @@ bool zeta_vgpu_space_add_code(struct zeta_vgpu_space *space, const void *begin, 
  */
 bool zeta_vgpu_space_remove(struct zeta_vgpu_space *space, const void *begin);
 
-/** Finds the range that holds @address. Any thread. */
+/**
+ * Takes away all of [begin, begin + size_bytes), and cuts ranges that reach beyond it.
+ * False, with nothing changed, without memory. Waits as zeta_vgpu_space_remove() does.
+ */
+bool zeta_vgpu_space_clear(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes);
+
+/**
+ * Changes the rights of what lies in [begin, begin + size_bytes), and cuts ranges that reach
+ * beyond it. The cache models see no difference. Errors and waiting as above.
+ */
+bool zeta_vgpu_space_protect(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes,
+                             enum zeta_vgpu_access access);
+
+/** Finds the range that holds @address, unless it is closed. Any thread. */
 bool zeta_vgpu_space_find(struct zeta_vgpu_space *space, uint64_t address,
                           struct zeta_vgpu_range *out_range);
 

@@ -112,6 +112,7 @@ static void create__wrong_arguments__are_refused(void **state)
     event_desc = (ze_event_desc_t){.index = 0, .signal = 0x8};
     assert_result(ZE_RESULT_ERROR_INVALID_ENUMERATION, zeEventCreate(pool, &event_desc, &event));
     assert_null(event);
+    event_desc.signal = 0;
     assert_success(zeEventPoolDestroy(pool));
     assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, zeEventCreate(pool, &event_desc, &event));
     assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, zeEventPoolDestroy(pool));
@@ -222,6 +223,7 @@ static void times__pool_without_them__is_an_error(void **state)
 
 static void mapped_times__of_a_command__are_host_times(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for mapped times");
     const struct harness *h = *state;
     ze_event_pool_handle_t pool = harness_pool(h, ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, 1);
     ze_event_pool_handle_t plain = harness_pool(h, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP, 1);

@@ -76,6 +76,7 @@ static void create__wrong_arguments__are_refused(void **state)
 
 static void getters__of_regular_and_immediate_lists__answer(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
     const struct harness *h = *state;
     const ze_command_list_desc_t desc = {.flags = ZE_COMMAND_LIST_FLAG_IN_ORDER,
                                          .commandQueueGroupOrdinal = 1};

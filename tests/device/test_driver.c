@@ -46,6 +46,9 @@ static void init_drivers__other_types_or_none__gives_no_driver(void **state)
     assert_result(ZE_RESULT_ERROR_INVALID_ENUMERATION, zeInitDrivers(&count, NULL, &desc));
     assert_result(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zeInitDrivers(NULL, NULL, &desc));
     assert_result(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zeInitDrivers(&count, NULL, NULL));
+    /* The newest loader passes only the first zeInit on and repeats its answer. */
+    if (harness_mode() & HARNESS_NEWLOADER)
+        return;
     assert_result(ZE_RESULT_ERROR_UNINITIALIZED, zeInit(ZE_INIT_FLAG_VPU_ONLY));
     assert_result(ZE_RESULT_ERROR_INVALID_ENUMERATION, zeInit(0x80));
 }
@@ -107,7 +110,10 @@ static void properties__chained_structs__are_filled_and_others_skipped(void **st
     ze_driver_properties_t properties = {.stype = (ze_structure_type_t)0x5a5a, .pNext = &handles};
 
     assert_success(zeDriverGetProperties(h->driver, &properties));
-    assert_int_equal(handles.flags, ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED);
+    /* A loader below 1.13 asked for tables: it does not know the sets behind the handles. */
+    assert_int_equal(handles.flags, harness_mode() & HARNESS_LOADER
+                                        ? 0
+                                        : ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED);
     assert_int_equal(freeing.freePolicies, ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE);
 }
 

@@ -22,6 +22,7 @@ static void name__asked_for_its_size_first__is_terminated(void **state)
 
 static void attributes__of_the_source__are_copied(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer wants the buffer also when the size is asked for");
     const struct harness *h = *state;
     ze_kernel_handle_t kernel = harness_kernel(h, "add");
     char text[32];

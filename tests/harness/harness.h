@@ -16,6 +16,7 @@
 #include <level_zero/ze_api.h>
 
 #include "fake.h"
+#include "mode.h"
 
 /** Asserts that a call succeeds; the message has the library's own sentence. */
 #define assert_success(call) harness_expect(ZE_RESULT_SUCCESS, (call), #call, __FILE__, __LINE__)

@@ -92,6 +92,7 @@ static void calculate__less_room_than_values__writes_only_what_fits(void **state
 
 static void calculate__nothing__is_success_with_count_zero(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer refuses raw data that is null, whatever its size");
     zet_metric_group_handle_t group = basic();
     zet_typed_value_t value;
     uint8_t raw[FAKE_RECORD_BYTES] = {1};

@@ -10,10 +10,13 @@
 
 #include <cmocka.h>
 
+#include "tests/harness/mode.h"
 #include "zeta/zeta.h"
 
 static void plugin__calls_zeinit__fails_alone(void **state)
 {
+    skip_in(HARNESS_ANY_LOADER, "zeInit of the plugin is that of the loader, which waits for the "
+                                "zeInit that is opening the plugin");
     struct zeta_plugin_info info = {.struct_size = sizeof(info)};
     char path[] = "/tmp/zeta-recursion-XXXXXX";
     int fd = mkstemp(path);

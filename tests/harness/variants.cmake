@@ -1,0 +1,96 @@
+# Every API test that is linked to libzeta runs several times: the same program, another
+# environment. With a loader preloaded the program's calls bind to the loader, and what the loader
+# does not have binds to libzeta, which is the instance that the loader opens.
+#
+#   NAME.loader      the installed loader                                        label loader
+#   NAME.validation  the same with its validation layer                          label validation
+#   NAME.newloader   the stand-in for the newest loader (tests/harness/loader)   label newloader
+#
+# and, with label newloader, for some of them
+#   NAME.ddi         the stand-in in intercept mode, dispatching through the driver's handles
+#   NAME.wrapped     the stand-in in intercept mode, all handles wrapped
+#
+# tests/harness/mode.h tells a test which of them it is in.
+
+# In these modes a loader reads what a handle points to. The driver's own objects can be read also
+# after they were destroyed; objects of a loader are gone then, and mean nothing to functions that
+# the loader does not have (zeta/zeta.h). So the second list is shorter.
+set(ZETA_DDI_TESTS
+    api.command.copy api.command.event api.command.launch api.command.list api.command.queue
+    api.command.threads api.command.vgpu api.device.context api.device.driver api.device.fork
+    api.device.kernel api.device.memory api.device.module api.device.properties api.loader.mode
+    api.metric.activate api.metric.calculate api.metric.event api.metric.groups api.metric.read
+    api.metric.tiles api.metric.vgpu)
+set(ZETA_WRAPPED_TESTS
+    api.command.copy api.command.launch api.command.threads api.command.vgpu api.device.memory
+    api.loader.mode api.metric.calculate api.metric.event api.metric.tiles)
+
+find_library(ZETA_OLD_LOADER NAMES libze_loader.so.1 DOC "The installed Level Zero loader")
+set(ZETA_STANDIN ${CMAKE_BINARY_DIR}/tests/harness/loader/libze_standin.so)
+if(BUILD_TESTING)
+    if(ZETA_SANITIZE)
+        message(STATUS "API tests through a loader: not with sanitizers")
+    elseif(ZETA_OLD_LOADER)
+        message(STATUS "API tests through a loader: ${ZETA_OLD_LOADER} and the stand-in")
+    else()
+        message(STATUS "API tests through a loader: only the stand-in (package libze1 is absent)")
+    endif()
+endif()
+
+# out: true when one of the libraries is libzeta itself or passes it on.
+function(zeta_links_library out)
+    set(${out} FALSE PARENT_SCOPE)
+    foreach(library IN LISTS ARGN)
+        if(library STREQUAL "zeta" OR library STREQUAL "zeta_harness") # made later than some tests
+            set(${out} TRUE PARENT_SCOPE)
+            return()
+        endif()
+        if(TARGET ${library})
+            get_target_property(passed_on ${library} INTERFACE_LINK_LIBRARIES)
+            if(passed_on)
+                zeta_links_library(found ${passed_on})
+                if(found)
+                    set(${out} TRUE PARENT_SCOPE)
+                    return()
+                endif()
+            endif()
+        endif()
+    endforeach()
+endfunction()
+
+# One more ctest entry for the program of a test, with a loader preloaded.
+function(zeta_add_variant name suffix)
+    cmake_parse_arguments(V "" "PRELOAD;MODE;TIMEOUT" "LABELS;ENV" ${ARGN})
+    add_test(NAME ${name}.${suffix} COMMAND ${name})
+    zeta_test_properties(${name}.${suffix} LABELS ${V_LABELS} TIMEOUT ${V_TIMEOUT} ENV ${V_ENV}
+        LD_PRELOAD=${V_PRELOAD} HARNESS_MODE=${V_MODE}
+        ZE_ENABLE_ALT_DRIVERS=${CMAKE_BINARY_DIR}/lib/libzeta.so.0)
+endfunction()
+
+# The entries of one test; called by zeta_add_test() with the arguments that it got.
+function(zeta_add_variants name)
+    cmake_parse_arguments(V "" "TIMEOUT" "LIBS;LABELS;ENV" ${ARGN})
+    zeta_links_library(linked ${V_LIBS})
+    if(NOT linked OR NOT "api" IN_LIST V_LABELS OR ZETA_SANITIZE)
+        return()
+    endif()
+    if(ZETA_OLD_LOADER)
+        zeta_add_variant(${name} loader PRELOAD ${ZETA_OLD_LOADER} MODE loader LABELS loader
+            TIMEOUT ${V_TIMEOUT} ENV ${V_ENV})
+        zeta_add_variant(${name} validation PRELOAD ${ZETA_OLD_LOADER} MODE loader:validation
+            LABELS validation TIMEOUT ${V_TIMEOUT} ENV ${V_ENV} ZE_ENABLE_VALIDATION_LAYER=1
+            ZE_ENABLE_PARAMETER_VALIDATION=1 ZE_ENABLE_HANDLE_LIFETIME=1)
+    endif()
+    zeta_add_variant(${name} newloader PRELOAD ${ZETA_STANDIN} MODE newloader LABELS newloader
+        TIMEOUT ${V_TIMEOUT} ENV ${V_ENV})
+    add_dependencies(${name} ze_standin)
+    if(name IN_LIST ZETA_DDI_TESTS)
+        zeta_add_variant(${name} ddi PRELOAD ${ZETA_STANDIN} MODE newloader:ddi LABELS newloader
+            TIMEOUT ${V_TIMEOUT} ENV ${V_ENV} ZE_ENABLE_LOADER_INTERCEPT=1)
+    endif()
+    if(name IN_LIST ZETA_WRAPPED_TESTS)
+        zeta_add_variant(${name} wrapped PRELOAD ${ZETA_STANDIN} MODE newloader:wrapped
+            LABELS newloader TIMEOUT ${V_TIMEOUT} ENV ${V_ENV} ZE_ENABLE_LOADER_INTERCEPT=1
+            ZE_ENABLE_LOADER_DRIVER_DDI_PATH=0)
+    endif()
+endfunction()

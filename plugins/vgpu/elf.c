@@ -6,22 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "elf_priv.h"
 #include "engine.h"
 #include "runtime/vgpu_abi.h"
 
 enum {
     PAGE_BYTES = 4096,
     LOWEST_FIXED_ADDRESS = 0x10000, /* keeps null pointers, and the address of return, invalid */
-    FLAG_COMPRESSED = 1,            /* EF_RISCV_RVC */
-    RELOCATION_64 = 2,              /* R_RISCV_64 */
-    RELOCATION_RELATIVE = 3
+    FLAG_COMPRESSED = 1             /* EF_RISCV_RVC */
 };
 
-/* No real image lies beyond; sums of two such numbers never wrap. */
-#define ADDRESS_LIMIT (UINT64_C(1) << 47)
-
-static bool __attribute__((format(printf, 2, 3)))
-reject(struct zeta_vgpu_message *message, const char *format, ...)
+bool zeta_vgpu_elf_reject(struct zeta_vgpu_message *message, const char *format, ...)
 {
     va_list arguments;
 
@@ -33,7 +28,7 @@ reject(struct zeta_vgpu_message *message, const char *format, ...)
     return false;
 }
 
-static bool in_file(const struct zeta_vgpu_elf *elf, uint64_t offset, uint64_t bytes)
+bool zeta_vgpu_elf_in_file(const struct zeta_vgpu_elf *elf, uint64_t offset, uint64_t bytes)
 {
     return offset <= elf->size && bytes <= elf->size - offset;
 }
@@ -43,17 +38,19 @@ static bool check_ident(const struct zeta_vgpu_elf *elf, struct zeta_vgpu_messag
     const unsigned char *ident = elf->bytes;
 
     if (elf->size < sizeof(Elf64_Ehdr))
-        return reject(message, "not an ELF file: %zu bytes are less than an ELF header (%zu)",
-                      elf->size, sizeof(Elf64_Ehdr));
+        return zeta_vgpu_elf_reject(message,
+                                    "not an ELF file: %zu bytes are less than an ELF header (%zu)",
+                                    elf->size, sizeof(Elf64_Ehdr));
     if (memcmp(ident, ELFMAG, SELFMAG) != 0)
-        return reject(message, "not an ELF file: it begins with %02x %02x %02x %02x", ident[0],
-                      ident[1], ident[2], ident[3]);
+        return zeta_vgpu_elf_reject(message, "not an ELF file: it begins with %02x %02x %02x %02x",
+                                    ident[0], ident[1], ident[2], ident[3]);
     if (ident[EI_CLASS] != ELFCLASS64)
-        return reject(message, "ELF class %u at byte 4, only 64-bit files can be loaded",
-                      ident[EI_CLASS]);
+        return zeta_vgpu_elf_reject(
+            message, "ELF class %u at byte 4, only 64-bit files can be loaded", ident[EI_CLASS]);
     if (ident[EI_DATA] != ELFDATA2LSB)
-        return reject(message, "ELF byte order %u at byte 5, only little endian can be loaded",
-                      ident[EI_DATA]);
+        return zeta_vgpu_elf_reject(message,
+                                    "ELF byte order %u at byte 5, only little endian can be loaded",
+                                    ident[EI_DATA]);
     return true;
 }
 
@@ -61,34 +58,41 @@ static bool check_header(struct zeta_vgpu_elf *elf, const Elf64_Ehdr *header,
                          struct zeta_vgpu_message *message)
 {
     if (header->e_machine != EM_RISCV)
-        return reject(message, "ELF machine %u, expected %u (RISC-V)", header->e_machine, EM_RISCV);
+        return zeta_vgpu_elf_reject(message, "ELF machine %u, expected %u (RISC-V)",
+                                    header->e_machine, EM_RISCV);
     if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
-        return reject(message,
-                      "ELF type %u, expected an executable (2) or a position-independent one (3): "
-                      "link the object first",
-                      header->e_type);
+        return zeta_vgpu_elf_reject(
+            message,
+            "ELF type %u, expected an executable (2) or a position-independent one (3): "
+            "link the object first",
+            header->e_type);
     if (header->e_flags & FLAG_COMPRESSED)
-        return reject(message,
-                      "the file uses compressed instructions (flags 0x%x): build with "
-                      "-march=rv64imafd",
-                      header->e_flags);
+        return zeta_vgpu_elf_reject(
+            message,
+            "the file uses compressed instructions (flags 0x%x): build with "
+            "-march=rv64imafd",
+            header->e_flags);
     if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phnum == 0)
-        return reject(message, "%u program headers of %u bytes, expected at least one of %zu",
-                      header->e_phnum, header->e_phentsize, sizeof(Elf64_Phdr));
-    if (!in_file(elf, header->e_phoff, (uint64_t)header->e_phnum * sizeof(Elf64_Phdr)))
-        return reject(
+        return zeta_vgpu_elf_reject(message,
+                                    "%u program headers of %u bytes, expected at least one of %zu",
+                                    header->e_phnum, header->e_phentsize, sizeof(Elf64_Phdr));
+    if (!zeta_vgpu_elf_in_file(elf, header->e_phoff,
+                               (uint64_t)header->e_phnum * sizeof(Elf64_Phdr)))
+        return zeta_vgpu_elf_reject(
             message, "%u program headers at offset 0x%" PRIx64 " reach beyond the file (%zu bytes)",
             header->e_phnum, header->e_phoff, elf->size);
     if (header->e_shnum > ZETA_VGPU_ELF_MAX_SECTIONS)
-        return reject(message, "%u sections, at most %d are allowed", header->e_shnum,
-                      ZETA_VGPU_ELF_MAX_SECTIONS);
+        return zeta_vgpu_elf_reject(message, "%u sections, at most %d are allowed", header->e_shnum,
+                                    ZETA_VGPU_ELF_MAX_SECTIONS);
     if (header->e_shnum &&
         (header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shstrndx >= header->e_shnum ||
-         !in_file(elf, header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr))))
-        return reject(message,
-                      "%u section headers of %u bytes at offset 0x%" PRIx64
-                      " do not fit the file (%zu bytes)",
-                      header->e_shnum, header->e_shentsize, header->e_shoff, elf->size);
+         !zeta_vgpu_elf_in_file(elf, header->e_shoff,
+                                (uint64_t)header->e_shnum * sizeof(Elf64_Shdr))))
+        return zeta_vgpu_elf_reject(message,
+                                    "%u section headers of %u bytes at offset 0x%" PRIx64
+                                    " do not fit the file (%zu bytes)",
+                                    header->e_shnum, header->e_shentsize, header->e_shoff,
+                                    elf->size);
     elf->movable = header->e_type == ET_DYN;
     return true;
 }
@@ -115,32 +119,35 @@ static bool check_segment(const struct zeta_vgpu_elf *elf, const Elf64_Phdr *pro
                           uint32_t index, struct zeta_vgpu_message *message)
 {
     if (program->p_filesz > program->p_memsz)
-        return reject(message,
-                      "segment %u: %" PRIu64 " bytes in the file are more than %" PRIu64
-                      " in memory",
-                      index, program->p_filesz, program->p_memsz);
-    if (!in_file(elf, program->p_offset, program->p_filesz))
-        return reject(message,
-                      "segment %u: %" PRIu64 " bytes at offset 0x%" PRIx64
-                      " reach beyond the file (%zu bytes)",
-                      index, program->p_filesz, program->p_offset, elf->size);
-    if (program->p_vaddr >= ADDRESS_LIMIT || program->p_memsz >= ADDRESS_LIMIT)
-        return reject(message,
-                      "segment %u: address 0x%" PRIx64 " and size 0x%" PRIx64
-                      " are beyond any usable address",
-                      index, program->p_vaddr, program->p_memsz);
+        return zeta_vgpu_elf_reject(message,
+                                    "segment %u: %" PRIu64
+                                    " bytes in the file are more than %" PRIu64 " in memory",
+                                    index, program->p_filesz, program->p_memsz);
+    if (!zeta_vgpu_elf_in_file(elf, program->p_offset, program->p_filesz))
+        return zeta_vgpu_elf_reject(message,
+                                    "segment %u: %" PRIu64 " bytes at offset 0x%" PRIx64
+                                    " reach beyond the file (%zu bytes)",
+                                    index, program->p_filesz, program->p_offset, elf->size);
+    if (program->p_vaddr >= ZETA_VGPU_ELF_ADDRESS_LIMIT ||
+        program->p_memsz >= ZETA_VGPU_ELF_ADDRESS_LIMIT)
+        return zeta_vgpu_elf_reject(message,
+                                    "segment %u: address 0x%" PRIx64 " and size 0x%" PRIx64
+                                    " are beyond any usable address",
+                                    index, program->p_vaddr, program->p_memsz);
     if ((program->p_flags & PF_W) && (program->p_flags & PF_X))
-        return reject(message, "segment %u is writable and executable; code cannot be written",
-                      index);
+        return zeta_vgpu_elf_reject(
+            message, "segment %u is writable and executable; code cannot be written", index);
     if (elf->segment_count == ZETA_VGPU_ELF_MAX_SEGMENTS)
-        return reject(message, "more than %d segments to load", ZETA_VGPU_ELF_MAX_SEGMENTS);
+        return zeta_vgpu_elf_reject(message, "more than %d segments to load",
+                                    ZETA_VGPU_ELF_MAX_SEGMENTS);
     for (uint32_t i = 0; i < elf->segment_count; i++) {
         const struct zeta_vgpu_segment *other = &elf->segments[i];
 
         if (program->p_vaddr < other->address + other->memory_bytes &&
             other->address < program->p_vaddr + program->p_memsz)
-            return reject(message, "segment %u at 0x%" PRIx64 " overlaps the one at 0x%" PRIx64,
-                          index, program->p_vaddr, other->address);
+            return zeta_vgpu_elf_reject(
+                message, "segment %u at 0x%" PRIx64 " overlaps the one at 0x%" PRIx64, index,
+                program->p_vaddr, other->address);
     }
     return true;
 }
@@ -181,7 +188,7 @@ static bool check_layout(struct zeta_vgpu_elf *elf, struct zeta_vgpu_message *me
     uint32_t executable = 0;
 
     if (elf->segment_count == 0)
-        return reject(message, "no segment to load");
+        return zeta_vgpu_elf_reject(message, "no segment to load");
     elf->low = UINT64_MAX;
     for (uint32_t i = 0; i < elf->segment_count; i++) {
         const struct zeta_vgpu_segment *segment = &elf->segments[i];
@@ -198,22 +205,25 @@ static bool check_layout(struct zeta_vgpu_elf *elf, struct zeta_vgpu_message *me
     elf->low &= ~(uint64_t)(PAGE_BYTES - 1);
     elf->high = (elf->high + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
     if (elf->high - elf->low > ZETA_VGPU_ELF_MAX_SPAN_BYTES)
-        return reject(message,
-                      "segments span 0x%" PRIx64 " bytes from 0x%" PRIx64 ", at most 0x%x fit",
-                      elf->high - elf->low, elf->low, ZETA_VGPU_ELF_MAX_SPAN_BYTES);
+        return zeta_vgpu_elf_reject(
+            message, "segments span 0x%" PRIx64 " bytes from 0x%" PRIx64 ", at most 0x%x fit",
+            elf->high - elf->low, elf->low, ZETA_VGPU_ELF_MAX_SPAN_BYTES);
     if (!elf->movable && elf->low < LOWEST_FIXED_ADDRESS)
-        return reject(message,
-                      "the file wants to be loaded at 0x%" PRIx64
-                      ", addresses below 0x%x are never used: link it position-independent (-pie)",
-                      elf->low, LOWEST_FIXED_ADDRESS);
+        return zeta_vgpu_elf_reject(
+            message,
+            "the file wants to be loaded at 0x%" PRIx64
+            ", addresses below 0x%x are never used: link it position-independent (-pie)",
+            elf->low, LOWEST_FIXED_ADDRESS);
     if (executable != 1)
-        return reject(message, "%u executable segments, expected exactly one", executable);
+        return zeta_vgpu_elf_reject(message, "%u executable segments, expected exactly one",
+                                    executable);
     if (elf->segments[elf->text].address % 4 != 0)
-        return reject(message, "code at 0x%" PRIx64 ", which is not a multiple of 4",
-                      elf->segments[elf->text].address);
+        return zeta_vgpu_elf_reject(message, "code at 0x%" PRIx64 ", which is not a multiple of 4",
+                                    elf->segments[elf->text].address);
     if (elf->segments[elf->text].memory_bytes > ZETA_VGPU_ELF_MAX_TEXT_BYTES)
-        return reject(message, "%" PRIu64 " bytes of code, at most %d can be loaded",
-                      elf->segments[elf->text].memory_bytes, ZETA_VGPU_ELF_MAX_TEXT_BYTES);
+        return zeta_vgpu_elf_reject(message, "%" PRIu64 " bytes of code, at most %d can be loaded",
+                                    elf->segments[elf->text].memory_bytes,
+                                    ZETA_VGPU_ELF_MAX_TEXT_BYTES);
     return true;
 }
 
@@ -222,7 +232,8 @@ static bool has_name(const struct zeta_vgpu_elf *elf, const Elf64_Shdr *names,
 {
     size_t length = strlen(name) + 1;
 
-    return names->sh_type == SHT_STRTAB && in_file(elf, names->sh_offset, names->sh_size) &&
+    return names->sh_type == SHT_STRTAB &&
+           zeta_vgpu_elf_in_file(elf, names->sh_offset, names->sh_size) &&
            section->sh_name < names->sh_size && length <= names->sh_size - section->sh_name &&
            memcmp(elf->bytes + names->sh_offset + section->sh_name, name, length) == 0;
 }
@@ -231,36 +242,46 @@ static bool read_slm(struct zeta_vgpu_elf *elf, const Elf64_Shdr *section,
                      struct zeta_vgpu_message *message)
 {
     if (section->sh_type != SHT_NOBITS)
-        return reject(message,
-                      "section .slm has type %u, expected %u: shared local memory cannot "
-                      "be initialised",
-                      section->sh_type, SHT_NOBITS);
-    if (section->sh_size > ZETA_VGPU_ELF_MAX_SLM_BYTES || section->sh_addr >= ADDRESS_LIMIT)
-        return reject(message,
-                      "section .slm: 0x%" PRIx64 " bytes at 0x%" PRIx64 ", at most 0x%x fit",
-                      section->sh_size, section->sh_addr, ZETA_VGPU_ELF_MAX_SLM_BYTES);
+        return zeta_vgpu_elf_reject(
+            message,
+            "section .slm has type %u, expected %u: shared local memory cannot "
+            "be initialised",
+            section->sh_type, SHT_NOBITS);
+    if (section->sh_size > ZETA_VGPU_ELF_MAX_SLM_BYTES ||
+        section->sh_addr >= ZETA_VGPU_ELF_ADDRESS_LIMIT)
+        return zeta_vgpu_elf_reject(
+            message, "section .slm: 0x%" PRIx64 " bytes at 0x%" PRIx64 ", at most 0x%x fit",
+            section->sh_size, section->sh_addr, ZETA_VGPU_ELF_MAX_SLM_BYTES);
     elf->slm_begin = section->sh_addr;
     elf->slm_bytes = (uint32_t)section->sh_size;
     return true;
 }
 
 static bool read_symbol_table(struct zeta_vgpu_elf *elf, const Elf64_Ehdr *header,
-                              const Elf64_Shdr *section, struct zeta_vgpu_message *message)
+                              const Elf64_Shdr *section, struct zeta_vgpu_elf_symbols *out_table,
+                              struct zeta_vgpu_message *message)
 {
     Elf64_Shdr strings;
 
     if (section->sh_link >= header->e_shnum || section->sh_entsize != sizeof(Elf64_Sym) ||
-        !in_file(elf, section->sh_offset, section->sh_size))
-        return reject(message, "the symbol table at offset 0x%" PRIx64 " does not fit the file",
-                      section->sh_offset);
+        !zeta_vgpu_elf_in_file(elf, section->sh_offset, section->sh_size))
+        return zeta_vgpu_elf_reject(
+            message, "the symbol table at offset 0x%" PRIx64 " does not fit the file",
+            section->sh_offset);
     strings = section_header(elf, header, section->sh_link);
-    if (strings.sh_type != SHT_STRTAB || !in_file(elf, strings.sh_offset, strings.sh_size))
-        return reject(message, "the symbol names at offset 0x%" PRIx64 " do not fit the file",
-                      strings.sh_offset);
-    elf->symbols.offset = section->sh_offset;
-    elf->symbols.bytes = section->sh_size / sizeof(Elf64_Sym) * sizeof(Elf64_Sym);
-    elf->strings.offset = strings.sh_offset;
-    elf->strings.bytes = strings.sh_size;
+    if (strings.sh_type != SHT_STRTAB ||
+        !zeta_vgpu_elf_in_file(elf, strings.sh_offset, strings.sh_size))
+        return zeta_vgpu_elf_reject(message,
+                                    "the symbol names at offset 0x%" PRIx64 " do not fit the file",
+                                    strings.sh_offset);
+    if (section->sh_size / sizeof(Elf64_Sym) > ZETA_VGPU_ELF_MAX_SYMBOLS)
+        return zeta_vgpu_elf_reject(message, "%" PRIu64 " symbols, at most %d are allowed",
+                                    section->sh_size / sizeof(Elf64_Sym),
+                                    ZETA_VGPU_ELF_MAX_SYMBOLS);
+    out_table->entries.offset = section->sh_offset;
+    out_table->count = (uint32_t)(section->sh_size / sizeof(Elf64_Sym));
+    out_table->names.offset = strings.sh_offset;
+    out_table->names.bytes = strings.sh_size;
     return true;
 }
 
@@ -276,8 +297,10 @@ static bool read_sections(struct zeta_vgpu_elf *elf, const Elf64_Ehdr *header,
         Elf64_Shdr section = section_header(elf, header, i);
         bool fine = true;
 
-        if (section.sh_type == SHT_SYMTAB)
-            fine = read_symbol_table(elf, header, &section, message);
+        if (section.sh_type == SHT_SYMTAB || section.sh_type == SHT_DYNSYM)
+            fine = read_symbol_table(elf, header, &section,
+                                     section.sh_type == SHT_SYMTAB ? &elf->symbols : &elf->dynamic,
+                                     message);
         else if (has_name(elf, &names, &section, ".slm") && section.sh_size > 0)
             fine = read_slm(elf, &section, message);
         if (!fine)
@@ -299,10 +322,10 @@ static bool check_slm(struct zeta_vgpu_elf *elf, struct zeta_vgpu_message *messa
     }
     if (elf->slm_begin < elf->high || elf->slm_begin - elf->low > 2 * (uint64_t)VGPU_SLM_OFFSET ||
         elf->slm_begin % 16 != 0)
-        return reject(message,
-                      "shared local memory at 0x%" PRIx64 ", expected 0x%" PRIx64
-                      " (see vgpu.ld): it must lie behind the image",
-                      elf->slm_begin, elf->low + VGPU_SLM_OFFSET);
+        return zeta_vgpu_elf_reject(message,
+                                    "shared local memory at 0x%" PRIx64 ", expected 0x%" PRIx64
+                                    " (see vgpu.ld): it must lie behind the image",
+                                    elf->slm_begin, elf->low + VGPU_SLM_OFFSET);
     return true;
 }
 
@@ -312,10 +335,10 @@ static bool check_info(const struct zeta_vgpu_elf *elf, struct zeta_vgpu_message
         return true;
     if (elf->info_begin < elf->low || elf->info_begin > elf->high ||
         elf->info_bytes > elf->high - elf->info_begin || elf->info_begin % 8 != 0)
-        return reject(message,
-                      "section .vgpu.info: 0x%" PRIx64 " bytes at 0x%" PRIx64
-                      " are not part of the image",
-                      elf->info_bytes, elf->info_begin);
+        return zeta_vgpu_elf_reject(message,
+                                    "section .vgpu.info: 0x%" PRIx64 " bytes at 0x%" PRIx64
+                                    " are not part of the image",
+                                    elf->info_bytes, elf->info_begin);
     return true;
 }
 
@@ -336,139 +359,6 @@ bool zeta_vgpu_elf_parse(const void *bytes, size_t size, struct zeta_vgpu_elf *o
     return true;
 }
 
-/* Offset in the loaded image of [address, address + bytes), which must lie in one segment. */
-static bool in_image(const struct zeta_vgpu_elf *elf, uint64_t address, uint64_t bytes,
-                     uint64_t *out_offset)
-{
-    for (uint32_t i = 0; i < elf->segment_count; i++) {
-        const struct zeta_vgpu_segment *segment = &elf->segments[i];
-
-        if (address >= segment->address && address - segment->address <= segment->memory_bytes &&
-            bytes <= segment->memory_bytes - (address - segment->address)) {
-            *out_offset = address - elf->low;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* What the dynamic section says about relocations; addresses as in the file. */
-struct dynamic {
-    uint64_t relocations, relocation_bytes;
-    uint64_t symbols;
-};
-
-static bool read_dynamic(const struct zeta_vgpu_elf *elf, struct dynamic *out_dynamic,
-                         struct zeta_vgpu_message *message)
-{
-    Elf64_Ehdr header;
-
-    memcpy(&header, elf->bytes, sizeof(header));
-    for (uint32_t i = 0; i < header.e_phnum; i++) {
-        Elf64_Phdr program = program_header(elf, &header, i);
-
-        if (program.p_type != PT_DYNAMIC)
-            continue;
-        if (!in_file(elf, program.p_offset, program.p_filesz))
-            return reject(message,
-                          "the dynamic section at offset 0x%" PRIx64 " reaches beyond the file",
-                          program.p_offset);
-        for (uint64_t at = 0; program.p_filesz - at >= sizeof(Elf64_Dyn); at += sizeof(Elf64_Dyn)) {
-            Elf64_Dyn entry;
-
-            memcpy(&entry, elf->bytes + program.p_offset + at, sizeof(entry));
-            if (entry.d_tag == DT_NULL)
-                break;
-            if (entry.d_tag == DT_NEEDED)
-                return reject(message, "the file needs a shared library; link kernels statically");
-            if (entry.d_tag == DT_PLTRELSZ && entry.d_un.d_val > 0)
-                return reject(message,
-                              "the file calls functions of other files (%" PRIu64
-                              " bytes of jump relocations)",
-                              entry.d_un.d_val);
-            if (entry.d_tag == DT_RELA)
-                out_dynamic->relocations = entry.d_un.d_ptr;
-            if (entry.d_tag == DT_RELASZ)
-                out_dynamic->relocation_bytes = entry.d_un.d_val;
-            if (entry.d_tag == DT_SYMTAB)
-                out_dynamic->symbols = entry.d_un.d_ptr;
-        }
-    }
-    return true;
-}
-
-/* Value of a symbol that a relocation refers to. */
-static bool relocation_symbol(const struct zeta_vgpu_elf *elf, const unsigned char *memory,
-                              const struct dynamic *dynamic, uint32_t index, uint64_t *out_value,
-                              struct zeta_vgpu_message *message)
-{
-    Elf64_Sym symbol;
-    uint64_t offset;
-
-    if (!in_image(elf, dynamic->symbols + (uint64_t)index * sizeof(symbol), sizeof(symbol),
-                  &offset))
-        return reject(message, "a relocation names symbol %u, which is not in the image", index);
-    memcpy(&symbol, memory + offset, sizeof(symbol));
-    if (symbol.st_shndx == SHN_UNDEF)
-        return reject(message,
-                      "symbol %u is not defined in the file: link all that the kernel needs, also "
-                      "the device runtime",
-                      index);
-    *out_value = symbol.st_value;
-    return true;
-}
-
-static bool relocate_one(const struct zeta_vgpu_elf *elf, unsigned char *memory, uint64_t bias,
-                         const struct dynamic *dynamic, const Elf64_Rela *relocation,
-                         struct zeta_vgpu_message *message)
-{
-    uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
-    uint64_t value = 0;
-    uint64_t offset;
-
-    if (!in_image(elf, relocation->r_offset, sizeof(value), &offset))
-        return reject(message, "a relocation at 0x%" PRIx64 " is outside the image",
-                      relocation->r_offset);
-    if (type == RELOCATION_64) {
-        if (!relocation_symbol(elf, memory, dynamic, (uint32_t)ELF64_R_SYM(relocation->r_info),
-                               &value, message))
-            return false;
-    } else if (type != RELOCATION_RELATIVE) {
-        return reject(message, "relocation type %u at 0x%" PRIx64 " is not supported", type,
-                      relocation->r_offset);
-    }
-    value += bias + (uint64_t)relocation->r_addend;
-    memcpy(memory + offset, &value, sizeof(value));
-    return true;
-}
-
-static bool relocate(const struct zeta_vgpu_elf *elf, unsigned char *memory, uint64_t base,
-                     struct zeta_vgpu_message *message)
-{
-    struct dynamic dynamic = {0};
-    uint64_t table;
-    uint64_t count;
-
-    if (!read_dynamic(elf, &dynamic, message))
-        return false;
-    count = dynamic.relocation_bytes / sizeof(Elf64_Rela);
-    if (count == 0)
-        return true;
-    if (count > ZETA_VGPU_ELF_MAX_RELOCATIONS || dynamic.relocations >= ADDRESS_LIMIT ||
-        dynamic.symbols >= ADDRESS_LIMIT ||
-        !in_image(elf, dynamic.relocations, dynamic.relocation_bytes, &table))
-        return reject(message, "%" PRIu64 " relocations at 0x%" PRIx64 " are not in the image",
-                      count, dynamic.relocations);
-    for (uint64_t i = 0; i < count; i++) {
-        Elf64_Rela relocation;
-
-        memcpy(&relocation, memory + table + i * sizeof(relocation), sizeof(relocation));
-        if (!relocate_one(elf, memory, base - elf->low, &dynamic, &relocation, message))
-            return false;
-    }
-    return true;
-}
-
 bool zeta_vgpu_elf_load(const struct zeta_vgpu_elf *elf, unsigned char *memory, uint64_t base,
                         struct zeta_vgpu_message *out_message)
 {
@@ -479,26 +369,39 @@ bool zeta_vgpu_elf_load(const struct zeta_vgpu_elf *elf, unsigned char *memory, 
             memcpy(memory + (segment->address - elf->low), elf->bytes + segment->file_offset,
                    segment->file_bytes);
     }
-    return relocate(elf, memory, base, out_message);
+    return zeta_vgpu_elf_relocate(elf, memory, base, out_message);
 }
 
-bool zeta_vgpu_elf_symbol(const struct zeta_vgpu_elf *elf, const char *name, uint64_t *out_address,
-                          uint64_t *out_size_bytes)
+/* A terminated name of a string table, or NULL. */
+static const char *name_at(const struct zeta_vgpu_elf *elf, const struct zeta_vgpu_elf_table *names,
+                           uint32_t offset)
 {
-    const char *strings = (const char *)elf->bytes + elf->strings.offset;
-    size_t length = strlen(name) + 1;
+    const char *name = (const char *)elf->bytes + names->offset + offset;
 
-    for (uint64_t at = 0; at < elf->symbols.bytes; at += sizeof(Elf64_Sym)) {
-        Elf64_Sym symbol;
+    if (offset >= names->bytes || !memchr(name, 0, names->bytes - offset))
+        return NULL;
+    return name;
+}
 
-        memcpy(&symbol, elf->bytes + elf->symbols.offset + at, sizeof(symbol));
-        if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= SHN_LORESERVE ||
-            symbol.st_name >= elf->strings.bytes || length > elf->strings.bytes - symbol.st_name ||
-            memcmp(strings + symbol.st_name, name, length) != 0)
-            continue;
-        *out_address = symbol.st_value;
-        *out_size_bytes = symbol.st_size;
-        return true;
-    }
-    return false;
+bool zeta_vgpu_elf_symbol(const struct zeta_vgpu_elf *elf,
+                          const struct zeta_vgpu_elf_symbols *table, uint32_t index,
+                          struct zeta_vgpu_elf_symbol *out_symbol)
+{
+    uint32_t binding;
+    Elf64_Sym symbol;
+
+    memcpy(&symbol, elf->bytes + table->entries.offset + (uint64_t)index * sizeof(symbol),
+           sizeof(symbol));
+    binding = ELF64_ST_BIND(symbol.st_info);
+    *out_symbol = (struct zeta_vgpu_elf_symbol){
+        .name = name_at(elf, &table->names, symbol.st_name),
+        .address = symbol.st_value,
+        .size_bytes = symbol.st_size,
+        .defined = symbol.st_shndx != SHN_UNDEF,
+        .global = binding == STB_GLOBAL || binding == STB_WEAK,
+        .weak = binding == STB_WEAK,
+        .function = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC,
+        .object = ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT,
+    };
+    return out_symbol->name && *out_symbol->name && symbol.st_shndx < SHN_LORESERVE;
 }

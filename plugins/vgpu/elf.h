@@ -17,6 +17,7 @@ enum {
     ZETA_VGPU_ELF_MAX_SEGMENTS = 16,
     ZETA_VGPU_ELF_MAX_SECTIONS = 4096,
     ZETA_VGPU_ELF_MAX_RELOCATIONS = 1 << 20,
+    ZETA_VGPU_ELF_MAX_SYMBOLS = 1 << 20,
     ZETA_VGPU_ELF_MAX_TEXT_BYTES = 4 << 20,
     ZETA_VGPU_ELF_MAX_SLM_BYTES = 16 << 20,
     /** Most memory between the lowest and the highest loaded byte. */
@@ -39,6 +40,25 @@ struct zeta_vgpu_elf_table {
     uint64_t bytes;
 };
 
+/** A symbol table with its names. */
+struct zeta_vgpu_elf_symbols {
+    struct zeta_vgpu_elf_table entries; /**< only the offset is used */
+    struct zeta_vgpu_elf_table names;
+    uint32_t count; /**< of entries; the first one is none */
+};
+
+/** One symbol. */
+struct zeta_vgpu_elf_symbol {
+    const char *name; /**< terminated, in the file */
+    uint64_t address; /**< as in the file */
+    uint64_t size_bytes;
+    bool defined;  /**< false: it is taken from another file */
+    bool global;   /**< seen from other files, or wanted from them */
+    bool weak;     /**< global, but gives way to one that is not weak, and may be missing */
+    bool function; /**< code */
+    bool object;   /**< data */
+};
+
 /** What a file says, checked. */
 struct zeta_vgpu_elf {
     const unsigned char *bytes; /**< the file; not owned */
@@ -46,15 +66,15 @@ struct zeta_vgpu_elf {
     bool movable; /**< ET_DYN: may be loaded at any page */
     struct zeta_vgpu_segment segments[ZETA_VGPU_ELF_MAX_SEGMENTS];
     uint32_t segment_count;
-    uint32_t text;                      /**< index of the executable segment */
-    uint64_t low;                       /**< lowest loaded address, rounded down to a page */
-    uint64_t high;                      /**< one past the highest, rounded up */
-    uint64_t slm_begin;                 /**< window of shared local memory */
-    uint32_t slm_bytes;                 /**< its static part */
-    uint64_t info_begin;                /**< address of the kernel table */
-    uint64_t info_bytes;                /**< 0: no kernels */
-    struct zeta_vgpu_elf_table symbols; /**< Elf64_Sym entries; bytes 0: none */
-    struct zeta_vgpu_elf_table strings; /**< their names */
+    uint32_t text;                        /**< index of the executable segment */
+    uint64_t low;                         /**< lowest loaded address, rounded down to a page */
+    uint64_t high;                        /**< one past the highest, rounded up */
+    uint64_t slm_begin;                   /**< window of shared local memory */
+    uint32_t slm_bytes;                   /**< its static part */
+    uint64_t info_begin;                  /**< address of the kernel table */
+    uint64_t info_bytes;                  /**< 0: no kernels */
+    struct zeta_vgpu_elf_symbols symbols; /**< all of them, for people and debuggers */
+    struct zeta_vgpu_elf_symbols dynamic; /**< what is offered to other files and wanted of them */
 };
 
 /** Checks a file and says what is in it; false with the reason in @out_message. */
@@ -68,8 +88,17 @@ bool zeta_vgpu_elf_parse(const void *bytes, size_t size, struct zeta_vgpu_elf *o
 bool zeta_vgpu_elf_load(const struct zeta_vgpu_elf *elf, unsigned char *memory, uint64_t base,
                         struct zeta_vgpu_message *out_message);
 
-/** Address (as in the file) and size of a defined symbol; false when there is none. */
-bool zeta_vgpu_elf_symbol(const struct zeta_vgpu_elf *elf, const char *name, uint64_t *out_address,
-                          uint64_t *out_size_bytes);
+/**
+ * Writes the addresses of symbols that other files define.
+ *
+ * @addresses  one per entry of the dynamic table; 0 leaves what is there
+ */
+void zeta_vgpu_elf_bind(const struct zeta_vgpu_elf *elf, unsigned char *memory,
+                        const uint64_t *addresses);
+
+/** Reads a symbol, index below the table's count; false when it has no name or no place. */
+bool zeta_vgpu_elf_symbol(const struct zeta_vgpu_elf *elf,
+                          const struct zeta_vgpu_elf_symbols *table, uint32_t index,
+                          struct zeta_vgpu_elf_symbol *out_symbol);
 
 #endif

@@ -2,12 +2,14 @@
 add_library(vgpu_engine STATIC
     cache.c
     elf.c
+    elf_relocate.c
     engine.c
     engine_call.c
     engine_code.c
     engine_fault.c
     engine_group.c
     engine_image.c
+    engine_link.c
     engine_model.c
     engine_print.c
     rv64.c

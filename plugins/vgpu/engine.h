@@ -198,6 +198,8 @@ struct zeta_vgpu_kernel {
     uint32_t argument_block_bytes;
     uint32_t required_group_size[3]; /**< 0: not required */
     uint32_t private_bytes;          /**< largest stack frame chain known, 0: unknown */
+    uint32_t spill_bytes;            /**< of these, for values without a register; 0: unknown */
+    const char *attributes;          /**< of the source, blank separated; "" if unknown */
     uint32_t slm_bytes;              /**< static shared local memory */
 };
 
@@ -230,9 +232,42 @@ const struct zeta_vgpu_kernel *zeta_vgpu_image_kernel(const struct zeta_vgpu_ima
 const struct zeta_vgpu_kernel *zeta_vgpu_image_find_kernel(const struct zeta_vgpu_image *image,
                                                            const char *name);
 
-/** Address and size of a global object or function of the image; false when there is none. */
+/** A name that images know each other by. */
+struct zeta_vgpu_symbol {
+    const char *name; /**< lives as long as the image */
+    uint64_t address;
+    uint64_t size_bytes;
+    bool function; /**< code, else data */
+    bool weak;     /**< gives way to one of the same name that is not weak */
+};
+
+/**
+ * A global variable or function of the image by name; false when there is none. Names that the
+ * image offers to others come first, then any that is global in the file.
+ */
 bool zeta_vgpu_image_find_symbol(const struct zeta_vgpu_image *image, const char *name,
-                                 uint64_t *out_address, uint64_t *out_size_bytes);
+                                 struct zeta_vgpu_symbol *out_symbol);
+
+/** What the image offers to others: functions and variables, sorted by name. */
+const struct zeta_vgpu_symbol *zeta_vgpu_image_exports(const struct zeta_vgpu_image *image,
+                                                       uint32_t *out_count);
+
+/** Names that the image needs from others; none once it was linked. */
+const char *const *zeta_vgpu_image_imports(const struct zeta_vgpu_image *image,
+                                           uint32_t *out_count);
+
+/** Hears of each name that a link did not find, or found twice; @text is one line. */
+typedef void (*zeta_vgpu_link_report)(void *user, const char *text);
+
+/**
+ * Gives all images what they need from each other: all of them, or none when something is missing
+ * or several images offer it. Images that need nothing, or were linked before, only give.
+ *
+ * Images that gave something must live as long as those that took it. No launch may run one that
+ * takes. Errors: INVALID_IMAGE (names were reported), OUT_OF_MEMORY.
+ */
+enum zeta_vgpu_result zeta_vgpu_image_link(struct zeta_vgpu_image *const *images, uint32_t count,
+                                           zeta_vgpu_link_report report, void *user);
 
 /** Address range of the executable segment. */
 void zeta_vgpu_image_text(const struct zeta_vgpu_image *image, uint64_t *out_begin,

@@ -8,7 +8,7 @@
 #include "engine_priv.h"
 #include "runtime/vgpu_abi.h"
 
-enum { PAGE_BYTES = 4096, MAX_NAME_BYTES = 256, MAX_KERNELS = 1024 };
+enum { PAGE_BYTES = 4096, MAX_NAME_BYTES = 1024, MAX_KERNELS = 1024 };
 
 static enum zeta_vgpu_result __attribute__((format(printf, 3, 4)))
 fail(struct zeta_vgpu_message *message, enum zeta_vgpu_result result, const char *format, ...)
@@ -169,6 +169,24 @@ static enum zeta_vgpu_result read_arguments(struct zeta_vgpu_kernel *kernel,
     return ZETA_VGPU_OK;
 }
 
+/* What records of newer files say beyond what is needed to run the kernel. */
+static void read_extra(const struct zeta_vgpu_image *image, struct zeta_vgpu_kernel *kernel,
+                       const unsigned char *record, const struct vgpu_kernel_info *info)
+{
+    uint64_t at =
+        sizeof(*info) + (uint64_t)info->argument_count * sizeof(struct vgpu_argument_info);
+    struct vgpu_kernel_extra extra;
+    const char *attributes;
+
+    if (info->record_bytes < at + sizeof(extra))
+        return;
+    memcpy(&extra, record + at, sizeof(extra));
+    attributes = extra.attributes ? image_string(image, extra.attributes) : NULL;
+    if (attributes)
+        kernel->attributes = attributes;
+    kernel->spill_bytes = extra.spill_bytes;
+}
+
 /* One record; @record points into the loaded image and has @info->record_bytes. */
 static enum zeta_vgpu_result read_kernel(struct zeta_vgpu_image *image, const unsigned char *record,
                                          const struct vgpu_kernel_info *info,
@@ -195,6 +213,8 @@ static enum zeta_vgpu_result read_kernel(struct zeta_vgpu_image *image, const un
            sizeof(kernel->required_group_size));
     kernel->private_bytes = info->private_bytes;
     kernel->slm_bytes = image->elf.slm_bytes;
+    kernel->attributes = "";
+    read_extra(image, kernel, record, info);
     return read_arguments(kernel, record + sizeof(*info), message);
 }
 
@@ -259,6 +279,8 @@ static enum zeta_vgpu_result load(struct zeta_vgpu_image *image, const void *byt
         return ZETA_VGPU_INVALID_IMAGE;
     result = decode(image, message);
     if (result == ZETA_VGPU_OK)
+        result = zeta_vgpu_image_read_symbols(image, message);
+    if (result == ZETA_VGPU_OK)
         result = read_kernels(image, message);
     if (result == ZETA_VGPU_OK)
         result = publish_ranges(image, message);
@@ -301,6 +323,8 @@ void zeta_vgpu_image_destroy(struct zeta_vgpu_image *image)
         free((void *)(uintptr_t)image->kernels[i].arguments);
     }
     free(image->kernels);
+    free(image->exports);
+    free((void *)image->imports);
     zeta_rv64_code_finish(&image->code);
     if (image->memory)
         (void)munmap(image->memory, image->memory_bytes);
@@ -328,17 +352,6 @@ const struct zeta_vgpu_kernel *zeta_vgpu_image_find_kernel(const struct zeta_vgp
             return &image->kernels[i];
     }
     return NULL;
-}
-
-bool zeta_vgpu_image_find_symbol(const struct zeta_vgpu_image *image, const char *name,
-                                 uint64_t *out_address, uint64_t *out_size_bytes)
-{
-    uint64_t address;
-
-    if (!zeta_vgpu_elf_symbol(&image->elf, name, &address, out_size_bytes))
-        return false;
-    *out_address = loaded(image, address);
-    return true;
 }
 
 void zeta_vgpu_image_text(const struct zeta_vgpu_image *image, uint64_t *out_begin,

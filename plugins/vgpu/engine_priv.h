@@ -12,6 +12,7 @@
  *   engine_model.c  epochs: shared cache, cycle model, publishing
  *   engine_fault.c  words for faults
  *   engine_image.c  loading
+ *   engine_link.c   names that images offer each other
  *
  * Who touches what: a subslice belongs to one worker during a launch, so everything in struct
  * subslice is used by one thread at a time without a lock. Results go to the model as epoch
@@ -48,6 +49,11 @@ struct zeta_vgpu_image {
     uint32_t kernel_count;
     uint32_t ranges_added; /* segments registered in the space so far */
     bool file_added;
+    struct zeta_vgpu_symbol *exports; /* sorted by name; names are in @file */
+    uint32_t export_count;
+    const char **imports; /* that must be found; names are in @file */
+    uint32_t import_count;
+    bool bound; /* nothing is missing any more */
 };
 
 /** Address of the window of shared local memory. */
@@ -273,6 +279,12 @@ enum call_result zeta_vgpu_call(struct subslice *subslice, struct hart *hart,
  */
 bool zeta_vgpu_print(struct subslice *subslice, uint64_t format, uint64_t slots,
                      uint64_t *out_length, uint64_t *out_address);
+
+/* engine_link.c */
+
+/** Lists what a loaded image offers and wants. Errors: OUT_OF_MEMORY. */
+enum zeta_vgpu_result zeta_vgpu_image_read_symbols(struct zeta_vgpu_image *image,
+                                                   struct zeta_vgpu_message *message);
 
 /* engine_fault.c */
 

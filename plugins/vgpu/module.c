@@ -144,15 +144,16 @@ uint32_t zeta_vgpu_module_global(struct zeta_plugin *self, struct zeta_plugin_mo
                                  uint64_t *out_bytes)
 {
     char *text = terminated(name);
-    uint64_t address;
+    struct zeta_vgpu_symbol symbol;
     bool found;
 
     if (!text)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    found = zeta_vgpu_image_find_symbol(module->image, text, &address, out_bytes);
-    if (found)
-        *out_address = (void *)(uintptr_t)address;
-    else
+    found = zeta_vgpu_image_find_symbol(module->image, text, &symbol) && !symbol.function;
+    if (found) {
+        *out_address = (void *)(uintptr_t)symbol.address;
+        *out_bytes = symbol.size_bytes;
+    } else
         zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_GLOBAL_NAME,
                        "the module has no global variable '%.200s'", text);
     free(text);

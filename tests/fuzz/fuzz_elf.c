@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     result = zeta_vgpu_image_create(space, data, size, &message, &image);
     if (result == ZETA_VGPU_OK) {
-        uint64_t address, bytes;
+        struct zeta_vgpu_symbol symbol;
 
         for (uint32_t i = 0; i < zeta_vgpu_image_kernel_count(image); i++) {
             const struct zeta_vgpu_kernel *kernel = zeta_vgpu_image_kernel(image, i);
@@ -25,7 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             if (!zeta_vgpu_image_find_kernel(image, kernel->name))
                 abort();
         }
-        (void)zeta_vgpu_image_find_symbol(image, "table", &address, &bytes);
+        (void)zeta_vgpu_image_find_symbol(image, "table", &symbol);
+        (void)zeta_vgpu_image_link(&image, 1, NULL, NULL);
         zeta_vgpu_image_destroy(image);
     } else if (image || message.text[0] == '\0') {
         abort();

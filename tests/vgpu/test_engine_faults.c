@@ -189,9 +189,11 @@ static void endless__interrupted__ends(void **state)
 static void code__rewritten__runs_the_new(void **state)
 {
     struct rig *rig = *state;
-    uint64_t address, size;
+    struct zeta_vgpu_symbol symbol;
+    uint64_t address;
 
-    assert_true(zeta_vgpu_image_find_symbol(rig->image, "illegal", &address, &size));
+    assert_true(zeta_vgpu_image_find_symbol(rig->image, "illegal", &symbol));
+    assert_true(symbol.function);
     assert_int_equal(rig_run(rig, "illegal", NULL, 1, 1), ZETA_VGPU_FAULT);
     address = rig->fault.pc;
     *(uint32_t *)(uintptr_t)address = 0x00000013; /* nop */

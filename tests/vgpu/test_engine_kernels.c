@@ -235,13 +235,14 @@ static void globals__relocated__found_by_name(void **state)
     struct rig *rig = *state;
     uint32_t *out = (uint32_t *)rig->memory;
     void *arguments[] = {out};
-    uint64_t address, size;
+    struct zeta_vgpu_symbol symbol;
 
-    assert_true(zeta_vgpu_image_find_symbol(rig->image, "global_table", &address, &size));
-    assert_int_equal(size, 16);
-    assert_int_equal(((uint32_t *)(uintptr_t)address)[1], 22);
-    assert_false(zeta_vgpu_image_find_symbol(rig->image, "no_such_thing", &address, &size));
-    ((uint32_t *)(uintptr_t)address)[2] = 99;
+    assert_true(zeta_vgpu_image_find_symbol(rig->image, "global_table", &symbol));
+    assert_int_equal(symbol.size_bytes, 16);
+    assert_false(symbol.function);
+    assert_int_equal(((uint32_t *)(uintptr_t)symbol.address)[1], 22);
+    ((uint32_t *)(uintptr_t)symbol.address)[2] = 99;
+    assert_false(zeta_vgpu_image_find_symbol(rig->image, "no_such_thing", &symbol));
     assert_int_equal(rig_run(rig, "table", arguments, 1, 1), ZETA_VGPU_OK);
     assert_int_equal(out[0], 11);
     assert_int_equal(out[1], 99);

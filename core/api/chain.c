@@ -36,8 +36,7 @@ static bool copy_by_pipe(void *to, const void *from, size_t size_bytes)
            read(reader, to, size_bytes) == (ssize_t)size_bytes;
 }
 
-/** Copies memory that may not be there; false if any byte of it is not. */
-static bool copy_safely(void *to, const void *from, size_t size_bytes)
+bool zeta_chain_copy(void *to, const void *from, size_t size_bytes)
 {
     struct iovec local = {.iov_base = to, .iov_len = size_bytes};
     struct iovec remote = {.iov_base = (void *)(uintptr_t)from, .iov_len = size_bytes};
@@ -63,7 +62,7 @@ void *zeta_chain_next(struct zeta_chain *chain, uint32_t *out_stype)
         return NULL;
     if ((uintptr_t)address % alignof(struct node) != 0)
         return NULL;
-    if (!copy_safely(&node, address, sizeof(node)) || !zeta_stype_defined(node.stype))
+    if (!zeta_chain_copy(&node, address, sizeof(node)) || !zeta_stype_defined(node.stype))
         return NULL;
 
     chain->visited++;
@@ -93,7 +92,7 @@ bool zeta_chain_readable(const void *address, size_t size_bytes)
     while (size_bytes > 0) {
         size_t part = size_bytes < sizeof(copy) ? size_bytes : sizeof(copy);
 
-        if (!copy_safely(copy, from, part))
+        if (!zeta_chain_copy(copy, from, part))
             return false;
         from += part;
         size_bytes -= part;

@@ -48,6 +48,12 @@ void *zeta_chain_next(struct zeta_chain *chain, uint32_t *out_stype);
 /** The first node of one structure type that is readable as a whole, null if there is none. */
 void *zeta_chain_find(const void *next, uint32_t stype, size_t size_bytes);
 
+/**
+ * Copies memory that may not be there; false, with undefined contents of the copy, if any byte of
+ * it is not. size_bytes: at most 4096. One system call, which leaves errno as it likes.
+ */
+bool zeta_chain_copy(void *to, const void *from, size_t size_bytes);
+
 /** True if size_bytes can be read from address. One system call for each 4096 bytes begun. */
 bool zeta_chain_readable(const void *address, size_t size_bytes);
 

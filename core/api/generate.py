@@ -13,8 +13,8 @@ sys.dont_write_bytecode = True
 
 import yaml  # noqa: E402
 
-from generator import (core_api, entries, handle_table, headers, pages, reader,  # noqa: E402
-                       strings, tables, trace)
+from generator import (core_api, describe, entries, handle_table, headers,  # noqa: E402
+                       pages, reader, strings, tables, trace)
 from generator.model import NAMESPACES, ModelError  # noqa: E402
 
 
@@ -63,6 +63,7 @@ def outputs(model, implemented, own, reasons):
     files["core/api/zeta_impl.h"] = entries.impl_header(model)
     files["core/api/zeta_functions.h"] = trace.functions_header(model)
     files["core/api/callback_places.c"] = trace.places(model)
+    files["core/api/descriptions.c"] = describe.descriptions(model)
     files["core/api/stubs.c"] = entries.stubs(model, set(implemented), reasons)
     files["core/api/test_stubs.c"] = entries.stubs(model, set(), reasons)
     files["core/api/test_handle_entries.c"] = handle_table.handle_table(model)

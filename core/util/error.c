@@ -49,6 +49,7 @@ struct record {
 };
 
 static _Thread_local struct record last;
+static _Thread_local uint64_t sentence_count;
 
 /* One conversion of a format: "%-8.3s". width and precision are -1 when absent. */
 struct conversion {
@@ -313,6 +314,7 @@ static void keep_text(const char *text, size_t size)
         memcpy(last.text + length - strlen(CUT_MARK), CUT_MARK, strlen(CUT_MARK));
     last.text[length] = '\0';
     last.state = RECORD_TEXT;
+    sentence_count++;
 }
 
 ze_result_t zeta_error(ze_result_t result, const char *format, ...)
@@ -326,6 +328,7 @@ ze_result_t zeta_error(ze_result_t result, const char *format, ...)
     last.sentence_made = false;
     last.format = format;
     last.state = RECORD_WORDS;
+    sentence_count++;
     va_start(arguments, format);
     va_copy(again, arguments);
     if (!pack(format, &arguments)) {
@@ -504,6 +507,11 @@ const char *zeta_error_describe(void)
         make_sentence(&output);
     last.sentence_made = true;
     return last.sentence;
+}
+
+uint64_t zeta_error_count(void)
+{
+    return sentence_count;
 }
 
 void zeta_error_clear(void)

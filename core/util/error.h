@@ -32,6 +32,9 @@ ze_result_t zeta_error_text(ze_result_t result, const char *text, uint64_t size_
  */
 const char *zeta_error_describe(void);
 
+/** How many sentences this thread has left so far: whether a call left one of its own. */
+uint64_t zeta_error_count(void);
+
 /** Forgets the sentence of this thread. */
 void zeta_error_clear(void);
 

@@ -24,10 +24,15 @@ _BANNER = "/* Generated from core/api/model. */\n"
 _INCLUDES = """
 #include "core/api/check.h"
 #include "core/object/object.h"
+#include "core/trace/sink.h"
 #include "core/trace/trace.h"
 #include "core/util/cleanup.h"
 #include "zeta_impl.h"
 """
+
+#: Functions that initialise the library; a recorder that the environment asks for sees them too.
+_INITIALISING = {"zeInit", "zeInitDrivers", "zeDriverGet"}
+_PREPARE = "    zeta_sink_prepare();\n"
 
 
 def arguments(function):
@@ -157,6 +162,7 @@ def entries(model, namespace):
                    f"    return impl_{function.name}({arguments(function)});\n}}\n"
                    f"{trace.traced(model, function)}"
                    f"\n{prototype('entry_' + function.name, function)}\n{{\n"
+                   f"{_PREPARE if function.name in _INITIALISING else ''}"
                    f"    if (zeta_trace_wanted({trace.enumerator(function)}))\n"
                    f"        return traced_{function.name}({arguments(function)});\n"
                    f"    return check_{function.name}({arguments(function)});\n}}\n"

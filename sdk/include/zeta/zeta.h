@@ -159,6 +159,44 @@ struct zeta_stream_info {
 ZETA_EXPORT ze_result_t zetaMetricStreamerGetInfo(zet_metric_streamer_handle_t streamer,
                                                   struct zeta_stream_info *info);
 
+/** What is recorded by zetaTraceStart(). */
+struct zeta_trace_desc {
+    size_t struct_size;
+    const char *path;     /**< of a file that does not exist; it is made for its owner only */
+    const char *filter;   /**< globs of function names, comma separated; null: every function */
+    uint64_t limit_bytes; /**< the file grows no larger, later records are lost; 0: 4 GiB */
+};
+
+/**
+ * Starts to record every ze and zet call of the process, and the kernels, copies and fills of its
+ * queues, as Chrome's JSON. What was written is in the file at once, whatever becomes of the
+ * process. Works before zeInit. The same as ZETA_TRACE=FILE in the environment, for a part of a
+ * program.
+ *
+ * NOT_AVAILABLE when a trace is being written or the file cannot be made; INVALID_ARGUMENT for a
+ * name that ends with .pftrace, which only 'zeta trace' writes.
+ */
+ZETA_EXPORT ze_result_t zetaTraceStart(const struct zeta_trace_desc *desc);
+
+/**
+ * Ends the recording, whoever started it, and completes the file. Calls of other threads that are
+ * under way stay in it as unfinished. NOT_AVAILABLE when nothing is recorded.
+ */
+ZETA_EXPORT ze_result_t zetaTraceStop(void);
+
+/** The recording that is going on, or the last one. */
+struct zeta_trace_info {
+    size_t struct_size;
+    const char *path; /**< "" if there was none; valid until the next zetaTraceStart() */
+    uint64_t records; /**< calls and pieces of work of devices */
+    uint64_t lost;    /**< records that found no room */
+    uint64_t bytes;   /**< of the file */
+    uint32_t is_on;
+    uint32_t reserved;
+};
+
+ZETA_EXPORT ze_result_t zetaTraceGetInfo(struct zeta_trace_info *info);
+
 #ifdef __cplusplus
 }
 #endif

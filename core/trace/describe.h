@@ -1,0 +1,74 @@
+/*
+ * What the arguments of every function are and how a person wants to see them.
+ *
+ * The table is generated from the model (core/api/generator/describe.py) and has an entry for each
+ * enum zeta_function. It says what can be read and when; nothing of it says that an address is
+ * good.
+ */
+#ifndef ZETA_CORE_TRACE_DESCRIBE_H
+#define ZETA_CORE_TRACE_DESCRIBE_H
+
+#include <stdint.h>
+
+#include "zeta_functions.h"
+
+/** What a value is. */
+enum zeta_show {
+    ZETA_SHOW_UNSIGNED,
+    ZETA_SHOW_SIGNED,
+    ZETA_SHOW_BOOL,
+    ZETA_SHOW_FLOAT,
+    ZETA_SHOW_ENUM,
+    ZETA_SHOW_FLAGS,
+    ZETA_SHOW_ADDRESS, /**< a handle, a pointer to something, a function */
+    ZETA_SHOW_TEXT,    /**< the address of a string */
+    ZETA_SHOW_CHARS,   /**< a string inside a struct; size_bytes is its array */
+    ZETA_SHOW_BYTES,   /**< bytes without a meaning, such as a uuid */
+    ZETA_SHOW_STRUCT
+};
+
+struct zeta_member;
+
+/** How one value looks in memory and on paper. */
+struct zeta_shape {
+    uint16_t size_bytes;
+    uint8_t show; /**< enum zeta_show */
+    uint8_t member_count;
+    const char *(*name)(uint32_t value); /**< of enumerators; of flags one bit at a time */
+    const struct zeta_member *members;   /**< of a struct: those worth showing */
+};
+
+struct zeta_member {
+    const char *name;
+    uint16_t at_bytes; /**< offset in the struct */
+    uint16_t count;    /**< 1, or the length of an array */
+    struct zeta_shape shape;
+};
+
+/** What an argument holds, and when it can be read. */
+enum zeta_passing {
+    ZETA_PASS_VALUE,  /**< the value, before the call */
+    ZETA_PASS_LATE,   /**< the value, but what it points to is there only after the call */
+    ZETA_PASS_IN,     /**< the address of values, before the call */
+    ZETA_PASS_OUT,    /**< the address of values, after a call that succeeded */
+    ZETA_PASS_IN_OUT, /**< both */
+};
+
+struct zeta_parameter {
+    const char *name;
+    uint8_t passing;         /**< enum zeta_passing */
+    int8_t count;            /**< index of the parameter that counts the values; -1: one value */
+    uint8_t count_indirect;  /**< 1: that parameter is the address of the count */
+    struct zeta_shape shape; /**< of a value */
+};
+
+struct zeta_function_description {
+    const char *name;
+    const char *category; /**< "ze" or "zet" */
+    const struct zeta_parameter *parameters;
+    uint32_t parameter_count;
+};
+
+extern const struct zeta_function_description zeta_function_descriptions[ZETA_FUNCTION_COUNT];
+
+#endif

@@ -1,0 +1,412 @@
+#include "core/trace/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/trace/file_head.h"
+#include "core/util/clock.h"
+#include "core/util/descriptor.h"
+#include "core/util/error.h"
+
+#define SLOT_COUNT 256
+#define CHUNK_BYTES ZETA_TRACE_CHUNK_BYTES
+#define LINES_AT ZETA_TRACE_OPEN_BYTES
+#define LINE_ROOM (2 * ZETA_TRACE_LINE_BYTES)
+
+/* How long close() waits for threads that are just making a chunk: they need microseconds. */
+#define CLOSE_PATIENCE_NS (100 * UINT64_C(1000000))
+
+struct zeta_trace_slot {
+    alignas(64) atomic_bool is_taken;
+    /* of the owner */
+    uint32_t generation; /* of the file that the chunk is of */
+    char *chunk;         /* mapped; null: none yet */
+    uint32_t used_bytes; /* of the chunk */
+    uint32_t shown_bytes;
+    struct zeta_trace_note note;
+    _Atomic uint64_t records; /* low 48 bits; the generation that they are of above */
+};
+
+/* What is not atomic is written while no file is open. */
+static struct {
+    _Atomic uint32_t generation;
+    _Atomic uint32_t life; /* grows with each fork */
+    atomic_bool is_open;
+    atomic_bool is_full;
+    atomic_uint users; /* threads that use the descriptor or the head */
+    _Atomic uint64_t next_bytes;
+    _Atomic uint64_t lost;
+    atomic_bool is_counting; /* somebody writes the number of lost records into the head */
+    int fd;
+    dev_t device;
+    ino_t inode;
+    uint64_t limit_bytes;
+    char *head;
+    char *path;
+} file = {.fd = -1};
+
+static struct zeta_trace_slot slots[SLOT_COUNT];
+
+bool zeta_trace_file_is_open(void)
+{
+    return atomic_load_explicit(&file.is_open, memory_order_acquire);
+}
+
+const char *zeta_trace_file_path(void)
+{
+    return file.path ? file.path : "";
+}
+
+uint32_t zeta_trace_file_generation(void)
+{
+    return atomic_load_explicit(&file.generation, memory_order_acquire);
+}
+
+/* Between enter() and leave() the descriptor and the head stay. */
+static bool enter(void)
+{
+    atomic_fetch_add(&file.users, 1);
+    if (atomic_load(&file.is_open))
+        return true;
+    atomic_fetch_sub(&file.users, 1);
+    return false;
+}
+
+static void leave(void)
+{
+    atomic_fetch_sub(&file.users, 1);
+}
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+/* Programs that become daemons close all descriptors, and then the number is somebody else's. */
+static bool is_ours(void)
+{
+    struct stat status;
+
+    return fstat(file.fd, &status) == 0 && status.st_dev == file.device &&
+           status.st_ino == file.inode;
+}
+
+/* Blank room in the file that is really there: a store to a hole of a full disk is a SIGBUS. */
+static char *map_part(uint64_t at_bytes, size_t size_bytes)
+{
+    int error;
+    char *part;
+
+    do {
+        error = posix_fallocate(file.fd, (off_t)at_bytes, (off_t)size_bytes);
+    } while (error == EINTR);
+    if (error != 0) {
+        errno = error;
+        return NULL;
+    }
+    part = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, (off_t)at_bytes);
+    if (part == MAP_FAILED)
+        return NULL;
+    memset(part, ' ', size_bytes);
+    part[size_bytes - 1] = '\n';
+    return part;
+}
+
+/* The file cannot grow beyond what the process may write: the system would send SIGXFSZ. */
+static uint64_t clip_limit(uint64_t limit_bytes)
+{
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur < limit_bytes)
+        return limit.rlim_cur;
+    return limit_bytes;
+}
+
+static ze_result_t refuse(const char *path, const char *what)
+{
+    const int error = errno;
+
+    (void)zeta_error(ZE_RESULT_ERROR_NOT_AVAILABLE, "The trace %s cannot be %s (%s).", path, what,
+                     strerrordesc_np(error));
+    errno = error;
+    return ZE_RESULT_ERROR_NOT_AVAILABLE;
+}
+
+static ze_result_t create(const char *path)
+{
+    struct stat status;
+    char *copy = strdup(path);
+
+    if (!copy)
+        return refuse(path, "named");
+    free(file.path);
+    file.path = copy;
+    file.fd = zeta_descriptor_raise(
+        open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR));
+    if (file.fd < 0)
+        return refuse(path, "created");
+    if (fstat(file.fd, &status) != 0)
+        return refuse(path, "looked at");
+    file.device = status.st_dev;
+    file.inode = status.st_ino;
+    file.head = map_part(0, ZETA_TRACE_HEAD_BYTES);
+    return file.head ? ZE_RESULT_SUCCESS : refuse(path, "written");
+}
+
+static void drop_descriptor(void)
+{
+    if (file.fd >= 0)
+        (void)close(file.fd);
+    file.fd = -1;
+    if (file.head)
+        (void)munmap(file.head, ZETA_TRACE_HEAD_BYTES);
+    file.head = NULL;
+}
+
+ze_result_t zeta_trace_file_open(const char *path, uint64_t limit_bytes)
+{
+    ze_result_t result;
+
+    if (zeta_trace_file_is_open())
+        return zeta_error(ZE_RESULT_ERROR_NOT_AVAILABLE,
+                          "A trace is being written to %s; one at a time.", file.path);
+    file.limit_bytes = clip_limit(limit_bytes);
+    result = create(path);
+    if (result != ZE_RESULT_SUCCESS) {
+        drop_descriptor();
+        return result;
+    }
+    zeta_trace_head_write(file.head);
+    atomic_store(&file.next_bytes, ZETA_TRACE_HEAD_BYTES);
+    atomic_store(&file.lost, 0);
+    atomic_store(&file.is_full, false);
+    atomic_fetch_add(&file.generation, 1);
+    atomic_store(&file.is_open, true);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* False: somebody is stuck inside, for example the thread whose signal handler ends the process. */
+static bool wait_for_users(void)
+{
+    const uint64_t end_ns = zeta_clock_monotonic_ns() + CLOSE_PATIENCE_NS;
+
+    while (atomic_load(&file.users) != 0) {
+        if (zeta_clock_monotonic_ns() > end_ns)
+            return false;
+        (void)sched_yield();
+    }
+    return true;
+}
+
+static void unmap_chunk(struct zeta_trace_slot *slot)
+{
+    if (slot->chunk)
+        (void)munmap(slot->chunk, CHUNK_BYTES);
+    slot->chunk = NULL;
+    slot->used_bytes = 0;
+}
+
+void zeta_trace_file_close(void)
+{
+    char tail[ZETA_TRACE_TAIL_BYTES];
+
+    if (!atomic_exchange(&file.is_open, false))
+        return;
+    const bool is_quiet = wait_for_users();
+    if (is_ours()) {
+        const size_t bytes = zeta_trace_tail_make(atomic_load(&file.lost), tail);
+
+        (void)!pwrite(file.fd, tail, bytes, (off_t)atomic_load(&file.next_bytes));
+        if (is_quiet)
+            drop_descriptor();
+    }
+    for (size_t i = 0; i < SLOT_COUNT; i++) {
+        if (!atomic_exchange(&slots[i].is_taken, true)) {
+            unmap_chunk(&slots[i]);
+            atomic_store(&slots[i].is_taken, false);
+        }
+    }
+}
+
+void zeta_trace_file_forget(void)
+{
+    atomic_store(&file.is_open, false);
+    atomic_store(&file.users, 0);
+    atomic_store(&file.is_counting, false);
+    atomic_fetch_add(&file.generation, 1);
+    atomic_fetch_add(&file.life, 1);
+    if (file.fd >= 0)
+        (void)close(file.fd);
+    file.fd = -1;
+    file.head = NULL;
+    /* Chunks stay mapped until the slot is used again: other threads are gone, this one may be
+     * inside a call. */
+    for (size_t i = 0; i < SLOT_COUNT; i++)
+        atomic_store(&slots[i].is_taken, false);
+}
+
+/* ---- counts -------------------------------------------------------------------------------- */
+
+void zeta_trace_file_counts(struct zeta_trace_counts *out_counts)
+{
+    const uint32_t generation = zeta_trace_file_generation();
+
+    *out_counts = (struct zeta_trace_counts){.lost = atomic_load(&file.lost),
+                                             .bytes = atomic_load(&file.next_bytes)};
+    for (size_t i = 0; i < SLOT_COUNT; i++) {
+        const uint64_t records = atomic_load(&slots[i].records);
+
+        /* The number and the generation that it belongs to are one word. */
+        if (records >> 48 == (generation & 0xffff))
+            out_counts->records += records & ((UINT64_C(1) << 48) - 1);
+    }
+}
+
+void zeta_trace_file_lose(void)
+{
+    uint64_t written;
+
+    atomic_fetch_add(&file.lost, 1);
+    if (!enter())
+        return;
+    do {
+        written = atomic_load(&file.lost);
+        if (atomic_exchange(&file.is_counting, true))
+            break; /* whoever is there looks again */
+        zeta_trace_head_count(file.head, written);
+        atomic_store(&file.is_counting, false);
+    } while (written != atomic_load(&file.lost));
+    leave();
+}
+
+/* ---- slots --------------------------------------------------------------------------------- */
+
+/* Takes the place at the end of the file; gives 0 when there is none. */
+static uint64_t reserve_chunk(void)
+{
+    uint64_t at = atomic_load(&file.next_bytes);
+
+    do {
+        if (atomic_load(&file.is_full) || at + CHUNK_BYTES > file.limit_bytes)
+            return 0;
+    } while (!atomic_compare_exchange_weak(&file.next_bytes, &at, at + CHUNK_BYTES));
+    return at;
+}
+
+static char *make_chunk(void)
+{
+    char *chunk = NULL;
+
+    if (!enter())
+        return NULL;
+    uint64_t at = reserve_chunk();
+    if (at != 0 && is_ours())
+        chunk = map_part(at, CHUNK_BYTES);
+    if (at != 0 && !chunk) {
+        uint64_t end = at + CHUNK_BYTES;
+
+        /* A disk that is full: one attempt is enough. */
+        atomic_store(&file.is_full, true);
+        (void)atomic_compare_exchange_strong(&file.next_bytes, &end, at);
+    }
+    leave();
+    return chunk;
+}
+
+static bool has_room(struct zeta_trace_slot *slot)
+{
+    const uint32_t generation = zeta_trace_file_generation();
+
+    if (slot->generation != generation) {
+        unmap_chunk(slot);
+        slot->generation = generation;
+        atomic_store_explicit(&slot->records, (uint64_t)(generation & 0xffff) << 48,
+                              memory_order_relaxed);
+    }
+    if (slot->chunk && CHUNK_BYTES - slot->used_bytes >= LINE_ROOM)
+        return true;
+    unmap_chunk(slot);
+    slot->chunk = make_chunk();
+    slot->used_bytes = LINES_AT;
+    return slot->chunk != NULL;
+}
+
+struct zeta_trace_slot *zeta_trace_slot_take(uint32_t *hint)
+{
+    if (!zeta_trace_file_is_open())
+        return NULL;
+    for (uint32_t i = 0; i < SLOT_COUNT; i++) {
+        struct zeta_trace_slot *slot = &slots[(*hint + i) % SLOT_COUNT];
+
+        if (atomic_load_explicit(&slot->is_taken, memory_order_relaxed) ||
+            atomic_exchange_explicit(&slot->is_taken, true, memory_order_acquire))
+            continue;
+        *hint = (*hint + i) % SLOT_COUNT;
+        slot->shown_bytes = 0;
+        if (has_room(slot))
+            return slot;
+        atomic_store_explicit(&slot->is_taken, false, memory_order_release);
+        break;
+    }
+    if (zeta_trace_file_is_open())
+        zeta_trace_file_lose();
+    return NULL;
+}
+
+void zeta_trace_slot_give(struct zeta_trace_slot *slot)
+{
+    if (slot->generation != zeta_trace_file_generation() || !zeta_trace_file_is_open())
+        unmap_chunk(slot); /* what is shown stays shown: the call was not over in time */
+    else
+        memset(slot->chunk, ' ', slot->shown_bytes);
+    slot->shown_bytes = 0;
+    atomic_store_explicit(&slot->is_taken, false, memory_order_release);
+}
+
+struct zeta_trace_note *zeta_trace_slot_note(struct zeta_trace_slot *slot)
+{
+    return &slot->note;
+}
+
+uint64_t zeta_trace_slot_ticket(const struct zeta_trace_slot *slot)
+{
+    return (uint64_t)atomic_load_explicit(&file.life, memory_order_relaxed) << 32 |
+           (uint64_t)(slot - slots + 1);
+}
+
+struct zeta_trace_slot *zeta_trace_slot_of(uint64_t ticket)
+{
+    const uint32_t life = atomic_load_explicit(&file.life, memory_order_relaxed);
+
+    return ticket >> 32 == life ? &slots[(uint32_t)ticket - 1] : NULL;
+}
+
+void zeta_trace_slot_show(struct zeta_trace_slot *slot, const char *line, uint32_t size_bytes)
+{
+    memcpy(slot->chunk, line, size_bytes);
+    slot->shown_bytes = size_bytes;
+}
+
+const char *zeta_trace_slot_shown(const struct zeta_trace_slot *slot, uint32_t *out_bytes)
+{
+    *out_bytes = slot->shown_bytes;
+    return slot->chunk;
+}
+
+void zeta_trace_slot_write(struct zeta_trace_slot *slot, const char *line, uint32_t size_bytes,
+                           bool is_record)
+{
+    memcpy(slot->chunk + slot->used_bytes, line, size_bytes);
+    slot->used_bytes += size_bytes;
+    if (is_record)
+        atomic_store_explicit(&slot->records,
+                              atomic_load_explicit(&slot->records, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
+}

@@ -1,0 +1,318 @@
+#include "core/trace/render.h"
+
+#include "core/trace/describe.h"
+#include "core/trace/peek.h"
+
+/* Of long arrays and strings only the start is shown. */
+#define ELEMENTS_MAX 8
+#define TEXT_MAX 96
+#define BYTES_MAX 16
+
+/* Values larger than that are structs of which only the start is known to the copy. */
+#define VALUE_BYTES_MAX 4096
+
+static uint64_t load_unsigned(const void *value, size_t size_bytes)
+{
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+
+    switch (size_bytes) {
+    case sizeof(u8):
+        memcpy(&u8, value, sizeof(u8));
+        return u8;
+    case sizeof(u16):
+        memcpy(&u16, value, sizeof(u16));
+        return u16;
+    case sizeof(u32):
+        memcpy(&u32, value, sizeof(u32));
+        return u32;
+    default:
+        memcpy(&u64, value, sizeof(u64));
+        return u64;
+    }
+}
+
+static int64_t load_signed(const void *value, size_t size_bytes)
+{
+    const uint64_t bits = load_unsigned(value, size_bytes);
+
+    if (size_bytes == sizeof(int32_t))
+        return (int32_t)(uint32_t)bits;
+    if (size_bytes == sizeof(int16_t))
+        return (int16_t)(uint16_t)bits;
+    return size_bytes == sizeof(int8_t) ? (int8_t)(uint8_t)bits : (int64_t)bits;
+}
+
+static double load_float(const void *value, size_t size_bytes)
+{
+    float f32;
+    double f64;
+
+    if (size_bytes == sizeof(f32)) {
+        memcpy(&f32, value, sizeof(f32));
+        return (double)f32;
+    }
+    memcpy(&f64, value, sizeof(f64));
+    return f64;
+}
+
+static void add_enumerator(struct zeta_trace_text *text, const struct zeta_shape *shape,
+                           uint32_t value)
+{
+    const char *name = shape->name(value);
+
+    if (strcmp(name, "unknown") == 0) {
+        zeta_trace_text_unsigned(text, value);
+        return;
+    }
+    zeta_trace_text_put(text, "\"");
+    zeta_trace_text_put(text, name);
+    zeta_trace_text_put(text, "\"");
+}
+
+/* "A|B", with what has no name in hexadecimal at the end. */
+static void add_flags(struct zeta_trace_text *text, const struct zeta_shape *shape, uint32_t value)
+{
+    const char *separator = "\"";
+    uint32_t rest = 0;
+
+    if (value == 0) {
+        zeta_trace_text_put(text, "0");
+        return;
+    }
+    for (uint32_t bit = 1; bit != 0; bit <<= 1) {
+        const char *name = value & bit ? shape->name(bit) : "unknown";
+
+        if (strcmp(name, "unknown") == 0) {
+            rest |= value & bit;
+            continue;
+        }
+        zeta_trace_text_put(text, separator);
+        zeta_trace_text_put(text, name);
+        separator = "|";
+    }
+    if (rest != 0) {
+        char digits[8];
+        size_t at = sizeof(digits);
+
+        for (; rest > 0; rest >>= 4)
+            digits[--at] = "0123456789abcdef"[rest & 15];
+        zeta_trace_text_put(text, separator);
+        zeta_trace_text_put(text, "0x");
+        zeta_trace_text_add(text, digits + at, sizeof(digits) - at);
+    }
+    zeta_trace_text_put(text, "\"");
+}
+
+static void add_string_at(struct zeta_trace_text *text, const char *from)
+{
+    char copy[TEXT_MAX];
+    size_t bytes = 0;
+
+    if (from && zeta_peek_string(copy, from, sizeof(copy), &bytes))
+        zeta_trace_text_string(text, copy, bytes);
+    else
+        zeta_trace_text_address(text, (uintptr_t)from);
+}
+
+static void add_chars(struct zeta_trace_text *text, const char *chars, size_t size_bytes)
+{
+    zeta_trace_text_string(text, chars,
+                           strnlen(chars, size_bytes < TEXT_MAX ? size_bytes : TEXT_MAX));
+}
+
+static void add_struct(struct zeta_trace_text *text, const struct zeta_shape *shape,
+                       const char *value);
+
+/* One value that is in our memory. */
+static void add_value(struct zeta_trace_text *text, const struct zeta_shape *shape,
+                      const char *value)
+{
+    switch (shape->show) {
+    case ZETA_SHOW_UNSIGNED:
+        zeta_trace_text_number(text, load_unsigned(value, shape->size_bytes));
+        break;
+    case ZETA_SHOW_SIGNED:
+        zeta_trace_text_signed(text, load_signed(value, shape->size_bytes));
+        break;
+    case ZETA_SHOW_BOOL:
+        zeta_trace_text_put(text, load_unsigned(value, shape->size_bytes) ? "true" : "false");
+        break;
+    case ZETA_SHOW_FLOAT:
+        zeta_trace_text_float(text, load_float(value, shape->size_bytes));
+        break;
+    case ZETA_SHOW_ENUM:
+        add_enumerator(text, shape, (uint32_t)load_unsigned(value, shape->size_bytes));
+        break;
+    case ZETA_SHOW_FLAGS:
+        add_flags(text, shape, (uint32_t)load_unsigned(value, shape->size_bytes));
+        break;
+    case ZETA_SHOW_TEXT:
+        add_string_at(text, (const char *)(uintptr_t)load_unsigned(value, sizeof(void *)));
+        break;
+    case ZETA_SHOW_CHARS:
+        add_chars(text, value, shape->size_bytes);
+        break;
+    case ZETA_SHOW_BYTES:
+        zeta_trace_text_hex(text, (const uint8_t *)value,
+                            shape->size_bytes < BYTES_MAX ? shape->size_bytes : BYTES_MAX);
+        break;
+    case ZETA_SHOW_STRUCT:
+        add_struct(text, shape, value);
+        break;
+    default:
+        zeta_trace_text_address(text, load_unsigned(value, shape->size_bytes));
+        break;
+    }
+}
+
+static void add_array(struct zeta_trace_text *text, const struct zeta_shape *shape,
+                      const char *values, uint64_t count)
+{
+    const uint64_t shown = count < ELEMENTS_MAX ? count : ELEMENTS_MAX;
+
+    zeta_trace_text_put(text, "[");
+    for (uint64_t i = 0; i < shown; i++) {
+        if (i > 0)
+            zeta_trace_text_put(text, ",");
+        add_value(text, shape, values + i * shape->size_bytes);
+    }
+    zeta_trace_text_put(text, count > shown ? ",\"...\"]" : "]");
+}
+
+static void add_struct(struct zeta_trace_text *text, const struct zeta_shape *shape,
+                       const char *value)
+{
+    zeta_trace_text_put(text, "{");
+    for (uint32_t i = 0; i < shape->member_count; i++) {
+        const struct zeta_member *member = &shape->members[i];
+        const char *at = value + member->at_bytes;
+
+        /* A chain is worth a word only when there is one. */
+        if (strcmp(member->name, "pNext") == 0 && load_unsigned(at, sizeof(void *)) == 0)
+            continue;
+        zeta_trace_text_comma(text);
+        zeta_trace_text_put(text, "\"");
+        zeta_trace_text_put(text, member->name);
+        zeta_trace_text_put(text, "\":");
+        if (member->count > 1)
+            add_array(text, &member->shape, at, member->count);
+        else
+            add_value(text, &member->shape, at);
+    }
+    zeta_trace_text_put(text, "}");
+}
+
+/* How many values an argument points to, as far as that can be read. */
+static uint64_t count_values(const struct zeta_function_description *function,
+                             const struct zeta_parameter *parameter, const void *const *arguments)
+{
+    const struct zeta_parameter *counter = &function->parameters[parameter->count];
+    const void *at = arguments[parameter->count];
+    uint64_t count = 0;
+
+    if (!parameter->count_indirect)
+        return load_unsigned(at, counter->shape.size_bytes);
+
+    const void *pointer = NULL;
+    memcpy(&pointer, at, sizeof(pointer));
+    if (!pointer || !zeta_peek(&count, pointer, counter->shape.size_bytes))
+        return 0;
+    return load_unsigned(&count, counter->shape.size_bytes);
+}
+
+/* What an argument points to; the address itself if that cannot be read. */
+static void add_pointed(struct zeta_trace_text *text,
+                        const struct zeta_function_description *function,
+                        const struct zeta_parameter *parameter, const void *const *arguments,
+                        const char *pointer)
+{
+    char copy[VALUE_BYTES_MAX];
+    const struct zeta_shape *shape = &parameter->shape;
+    const bool is_array = parameter->count >= 0;
+    const uint64_t count = is_array ? count_values(function, parameter, arguments) : 1;
+    const uint64_t shown = count < ELEMENTS_MAX ? count : ELEMENTS_MAX;
+
+    if (shown * shape->size_bytes > sizeof(copy) ||
+        (count > 0 && !zeta_peek(copy, pointer, shown * shape->size_bytes)))
+        zeta_trace_text_address(text, (uintptr_t)pointer);
+    else if (is_array)
+        add_array(text, shape, copy, count);
+    else
+        add_value(text, shape, copy);
+}
+
+static void add_argument(struct zeta_trace_text *text,
+                         const struct zeta_function_description *function, uint32_t index,
+                         const void *const *arguments, bool is_after)
+{
+    const struct zeta_parameter *parameter = &function->parameters[index];
+    const char *pointer = NULL;
+
+    if (parameter->passing == ZETA_PASS_VALUE || parameter->passing == ZETA_PASS_LATE) {
+        add_value(text, &parameter->shape, arguments[index]);
+        return;
+    }
+    memcpy(&pointer, arguments[index], sizeof(pointer));
+    if (!pointer || (!is_after && parameter->passing == ZETA_PASS_OUT))
+        zeta_trace_text_address(text, (uintptr_t)pointer);
+    else
+        add_pointed(text, function, parameter, arguments, pointer);
+}
+
+static bool is_wanted(const struct zeta_parameter *parameter, const void *argument, bool is_after)
+{
+    const void *pointer = NULL;
+
+    switch (parameter->passing) {
+    case ZETA_PASS_VALUE:
+    case ZETA_PASS_IN:
+        return !is_after;
+    case ZETA_PASS_IN_OUT:
+    case ZETA_PASS_LATE:
+    case ZETA_PASS_OUT:
+    default:
+        memcpy(&pointer, argument, sizeof(pointer));
+        /* Null is said once. */
+        if (is_after || !pointer)
+            return is_after == (pointer != NULL);
+        return parameter->passing == ZETA_PASS_IN_OUT;
+    }
+}
+
+static void add_arguments(struct zeta_trace_text *text, enum zeta_function index,
+                          const void *const *arguments, bool is_after)
+{
+    const struct zeta_function_description *function = &zeta_function_descriptions[index];
+    for (uint32_t i = 0; i < function->parameter_count; i++) {
+        const struct zeta_parameter *parameter = &function->parameters[i];
+        const uint32_t mark = text->used_bytes;
+
+        if (!is_wanted(parameter, arguments[i], is_after))
+            continue;
+        zeta_trace_text_comma(text);
+        zeta_trace_text_put(text, "\"");
+        zeta_trace_text_put(text, parameter->name);
+        zeta_trace_text_put(text, is_after && parameter->passing == ZETA_PASS_IN_OUT ? " after\":"
+                                                                                     : "\":");
+        add_argument(text, function, i, arguments, is_after);
+        if (text->is_cut) {
+            text->used_bytes = mark;
+            return;
+        }
+    }
+}
+
+void zeta_trace_render_before(struct zeta_trace_text *text, enum zeta_function function,
+                              const void *const *arguments)
+{
+    add_arguments(text, function, arguments, false);
+}
+
+void zeta_trace_render_after(struct zeta_trace_text *text, enum zeta_function function,
+                             const void *const *arguments)
+{
+    add_arguments(text, function, arguments, true);
+}

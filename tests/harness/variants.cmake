@@ -20,10 +20,11 @@ set(ZETA_DDI_TESTS
     api.command.threads api.command.vgpu api.device.context api.device.driver api.device.fork
     api.device.kernel api.device.memory api.device.module api.device.properties api.loader.mode
     api.metric.activate api.metric.calculate api.metric.event api.metric.groups api.metric.read
-    api.metric.tiles api.metric.vgpu)
+    api.metric.tiles api.metric.vgpu api.trace.fork api.trace.pairs api.trace.tracer)
 set(ZETA_WRAPPED_TESTS
     api.command.copy api.command.launch api.command.threads api.command.vgpu api.device.memory
-    api.loader.mode api.metric.calculate api.metric.event api.metric.tiles)
+    api.loader.mode api.metric.calculate api.metric.event api.metric.tiles api.trace.pairs
+    api.trace.tracer)
 
 find_library(ZETA_OLD_LOADER NAMES libze_loader.so.1 DOC "The installed Level Zero loader")
 set(ZETA_STANDIN ${CMAKE_BINARY_DIR}/tests/harness/loader/libze_standin.so)

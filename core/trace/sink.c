@@ -108,7 +108,7 @@ static struct zeta_trace_slot *slot_for(struct thread_state *thread)
 
 struct zeta_trace_slot *zeta_sink_slot(void)
 {
-    return slot_for(&this_thread);
+    return zeta_trace_slot_take(&this_thread.hint);
 }
 
 /* ---- calls --------------------------------------------------------------------------------- */

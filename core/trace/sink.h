@@ -18,8 +18,8 @@
 void zeta_sink_prepare(void);
 
 /**
- * A slot for a record of this thread, whose name is in the trace from the first one on.
- * NULL: nothing is recorded, or the record is lost. Give it back with zeta_trace_slot_give().
+ * A slot for a record that is no call of this thread. NULL: nothing is recorded, or the record is
+ * lost. Give it back with zeta_trace_slot_give().
  */
 struct zeta_trace_slot *zeta_sink_slot(void);
 

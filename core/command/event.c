@@ -5,6 +5,7 @@
 #include "core/command/host_services.h"
 #include "core/device/device.h"
 #include "core/plugin/host.h"
+#include "core/trace/activity.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 
@@ -179,6 +180,9 @@ uint32_t zeta_host_event_query(struct zeta_plugin_host *host ZETA_UNUSED,
 void zeta_host_event_signal(struct zeta_plugin_host *host ZETA_UNUSED,
                             struct zeta_plugin_event *event, const struct zeta_plugin_times *times)
 {
+    event = zeta_trace_activity_event(event, times);
+    if (!event)
+        return;
     if (times)
         zeta_event_signal((struct zeta_event *)event, times->begin_ticks, times->end_ticks);
     else

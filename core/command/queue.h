@@ -18,6 +18,7 @@
 #include "core/command/recording.h"
 #include "core/command/signal.h"
 #include "core/object/object.h"
+#include "core/trace/activity.h"
 
 struct zeta_backend;
 struct zeta_command_list;
@@ -34,6 +35,7 @@ struct zeta_submission {
     struct zeta_fence *fence;          /**< to signal at the end, pinned; may be NULL */
     struct zeta_recording recording;   /**< without a list */
     struct zeta_plugin_array commands; /**< what the backend got */
+    struct zeta_trace_activity *activity; /**< if a trace shows it, else NULL */
 };
 
 struct zeta_queue {
@@ -42,6 +44,7 @@ struct zeta_queue {
     struct zeta_context *context; /**< pinned */
     struct zeta_device *device;
     ze_command_queue_desc_t desc;
+    struct zeta_trace_track track;
     pthread_mutex_t lock;   /* members below; never held during a plugin call */
     pthread_cond_t handed;  /**< a thread has left the backend's submit */
     pthread_cond_t changed; /**< what somebody waits for has ended */

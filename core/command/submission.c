@@ -8,6 +8,7 @@
 #include "core/command/queue.h"
 #include "core/device/device.h"
 #include "core/plugin/host.h"
+#include "core/trace/activity.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 
@@ -19,6 +20,7 @@ struct zeta_submission *zeta_submission_create(void)
 void zeta_submission_destroy(struct zeta_submission *submission)
 {
     zeta_recording_clear(&submission->recording);
+    zeta_trace_activity_destroy(submission->activity);
     if (submission->list)
         zeta_object_unpin(submission->list);
     if (submission->fence)
@@ -116,14 +118,27 @@ static ze_result_t hand_over(struct zeta_queue *queue, struct zeta_submission *s
     return ZE_RESULT_SUCCESS;
 }
 
+/* A trace shows when each command ran. */
+static void watch(struct zeta_queue *queue, struct zeta_submission *submission)
+{
+    const struct zeta_trace_queue who = {.device = queue->device,
+                                         .track = &queue->track,
+                                         .ordinal = queue->desc.ordinal,
+                                         .index = queue->desc.index};
+
+    zeta_trace_activity_watch(&who, &submission->commands, &submission->activity);
+}
+
 ze_result_t zeta_queue_submit(struct zeta_queue *queue, struct zeta_submission *submission)
 {
     bool synchronous = queue->desc.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
 
     zeta_queue_release_finished(queue);
     ze_result_t result = prepare(submission);
-    if (result == ZE_RESULT_SUCCESS)
+    if (result == ZE_RESULT_SUCCESS) {
+        watch(queue, submission);
         result = hand_over(queue, submission);
+    }
     if (result != ZE_RESULT_SUCCESS) {
         zeta_submission_destroy(submission);
         return result;
@@ -144,8 +159,10 @@ static void lose_events(const struct zeta_submission *submission)
     for (uint64_t i = 0; i < submission->commands.count; i++) {
         const struct zeta_plugin_command *command = command_at(submission, i);
 
-        if (command->signal_event && command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET)
-            zeta_event_lose((struct zeta_event *)command->signal_event);
+        struct zeta_plugin_event *event = zeta_trace_activity_event(command->signal_event, NULL);
+
+        if (event && command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET)
+            zeta_event_lose((struct zeta_event *)event);
     }
 }
 

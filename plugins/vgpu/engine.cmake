@@ -32,3 +32,4 @@ set_source_files_properties(rv64.c PROPERTIES COMPILE_OPTIONS "${interpreter}")
 set_source_files_properties(rv64_fp.c PROPERTIES COMPILE_OPTIONS "${rounding}")
 
 include(${CMAKE_CURRENT_LIST_DIR}/runtime/device.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/runtime/opencl.cmake)

@@ -1,0 +1,98 @@
+/*
+ * What OpenCL C has no words for: the device calls and conversions with a rounding mode. Compiled
+ * for riscv64, so functions take and return 64-bit integers and floating point only: the rest of
+ * the library is compiled for spir64, which does not extend narrow integers in calls.
+ */
+#include "../vgpu.h"
+
+#define INLINE __attribute__((always_inline))
+
+INLINE const struct vgpu_thread *__vgpu_thread(void)
+{
+    return vgpu_thread();
+}
+
+INLINE void __vgpu_barrier(void)
+{
+    vgpu_barrier();
+}
+
+/** printf with one 8-byte slot per value; returns the length. */
+INLINE int __vgpu_printf(unsigned long format, unsigned long slots)
+{
+    register unsigned long length __asm__("a0") = format;
+    register unsigned long values __asm__("a1") = slots;
+    register long number __asm__("a7") = VGPU_CALL_PRINTF;
+
+    __asm__ volatile("ecall" : "+r"(length) : "r"(values), "r"(number) : "memory");
+    return (int)length;
+}
+
+/* Local memory of functions that all items of a group call together. */
+static __attribute__((section(".bss.slm"))) unsigned long group_row[512];
+
+INLINE unsigned long *__vgpu_group_row(void)
+{
+    return group_row;
+}
+
+/* Extended math: enum vgpu_math, on float and on double. */
+
+INLINE float __vgpu_math32(long function, float a, float b)
+{
+    register float x __asm__("fa0") = a;
+    register float y __asm__("fa1") = b;
+    register long number __asm__("a7") = VGPU_CALL_MATH32 + function;
+
+    __asm__("ecall" : "+f"(x) : "f"(y), "r"(number));
+    return x;
+}
+
+INLINE double __vgpu_math64(long function, double a, double b)
+{
+    register double x __asm__("fa0") = a;
+    register double y __asm__("fa1") = b;
+    register long number __asm__("a7") = VGPU_CALL_MATH64 + function;
+
+    __asm__("ecall" : "+f"(x) : "f"(y), "r"(number));
+    return x;
+}
+
+INLINE long __vgpu_multiply_high(long a, long b)
+{
+    return (long)(((__int128)a * b) >> 64);
+}
+
+INLINE unsigned long __vgpu_multiply_high_unsigned(unsigned long a, unsigned long b)
+{
+    return (unsigned long)(((unsigned __int128)a * b) >> 64);
+}
+
+/*
+ * Conversions with a rounding mode: to nearest even, to zero, up, down, and to nearest away from
+ * zero. To integers they saturate, and take a NaN for the largest one.
+ */
+#define CONVERT(name, mode, rounding, instruction, to, out, from, in)                              \
+    INLINE to __vgpu_##name##_##mode(from value)                                                   \
+    {                                                                                              \
+        to result;                                                                                 \
+                                                                                                   \
+        __asm__(instruction " %0, %1, " rounding : out(result) : in(value));                       \
+        return result;                                                                             \
+    }
+#define CONVERT_MODES(name, ...)                                                                   \
+    CONVERT(name, rte, "rne", __VA_ARGS__)                                                         \
+    CONVERT(name, rtz, "rtz", __VA_ARGS__)                                                         \
+    CONVERT(name, rtp, "rup", __VA_ARGS__)                                                         \
+    CONVERT(name, rtn, "rdn", __VA_ARGS__)                                                         \
+    CONVERT(name, away, "rmm", __VA_ARGS__)
+
+CONVERT_MODES(float_to_long, "fcvt.l.s", long, "=r", float, "f")
+CONVERT_MODES(double_to_long, "fcvt.l.d", long, "=r", double, "f")
+CONVERT_MODES(float_to_ulong, "fcvt.lu.s", unsigned long, "=r", float, "f")
+CONVERT_MODES(double_to_ulong, "fcvt.lu.d", unsigned long, "=r", double, "f")
+CONVERT_MODES(long_to_float, "fcvt.s.l", float, "=f", long, "r")
+CONVERT_MODES(long_to_double, "fcvt.d.l", double, "=f", long, "r")
+CONVERT_MODES(ulong_to_float, "fcvt.s.lu", float, "=f", unsigned long, "r")
+CONVERT_MODES(ulong_to_double, "fcvt.d.lu", double, "=f", unsigned long, "r")
+CONVERT_MODES(double_to_float, "fcvt.s.d", float, "=f", double, "f")

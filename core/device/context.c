@@ -5,6 +5,7 @@
 #include "core/device/init.h"
 #include "core/device/memory.h"
 #include "core/device/module.h"
+#include "core/device/virtual.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
@@ -38,16 +39,17 @@ static ze_result_t create_context(struct zeta_driver *driver, uint32_t count,
 {
     ZETA_CLEANUP(zeta_freep) struct zeta_device **copy = calloc(count + 1, sizeof(*copy));
     struct zeta_memory_table *memory = zeta_memory_table_create();
+    struct zeta_virtual_table *virtual_memory = zeta_virtual_table_create();
     void *object = NULL;
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
-    if (!copy || !memory) {
-        zeta_memory_table_destroy(memory);
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a context");
-    }
-    ze_result_t result =
-        zeta_object_create(ZETA_KIND_CONTEXT, sizeof(struct zeta_context), &object);
+    if (!copy || !memory || !virtual_memory)
+        result = zeta_error(result, "no memory for a context");
+    else
+        result = zeta_object_create(ZETA_KIND_CONTEXT, sizeof(struct zeta_context), &object);
     if (result != ZE_RESULT_SUCCESS) {
         zeta_memory_table_destroy(memory);
+        zeta_virtual_table_destroy(virtual_memory);
         return result;
     }
     struct zeta_context *context = object;
@@ -57,6 +59,7 @@ static ze_result_t create_context(struct zeta_driver *driver, uint32_t count,
     context->devices = ZETA_TAKE(copy);
     context->device_count = count;
     context->memory = memory;
+    context->virtual_memory = virtual_memory;
     *out_context = context;
     return ZE_RESULT_SUCCESS;
 }
@@ -65,6 +68,7 @@ static void finish_context(void *object)
 {
     struct zeta_context *context = object;
 
+    zeta_virtual_table_destroy(context->virtual_memory);
     zeta_memory_table_destroy(context->memory);
     free(context->devices);
 }
@@ -72,6 +76,7 @@ static void finish_context(void *object)
 void zeta_device_set_finishers(void)
 {
     zeta_object_set_finisher(ZETA_KIND_CONTEXT, finish_context);
+    zeta_virtual_set_finishers();
     zeta_module_set_finishers();
 }
 
@@ -165,15 +170,16 @@ ze_result_t ZE_APICALL impl_zeContextMakeMemoryResident(ze_context_handle_t hCon
                                                         size_t size)
 {
     struct zeta_context *context = (struct zeta_context *)hContext;
-    struct zeta_allocation found;
+    void *base = NULL;
+    size_t size_bytes = 0;
     ze_result_t result = zeta_context_check_device(context, (const struct zeta_device *)hDevice);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (!zeta_memory_find(context->memory, ptr, &found))
+    if (impl_zeMemGetAddressRange(hContext, ptr, &base, &size_bytes) != ZE_RESULT_SUCCESS)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "%p is not inside an allocation of this context", ptr);
-    if (size > found.size_bytes - (size_t)((char *)ptr - (char *)found.base))
+    if (size > size_bytes - (size_t)((char *)ptr - (char *)base))
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "%zu bytes at %p reach beyond the end of the allocation", size, ptr);
     return ZE_RESULT_SUCCESS;

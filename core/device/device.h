@@ -23,6 +23,7 @@ struct zeta_device;
 struct zeta_device_fault;
 struct zeta_device_metrics;
 struct zeta_memory_table;
+struct zeta_virtual_table;
 struct zeta_module_links;
 
 /** Devices that share memory, because one plugin computes on them. */
@@ -58,7 +59,8 @@ struct zeta_context {
     struct zeta_device **devices; /**< the devices it was made for; all of the driver's roots
                                        and their tiles when device_count is 0 */
     uint32_t device_count;
-    struct zeta_memory_table *memory; /**< allocations, freed when the context goes */
+    struct zeta_memory_table *memory;          /**< allocations, freed when the context goes */
+    struct zeta_virtual_table *virtual_memory; /**< reserved addresses and physical memory */
 };
 
 /** State of the library in this process; starts anew in a child of fork(). */

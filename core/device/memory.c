@@ -1,103 +1,30 @@
+/* zeMemAlloc..., zeMemFree...: making and ending allocations. */
 #include "core/device/memory.h"
 
-#include <pthread.h>
-#include <search.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "core/command/mark.h"
 #include "core/command/queue.h"
 #include "core/device/device.h"
+#include "core/device/memory_request.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-struct zeta_memory_table {
-    pthread_mutex_t lock;
-    void *tree; /* of struct zeta_allocation, for tsearch */
+/* What is to be allocated. */
+struct wanted {
+    struct zeta_context *context;
+    struct zeta_device *device; /* NULL: none in particular */
+    ze_memory_type_t type;
+    uint32_t ordinal;
+    size_t size;
+    size_t alignment;
+    struct zeta_memory_request request;
 };
 
-static _Atomic uint64_t last_id;
-
-/* Ranges that overlap count as equal, so a one-byte range finds the allocation around it. */
-static int compare_ranges(const void *left, const void *right)
-{
-    const struct zeta_allocation *a = left;
-    const struct zeta_allocation *b = right;
-    uintptr_t a_base = (uintptr_t)a->base;
-    uintptr_t b_base = (uintptr_t)b->base;
-
-    if (a_base + a->size_bytes <= b_base)
-        return -1;
-    if (b_base + b->size_bytes <= a_base)
-        return 1;
-    return 0;
-}
-
-struct zeta_memory_table *zeta_memory_table_create(void)
-{
-    struct zeta_memory_table *table = calloc(1, sizeof(*table));
-
-    if (table)
-        (void)pthread_mutex_init(&table->lock, NULL);
-    return table;
-}
-
-static uint32_t release(struct zeta_allocation *allocation)
-{
-    struct zeta_backend *backend = allocation->backend;
-    uint32_t result = backend->compute.memory_free(backend->self, allocation->base);
-
-    free(allocation);
-    return result;
-}
-
-void zeta_memory_table_destroy(struct zeta_memory_table *table)
-{
-    if (!table)
-        return;
-    while (table->tree) {
-        struct zeta_allocation *first = *(struct zeta_allocation **)table->tree;
-
-        (void)tdelete(first, &table->tree, compare_ranges);
-        (void)release(first);
-    }
-    (void)pthread_mutex_destroy(&table->lock);
-    free(table);
-}
-
-static struct zeta_allocation *find_locked(struct zeta_memory_table *table, const void *address)
-{
-    struct zeta_allocation key = {.base = (void *)(uintptr_t)address, .size_bytes = 1};
-    void *node = tfind(&key, &table->tree, compare_ranges);
-
-    return node ? *(struct zeta_allocation **)node : NULL;
-}
-
-bool zeta_memory_find(struct zeta_memory_table *table, const void *address,
-                      struct zeta_allocation *out_allocation)
-{
-    (void)pthread_mutex_lock(&table->lock);
-    const struct zeta_allocation *found = find_locked(table, address);
-    if (found)
-        *out_allocation = *found;
-    (void)pthread_mutex_unlock(&table->lock);
-    return found != NULL;
-}
-
-static bool insert(struct zeta_memory_table *table, struct zeta_allocation *allocation)
-{
-    (void)pthread_mutex_lock(&table->lock);
-    struct zeta_allocation *const *node = tsearch(allocation, &table->tree, compare_ranges);
-    bool inserted = node && *node == allocation;
-    (void)pthread_mutex_unlock(&table->lock);
-    return inserted;
-}
-
-/* The device whose limits count: the given one, else the first of the context. */
-static struct zeta_device *limiting_device(const struct zeta_context *context,
-                                           struct zeta_device *device)
+struct zeta_device *zeta_memory_device(const struct zeta_context *context,
+                                       struct zeta_device *device)
 {
     if (device)
         return device;
@@ -106,10 +33,10 @@ static struct zeta_device *limiting_device(const struct zeta_context *context,
     return context->driver->device_count > 0 ? context->driver->devices[0] : NULL;
 }
 
-static ze_result_t check_request(const struct zeta_context *context, struct zeta_device *device,
-                                 uint32_t ordinal, size_t size, size_t alignment)
+static ze_result_t check(const struct wanted *wanted)
 {
-    const struct zeta_device *limits = limiting_device(context, device);
+    const struct zeta_context *context = wanted->context;
+    const struct zeta_device *limits = zeta_memory_device(context, wanted->device);
 
     if (!context->driver->compute || !limits)
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
@@ -117,57 +44,120 @@ static ze_result_t check_request(const struct zeta_context *context, struct zeta
                           "allocate",
                           context->driver->name);
     const struct zeta_plugin_device_properties *p = &limits->backend->properties;
-    if (alignment & (alignment - 1))
+    if (wanted->alignment & (wanted->alignment - 1))
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, "alignment %zu is no power of two",
-                          alignment);
-    if (size > p->max_allocation_bytes)
+                          wanted->alignment);
+    if (wanted->size > p->max_allocation_bytes && !wanted->request.relaxed)
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
-                          "%zu bytes are more than the %llu that %s allocates at most", size,
-                          (unsigned long long)p->max_allocation_bytes, limits->name);
-    if (device && ordinal >= p->memories.count)
+                          "%zu bytes are more than the %llu that %s allocates at most",
+                          wanted->size, (unsigned long long)p->max_allocation_bytes, limits->name);
+    if (wanted->device && wanted->ordinal >= p->memories.count)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "memory ordinal %u: %s has %llu memories", ordinal, device->name,
-                          (unsigned long long)p->memories.count);
-    return device ? zeta_context_check_device(context, device) : ZE_RESULT_SUCCESS;
+                          "memory ordinal %u: %s has %llu memories", wanted->ordinal,
+                          wanted->device->name, (unsigned long long)p->memories.count);
+    if (wanted->request.has_import && wanted->request.system_memory)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "an allocation is either imported or memory of the application");
+    return wanted->device ? zeta_context_check_device(context, wanted->device) : ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t allocate(struct zeta_context *context, struct zeta_device *device,
-                            ze_memory_type_t type, uint32_t ordinal, size_t size, size_t alignment,
-                            void **out_address)
+static struct zeta_plugin_device *backend_device(const struct zeta_device *device)
 {
-    struct zeta_backend *backend = context->driver->compute;
+    return device ? device->backend->providers[ZETA_GROUP_COMPUTE].device : NULL;
+}
+
+/* Memory that another process, or this one, exported. */
+static ze_result_t import(const struct wanted *wanted, struct zeta_allocation *allocation)
+{
+    const struct zeta_backend *backend = wanted->context->driver->compute;
+    struct zeta_plugin_share share = {.struct_size = sizeof(share),
+                                      .descriptor = wanted->request.import_fd};
+    uint32_t code = backend->compute.memory_import(backend->self, backend_device(wanted->device),
+                                                   &share, &allocation->base);
+
+    if (code != ZETA_PLUGIN_SUCCESS)
+        return zeta_backend_result(backend, code, "importing memory");
+    allocation->origin = ZETA_MEMORY_IMPORTED;
+    if (wanted->size <= share.size_bytes)
+        return ZE_RESULT_SUCCESS;
+    (void)backend->compute.memory_free(backend->self, allocation->base);
+    return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+                      "descriptor %d is memory of %llu bytes, fewer than the %zu asked for",
+                      wanted->request.import_fd, (unsigned long long)share.size_bytes,
+                      wanted->size);
+}
+
+/* Memory that the application got elsewhere. */
+static ze_result_t adopt(const struct wanted *wanted, struct zeta_allocation *allocation)
+{
+    const struct zeta_backend *backend = wanted->context->driver->compute;
+    const struct zeta_memory_request *request = &wanted->request;
+    uint32_t access = request->read_only ? ZETA_PLUGIN_ACCESS_READ : ZETA_PLUGIN_ACCESS_READ_WRITE;
+
+    if (request->system_size_bytes != wanted->size)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "size is %zu, but the system memory to map has %llu bytes", wanted->size,
+                          (unsigned long long)request->system_size_bytes);
+    uint32_t code =
+        backend->compute.memory_adopt(backend->self, request->system_memory, wanted->size, access);
+    allocation->base = request->system_memory;
+    allocation->origin = ZETA_MEMORY_ADOPTED;
+    allocation->type = ZE_MEMORY_TYPE_HOST_IMPORTED;
+    return zeta_backend_result(backend, code, "mapping memory of the application");
+}
+
+static ze_result_t allocate_new(const struct wanted *wanted, struct zeta_allocation *allocation)
+{
+    const struct zeta_backend *backend = wanted->context->driver->compute;
     struct zeta_plugin_memory_desc desc = {.struct_size = sizeof(desc),
-                                           .kind = (uint32_t)type,
-                                           .ordinal = ordinal,
-                                           .size_bytes = size,
-                                           .align_bytes = alignment};
-    ze_result_t result = check_request(context, device, ordinal, size, alignment);
-    struct zeta_plugin_device *target = NULL;
-    void *address = NULL;
+                                           .kind = (uint32_t)wanted->type,
+                                           .ordinal = wanted->ordinal,
+                                           .size_bytes = wanted->size,
+                                           .align_bytes = wanted->alignment,
+                                           .access = wanted->request.read_only
+                                                         ? ZETA_PLUGIN_ACCESS_READ
+                                                         : ZETA_PLUGIN_ACCESS_READ_WRITE};
+
+    return zeta_backend_result(backend,
+                               backend->compute.memory_allocate(backend->self,
+                                                                backend_device(wanted->device),
+                                                                &desc, &allocation->base),
+                               "allocating memory");
+}
+
+static ze_result_t allocate(const struct wanted *wanted, void **out_address)
+{
+    struct zeta_memory_table *table = wanted->context->memory;
+    struct zeta_backend *backend = wanted->context->driver->compute;
+    ze_result_t result = check(wanted);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
     ZETA_CLEANUP(zeta_freep) struct zeta_allocation *allocation = calloc(1, sizeof(*allocation));
     if (!allocation)
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to note an allocation");
-    if (device)
-        target = device->backend->providers[ZETA_GROUP_COMPUTE].device;
-    uint32_t code = backend->compute.memory_allocate(backend->self, target, &desc, &address);
-    if (code != ZETA_PLUGIN_SUCCESS)
-        return zeta_backend_result(backend, code, "allocating memory");
+    allocation->size_bytes = wanted->size;
+    allocation->type = wanted->type;
+    allocation->device = wanted->device;
+    allocation->backend = backend;
+    allocation->export_types = wanted->request.export_types;
 
-    *allocation = (struct zeta_allocation){.base = address,
-                                           .size_bytes = size,
-                                           .type = type,
-                                           .id = atomic_fetch_add(&last_id, 1) + 1,
-                                           .device = device,
-                                           .backend = backend};
-    if (!insert(context->memory, allocation)) {
-        (void)backend->compute.memory_free(backend->self, address);
+    zeta_memory_defer(table, NULL);
+    if (wanted->request.has_import)
+        result = import(wanted, allocation);
+    else if (wanted->request.system_memory)
+        result = adopt(wanted, allocation);
+    else
+        result = allocate_new(wanted, allocation);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    void *base = allocation->base;
+    if (!zeta_memory_insert(table, allocation)) {
+        (void)backend->compute.memory_free(backend->self, base);
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to note an allocation");
     }
     (void)ZETA_TAKE(allocation);
-    *out_address = address;
+    *out_address = base;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -176,94 +166,116 @@ ze_result_t ZE_APICALL impl_zeMemAllocDevice(ze_context_handle_t hContext,
                                              size_t size, size_t alignment,
                                              ze_device_handle_t hDevice, void **pptr)
 {
-    return allocate((struct zeta_context *)hContext, (struct zeta_device *)hDevice,
-                    ZE_MEMORY_TYPE_DEVICE, device_desc->ordinal, size, alignment, pptr);
+    struct wanted wanted = {.context = (struct zeta_context *)hContext,
+                            .device = (struct zeta_device *)hDevice,
+                            .type = ZE_MEMORY_TYPE_DEVICE,
+                            .ordinal = device_desc->ordinal,
+                            .size = size,
+                            .alignment = alignment};
+    ze_result_t result = zeta_memory_request_read(device_desc->pNext, &wanted.request);
+
+    if (result == ZE_RESULT_SUCCESS && wanted.request.system_memory)
+        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                            "system memory is mapped with zeMemAllocHost, not as device memory");
+    return result == ZE_RESULT_SUCCESS ? allocate(&wanted, pptr) : result;
 }
 
 ze_result_t ZE_APICALL impl_zeMemAllocHost(ze_context_handle_t hContext,
-                                           const ze_host_mem_alloc_desc_t *host_desc ZETA_UNUSED,
-                                           size_t size, size_t alignment, void **pptr)
+                                           const ze_host_mem_alloc_desc_t *host_desc, size_t size,
+                                           size_t alignment, void **pptr)
 {
-    return allocate((struct zeta_context *)hContext, NULL, ZE_MEMORY_TYPE_HOST, 0, size, alignment,
-                    pptr);
+    const ze_host_mem_alloc_flags_t both =
+        ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY | ZE_HOST_MEM_ALLOC_FLAG_BIAS_WRITE_COMBINED;
+    struct wanted wanted = {.context = (struct zeta_context *)hContext,
+                            .type = ZE_MEMORY_TYPE_HOST,
+                            .size = size,
+                            .alignment = alignment};
+    ze_result_t result = zeta_memory_request_read(host_desc->pNext, &wanted.request);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if ((host_desc->flags & both) == both)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "host_desc->flags asks for memory that is read-only for devices and "
+                          "write-combined; it can be one of them");
+    wanted.request.read_only = (host_desc->flags & ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY) != 0;
+    return allocate(&wanted, pptr);
 }
 
 ze_result_t ZE_APICALL impl_zeMemAllocShared(ze_context_handle_t hContext,
                                              const ze_device_mem_alloc_desc_t *device_desc,
-                                             const ze_host_mem_alloc_desc_t *host_desc ZETA_UNUSED,
-                                             size_t size, size_t alignment,
-                                             ze_device_handle_t hDevice, void **pptr)
+                                             const ze_host_mem_alloc_desc_t *host_desc, size_t size,
+                                             size_t alignment, ze_device_handle_t hDevice,
+                                             void **pptr)
 {
-    return allocate((struct zeta_context *)hContext, (struct zeta_device *)hDevice,
-                    ZE_MEMORY_TYPE_SHARED, device_desc->ordinal, size, alignment, pptr);
+    struct wanted wanted = {.context = (struct zeta_context *)hContext,
+                            .device = (struct zeta_device *)hDevice,
+                            .type = ZE_MEMORY_TYPE_SHARED,
+                            .ordinal = device_desc->ordinal,
+                            .size = size,
+                            .alignment = alignment};
+    ze_result_t result = zeta_memory_request_read(device_desc->pNext, &wanted.request);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_memory_request_read(host_desc->pNext, &wanted.request);
+    if (result == ZE_RESULT_SUCCESS &&
+        (wanted.request.has_import || wanted.request.export_types || wanted.request.system_memory))
+        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                            "external memory belongs to device or host allocations, not to shared "
+                            "ones");
+    return result == ZE_RESULT_SUCCESS ? allocate(&wanted, pptr) : result;
 }
 
 ze_result_t ZE_APICALL impl_zeMemFree(ze_context_handle_t hContext, void *ptr)
 {
     struct zeta_memory_table *table = ((struct zeta_context *)hContext)->memory;
+    struct zeta_allocation *taken = NULL;
+    ze_result_t result = zeta_memory_take(table, ptr, false, &taken);
 
-    (void)pthread_mutex_lock(&table->lock);
-    struct zeta_allocation *found = find_locked(table, ptr);
-    if (found && found->base == ptr)
-        (void)tdelete(found, &table->tree, compare_ranges);
-    (void)pthread_mutex_unlock(&table->lock);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    zeta_memory_defer(table, NULL);
+    return zeta_memory_release(taken);
+}
 
-    if (!found)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "%p is not an allocation of this context", ptr);
-    if (found->base != ptr)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "%p points into an allocation; only its start can be freed", ptr);
-    struct zeta_backend *backend = found->backend;
-    return zeta_backend_result(backend, release(found), "freeing memory");
+/* The marks come before the memory is taken out: whoever gets no marks still has the memory. */
+static ze_result_t free_later(struct zeta_context *context, void *ptr)
+{
+    struct zeta_allocation *taken = NULL;
+    struct zeta_queue_marks *marks = NULL;
+    ze_result_t result = zeta_queue_marks_create(context, &marks);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_memory_take(context->memory, ptr, false, &taken);
+    if (result != ZE_RESULT_SUCCESS) {
+        zeta_queue_marks_destroy(marks);
+        return result;
+    }
+    taken->marks = marks;
+    zeta_memory_defer(context->memory, taken);
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL impl_zeMemFreeExt(ze_context_handle_t hContext,
                                          const ze_memory_free_ext_desc_t *pMemFreeDesc, void *ptr)
 {
     struct zeta_context *context = (struct zeta_context *)hContext;
+    struct zeta_allocation found;
 
-    if (pMemFreeDesc->freePolicy == ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE) {
-        struct zeta_allocation found;
-
+    switch (pMemFreeDesc->freePolicy) {
+    case 0:
+        return impl_zeMemFree(hContext, ptr);
+    case ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE:
         /* A kernel may reach memory by any path, so all work of the context has to end. A device
          * that is lost will not touch it any more. */
         if (zeta_memory_find(context->memory, ptr, &found))
             (void)zeta_queues_drain(context, NULL);
-    } else if (pMemFreeDesc->freePolicy != 0) {
-        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "free policy 0x%x: only immediate and blocking free are supported",
+        return impl_zeMemFree(hContext, ptr);
+    case ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE:
+        return free_later(context, ptr);
+    default:
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                          "free policy 0x%x: it is one policy, or 0 to free at once",
                           pMemFreeDesc->freePolicy);
     }
-    return impl_zeMemFree(hContext, ptr);
-}
-
-ze_result_t ZE_APICALL impl_zeMemGetAllocProperties(
-    ze_context_handle_t hContext, const void *ptr,
-    ze_memory_allocation_properties_t *pMemAllocProperties, ze_device_handle_t *phDevice)
-{
-    struct zeta_allocation found = {.type = ZE_MEMORY_TYPE_UNKNOWN};
-    bool known = zeta_memory_find(((struct zeta_context *)hContext)->memory, ptr, &found);
-
-    pMemAllocProperties->type = found.type;
-    pMemAllocProperties->id = found.id;
-    pMemAllocProperties->pageSize = known ? (uint64_t)sysconf(_SC_PAGESIZE) : 0;
-    if (phDevice)
-        *phDevice = (ze_device_handle_t)found.device;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeMemGetAddressRange(ze_context_handle_t hContext, const void *ptr,
-                                                 void **pBase, size_t *pSize)
-{
-    struct zeta_allocation found;
-
-    if (!zeta_memory_find(((struct zeta_context *)hContext)->memory, ptr, &found))
-        return zeta_error(ZE_RESULT_ERROR_ADDRESS_NOT_FOUND,
-                          "%p is not inside an allocation of this context", ptr);
-    if (pBase)
-        *pBase = found.base;
-    if (pSize)
-        *pSize = found.size_bytes;
-    return ZE_RESULT_SUCCESS;
 }

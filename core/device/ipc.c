@@ -1,0 +1,327 @@
+#include "core/device/ipc.h"
+
+#include <assert.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/api/chain.h"
+#include "core/device/device.h"
+#include "core/device/memory.h"
+#include "core/device/memory_request.h"
+#include "core/device/virtual.h"
+#include "core/plugin/host.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+static_assert(sizeof(struct zeta_ipc_handle) == sizeof(ze_ipc_mem_handle_t),
+              "a handle is as large as the API says");
+
+/* What a handle can be made of: an allocation or physical memory. */
+struct target {
+    struct zeta_context *context;
+    const void *base;               /* of an allocation; NULL: physical memory */
+    struct zeta_physical *physical; /* NULL: an allocation */
+    struct zeta_backend *backend;
+};
+
+static ze_result_t find_target(struct zeta_context *context, const void *ptr,
+                               struct target *out_target)
+{
+    struct zeta_virtual_mapping mapping;
+    struct zeta_allocation found;
+
+    *out_target = (struct target){.context = context, .backend = context->driver->compute};
+    if (zeta_object_is(ptr, ZETA_KIND_PHYSICAL_MEM)) {
+        out_target->physical = (struct zeta_physical *)(uintptr_t)ptr;
+        if (out_target->physical->context == context)
+            return ZE_RESULT_SUCCESS;
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the physical memory belongs to another context");
+    }
+    if (zeta_virtual_find(context->virtual_memory, ptr, &mapping)) {
+        out_target->physical = mapping.physical;
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!zeta_memory_find(context->memory, ptr, &found))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "%p is not an allocation of this context", ptr);
+    if (found.base != ptr)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "%p points into an allocation; handles are for all of it, from %p on "
+                          "(zeMemGetAddressRange tells the start)",
+                          ptr, found.base);
+    out_target->base = ptr;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* A new descriptor from the backend. */
+static ze_result_t call_export(const struct target *target, struct zeta_plugin_share *out_share)
+{
+    const struct zeta_backend *backend = target->backend;
+    struct zeta_plugin_share share = {.struct_size = sizeof(share), .descriptor = -1};
+    uint32_t code;
+
+    if (target->physical)
+        code = backend->compute.physical_export(backend->self, target->physical->plugin_physical,
+                                                &share);
+    else
+        code =
+            backend->compute.memory_export(backend->self, (void *)(uintptr_t)target->base, &share);
+    if (code != ZETA_PLUGIN_SUCCESS)
+        return zeta_backend_result(backend, code, "exporting memory");
+    *out_share = share;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* The exports of a target; NULL if the allocation is gone. */
+static struct zeta_memory_export *export_locked(const struct target *target)
+{
+    if (target->physical)
+        return &target->physical->export;
+    struct zeta_allocation *found = zeta_memory_find_locked(target->context->memory, target->base);
+    return found && found->base == target->base ? &found->export : NULL;
+}
+
+/* Counts one handle more if there is one already. */
+static bool share_again(const struct target *target, struct zeta_plugin_share *out_share)
+{
+    struct zeta_memory_table *table = target->context->memory;
+    bool again = false;
+
+    zeta_memory_lock(table);
+    struct zeta_memory_export *export = export_locked(target);
+    if (export && export->handles > 0 && export->handles < UINT32_MAX) {
+        export->handles++;
+        *out_share = export->share;
+        again = true;
+    }
+    zeta_memory_unlock(table);
+    return again;
+}
+
+/* Counts a handle of the target; the first one makes the descriptor that all of them name. */
+static ze_result_t share_target(const struct target *target, struct zeta_plugin_share *out_share)
+{
+    struct zeta_memory_table *table = target->context->memory;
+
+    if (share_again(target, out_share))
+        return ZE_RESULT_SUCCESS;
+    ze_result_t result = call_export(target, out_share);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+
+    ZETA_CLEANUP(zeta_closep) int unused = -1;
+    zeta_memory_lock(table);
+    struct zeta_memory_export *export = export_locked(target);
+    if (!export || export->handles > 0)
+        unused = out_share->descriptor; /* freed, or another thread was first */
+    else
+        export->share = *out_share;
+    if (export) {
+        export->handles++;
+        *out_share = export->share;
+    }
+    zeta_memory_unlock(table);
+    if (export)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p was freed at the same time",
+                      target->base);
+}
+
+static ze_result_t fill_handle(const struct zeta_plugin_share *share, uint64_t base,
+                               ze_ipc_mem_handle_t *out_handle)
+{
+    struct stat status;
+
+    if (fstat(share->descriptor, &status) != 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "descriptor %d is not open",
+                          (int)share->descriptor);
+    const struct zeta_ipc_handle handle = {.descriptor = share->descriptor,
+                                           .magic = ZETA_IPC_MAGIC,
+                                           .pid = getpid(),
+                                           .kind = share->kind,
+                                           .base = base,
+                                           .device = (uint64_t)status.st_dev,
+                                           .inode = (uint64_t)status.st_ino,
+                                           .offset_bytes = share->offset_bytes,
+                                           .size_bytes = share->size_bytes,
+                                           .token = share->token};
+
+    memcpy(out_handle, &handle, sizeof(handle));
+    return ZE_RESULT_SUCCESS;
+}
+
+static uint64_t target_name(const struct target *target)
+{
+    return target->physical ? (uint64_t)(uintptr_t)target->physical
+                            : (uint64_t)(uintptr_t)target->base;
+}
+
+ze_result_t ZE_APICALL impl_zeMemGetIpcHandle(ze_context_handle_t hContext, const void *ptr,
+                                              ze_ipc_mem_handle_t *pIpcHandle)
+{
+    struct target target;
+    struct zeta_plugin_share share;
+    ze_result_t result = find_target((struct zeta_context *)hContext, ptr, &target);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = share_target(&target, &share);
+    if (result == ZE_RESULT_SUCCESS)
+        result = fill_handle(&share, target_name(&target), pIpcHandle);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeMemGetIpcHandleWithProperties(ze_context_handle_t hContext,
+                                                            const void *ptr, void *pNext,
+                                                            ze_ipc_mem_handle_t *pIpcHandle)
+{
+    struct zeta_memory_request request = {0};
+    ze_result_t result = zeta_memory_request_read(pNext, &request);
+
+    return result == ZE_RESULT_SUCCESS ? impl_zeMemGetIpcHandle(hContext, ptr, pIpcHandle) : result;
+}
+
+/* The target of a handle of this process that was not put back; the lock is held. */
+static struct zeta_memory_export *find_export_locked(struct zeta_context *context,
+                                                     const struct zeta_ipc_handle *handle)
+{
+    const void *base = (const void *)(uintptr_t)handle->base;
+    struct target target = {.context = context, .base = base};
+
+    if (zeta_object_is(base, ZETA_KIND_PHYSICAL_MEM)) {
+        target.physical = (struct zeta_physical *)(uintptr_t)base;
+        if (target.physical->context != context)
+            return NULL;
+    }
+    struct zeta_memory_export *export = export_locked(&target);
+    return export && export->handles > 0 && export->share.descriptor == handle->descriptor &&
+                   export->share.offset_bytes == handle->offset_bytes &&
+                   export->share.token == handle->token
+               ? export
+               : NULL;
+}
+
+static ze_result_t read_handle(const ze_ipc_mem_handle_t *from, struct zeta_ipc_handle *out_handle)
+{
+    memcpy(out_handle, from, sizeof(*out_handle));
+    if (out_handle->magic == ZETA_IPC_MAGIC && out_handle->pid > 0 && out_handle->token != 0 &&
+        out_handle->size_bytes != 0)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      "these 64 bytes are no memory handle of Zeta; all bytes of what "
+                      "zeMemGetIpcHandle gave are needed");
+}
+
+ze_result_t ZE_APICALL impl_zeMemPutIpcHandle(ze_context_handle_t hContext,
+                                              ze_ipc_mem_handle_t handle)
+{
+    struct zeta_context *context = (struct zeta_context *)hContext;
+    struct zeta_ipc_handle read;
+    ZETA_CLEANUP(zeta_closep) int unused = -1;
+    ze_result_t result = read_handle(&handle, &read);
+
+    /* A handle of another process, or of a descriptor of the application, keeps nothing here. */
+    if (result != ZE_RESULT_SUCCESS || read.pid != getpid() || read.base == 0)
+        return result;
+    zeta_memory_lock(context->memory);
+    struct zeta_memory_export *export = find_export_locked(context, &read);
+    if (export && --export->handles == 0)
+        unused = export->share.descriptor;
+    zeta_memory_unlock(context->memory);
+    if (export)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      "the handle was put back already, or its memory was freed, which ends its "
+                      "handles");
+}
+
+ze_result_t ZE_APICALL impl_zeMemGetFileDescriptorFromIpcHandleExp(ze_context_handle_t hContext,
+                                                                   ze_ipc_mem_handle_t ipcHandle,
+                                                                   uint64_t *pHandle)
+{
+    struct zeta_context *context = (struct zeta_context *)hContext;
+    struct zeta_ipc_handle read;
+    ze_result_t result = read_handle(&ipcHandle, &read);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (read.pid != getpid())
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the handle was made by process %d, and its descriptor is one of that "
+                          "process",
+                          (int)read.pid);
+    zeta_memory_lock(context->memory);
+    bool known = read.base == 0 || find_export_locked(context, &read) != NULL;
+    zeta_memory_unlock(context->memory);
+    if (!known)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the handle was put back, or its memory was freed");
+    *pHandle = (uint64_t)read.descriptor;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeMemGetIpcHandleFromFileDescriptorExp(ze_context_handle_t hContext,
+                                                                   uint64_t handle,
+                                                                   ze_ipc_mem_handle_t *pIpcHandle)
+{
+    const struct zeta_backend *backend = ((struct zeta_context *)hContext)->driver->compute;
+    struct zeta_plugin_share share = {.struct_size = sizeof(share), .descriptor = (int)handle};
+    void *address = NULL;
+
+    if (handle > INT32_MAX)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%llu is no file descriptor",
+                          (unsigned long long)handle);
+    if (!backend)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "no plugin computes on the devices of this driver");
+    /* Whether it is memory, and which, is known by who can map it. */
+    uint32_t code = backend->compute.memory_import(backend->self, NULL, &share, &address);
+    if (code != ZETA_PLUGIN_SUCCESS)
+        return zeta_backend_result(backend, code, "looking at a descriptor of memory");
+    (void)backend->compute.memory_free(backend->self, address);
+    return fill_handle(&share, 0, pIpcHandle);
+}
+
+static ze_result_t fill_export(ze_external_memory_export_fd_t *node,
+                               ze_external_memory_type_flags_t types, const struct target *target)
+{
+    struct zeta_plugin_share share;
+    ze_result_t result = zeta_memory_check_external("ze_external_memory_export_fd_t", node->flags);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if ((types & node->flags) == 0 || (node->flags & ~types) != 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "a descriptor of type 0x%x was asked for, and the memory was allocated "
+                          "for types 0x%x (ze_external_memory_export_desc_t)",
+                          node->flags, types);
+    result = call_export(target, &share);
+    if (result == ZE_RESULT_SUCCESS)
+        node->fd = share.descriptor;
+    return result;
+}
+
+ze_result_t zeta_memory_export_chain(const void *next, ze_external_memory_type_flags_t types,
+                                     const void *ptr, struct zeta_context *context)
+{
+    struct zeta_chain chain = zeta_chain_begin(next);
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    struct target target;
+    uint32_t stype;
+    void *node;
+
+    while (result == ZE_RESULT_SUCCESS && (node = zeta_chain_next(&chain, &stype)) != NULL) {
+        if (stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_WIN32)
+            return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                              "there are no Windows handles on this system");
+        if (stype != ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD ||
+            !zeta_chain_readable(node, sizeof(ze_external_memory_export_fd_t)))
+            continue;
+        result = find_target(context, ptr, &target);
+        if (result == ZE_RESULT_SUCCESS)
+            result = fill_export(node, types, &target);
+    }
+    return result;
+}

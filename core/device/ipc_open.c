@@ -1,0 +1,180 @@
+/* zeMemOpenIpcHandle: from a handle to memory of another process. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/device/device.h"
+#include "core/device/ipc.h"
+#include "core/device/memory.h"
+#include "core/plugin/host.h"
+#include "core/util/cleanup.h"
+#include "core/util/descriptor.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+static bool is_file(const struct zeta_ipc_handle *handle, const struct stat *status)
+{
+    return (uint64_t)status->st_dev == handle->device && (uint64_t)status->st_ino == handle->inode;
+}
+
+/*
+ * The descriptor in its own process. The file is compared before it is opened, because the number
+ * may have become that of a device or a pipe, which to open has effects.
+ */
+static int open_there(const struct zeta_ipc_handle *handle)
+{
+    struct stat status;
+    char path[64];
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)handle->pid, (int)handle->descriptor);
+    if (stat(path, &status) != 0)
+        return -1;
+    if (!is_file(handle, &status)) {
+        errno = ESTALE;
+        return -1;
+    }
+    int descriptor = zeta_descriptor_raise(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (descriptor >= 0 && (fstat(descriptor, &status) != 0 || !is_file(handle, &status))) {
+        (void)close(descriptor);
+        errno = ESTALE;
+        return -1;
+    }
+    return descriptor;
+}
+
+/* A copy of our own descriptor of that number, which may have come over a socket. */
+static int open_here(const struct zeta_ipc_handle *handle)
+{
+    struct stat status;
+
+    if (fstat(handle->descriptor, &status) != 0 || !is_file(handle, &status))
+        return -1;
+    return zeta_descriptor_raise(fcntl(handle->descriptor, F_DUPFD_CLOEXEC, 3));
+}
+
+static ze_result_t refuse(const struct zeta_ipc_handle *handle, int error)
+{
+    int pid = handle->pid;
+
+    if (error == EACCES || error == EPERM)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "this process may not look at the descriptors of process %d, which made "
+                          "the handle: it belongs to another user, or is protected",
+                          pid);
+    if (error == ENOENT && kill(pid, 0) != 0 && errno == ESRCH)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "process %d, which made the handle, has ended", pid);
+    if (error == ENOENT || error == ESTALE)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "process %d has no descriptor %d of that memory any more: it gave the "
+                          "handle back, or freed the memory",
+                          pid, (int)handle->descriptor);
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      "descriptor %d of process %d cannot be opened: %s", (int)handle->descriptor,
+                      pid, strerror(error));
+}
+
+/* True for a handle of which only the descriptor is there, as some programs pass them on. */
+static bool is_bare(const ze_ipc_mem_handle_t *handle)
+{
+    for (size_t i = sizeof(int32_t); i < sizeof(handle->data); i++) {
+        if (handle->data[i] != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Finds the memory of a handle. The descriptor in out_share is the caller's to close. */
+static ze_result_t find_memory(const ze_ipc_mem_handle_t *given,
+                               struct zeta_plugin_share *out_share)
+{
+    struct zeta_ipc_handle handle;
+
+    memcpy(&handle, given, sizeof(handle));
+    *out_share = (struct zeta_plugin_share){.struct_size = sizeof(*out_share)};
+    if (is_bare(given)) {
+        out_share->descriptor = zeta_descriptor_raise(fcntl(handle.descriptor, F_DUPFD_CLOEXEC, 3));
+        if (out_share->descriptor >= 0)
+            return ZE_RESULT_SUCCESS;
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the handle has a descriptor and nothing else, and %d is not open",
+                          (int)handle.descriptor);
+    }
+    if (handle.magic != ZETA_IPC_MAGIC || handle.pid <= 0 || handle.token == 0 ||
+        handle.size_bytes == 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "these 64 bytes are no memory handle of Zeta; all bytes of what "
+                          "zeMemGetIpcHandle gave are needed");
+    int error = ENOENT;
+    out_share->descriptor = -1;
+    if (handle.pid != getpid()) {
+        out_share->descriptor = open_there(&handle);
+        error = errno;
+    }
+    if (out_share->descriptor < 0)
+        out_share->descriptor = open_here(&handle);
+    if (out_share->descriptor < 0)
+        return refuse(&handle, error);
+    out_share->kind = handle.kind;
+    out_share->offset_bytes = handle.offset_bytes;
+    out_share->size_bytes = handle.size_bytes;
+    out_share->token = handle.token;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeMemOpenIpcHandle(ze_context_handle_t hContext,
+                                               ze_device_handle_t hDevice,
+                                               ze_ipc_mem_handle_t handle,
+                                               ze_ipc_memory_flags_t flags ZETA_UNUSED, void **pptr)
+{
+    struct zeta_context *context = (struct zeta_context *)hContext;
+    struct zeta_device *device = (struct zeta_device *)hDevice;
+    const struct zeta_provider *who = &device->backend->providers[ZETA_GROUP_COMPUTE];
+    struct zeta_plugin_share share;
+    ze_result_t result = zeta_context_check_device(context, device);
+
+    if (result == ZE_RESULT_SUCCESS && !who->backend)
+        result = zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            "no plugin computes on %s, so it has no memory", device->name);
+    if (result == ZE_RESULT_SUCCESS)
+        result = find_memory(&handle, &share);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+
+    ZETA_CLEANUP(zeta_closep) int descriptor = share.descriptor;
+    ZETA_CLEANUP(zeta_freep) struct zeta_allocation *allocation = calloc(1, sizeof(*allocation));
+    if (!allocation)
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to note an allocation");
+    share.descriptor = descriptor;
+    uint32_t code = who->backend->compute.memory_import(who->backend->self, who->device, &share,
+                                                        &allocation->base);
+    if (code != ZETA_PLUGIN_SUCCESS)
+        return zeta_backend_result(who->backend, code, "opening memory of another process");
+    void *base = allocation->base;
+    allocation->size_bytes = (size_t)share.size_bytes;
+    allocation->type = (ze_memory_type_t)share.kind;
+    allocation->origin = ZETA_MEMORY_OPENED;
+    allocation->device = share.kind == ZETA_PLUGIN_MEMORY_HOST ? NULL : device;
+    allocation->backend = who->backend;
+    if (!zeta_memory_insert(context->memory, allocation)) {
+        (void)who->backend->compute.memory_free(who->backend->self, base);
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to note an allocation");
+    }
+    (void)ZETA_TAKE(allocation);
+    *pptr = base;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeMemCloseIpcHandle(ze_context_handle_t hContext, const void *ptr)
+{
+    struct zeta_allocation *taken = NULL;
+    ze_result_t result =
+        zeta_memory_take(((struct zeta_context *)hContext)->memory, ptr, true, &taken);
+
+    return result == ZE_RESULT_SUCCESS ? zeta_memory_release(taken) : result;
+}

@@ -1,0 +1,195 @@
+/* The tree of a context's allocations, and their end. */
+#include <pthread.h>
+#include <search.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/command/mark.h"
+#include "core/device/device.h"
+#include "core/device/memory.h"
+#include "core/plugin/host.h"
+#include "core/util/error.h"
+
+struct zeta_memory_table {
+    pthread_mutex_t lock;
+    void *tree;                       /* of struct zeta_allocation, for tsearch */
+    struct zeta_allocation *deferred; /* freed by the application, still used by queues */
+};
+
+static _Atomic uint64_t last_id;
+
+uint64_t zeta_memory_next_id(void)
+{
+    return atomic_fetch_add(&last_id, 1) + 1;
+}
+
+/* Ranges that overlap count as equal, so a one-byte range finds the allocation around it. */
+static int compare_ranges(const void *left, const void *right)
+{
+    const struct zeta_allocation *a = left;
+    const struct zeta_allocation *b = right;
+    uintptr_t a_base = (uintptr_t)a->base;
+    uintptr_t b_base = (uintptr_t)b->base;
+
+    if (a_base + a->size_bytes <= b_base)
+        return -1;
+    if (b_base + b->size_bytes <= a_base)
+        return 1;
+    return 0;
+}
+
+struct zeta_memory_table *zeta_memory_table_create(void)
+{
+    struct zeta_memory_table *table = calloc(1, sizeof(*table));
+
+    if (table)
+        (void)pthread_mutex_init(&table->lock, NULL);
+    return table;
+}
+
+void zeta_memory_table_destroy(struct zeta_memory_table *table)
+{
+    if (!table)
+        return;
+    while (table->tree) {
+        struct zeta_allocation *first = *(struct zeta_allocation **)table->tree;
+
+        (void)tdelete(first, &table->tree, compare_ranges);
+        (void)zeta_memory_release(first);
+    }
+    while (table->deferred) {
+        struct zeta_allocation *first = table->deferred;
+
+        table->deferred = first->next;
+        (void)zeta_memory_release(first);
+    }
+    (void)pthread_mutex_destroy(&table->lock);
+    free(table);
+}
+
+void zeta_memory_lock(struct zeta_memory_table *table)
+{
+    (void)pthread_mutex_lock(&table->lock);
+}
+
+void zeta_memory_unlock(struct zeta_memory_table *table)
+{
+    (void)pthread_mutex_unlock(&table->lock);
+}
+
+struct zeta_allocation *zeta_memory_find_locked(struct zeta_memory_table *table,
+                                                const void *address)
+{
+    struct zeta_allocation key = {.base = (void *)(uintptr_t)address, .size_bytes = 1};
+    void *node = tfind(&key, &table->tree, compare_ranges);
+
+    return node ? *(struct zeta_allocation **)node : NULL;
+}
+
+bool zeta_memory_find(struct zeta_memory_table *table, const void *address,
+                      struct zeta_allocation *out_allocation)
+{
+    zeta_memory_lock(table);
+    const struct zeta_allocation *found = zeta_memory_find_locked(table, address);
+    if (found)
+        *out_allocation = *found;
+    zeta_memory_unlock(table);
+    return found != NULL;
+}
+
+bool zeta_memory_insert(struct zeta_memory_table *table, struct zeta_allocation *allocation)
+{
+    allocation->id = zeta_memory_next_id();
+    zeta_memory_lock(table);
+    struct zeta_allocation *const *node = tsearch(allocation, &table->tree, compare_ranges);
+    bool inserted = node && *node == allocation;
+    zeta_memory_unlock(table);
+    return inserted;
+}
+
+ze_result_t zeta_memory_take(struct zeta_memory_table *table, const void *ptr, bool opened,
+                             struct zeta_allocation **out_allocation)
+{
+    zeta_memory_lock(table);
+    struct zeta_allocation *found = zeta_memory_find_locked(table, ptr);
+    bool starts = found && found->base == ptr;
+    bool fits = starts && (found->origin == ZETA_MEMORY_OPENED) == opened;
+    if (fits)
+        (void)tdelete(found, &table->tree, compare_ranges);
+    zeta_memory_unlock(table);
+
+    if (!found)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "%p is not an allocation of this context", ptr);
+    if (!starts)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "%p points into an allocation; only its start can be freed", ptr);
+    if (!fits)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          opened ? "%p was allocated here; it is freed with zeMemFree"
+                                 : "%p is memory of another process; it is given back with "
+                                   "zeMemCloseIpcHandle",
+                          ptr);
+    *out_allocation = found;
+    return ZE_RESULT_SUCCESS;
+}
+
+void zeta_memory_export_finish(struct zeta_memory_export *export)
+{
+    if (export->handles > 0)
+        (void)close(export->share.descriptor);
+    export->handles = 0;
+}
+
+ze_result_t zeta_memory_release(struct zeta_allocation *allocation)
+{
+    struct zeta_backend *backend = allocation->backend;
+    void *base = allocation->base;
+
+    /* The backend keeps memory that somebody holds, so our own hold ends first. */
+    zeta_memory_export_finish(&allocation->export);
+    zeta_queue_marks_destroy(allocation->marks);
+    free(allocation);
+    return zeta_backend_result(backend, backend->compute.memory_free(backend->self, base),
+                               "freeing memory");
+}
+
+/* Puts a list back, in front of what was deferred meanwhile. */
+static void keep_deferred(struct zeta_memory_table *table, struct zeta_allocation *first)
+{
+    struct zeta_allocation **end = &first;
+
+    while (*end)
+        end = &(*end)->next;
+    zeta_memory_lock(table);
+    *end = table->deferred;
+    table->deferred = first;
+    zeta_memory_unlock(table);
+}
+
+void zeta_memory_defer(struct zeta_memory_table *table, struct zeta_allocation *allocation)
+{
+    struct zeta_allocation *kept = NULL;
+
+    zeta_memory_lock(table);
+    struct zeta_allocation *left = table->deferred;
+    table->deferred = NULL;
+    zeta_memory_unlock(table);
+    if (allocation) {
+        allocation->next = left;
+        left = allocation;
+    }
+    while (left) {
+        struct zeta_allocation *one = left;
+
+        left = one->next;
+        one->next = kept;
+        if (zeta_queue_marks_passed(one->marks))
+            (void)zeta_memory_release(one);
+        else
+            kept = one;
+    }
+    if (kept)
+        keep_deferred(table, kept);
+}

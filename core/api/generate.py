@@ -65,6 +65,7 @@ def outputs(model, implemented, own, reasons):
     files["core/api/callback_places.c"] = trace.places(model)
     files["core/api/descriptions.c"] = describe.descriptions(model)
     files["core/api/stubs.c"] = entries.stubs(model, set(implemented), reasons)
+    files["core/api/test_trace_calls.c"] = trace.calls(model)
     files["core/api/test_stubs.c"] = entries.stubs(model, set(), reasons)
     files["core/api/test_handle_entries.c"] = handle_table.handle_table(model)
     files["core/api/getters.c"] = tables.getters(model)

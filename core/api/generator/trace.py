@@ -65,15 +65,66 @@ def traced(model, function):
             "    return result;\n}\n")
 
 
-def places(model):
-    """Text of the C file that says where each function has its callback."""
-    lines = []
+def _members(model):
+    """Function name -> member of ze_callbacks_t."""
+    members = {}
     for table in model.callback_tables:
         prefix = "" if table.name == "Global" else table.name
         for function in table.functions:
-            member = f"{table.name}.pfn{function.name[2 + len(prefix):]}Cb"
-            lines.append(f"    [{enumerator(function)}] = PLACE({member}),\n")
+            members[function.name] = f"{table.name}.pfn{function.name[2 + len(prefix):]}Cb"
+    return members
+
+
+def places(model):
+    """Text of the C file that says where each function has its callback."""
+    lines = [f"    [ZETA_FUNCTION_{name}] = PLACE({member}),\n"
+             for name, member in _members(model).items()]
     return (f"{_BANNER}#include \"core/trace/places.h\"\n\n#include <stddef.h>\n\n"
             "#define PLACE(member) (1 + offsetof(ze_callbacks_t, member) / sizeof(void (*)(void)))\n"
             "\nconst uint8_t zeta_trace_places[ZETA_FUNCTION_COUNT] = {\n"
             f"{''.join(lines)}}};\n")
+
+
+def _value(model, param, index):
+    """A value that no other argument of the call has. Structures are filled by tests/trace."""
+    if model.handle_kind(param.type) or param.type in model.callbacks:
+        return f"({param.type})(uintptr_t){0x1000 + 16 * index:#x}"
+    if param.pointer:
+        return f"(void *)(traced_scratch + 64 * {index})"
+    return f"({param.target}){index + 1}"
+
+
+def _argument(model, function, param):
+    """Row of a table of arguments: what was given, its size, and what a listener may make of it."""
+    kind = model.handle_kind(param.type) or "NONE"
+    arrays = [p for p in function.params if p.count == param.name and model.handle_kind(p.target)]
+    given = f"given_{function.name}.{param.name}"
+    return (f"    {{\"{param.name}\", &{given}, sizeof({given}), ZETA_KIND_{kind}, "
+            f"{str(bool(arrays)).lower()}}},\n")
+
+
+def calls(model):
+    """Text of the C file with a call of every function, for tests/trace; types are in calls.h."""
+    out = [_BANNER, "#include \"tests/trace/calls.h\"\n\n#include <level_zero/zet_api.h>\n\n"
+           "unsigned char traced_scratch[64 * 32];\n"]
+    rows = []
+    members = _members(model)
+    for name in sorted(model.functions):
+        function = model.functions[name]
+        fields = "".join(f"    {declare(p.type if p.pointer else p.target, p.name)};\n"
+                         for p in function.params)
+        values = ", ".join(f".{p.name} = {_value(model, p, i)}"
+                           for i, p in enumerate(function.params)
+                           if p.pointer or p.target not in model.structs)
+        given = ", ".join(f"given_{name}.{p.name}" for p in function.params)
+        arguments = "".join(_argument(model, function, p) for p in function.params)
+        out.append(f"\nstatic struct {{\n{fields}}} given_{name} = {{{values}}};\n\n"
+                   f"static const struct traced_argument arguments_{name}[] = {{\n{arguments}}};\n\n"
+                   f"static void call_{name}(void)\n{{\n    (void){name}({given});\n}}\n")
+        member = members.get(name)
+        place = f"offsetof(ze_callbacks_t, {member})" if member else "NO_CALLBACK"
+        rows.append(f"    {{\"{name}\", call_{name}, arguments_{name}, {len(function.params)}, "
+                    f"{place}}},\n")
+    out.append(f"\nconst struct traced_call traced_calls[] = {{\n{''.join(rows)}}};\n\n"
+               f"const size_t traced_calls_count = {len(rows)};\n")
+    return "".join(out)

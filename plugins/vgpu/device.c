@@ -4,11 +4,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "compiler.h"
 #include "plugin.h"
 #include "queue.h"
 
 /* Room for the arguments of a kernel; the limit that kernels of real devices are written for. */
 #define ARGUMENT_BYTES 2048u
+
+/* The newest SPIR-V that the compiler's translator reads: 1.4. */
+#define SPIRV_VERSION (1u << 16 | 4u)
 
 static const uint32_t subgroup_sizes[] = {1};
 
@@ -151,6 +155,7 @@ static void put_compute(const struct zeta_plugin_device *device,
     }
     p->max_shared_local_bytes = t->slm_bytes;
     p->max_argument_bytes = ARGUMENT_BYTES;
+    p->spirv_version = zeta_vgpu_compiler_present(device->vgpu->compiler) ? SPIRV_VERSION : 0;
     p->fp64 = 1;
     p->int64_atomics = 1;
     p->subgroup_sizes = (struct zeta_plugin_array){

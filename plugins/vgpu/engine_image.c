@@ -169,22 +169,24 @@ static enum zeta_vgpu_result read_arguments(struct zeta_vgpu_kernel *kernel,
     return ZETA_VGPU_OK;
 }
 
-/* What records of newer files say beyond what is needed to run the kernel. */
-static void read_extra(const struct zeta_vgpu_image *image, struct zeta_vgpu_kernel *kernel,
+/*
+ * What records of newer files say beyond what is needed to run the kernel. Texts are copied, since
+ * kernels may write to the image. False without memory.
+ */
+static bool read_extra(const struct zeta_vgpu_image *image, struct zeta_vgpu_kernel *kernel,
                        const unsigned char *record, const struct vgpu_kernel_info *info)
 {
     uint64_t at =
         sizeof(*info) + (uint64_t)info->argument_count * sizeof(struct vgpu_argument_info);
-    struct vgpu_kernel_extra extra;
+    struct vgpu_kernel_extra extra = {0};
     const char *attributes;
 
-    if (info->record_bytes < at + sizeof(extra))
-        return;
-    memcpy(&extra, record + at, sizeof(extra));
+    if (info->record_bytes >= at + sizeof(extra))
+        memcpy(&extra, record + at, sizeof(extra));
     attributes = extra.attributes ? image_string(image, extra.attributes) : NULL;
-    if (attributes)
-        kernel->attributes = attributes;
+    kernel->attributes = strdup(attributes ? attributes : "");
     kernel->spill_bytes = extra.spill_bytes;
+    return kernel->attributes != NULL;
 }
 
 /* One record; @record points into the loaded image and has @info->record_bytes. */
@@ -213,8 +215,8 @@ static enum zeta_vgpu_result read_kernel(struct zeta_vgpu_image *image, const un
            sizeof(kernel->required_group_size));
     kernel->private_bytes = info->private_bytes;
     kernel->slm_bytes = image->elf.slm_bytes;
-    kernel->attributes = "";
-    read_extra(image, kernel, record, info);
+    if (!read_extra(image, kernel, record, info))
+        return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for kernel attributes");
     return read_arguments(kernel, record + sizeof(*info), message);
 }
 
@@ -320,6 +322,7 @@ void zeta_vgpu_image_destroy(struct zeta_vgpu_image *image)
             image->space, (void *)(uintptr_t)loaded(image, image->elf.segments[i].address));
     for (uint32_t i = 0; i < image->kernel_count; i++) {
         free((char *)(uintptr_t)image->kernels[i].name);
+        free((char *)(uintptr_t)image->kernels[i].attributes);
         free((void *)(uintptr_t)image->kernels[i].arguments);
     }
     free(image->kernels);

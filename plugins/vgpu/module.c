@@ -1,13 +1,16 @@
 #include "module.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler.h"
 #include "plugin.h"
 
 struct zeta_plugin_module {
     struct zeta_vgpu_image *image;
-    struct zeta_plugin_string *names;
+    struct zeta_plugin_string *names;   /* of kernels */
+    struct zeta_plugin_string *symbols; /* what was asked for last; room for all */
     uint8_t uuid[16];
 };
 
@@ -28,13 +31,19 @@ static void hash_bytes(uint8_t uuid[16], const void *bytes, size_t size)
 static const uint8_t hash_base[16] = {0x25, 0x23, 0x22, 0x84, 0xe4, 0x9c, 0xf2, 0xcb,
                                       'z',  'e',  't',  'a',  'v',  'g',  'p',  'u'};
 
+static void write_log(const struct zeta_plugin_log_sink *log, const char *text, size_t size)
+{
+    const struct zeta_plugin_string string = {text, size};
+
+    if (log && log->write && size > 0)
+        log->write(log->context, string);
+}
+
 static uint32_t refuse(const struct zeta_plugin *self, const struct zeta_plugin_log_sink *log,
                        uint32_t result, const char *text)
 {
-    const struct zeta_plugin_string string = {text, strlen(text)};
-
-    if (log && log->write)
-        log->write(log->context, string);
+    write_log(log, text, strlen(text));
+    write_log(log, "\n", 1);
     return zeta_vgpu_fail(self, result, "%s: %s", self->vgpu->description.id, text);
 }
 
@@ -53,7 +62,11 @@ static uint32_t result_of_image(enum zeta_vgpu_result result)
 static bool list_names(struct zeta_plugin_module *module)
 {
     const uint32_t count = zeta_vgpu_image_kernel_count(module->image);
+    uint32_t imports, exports;
 
+    (void)zeta_vgpu_image_imports(module->image, &imports);
+    (void)zeta_vgpu_image_exports(module->image, &exports);
+    module->symbols = calloc((imports > exports ? imports : exports) + 1, sizeof(*module->symbols));
     module->names = calloc(count ? count : 1, sizeof(*module->names));
     for (uint32_t i = 0; module->names && i < count; i++) {
         const char *name = zeta_vgpu_image_kernel(module->image, i)->name;
@@ -61,7 +74,64 @@ static bool list_names(struct zeta_plugin_module *module)
         module->names[i].data = name;
         module->names[i].size = strlen(name);
     }
-    return module->names != NULL;
+    return module->names && module->symbols;
+}
+
+/* Makes a module of an ELF file. */
+static uint32_t load_module(struct zeta_plugin *self, const uint8_t *file, size_t size,
+                            const struct zeta_plugin_log_sink *log,
+                            struct zeta_plugin_module **out_module)
+{
+    struct zeta_plugin_module *module = calloc(1, sizeof(*module));
+    struct zeta_vgpu_message message;
+    enum zeta_vgpu_result result;
+
+    if (!module)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    result = zeta_vgpu_image_create(self->vgpu->space, file, size, &message, &module->image);
+    if (result != ZETA_VGPU_OK) {
+        free(module);
+        return refuse(self, log, result_of_image(result), message.text);
+    }
+    memcpy(module->uuid, hash_base, sizeof(module->uuid));
+    hash_bytes(module->uuid, file, size);
+    if (!list_names(module)) {
+        zeta_vgpu_module_destroy(self, module);
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    }
+    *out_module = module;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* The first line of a log, for the sentence about the failure; the log has all of it. */
+static uint32_t build_failed(const struct zeta_plugin *self, const struct zeta_vgpu_compiled *built)
+{
+    const char *end = built->log_bytes > 0 ? memchr(built->log, '\n', built->log_bytes) : NULL;
+    size_t length = end ? (size_t)(end - built->log) : built->log_bytes;
+
+    return zeta_vgpu_fail(self, ZETA_PLUGIN_MODULE_BUILD_FAILURE,
+                          "%s: the SPIR-V module was not built: %.*s", self->vgpu->description.id,
+                          length < 400 ? (int)length : 400, built->log);
+}
+
+static uint32_t build_module(struct zeta_plugin *self, const struct zeta_plugin_module_desc *desc,
+                             const struct zeta_plugin_log_sink *log,
+                             struct zeta_plugin_module **out_module)
+{
+    struct zeta_vgpu_compiled built;
+    uint32_t result;
+
+    zeta_vgpu_compile(self->vgpu->compiler, desc, &built);
+    write_log(log, built.log, built.log_bytes);
+    if (!built.image) {
+        result = build_failed(self, &built);
+    } else {
+        result = load_module(self, built.image, built.image_bytes, log, out_module);
+        if (result == ZETA_PLUGIN_INVALID_NATIVE_BINARY)
+            result = ZETA_PLUGIN_MODULE_BUILD_FAILURE;
+    }
+    zeta_vgpu_compiled_free(&built);
+    return result;
 }
 
 uint32_t zeta_vgpu_module_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
@@ -69,36 +139,18 @@ uint32_t zeta_vgpu_module_create(struct zeta_plugin *self, struct zeta_plugin_de
                                  const struct zeta_plugin_log_sink *log,
                                  struct zeta_plugin_module **out_module)
 {
-    struct zeta_plugin_module *module;
-    struct zeta_vgpu_message message;
-    enum zeta_vgpu_result result;
-
     (void)device; /* every tile runs every image */
     if (desc->format == ZETA_PLUGIN_MODULE_IL_SPIRV)
-        return refuse(self, log, ZETA_PLUGIN_MODULE_BUILD_FAILURE,
-                      "SPIR-V has to be compiled by zeta-vgpu-cc, which this version does not come "
-                      "with; give a native RV64 ELF file (ZE_MODULE_FORMAT_NATIVE)");
+        return build_module(self, desc, log, out_module);
     if (desc->format != ZETA_PLUGIN_MODULE_NATIVE)
         return refuse(self, log, ZETA_PLUGIN_INVALID_ARGUMENT,
-                      "the format of the module is unknown; native RV64 ELF files are loaded");
-
-    module = calloc(1, sizeof(*module));
-    if (!module)
-        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    result = zeta_vgpu_image_create(self->vgpu->space, desc->image, desc->image_bytes, &message,
-                                    &module->image);
-    if (result != ZETA_VGPU_OK) {
-        free(module);
-        return refuse(self, log, result_of_image(result), message.text);
-    }
-    memcpy(module->uuid, hash_base, sizeof(module->uuid));
-    hash_bytes(module->uuid, desc->image, desc->image_bytes);
-    if (!list_names(module)) {
-        zeta_vgpu_module_destroy(self, module);
-        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    }
-    *out_module = module;
-    return ZETA_PLUGIN_SUCCESS;
+                      "the format of the module is unknown; SPIR-V and native RV64 ELF files are "
+                      "taken");
+    if (ZETA_PLUGIN_HAS(desc, parts) && desc->parts.count > 0)
+        return refuse(self, log, ZETA_PLUGIN_MODULE_BUILD_FAILURE,
+                      "native images are linked already, several do not make one program: create a "
+                      "module of each, and connect them with zeModuleDynamicLink");
+    return load_module(self, desc->image, (size_t)desc->image_bytes, log, out_module);
 }
 
 void zeta_vgpu_module_destroy(struct zeta_plugin *self, struct zeta_plugin_module *module)
@@ -108,6 +160,7 @@ void zeta_vgpu_module_destroy(struct zeta_plugin *self, struct zeta_plugin_modul
         return;
     zeta_vgpu_image_destroy(module->image);
     free(module->names);
+    free(module->symbols);
     free(module);
 }
 
@@ -139,25 +192,109 @@ static char *terminated(struct zeta_plugin_string text)
     return strndup(text.data ? text.data : "", text.size);
 }
 
+/* Finds data or code by name; false without memory, or when there is none. */
+static bool find_symbol(const struct zeta_plugin_module *module, struct zeta_plugin_string name,
+                        bool function, struct zeta_vgpu_symbol *out_symbol)
+{
+    char *text = terminated(name);
+    bool found = text && zeta_vgpu_image_find_symbol(module->image, text, out_symbol) &&
+                 out_symbol->function == function;
+
+    free(text);
+    return found;
+}
+
 uint32_t zeta_vgpu_module_global(struct zeta_plugin *self, struct zeta_plugin_module *module,
                                  struct zeta_plugin_string name, void **out_address,
                                  uint64_t *out_bytes)
 {
-    char *text = terminated(name);
     struct zeta_vgpu_symbol symbol;
-    bool found;
 
-    if (!text)
+    if (!find_symbol(module, name, false, &symbol))
+        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_GLOBAL_NAME,
+                              "the module has no global variable '%.*s'",
+                              name.size < 200 ? (int)name.size : 200, name.data ? name.data : "");
+    *out_address = (void *)(uintptr_t)symbol.address;
+    *out_bytes = symbol.size_bytes;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t zeta_vgpu_module_function(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                                   struct zeta_plugin_string name, void **out_address)
+{
+    struct zeta_vgpu_symbol symbol;
+
+    if (!find_symbol(module, name, true, &symbol))
+        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_FUNCTION_NAME,
+                              "the module has no function '%.*s' that others can call",
+                              name.size < 200 ? (int)name.size : 200, name.data ? name.data : "");
+    *out_address = (void *)(uintptr_t)symbol.address;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t zeta_vgpu_module_symbols(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                                  uint32_t kind, struct zeta_plugin_array *out_names)
+{
+    const struct zeta_vgpu_symbol *exports;
+    const char *const *imports;
+    uint32_t import_count, export_count, n = 0;
+
+    (void)self;
+    imports = zeta_vgpu_image_imports(module->image, &import_count);
+    exports = zeta_vgpu_image_exports(module->image, &export_count);
+    for (uint32_t i = 0; kind == ZETA_PLUGIN_SYMBOL_IMPORT && i < import_count; i++)
+        module->symbols[n++] = (struct zeta_plugin_string){imports[i], strlen(imports[i])};
+    for (uint32_t i = 0; kind != ZETA_PLUGIN_SYMBOL_IMPORT && i < export_count; i++) {
+        if (kind == ZETA_PLUGIN_SYMBOL_EXPORT || exports[i].function)
+            module->symbols[n++] =
+                (struct zeta_plugin_string){exports[i].name, strlen(exports[i].name)};
+    }
+    *out_names = (struct zeta_plugin_array){module->symbols, n, sizeof(*module->symbols)};
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* What a link complains about goes to the log, and the first of it into the sentence. */
+struct link_report {
+    const struct zeta_plugin_log_sink *log;
+    char first[400];
+};
+
+static void on_link_problem(void *user, const char *text)
+{
+    struct link_report *report = user;
+
+    if (report->first[0] == '\0')
+        (void)snprintf(report->first, sizeof(report->first), "%s", text);
+    write_log(report->log, text, strlen(text));
+    write_log(report->log, "\n", 1);
+}
+
+uint32_t zeta_vgpu_module_link(struct zeta_plugin *self, const struct zeta_plugin_array *modules,
+                               const struct zeta_plugin_log_sink *log)
+{
+    struct zeta_vgpu_image **images =
+        calloc((size_t)modules->count + 1, sizeof(struct zeta_vgpu_image *));
+    struct link_report report = {.log = log};
+    enum zeta_vgpu_result result;
+
+    if (!images)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    found = zeta_vgpu_image_find_symbol(module->image, text, &symbol) && !symbol.function;
-    if (found) {
-        *out_address = (void *)(uintptr_t)symbol.address;
-        *out_bytes = symbol.size_bytes;
-    } else
-        zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_GLOBAL_NAME,
-                       "the module has no global variable '%.200s'", text);
-    free(text);
-    return found ? ZETA_PLUGIN_SUCCESS : ZETA_PLUGIN_INVALID_GLOBAL_NAME;
+    for (uint64_t i = 0; i < modules->count; i++) {
+        struct zeta_plugin_module *module;
+
+        memcpy(&module, (const char *)modules->data + i * modules->stride,
+               sizeof(struct zeta_plugin_module *));
+        images[i] = module->image;
+    }
+    result = zeta_vgpu_image_link(images, (uint32_t)modules->count, on_link_problem, &report);
+    free((void *)images);
+    if (result == ZETA_VGPU_OK)
+        return ZETA_PLUGIN_SUCCESS;
+    if (result == ZETA_VGPU_OUT_OF_MEMORY)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    return zeta_vgpu_fail(self, ZETA_PLUGIN_MODULE_LINK_FAILURE,
+                          "%s: the modules cannot be linked: %s", self->vgpu->description.id,
+                          report.first);
 }
 
 static uint32_t kind_of(enum zeta_vgpu_argument_kind kind)
@@ -246,6 +383,8 @@ uint32_t zeta_vgpu_kernel_properties(struct zeta_plugin *self, struct zeta_plugi
         .max_subgroups = limit,
         .local_bytes = kernel->kernel->slm_bytes,
         .private_bytes = kernel->kernel->private_bytes,
+        .spill_bytes = kernel->kernel->spill_bytes,
+        .attributes = {kernel->kernel->attributes, strlen(kernel->kernel->attributes)},
     };
 
     memcpy(p.required_group_size, kernel->kernel->required_group_size,

@@ -30,6 +30,12 @@ uint32_t zeta_vgpu_module_native_image(struct zeta_plugin *self, struct zeta_plu
 uint32_t zeta_vgpu_module_global(struct zeta_plugin *self, struct zeta_plugin_module *module,
                                  struct zeta_plugin_string name, void **out_address,
                                  uint64_t *out_bytes);
+uint32_t zeta_vgpu_module_function(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                                   struct zeta_plugin_string name, void **out_address);
+uint32_t zeta_vgpu_module_symbols(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                                  uint32_t kind, struct zeta_plugin_array *out_names);
+uint32_t zeta_vgpu_module_link(struct zeta_plugin *self, const struct zeta_plugin_array *modules,
+                               const struct zeta_plugin_log_sink *log);
 uint32_t zeta_vgpu_kernel_create(struct zeta_plugin *self, struct zeta_plugin_module *module,
                                  struct zeta_plugin_string name,
                                  struct zeta_plugin_kernel **out_kernel);

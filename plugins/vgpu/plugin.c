@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "compiler.h"
 #include "device.h"
 #include "instance.h"
 #include "memory.h"
@@ -144,6 +145,7 @@ static void destroy_vgpu(struct zeta_vgpu *vgpu)
     zeta_vgpu_memory_destroy(vgpu->memory);
     zeta_vgpu_pool_destroy(vgpu->pool);
     zeta_vgpu_space_destroy(vgpu->space);
+    zeta_vgpu_compiler_destroy(vgpu->compiler);
     zeta_vgpu_instance_detach(atomic_load(&vgpu->instance));
     pthread_mutex_destroy(&vgpu->instance_lock);
     pthread_mutex_destroy(&vgpu->objects_lock);
@@ -160,6 +162,7 @@ static uint32_t count_workers(const struct zeta_vgpu_description *d)
 }
 
 static uint32_t create_vgpu(struct zeta_plugin *self, const struct zeta_vgpu_description *d,
+                            const struct zeta_vgpu_compiler_config *compiler,
                             struct zeta_vgpu **out_vgpu)
 {
     struct zeta_vgpu *vgpu = calloc(1, sizeof(*vgpu));
@@ -175,11 +178,12 @@ static uint32_t create_vgpu(struct zeta_plugin *self, const struct zeta_vgpu_des
         zeta_vgpu_tile_init(&vgpu->tiles[i], vgpu, i);
     zeta_vgpu_devices_init(vgpu);
 
+    vgpu->compiler = zeta_vgpu_compiler_create(compiler);
     vgpu->space = zeta_vgpu_space_create();
     vgpu->pool = zeta_vgpu_pool_create(d->memory_bytes);
     if (vgpu->space && vgpu->pool)
         vgpu->memory = zeta_vgpu_memory_create(vgpu->pool, vgpu->space);
-    if (vgpu->memory &&
+    if (vgpu->memory && vgpu->compiler &&
         zeta_softqueue_pool_create(self->ops, self->host, &vgpu->queues) == ZETA_PLUGIN_SUCCESS) {
         *out_vgpu = vgpu;
         return ZETA_PLUGIN_SUCCESS;
@@ -190,6 +194,7 @@ static uint32_t create_vgpu(struct zeta_plugin *self, const struct zeta_vgpu_des
 
 static uint32_t plugin_init(struct zeta_plugin *self)
 {
+    struct zeta_vgpu_compiler_config compiler;
     struct zeta_vgpu_description description;
     uint32_t result;
 
@@ -202,7 +207,9 @@ static uint32_t plugin_init(struct zeta_plugin *self)
     if (result == ZETA_PLUGIN_SUCCESS)
         result = check_topology(self, &description);
     if (result == ZETA_PLUGIN_SUCCESS)
-        result = create_vgpu(self, &description, &self->vgpu);
+        result = zeta_vgpu_compiler_configure(self, &compiler);
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = create_vgpu(self, &description, &compiler, &self->vgpu);
     return result;
 }
 
@@ -226,7 +233,8 @@ static uint32_t plugin_child_after_fork(struct zeta_plugin *self)
         return ZETA_PLUGIN_SUCCESS;
     zeta_vgpu_instance_abandon(atomic_exchange(&old->instance, NULL));
     zeta_vgpu_pool_abandon(old->pool);
-    return create_vgpu(self, &old->description, &self->vgpu);
+    return create_vgpu(self, &old->description, zeta_vgpu_compiler_config(old->compiler),
+                       &self->vgpu);
 }
 
 uint32_t zeta_vgpu_instance_get(struct zeta_vgpu *vgpu, struct zeta_vgpu_instance **out_instance)
@@ -310,6 +318,9 @@ static const struct zeta_plugin_compute_ops compute_ops = {
     .submit = zeta_vgpu_queue_submit,
     .wake = zeta_vgpu_queue_wake,
     .queue_status = zeta_vgpu_queue_status,
+    .module_function = zeta_vgpu_module_function,
+    .module_symbols = zeta_vgpu_module_symbols,
+    .module_link = zeta_vgpu_module_link,
     .memory_export = zeta_vgpu_memory_export,
     .memory_import = zeta_vgpu_memory_import,
     .virtual_page_bytes = zeta_vgpu_virtual_page_bytes,

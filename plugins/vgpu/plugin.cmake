@@ -2,6 +2,10 @@
 zeta_add_plugin(vgpu
     SOURCES
         adopt.c
+        cache_dir.c
+        compiler.c
+        compiler_process.c
+        compiler_request.c
         copy.c
         describe.c
         device.c
@@ -19,6 +23,7 @@ zeta_add_plugin(vgpu
         pool.c
         queue.c
         share.c
+        spirv.c
         tile.c
         virtual.c
     LIBS vgpu_engine zeta_sdk PkgConfig::YAML)

@@ -20,6 +20,7 @@
 #include "engine.h"
 #include "tile.h"
 
+struct zeta_vgpu_compiler;
 struct zeta_vgpu_instance;
 struct zeta_vgpu_memory;
 struct zeta_vgpu_pool;
@@ -49,6 +50,7 @@ struct zeta_vgpu {
     struct zeta_vgpu_pool *pool;     /**< the file that memory is part of */
     struct zeta_vgpu_memory *memory; /**< allocations */
     struct zeta_softqueue_pool *queues;
+    struct zeta_vgpu_compiler *compiler; /**< of SPIR-V modules */
 
     uint32_t device_count;
     struct zeta_plugin_device devices[1 + ZETA_VGPU_MAX_TILES];

@@ -1,0 +1,357 @@
+/*
+ * Files are written under another name and renamed, and hold the digest of their content, so no
+ * moment of a crash leaves a wrong one. Who stores something afterwards looks at the whole folder
+ * and removes the oldest: two that do so at once choose the same files.
+ */
+#include "cache_dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <zeta/descriptor.h>
+#include <zeta/sha256.h>
+
+#define NAME_BYTES (2 * ZETA_VGPU_KEY_BYTES + 1)
+#define TEMPORARY_PREFIX ".new-"
+
+/* Half-written files of dead processes are older than that. */
+enum { TEMPORARY_SECONDS = 3600 };
+
+/* Before the content of each file. */
+struct header {
+    char magic[8];
+    uint8_t key[ZETA_VGPU_KEY_BYTES]; /* a file under another name is of no use */
+    uint8_t digest[32];               /* of the content */
+};
+
+static const char magic[8] = {'Z', 'V', 'G', 'P', 'U', 'C', '1', '\n'};
+
+void zeta_vgpu_cache_dir_default(bool secure, const char *xdg, const char *home,
+                                 char out_path[ZETA_VGPU_CACHE_PATH_BYTES])
+{
+    int length = -1;
+
+    if (!secure && xdg && xdg[0] == '/')
+        length = snprintf(out_path, ZETA_VGPU_CACHE_PATH_BYTES, "%s/zeta/vgpu", xdg);
+    else if (!secure && home && home[0] == '/')
+        length = snprintf(out_path, ZETA_VGPU_CACHE_PATH_BYTES, "%s/.cache/zeta/vgpu", home);
+    if (length < 0 || length >= ZETA_VGPU_CACHE_PATH_BYTES)
+        out_path[0] = '\0';
+}
+
+static void name_of(const uint8_t key[ZETA_VGPU_KEY_BYTES], char out_name[NAME_BYTES])
+{
+    for (unsigned i = 0; i < ZETA_VGPU_KEY_BYTES; i++)
+        (void)snprintf(out_name + 2 * (size_t)i, 3, "%02x", key[i]);
+}
+
+static void make_folders(const char *path)
+{
+    char part[ZETA_VGPU_CACHE_PATH_BYTES];
+
+    (void)snprintf(part, sizeof(part), "%s", path);
+    for (char *at = part + 1; *at; at++) {
+        if (*at != '/')
+            continue;
+        *at = '\0';
+        (void)mkdir(part, 0700);
+        *at = '/';
+    }
+    (void)mkdir(part, 0700);
+}
+
+/* The folder, if it is ours and nobody else can put files into it; else -1. */
+static int open_folder(const struct zeta_vgpu_cache_dir *cache, bool create)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    struct stat status;
+    int folder;
+
+    if (cache->path[0] != '/' || cache->limit_bytes == 0)
+        return -1;
+    folder = open(cache->path, flags);
+    if (folder < 0 && errno == ENOENT && create) {
+        make_folders(cache->path);
+        folder = open(cache->path, flags);
+    }
+    folder = zeta_plugin_descriptor_raise(folder);
+    if (folder >= 0 && (fstat(folder, &status) != 0 || status.st_uid != geteuid() ||
+                        (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)) {
+        (void)close(folder);
+        folder = -1;
+    }
+    return folder;
+}
+
+static bool read_all(int file, void *bytes, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        ssize_t got = read(file, (char *)bytes + at, size - at);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        at += (size_t)got;
+    }
+    return true;
+}
+
+static bool write_all(int file, const void *bytes, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        ssize_t put = write(file, (const char *)bytes + at, size - at);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return false;
+        at += (size_t)put;
+    }
+    return true;
+}
+
+static void digest_of(const void *bytes, size_t size, uint8_t out_digest[32])
+{
+    struct zeta_sha256 digest;
+
+    zeta_sha256_begin(&digest);
+    zeta_sha256_add(&digest, bytes, size);
+    zeta_sha256_end(&digest, out_digest);
+}
+
+/* The content of a file that was checked, or NULL. */
+static void *read_content(int file, const uint8_t key[ZETA_VGPU_KEY_BYTES], uint64_t limit_bytes,
+                          size_t *out_size)
+{
+    struct header header;
+    struct stat status;
+    uint8_t digest[32];
+    size_t size;
+    void *bytes;
+
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
+        (uint64_t)status.st_size < sizeof(header) || (uint64_t)status.st_size > limit_bytes ||
+        !read_all(file, &header, sizeof(header)) ||
+        memcmp(header.magic, magic, sizeof(magic)) != 0 ||
+        memcmp(header.key, key, sizeof(header.key)) != 0)
+        return NULL;
+    size = (size_t)status.st_size - sizeof(header);
+    bytes = malloc(size + 1);
+    if (!bytes)
+        return NULL;
+    if (read_all(file, bytes, size)) {
+        digest_of(bytes, size, digest);
+        if (memcmp(digest, header.digest, sizeof(digest)) == 0) {
+            *out_size = size;
+            return bytes;
+        }
+    }
+    free(bytes);
+    return NULL;
+}
+
+bool zeta_vgpu_cache_dir_load(const struct zeta_vgpu_cache_dir *cache,
+                              const uint8_t key[ZETA_VGPU_KEY_BYTES], void **out_bytes,
+                              size_t *out_size)
+{
+    int folder = open_folder(cache, false);
+    char name[NAME_BYTES];
+    void *bytes = NULL;
+    int file;
+
+    if (folder < 0)
+        return false;
+    name_of(key, name);
+    file = zeta_plugin_descriptor_raise(
+        openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (file >= 0) {
+        bytes = read_content(file, key, cache->limit_bytes, out_size);
+        if (bytes)
+            (void)futimens(file, NULL);
+        else
+            (void)unlinkat(folder, name, 0);
+        (void)close(file);
+    }
+    (void)close(folder);
+    if (bytes)
+        *out_bytes = bytes;
+    return bytes != NULL;
+}
+
+/* A name that no other thread or process uses. */
+static void temporary_name(char *out_name, size_t size)
+{
+    static atomic_uint counter;
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    (void)snprintf(out_name, size, TEMPORARY_PREFIX "%ld-%u-%lld", (long)getpid(),
+                   atomic_fetch_add(&counter, 1), (long long)now.tv_nsec);
+}
+
+static bool write_file(int folder, const char *name, const struct header *header, const void *bytes,
+                       size_t size)
+{
+    int file = zeta_plugin_descriptor_raise(
+        openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    bool written;
+
+    if (file < 0)
+        return false;
+    written = write_all(file, header, sizeof(*header)) && write_all(file, bytes, size);
+    written &= close(file) == 0;
+    return written;
+}
+
+/*
+ * Writing beyond a limit of the process sends it a signal that ends programs which do not expect
+ * it. It is for the thread that writes, which holds it back and takes it away.
+ */
+static bool write_file_quietly(int folder, const char *name, const struct header *header,
+                               const void *bytes, size_t size)
+{
+    const struct timespec now = {0};
+    sigset_t too_large, pending, before;
+    bool was_pending, written;
+
+    sigemptyset(&too_large);
+    sigaddset(&too_large, SIGXFSZ);
+    sigemptyset(&pending);
+    if (pthread_sigmask(SIG_BLOCK, &too_large, &before) != 0)
+        return false;
+    sigpending(&pending);
+    was_pending = sigismember(&pending, SIGXFSZ) == 1;
+    written = write_file(folder, name, header, bytes, size);
+    if (!written && !was_pending) {
+        while (sigtimedwait(&too_large, NULL, &now) < 0 && errno == EINTR)
+            continue;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return written;
+}
+
+/* A file of the folder. */
+struct entry {
+    char name[NAME_BYTES];
+    uint64_t bytes;
+    struct timespec used;
+};
+
+struct listing {
+    struct entry *entries;
+    size_t count;
+    size_t room;
+    uint64_t bytes; /* of all files, also those that are being written */
+};
+
+static int by_use(const void *left, const void *right)
+{
+    const struct timespec *a = &((const struct entry *)left)->used;
+    const struct timespec *b = &((const struct entry *)right)->used;
+
+    if (a->tv_sec != b->tv_sec)
+        return a->tv_sec < b->tv_sec ? -1 : 1;
+    return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
+}
+
+static bool add_entry(struct listing *listing, const char *name, const struct stat *status)
+{
+    struct entry *entry;
+
+    if (listing->count == listing->room) {
+        size_t room = listing->room ? listing->room * 2 : 64;
+        struct entry *grown = realloc(listing->entries, room * sizeof(*grown));
+
+        if (!grown)
+            return false;
+        listing->entries = grown;
+        listing->room = room;
+    }
+    entry = &listing->entries[listing->count++];
+    (void)snprintf(entry->name, sizeof(entry->name), "%s", name);
+    entry->bytes = (uint64_t)status->st_size;
+    entry->used = status->st_mtim;
+    return true;
+}
+
+/* Looks at one file of the folder; what a crash left behind is removed. */
+static void list_file(struct listing *listing, int folder, const char *name)
+{
+    struct stat status;
+
+    if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+        return;
+    if (strncmp(name, TEMPORARY_PREFIX, strlen(TEMPORARY_PREFIX)) == 0) {
+        if (time(NULL) - status.st_mtime > TEMPORARY_SECONDS)
+            (void)unlinkat(folder, name, 0);
+        else
+            listing->bytes += (uint64_t)status.st_size;
+        return;
+    }
+    /* Files of others in this folder are none of ours, and do not count. */
+    if (strlen(name) != NAME_BYTES - 1 || strspn(name, "0123456789abcdef") != NAME_BYTES - 1)
+        return;
+    if (add_entry(listing, name, &status))
+        listing->bytes += (uint64_t)status.st_size;
+}
+
+static void keep_limit(int folder, uint64_t limit_bytes)
+{
+    int copy =
+        zeta_plugin_descriptor_raise(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    DIR *files = copy < 0 ? NULL : fdopendir(copy);
+    struct listing listing = {0};
+    const struct dirent *file;
+
+    if (!files) {
+        if (copy >= 0)
+            (void)close(copy);
+        return;
+    }
+    while ((file = readdir(files)) != NULL)
+        list_file(&listing, folder, file->d_name);
+    (void)closedir(files);
+    if (listing.bytes > limit_bytes && listing.count > 1)
+        qsort(listing.entries, listing.count, sizeof(*listing.entries), by_use);
+    for (size_t i = 0; i < listing.count && listing.bytes > limit_bytes; i++) {
+        (void)unlinkat(folder, listing.entries[i].name, 0);
+        listing.bytes -= listing.entries[i].bytes;
+    }
+    free(listing.entries);
+}
+
+void zeta_vgpu_cache_dir_store(const struct zeta_vgpu_cache_dir *cache,
+                               const uint8_t key[ZETA_VGPU_KEY_BYTES], const void *bytes,
+                               size_t size)
+{
+    struct header header;
+    char name[NAME_BYTES], temporary[64];
+    int folder;
+
+    if (cache->limit_bytes < sizeof(header) || size > cache->limit_bytes - sizeof(header))
+        return;
+    folder = open_folder(cache, true);
+    if (folder < 0)
+        return;
+    memcpy(header.magic, magic, sizeof(magic));
+    memcpy(header.key, key, sizeof(header.key));
+    digest_of(bytes, size, header.digest);
+    name_of(key, name);
+    temporary_name(temporary, sizeof(temporary));
+    if (!write_file_quietly(folder, temporary, &header, bytes, size) ||
+        renameat(folder, temporary, folder, name) != 0)
+        (void)unlinkat(folder, temporary, 0);
+    keep_limit(folder, cache->limit_bytes);
+    (void)close(folder);
+}

@@ -1,0 +1,411 @@
+/*
+ * The process of the compiler. It belongs to an application that may collect the status of any
+ * child, ignore SIGCHLD, have closed its standard streams, or use signals for purposes of its own;
+ * so nothing here depends on how the process ends, and no signal reaches the application except
+ * the one about a child.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <zeta/descriptor.h>
+
+#include "compiler_priv.h"
+
+enum {
+    NOISE_BYTES = 8192,    /* kept of the standard error of the program */
+    PIECE_BYTES = 1 << 16, /* read at a time, at first */
+    FAREWELL_MS = 2000     /* for a program to end after its answer */
+};
+
+struct process {
+    pid_t pid;
+    int request; /* our ends; -1: closed */
+    int answer;
+    int noise;
+    int64_t deadline_ms;
+    const struct zeta_vgpu_bytes *to_send;
+    size_t sent;
+    struct zeta_vgpu_bytes heard;
+    size_t room;
+    char text[NOISE_BYTES + 1]; /* the first that it said on its standard error */
+    size_t text_bytes;
+    int status; /* of waitpid */
+    bool ended; /* status is known */
+    bool known; /* nobody else has collected it */
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void close_end(int *end)
+{
+    if (*end >= 0)
+        (void)close(*end);
+    *end = -1;
+}
+
+/* ---------------------------------------------------------------- start */
+
+/* The other ends, which the program gets as its standard streams. */
+struct ends {
+    int request, answer, noise;
+};
+
+static bool raise_pair(int ends[2], bool made)
+{
+    if (!made) {
+        ends[0] = ends[1] = -1;
+        return false;
+    }
+    ends[0] = zeta_plugin_descriptor_raise(ends[0]);
+    ends[1] = zeta_plugin_descriptor_raise(ends[1]);
+    return ends[0] >= 0 && ends[1] >= 0;
+}
+
+/* The request goes through a socket: writing to one whose reader is gone can do without SIGPIPE. */
+static bool open_ends(struct process *process, struct ends *theirs)
+{
+    int request[2], answer[2], noise[2];
+    bool fine =
+        raise_pair(request, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, request) == 0);
+
+    fine &= raise_pair(answer, pipe2(answer, O_CLOEXEC) == 0);
+    fine &= raise_pair(noise, pipe2(noise, O_CLOEXEC) == 0);
+    *theirs = (struct ends){request[0], answer[1], noise[1]};
+    process->request = request[1];
+    process->answer = answer[0];
+    process->noise = noise[0];
+    return fine && fcntl(process->request, F_SETFL, O_NONBLOCK) == 0 &&
+           fcntl(process->answer, F_SETFL, O_NONBLOCK) == 0 &&
+           fcntl(process->noise, F_SETFL, O_NONBLOCK) == 0;
+}
+
+static int set_actions(posix_spawn_file_actions_t *actions, const struct ends *theirs)
+{
+    int error = posix_spawn_file_actions_adddup2(actions, theirs->request, 0);
+
+    if (error == 0)
+        error = posix_spawn_file_actions_adddup2(actions, theirs->answer, 1);
+    if (error == 0)
+        error = posix_spawn_file_actions_adddup2(actions, theirs->noise, 2);
+    if (error == 0)
+        error = posix_spawn_file_actions_addclosefrom_np(actions, 3);
+    if (error == 0)
+        error = posix_spawn_file_actions_addchdir_np(actions, "/");
+    return error;
+}
+
+/* Default signals, none blocked, and a group of its own, so that keys do not reach it. */
+static int set_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t none, all;
+    int error;
+
+    sigemptyset(&none);
+    sigfillset(&all);
+    error = posix_spawnattr_setsigmask(attributes, &none);
+    if (error == 0)
+        error = posix_spawnattr_setsigdefault(attributes, &all);
+    if (error == 0)
+        error = posix_spawnattr_setpgroup(attributes, 0);
+    if (error == 0)
+        error = posix_spawnattr_setflags(
+            attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    return error;
+}
+
+static int spawn(const char *path, const struct ends *theirs, pid_t *out_pid)
+{
+    char serve[] = "--serve", search[] = "PATH=/usr/local/bin:/usr/bin:/bin", locale[] = "LC_ALL=C";
+    char temporary[1024] = "TMPDIR=/tmp";
+    char *const arguments[] = {(char *)(uintptr_t)path, serve, NULL};
+    char *const environment[] = {search, locale, temporary, NULL};
+    const char *wanted = secure_getenv("TMPDIR");
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int error;
+
+    if (wanted && wanted[0] == '/' && strlen(wanted) < sizeof(temporary) - 8)
+        (void)snprintf(temporary, sizeof(temporary), "TMPDIR=%s", wanted);
+    error = posix_spawn_file_actions_init(&actions);
+    if (error != 0)
+        return error;
+    error = posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        error = set_actions(&actions, theirs);
+        if (error == 0)
+            error = set_attributes(&attributes);
+        if (error == 0)
+            error = posix_spawn(out_pid, path, &actions, &attributes, arguments, environment);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+/* ---------------------------------------------------------------- talk */
+
+static void send_some(struct process *process)
+{
+    while (process->sent < process->to_send->size) {
+        ssize_t put = send(process->request, process->to_send->data + process->sent,
+                           process->to_send->size - process->sent, MSG_NOSIGNAL);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0 && errno == EAGAIN)
+            return;
+        if (put < 0)
+            break; /* it does not listen; its answer tells more */
+        process->sent += (size_t)put;
+    }
+    close_end(&process->request);
+}
+
+static bool make_room(struct process *process)
+{
+    size_t room = process->room ? process->room * 2 : PIECE_BYTES;
+    uint8_t *grown;
+
+    if (process->heard.size < process->room)
+        return true;
+    grown = realloc(process->heard.data, room);
+    if (!grown)
+        return false;
+    process->heard.data = grown;
+    process->room = room;
+    return true;
+}
+
+/* What is there of the answer; closes the end when there is no more. False without memory. */
+static bool hear_some(struct process *process)
+{
+    ssize_t got;
+
+    if (!make_room(process))
+        return false;
+    got = read(process->answer, process->heard.data + process->heard.size,
+               process->room - process->heard.size);
+    if (got > 0)
+        process->heard.size += (size_t)got;
+    else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+        close_end(&process->answer);
+    return true;
+}
+
+static void hear_noise(struct process *process)
+{
+    char rest[1024];
+    size_t room = NOISE_BYTES - process->text_bytes;
+    ssize_t got = room > 0 ? read(process->noise, process->text + process->text_bytes, room)
+                           : read(process->noise, rest, sizeof(rest));
+
+    if (got > 0 && room > 0)
+        process->text_bytes += (size_t)got;
+    else if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+        close_end(&process->noise);
+}
+
+/* Waits until something can be sent or heard. False when the patience is at its end. */
+static bool wait_for_news(struct process *process)
+{
+    struct pollfd ends[3] = {{.fd = process->answer, .events = POLLIN},
+                             {.fd = process->request, .events = POLLOUT},
+                             {.fd = process->noise, .events = POLLIN}};
+    int64_t left = process->deadline_ms - now_ms();
+
+    if (left <= 0)
+        return false;
+    if (poll(ends, 3, left < 1000 ? (int)left : 1000) < 0)
+        return errno == EINTR || errno == EAGAIN;
+    if (ends[1].revents)
+        send_some(process);
+    if (ends[2].revents)
+        hear_noise(process);
+    return true;
+}
+
+/* ---------------------------------------------------------------- end */
+
+/* True when the process is there and its number is still its own. */
+static bool is_running(struct process *process)
+{
+    pid_t pid;
+
+    if (process->ended)
+        return false;
+    do
+        pid = waitpid(process->pid, &process->status, WNOHANG);
+    while (pid < 0 && errno == EINTR);
+    process->ended = pid != 0;
+    process->known = pid == process->pid;
+    return !process->ended;
+}
+
+/* Ends the process and what it started. Its number is not used when somebody has collected it. */
+static void end_process(struct process *process)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    const int64_t farewell_ms = now_ms() + FAREWELL_MS;
+
+    while (process->answer >= 0 && now_ms() < farewell_ms) {
+        struct pollfd end = {.fd = process->answer, .events = POLLIN};
+
+        /* The end of its output is the end of the process, or nearly so. */
+        if (poll(&end, 1, 20) > 0 || !is_running(process))
+            break;
+    }
+    while (is_running(process) && now_ms() < farewell_ms)
+        nanosleep(&moment, NULL);
+    if (!is_running(process))
+        return;
+    (void)kill(-process->pid, SIGKILL);
+    (void)kill(process->pid, SIGKILL);
+    /* A process that not even this ends at once is left to the system. */
+    for (int i = 0; i < FAREWELL_MS && is_running(process); i++)
+        nanosleep(&moment, NULL);
+}
+
+static void kill_process(struct process *process)
+{
+    close_end(&process->answer);
+    if (is_running(process)) {
+        (void)kill(-process->pid, SIGKILL);
+        (void)kill(process->pid, SIGKILL);
+    }
+    end_process(process);
+}
+
+/* ---------------------------------------------------------------- words */
+
+static char *__attribute__((format(printf, 1, 2))) words(const char *format, ...)
+{
+    va_list arguments;
+    char *text = NULL;
+
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    va_end(arguments);
+    return text;
+}
+
+static char *failure(const struct process *process, const char *path, const char *what)
+{
+    char ending[96] = "";
+
+    if (process->known && WIFSIGNALED(process->status))
+        (void)snprintf(ending, sizeof(ending), " (ended by signal %d, %s)",
+                       WTERMSIG(process->status), strsignal(WTERMSIG(process->status)));
+    else if (process->known && WIFEXITED(process->status) && WEXITSTATUS(process->status) != 0)
+        (void)snprintf(ending, sizeof(ending), " (exit status %d)", WEXITSTATUS(process->status));
+    return words("the compiler %s failed: %s%s.\n%s%s%s", path, what, ending,
+                 process->text_bytes > 0 ? "It said:\n" : "", process->text,
+                 process->text_bytes > 0 ? "\n" : "");
+}
+
+/*
+ * Talks until the answer is whole; else gives what is wrong. That the process has ended is noticed
+ * in two ways: a child that the application forked may hold the other end of the answer open.
+ */
+static const char *converse(struct process *process)
+{
+    const char *why = NULL;
+    bool gone = false;
+
+    for (;;) {
+        size_t before = process->heard.size;
+
+        if (!hear_some(process))
+            return "there is no memory for its answer";
+        if (process->heard.size != before) {
+            switch (zeta_vgpu_compiler_answer(process->heard.data, process->heard.size, &why)) {
+            case ZETA_VGPU_ANSWER_WHOLE:
+                return NULL;
+            case ZETA_VGPU_ANSWER_WRONG:
+                return why;
+            default:
+                gone = false;
+                continue;
+            }
+        }
+        if (process->answer < 0 || gone)
+            return process->heard.size > 0 ? "it stopped in the middle of its answer"
+                                           : "it ended without an answer";
+        gone = !is_running(process);
+        if (!gone && !wait_for_news(process))
+            return "it took too long and was ended";
+    }
+}
+
+static bool run(struct process *process, const char *path, struct zeta_vgpu_bytes *out_answer,
+                char **out_log)
+{
+    const char *wrong = converse(process);
+
+    close_end(&process->request);
+    if (!wrong) {
+        end_process(process);
+        *out_answer = process->heard;
+        return true;
+    }
+    if (process->answer < 0)
+        end_process(process);
+    else
+        kill_process(process);
+    while (process->noise >= 0 && process->text_bytes < NOISE_BYTES) {
+        size_t before = process->text_bytes;
+
+        hear_noise(process);
+        if (process->text_bytes == before)
+            break;
+    }
+    *out_log = failure(process, path, wrong);
+    free(process->heard.data);
+    return false;
+}
+
+bool zeta_vgpu_compiler_run(const char *path, const struct zeta_vgpu_bytes *request,
+                            uint32_t patience_s, struct zeta_vgpu_bytes *out_answer, char **out_log)
+{
+    struct process *process = calloc(1, sizeof(*process));
+    struct ends theirs;
+    bool answered = false;
+    int error;
+
+    *out_log = NULL;
+    if (!process)
+        return false;
+    process->to_send = request;
+    error = open_ends(process, &theirs) ? spawn(path, &theirs, &process->pid) : errno;
+    close_end(&theirs.request);
+    close_end(&theirs.answer);
+    close_end(&theirs.noise);
+    if (error == 0) {
+        process->deadline_ms = now_ms() + (int64_t)patience_s * 1000;
+        answered = run(process, path, out_answer, out_log);
+    } else {
+        *out_log = words("the compiler %s cannot be started: %s.\n", path, strerror(error));
+    }
+    close_end(&process->request);
+    close_end(&process->answer);
+    close_end(&process->noise);
+    free(process);
+    return answered;
+}

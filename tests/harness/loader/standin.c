@@ -6,6 +6,7 @@
  */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,12 @@ const struct standin_tables *_Atomic standin_application;
 struct standin_driver **standin_order;
 uint32_t standin_driver_count;
 
-static struct standin_driver *drivers;
+/* Nothing here is allocated: a loader that is closed leaves no memory behind. */
+#define MOST_DRIVERS 16u
+
+static struct standin_driver drivers[MOST_DRIVERS];
+static struct standin_driver *order[MOST_DRIVERS];
+static char list[16384];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool is_set(const char *name)
@@ -42,25 +48,19 @@ ze_result_t standin_check_set(const struct standin_set *set, ze_api_version_t si
 static void list_candidates(void)
 {
     const char *value = getenv("ZE_ENABLE_ALT_DRIVERS");
-    char *list = strdup(value ? value : "libze_intel_gpu.so.1");
-    uint32_t count = 1;
 
-    for (const char *c = list; c && *c; c++)
-        count += *c == ',';
-    drivers = calloc(count, sizeof(*drivers));
-    standin_order = calloc(count, sizeof(struct standin_driver *));
-    if (!list || !drivers || !standin_order)
-        abort();
-    for (char *word = list; word; standin_driver_count++) {
+    (void)snprintf(list, sizeof(list), "%s", value ? value : "libze_intel_gpu.so.1");
+    for (char *word = list; word && standin_driver_count < MOST_DRIVERS; standin_driver_count++) {
         char *comma = strchr(word, ',');
 
         if (comma)
             *comma = '\0';
         drivers[standin_driver_count].path = word;
         drivers[standin_driver_count].failure = ZE_RESULT_ERROR_UNINITIALIZED;
-        standin_order[standin_driver_count] = &drivers[standin_driver_count];
+        order[standin_driver_count] = &drivers[standin_driver_count];
         word = comma ? comma + 1 : NULL;
     }
+    standin_order = order;
     atomic_store(&standin_counters.mode,
                  standin_driver_count == 1 && !is_set("ZE_ENABLE_LOADER_INTERCEPT")
                      ? STANDIN_DIRECT
@@ -158,7 +158,7 @@ static ze_result_t open_drivers(void)
 {
     ze_result_t result = ZE_RESULT_ERROR_UNINITIALIZED;
 
-    if (!drivers)
+    if (standin_driver_count == 0)
         list_candidates();
     atomic_store(&standin_counters.drivers_in_use, 0);
     for (uint32_t i = 0; i < standin_driver_count; i++) {

@@ -96,11 +96,12 @@ static ze_result_t check_device(const struct zeta_context *context,
 static ze_result_t no_compiler(const struct zeta_module *module, struct zeta_text *log)
 {
     if (log->size > 0 && log->data[log->size - 1] != '\n')
-        zeta_text_append(log, "\n");
-    zeta_text_append(log, "SPIR-V cannot be built for this device: plugin \"");
-    zeta_text_append(log, module->backend->id);
-    zeta_text_append(log, "\" has no compiler here. Or compile the kernel to a native image ahead "
-                          "of time and create the module with ZE_MODULE_FORMAT_NATIVE.\n");
+        zeta_module_log_append(log, "\n");
+    zeta_module_log_append(log, "SPIR-V cannot be built for this device: plugin \"");
+    zeta_module_log_append(log, module->backend->id);
+    zeta_module_log_append(log,
+                           "\" has no compiler here. Or compile the kernel to a native image ahead "
+                           "of time and create the module with ZE_MODULE_FORMAT_NATIVE.\n");
     return zeta_error(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
                       "%s takes native modules only: plugin \"%s\" has no SPIR-V compiler here; "
                       "the build log says more",

@@ -290,9 +290,9 @@ static bool is_exported(const char *name, struct zeta_plugin_array *const export
 
 static void append_line(struct zeta_text *log, const char *name, size_t size)
 {
-    zeta_text_append(log, "  ");
+    zeta_module_log_append(log, "  ");
     zeta_text_write(log, (struct zeta_plugin_string){.data = name, .size = size});
-    zeta_text_append(log, "\n");
+    zeta_module_log_append(log, "\n");
 }
 
 static void list_imports(struct zeta_module *const *modules, struct zeta_plugin_array *exports,
@@ -322,15 +322,15 @@ static ze_result_t inspect(struct zeta_module *const *modules, uint32_t count,
             return result;
     }
     if (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS) {
-        zeta_text_append(log, "imports:\n");
+        zeta_module_log_append(log, "imports:\n");
         list_imports(modules, exports, count, false, log);
     }
     if (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS) {
-        zeta_text_append(log, "unresolvable imports:\n");
+        zeta_module_log_append(log, "unresolvable imports:\n");
         list_imports(modules, exports, count, true, log);
     }
     if (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS) {
-        zeta_text_append(log, "exports:\n");
+        zeta_module_log_append(log, "exports:\n");
         for (uint32_t i = 0; i < count; i++) {
             for (uint64_t k = 0; k < exports[i].count; k++)
                 append_line(log, name_at(&exports[i], k)->data, name_at(&exports[i], k)->size);

@@ -32,7 +32,7 @@ void zeta_text_write(void *context, struct zeta_plugin_string piece)
     text->data = grown;
 }
 
-void zeta_text_append(struct zeta_text *text, const char *string)
+void zeta_module_log_append(struct zeta_text *text, const char *string)
 {
     zeta_text_write(text, (struct zeta_plugin_string){.data = string, .size = strlen(string)});
 }
@@ -47,7 +47,7 @@ ze_result_t zeta_module_log_create(struct zeta_text *text, ze_module_build_log_h
     void *object = NULL;
     ze_result_t result;
 
-    zeta_text_append(text, "");
+    zeta_module_log_append(text, "");
     if (!text->data)
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a build log");
     result = zeta_object_create(ZETA_KIND_MODULE_BUILD_LOG, sizeof(struct zeta_module_build_log),

@@ -16,7 +16,7 @@ struct zeta_text {
 };
 
 /** Appends a terminated string. */
-void zeta_text_append(struct zeta_text *text, const char *string);
+void zeta_module_log_append(struct zeta_text *text, const char *string);
 
 /** Appends bytes; context is a struct zeta_text. The write function of a plugin's log sink. */
 void zeta_text_write(void *context, struct zeta_plugin_string piece);

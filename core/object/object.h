@@ -26,6 +26,8 @@
 
 #include <level_zero/ze_api.h>
 
+#include "core/util/cleanup.h"
+
 /** What a handle refers to. Aliased handle types (zet_device_handle_t ...) share a kind. */
 enum zeta_kind {
     ZETA_KIND_NONE,
@@ -82,13 +84,13 @@ struct zeta_object_arena {
     _Atomic uintptr_t committed; /**< readable bytes from base, 0 before init and after unload */
 };
 
-extern struct zeta_object_arena zeta_arenas[ZETA_KIND_COUNT];
+extern ZETA_HIDDEN struct zeta_object_arena zeta_arenas[ZETA_KIND_COUNT];
 
 /**
  * True if the value is a live handle of the kind. Any value is allowed, lock-free, any thread.
  * Says nothing about a moment later: see zeta_object_pin.
  */
-static inline bool zeta_object_is(const void *handle, enum zeta_kind kind)
+static ZETA_ALWAYS_INLINE bool zeta_object_is(const void *handle, enum zeta_kind kind)
 {
     const struct zeta_object_arena *arena = &zeta_arenas[kind];
     uintptr_t offset = (uintptr_t)handle - arena->base;
@@ -124,6 +126,12 @@ bool zeta_object_retire(void *object);
 
 /** Keeps a live object from being freed; false if it is not (any more) a live one of the kind. */
 bool zeta_object_pin(const void *handle, enum zeta_kind kind);
+
+/** Adds a pin to an object that the caller has pinned already; it may be destroyed meanwhile. */
+static inline void zeta_object_pin_more(void *object)
+{
+    atomic_fetch_add_explicit(&((struct zeta_object *)object)->pins, 1, memory_order_relaxed);
+}
 
 /**
  * Gives back a pin. With the last one the kind's finisher runs and the slot becomes free.

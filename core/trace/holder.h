@@ -22,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/util/cleanup.h"
+
 /** The place of a thread; alone on its cache line and never freed. */
 struct zeta_trace_holder {
     _Atomic(const void *) held;     /**< what a call reads, or null; written by the owner */
@@ -32,7 +34,7 @@ struct zeta_trace_holder {
 };
 
 /** True if calls order their accesses themselves; otherwise zeta_trace_barrier() does it. */
-extern _Atomic bool zeta_trace_fenced;
+extern ZETA_HIDDEN _Atomic bool zeta_trace_fenced;
 
 /**
  * Takes a free holder for this thread, or makes one. Null: out of memory.

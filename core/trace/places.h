@@ -8,6 +8,7 @@
 
 #include <level_zero/ze_api.h>
 
+#include "core/util/cleanup.h"
 #include "zeta_functions.h"
 
 /** Number of pointers in ze_callbacks_t, which holds nothing else. */
@@ -17,6 +18,6 @@
  * Place of a function's callback: 1 is the first pointer of ze_callbacks_t. 0: the table, which is
  * frozen at version 1.0, has none. Generated from core/api/model/callbacks.yaml.
  */
-extern const uint8_t zeta_trace_places[ZETA_FUNCTION_COUNT];
+extern ZETA_HIDDEN const uint8_t zeta_trace_places[ZETA_FUNCTION_COUNT];
 
 #endif

@@ -21,6 +21,7 @@
 
 #include <level_zero/ze_api.h>
 
+#include "core/util/cleanup.h"
 #include "zeta_functions.h" /* generated: enum zeta_function, ZETA_FUNCTION_COUNT */
 
 struct zeta_trace_holder;
@@ -30,10 +31,10 @@ struct zeta_trace_thread;
 struct zeta_trace_list;
 
 /** Who listens to each function (struct zeta_trace_list); null: nobody. */
-extern const void *_Atomic zeta_trace_points[ZETA_FUNCTION_COUNT];
+extern ZETA_HIDDEN const void *_Atomic zeta_trace_points[ZETA_FUNCTION_COUNT];
 
 /** True if somebody listens to the function; one load. */
-static inline bool zeta_trace_wanted(enum zeta_function function)
+static ZETA_ALWAYS_INLINE bool zeta_trace_wanted(enum zeta_function function)
 {
     return atomic_load_explicit(&zeta_trace_points[function], memory_order_relaxed) != NULL;
 }

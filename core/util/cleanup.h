@@ -22,6 +22,12 @@
 /** Marks a function argument that an interface demands and an implementation does not need. */
 #define ZETA_UNUSED __attribute__((unused))
 
+/** Makes a function part of each of its callers, however many there are. */
+#define ZETA_ALWAYS_INLINE inline __attribute__((always_inline))
+
+/** Says that a variable is of this library, so that it is reached without the table of others. */
+#define ZETA_HIDDEN __attribute__((visibility("hidden")))
+
 /** Keeps a function apart from its callers. */
 #define ZETA_NOINLINE __attribute__((noinline))
 

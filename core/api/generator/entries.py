@@ -157,7 +157,7 @@ def entries(model, namespace):
     """Text of the C file with the entries of one namespace."""
     out = [_BANNER, f"#include <level_zero/{namespace}_api.h>\n", _INCLUDES]
     for function in model.functions_of(namespace):
-        out.append(f"\nstatic {prototype('check_' + function.name, function)}\n{{\n"
+        out.append(f"\nstatic ZETA_ALWAYS_INLINE {prototype('check_' + function.name, function)}\n{{\n"
                    f"{validation(model, function)}"
                    f"    return impl_{function.name}({arguments(function)});\n}}\n"
                    f"{trace.traced(model, function)}"

@@ -1,0 +1,130 @@
+#include "child.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A file without a name, open at its begin; -1 when there is none. */
+static int memory_file(const char *name, const void *bytes, size_t size)
+{
+    int file = memfd_create(name, MFD_CLOEXEC);
+    const char *at = bytes;
+
+    while (file >= 0 && size > 0) {
+        ssize_t written = write(file, at, size);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0) {
+            (void)close(file);
+            return -1;
+        }
+        at += written;
+        size -= (size_t)written;
+    }
+    if (file >= 0)
+        (void)lseek(file, 0, SEEK_SET);
+    return file;
+}
+
+/*
+ * Nothing that the caller set changes how modules are compiled. Signals are as after login: the
+ * caller may have blocked or ignored some.
+ */
+static int spawn(struct zeta_cc_child *child, const struct zeta_cc_words *words)
+{
+    static char locale[] = "LC_ALL=C", path[] = "PATH=/usr/bin:/bin";
+    char *const environment[] = {locale, path, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t signals;
+    int error;
+
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return ENOMEM;
+    if (posix_spawnattr_init(&attributes) != 0) {
+        (void)posix_spawn_file_actions_destroy(&actions);
+        return ENOMEM;
+    }
+    (void)sigemptyset(&signals);
+    (void)posix_spawnattr_setsigmask(&attributes, &signals);
+    (void)sigfillset(&signals);
+    (void)posix_spawnattr_setsigdefault(&attributes, &signals);
+    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    error = posix_spawn_file_actions_adddup2(&actions, child->input, STDIN_FILENO);
+    if (error == 0)
+        error = posix_spawn_file_actions_adddup2(&actions, child->output, STDOUT_FILENO);
+    if (error == 0)
+        error = posix_spawn_file_actions_adddup2(&actions, child->messages, STDERR_FILENO);
+    if (error == 0)
+        error = posix_spawn(&child->process, words->list[0], &actions, &attributes, words->list,
+                            environment);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    (void)posix_spawnattr_destroy(&attributes);
+    return error;
+}
+
+void zeta_cc_child_start(struct zeta_cc_child *child, const struct zeta_cc_words *words,
+                         const void *input, size_t size)
+{
+    *child = (struct zeta_cc_child){.input = memory_file("input", input, size),
+                                    .output = memory_file("output", NULL, 0),
+                                    .messages = memory_file("messages", NULL, 0)};
+    if (child->input < 0 || child->output < 0 || child->messages < 0)
+        child->error = errno ? errno : ENOMEM;
+    else
+        child->error = spawn(child, words);
+    if (child->error != 0)
+        child->process = 0;
+}
+
+static void read_file(int file, struct zeta_cc_buffer *out)
+{
+    char part[16384];
+    off_t at = 0;
+
+    while (file >= 0) {
+        ssize_t got = pread(file, part, sizeof(part), at);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        zeta_cc_buffer_add(out, part, (size_t)got);
+        at += got;
+    }
+}
+
+static void close_file(int file)
+{
+    if (file >= 0)
+        (void)close(file);
+}
+
+enum zeta_cc_child_end zeta_cc_child_end(struct zeta_cc_child *child,
+                                         struct zeta_cc_buffer *out_output,
+                                         struct zeta_cc_buffer *out_messages)
+{
+    enum zeta_cc_child_end end = ZETA_CC_CHILD_MISSING;
+
+    if (child->process > 0) {
+        while (waitpid(child->process, &child->status, 0) < 0 && errno == EINTR)
+            continue;
+        end = !WIFEXITED(child->status)         ? ZETA_CC_CHILD_CRASHED
+              : WEXITSTATUS(child->status) == 0 ? ZETA_CC_CHILD_FINE
+                                                : ZETA_CC_CHILD_FAILED;
+        read_file(child->output, out_output);
+        read_file(child->messages, out_messages);
+    }
+    close_file(child->input);
+    close_file(child->output);
+    close_file(child->messages);
+    child->process = 0;
+    return end;
+}

@@ -1,0 +1,371 @@
+#include "command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: zeta-vgpu-cc [OPTION]... FILE...\n"
+    "\n"
+    "Compiles kernels for the virtual GPU of Zeta and links all files to one kernel file, which\n"
+    "zeModuleCreate takes as a native module.\n"
+    "\n"
+    "FILE\n"
+    "  .cl         OpenCL C, by default 2.0\n"
+    "  .c          C with #include <vgpu.h>, for kernels with entries of their own\n"
+    "  .bc .ll     LLVM bitcode or assembly (version 15) for spir64 or riscv64\n"
+    "  .spv        SPIR-V 1.0 to 1.4 for OpenCL\n"
+    "\n"
+    "Output\n"
+    "  -o FILE     name of the result; - for the standard output. Default: the first file's name\n"
+    "              with .elf. It appears under its name when it is complete\n"
+    "  -c          an object file\n"
+    "  -emit-llvm  bitcode, -S LLVM assembly: what would be compiled, behind all optimisations\n"
+    "\n"
+    "Input\n"
+    "  -x LANG     language of the files that follow: cl, c, ir, spirv, none (by name)\n"
+    "  -D NAME[=VALUE], -U NAME, -I FOLDER, -W..., -w\n"
+    "              as clang knows them\n"
+    "  -cl-std=CL1.2|CL2.0|CL3.0 and the other -cl-... options of OpenCL\n"
+    "  --spec-constant ID:TYPE:VALUE\n"
+    "              value of a specialization constant; TYPE is bool, i8, i16, i32, i64, f32 or "
+    "f64\n"
+    "\n"
+    "Code\n"
+    "  -g          debug information; then without optimisation unless -O is given\n"
+    "  -O0 .. -O3  default -O2. -cl-opt-disable and -ze-opt-disable mean -O0\n"
+    "  -cl-mad-enable, -cl-unsafe-math-optimizations, -cl-fast-relaxed-math\n"
+    "              also let a multiplication and an addition become one instruction. Otherwise\n"
+    "              they stay two, and are counted as two\n"
+    "  -zet-profile-flags N\n"
+    "              accepted, and without meaning for a file\n"
+    "\n"
+    "  --data FOLDER  where runtime.bc, support.a and vgpu.ld are\n"
+    "  --help, --version\n"
+    "\n"
+    "Example: zeta-vgpu-cc kernel.cl -g -o kernel.elf\n";
+
+static int __attribute__((format(printf, 1, 2))) wrong(const char *format, ...)
+{
+    va_list arguments;
+
+    (void)fputs("zeta-vgpu-cc: ", stderr);
+    va_start(arguments, format);
+    (void)vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    (void)fputs("\nTry zeta-vgpu-cc --help.\n", stderr);
+    return ZETA_CC_EXIT_USAGE;
+}
+
+/* What -x says about the files that follow. */
+enum forced { FORCED_NONE = -1, FORCED_UNKNOWN = -2 };
+
+static int forced_language(const char *word)
+{
+    static const struct {
+        const char *word;
+        int language;
+    } known[] = {{"cl", ZETA_CC_OPENCL_C},
+                 {"c", ZETA_CC_C},
+                 {"ir", ZETA_CC_IR},
+                 {"spirv", ZETA_CC_SPIRV},
+                 {"none", FORCED_NONE}};
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (strcmp(word, known[i].word) == 0)
+            return known[i].language;
+    }
+    return FORCED_UNKNOWN;
+}
+
+static int language_of(const char *name)
+{
+    static const struct {
+        const char *suffix;
+        int language;
+    } known[] = {{".cl", ZETA_CC_OPENCL_C}, {".clcpp", FORCED_UNKNOWN}, {".c", ZETA_CC_C},
+                 {".bc", ZETA_CC_IR},       {".ll", ZETA_CC_IR},        {".spv", ZETA_CC_SPIRV}};
+    size_t length = strlen(name);
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        size_t suffix = strlen(known[i].suffix);
+
+        if (length > suffix && strcmp(name + length - suffix, known[i].suffix) == 0)
+            return known[i].language;
+    }
+    return FORCED_UNKNOWN;
+}
+
+static int add_file(struct zeta_cc_command *command, const char *name, int forced)
+{
+    int language = forced == FORCED_NONE ? language_of(name) : forced;
+
+    if (language < 0)
+        return wrong("%s: what is in it? Files end in .cl, .c, .bc, .ll or .spv, or -x says", name);
+    command->inputs[command->input_count++] = (struct zeta_cc_input){
+        .language = (enum zeta_cc_language)language,
+        .name = name,
+        .is_file = strcmp(name, "-") != 0,
+    };
+    return ZETA_CC_EXIT_OK;
+}
+
+/* Options that are no options of a compilation; false when it is none of them either. */
+static bool take_flag(struct zeta_cc_command *command, const char *word)
+{
+    if (strcmp(word, "-c") == 0)
+        command->output = ZETA_CC_OBJECT;
+    else if (strcmp(word, "-S") == 0)
+        command->output = ZETA_CC_TEXT;
+    else if (strcmp(word, "-emit-llvm") == 0)
+        command->output = command->output == ZETA_CC_TEXT ? ZETA_CC_TEXT : ZETA_CC_BITCODE;
+    else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        command->wants_help = true;
+    else if (strcmp(word, "--version") == 0)
+        command->wants_version = true;
+    else
+        return false;
+    return true;
+}
+
+/* Options whose value is the next word, or the rest of this one. Gives the value or null. */
+static const char *value_of(const char *word, const char *option, const char *next, int *out_words)
+{
+    size_t length = strlen(option);
+    bool is_long = option[1] == '-';
+
+    if (strncmp(word, option, length) != 0)
+        return NULL;
+    *out_words = 1;
+    if (word[length] != '\0' && is_long)
+        return word[length] == '=' ? word + length + 1 : NULL;
+    if (word[length] != '\0')
+        return word + length;
+    *out_words = 2;
+    return next ? next : "";
+}
+
+static int take_option(struct zeta_cc_command *command, const char *word, const char *next,
+                       int *out_words)
+{
+    *out_words = 1;
+    switch (zeta_cc_options_take(&command->options, word, next)) {
+    case ZETA_CC_WORD_TAKEN:
+        return ZETA_CC_EXIT_OK;
+    case ZETA_CC_WORD_TAKEN_NEXT:
+        *out_words = 2;
+        return ZETA_CC_EXIT_OK;
+    case ZETA_CC_WORD_INCOMPLETE:
+        return wrong("option %s needs a value", word);
+    case ZETA_CC_WORD_BAD:
+        return wrong("option %s: %s is no value for it", word, next ? next : "that");
+    default:
+        return wrong("unknown option %s", word);
+    }
+}
+
+static int take_word(struct zeta_cc_command *command, const char *word, const char *next,
+                     int *forced, int *out_words)
+{
+    const char *value;
+
+    *out_words = 1;
+    if (word[0] != '-' || word[1] == '\0')
+        return add_file(command, word, *forced);
+    if (take_flag(command, word))
+        return ZETA_CC_EXIT_OK;
+    if ((value = value_of(word, "-o", next, out_words)) != NULL) {
+        command->target = value;
+        return *value ? ZETA_CC_EXIT_OK : wrong("option -o needs the name of a file");
+    }
+    if ((value = value_of(word, "--data", next, out_words)) != NULL) {
+        command->data = value;
+        return *value ? ZETA_CC_EXIT_OK : wrong("option --data needs the name of a folder");
+    }
+    if ((value = value_of(word, "-x", next, out_words)) != NULL) {
+        *forced = forced_language(value);
+        return *forced != FORCED_UNKNOWN
+                   ? ZETA_CC_EXIT_OK
+                   : wrong("-x %s: languages are cl, c, ir, spirv and none", value);
+    }
+    return take_option(command, word, next, out_words);
+}
+
+int zeta_cc_command_read(struct zeta_cc_command *command, int count, char *const *arguments)
+{
+    int forced = FORCED_NONE;
+    int words = 1;
+
+    *command = (struct zeta_cc_command){0};
+    command->inputs = zeta_cc_allocate((size_t)count, sizeof(*command->inputs));
+    for (int i = 0; i < count; i += words) {
+        const char *next = i + 1 < count ? arguments[i + 1] : NULL;
+        int status = take_word(command, arguments[i], next, &forced, &words);
+
+        if (status != ZETA_CC_EXIT_OK)
+            return status;
+    }
+    if (command->input_count == 0 && !command->wants_help && !command->wants_version)
+        return wrong("no input file");
+    return ZETA_CC_EXIT_OK;
+}
+
+static bool read_file(const char *name, struct zeta_cc_buffer *out_bytes)
+{
+    FILE *file = strcmp(name, "-") == 0 ? stdin : fopen(name, "rb");
+    char part[65536];
+    size_t got = 0;
+    bool is_fine;
+
+    while (file && (got = fread(part, 1, sizeof(part), file)) > 0)
+        zeta_cc_buffer_add(out_bytes, part, got);
+    is_fine = file && !ferror(file);
+    if (!is_fine)
+        (void)fprintf(stderr, "zeta-vgpu-cc: %s: %s\n", name, strerror(errno));
+    if (file && file != stdin)
+        (void)fclose(file);
+    return is_fine;
+}
+
+/* The result's name when none was given: that of the first input with another ending. */
+static char *default_target(const struct zeta_cc_command *command)
+{
+    static const char *const endings[] = {"elf", "o", "bc", "ll"};
+    const char *name = command->inputs[0].is_file ? command->inputs[0].name : "kernel";
+    const char *slash = strrchr(name, '/');
+    const char *base = slash ? slash + 1 : name;
+    const char *dot = strrchr(base, '.');
+    struct zeta_cc_buffer target = {0};
+
+    zeta_cc_buffer_print(&target, "%.*s.%s", (int)(dot ? dot - base : (long)strlen(base)), base,
+                         endings[command->output]);
+    return target.bytes;
+}
+
+static bool write_bytes(int file, const struct zeta_cc_buffer *bytes)
+{
+    size_t at = 0;
+
+    while (at < bytes->size) {
+        ssize_t written = write(file, bytes->bytes + at, bytes->size - at);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        at += (size_t)written;
+    }
+    return true;
+}
+
+/* Under another name first: nobody ever sees a part of the file, nor loses the one before. */
+static bool write_file(const char *name, const struct zeta_cc_buffer *bytes)
+{
+    struct zeta_cc_buffer other = {0};
+    mode_t mask = umask(0);
+    bool is_fine = false;
+    int file;
+
+    (void)umask(mask);
+    zeta_cc_buffer_print(&other, "%s.XXXXXX", name);
+    file = mkstemp(other.bytes);
+    if (file >= 0) {
+        is_fine = write_bytes(file, bytes) && fchmod(file, 0666 & ~mask) == 0;
+        is_fine = close(file) == 0 && is_fine;
+        is_fine = is_fine && rename(other.bytes, name) == 0;
+        if (!is_fine) {
+            int error = errno;
+
+            (void)unlink(other.bytes);
+            errno = error;
+        }
+    }
+    if (!is_fine)
+        (void)fprintf(stderr, "zeta-vgpu-cc: %s cannot be written: %s\n", name, strerror(errno));
+    zeta_cc_buffer_finish(&other);
+    return is_fine;
+}
+
+static bool write_result(const struct zeta_cc_command *command, const struct zeta_cc_buffer *bytes)
+{
+    char *target = command->target ? strdup(command->target) : default_target(command);
+    struct stat about;
+    bool is_fine;
+
+    if (!target)
+        return false;
+    /* A device such as /dev/null is written to, not replaced. */
+    if (strcmp(target, "-") == 0) {
+        is_fine = write_bytes(STDOUT_FILENO, bytes);
+    } else if (stat(target, &about) == 0 && !S_ISREG(about.st_mode)) {
+        int file = open(target, O_WRONLY | O_CLOEXEC);
+
+        is_fine = file >= 0 && write_bytes(file, bytes);
+        if (!is_fine)
+            (void)fprintf(stderr, "zeta-vgpu-cc: %s: %s\n", target, strerror(errno));
+        if (file >= 0)
+            (void)close(file);
+    } else {
+        is_fine = write_file(target, bytes);
+    }
+    free(target);
+    return is_fine;
+}
+
+static bool read_inputs(struct zeta_cc_command *command, struct zeta_cc_buffer *contents)
+{
+    for (size_t i = 0; i < command->input_count; i++) {
+        struct zeta_cc_input *input = &command->inputs[i];
+
+        if (!read_file(input->name, &contents[i]))
+            return false;
+        input->bytes = contents[i].bytes ? contents[i].bytes : "";
+        input->size = contents[i].size;
+        input->options = command->options; /* shared: freed with the command */
+    }
+    return true;
+}
+
+int zeta_cc_command_run(struct zeta_cc_command *command, const struct zeta_cc_paths *paths)
+{
+    struct zeta_cc_buffer *contents = NULL;
+    struct zeta_cc_buffer result = {0};
+    struct zeta_cc_buffer log = {0};
+    struct zeta_cc_job job = {.inputs = command->inputs,
+                              .input_count = command->input_count,
+                              .options = command->options,
+                              .paths = *paths,
+                              .output = command->output};
+    bool is_fine;
+
+    if (command->wants_help || command->wants_version) {
+        (void)fputs(command->wants_help ? help : "zeta-vgpu-cc " ZETA_CC_VERSION "\n", stdout);
+        return ZETA_CC_EXIT_OK;
+    }
+    if (command->data)
+        job.paths.data = command->data;
+    contents = zeta_cc_allocate(command->input_count, sizeof(*contents));
+    is_fine = read_inputs(command, contents);
+    if (is_fine) {
+        is_fine = zeta_cc_compile(&job, &result, &log) == VGPU_COMPILE_OK;
+        if (log.size > 0)
+            (void)fwrite(log.bytes, 1, log.size, stderr);
+        is_fine = is_fine && write_result(command, &result);
+    }
+    for (size_t i = 0; i < command->input_count; i++)
+        zeta_cc_buffer_finish(&contents[i]);
+    free(contents);
+    zeta_cc_buffer_finish(&result);
+    zeta_cc_buffer_finish(&log);
+    return is_fine ? ZETA_CC_EXIT_OK : ZETA_CC_EXIT_FAILED;
+}
+
+void zeta_cc_command_finish(struct zeta_cc_command *command)
+{
+    free(command->inputs);
+    zeta_cc_options_finish(&command->options);
+}

@@ -1,0 +1,123 @@
+#include "compile.h"
+
+#include <string.h>
+
+#include <llvm-c/BitWriter.h>
+
+#include "entry.h"
+#include "link.h"
+#include "print.h"
+#include "program.h"
+#include "symbols.h"
+
+/* Runs the front end of one input and adds what it gives. */
+static enum vgpu_compile_status add_input(struct zeta_cc_program *program,
+                                          struct zeta_cc_front_end *front_end,
+                                          struct zeta_cc_buffer *log)
+{
+    struct zeta_cc_buffer bitcode = {0};
+    enum vgpu_compile_status status = zeta_cc_front_end_finish(front_end, &bitcode, log);
+
+    if (status == VGPU_COMPILE_OK &&
+        !zeta_cc_program_add(program, front_end->input->name, bitcode.bytes, bitcode.size))
+        status = VGPU_COMPILE_BUILD_FAILED;
+    zeta_cc_buffer_finish(&bitcode);
+    return status;
+}
+
+/* The first front end was started before LLVM was set up, so that both go on at once. */
+static enum vgpu_compile_status add_inputs(const struct zeta_cc_job *job,
+                                           struct zeta_cc_program *program,
+                                           struct zeta_cc_front_end *front_end,
+                                           struct zeta_cc_buffer *log)
+{
+    enum vgpu_compile_status status = add_input(program, front_end, log);
+
+    for (size_t i = 1; i < job->input_count && status == VGPU_COMPILE_OK; i++) {
+        status =
+            zeta_cc_front_end_start(front_end, &job->inputs[i], &job->paths, program->level, log);
+        if (status == VGPU_COMPILE_OK)
+            status = add_input(program, front_end, log);
+    }
+    return status;
+}
+
+static bool complete_program(const struct zeta_cc_job *job, struct zeta_cc_program *program)
+{
+    struct zeta_cc_buffer runtime = {0};
+    bool is_fine = zeta_cc_program_check_kernels(program) && zeta_cc_program_lower_print(program);
+
+    zeta_cc_buffer_print(&runtime, "%s/runtime.bc", job->paths.data);
+    is_fine = is_fine && zeta_cc_program_add_runtime(program, runtime.bytes) &&
+              zeta_cc_program_check_symbols(program, runtime.bytes) &&
+              zeta_cc_program_retarget(program) && zeta_cc_program_add_entries(program);
+    zeta_cc_buffer_finish(&runtime);
+    return is_fine;
+}
+
+static void say_imports(const struct zeta_cc_program *program)
+{
+    for (size_t i = 0; i < program->imports.count; i++)
+        zeta_cc_buffer_line(program->log,
+                            "note: %s is not defined: another module must export it and be linked "
+                            "before kernels are made",
+                            program->imports.list[i]);
+}
+
+static enum vgpu_compile_status write_result(const struct zeta_cc_job *job,
+                                             struct zeta_cc_program *program,
+                                             struct zeta_cc_buffer *out_result)
+{
+    struct zeta_cc_buffer object = {0};
+    enum vgpu_compile_status status = VGPU_COMPILE_OK;
+
+    if (job->output == ZETA_CC_BITCODE) {
+        LLVMMemoryBufferRef memory = LLVMWriteBitcodeToMemoryBuffer(program->module);
+
+        zeta_cc_buffer_add(out_result, LLVMGetBufferStart(memory), LLVMGetBufferSize(memory));
+        LLVMDisposeMemoryBuffer(memory);
+        return VGPU_COMPILE_OK;
+    }
+    if (job->output == ZETA_CC_TEXT) {
+        char *text = LLVMPrintModuleToString(program->module);
+
+        zeta_cc_buffer_add(out_result, text, strlen(text));
+        LLVMDisposeMessage(text);
+        return VGPU_COMPILE_OK;
+    }
+    if (!zeta_cc_program_emit(program, &object))
+        status = VGPU_COMPILE_BUILD_FAILED;
+    else if (job->output == ZETA_CC_OBJECT)
+        zeta_cc_buffer_add(out_result, object.bytes, object.size);
+    else
+        status = zeta_cc_link(program, &job->paths, &object, out_result);
+    zeta_cc_buffer_finish(&object);
+    return status;
+}
+
+enum vgpu_compile_status zeta_cc_compile(const struct zeta_cc_job *job,
+                                         struct zeta_cc_buffer *out_result,
+                                         struct zeta_cc_buffer *log)
+{
+    struct zeta_cc_program program = {0};
+    struct zeta_cc_front_end front_end = {0};
+    unsigned level = zeta_cc_options_level(&job->options);
+    enum vgpu_compile_status status =
+        zeta_cc_front_end_start(&front_end, &job->inputs[0], &job->paths, level, log);
+
+    if (status != VGPU_COMPILE_OK)
+        return status;
+    if (!zeta_cc_program_create(&program, &job->options, log))
+        return VGPU_COMPILE_BUILD_FAILED;
+    status = add_inputs(job, &program, &front_end, log);
+    if (status == VGPU_COMPILE_OK && !complete_program(job, &program))
+        status = VGPU_COMPILE_BUILD_FAILED;
+    if (status == VGPU_COMPILE_OK && !zeta_cc_program_optimise(&program))
+        status = VGPU_COMPILE_BUILD_FAILED;
+    if (status == VGPU_COMPILE_OK) {
+        say_imports(&program);
+        status = write_result(job, &program, out_result);
+    }
+    zeta_cc_program_finish(&program);
+    return status;
+}

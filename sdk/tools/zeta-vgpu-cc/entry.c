@@ -1,0 +1,249 @@
+#include "entry.h"
+
+#include <string.h>
+
+#include "metadata.h"
+#include "vgpu_abi.h"
+
+enum { INFO_MEMBERS = 9, BLOCK_ALIGNMENT = 8 };
+
+/* A parameter of a kernel and its place in the block. */
+struct parameter {
+    LLVMTypeRef type; /* in the block */
+    bool is_by_value; /* the kernel takes the address of a copy */
+    struct vgpu_argument_info info;
+};
+
+/* A kernel and its arguments. */
+struct kernel {
+    LLVMValueRef function;
+    LLVMTypeRef type;
+    const char *name;
+    unsigned count;
+    struct parameter parameters[VGPU_MAX_ARGUMENTS];
+    uint32_t block_bytes;
+};
+
+static LLVMTypeRef by_value_type(LLVMValueRef function, unsigned index)
+{
+    const unsigned kind = LLVMGetEnumAttributeKindForName("byval", strlen("byval"));
+    LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(function, index + 1, kind);
+
+    return attribute ? LLVMGetTypeAttributeValue(attribute) : NULL;
+}
+
+static void describe_parameter(struct kernel *kernel, unsigned index, LLVMTypeRef type)
+{
+    struct parameter *parameter = &kernel->parameters[index];
+    LLVMTypeRef copied = by_value_type(kernel->function, index);
+
+    parameter->is_by_value = copied != NULL;
+    parameter->type = copied ? copied : type;
+    parameter->info.kind = VGPU_ARGUMENT_VALUE;
+    if (!copied && LLVMGetTypeKind(type) == LLVMPointerTypeKind)
+        parameter->info.kind = LLVMGetPointerAddressSpace(type) == ZETA_CC_SPACE_LOCAL
+                                   ? VGPU_ARGUMENT_LOCAL
+                                   : VGPU_ARGUMENT_GLOBAL;
+}
+
+/* Natural alignment, in order: the layout of a C struct with these members. */
+static bool place_parameters(struct zeta_cc_program *program, struct kernel *kernel)
+{
+    uint64_t end = 0;
+
+    for (unsigned i = 0; i < kernel->count; i++) {
+        struct parameter *parameter = &kernel->parameters[i];
+        uint64_t alignment = LLVMABIAlignmentOfType(program->layout, parameter->type);
+        uint64_t size = LLVMABISizeOfType(program->layout, parameter->type);
+        uint64_t begin = (end + alignment - 1) / alignment * alignment;
+
+        if (size == 0 || size > VGPU_MAX_ARGUMENT_BYTES || begin > VGPU_MAX_ARGUMENT_BYTES - size) {
+            zeta_cc_buffer_line(program->log,
+                                "error: kernel %s, argument %u: %llu bytes at offset %llu, "
+                                "arguments have 1 to %u bytes together",
+                                kernel->name, i, (unsigned long long)size,
+                                (unsigned long long)begin, VGPU_MAX_ARGUMENT_BYTES);
+            return false;
+        }
+        parameter->info.size_bytes = (uint32_t)size;
+        parameter->info.offset_bytes = (uint32_t)begin;
+        end = begin + size;
+    }
+    kernel->block_bytes =
+        (uint32_t)((end + BLOCK_ALIGNMENT - 1) / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT);
+    return true;
+}
+
+static bool describe_kernel(struct zeta_cc_program *program, const char *name,
+                            struct kernel *kernel)
+{
+    LLVMTypeRef types[VGPU_MAX_ARGUMENTS];
+
+    *kernel =
+        (struct kernel){.function = LLVMGetNamedFunction(program->module, name), .name = name};
+    kernel->type = LLVMGlobalGetValueType(kernel->function);
+    kernel->count = LLVMCountParamTypes(kernel->type);
+    if (kernel->count > VGPU_MAX_ARGUMENTS) {
+        zeta_cc_buffer_line(program->log,
+                            "error: kernel %s has %u arguments, at most %u can be set", name,
+                            kernel->count, VGPU_MAX_ARGUMENTS);
+        return false;
+    }
+    LLVMGetParamTypes(kernel->type, types);
+    for (unsigned i = 0; i < kernel->count; i++)
+        describe_parameter(kernel, i, types[i]);
+    return place_parameters(program, kernel);
+}
+
+/* Sign extension, by-value copies and the like must be the same on both sides of a call. */
+static void copy_attributes(LLVMContextRef context, LLVMValueRef function, LLVMValueRef call,
+                            unsigned parameters)
+{
+    const unsigned kind = LLVMGetEnumAttributeKindForName("noinline", strlen("noinline"));
+
+    for (unsigned i = 1; i <= parameters; i++) {
+        LLVMAttributeRef attributes[64];
+        unsigned count = LLVMGetAttributeCountAtIndex(function, i);
+
+        if (count > sizeof(attributes) / sizeof(attributes[0]))
+            continue;
+        LLVMGetAttributesAtIndex(function, i, attributes);
+        for (unsigned k = 0; k < count; k++)
+            LLVMAddCallSiteAttribute(call, i, attributes[k]);
+    }
+    /* The kernel stays a function of its name, which debuggers and profilers look for. */
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(context, kind, 0));
+}
+
+static LLVMValueRef add_stub(struct zeta_cc_program *program, const struct kernel *kernel)
+{
+    LLVMContextRef context = program->context;
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(context, ZETA_CC_SPACE_PRIVATE);
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(context), &pointer, 1, 0);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+    LLVMValueRef arguments[VGPU_MAX_ARGUMENTS];
+    struct zeta_cc_buffer name = {0};
+    LLVMValueRef stub;
+    LLVMValueRef call;
+
+    zeta_cc_buffer_print(&name, ZETA_CC_ENTRY_PREFIX "%s", kernel->name);
+    stub = LLVMAddFunction(program->module, name.bytes, type);
+    zeta_cc_buffer_finish(&name);
+    LLVMSetVisibility(stub, LLVMHiddenVisibility);
+    LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(context, stub, ""));
+    for (unsigned i = 0; i < kernel->count; i++) {
+        const struct parameter *parameter = &kernel->parameters[i];
+        LLVMValueRef offset =
+            LLVMConstInt(LLVMInt64TypeInContext(context), parameter->info.offset_bytes, 0);
+        LLVMValueRef address = LLVMBuildGEP2(builder, LLVMInt8TypeInContext(context),
+                                             LLVMGetParam(stub, 0), &offset, 1, "");
+
+        arguments[i] = parameter->is_by_value
+                           ? address
+                           : LLVMBuildLoad2(builder, parameter->type, address, "");
+    }
+    call = LLVMBuildCall2(builder, kernel->type, kernel->function, arguments, kernel->count, "");
+    copy_attributes(context, kernel->function, call, kernel->count);
+    LLVMBuildRetVoid(builder);
+    LLVMDisposeBuilder(builder);
+    return stub;
+}
+
+static LLVMValueRef add_text(struct zeta_cc_program *program, const char *text)
+{
+    LLVMValueRef value =
+        LLVMConstStringInContext(program->context, text, (unsigned)strlen(text), 0);
+    LLVMValueRef global = LLVMAddGlobal(program->module, LLVMTypeOf(value), ".vgpu.text");
+
+    LLVMSetInitializer(global, value);
+    LLVMSetGlobalConstant(global, 1);
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    return global;
+}
+
+static LLVMValueRef word(LLVMContextRef context, uint32_t value)
+{
+    return LLVMConstInt(LLVMInt32TypeInContext(context), value, 0);
+}
+
+static LLVMValueRef argument_list(struct zeta_cc_program *program, const struct kernel *kernel)
+{
+    LLVMContextRef context = program->context;
+    LLVMValueRef list[VGPU_MAX_ARGUMENTS];
+    LLVMTypeRef members[4];
+
+    for (unsigned i = 0; i < 4; i++)
+        members[i] = LLVMInt32TypeInContext(context);
+    for (unsigned i = 0; i < kernel->count; i++) {
+        const struct vgpu_argument_info *info = &kernel->parameters[i].info;
+        LLVMValueRef words[4] = {word(context, info->kind), word(context, info->size_bytes),
+                                 word(context, info->offset_bytes), word(context, 0)};
+
+        list[i] = LLVMConstStructInContext(context, words, 4, 0);
+    }
+    return LLVMConstArray(LLVMStructTypeInContext(context, members, 4, 0), list, kernel->count);
+}
+
+static LLVMValueRef extra_record(struct zeta_cc_program *program, const struct kernel *kernel)
+{
+    LLVMContextRef context = program->context;
+    struct zeta_cc_buffer text = {0};
+    LLVMValueRef members[3] = {
+        LLVMConstNull(LLVMPointerTypeInContext(context, ZETA_CC_SPACE_PRIVATE)), word(context, 0),
+        word(context, 0)};
+
+    zeta_cc_metadata_attributes(kernel->function, &text);
+    if (text.size > 0)
+        members[0] = add_text(program, text.bytes);
+    zeta_cc_buffer_finish(&text);
+    return LLVMConstStructInContext(context, members, 3, 0);
+}
+
+static void add_record(struct zeta_cc_program *program, const struct kernel *kernel,
+                       LLVMValueRef stub)
+{
+    LLVMContextRef context = program->context;
+    uint32_t bytes = (uint32_t)(sizeof(struct vgpu_kernel_info) + sizeof(struct vgpu_kernel_extra) +
+                                kernel->count * sizeof(struct vgpu_argument_info));
+    LLVMValueRef sizes[3];
+    LLVMValueRef members[INFO_MEMBERS + 1];
+    struct zeta_cc_buffer name = {0};
+    uint32_t required[3];
+    LLVMValueRef record;
+    LLVMValueRef value;
+
+    zeta_cc_metadata_sizes(kernel->function, "reqd_work_group_size", required);
+    for (unsigned i = 0; i < 3; i++)
+        sizes[i] = word(context, required[i]);
+    members[0] = word(context, VGPU_INFO_MAGIC);
+    members[1] = word(context, bytes);
+    members[2] = add_text(program, kernel->name);
+    members[3] = stub;
+    members[4] = LLVMConstArray(LLVMInt32TypeInContext(context), sizes, 3);
+    members[5] = word(context, 0); /* private_bytes: known behind the linker */
+    members[6] = word(context, kernel->count);
+    members[7] = word(context, kernel->block_bytes);
+    members[8] = argument_list(program, kernel);
+    members[9] = extra_record(program, kernel);
+    value = LLVMConstStructInContext(context, members, INFO_MEMBERS + 1, 0);
+    zeta_cc_buffer_print(&name, ZETA_CC_RECORD_PREFIX "%s", kernel->name);
+    record = LLVMAddGlobal(program->module, LLVMTypeOf(value), name.bytes);
+    zeta_cc_buffer_finish(&name);
+    LLVMSetInitializer(record, value);
+    LLVMSetSection(record, ".vgpu.info");
+    LLVMSetAlignment(record, 8);
+    LLVMSetVisibility(record, LLVMHiddenVisibility);
+}
+
+bool zeta_cc_program_add_entries(struct zeta_cc_program *program)
+{
+    for (size_t i = 0; i < program->kernels.count; i++) {
+        struct kernel kernel;
+
+        if (!describe_kernel(program, program->kernels.list[i], &kernel))
+            return false;
+        add_record(program, &kernel, add_stub(program, &kernel));
+    }
+    return true;
+}

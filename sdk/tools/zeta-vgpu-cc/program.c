@@ -1,0 +1,423 @@
+#include "program.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/BitReader.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/IRReader.h>
+#include <llvm-c/Linker.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#include "llvm_more.h"
+
+#define TRIPLE "riscv64-unknown-unknown-elf"
+#define PROCESSOR "generic-rv64"
+#define FEATURES "+m,+a,+f,+d,-relax"
+#define ABI "lp64d"
+
+const char *zeta_cc_value_name(LLVMValueRef value)
+{
+    size_t length = 0;
+
+    return LLVMGetValueName2(value, &length);
+}
+
+bool zeta_cc_is_defined(LLVMValueRef global)
+{
+    return !LLVMIsDeclaration(global);
+}
+
+static void hear(LLVMDiagnosticInfoRef info, void *user)
+{
+    struct zeta_cc_program *program = user;
+    LLVMDiagnosticSeverity severity = LLVMGetDiagInfoSeverity(info);
+    char *text = NULL;
+
+    if (severity != LLVMDSError && severity != LLVMDSWarning)
+        return;
+    text = LLVMGetDiagInfoDescription(info);
+    if (severity == LLVMDSError) {
+        zeta_cc_buffer_line(program->log, "error: %s", text);
+        program->has_errors = true;
+    } else {
+        zeta_cc_buffer_line(program->log, "warning: %s", text);
+    }
+    LLVMDisposeMessage(text);
+}
+
+static LLVMTargetMachineRef create_machine(unsigned level, bool contracts)
+{
+    static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess,
+                                                 LLVMCodeGenLevelDefault,
+                                                 LLVMCodeGenLevelAggressive};
+    LLVMTargetMachineRef machine = NULL;
+    LLVMTargetRef target = NULL;
+    char *message = NULL;
+
+    LLVMInitializeRISCVTargetInfo();
+    LLVMInitializeRISCVTarget();
+    LLVMInitializeRISCVTargetMC();
+    LLVMInitializeRISCVAsmPrinter();
+    LLVMInitializeRISCVAsmParser(); /* for inline assembly */
+    if (LLVMGetTargetFromTriple(TRIPLE, &target, &message)) {
+        LLVMDisposeMessage(message);
+        return NULL;
+    }
+    /* Position independent: what other modules define is reached through tables. */
+    machine = LLVMCreateTargetMachine(target, TRIPLE, PROCESSOR, FEATURES, levels[level],
+                                      LLVMRelocPIC, LLVMCodeModelMedium);
+    if (machine)
+        zeta_cc_machine_options(machine, contracts);
+    return machine;
+}
+
+/* As compiled for RV64; says nothing about conventions yet. */
+static void set_layout(struct zeta_cc_program *program, LLVMModuleRef module)
+{
+    LLVMSetTarget(module, TRIPLE);
+    LLVMSetModuleDataLayout(module, program->layout);
+}
+
+bool zeta_cc_program_create(struct zeta_cc_program *program, const struct zeta_cc_options *options,
+                            struct zeta_cc_buffer *log)
+{
+    unsigned level = zeta_cc_options_level(options);
+
+    *program = (struct zeta_cc_program){.log = log, .level = level};
+    program->machine = create_machine(level, options->contracts && level > 0);
+    if (!program->machine) {
+        zeta_cc_buffer_line(log, "error: this LLVM was built without RISC-V");
+        return false;
+    }
+    program->layout = LLVMCreateTargetDataLayout(program->machine);
+    program->context = LLVMContextCreate();
+    /* Front ends write typed pointers; they are read as pointers without a type. */
+    LLVMContextSetOpaquePointers(program->context, 1);
+    LLVMContextSetDiagnosticHandler(program->context, hear, program);
+    program->module = LLVMModuleCreateWithNameInContext("program", program->context);
+    set_layout(program, program->module);
+    return true;
+}
+
+void zeta_cc_program_finish(struct zeta_cc_program *program)
+{
+    if (program->module)
+        LLVMDisposeModule(program->module);
+    if (program->context)
+        LLVMContextDispose(program->context);
+    if (program->layout)
+        LLVMDisposeTargetData(program->layout);
+    if (program->machine)
+        LLVMDisposeTargetMachine(program->machine);
+    zeta_cc_words_finish(&program->kernels);
+    zeta_cc_words_finish(&program->imports);
+}
+
+/* Bitcode of the user's may be broken in ways that a reader does not notice. */
+static bool is_sound(struct zeta_cc_program *program, LLVMModuleRef module, const char *name)
+{
+    char *message = NULL;
+    bool is_broken = LLVMVerifyModule(module, LLVMReturnStatusAction, &message);
+
+    if (is_broken)
+        zeta_cc_buffer_line(program->log, "error: %s: %s", name, message);
+    LLVMDisposeMessage(message);
+    return !is_broken;
+}
+
+bool zeta_cc_program_add(struct zeta_cc_program *program, const char *name, const void *bytes,
+                         size_t size)
+{
+    LLVMMemoryBufferRef memory = LLVMCreateMemoryBufferWithMemoryRangeCopy(bytes, size, name);
+    LLVMModuleRef module = NULL;
+    char *message = NULL;
+
+    if (LLVMParseIRInContext(program->context, memory, &module, &message)) {
+        zeta_cc_buffer_line(program->log, "error: %s: %s", name,
+                            message ? message : "not readable");
+        LLVMDisposeMessage(message);
+        return false;
+    }
+    if (program->has_errors || !is_sound(program, module, name)) {
+        LLVMDisposeModule(module);
+        return false;
+    }
+    set_layout(program, module);
+    return !LLVMLinkModules2(program->module, module) && !program->has_errors;
+}
+
+LLVMModuleRef zeta_cc_program_open_lazily(struct zeta_cc_program *program, const char *path)
+{
+    LLVMMemoryBufferRef memory = NULL;
+    LLVMModuleRef module = NULL;
+    char *message = NULL;
+
+    if (LLVMCreateMemoryBufferWithContentsOfFile(path, &memory, &message)) {
+        zeta_cc_buffer_line(program->log, "error: the runtime library %s: %s", path, message);
+        LLVMDisposeMessage(message);
+        return NULL;
+    }
+    if (LLVMGetBitcodeModuleInContext2(program->context, memory, &module)) {
+        zeta_cc_buffer_line(program->log, "error: the runtime library %s is no bitcode", path);
+        return NULL;
+    }
+    set_layout(program, module);
+    return module;
+}
+
+/* The definitions of a module at one time, sorted by address. */
+struct definitions {
+    LLVMValueRef *list;
+    size_t count;
+};
+
+static int compare_values(const void *left, const void *right)
+{
+    const uintptr_t a = (uintptr_t) * (const LLVMValueRef *)left;
+    const uintptr_t b = (uintptr_t) * (const LLVMValueRef *)right;
+
+    return (a > b) - (a < b);
+}
+
+typedef LLVMValueRef (*next_fn)(LLVMValueRef);
+
+static void collect(struct definitions *definitions, LLVMValueRef first, next_fn next)
+{
+    size_t count = 0;
+
+    for (LLVMValueRef each = first; each; each = next(each))
+        count++;
+    definitions->list = zeta_cc_allocate(count, sizeof(*definitions->list));
+    definitions->count = 0;
+    for (LLVMValueRef each = first; each; each = next(each)) {
+        if (zeta_cc_is_defined(each))
+            definitions->list[definitions->count++] = each;
+    }
+    qsort(definitions->list, definitions->count, sizeof(*definitions->list), compare_values);
+}
+
+/* What was not there before came from the runtime library, and nobody else shall see it. */
+static void hide_new(const struct definitions *old, LLVMValueRef first, next_fn next)
+{
+    for (LLVMValueRef each = first; each; each = next(each)) {
+        LLVMLinkage linkage = LLVMGetLinkage(each);
+
+        if (!zeta_cc_is_defined(each) || linkage == LLVMAppendingLinkage ||
+            bsearch(&each, old->list, old->count, sizeof(*old->list), compare_values))
+            continue;
+        LLVMSetVisibility(each, LLVMDefaultVisibility);
+        LLVMSetLinkage(each, LLVMInternalLinkage);
+    }
+}
+
+bool zeta_cc_program_add_runtime(struct zeta_cc_program *program, const char *path)
+{
+    LLVMModuleRef runtime = zeta_cc_program_open_lazily(program, path);
+    LLVMModuleRef module = program->module;
+    struct definitions functions;
+    struct definitions variables;
+    bool is_fine;
+
+    if (!runtime)
+        return false;
+    collect(&functions, LLVMGetFirstFunction(module), LLVMGetNextFunction);
+    collect(&variables, LLVMGetFirstGlobal(module), LLVMGetNextGlobal);
+    /* Functions of the library are linkonce, so only those that are used come along. */
+    is_fine = !LLVMLinkModules2(module, runtime) && !program->has_errors;
+    hide_new(&functions, LLVMGetFirstFunction(module), LLVMGetNextFunction);
+    hide_new(&variables, LLVMGetFirstGlobal(module), LLVMGetNextGlobal);
+    free(functions.list);
+    free(variables.list);
+    return is_fine;
+}
+
+/* The same for all, or functions would not be inlined into each other. */
+static void set_attributes(LLVMContextRef context, LLVMValueRef function)
+{
+    /* no-builtins: loops stay loops, which is what counters are compared with. */
+    static const char *const replaced[][2] = {
+        {"target-cpu", PROCESSOR}, {"target-features", FEATURES}, {"no-builtins", ""}};
+    const unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", strlen("nounwind"));
+
+    for (size_t i = 0; i < 3; i++) {
+        const char *name = replaced[i][0];
+        const char *value = replaced[i][1];
+
+        LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                LLVMCreateStringAttribute(context, name, (unsigned)strlen(name),
+                                                          value, (unsigned)strlen(value)));
+    }
+    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(context, nounwind, 0));
+    /* Debuggers find frames by their description; the register is worth more. */
+    LLVMRemoveStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                     "frame-pointer", (unsigned)strlen("frame-pointer"));
+}
+
+/*
+ * Nobody promises that narrow integers are extended, so nobody relies on it: the runtime library
+ * does not, and front ends differ.
+ */
+static void drop_extension(LLVMValueRef value, unsigned count)
+{
+    static const char *const names[] = {"signext", "zeroext"};
+
+    for (size_t i = 0; i < 2; i++) {
+        unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
+
+        for (unsigned k = 0; k <= count; k++) {
+            if (LLVMIsAFunction(value))
+                LLVMRemoveEnumAttributeAtIndex(value, k, kind);
+            else
+                LLVMRemoveCallSiteEnumAttribute(value, k, kind);
+        }
+    }
+}
+
+static bool is_call(LLVMValueRef instruction)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+
+    return opcode == LLVMCall || opcode == LLVMInvoke;
+}
+
+static void retarget_calls(LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+         block = LLVMGetNextBasicBlock(block)) {
+        for (LLVMValueRef each = LLVMGetFirstInstruction(block); each;
+             each = LLVMGetNextInstruction(each)) {
+            if (!is_call(each))
+                continue;
+            if (LLVMGetInstructionCallConv(each) != LLVMFastCallConv)
+                LLVMSetInstructionCallConv(each, LLVMCCallConv);
+            drop_extension(each, LLVMGetNumArgOperands(each));
+        }
+    }
+}
+
+static void retarget_functions(struct zeta_cc_program *program)
+{
+    for (LLVMValueRef each = LLVMGetFirstFunction(program->module); each;
+         each = LLVMGetNextFunction(each)) {
+        if (LLVMGetIntrinsicID(each) != 0)
+            continue;
+        if (LLVMGetFunctionCallConv(each) == ZETA_CC_SPIR_KERNEL && zeta_cc_is_defined(each)) {
+            zeta_cc_words_add(&program->kernels, zeta_cc_value_name(each));
+            LLVMSetLinkage(each, LLVMExternalLinkage);
+            LLVMSetVisibility(each, LLVMHiddenVisibility);
+        }
+        if (LLVMGetFunctionCallConv(each) != LLVMFastCallConv)
+            LLVMSetFunctionCallConv(each, LLVMCCallConv);
+        set_attributes(program->context, each);
+        drop_extension(each, LLVMCountParams(each));
+        retarget_calls(each);
+        if (zeta_cc_is_defined(each))
+            zeta_cc_set_local(each);
+    }
+}
+
+/*
+ * Variables that a work-group shares. Optimisations may make new ones from parts of old ones and
+ * then forget the section, so this is also done behind them.
+ */
+static void place_local_variables(LLVMModuleRef module)
+{
+    for (LLVMValueRef each = LLVMGetFirstGlobal(module); each; each = LLVMGetNextGlobal(each)) {
+        if (LLVMGetPointerAddressSpace(LLVMTypeOf(each)) != ZETA_CC_SPACE_LOCAL)
+            continue;
+        LLVMSetSection(each, ".bss.slm");
+        if (!zeta_cc_is_defined(each))
+            continue;
+        LLVMSetInitializer(each, LLVMConstNull(LLVMGlobalGetValueType(each)));
+        LLVMSetVisibility(each, LLVMDefaultVisibility);
+        LLVMSetLinkage(each, LLVMInternalLinkage);
+    }
+}
+
+static void set_abi(struct zeta_cc_program *program)
+{
+    static const char key[] = "target-abi";
+
+    if (LLVMGetModuleFlag(program->module, key, sizeof(key) - 1))
+        return;
+    LLVMAddModuleFlag(program->module, LLVMModuleFlagBehaviorError, key, sizeof(key) - 1,
+                      LLVMMDStringInContext2(program->context, ABI, sizeof(ABI) - 1));
+}
+
+static bool has_constructors(struct zeta_cc_program *program)
+{
+    static const char *const names[] = {"llvm.global_ctors", "llvm.global_dtors"};
+
+    for (size_t i = 0; i < 2; i++) {
+        LLVMValueRef list = LLVMGetNamedGlobal(program->module, names[i]);
+
+        if (!list || LLVMGetArrayLength(LLVMGlobalGetValueType(list)) == 0)
+            continue;
+        zeta_cc_buffer_line(program->log,
+                            "error: the program has functions that run before or after its "
+                            "kernels (%s), which the virtual GPU does not do",
+                            names[i]);
+        return true;
+    }
+    return false;
+}
+
+bool zeta_cc_program_retarget(struct zeta_cc_program *program)
+{
+    if (has_constructors(program))
+        return false;
+    set_abi(program);
+    retarget_functions(program);
+    place_local_variables(program->module);
+    for (LLVMValueRef each = LLVMGetFirstGlobal(program->module); each;
+         each = LLVMGetNextGlobal(each)) {
+        if (zeta_cc_is_defined(each))
+            zeta_cc_set_local(each);
+    }
+    zeta_cc_repair_debug(program->module);
+    return true;
+}
+
+bool zeta_cc_program_optimise(struct zeta_cc_program *program)
+{
+    static const char *const pipelines[] = {"default<O0>", "default<O1>", "default<O2>",
+                                            "default<O3>"};
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef error;
+
+    /* Unrolling by the whole trip count fills all registers and spills; there are no vectors. */
+    LLVMPassBuilderOptionsSetLoopUnrolling(options, 0);
+    LLVMPassBuilderOptionsSetLoopVectorization(options, 0);
+    LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
+    error = LLVMRunPasses(program->module, pipelines[program->level], program->machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (error) {
+        char *message = LLVMGetErrorMessage(error);
+
+        zeta_cc_buffer_line(program->log, "error: %s", message);
+        LLVMDisposeErrorMessage(message);
+        return false;
+    }
+    return !program->has_errors;
+}
+
+bool zeta_cc_program_emit(struct zeta_cc_program *program, struct zeta_cc_buffer *out_object)
+{
+    LLVMMemoryBufferRef memory = NULL;
+    char *message = NULL;
+
+    place_local_variables(program->module);
+    if (LLVMTargetMachineEmitToMemoryBuffer(program->machine, program->module, LLVMObjectFile,
+                                            &message, &memory)) {
+        zeta_cc_buffer_line(program->log, "error: %s", message);
+        LLVMDisposeMessage(message);
+        return false;
+    }
+    zeta_cc_buffer_add(out_object, LLVMGetBufferStart(memory), LLVMGetBufferSize(memory));
+    LLVMDisposeMemoryBuffer(memory);
+    return !program->has_errors;
+}

@@ -1,0 +1,148 @@
+#include "serve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <llvm-c/ErrorHandling.h>
+
+#include "compile.h"
+#include "request.h"
+#include "zeta/sha256.h"
+
+/* Where the answer goes, and what LLVM's last words are added to. LLVM's handler has no argument.
+ */
+static int answer_file = -1;
+static struct zeta_cc_buffer answer_log;
+
+static bool write_all(const void *bytes, size_t size)
+{
+    const char *at = bytes;
+
+    while (size > 0) {
+        ssize_t written = write(answer_file, at, size);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        at += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
+static int answer(enum vgpu_compile_status status, const struct zeta_cc_buffer *image)
+{
+    struct vgpu_compile_answer header = {.magic = VGPU_COMPILE_ANSWER_MAGIC,
+                                         .version = VGPU_COMPILE_VERSION,
+                                         .status = status,
+                                         .log_bytes = answer_log.size,
+                                         .image_bytes = image->size};
+    struct zeta_sha256 digest;
+
+    zeta_sha256_begin(&digest);
+    zeta_sha256_add(&digest, answer_log.bytes, answer_log.size);
+    zeta_sha256_add(&digest, image->bytes, image->size);
+    zeta_sha256_end(&digest, header.digest);
+    return write_all(&header, sizeof(header)) && write_all(answer_log.bytes, answer_log.size) &&
+                   write_all(image->bytes, image->size)
+               ? EXIT_SUCCESS
+               : EXIT_FAILURE;
+}
+
+/* LLVM cannot go on; what it was asked to do it cannot do. */
+static void end_fatally(const char *reason)
+{
+    static const struct zeta_cc_buffer nothing = {0};
+
+    zeta_cc_buffer_line(&answer_log, "error: LLVM: %s", reason);
+    _exit(answer(VGPU_COMPILE_BUILD_FAILED, &nothing));
+}
+
+static bool read_message(struct zeta_cc_buffer *out_message)
+{
+    char part[65536];
+
+    for (;;) {
+        ssize_t got = read(STDIN_FILENO, part, sizeof(part));
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got == 0;
+        zeta_cc_buffer_add(out_message, part, (size_t)got);
+    }
+}
+
+static void add_constants(struct zeta_cc_options *options,
+                          const struct zeta_cc_request_image *image)
+{
+    for (uint32_t i = 0; i < image->constant_count; i++) {
+        struct vgpu_compile_constant given;
+        struct zeta_cc_constant constant = {0};
+
+        (void)zeta_cc_request_constant(image, i, &given);
+        constant.id = given.id;
+        constant.size_bytes = given.size_bytes;
+        memcpy(&constant.value, given.value, given.size_bytes);
+        zeta_cc_options_add_constant(options, &constant);
+    }
+}
+
+static enum vgpu_compile_status compile_request(const struct zeta_cc_request *request,
+                                                const struct zeta_cc_paths *paths,
+                                                struct zeta_cc_buffer *out_image)
+{
+    static const enum zeta_cc_language languages[] = {ZETA_CC_SPIRV, ZETA_CC_IR, ZETA_CC_OPENCL_C};
+    static struct zeta_cc_input inputs[VGPU_COMPILE_MAX_IMAGES];
+    struct zeta_cc_job job = {
+        .inputs = inputs, .input_count = request->image_count, .paths = *paths};
+    enum vgpu_compile_status status;
+
+    for (uint32_t i = 0; i < request->image_count; i++) {
+        const struct zeta_cc_request_image *image = &request->images[i];
+
+        inputs[i] = (struct zeta_cc_input){.language = languages[request->format],
+                                           .name = "module",
+                                           .bytes = image->bytes,
+                                           .size = image->size};
+        zeta_cc_options_read(&inputs[i].options, image->options, image->options_bytes, &answer_log);
+        add_constants(&inputs[i].options, image);
+        zeta_cc_options_merge(&job.options, &inputs[i].options);
+    }
+    status = zeta_cc_compile(&job, out_image, &answer_log);
+    for (uint32_t i = 0; i < request->image_count; i++)
+        zeta_cc_options_finish(&inputs[i].options);
+    return status;
+}
+
+int zeta_cc_serve(const struct zeta_cc_paths *paths)
+{
+    static struct zeta_cc_request request;
+    struct zeta_cc_buffer message = {0};
+    struct zeta_cc_buffer image = {0};
+    enum vgpu_compile_status status = VGPU_COMPILE_BAD_REQUEST;
+    const char *reason = "the request cannot be read";
+    int exit_status;
+
+    /* Whatever prints on the standard output must not get into the answer. */
+    answer_file = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (answer_file < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        return EXIT_FAILURE;
+    LLVMInstallFatalErrorHandler(end_fatally);
+    if (read_message(&message) &&
+        zeta_cc_request_read(message.bytes ? message.bytes : "", message.size, &request, &reason))
+        status = compile_request(&request, paths, &image);
+    else
+        zeta_cc_buffer_line(&answer_log, "error: %s", reason);
+    if (status != VGPU_COMPILE_OK)
+        image.size = 0;
+    exit_status = answer(status, &image);
+    zeta_cc_buffer_finish(&message);
+    zeta_cc_buffer_finish(&image);
+    zeta_cc_buffer_finish(&answer_log);
+    return exit_status;
+}

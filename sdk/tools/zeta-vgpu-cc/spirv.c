@@ -1,0 +1,213 @@
+#include "spirv.h"
+
+#include <stdlib.h>
+
+enum {
+    MAGIC = 0x07230203,
+    SWAPPED_MAGIC = 0x03022307,
+    HEADER_WORDS = 5,
+    NEWEST_MINOR_VERSION = 4, /* of version 1 that the translator reads */
+
+    OP_MEMORY_MODEL = 14,
+    OP_CAPABILITY = 17,
+    OP_TYPE_INT = 21,
+    OP_TYPE_FLOAT = 22,
+    OP_SPEC_CONSTANT_TRUE = 48,
+    OP_SPEC_CONSTANT_FALSE = 49,
+    OP_SPEC_CONSTANT = 50,
+    OP_DECORATE = 71,
+
+    CAPABILITY_SHADER = 1,
+    CAPABILITY_KERNEL = 6,
+    ADDRESSING_PHYSICAL64 = 2,
+    DECORATION_SPEC_ID = 1
+};
+
+static uint32_t opcode_of(uint32_t word)
+{
+    return word & 0xffff;
+}
+
+static uint32_t length_of(uint32_t word)
+{
+    return word >> 16;
+}
+
+static bool check_header(const uint32_t *words, size_t count, struct zeta_cc_buffer *log)
+{
+    if (count < HEADER_WORDS) {
+        zeta_cc_buffer_line(log, "error: %zu bytes are no SPIR-V module, its header has %d",
+                            count * 4, HEADER_WORDS * 4);
+        return false;
+    }
+    if (words[0] != MAGIC) {
+        zeta_cc_buffer_line(
+            log, "error: not a SPIR-V module: it begins with 0x%08x, not with 0x%08x%s", words[0],
+            MAGIC, words[0] == SWAPPED_MAGIC ? " (the bytes of each word are swapped)" : "");
+        return false;
+    }
+    if (words[1] >> 16 != 1 || (words[1] >> 8 & 0xff) > NEWEST_MINOR_VERSION) {
+        zeta_cc_buffer_line(log, "error: SPIR-V version %u.%u, the newest that can be read is 1.%d",
+                            words[1] >> 16, words[1] >> 8 & 0xff, NEWEST_MINOR_VERSION);
+        return false;
+    }
+    return true;
+}
+
+bool zeta_cc_spirv_check(const uint32_t *words, size_t count, struct zeta_cc_buffer *log)
+{
+    bool is_shader = false;
+    bool is_kernel = false;
+
+    if (!check_header(words, count, log))
+        return false;
+    for (size_t at = HEADER_WORDS; at < count; at += length_of(words[at])) {
+        uint32_t length = length_of(words[at]);
+
+        if (length == 0 || length > count - at) {
+            zeta_cc_buffer_line(log,
+                                "error: broken SPIR-V: the instruction at byte %zu has %u words, "
+                                "%zu are left",
+                                at * 4, length, count - at);
+            return false;
+        }
+        if (opcode_of(words[at]) == OP_CAPABILITY && length > 1) {
+            is_shader |= words[at + 1] == CAPABILITY_SHADER;
+            is_kernel |= words[at + 1] == CAPABILITY_KERNEL;
+        }
+        if (opcode_of(words[at]) == OP_MEMORY_MODEL && length > 1 && is_kernel &&
+            words[at + 1] != ADDRESSING_PHYSICAL64) {
+            zeta_cc_buffer_line(log,
+                                "error: the SPIR-V module has no 64-bit addresses (addressing "
+                                "model %u): compile it for spir64",
+                                words[at + 1]);
+            return false;
+        }
+    }
+    if (!is_kernel)
+        zeta_cc_buffer_line(log, "error: the SPIR-V module %s",
+                            is_shader ? "holds shaders: the virtual GPU runs OpenCL kernels only"
+                                      : "does not declare the capability Kernel");
+    return is_kernel;
+}
+
+/* What a module says about one of its constants. */
+struct place {
+    uint32_t spec_id;
+    size_t at; /* of its instruction; 0: none */
+    uint32_t size_bytes;
+    bool is_bool;
+};
+
+static size_t collect_ids(const uint32_t *words, size_t count, struct place *places,
+                          uint32_t *targets)
+{
+    size_t found = 0;
+
+    for (size_t at = HEADER_WORDS; at < count; at += length_of(words[at])) {
+        if (opcode_of(words[at]) != OP_DECORATE || length_of(words[at]) < 4 ||
+            words[at + 2] != DECORATION_SPEC_ID)
+            continue;
+        if (places) {
+            places[found] = (struct place){.spec_id = words[at + 3]};
+            targets[found] = words[at + 1];
+        }
+        found++;
+    }
+    return found;
+}
+
+/* Bytes of a scalar type; 0 when it is none. */
+static uint32_t type_bytes(const uint32_t *words, size_t count, uint32_t type)
+{
+    for (size_t at = HEADER_WORDS; at < count; at += length_of(words[at])) {
+        uint32_t opcode = opcode_of(words[at]);
+
+        if ((opcode == OP_TYPE_INT || opcode == OP_TYPE_FLOAT) && length_of(words[at]) >= 3 &&
+            words[at + 1] == type)
+            return words[at + 2] / 8;
+    }
+    return 0;
+}
+
+static void find_places(const uint32_t *words, size_t count, struct place *places,
+                        const uint32_t *targets, size_t found)
+{
+    for (size_t at = HEADER_WORDS; at < count; at += length_of(words[at])) {
+        uint32_t opcode = opcode_of(words[at]);
+        uint32_t length = length_of(words[at]);
+
+        if (opcode < OP_SPEC_CONSTANT_TRUE || opcode > OP_SPEC_CONSTANT || length < 3)
+            continue;
+        for (size_t i = 0; i < found; i++) {
+            if (targets[i] != words[at + 2])
+                continue;
+            places[i].is_bool = opcode != OP_SPEC_CONSTANT;
+            places[i].size_bytes = places[i].is_bool ? 1 : type_bytes(words, count, words[at + 1]);
+            if (places[i].is_bool || length >= (places[i].size_bytes > 4 ? 5U : 4U))
+                places[i].at = at;
+        }
+    }
+}
+
+static void say_known(const struct place *places, size_t found, struct zeta_cc_buffer *log)
+{
+    if (found == 0)
+        zeta_cc_buffer_print(log, "the module has none");
+    for (size_t i = 0; i < found && i < 64; i++)
+        zeta_cc_buffer_print(log, "%s%u (%s%u byte%s)", i ? ", " : "the module has ",
+                             places[i].spec_id, places[i].is_bool ? "bool, " : "",
+                             places[i].size_bytes, places[i].size_bytes == 1 ? "" : "s");
+    zeta_cc_buffer_print(log, found > 64 ? ", ...\n" : "\n");
+}
+
+static bool write_one(uint32_t *words, const struct place *places, size_t found,
+                      const struct zeta_cc_constant *constant, struct zeta_cc_buffer *log)
+{
+    for (size_t i = 0; i < found; i++) {
+        uint32_t *instruction = words + places[i].at;
+
+        if (places[i].spec_id != constant->id || places[i].at == 0)
+            continue;
+        if (places[i].size_bytes != constant->size_bytes) {
+            zeta_cc_buffer_print(log, "error: specialization constant %u: the value has %u bytes; ",
+                                 constant->id, constant->size_bytes);
+            say_known(places, found, log);
+            return false;
+        }
+        if (places[i].is_bool) {
+            instruction[0] =
+                3U << 16 | (constant->value ? OP_SPEC_CONSTANT_TRUE : OP_SPEC_CONSTANT_FALSE);
+            return true;
+        }
+        instruction[3] = (uint32_t)constant->value;
+        if (places[i].size_bytes > 4)
+            instruction[4] = (uint32_t)(constant->value >> 32);
+        return true;
+    }
+    zeta_cc_buffer_print(log, "error: there is no specialization constant %u; ", constant->id);
+    say_known(places, found, log);
+    return false;
+}
+
+bool zeta_cc_spirv_specialize(uint32_t *words, size_t count,
+                              const struct zeta_cc_constant *constants, size_t constant_count,
+                              struct zeta_cc_buffer *log)
+{
+    size_t found = collect_ids(words, count, NULL, NULL);
+    struct place *places = NULL;
+    uint32_t *targets = NULL;
+    bool is_fine = true;
+
+    if (constant_count == 0)
+        return true;
+    places = zeta_cc_allocate(found, sizeof(*places));
+    targets = zeta_cc_allocate(found, sizeof(*targets));
+    (void)collect_ids(words, count, places, targets);
+    find_places(words, count, places, targets, found);
+    for (size_t i = 0; i < constant_count && is_fine; i++)
+        is_fine = write_one(words, places, found, &constants[i], log);
+    free(places);
+    free(targets);
+    return is_fine;
+}

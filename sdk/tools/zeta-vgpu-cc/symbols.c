@@ -1,0 +1,292 @@
+#include "symbols.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "llvm_more.h"
+#include "metadata.h"
+
+enum { MAX_DEPTH = 64 };
+
+/* Builtins of OpenCL begin with one of these, and what they would need. null: just missing. */
+static const struct {
+    const char *prefix;
+    const char *lacks;
+} families[] = {
+    {"read_image", "images are"},
+    {"write_image", "images are"},
+    {"get_image_", "images are"},
+    {"__spirv_Image", "images are"},
+    {"__spirv_SampledImage", "images are"},
+    {"__translate_sampler_initializer", "samplers are"},
+    {"sampler", "samplers are"},
+    {"__read_pipe", "pipes are"},
+    {"__write_pipe", "pipes are"},
+    {"__reserve_", "pipes are"},
+    {"__commit_", "pipes are"},
+    {"__get_pipe", "pipes are"},
+    {"__work_group_reserve_", "pipes are"},
+    {"__work_group_commit_", "pipes are"},
+    {"__sub_group_reserve_", "pipes are"},
+    {"__sub_group_commit_", "pipes are"},
+    {"is_valid_reserve_id", "pipes are"},
+    {"__enqueue_kernel", "kernels that start kernels are"},
+    {"__get_kernel_", "kernels that start kernels are"},
+    {"enqueue_marker", "kernels that start kernels are"},
+    {"get_default_queue", "kernels that start kernels are"},
+    {"ndrange_", "kernels that start kernels are"},
+    {"retain_event", "kernels that start kernels are"},
+    {"release_event", "kernels that start kernels are"},
+    {"create_user_event", "kernels that start kernels are"},
+    {"is_valid_event", "kernels that start kernels are"},
+    {"set_user_event_status", "kernels that start kernels are"},
+    {"capture_event_profiling_info", "kernels that start kernels are"},
+    {"intel_sub_group_avc", "motion estimation is"},
+    {"intel_", NULL},
+    {"sub_group_", NULL},
+    {"work_group_", NULL},
+    {"atomic_", NULL},
+    {"atom_", NULL},
+    {"native_", NULL},
+    {"half_", NULL},
+    {"convert_", NULL},
+    {"vload", NULL},
+    {"vstore", NULL},
+    {"async_", NULL},
+    {"get_", NULL},
+    {"to_", NULL},
+    {"arm_dot", NULL},
+    {"dot_", NULL},
+    {"__spirv_", NULL},
+    {"__to_", NULL},
+    {"__vgpu_", NULL},
+    {"printf", NULL},
+};
+
+/* Types of arguments that the engine cannot set; images are all that begin with image1d and so on.
+ */
+static const struct {
+    const char *name;
+    const char *what;
+} foreign_types[] = {
+    {"sampler_t", "a sampler"},
+    {"queue_t", "a queue"},
+    {"clk_event_t", "an event"},
+    {"event_t", "an event"},
+    {"pipe", "a pipe"},
+    {"reserve_id_t", "a pipe"},
+    {"intel_sub_group", "motion estimation"},
+};
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* The part of a mangled name that is the name; the name itself when it is not mangled. */
+static const char *base_name(const char *name, struct zeta_cc_buffer *scratch)
+{
+    size_t length = 0;
+    const char *at = name + 2;
+
+    if (!starts_with(name, "_Z") || !isdigit((unsigned char)*at))
+        return name;
+    while (isdigit((unsigned char)*at) && length < 4096)
+        length = length * 10 + (size_t)(*at++ - '0');
+    if (strlen(at) < length)
+        return name;
+    scratch->size = 0;
+    zeta_cc_buffer_add(scratch, at, length);
+    return length > 0 ? scratch->bytes : name;
+}
+
+/* True when the runtime library has a function with this name and other parameters. */
+static bool is_in_runtime(LLVMModuleRef runtime, const char *base)
+{
+    struct zeta_cc_buffer scratch = {0};
+    bool found = false;
+
+    for (LLVMValueRef each = runtime ? LLVMGetFirstFunction(runtime) : NULL; each && !found;
+         each = LLVMGetNextFunction(each))
+        found = strcmp(base_name(zeta_cc_value_name(each), &scratch), base) == 0;
+    zeta_cc_buffer_finish(&scratch);
+    return found;
+}
+
+/* The function that uses a value, directly or through constants. */
+static LLVMValueRef user_function(LLVMValueRef value, unsigned depth)
+{
+    LLVMValueRef found = NULL;
+
+    for (LLVMUseRef use = LLVMGetFirstUse(value); use && !found && depth < MAX_DEPTH;
+         use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+
+        found = LLVMIsAInstruction(user) ? LLVMGetBasicBlockParent(LLVMGetInstructionParent(user))
+                                         : user_function(user, depth + 1);
+    }
+    return found;
+}
+
+/* A kernel that comes to the value by calls; the nearest function when there is none. */
+static LLVMValueRef user_kernel(LLVMValueRef value)
+{
+    LLVMValueRef function = user_function(value, 0);
+
+    for (unsigned depth = 0; function && depth < MAX_DEPTH; depth++) {
+        LLVMValueRef caller;
+
+        if (LLVMGetFunctionCallConv(function) == ZETA_CC_SPIR_KERNEL)
+            break;
+        caller = user_function(function, 0);
+        if (!caller || caller == function)
+            break;
+        function = caller;
+    }
+    return function;
+}
+
+static void say_missing(struct zeta_cc_program *program, LLVMValueRef global, const char *base,
+                        const char *lacks)
+{
+    LLVMValueRef user = user_kernel(global);
+    char *words = zeta_cc_demangle(zeta_cc_value_name(global));
+
+    if (lacks)
+        zeta_cc_buffer_print(program->log, "error: %s not supported by the virtual GPU: %s used",
+                             lacks, base);
+    else
+        zeta_cc_buffer_print(program->log,
+                             "error: the virtual GPU has no builtin function %s; it is used",
+                             words ? words : base);
+    if (user)
+        zeta_cc_buffer_print(program->log, " in %s %s",
+                             LLVMGetFunctionCallConv(user) == ZETA_CC_SPIR_KERNEL ? "kernel"
+                                                                                  : "function",
+                             zeta_cc_value_name(user));
+    zeta_cc_buffer_print(program->log, "\n");
+    free(words);
+}
+
+/* An undefined function or variable: an import, or false. */
+static bool check_global(struct zeta_cc_program *program, LLVMValueRef global,
+                         LLVMModuleRef runtime)
+{
+    struct zeta_cc_buffer scratch = {0};
+    const char *name = zeta_cc_value_name(global);
+    const char *base = base_name(name, &scratch);
+    bool is_builtin = false;
+    const char *lacks = NULL;
+
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]) && !is_builtin; i++) {
+        /* Without a mangled name only those that are never a user's. */
+        is_builtin =
+            starts_with(base, families[i].prefix) &&
+            (base != name || families[i].prefix[0] == '_' || strcmp(base, families[i].prefix) == 0);
+        lacks = is_builtin ? families[i].lacks : NULL;
+    }
+    if (!is_builtin && base != name)
+        is_builtin = is_in_runtime(runtime, base);
+    if (is_builtin)
+        say_missing(program, global, base, lacks);
+    else
+        zeta_cc_words_add(&program->imports, name);
+    zeta_cc_buffer_finish(&scratch);
+    return !is_builtin;
+}
+
+static bool is_wanted(LLVMValueRef global)
+{
+    return !zeta_cc_is_defined(global) && LLVMGetFirstUse(global) &&
+           !starts_with(zeta_cc_value_name(global), "llvm.");
+}
+
+bool zeta_cc_program_check_symbols(struct zeta_cc_program *program, const char *path)
+{
+    LLVMModuleRef runtime = NULL;
+    bool is_fine = true;
+
+    for (LLVMValueRef each = LLVMGetFirstFunction(program->module); each;
+         each = LLVMGetNextFunction(each)) {
+        if (!is_wanted(each) || LLVMGetIntrinsicID(each) != 0)
+            continue;
+        if (!runtime)
+            runtime = zeta_cc_program_open_lazily(program, path);
+        is_fine &= check_global(program, each, runtime);
+    }
+    for (LLVMValueRef each = LLVMGetFirstGlobal(program->module); each;
+         each = LLVMGetNextGlobal(each)) {
+        if (is_wanted(each))
+            is_fine &= check_global(program, each, runtime);
+    }
+    if (runtime)
+        LLVMDisposeModule(runtime);
+    return is_fine;
+}
+
+/* What a type is called when it cannot be set, or null. */
+static const char *foreign_type(const char *type, size_t size)
+{
+    static const char *const images[] = {"image1d", "image2d", "image3d"};
+
+    for (size_t i = 0; i < sizeof(images) / sizeof(images[0]); i++) {
+        if (size > strlen(images[i]) && memcmp(type, images[i], strlen(images[i])) == 0)
+            return "an image";
+    }
+    for (size_t i = 0; i < sizeof(foreign_types) / sizeof(foreign_types[0]); i++) {
+        if (size == strlen(foreign_types[i].name) && memcmp(type, foreign_types[i].name, size) == 0)
+            return foreign_types[i].what;
+    }
+    return NULL;
+}
+
+static bool check_arguments(struct zeta_cc_program *program, LLVMValueRef kernel)
+{
+    static const char list[] = "kernel_arg_base_type";
+    unsigned count = zeta_cc_metadata_text_count(kernel, list);
+    bool is_fine = true;
+
+    for (unsigned i = 0; i < count; i++) {
+        size_t size = 0;
+        size_t quality_size = 0;
+        const char *type = zeta_cc_metadata_text(kernel, list, i, &size);
+        const char *quality =
+            zeta_cc_metadata_text(kernel, "kernel_arg_type_qual", i, &quality_size);
+        const char *what = type ? foreign_type(type, size) : NULL;
+
+        if (!what && quality)
+            what = foreign_type(quality, quality_size);
+        if (!what)
+            continue;
+        zeta_cc_buffer_line(program->log,
+                            "error: kernel %s: argument %u is %s (%.*s), which is not supported by "
+                            "the virtual GPU",
+                            zeta_cc_value_name(kernel), i, what, (int)size, type ? type : "");
+        is_fine = false;
+    }
+    return is_fine;
+}
+
+bool zeta_cc_program_check_kernels(struct zeta_cc_program *program)
+{
+    bool is_fine = true;
+
+    for (LLVMValueRef each = LLVMGetFirstFunction(program->module); each;
+         each = LLVMGetNextFunction(each)) {
+        uint32_t sub_group;
+
+        if (LLVMGetFunctionCallConv(each) != ZETA_CC_SPIR_KERNEL || !zeta_cc_is_defined(each))
+            continue;
+        is_fine &= check_arguments(program, each);
+        sub_group = zeta_cc_metadata_number(each, "intel_reqd_sub_group_size");
+        if (sub_group > 1) {
+            zeta_cc_buffer_line(program->log,
+                                "error: kernel %s requires sub-groups of %u items, those of the "
+                                "virtual GPU have 1",
+                                zeta_cc_value_name(each), sub_group);
+            is_fine = false;
+        }
+    }
+    return is_fine;
+}

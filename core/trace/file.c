@@ -19,7 +19,8 @@
 
 #define SLOT_COUNT 256
 #define CHUNK_BYTES ZETA_TRACE_CHUNK_BYTES
-#define LINES_AT ZETA_TRACE_OPEN_BYTES
+/* The first part ends its line, so that a call in flight that was cut takes no other line along. */
+#define LINES_AT (ZETA_TRACE_OPEN_BYTES + 1)
 #define LINE_ROOM (2 * ZETA_TRACE_LINE_BYTES)
 
 /* How long close() waits for threads that are just making a chunk: they need microseconds. */
@@ -309,6 +310,8 @@ static char *make_chunk(void)
     uint64_t at = reserve_chunk();
     if (at != 0 && is_ours())
         chunk = map_part(at, CHUNK_BYTES);
+    if (chunk)
+        chunk[LINES_AT - 1] = '\n';
     if (at != 0 && !chunk) {
         uint64_t end = at + CHUNK_BYTES;
 

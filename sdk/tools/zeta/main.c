@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "say.h"
 #include "stat.h"
+#include "trace.h"
 
 static const char usage[] =
     "usage: zeta COMMAND\n"
@@ -20,13 +21,14 @@ static const char usage[] =
     "  groups [-d DEVICE] [-v]     metric groups of a device; -v: their metrics too\n"
     "  stat [OPTIONS] -- PROGRAM   run a program and show what the device did meanwhile\n"
     "  stat [OPTIONS] -a           show what the device does, whoever uses it, until Ctrl-C\n"
+    "  trace [OPTIONS] -- PROGRAM  run a program and show which functions it called\n"
     "  plugin list                 every plugin found and what became of it\n"
     "  plugin show ID              everything about one plugin\n"
     "  plugin check MANIFEST       try a plugin in a process of its own\n"
     "  plugin path                 where manifests are looked for\n"
     "  help, --version\n"
     "\n"
-    "Commands other than stat take --json, or --json=FILE, to print JSON.\n"
+    "Commands that list something take --json, or --json=FILE, to print JSON.\n"
     "\n"
     "Options of stat:\n"
     "  -d DEVICE        a number, an id or a name from 'zeta devices'; default: the first\n"
@@ -37,7 +39,18 @@ static const char usage[] =
     "  --shared         sample the virtual device that other processes use, not a fresh one\n"
     "  -a --for TIME    without a program, for that long, such as 10s\n"
     "\n"
-    "stat leaves the standard output to the program and exits as the program does.\n";
+    "Options of trace:\n"
+    "  -o FILE          write every call, with its arguments, and what the devices did to\n"
+    "                   FILE.json (Chrome) or FILE.pftrace (Perfetto); both open in\n"
+    "                   ui.perfetto.dev\n"
+    "  --filter GLOB    only functions with such names, 'zeCommandList*'; can be repeated\n"
+    "  --limit SIZE     of what each process writes, such as 64M; later calls are lost and\n"
+    "                   counted; default: 4G\n"
+    "  -d DEVICE        as with stat; only decides which driver the program gets\n"
+    "  --from FILE      instead of a program: read what ZETA_TRACE=FILE has written; can be\n"
+    "                   repeated\n"
+    "\n"
+    "stat and trace leave the standard output to the program and exit as the program does.\n";
 
 /* Says what is wrong with the command line, if anything, in front of the usage. */
 static int refuse(const char *word)
@@ -58,6 +71,7 @@ static int run(int count, char **arguments)
         {"groups", zeta_command_groups},
         {"plugin", zeta_command_plugin},
         {"stat", zeta_stat},
+        {"trace", zeta_trace},
     };
     const char *word = count > 1 ? arguments[1] : NULL;
 

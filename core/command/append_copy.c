@@ -8,8 +8,7 @@
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-/* Additional parameters change what a call means, so one that we do not know is an error. */
-static ze_result_t refuse_parameters(const void *next)
+ze_result_t zeta_append_refuse_parameters(const void *next)
 {
     struct zeta_chain chain = zeta_chain_begin(next);
     uint32_t stype = 0;
@@ -54,7 +53,7 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryCopyWithParameters(
     const void *pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
     ze_event_handle_t *phWaitEvents)
 {
-    ze_result_t result = refuse_parameters(pNext);
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -135,7 +134,7 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryFillWithParameters(
     size_t size, const void *pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
     ze_event_handle_t *phWaitEvents)
 {
-    ze_result_t result = refuse_parameters(pNext);
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;

@@ -3,6 +3,7 @@
 
 #include "core/api/chain.h"
 #include "core/command/list.h"
+#include "core/command/mutations.h"
 #include "core/device/device.h"
 #include "core/device/kernel.h"
 #include "core/device/module.h"
@@ -34,8 +35,9 @@ static ze_result_t check_target(const struct zeta_command_list *list,
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t check_counts(const struct zeta_kernel *kernel, const ze_group_count_t *counts,
-                                bool cooperative)
+ze_result_t zeta_launch_check_counts(const struct zeta_kernel *kernel,
+                                     const ze_group_count_t *counts,
+                                     const struct zeta_plugin_launch *cooperative)
 {
     const struct zeta_plugin_device_properties *p = &kernel->module->device->backend->properties;
     const uint32_t count[3] = {counts->groupCountX, counts->groupCountY, counts->groupCountZ};
@@ -49,13 +51,32 @@ static ze_result_t check_counts(const struct zeta_kernel *kernel, const ze_group
     }
     if (!cooperative)
         return ZE_RESULT_SUCCESS;
-    uint32_t most = zeta_kernel_max_cooperative_groups(kernel);
-    if (total > most || total * count[2] > most)
+    uint64_t most =
+        zeta_kernel_resident_groups(kernel, cooperative->group_size, cooperative->arguments);
+    if (total > most || (count[2] > 0 && total > most / count[2]))
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "%u x %u x %u groups of kernel \"%s\" cannot run at the same time; at "
-                          "most %u can",
-                          count[0], count[1], count[2], zeta_kernel_name(kernel), most);
+                          "most %llu can",
+                          count[0], count[1], count[2], zeta_kernel_name(kernel),
+                          (unsigned long long)most);
     return ZE_RESULT_SUCCESS;
+}
+
+/* A mutable launch has room for the arguments of every kernel that it may be changed to. */
+static ze_result_t copy_block(struct zeta_append *append, const struct zeta_kernel *kernel,
+                              const struct zeta_launch_state *state, const void **out_block)
+{
+    const struct zeta_mutations *mutations = append->list->mutations;
+    void *block = NULL;
+
+    if (!mutations || !append->kernel)
+        return zeta_recording_copy(append->recording, state->block, state->block_bytes, out_block);
+    ze_result_t result = zeta_recording_alloc(
+        append->recording, zeta_mutations_block_bytes(mutations, kernel), &block);
+    if (result == ZE_RESULT_SUCCESS && state->block_bytes > 0)
+        memcpy(block, state->block, state->block_bytes);
+    *out_block = block;
+    return result;
 }
 
 /* Adds a launch that captures the present state of the kernel; counts may be NULL. */
@@ -70,7 +91,7 @@ static ze_result_t add_launch(struct zeta_append *append, struct zeta_kernel *ke
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_recording_pin(append->recording, kernel, ZETA_KIND_KERNEL);
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_recording_copy(append->recording, state.block, state.block_bytes, &block);
+        result = copy_block(append, kernel, &state, &block);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_LAUNCH, out_command);
     if (result != ZE_RESULT_SUCCESS)
@@ -103,15 +124,18 @@ static ze_result_t append_launch(ze_command_list_handle_t hCommandList, ze_kerne
     struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
     struct zeta_kernel *kernel = (struct zeta_kernel *)hKernel;
     struct zeta_plugin_command *command = NULL;
+    struct zeta_plugin_launch present = {.arguments = kernel->state->block};
     struct zeta_append append;
     ze_result_t result = check_target(list, kernel, cooperative);
 
+    memcpy(present.group_size, kernel->state->group_size, sizeof(present.group_size));
     if (result == ZE_RESULT_SUCCESS)
-        result = check_counts(kernel, counts, cooperative);
+        result = zeta_launch_check_counts(kernel, counts, cooperative ? &present : NULL);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_append_begin(&append, list);
     if (result != ZE_RESULT_SUCCESS)
         return result;
+    append.kernel = kernel;
     result = add_launch(&append, kernel, counts, &command);
     if (result == ZE_RESULT_SUCCESS) {
         command->flags = cooperative ? ZETA_PLUGIN_COMMAND_COOPERATIVE : 0;

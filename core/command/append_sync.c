@@ -44,6 +44,10 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendWaitOnEvents(ze_command_list_hand
 ze_result_t ZE_APICALL impl_zeCommandListAppendEventReset(ze_command_list_handle_t hCommandList,
                                                           ze_event_handle_t hEvent)
 {
+    if (((const struct zeta_event *)hEvent)->counter)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
+                          "a counter based event is never reset: it follows the newest work that "
+                          "signals it");
     return zeta_append_simple((struct zeta_command_list *)hCommandList,
                               ZETA_PLUGIN_COMMAND_EVENT_RESET, hEvent, 0, NULL);
 }
@@ -69,71 +73,23 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendWriteGlobalTimestamp(
     return zeta_append_end(&append, result);
 }
 
-/* What a query of times needs when its turn comes. */
-struct time_query {
-    uint32_t count;
-    char *target;
-    const size_t *offsets; /* NULL: one result after the other */
-    struct zeta_event *events[];
-};
-
-/* Runs on a thread of the backend, in the order of the queue. */
-static void write_times(void *context)
-{
-    const struct time_query *query = context;
-
-    for (uint32_t i = 0; i < query->count; i++) {
-        ze_kernel_timestamp_result_t times = {0};
-        size_t offset = query->offsets ? query->offsets[i] : i * sizeof(times);
-
-        (void)zeta_event_times(query->events[i], &times);
-        memcpy(query->target + offset, &times, sizeof(times));
-    }
-}
-
-static ze_result_t make_query(struct zeta_append *append, uint32_t count, ze_event_handle_t *events,
-                              void **out_query)
-{
-    struct time_query *query = NULL;
-    ze_result_t result = zeta_recording_alloc(
-        append->recording, sizeof(*query) + count * sizeof(query->events[0]), out_query);
-
-    query = *out_query;
-    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-        struct zeta_event *event = (struct zeta_event *)events[i];
-
-        if (!zeta_event_pool_has_times(event->pool))
-            return zeta_error(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
-                              "phEvents[%u] carries no times: its pool was created without "
-                              "ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP",
-                              i);
-        query->events[i] = event;
-        result = zeta_recording_pin(append->recording, event, ZETA_KIND_EVENT);
-    }
-    if (result == ZE_RESULT_SUCCESS)
-        query->count = count;
-    return result;
-}
-
-ze_result_t ZE_APICALL impl_zeCommandListAppendQueryKernelTimestamps(
-    ze_command_list_handle_t hCommandList, uint32_t numEvents, ze_event_handle_t *phEvents,
-    void *dstptr, const size_t *pOffsets, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
+ze_result_t ZE_APICALL impl_zeCommandListAppendHostFunction(
+    ze_command_list_handle_t hCommandList, ze_host_function_callback_t pfnHostFunction,
+    void *pUserData, const void *pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
     ze_event_handle_t *phWaitEvents)
 {
     struct zeta_plugin_command *command = NULL;
     struct zeta_append append;
-    void *query = NULL;
-    ze_result_t result = zeta_append_begin(&append, (struct zeta_command_list *)hCommandList);
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
 
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_begin(&append, (struct zeta_command_list *)hCommandList);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = make_query(&append, numEvents, phEvents, &query);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_add(&append, ZETA_PLUGIN_COMMAND_CALL, &command);
+    result = zeta_append_add(&append, ZETA_PLUGIN_COMMAND_CALL, &command);
     if (result == ZE_RESULT_SUCCESS) {
-        ((struct time_query *)query)->target = dstptr;
-        ((struct time_query *)query)->offsets = pOffsets;
-        command->u.call = (struct zeta_plugin_call){.function = write_times, .context = query};
+        command->u.call =
+            (struct zeta_plugin_call){.function = pfnHostFunction, .context = pUserData};
         result = zeta_append_events(&append, command, hSignalEvent, numWaitEvents, phWaitEvents);
     }
     return zeta_append_end(&append, result);

@@ -9,6 +9,8 @@
 
 uint32_t zeta_host_event_query(struct zeta_plugin_host *host, struct zeta_plugin_event *event);
 
+uint64_t zeta_host_event_look_ns(struct zeta_plugin_host *host, struct zeta_plugin_event *event);
+
 void zeta_host_event_signal(struct zeta_plugin_host *host, struct zeta_plugin_event *event,
                             const struct zeta_plugin_times *times);
 

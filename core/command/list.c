@@ -2,8 +2,11 @@
 
 #include <time.h>
 
+#include "core/api/chain.h"
 #include "core/command/event.h"
+#include "core/command/mutations.h"
 #include "core/command/queue.h"
+#include "core/command/track.h"
 #include "core/device/device.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -14,6 +17,7 @@ static void finish_list(void *object)
     struct zeta_command_list *list = object;
 
     zeta_queue_destroy(list->queue);
+    zeta_mutations_destroy(list->mutations);
     zeta_recording_clear(&list->recording);
     zeta_object_unpin(list->context);
 }
@@ -55,40 +59,74 @@ ze_result_t zeta_append_add(struct zeta_append *append, uint32_t type,
     return zeta_recording_add(append->recording, type, out_command);
 }
 
-static ze_result_t pin_event(struct zeta_append *append, ze_event_handle_t handle)
+ze_result_t zeta_list_check_event(const struct zeta_command_list *list,
+                                  const struct zeta_event *event, bool signals)
 {
-    struct zeta_event *event = (struct zeta_event *)handle;
-    const struct zeta_driver *theirs = event->pool->context->driver;
-    const struct zeta_driver *ours = append->list->context->driver;
+    const struct zeta_driver *theirs = event->context->driver;
+    const struct zeta_driver *ours = list->context->driver;
 
     if (theirs != ours)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "an event of driver %s cannot be used in a command list of driver %s",
                           theirs->name, ours->name);
-    return zeta_recording_pin(append->recording, event, ZETA_KIND_EVENT);
+    if (signals && event->counter && !list->in_order)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "a counter based event can only be signalled by a command list that was "
+                          "created in order (ZE_COMMAND_LIST_FLAG_IN_ORDER, "
+                          "ZE_COMMAND_QUEUE_FLAG_IN_ORDER)");
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_append_event(struct zeta_append *append, ze_event_handle_t handle, bool signals,
+                              struct zeta_plugin_event **out_event)
+{
+    struct zeta_event *event = (struct zeta_event *)handle;
+    ze_result_t result = zeta_list_check_event(append->list, event, signals);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_recording_pin(append->recording, event, ZETA_KIND_EVENT);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    append->recording->tracked |= zeta_track_needed(event);
+    *out_event = &event->plain;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t append_waits(struct zeta_append *append, struct zeta_plugin_command *command,
+                                uint32_t count, ze_event_handle_t *waits)
+{
+    void *memory = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (count == 0)
+        return ZE_RESULT_SUCCESS;
+    result = zeta_recording_alloc(append->recording, count * sizeof(struct zeta_plugin_event *),
+                                  &memory);
+    struct zeta_plugin_event **events = memory;
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
+        result = zeta_append_event(append, waits[i], false, &events[i]);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    command->wait_events = events;
+    command->wait_count = count;
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t zeta_append_events(struct zeta_append *append, struct zeta_plugin_command *command,
                                ze_event_handle_t signal, uint32_t wait_count,
                                ze_event_handle_t *waits)
 {
-    const void *copy = NULL;
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    struct zeta_event *event = (struct zeta_event *)signal;
+    ze_result_t result = append_waits(append, command, wait_count, waits);
 
-    for (uint32_t i = 0; i < wait_count && result == ZE_RESULT_SUCCESS; i++)
-        result = pin_event(append, waits[i]);
-    if (result == ZE_RESULT_SUCCESS && wait_count > 0)
-        result = zeta_recording_copy(append->recording, waits, wait_count * sizeof(*waits), &copy);
     if (result == ZE_RESULT_SUCCESS && signal)
-        result = pin_event(append, signal);
-    if (result != ZE_RESULT_SUCCESS)
+        result = zeta_append_event(append, signal, true, &command->signal_event);
+    if (result != ZE_RESULT_SUCCESS || !signal)
         return result;
-
-    command->wait_events = copy;
-    command->wait_count = wait_count;
-    command->signal_event = (struct zeta_plugin_event *)signal;
-    if (signal)
-        atomic_store(&((struct zeta_event *)signal)->device, append->list->device);
+    atomic_store(&event->device, append->list->device);
+    /* From now on the event stands for this command, which may run much later. */
+    if (event->counter && !append->submission)
+        zeta_counter_reserve(event->counter);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -98,33 +136,56 @@ ze_result_t zeta_append_end(struct zeta_append *append, ze_result_t result)
 
     if (result != ZE_RESULT_SUCCESS)
         zeta_recording_rewind(append->recording, append->first_command, append->first_pin);
+    else if (append->list->mutations)
+        zeta_mutations_note(append->list->mutations, append);
     if (!submission)
         return result;
     if (result != ZE_RESULT_SUCCESS) {
         zeta_submission_destroy(submission);
         return result;
     }
+    if (append->no_wait)
+        return zeta_queue_submit_only(append->list->queue, submission);
     return zeta_queue_submit(append->list->queue, submission);
+}
+
+static ze_result_t append_simple(struct zeta_append *append, uint32_t type,
+                                 ze_event_handle_t signal, uint32_t wait_count,
+                                 ze_event_handle_t *waits)
+{
+    struct zeta_plugin_command *command = NULL;
+    ze_result_t result = zeta_append_add(append, type, &command);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_events(append, command, signal, wait_count, waits);
+    return zeta_append_end(append, result);
 }
 
 ze_result_t zeta_append_simple(struct zeta_command_list *list, uint32_t type,
                                ze_event_handle_t signal, uint32_t wait_count,
                                ze_event_handle_t *waits)
 {
-    struct zeta_plugin_command *command = NULL;
     struct zeta_append append;
     ze_result_t result = zeta_append_begin(&append, list);
 
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    result = zeta_append_add(&append, type, &command);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_events(&append, command, signal, wait_count, waits);
-    return zeta_append_end(&append, result);
+    return result == ZE_RESULT_SUCCESS ? append_simple(&append, type, signal, wait_count, waits)
+                                       : result;
 }
 
-static ze_result_t create_list(struct zeta_context *context, struct zeta_device *device,
-                               uint32_t ordinal, struct zeta_command_list **out_list)
+ze_result_t zeta_append_simple_only(struct zeta_command_list *list, ze_event_handle_t signal,
+                                    uint32_t wait_count, ze_event_handle_t *waits)
+{
+    struct zeta_append append;
+    ze_result_t result = zeta_append_begin(&append, list);
+
+    append.no_wait = true;
+    return result == ZE_RESULT_SUCCESS
+               ? append_simple(&append, ZETA_PLUGIN_COMMAND_BARRIER, signal, wait_count, waits)
+               : result;
+}
+
+ze_result_t zeta_list_create(struct zeta_context *context, struct zeta_device *device,
+                             uint32_t ordinal, struct zeta_command_list **out_list)
 {
     struct zeta_plugin_queue_group group;
     void *object = NULL;
@@ -154,18 +215,44 @@ static ze_result_t create_list(struct zeta_context *context, struct zeta_device 
     return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t zeta_list_drop(struct zeta_command_list *list, ze_result_t result)
+{
+    if (zeta_object_retire(list))
+        zeta_object_unpin(list);
+    return result;
+}
+
+static ze_result_t check_flags(ze_command_list_flags_t flags)
+{
+    const ze_command_list_flags_t both =
+        ZE_COMMAND_LIST_FLAG_IN_ORDER | ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING;
+
+    if ((flags & both) == both)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                          "a command list cannot be in order and of relaxed order at once");
+    return ZE_RESULT_SUCCESS;
+}
+
 ze_result_t ZE_APICALL impl_zeCommandListCreate(ze_context_handle_t hContext,
                                                 ze_device_handle_t hDevice,
                                                 const ze_command_list_desc_t *desc,
                                                 ze_command_list_handle_t *phCommandList)
 {
     struct zeta_command_list *list = NULL;
-    ze_result_t result = create_list((struct zeta_context *)hContext, (struct zeta_device *)hDevice,
-                                     desc->commandQueueGroupOrdinal, &list);
+    ze_result_t result = check_flags(desc->flags);
 
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_list_create((struct zeta_context *)hContext, (struct zeta_device *)hDevice,
+                                  desc->commandQueueGroupOrdinal, &list);
     if (result != ZE_RESULT_SUCCESS || !list)
         return result;
     list->flags = desc->flags;
+    list->in_order = (desc->flags & ZE_COMMAND_LIST_FLAG_IN_ORDER) != 0;
+    if (zeta_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC,
+                        sizeof(ze_mutable_command_list_exp_desc_t)))
+        result = zeta_mutations_create(&list->mutations);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_list_drop(list, result);
     *phCommandList = (ze_command_list_handle_t)list;
     return ZE_RESULT_SUCCESS;
 }
@@ -183,18 +270,19 @@ ze_result_t ZE_APICALL impl_zeCommandListCreateImmediate(ze_context_handle_t hCo
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = create_list(context, device, altdesc->ordinal, &list);
+    result = zeta_list_create(context, device, altdesc->ordinal, &list);
     if (result != ZE_RESULT_SUCCESS || !list) {
         zeta_queue_destroy(queue);
         return result;
     }
     list->queue = queue;
+    list->in_order = (altdesc->flags & ZE_COMMAND_QUEUE_FLAG_IN_ORDER) != 0;
     *phCommandList = (ze_command_list_handle_t)list;
     return ZE_RESULT_SUCCESS;
 }
 
 /* Work whose last event is signalled is over but for the report: gives it time to arrive. */
-static ze_result_t check_not_running(struct zeta_command_list *list)
+ze_result_t zeta_list_check_idle(struct zeta_command_list *list)
 {
     const struct timespec step = {.tv_nsec = 1000000};
 
@@ -211,7 +299,7 @@ static ze_result_t check_not_running(struct zeta_command_list *list)
 ze_result_t ZE_APICALL impl_zeCommandListDestroy(ze_command_list_handle_t hCommandList)
 {
     struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
-    ze_result_t result = check_not_running(list);
+    ze_result_t result = zeta_list_check_idle(list);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -230,6 +318,8 @@ ze_result_t ZE_APICALL impl_zeCommandListClose(ze_command_list_handle_t hCommand
     if (list->queue)
         return ZE_RESULT_SUCCESS;
     list->closed = true;
+    if (list->mutations)
+        zeta_mutations_settle(list->mutations);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -239,9 +329,11 @@ ze_result_t ZE_APICALL impl_zeCommandListReset(ze_command_list_handle_t hCommand
 
     if (list->queue)
         return ZE_RESULT_SUCCESS;
-    ze_result_t result = check_not_running(list);
+    ze_result_t result = zeta_list_check_idle(list);
     if (result != ZE_RESULT_SUCCESS)
         return result;
+    if (list->mutations)
+        zeta_mutations_clear(list->mutations);
     zeta_recording_clear(&list->recording);
     list->closed = false;
     return ZE_RESULT_SUCCESS;

@@ -25,6 +25,9 @@
 
 struct zeta_context;
 struct zeta_device;
+struct zeta_event;
+struct zeta_kernel;
+struct zeta_mutations;
 struct zeta_queue;
 struct zeta_submission;
 
@@ -39,7 +42,9 @@ struct zeta_command_list {
     uint32_t group_flags;    /**< ZETA_PLUGIN_QUEUE_* of the queue group */
     uint32_t max_fill_bytes; /**< longest pattern of a fill */
     bool closed;
-    _Atomic uint32_t in_flight; /**< submissions that run the recording */
+    bool in_order;                    /**< so counter based events can be signalled */
+    struct zeta_mutations *mutations; /**< of a list whose commands can be changed, else NULL */
+    _Atomic uint32_t in_flight;       /**< submissions that run the recording */
     struct zeta_recording recording;
 };
 
@@ -48,6 +53,8 @@ struct zeta_append {
     struct zeta_command_list *list;
     struct zeta_recording *recording;
     struct zeta_submission *submission; /**< of an immediate list */
+    struct zeta_kernel *kernel;         /**< of a single launch, for mutable lists */
+    bool no_wait;                       /**< also if the queue is synchronous */
     uint32_t first_command;
     uint32_t first_pin;
 };
@@ -70,10 +77,50 @@ ze_result_t zeta_append_events(struct zeta_append *append, struct zeta_plugin_co
 /** Ends an append: takes it back if result is an error, submits it if the list is immediate. */
 ze_result_t zeta_append_end(struct zeta_append *append, ze_result_t result);
 
+/** The form in which a command names an event. Errors: INVALID_ARGUMENT as above. Pins it. */
+ze_result_t zeta_append_event(struct zeta_append *append, ze_event_handle_t handle, bool signals,
+                              struct zeta_plugin_event **out_event);
+
+/** INVALID_ARGUMENT, with a sentence, unless the list may signal or wait for the event. */
+ze_result_t zeta_list_check_event(const struct zeta_command_list *list,
+                                  const struct zeta_event *event, bool signals);
+
+/**
+ * Whether the kernel can be launched with so many groups. cooperative: group size and arguments of
+ * a launch whose groups all have to run at the same time, NULL for others.
+ * Errors: INVALID_GLOBAL_WIDTH_DIMENSION, INVALID_ARGUMENT.
+ */
+ze_result_t zeta_launch_check_counts(const struct zeta_kernel *kernel,
+                                     const ze_group_count_t *counts,
+                                     const struct zeta_plugin_launch *cooperative);
+
+/** Waits a little until nothing runs the list. Errors: HANDLE_OBJECT_IN_USE. */
+ze_result_t zeta_list_check_idle(struct zeta_command_list *list);
+
+/**
+ * UNSUPPORTED_FEATURE if a chain holds any struct: additional parameters change what a call means,
+ * so one that we do not know is an error.
+ */
+ze_result_t zeta_append_refuse_parameters(const void *next);
+
 /** Appends one command that is nothing but its type, waits and signal. */
 ze_result_t zeta_append_simple(struct zeta_command_list *list, uint32_t type,
                                ze_event_handle_t signal, uint32_t wait_count,
                                ze_event_handle_t *waits);
+
+/** The same for a barrier on an immediate list, without waiting for it in any mode. */
+ze_result_t zeta_append_simple_only(struct zeta_command_list *list, ze_event_handle_t signal,
+                                    uint32_t wait_count, ze_event_handle_t *waits);
+
+/**
+ * An empty, open list for a queue group of a device. Errors: INVALID_ARGUMENT when the group or the
+ * device is none of the context; OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_list_create(struct zeta_context *context, struct zeta_device *device,
+                             uint32_t ordinal, struct zeta_command_list **out_list);
+
+/** Drops a list that nobody has seen yet; gives result. */
+ze_result_t zeta_list_drop(struct zeta_command_list *list, ze_result_t result);
 
 /** INVALID_ARGUMENT, with a sentence, if the list is closed. */
 ze_result_t zeta_list_check_open(const struct zeta_command_list *list);

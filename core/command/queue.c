@@ -146,9 +146,7 @@ static bool is_stuck_locked(const struct zeta_queue *queue)
                 (const void *)((const char *)s->commands.data + i * s->commands.stride);
 
             for (uint64_t w = 0; w < command->wait_count; w++) {
-                struct zeta_event *event = (struct zeta_event *)command->wait_events[w];
-
-                if (atomic_load(&event->signal.state) == ZETA_SIGNAL_LOST)
+                if (zeta_plugin_event_is_lost(command->wait_events[w]))
                     return true;
             }
         }

@@ -24,6 +24,7 @@ struct zeta_backend;
 struct zeta_command_list;
 struct zeta_context;
 struct zeta_device;
+struct zeta_fence;
 struct zeta_queue;
 
 /** Commands on their way. Made by zeta_submission_create(), owned by the queue once submitted. */
@@ -99,6 +100,24 @@ void zeta_submission_destroy(struct zeta_submission *submission);
  * on, also on failure. Any thread.
  */
 ze_result_t zeta_queue_submit(struct zeta_queue *queue, struct zeta_submission *submission);
+
+/** The same without waiting; zeta_queue_submitted() waits where the queue is synchronous. */
+ze_result_t zeta_queue_submit_only(struct zeta_queue *queue, struct zeta_submission *submission);
+ze_result_t zeta_queue_submitted(struct zeta_queue *queue);
+
+/**
+ * Whether the queue can execute a list: a regular one, closed, of its queue group and device.
+ * Errors: INVALID_COMMAND_LIST_TYPE, INVALID_ARGUMENT; index is its position, for the sentence.
+ */
+ze_result_t zeta_queue_check_list(const struct zeta_queue *queue,
+                                  const struct zeta_command_list *list, uint32_t index);
+
+/**
+ * Submits the commands of a list without waiting. fence: to signal at their end, or NULL.
+ * Errors: as zeta_queue_submit(); INVALID_NULL_HANDLE for a list that was just destroyed.
+ */
+ze_result_t zeta_queue_submit_list(struct zeta_queue *queue, struct zeta_command_list *list,
+                                   struct zeta_fence *fence);
 
 /** Releases submissions that have ended. Calls the backend, so no lock may be held. */
 void zeta_queue_release_finished(struct zeta_queue *queue);

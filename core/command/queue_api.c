@@ -55,48 +55,6 @@ ze_result_t ZE_APICALL impl_zeCommandQueueDestroy(ze_command_queue_handle_t hCom
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t check_list(const struct zeta_queue *queue, const struct zeta_command_list *list,
-                              uint32_t index)
-{
-    const struct zeta_device *device = queue->device;
-
-    if (list->queue)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
-                          "phCommandLists[%u] is an immediate command list, which runs on its own",
-                          index);
-    if (list->ordinal != queue->desc.ordinal)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
-                          "phCommandLists[%u] is for queue group %u, the queue is of group %u",
-                          index, list->ordinal, queue->desc.ordinal);
-    if (!list->closed)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "phCommandLists[%u] is not closed; call zeCommandListClose first", index);
-    if (list->device != device && list->device != device->parent && list->device->parent != device)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "phCommandLists[%u] was created for %s, the queue is of %s", index,
-                          list->device->name, device->name);
-    return ZE_RESULT_SUCCESS;
-}
-
-static ze_result_t submit_list(struct zeta_queue *queue, struct zeta_command_list *list,
-                               struct zeta_fence *fence)
-{
-    struct zeta_submission *submission = zeta_submission_create();
-
-    if (!submission)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a submission");
-    if (zeta_object_pin(list, ZETA_KIND_COMMAND_LIST))
-        submission->list = list;
-    if (fence && zeta_object_pin(fence, ZETA_KIND_FENCE))
-        submission->fence = fence;
-    if (!submission->list || submission->fence != fence) {
-        zeta_submission_destroy(submission);
-        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-                          "a command list or fence was destroyed while it was submitted");
-    }
-    return zeta_queue_submit(queue, submission);
-}
-
 ze_result_t ZE_APICALL impl_zeCommandQueueExecuteCommandLists(
     ze_command_queue_handle_t hCommandQueue, uint32_t numCommandLists,
     ze_command_list_handle_t *phCommandLists, ze_fence_handle_t hFence)
@@ -108,8 +66,8 @@ ze_result_t ZE_APICALL impl_zeCommandQueueExecuteCommandLists(
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the fence was created for another command queue");
     for (uint32_t i = 0; i < numCommandLists; i++) {
-        ze_result_t result =
-            check_list(owner->queue, (const struct zeta_command_list *)phCommandLists[i], i);
+        ze_result_t result = zeta_queue_check_list(
+            owner->queue, (const struct zeta_command_list *)phCommandLists[i], i);
 
         if (result != ZE_RESULT_SUCCESS)
             return result;
@@ -119,8 +77,10 @@ ze_result_t ZE_APICALL impl_zeCommandQueueExecuteCommandLists(
                                    "zeCommandQueueExecuteCommandLists", "hCommandQueue");
     ze_result_t result = ZE_RESULT_SUCCESS;
     for (uint32_t i = 0; i < numCommandLists && result == ZE_RESULT_SUCCESS; i++)
-        result = submit_list(owner->queue, (struct zeta_command_list *)phCommandLists[i],
-                             i + 1 == numCommandLists ? fence : NULL);
+        result = zeta_queue_submit_list(owner->queue, (struct zeta_command_list *)phCommandLists[i],
+                                        i + 1 == numCommandLists ? fence : NULL);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_queue_submitted(owner->queue);
     zeta_object_unpin(owner);
     return result;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/command/times_query.h"
 #include "core/util/error.h"
 
 static ze_result_t no_memory(void)
@@ -72,6 +73,85 @@ ze_result_t zeta_recording_pin(struct zeta_recording *recording, void *object, e
                           zeta_kind_name(kind));
     pins[recording->pin_count++] = object;
     return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_recording_add_all(struct zeta_recording *recording,
+                                   const struct zeta_recording *source)
+{
+    size_t count = (size_t)recording->count + source->count;
+    struct zeta_plugin_command *commands = recording->commands;
+
+    if (count > UINT32_MAX)
+        return no_memory();
+    if (count > recording->capacity) {
+        commands = realloc(commands, count * sizeof(*commands));
+        if (!commands)
+            return no_memory();
+        recording->commands = commands;
+        recording->capacity = (uint32_t)count;
+    }
+    if (source->count > 0)
+        memcpy(commands + recording->count, source->commands, source->count * sizeof(*commands));
+    recording->count = (uint32_t)count;
+    recording->tracked |= source->tracked;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Points what a copied command refers to into the copy. */
+static void move_command(struct zeta_plugin_command *command, const struct zeta_arena *from,
+                         const struct zeta_arena *to)
+{
+    struct zeta_plugin_launch *launch = &command->u.launch;
+
+    command->wait_events = zeta_arena_moved(from, to, command->wait_events);
+    switch (command->type) {
+    case ZETA_PLUGIN_COMMAND_LAUNCH:
+        launch->arguments = zeta_arena_moved(from, to, launch->arguments);
+        launch->indirect_counts = zeta_arena_moved(from, to, launch->indirect_counts);
+        break;
+    case ZETA_PLUGIN_COMMAND_FILL:
+        command->u.fill.pattern = zeta_arena_moved(from, to, command->u.fill.pattern);
+        break;
+    case ZETA_PLUGIN_COMMAND_CALL:
+        command->u.call.context = zeta_arena_moved(from, to, command->u.call.context);
+        if (zeta_times_query_is(command))
+            zeta_times_query_move(command, from, to);
+        break;
+    default:
+        break;
+    }
+}
+
+static ze_result_t clone_pins(const struct zeta_recording *source, struct zeta_recording *copy)
+{
+    if (source->pin_count == 0)
+        return ZE_RESULT_SUCCESS;
+    copy->pins = malloc(source->pin_count * sizeof(*copy->pins));
+    if (!copy->pins)
+        return no_memory();
+    copy->pin_capacity = source->pin_count;
+    for (; copy->pin_count < source->pin_count; copy->pin_count++) {
+        copy->pins[copy->pin_count] = source->pins[copy->pin_count];
+        zeta_object_pin_more(copy->pins[copy->pin_count]);
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_recording_clone(const struct zeta_recording *source,
+                                 struct zeta_recording *out_copy)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (!zeta_arena_clone(&source->arena, &out_copy->arena))
+        return no_memory();
+    result = zeta_recording_add_all(out_copy, source);
+    for (uint32_t i = 0; i < out_copy->count; i++)
+        move_command(&out_copy->commands[i], &source->arena, &out_copy->arena);
+    if (result == ZE_RESULT_SUCCESS)
+        result = clone_pins(source, out_copy);
+    if (result != ZE_RESULT_SUCCESS)
+        zeta_recording_clear(out_copy);
+    return result;
 }
 
 void zeta_recording_rewind(struct zeta_recording *recording, uint32_t count, uint32_t pin_count)

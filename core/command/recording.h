@@ -5,6 +5,7 @@
 #ifndef ZETA_CORE_COMMAND_RECORDING_H
 #define ZETA_CORE_COMMAND_RECORDING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,7 +21,8 @@ struct zeta_recording {
     struct zeta_plugin_command *commands;
     uint32_t count;
     uint32_t capacity;
-    void **pins; /**< pinned objects */
+    bool tracked; /**< names events about which something is decided at submission (track.h) */
+    void **pins;  /**< pinned objects */
     uint32_t pin_count;
     uint32_t pin_capacity;
 };
@@ -44,6 +46,17 @@ ze_result_t zeta_recording_pin(struct zeta_recording *recording, void *object, e
 
 /** Takes back what was added after the recording had that many commands and pins. */
 void zeta_recording_rewind(struct zeta_recording *recording, uint32_t count, uint32_t pin_count);
+
+/**
+ * Makes an empty recording a copy that shares nothing but pins with the source.
+ * Errors: OUT_OF_HOST_MEMORY. The copy is empty then.
+ */
+ze_result_t zeta_recording_clone(const struct zeta_recording *source,
+                                 struct zeta_recording *out_copy);
+
+/** Adds copies of the commands of another recording, which keeps what they refer to. */
+ze_result_t zeta_recording_add_all(struct zeta_recording *recording,
+                                   const struct zeta_recording *source);
 
 /** Drops all commands and pins and frees the memory; the recording is empty afterwards. */
 void zeta_recording_clear(struct zeta_recording *recording);

@@ -11,19 +11,22 @@
 /* How often a sleeping waiter looks whether its device still works. */
 #define LOOK_PERIOD_NS UINT64_C(50000000)
 
-static void futex_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t timeout_ns)
+static void futex_wait(struct zeta_signal *signal, uint32_t seen, uint64_t timeout_ns)
 {
     struct timespec timeout = zeta_clock_timespec(timeout_ns);
+    int operation = atomic_load(&signal->shared) ? FUTEX_WAIT : FUTEX_WAIT_PRIVATE;
 
     /* Every reason to return early is one to look again, so the result does not matter. */
-    (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, &timeout, NULL, 0);
+    (void)syscall(SYS_futex, &signal->changes, operation, seen, &timeout, NULL, 0);
 }
 
 void zeta_signal_poke(struct zeta_signal *signal)
 {
     atomic_fetch_add(&signal->changes, 1);
     if (atomic_load(&signal->sleepers) > 0)
-        (void)syscall(SYS_futex, &signal->changes, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+        (void)syscall(SYS_futex, &signal->changes,
+                      atomic_load(&signal->shared) ? FUTEX_WAKE : FUTEX_WAKE_PRIVATE, INT_MAX, NULL,
+                      NULL, 0);
 }
 
 void zeta_signal_set(struct zeta_signal *signal, enum zeta_signal_state state)
@@ -66,7 +69,7 @@ ze_result_t zeta_signal_wait(struct zeta_signal *signal, zeta_signal_look_fn loo
         atomic_fetch_add(&signal->sleepers, 1);
         result = look(object);
         if (result == ZE_RESULT_NOT_READY && now_ns < until_ns)
-            futex_wait(&signal->changes, seen, until_ns - now_ns);
+            futex_wait(signal, seen, until_ns - now_ns);
         atomic_fetch_sub(&signal->sleepers, 1);
         if (result == ZE_RESULT_NOT_READY)
             result = look(object);

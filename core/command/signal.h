@@ -26,6 +26,7 @@ struct zeta_signal {
     _Atomic uint32_t state;    /**< enum zeta_signal_state */
     _Atomic uint32_t changes;  /**< counts what waiters may want to look at; the futex word */
     _Atomic uint32_t sleepers; /**< threads in the futex */
+    _Atomic uint32_t shared;   /**< 1: in memory that other processes use too */
 };
 
 /** Sets the state and wakes waiters. */

@@ -6,6 +6,7 @@
 #include "core/command/host_services.h"
 #include "core/command/list.h"
 #include "core/command/queue.h"
+#include "core/command/track.h"
 #include "core/device/device.h"
 #include "core/plugin/host.h"
 #include "core/trace/activity.h"
@@ -42,21 +43,34 @@ void zeta_queue_release_finished(struct zeta_queue *queue)
     }
 }
 
+/* What is decided about events at submission goes into commands of the submission's own. */
+static ze_result_t track(struct zeta_submission *submission, const struct zeta_recording *source)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (!source->tracked)
+        return ZE_RESULT_SUCCESS;
+    if (source != &submission->recording)
+        result = zeta_recording_add_all(&submission->recording, source);
+    return result == ZE_RESULT_SUCCESS ? zeta_track(&submission->recording) : result;
+}
+
 /* The backend gets at least one command, so that a submission of nothing keeps its place. */
 static ze_result_t prepare(struct zeta_submission *submission)
 {
     const struct zeta_recording *source =
         submission->list ? &submission->list->recording : &submission->recording;
+    ze_result_t result = track(submission, source);
 
-    if (source->count == 0) {
+    if (result == ZE_RESULT_SUCCESS && source->count == 0) {
         struct zeta_plugin_command *barrier = NULL;
-        ze_result_t result =
-            zeta_recording_add(&submission->recording, ZETA_PLUGIN_COMMAND_BARRIER, &barrier);
 
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-        source = &submission->recording;
+        result = zeta_recording_add(&submission->recording, ZETA_PLUGIN_COMMAND_BARRIER, &barrier);
     }
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (submission->recording.count > 0)
+        source = &submission->recording;
     submission->commands = (struct zeta_plugin_array){
         .data = source->commands, .count = source->count, .stride = sizeof(*source->commands)};
     return ZE_RESULT_SUCCESS;
@@ -129,21 +143,33 @@ static void watch(struct zeta_queue *queue, struct zeta_submission *submission)
     zeta_trace_activity_watch(&who, &submission->commands, &submission->activity);
 }
 
-ze_result_t zeta_queue_submit(struct zeta_queue *queue, struct zeta_submission *submission)
+ze_result_t zeta_queue_submitted(struct zeta_queue *queue)
 {
-    bool synchronous = queue->desc.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
+    if (queue->desc.mode != ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS)
+        return ZE_RESULT_SUCCESS;
+    return zeta_queue_synchronize(queue, UINT64_MAX);
+}
 
+ze_result_t zeta_queue_submit_only(struct zeta_queue *queue, struct zeta_submission *submission)
+{
     zeta_queue_release_finished(queue);
     ze_result_t result = prepare(submission);
     if (result == ZE_RESULT_SUCCESS) {
         watch(queue, submission);
         result = hand_over(queue, submission);
+        if (result != ZE_RESULT_SUCCESS)
+            zeta_track_abandon(&submission->recording);
     }
-    if (result != ZE_RESULT_SUCCESS) {
+    if (result != ZE_RESULT_SUCCESS)
         zeta_submission_destroy(submission);
-        return result;
-    }
-    return synchronous ? zeta_queue_synchronize(queue, UINT64_MAX) : ZE_RESULT_SUCCESS;
+    return result;
+}
+
+ze_result_t zeta_queue_submit(struct zeta_queue *queue, struct zeta_submission *submission)
+{
+    ze_result_t result = zeta_queue_submit_only(queue, submission);
+
+    return result == ZE_RESULT_SUCCESS ? zeta_queue_submitted(queue) : result;
 }
 
 static const struct zeta_plugin_command *command_at(const struct zeta_submission *submission,
@@ -162,7 +188,7 @@ static void lose_events(const struct zeta_submission *submission)
         struct zeta_plugin_event *event = zeta_trace_activity_event(command->signal_event, NULL);
 
         if (event && command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET)
-            zeta_event_lose((struct zeta_event *)event);
+            zeta_event_lose(event);
     }
 }
 

@@ -152,10 +152,9 @@ static ze_result_t wrong_size(const struct zeta_kernel *kernel, uint32_t index, 
                       kernel->state->name, wanted, given);
 }
 
-static ze_result_t set_local(struct zeta_kernel *kernel, uint32_t index, size_t size,
-                             const void *value)
+static ze_result_t write_local(const struct zeta_kernel *kernel, unsigned char *at, uint32_t index,
+                               size_t size, const void *value)
 {
-    struct zeta_kernel_argument *argument = &kernel->state->arguments[index];
     uint32_t most = kernel->module->device->backend->properties.max_shared_local_bytes;
     uint64_t bytes = size;
 
@@ -169,31 +168,40 @@ static ze_result_t set_local(struct zeta_kernel *kernel, uint32_t index, size_t 
                           "argument %u of kernel \"%s\": local memory of %zu bytes; 1 to %u are "
                           "possible",
                           index, kernel->state->name, size, most);
-    memcpy(kernel->state->block + argument->offset_bytes, &bytes, sizeof(bytes));
-    argument->is_set = true;
+    memcpy(at, &bytes, sizeof(bytes));
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_kernel_write_argument(const struct zeta_kernel *kernel, unsigned char *block,
+                                       uint32_t index, size_t size, const void *value)
+{
+    const struct zeta_kernel_state *state = kernel->state;
+
+    if (index >= state->argument_count)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
+                          "kernel \"%s\" has %u arguments, there is no number %u", state->name,
+                          state->argument_count, index);
+    const struct zeta_kernel_argument *argument = &state->arguments[index];
+    if (argument->kind == ZETA_PLUGIN_ARG_LOCAL)
+        return write_local(kernel, block + argument->offset_bytes, index, size, value);
+    if (size != argument->size_bytes)
+        return wrong_size(kernel, index, size, argument->size_bytes);
+    if (value)
+        memcpy(block + argument->offset_bytes, value, size);
+    else
+        memset(block + argument->offset_bytes, 0, size);
     return ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t set_argument(struct zeta_kernel *kernel, uint32_t index, size_t size,
                                 const void *value)
 {
-    struct zeta_kernel_state *state = kernel->state;
+    ze_result_t result =
+        zeta_kernel_write_argument(kernel, kernel->state->block, index, size, value);
 
-    if (index >= state->argument_count)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
-                          "kernel \"%s\" has %u arguments, there is no number %u", state->name,
-                          state->argument_count, index);
-    struct zeta_kernel_argument *argument = &state->arguments[index];
-    if (argument->kind == ZETA_PLUGIN_ARG_LOCAL)
-        return set_local(kernel, index, size, value);
-    if (size != argument->size_bytes)
-        return wrong_size(kernel, index, size, argument->size_bytes);
-    if (value)
-        memcpy(state->block + argument->offset_bytes, value, size);
-    else
-        memset(state->block + argument->offset_bytes, 0, size);
-    argument->is_set = true;
-    return ZE_RESULT_SUCCESS;
+    if (result == ZE_RESULT_SUCCESS)
+        kernel->state->arguments[index].is_set = true;
+    return result;
 }
 
 ze_result_t zeta_kernel_set_arguments(struct zeta_kernel *kernel, void **arguments)

@@ -1,5 +1,5 @@
 /*
- * What hangs off a kernel object; only for the files of this folder that deal with kernels.
+ * What hangs off a kernel object; only for files that deal with kernels and their launches.
  */
 #ifndef ZETA_CORE_DEVICE_KERNEL_H
 #define ZETA_CORE_DEVICE_KERNEL_H
@@ -42,6 +42,13 @@ void zeta_kernel_state_destroy(struct zeta_kernel_state *state);
 
 /** INVALID_GROUP_SIZE_DIMENSION unless the kernel and its device can run groups of that size. */
 ze_result_t zeta_kernel_check_group_size(const struct zeta_kernel *kernel, const uint32_t size[3]);
+
+/**
+ * Writes the value of an argument into a block of arguments of the kernel, as
+ * zeKernelSetArgumentValue does into the kernel's own. Errors as there; nothing is written then.
+ */
+ze_result_t zeta_kernel_write_argument(const struct zeta_kernel *kernel, unsigned char *block,
+                                       uint32_t index, size_t size, const void *value);
 
 /** Finisher of kernels. */
 void zeta_kernel_finish(void *object);

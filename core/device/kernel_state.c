@@ -111,7 +111,8 @@ ze_result_t zeta_kernel_check_group_size(const struct zeta_kernel *kernel, const
     return ZE_RESULT_SUCCESS;
 }
 
-static uint64_t dynamic_local_bytes(const struct zeta_kernel_state *state)
+static uint64_t dynamic_local_bytes(const struct zeta_kernel_state *state,
+                                    const unsigned char *block)
 {
     uint64_t total = 0;
 
@@ -120,7 +121,7 @@ static uint64_t dynamic_local_bytes(const struct zeta_kernel_state *state)
 
         if (state->arguments[i].kind != ZETA_PLUGIN_ARG_LOCAL)
             continue;
-        memcpy(&bytes, state->block + state->arguments[i].offset_bytes, sizeof(bytes));
+        memcpy(&bytes, block + state->arguments[i].offset_bytes, sizeof(bytes));
         total += bytes;
     }
     return total;
@@ -137,7 +138,7 @@ ze_result_t zeta_kernel_launch_state(const struct zeta_kernel *kernel,
             return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                               "argument %u of kernel \"%s\" was not set", i, state->name);
     }
-    uint64_t local_bytes = state->properties.local_bytes + dynamic_local_bytes(state);
+    uint64_t local_bytes = state->properties.local_bytes + dynamic_local_bytes(state, state->block);
     if (local_bytes > most)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "kernel \"%s\" needs %llu bytes of local memory for a group, the device "
@@ -156,21 +157,43 @@ const char *zeta_kernel_name(const struct zeta_kernel *kernel)
     return kernel->state->name;
 }
 
-uint32_t zeta_kernel_max_cooperative_groups(const struct zeta_kernel *kernel)
+/* What the properties of the device say, where the backend does not know better. */
+static uint64_t computed_groups(const struct zeta_kernel *kernel, const uint32_t size[3],
+                                const void *block)
 {
     const struct zeta_plugin_device_properties *device =
         &kernel->module->device->backend->properties;
     const struct zeta_kernel_state *state = kernel->state;
-    uint64_t items = (uint64_t)state->group_size[0] * state->group_size[1] * state->group_size[2];
+    uint64_t items = (uint64_t)size[0] * size[1] * size[2];
     uint64_t lanes = device->simd_width ? device->simd_width : 1;
     uint64_t threads = (items + lanes - 1) / lanes;
-    uint64_t local_bytes = state->properties.local_bytes + dynamic_local_bytes(state);
-    if (!zeta_device_is_cooperative(kernel->module->device))
-        return 0;
+    uint64_t local_bytes = state->properties.local_bytes + dynamic_local_bytes(state, block);
     /* A group runs inside one subslice, whose threads and local memory its groups share. */
     uint64_t groups = (uint64_t)device->eus_per_subslice * device->threads_per_eu / threads;
 
     if (local_bytes > 0 && device->max_shared_local_bytes / local_bytes < groups)
         groups = device->max_shared_local_bytes / local_bytes;
-    return (uint32_t)(groups * device->slices * device->subslices_per_slice);
+    return groups * device->slices * device->subslices_per_slice;
+}
+
+uint64_t zeta_kernel_resident_groups(const struct zeta_kernel *kernel, const uint32_t size[3],
+                                     const void *block)
+{
+    struct zeta_backend *backend = kernel->module->backend;
+    uint64_t groups = 0;
+
+    if (!zeta_device_is_cooperative(kernel->module->device))
+        return 0;
+    if (backend->compute.kernel_resident_groups(backend->self, kernel->plugin_kernel, size, block,
+                                                &groups) != ZETA_PLUGIN_SUCCESS)
+        groups = computed_groups(kernel, size, block);
+    return groups;
+}
+
+uint32_t zeta_kernel_max_cooperative_groups(const struct zeta_kernel *kernel)
+{
+    const struct zeta_kernel_state *state = kernel->state;
+    uint64_t groups = zeta_kernel_resident_groups(kernel, state->group_size, state->block);
+
+    return groups < UINT32_MAX ? (uint32_t)groups : UINT32_MAX;
 }

@@ -73,6 +73,10 @@ ze_result_t zeta_kernel_set_arguments(struct zeta_kernel *kernel, void **argumen
  */
 uint32_t zeta_kernel_max_cooperative_groups(const struct zeta_kernel *kernel);
 
+/** The same for any group size and block of arguments. */
+uint64_t zeta_kernel_resident_groups(const struct zeta_kernel *kernel, const uint32_t size[3],
+                                     const void *block);
+
 /** Name of a kernel, terminated. */
 const char *zeta_kernel_name(const struct zeta_kernel *kernel);
 

@@ -93,15 +93,14 @@ static ze_result_t check_event(const struct zeta_event *event, const struct zeta
 {
     if (!event)
         return ZE_RESULT_SUCCESS;
-    if ((event->pool->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) == 0 &&
-        (event->wait_scope & ZE_EVENT_SCOPE_FLAG_HOST) == 0)
+    if (!zeta_event_is_host_visible(event))
         return zeta_error(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
                           "the host cannot see the notification event; create its pool with "
                           "ZE_EVENT_POOL_FLAG_HOST_VISIBLE");
-    if (event->pool->context->driver != device->driver)
+    if (event->context->driver != device->driver)
         return zeta_error(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
                           "the notification event belongs to driver %s, device %s to driver %s",
-                          event->pool->context->driver->name, device->backend->id,
+                          event->context->driver->name, device->backend->id,
                           device->driver->name);
     return ZE_RESULT_SUCCESS;
 }

@@ -122,6 +122,15 @@ static uint32_t no_kernel_create(ZETA_UNUSED struct zeta_plugin *self,
     return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
 }
 
+static uint32_t no_kernel_resident_groups(ZETA_UNUSED struct zeta_plugin *self,
+                                          ZETA_UNUSED struct zeta_plugin_kernel *kernel,
+                                          ZETA_UNUSED const uint32_t group_size[3],
+                                          ZETA_UNUSED const void *arguments,
+                                          ZETA_UNUSED uint64_t *out_groups)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
 static void no_kernel_destroy(ZETA_UNUSED struct zeta_plugin *self,
                               ZETA_UNUSED struct zeta_plugin_kernel *kernel)
 {
@@ -282,6 +291,7 @@ const struct zeta_plugin_compute_ops zeta_stub_compute_ops = {
     .physical_import = no_physical_import,
     .memory_adopt = no_range_access,
     .memory_unused = no_memory_unused,
+    .kernel_resident_groups = no_kernel_resident_groups,
 };
 
 /* Nothing to add to the set files of the manifest. */

@@ -64,6 +64,38 @@ char *zeta_arena_copy(struct zeta_arena *arena, const char *text, size_t length)
     return copy;
 }
 
+bool zeta_arena_clone(const struct zeta_arena *arena, struct zeta_arena *out_copy)
+{
+    struct zeta_arena_chunk **link = &out_copy->chunks;
+
+    *out_copy = (struct zeta_arena){.used_bytes = arena->used_bytes};
+    for (const struct zeta_arena_chunk *chunk = arena->chunks; chunk; chunk = chunk->older) {
+        *link = chunk_create(chunk->capacity_bytes);
+        if (!*link) {
+            zeta_arena_finish(out_copy);
+            return false;
+        }
+        memcpy((*link)->data, chunk->data, chunk->capacity_bytes);
+        link = &(*link)->older;
+    }
+    return true;
+}
+
+void *zeta_arena_moved(const struct zeta_arena *arena, const struct zeta_arena *copy,
+                       const void *memory)
+{
+    const struct zeta_arena_chunk *to = copy->chunks;
+
+    for (const struct zeta_arena_chunk *from = arena->chunks; from && to;
+         from = from->older, to = to->older) {
+        uintptr_t offset = (uintptr_t)memory - (uintptr_t)from->data;
+
+        if (offset < from->capacity_bytes)
+            return (void *)((uintptr_t)to->data + offset);
+    }
+    return (void *)(uintptr_t)memory;
+}
+
 void zeta_arena_finish(struct zeta_arena *arena)
 {
     while (arena->chunks) {

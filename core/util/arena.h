@@ -7,6 +7,7 @@
 #ifndef ZETA_CORE_UTIL_ARENA_H
 #define ZETA_CORE_UTIL_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct zeta_arena_chunk;
@@ -31,6 +32,16 @@ void *zeta_arena_array(struct zeta_arena *arena, size_t count, size_t element_by
 
 /** Copies length bytes and adds a terminating zero byte. NULL when memory is exhausted. */
 char *zeta_arena_copy(struct zeta_arena *arena, const char *text, size_t length);
+
+/**
+ * Copies everything of an arena into an empty one; zeta_arena_moved() finds the copies.
+ * False when memory is exhausted; the copy is empty then.
+ */
+bool zeta_arena_clone(const struct zeta_arena *arena, struct zeta_arena *out_copy);
+
+/** Where the copy of memory of the arena is; memory from elsewhere is its own copy. */
+void *zeta_arena_moved(const struct zeta_arena *arena, const struct zeta_arena *copy,
+                       const void *memory);
 
 /** Frees everything that came from the arena and leaves it empty. */
 void zeta_arena_finish(struct zeta_arena *arena);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct zeta_softqueue_pool {
     const struct zeta_plugin_host_ops *ops;
@@ -43,13 +44,17 @@ uint32_t zeta_softqueue_pool_create(const struct zeta_plugin_host_ops *ops,
                                     struct zeta_softqueue_pool **out_pool)
 {
     struct zeta_softqueue_pool *pool = calloc(1, sizeof(*pool));
+    pthread_condattr_t attributes;
 
     if (!pool)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     pool->ops = ops;
     pool->host = host;
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->changed, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&pool->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
     *out_pool = pool;
     return ZETA_PLUGIN_SUCCESS;
 }
@@ -88,18 +93,51 @@ static bool events_ready(const struct zeta_softqueue *queue,
     return true;
 }
 
+/* How long to sleep before looking again although nobody called wake(); UINT64_MAX: no limit. */
+static uint64_t look_ns(const struct zeta_softqueue_pool *pool,
+                        const struct zeta_plugin_command *command)
+{
+    uint64_t shortest = UINT64_MAX;
+
+    if (!ZETA_PLUGIN_HAS(pool->ops, event_look_ns) || !pool->ops->event_look_ns)
+        return shortest;
+    for (uint64_t i = 0; i < command->wait_count; i++) {
+        uint64_t one = pool->ops->event_look_ns(pool->host, command->wait_events[i]);
+
+        shortest = one < shortest ? one : shortest;
+    }
+    return shortest;
+}
+
+static void sleep_locked(struct zeta_softqueue_pool *pool, uint64_t limit_ns)
+{
+    struct timespec until;
+
+    if (limit_ns == UINT64_MAX) {
+        pthread_cond_wait(&pool->changed, &pool->lock);
+        return;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)(limit_ns % 1000000000u);
+    until.tv_sec += (time_t)(limit_ns / 1000000000u) + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&pool->changed, &pool->lock, &until);
+}
+
 /* False when the queue is being destroyed. */
 static bool wait_for_events(struct zeta_softqueue *queue, const struct zeta_plugin_command *command)
 {
     struct zeta_softqueue_pool *pool = queue->pool;
+    uint64_t limit_ns;
 
     if (command->wait_count == 0 || events_ready(queue, command))
         return !atomic_load(&queue->stopping);
 
+    limit_ns = look_ns(pool, command);
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->waiters, 1);
     while (!atomic_load(&queue->stopping) && !events_ready(queue, command))
-        pthread_cond_wait(&pool->changed, &pool->lock);
+        sleep_locked(pool, limit_ns);
     atomic_fetch_sub(&pool->waiters, 1);
     pthread_mutex_unlock(&pool->lock);
     return !atomic_load(&queue->stopping);

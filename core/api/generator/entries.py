@@ -75,8 +75,9 @@ def _array_checks(model, function):
         if not is_handle_array(model, param):
             continue
         kind = model.handle_kind(param.target)
+        hole = f"{param.name}[i] && " if param.holes else ""
         yield (f"    for (uint32_t i = 0; {param.name} && i < {param.count}; i++) {{\n"
-               f"        if (!zeta_object_is({param.name}[i], ZETA_KIND_{kind}))\n"
+               f"        if ({hole}!zeta_object_is({param.name}[i], ZETA_KIND_{kind}))\n"
                f"            return zeta_check_element({param.name}[i], ZETA_KIND_{kind}, "
                f"\"{function.name}\", \"{param.name}\", i);\n    }}\n")
 

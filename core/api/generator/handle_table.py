@@ -52,7 +52,7 @@ def handle_table(model):
                    f"{{\n{setup}"
                    f"    (void)valid;\n    return {function.name}({arguments});\n}}\n")
         rows.append(f"    {{\"{function.name}\", \"{param.name}\", ZETA_KIND_{kind}, "
-                    f"{str(param.optional and not array).lower()}, {str(array).lower()}, "
+                    f"{str(param.holes if array else param.optional).lower()}, {str(array).lower()}, "
                     f"call_{number}}},\n")
     out.append("\nconst struct handle_entry handle_entries[] = {\n" + "".join(rows) +
                f"}};\n\nconst size_t handle_entries_count = {len(rows)};\n")

@@ -96,6 +96,7 @@ class Param:
     mbz: bool = False
     count: str = None
     first: int = 0
+    holes: bool = False
     lenient: str = None
     since: tuple = (1, 0)
     brief: str = ""

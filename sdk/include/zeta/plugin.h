@@ -157,6 +157,14 @@ struct zeta_plugin_host_ops {
      * output of the application (the place where a device's printf goes by definition).
      */
     void (*kernel_output)(struct zeta_plugin_host *host, struct zeta_plugin_string text);
+
+    /**
+     * How long a backend whose command waits for the event may sleep before it asks event_query
+     * again. UINT64_MAX: until wake() is called, as for nearly all events; less for those that
+     * change without the host being told, because another process or a kernel does it. Lock-free.
+     * Absent in older hosts, which have no such events.
+     */
+    uint64_t (*event_look_ns)(struct zeta_plugin_host *host, struct zeta_plugin_event *event);
 };
 
 /* ------------------------------------------------------------------------------------------------
@@ -170,7 +178,9 @@ enum { ZETA_PLUGIN_DEVICE_GPU = 1, ZETA_PLUGIN_DEVICE_CPU = 2 };
 enum {
     ZETA_PLUGIN_DEVICE_INTEGRATED = 1u << 0, /**< shares memory with the host */
     ZETA_PLUGIN_DEVICE_ON_DEMAND_PAGING = 1u << 1,
-    ZETA_PLUGIN_DEVICE_ECC = 1u << 2
+    ZETA_PLUGIN_DEVICE_ECC = 1u << 2,
+    ZETA_PLUGIN_DEVICE_READ_ONLY_ENFORCED = 1u << 3 /**< a kernel that writes to memory mapped
+                                                         read-only faults */
 };
 
 /** Flags of a queue group, numerically those of ze_command_queue_group_property_flag_t. */
@@ -203,7 +213,7 @@ struct zeta_plugin_cache {
     uint64_t struct_size;
     uint64_t size_bytes;
     uint32_t user_controlled; /**< 1 if software can size it */
-    uint32_t reserved;
+    uint32_t line_bytes;      /**< of a cache line, 0: unknown */
 };
 
 /**
@@ -253,6 +263,12 @@ struct zeta_plugin_device_properties {
     struct zeta_plugin_array queue_groups; /**< of struct zeta_plugin_queue_group */
     struct zeta_plugin_array memories;     /**< of struct zeta_plugin_memory */
     struct zeta_plugin_array caches;       /**< of struct zeta_plugin_cache */
+
+    uint32_t ip_version; /**< grows with newer hardware of the same maker, 0: unknown */
+    /** What arithmetic does, numerically ze_device_fp_flags_t; 0: what IEEE 754 demands at least. */
+    uint32_t fp16_flags, fp32_flags, fp64_flags;
+    /** Atomic operations on numbers, numerically ze_device_fp_atomic_ext_flags_t. */
+    uint32_t fp16_atomics, fp32_atomics, fp64_atomics;
 };
 
 /** The device's clock and the host's, read together. */
@@ -627,6 +643,15 @@ struct zeta_plugin_compute_ops {
     /** Bytes of the device's memory that nobody has. Any time. Optional. */
     uint32_t (*memory_unused)(struct zeta_plugin *self, struct zeta_plugin_device *device,
                               uint64_t *out_bytes);
+
+    /**
+     * Number of groups of a kernel that can all be resident at the same time on one queue of its
+     * device, for a group size and an argument block (which holds the sizes of local memory). Any
+     * time. Optional; absent: the host computes it from the properties of the device.
+     */
+    uint32_t (*kernel_resident_groups)(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
+                                       const uint32_t group_size[3], const void *arguments,
+                                       uint64_t *out_groups);
 };
 
 /* ------------------------------------------------------------------------------------------------

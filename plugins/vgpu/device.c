@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cache.h"
 #include "compiler.h"
 #include "plugin.h"
 #include "queue.h"
@@ -14,12 +15,33 @@
 /* The newest SPIR-V that the compiler's translator reads: 1.4. */
 #define SPIRV_VERSION (1u << 16 | 4u)
 
+/* Version 1.0 of the virtual hardware. */
+#define IP_VERSION 0x10000u
+
+/* RV64 floating point with the F and D extensions. */
+#define FP_FLAGS                                                                                   \
+    (FP_DENORMALS | FP_INF_NAN | FP_ROUND_NEAREST | FP_ROUND_ZERO | FP_ROUND_INF | FP_FMA |        \
+     FP_ROUNDED_DIVIDE_SQRT)
+
+/* Numerically ze_device_fp_flags_t, and ze_device_fp_atomic_ext_flags_t. */
+enum {
+    FP_DENORMALS = 1u << 0,
+    FP_INF_NAN = 1u << 1,
+    FP_ROUND_NEAREST = 1u << 2,
+    FP_ROUND_ZERO = 1u << 3,
+    FP_ROUND_INF = 1u << 4,
+    FP_FMA = 1u << 5,
+    FP_ROUNDED_DIVIDE_SQRT = 1u << 6,
+    FP_ATOMIC_GLOBAL_LOAD_STORE = 1u << 0,
+    FP_ATOMIC_LOCAL_LOAD_STORE = 1u << 16
+};
+
 static const uint32_t subgroup_sizes[] = {1};
 
 static const struct zeta_plugin_queue_group queue_groups[ZETA_VGPU_QUEUES_COUNT] = {
     [ZETA_VGPU_QUEUES_COMPUTE] = {sizeof(struct zeta_plugin_queue_group),
                                   ZETA_PLUGIN_QUEUE_COMPUTE | ZETA_PLUGIN_QUEUE_COPY |
-                                      ZETA_PLUGIN_QUEUE_METRICS,
+                                      ZETA_PLUGIN_QUEUE_COOPERATIVE | ZETA_PLUGIN_QUEUE_METRICS,
                                   ZETA_VGPU_COMPUTE_QUEUES, ZETA_VGPU_PATTERN_BYTES},
     [ZETA_VGPU_QUEUES_COPY] = {sizeof(struct zeta_plugin_queue_group), ZETA_PLUGIN_QUEUE_COPY,
                                ZETA_VGPU_COPY_QUEUES, ZETA_VGPU_PATTERN_BYTES},
@@ -73,8 +95,10 @@ void zeta_vgpu_devices_init(struct zeta_vgpu *vgpu)
         device->memory.total_bytes = d->memory_bytes;
         device->caches[0].struct_size = sizeof(device->caches[0]);
         device->caches[0].size_bytes = d->topology.l1_bytes;
+        device->caches[0].line_bytes = 1u << ZETA_VGPU_LINE_BITS;
         device->caches[1].struct_size = sizeof(device->caches[1]);
         device->caches[1].size_bytes = d->topology.l3_bytes;
+        device->caches[1].line_bytes = 1u << ZETA_VGPU_LINE_BITS;
         put_symbols(device);
     }
 }
@@ -128,7 +152,7 @@ static void put_identity(const struct zeta_plugin_device *device,
     p->name = (struct zeta_plugin_string){d->name, strlen(d->name)};
     p->id = (struct zeta_plugin_string){device->id, strlen(device->id)};
     p->type = ZETA_PLUGIN_DEVICE_GPU;
-    p->flags = ZETA_PLUGIN_DEVICE_INTEGRATED;
+    p->flags = ZETA_PLUGIN_DEVICE_INTEGRATED | ZETA_PLUGIN_DEVICE_READ_ONLY_ENFORCED;
     p->parent = device->parent;
     p->tile = device->parent == UINT32_MAX ? 0 : device->first_tile;
     p->vendor_id = d->vendor_id;
@@ -164,6 +188,11 @@ static void put_compute(const struct zeta_plugin_device *device,
         (struct zeta_plugin_array){queue_groups, ZETA_VGPU_QUEUES_COUNT, sizeof(queue_groups[0])};
     p->memories = (struct zeta_plugin_array){&device->memory, 1, sizeof(device->memory)};
     p->caches = (struct zeta_plugin_array){device->caches, 2, sizeof(device->caches[0])};
+    p->ip_version = IP_VERSION;
+    p->fp32_flags = FP_FLAGS;
+    p->fp64_flags = FP_FLAGS;
+    p->fp32_atomics = FP_ATOMIC_GLOBAL_LOAD_STORE | FP_ATOMIC_LOCAL_LOAD_STORE;
+    p->fp64_atomics = FP_ATOMIC_GLOBAL_LOAD_STORE | FP_ATOMIC_LOCAL_LOAD_STORE;
 }
 
 uint32_t zeta_vgpu_device_properties(struct zeta_plugin *self, struct zeta_plugin_device *device,

@@ -351,6 +351,44 @@ static uint64_t round_up(uint64_t value)
     return (value + LOCAL_ALIGNMENT - 1) / LOCAL_ALIGNMENT * LOCAL_ALIGNMENT;
 }
 
+uint64_t zeta_vgpu_group_slm_bytes(const struct zeta_vgpu_kernel *kernel,
+                                   const uint32_t *local_bytes)
+{
+    uint64_t used = round_up(kernel->slm_bytes);
+
+    for (uint32_t i = 0; local_bytes && i < kernel->argument_count; i++) {
+        if (kernel->arguments[i].kind == ZETA_VGPU_ARGUMENT_LOCAL)
+            used += round_up(local_bytes[i]);
+    }
+    return used;
+}
+
+uint64_t zeta_vgpu_topology_resident_groups(const struct zeta_vgpu_topology *topology,
+                                            uint64_t group_items, uint64_t group_slm_bytes)
+{
+    uint64_t groups = zeta_vgpu_topology_group_limit(topology) / group_items;
+
+    if (group_slm_bytes > 0 && topology->slm_bytes / group_slm_bytes < groups)
+        groups = topology->slm_bytes / group_slm_bytes;
+    return groups * zeta_vgpu_topology_subslices(topology);
+}
+
+/* Groups go to the subslices in turn, so as many as fit in all are resident at once. */
+static bool check_resident(const struct zeta_vgpu_engine *engine,
+                           const struct zeta_vgpu_launch *launch, uint64_t groups, uint64_t items,
+                           struct zeta_vgpu_message *message)
+{
+    uint64_t most = zeta_vgpu_topology_resident_groups(&engine->config.topology, items,
+                                                       engine->group_slm_bytes);
+
+    if (!launch->cooperative || groups <= most)
+        return true;
+    return explain(message,
+                   "kernel %s: %" PRIu64 " groups of a cooperative launch cannot run at the same "
+                   "time, at most %" PRIu64 " can",
+                   launch->kernel->name, groups, most);
+}
+
 /*
  * Copies the arguments to where kernels read them, and gives each local pointer its part of the
  * window, behind the static variables.
@@ -398,6 +436,8 @@ static bool prepare(struct zeta_vgpu_engine *engine, const struct zeta_vgpu_laun
     engine->fault = fault;
     engine->group_total = (uint64_t)count[0] * count[1] * count[2];
     engine->group_items = size[0] * size[1] * size[2];
+    if (!check_resident(engine, launch, engine->group_total, engine->group_items, &fault->message))
+        return false;
     engine->work_dimensions = 1;
     for (uint32_t d = 1; d < 3; d++) {
         if (count[d] > 1 || size[d] > 1)

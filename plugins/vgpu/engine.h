@@ -326,7 +326,29 @@ struct zeta_vgpu_launch {
     uint64_t global_offset[3];
     /** Becomes true when the launch shall stop at the next slice; may be NULL. */
     const atomic_bool *interrupt;
+    /**
+     * All groups are resident from the begin to the end, so they may wait for each other. More than
+     * zeta_vgpu_topology_resident_groups() are refused.
+     */
+    bool cooperative;
 };
+
+/**
+ * Number of groups that a tile of this shape holds at the same time.
+ *
+ * @group_items      work-items of a group; 1 up to the group limit
+ * @group_slm_bytes  shared local memory of a group, as zeta_vgpu_group_slm_bytes() gives it
+ */
+uint64_t zeta_vgpu_topology_resident_groups(const struct zeta_vgpu_topology *topology,
+                                            uint64_t group_items, uint64_t group_slm_bytes);
+
+/**
+ * Shared local memory that a group of a kernel takes, each part rounded to where the next begins.
+ *
+ * @local_bytes  one size per argument, used for those of kind LOCAL; NULL when there are none
+ */
+uint64_t zeta_vgpu_group_slm_bytes(const struct zeta_vgpu_kernel *kernel,
+                                   const uint32_t *local_bytes);
 
 /**
  * Runs a kernel to its end.

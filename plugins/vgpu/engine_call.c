@@ -69,7 +69,7 @@ static double math64(enum vgpu_math function, double a, double b)
     case VGPU_MATH_POW:
         return pow(a, b);
     case VGPU_MATH_CBRT:
-        return cbrt(a);
+        return (double)cbrtl(a); /* that of the host for double is off by more than 2 places */
     case VGPU_MATH_HYPOT:
         return hypot(a, b);
     case VGPU_MATH_FMOD:

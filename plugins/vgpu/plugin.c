@@ -313,6 +313,7 @@ static const struct zeta_plugin_compute_ops compute_ops = {
     .kernel_create = zeta_vgpu_kernel_create,
     .kernel_destroy = zeta_vgpu_kernel_destroy,
     .kernel_properties = zeta_vgpu_kernel_properties,
+    .kernel_resident_groups = zeta_vgpu_kernel_resident_groups,
     .queue_create = zeta_vgpu_queue_create,
     .queue_destroy = zeta_vgpu_queue_destroy,
     .submit = zeta_vgpu_queue_submit,

@@ -14,6 +14,7 @@ struct zeta_plugin_queue {
     struct zeta_softqueue *queue;
     uint32_t ordinal;
     uint32_t context;               /* id in reports */
+    enum zeta_vgpu_rank rank;       /* whose turn comes first */
     atomic_bool interrupt;          /* set once, when the queue is destroyed */
     struct zeta_plugin_queue *next; /* in the list of the device */
 
@@ -83,6 +84,25 @@ static uint32_t *local_sizes(const struct zeta_plugin_kernel *kernel, const void
     return sizes;
 }
 
+uint32_t zeta_vgpu_kernel_resident_groups(struct zeta_plugin *self,
+                                          struct zeta_plugin_kernel *kernel,
+                                          const uint32_t group_size[3], const void *arguments,
+                                          uint64_t *out_groups)
+{
+    const uint64_t items = (uint64_t)group_size[0] * group_size[1] * group_size[2];
+    uint32_t *locals = local_sizes(kernel, arguments);
+
+    if (!locals)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    *out_groups =
+        items == 0
+            ? 0
+            : zeta_vgpu_topology_resident_groups(&self->vgpu->description.topology, items,
+                                                 zeta_vgpu_group_slm_bytes(kernel->kernel, locals));
+    free(locals);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
 /* True when the launch reached the number at which the device shall fail. */
 static bool fails_on_purpose(const struct zeta_plugin_queue *queue)
 {
@@ -100,6 +120,7 @@ static uint32_t execute_launch(struct zeta_plugin_queue *queue,
         .kernel = from->kernel->kernel,
         .arguments = from->arguments,
         .interrupt = &queue->interrupt,
+        .cooperative = (command->flags & ZETA_PLUGIN_COMMAND_COOPERATIVE) != 0,
     };
     struct zeta_vgpu_fault fault = {.reason = ZETA_VGPU_FAULT_NONE};
     enum zeta_vgpu_result result = ZETA_VGPU_OK;
@@ -126,7 +147,7 @@ static uint32_t execute_launch(struct zeta_plugin_queue *queue,
     if (!locals)
         return conclude(queue, ZETA_VGPU_OUT_OF_MEMORY, "");
     launch.local_bytes = locals;
-    result = zeta_vgpu_tile_launch(queue->tile, &launch, queue->context, &fault);
+    result = zeta_vgpu_tile_launch(queue->tile, &launch, queue->context, queue->rank, &fault);
     free(locals);
     return conclude(queue, result, fault.message.text);
 }
@@ -213,6 +234,19 @@ static uint32_t check_desc(const struct zeta_plugin *self,
     return ZETA_PLUGIN_SUCCESS;
 }
 
+/* From the numbers of ze_command_queue_priority_t. */
+static enum zeta_vgpu_rank rank_of(uint32_t priority)
+{
+    switch (priority) {
+    case 1:
+        return ZETA_VGPU_RANK_LOW;
+    case 2:
+        return ZETA_VGPU_RANK_HIGH;
+    default:
+        return ZETA_VGPU_RANK_NORMAL;
+    }
+}
+
 uint32_t zeta_vgpu_queue_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
                                 const struct zeta_plugin_queue_desc *desc,
                                 struct zeta_plugin_queue **out_queue)
@@ -234,6 +268,7 @@ uint32_t zeta_vgpu_queue_create(struct zeta_plugin *self, struct zeta_plugin_dev
     queue->vgpu = vgpu;
     queue->tile = tile;
     queue->ordinal = desc->ordinal;
+    queue->rank = rank_of(desc->priority);
     /* Ids are never 0 and tell processes apart by their slot. */
     queue->context = zeta_vgpu_instance_slot(atomic_load(&vgpu->instance)) << 16 |
                      (atomic_fetch_add(&vgpu->queues_made, 1) & 0xffff);

@@ -28,6 +28,10 @@ void zeta_vgpu_queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue 
 uint32_t zeta_vgpu_queue_submit(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
                                 const struct zeta_plugin_array *commands, void *cookie);
 void zeta_vgpu_queue_wake(struct zeta_plugin *self);
+uint32_t zeta_vgpu_kernel_resident_groups(struct zeta_plugin *self,
+                                          struct zeta_plugin_kernel *kernel,
+                                          const uint32_t group_size[3], const void *arguments,
+                                          uint64_t *out_groups);
 
 /** Destroys the queues that the host left behind; what they had to do ends with DEVICE_LOST. */
 void zeta_vgpu_queues_abandon(struct zeta_vgpu *vgpu);

@@ -157,14 +157,28 @@ static void end_work_locked(struct zeta_vgpu_tile *tile)
     switch_context_locked(tile, 0);
 }
 
+static bool must_wait_locked(const struct zeta_vgpu_tile *tile, enum zeta_vgpu_rank rank)
+{
+    bool wait = tile->launching;
+
+    for (uint32_t better = 0; better < (uint32_t)rank; better++)
+        wait |= tile->waiting[better] > 0;
+    return wait;
+}
+
 /* False when the launch was interrupted before its turn came. */
-static bool take_turn(struct zeta_vgpu_tile *tile, const atomic_bool *interrupt, uint32_t context)
+static bool take_turn(struct zeta_vgpu_tile *tile, const atomic_bool *interrupt, uint32_t context,
+                      enum zeta_vgpu_rank rank)
 {
     bool taken = false;
 
     pthread_mutex_lock(&tile->lock);
-    while (tile->launching && !atomic_load(interrupt))
+    tile->waiting[rank]++;
+    while (must_wait_locked(tile, rank) && !atomic_load(interrupt))
         pthread_cond_wait(&tile->turn, &tile->lock);
+    /* Others may have waited only because this one did. */
+    if (--tile->waiting[rank] == 0 && atomic_load(interrupt))
+        pthread_cond_broadcast(&tile->turn);
     if (!atomic_load(interrupt)) {
         tile->launching = true;
         taken = true;
@@ -185,11 +199,12 @@ static void pass_turn(struct zeta_vgpu_tile *tile)
 
 enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
                                             const struct zeta_vgpu_launch *launch, uint32_t context,
+                                            enum zeta_vgpu_rank rank,
                                             struct zeta_vgpu_fault *out_fault)
 {
     enum zeta_vgpu_result result;
 
-    if (!take_turn(tile, launch->interrupt, context))
+    if (!take_turn(tile, launch->interrupt, context, rank))
         return ZETA_VGPU_INTERRUPTED;
     result = zeta_vgpu_engine_launch(tile->engine, launch, out_fault);
     pass_turn(tile);

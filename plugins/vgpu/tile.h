@@ -17,6 +17,14 @@
 struct zeta_vgpu;
 struct zeta_plugin_stream;
 
+/** Whose launch comes first when several wait; among equals nobody is promised anything. */
+enum zeta_vgpu_rank {
+    ZETA_VGPU_RANK_HIGH,
+    ZETA_VGPU_RANK_NORMAL,
+    ZETA_VGPU_RANK_LOW,
+    ZETA_VGPU_RANK_COUNT
+};
+
 struct zeta_vgpu_tile {
     struct zeta_vgpu *vgpu;
     uint32_t index;
@@ -26,7 +34,8 @@ struct zeta_vgpu_tile {
     pthread_cond_t turn;  /**< launches wait here for each other */
     struct zeta_vgpu_engine *engine; /**< NULL before the first queue */
     bool launching;
-    uint32_t busy_depth; /**< commands that run now */
+    uint32_t waiting[ZETA_VGPU_RANK_COUNT]; /**< launches that wait for their turn */
+    uint32_t busy_depth;                    /**< commands that run now */
     struct zeta_vgpu_activity activity;
     uint64_t copied[ZETA_VGPU_COUNTER_COUNT]; /**< counters of the copy engine */
 
@@ -55,9 +64,11 @@ uint32_t zeta_vgpu_tile_prepare(struct zeta_vgpu_tile *tile);
  * interrupted too.
  *
  * @context  id of the queue for the counters
+ * @rank     a launch waits while one of a better rank does
  */
 enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
                                             const struct zeta_vgpu_launch *launch, uint32_t context,
+                                            enum zeta_vgpu_rank rank,
                                             struct zeta_vgpu_fault *out_fault);
 
 /** Wakes launches that wait for their turn, so that they see their interrupt flag. */

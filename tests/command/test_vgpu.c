@@ -346,36 +346,201 @@ static void launch__of_more_groups_than_can_be_counted__says_so(void **state)
     assert_success(zeMemFree(f->context, target));
 }
 
-static void cooperative__no_queue_group_offers_it__is_refused(void **state)
+/* Every group waits for all others, so this ends only if all of them run at the same time. */
+static void cooperative__as_many_groups_as_suggested__run_at_the_same_time(void **state)
+{
+    const struct fixture *f = *state;
+    ze_kernel_handle_t meet = create_kernel(f, "meet");
+    ze_command_list_handle_t list = create_list(f, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    const uint32_t size = 64;
+    uint32_t *arrived = allocate(f, 64);
+    uint32_t most = 0;
+
+    assert_success(zeKernelSetGroupSize(meet, size, 1, 1));
+    assert_success(zeKernelSuggestMaxCooperativeGroupCount(meet, &most));
+    assert_int_equal(most, 4 * 512 / size);
+    uint32_t *seen = allocate(f, (size_t)most * size * sizeof(*seen));
+    const ze_group_count_t groups = {most, 1, 1};
+    assert_success(zeKernelSetArgumentValue(meet, 0, sizeof(arrived), &arrived));
+    assert_success(zeKernelSetArgumentValue(meet, 1, sizeof(seen), &seen));
+    assert_success(zeCommandListAppendLaunchCooperativeKernel(list, meet, &groups, NULL, 0, NULL));
+    assert_int_equal(*arrived, most);
+    for (uint32_t i = 0; i < most * size; i++)
+        assert_int_equal(seen[i], most);
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeKernelDestroy(meet));
+    assert_success(zeMemFree(f->context, seen));
+    assert_success(zeMemFree(f->context, arrived));
+}
+
+static void cooperative__too_many_groups_or_another_group__is_refused(void **state)
 {
     const struct fixture *f = *state;
     ze_command_list_append_launch_kernel_param_cooperative_desc_t parameter = {
         .stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_APPEND_PARAM_COOPERATIVE_DESC, .isCooperative = 1};
-    ze_command_queue_group_properties_t queues[8];
-    ze_kernel_handle_t ids = create_kernel(f, "ids");
+    const ze_command_queue_desc_t copies = {.ordinal = 1};
+    ze_kernel_handle_t reverse = create_kernel(f, "reverse");
     ze_command_list_handle_t list = create_list(f, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
-    const ze_group_count_t groups = {1, 1, 1};
-    uint32_t *target = allocate(f, 64);
+    ze_command_list_handle_t copy_list = NULL;
+    ze_group_count_t groups = {1, 1, 1};
+    uint32_t *target = allocate(f, 4096);
     const char *sentence = "";
-    uint32_t count = 8;
-    uint32_t most = 1;
+    uint32_t most = 0;
 
-    assert_success(zeDeviceGetCommandQueueGroupProperties(f->device, &count, queues));
-    for (uint32_t i = 0; i < count; i++)
-        assert_false(queues[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS);
-    assert_success(zeKernelSetGroupSize(ids, 4, 1, 1));
-    assert_success(zeKernelSetArgumentValue(ids, 0, sizeof(target), &target));
-    assert_success(zeKernelSuggestMaxCooperativeGroupCount(ids, &most));
-    assert_int_equal(most, 0);
-    assert_int_equal(zeCommandListAppendLaunchCooperativeKernel(list, ids, &groups, NULL, 0, NULL),
-                     ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    /* Local memory decides: 64 KiB of a subslice hold five groups of 12 KiB, with 4 subslices. */
+    assert_success(zeKernelSetGroupSize(reverse, 16, 1, 1));
+    assert_success(zeKernelSetArgumentValue(reverse, 0, sizeof(target), &target));
+    assert_success(zeKernelSetArgumentValue(reverse, 1, 12 * 1024, NULL));
+    assert_success(zeKernelSuggestMaxCooperativeGroupCount(reverse, &most));
+    assert_int_equal(most, 20);
+    /* What is not a multiple of what the device hands out takes more. */
+    assert_success(zeKernelSetArgumentValue(reverse, 1, 13 * 1024 + 1, NULL));
+    assert_success(zeKernelSuggestMaxCooperativeGroupCount(reverse, &most));
+    assert_int_equal(most, 16);
+    groups.groupCountX = most + 1;
+    assert_int_equal(
+        zeCommandListAppendLaunchCooperativeKernel(list, reverse, &groups, NULL, 0, NULL),
+        ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_success(zeDriverGetLastErrorDescription(f->driver, &sentence));
-    assert_non_null(strstr(sentence, "cooperative"));
-    assert_int_equal(zeCommandListAppendLaunchKernelWithParameters(list, ids, &groups, &parameter,
-                                                                   NULL, 0, NULL),
-                     ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    assert_non_null(strstr(sentence, "at most 16"));
+    assert_int_equal(zeCommandListAppendLaunchKernelWithParameters(list, reverse, &groups,
+                                                                   &parameter, NULL, 0, NULL),
+                     ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    groups.groupCountX = most;
+    assert_success(zeCommandListAppendLaunchKernelWithParameters(list, reverse, &groups, &parameter,
+                                                                 NULL, 0, NULL));
+    groups.groupCountX = 1;
+    assert_success(zeCommandListCreateImmediate(f->context, f->device, &copies, &copy_list));
+    assert_int_equal(
+        zeCommandListAppendLaunchCooperativeKernel(copy_list, reverse, &groups, NULL, 0, NULL),
+        ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE);
+    assert_int_equal(zeCommandListAppendLaunchKernel(copy_list, reverse, &groups, NULL, 0, NULL),
+                     ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE);
+    assert_success(zeCommandListDestroy(copy_list));
     assert_success(zeCommandListDestroy(list));
+    assert_success(zeKernelDestroy(reverse));
+    assert_success(zeMemFree(f->context, target));
+}
+
+/* Copies and fills of every pattern that the copy queues promise, and nothing else. */
+static void copy_queue__fills_and_copies__are_exact(void **state)
+{
+    const struct fixture *f = *state;
+    ze_command_queue_desc_t desc = {.mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+    ze_command_queue_group_properties_t groups[8];
+    ze_command_list_handle_t list = NULL;
+    const size_t bytes = 131072;
+    uint32_t count = 8;
+
+    assert_success(zeDeviceGetCommandQueueGroupProperties(f->device, &count, groups));
+    for (uint32_t i = 0; i < count; i++) {
+        if (groups[i].flags == ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY)
+            desc.ordinal = i;
+    }
+    assert_int_not_equal(desc.ordinal, 0);
+    assert_success(zeCommandListCreateImmediate(f->context, f->device, &desc, &list));
+    unsigned char *target = allocate(f, bytes);
+    unsigned char *pattern = allocate(f, bytes);
+    for (size_t i = 0; i < bytes; i++)
+        pattern[i] = (unsigned char)(i * 7 + i / 251);
+    for (size_t size = 1; size <= groups[desc.ordinal].maxMemoryFillPatternSize; size *= 2) {
+        memset(target, 0xee, bytes);
+        assert_success(
+            zeCommandListAppendMemoryFill(list, target, pattern, size, bytes, NULL, 0, NULL));
+        for (size_t i = 0; i < bytes; i++)
+            assert_int_equal(target[i], pattern[i % size]);
+    }
+    assert_success(zeCommandListAppendMemoryCopy(list, target, pattern, bytes, NULL, 0, NULL));
+    assert_memory_equal(target, pattern, bytes);
+    assert_int_equal(zeCommandListAppendMemoryFill(list, target, pattern, 3, 9, NULL, 0, NULL),
+                     ZE_RESULT_ERROR_INVALID_SIZE);
+    assert_int_equal(
+        zeCommandListAppendMemoryFill(list, target, pattern, 131072, bytes, NULL, 0, NULL),
+        ZE_RESULT_ERROR_INVALID_SIZE);
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeMemFree(f->context, target));
+    assert_success(zeMemFree(f->context, pattern));
+}
+
+/* How many of several launches run is known only on the device, where a kernel counts. */
+static void launches__count_made_by_a_kernel__run_that_many(void **state)
+{
+    const struct fixture *f = *state;
+    ze_command_list_handle_t list = create_list(f, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    ze_kernel_handle_t add = create_kernel(f, "add");
+    ze_kernel_handle_t kernels[3];
+    uint64_t *sums = allocate(f, 3 * sizeof(*sums));
+    uint64_t *run = allocate(f, sizeof(*run));
+    ze_group_count_t *counts = allocate(f, 3 * sizeof(*counts));
+    const ze_group_count_t one = {1, 1, 1};
+    const uint64_t two = 2;
+
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t *sum = &sums[i];
+        const uint64_t value = 1;
+
+        kernels[i] = create_kernel(f, "add");
+        counts[i] = (ze_group_count_t){i + 1, 1, 1};
+        assert_success(zeKernelSetArgumentValue(kernels[i], 0, sizeof(sum), &sum));
+        assert_success(zeKernelSetArgumentValue(kernels[i], 1, sizeof(value), &value));
+    }
+    assert_success(zeKernelSetArgumentValue(add, 0, sizeof(run), &run));
+    assert_success(zeKernelSetArgumentValue(add, 1, sizeof(two), &two));
+    assert_success(zeCommandListAppendLaunchKernel(list, add, &one, NULL, 0, NULL));
+    assert_success(zeCommandListAppendLaunchMultipleKernelsIndirect(
+        list, 3, kernels, (const uint32_t *)(const void *)run, counts, NULL, 0, NULL));
+    assert_int_equal(sums[0], 1);
+    assert_int_equal(sums[1], 2);
+    assert_int_equal(sums[2], 0);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_success(zeKernelDestroy(kernels[i]));
+    assert_success(zeKernelDestroy(add));
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeMemFree(f->context, sums));
+    assert_success(zeMemFree(f->context, run));
+    assert_success(zeMemFree(f->context, counts));
+}
+
+/* A kernel on another queue spins on the counter of an event until the work before it is done. */
+static void counter__device_address__is_seen_by_a_kernel(void **state)
+{
+    const struct fixture *f = *state;
+    const ze_event_counter_based_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_DESC,
+                                                .flags = ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE};
+    const ze_command_queue_desc_t in_order = {.flags = ZE_COMMAND_QUEUE_FLAG_IN_ORDER};
+    ze_command_list_handle_t first = NULL;
+    ze_command_list_handle_t second = NULL;
+    ze_kernel_handle_t await = create_kernel(f, "await");
+    ze_kernel_handle_t ids = create_kernel(f, "ids");
+    const ze_group_count_t one = {1, 1, 1};
+    uint64_t *seen = allocate(f, sizeof(*seen));
+    uint32_t *target = allocate(f, 64);
+    ze_event_handle_t event = NULL;
+    uint64_t value = 0;
+    uint64_t address = 0;
+
+    assert_success(zeEventCounterBasedCreate(f->context, f->device, &desc, &event));
+    assert_success(zeCommandListCreateImmediate(f->context, f->device, &in_order, &first));
+    assert_success(zeCommandListCreateImmediate(f->context, f->device, &in_order, &second));
+    assert_success(zeKernelSetArgumentValue(ids, 0, sizeof(target), &target));
+    for (uint64_t round = 1; round <= 20; round++) {
+        assert_success(zeCommandListAppendLaunchKernel(first, ids, &one, event, 0, NULL));
+        assert_success(zeEventCounterBasedGetDeviceAddress(event, &value, &address));
+        assert_int_equal(value, round);
+        assert_success(zeKernelSetArgumentValue(await, 0, sizeof(address), &address));
+        assert_success(zeKernelSetArgumentValue(await, 1, sizeof(value), &value));
+        assert_success(zeKernelSetArgumentValue(await, 2, sizeof(seen), &seen));
+        assert_success(zeEventHostSynchronize(event, UINT64_MAX));
+        assert_success(zeCommandListAppendLaunchKernel(second, await, &one, NULL, 0, NULL));
+        assert_success(zeCommandListHostSynchronize(second, UINT64_MAX));
+        assert_int_equal(*seen, round);
+    }
+    assert_success(zeCommandListDestroy(first));
+    assert_success(zeCommandListDestroy(second));
+    assert_success(zeEventDestroy(event));
+    assert_success(zeKernelDestroy(await));
     assert_success(zeKernelDestroy(ids));
+    assert_success(zeMemFree(f->context, seen));
     assert_success(zeMemFree(f->context, target));
 }
 
@@ -390,7 +555,11 @@ int main(void)
         cmocka_unit_test(clocks__of_device_event_and_command__are_one),
         cmocka_unit_test(wild_store__in_a_kernel__is_a_fault_with_a_way_back),
         cmocka_unit_test(launch__of_more_groups_than_can_be_counted__says_so),
-        cmocka_unit_test(cooperative__no_queue_group_offers_it__is_refused),
+        cmocka_unit_test(cooperative__as_many_groups_as_suggested__run_at_the_same_time),
+        cmocka_unit_test(cooperative__too_many_groups_or_another_group__is_refused),
+        cmocka_unit_test(copy_queue__fills_and_copies__are_exact),
+        cmocka_unit_test(launches__count_made_by_a_kernel__run_that_many),
+        cmocka_unit_test(counter__device_address__is_seen_by_a_kernel),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

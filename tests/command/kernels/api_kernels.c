@@ -39,3 +39,32 @@ void wild(void)
     *(volatile uint32_t *)16 = 1;
 }
 VGPU_KERNEL(wild);
+
+/* Each group arrives and waits until all have: ends only if they run at the same time. */
+void meet(uint32_t *arrived, uint32_t *seen)
+{
+    if (vgpu_local_id(0) == 0) {
+        (void)__atomic_fetch_add(arrived, 1, __ATOMIC_SEQ_CST);
+        while (__atomic_load_n(arrived, __ATOMIC_SEQ_CST) < vgpu_group_count(0))
+            ;
+    }
+    vgpu_barrier();
+    seen[vgpu_global_id(0)] = __atomic_load_n(arrived, __ATOMIC_SEQ_CST);
+}
+VGPU_KERNEL(meet, ARG_GLOBAL, ARG_GLOBAL);
+
+/* Waits until a counter has a value, as work on another queue may make it. */
+void await(const uint64_t *counter, uint64_t value, uint64_t *seen)
+{
+    while (__atomic_load_n(counter, __ATOMIC_SEQ_CST) < value)
+        ;
+    *seen = *counter;
+}
+VGPU_KERNEL(await, ARG_GLOBAL, ARG_VALUE(uint64_t), ARG_GLOBAL);
+
+/* Adds, so that what ran how often can be seen. */
+void add(uint64_t *sum, uint64_t value)
+{
+    (void)__atomic_fetch_add(sum, value, __ATOMIC_SEQ_CST);
+}
+VGPU_KERNEL(add, ARG_GLOBAL, ARG_VALUE(uint64_t));

@@ -1,10 +1,14 @@
 /*
- * Cost of cheap validated calls: directly, and through the installed loader with one driver.
+ * Cost of cheap validated calls, by the way they take: directly, through the installed loader, with
+ * that loader's own parameter checks, and through the stand-in for the newest loader in its modes.
  *
- * The peer figure is the loader with its own parameter checks switched on, measured by running this
- * program again in a child (ZE_ENABLE_VALIDATION_LAYER is read at init).
+ * Each way is a process of its own, because loaders read their variables at init; all of them run
+ * one after the other in one run. Figures are nanoseconds of processor time for each call of a
+ * thread, best of several rounds, so that other users of the machine disturb little. The stand-in
+ * counts calls that it looks at itself (the last two lines), with an atomic addition each.
  */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +20,9 @@
 #include <level_zero/ze_api.h>
 #include <level_zero/zet_api.h>
 
-#define CALLS 2000000u
+#define CALLS 1000000u
 #define ROUNDS 7u
+#define MOST_THREADS 4u
 
 /* The functions that this program calls, found in one library. */
 struct api {
@@ -108,39 +113,136 @@ static struct objects make_objects(const struct api *api)
     return objects;
 }
 
-static double now_ns(void)
+/* What is measured. */
+enum call { EVENT_QUERY, DEVICE_STATUS, GROUP_PROPERTIES, CALL_COUNT };
+
+struct work {
+    const struct api *api;
+    const struct objects *objects;
+    pthread_barrier_t *start;
+    enum call call;
+    double best_ns;
+};
+
+static double processor_ns(void)
 {
     struct timespec time;
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* Best of several rounds, so that other users of the machine disturb little. */
-#define MEASURE(result, statement)                                                                 \
-    do {                                                                                           \
-        (result) = 1e9;                                                                            \
-        for (unsigned round = 0; round < ROUNDS; round++) {                                        \
-            double start = now_ns();                                                               \
-            for (unsigned i = 0; i < CALLS; i++)                                                   \
-                statement;                                                                         \
-            double each = (now_ns() - start) / CALLS;                                              \
-            (result) = each < (result) ? each : (result);                                          \
-        }                                                                                          \
-    } while (0)
-
-static void measure(const char *label, const struct api *api, const struct objects *objects)
+static void call_often(const struct work *work)
 {
-    static zet_metric_group_properties_t properties;
-    double query, status, group;
+    zet_metric_group_properties_t properties;
 
-    MEASURE(query, (void)api->event_query(objects->event));
-    MEASURE(status, (void)api->device_status(objects->device));
-    MEASURE(group, (void)api->group_properties(objects->group, &properties));
-    (void)printf("%-34s zeEventQueryStatus %5.1f ns  zeDeviceGetStatus %5.1f ns  "
-                 "zetMetricGroupGetProperties %5.1f ns\n",
-                 label, query, status, group);
+    switch (work->call) {
+    case EVENT_QUERY:
+        for (unsigned i = 0; i < CALLS; i++)
+            (void)work->api->event_query(work->objects->event);
+        break;
+    case DEVICE_STATUS:
+        for (unsigned i = 0; i < CALLS; i++)
+            (void)work->api->device_status(work->objects->device);
+        break;
+    default:
+        properties = (zet_metric_group_properties_t){0};
+        for (unsigned i = 0; i < CALLS; i++)
+            (void)work->api->group_properties(work->objects->group, &properties);
+    }
+}
+
+static void *measure_thread(void *argument)
+{
+    struct work *work = argument;
+
+    work->best_ns = 1e9;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        double start, each;
+
+        (void)pthread_barrier_wait(work->start);
+        start = processor_ns();
+        call_often(work);
+        each = (processor_ns() - start) / CALLS;
+        work->best_ns = each < work->best_ns ? each : work->best_ns;
+    }
+    return NULL;
+}
+
+/* Mean over the threads, which call at the same time and about the same objects. */
+static double measure(const struct api *api, const struct objects *objects, enum call call,
+                      unsigned threads)
+{
+    pthread_t ids[MOST_THREADS];
+    struct work work[MOST_THREADS];
+    pthread_barrier_t start;
+    double sum = 0;
+
+    (void)pthread_barrier_init(&start, NULL, threads);
+    for (unsigned i = 0; i < threads; i++) {
+        work[i] = (struct work){.api = api, .objects = objects, .start = &start, .call = call};
+        check((ze_result_t)pthread_create(&ids[i], NULL, measure_thread, &work[i]), "a thread");
+    }
+    for (unsigned i = 0; i < threads; i++) {
+        (void)pthread_join(ids[i], NULL);
+        sum += work[i].best_ns;
+    }
+    (void)pthread_barrier_destroy(&start);
+    return sum / threads;
+}
+
+/* One line: every call with 1, 2 and 4 threads. */
+static int measure_way(const char *label, const char *library)
+{
+    struct api api = open_api(library);
+    struct objects objects = make_objects(&api);
+
+    (void)printf("%-36s", label);
+    for (enum call call = 0; call < CALL_COUNT; call++) {
+        (void)printf("   ");
+        for (unsigned threads = 1; threads <= MOST_THREADS; threads *= 2)
+            (void)printf(" %5.1f", measure(&api, &objects, call, threads));
+    }
+    (void)printf("\n");
     (void)fflush(stdout);
+    return 0;
+}
+
+/* A way: label, library, variables. */
+struct way {
+    const char *label;
+    const char *library;
+    const char *variables[6]; /**< name, value, ... */
+};
+
+static const struct way ways[] = {
+    {"directly", ZETA_BUILD_DIR "/lib/libzeta.so.0", {0}},
+    {"through the installed loader", "libze_loader.so.1", {0}},
+    {"  with its parameter checks",
+     "libze_loader.so.1",
+     {"ZE_ENABLE_VALIDATION_LAYER", "1", "ZE_ENABLE_PARAMETER_VALIDATION", "1"}},
+    {"stand-in, one driver", STANDIN, {0}},
+    {"stand-in, by the driver's handle", STANDIN, {"ZE_ENABLE_LOADER_INTERCEPT", "1"}},
+    {"stand-in, handles wrapped",
+     STANDIN,
+     {"ZE_ENABLE_LOADER_INTERCEPT", "1", "ZE_ENABLE_LOADER_DRIVER_DDI_PATH", "0"}},
+};
+
+static int run_way(const struct way *way)
+{
+    pid_t child;
+    int status = 0;
+
+    (void)fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        for (size_t i = 0; i < 6 && way->variables[i]; i += 2)
+            (void)setenv(way->variables[i], way->variables[i + 1], 1);
+        (void)execl("/proc/self/exe", "bench_call", way->label, way->library, (char *)NULL);
+        _exit(127);
+    }
+    (void)waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 static void print_loader_version(void)
@@ -152,45 +254,28 @@ static void print_loader_version(void)
         (void)printf("installed loader: version unknown\n");
 }
 
-static int measure_checked_loader(const char *self)
-{
-    pid_t child = fork();
-    int status = 0;
-
-    if (child == 0) {
-        (void)setenv("ZE_ENABLE_VALIDATION_LAYER", "1", 1);
-        (void)setenv("ZE_ENABLE_PARAMETER_VALIDATION", "1", 1);
-        (void)execl(self, self, "loader with its parameter checks", (char *)NULL);
-        _exit(127);
-    }
-    (void)waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-}
-
 int main(int argc, char **argv)
 {
-    static const char zeta[] = ZETA_BUILD_DIR "/lib/libzeta.so.0";
-    struct api loader, direct;
-    struct objects objects;
+    int status = 0;
 
-    (void)setenv("ZE_ENABLE_ALT_DRIVERS", zeta, 1);
+    (void)setenv("ZE_ENABLE_ALT_DRIVERS", ZETA_BUILD_DIR "/lib/libzeta.so.0", 1);
     (void)setenv("ZET_ENABLE_METRICS", "1", 1);
-    if (argc > 1) {
-        loader = open_api("libze_loader.so.1");
-        objects = make_objects(&loader);
-        measure(argv[1], &loader, &objects);
-        return 0;
-    }
+    if (argc == 3)
+        return measure_way(argv[1], argv[2]);
     print_loader_version();
-    direct = open_api(zeta);
-    objects = make_objects(&direct);
-    measure("directly", &direct, &objects);
-    if (!dlopen("libze_loader.so.1", RTLD_NOW | RTLD_LOCAL)) {
-        (void)printf("no loader installed (package libze1): nothing to compare with\n");
-        return 0;
+    (void)printf("%-36s    %-18s    %-18s    %s\n", "ns for each call", "zeEventQueryStatus",
+                 "zeDeviceGetStatus", "zetMetricGroupGetProperties");
+    (void)printf("%-36s   ", "threads");
+    for (enum call call = 0; call < CALL_COUNT; call++)
+        (void)printf(" %5d %5d %5d   ", 1, 2, 4);
+    (void)printf("\n");
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]) && status == 0; i++) {
+        void *library = dlopen(ways[i].library, RTLD_NOW | RTLD_LOCAL);
+
+        if (library)
+            status = run_way(&ways[i]);
+        else
+            (void)printf("%-36s    not installed\n", ways[i].label);
     }
-    loader = open_api("libze_loader.so.1");
-    objects = make_objects(&loader);
-    measure("through the loader", &loader, &objects);
-    return measure_checked_loader("/proc/self/exe");
+    return status;
 }

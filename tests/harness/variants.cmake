@@ -29,13 +29,30 @@ set(ZETA_WRAPPED_TESTS
 find_library(ZETA_OLD_LOADER NAMES libze_loader.so.1 DOC "The installed Level Zero loader")
 set(ZETA_STANDIN ${CMAKE_BINARY_DIR}/tests/harness/loader/libze_standin.so)
 if(BUILD_TESTING)
-    if(ZETA_SANITIZE)
-        message(STATUS "API tests through a loader: not with sanitizers")
+    if(ZETA_SANITIZE AND NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
+        message(STATUS "API tests through a loader: not with the sanitizers of this compiler")
+    elseif(ZETA_SANITIZE)
+        message(STATUS "API tests through a loader: only the stand-in, which has the sanitizers too")
     elseif(ZETA_OLD_LOADER)
         message(STATUS "API tests through a loader: ${ZETA_OLD_LOADER} and the stand-in")
     else()
         message(STATUS "API tests through a loader: only the stand-in (package libze1 is absent)")
     endif()
+endif()
+
+# The stand-in has the same sanitizers as everything else; their runtime has to be loaded first.
+set(ZETA_PRELOADED_FIRST "")
+if(ZETA_SANITIZE)
+    foreach(pair address=libasan.so thread=libtsan.so)
+        string(REPLACE "=" ";" pair ${pair})
+        list(GET pair 0 sanitizer)
+        list(GET pair 1 runtime)
+        if(ZETA_SANITIZE MATCHES ${sanitizer})
+            execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=${runtime}
+                OUTPUT_VARIABLE runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
+            set(ZETA_PRELOADED_FIRST "${runtime}:")
+        endif()
+    endforeach()
 endif()
 
 # out: true when one of the libraries is libzeta itself or passes it on.
@@ -72,25 +89,28 @@ endfunction()
 function(zeta_add_variants name)
     cmake_parse_arguments(V "" "TIMEOUT" "LIBS;LABELS;ENV" ${ARGN})
     zeta_links_library(linked ${V_LIBS})
-    if(NOT linked OR NOT "api" IN_LIST V_LABELS OR ZETA_SANITIZE)
+    if(NOT linked OR NOT "api" IN_LIST V_LABELS)
         return()
     endif()
-    if(ZETA_OLD_LOADER)
+    if(ZETA_SANITIZE AND NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
+        return()
+    endif()
+    if(ZETA_OLD_LOADER AND NOT ZETA_SANITIZE)
         zeta_add_variant(${name} loader PRELOAD ${ZETA_OLD_LOADER} MODE loader LABELS loader
             TIMEOUT ${V_TIMEOUT} ENV ${V_ENV})
         zeta_add_variant(${name} validation PRELOAD ${ZETA_OLD_LOADER} MODE loader:validation
             LABELS validation TIMEOUT ${V_TIMEOUT} ENV ${V_ENV} ZE_ENABLE_VALIDATION_LAYER=1
             ZE_ENABLE_PARAMETER_VALIDATION=1 ZE_ENABLE_HANDLE_LIFETIME=1)
     endif()
-    zeta_add_variant(${name} newloader PRELOAD ${ZETA_STANDIN} MODE newloader LABELS newloader
+    zeta_add_variant(${name} newloader PRELOAD ${ZETA_PRELOADED_FIRST}${ZETA_STANDIN} MODE newloader LABELS newloader
         TIMEOUT ${V_TIMEOUT} ENV ${V_ENV})
     add_dependencies(${name} ze_standin)
     if(name IN_LIST ZETA_DDI_TESTS)
-        zeta_add_variant(${name} ddi PRELOAD ${ZETA_STANDIN} MODE newloader:ddi LABELS newloader
+        zeta_add_variant(${name} ddi PRELOAD ${ZETA_PRELOADED_FIRST}${ZETA_STANDIN} MODE newloader:ddi LABELS newloader
             TIMEOUT ${V_TIMEOUT} ENV ${V_ENV} ZE_ENABLE_LOADER_INTERCEPT=1)
     endif()
     if(name IN_LIST ZETA_WRAPPED_TESTS)
-        zeta_add_variant(${name} wrapped PRELOAD ${ZETA_STANDIN} MODE newloader:wrapped
+        zeta_add_variant(${name} wrapped PRELOAD ${ZETA_PRELOADED_FIRST}${ZETA_STANDIN} MODE newloader:wrapped
             LABELS newloader TIMEOUT ${V_TIMEOUT} ENV ${V_ENV} ZE_ENABLE_LOADER_INTERCEPT=1
             ZE_ENABLE_LOADER_DRIVER_DDI_PATH=0)
     endif()

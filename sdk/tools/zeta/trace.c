@@ -226,7 +226,7 @@ static void remove_directory(struct run *run)
 
 static void say_nothing_seen(const struct run *run)
 {
-    if (run->options.filter && run->summary.process_count > 0) {
+    if (run->options.filter && run->summary.processes.count > 0) {
         zeta_say_note("no call was recorded: %s made none of a function that matches '%s'",
                       run->options.program[0], run->options.filter);
         return;

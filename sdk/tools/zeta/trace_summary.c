@@ -57,6 +57,17 @@ static void note_open_call(struct zeta_trace_summary *summary, const struct zeta
     summary->open_call_count++;
 }
 
+/* A process that runs one program after the other has a trace for each. */
+static bool count_process(struct zeta_trace_summary *summary, uint64_t pid)
+{
+    char text[24];
+    const int size = snprintf(text, sizeof(text), "%" PRIu64, pid);
+    uint32_t number = 0;
+
+    return zeta_name_table_get(&summary->processes, (struct zeta_slice){text, (size_t)size},
+                               &number) != ZETA_NAME_NO_MEMORY;
+}
+
 bool zeta_trace_summary_add(struct zeta_trace_summary *summary, const struct zeta_trace_line *line)
 {
     struct zeta_json_value value;
@@ -73,7 +84,8 @@ bool zeta_trace_summary_add(struct zeta_trace_summary *summary, const struct zet
     case 'M':
         if (!zeta_slice_is(line->name, "zeta_trace"))
             return true;
-        summary->process_count++;
+        if (!count_process(summary, line->pid))
+            return false;
         if (line->arguments.size > 0 && zeta_json_find(line->arguments, "lost", &value)) {
             (void)zeta_json_unescape(value.text, lost, sizeof(lost));
             summary->lost += strtoull(lost, NULL, 10);
@@ -179,9 +191,9 @@ static void print_open_calls(const struct zeta_trace_summary *summary, FILE *str
 
 void zeta_trace_summary_print(const struct zeta_trace_summary *summary, FILE *stream)
 {
-    (void)fprintf(stream, "\n%" PRIu64 " call%s in %" PRIu64 " process%s", summary->calls.count,
-                  plural(summary->calls.count), summary->process_count,
-                  summary->process_count == 1 ? "" : "es");
+    (void)fprintf(stream, "\n%" PRIu64 " call%s in %" PRIu32 " process%s", summary->calls.count,
+                  plural(summary->calls.count), summary->processes.count,
+                  summary->processes.count == 1 ? "" : "es");
     if (summary->lost > 0)
         (void)fprintf(stream, "; %" PRIu64 " record%s LOST, in no figure below", summary->lost,
                       plural(summary->lost));
@@ -209,4 +221,5 @@ void zeta_trace_summary_finish(struct zeta_trace_summary *summary)
 {
     finish_accounts(&summary->calls);
     finish_accounts(&summary->work);
+    zeta_name_table_finish(&summary->processes);
 }

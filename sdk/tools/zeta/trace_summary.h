@@ -41,7 +41,7 @@ struct zeta_trace_summary {
     struct zeta_trace_accounts work;                                   /**< of devices */
     struct zeta_trace_open_call open_calls[ZETA_TRACE_OPEN_CALLS_MAX]; /**< the first of them */
     uint64_t open_call_count;
-    uint64_t process_count;
+    struct zeta_name_table processes; /**< by id */
     uint64_t lost;
     uint64_t damaged;
 };

@@ -1,0 +1,105 @@
+/*
+ * Names of trace files, globs and sizes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/trace/sink_path.h"
+
+static const char *name(const char *pattern, unsigned attempt)
+{
+    static char path[64];
+
+    return zeta_sink_path(pattern, 42, attempt, path, sizeof(path)) ? path : "refused";
+}
+
+static void path__plain__gets_the_pid_when_it_exists(void **state)
+{
+    (void)state;
+    assert_string_equal(name("t.json", 0), "t.json");
+    assert_string_equal(name("t.json", 1), "t.json.42");
+    assert_string_equal(name("t.json", 2), "t.json.42.2");
+}
+
+static void path__with_pid__gets_a_number_when_it_exists(void **state)
+{
+    (void)state;
+    assert_string_equal(name("d/%p.json", 0), "d/42.json");
+    assert_string_equal(name("d/%p.json", 1), "d/42.json.2");
+    assert_string_equal(name("d/%p.json", 2), "d/42.json.3");
+    assert_string_equal(name("%p%p", 0), "42%p");
+    assert_string_equal(name("%s%n", 0), "%s%n");
+}
+
+static void path__too_long__is_refused(void **state)
+{
+    char pattern[80];
+
+    (void)state;
+    memset(pattern, 'a', sizeof(pattern));
+    pattern[sizeof(pattern) - 1] = '\0';
+    assert_string_equal(name(pattern, 0), "refused");
+    pattern[63] = '\0';
+    assert_string_equal(name(pattern, 0), pattern);
+    assert_string_equal(name(pattern, 1), "refused");
+}
+
+static void path__of_perfetto__is_foreign(void **state)
+{
+    (void)state;
+    assert_true(zeta_sink_path_is_foreign("a.pftrace"));
+    assert_true(zeta_sink_path_is_foreign(".pftrace"));
+    assert_false(zeta_sink_path_is_foreign("a.pftrace.json"));
+    assert_false(zeta_sink_path_is_foreign("ftrace"));
+}
+
+static void filter__globs__match_whole_names(void **state)
+{
+    (void)state;
+    assert_true(zeta_sink_filter_accepts("zeInit", "zeInit"));
+    assert_false(zeta_sink_filter_accepts("zeInit", "zeInitDrivers"));
+    assert_true(zeta_sink_filter_accepts("zet*,zeInit*", "zeInitDrivers"));
+    assert_true(zeta_sink_filter_accepts(",,ze?nit,", "zeInit"));
+    assert_false(zeta_sink_filter_accepts("", "zeInit"));
+    assert_false(zeta_sink_filter_accepts("[", "zeInit"));
+}
+
+static uint64_t size(const char *text)
+{
+    uint64_t bytes = 0;
+
+    return zeta_sink_limit(text, &bytes) ? bytes : UINT64_MAX;
+}
+
+static void limit__sizes__are_bytes(void **state)
+{
+    (void)state;
+    assert_true(size("4096") == 4096);
+    assert_true(size("64K") == 65536);
+    assert_true(size("3M") == 3 << 20);
+    assert_true(size("2G") == UINT64_C(2) << 30);
+    assert_true(size("") == UINT64_MAX);
+    assert_true(size("M") == UINT64_MAX);
+    assert_true(size("1T") == UINT64_MAX);
+    assert_true(size("1MB") == UINT64_MAX);
+    assert_true(size("-1") == UINT64_MAX);
+    assert_true(size("99999999999999999999") == UINT64_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(path__plain__gets_the_pid_when_it_exists),
+        cmocka_unit_test(path__with_pid__gets_a_number_when_it_exists),
+        cmocka_unit_test(path__too_long__is_refused),
+        cmocka_unit_test(path__of_perfetto__is_foreign),
+        cmocka_unit_test(filter__globs__match_whole_names),
+        cmocka_unit_test(limit__sizes__are_bytes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -57,13 +57,14 @@ UNIT2(remainder, VGPU_MATH_REMAINDER)
 
 /* What the instructions offer. */
 
+/* mad is two operations, as counters show them; a compiler that may contract makes one of it. */
 #define INSTRUCTIONS(T, suffix)                                                                    \
     T OVERLOAD fabs(T x) { return __builtin_fabs##suffix(x); }                                     \
     T OVERLOAD copysign(T x, T y) { return __builtin_copysign##suffix(x, y); }                     \
     T OVERLOAD fmax(T x, T y) { return __builtin_fmax##suffix(x, y); }                             \
     T OVERLOAD fmin(T x, T y) { return __builtin_fmin##suffix(x, y); }                             \
     T OVERLOAD fma(T a, T b, T c) { return __builtin_fma##suffix(a, b, c); }                       \
-    T OVERLOAD mad(T a, T b, T c) { return __builtin_fma##suffix(a, b, c); }                       \
+    T OVERLOAD mad(T a, T b, T c) { return a * b + c; }                                            \
     T OVERLOAD sqrt(T x) { return __builtin_sqrt##suffix(x); }                                     \
     T OVERLOAD rsqrt(T x) { return 1 / __builtin_sqrt##suffix(x); }
 INSTRUCTIONS(float, f)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/api/chain.h"
 #include "core/device/fault.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
@@ -89,7 +90,9 @@ ze_result_t ZE_APICALL impl_zeDeviceGetSubDevices(ze_device_handle_t hDevice, ui
 ze_result_t ZE_APICALL impl_zeDeviceGetRootDevice(ze_device_handle_t hDevice,
                                                   ze_device_handle_t *phRootDevice)
 {
-    *phRootDevice = (ze_device_handle_t)((const struct zeta_device *)hDevice)->parent;
+    const struct zeta_device *device = (const struct zeta_device *)hDevice;
+
+    *phRootDevice = device->alone ? NULL : (ze_device_handle_t)device->parent;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -138,5 +141,17 @@ ze_result_t ZE_APICALL impl_zeDeviceGetP2PProperties(ze_device_handle_t hDevice,
         can_access(hDevice, hPeerDevice)
             ? ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS | ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS
             : 0;
+    ze_device_p2p_bandwidth_exp_properties_t *speed =
+        zeta_chain_find(pP2PProperties->pNext,
+                        ZE_STRUCTURE_TYPE_DEVICE_P2P_BANDWIDTH_EXP_PROPERTIES, sizeof(*speed));
+    if (speed) {
+        /* Nobody says how fast; the units say that this is not known. */
+        speed->logicalBandwidth = 0;
+        speed->physicalBandwidth = 0;
+        speed->bandwidthUnit = ZE_BANDWIDTH_UNIT_UNKNOWN;
+        speed->logicalLatency = 0;
+        speed->physicalLatency = 0;
+        speed->latencyUnit = ZE_LATENCY_UNIT_UNKNOWN;
+    }
     return ZE_RESULT_SUCCESS;
 }

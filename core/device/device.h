@@ -32,8 +32,9 @@ struct zeta_driver {
     const char *name;             /**< id of the compute plugin, or "Zeta" */
     uint32_t index;               /**< position among the drivers */
     struct zeta_backend *compute; /**< NULL for the driver of devices without compute */
-    uint32_t device_count;        /**< root devices */
-    struct zeta_device **devices; /**< root devices in the order of zeDeviceGet */
+    char *requirements_key;       /**< "ZETA.<id>", NULL without compute */
+    uint32_t device_count;        /**< what zeDeviceGet gives: root devices, or tiles (visible.h) */
+    struct zeta_device **devices; /**< in its order */
     _Atomic(struct zeta_context *) default_context; /**< made when first asked for */
     _Atomic(struct zeta_module_links *) links;      /**< of module_link.c; NULL until used */
 };
@@ -48,7 +49,8 @@ struct zeta_device {
     struct zeta_device **tiles;                /**< of a root, in order of their number */
     uint32_t tile_count;                       /**< 0 for a device without tiles, and for a tile */
     uint32_t tile;                             /**< number on the root, 0 for a root */
-    struct zeta_device_fault *last_fault;      /**< the sentence of the last loss */
+    bool alone; /**< a tile that this process sees as a device without a root (visible.h) */
+    struct zeta_device_fault *last_fault;          /**< the sentence of the last loss */
     _Atomic(struct zeta_device_metrics *) metrics; /**< owned by core/metric; NULL until used */
 };
 

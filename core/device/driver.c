@@ -8,6 +8,7 @@
 #include "core/device/extensions.h"
 #include "core/device/fault.h"
 #include "core/device/init.h"
+#include "core/device/visible.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -42,6 +43,8 @@ static ze_result_t driver_for(struct zeta_driver_set *set, struct zeta_backend *
 
     struct zeta_driver *driver = object;
     driver->name = compute ? compute->id : "Zeta";
+    if (compute && asprintf(&driver->requirements_key, "ZETA.%s", compute->id) < 0)
+        return no_memory();
     driver->compute = compute;
     driver->index = set->count;
     set->drivers[set->count++] = driver;
@@ -116,6 +119,7 @@ ze_result_t zeta_drivers_create(struct zeta_driver_set *out_set)
         if (result != ZE_RESULT_SUCCESS)
             return result;
     }
+    zeta_visible_apply(out_set);
     if (out_set->count > 0)
         return ZE_RESULT_SUCCESS;
     return driver_for(out_set, NULL, &driver);
@@ -170,16 +174,20 @@ ze_result_t ZE_APICALL impl_zeDriverGetProperties(ze_driver_handle_t hDriver,
         } else if (stype == ZE_STRUCTURE_TYPE_DRIVER_MEMORY_FREE_EXT_PROPERTIES &&
                    zeta_chain_readable(node, sizeof(ze_driver_memory_free_ext_properties_t))) {
             ((ze_driver_memory_free_ext_properties_t *)node)->freePolicies =
-                ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE;
+                ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE |
+                ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE;
         }
     }
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL impl_zeDriverGetIpcProperties(ze_driver_handle_t hDriver ZETA_UNUSED,
+ze_result_t ZE_APICALL impl_zeDriverGetIpcProperties(ze_driver_handle_t hDriver,
                                                      ze_driver_ipc_properties_t *pIpcProperties)
 {
-    pIpcProperties->flags = 0;
+    const struct zeta_driver *driver = (const struct zeta_driver *)hDriver;
+
+    pIpcProperties->flags =
+        driver->compute && driver->compute->has_sharing ? ZE_IPC_PROPERTY_FLAG_MEMORY : 0;
     return ZE_RESULT_SUCCESS;
 }
 

@@ -1,8 +1,10 @@
-/* What zeDeviceGet...Properties say: the facts of the backend in the structs of the API. */
+/* Who a device is: zeDeviceGetProperties with all that can be chained to it, and the PCI address.
+ */
 #include <string.h>
 
 #include "core/api/chain.h"
 #include "core/device/device.h"
+#include "core/device/element.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/clock.h"
@@ -11,16 +13,6 @@
 static const struct zeta_plugin_device_properties *facts(ze_device_handle_t hDevice)
 {
     return &((const struct zeta_device *)hDevice)->backend->properties;
-}
-
-/* Element of an array whose stride may be smaller than our struct: copied, the rest is zero. */
-static void read_element(const struct zeta_plugin_array *array, uint64_t index, void *out,
-                         size_t out_bytes)
-{
-    size_t known = array->stride < out_bytes ? (size_t)array->stride : out_bytes;
-
-    memset(out, 0, out_bytes);
-    memcpy(out, (const char *)array->data + index * array->stride, known);
 }
 
 static uint32_t device_flags(const struct zeta_device *device)
@@ -33,7 +25,7 @@ static uint32_t device_flags(const struct zeta_device *device)
         {ZETA_PLUGIN_DEVICE_ON_DEMAND_PAGING, ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING},
         {ZETA_PLUGIN_DEVICE_ECC, ZE_DEVICE_PROPERTY_FLAG_ECC},
     };
-    uint32_t flags = device->parent ? ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE : 0;
+    uint32_t flags = device->parent && !device->alone ? ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE : 0;
 
     for (size_t i = 0; i < sizeof(map) / sizeof(map[0]); i++) {
         if (device->backend->properties.flags & map[i].ours)
@@ -42,25 +34,101 @@ static uint32_t device_flags(const struct zeta_device *device)
     return flags;
 }
 
-static void fill_chained(const struct zeta_plugin_device_properties *p, const void *next)
+/* Bytes that nobody has now; what the memories have in total when the backend cannot tell. */
+static uint64_t unused_bytes(const struct zeta_device *device)
+{
+    const struct zeta_provider *who = &device->backend->providers[ZETA_GROUP_COMPUTE];
+    const struct zeta_plugin_array *memories = &device->backend->properties.memories;
+    struct zeta_plugin_memory memory;
+    uint64_t bytes = 0;
+
+    if (who->backend && who->backend->compute.memory_unused(who->backend->self, who->device,
+                                                            &bytes) == ZETA_PLUGIN_SUCCESS)
+        return bytes;
+    for (uint64_t i = 0; i < memories->count; i++) {
+        zeta_element_read(memories, i, &memory, sizeof(memory));
+        bytes += memory.total_bytes;
+    }
+    return bytes;
+}
+
+static void fill_event_flags(ze_event_query_kernel_timestamps_ext_properties_t *out)
+{
+    out->flags = ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_KERNEL |
+                 ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_SYNCHRONIZED;
+}
+
+static void fill_read_only(const struct zeta_device *device,
+                           ze_device_readonly_memory_ext_properties_t *out)
+{
+    bool enforced =
+        (device->backend->properties.flags & ZETA_PLUGIN_DEVICE_READ_ONLY_ENFORCED) != 0;
+
+    out->readonlyCapability = enforced ? ZE_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED
+                                       : ZE_DEVICE_READONLY_MEMORY_CAPABILITY_NONE;
+}
+
+/* No device traces rays: no format, no alignment. */
+static void fill_rtas(ze_rtas_device_ext_properties_t *out)
+{
+    out->flags = 0;
+    out->rtasFormat = ZE_RTAS_FORMAT_EXT_INVALID;
+    out->rtasBufferAlignment = 0;
+}
+
+/* True if the whole struct of a node can be written. */
+#define IS(node, type) zeta_chain_readable(node, sizeof(type))
+
+/* Structs that have no meaning here (the locally unique id of Windows) are left alone. */
+static void fill_node(const struct zeta_device *device, uint32_t stype, void *node)
+{
+    const struct zeta_plugin_device_properties *p = &device->backend->properties;
+
+    switch (stype) {
+    case ZE_STRUCTURE_TYPE_EU_COUNT_EXT:
+        if (IS(node, ze_eu_count_ext_t))
+            ((ze_eu_count_ext_t *)node)->numTotalEUs =
+                p->slices * p->subslices_per_slice * p->eus_per_subslice;
+        return;
+    case ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_PROPERTIES:
+        if (IS(node, ze_event_query_kernel_timestamps_ext_properties_t))
+            fill_event_flags(node);
+        return;
+    case ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT:
+        if (p->ip_version != 0 && IS(node, ze_device_ip_version_ext_t))
+            ((ze_device_ip_version_ext_t *)node)->ipVersion = p->ip_version;
+        return;
+    case ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES:
+        if (IS(node, ze_device_usablemem_size_ext_properties_t))
+            ((ze_device_usablemem_size_ext_properties_t *)node)->currUsableMemSize =
+                unused_bytes(device);
+        return;
+    case ZE_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES:
+        if (IS(node, ze_device_readonly_memory_ext_properties_t))
+            fill_read_only(device, node);
+        return;
+    case ZE_STRUCTURE_TYPE_RTAS_DEVICE_EXT_PROPERTIES:
+    case ZE_STRUCTURE_TYPE_RTAS_DEVICE_EXP_PROPERTIES: /* the same members */
+        if (IS(node, ze_rtas_device_ext_properties_t))
+            fill_rtas(node);
+        return;
+    case ZE_STRUCTURE_TYPE_RECORD_REPLAY_GRAPH_EXT_PROPERTIES:
+        if (IS(node, ze_record_replay_graph_ext_properties_t))
+            ((ze_record_replay_graph_ext_properties_t *)node)->graphFlags = 0;
+        return;
+    default:
+        return;
+    }
+}
+
+static void fill_chained(const struct zeta_device *device, const void *next)
 {
     struct zeta_chain chain = zeta_chain_begin(next);
     uint32_t stype;
     void *node;
 
-    while ((node = zeta_chain_next(&chain, &stype)) != NULL) {
-        if (stype == ZE_STRUCTURE_TYPE_EU_COUNT_EXT &&
-            zeta_chain_readable(node, sizeof(ze_eu_count_ext_t))) {
-            ((ze_eu_count_ext_t *)node)->numTotalEUs =
-                p->slices * p->subslices_per_slice * p->eus_per_subslice;
-        } else if (stype == ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_PROPERTIES &&
-                   zeta_chain_readable(node,
-                                       sizeof(ze_event_query_kernel_timestamps_ext_properties_t))) {
-            ((ze_event_query_kernel_timestamps_ext_properties_t *)node)->flags =
-                ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_KERNEL |
-                ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_SYNCHRONIZED;
-        }
-    }
+    while ((node = zeta_chain_next(&chain, &stype)) != NULL)
+        fill_node(device, stype, node);
 }
 
 ze_result_t ZE_APICALL impl_zeDeviceGetProperties(ze_device_handle_t hDevice,
@@ -95,176 +163,7 @@ ze_result_t ZE_APICALL impl_zeDeviceGetProperties(ze_device_handle_t hDevice,
     if (out->stype != ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2)
         out->timerResolution =
             p->timer_hz < ZETA_NS_PER_S ? (ZETA_NS_PER_S + p->timer_hz / 2) / p->timer_hz : 1;
-    fill_chained(p, out->pNext);
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeDeviceGetComputeProperties(
-    ze_device_handle_t hDevice, ze_device_compute_properties_t *pComputeProperties)
-{
-    const struct zeta_plugin_device_properties *p = facts(hDevice);
-    ze_device_compute_properties_t *out = pComputeProperties;
-
-    out->maxTotalGroupSize = p->max_group_size;
-    out->maxGroupSizeX = p->max_group_size_xyz[0];
-    out->maxGroupSizeY = p->max_group_size_xyz[1];
-    out->maxGroupSizeZ = p->max_group_size_xyz[2];
-    out->maxGroupCountX = p->max_group_count_xyz[0];
-    out->maxGroupCountY = p->max_group_count_xyz[1];
-    out->maxGroupCountZ = p->max_group_count_xyz[2];
-    out->maxSharedLocalMemory = p->max_shared_local_bytes;
-    out->numSubGroupSizes = p->subgroup_sizes.count < ZE_SUBGROUPSIZE_COUNT
-                                ? (uint32_t)p->subgroup_sizes.count
-                                : ZE_SUBGROUPSIZE_COUNT;
-    memset(out->subGroupSizes, 0, sizeof(out->subGroupSizes));
-    for (uint32_t i = 0; i < out->numSubGroupSizes; i++)
-        read_element(&p->subgroup_sizes, i, &out->subGroupSizes[i], sizeof(uint32_t));
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeDeviceGetModuleProperties(
-    ze_device_handle_t hDevice, ze_device_module_properties_t *pModuleProperties)
-{
-    /* What IEEE 754 demands of everyone; backends have no way to say more yet. */
-    const ze_device_fp_flags_t ieee =
-        ZE_DEVICE_FP_FLAG_INF_NAN | ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST;
-    const struct zeta_device *device = (const struct zeta_device *)hDevice;
-    const struct zeta_plugin_device_properties *p = facts(hDevice);
-    ze_device_module_properties_t *out = pModuleProperties;
-    const char *format = device->driver->compute ? device->driver->compute->id : "";
-
-    out->spirvVersionSupported = p->spirv_version;
-    out->flags = (p->fp16 ? ZE_DEVICE_MODULE_FLAG_FP16 : 0u) |
-                 (p->fp64 ? ZE_DEVICE_MODULE_FLAG_FP64 : 0u) |
-                 (p->int64_atomics ? ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS : 0u) |
-                 (p->dp4a ? ZE_DEVICE_MODULE_FLAG_DP4A : 0u);
-    out->fp16flags = p->fp16 ? ieee : 0;
-    out->fp32flags = device->driver->compute ? ieee : 0;
-    out->fp64flags = p->fp64 ? ieee : 0;
-    out->maxArgumentsSize = p->max_argument_bytes;
-    out->printfBufferSize = p->printf_buffer_bytes;
-    memset(out->nativeKernelSupported.id, 0, sizeof(out->nativeKernelSupported.id));
-    memcpy(out->nativeKernelSupported.id, format,
-           strnlen(format, sizeof(out->nativeKernelSupported.id)));
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeDeviceGetCommandQueueGroupProperties(
-    ze_device_handle_t hDevice, uint32_t *pCount,
-    ze_command_queue_group_properties_t *pCommandQueueGroupProperties)
-{
-    const struct zeta_plugin_array *groups = &facts(hDevice)->queue_groups;
-    uint32_t n = zeta_count_clip(pCount, (uint32_t)groups->count, pCommandQueueGroupProperties);
-
-    for (uint32_t i = 0; i < n; i++) {
-        struct zeta_plugin_queue_group group;
-
-        read_element(groups, i, &group, sizeof(group));
-        pCommandQueueGroupProperties[i].flags = group.flags;
-        pCommandQueueGroupProperties[i].maxMemoryFillPatternSize =
-            (size_t)group.max_fill_pattern_bytes;
-        pCommandQueueGroupProperties[i].numQueues = group.queue_count;
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
-bool zeta_device_is_cooperative(const struct zeta_device *device)
-{
-    const struct zeta_plugin_array *groups = &device->backend->properties.queue_groups;
-    struct zeta_plugin_queue_group group = {0};
-
-    for (uint64_t i = 0; i < groups->count; i++) {
-        read_element(groups, i, &group, sizeof(group));
-        if (group.flags & ZETA_PLUGIN_QUEUE_COOPERATIVE)
-            return true;
-    }
-    return false;
-}
-
-ze_result_t ZE_APICALL impl_zeDeviceGetMemoryProperties(
-    ze_device_handle_t hDevice, uint32_t *pCount, ze_device_memory_properties_t *pMemProperties)
-{
-    const struct zeta_plugin_array *memories = &facts(hDevice)->memories;
-    uint32_t n = zeta_count_clip(pCount, (uint32_t)memories->count, pMemProperties);
-
-    for (uint32_t i = 0; i < n; i++) {
-        ze_device_memory_properties_t *out = &pMemProperties[i];
-        struct zeta_plugin_memory memory;
-
-        read_element(memories, i, &memory, sizeof(memory));
-        out->flags = 0;
-        out->maxClockRate = memory.max_clock_mhz;
-        out->maxBusWidth = memory.bus_width_bits;
-        out->totalSize = memory.total_bytes;
-        memset(out->name, 0, sizeof(out->name));
-        if (memory.name.size > 0)
-            memcpy(out->name, memory.name.data,
-                   memory.name.size < sizeof(out->name) ? (size_t)memory.name.size
-                                                        : sizeof(out->name) - 1);
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeDeviceGetMemoryAccessProperties(
-    ze_device_handle_t hDevice, ze_device_memory_access_properties_t *pMemAccessProperties)
-{
-    const struct zeta_device *device = (const struct zeta_device *)hDevice;
-    ze_memory_access_cap_flags_t all =
-        ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC |
-        ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
-
-    if (!device->driver->compute)
-        all = 0;
-    pMemAccessProperties->hostAllocCapabilities = all;
-    pMemAccessProperties->deviceAllocCapabilities = all;
-    pMemAccessProperties->sharedSingleDeviceAllocCapabilities = all;
-    pMemAccessProperties->sharedCrossDeviceAllocCapabilities = all;
-    pMemAccessProperties->sharedSystemAllocCapabilities = 0;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeDeviceGetCacheProperties(
-    ze_device_handle_t hDevice, uint32_t *pCount, ze_device_cache_properties_t *pCacheProperties)
-{
-    const struct zeta_plugin_array *caches = &facts(hDevice)->caches;
-    uint32_t n = zeta_count_clip(pCount, (uint32_t)caches->count, pCacheProperties);
-
-    for (uint32_t i = 0; i < n; i++) {
-        struct zeta_plugin_cache cache;
-
-        read_element(caches, i, &cache, sizeof(cache));
-        pCacheProperties[i].flags =
-            cache.user_controlled ? ZE_DEVICE_CACHE_PROPERTY_FLAG_USER_CONTROL : 0;
-        pCacheProperties[i].cacheSize = (size_t)cache.size_bytes;
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Images are not supported by any backend: all limits are 0, which says so. */
-ze_result_t ZE_APICALL impl_zeDeviceGetImageProperties(
-    ze_device_handle_t hDevice ZETA_UNUSED, ze_device_image_properties_t *pImageProperties)
-{
-    ze_device_image_properties_t *out = pImageProperties;
-
-    out->maxImageDims1D = 0;
-    out->maxImageDims2D = 0;
-    out->maxImageDims3D = 0;
-    out->maxImageBufferSize = 0;
-    out->maxImageArraySlices = 0;
-    out->maxSamplers = 0;
-    out->maxReadImageArgs = 0;
-    out->maxWriteImageArgs = 0;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeDeviceGetExternalMemoryProperties(
-    ze_device_handle_t hDevice ZETA_UNUSED,
-    ze_device_external_memory_properties_t *pExternalMemoryProperties)
-{
-    pExternalMemoryProperties->memoryAllocationImportTypes = 0;
-    pExternalMemoryProperties->memoryAllocationExportTypes = 0;
-    pExternalMemoryProperties->imageImportTypes = 0;
-    pExternalMemoryProperties->imageExportTypes = 0;
+    fill_chained(device, out->pNext);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -282,27 +181,5 @@ ze_result_t ZE_APICALL impl_zeDevicePciGetPropertiesExt(ze_device_handle_t hDevi
                                                          .function = p->pci_function};
     pPciProperties->maxSpeed =
         (ze_pci_speed_ext_t){.genVersion = -1, .width = -1, .maxBandwidth = -1};
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Each lane executes scalars: vectors are loops, so no width is better than 1. */
-ze_result_t ZE_APICALL impl_zeDeviceGetVectorWidthPropertiesExt(
-    ze_device_handle_t hDevice, uint32_t *pCount,
-    ze_device_vector_width_properties_ext_t *pVectorWidthProperties)
-{
-    const struct zeta_plugin_device_properties *p = facts(hDevice);
-    ze_device_vector_width_properties_ext_t *out = pVectorWidthProperties;
-    bool computes = ((const struct zeta_device *)hDevice)->driver->compute != NULL;
-
-    if (zeta_count_clip(pCount, computes ? 1 : 0, out) == 0)
-        return ZE_RESULT_SUCCESS;
-    out->vector_width_size = p->simd_width;
-    out->preferred_vector_width_char = out->native_vector_width_char = 1;
-    out->preferred_vector_width_short = out->native_vector_width_short = 1;
-    out->preferred_vector_width_int = out->native_vector_width_int = 1;
-    out->preferred_vector_width_long = out->native_vector_width_long = 1;
-    out->preferred_vector_width_float = out->native_vector_width_float = 1;
-    out->preferred_vector_width_double = out->native_vector_width_double = p->fp64 ? 1 : 0;
-    out->preferred_vector_width_half = out->native_vector_width_half = p->fp16 ? 1 : 0;
     return ZE_RESULT_SUCCESS;
 }

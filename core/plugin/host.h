@@ -66,6 +66,7 @@ struct zeta_backend {
     bool has_metric;
     bool has_stream_pending; /**< stream_pending is the plugin's own, not a stub */
     bool has_stream_stop;    /**< the same for stream_stop */
+    bool has_sharing;        /**< memory can be exported and imported */
     struct zeta_plugin_device_ops device;
     struct zeta_plugin_compute_ops compute; /**< all stubs without has_compute */
     struct zeta_plugin_metric_ops metric;   /**< all stubs without has_metric */

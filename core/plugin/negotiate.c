@@ -118,6 +118,9 @@ static bool copy_tables(struct zeta_plugin_host *entry, const struct zeta_plugin
         metric && slot_of(metric, offsetof(struct zeta_plugin_metric_ops, stream_pending));
     backend->has_stream_stop =
         metric && slot_of(metric, offsetof(struct zeta_plugin_metric_ops, stream_stop));
+    backend->has_sharing =
+        compute && slot_of(compute, offsetof(struct zeta_plugin_compute_ops, memory_export)) &&
+        slot_of(compute, offsetof(struct zeta_plugin_compute_ops, memory_import));
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         if (!tables[i].theirs)
             memcpy(tables[i].copy, tables[i].stubs, tables[i].size);

@@ -114,7 +114,8 @@ static void properties__chained_structs__are_filled_and_others_skipped(void **st
     assert_int_equal(handles.flags, harness_mode() & HARNESS_LOADER
                                         ? 0
                                         : ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED);
-    assert_int_equal(freeing.freePolicies, ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE);
+    assert_int_equal(freeing.freePolicies, ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE |
+                                               ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE);
 }
 
 static void properties__garbage_in_pnext__is_survived(void **state)

@@ -89,6 +89,51 @@ static void remove__many__leaves_the_others(void **state)
 }
 
 /* Model addresses follow from the order of adding, not from where memory happens to be. */
+static void protect__part_of_a_range__cuts_it_and_keeps_its_model(void **state)
+{
+    struct zeta_vgpu_space *space = *state;
+    struct zeta_vgpu_range whole, part;
+
+    assert_true(zeta_vgpu_space_add(space, at(0x10000), 0x4000, ZETA_VGPU_ACCESS_WRITE));
+    assert_true(zeta_vgpu_space_find(space, 0x10000, &whole));
+    assert_true(zeta_vgpu_space_protect(space, at(0x11000), 0x1000, ZETA_VGPU_ACCESS_READ));
+    assert_true(zeta_vgpu_space_protect(space, at(0x12000), 0x1000, ZETA_VGPU_ACCESS_NONE));
+    assert_true(zeta_vgpu_space_covers(space, 0x10ff8, 16, ZETA_VGPU_ACCESS_READ));
+    assert_false(zeta_vgpu_space_covers(space, 0x10ff8, 16, ZETA_VGPU_ACCESS_WRITE));
+    assert_false(zeta_vgpu_space_covers(space, 0x11ff8, 16, ZETA_VGPU_ACCESS_READ));
+    assert_false(zeta_vgpu_space_find(space, 0x12800, &part));
+    assert_true(zeta_vgpu_space_covers(space, 0x13000, 0x1000, ZETA_VGPU_ACCESS_WRITE));
+    /* Nothing else fits where a closed range is, and its model is the same when it opens. */
+    assert_false(zeta_vgpu_space_add(space, at(0x12000), 0x1000, ZETA_VGPU_ACCESS_WRITE));
+    assert_true(zeta_vgpu_space_protect(space, at(0x10000), 0x4000, ZETA_VGPU_ACCESS_WRITE));
+    assert_true(zeta_vgpu_space_covers(space, 0x10000, 0x4000, ZETA_VGPU_ACCESS_WRITE));
+    assert_true(zeta_vgpu_space_find(space, 0x12800, &part));
+    assert_int_equal(part.model_begin + 0x12800 - part.begin,
+                     whole.model_begin + 0x12800 - whole.begin);
+}
+
+static void clear__any_span__takes_exactly_that(void **state)
+{
+    struct zeta_vgpu_space *space = *state;
+
+    assert_true(zeta_vgpu_space_add(space, at(0x10000), 0x4000, ZETA_VGPU_ACCESS_WRITE));
+    assert_true(zeta_vgpu_space_add(space, at(0x14000), 0x1000, ZETA_VGPU_ACCESS_READ));
+    assert_true(zeta_vgpu_space_add(space, at(0x18000), 0x1000, ZETA_VGPU_ACCESS_WRITE));
+    assert_true(zeta_vgpu_space_clear(space, at(0x13000), 0x3000));
+    assert_true(zeta_vgpu_space_covers(space, 0x10000, 0x3000, ZETA_VGPU_ACCESS_WRITE));
+    assert_false(zeta_vgpu_space_covers(space, 0x13000, 1, ZETA_VGPU_ACCESS_READ));
+    assert_false(zeta_vgpu_space_covers(space, 0x14fff, 1, ZETA_VGPU_ACCESS_READ));
+    assert_true(zeta_vgpu_space_covers(space, 0x18000, 0x1000, ZETA_VGPU_ACCESS_WRITE));
+    /* A hole in the middle of one range. */
+    assert_true(zeta_vgpu_space_clear(space, at(0x11000), 0x1000));
+    assert_true(zeta_vgpu_space_covers(space, 0x10000, 0x1000, ZETA_VGPU_ACCESS_WRITE));
+    assert_true(zeta_vgpu_space_covers(space, 0x12000, 0x1000, ZETA_VGPU_ACCESS_WRITE));
+    assert_false(zeta_vgpu_space_covers(space, 0x11800, 1, ZETA_VGPU_ACCESS_READ));
+    assert_true(zeta_vgpu_space_clear(space, at(0x40000), 0x1000));
+    assert_true(zeta_vgpu_space_clear(space, at(0), 0x100000));
+    assert_false(zeta_vgpu_space_covers(space, 0x18000, 1, ZETA_VGPU_ACCESS_READ));
+}
+
 static void model__other_addresses__same_layout(void **state)
 {
     static const uint64_t bases[2][3] = {{0x10000, 0x90000, 0x50000},
@@ -184,6 +229,8 @@ int main(void)
         WITH_SPACE(find__edges__are_exact),
         WITH_SPACE(covers__ranges_that_touch__count_as_one),
         WITH_SPACE(remove__many__leaves_the_others),
+        WITH_SPACE(protect__part_of_a_range__cuts_it_and_keeps_its_model),
+        WITH_SPACE(clear__any_span__takes_exactly_that),
         WITH_SPACE(model__other_addresses__same_layout),
         WITH_SPACE(remove__reader_inside__waits),
         WITH_SPACE(readers__all_taken__next_is_refused),

@@ -124,7 +124,8 @@ static uint32_t fail_mapping(const struct zeta_plugin *self, uint64_t size_bytes
                           strerror(errno));
 }
 
-static uint32_t check(const struct zeta_plugin *self, const struct zeta_plugin_memory_desc *desc)
+static uint32_t check(const struct zeta_plugin *self, const struct zeta_plugin_memory_desc *desc,
+                      bool on_host)
 {
     const struct zeta_vgpu_description *d = &self->vgpu->description;
 
@@ -132,10 +133,11 @@ static uint32_t check(const struct zeta_plugin *self, const struct zeta_plugin_m
         return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "alignment %llu is no power of two",
                               (unsigned long long)desc->align_bytes);
-    if (desc->size_bytes == 0 || desc->size_bytes > d->memory_bytes)
-        return zeta_vgpu_fail(
-            self, ZETA_PLUGIN_UNSUPPORTED_SIZE, "%s allocates 1 to %llu bytes at once, not %llu",
-            d->id, (unsigned long long)d->memory_bytes, (unsigned long long)desc->size_bytes);
+    if (desc->size_bytes == 0 || (!on_host && desc->size_bytes > d->memory_bytes))
+        return zeta_vgpu_fail(self, ZETA_PLUGIN_UNSUPPORTED_SIZE,
+                              "%s allocates 1 to %llu bytes of its memory at once, not %llu", d->id,
+                              (unsigned long long)d->memory_bytes,
+                              (unsigned long long)desc->size_bytes);
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -148,7 +150,7 @@ uint32_t zeta_vgpu_memory_allocate(struct zeta_plugin *self, struct zeta_plugin_
     const uint64_t page = zeta_vgpu_page_bytes();
     struct allocation wanted = {.kind = desc->kind};
     struct zeta_vgpu_message message;
-    uint32_t result = check(self, desc);
+    uint32_t result = check(self, desc, on_host);
     enum zeta_vgpu_result taken;
 
     if (result != ZETA_PLUGIN_SUCCESS)

@@ -223,6 +223,20 @@ static uint64_t count_values(const struct zeta_function_description *function,
     return load_unsigned(&count, counter->shape.size_bytes);
 }
 
+/* The size of what it points to is known and its type is not: a number if it can be one. */
+static void add_bytes_at(struct zeta_trace_text *text, const char *pointer, uint64_t count)
+{
+    uint8_t copy[BYTES_MAX];
+    const size_t shown = count < sizeof(copy) ? (size_t)count : sizeof(copy);
+
+    if (count == 0 || !zeta_peek(copy, pointer, shown))
+        zeta_trace_text_address(text, (uintptr_t)pointer);
+    else if (count == 1 || count == 2 || count == 4 || count == 8)
+        zeta_trace_text_bits(text, load_unsigned(copy, shown));
+    else
+        zeta_trace_text_hex(text, copy, shown);
+}
+
 /* What an argument points to; the address itself if that cannot be read. */
 static void add_pointed(struct zeta_trace_text *text,
                         const struct zeta_function_description *function,
@@ -235,8 +249,10 @@ static void add_pointed(struct zeta_trace_text *text,
     const uint64_t count = is_array ? count_values(function, parameter, arguments) : 1;
     const uint64_t shown = count < ELEMENTS_MAX ? count : ELEMENTS_MAX;
 
-    if (shown * shape->size_bytes > sizeof(copy) ||
-        (count > 0 && !zeta_peek(copy, pointer, shown * shape->size_bytes)))
+    if (shape->show == ZETA_SHOW_BYTES && is_array)
+        add_bytes_at(text, pointer, count);
+    else if (shown * shape->size_bytes > sizeof(copy) ||
+             (count > 0 && !zeta_peek(copy, pointer, shown * shape->size_bytes)))
         zeta_trace_text_address(text, (uintptr_t)pointer);
     else if (is_array)
         add_array(text, shape, copy, count);

@@ -35,10 +35,15 @@ void zeta_trace_text_signed(struct zeta_trace_text *text, int64_t value)
 
 void zeta_trace_text_number(struct zeta_trace_text *text, uint64_t value)
 {
-    if (value <= UINT64_C(1) << 53)
-        zeta_trace_text_unsigned(text, value);
-    else
-        zeta_trace_text_address(text, value);
+    const bool is_exact = value <= UINT64_C(1) << 53;
+
+    if (value == UINT64_MAX) {
+        zeta_trace_text_put(text, "\"UINT64_MAX\"");
+        return;
+    }
+    zeta_trace_text_put(text, is_exact ? "" : "\"");
+    zeta_trace_text_unsigned(text, value);
+    zeta_trace_text_put(text, is_exact ? "" : "\"");
 }
 
 /* The decimal point of the locale may be a comma; a trace has to look the same everywhere. */
@@ -59,22 +64,28 @@ void zeta_trace_text_float(struct zeta_trace_text *text, double value)
     zeta_trace_text_add(text, buffer, (size_t)bytes);
 }
 
-void zeta_trace_text_address(struct zeta_trace_text *text, uint64_t value)
+void zeta_trace_text_bits(struct zeta_trace_text *text, uint64_t value)
 {
     char buffer[20];
     size_t at = sizeof(buffer);
 
-    if (value == 0) {
-        zeta_trace_text_put(text, "null");
-        return;
-    }
     buffer[--at] = '"';
-    for (; value > 0; value >>= 4)
+    do {
         buffer[--at] = digits[value & 15];
+        value >>= 4;
+    } while (value > 0);
     buffer[--at] = 'x';
     buffer[--at] = '0';
     buffer[--at] = '"';
     zeta_trace_text_add(text, buffer + at, sizeof(buffer) - at);
+}
+
+void zeta_trace_text_address(struct zeta_trace_text *text, uint64_t value)
+{
+    if (value == 0)
+        zeta_trace_text_put(text, "null");
+    else
+        zeta_trace_text_bits(text, value);
 }
 
 /* Bytes of the well-formed UTF-8 character at the start; 0 if there is none. */

@@ -55,11 +55,14 @@ void zeta_trace_text_end_cut(struct zeta_trace_text *text);
 void zeta_trace_text_unsigned(struct zeta_trace_text *text, uint64_t value);
 void zeta_trace_text_signed(struct zeta_trace_text *text, int64_t value);
 
-/** Adds a number; one that a double cannot hold as it is becomes the string "0x...". */
+/** Adds a number; one that a double cannot hold as it is becomes a string, "UINT64_MAX" too. */
 void zeta_trace_text_number(struct zeta_trace_text *text, uint64_t value);
 
 /** Adds a number, or a string when it is none. */
 void zeta_trace_text_float(struct zeta_trace_text *text, double value);
+
+/** Adds "0x..." as a string, also for 0. */
+void zeta_trace_text_bits(struct zeta_trace_text *text, uint64_t value);
 
 /** Adds "0x..." as a string, null for 0. */
 void zeta_trace_text_address(struct zeta_trace_text *text, uint64_t value);

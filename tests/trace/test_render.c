@@ -136,6 +136,35 @@ static void render__launch__shows_counts_and_events(void **state)
     forget(&shown);
 }
 
+static void render__kernel_argument__is_its_value(void **state)
+{
+    ze_kernel_handle_t kernel = (void *)0x11;
+    uint32_t index = 1;
+    size_t size = sizeof(uint32_t);
+    uint32_t value = 0xabcd;
+    uint8_t bytes[5] = {1, 2, 3, 4, 0xff};
+    const void *p_value = &value;
+    const void *arguments[] = {&kernel, &index, &size, &p_value};
+    struct shown shown;
+
+    (void)state;
+    show_before(&shown, ZETA_FUNCTION_zeKernelSetArgumentValue, arguments);
+    parse(&shown);
+    assert_string_equal(member(shown.object, "pArgValue"), "0xabcd");
+    forget(&shown);
+    p_value = bytes;
+    size = sizeof(bytes);
+    show_before(&shown, ZETA_FUNCTION_zeKernelSetArgumentValue, arguments);
+    parse(&shown);
+    assert_string_equal(member(shown.object, "pArgValue"), "01020304ff");
+    forget(&shown);
+    p_value = NULL;
+    show_before(&shown, ZETA_FUNCTION_zeKernelSetArgumentValue, arguments);
+    parse(&shown);
+    assert_string_equal(member(shown.object, "pArgValue"), "null");
+    forget(&shown);
+}
+
 static void render__text__is_shown_and_escaped(void **state)
 {
     ze_module_handle_t module = (void *)0x11;
@@ -167,8 +196,11 @@ static void render__numbers__keep_their_size_and_sign(void **state)
     (void)state;
     show_before(&shown, ZETA_FUNCTION_zeEventHostSynchronize, arguments);
     parse(&shown);
-    assert_string_equal(member(shown.object, "timeout"), "0xffffffffffffffff");
+    assert_string_equal(member(shown.object, "timeout"), "UINT64_MAX");
     forget(&shown);
+    timeout = UINT64_MAX - 1;
+    show_before(&shown, ZETA_FUNCTION_zeEventHostSynchronize, arguments);
+    assert_non_null(strstr(shown.buffer, "\"18446744073709551614\""));
     timeout = UINT64_C(1) << 53;
     show_before(&shown, ZETA_FUNCTION_zeEventHostSynchronize, arguments);
     parse(&shown);
@@ -422,6 +454,7 @@ int main(void)
         cmocka_unit_test(render__counted_handles__are_a_list),
         cmocka_unit_test(render__output__waits_for_the_end),
         cmocka_unit_test(render__launch__shows_counts_and_events),
+        cmocka_unit_test(render__kernel_argument__is_its_value),
         cmocka_unit_test(render__text__is_shown_and_escaped),
         cmocka_unit_test(render__numbers__keep_their_size_and_sign),
         cmocka_unit_test(render__enumerators__have_their_names),

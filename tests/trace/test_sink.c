@@ -337,7 +337,7 @@ static void sink__stopped_under_a_blocked_call__shows_it_unfinished(void **state
     waiter_start(&waiter, signal.event);
     recording_stop(&first);
     event = recording_find(&first, "B", "zeEventHostSynchronize", 0);
-    assert_string_equal(recording_argument(event, "timeout"), "0xffffffffffffffff");
+    assert_string_equal(recording_argument(event, "timeout"), "UINT64_MAX");
     assert_int_equal((int)recording_number(event, "tid"), (int)waiter.id);
 
     recording_start(&second, NULL, 0);

@@ -14,6 +14,9 @@ _UNSIGNED = {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t", "unsigned 
 _SIGNED = {"int8_t", "int16_t", "int32_t", "int64_t", "int"}
 _FLOAT = {"float", "double"}
 
+#: Bytes of the application whose number is another parameter, by names of both.
+_COUNTED_BYTES = {"pArgValue": "argSize", "pattern": "pattern_size"}
+
 #: Members that say nothing to a person.
 _HIDDEN = {"stype"}
 
@@ -108,6 +111,13 @@ def _is_device_memory(function, param):
     return param.name.endswith("Buffer") or param.name.startswith("dst")
 
 
+def _byte_counter(function, param):
+    """Index of the parameter that is the size of some bytes; None when nothing says it."""
+    names = [p.name for p in function.params]
+    counter = _COUNTED_BYTES.get(param.name)
+    return names.index(counter) if counter in names and param.target == "void" else None
+
+
 def _counted(function, param):
     """Index of the parameter that counts, and whether it is an address; None without one."""
     if param.count is None:
@@ -141,6 +151,9 @@ def _parameter(writer, function, param):
     elif stars == 1 and _plain(writer.model, param.target) == "char":
         passing = "VALUE" if param.dir == "in" else "LATE"
         shape = "{sizeof(void *), ZETA_SHOW_TEXT, 0, NULL, NULL}"
+    elif _byte_counter(function, param) is not None:
+        passing, counter = "IN", (_byte_counter(function, param), False)
+        shape = "{1, ZETA_SHOW_BYTES, 0, NULL, NULL}"
     elif stars == 1 and _plain(writer.model, param.target) in ("void", "uint8_t"):
         shape = address
     elif counted and (_shown_struct(writer.model, param.target) or stars == 2):

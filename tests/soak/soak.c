@@ -425,9 +425,9 @@ static int run(const struct family *family, uint64_t calls)
     start = now_s() - start;
     after = footprint_take();
     (void)printf("%s: %llu calls, %.3f us each, after %llu to warm up\n", family->name,
-                 (unsigned long long)(rounds * family->calls),
+                 (unsigned long long)rounds * family->calls,
                  start * 1e6 / (double)(rounds * family->calls),
-                 (unsigned long long)(warm * family->calls));
+                 (unsigned long long)warm * family->calls);
     if (family->end)
         family->end(&bed);
     bed_close(&bed);

@@ -13,6 +13,16 @@
 
 #include <cmocka.h>
 
+#define LIBZETA ZETA_BUILD_DIR "/lib/libzeta.so.0"
+#define COPY ZETA_BUILD_DIR "/lib/libzeta-copy.so"
+#define GENERATED ZETA_BUILD_DIR "/tests/harness/loader/"
+
+const char libzeta[] = LIBZETA;
+const char libzeta_and_copy[] = LIBZETA "," COPY;
+const char libzeta_and_nothing[] = LIBZETA ", " COPY;
+const char other_driver_and_libzeta[] = GENERATED "libze_other.so," LIBZETA;
+const char standin[] = GENERATED "libze_standin.so";
+
 /* Never returns. */
 static void become(const char *program, const char *argument, const char *const *variables,
                    FILE *out, FILE *err)

@@ -5,11 +5,14 @@
 #ifndef ZETA_TESTS_LOADER_RUN_CLIENT_H
 #define ZETA_TESTS_LOADER_RUN_CLIENT_H
 
-/** Path of libzeta, and of a copy of it, which a process loads as a second library. */
-#define LIBZETA ZETA_BUILD_DIR "/lib/libzeta.so.0"
-#define LIBZETA_COPY ZETA_BUILD_DIR "/lib/libzeta-copy.so"
-#define OTHER_DRIVER ZETA_BUILD_DIR "/tests/harness/loader/libze_other.so"
-#define STANDIN ZETA_BUILD_DIR "/tests/harness/loader/libze_standin.so"
+/** Values of ZE_ENABLE_ALT_DRIVERS. */
+extern const char libzeta[];             /**< the library alone */
+extern const char libzeta_and_copy[];    /**< and a copy of it, a second library to the process */
+extern const char libzeta_and_nothing[]; /**< and a name that begins with a blank */
+extern const char other_driver_and_libzeta[];
+
+/** Path of the stand-in. */
+extern const char standin[];
 
 /**
  * Runs a program of tests/ with one argument. variables: pairs of name and value, ended by NULL.

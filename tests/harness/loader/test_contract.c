@@ -104,7 +104,7 @@ static int open_driver(void **state)
     static struct driver d;
     uint32_t count = 1;
 
-    d.library = dlopen(LIBZETA, RTLD_LAZY | RTLD_LOCAL);
+    d.library = dlopen(libzeta, RTLD_LAZY | RTLD_LOCAL);
     assert_non_null(d.library);
     assert_int_equal(get_table(&d, "zeGetGlobalProcAddrTable", ZE_API_VERSION_1_17, &d.global), 0);
     assert_int_equal(get_table(&d, "zeGetDriverProcAddrTable", ZE_API_VERSION_1_17, &d.driver), 0);
@@ -252,7 +252,11 @@ static uint32_t count_bound(const struct link_map *map, ElfW(Sxword) table, ElfW
     const ElfW(Rela) *relocations = (const ElfW(Rela) *)dynamic_entry(map, table);
     uint32_t found = 0;
 
-    for (size_t i = 0; relocations && i < dynamic_entry(map, size) / sizeof(*relocations); i++) {
+    if (!symbols || !names)
+        fail_msg("the library has no dynamic symbols");
+    for (size_t i = 0;
+         symbols && names && relocations && i < dynamic_entry(map, size) / sizeof(*relocations);
+         i++) {
         const char *name = names + symbols[ELF64_R_SYM(relocations[i].r_info)].st_name;
 
         if (strncmp(name, "ze", 2) != 0)

@@ -23,49 +23,49 @@
 static void init__twice_and_by_many_threads__gives_the_same_handles(void **state)
 {
     (void)state;
-    RUN_CLIENT("init", OLD_LOADER, DRIVERS, LIBZETA);
-    RUN_CLIENT("init", OLD_LOADER, DRIVERS, LIBZETA, INTERCEPT);
-    RUN_CLIENT("init_threads", OLD_LOADER, DRIVERS, LIBZETA);
+    RUN_CLIENT("init", OLD_LOADER, DRIVERS, libzeta);
+    RUN_CLIENT("init", OLD_LOADER, DRIVERS, libzeta, INTERCEPT);
+    RUN_CLIENT("init_threads", OLD_LOADER, DRIVERS, libzeta);
 }
 
 static void work__directly_and_intercepted__is_done(void **state)
 {
     (void)state;
-    RUN_CLIENT("use", OLD_LOADER, DRIVERS, LIBZETA);
-    RUN_CLIENT("use", OLD_LOADER, DRIVERS, LIBZETA, INTERCEPT);
+    RUN_CLIENT("use", OLD_LOADER, DRIVERS, libzeta);
+    RUN_CLIENT("use", OLD_LOADER, DRIVERS, libzeta, INTERCEPT);
 }
 
 static void work__two_copies_of_the_driver__is_done_by_both(void **state)
 {
     (void)state;
-    RUN_CLIENT("use", OLD_LOADER, DRIVERS, LIBZETA "," LIBZETA_COPY, "CLIENT_DRIVERS", "2");
+    RUN_CLIENT("use", OLD_LOADER, DRIVERS, libzeta_and_copy, "CLIENT_DRIVERS", "2");
 }
 
 static void work__layers_between__is_done(void **state)
 {
     (void)state;
-    RUN_CLIENT("use", OLD_LOADER, DRIVERS, LIBZETA, CHECKS);
-    RUN_CLIENT("use", OLD_LOADER, DRIVERS, LIBZETA, TRACING);
-    RUN_CLIENT("use", OLD_LOADER, DRIVERS, LIBZETA, TRACING, CHECKS);
-    RUN_CLIENT("use", OLD_LOADER, DRIVERS, LIBZETA, INTERCEPT, TRACING, CHECKS);
+    RUN_CLIENT("use", OLD_LOADER, DRIVERS, libzeta, CHECKS);
+    RUN_CLIENT("use", OLD_LOADER, DRIVERS, libzeta, TRACING);
+    RUN_CLIENT("use", OLD_LOADER, DRIVERS, libzeta, TRACING, CHECKS);
+    RUN_CLIENT("use", OLD_LOADER, DRIVERS, libzeta, INTERCEPT, TRACING, CHECKS);
 }
 
 static void fork__any_mode__child_begins_anew(void **state)
 {
     (void)state;
-    RUN_CLIENT("fork", OLD_LOADER, DRIVERS, LIBZETA);
+    RUN_CLIENT("fork", OLD_LOADER, DRIVERS, libzeta);
 }
 
 static void exit__threads_in_calls__ends_quietly(void **state)
 {
     (void)state;
     for (int i = 0; i < 5; i++)
-        RUN_CLIENT("teardown", OLD_LOADER, DRIVERS, LIBZETA);
+        RUN_CLIENT("teardown", OLD_LOADER, DRIVERS, libzeta);
 }
 
 static void dlclose__of_the_loader__leaves_threads_of_the_driver_alone(void **state)
 {
-    const char *const variables[] = {DRIVERS, LIBZETA, NULL};
+    const char *const variables[] = {DRIVERS, libzeta, NULL};
 
     (void)state;
     run_client("loader_closer", ZETA_OLD_LOADER, variables);

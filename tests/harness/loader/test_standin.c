@@ -15,94 +15,94 @@
 static void init__twice_and_by_many_threads__gives_the_same_handles(void **state)
 {
     (void)state;
-    RUN_CLIENT("init", DRIVERS, LIBZETA);
-    RUN_CLIENT("init", DRIVERS, LIBZETA, INTERCEPT);
-    RUN_CLIENT("init", DRIVERS, LIBZETA, INTERCEPT, WRAP);
-    RUN_CLIENT("init_threads", DRIVERS, LIBZETA);
-    RUN_CLIENT("init_threads", DRIVERS, LIBZETA, INTERCEPT);
+    RUN_CLIENT("init", DRIVERS, libzeta);
+    RUN_CLIENT("init", DRIVERS, libzeta, INTERCEPT);
+    RUN_CLIENT("init", DRIVERS, libzeta, INTERCEPT, WRAP);
+    RUN_CLIENT("init_threads", DRIVERS, libzeta);
+    RUN_CLIENT("init_threads", DRIVERS, libzeta, INTERCEPT);
 }
 
 static void init_drivers__all_flag_bits__gives_what_driver_get_gives(void **state)
 {
     (void)state;
-    RUN_CLIENT("init_drivers", DRIVERS, LIBZETA);
-    RUN_CLIENT("init_drivers", DRIVERS, LIBZETA, INTERCEPT);
-    RUN_CLIENT("init_drivers", DRIVERS, LIBZETA, INTERCEPT, WRAP);
-    RUN_CLIENT("init_drivers", DRIVERS, LIBZETA "," LIBZETA_COPY, "CLIENT_DRIVERS", "2");
+    RUN_CLIENT("init_drivers", DRIVERS, libzeta);
+    RUN_CLIENT("init_drivers", DRIVERS, libzeta, INTERCEPT);
+    RUN_CLIENT("init_drivers", DRIVERS, libzeta, INTERCEPT, WRAP);
+    RUN_CLIENT("init_drivers", DRIVERS, libzeta_and_copy, "CLIENT_DRIVERS", "2");
 }
 
 static void work__each_mode__is_done(void **state)
 {
     (void)state;
-    RUN_CLIENT("use", DRIVERS, LIBZETA);
-    RUN_CLIENT("use", DRIVERS, LIBZETA, INTERCEPT);
-    RUN_CLIENT("use", DRIVERS, LIBZETA, INTERCEPT, WRAP);
+    RUN_CLIENT("use", DRIVERS, libzeta);
+    RUN_CLIENT("use", DRIVERS, libzeta, INTERCEPT);
+    RUN_CLIENT("use", DRIVERS, libzeta, INTERCEPT, WRAP);
 }
 
 /* A blank in the list makes a name that does not exist, and switches to intercept mode. */
 static void list__name_that_cannot_be_opened__does_no_harm(void **state)
 {
     (void)state;
-    RUN_CLIENT("use", DRIVERS, LIBZETA ", " LIBZETA_COPY);
+    RUN_CLIENT("use", DRIVERS, libzeta_and_nothing);
 }
 
 static void two_drivers__copies_of_the_library__work_side_by_side(void **state)
 {
     (void)state;
-    RUN_CLIENT("use", DRIVERS, LIBZETA "," LIBZETA_COPY, "CLIENT_DRIVERS", "2");
-    RUN_CLIENT("use", DRIVERS, LIBZETA "," LIBZETA_COPY, "CLIENT_DRIVERS", "2", WRAP);
+    RUN_CLIENT("use", DRIVERS, libzeta_and_copy, "CLIENT_DRIVERS", "2");
+    RUN_CLIENT("use", DRIVERS, libzeta_and_copy, "CLIENT_DRIVERS", "2", WRAP);
 }
 
 static void two_drivers__another_without_dispatch__work_side_by_side(void **state)
 {
     (void)state;
-    RUN_CLIENT("mixed", DRIVERS, OTHER_DRIVER "," LIBZETA, "CLIENT_DRIVERS", "2");
-    RUN_CLIENT("mixed", DRIVERS, OTHER_DRIVER "," LIBZETA, "CLIENT_DRIVERS", "2",
+    RUN_CLIENT("mixed", DRIVERS, other_driver_and_libzeta, "CLIENT_DRIVERS", "2");
+    RUN_CLIENT("mixed", DRIVERS, other_driver_and_libzeta, "CLIENT_DRIVERS", "2",
                "ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1");
 }
 
 static void dispatch__validity_and_version__are_obeyed(void **state)
 {
     (void)state;
-    RUN_CLIENT("validity", DRIVERS, LIBZETA, INTERCEPT);
+    RUN_CLIENT("validity", DRIVERS, libzeta, INTERCEPT);
 }
 
 static void wrapping__arrays_that_are_not_exchanged__are_refused(void **state)
 {
     (void)state;
-    RUN_CLIENT("untranslated", DRIVERS, LIBZETA, INTERCEPT, WRAP);
+    RUN_CLIENT("untranslated", DRIVERS, libzeta, INTERCEPT, WRAP);
 }
 
 static void wrapping__objects__live_as_long_as_what_they_stand_for(void **state)
 {
     (void)state;
-    RUN_CLIENT("objects", DRIVERS, LIBZETA, INTERCEPT, WRAP);
+    RUN_CLIENT("objects", DRIVERS, libzeta, INTERCEPT, WRAP);
 }
 
 static void fork__any_mode__child_begins_anew(void **state)
 {
     (void)state;
-    RUN_CLIENT("fork", DRIVERS, LIBZETA);
-    RUN_CLIENT("fork", DRIVERS, LIBZETA, INTERCEPT);
+    RUN_CLIENT("fork", DRIVERS, libzeta);
+    RUN_CLIENT("fork", DRIVERS, libzeta, INTERCEPT);
 }
 
 static void exit__threads_in_calls__ends_quietly(void **state)
 {
     (void)state;
     for (int i = 0; i < 5; i++) {
-        RUN_CLIENT("teardown", DRIVERS, LIBZETA);
-        RUN_CLIENT("teardown", DRIVERS, LIBZETA, INTERCEPT);
+        RUN_CLIENT("teardown", DRIVERS, libzeta);
+        RUN_CLIENT("teardown", DRIVERS, libzeta, INTERCEPT);
     }
-    RUN_CLIENT("teardown", DRIVERS, LIBZETA "," LIBZETA_COPY, "CLIENT_DRIVERS", "2");
+    RUN_CLIENT("teardown", DRIVERS, libzeta_and_copy, "CLIENT_DRIVERS", "2");
 }
 
 static void dlclose__of_the_loader__leaves_threads_of_the_driver_alone(void **state)
 {
-    const char *const variables[] = {DRIVERS, LIBZETA, NULL};
+    const char *const variables[] = {DRIVERS, libzeta, NULL};
 
     (void)state;
-    run_client("loader_closer", STANDIN, variables);
-    run_client("loader_closer", LIBZETA, variables);
+    run_client("loader_closer", standin, variables);
+    run_client("loader_closer", libzeta, variables);
 }
 
 int main(void)

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,4 +113,48 @@ uint8_t *example_read_file(const char *path, size_t *out_bytes)
     (void)fclose(file);
     *out_bytes = (size_t)size;
     return bytes;
+}
+
+static bool is_spirv(const uint8_t *bytes, size_t size)
+{
+    const uint32_t magic = 0x07230203;
+
+    return size >= sizeof(magic) && memcmp(bytes, &magic, sizeof(magic)) == 0;
+}
+
+static void show_log(ze_module_build_log_handle_t log)
+{
+    size_t size = 0;
+    char *text = NULL;
+
+    example_check(zeModuleBuildLogGetString(log, &size, NULL), "zeModuleBuildLogGetString");
+    text = calloc(1, size + 1);
+    if (!text)
+        example_fail("no memory");
+    example_check(zeModuleBuildLogGetString(log, &size, text), "zeModuleBuildLogGetString");
+    (void)fputs(text, stderr);
+    free(text);
+}
+
+ze_module_handle_t example_load_module(ze_context_handle_t context, ze_device_handle_t device,
+                                       const char *path)
+{
+    size_t size = 0;
+    uint8_t *bytes = example_read_file(path, &size);
+    const ze_module_desc_t description = {
+        .stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+        .format = is_spirv(bytes, size) ? ZE_MODULE_FORMAT_IL_SPIRV : ZE_MODULE_FORMAT_NATIVE,
+        .inputSize = size,
+        .pInputModule = bytes,
+    };
+    ze_module_build_log_handle_t log = NULL;
+    ze_module_handle_t module = NULL;
+    ze_result_t result = zeModuleCreate(context, device, &description, &module, &log);
+
+    if (result != ZE_RESULT_SUCCESS && log)
+        show_log(log);
+    example_check(result, "zeModuleCreate");
+    example_check(zeModuleBuildLogDestroy(log), "zeModuleBuildLogDestroy");
+    free(bytes);
+    return module;
 }

@@ -28,4 +28,11 @@ char *example_data_path(const char *name);
 /** Reads a whole file. The caller frees what it gets. */
 uint8_t *example_read_file(const char *path, size_t *out_bytes);
 
+/**
+ * Makes a module of a file, which is SPIR-V if it begins like that, else a native binary. Shows the
+ * build log and ends the program when it cannot be built.
+ */
+ze_module_handle_t example_load_module(ze_context_handle_t context, ze_device_handle_t device,
+                                       const char *path);
+
 #endif

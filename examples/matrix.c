@@ -22,24 +22,6 @@ static uint32_t find_compute_ordinal(ze_device_handle_t device)
     example_fail("the device has no queue that runs kernels");
 }
 
-static ze_module_handle_t load_module(ze_context_handle_t context, ze_device_handle_t device,
-                                      const char *path)
-{
-    size_t bytes = 0;
-    uint8_t *binary = example_read_file(path, &bytes);
-    const ze_module_desc_t description = {
-        .stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-        .format = ZE_MODULE_FORMAT_NATIVE,
-        .inputSize = bytes,
-        .pInputModule = binary,
-    };
-    ze_module_handle_t module = NULL;
-
-    example_check(zeModuleCreate(context, device, &description, &module, NULL), "zeModuleCreate");
-    free(binary);
-    return module;
-}
-
 static ze_kernel_handle_t create_kernel(ze_module_handle_t module, void *const buffers[3],
                                         uint32_t n)
 {
@@ -115,7 +97,7 @@ void matrix_multiply(ze_context_handle_t context, ze_device_handle_t device,
     };
     const ze_group_count_t groups = {n / MATRIX_TILE, n / MATRIX_TILE, 1};
     void *buffers[3] = {NULL};
-    ze_module_handle_t module = load_module(context, device, kernel_path);
+    ze_module_handle_t module = example_load_module(context, device, kernel_path);
     ze_kernel_handle_t kernel = NULL;
     ze_command_list_handle_t list = NULL;
 

@@ -15,7 +15,7 @@ enum { MATRIX_TILE = 16 };
  * Computes c = a * b for row-major matrices of n x n elements. Ends the program when the device
  * refuses.
  *
- * @kernel_path  native binary with the kernel "matmul"
+ * @kernel_path  native binary or SPIR-V with the kernel "matmul"
  */
 void matrix_multiply(ze_context_handle_t context, ze_device_handle_t device,
                      const char *kernel_path, const float *a, const float *b, float *c, uint32_t n);

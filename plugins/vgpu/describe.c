@@ -10,7 +10,7 @@
 #include <yaml.h>
 
 /* How a value is read. */
-enum key_type { KEY_TEXT, KEY_NAME, KEY_U32, KEY_U64, KEY_UUID, KEY_PCI, KEY_CLOCK };
+enum key_type { KEY_TEXT, KEY_NAME, KEY_U32, KEY_DEVICE_ID, KEY_U64, KEY_UUID, KEY_PCI, KEY_CLOCK };
 
 struct key {
     const char *name;
@@ -30,7 +30,7 @@ static const struct key keys[] = {
     {"id", KEY_NAME, AT(id), 1, ZETA_VGPU_ID_BYTES, 0},
     {"instance", KEY_NAME, AT(instance), 1, ZETA_VGPU_INSTANCE_BYTES, 0},
     {"vendor_id", KEY_U32, AT(vendor_id), 0x10000, UINT32_MAX, 1},
-    {"device_id", KEY_U32, AT(device_id), 0, UINT32_MAX, 1},
+    {"device_id", KEY_DEVICE_ID, AT(device_id), 0, UINT32_MAX, 1},
     {"revision", KEY_U32, AT(revision), 0, 255, 1},
     {"uuid", KEY_UUID, AT(uuid), 0, 0, 0},
     {"pci", KEY_PCI, AT(pci_domain), 0, 0, 0},
@@ -181,6 +181,38 @@ static bool read_clock(const char *value, enum zeta_vgpu_clock_mode *out_clock)
     return true;
 }
 
+/*
+ * Profilers know hardware by these families of ids, whatever the vendor, and take metric time
+ * stamps of it for one bit shorter than they are here; samples would match nothing in the second
+ * half of each wrap of the timer.
+ */
+static bool is_misleading_id(uint64_t id)
+{
+    static const uint16_t families[] = {0x4f00, 0x5600, 0x0b00, 0x7d00, 0xe200, 0x6400, 0x9a00};
+
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+        if ((id & 0xff00) == families[i])
+            return true;
+    }
+    return false;
+}
+
+static bool read_device_id(const struct key *key, const char *value, uint32_t *out_id,
+                           struct zeta_vgpu_message *out_message)
+{
+    uint64_t number = 0;
+
+    if (!read_number(key, value, &number, out_message))
+        return false;
+    if (is_misleading_id(number)) {
+        say(out_message, key, value,
+            "profilers take this family of ids for hardware with another timer");
+        return false;
+    }
+    *out_id = (uint32_t)number;
+    return true;
+}
+
 static bool read_value(struct zeta_vgpu_description *d, const struct key *key, const char *value,
                        struct zeta_vgpu_message *out_message)
 {
@@ -196,6 +228,8 @@ static bool read_value(struct zeta_vgpu_description *d, const struct key *key, c
             return false;
         *(uint32_t *)target = (uint32_t)number;
         return true;
+    case KEY_DEVICE_ID:
+        return read_device_id(key, value, target, out_message);
     case KEY_U64:
         return read_number(key, value, target, out_message);
     case KEY_UUID:

@@ -219,6 +219,8 @@ static void settings__bad_values__refused_with_name_and_range(void **state)
         {"tiles", "two", "from 1 to 4"},
         {"tiles", "", "from 1 to 4"},
         {"vendor_id", "0x8086", "65536"},
+        {"device_id", "0x56c0", "another timer"},
+        {"device_id", "0x10b6a", "another timer"},
         {"name", "", "bytes"},
         {"id", "a/b", "letters"},
         {"instance", "../x", "letters"},

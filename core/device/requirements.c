@@ -60,8 +60,9 @@ static ze_result_t add_kernel(const struct zeta_module *module, const char *name
     }
     if (code != ZETA_PLUGIN_SUCCESS)
         return zeta_backend_result(backend, code, "looking at a kernel");
-    uint64_t items =
-        (uint64_t)p.required_group_size[0] * p.required_group_size[1] * p.required_group_size[2];
+    uint64_t items = 1;
+    for (int i = 0; i < 3; i++)
+        items *= p.required_group_size[i] ? p.required_group_size[i] : 1;
     if (items > needs->group_size)
         needs->group_size = items;
     if (p.local_bytes > needs->local_bytes)

@@ -1,6 +1,7 @@
 /* What devices say about themselves. */
 #include "harness.h"
 
+#include <stdio.h>
 #include <time.h>
 
 #include <zeta/zeta.h>
@@ -263,6 +264,228 @@ static void info__of_a_device__names_its_plugins(void **state)
                   zetaDeviceGetInfo((ze_device_handle_t)h->context, &info));
 }
 
+static void chains__of_device_properties__are_filled_or_left_alone(void **state)
+{
+    const struct harness *h = *state;
+    ze_device_luid_ext_properties_t luid = {.stype = ZE_STRUCTURE_TYPE_DEVICE_LUID_EXT_PROPERTIES,
+                                            .nodeMask = 77};
+    ze_record_replay_graph_ext_properties_t graph = {
+        .stype = ZE_STRUCTURE_TYPE_RECORD_REPLAY_GRAPH_EXT_PROPERTIES,
+        .pNext = &luid,
+        .graphFlags = 77};
+    ze_rtas_device_exp_properties_t rays = {.stype = ZE_STRUCTURE_TYPE_RTAS_DEVICE_EXP_PROPERTIES,
+                                            .pNext = &graph,
+                                            .rtasBufferAlignment = 77};
+    ze_device_readonly_memory_ext_properties_t read_only = {
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES,
+        .pNext = &rays,
+        .readonlyCapability = ZE_DEVICE_READONLY_MEMORY_CAPABILITY_HINT};
+    ze_device_ip_version_ext_t version = {
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT, .pNext = &read_only, .ipVersion = 77};
+    ze_device_usablemem_size_ext_properties_t unused = {
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES, .pNext = &version};
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2,
+                                         .pNext = &unused};
+
+    assert_success(zeDeviceGetProperties(h->device, &properties));
+    /* The fake device cannot tell what is left, so that is all it has; it knows no version. */
+    assert_int_equal(unused.currUsableMemSize, 1u << 30);
+    assert_int_equal(version.ipVersion, 77);
+    assert_int_equal(read_only.readonlyCapability, ZE_DEVICE_READONLY_MEMORY_CAPABILITY_NONE);
+    assert_int_equal(rays.rtasFormat, ZE_RTAS_FORMAT_EXP_INVALID);
+    assert_int_equal(rays.rtasBufferAlignment, 0);
+    assert_int_equal(graph.graphFlags, 0);
+    assert_int_equal(luid.nodeMask, 77);
+}
+
+static void chains__of_other_properties__are_filled(void **state)
+{
+    const struct harness *h = *state;
+    ze_scheduling_hint_exp_properties_t hints = {
+        .stype = ZE_STRUCTURE_TYPE_SCHEDULING_HINT_EXP_PROPERTIES, .schedulingHintFlags = 7};
+    ze_device_raytracing_ext_properties_t rays = {
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_RAYTRACING_EXT_PROPERTIES,
+        .pNext = &hints,
+        .maxBVHLevels = 7};
+    ze_float_atomic_ext_properties_t atomics = {
+        .stype = ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES, .pNext = &rays, .fp64Flags = 7};
+    ze_device_module_properties_t module = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES,
+                                            .pNext = &atomics};
+    ze_device_compute_dotproduct_ext_properties_t products = {
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_DOTPRODUCT_EXT_PROPERTIES, .dp_caps = 7};
+    ze_device_compute_properties_t compute = {.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES,
+                                              .pNext = &products};
+    ze_device_p2p_bandwidth_exp_properties_t speed = {
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_P2P_BANDWIDTH_EXP_PROPERTIES,
+        .logicalBandwidth = 7,
+        .bandwidthUnit = ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC};
+    ze_device_p2p_properties_t peer = {.stype = ZE_STRUCTURE_TYPE_DEVICE_P2P_PROPERTIES,
+                                       .pNext = &speed};
+    ze_copy_bandwidth_exp_properties_t copies = {
+        .stype = ZE_STRUCTURE_TYPE_COPY_BANDWIDTH_EXP_PROPERTIES,
+        .copyBandwidth = 7,
+        .copyBandwidthUnit = ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC};
+    ze_command_queue_group_properties_t group = {
+        .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES, .pNext = &copies};
+    uint32_t count = 1;
+
+    assert_success(zeDeviceGetModuleProperties(h->device, &module));
+    assert_int_equal(atomics.fp64Flags, 0);
+    assert_int_equal(rays.maxBVHLevels, 0);
+    assert_int_equal(hints.schedulingHintFlags, 0);
+    assert_true((module.fp64flags & ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST) != 0);
+    assert_success(zeDeviceGetComputeProperties(h->device, &compute));
+    assert_int_equal(products.dp_caps, 0);
+    assert_success(zeDeviceGetP2PProperties(h->tiles[0], h->tiles[1], &peer));
+    assert_int_equal(speed.logicalBandwidth, 0);
+    assert_int_equal(speed.bandwidthUnit, ZE_BANDWIDTH_UNIT_UNKNOWN);
+    assert_success(zeDeviceGetCommandQueueGroupProperties(h->device, &count, &group));
+    assert_int_equal(copies.copyBandwidth, 0);
+    assert_int_equal(copies.copyBandwidthUnit, ZE_BANDWIDTH_UNIT_UNKNOWN);
+}
+
+static void caches__that_nobody_can_reserve__say_so(void **state)
+{
+    const struct harness *h = *state;
+    ze_cache_reservation_ext_desc_t reservation = {
+        .stype = ZE_STRUCTURE_TYPE_CACHE_RESERVATION_EXT_DESC, .maxCacheReservationSize = 7};
+    ze_device_cache_line_size_ext_t line = {.stype = ZE_STRUCTURE_TYPE_DEVICE_CACHELINE_SIZE_EXT,
+                                            .pNext = &reservation,
+                                            .cacheLineSize = 7};
+    ze_device_cache_properties_t cache = {.stype = ZE_STRUCTURE_TYPE_DEVICE_CACHE_PROPERTIES,
+                                          .pNext = &line};
+    void *memory = harness_memory(h, 4096);
+    uint32_t count = 1;
+
+    assert_success(zeDeviceGetCacheProperties(h->device, &count, &cache));
+    assert_int_equal(line.cacheLineSize, 0);
+    assert_int_equal(reservation.maxCacheReservationSize, 0);
+    assert_result(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, zeDeviceReserveCacheExt(h->device, 0, 1024));
+    assert_non_null(strstr(harness_sentence(h), "cache"));
+    assert_success(zeDeviceReserveCacheExt(h->device, 0, 0));
+    assert_result(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                  zeDeviceSetCacheAdviceExt(h->device, memory, 1, ZE_CACHE_EXT_REGION_RESERVED));
+    assert_success(zeDeviceSetCacheAdviceExt(h->device, memory, 1, ZE_CACHE_EXT_REGION_DEFAULT));
+    assert_success(zeMemFree(h->context, memory));
+}
+
+static void fabric__of_any_device__is_none(void **state)
+{
+    const struct harness *h = *state;
+    ze_fabric_vertex_handle_t vertex = NULL;
+    uint32_t count = 5;
+
+    assert_success(zeFabricVertexGetExp(h->driver, &count, &vertex));
+    assert_int_equal(count, 0);
+    assert_result(ZE_RESULT_EXP_ERROR_DEVICE_IS_NOT_VERTEX,
+                  zeDeviceGetFabricVertexExp(h->device, &vertex));
+    assert_null(vertex);
+    assert_true(strlen(harness_sentence(h)) > 10);
+}
+
+static void images_and_rays__asked_for__are_unsupported_with_a_reason(void **state)
+{
+    const struct harness *h = *state;
+    ze_image_desc_t image = {
+        .stype = ZE_STRUCTURE_TYPE_IMAGE_DESC, .type = ZE_IMAGE_TYPE_2D, .width = 16, .height = 16};
+    ze_image_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_IMAGE_PROPERTIES};
+    ze_sampler_desc_t sampler_desc = {.stype = ZE_STRUCTURE_TYPE_SAMPLER_DESC};
+    ze_rtas_builder_exp_desc_t builder_desc = {.stype = ZE_STRUCTURE_TYPE_RTAS_BUILDER_EXP_DESC,
+                                               .builderVersion = ZE_RTAS_BUILDER_EXP_VERSION_1_0};
+    ze_rtas_builder_exp_handle_t builder = NULL;
+    ze_image_handle_t made = NULL;
+    ze_sampler_handle_t sampler = NULL;
+    size_t pitch = 0;
+
+    assert_result(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                  zeImageCreate(h->context, h->device, &image, &made));
+    assert_non_null(strstr(harness_sentence(h), "zeImageCreate"));
+    assert_non_null(strstr(harness_sentence(h), "images"));
+    assert_result(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                  zeImageGetProperties(h->device, &image, &properties));
+    assert_result(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                  zeMemGetPitchFor2dImage(h->context, h->device, 16, 16, 4, &pitch));
+    assert_result(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                  zeSamplerCreate(h->context, h->device, &sampler_desc, &sampler));
+    assert_non_null(strstr(harness_sentence(h), "zeSamplerCreate"));
+    assert_result(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                  zeRTASBuilderCreateExp(h->driver, &builder_desc, &builder));
+    assert_non_null(strstr(harness_sentence(h), "rays"));
+    assert_null(made);
+    assert_null(sampler);
+    assert_null(builder);
+}
+
+static ze_validate_runtime_requirements_result_t validate(const struct harness *h,
+                                                          const char *requirements)
+{
+    ze_validate_runtime_requirements_output_t output = {
+        .stype = ZE_STRUCTURE_TYPE_RUNTIME_REQUIREMENTS_OUTPUT};
+
+    assert_success(zeDeviceValidateRuntimeRequirements(h->device, requirements, &output));
+    return output.result;
+}
+
+static void requirements__of_a_module__can_be_kept_and_asked_about(void **state)
+{
+    const struct harness *h = *state;
+    ze_runtime_requirements_module_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_RUNTIME_REQUIREMENTS_MODULE_DESC, .requirementsSrc = h->module};
+    char text[256] = "", changed[300];
+    const char *key = NULL;
+    size_t size = 0;
+
+    skip_in(HARNESS_WRAPPED, "the handle in the description is one of the loader");
+    assert_success(zeDeviceGetRuntimeRequirementsKey(h->device, &key));
+    assert_string_equal(key, "ZETA.fake");
+    assert_success(zeDeviceGetRuntimeRequirements(h->device, &desc, &size, NULL));
+    assert_in_range(size, 10, sizeof(text));
+    size_t small = size - 1;
+    assert_result(ZE_RESULT_ERROR_INVALID_SIZE,
+                  zeDeviceGetRuntimeRequirements(h->device, &desc, &small, text));
+    assert_int_equal(small, size);
+    assert_string_equal(text, "");
+    assert_success(zeDeviceGetRuntimeRequirements(h->device, &desc, &size, text));
+    assert_int_equal(strlen(text) + 1, size);
+    /* Kernel "size" of the fake device wants groups of 8. */
+    assert_non_null(strstr(text, " group=8 "));
+    assert_int_equal(validate(h, text), ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_REQUIREMENTS_MET);
+    (void)snprintf(changed, sizeof(changed), "%s-older", text);
+    assert_int_equal(
+        validate(h, changed),
+        ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_REQUIREMENTS_MET_RECOMPILATION_ADVISABLE);
+    assert_int_equal(validate(h, "ZETA.fake ip=0 group=100000 local=0 made=0.1.0"),
+                     ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_REQUIREMENTS_NOT_MET);
+    assert_int_equal(validate(h, "ZETA.fake local=1000000"),
+                     ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_REQUIREMENTS_NOT_MET);
+    assert_int_equal(validate(h, "VENDOR.L0.GPU something else"),
+                     ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_NOT_APPLICABLE);
+}
+
+static void requirements__that_are_none__are_refused(void **state)
+{
+    const struct harness *h = *state;
+    static const char *const bad[] = {
+        "ZETA.fake group",    "ZETA.fake group=", "ZETA.fake x=1",
+        "ZETA.fake group=1x", "ZETA.fake  ip=1 ", "ZETA.fake ip=1 group"};
+    ze_validate_runtime_requirements_output_t output = {
+        .stype = ZE_STRUCTURE_TYPE_RUNTIME_REQUIREMENTS_OUTPUT};
+    ze_runtime_requirements_module_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_RUNTIME_REQUIREMENTS_GRAPH_DESC, .requirementsSrc = h->module};
+    size_t size = 0;
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      zeDeviceValidateRuntimeRequirements(h->device, bad[i], &output));
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                  zeDeviceGetRuntimeRequirements(h->device, &desc, &size, NULL));
+    desc.stype = ZE_STRUCTURE_TYPE_RUNTIME_REQUIREMENTS_MODULE_DESC;
+    desc.requirementsSrc = (ze_module_handle_t)h->context;
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                  zeDeviceGetRuntimeRequirements(h->device, &desc, &size, NULL));
+    assert_int_equal(size, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +503,13 @@ int main(void)
         cmocka_unit_test(peers__of_one_driver__reach_each_other),
         cmocka_unit_test(timestamps__read_twice__grow_together),
         cmocka_unit_test(info__of_a_device__names_its_plugins),
+        cmocka_unit_test(chains__of_device_properties__are_filled_or_left_alone),
+        cmocka_unit_test(chains__of_other_properties__are_filled),
+        cmocka_unit_test(caches__that_nobody_can_reserve__say_so),
+        cmocka_unit_test(fabric__of_any_device__is_none),
+        cmocka_unit_test(images_and_rays__asked_for__are_unsupported_with_a_reason),
+        cmocka_unit_test(requirements__of_a_module__can_be_kept_and_asked_about),
+        cmocka_unit_test(requirements__that_are_none__are_refused),
     };
 
     return cmocka_run_group_tests(tests, harness_setup, harness_teardown);

@@ -78,6 +78,11 @@ static void properties__default_device__as_documented(void **state)
     assert_int_equal(groups[0].flags & ZETA_PLUGIN_QUEUE_COMPUTE, ZETA_PLUGIN_QUEUE_COMPUTE);
     assert_int_equal(groups[1].flags, ZETA_PLUGIN_QUEUE_COPY);
     assert_int_equal(p.has_pci, 1);
+    assert_int_equal(p.ip_version, 0x10000);
+    assert_true((p.flags & ZETA_PLUGIN_DEVICE_READ_ONLY_ENFORCED) != 0);
+    assert_int_equal(p.fp32_flags, p.fp64_flags);
+    assert_true(p.fp64_flags != 0);
+    assert_int_equal(((const struct zeta_plugin_cache *)p.caches.data)->line_bytes, 64);
     host_close(&host);
 }
 

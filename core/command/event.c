@@ -22,7 +22,7 @@ static atomic_bool any_lost;
 
 static struct zeta_signal *signal_of(struct zeta_event *event)
 {
-    return event->counter ? &event->counter->signal : &event->cell->signal;
+    return event->counter ? &event->counter->core->signal : &event->cell->signal;
 }
 
 void zeta_event_init(struct zeta_event *event, struct zeta_context *context,
@@ -37,14 +37,16 @@ void zeta_event_init(struct zeta_event *event, struct zeta_context *context,
 
 ze_result_t zeta_event_make_counted(struct zeta_event *event)
 {
-    event->counter =
-        event->share ? zeta_share_counter(event->share) : calloc(1, sizeof(*event->counter));
-    if (!event->counter)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a counter");
+    struct zeta_counter_memory *memory = event->share ? zeta_share_counter(event->share) : NULL;
+    ze_result_t result = zeta_counter_create(memory, &event->counter);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     /* Whoever waits before the first signal waits for that one. */
-    if (atomic_load(&event->counter->issued) == 0)
+    if (zeta_counter_newest(event->counter) == 0)
         zeta_counter_reserve(event->counter);
-    atomic_fetch_or(&event->special, ZETA_EVENT_COUNTED | (event->share ? ZETA_EVENT_SHARED : 0));
+    atomic_fetch_or(&event->special,
+                    (uint32_t)ZETA_EVENT_COUNTED | (event->share ? ZETA_EVENT_SHARED : 0u));
     return ZE_RESULT_SUCCESS;
 }
 
@@ -81,7 +83,7 @@ static uint32_t counter_state(struct zeta_event *event, uint64_t value)
 
     if (state != ZETA_SIGNAL_OFF || !event->share)
         return state;
-    struct zeta_counter_slot *slot = zeta_counter_slot_of(event->counter, value);
+    const struct zeta_counter_slot *slot = zeta_counter_slot_of(event->counter, value);
     if (!slot || !is_orphan(event, atomic_load(&slot->signaller)))
         return state;
     zeta_event_lose(&(struct zeta_plugin_event){event, value});
@@ -120,7 +122,7 @@ uint32_t zeta_event_special_state(struct zeta_event *event)
     if (special & ZETA_EVENT_STORED)
         state = store_state(event, false);
     else if (special & ZETA_EVENT_COUNTED)
-        state = counter_state(event, atomic_load(&event->counter->issued));
+        state = counter_state(event, zeta_counter_newest(event->counter));
     else
         state = cell_state(event);
     zeta_object_unpin(event);
@@ -284,17 +286,13 @@ void zeta_event_reset(struct zeta_event *event)
 void zeta_event_claim(const struct zeta_plugin_event *signal)
 {
     struct zeta_event *event = signal->event;
-    struct zeta_counter_slot *slot;
 
     if ((atomic_load(&event->special) & ZETA_EVENT_SHARED) == 0)
         return;
-    if (signal->value == ZETA_VALUE_NONE) {
+    if (signal->value == ZETA_VALUE_NONE)
         atomic_store(&event->cell->signaller, zeta_process_self());
-        return;
-    }
-    slot = zeta_counter_slot_of(event->counter, signal->value);
-    if (slot)
-        atomic_store(&slot->signaller, zeta_process_self());
+    else
+        zeta_counter_claim(event->counter, signal->value, zeta_process_self());
 }
 
 /* ---------------------------------------------------------------- waiting and times */
@@ -358,7 +356,7 @@ static bool find_ticks(struct zeta_event *event, uint64_t value, uint64_t *out_b
 {
     struct zeta_event_cell *cell =
         event->counter && value == ZETA_VALUE_STORE ? &event->own : event->cell;
-    struct zeta_counter_slot *slot = NULL;
+    const struct zeta_counter_slot *slot = NULL;
 
     if (event->counter && value != ZETA_VALUE_STORE) {
         slot = zeta_counter_slot_of(event->counter, value);
@@ -383,7 +381,7 @@ ze_result_t zeta_event_ticks(struct zeta_event *event, uint64_t value, uint64_t 
                           event->index);
     if (value == ZETA_VALUE_NONE && event->counter)
         value =
-            special & ZETA_EVENT_STORED ? ZETA_VALUE_STORE : atomic_load(&event->counter->issued);
+            special & ZETA_EVENT_STORED ? ZETA_VALUE_STORE : zeta_counter_newest(event->counter);
     /* Neither a level nor the host's view of memory says whether a command has run. */
     uint32_t state = event->counter
                          ? zeta_plugin_event_state(&(struct zeta_plugin_event){event, value})

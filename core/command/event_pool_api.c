@@ -24,8 +24,7 @@ static void finish_event(void *object)
     struct zeta_event *event = object;
 
     zeta_store_destroy(atomic_load(&event->store));
-    if (!event->share)
-        free(event->counter);
+    zeta_counter_destroy(event->counter);
     zeta_share_destroy(event->share);
     zeta_object_unpin(event->pool ? (void *)event->pool : (void *)event->context);
 }

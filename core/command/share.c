@@ -105,7 +105,7 @@ bool zeta_process_lives(uint64_t process)
 static size_t share_bytes(enum zeta_share_kind kind, uint32_t count)
 {
     size_t content = kind == ZETA_SHARE_POOL ? (size_t)count * sizeof(struct zeta_event_cell)
-                                             : sizeof(struct zeta_counter);
+                                             : sizeof(struct zeta_counter_memory);
 
     return ZETA_SHARE_AT + content;
 }
@@ -162,7 +162,7 @@ static ze_result_t fill_new(struct zeta_share *share, enum zeta_share_kind kind)
     for (uint32_t i = 0; kind == ZETA_SHARE_POOL && i < share->count; i++)
         atomic_store(&zeta_share_cell(share, i)->signal.shared, 1);
     if (kind == ZETA_SHARE_COUNTER)
-        atomic_store(&zeta_share_counter(share)->signal.shared, 1);
+        atomic_store(&zeta_share_counter(share)->core.signal.shared, 1);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -205,9 +205,9 @@ struct zeta_event_cell *zeta_share_cell(const struct zeta_share *share, uint32_t
     return (struct zeta_event_cell *)(void *)((char *)share->memory + ZETA_SHARE_AT) + index;
 }
 
-struct zeta_counter *zeta_share_counter(const struct zeta_share *share)
+struct zeta_counter_memory *zeta_share_counter(const struct zeta_share *share)
 {
-    return (struct zeta_counter *)(void *)((char *)share->memory + ZETA_SHARE_AT);
+    return (struct zeta_counter_memory *)(void *)((char *)share->memory + ZETA_SHARE_AT);
 }
 
 /* ---------------------------------------------------------------- handles */
@@ -249,7 +249,7 @@ static ze_result_t check_content(struct zeta_share *share, const struct share_ha
     const struct share_header *header = share->memory;
     uint32_t count = header->count;
 
-    if (header->magic != MAGIC || header->kind != wanted->kind ||
+    if (header->magic != MAGIC || header->kind != wanted->kind || header->maker != wanted->maker ||
         memcmp(header->token, wanted->token, sizeof(wanted->token)) != 0 || count == 0 ||
         share_bytes((enum zeta_share_kind)wanted->kind, count) != share->bytes)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,

@@ -74,8 +74,8 @@ void zeta_share_destroy(struct zeta_share *share);
 /** Cell by index, below count. */
 struct zeta_event_cell *zeta_share_cell(const struct zeta_share *share, uint32_t index);
 
-/** The counter of a share of that kind. */
-struct zeta_counter *zeta_share_counter(const struct zeta_share *share);
+/** The memory of the counter of a share of that kind. */
+struct zeta_counter_memory *zeta_share_counter(const struct zeta_share *share);
 
 /** This process, as other processes can recognise it: its id and the time of its start. */
 uint64_t zeta_process_self(void);

@@ -164,7 +164,7 @@ void zeta_store_advance(struct zeta_event_store *store, const struct zeta_counte
         return;
     (void)pthread_mutex_lock(&store->lock);
     uint64_t value = atomic_load(store->device_address);
-    while (value < atomic_load(&counter->issued) &&
+    while (value < zeta_counter_newest(counter) &&
            zeta_counter_state(counter, value + 1) == ZETA_SIGNAL_ON)
         value++;
     atomic_store(store->device_address, value);
@@ -223,7 +223,7 @@ ze_result_t zeta_store_address(struct zeta_event *event, uint64_t *out_value, ui
             zeta_store_destroy(made); /* another thread was faster */
     }
     zeta_store_advance(store, event->counter);
-    *out_value = atomic_load(&event->counter->issued);
+    *out_value = zeta_counter_newest(event->counter);
     *out_address = (uintptr_t)store->device_address;
     return ZE_RESULT_SUCCESS;
 }

@@ -29,7 +29,7 @@ static uint64_t newest(const struct zeta_event *event)
 {
     if (atomic_load(&event->special) & ZETA_EVENT_STORED)
         return ZETA_VALUE_STORE;
-    return atomic_load(&event->counter->issued);
+    return zeta_counter_newest(event->counter);
 }
 
 static ze_result_t track_wait(struct zeta_recording *recording, struct zeta_plugin_event **wait)

@@ -128,6 +128,123 @@ static void link__of_native_modules__has_nothing_to_do(void **state)
     assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, zeModuleDynamicLink(2, modules, NULL));
 }
 
+static ze_module_handle_t create_from(const struct harness *h, const char *image)
+{
+    ze_module_handle_t module = NULL;
+
+    assert_success(create(h, ZE_MODULE_FORMAT_NATIVE, image, strlen(image), &module, NULL));
+    return module;
+}
+
+static void link__missing_name__is_in_the_log_and_kernels_stay_refused(void **state)
+{
+    const struct harness *h = *state;
+    ze_module_handle_t modules[2] = {create_from(h, "FAKE add -x -y"), create_from(h, "FAKE +x")};
+    const ze_kernel_desc_t desc = {.pKernelName = "add"};
+    ze_module_properties_t properties = {0};
+    ze_module_build_log_handle_t log = NULL;
+    ze_kernel_handle_t kernel = NULL;
+    char text[64];
+
+    assert_success(zeModuleGetProperties(modules[0], &properties));
+    assert_int_equal(properties.flags, ZE_MODULE_PROPERTY_FLAG_IMPORTS);
+    assert_success(zeModuleGetProperties(modules[1], &properties));
+    assert_int_equal(properties.flags, 0);
+    assert_result(ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED,
+                  zeKernelCreate(modules[0], &desc, &kernel));
+    assert_non_null(strstr(harness_sentence(h), "\"x\""));
+    assert_result(ZE_RESULT_ERROR_MODULE_LINK_FAILURE, zeModuleDynamicLink(2, modules, &log));
+    read_log(log, text, sizeof(text));
+    assert_string_equal(text, "nobody has y");
+    assert_result(ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED,
+                  zeKernelCreate(modules[0], &desc, &kernel));
+    assert_success(zeModuleDestroy(modules[0]));
+    assert_success(zeModuleDestroy(modules[1]));
+    assert_int_equal(h->control->live_modules(), 1);
+}
+
+/* Who runs whose code is not known, so what was linked lives as long as any of it. */
+static void link__destroyed_in_any_order__goes_together(void **state)
+{
+    const struct harness *h = *state;
+    ze_module_handle_t taker = create_from(h, "FAKE add -x +y");
+    ze_module_handle_t giver = create_from(h, "FAKE +x -y");
+    ze_module_handle_t late = create_from(h, "FAKE hold -x");
+    ze_module_handle_t alone = create_from(h, "FAKE hold +x");
+    ze_module_handle_t pair[2] = {taker, giver};
+    const ze_kernel_desc_t desc = {.pKernelName = "add"};
+    ze_kernel_handle_t kernel = NULL;
+
+    assert_success(zeModuleDynamicLink(2, pair, NULL));
+    assert_success(zeKernelCreate(taker, &desc, &kernel));
+    assert_success(zeModuleDestroy(alone));
+    assert_int_equal(h->control->live_modules(), 4);
+    assert_success(zeModuleDestroy(giver));
+    assert_int_equal(h->control->live_modules(), 4);
+    /* What the destroyed one exports is out of reach, though it is still there. */
+    pair[1] = late;
+    assert_result(ZE_RESULT_ERROR_MODULE_LINK_FAILURE, zeModuleDynamicLink(2, pair, NULL));
+    assert_success(zeKernelDestroy(kernel));
+    giver = create_from(h, "FAKE +x");
+    pair[0] = giver;
+    assert_success(zeModuleDynamicLink(2, pair, NULL));
+    /* A link between members of two groups makes one of them. */
+    ze_module_handle_t all[3] = {taker, giver, create_from(h, "FAKE -y -x")};
+    assert_success(zeModuleDynamicLink(3, all, NULL));
+    assert_int_equal(h->control->live_modules(), 6);
+    assert_success(zeModuleDestroy(taker));
+    assert_success(zeModuleDestroy(giver));
+    assert_success(zeModuleDestroy(late));
+    assert_int_equal(h->control->live_modules(), 6);
+    assert_success(zeModuleDestroy(all[2]));
+    assert_int_equal(h->control->live_modules(), 1);
+}
+
+static void link__modules_of_two_contexts__is_invalid(void **state)
+{
+    const struct harness *h = *state;
+    const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    struct harness other = *h;
+    ze_module_handle_t modules[2] = {create_from(h, "FAKE -x"), NULL};
+
+    assert_success(zeContextCreate(h->driver, &desc, &other.context));
+    modules[1] = create_from(&other, "FAKE +x");
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeModuleDynamicLink(2, modules, NULL));
+    assert_success(zeModuleDestroy(modules[0]));
+    assert_success(zeModuleDestroy(modules[1]));
+    assert_success(zeContextDestroy(other.context));
+}
+
+static void inspect__any_flags__lists_what_was_asked_for(void **state)
+{
+    const struct harness *h = *state;
+    ze_module_handle_t modules[2] = {create_from(h, "FAKE -x -y +z"), create_from(h, "FAKE +x")};
+    ze_linkage_inspection_ext_desc_t desc = {0};
+    ze_module_build_log_handle_t log = NULL;
+    char text[128];
+
+    assert_success(zeModuleInspectLinkageExt(&desc, 2, modules, &log));
+    read_log(log, text, sizeof(text));
+    assert_string_equal(text, "imports:\n  x\n  y\nunresolvable imports:\n  y\n"
+                              "exports:\n  z\n  x\n");
+    desc.flags = ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS;
+    assert_success(zeModuleInspectLinkageExt(&desc, 1, modules + 1, &log));
+    read_log(log, text, sizeof(text));
+    assert_string_equal(text, "exports:\n  x\n");
+    assert_success(zeModuleDestroy(modules[0]));
+    assert_success(zeModuleDestroy(modules[1]));
+}
+
+static void function_pointer__plugin_without_functions__is_unsupported(void **state)
+{
+    const struct harness *h = *state;
+    void *function = NULL;
+
+    assert_result(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                  zeModuleGetFunctionPointer(h->module, "add", &function));
+    assert_null(function);
+}
+
 static void destroy__with_kernels__is_refused_until_they_are_gone(void **state)
 {
     const struct harness *h = *state;
@@ -154,6 +271,11 @@ int main(void)
         cmocka_unit_test(native__bad_image__fails_with_the_log_of_the_plugin),
         cmocka_unit_test(spirv__without_a_compiler__says_what_is_missing),
         cmocka_unit_test(link__of_native_modules__has_nothing_to_do),
+        cmocka_unit_test(link__missing_name__is_in_the_log_and_kernels_stay_refused),
+        cmocka_unit_test(link__destroyed_in_any_order__goes_together),
+        cmocka_unit_test(link__modules_of_two_contexts__is_invalid),
+        cmocka_unit_test(inspect__any_flags__lists_what_was_asked_for),
+        cmocka_unit_test(function_pointer__plugin_without_functions__is_unsupported),
         cmocka_unit_test(destroy__with_kernels__is_refused_until_they_are_gone),
     };
 

@@ -9,6 +9,8 @@
  *   hold                                    runs until fake_control.release(), or forever
  *   fault                                   fails, and the device is lost until the queue is gone
  *   refuse                                  fails, but the device stays
+ *
+ * A word "-x" in the image imports the name x, a word "+x" exports it.
  */
 #ifndef ZETA_TESTS_HARNESS_FAKE_H
 #define ZETA_TESTS_HARNESS_FAKE_H

@@ -31,6 +31,10 @@ struct zeta_plugin_module {
     size_t image_bytes;
     struct zeta_plugin_string names[KERNEL_COUNT];
     uint64_t name_count;
+    struct zeta_plugin_string imports[KERNEL_COUNT]; /* words that begin with '-' */
+    uint64_t import_count;
+    struct zeta_plugin_string exports[KERNEL_COUNT]; /* with '+' */
+    uint64_t export_count;
 };
 
 struct zeta_plugin_kernel {
@@ -301,7 +305,8 @@ static void split_names(struct zeta_plugin_module *module)
     const char *at = module->image + 4;
     const char *end = module->image + module->image_bytes;
 
-    while (at < end && module->name_count < KERNEL_COUNT) {
+    while (at < end && module->name_count < KERNEL_COUNT && module->import_count < KERNEL_COUNT &&
+           module->export_count < KERNEL_COUNT) {
         size_t length = 0;
 
         while (at < end && *at == ' ')
@@ -310,8 +315,14 @@ static void split_names(struct zeta_plugin_module *module)
             length++;
         if (length == 0)
             return;
-        module->names[module->name_count++] =
-            (struct zeta_plugin_string){.data = at, .size = length};
+        const struct zeta_plugin_string word = {.data = at, .size = length};
+        const struct zeta_plugin_string name = {.data = at + 1, .size = length - 1};
+        if (*at == '-')
+            module->imports[module->import_count++] = name;
+        else if (*at == '+')
+            module->exports[module->export_count++] = name;
+        else
+            module->names[module->name_count++] = word;
         at += length;
     }
 }
@@ -375,6 +386,53 @@ static uint32_t module_global(struct zeta_plugin *self, struct zeta_plugin_modul
         return ZETA_PLUGIN_INVALID_GLOBAL_NAME;
     *out_address = module->image;
     *out_bytes = module->image_bytes;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t module_symbols(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                               uint32_t kind, struct zeta_plugin_array *out_names)
+{
+    const bool imports = kind == ZETA_PLUGIN_SYMBOL_IMPORT;
+
+    (void)self;
+    *out_names =
+        (struct zeta_plugin_array){.data = imports ? module->imports : module->exports,
+                                   .count = imports ? module->import_count : module->export_count,
+                                   .stride = sizeof(module->imports[0])};
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static bool is_exported(const struct zeta_plugin_array *modules, struct zeta_plugin_string name)
+{
+    for (uint64_t i = 0; i < modules->count; i++) {
+        const struct zeta_plugin_module *module =
+            ((struct zeta_plugin_module *const *)modules->data)[i];
+
+        for (uint64_t k = 0; k < module->export_count; k++) {
+            if (module->exports[k].size == name.size &&
+                memcmp(module->exports[k].data, name.data, (size_t)name.size) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t module_link(struct zeta_plugin *self, const struct zeta_plugin_array *modules,
+                            const struct zeta_plugin_log_sink *log)
+{
+    (void)self;
+    for (uint64_t i = 0; i < modules->count; i++) {
+        const struct zeta_plugin_module *module =
+            ((struct zeta_plugin_module *const *)modules->data)[i];
+
+        for (uint64_t k = 0; k < module->import_count; k++) {
+            if (is_exported(modules, module->imports[k]))
+                continue;
+            log->write(log->context, text("nobody has "));
+            log->write(log->context, module->imports[k]);
+            return ZETA_PLUGIN_MODULE_LINK_FAILURE;
+        }
+    }
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -574,6 +632,8 @@ static const struct zeta_plugin_compute_ops compute_ops = {
     .module_kernel_names = module_kernel_names,
     .module_native_image = module_native_image,
     .module_global = module_global,
+    .module_symbols = module_symbols,
+    .module_link = module_link,
     .kernel_create = kernel_create,
     .kernel_destroy = kernel_destroy,
     .kernel_properties = kernel_properties,

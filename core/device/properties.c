@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/api/chain.h"
+#include "core/command/mutations.h"
 #include "core/device/device.h"
 #include "core/device/element.h"
 #include "core/plugin/host.h"
@@ -58,6 +59,16 @@ static void fill_event_flags(ze_event_query_kernel_timestamps_ext_properties_t *
                  ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_SYNCHRONIZED;
 }
 
+/* What counter based events do on every device that computes; nothing raises interrupts. */
+static ze_device_event_properties_flags_t event_flags(const struct zeta_device *device)
+{
+    if (!device->driver->compute)
+        return 0;
+    return ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_AGGREGATE_STORAGE |
+           ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_IPC |
+           ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_SYNC_ALLOCATION;
+}
+
 static void fill_read_only(const struct zeta_device *device,
                            ze_device_readonly_memory_ext_properties_t *out)
 {
@@ -74,6 +85,14 @@ static void fill_rtas(ze_rtas_device_ext_properties_t *out)
     out->flags = 0;
     out->rtasFormat = ZE_RTAS_FORMAT_EXT_INVALID;
     out->rtasBufferAlignment = 0;
+}
+
+/* The core keeps what was recorded, so all of it can be changed but for what a graph would take. */
+static void fill_mutable(const struct zeta_device *device,
+                         ze_mutable_command_list_exp_properties_t *out)
+{
+    out->mutableCommandListFlags = 0;
+    out->mutableCommandFlags = device->driver->compute ? ZETA_MUTABLE_FLAGS : 0;
 }
 
 /* True if the whole struct of a node can be written. */
@@ -94,6 +113,10 @@ static void fill_node(const struct zeta_device *device, uint32_t stype, void *no
         if (IS(node, ze_event_query_kernel_timestamps_ext_properties_t))
             fill_event_flags(node);
         return;
+    case ZE_STRUCTURE_TYPE_DEVICE_EVENT_PROPERTIES:
+        if (IS(node, ze_device_event_properties_t))
+            ((ze_device_event_properties_t *)node)->flags = event_flags(device);
+        return;
     case ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT:
         if (p->ip_version != 0 && IS(node, ze_device_ip_version_ext_t))
             ((ze_device_ip_version_ext_t *)node)->ipVersion = p->ip_version;
@@ -111,6 +134,10 @@ static void fill_node(const struct zeta_device *device, uint32_t stype, void *no
     case ZE_STRUCTURE_TYPE_RTAS_DEVICE_EXP_PROPERTIES: /* the same members */
         if (IS(node, ze_rtas_device_ext_properties_t))
             fill_rtas(node);
+        return;
+    case ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_PROPERTIES:
+        if (IS(node, ze_mutable_command_list_exp_properties_t))
+            fill_mutable(device, node);
         return;
     case ZE_STRUCTURE_TYPE_RECORD_REPLAY_GRAPH_EXT_PROPERTIES:
         if (IS(node, ze_record_replay_graph_ext_properties_t))

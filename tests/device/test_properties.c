@@ -282,8 +282,12 @@ static void chains__of_device_properties__are_filled_or_left_alone(void **state)
         .readonlyCapability = ZE_DEVICE_READONLY_MEMORY_CAPABILITY_HINT};
     ze_device_ip_version_ext_t version = {
         .stype = ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT, .pNext = &read_only, .ipVersion = 77};
+    ze_device_event_properties_t events = {
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_EVENT_PROPERTIES, .pNext = &version, .flags = 0x70};
+    ze_mutable_command_list_exp_properties_t lists = {
+        .stype = ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_PROPERTIES, .pNext = &events};
     ze_device_usablemem_size_ext_properties_t unused = {
-        .stype = ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES, .pNext = &version};
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES, .pNext = &lists};
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2,
                                          .pNext = &unused};
 
@@ -291,6 +295,11 @@ static void chains__of_device_properties__are_filled_or_left_alone(void **state)
     /* The fake device cannot tell what is left, so that is all it has; it knows no version. */
     assert_int_equal(unused.currUsableMemSize, 1u << 30);
     assert_int_equal(version.ipVersion, 77);
+    assert_true((events.flags & ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_IPC) != 0);
+    assert_int_equal(
+        events.flags & ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_INTERRUPT_WAIT, 0);
+    assert_true((lists.mutableCommandFlags & ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS) != 0);
+    assert_int_equal(lists.mutableCommandFlags & ZE_MUTABLE_COMMAND_EXP_FLAG_GRAPH_ARGUMENTS, 0);
     assert_int_equal(read_only.readonlyCapability, ZE_DEVICE_READONLY_MEMORY_CAPABILITY_NONE);
     assert_int_equal(rays.rtasFormat, ZE_RTAS_FORMAT_EXP_INVALID);
     assert_int_equal(rays.rtasBufferAlignment, 0);

@@ -171,7 +171,7 @@ static uint64_t come_and_go(int rounds)
 
         if (zeta_trace_add(&counter->listener) != ZE_RESULT_SUCCESS)
             abort();
-        if (i % 16 == 0)
+        for (int n = 0; i % 64 == 0 && n < 100000 && atomic_load(&counter->begins) == 0; n++)
             (void)sched_yield();
         zeta_trace_remove(&counter->listener);
         zeta_trace_wait(&counter->listener);
@@ -213,6 +213,68 @@ static void listeners__freed_during_calls__are_not_used_afterwards(void **state)
         assert_int_equal(pthread_join(callers[i], NULL), 0);
     assert_true(heard[0] + heard[1] > 0);
     assert_false(zeta_trace_wanted(FUNCTION));
+}
+
+/* ---- the order of holding and looking ------------------------------------------------------ */
+
+/* What a pointer leads to, one after another; dead once nobody can have it any more. */
+static struct node {
+    atomic_bool dead;
+} nodes[100000];
+
+static const void *_Atomic node_pointer;
+static _Atomic uint64_t dead_seen;
+
+static void *hold_all_the_time(void *argument)
+{
+    struct zeta_trace_holder *holder = zeta_trace_holder_claim();
+
+    (void)argument;
+    if (!holder)
+        abort();
+    while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
+        const struct node *node = zeta_trace_hold(holder, &node_pointer);
+
+        for (int i = 0; i < 20; i++) {
+            if (atomic_load_explicit(&node->dead, memory_order_relaxed))
+                atomic_fetch_add(&dead_seen, 1);
+        }
+        zeta_trace_drop(holder);
+    }
+    zeta_trace_holder_release(holder);
+    return NULL;
+}
+
+static void replace_the_pointer_all_the_time(void)
+{
+    pthread_t threads[2];
+
+    atomic_store(&stop, false);
+    atomic_store(&node_pointer, &nodes[0]);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, hold_all_the_time, NULL), 0);
+    for (size_t i = 1; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+        atomic_store(&node_pointer, &nodes[i]);
+        zeta_trace_barrier();
+        if (!zeta_trace_is_held(&nodes[i - 1]))
+            atomic_store_explicit(&nodes[i - 1].dead, true, memory_order_relaxed);
+    }
+    atomic_store(&stop, true);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+}
+
+/* Nothing is allocated or locked here, so calls and the writer meet within nanoseconds. */
+static void pointer__replaced_all_the_time__nobody_gets_what_is_dead(void **state)
+{
+    (void)state;
+    zeta_trace_barrier_init();
+    /* Without a system call for each replacement there is time for more of them. */
+    for (int rounds = atomic_load(&zeta_trace_fenced) ? 30 : 1; rounds > 0; rounds--) {
+        memset(nodes, 0, sizeof(nodes));
+        replace_the_pointer_all_the_time();
+        assert_int_equal(atomic_load(&dead_seen), 0);
+    }
 }
 
 /* ---- threads that end ---------------------------------------------------------------------- */
@@ -327,6 +389,7 @@ int main(void)
         cmocka_unit_test(listeners__any_number__come_and_go_in_any_order),
         cmocka_unit_test(calls__one_inside_another__both_keep_their_lists),
         cmocka_unit_test(listeners__freed_during_calls__are_not_used_afterwards),
+        cmocka_unit_test(pointer__replaced_all_the_time__nobody_gets_what_is_dead),
         cmocka_unit_test(holders__of_threads_that_ended__are_used_again),
         cmocka_unit_test(holder__thread_ended_inside_a_call__holds_nothing),
         cmocka_unit_test(ordering__changes_under_way__goes_on_with_fences),

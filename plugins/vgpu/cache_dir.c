@@ -265,6 +265,7 @@ static int by_use(const void *left, const void *right)
     return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
 }
 
+/* @name has the length of a name of the cache. */
 static bool add_entry(struct listing *listing, const char *name, const struct stat *status)
 {
     struct entry *entry;
@@ -279,7 +280,7 @@ static bool add_entry(struct listing *listing, const char *name, const struct st
         listing->room = room;
     }
     entry = &listing->entries[listing->count++];
-    (void)snprintf(entry->name, sizeof(entry->name), "%s", name);
+    memcpy(entry->name, name, sizeof(entry->name));
     entry->bytes = (uint64_t)status->st_size;
     entry->used = status->st_mtim;
     return true;

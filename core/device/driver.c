@@ -186,8 +186,10 @@ ze_result_t ZE_APICALL impl_zeDriverGetIpcProperties(ze_driver_handle_t hDriver,
 {
     const struct zeta_driver *driver = (const struct zeta_driver *)hDriver;
 
-    pIpcProperties->flags =
-        driver->compute && driver->compute->has_sharing ? ZE_IPC_PROPERTY_FLAG_MEMORY : 0;
+    /* The core shares events; who computes nothing has none to share. */
+    pIpcProperties->flags = driver->compute ? ZE_IPC_PROPERTY_FLAG_EVENT_POOL : 0;
+    if (driver->compute && driver->compute->has_sharing)
+        pIpcProperties->flags |= ZE_IPC_PROPERTY_FLAG_MEMORY;
     return ZE_RESULT_SUCCESS;
 }
 

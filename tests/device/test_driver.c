@@ -128,13 +128,13 @@ static void properties__garbage_in_pnext__is_survived(void **state)
     assert_success(zeDriverGetProperties(h->driver, &properties));
 }
 
-static void ipc_properties__nothing_works__says_so(void **state)
+static void ipc_properties__plugin_shares_no_memory__names_events_only(void **state)
 {
     const struct harness *h = *state;
     ze_driver_ipc_properties_t ipc = {.flags = 0xff};
 
     assert_success(zeDriverGetIpcProperties(h->driver, &ipc));
-    assert_int_equal(ipc.flags, 0);
+    assert_int_equal(ipc.flags, ZE_IPC_PROPERTY_FLAG_EVENT_POOL);
 }
 
 static void extensions__any_count__follow_the_rule_of_counts(void **state)
@@ -250,7 +250,7 @@ int main(void)
         cmocka_unit_test(properties__asked_twice__are_equal),
         cmocka_unit_test(properties__chained_structs__are_filled_and_others_skipped),
         cmocka_unit_test(properties__garbage_in_pnext__is_survived),
-        cmocka_unit_test(ipc_properties__nothing_works__says_so),
+        cmocka_unit_test(ipc_properties__plugin_shares_no_memory__names_events_only),
         cmocka_unit_test(extensions__any_count__follow_the_rule_of_counts),
         cmocka_unit_test(function_address__known_and_unknown_name__gives_pointer_or_null),
         cmocka_unit_test(error_description__failure__names_what_was_wrong),

@@ -37,6 +37,20 @@ static void run(ze_command_queue_handle_t queue, ze_command_list_handle_t list)
     assert_success(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
 }
 
+static void properties__of_the_device__say_what_can_be_changed(void **state)
+{
+    const struct harness *h = *state;
+    ze_mutable_command_list_exp_properties_t mutable = {
+        .stype = ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_PROPERTIES,
+        .mutableCommandListFlags = 0xff};
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES,
+                                         .pNext = &mutable};
+
+    assert_success(zeDeviceGetProperties(h->device, &properties));
+    assert_int_equal(mutable.mutableCommandListFlags, 0);
+    assert_int_equal(mutable.mutableCommandFlags, 0x7f);
+}
+
 static void launch__arguments_and_counts__can_be_changed(void **state)
 {
     const struct harness *h = *state;
@@ -298,6 +312,7 @@ static void clone__of_a_mutable_list__changes_on_its_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(properties__of_the_device__say_what_can_be_changed),
         cmocka_unit_test(launch__arguments_and_counts__can_be_changed),
         cmocka_unit_test(update__what_was_not_asked_for__is_refused),
         cmocka_unit_test(events__of_a_command__can_be_changed_and_removed),

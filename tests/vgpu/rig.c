@@ -45,9 +45,16 @@ void *rig_read_file(const char *path, size_t *out_size)
 
 void rig_open(struct rig *rig, const char *name, const struct zeta_vgpu_engine_config *config)
 {
+    char path[512];
+
+    (void)snprintf(path, sizeof(path), "%s/%s.elf", KERNEL_DIR, name);
+    rig_open_path(rig, path, config);
+}
+
+void rig_open_path(struct rig *rig, const char *path, const struct zeta_vgpu_engine_config *config)
+{
     struct zeta_vgpu_engine_config own = *config;
     struct zeta_vgpu_message message = {""};
-    char path[512];
     void *file;
     size_t size;
 
@@ -63,7 +70,6 @@ void rig_open(struct rig *rig, const char *name, const struct zeta_vgpu_engine_c
     assert_true(rig->memory != MAP_FAILED);
     assert_true(
         zeta_vgpu_space_add(rig->space, rig->memory, RIG_MEMORY_BYTES, ZETA_VGPU_ACCESS_WRITE));
-    (void)snprintf(path, sizeof(path), "%s/%s.elf", KERNEL_DIR, name);
     file = rig_read_file(path, &size);
     if (zeta_vgpu_image_create(rig->space, file, size, &message, &rig->image) != ZETA_VGPU_OK)
         fail_msg("%s: %s", path, message.text);

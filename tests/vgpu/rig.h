@@ -30,6 +30,9 @@ struct zeta_vgpu_engine_config rig_config(uint32_t workers);
 /** Makes a rig with the test kernels file @name (KERNEL_DIR must be defined). */
 void rig_open(struct rig *rig, const char *name, const struct zeta_vgpu_engine_config *config);
 
+/** The same with a kernel file at any place. */
+void rig_open_path(struct rig *rig, const char *path, const struct zeta_vgpu_engine_config *config);
+
 void rig_close(struct rig *rig);
 
 /** Launches with one-dimensional groups. */

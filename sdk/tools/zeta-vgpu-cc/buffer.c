@@ -49,19 +49,18 @@ void zeta_cc_buffer_add(struct zeta_cc_buffer *buffer, const void *bytes, size_t
     buffer->bytes[buffer->size] = '\0';
 }
 
-static void add_formatted(struct zeta_cc_buffer *buffer, const char *format, va_list arguments)
+static void __attribute__((format(printf, 2, 0)))
+add_formatted(struct zeta_cc_buffer *buffer, const char *format, va_list arguments)
 {
-    va_list again;
-    int length;
+    char *text = NULL;
+    int length = vasprintf(&text, format, arguments);
 
-    va_copy(again, arguments);
-    length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    if (length < 0)
+    if (length < 0) {
+        no_memory();
         return;
-    reserve(buffer, (size_t)length);
-    (void)vsnprintf(buffer->bytes + buffer->size, (size_t)length + 1, format, arguments);
-    buffer->size += (size_t)length;
+    }
+    zeta_cc_buffer_add(buffer, text, (size_t)length);
+    free(text);
 }
 
 void zeta_cc_buffer_print(struct zeta_cc_buffer *buffer, const char *format, ...)

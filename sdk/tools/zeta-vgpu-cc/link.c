@@ -34,6 +34,9 @@ static void linker_words(struct zeta_cc_words *words, const struct zeta_cc_progr
     zeta_cc_words_print(words, "-T%s/vgpu.ld", paths->data);
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
         zeta_cc_words_add(words, flags[i]);
+    /* The runtime's own information is of no use without the program's. */
+    if (LLVMGetNamedMetadataNumOperands(program->module, "llvm.dbg.cu") == 0)
+        zeta_cc_words_add(words, "--strip-debug");
     /* Taken only when code generation called something of it. */
     zeta_cc_words_print(words, "%s/support.a", paths->data);
 }

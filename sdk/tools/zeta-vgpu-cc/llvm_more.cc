@@ -8,9 +8,9 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
 
-void zeta_cc_set_local(LLVMValueRef global)
+void zeta_cc_set_local(LLVMValueRef global, bool is_local)
 {
-    llvm::unwrap<llvm::GlobalValue>(global)->setDSOLocal(true);
+    llvm::unwrap<llvm::GlobalValue>(global)->setDSOLocal(is_local);
 }
 
 /* The expression without changes of the address space; itself when there are none. */
@@ -53,8 +53,21 @@ static void repair_variable(llvm::GlobalVariable &variable)
     }
 }
 
+/* Units list their variables too. */
+static void repair_unit(llvm::DICompileUnit &unit)
+{
+    llvm::SmallVector<llvm::Metadata *, 16> kept;
+
+    for (llvm::DIGlobalVariableExpression *each : unit.getGlobalVariables())
+        if (!each->getVariable()->getName().empty())
+            kept.push_back(each);
+    unit.replaceGlobalVariables(llvm::MDTuple::get(unit.getContext(), kept));
+}
+
 void zeta_cc_repair_debug(LLVMModuleRef module)
 {
+    for (llvm::DICompileUnit *unit : llvm::unwrap(module)->debug_compile_units())
+        repair_unit(*unit);
     for (llvm::GlobalVariable &variable : llvm::unwrap(module)->globals())
         repair_variable(variable);
     for (llvm::Function &function : *llvm::unwrap(module))

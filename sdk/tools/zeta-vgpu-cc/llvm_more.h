@@ -15,8 +15,11 @@
 extern "C" {
 #endif
 
-/** Says that a definition is used as it stands in this file, whatever other files define. */
-void zeta_cc_set_local(LLVMValueRef global);
+/**
+ * Says whether a symbol is the one of this file, whatever other files define. What is not is
+ * reached through tables.
+ */
+void zeta_cc_set_local(LLVMValueRef global, bool is_local);
 
 /**
  * Removes from all debug expressions what debuggers cannot read: address space changes

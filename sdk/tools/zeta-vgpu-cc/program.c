@@ -307,16 +307,16 @@ static void retarget_functions(struct zeta_cc_program *program)
             continue;
         if (LLVMGetFunctionCallConv(each) == ZETA_CC_SPIR_KERNEL && zeta_cc_is_defined(each)) {
             zeta_cc_words_add(&program->kernels, zeta_cc_value_name(each));
+            /* Programs ask for pointers to kernels, as to any function. */
             LLVMSetLinkage(each, LLVMExternalLinkage);
-            LLVMSetVisibility(each, LLVMHiddenVisibility);
+            LLVMSetVisibility(each, LLVMDefaultVisibility);
         }
         if (LLVMGetFunctionCallConv(each) != LLVMFastCallConv)
             LLVMSetFunctionCallConv(each, LLVMCCallConv);
         set_attributes(program->context, each);
         drop_extension(each, LLVMCountParams(each));
         retarget_calls(each);
-        if (zeta_cc_is_defined(each))
-            zeta_cc_set_local(each);
+        zeta_cc_set_local(each, zeta_cc_is_defined(each));
     }
 }
 
@@ -374,10 +374,8 @@ bool zeta_cc_program_retarget(struct zeta_cc_program *program)
     retarget_functions(program);
     place_local_variables(program->module);
     for (LLVMValueRef each = LLVMGetFirstGlobal(program->module); each;
-         each = LLVMGetNextGlobal(each)) {
-        if (zeta_cc_is_defined(each))
-            zeta_cc_set_local(each);
-    }
+         each = LLVMGetNextGlobal(each))
+        zeta_cc_set_local(each, zeta_cc_is_defined(each));
     zeta_cc_repair_debug(program->module);
     return true;
 }

@@ -1,0 +1,277 @@
+/* One request, one answer: good ones, bad ones, and modules that are damaged on purpose. */
+#include "run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/vgpu/rig.h"
+#include "vgpu_compile.h"
+#include "zeta/sha256.h"
+
+/* A request that grows. */
+struct request {
+    unsigned char *bytes;
+    size_t size;
+};
+
+/* An answer, checked. */
+struct answer {
+    struct run_result result;
+    struct vgpu_compile_answer header;
+    char *log; /* terminated */
+    const unsigned char *image;
+};
+
+static void add(struct request *request, const void *bytes, size_t size)
+{
+    request->bytes = realloc(request->bytes, request->size + size + 1);
+    assert_non_null(request->bytes);
+    if (size > 0)
+        memcpy(request->bytes + request->size, bytes, size);
+    request->size += size;
+}
+
+static void begin(struct request *request, uint32_t format, uint32_t images)
+{
+    const struct vgpu_compile_request header = {VGPU_COMPILE_REQUEST_MAGIC, VGPU_COMPILE_VERSION,
+                                                format, images};
+
+    *request = (struct request){0};
+    add(request, &header, sizeof(header));
+}
+
+static void add_image(struct request *request, const void *image, size_t size, const char *options)
+{
+    const struct vgpu_compile_image header = {size, (uint32_t)strlen(options), 0};
+
+    add(request, &header, sizeof(header));
+    add(request, options, strlen(options));
+    add(request, image, size);
+}
+
+/* Sends it and checks the form of what comes back. */
+static void ask(struct request *request, struct answer *answer)
+{
+    static char program[] = COMPILER, serve[] = "--serve";
+    char *const words[] = {program, serve, NULL};
+    const unsigned char *bytes;
+    struct zeta_sha256 sha;
+    uint8_t digest[32];
+
+    run_program(&answer->result, words, request->bytes, request->size);
+    free(request->bytes);
+    *request = (struct request){0};
+    bytes = (const unsigned char *)answer->result.output;
+    assert_true(answer->result.output_size >= sizeof(answer->header));
+    memcpy(&answer->header, bytes, sizeof(answer->header));
+    assert_int_equal(answer->header.magic, VGPU_COMPILE_ANSWER_MAGIC);
+    assert_int_equal(answer->header.version, VGPU_COMPILE_VERSION);
+    bytes += sizeof(answer->header);
+    assert_int_equal(answer->result.output_size, sizeof(answer->header) + answer->header.log_bytes +
+                                                     answer->header.image_bytes);
+    zeta_sha256_begin(&sha);
+    zeta_sha256_add(&sha, bytes, answer->header.log_bytes + answer->header.image_bytes);
+    zeta_sha256_end(&sha, digest);
+    assert_memory_equal(digest, answer->header.digest, sizeof(digest));
+    answer->log = strndup((const char *)bytes, answer->header.log_bytes);
+    assert_non_null(answer->log);
+    answer->image = bytes + answer->header.log_bytes;
+}
+
+static void finish(struct answer *answer)
+{
+    free(answer->log);
+    run_finish(&answer->result);
+}
+
+static const char doubles[] = "kernel void k(global int *a) { a[get_global_id(0)] *= 2; }\n";
+
+static void run_answer(const struct answer *answer)
+{
+    struct zeta_vgpu_engine_config config = rig_config(1);
+    FILE *file = fopen(run_path("answer.elf"), "wb");
+    struct rig *rig = calloc(1, sizeof(*rig));
+    int32_t *data;
+
+    assert_non_null(rig);
+    assert_non_null(file);
+    assert_int_equal(fwrite(answer->image, 1, answer->header.image_bytes, file),
+                     answer->header.image_bytes);
+    assert_int_equal(fclose(file), 0);
+    rig_open_path(rig, run_path("answer.elf"), &config);
+    data = (int32_t *)rig->memory;
+    data[3] = 21;
+    assert_int_equal(rig_run(rig, "k", &data, 1, 4), ZETA_VGPU_OK);
+    assert_int_equal(data[3], 42);
+    rig_close(rig);
+    free(rig);
+}
+
+static void serve__opencl_c__an_elf_file_that_runs(void **state)
+{
+    struct request request;
+    struct answer answer;
+
+    (void)state;
+    begin(&request, VGPU_COMPILE_OPENCL_C, 1);
+    add_image(&request, doubles, strlen(doubles), "-cl-std=CL1.2 -cl-mad-enable");
+    ask(&request, &answer);
+    assert_int_equal(answer.header.status, VGPU_COMPILE_OK);
+    assert_string_equal(answer.log, "");
+    assert_int_equal(run_exit(&answer.result), 0);
+    run_answer(&answer);
+    finish(&answer);
+}
+
+static void serve__error_in_source__line_in_the_log(void **state)
+{
+    static const char text[] = "kernel void k(global int *a)\n{\n    a[0] = b;\n}\n";
+    struct request request;
+    struct answer answer;
+
+    (void)state;
+    begin(&request, VGPU_COMPILE_OPENCL_C, 1);
+    add_image(&request, text, strlen(text), "-what");
+    ask(&request, &answer);
+    assert_int_equal(answer.header.status, VGPU_COMPILE_BUILD_FAILED);
+    assert_int_equal(answer.header.image_bytes, 0);
+    assert_non_null(strstr(answer.log, "unknown build option -what is ignored"));
+    assert_non_null(strstr(answer.log, ":3:12: error: use of undeclared identifier 'b'"));
+    finish(&answer);
+}
+
+static void *read_spirv(size_t *out_size)
+{
+    char path[512];
+
+    (void)snprintf(path, sizeof(path), "%s/control.spv", KERNEL_DIR);
+    return rig_read_file(path, out_size);
+}
+
+static void serve__spirv_and_another__linked(void **state)
+{
+    struct request request;
+    struct answer answer;
+    size_t size;
+    void *module;
+
+    (void)state;
+    if (!HAS_SPIRV)
+        skip();
+    module = read_spirv(&size);
+    begin(&request, VGPU_COMPILE_SPIRV, 1);
+    add_image(&request, module, size, "-zet-profile-flags 0x1");
+    ask(&request, &answer);
+    assert_int_equal(answer.header.status, VGPU_COMPILE_OK);
+    assert_string_equal(answer.log, "");
+    assert_memory_equal(answer.image, "\177ELF", 4);
+    finish(&answer);
+    /* The same twice: its kernels are there twice. */
+    begin(&request, VGPU_COMPILE_SPIRV, 2);
+    add_image(&request, module, size, "");
+    add_image(&request, module, size, "");
+    ask(&request, &answer);
+    assert_int_equal(answer.header.status, VGPU_COMPILE_BUILD_FAILED);
+    assert_non_null(strstr(answer.log, "multiply defined"));
+    finish(&answer);
+    free(module);
+}
+
+static void serve__no_request__says_so(void **state)
+{
+    struct request request = {0};
+    struct answer answer;
+
+    (void)state;
+    ask(&request, &answer);
+    assert_int_equal(answer.header.status, VGPU_COMPILE_BAD_REQUEST);
+    assert_non_null(strstr(answer.log, "shorter than its header"));
+    finish(&answer);
+    begin(&request, 17, 1);
+    ask(&request, &answer);
+    assert_int_equal(answer.header.status, VGPU_COMPILE_BAD_REQUEST);
+    finish(&answer);
+}
+
+/* Whatever arrives, there is an answer, and it is no kernel file made of nothing. */
+static void serve__damaged_spirv__a_log_each_time(void **state)
+{
+    uint32_t random = 12345;
+    size_t size;
+    unsigned char *module;
+
+    (void)state;
+    if (!HAS_SPIRV)
+        skip();
+    module = read_spirv(&size);
+    for (int i = 0; i < 24; i++) {
+        unsigned char *copy = malloc(size);
+        struct request request;
+        struct answer answer;
+        size_t length = size;
+
+        assert_non_null(copy);
+        memcpy(copy, module, size);
+        random = random * 1664525 + 1013904223;
+        if (i % 3 == 0)
+            length = random % size; /* truncated at any byte */
+        else if (i % 3 == 1)
+            length = random % size & ~(size_t)3;
+        for (int k = 0; i % 3 == 2 && k < 4; k++) {
+            random = random * 1664525 + 1013904223;
+            copy[20 + random % (size - 20)] ^= (unsigned char)(1 << (random >> 29));
+        }
+        begin(&request, VGPU_COMPILE_SPIRV, 1);
+        add_image(&request, copy, length, "");
+        ask(&request, &answer);
+        if (answer.header.status == VGPU_COMPILE_OK)
+            assert_memory_equal(answer.image, "\177ELF", 4);
+        else
+            assert_true(answer.header.log_bytes > 0);
+        if (i % 3 != 2)
+            assert_int_equal(answer.header.status, VGPU_COMPILE_BUILD_FAILED);
+        finish(&answer);
+        free(copy);
+    }
+    free(module);
+}
+
+static void serve__bitcode_of_nonsense__a_log(void **state)
+{
+    static const char *const texts[] = {"", "BC\xc0\xde", "text", "define void @f("};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct request request;
+        struct answer answer;
+
+        begin(&request, VGPU_COMPILE_BITCODE, 1);
+        add_image(&request, texts[i], strlen(texts[i]), "");
+        ask(&request, &answer);
+        if (i > 0)
+            assert_int_equal(answer.header.status, VGPU_COMPILE_BUILD_FAILED);
+        finish(&answer);
+    }
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    run_clean();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(serve__opencl_c__an_elf_file_that_runs),
+        cmocka_unit_test(serve__error_in_source__line_in_the_log),
+        cmocka_unit_test(serve__spirv_and_another__linked),
+        cmocka_unit_test(serve__no_request__says_so),
+        cmocka_unit_test(serve__damaged_spirv__a_log_each_time),
+        cmocka_unit_test(serve__bitcode_of_nonsense__a_log),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, clean);
+}

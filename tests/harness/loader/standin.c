@@ -39,7 +39,7 @@ const struct standin_tables *standin_application_tables(void)
 
 ze_result_t standin_check_set(const struct standin_set *set, ze_api_version_t since)
 {
-    if (!set || !set->valid)
+    if (!set || !atomic_load_explicit(&set->valid, memory_order_relaxed))
         return ZE_RESULT_ERROR_UNINITIALIZED;
     return set->version < since ? ZE_RESULT_ERROR_UNSUPPORTED_VERSION : ZE_RESULT_SUCCESS;
 }

@@ -47,7 +47,7 @@ struct standin_driver {
 /** Beginning of a dispatch set, the same for every API. */
 struct standin_set {
     ze_api_version_t version;
-    uint8_t valid;
+    _Atomic uint8_t valid; /**< the driver clears it while calls go on */
 };
 
 /** What an object behind a handle begins with when calls go by handle. */

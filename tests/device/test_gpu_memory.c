@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -296,6 +297,23 @@ static void descriptors__standard_streams_closed__are_others(void **state)
     assert_int_equal(status, 0);
 }
 
+/* Blocks of the file that the memory of the device is part of. */
+static long file_blocks(void)
+{
+    for (int i = 3; i < 256; i++) {
+        char path[40], target[64] = "";
+        struct stat status;
+
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", i);
+        if (readlink(path, target, sizeof(target) - 1) > 0 && strstr(target, "zeta-vgpu-memory")) {
+            assert_int_equal(fstat(i, &status), 0);
+            return (long)status.st_blocks;
+        }
+    }
+    fail_msg("no descriptor is the memory of the device");
+    return 0;
+}
+
 static void use_memory(const struct gpu *gpu)
 {
     uint64_t *memory = gpu_shared_memory(gpu, 3 * PAGE);
@@ -350,11 +368,13 @@ static void many_calls__of_each_family__leave_nothing(void **state)
         uint64_t unused = gpu_unused(gpu);
         unsigned descriptors = gpu_descriptors();
         unsigned mappings = count_mappings();
+        long blocks = file_blocks();
 
         for (int i = 0; i < 3000; i++)
             families[family](gpu);
         assert_int_equal(gpu_unused(gpu), unused);
         assert_int_equal(gpu_descriptors(), descriptors);
+        assert_int_equal(file_blocks(), blocks);
         /* The tables of objects grow until slots are used again. */
         assert_in_range(count_mappings(), mappings - 4, mappings + 4);
     }

@@ -118,6 +118,52 @@ static void round_memory(struct bed *bed)
     OK(zeMemFree(bed->context, three));
 }
 
+static void round_handles(struct bed *bed)
+{
+    ze_ipc_mem_handle_t handle;
+    void *opened;
+
+    OK(zeMemGetIpcHandle(bed->context, bed->memory, &handle));
+    OK(zeMemOpenIpcHandle(bed->context, bed->device, handle, 0, &opened));
+    OK(zeMemCloseIpcHandle(bed->context, opened));
+    OK(zeMemPutIpcHandle(bed->context, handle));
+}
+
+static void round_mappings(struct bed *bed)
+{
+    ze_physical_mem_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, .size = 16384};
+    ze_physical_mem_handle_t physical;
+    void *address;
+
+    OK(zePhysicalMemCreate(bed->context, bed->device, &desc, &physical));
+    OK(zeVirtualMemReserve(bed->context, NULL, 32768, &address));
+    OK(zeVirtualMemMap(bed->context, address, 16384, physical, 0,
+                       ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
+    OK(zeVirtualMemSetAccessAttribute(bed->context, address, 4096,
+                                      ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY));
+    OK(zeVirtualMemUnmap(bed->context, address, 8192));
+    OK(zeVirtualMemFree(bed->context, address, 32768));
+    OK(zePhysicalMemDestroy(bed->context, physical));
+}
+
+/* Freed while the device may still use it. */
+static void round_deferred(struct bed *bed)
+{
+    const ze_device_mem_alloc_desc_t device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    const ze_memory_free_ext_desc_t later = {.stype = ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC,
+                                             .freePolicy =
+                                                 ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE};
+    const ze_memory_free_ext_desc_t blocking = {
+        .stype = ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC,
+        .freePolicy = ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE};
+    void *one, *two;
+
+    OK(zeMemAllocDevice(bed->context, &device, 4096, 0, bed->device, &one));
+    OK(zeMemAllocDevice(bed->context, &device, 4096, 0, bed->device, &two));
+    OK(zeMemFreeExt(bed->context, &later, one));
+    OK(zeMemFreeExt(bed->context, &blocking, two));
+}
+
 static void round_addresses(struct bed *bed)
 {
     ze_memory_allocation_properties_t properties = {
@@ -368,6 +414,9 @@ static const struct family families[] = {
     {"init", round_init, 2, 10, NULL, NULL, false},
     {"contexts", round_contexts, 2, SLOTS_REUSED, NULL, NULL, false},
     {"memory", round_memory, 6, 10, NULL, NULL, false},
+    {"deferred", round_deferred, 4, 10, NULL, NULL, false},
+    {"handles", round_handles, 4, 10, NULL, NULL, false},
+    {"mappings", round_mappings, 7, SLOTS_REUSED, NULL, NULL, false},
     {"addresses", round_addresses, 3, 10, NULL, NULL, false},
     {"pools", round_pools, 2, SLOTS_REUSED, NULL, NULL, false},
     {"events", round_events, 6, SLOTS_REUSED, NULL, NULL, false},

@@ -252,6 +252,32 @@ static void prologue__replaces_the_signal_event_of_a_launch__signals_it(void **s
     assert_success(zeMemFree(h->context, sum));
 }
 
+/* Callbacks are below such a loader: handles of the program are wrappers that only it knows. */
+static void prologue__puts_in_a_handle_of_a_wrapping_loader__is_refused(void **state)
+{
+    const struct harness *h = *state;
+
+    if (!(harness_mode() & HARNESS_WRAPPED))
+        skip();
+    uint64_t *sum = harness_memory(h, 8);
+    ze_kernel_handle_t kernel = harness_add_kernel(h, sum, 1);
+    ze_command_list_handle_t list = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    struct signal signal = signal_create(h);
+    struct swap swap = {.event = signal.event};
+    zet_core_callbacks_t before = {.CommandList = {.pfnAppendLaunchKernelCb = swap_signal_event}};
+    zet_tracer_exp_handle_t tracer = make_tracer(h, &swap, &before, NULL);
+
+    assert_success(zetTracerExpSetEnabled(tracer, 1));
+    assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, harness_launch(list, kernel, NULL, 0, NULL));
+    assert_success(zetTracerExpDestroy(tracer));
+    assert_success(harness_launch(list, kernel, signal.event, 0, NULL));
+    assert_success(zeEventQueryStatus(signal.event));
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeKernelDestroy(kernel));
+    signal_destroy(&signal);
+    assert_success(zeMemFree(h->context, sum));
+}
+
 static void swap_pool_desc(ze_event_pool_create_params_t *params, ze_result_t result, void *user,
                            void **instance)
 {
@@ -655,6 +681,7 @@ int main(void)
         cmocka_unit_test(tracer__one_side_only__gets_that_side),
         cmocka_unit_test(callback__calls_the_api_on_the_same_list__is_not_traced_itself),
         cmocka_unit_test(prologue__replaces_the_signal_event_of_a_launch__signals_it),
+        cmocka_unit_test(prologue__puts_in_a_handle_of_a_wrapping_loader__is_refused),
         cmocka_unit_test(prologue__replaces_the_descriptor_of_a_pool__creates_that_one),
         cmocka_unit_test(tracing__comes_before_validation),
         cmocka_unit_test(result__is_passed_by_value),

@@ -82,14 +82,14 @@ static void bench(const char *folder, const char *name)
 {
     static char compiler[] = COMPILER, serve[] = "--serve", translator[] = TRANSLATOR,
                 reverse[] = "-r", o[] = "-o", clang[] = CLANG, linker[] = LINKER,
-                target[] = "--target=riscv64-unknown-elf", march[] = "-march=rv64imafd", x[] = "-x",
-                ir[] = "ir", opt[] = "-O2", c[] = "-c", pie[] = "-pie",
+                target[] = "--target=x86_64-unknown-linux-gnu", pic[] = "-fPIC", x[] = "-x",
+                ir[] = "ir", opt[] = "-O2", c[] = "-c", shared[] = "-shared",
                 lazy[] = "--unresolved-symbols=ignore-all", quiet[] = "-w";
     char module[512], request[512], bitcode[512], object[512], image[512];
     char *const ours[] = {compiler, serve, NULL};
     char *const translate[] = {translator, reverse, module, o, bitcode, NULL};
-    char *const compile[] = {clang, target, march, quiet, opt, c, x, ir, bitcode, o, object, NULL};
-    char *const link[] = {linker, pie, lazy, object, o, image, NULL};
+    char *const compile[] = {clang, target, pic, quiet, opt, c, x, ir, bitcode, o, object, NULL};
+    char *const link[] = {linker, shared, lazy, object, o, image, NULL};
     double own_times[ROUNDS], peer_times[ROUNDS];
     struct stat about;
 
@@ -127,8 +127,10 @@ int main(void)
 
     if (!mkdtemp(folder))
         return EXIT_FAILURE;
-    /* The peer compiles without conventions, runtime library and entries: kernels of one are no
-     * program, so it has less to do. */
+    /*
+     * The peer compiles for the host, as clang alone cannot for RV64 (test_traps.c says why), and
+     * without runtime library and entries: it has less to do.
+     */
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         bench(folder, names[i]);
     (void)rmdir(folder);

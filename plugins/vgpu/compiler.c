@@ -45,8 +45,7 @@ static void path_of_part(const char *part, char *out_path, size_t size)
     Dl_info info;
 
     out_path[0] = '\0';
-    if (dladdr(&here, &info) == 0 || !info.dli_fname ||
-        !realpath(info.dli_fname, folder))
+    if (dladdr(&here, &info) == 0 || !info.dli_fname || !realpath(info.dli_fname, folder))
         return;
     for (int i = 0; i <= PLUGIN_DEPTH; i++) {
         char *slash = strrchr(folder, '/');

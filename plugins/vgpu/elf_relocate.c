@@ -114,7 +114,7 @@ static bool relocate_one(const struct zeta_vgpu_elf *elf, unsigned char *memory,
     uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
     uint64_t value = bias + (uint64_t)relocation->r_addend;
     const struct zeta_vgpu_segment *segment;
-    struct zeta_vgpu_elf_symbol symbol;
+    struct zeta_vgpu_elf_symbol symbol = {0};
     uint64_t offset;
 
     segment = segment_of(elf, relocation->r_offset, sizeof(value), &offset);
@@ -160,7 +160,7 @@ bool zeta_vgpu_elf_relocate(const struct zeta_vgpu_elf *elf, unsigned char *memo
         return false;
     for (unsigned t = 0; t < 2; t++) {
         const struct table *table = &dynamic.tables[t];
-        uint64_t begin;
+        uint64_t begin = 0;
 
         if (table->bytes < sizeof(Elf64_Rela))
             continue;
@@ -203,7 +203,7 @@ void zeta_vgpu_elf_bind(const struct zeta_vgpu_elf *elf, unsigned char *memory,
         return;
     for (unsigned t = 0; t < 2; t++) {
         const struct table *table = &dynamic.tables[t];
-        uint64_t begin;
+        uint64_t begin = 0;
 
         if (table->bytes < sizeof(Elf64_Rela) || !check_table(elf, table, &begin, NULL))
             continue;

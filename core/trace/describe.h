@@ -55,7 +55,8 @@ enum zeta_passing {
 };
 
 struct zeta_parameter {
-    const char *name;
+    const char *key;         /**< "name": in JSON */
+    uint8_t key_bytes;       /**< of its text, without the terminator */
     uint8_t passing;         /**< enum zeta_passing */
     int8_t count;            /**< index of the parameter that counts the values; -1: one value */
     uint8_t count_indirect;  /**< 1: that parameter is the address of the count */
@@ -64,7 +65,8 @@ struct zeta_parameter {
 
 struct zeta_function_description {
     const char *name;
-    const char *category; /**< "ze" or "zet" */
+    const char *opening; /**< in JSON: category and name, up to the first argument */
+    uint32_t opening_bytes;
     const struct zeta_parameter *parameters;
     uint32_t parameter_count;
 };

@@ -298,6 +298,13 @@ static bool is_wanted(const struct zeta_parameter *parameter, const void *argume
     }
 }
 
+/* "pCount after": */
+static void add_after_key(struct zeta_trace_text *text, const struct zeta_parameter *parameter)
+{
+    zeta_trace_text_add(text, parameter->key, parameter->key_bytes - (sizeof("\":") - 1));
+    zeta_trace_text_put(text, " after\":");
+}
+
 static void add_arguments(struct zeta_trace_text *text, enum zeta_function index,
                           const void *const *arguments, bool is_after)
 {
@@ -309,10 +316,10 @@ static void add_arguments(struct zeta_trace_text *text, enum zeta_function index
         if (!is_wanted(parameter, arguments[i], is_after))
             continue;
         zeta_trace_text_comma(text);
-        zeta_trace_text_put(text, "\"");
-        zeta_trace_text_put(text, parameter->name);
-        zeta_trace_text_put(text, is_after && parameter->passing == ZETA_PASS_IN_OUT ? " after\":"
-                                                                                     : "\":");
+        if (is_after && parameter->passing == ZETA_PASS_IN_OUT)
+            add_after_key(text, parameter);
+        else
+            zeta_trace_text_add(text, parameter->key, parameter->key_bytes);
         add_argument(text, function, i, arguments, is_after);
         if (text->is_cut) {
             text->used_bytes = mark;

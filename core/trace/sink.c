@@ -150,11 +150,8 @@ static void begin(struct zeta_trace_listener *listener ZETA_UNUSED, enum zeta_fu
     if (!slot)
         return;
     zeta_trace_text_add(&text, thread->prefix, thread->prefix_bytes);
-    zeta_trace_text_put(&text, "                    ,\"cat\":\"");
-    zeta_trace_text_put(&text, description->category);
-    zeta_trace_text_put(&text, "\",\"name\":\"");
-    zeta_trace_text_put(&text, description->name);
-    zeta_trace_text_put(&text, "\",\"args\":{");
+    zeta_trace_text_put(&text, "                    ");
+    zeta_trace_text_add(&text, description->opening, description->opening_bytes);
     zeta_trace_render_before(&text, function, arguments);
     text.size_bytes = sizeof(line);
     zeta_trace_text_end_cut(&text);

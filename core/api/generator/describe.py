@@ -34,6 +34,11 @@ def _shown_struct(model, name):
     return struct is not None and not struct.union
 
 
+def _quoted(text):
+    """C string literal of a text without backslashes."""
+    return '"' + text.replace('"', '\\"') + '"'
+
+
 def _table_name(struct):
     return f"members_{struct}"
 
@@ -164,8 +169,9 @@ def _parameter(writer, function, param):
         if shape:
             passing = _passing(param)
             counter = counted or counter
-    return (f"    {{\"{param.name}\", ZETA_PASS_{passing}, {counter[0]}, {int(counter[1])}, "
-            f"{shape or address}}},\n")
+    key = f'"{param.name}":'
+    return (f"    {{{_quoted(key)}, {len(key)}, ZETA_PASS_{passing}, {counter[0]}, "
+            f"{int(counter[1])}, {shape or address}}},\n")
 
 
 def descriptions(model):
@@ -178,8 +184,9 @@ def descriptions(model):
             parameters.append(f"\nstatic const struct zeta_parameter parameters_{function.name}[] "
                               f"= {{\n{''.join(lines)}}};\n")
         table = f"parameters_{function.name}" if lines else "NULL"
+        opening = f',"cat":"{function.namespace}","name":"{function.name}","args":{{'
         entries.append(f"    [{enumerator(function)}] = {{\"{function.name}\", "
-                       f"\"{function.namespace}\", {table}, {len(lines)}}},\n")
+                       f"{_quoted(opening)}, {len(opening)}, {table}, {len(lines)}}},\n")
     return (f"{_BANNER}#include \"core/trace/describe.h\"\n\n#include <stddef.h>\n\n"
             "#include <level_zero/zet_api.h>\n\n#include \"zeta_strings.h\"\n"
             f"{''.join(text for _, text in writer.tables.values())}{''.join(parameters)}"

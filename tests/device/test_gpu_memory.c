@@ -1,6 +1,7 @@
 /* Memory of the virtual GPU: where it comes from, what it is charged to, what a fork leaves. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -380,6 +381,92 @@ static void many_calls__of_each_family__leave_nothing(void **state)
     }
 }
 
+/* What the threads of the next case share. */
+struct work {
+    const struct gpu *gpu;
+    char *reserved; /* a page for each thread */
+    ze_physical_mem_handle_t physical;
+    uint64_t *common; /* allocation of which all make handles */
+    unsigned number;
+};
+
+#define THREADS 4u
+#define ROUNDS 200u
+
+/* The number of calls that did not do what they should. */
+static uintptr_t work_once(const struct work *w)
+{
+    const ze_memory_free_ext_desc_t later = {.stype = ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC,
+                                             .freePolicy =
+                                                 ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE};
+    uint64_t *page = (uint64_t *)(void *)(w->reserved + w->number * PAGE);
+    ze_context_handle_t context = w->gpu->context;
+    ze_memory_access_attribute_t access = ZE_MEMORY_ACCESS_ATTRIBUTE_NONE;
+    ze_ipc_mem_handle_t handle;
+    uint64_t *opened = NULL, *own = NULL;
+    uintptr_t wrong = 0;
+    size_t size = 0;
+
+    wrong += zeVirtualMemMap(context, page, PAGE, w->physical, w->number * PAGE,
+                             ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE) != ZE_RESULT_SUCCESS;
+    *page = w->number;
+    wrong += zeVirtualMemSetAccessAttribute(context, page, PAGE,
+                                            ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY) != 0;
+    wrong += zeVirtualMemGetAccessAttribute(context, page, PAGE, &access, &size) != 0 ||
+             access != ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY || *page != w->number;
+    wrong += zeVirtualMemUnmap(context, page, PAGE) != ZE_RESULT_SUCCESS;
+    wrong += zeMemGetIpcHandle(context, w->common, &handle) != ZE_RESULT_SUCCESS;
+    wrong += zeMemOpenIpcHandle(context, w->gpu->device, handle, 0, (void **)&opened) != 0;
+    if (opened) {
+        opened[w->number] = w->number;
+        wrong += zeMemCloseIpcHandle(context, opened) != ZE_RESULT_SUCCESS;
+    }
+    wrong += zeMemPutIpcHandle(context, handle) != ZE_RESULT_SUCCESS;
+    wrong += zeMemAllocHost(context, &host_desc, 64, 0, (void **)&own) != ZE_RESULT_SUCCESS;
+    wrong += zeMemFreeExt(context, &later, own) != ZE_RESULT_SUCCESS;
+    return wrong;
+}
+
+static void *work_on(void *argument)
+{
+    uintptr_t wrong = 0;
+
+    for (unsigned i = 0; i < ROUNDS; i++)
+        wrong += work_once(argument);
+    return (void *)wrong;
+}
+
+static void threads__share_map_and_free__disturb_nobody(void **state)
+{
+    const struct gpu *gpu = *state;
+    ze_physical_mem_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC,
+                                   .size = THREADS * PAGE};
+    struct work work[THREADS] = {{.gpu = gpu}};
+    unsigned descriptors = gpu_descriptors();
+    pthread_t threads[THREADS];
+
+    assert_success(zePhysicalMemCreate(gpu->context, gpu->device, &desc, &work[0].physical));
+    assert_success(zeVirtualMemReserve(gpu->context, (void *)(UINT64_C(1) << 40), THREADS * PAGE,
+                                       (void **)&work[0].reserved));
+    work[0].common = gpu_shared_memory(gpu, PAGE);
+    for (unsigned i = 0; i < THREADS; i++) {
+        work[i] = work[0];
+        work[i].number = i;
+        assert_int_equal(pthread_create(&threads[i], NULL, work_on, &work[i]), 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        void *wrong = NULL;
+
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+        assert_int_equal(work[0].common[i], i);
+    }
+    assert_int_equal(gpu_descriptors(), descriptors);
+    assert_success(zeMemFree(gpu->context, work[0].common));
+    assert_success(zeVirtualMemFree(gpu->context, work[0].reserved, THREADS * PAGE));
+    assert_success(zePhysicalMemDestroy(gpu->context, work[0].physical));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +479,7 @@ int main(void)
         cmocka_unit_test(fork__child__has_none_of_it_and_harms_nothing),
         cmocka_unit_test(descriptors__standard_streams_closed__are_others),
         cmocka_unit_test(many_calls__of_each_family__leave_nothing),
+        cmocka_unit_test(threads__share_map_and_free__disturb_nobody),
     };
 
     return cmocka_run_group_tests(tests, gpu_setup, gpu_teardown);

@@ -245,6 +245,38 @@ static void chain__wrong_or_unsupported__is_refused_with_its_name(void **state)
     assert_int_equal(h->control->live_memory(), 0);
 }
 
+static void chain__garbage__is_survived(void **state)
+{
+    const struct harness *h = *state;
+    ze_base_desc_t loop = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pNext = &loop};
+    ze_base_desc_t undefined = {.stype = (ze_structure_type_t)0x7ffff000, .pNext = &loop};
+    const void *const chains[] = {(void *)(uintptr_t)16,
+                                  (void *)(uintptr_t)0xfeedfacecafebee0,
+                                  (void *)UINTPTR_MAX,
+                                  (char *)&loop + 1,
+                                  &loop,
+                                  &undefined};
+
+    skip_in(HARNESS_VALIDATION, "the layer itself follows every chain");
+    for (size_t i = 0; i < sizeof(chains) / sizeof(chains[0]); i++) {
+        const ze_device_mem_alloc_desc_t device = {.stype = (ze_structure_type_t)0x5a5a,
+                                                   .pNext = chains[i]};
+        const ze_host_mem_alloc_desc_t host = {.stype = (ze_structure_type_t)0, .pNext = chains[i]};
+        ze_memory_allocation_properties_t properties = {.stype = (ze_structure_type_t)0x5a5a,
+                                                        .pNext = (void *)(uintptr_t)chains[i]};
+        void *memory = NULL;
+
+        assert_success(zeMemAllocDevice(h->context, &device, 64, 0, h->device, &memory));
+        assert_success(zeMemFree(h->context, memory));
+        assert_success(zeMemAllocHost(h->context, &host, 64, 0, &memory));
+        assert_success(zeMemGetAllocProperties(h->context, memory, &properties, NULL));
+        assert_int_equal(properties.type, ZE_MEMORY_TYPE_HOST);
+        assert_success(zeMemFree(h->context, memory));
+        assert_success(zeMemAllocShared(h->context, &device, &host, 64, 0, h->device, &memory));
+        assert_success(zeMemFree(h->context, memory));
+    }
+}
+
 static void sharing__backend_without_it__says_so(void **state)
 {
     const struct harness *h = *state;
@@ -342,6 +374,7 @@ int main(void)
         cmocka_unit_test(free_ext__deferred__frees_when_the_work_before_it_ended),
         cmocka_unit_test(free_ext__deferred_and_context_gone__frees_with_the_last_user),
         cmocka_unit_test(chain__wrong_or_unsupported__is_refused_with_its_name),
+        cmocka_unit_test(chain__garbage__is_survived),
         cmocka_unit_test(sharing__backend_without_it__says_so),
         cmocka_unit_test(atomics__attributes__are_kept_and_contradictions_refused),
         cmocka_unit_test(sub_allocations__of_any_address__are_one_or_none),

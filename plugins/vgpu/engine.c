@@ -1,6 +1,8 @@
 /*
  * Life of an engine: its hardware, its worker threads, and launches one after another. Worker w
- * owns the subslices with index mod workers = w and runs a round of each in turn.
+ * owns the subslices with index mod workers = w and runs a round of each in turn. Worker 0 is the
+ * thread that launches, and only workers that have something to do are woken: a launch of one group
+ * wakes nobody.
  */
 #include "engine.h"
 
@@ -205,7 +207,7 @@ static void stop_workers(struct zeta_vgpu_engine *engine)
     engine->quit = true;
     pthread_cond_broadcast(&engine->start);
     pthread_mutex_unlock(&engine->lock);
-    for (uint32_t i = 0; i < engine->started_workers; i++)
+    for (uint32_t i = 1; i <= engine->started_workers; i++)
         pthread_join(engine->workers[i].thread, NULL);
 }
 
@@ -253,7 +255,8 @@ static void work(struct worker *worker)
         bool ran = false;
 
         unfinished = false;
-        for (uint32_t i = worker->index; i < engine->subslice_count; i += engine->config.workers) {
+        for (uint32_t i = worker->index; i < engine->active_subslices;
+             i += engine->config.workers) {
             struct subslice *subslice = &engine->subslices[i];
 
             if (subslice->finished)
@@ -285,6 +288,8 @@ static void *worker_main(void *argument)
             continue;
         }
         number = engine->launch_number;
+        if (worker->index >= engine->active_workers)
+            continue;
         pthread_mutex_unlock(&engine->lock);
         work(worker);
         pthread_mutex_lock(&engine->lock);
@@ -295,19 +300,19 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-/* Starts what is missing of the worker threads. They leave signals to the application's own. */
+/* Starts what the launch lacks of worker threads. They leave signals to the application's own. */
 static bool start_workers_locked(struct zeta_vgpu_engine *engine)
 {
     sigset_t all, before;
     bool fine = true;
 
-    if (engine->started_workers == engine->config.workers)
+    if (engine->started_workers + 1 >= engine->active_workers)
         return true;
     sigfillset(&all);
     if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
         return false;
-    while (fine && engine->started_workers < engine->config.workers) {
-        struct worker *worker = &engine->workers[engine->started_workers];
+    while (fine && engine->started_workers + 1 < engine->active_workers) {
+        struct worker *worker = &engine->workers[engine->started_workers + 1];
 
         fine = pthread_create(&worker->thread, NULL, worker_main, worker) == 0;
         if (fine) {
@@ -438,6 +443,15 @@ static bool prepare(struct zeta_vgpu_engine *engine, const struct zeta_vgpu_laun
     engine->group_items = size[0] * size[1] * size[2];
     if (!check_resident(engine, launch, engine->group_total, engine->group_items, &fault->message))
         return false;
+    /* A launch without groups is counted by the first one too. */
+    engine->active_subslices = engine->group_total < engine->subslice_count
+                                   ? (uint32_t)engine->group_total
+                                   : engine->subslice_count;
+    if (engine->active_subslices == 0)
+        engine->active_subslices = 1;
+    engine->active_workers = engine->active_subslices < engine->config.workers
+                                 ? engine->active_subslices
+                                 : engine->config.workers;
     engine->work_dimensions = 1;
     for (uint32_t d = 1; d < 3; d++) {
         if (count[d] > 1 || size[d] > 1)
@@ -451,7 +465,7 @@ static bool prepare(struct zeta_vgpu_engine *engine, const struct zeta_vgpu_laun
 
 static bool begin_subslices(struct zeta_vgpu_engine *engine)
 {
-    for (uint32_t i = 0; i < engine->subslice_count; i++) {
+    for (uint32_t i = 0; i < engine->active_subslices; i++) {
         if (!zeta_vgpu_subslice_begin(&engine->subslices[i]))
             return false;
     }
@@ -459,20 +473,29 @@ static bool begin_subslices(struct zeta_vgpu_engine *engine)
     return true;
 }
 
-/* Lets the workers run the prepared launch and waits for them. */
+/* Runs the prepared launch with the help of workers that have a part in it. */
 static enum zeta_vgpu_result run(struct zeta_vgpu_engine *engine)
 {
-    pthread_mutex_lock(&engine->lock);
-    if (!start_workers_locked(engine)) {
+    const bool helped = engine->active_workers > 1;
+
+    if (helped) {
+        pthread_mutex_lock(&engine->lock);
+        if (!start_workers_locked(engine)) {
+            pthread_mutex_unlock(&engine->lock);
+            return ZETA_VGPU_OUT_OF_MEMORY;
+        }
+        engine->busy_workers = engine->active_workers - 1;
+        engine->launch_number++;
+        pthread_cond_broadcast(&engine->start);
         pthread_mutex_unlock(&engine->lock);
-        return ZETA_VGPU_OUT_OF_MEMORY;
     }
-    engine->busy_workers = engine->config.workers;
-    engine->launch_number++;
-    pthread_cond_broadcast(&engine->start);
-    while (engine->busy_workers > 0)
-        pthread_cond_wait(&engine->done, &engine->lock);
-    pthread_mutex_unlock(&engine->lock);
+    work(&engine->workers[0]);
+    if (helped) {
+        pthread_mutex_lock(&engine->lock);
+        while (engine->busy_workers > 0)
+            pthread_cond_wait(&engine->done, &engine->lock);
+        pthread_mutex_unlock(&engine->lock);
+    }
     /* Epochs were replayed after some subslices had published for the last time. */
     for (uint32_t i = 0; i < engine->subslice_count; i++)
         zeta_vgpu_publish(&engine->subslices[i]);

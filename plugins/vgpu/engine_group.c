@@ -47,6 +47,8 @@ bool zeta_vgpu_subslice_init(struct subslice *subslice, struct zeta_vgpu_engine 
                                          ((uint64_t)index * count + i) * stride +
                                          ZETA_VGPU_STACK_GUARD_BYTES;
     }
+    subslice->used_slots = count; /* of harts and groups, so that the first launch clears all */
+    subslice->used_groups = count;
     subslice->memory.space = engine->space;
     subslice->memory.l1 = &subslice->l1;
     subslice->context.memory = &subslice->memory;
@@ -66,7 +68,7 @@ void zeta_vgpu_subslice_finish(struct subslice *subslice)
     free(subslice->slm);
 }
 
-/* All slots, groups and buffers are free again. */
+/* All slots, groups and buffers are free again. What the last launch did not use still is. */
 static void clear_residents(struct subslice *subslice)
 {
     struct zeta_vgpu_engine *engine = subslice->engine;
@@ -78,14 +80,16 @@ static void clear_residents(struct subslice *subslice)
     subslice->free_slm_count = 0;
     while (buffers > 0)
         subslice->free_slm[subslice->free_slm_count++] = --buffers;
-    subslice->free_groups = NULL;
-    for (uint32_t i = subslice->hart_count; i-- > 0;) {
-        subslice->groups[i].next_free = subslice->free_groups;
-        subslice->free_groups = &subslice->groups[i];
+    for (uint32_t i = 0; i < subslice->used_groups; i++)
+        subslice->groups[i].next_free =
+            i + 1 < subslice->hart_count ? &subslice->groups[i + 1] : NULL;
+    subslice->free_groups = subslice->groups;
+    for (uint32_t i = 0; i < subslice->used_slots; i++) {
         subslice->harts[i].state = HART_IDLE;
         subslice->harts[i].group = NULL;
     }
     subslice->free_harts = subslice->hart_count;
+    subslice->used_groups = 0;
     subslice->used_slots = 0;
     subslice->next_slot = 0;
 }
@@ -177,6 +181,8 @@ static void dispatch_group(struct subslice *subslice)
     *link = NULL;
     if (slot > subslice->used_slots)
         subslice->used_slots = slot;
+    if (group >= subslice->groups + subslice->used_groups)
+        subslice->used_groups = (uint32_t)(group - subslice->groups) + 1;
     memset(subslice->slm + (size_t)group->slm_slot * engine->group_slm_bytes, 0,
            engine->group_slm_bytes);
     subslice->free_harts -= engine->group_items;

@@ -57,7 +57,8 @@ void zeta_vgpu_model_finish(struct model *model)
 void zeta_vgpu_model_begin(struct zeta_vgpu_engine *engine)
 {
     pthread_mutex_lock(&engine->model.lock);
-    memset(engine->model.finished, 0, sizeof(engine->model.finished));
+    for (uint32_t i = 0; i < engine->subslice_count; i++)
+        engine->model.finished[i] = i >= engine->active_subslices;
     engine->model.out_of_memory = false;
     pthread_mutex_unlock(&engine->model.lock);
 }

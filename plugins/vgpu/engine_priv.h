@@ -137,9 +137,10 @@ struct subslice {
     uint32_t *free_slm; /* stack of buffer numbers */
     uint32_t free_slm_count;
     uint32_t free_harts;
-    uint32_t used_slots; /* no hart at or above this slot was used in the launch */
-    uint32_t next_slot;  /* where the round goes on; 0: a new one begins */
-    bool finished;       /* of this launch */
+    uint32_t used_slots;  /* no hart at or above this slot was used in the launch */
+    uint32_t used_groups; /* no group at or above this place was */
+    uint32_t next_slot;   /* where the round goes on; 0: a new one begins */
+    bool finished;        /* of this launch */
     /* Counts */
     uint64_t counters[ZETA_VGPU_COUNTER_COUNT];
     uint64_t issue[ZETA_VGPU_MAX_EUS]; /* since the begin of the epoch */
@@ -191,12 +192,14 @@ struct zeta_vgpu_engine {
     uint64_t serving;
     uint64_t launch_number; /* workers run each number once */
     uint32_t busy_workers;
-    struct worker *workers; /* their threads start with the first launch */
+    struct worker *workers; /* the first is whoever launches; threads of the others start late */
     uint32_t started_workers;
     bool quit;
 
     /* The running launch */
     const struct zeta_vgpu_launch *launch;
+    uint32_t active_subslices; /* that get a group; the first ones */
+    uint32_t active_workers;   /* that have one of them */
     uint64_t group_total;
     uint32_t group_items;
     uint32_t group_slm_bytes; /* per group, rounded */
@@ -238,7 +241,7 @@ void zeta_vgpu_code_enter(struct subslice *subslice, uint64_t pc);
 bool zeta_vgpu_model_init(struct model *model, const struct zeta_vgpu_topology *topology);
 void zeta_vgpu_model_finish(struct model *model);
 
-/** Before a launch: no subslice has finished. */
+/** Before a launch: only subslices that get no group have finished. */
 void zeta_vgpu_model_begin(struct zeta_vgpu_engine *engine);
 
 /** Hands in what the subslice did since its last epoch, and replays what is complete. */

@@ -31,6 +31,7 @@ static ze_command_list_handle_t in_order_regular(const struct harness *h)
 
 static void event__new__is_not_ready_until_work_signals_it(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
     const struct harness *h = *state;
     ze_event_handle_t event = counted(h, ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE |
                                              ZE_EVENT_COUNTER_BASED_FLAG_HOST_VISIBLE);
@@ -55,6 +56,7 @@ static void event__new__is_not_ready_until_work_signals_it(void **state)
 
 static void event__appended_again__is_not_ready_until_the_new_work_ends(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
     const struct harness *h = *state;
     ze_event_handle_t event = counted(h, 0);
     ze_command_list_handle_t list = in_order(h);
@@ -77,6 +79,7 @@ static void event__appended_again__is_not_ready_until_the_new_work_ends(void **s
 /* A wait is for the work that was newest then; that the event goes on to others does not matter. */
 static void wait__event_follows_other_work_later__ends_with_the_captured_one(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
     const struct harness *h = *state;
     ze_event_handle_t event = counted(h, 0);
     ze_event_handle_t done = counted(h, 0);
@@ -111,6 +114,7 @@ static void wait__event_follows_other_work_later__ends_with_the_captured_one(voi
 
 static void wait__before_any_work__is_for_the_first_one(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
     const struct harness *h = *state;
     ze_event_handle_t event = counted(h, 0);
     ze_command_list_handle_t first = in_order(h);
@@ -129,6 +133,7 @@ static void wait__before_any_work__is_for_the_first_one(void **state)
 /* Each execution of a recorded list is new work; nothing is reset in between. */
 static void regular_list__executed_again__rearms_the_event_each_time(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
     const struct harness *h = *state;
     ze_event_handle_t event = counted(h, ZE_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE |
                                              ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP);
@@ -172,6 +177,7 @@ static void regular_list__executed_again__rearms_the_event_each_time(void **stat
 /* The second execution is in the queue behind a wait for the first one: no dead lock. */
 static void regular_list__waited_for_between_executions__does_not_dead_lock(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
     const struct harness *h = *state;
     ze_event_handle_t event = counted(h, ZE_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE);
     ze_command_queue_handle_t queue = harness_queue(h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
@@ -194,6 +200,7 @@ static void regular_list__waited_for_between_executions__does_not_dead_lock(void
 
 static void wrong_use__of_host_and_lists__is_refused(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
     const struct harness *h = *state;
     ze_event_handle_t event = counted(h, 0);
     ze_event_pool_handle_t pool = harness_pool(h, 0, 1);
@@ -230,6 +237,7 @@ static void wrong_use__of_host_and_lists__is_refused(void **state)
 
 static void pool__made_counter_based__has_such_events(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
     const struct harness *h = *state;
     const ze_event_pool_counter_based_exp_desc_t counter = {
         .stype = ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC,
@@ -268,6 +276,7 @@ static void pool__made_counter_based__has_such_events(void **state)
 /* Each query of a loop writes the times of the launch before it, however late it runs. */
 static void append_query__event_used_again_before_it_runs__has_its_own_times(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
     const struct harness *h = *state;
     ze_event_handle_t event = counted(h, ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP);
     ze_command_list_handle_t list = in_order(h);
@@ -296,6 +305,7 @@ static void append_query__event_used_again_before_it_runs__has_its_own_times(voi
 
 static void lost_work__of_a_counted_event__comes_back_as_an_error(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
     const struct harness *h = *state;
     ze_event_handle_t event = counted(h, 0);
     ze_command_list_handle_t list = in_order(h);
@@ -320,6 +330,7 @@ static void lost_work__of_a_counted_event__comes_back_as_an_error(void **state)
 
 static void external__memory_of_the_application__decides(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
     const struct harness *h = *state;
     uint64_t *counter = harness_memory(h, 64);
     ze_event_counter_based_external_sync_allocation_desc_t sync = {
@@ -368,6 +379,7 @@ static void external__memory_of_the_application__decides(void **state)
 
 static void external__aggregate__is_complete_when_enough_was_added(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
     const struct harness *h = *state;
     uint64_t *counter = harness_memory(h, 64);
     uint32_t increment = 0;

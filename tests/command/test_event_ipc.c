@@ -279,6 +279,7 @@ static void owner__killed__waiters_get_device_lost_and_the_handle_is_void(void *
 
 static void counted__two_processes__wait_for_the_newest_work(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag");
     const struct harness *h = *state;
     const ze_command_queue_desc_t queue = {.flags = ZE_COMMAND_QUEUE_FLAG_IN_ORDER};
     const ze_event_counter_based_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_DESC,

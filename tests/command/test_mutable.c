@@ -272,6 +272,7 @@ static void kernel__of_a_launch__can_become_another_of_those_named(void **state)
 
 static void clone__of_a_mutable_list__changes_on_its_own(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag");
     const struct harness *h = *state;
     uint64_t *sum = harness_memory(h, 8);
     ze_kernel_handle_t add = harness_add_kernel(h, sum, 1);

@@ -273,6 +273,76 @@ static void physical__by_handle_and_by_address__is_shared(void **state)
     assert_answer(ZE_RESULT_ERROR_INVALID_ARGUMENT, ask_handle(PEER_OPEN, &handle, -1));
 }
 
+static void physical__exported_and_imported__is_the_same_memory(void **state)
+{
+    const struct gpu *gpu = *state;
+    const ze_external_memory_export_desc_t wanted = {
+        .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC,
+        .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD};
+    ze_external_memory_export_fd_t exported = {.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD,
+                                               .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD,
+                                               .fd = -1};
+    ze_external_memory_import_fd_t from = {.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD,
+                                           .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD};
+    ze_physical_mem_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES,
+                                               .pNext = &exported};
+    ze_physical_mem_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, .pNext = &wanted, .size = BYTES};
+    const ze_memory_access_attribute_t rw = ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE;
+    ze_physical_mem_handle_t first = NULL;
+    ze_physical_mem_handle_t second = NULL;
+    ze_context_handle_t c = gpu->context;
+    char *address = NULL;
+    uint64_t unused = gpu_unused(gpu);
+    uint64_t value = 0;
+
+    assert_success(zePhysicalMemCreate(c, gpu->device, &desc, &first));
+    assert_success(zePhysicalMemGetProperties(c, first, &properties));
+    from.fd = exported.fd;
+    desc.pNext = &from;
+    desc.size = 4096;
+    assert_result(ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+                  zePhysicalMemCreate(c, gpu->device, &desc, &second));
+    desc.size = BYTES;
+    assert_success(zePhysicalMemCreate(c, gpu->device, &desc, &second));
+    close(exported.fd);
+    assert_success(
+        zeVirtualMemReserve(c, (void *)(UINT64_C(1) << 40), 2 * BYTES, (void **)&address));
+    assert_success(zeVirtualMemMap(c, address, BYTES, first, 0, rw));
+    assert_success(zeVirtualMemMap(c, address + BYTES, BYTES, second, 0, rw));
+    assert_success(gpu_store(gpu, address + 4096, 61));
+    assert_success(gpu_load(gpu, address + BYTES + 4096, &value));
+    assert_int_equal(value, 61);
+    /* The import keeps the memory when its maker gives it up. */
+    assert_success(zeVirtualMemUnmap(c, address, BYTES));
+    assert_success(zePhysicalMemDestroy(c, first));
+    assert_int_equal(gpu_unused(gpu), unused - BYTES);
+    assert_success(gpu_load(gpu, address + BYTES + 4096, &value));
+    assert_int_equal(value, 61);
+    assert_success(zeVirtualMemFree(c, address, 2 * BYTES));
+    assert_success(zePhysicalMemDestroy(c, second));
+    assert_int_equal(gpu_unused(gpu), unused);
+}
+
+static void handle__of_a_chosen_kind__is_the_usual_one_or_none(void **state)
+{
+    const struct gpu *gpu = *state;
+    ze_ipc_mem_handle_type_ext_desc_t type = {.stype =
+                                                  ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC,
+                                              .typeFlags = ZE_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT};
+    void *memory = gpu_device_memory(gpu, BYTES);
+    ze_ipc_mem_handle_t handle = get_handle(gpu, memory);
+    ze_ipc_mem_handle_t chosen;
+
+    assert_success(zeMemGetIpcHandleWithProperties(gpu->context, memory, &type, &chosen));
+    assert_memory_equal(&handle, &chosen, sizeof(handle));
+    assert_success(zeMemGetIpcHandleWithProperties(gpu->context, memory, NULL, &chosen));
+    type.typeFlags = ZE_IPC_MEM_HANDLE_TYPE_FLAG_FABRIC_ACCESSIBLE;
+    assert_result(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                  zeMemGetIpcHandleWithProperties(gpu->context, memory, &type, &chosen));
+    assert_success(zeMemFree(gpu->context, memory));
+}
+
 static void put__counts_the_handles__and_the_last_one_ends_them(void **state)
 {
     const struct gpu *gpu = *state;
@@ -430,6 +500,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(descriptor__over_a_socket__leads_to_the_memory),
         cmocka_unit_test(external__export_and_import__is_the_same_memory),
         cmocka_unit_test(physical__by_handle_and_by_address__is_shared),
+        cmocka_unit_test(physical__exported_and_imported__is_the_same_memory),
+        cmocka_unit_test(handle__of_a_chosen_kind__is_the_usual_one_or_none),
         cmocka_unit_test(put__counts_the_handles__and_the_last_one_ends_them),
         cmocka_unit_test(open__changed_in_any_byte__never_gives_wrong_memory),
         cmocka_unit_test(open__random_bytes__is_refused),

@@ -38,7 +38,7 @@ ze_result_t zeta_queue_check_list(const struct zeta_queue *queue,
 ze_result_t zeta_queue_submit_list(struct zeta_queue *queue, struct zeta_command_list *list,
                                    struct zeta_fence *fence)
 {
-    struct zeta_submission *submission = zeta_submission_create();
+    struct zeta_submission *submission = zeta_submission_create(queue);
 
     if (!submission)
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a submission");

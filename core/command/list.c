@@ -43,7 +43,7 @@ ze_result_t zeta_append_begin(struct zeta_append *append, struct zeta_command_li
         return result;
     *append = (struct zeta_append){.list = list, .recording = &list->recording};
     if (list->queue) {
-        append->submission = zeta_submission_create();
+        append->submission = zeta_submission_create(list->queue);
         if (!append->submission)
             return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a submission");
         append->recording = &append->submission->recording;
@@ -146,7 +146,14 @@ ze_result_t zeta_append_end(struct zeta_append *append, ze_result_t result)
     }
     if (append->no_wait)
         return zeta_queue_submit_only(append->list->queue, submission);
-    return zeta_queue_submit(append->list->queue, submission);
+    /* The call may wait for long, and another thread may end the list meanwhile. */
+    if (!zeta_object_pin(append->list, ZETA_KIND_COMMAND_LIST)) {
+        zeta_submission_destroy(submission);
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "the list was just destroyed");
+    }
+    result = zeta_queue_submit(append->list->queue, submission);
+    zeta_object_unpin(append->list);
+    return result;
 }
 
 static ze_result_t append_simple(struct zeta_append *append, uint32_t type,

@@ -80,6 +80,12 @@ static void init_sync(struct zeta_queue *queue)
 
 static void free_queue(struct zeta_queue *queue)
 {
+    while (queue->spare) {
+        struct zeta_submission *next = queue->spare->next;
+
+        zeta_submission_destroy(queue->spare);
+        queue->spare = next;
+    }
     (void)pthread_cond_destroy(&queue->changed);
     (void)pthread_cond_destroy(&queue->handed);
     (void)pthread_mutex_destroy(&queue->lock);

@@ -55,6 +55,8 @@ struct zeta_queue {
     struct zeta_submission *running;  /**< oldest first */
     struct zeta_submission **last;    /**< where the next one is linked */
     struct zeta_submission *finished; /**< to be released */
+    struct zeta_submission *spare;    /**< released, with memory for the next ones */
+    uint32_t spare_count;
     ze_result_t failure; /**< of a submission; DEVICE_LOST stays, others until they are reported */
 };
 
@@ -89,8 +91,8 @@ void zeta_queue_destroy(struct zeta_queue *queue);
  */
 ze_result_t zeta_queue_check_idle(struct zeta_queue *queue);
 
-/** An empty submission; NULL when memory is exhausted. */
-struct zeta_submission *zeta_submission_create(void);
+/** An empty submission for a queue; NULL when memory is exhausted. */
+struct zeta_submission *zeta_submission_create(struct zeta_queue *queue);
 
 /** Releases a submission that was not submitted, or has ended. Calls the backend. */
 void zeta_submission_destroy(struct zeta_submission *submission);

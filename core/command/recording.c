@@ -48,13 +48,16 @@ ze_result_t zeta_recording_alloc(struct zeta_recording *recording, size_t bytes,
 ze_result_t zeta_recording_copy(struct zeta_recording *recording, const void *data, size_t bytes,
                                 const void **out_copy)
 {
+    static const char nothing;
     void *copy = NULL;
-    ze_result_t result = zeta_recording_alloc(recording, bytes, &copy);
 
+    *out_copy = &nothing;
+    if (bytes == 0)
+        return ZE_RESULT_SUCCESS;
+    ze_result_t result = zeta_recording_alloc(recording, bytes, &copy);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (bytes > 0)
-        memcpy(copy, data, bytes);
+    memcpy(copy, data, bytes);
     *out_copy = copy;
     return ZE_RESULT_SUCCESS;
 }
@@ -159,6 +162,13 @@ void zeta_recording_rewind(struct zeta_recording *recording, uint32_t count, uin
     recording->count = count;
     while (recording->pin_count > pin_count)
         zeta_object_unpin(recording->pins[--recording->pin_count]);
+}
+
+void zeta_recording_reuse(struct zeta_recording *recording)
+{
+    zeta_recording_rewind(recording, 0, 0);
+    zeta_arena_rewind(&recording->arena);
+    recording->tracked = false;
 }
 
 void zeta_recording_clear(struct zeta_recording *recording)

@@ -58,6 +58,9 @@ ze_result_t zeta_recording_clone(const struct zeta_recording *source,
 ze_result_t zeta_recording_add_all(struct zeta_recording *recording,
                                    const struct zeta_recording *source);
 
+/** Drops all commands and pins, but keeps memory for the next ones. */
+void zeta_recording_reuse(struct zeta_recording *recording);
+
 /** Drops all commands and pins and frees the memory; the recording is empty afterwards. */
 void zeta_recording_clear(struct zeta_recording *recording);
 

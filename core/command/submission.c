@@ -13,20 +13,61 @@
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 
-struct zeta_submission *zeta_submission_create(void)
+/* Submissions whose memory a queue keeps; their recordings are small, or their memory is freed. */
+#define MOST_SPARE 16u
+#define MOST_SPARE_COMMANDS 64u
+
+struct zeta_submission *zeta_submission_create(struct zeta_queue *queue)
 {
-    return calloc(1, sizeof(struct zeta_submission));
+    (void)pthread_mutex_lock(&queue->lock);
+    struct zeta_submission *submission = queue->spare;
+    if (submission) {
+        queue->spare = submission->next;
+        queue->spare_count--;
+    }
+    (void)pthread_mutex_unlock(&queue->lock);
+    return submission ? submission : calloc(1, sizeof(*submission));
 }
 
-void zeta_submission_destroy(struct zeta_submission *submission)
+/* Calls the backend, when it drops the last pin of a kernel. */
+static void release(struct zeta_submission *submission)
 {
-    zeta_recording_clear(&submission->recording);
     zeta_trace_activity_destroy(submission->activity);
     if (submission->list)
         zeta_object_unpin(submission->list);
     if (submission->fence)
         zeta_object_unpin(submission->fence);
+}
+
+void zeta_submission_destroy(struct zeta_submission *submission)
+{
+    release(submission);
+    zeta_recording_clear(&submission->recording);
     free(submission);
+}
+
+static void recycle(struct zeta_queue *queue, struct zeta_submission *submission)
+{
+    struct zeta_recording recording = submission->recording;
+
+    release(submission);
+    if (recording.capacity > MOST_SPARE_COMMANDS) {
+        zeta_recording_clear(&recording);
+        free(submission);
+        return;
+    }
+    zeta_recording_reuse(&recording);
+    *submission = (struct zeta_submission){.recording = recording};
+    (void)pthread_mutex_lock(&queue->lock);
+    bool kept = queue->spare_count < MOST_SPARE;
+    if (kept) {
+        submission->next = queue->spare;
+        queue->spare = submission;
+        queue->spare_count++;
+    }
+    (void)pthread_mutex_unlock(&queue->lock);
+    if (!kept)
+        zeta_submission_destroy(submission);
 }
 
 void zeta_queue_release_finished(struct zeta_queue *queue)
@@ -38,7 +79,7 @@ void zeta_queue_release_finished(struct zeta_queue *queue)
     while (first) {
         struct zeta_submission *next = first->next;
 
-        zeta_submission_destroy(first);
+        recycle(queue, first);
         first = next;
     }
 }
@@ -103,7 +144,8 @@ static void dequeue_locked(struct zeta_queue *queue, struct zeta_submission *sub
 }
 
 /* Hands over in the order of the queue: one thread at a time is inside the backend. */
-static ze_result_t hand_over(struct zeta_queue *queue, struct zeta_submission *submission)
+static ze_result_t hand_over(struct zeta_queue *queue, struct zeta_submission *submission,
+                             bool here)
 {
     struct zeta_backend *backend = queue->backend;
 
@@ -118,8 +160,14 @@ static ze_result_t hand_over(struct zeta_queue *queue, struct zeta_submission *s
     enqueue_locked(queue, submission);
     (void)pthread_mutex_unlock(&queue->lock);
 
-    uint32_t code = backend->compute.submit(backend->self, queue->plugin_queue,
-                                            &submission->commands, submission);
+    uint32_t code = ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+    /* The submission belongs to the backend afterwards, and may be over already. */
+    const struct zeta_plugin_array commands = submission->commands;
+    if (here)
+        code =
+            backend->compute.submit_here(backend->self, queue->plugin_queue, &commands, submission);
+    if (code == ZETA_PLUGIN_UNSUPPORTED_FEATURE)
+        code = backend->compute.submit(backend->self, queue->plugin_queue, &commands, submission);
 
     (void)pthread_mutex_lock(&queue->lock);
     queue->submitting = false;
@@ -150,13 +198,13 @@ ze_result_t zeta_queue_submitted(struct zeta_queue *queue)
     return zeta_queue_synchronize(queue, UINT64_MAX);
 }
 
-ze_result_t zeta_queue_submit_only(struct zeta_queue *queue, struct zeta_submission *submission)
+static ze_result_t submit(struct zeta_queue *queue, struct zeta_submission *submission, bool here)
 {
     zeta_queue_release_finished(queue);
     ze_result_t result = prepare(submission);
     if (result == ZE_RESULT_SUCCESS) {
         watch(queue, submission);
-        result = hand_over(queue, submission);
+        result = hand_over(queue, submission, here);
         if (result != ZE_RESULT_SUCCESS)
             zeta_track_abandon(&submission->recording);
     }
@@ -165,9 +213,15 @@ ze_result_t zeta_queue_submit_only(struct zeta_queue *queue, struct zeta_submiss
     return result;
 }
 
+ze_result_t zeta_queue_submit_only(struct zeta_queue *queue, struct zeta_submission *submission)
+{
+    return submit(queue, submission, false);
+}
+
 ze_result_t zeta_queue_submit(struct zeta_queue *queue, struct zeta_submission *submission)
 {
-    ze_result_t result = zeta_queue_submit_only(queue, submission);
+    bool synchronous = queue->desc.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
+    ze_result_t result = submit(queue, submission, synchronous);
 
     return result == ZE_RESULT_SUCCESS ? zeta_queue_submitted(queue) : result;
 }

@@ -292,6 +292,7 @@ const struct zeta_plugin_compute_ops zeta_stub_compute_ops = {
     .memory_adopt = no_range_access,
     .memory_unused = no_memory_unused,
     .kernel_resident_groups = no_kernel_resident_groups,
+    .submit_here = no_submit,
 };
 
 /* Nothing to add to the set files of the manifest. */

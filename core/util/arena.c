@@ -96,6 +96,24 @@ void *zeta_arena_moved(const struct zeta_arena *arena, const struct zeta_arena *
     return (void *)(uintptr_t)memory;
 }
 
+void zeta_arena_rewind(struct zeta_arena *arena)
+{
+    struct zeta_arena_chunk *kept = arena->chunks;
+    size_t used_bytes = arena->used_bytes;
+
+    if (!kept)
+        return;
+    arena->chunks = kept->older;
+    zeta_arena_finish(arena);
+    if (kept->capacity_bytes > CHUNK_BYTES) {
+        free(kept);
+        return;
+    }
+    memset(kept->data, 0, used_bytes);
+    kept->older = NULL;
+    arena->chunks = kept;
+}
+
 void zeta_arena_finish(struct zeta_arena *arena)
 {
     while (arena->chunks) {

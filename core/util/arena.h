@@ -43,6 +43,9 @@ bool zeta_arena_clone(const struct zeta_arena *arena, struct zeta_arena *out_cop
 void *zeta_arena_moved(const struct zeta_arena *arena, const struct zeta_arena *copy,
                        const void *memory);
 
+/** Takes everything back that came from the arena, but keeps some memory for what comes next. */
+void zeta_arena_rewind(struct zeta_arena *arena);
+
 /** Frees everything that came from the arena and leaves it empty. */
 void zeta_arena_finish(struct zeta_arena *arena);
 

@@ -317,6 +317,7 @@ static const struct zeta_plugin_compute_ops compute_ops = {
     .queue_create = zeta_vgpu_queue_create,
     .queue_destroy = zeta_vgpu_queue_destroy,
     .submit = zeta_vgpu_queue_submit,
+    .submit_here = zeta_vgpu_queue_submit_here,
     .wake = zeta_vgpu_queue_wake,
     .queue_status = zeta_vgpu_queue_status,
     .module_function = zeta_vgpu_module_function,

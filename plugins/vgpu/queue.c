@@ -339,6 +339,14 @@ uint32_t zeta_vgpu_queue_submit(struct zeta_plugin *self, struct zeta_plugin_que
     return result == ZETA_PLUGIN_DEVICE_LOST ? zeta_vgpu_queue_status(self, queue) : result;
 }
 
+uint32_t zeta_vgpu_queue_submit_here(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
+                                     const struct zeta_plugin_array *commands, void *cookie)
+{
+    uint32_t result = zeta_softqueue_submit_here(queue->queue, commands, cookie);
+
+    return result == ZETA_PLUGIN_DEVICE_LOST ? zeta_vgpu_queue_status(self, queue) : result;
+}
+
 void zeta_vgpu_queue_wake(struct zeta_plugin *self)
 {
     if (self->vgpu)

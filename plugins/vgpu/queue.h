@@ -27,6 +27,8 @@ uint32_t zeta_vgpu_queue_create(struct zeta_plugin *self, struct zeta_plugin_dev
 void zeta_vgpu_queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue *queue);
 uint32_t zeta_vgpu_queue_submit(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
                                 const struct zeta_plugin_array *commands, void *cookie);
+uint32_t zeta_vgpu_queue_submit_here(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
+                                     const struct zeta_plugin_array *commands, void *cookie);
 void zeta_vgpu_queue_wake(struct zeta_plugin *self);
 uint32_t zeta_vgpu_kernel_resident_groups(struct zeta_plugin *self,
                                           struct zeta_plugin_kernel *kernel,

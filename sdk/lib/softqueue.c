@@ -28,15 +28,17 @@ struct zeta_softqueue {
     struct zeta_softqueue_backend backend;
     char name[16];
 
-    pthread_mutex_t lock; /* guards the list and started */
+    pthread_mutex_t lock; /* guards all down to the thread */
     pthread_cond_t work;
     struct submission *first, **last;
+    bool running;      /* the thread of the queue has a submission */
+    bool running_here; /* a caller of zeta_softqueue_submit_here() has one */
     bool started;
     pthread_t thread;
 
     atomic_bool stopping;
     atomic_uint status;
-    uint64_t last_end_ticks; /* thread of the queue only */
+    uint64_t last_end_ticks; /* of who runs */
 };
 
 uint32_t zeta_softqueue_pool_create(const struct zeta_plugin_host_ops *ops,
@@ -191,20 +193,20 @@ static uint32_t run_command(struct zeta_softqueue *queue, const struct zeta_plug
     return ZETA_PLUGIN_SUCCESS;
 }
 
-static uint32_t run_submission(struct zeta_softqueue *queue, const struct submission *submission)
+static uint32_t run_commands(struct zeta_softqueue *queue, const struct zeta_plugin_array *commands)
 {
-    const char *at = submission->commands.data;
+    const char *at = commands->data;
 
     if (atomic_load(&queue->status) != ZETA_PLUGIN_SUCCESS)
         return ZETA_PLUGIN_DEVICE_LOST;
-    for (uint64_t i = 0; i < submission->commands.count; i++) {
+    for (uint64_t i = 0; i < commands->count; i++) {
         uint32_t result = run_command(queue, (const struct zeta_plugin_command *)(const void *)at);
 
         if (result == ZETA_PLUGIN_DEVICE_LOST)
             atomic_store(&queue->status, ZETA_PLUGIN_DEVICE_LOST);
         if (result != ZETA_PLUGIN_SUCCESS)
             return result;
-        at += submission->commands.stride;
+        at += commands->stride;
     }
     return ZETA_PLUGIN_SUCCESS;
 }
@@ -215,13 +217,15 @@ static struct submission *take_submission(struct zeta_softqueue *queue)
     struct submission *submission = NULL;
 
     pthread_mutex_lock(&queue->lock);
-    while (!queue->first && !atomic_load(&queue->stopping))
+    queue->running = false;
+    while ((!queue->first || queue->running_here) && !atomic_load(&queue->stopping))
         pthread_cond_wait(&queue->work, &queue->lock);
     if (!atomic_load(&queue->stopping)) {
         submission = queue->first;
         queue->first = submission->next;
         if (!queue->first)
             queue->last = &queue->first;
+        queue->running = true;
     }
     pthread_mutex_unlock(&queue->lock);
     return submission;
@@ -244,7 +248,7 @@ static void *queue_main(void *argument)
 
     pthread_setname_np(pthread_self(), queue->name);
     while ((submission = take_submission(queue)) != NULL)
-        finish_submission(queue, submission, run_submission(queue, submission));
+        finish_submission(queue, submission, run_commands(queue, &submission->commands));
     return NULL;
 }
 
@@ -283,6 +287,10 @@ void zeta_softqueue_destroy(struct zeta_softqueue *queue)
     queue->backend.interrupt(queue->backend.context);
     if (queue->started)
         pthread_join(queue->thread, NULL);
+    pthread_mutex_lock(&queue->lock);
+    while (queue->running_here)
+        pthread_cond_wait(&queue->work, &queue->lock);
+    pthread_mutex_unlock(&queue->lock);
 
     while (queue->first) {
         struct submission *submission = queue->first;
@@ -328,6 +336,57 @@ static uint32_t refuse_without_thread(const struct zeta_softqueue *queue, int er
     string.size = strlen(text);
     pool->ops->fail(pool->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, string);
     return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+}
+
+static bool can_block(const struct zeta_softqueue *queue, const struct zeta_plugin_array *commands)
+{
+    const char *at = commands->data;
+
+    for (uint64_t i = 0; i < commands->count; i++, at += commands->stride) {
+        const struct zeta_plugin_command *command = (const void *)at;
+
+        if (command->type == ZETA_PLUGIN_COMMAND_CALL ||
+            (command->wait_count > 0 && !events_ready(queue, command)))
+            return true;
+    }
+    return false;
+}
+
+static bool begin_here(struct zeta_softqueue *queue)
+{
+    bool idle;
+
+    pthread_mutex_lock(&queue->lock);
+    idle = !queue->first && !queue->running && !queue->running_here &&
+           !atomic_load(&queue->stopping) && atomic_load(&queue->status) == ZETA_PLUGIN_SUCCESS;
+    if (idle)
+        queue->running_here = true;
+    pthread_mutex_unlock(&queue->lock);
+    return idle;
+}
+
+/* The last that a caller does with the queue: who destroys it waits for this. */
+static void end_here(struct zeta_softqueue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->running_here = false;
+    if (queue->first || atomic_load(&queue->stopping))
+        pthread_cond_broadcast(&queue->work);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+uint32_t zeta_softqueue_submit_here(struct zeta_softqueue *queue,
+                                    const struct zeta_plugin_array *commands, void *cookie)
+{
+    const struct zeta_softqueue_pool *pool = queue->pool;
+
+    if (commands->count > 0 && commands->stride < sizeof(struct zeta_plugin_command))
+        return ZETA_PLUGIN_INVALID_ARGUMENT;
+    if (can_block(queue, commands) || !begin_here(queue))
+        return zeta_softqueue_submit(queue, commands, cookie);
+    pool->ops->submission_done(pool->host, cookie, run_commands(queue, commands));
+    end_here(queue);
+    return ZETA_PLUGIN_SUCCESS;
 }
 
 uint32_t zeta_softqueue_submit(struct zeta_softqueue *queue,

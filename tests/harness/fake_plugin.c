@@ -566,6 +566,13 @@ static uint32_t submit(struct zeta_plugin *self, struct zeta_plugin_queue *queue
     return zeta_softqueue_submit(queue->soft, commands, cookie);
 }
 
+static uint32_t submit_here(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
+                            const struct zeta_plugin_array *commands, void *cookie)
+{
+    (void)self;
+    return zeta_softqueue_submit_here(queue->soft, commands, cookie);
+}
+
 static void wake(struct zeta_plugin *self)
 {
     zeta_softqueue_pool_wake(self->pool);
@@ -640,6 +647,7 @@ static const struct zeta_plugin_compute_ops compute_ops = {
     .queue_create = queue_create,
     .queue_destroy = queue_destroy,
     .submit = submit,
+    .submit_here = submit_here,
     .wake = wake,
     .queue_status = queue_status,
 };

@@ -652,6 +652,15 @@ struct zeta_plugin_compute_ops {
     uint32_t (*kernel_resident_groups)(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
                                        const uint32_t group_size[3], const void *arguments,
                                        uint64_t *out_groups);
+
+    /**
+     * As submit(), for a caller that waits for the end of the commands in any case: the backend may
+     * run them before it returns, on the calling thread, and report them there. It does not when
+     * that could block on something else than the work: earlier submissions, events, CALL
+     * commands. Optional; absent or UNSUPPORTED_FEATURE: the host uses submit().
+     */
+    uint32_t (*submit_here)(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
+                            const struct zeta_plugin_array *commands, void *cookie);
 };
 
 /* ------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
  * A command queue in software, for backends whose device has none of its own.
  *
  * Executes arrays of struct zeta_plugin_command in order, one thread per queue, started with the
- * first submission. A queue that waits for an event blocks nothing but itself, so queues may wait
+ * first submission that needs it. A queue that waits for an event blocks nothing but itself, so queues may wait
  * for each other in any order of submission. The backend does the work of single commands in its
  * callbacks; waiting, signalling, time stamps, barriers and calls of the host are done here.
  *
@@ -32,7 +32,8 @@ struct zeta_softqueue_backend {
 
     /**
      * Executes a LAUNCH, COPY, COPY_REGION, FILL or TIMESTAMP and returns when it is complete.
-     * Called on the thread of the queue. DEVICE_LOST makes the queue unusable, every other failure
+     * Called on the thread of the queue, or on that of zeta_softqueue_submit_here(), one at a time.
+     * DEVICE_LOST makes the queue unusable, every other failure
      * ends the submission only.
      */
     uint32_t (*execute)(void *context, const struct zeta_plugin_command *command);
@@ -86,6 +87,14 @@ void zeta_softqueue_destroy(struct zeta_softqueue *queue);
  */
 uint32_t zeta_softqueue_submit(struct zeta_softqueue *queue,
                                const struct zeta_plugin_array *commands, void *cookie);
+
+/**
+ * As zeta_softqueue_submit(), for a caller that is going to wait: runs the commands on its thread
+ * and reports them before it returns, if the queue is idle and nothing in them could block on
+ * others (CALL commands, events that are not signalled). Else it submits them.
+ */
+uint32_t zeta_softqueue_submit_here(struct zeta_softqueue *queue,
+                                    const struct zeta_plugin_array *commands, void *cookie);
 
 /** SUCCESS, or DEVICE_LOST after execute() returned that. Any thread. */
 uint32_t zeta_softqueue_status(const struct zeta_softqueue *queue);

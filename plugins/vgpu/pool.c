@@ -222,7 +222,7 @@ void zeta_vgpu_pool_give(struct zeta_vgpu_pool *pool, struct zeta_vgpu_extent *e
         return;
     pthread_mutex_lock(&pool->lock);
     sweep_locked(pool);
-    if (extent->shared && is_held(pool->descriptor, extent)) {
+    if (atomic_load(&extent->shared) && is_held(pool->descriptor, extent)) {
         extent->next = pool->held;
         pool->held = extent;
     } else {

@@ -15,6 +15,7 @@
  * charged, until he is done.
  */
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,7 +28,7 @@ struct zeta_vgpu_extent {
     uint64_t offset;
     uint64_t size_bytes;
     uint64_t charged_bytes;        /**< to the memory of the device */
-    bool shared;                   /**< it was exported, so others may hold it */
+    atomic_bool shared;            /**< it was exported, so others may hold it */
     struct zeta_vgpu_extent *next; /**< among those that were given back and are held */
 };
 

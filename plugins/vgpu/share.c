@@ -63,7 +63,7 @@ enum zeta_vgpu_result zeta_vgpu_share_export(struct zeta_vgpu_pool *pool,
 
     if (descriptor < 0)
         return fail(out_message, "opening its file again by way of /proc");
-    extent->shared = true;
+    atomic_store(&extent->shared, true);
     if (lock_part(descriptor, extent->offset, extent->size_bytes) != 0 ||
         lseek(descriptor, (off_t)(extent->offset | kind), SEEK_SET) < 0) {
         enum zeta_vgpu_result result = fail(out_message, "locking a part of its file");

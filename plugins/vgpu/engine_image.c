@@ -186,6 +186,8 @@ static bool read_extra(const struct zeta_vgpu_image *image, struct zeta_vgpu_ker
     attributes = extra.attributes ? image_string(image, extra.attributes) : NULL;
     kernel->attributes = strdup(attributes ? attributes : "");
     kernel->spill_bytes = extra.spill_bytes;
+    if (extra.local_known == 1 && extra.local_bytes < kernel->slm_bytes)
+        kernel->slm_bytes = extra.local_bytes;
     return kernel->attributes != NULL;
 }
 

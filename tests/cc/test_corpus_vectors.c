@@ -70,10 +70,10 @@ static void wide(struct rig *rig)
     for (int i = 0; i < 16; i++)
         factor[i] = (float)i;
     for (int i = 0; i < 64; i++)
-        data[i] = (float)(i / 16 + 1);
+        data[i] = (float)(i >> 4) + 1;
     CORPUS_RUN(rig, "wide", 1, 4, &data, &factor);
     for (int i = 0; i < 64; i++)
-        assert_true(data[i] == (float)((i / 16 + 1) * (i % 16) + 1));
+        assert_true(data[i] == (float)(((i >> 4) + 1) * (i & 15)) + 1);
 }
 
 static void converts(struct rig *rig)

@@ -95,6 +95,55 @@ static void local_variable__one_value_stored__stays_in_the_window(void **state)
     close_result(rig);
 }
 
+/* Kernels that never run together need no room together. */
+static void local_variables__of_several_kernels__share_addresses(void **state)
+{
+    static const char text[] =
+        "#define FILL(array, value) array[get_local_id(0)] = value; barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "kernel void first(global int *a) { local int x[10000]; local char odd[3];\n"
+        "    FILL(x, (int)get_local_id(0)) odd[get_local_id(0)] = 5; "
+        "barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "    a[get_global_id(0)] = x[1 - get_local_id(0)] + odd[1]; }\n"
+        "kernel void second(global int *a) { local double y[5000]; FILL(y, 3)\n"
+        "    a[get_global_id(0)] = (int)y[1 - get_local_id(0)]; }\n"
+        "kernel void caller(global int *a) { local int z; z = 100; barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "    first(a); a[get_global_id(0)] += z; }\n"
+        "kernel void without(global int *a, local int *l) { FILL(l, 8)\n"
+        "    a[get_global_id(0)] = l[1 - get_local_id(0)]; }\n";
+    static const char *const options[] = {"-O0", "-O2"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const uint32_t local_bytes[2] = {0, 60000};
+        struct zeta_vgpu_launch launch = {
+            .local_bytes = local_bytes, .group_count = {3, 1, 1}, .group_size = {2, 1, 1}};
+        void *arguments[2] = {NULL, NULL};
+        struct rig *rig;
+        int32_t *data;
+
+        compile_fine(text, options[i]);
+        rig = open_result();
+        assert_in_range(kernel_of(rig, "first")->slm_bytes, 40003, 40016);
+        assert_in_range(kernel_of(rig, "second")->slm_bytes, 40000, 40008);
+        assert_in_range(kernel_of(rig, "caller")->slm_bytes, 40003, 40024);
+        assert_int_equal(kernel_of(rig, "without")->slm_bytes, 0);
+        data = (int32_t *)rig->memory;
+        arguments[0] = data;
+        launch.arguments = arguments;
+        assert_int_equal(rig_run(rig, "first", arguments, 3, 2), ZETA_VGPU_OK);
+        for (int k = 0; k < 6; k++)
+            assert_int_equal(data[k], 1 - k % 2 + 5);
+        assert_int_equal(rig_run(rig, "second", arguments, 3, 2), ZETA_VGPU_OK);
+        assert_int_equal(data[5], 3);
+        assert_int_equal(rig_run(rig, "caller", arguments, 3, 2), ZETA_VGPU_OK);
+        for (int k = 0; k < 6; k++)
+            assert_int_equal(data[k], 1 - k % 2 + 5 + 100);
+        assert_int_equal(rig_launch(rig, "without", &launch), ZETA_VGPU_OK);
+        assert_int_equal(data[5], 8);
+        close_result(rig);
+    }
+}
+
 static void arguments__too_many__refused(void **state)
 {
     char text[8192] = "kernel void k(";
@@ -367,6 +416,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(file__header__abi_without_compression),
         cmocka_unit_test(local_variable__one_value_stored__stays_in_the_window),
+        cmocka_unit_test(local_variables__of_several_kernels__share_addresses),
         cmocka_unit_test(arguments__too_many__refused),
         cmocka_unit_test(images__in_arguments__refused_in_words),
         cmocka_unit_test(builtins__of_images_behind_functions__names_the_kernel),

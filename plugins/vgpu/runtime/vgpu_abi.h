@@ -121,6 +121,8 @@ struct vgpu_kernel_extra {
     uint64_t attributes;  /* address of a terminated string: source attributes, blank separated; 0:
                              none */
     uint32_t spill_bytes; /* of private_bytes, for values that found no register; 0: unknown */
+    uint32_t local_known; /* 1: local_bytes holds; 0: the kernel may use all that the file has */
+    uint32_t local_bytes; /* static shared local memory, from the begin of the window */
     uint32_t reserved;    /* 0 */
 };
 

@@ -5,7 +5,7 @@
 #include "metadata.h"
 #include "vgpu_abi.h"
 
-enum { INFO_MEMBERS = 9, BLOCK_ALIGNMENT = 8 };
+enum { INFO_MEMBERS = 9, EXTRA_MEMBERS = 5, BLOCK_ALIGNMENT = 8 };
 
 /* A parameter of a kernel and its place in the block. */
 struct parameter {
@@ -189,15 +189,16 @@ static LLVMValueRef extra_record(struct zeta_cc_program *program, const struct k
 {
     LLVMContextRef context = program->context;
     struct zeta_cc_buffer text = {0};
-    LLVMValueRef members[3] = {
+    /* Of these only the attributes are known before the program is linked. */
+    LLVMValueRef members[EXTRA_MEMBERS] = {
         LLVMConstNull(LLVMPointerTypeInContext(context, ZETA_CC_SPACE_PRIVATE)), word(context, 0),
-        word(context, 0)};
+        word(context, 0), word(context, 0), word(context, 0)};
 
     zeta_cc_metadata_attributes(kernel->function, &text);
     if (text.size > 0)
         members[0] = add_text(program, text.bytes);
     zeta_cc_buffer_finish(&text);
-    return LLVMConstStructInContext(context, members, 3, 0);
+    return LLVMConstStructInContext(context, members, EXTRA_MEMBERS, 0);
 }
 
 static void add_record(struct zeta_cc_program *program, const struct kernel *kernel,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "elf_file.h"
-#include "stack.h"
+#include "needs.h"
 
 #define LINKER_PACKAGE "lld-15"
 
@@ -91,6 +91,6 @@ enum vgpu_compile_status zeta_cc_link(const struct zeta_cc_program *program,
         return status;
     if (program->imports.count > 0 && !check_imports(program, out_elf))
         return VGPU_COMPILE_BUILD_FAILED;
-    zeta_cc_stack_write(program, out_elf);
+    zeta_cc_needs_write(program, out_elf);
     return VGPU_COMPILE_OK;
 }

@@ -76,6 +76,21 @@ void zeta_cc_repair_debug(LLVMModuleRef module)
                 about->setExpression(without_spaces(about->getExpression()));
 }
 
+void zeta_cc_move_debug(LLVMValueRef from, LLVMValueRef to, uint64_t offset)
+{
+    auto *source = llvm::unwrap<llvm::GlobalVariable>(from);
+    auto *target = llvm::unwrap<llvm::GlobalVariable>(to);
+    llvm::SmallVector<llvm::DIGlobalVariableExpression *, 1> attached;
+
+    source->getDebugInfo(attached);
+    source->eraseMetadata(llvm::LLVMContext::MD_dbg);
+    for (llvm::DIGlobalVariableExpression *each : attached)
+        target->addDebugInfo(llvm::DIGlobalVariableExpression::get(
+            target->getContext(), each->getVariable(),
+            llvm::DIExpression::prepend(each->getExpression(), llvm::DIExpression::ApplyOffset,
+                                        static_cast<int64_t>(offset))));
+}
+
 void zeta_cc_machine_options(LLVMTargetMachineRef machine, bool contract)
 {
     llvm::TargetOptions &options = reinterpret_cast<llvm::TargetMachine *>(machine)->Options;

@@ -7,6 +7,7 @@
 #define ZETA_VGPU_CC_LLVM_MORE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
@@ -28,6 +29,9 @@ void zeta_cc_set_local(LLVMValueRef global, bool is_local);
  * not survive them.
  */
 void zeta_cc_repair_debug(LLVMModuleRef module);
+
+/** Moves what is said about variable @from to the place @offset bytes into variable @to. */
+void zeta_cc_move_debug(LLVMValueRef from, LLVMValueRef to, uint64_t offset);
 
 /** Sets what the object file shall have: DWARF 4, stack sizes, the ABI; and how to contract. */
 void zeta_cc_machine_options(LLVMTargetMachineRef machine, bool contract);

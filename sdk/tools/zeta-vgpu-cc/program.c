@@ -12,6 +12,7 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 
 #include "llvm_more.h"
+#include "local.h"
 
 #define TRIPLE "riscv64-unknown-unknown-elf"
 #define PROCESSOR "generic-rv64"
@@ -114,6 +115,7 @@ void zeta_cc_program_finish(struct zeta_cc_program *program)
         LLVMDisposeTargetMachine(program->machine);
     zeta_cc_words_finish(&program->kernels);
     zeta_cc_words_finish(&program->imports);
+    free(program->local_bytes);
 }
 
 /* Bitcode of the user's may be broken in ways that a reader does not notice. */
@@ -409,6 +411,7 @@ bool zeta_cc_program_emit(struct zeta_cc_program *program, struct zeta_cc_buffer
     char *message = NULL;
 
     place_local_variables(program->module);
+    zeta_cc_program_overlay_locals(program);
     if (LLVMTargetMachineEmitToMemoryBuffer(program->machine, program->module, LLVMObjectFile,
                                             &message, &memory)) {
         zeta_cc_buffer_line(program->log, "error: %s", message);

@@ -33,6 +33,7 @@ struct zeta_cc_program {
     LLVMTargetDataRef layout;
     unsigned level;
     struct zeta_cc_words kernels; /**< names, once the program was retargeted */
+    uint32_t *local_bytes;        /**< shared local memory per kernel; null: not known */
     struct zeta_cc_words imports; /**< symbols that another module must define */
     struct zeta_cc_buffer *log;
     bool has_errors; /**< LLVM has said something bad, which is in the log */

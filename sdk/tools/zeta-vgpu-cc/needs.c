@@ -1,4 +1,4 @@
-#include "stack.h"
+#include "needs.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -139,9 +139,34 @@ static int64_t deepest(const struct frames *frames, LLVMValueRef function)
     return frame->deepest;
 }
 
-static void write_kernel(const struct zeta_cc_program *program, const struct frames *frames,
-                         const struct zeta_cc_elf_section *info,
+/* A part of a record in the file. */
+static void write_word(char *record, size_t offset, uint32_t value)
+{
+    memcpy(record + offset, &value, sizeof(value));
+}
+
+/* The record of a kernel in the file, or null. */
+static char *find_record(const struct zeta_cc_elf_section *info,
                          const struct zeta_cc_elf_symbols *symbols, const char *kernel, char *elf)
+{
+    const size_t smallest = sizeof(struct vgpu_kernel_info) + sizeof(struct vgpu_kernel_extra);
+    struct zeta_cc_buffer name = {0};
+    char *record = NULL;
+
+    zeta_cc_buffer_print(&name, ZETA_CC_RECORD_PREFIX "%s", kernel);
+    for (size_t i = 1; i < symbols->count && !record; i++) {
+        struct zeta_cc_elf_symbol symbol = zeta_cc_elf_symbol(symbols, i);
+        uint64_t at = symbol.address - info->address;
+
+        if (strcmp(symbol.name, name.bytes) == 0 && at <= info->size && info->size - at >= smallest)
+            record = elf + info->offset + at;
+    }
+    zeta_cc_buffer_finish(&name);
+    return record;
+}
+
+static void write_private(const struct zeta_cc_program *program, const struct frames *frames,
+                          const char *kernel, char *record)
 {
     struct zeta_cc_buffer name = {0};
     LLVMValueRef stub;
@@ -151,24 +176,22 @@ static void write_kernel(const struct zeta_cc_program *program, const struct fra
     stub = LLVMGetNamedFunction(program->module, name.bytes);
     bytes = stub ? deepest(frames, stub) : UNKNOWN;
     zeta_cc_buffer_finish(&name);
-    if (bytes <= 0 || bytes > UINT32_MAX)
-        return;
-    zeta_cc_buffer_print(&name, ZETA_CC_RECORD_PREFIX "%s", kernel);
-    for (size_t i = 1; i < symbols->count; i++) {
-        struct zeta_cc_elf_symbol symbol = zeta_cc_elf_symbol(symbols, i);
-        uint64_t at = symbol.address - info->address;
-        uint32_t value = (uint32_t)bytes;
-
-        if (strcmp(symbol.name, name.bytes) != 0 || at > info->size ||
-            info->size - at < sizeof(struct vgpu_kernel_info))
-            continue;
-        memcpy(elf + info->offset + at + offsetof(struct vgpu_kernel_info, private_bytes), &value,
-               sizeof(value));
-    }
-    zeta_cc_buffer_finish(&name);
+    if (bytes > 0 && bytes <= UINT32_MAX)
+        write_word(record, offsetof(struct vgpu_kernel_info, private_bytes), (uint32_t)bytes);
 }
 
-void zeta_cc_stack_write(const struct zeta_cc_program *program, struct zeta_cc_buffer *elf)
+static void write_local(uint32_t bytes, char *record)
+{
+    struct vgpu_kernel_info info;
+    size_t extra;
+
+    memcpy(&info, record, sizeof(info));
+    extra = sizeof(info) + info.argument_count * sizeof(struct vgpu_argument_info);
+    write_word(record, extra + offsetof(struct vgpu_kernel_extra, local_known), 1);
+    write_word(record, extra + offsetof(struct vgpu_kernel_extra, local_bytes), bytes);
+}
+
+void zeta_cc_needs_write(const struct zeta_cc_program *program, struct zeta_cc_buffer *elf)
 {
     struct zeta_cc_elf_symbols symbols;
     struct zeta_cc_elf_section sizes;
@@ -182,7 +205,15 @@ void zeta_cc_stack_write(const struct zeta_cc_program *program, struct zeta_cc_b
     list_functions(&symbols, &frames);
     read_sizes((const unsigned char *)elf->bytes + sizes.offset, sizes.size, &frames);
     qsort(frames.list, frames.count, sizeof(*frames.list), compare_names);
-    for (size_t i = 0; i < program->kernels.count; i++)
-        write_kernel(program, &frames, &info, &symbols, program->kernels.list[i], elf->bytes);
+    for (size_t i = 0; i < program->kernels.count; i++) {
+        const char *kernel = program->kernels.list[i];
+        char *record = find_record(&info, &symbols, kernel, elf->bytes);
+
+        if (!record)
+            continue;
+        write_private(program, &frames, kernel, record);
+        if (program->local_bytes)
+            write_local(program->local_bytes[i], record);
+    }
     free(frames.list);
 }

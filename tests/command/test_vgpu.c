@@ -158,7 +158,7 @@ static void native_binary__of_a_module__makes_the_same_module(void **state)
     desc.pInputModule = copy;
     assert_success(zeModuleCreate(f->context, f->device, &desc, &module, NULL));
     assert_success(zeModuleGetKernelNames(module, &names, NULL));
-    assert_int_equal(names, 7);
+    assert_int_equal(names, 8);
     assert_success(zeModuleDestroy(module));
     copy[0] = 0;
     assert_int_equal(zeModuleCreate(f->context, f->device, &desc, &module, NULL),

@@ -68,3 +68,10 @@ void add(uint64_t *sum, uint64_t value)
     (void)__atomic_fetch_add(sum, value, __ATOMIC_SEQ_CST);
 }
 VGPU_KERNEL(add, ARG_GLOBAL, ARG_VALUE(uint64_t));
+
+/* One step of a calculation in which the order matters; not atomic on purpose. */
+void step(uint64_t *sum, uint64_t value)
+{
+    *sum = *sum * 3 + value;
+}
+VGPU_KERNEL(step, ARG_GLOBAL, ARG_VALUE(uint64_t));

@@ -108,7 +108,10 @@ static struct zeta_trace_slot *slot_for(struct thread_state *thread)
 
 struct zeta_trace_slot *zeta_sink_slot(void)
 {
-    return zeta_trace_slot_take(&this_thread.hint);
+    /* Beside that of the calls: the record may come from inside one, whose slot is taken. */
+    uint32_t hint = this_thread.hint + 1;
+
+    return zeta_trace_slot_take(&hint);
 }
 
 /* ---- calls --------------------------------------------------------------------------------- */

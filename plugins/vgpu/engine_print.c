@@ -1,7 +1,8 @@
 /*
  * printf of kernels. The variable arguments of an RV64 function lie in 8-byte slots, one each,
- * and float is promoted to double; so the host formats conversion by conversion from the slots,
- * and never trusts a pointer or a length that the kernel gave.
+ * and float is promoted to double; components of vectors have a slot each too. So the host formats
+ * conversion by conversion from the slots, and never trusts a pointer or a length that the kernel
+ * gave.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -26,12 +27,13 @@ struct printer {
     char text[MAX_TEXT_BYTES];
 };
 
-/* One conversion, such as %-8.3lf. */
+/* One conversion, such as %-8.3lf or %v4hlf. */
 struct conversion {
     char flags[8];
     int width;
-    int precision; /* -1: none */
-    char length;   /* 'H' for hh, 'h', 'l', or 0 */
+    int precision;       /* -1: none */
+    unsigned components; /* of a vector, 1 for others */
+    char length;         /* 'H' for hh, 'h', 'l', or 0 for int, also of hl */
     char letter;
 };
 
@@ -95,6 +97,21 @@ static bool read_number(struct printer *printer, char *c, int *out)
     return true;
 }
 
+/* The number behind a v; 0 when no vector has that many components. */
+static bool read_components(struct printer *printer, char *c, unsigned *out)
+{
+    int count;
+
+    *out = 0;
+    if (*c == '*')
+        return true;
+    if (!read_number(printer, c, &count))
+        return false;
+    *out =
+        count == 2 || count == 3 || count == 4 || count == 8 || count == 16 ? (unsigned)count : 0;
+    return true;
+}
+
 /* What follows the percent sign. */
 static bool read_conversion(struct printer *printer, struct conversion *out)
 {
@@ -103,6 +120,7 @@ static bool read_conversion(struct printer *printer, struct conversion *out)
 
     memset(out, 0, sizeof(*out));
     out->precision = -1;
+    out->components = 1;
     if (!read_char(printer, &c))
         return false;
     while (c != '\0' && strchr("-+ #0", c)) {
@@ -115,8 +133,13 @@ static bool read_conversion(struct printer *printer, struct conversion *out)
         return false;
     if (c == '.' && (!read_char(printer, &c) || !read_number(printer, &c, &out->precision)))
         return false;
+    if (c == 'v' && (!read_char(printer, &c) || !read_components(printer, &c, &out->components)))
+        return false;
     while (c != '\0' && strchr("hlLqjzt", c)) {
-        out->length = c == 'h' ? (out->length == 'h' ? 'H' : 'h') : 'l';
+        if (c == 'h')
+            out->length = out->length == 'h' ? 'H' : 'h';
+        else
+            out->length = out->length == 'h' ? 0 : 'l';
         if (!read_char(printer, &c))
             return false;
     }
@@ -222,10 +245,27 @@ static void print_other(struct printer *printer, const struct conversion *conver
 
 #pragma GCC diagnostic pop
 
+static bool print_value(struct printer *printer, const struct conversion *conversion)
+{
+    uint64_t slot;
+
+    if (!read_slot(printer, &slot))
+        return false;
+    if (strchr("diuoxX", conversion->letter))
+        print_integer(printer, conversion, slot);
+    else if (conversion->letter == 's')
+        return print_string(printer, conversion, slot);
+    else if (conversion->letter == 'p' || conversion->letter == 'c')
+        print_other(printer, conversion, slot);
+    else
+        print_double(printer, conversion, slot);
+    return true;
+}
+
+/* Components of a vector have a slot each and are printed with commas between them. */
 static bool print_conversion(struct printer *printer)
 {
     struct conversion conversion;
-    uint64_t slot;
 
     if (!read_conversion(printer, &conversion))
         return false;
@@ -233,21 +273,19 @@ static bool print_conversion(struct printer *printer)
         put(printer, "%", 1);
         return true;
     }
-    if (conversion.letter == '\0' || !strchr("diuoxXfFeEgGaAspc", conversion.letter)) {
+    if (conversion.letter == '\0' || conversion.components == 0 ||
+        !strchr(conversion.components > 1 ? "diuoxXfFeEgGaA" : "diuoxXfFeEgGaAspc",
+                conversion.letter)) {
         /* Nothing that could be printed; %n among them, as kernels do not write that way. */
         put(printer, "%?", 2);
         return true;
     }
-    if (!read_slot(printer, &slot))
-        return false;
-    if (strchr("diuoxX", conversion.letter))
-        print_integer(printer, &conversion, slot);
-    else if (conversion.letter == 's')
-        return print_string(printer, &conversion, slot);
-    else if (conversion.letter == 'p' || conversion.letter == 'c')
-        print_other(printer, &conversion, slot);
-    else
-        print_double(printer, &conversion, slot);
+    for (unsigned i = 0; i < conversion.components; i++) {
+        if (i > 0)
+            put(printer, ",", 1);
+        if (!print_value(printer, &conversion))
+            return false;
+    }
     return true;
 }
 

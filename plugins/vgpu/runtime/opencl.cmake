@@ -41,8 +41,8 @@ endfunction()
 
 opencl_module(machine.c ${riscv})
 opencl_module(atomic.cl ${riscv_cl})
-foreach(source IN ITEMS common convert convert_vector group half integer math math_vector memory
-        relational shuffle workitem)
+foreach(source IN ITEMS bits common convert convert_vector group half integer math math_vector
+        memory relational shuffle subgroup workitem)
     opencl_module(${source}.cl ${spir})
 endforeach()
 

@@ -158,12 +158,41 @@ EACH_SPACE(EXCHANGE_FLOAT)
     FETCH_ATOMIC(space, A, T, xor, T)                                                              \
     FETCH_ATOMIC(space, A, T, min, T)                                                              \
     FETCH_ATOMIC(space, A, T, max, T)
+/* Pointers as integers: the operand may be of the other signedness. */
+#define ATOMIC_POINTER(space, A, T, U)                                                             \
+    FETCH_ATOMIC(space, A, T, add, U)                                                              \
+    FETCH_ATOMIC(space, A, T, sub, U)                                                              \
+    FETCH_ATOMIC(space, A, T, and, U)                                                              \
+    FETCH_ATOMIC(space, A, T, or, U)                                                               \
+    FETCH_ATOMIC(space, A, T, xor, U)                                                              \
+    FETCH_ATOMIC(space, A, T, min, U)                                                              \
+    FETCH_ATOMIC(space, A, T, max, U)
+
+/* Floating point: tried again until nobody came between. */
+#define FETCH_REAL(space, A, T, name, expression)                                                  \
+    T OVERLOAD atomic_fetch_##name(volatile space A *p, T b)                                       \
+    {                                                                                              \
+        private T a = __opencl_atomic_load(p, memory_order_relaxed, memory_scope_all_svm_devices); \
+        while (!__opencl_atomic_compare_exchange_strong(p, &a, expression, memory_order_seq_cst,   \
+                                                        ORDERED))                                  \
+            ;                                                                                      \
+        return a;                                                                                  \
+    }                                                                                              \
+    FORMS2(T, atomic_fetch_##name, volatile space A *, T)
+#define ATOMIC_REAL(space, A, T)                                                                   \
+    ATOMIC_TYPE(space, A, T)                                                                       \
+    FETCH_REAL(space, A, T, add, a + b)                                                            \
+    FETCH_REAL(space, A, T, sub, a - b)                                                            \
+    FETCH_REAL(space, A, T, min, __builtin_fmin(a, b))                                             \
+    FETCH_REAL(space, A, T, max, __builtin_fmax(a, b))
 EACH_SPACE(ATOMIC_INTEGER, atomic_int, int)
 EACH_SPACE(ATOMIC_INTEGER, atomic_uint, uint)
 EACH_SPACE(ATOMIC_INTEGER, atomic_long, long)
 EACH_SPACE(ATOMIC_INTEGER, atomic_ulong, ulong)
-EACH_SPACE(ATOMIC_TYPE, atomic_float, float)
-EACH_SPACE(ATOMIC_TYPE, atomic_double, double)
+EACH_SPACE(ATOMIC_POINTER, atomic_ulong, ulong, long)
+EACH_SPACE(ATOMIC_POINTER, atomic_long, long, ulong)
+EACH_SPACE(ATOMIC_REAL, atomic_float, float)
+EACH_SPACE(ATOMIC_REAL, atomic_double, double)
 
 /* A flag is an atomic_int: 0 or 1. */
 #define FLAG(space)                                                                                \

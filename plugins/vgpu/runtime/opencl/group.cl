@@ -25,7 +25,8 @@ enum form { REDUCE, INCLUSIVE, EXCLUSIVE };
     }                                                                                              \
     T OVERLOAD work_group_broadcast(T x, size_t id0)                                               \
     {                                                                                              \
-        return broadcast(x, get_local_id(0) == id0);                                               \
+        return broadcast(x, get_local_id(0) == id0 && get_local_id(1) == 0 &&                      \
+                                get_local_id(2) == 0);                                             \
     }                                                                                              \
     T OVERLOAD work_group_broadcast(T x, size_t id0, size_t id1)                                   \
     {                                                                                              \

@@ -352,6 +352,20 @@ static void scenario_init_drivers(void)
     NEED(find_drivers(second) == expected_drivers());
     NEED(memcmp(first, second, sizeof(first)) == 0);
     NEED(counters()->getters_failed == 0);
+    /* Each way to initialise asked for all tables: 32 ze, 19 zet, 24 zes, 1 zer. */
+    NEED(counters()->tables_requested == 2 * 76 * expected_drivers());
+}
+
+/* No driver that can be used: the test says by the result why. */
+static void scenario_refused(void)
+{
+    const char *wanted = getenv("CLIENT_RESULT");
+    uint32_t count = 0;
+
+    NEED(wanted);
+    for (int i = 0; i < 2; i++)
+        NEED_RESULT(strtoul(wanted, NULL, 16), zeInit(0));
+    NEED_RESULT(ZE_RESULT_ERROR_UNINITIALIZED, zeDriverGet(&count, NULL));
 }
 
 /* What the stand-in checks at each call of a driver whose handles begin with tables. */
@@ -451,11 +465,17 @@ static const struct {
     const char *name;
     void (*run)(void);
 } scenarios[] = {
-    {"init", scenario_init},         {"init_threads", scenario_init_threads},
-    {"use", scenario_use},           {"teardown", scenario_teardown},
-    {"fork", scenario_fork},         {"init_drivers", scenario_init_drivers},
-    {"validity", scenario_validity}, {"untranslated", scenario_untranslated},
-    {"objects", scenario_objects},   {"mixed", scenario_mixed},
+    {"init", scenario_init},
+    {"init_threads", scenario_init_threads},
+    {"use", scenario_use},
+    {"teardown", scenario_teardown},
+    {"fork", scenario_fork},
+    {"init_drivers", scenario_init_drivers},
+    {"refused", scenario_refused},
+    {"validity", scenario_validity},
+    {"untranslated", scenario_untranslated},
+    {"objects", scenario_objects},
+    {"mixed", scenario_mixed},
 };
 
 int main(int argc, char **argv)

@@ -1,7 +1,9 @@
 /*
  * A second driver for the stand-in: something else than a GPU, with next to nothing in it. It lacks
  * most tables, does not offer dispatch through its handles, and knows nothing newer than API 1.0.
+ * With OTHER_DRIVER_FAILS one of its getters fails.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include <level_zero/ze_ddi.h>
@@ -112,6 +114,8 @@ ZE_DLLEXPORT ze_result_t ZE_APICALL zeGetContextProcAddrTable(ze_api_version_t v
                                                               ze_context_dditable_t *pDdiTable)
 {
     (void)version;
+    if (getenv("OTHER_DRIVER_FAILS"))
+        return ZE_RESULT_ERROR_UNSUPPORTED_VERSION;
     pDdiTable->pfnCreate = context_create;
     pDdiTable->pfnDestroy = context_destroy;
     return ZE_RESULT_SUCCESS;

@@ -20,6 +20,7 @@
 const char libzeta[] = LIBZETA;
 const char libzeta_and_copy[] = LIBZETA "," COPY;
 const char libzeta_and_nothing[] = LIBZETA ", " COPY;
+const char other_driver[] = GENERATED "libze_other.so";
 const char other_driver_and_libzeta[] = GENERATED "libze_other.so," LIBZETA;
 const char standin[] = GENERATED "libze_standin.so";
 

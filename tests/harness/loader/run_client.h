@@ -9,6 +9,7 @@
 extern const char libzeta[];             /**< the library alone */
 extern const char libzeta_and_copy[];    /**< and a copy of it, a second library to the process */
 extern const char libzeta_and_nothing[]; /**< and a name that begins with a blank */
+extern const char other_driver[];        /**< the one of other_driver.c */
 extern const char other_driver_and_libzeta[];
 
 /** Path of the stand-in. */

@@ -35,6 +35,12 @@ static void work__directly_and_intercepted__is_done(void **state)
     RUN_CLIENT("use", OLD_LOADER, DRIVERS, libzeta, INTERCEPT);
 }
 
+static void list__no_driver_that_works__init_says_so(void **state)
+{
+    (void)state;
+    RUN_CLIENT("refused", OLD_LOADER, DRIVERS, "/no/such/driver.so", "CLIENT_RESULT", "78000001");
+}
+
 static void work__two_copies_of_the_driver__is_done_by_both(void **state)
 {
     (void)state;
@@ -76,6 +82,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(init__twice_and_by_many_threads__gives_the_same_handles),
         cmocka_unit_test(work__directly_and_intercepted__is_done),
+        cmocka_unit_test(list__no_driver_that_works__init_says_so),
         cmocka_unit_test(work__two_copies_of_the_driver__is_done_by_both),
         cmocka_unit_test(work__layers_between__is_done),
         cmocka_unit_test(fork__any_mode__child_begins_anew),

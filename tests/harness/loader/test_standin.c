@@ -46,6 +46,16 @@ static void list__name_that_cannot_be_opened__does_no_harm(void **state)
     RUN_CLIENT("use", DRIVERS, libzeta_and_nothing);
 }
 
+/* How this loader reports drivers that it cannot use; none of that is the library's doing. */
+static void list__no_driver_that_works__init_says_why(void **state)
+{
+    (void)state;
+    RUN_CLIENT("refused", DRIVERS, "/no/such/driver.so", "CLIENT_RESULT", "78000001");
+    RUN_CLIENT("refused", DRIVERS, other_driver, "OTHER_DRIVER_FAILS", "1", "CLIENT_RESULT",
+               "78000002");
+    RUN_CLIENT("use", DRIVERS, other_driver_and_libzeta, "OTHER_DRIVER_FAILS", "1");
+}
+
 static void two_drivers__copies_of_the_library__work_side_by_side(void **state)
 {
     (void)state;
@@ -112,6 +122,7 @@ int main(void)
         cmocka_unit_test(init_drivers__all_flag_bits__gives_what_driver_get_gives),
         cmocka_unit_test(work__each_mode__is_done),
         cmocka_unit_test(list__name_that_cannot_be_opened__does_no_harm),
+        cmocka_unit_test(list__no_driver_that_works__init_says_why),
         cmocka_unit_test(two_drivers__copies_of_the_library__work_side_by_side),
         cmocka_unit_test(two_drivers__another_without_dispatch__work_side_by_side),
         cmocka_unit_test(dispatch__validity_and_version__are_obeyed),

@@ -9,6 +9,7 @@
  * point of view of its users when a thread ends, and then nothing of ours may run.
  */
 #include "core/util/error.h"
+#undef zeta_error
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -400,6 +400,8 @@ static void scenario_untranslated(void)
     uint32_t counts[2] = {0};
     uint32_t count = 2;
     zet_metric_handle_t metric = NULL;
+    ze_pfnDeviceGetStatus_t get_status;
+    void *address = NULL;
     struct bed bed;
 
     (void)find_drivers(drivers);
@@ -414,6 +416,10 @@ static void scenario_untranslated(void)
     NEED_RESULT(
         ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
         zetDeviceCreateMetricGroupsFromMetricsExp(bed.device, 1, &metric, "a", "b", &count, made));
+    /* So does everything that is found by its name. */
+    NEED_OK(zeDriverGetExtensionFunctionAddress(bed.driver, "zeDeviceGetStatus", &address));
+    memcpy(&get_status, &address, sizeof(get_status));
+    NEED_RESULT(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, get_status(bed.device));
     close_bed(&bed);
 }
 

@@ -11,7 +11,6 @@
 #include "core/device/memory_request.h"
 #include "core/device/virtual.h"
 #include "core/plugin/host.h"
-#include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
@@ -112,18 +111,19 @@ static ze_result_t share_target(const struct target *target, struct zeta_plugin_
     if (result != ZE_RESULT_SUCCESS)
         return result;
 
-    ZETA_CLEANUP(zeta_closep) int unused = -1;
+    int made = out_share->descriptor;
     zeta_memory_lock(table);
     struct zeta_memory_export *export = export_locked(target);
-    if (!export || export->handles > 0)
-        unused = out_share->descriptor; /* freed, or another thread was first */
-    else
+    if (export && export->handles == 0)
         export->share = *out_share;
     if (export) {
         export->handles++;
         *out_share = export->share;
     }
+    bool used = export && export->share.descriptor == made;
     zeta_memory_unlock(table);
+    if (!used)
+        (void)close(made); /* freed meanwhile, or another thread was first */
     if (export)
         return ZE_RESULT_SUCCESS;
     return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p was freed at the same time",
@@ -163,7 +163,7 @@ ze_result_t ZE_APICALL impl_zeMemGetIpcHandle(ze_context_handle_t hContext, cons
                                               ze_ipc_mem_handle_t *pIpcHandle)
 {
     struct target target;
-    struct zeta_plugin_share share;
+    struct zeta_plugin_share share = {.descriptor = -1};
     ze_result_t result = find_target((struct zeta_context *)hContext, ptr, &target);
 
     if (result == ZE_RESULT_SUCCESS)
@@ -219,7 +219,7 @@ ze_result_t ZE_APICALL impl_zeMemPutIpcHandle(ze_context_handle_t hContext,
 {
     struct zeta_context *context = (struct zeta_context *)hContext;
     struct zeta_ipc_handle read;
-    ZETA_CLEANUP(zeta_closep) int unused = -1;
+    int unused = -1;
     ze_result_t result = read_handle(&handle, &read);
 
     /* A handle of another process, or of a descriptor of the application, keeps nothing here. */
@@ -230,6 +230,8 @@ ze_result_t ZE_APICALL impl_zeMemPutIpcHandle(ze_context_handle_t hContext,
     if (export && --export->handles == 0)
         unused = export->share.descriptor;
     zeta_memory_unlock(context->memory);
+    if (unused >= 0)
+        (void)close(unused);
     if (export)
         return ZE_RESULT_SUCCESS;
     return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -287,7 +289,7 @@ ze_result_t ZE_APICALL impl_zeMemGetIpcHandleFromFileDescriptorExp(ze_context_ha
 static ze_result_t fill_export(ze_external_memory_export_fd_t *node,
                                ze_external_memory_type_flags_t types, const struct target *target)
 {
-    struct zeta_plugin_share share;
+    struct zeta_plugin_share share = {.descriptor = -1};
     ze_result_t result = zeta_memory_check_external("ze_external_memory_export_fd_t", node->flags);
 
     if (result != ZE_RESULT_SUCCESS)

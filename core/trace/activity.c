@@ -76,8 +76,7 @@ static void name_track(const struct zeta_trace_queue *queue, struct zeta_trace_s
     zeta_trace_text_unsigned(&words, queue->index);
     zeta_trace_text_put(&words, ")");
     begin_line(&text, "M", track);
-    zeta_trace_text_put(&text,
-                        "0,\"cat\":\"device\",\"name\":\"thread_name\",\"args\":{\"name\":");
+    zeta_trace_text_put(&text, "0,\"cat\":\"device\",\"name\":\"thread_name\",\"args\":{\"name\":");
     zeta_trace_text_string(&text, name, words.used_bytes);
     zeta_trace_text_put(&text, "}},\n");
     if (!text.is_cut)

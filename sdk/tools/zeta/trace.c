@@ -226,16 +226,18 @@ static void remove_directory(struct run *run)
 
 static void say_nothing_seen(const struct run *run)
 {
+    const char *program = run->options.program ? run->options.program[0] : "the process";
+
     if (run->options.filter && run->summary.processes.count > 0) {
-        zeta_say_note("no call was recorded: %s made none of a function that matches '%s'",
-                      run->options.program[0], run->options.filter);
+        zeta_say_note("no call was recorded: %s made none of a function that matches '%s'", program,
+                      run->options.filter);
         return;
     }
     zeta_say_note("no call was recorded: %s called no ze or zet function of this libzeta. It may "
                   "not use Level Zero, have found another driver or loader first (see "
                   "ZE_ENABLE_ALT_DRIVERS and LD_LIBRARY_PATH), or run with more rights than its "
                   "user, so that variables such as " TRACE_VARIABLE " do not count",
-                  run->options.program ? run->options.program[0] : "the process");
+                  program);
 }
 
 static void show(const struct run *run)

@@ -123,6 +123,15 @@ void zeta_cc_words_append(struct zeta_cc_words *words, const struct zeta_cc_word
         zeta_cc_words_add(words, more->list[i]);
 }
 
+bool zeta_cc_words_have(const struct zeta_cc_words *words, const char *word)
+{
+    for (size_t i = 0; i < words->count; i++) {
+        if (strcmp(words->list[i], word) == 0)
+            return true;
+    }
+    return false;
+}
+
 void zeta_cc_words_finish(struct zeta_cc_words *words)
 {
     for (size_t i = 0; i < words->count; i++)

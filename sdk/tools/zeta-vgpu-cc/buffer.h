@@ -6,6 +6,7 @@
 #define ZETA_VGPU_CC_BUFFER_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /** Bytes that grow at the end. All zero is an empty one. */
@@ -44,6 +45,9 @@ zeta_cc_words_print(struct zeta_cc_words *words, const char *format, ...);
 
 /** Adds copies of all words of another list. */
 void zeta_cc_words_append(struct zeta_cc_words *words, const struct zeta_cc_words *more);
+
+/** True when the word is in the list. */
+bool zeta_cc_words_have(const struct zeta_cc_words *words, const char *word);
 
 void zeta_cc_words_finish(struct zeta_cc_words *words);
 

@@ -7,12 +7,29 @@
 
 #define LINKER_PACKAGE "lld-15"
 
+/* Offers what others may take: functions and variables with external linkage, but no kernels. */
+static void add_exports(struct zeta_cc_words *words, const struct zeta_cc_program *program,
+                        LLVMValueRef global, LLVMValueRef (*next)(LLVMValueRef))
+{
+    for (; global; global = next(global)) {
+        const char *name = zeta_cc_value_name(global);
+
+        if (zeta_cc_is_defined(global) && LLVMGetLinkage(global) != LLVMInternalLinkage &&
+            LLVMGetLinkage(global) != LLVMPrivateLinkage &&
+            LLVMGetVisibility(global) == LLVMDefaultVisibility &&
+            !zeta_cc_words_have(&program->kernels, name))
+            zeta_cc_words_print(words, "--export-dynamic-symbol=%s", name);
+    }
+}
+
 static void linker_words(struct zeta_cc_words *words, const struct zeta_cc_program *program,
                          const struct zeta_cc_paths *paths)
 {
-    static const char *const flags[] = {"--no-relax",
+    static const char *const flags[] = {"-pie",
+                                        "--no-dynamic-linker",
+                                        "--no-relax",
                                         "--gc-sections",
-                                        "--export-dynamic",
+                                        "-Bsymbolic",
                                         "--threads=1",
                                         "--build-id=none",
                                         "-z",
@@ -24,30 +41,18 @@ static void linker_words(struct zeta_cc_words *words, const struct zeta_cc_progr
                                         "/proc/self/fd/0"};
 
     zeta_cc_words_add(words, paths->linker);
-    if (program->imports.count > 0) {
-        zeta_cc_words_add(words, "-shared");
-        zeta_cc_words_add(words, "-Bsymbolic");
-    } else {
-        zeta_cc_words_add(words, "-pie");
-        zeta_cc_words_add(words, "--no-dynamic-linker");
-    }
     zeta_cc_words_print(words, "-T%s/vgpu.ld", paths->data);
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
         zeta_cc_words_add(words, flags[i]);
+    if (program->imports.count > 0)
+        zeta_cc_words_add(words, "--unresolved-symbols=ignore-all");
+    add_exports(words, program, LLVMGetFirstFunction(program->module), LLVMGetNextFunction);
+    add_exports(words, program, LLVMGetFirstGlobal(program->module), LLVMGetNextGlobal);
     /* The runtime's own information is of no use without the program's. */
     if (LLVMGetNamedMetadataNumOperands(program->module, "llvm.dbg.cu") == 0)
         zeta_cc_words_add(words, "--strip-debug");
     /* Taken only when code generation called something of it. */
     zeta_cc_words_print(words, "%s/support.a", paths->data);
-}
-
-static bool is_import(const struct zeta_cc_program *program, const char *name)
-{
-    for (size_t i = 0; i < program->imports.count; i++) {
-        if (strcmp(program->imports.list[i], name) == 0)
-            return true;
-    }
-    return false;
 }
 
 /* A linker lets everything undefined pass when there are imports. */
@@ -61,7 +66,8 @@ static bool check_imports(const struct zeta_cc_program *program, const struct ze
     for (size_t i = 1; i < symbols.count; i++) {
         struct zeta_cc_elf_symbol symbol = zeta_cc_elf_symbol(&symbols, i);
 
-        if (symbol.is_defined || symbol.name[0] == '\0' || is_import(program, symbol.name))
+        if (symbol.is_defined || symbol.name[0] == '\0' ||
+            zeta_cc_words_have(&program->imports, symbol.name))
             continue;
         zeta_cc_buffer_line(program->log, "error: the runtime library has no %s", symbol.name);
         is_fine = false;

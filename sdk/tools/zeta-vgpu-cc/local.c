@@ -44,16 +44,9 @@ static bool visit(struct visited *visited, LLVMValueRef value)
 /* True for functions that other modules, or nobody knows who, may call. */
 static bool is_open(const struct zeta_cc_program *program, LLVMValueRef function)
 {
-    const char *name = zeta_cc_value_name(function);
-
-    if (LLVMGetLinkage(function) == LLVMInternalLinkage ||
-        LLVMGetVisibility(function) == LLVMHiddenVisibility)
-        return false;
-    for (size_t i = 0; i < program->kernels.count; i++) {
-        if (strcmp(program->kernels.list[i], name) == 0)
-            return false;
-    }
-    return true;
+    return LLVMGetLinkage(function) != LLVMInternalLinkage &&
+           LLVMGetVisibility(function) == LLVMDefaultVisibility &&
+           !zeta_cc_words_have(&program->kernels, zeta_cc_value_name(function));
 }
 
 static void mark_function(const struct zeta_cc_program *program, LLVMValueRef function,

@@ -177,6 +177,8 @@ ze_result_t ZE_APICALL impl_zeModuleCreate(ze_context_handle_t hContext, ze_devi
 
     /* A failed build has its log too: that is where it is needed most. */
     if (phBuildLog) {
+        if (result != ZE_RESULT_SUCCESS && log.size == 0)
+            zeta_module_log_append(&log, zeta_error_describe());
         ze_result_t log_result = zeta_module_log_create(&log, &log_handle);
 
         if (log_result == ZE_RESULT_SUCCESS)

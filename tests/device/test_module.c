@@ -97,6 +97,20 @@ static void native__bad_image__fails_with_the_log_of_the_plugin(void **state)
                   create(h, ZE_MODULE_FORMAT_NATIVE, NULL, 4, &module, NULL));
 }
 
+static void log__of_a_refused_descriptor__has_the_sentence(void **state)
+{
+    const struct harness *h = *state;
+    ze_module_handle_t module = NULL;
+    ze_module_build_log_handle_t log = NULL;
+    char text[128];
+
+    skip_in(HARNESS_VALIDATION, "the layer refuses it, and has no logs");
+    assert_result(ZE_RESULT_ERROR_INVALID_SIZE,
+                  create(h, ZE_MODULE_FORMAT_NATIVE, "FAKE", 0, &module, &log));
+    read_log(log, text, sizeof(text));
+    assert_non_null(strstr(text, "0 bytes"));
+}
+
 static void spirv__without_a_compiler__says_what_is_missing(void **state)
 {
     const struct harness *h = *state;
@@ -269,6 +283,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(native__good_image__has_names_image_and_globals),
         cmocka_unit_test(native__bad_image__fails_with_the_log_of_the_plugin),
+        cmocka_unit_test(log__of_a_refused_descriptor__has_the_sentence),
         cmocka_unit_test(spirv__without_a_compiler__says_what_is_missing),
         cmocka_unit_test(link__of_native_modules__has_nothing_to_do),
         cmocka_unit_test(link__missing_name__is_in_the_log_and_kernels_stay_refused),

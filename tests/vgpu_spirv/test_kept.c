@@ -190,12 +190,17 @@ static void cache__cannot_be_made__modules_are_built_all_the_same(void **state)
     expect_no_cache(*state, "cache_dir", "/dev/null/cache");
 }
 
+static char *copy_of(const char *text)
+{
+    return text ? strdup(text) : NULL;
+}
+
 static void cache__without_home__modules_are_built_all_the_same(void **state)
 {
     struct fixture *f = *state;
     const struct host_setting settings[] = {f->settings[0], {NULL, NULL}};
-    char *home = getenv("HOME") ? strdup(getenv("HOME")) : NULL;
-    char *xdg = getenv("XDG_CACHE_HOME") ? strdup(getenv("XDG_CACHE_HOME")) : NULL;
+    char *home = copy_of(getenv("HOME"));
+    char *xdg = copy_of(getenv("XDG_CACHE_HOME"));
     long first;
 
     unsetenv("HOME");

@@ -151,7 +151,7 @@ static void program__hangs__is_ended_with_all_it_started(void **state)
 
 static void program__does_not_listen__no_sigpipe(void **state)
 {
-    size_t size = 8 << 20;
+    size_t size = 2 << 20;
     void *bytes = calloc(1, size);
     struct build build;
 
@@ -164,7 +164,7 @@ static void program__does_not_listen__no_sigpipe(void **state)
 
 static void program__large_request_and_answer__pass(void **state)
 {
-    size_t size, large = 24 << 20;
+    size_t size, large = 4 << 20;
     void *kernels = build_kernels(&size);
     char *bytes = calloc(1, large);
     struct build build;

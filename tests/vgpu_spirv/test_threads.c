@@ -5,7 +5,7 @@
 
 #include "rig.h"
 
-enum { THREADS = 8, ROUNDS = 6 };
+enum { THREADS = 8, ROUNDS = 4 };
 
 struct worker {
     const struct rig *rig;
@@ -15,7 +15,7 @@ struct worker {
     const char *failure;
 };
 
-static const char *const flags[] = {"", "-ze-opt-level=1", "-g", "-ze-opt-disable"};
+static const char *const flags[] = {"", "-g"};
 
 /* Leaves the function with the words of what failed. */
 #define must(call)                                                                                 \
@@ -71,7 +71,7 @@ static const char *use(const struct rig *rig, ze_module_handle_t module, const c
 /* Builds and runs a module of its own, and one that takes from another. */
 static const char *work_once(const struct worker *worker, unsigned round)
 {
-    const char *options = flags[(worker->number + round) % 4];
+    const char *options = flags[(worker->number + round) % 2];
     ze_module_desc_t own = rig_desc(&worker->files[0], options);
     ze_module_desc_t taker = rig_desc(&worker->files[1], options);
     ze_module_desc_t giver = rig_desc(&worker->files[2], "");

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -298,6 +299,45 @@ static void descriptors__standard_streams_closed__are_others(void **state)
     assert_int_equal(status, 0);
 }
 
+/* As above, where files may have one mebibyte: the memory of the device is a file. */
+static int check_file_limit(void)
+{
+    const struct rlimit limit = {MIB, MIB};
+    const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    ze_driver_handle_t driver = NULL;
+    ze_context_handle_t context = NULL;
+    const char *sentence = "";
+    char *memory = NULL;
+    void *more = NULL;
+    uint32_t count = 1;
+
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0 || zeDriverGet(&count, &driver) != 0 ||
+        zeContextCreate(driver, &desc, &context) != ZE_RESULT_SUCCESS)
+        return 1;
+    if (zeMemAllocHost(context, &host_desc, MIB / 2, 0, (void **)&memory) != ZE_RESULT_SUCCESS)
+        return 2;
+    memset(memory, 1, MIB / 2);
+    if (zeMemAllocHost(context, &host_desc, MIB, 0, &more) != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+        return 3;
+    (void)zeDriverGetLastErrorDescription(driver, &sentence);
+    return strstr(sentence, "ulimit -f") ? 0 : 4;
+}
+
+static void limits__of_the_size_of_files__are_said_and_kill_nobody(void **state)
+{
+    int status = 0;
+    pid_t child = fork();
+
+    (void)state;
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)alarm(30);
+        _exit(check_file_limit());
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 /* Blocks of the file that the memory of the device is part of. */
 static long file_blocks(void)
 {
@@ -478,6 +518,7 @@ int main(void)
         cmocka_unit_test(system_memory__that_cannot_be_used__is_refused),
         cmocka_unit_test(fork__child__has_none_of_it_and_harms_nothing),
         cmocka_unit_test(descriptors__standard_streams_closed__are_others),
+        cmocka_unit_test(limits__of_the_size_of_files__are_said_and_kill_nobody),
         cmocka_unit_test(many_calls__of_each_family__leave_nothing),
         cmocka_unit_test(threads__share_map_and_free__disturb_nobody),
     };

@@ -311,7 +311,8 @@ static void list_imports(struct zeta_module *const *modules, struct zeta_plugin_
 static ze_result_t inspect(struct zeta_module *const *modules, uint32_t count,
                            ze_linkage_inspection_ext_flags_t flags, struct zeta_text *log)
 {
-    ZETA_CLEANUP(zeta_freep) struct zeta_plugin_array *exports = calloc(count, sizeof(*exports));
+    ZETA_CLEANUP(zeta_freep)
+    struct zeta_plugin_array *exports = calloc((size_t)count + 1, sizeof(*exports));
 
     if (!exports)
         return no_memory();

@@ -94,6 +94,15 @@ static void answer__wrong__fails_and_says_what(void **state)
     expect_failure(*state, "silence", "without an answer");
 }
 
+static void answer__no_kernel_file__fails_and_says_what(void **state)
+{
+    struct build build;
+
+    build_module(*state, "", "no kernel file", 14, &build);
+    assert_int_equal(build.result, ZETA_PLUGIN_MODULE_BUILD_FAILURE);
+    assert_non_null(strstr(build.log, "not an ELF file"));
+}
+
 static void answer__failed_build__has_the_log_of_the_compiler(void **state)
 {
     expect_failure(*state, "fail", "built by ");
@@ -288,6 +297,31 @@ static void application__standard_streams_closed__stay_closed(void **state)
     assert_int_equal(status, 0);
 }
 
+/* In a child that begins anew, as libzeta lets it. */
+static int build_after_fork(struct host *host)
+{
+    struct build *build = calloc(1, sizeof(*build));
+    uint32_t count = 0;
+
+    if (host->device_ops->child_after_fork(host->self) != ZETA_PLUGIN_SUCCESS ||
+        host->device_ops->enumerate(host->self, 1, &host->device, &count) != ZETA_PLUGIN_SUCCESS)
+        return 1;
+    build_with(host, "", build);
+    return build->result == ZETA_PLUGIN_SUCCESS ? 0 : 2;
+}
+
+static void application__forks__child_builds_too(void **state)
+{
+    int status = 0;
+    pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(build_after_fork(*state));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 static int build_without_descriptors(struct host *host)
 {
     const struct rlimit few = {8, 8};
@@ -411,6 +445,7 @@ int main(void)
         WITH_HOST(answer__whole__is_the_module_whatever_the_end),
         WITH_HOST(answer__program_stays__is_ended),
         WITH_HOST(answer__wrong__fails_and_says_what),
+        WITH_HOST(answer__no_kernel_file__fails_and_says_what),
         WITH_HOST(answer__failed_build__has_the_log_of_the_compiler),
         WITH_HOST(program__crashes__log_has_signal_and_last_words),
         cmocka_unit_test(program__hangs__is_ended_with_all_it_started),
@@ -421,6 +456,7 @@ int main(void)
         WITH_HOST(application__own_state__does_not_show_in_the_program),
         WITH_HOST(application__standard_streams_closed__stay_closed),
         WITH_HOST(application__no_descriptors_left__says_so),
+        WITH_HOST(application__forks__child_builds_too),
         WITH_HOST(image__no_spirv__is_refused_without_a_process),
         WITH_HOST(program__absent__named_with_its_package),
         cmocka_unit_test(program__cannot_be_executed__says_so),

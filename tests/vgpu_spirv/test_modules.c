@@ -647,6 +647,16 @@ static void profile_flags__missing_or_garbage__are_none_and_the_module_builds(vo
     expect_profile(*state, "-zet-profile-flagship 3", 0);
 }
 
+static void properties__of_the_device__name_the_version(void **state)
+{
+    const struct rig *rig = *state;
+    ze_device_module_properties_t p = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES};
+
+    assert_success(zeDeviceGetModuleProperties(rig->device, &p));
+    assert_true(p.spirvVersionSupported >= ZE_MAKE_VERSION(1, 2));
+    assert_true(p.flags & ZE_DEVICE_MODULE_FLAG_FP64);
+}
+
 static void properties__of_compiled_kernels__are_those_of_the_source(void **state)
 {
     const struct rig *rig = *state;
@@ -735,6 +745,7 @@ int main(void)
         cmocka_unit_test(debug_info__of_spirv__is_what_gdb_reads),
         cmocka_unit_test(profile_flags__given__are_echoed),
         cmocka_unit_test(profile_flags__missing_or_garbage__are_none_and_the_module_builds),
+        cmocka_unit_test(properties__of_the_device__name_the_version),
         cmocka_unit_test(properties__of_compiled_kernels__are_those_of_the_source),
         cmocka_unit_test(allocations__of_arguments__are_listed),
     };

@@ -102,15 +102,16 @@ function(zeta_add_variants name)
             LABELS validation TIMEOUT ${V_TIMEOUT} ENV ${V_ENV} ZE_ENABLE_VALIDATION_LAYER=1
             ZE_ENABLE_PARAMETER_VALIDATION=1 ZE_ENABLE_HANDLE_LIFETIME=1)
     endif()
-    zeta_add_variant(${name} newloader PRELOAD ${ZETA_PRELOADED_FIRST}${ZETA_STANDIN} MODE newloader LABELS newloader
+    set(standin ${ZETA_PRELOADED_FIRST}${ZETA_STANDIN})
+    zeta_add_variant(${name} newloader PRELOAD ${standin} MODE newloader LABELS newloader
         TIMEOUT ${V_TIMEOUT} ENV ${V_ENV})
     add_dependencies(${name} ze_standin)
     if(name IN_LIST ZETA_DDI_TESTS)
-        zeta_add_variant(${name} ddi PRELOAD ${ZETA_PRELOADED_FIRST}${ZETA_STANDIN} MODE newloader:ddi LABELS newloader
+        zeta_add_variant(${name} ddi PRELOAD ${standin} MODE newloader:ddi LABELS newloader
             TIMEOUT ${V_TIMEOUT} ENV ${V_ENV} ZE_ENABLE_LOADER_INTERCEPT=1)
     endif()
     if(name IN_LIST ZETA_WRAPPED_TESTS)
-        zeta_add_variant(${name} wrapped PRELOAD ${ZETA_PRELOADED_FIRST}${ZETA_STANDIN} MODE newloader:wrapped
+        zeta_add_variant(${name} wrapped PRELOAD ${standin} MODE newloader:wrapped
             LABELS newloader TIMEOUT ${V_TIMEOUT} ENV ${V_ENV} ZE_ENABLE_LOADER_INTERCEPT=1
             ZE_ENABLE_LOADER_DRIVER_DDI_PATH=0)
     endif()

@@ -8,6 +8,7 @@
 #include "core/device/device.h"
 #include "core/device/memory_request.h"
 #include "core/plugin/host.h"
+#include "core/settings/settings.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
@@ -106,6 +107,15 @@ static ze_result_t adopt(const struct wanted *wanted, struct zeta_allocation *al
     return zeta_backend_result(backend, code, "mapping memory of the application");
 }
 
+/* Where new memory lies. Shared memory of no device in particular can be forced onto one. */
+static struct zeta_plugin_device *place_of(const struct wanted *wanted)
+{
+    if (wanted->type == ZE_MEMORY_TYPE_SHARED && !wanted->device &&
+        zeta_settings_switch("ZE_SHARED_FORCE_DEVICE_ALLOC"))
+        return backend_device(zeta_memory_device(wanted->context, NULL));
+    return backend_device(wanted->device);
+}
+
 static ze_result_t allocate_new(const struct wanted *wanted, struct zeta_allocation *allocation)
 {
     const struct zeta_backend *backend = wanted->context->driver->compute;
@@ -118,11 +128,10 @@ static ze_result_t allocate_new(const struct wanted *wanted, struct zeta_allocat
                                                          ? ZETA_PLUGIN_ACCESS_READ
                                                          : ZETA_PLUGIN_ACCESS_READ_WRITE};
 
-    return zeta_backend_result(backend,
-                               backend->compute.memory_allocate(backend->self,
-                                                                backend_device(wanted->device),
-                                                                &desc, &allocation->base),
-                               "allocating memory");
+    return zeta_backend_result(
+        backend,
+        backend->compute.memory_allocate(backend->self, place_of(wanted), &desc, &allocation->base),
+        "allocating memory");
 }
 
 static ze_result_t allocate(const struct wanted *wanted, void **out_address)

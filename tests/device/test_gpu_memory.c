@@ -97,6 +97,23 @@ static void limits__of_the_device__are_kept_and_said(void **state)
     assert_null(more);
 }
 
+static void shared__of_no_device__is_forced_onto_one_by_a_variable(void **state)
+{
+    const struct gpu *gpu = *state;
+    uint64_t unused = gpu_unused(gpu);
+    void *memory = NULL;
+
+    for (int forced = 0; forced < 2; forced++) {
+        if (forced)
+            (void)setenv("ZE_SHARED_FORCE_DEVICE_ALLOC", "1", 1);
+        assert_success(
+            zeMemAllocShared(gpu->context, &device_desc, &host_desc, MIB, 0, NULL, &memory));
+        (void)unsetenv("ZE_SHARED_FORCE_DEVICE_ALLOC");
+        assert_int_equal(gpu_unused(gpu), forced ? unused - MIB : unused);
+        assert_success(zeMemFree(gpu->context, memory));
+    }
+}
+
 static void read_only__host_memory__kernels_only_read_it(void **state)
 {
     struct gpu *gpu = *state;
@@ -513,6 +530,7 @@ int main(void)
         cmocka_unit_test(alloc__any_alignment__is_aligned_and_zero),
         cmocka_unit_test(alloc__more_than_the_system_has_mappings__works),
         cmocka_unit_test(limits__of_the_device__are_kept_and_said),
+        cmocka_unit_test(shared__of_no_device__is_forced_onto_one_by_a_variable),
         cmocka_unit_test(read_only__host_memory__kernels_only_read_it),
         cmocka_unit_test(system_memory__of_the_heap__is_used_where_it_is),
         cmocka_unit_test(system_memory__that_cannot_be_used__is_refused),

@@ -176,8 +176,8 @@ static bool write_one(uint32_t *words, const struct place *places, size_t found,
             return false;
         }
         if (places[i].is_bool) {
-            instruction[0] =
-                3U << 16 | (constant->value ? OP_SPEC_CONSTANT_TRUE : OP_SPEC_CONSTANT_FALSE);
+            instruction[0] = (instruction[0] & ~(uint32_t)0xffff) |
+                             (constant->value ? OP_SPEC_CONSTANT_TRUE : OP_SPEC_CONSTANT_FALSE);
             return true;
         }
         instruction[3] = (uint32_t)constant->value;

@@ -1,0 +1,43 @@
+/* The clocks of the virtual GPU, read often and close together. */
+#include "gpu.h"
+
+#include <time.h>
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void timestamps__a_microsecond_apart__the_host_time_always_grows(void **state)
+{
+    const struct gpu *gpu = *state;
+    uint64_t last_host = 0, last_device = 0;
+    unsigned wrong = 0;
+
+    for (int i = 0; i < 100000; i++) {
+        uint64_t until = now_ns() + 1000;
+        uint64_t host = 0, device = 0;
+
+        while (now_ns() < until)
+            ;
+        assert_success(zeDeviceGetGlobalTimestamps(gpu->device, &host, &device));
+        wrong += host <= last_host;
+        /* 32 bits of 40 ns; a difference of more than half of that is a step back. */
+        wrong += i > 0 && ((device - last_device) & UINT32_MAX) > UINT32_MAX / 2;
+        last_host = host;
+        last_device = device;
+    }
+    assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(timestamps__a_microsecond_apart__the_host_time_always_grows),
+    };
+
+    return cmocka_run_group_tests(tests, gpu_setup, gpu_teardown);
+}

@@ -151,7 +151,7 @@ static void module__bad_images__refused_with_a_log(void **state)
         uint32_t result;
         const char *word;
     } bad[] = {
-        {ZETA_PLUGIN_MODULE_IL_SPIRV, spirv, 8, ZETA_PLUGIN_MODULE_BUILD_FAILURE, "zeta-vgpu-cc"},
+        {ZETA_PLUGIN_MODULE_IL_SPIRV, spirv, 8, ZETA_PLUGIN_MODULE_BUILD_FAILURE, "SPIR-V"},
         {ZETA_PLUGIN_MODULE_NATIVE, "hello", 5, ZETA_PLUGIN_INVALID_NATIVE_BINARY, ""},
         {99, "hello", 5, ZETA_PLUGIN_INVALID_ARGUMENT, "format"},
     };

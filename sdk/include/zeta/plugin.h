@@ -524,7 +524,8 @@ struct zeta_plugin_compute_ops {
 
     /**
      * Builds or loads a module. May take long, may block while a debugger looks at it. On failure
-     * the log sink has got a text that says what is wrong, also for native images.
+     * the log sink has got a text that says what is wrong, also for native images. A plugin without
+     * a compiler is asked for IL all the same: it knows best how to get one.
      */
     uint32_t (*module_create)(struct zeta_plugin *self, struct zeta_plugin_device *device,
                               const struct zeta_plugin_module_desc *desc,

@@ -30,6 +30,7 @@ struct zeta_counter;
 struct zeta_device;
 struct zeta_event;
 struct zeta_event_store;
+struct zeta_graph;
 
 /** Events of one kind for a context. */
 struct zeta_event_pool {
@@ -60,7 +61,8 @@ enum {
     ZETA_EVENT_BOUND = 1u << 0,
     ZETA_EVENT_SHARED = 1u << 1,
     ZETA_EVENT_COUNTED = 1u << 2,
-    ZETA_EVENT_STORED = 1u << 3 /**< counted, and shows memory of the application now */
+    ZETA_EVENT_STORED = 1u << 3,  /**< counted, and shows memory of the application now */
+    ZETA_EVENT_CAPTURED = 1u << 4 /**< signalled by commands of a graph that is being recorded */
 };
 
 /** An event. Members are for core/command; others use the functions below. */
@@ -86,6 +88,7 @@ struct zeta_event {
     struct zeta_context *context;         /**< pinned by the pool, or by the event itself */
     _Atomic(struct zeta_device *) device; /**< whose timer the ticks are of; may be NULL */
     struct zeta_plugin_event plain;       /**< the event without a value */
+    _Atomic(struct zeta_graph *) capture; /**< with CAPTURED */
     _Atomic uint64_t next_look_ns;        /**< when to look again whether the signaller lives */
 };
 
@@ -187,6 +190,9 @@ void zeta_event_init(struct zeta_event *event, struct zeta_context *context,
 
 /** Makes a new event counter based. Errors: OUT_OF_HOST_MEMORY. */
 ze_result_t zeta_event_make_counted(struct zeta_event *event);
+
+/** A counter based event of the library's own. Errors: OUT_OF_HOST_MEMORY, INVALID_NULL_HANDLE. */
+ze_result_t zeta_event_create_turn(struct zeta_context *context, struct zeta_event **out_event);
 
 /** Notes that work was submitted which will signal a shared event, so that others can tell. */
 void zeta_event_claim(const struct zeta_plugin_event *event);

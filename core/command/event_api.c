@@ -3,6 +3,7 @@
 
 #include "core/api/chain.h"
 #include "core/command/event.h"
+#include "core/command/graph.h"
 #include "core/command/store.h"
 #include "core/device/device.h"
 #include "core/plugin/host.h"
@@ -115,6 +116,20 @@ static ze_result_t new_counted(struct zeta_context *context, struct zeta_device 
     }
     zeta_event_init(object, context, NULL, device);
     *out_event = object;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_event_create_turn(struct zeta_context *context, struct zeta_event **out_event)
+{
+    struct zeta_event *event = NULL;
+    ze_result_t result = new_counted(context, NULL, &event);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = zeta_event_make_counted(event);
+    if (result != ZE_RESULT_SUCCESS)
+        return drop(event, result);
+    *out_event = event;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -301,7 +316,9 @@ ze_result_t ZE_APICALL impl_zeEventHostSynchronize(ze_event_handle_t hEvent, uin
 
     if (!zeta_object_pin(event, ZETA_KIND_EVENT))
         return zeta_object_explain(hEvent, ZETA_KIND_EVENT, "zeEventHostSynchronize", "hEvent");
-    ze_result_t result = zeta_event_wait(event, timeout);
+    ze_result_t result = zeta_graph_refuse_event(event);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_event_wait(event, timeout);
     zeta_object_unpin(event);
     return result;
 }

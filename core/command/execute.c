@@ -1,5 +1,6 @@
 /* Recorded lists on their way to a queue, and lists that are executed by or copied from others. */
 #include "core/command/event.h"
+#include "core/command/graph.h"
 #include "core/command/list.h"
 #include "core/command/mutations.h"
 #include "core/command/queue.h"
@@ -81,6 +82,7 @@ ze_result_t ZE_APICALL impl_zeCommandListImmediateAppendCommandListsExp(
     if (!list->queue)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "hCommandListImmediate is not an immediate command list");
+    result = zeta_graph_refuse(list, "appending command lists");
     for (uint32_t i = 0; i < numCommandLists && result == ZE_RESULT_SUCCESS; i++)
         result = zeta_queue_check_list(list->queue,
                                        (const struct zeta_command_list *)phCommandLists[i], i);

@@ -4,6 +4,7 @@
 
 #include "core/api/chain.h"
 #include "core/command/event.h"
+#include "core/command/graph.h"
 #include "core/command/mutations.h"
 #include "core/command/queue.h"
 #include "core/command/track.h"
@@ -42,7 +43,12 @@ ze_result_t zeta_append_begin(struct zeta_append *append, struct zeta_command_li
     if (result != ZE_RESULT_SUCCESS)
         return result;
     *append = (struct zeta_append){.list = list, .recording = &list->recording};
-    if (list->queue) {
+    struct zeta_graph *graph = zeta_graph_of(list);
+    if (graph) {
+        result = zeta_graph_append_begin(append, graph);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    } else if (list->queue) {
         append->submission = zeta_submission_create(list->queue);
         if (!append->submission)
             return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a submission");
@@ -83,6 +89,8 @@ ze_result_t zeta_append_event(struct zeta_append *append, ze_event_handle_t hand
     struct zeta_event *event = (struct zeta_event *)handle;
     ze_result_t result = zeta_list_check_event(append->list, event, signals);
 
+    if (result == ZE_RESULT_SUCCESS && !signals)
+        result = zeta_graph_note_wait(append, event);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_recording_pin(append->recording, event, ZETA_KIND_EVENT);
     if (result != ZE_RESULT_SUCCESS)
@@ -125,7 +133,7 @@ ze_result_t zeta_append_events(struct zeta_append *append, struct zeta_plugin_co
         return result;
     atomic_store(&event->device, append->list->device);
     /* From now on the event stands for this command, which may run much later. */
-    if (event->counter && !append->submission)
+    if (event->counter && !append->submission && !append->graph)
         zeta_counter_reserve(event->counter);
     return ZE_RESULT_SUCCESS;
 }
@@ -138,8 +146,15 @@ ze_result_t zeta_append_end(struct zeta_append *append, ze_result_t result)
         zeta_recording_rewind(append->recording, append->first_command, append->first_pin);
     else if (append->list->mutations)
         zeta_mutations_note(append->list->mutations, append);
+    if (append->graph)
+        return zeta_graph_append_end(append, result);
     if (!submission)
         return result;
+    if (result == ZE_RESULT_SUCCESS && append->fork) {
+        result = zeta_graph_fork(append, &submission->recording);
+        zeta_submission_destroy(submission);
+        return result;
+    }
     if (result != ZE_RESULT_SUCCESS) {
         zeta_submission_destroy(submission);
         return result;
@@ -308,6 +323,9 @@ ze_result_t ZE_APICALL impl_zeCommandListDestroy(ze_command_list_handle_t hComma
     struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
     ze_result_t result = zeta_list_check_idle(list);
 
+    if (result == ZE_RESULT_SUCCESS && zeta_graph_of(list))
+        result = zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                            "the command list records into a graph; end that first");
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (!zeta_object_retire(list))
@@ -361,7 +379,9 @@ ze_result_t ZE_APICALL impl_zeCommandListHostSynchronize(ze_command_list_handle_
     if (!zeta_object_pin(list, ZETA_KIND_COMMAND_LIST))
         return zeta_object_explain(hCommandList, ZETA_KIND_COMMAND_LIST,
                                    "zeCommandListHostSynchronize", "hCommandList");
-    ze_result_t result = zeta_queue_synchronize(list->queue, timeout);
+    ze_result_t result = zeta_graph_refuse(list, "waiting for its commands");
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_queue_synchronize(list->queue, timeout);
     zeta_object_unpin(list);
     return result;
 }

@@ -26,6 +26,7 @@
 struct zeta_context;
 struct zeta_device;
 struct zeta_event;
+struct zeta_graph;
 struct zeta_kernel;
 struct zeta_mutations;
 struct zeta_queue;
@@ -36,7 +37,8 @@ struct zeta_command_list {
     struct zeta_object object;
     struct zeta_context *context; /**< pinned */
     struct zeta_device *device;
-    struct zeta_queue *queue; /**< of an immediate list, else NULL */
+    struct zeta_queue *queue;             /**< of an immediate list, else NULL */
+    _Atomic(struct zeta_graph *) capture; /**< that it records into, NULL: none */
     uint32_t ordinal;
     ze_command_list_flags_t flags;
     uint32_t group_flags;    /**< ZETA_PLUGIN_QUEUE_* of the queue group */
@@ -54,6 +56,8 @@ struct zeta_append {
     struct zeta_recording *recording;
     struct zeta_submission *submission; /**< of an immediate list */
     struct zeta_kernel *kernel;         /**< of a single launch, for mutable lists */
+    struct zeta_graph *graph;           /**< that records it; locked */
+    struct zeta_graph *fork;            /**< that its list joins with it */
     bool no_wait;                       /**< also if the queue is synchronous */
     uint32_t first_command;
     uint32_t first_pin;

@@ -164,6 +164,28 @@ void zeta_recording_rewind(struct zeta_recording *recording, uint32_t count, uin
         zeta_object_unpin(recording->pins[--recording->pin_count]);
 }
 
+ze_result_t zeta_recording_absorb(struct zeta_recording *recording, struct zeta_recording *other)
+{
+    size_t pins = (size_t)recording->pin_count + other->pin_count;
+    void **grown = pins > 0 ? realloc(recording->pins, pins * sizeof(*grown)) : NULL;
+
+    if (pins > 0 && !grown)
+        return no_memory();
+    if (pins > 0) {
+        recording->pins = grown;
+        recording->pin_capacity = (uint32_t)pins;
+    }
+    ze_result_t result = zeta_recording_add_all(recording, other);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < other->pin_count; i++)
+        recording->pins[recording->pin_count++] = other->pins[i];
+    other->pin_count = 0;
+    other->count = 0;
+    zeta_arena_absorb(&recording->arena, &other->arena);
+    return ZE_RESULT_SUCCESS;
+}
+
 void zeta_recording_reuse(struct zeta_recording *recording)
 {
     zeta_recording_rewind(recording, 0, 0);

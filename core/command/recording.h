@@ -58,6 +58,12 @@ ze_result_t zeta_recording_clone(const struct zeta_recording *source,
 ze_result_t zeta_recording_add_all(struct zeta_recording *recording,
                                    const struct zeta_recording *source);
 
+/**
+ * Moves the commands of another recording behind those of this one, with what they refer to.
+ * Errors: OUT_OF_HOST_MEMORY; both are as before then.
+ */
+ze_result_t zeta_recording_absorb(struct zeta_recording *recording, struct zeta_recording *other);
+
 /** Drops all commands and pins, but keeps memory for the next ones. */
 void zeta_recording_reuse(struct zeta_recording *recording);
 

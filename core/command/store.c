@@ -194,6 +194,17 @@ static ze_result_t make_counter_memory(const struct zeta_context *context,
     return ZE_RESULT_SUCCESS;
 }
 
+/* The store of an event; if another thread was faster, that one's. */
+static struct zeta_event_store *publish(struct zeta_event *event, struct zeta_event_store *made)
+{
+    struct zeta_event_store *first = NULL;
+
+    if (atomic_compare_exchange_strong(&event->store, &first, made))
+        return made;
+    zeta_store_destroy(made);
+    return first;
+}
+
 ze_result_t zeta_store_address(struct zeta_event *event, uint64_t *out_value, uint64_t *out_address)
 {
     struct zeta_event_store *store = atomic_load(&event->store);
@@ -212,15 +223,11 @@ ze_result_t zeta_store_address(struct zeta_event *event, uint64_t *out_value, ui
                           "the counter of an event for other processes lies in memory that kernels "
                           "do not reach");
     if (!store) {
-        struct zeta_event_store *made = NULL;
-        ze_result_t result = make_counter_memory(event->context, &made);
+        ze_result_t result = make_counter_memory(event->context, &store);
 
         if (result != ZE_RESULT_SUCCESS)
             return result;
-        if (atomic_compare_exchange_strong(&event->store, &store, made))
-            store = made;
-        else
-            zeta_store_destroy(made); /* another thread was faster */
+        store = publish(event, store);
     }
     zeta_store_advance(store, event->counter);
     *out_value = zeta_counter_newest(event->counter);

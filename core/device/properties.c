@@ -141,7 +141,8 @@ static void fill_node(const struct zeta_device *device, uint32_t stype, void *no
         return;
     case ZE_STRUCTURE_TYPE_RECORD_REPLAY_GRAPH_EXT_PROPERTIES:
         if (IS(node, ze_record_replay_graph_ext_properties_t))
-            ((ze_record_replay_graph_ext_properties_t *)node)->graphFlags = 0;
+            ((ze_record_replay_graph_ext_properties_t *)node)->graphFlags =
+                device->driver->compute ? ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_IMMUTABLE_GRAPH : 0;
         return;
     default:
         return;

@@ -102,6 +102,15 @@ static ZETA_ALWAYS_INLINE bool zeta_object_is(const void *handle, enum zeta_kind
                                 memory_order_acquire) == (uint32_t)kind;
 }
 
+/** True if a pinned object is of the kind, also one that was destroyed. */
+static inline bool zeta_object_was(const void *pinned, enum zeta_kind kind)
+{
+    const struct zeta_object_arena *arena = &zeta_arenas[kind];
+
+    return (uintptr_t)pinned - arena->base <
+           atomic_load_explicit(&arena->committed, memory_order_acquire);
+}
+
 /**
  * Why zeta_object_is said no, as the result of an entry point: UNINITIALIZED when the library is
  * not initialised (also: shut down) or the handle belongs to the parent of a fork, else

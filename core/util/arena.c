@@ -96,6 +96,18 @@ void *zeta_arena_moved(const struct zeta_arena *arena, const struct zeta_arena *
     return (void *)(uintptr_t)memory;
 }
 
+void zeta_arena_absorb(struct zeta_arena *arena, struct zeta_arena *other)
+{
+    struct zeta_arena_chunk **link = &arena->chunks;
+
+    if (!arena->chunks)
+        arena->used_bytes = other->used_bytes;
+    while (*link)
+        link = &(*link)->older;
+    *link = other->chunks;
+    *other = (struct zeta_arena){0};
+}
+
 void zeta_arena_rewind(struct zeta_arena *arena)
 {
     struct zeta_arena_chunk *kept = arena->chunks;

@@ -43,6 +43,9 @@ bool zeta_arena_clone(const struct zeta_arena *arena, struct zeta_arena *out_cop
 void *zeta_arena_moved(const struct zeta_arena *arena, const struct zeta_arena *copy,
                        const void *memory);
 
+/** Moves the memory of another arena into this one, where it stays at its addresses. */
+void zeta_arena_absorb(struct zeta_arena *arena, struct zeta_arena *other);
+
 /** Takes everything back that came from the arena, but keeps some memory for what comes next. */
 void zeta_arena_rewind(struct zeta_arena *arena);
 

@@ -1,0 +1,401 @@
+/* The API functions of graphs, but for the dump (graph_dump.c). */
+#include <stdlib.h>
+
+#include "core/command/event.h"
+#include "core/command/graph.h"
+#include "core/command/list.h"
+#include "core/command/queue.h"
+#include "core/device/device.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+/* ---------------------------------------------------------------- life */
+
+static ze_result_t create(struct zeta_context *context, struct zeta_graph **out_graph)
+{
+    struct zeta_graph_body *body = calloc(1, sizeof(*body));
+    void *object = NULL;
+
+    if (!body)
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a graph");
+    if (!zeta_object_pin(context, ZETA_KIND_CONTEXT)) {
+        free(body);
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "the context was just destroyed");
+    }
+    ze_result_t result = zeta_object_create(ZETA_KIND_GRAPH, sizeof(struct zeta_graph), &object);
+    if (result != ZE_RESULT_SUCCESS) {
+        zeta_object_unpin(context);
+        free(body);
+        return result;
+    }
+    struct zeta_graph *graph = object;
+    (void)pthread_mutex_init(&body->lock, NULL);
+    graph->context = context;
+    graph->body = body;
+    *out_graph = graph;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeGraphCreateExt(ze_context_handle_t hContext, const void *pNext,
+                                             ze_graph_handle_t *phGraph)
+{
+    struct zeta_graph *graph = NULL;
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = create((struct zeta_context *)hContext, &graph);
+    if (result == ZE_RESULT_SUCCESS)
+        *phGraph = (ze_graph_handle_t)graph;
+    return result;
+}
+
+static void drop(struct zeta_graph *graph)
+{
+    if (zeta_object_retire(graph))
+        zeta_object_unpin(graph);
+}
+
+ze_result_t ZE_APICALL impl_zeGraphDestroyExt(ze_graph_handle_t hGraph)
+{
+    struct zeta_graph *graph = (struct zeta_graph *)hGraph;
+    struct zeta_graph_body *body = graph->body;
+
+    (void)pthread_mutex_lock(&body->lock);
+    bool in_use = body->state == ZETA_GRAPH_CAPTURING || body->instances > 0;
+    (void)pthread_mutex_unlock(&body->lock);
+    if (in_use)
+        return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          "the graph is being recorded, or executable graphs were made of it; end "
+                          "the recording and destroy those first");
+    if (!zeta_object_retire(graph))
+        return zeta_object_explain(hGraph, ZETA_KIND_GRAPH, "zeGraphDestroyExt", "hGraph");
+    for (uint32_t i = 0; i < body->callback_count; i++)
+        body->callbacks[i].function(body->callbacks[i].context);
+    zeta_object_unpin(graph);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeGraphSetDestructionCallbackExt(
+    ze_graph_handle_t hGraph, zex_mem_graph_free_callback_fn_t pfnCallback, void *pUserData,
+    const void *pNext)
+{
+    struct zeta_graph_body *body = ((struct zeta_graph *)hGraph)->body;
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    (void)pthread_mutex_lock(&body->lock);
+    struct zeta_graph_callback *callbacks =
+        realloc(body->callbacks, (body->callback_count + 1) * sizeof(*callbacks));
+    if (callbacks) {
+        body->callbacks = callbacks;
+        callbacks[body->callback_count++] =
+            (struct zeta_graph_callback){.function = pfnCallback, .context = pUserData};
+    }
+    (void)pthread_mutex_unlock(&body->lock);
+    return callbacks ? ZE_RESULT_SUCCESS
+                     : zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a callback");
+}
+
+/* ---------------------------------------------------------------- recording */
+
+static ze_result_t check_primary(const struct zeta_command_list *list)
+{
+    if (!list->queue)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "only immediate command lists record into a graph");
+    if (list->queue->desc.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS)
+        return zeta_error(ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+                          "a synchronous command list cannot record into a graph");
+    return zeta_graph_refuse(list, "beginning another recording");
+}
+
+static ze_result_t begin(struct zeta_command_list *list, struct zeta_graph *graph)
+{
+    struct zeta_graph_body *body = graph->body;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    (void)pthread_mutex_lock(&body->lock);
+    if (body->state != ZETA_GRAPH_EMPTY)
+        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                            "the graph is not empty; every recording needs a new one");
+    else if (!zeta_graph_add_primary(graph, list))
+        result = zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to record a graph");
+    (void)pthread_mutex_unlock(&body->lock);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListBeginGraphCaptureExt(ze_command_list_handle_t hCommandList,
+                                                              const void *pNext)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    struct zeta_graph *graph = NULL;
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_primary(list);
+    if (result == ZE_RESULT_SUCCESS)
+        result = create(list->context, &graph);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    graph->body->is_ours = true;
+    result = begin(list, graph);
+    if (result != ZE_RESULT_SUCCESS)
+        drop(graph);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListBeginCaptureIntoGraphExt(
+    ze_command_list_handle_t hCommandList, ze_graph_handle_t hGraph, const void *pNext)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    struct zeta_graph *graph = (struct zeta_graph *)hGraph;
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_primary(list);
+    if (result == ZE_RESULT_SUCCESS && graph->context->driver != list->context->driver)
+        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                            "the graph belongs to another driver than the command list");
+    return result == ZE_RESULT_SUCCESS ? begin(list, graph) : result;
+}
+
+ze_result_t ZE_APICALL
+impl_zeCommandListIsGraphCaptureEnabledExt(ze_command_list_handle_t hCommandList)
+{
+    return zeta_graph_of((const struct zeta_command_list *)hCommandList) ? ZE_RESULT_QUERY_TRUE
+                                                                         : ZE_RESULT_QUERY_FALSE;
+}
+
+static ze_result_t not_recording(void)
+{
+    return zeta_error(ZE_RESULT_ERROR_COMMAND_LIST_NOT_CAPTURING,
+                      "the command list does not record into a graph");
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListEndGraphCaptureExt(ze_command_list_handle_t hCommandList,
+                                                            const void *pNext,
+                                                            ze_graph_handle_t *phGraph)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    struct zeta_graph *graph = zeta_graph_of(list);
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!graph)
+        return not_recording();
+    result = zeta_graph_end(graph, list);
+    if (result == ZE_RESULT_SUCCESS)
+        *phGraph = (ze_graph_handle_t)graph;
+    else if (result == ZE_RESULT_ERROR_GRAPH_UNJOINED_FORKS && graph->body->is_ours)
+        drop(graph); /* nobody will ever have its handle */
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListGetGraphExt(ze_command_list_handle_t hCommandList,
+                                                     ze_graph_handle_t *phGraph)
+{
+    struct zeta_graph *graph = zeta_graph_of((const struct zeta_command_list *)hCommandList);
+
+    *phGraph = (ze_graph_handle_t)graph;
+    return graph ? ZE_RESULT_SUCCESS : not_recording();
+}
+
+ze_result_t ZE_APICALL impl_zeGraphGetPrimaryCommandListExt(ze_graph_handle_t hGraph,
+                                                            ze_command_list_handle_t *phCommandList)
+{
+    const struct zeta_graph_body *body = ((const struct zeta_graph *)hGraph)->body;
+
+    if (!body->primary)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "nothing was recorded into the graph");
+    *phCommandList = body->primary;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeGraphIsEmptyExt(ze_graph_handle_t hGraph)
+{
+    struct zeta_graph_body *body = ((struct zeta_graph *)hGraph)->body;
+
+    (void)pthread_mutex_lock(&body->lock);
+    enum zeta_graph_state state = body->state;
+    bool empty = body->recording.count == 0;
+    (void)pthread_mutex_unlock(&body->lock);
+    if (state == ZETA_GRAPH_INVALID)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_GRAPH,
+                          "the graph has work that was never joined and cannot be executed");
+    return empty ? ZE_RESULT_QUERY_TRUE : ZE_RESULT_QUERY_FALSE;
+}
+
+/* ---------------------------------------------------------------- execution */
+
+static ze_result_t check_instance(const struct zeta_graph_body *body)
+{
+    switch (body->state) {
+    case ZETA_GRAPH_DONE:
+        return ZE_RESULT_SUCCESS;
+    case ZETA_GRAPH_INVALID:
+        return zeta_error(ZE_RESULT_ERROR_INVALID_GRAPH,
+                          "the graph has work that was never joined and cannot be executed");
+    default:
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the recording of the graph has not ended yet");
+    }
+}
+
+static ze_result_t fill_instance(struct zeta_executable_graph *executable)
+{
+    struct zeta_graph_body *body = executable->graph->body;
+    ze_result_t result = zeta_event_create_turn(executable->graph->context, &executable->turn);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    (void)pthread_mutex_lock(&body->lock);
+    result = check_instance(body);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_recording_clone(&body->recording, &executable->recording);
+    if (result == ZE_RESULT_SUCCESS)
+        body->instances++;
+    (void)pthread_mutex_unlock(&body->lock);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeGraphInstantiateExt(ze_graph_handle_t hGraph, const void *pNext,
+                                                  ze_executable_graph_handle_t *phExecutableGraph)
+{
+    struct zeta_graph *graph = (struct zeta_graph *)hGraph;
+    void *object = NULL;
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!zeta_object_pin(graph, ZETA_KIND_GRAPH))
+        return zeta_object_explain(hGraph, ZETA_KIND_GRAPH, "zeGraphInstantiateExt", "hGraph");
+    result = zeta_object_create(ZETA_KIND_EXECUTABLE_GRAPH, sizeof(struct zeta_executable_graph),
+                                &object);
+    if (result != ZE_RESULT_SUCCESS) {
+        zeta_object_unpin(graph);
+        return result;
+    }
+    struct zeta_executable_graph *executable = object;
+    executable->graph = graph;
+    result = fill_instance(executable);
+    if (result == ZE_RESULT_SUCCESS)
+        *phExecutableGraph = object;
+    else if (zeta_object_retire(object))
+        zeta_object_unpin(object);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeExecutableGraphDestroyExt(ze_executable_graph_handle_t hGraph)
+{
+    struct zeta_executable_graph *executable = (struct zeta_executable_graph *)hGraph;
+
+    /* Executions that are on their way keep what they need. */
+    if (!zeta_object_retire(executable))
+        return zeta_object_explain(hGraph, ZETA_KIND_EXECUTABLE_GRAPH,
+                                   "zeExecutableGraphDestroyExt", "hGraph");
+    (void)pthread_mutex_lock(&executable->graph->body->lock);
+    executable->graph->body->instances--;
+    (void)pthread_mutex_unlock(&executable->graph->body->lock);
+    zeta_object_unpin(executable);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeExecutableGraphGetSourceGraphExt(ze_executable_graph_handle_t hGraph,
+                                                               ze_graph_handle_t *phSourceGraph)
+{
+    *phSourceGraph = (ze_graph_handle_t)((const struct zeta_executable_graph *)hGraph)->graph;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t check_target(const struct zeta_command_list *list,
+                                const struct zeta_executable_graph *executable)
+{
+    const struct zeta_graph_body *body = executable->graph->body;
+
+    if (!list->queue || list->ordinal != body->ordinal)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
+                          "the graph was recorded on an immediate command list of queue group %u "
+                          "and runs on such lists only",
+                          body->ordinal);
+    if (executable->graph->context->driver != list->context->driver)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the graph belongs to another driver than the command list");
+    return zeta_graph_refuse(list, "appending a graph");
+}
+
+static ze_result_t add_barrier(struct zeta_append *append, ze_event_handle_t signal,
+                               uint32_t wait_count, ze_event_handle_t *waits)
+{
+    struct zeta_plugin_command *command = NULL;
+    ze_result_t result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_BARRIER, &command);
+
+    return result == ZE_RESULT_SUCCESS
+               ? zeta_append_events(append, command, signal, wait_count, waits)
+               : result;
+}
+
+/* True if there is an execution before, whose end will come. */
+static bool has_turn(struct zeta_event *turn)
+{
+    return atomic_load(&turn->counter->core->reserved) == 0 &&
+           zeta_event_state(turn) != ZETA_SIGNAL_LOST;
+}
+
+/* Any list may give the turn on, also one that may not signal such events of the application. */
+static ze_result_t give_turn(struct zeta_append *append, struct zeta_event *turn)
+{
+    struct zeta_plugin_command *command = NULL;
+    ze_result_t result = zeta_recording_pin(append->recording, turn, ZETA_KIND_EVENT);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_BARRIER, &command);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    append->recording->tracked = true;
+    command->signal_event = &turn->plain;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* One execution at a time: each waits for the turn that the one before gives. */
+static ze_result_t add_graph(struct zeta_append *append, struct zeta_executable_graph *executable,
+                             ze_event_handle_t signal, uint32_t wait_count,
+                             ze_event_handle_t *waits)
+{
+    ze_event_handle_t turn = (ze_event_handle_t)executable->turn;
+    ze_result_t result =
+        zeta_recording_pin(append->recording, executable, ZETA_KIND_EXECUTABLE_GRAPH);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = add_barrier(append, NULL, wait_count, waits);
+    if (result == ZE_RESULT_SUCCESS && has_turn(executable->turn))
+        result = add_barrier(append, NULL, 1, &turn);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_recording_add_all(append->recording, &executable->recording);
+    if (result == ZE_RESULT_SUCCESS)
+        result = give_turn(append, executable->turn);
+    if (result == ZE_RESULT_SUCCESS)
+        result = add_barrier(append, signal, 0, NULL);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListAppendGraphExt(
+    ze_command_list_handle_t hCommandList, ze_executable_graph_handle_t hGraph, const void *pNext,
+    ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    struct zeta_executable_graph *executable = (struct zeta_executable_graph *)hGraph;
+    struct zeta_append append;
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_target(list, executable);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_begin(&append, list);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    return zeta_append_end(
+        &append, add_graph(&append, executable, hSignalEvent, numWaitEvents, phWaitEvents));
+}

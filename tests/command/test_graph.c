@@ -1,0 +1,278 @@
+/* Graphs: what is recorded does not run, and runs as often as it is appended afterwards. */
+#include "harness.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static ze_command_list_handle_t in_order(const struct harness *h)
+{
+    const ze_command_queue_desc_t desc = {.flags = ZE_COMMAND_QUEUE_FLAG_IN_ORDER};
+    ze_command_list_handle_t list = NULL;
+
+    assert_success(zeCommandListCreateImmediate(h->context, h->device, &desc, &list));
+    return list;
+}
+
+static void graph__recorded_once__runs_each_time_it_is_appended(void **state)
+{
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
+    const struct harness *h = *state;
+    uint64_t *sum = harness_memory(h, 16);
+    uint64_t value = 5;
+    ze_kernel_handle_t add = harness_add_kernel(h, sum, value);
+    ze_command_list_handle_t list = in_order(h);
+    ze_command_list_handle_t primary = NULL;
+    ze_event_pool_handle_t pool = harness_pool(h, 0, 2);
+    ze_event_handle_t start = harness_event(pool, 0);
+    ze_event_handle_t end = harness_event(pool, 1);
+    ze_graph_handle_t graph = NULL;
+    ze_graph_handle_t same = NULL;
+    ze_executable_graph_handle_t executable = NULL;
+
+    assert_result(ZE_RESULT_QUERY_FALSE, zeCommandListIsGraphCaptureEnabledExt(list));
+    assert_result(ZE_RESULT_ERROR_COMMAND_LIST_NOT_CAPTURING,
+                  zeCommandListEndGraphCaptureExt(list, NULL, &graph));
+    assert_success(zeCommandListBeginGraphCaptureExt(list, NULL));
+    assert_result(ZE_RESULT_QUERY_TRUE, zeCommandListIsGraphCaptureEnabledExt(list));
+    assert_success(harness_launch(list, add, NULL, 0, NULL));
+    assert_success(zeCommandListAppendMemoryCopy(list, sum + 1, sum, 8, NULL, 0, NULL));
+    /* Arguments are those of the append, and failed appends leave nothing behind. */
+    value = 1000;
+    assert_success(zeKernelSetArgumentValue(add, 1, sizeof(value), &value));
+    assert_result(ZE_RESULT_ERROR_INVALID_SIZE, zeCommandListAppendBarrier(list, NULL, 1, NULL));
+    assert_result(ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+                  zeCommandListHostSynchronize(list, UINT64_MAX));
+    assert_result(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, zeCommandListDestroy(list));
+    assert_success(zeCommandListGetGraphExt(list, &same));
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeGraphInstantiateExt(same, NULL, &executable));
+    assert_success(zeCommandListEndGraphCaptureExt(list, NULL, &graph));
+    assert_ptr_equal(graph, same);
+    assert_result(ZE_RESULT_QUERY_FALSE, zeGraphIsEmptyExt(graph));
+    assert_success(zeGraphGetPrimaryCommandListExt(graph, &primary));
+    assert_ptr_equal(primary, list);
+    assert_success(zeCommandListHostSynchronize(list, UINT64_MAX));
+    assert_int_equal(*sum, 0);
+
+    assert_success(zeGraphInstantiateExt(graph, NULL, &executable));
+    assert_success(zeExecutableGraphGetSourceGraphExt(executable, &same));
+    assert_ptr_equal(graph, same);
+    assert_result(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, zeGraphDestroyExt(graph));
+    assert_success(zeCommandListAppendGraphExt(list, executable, NULL, end, 1, &start));
+    assert_result(ZE_RESULT_NOT_READY, zeEventHostSynchronize(end, 10000000));
+    assert_int_equal(*sum, 0);
+    assert_success(zeEventHostSignal(start));
+    assert_success(zeEventHostSynchronize(end, UINT64_MAX));
+    assert_int_equal(sum[1], 5);
+    for (int i = 0; i < 10; i++)
+        assert_success(zeCommandListAppendGraphExt(list, executable, NULL, NULL, 0, NULL));
+    /* Executions on their way keep what they need. */
+    assert_success(zeExecutableGraphDestroyExt(executable));
+    assert_success(zeKernelDestroy(add));
+    assert_success(zeGraphDestroyExt(graph));
+    assert_success(zeCommandListHostSynchronize(list, UINT64_MAX));
+    assert_int_equal(sum[1], 55);
+    assert_success(zeCommandListAppendBarrier(list, NULL, 0, NULL));
+    assert_success(zeCommandListDestroy(list));
+    assert_int_equal(h->control->live_kernels(), 0);
+    assert_success(zeEventDestroy(start));
+    assert_success(zeEventDestroy(end));
+    assert_success(zeEventPoolDestroy(pool));
+    assert_success(zeMemFree(h->context, sum));
+}
+
+/* Executions of one graph on two lists never overlap: a lost addition would show it. */
+static void graph__executed_on_two_lists__takes_turns(void **state)
+{
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
+    const struct harness *h = *state;
+    uint64_t *sum = harness_memory(h, 8);
+    ze_kernel_handle_t add = harness_add_kernel(h, sum, 1);
+    ze_command_list_handle_t lists[2] = {in_order(h), in_order(h)};
+    ze_graph_handle_t graph = NULL;
+    ze_executable_graph_handle_t executable = NULL;
+
+    assert_success(zeCommandListBeginGraphCaptureExt(lists[0], NULL));
+    for (int i = 0; i < 5; i++)
+        assert_success(harness_launch(lists[0], add, NULL, 0, NULL));
+    assert_success(zeCommandListEndGraphCaptureExt(lists[0], NULL, &graph));
+    assert_success(zeGraphInstantiateExt(graph, NULL, &executable));
+    for (int i = 0; i < 100; i++)
+        assert_success(zeCommandListAppendGraphExt(lists[i % 2], executable, NULL, NULL, 0, NULL));
+    for (int i = 0; i < 2; i++)
+        assert_success(zeCommandListHostSynchronize(lists[i], UINT64_MAX));
+    assert_int_equal(*sum, 500);
+    for (int i = 0; i < 2; i++)
+        assert_success(zeCommandListDestroy(lists[i]));
+    assert_success(zeExecutableGraphDestroyExt(executable));
+    assert_success(zeGraphDestroyExt(graph));
+    assert_success(zeKernelDestroy(add));
+    assert_success(zeMemFree(h->context, sum));
+}
+
+static void fork__another_list_waits_for_the_graph__records_until_it_is_joined(void **state)
+{
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
+    const struct harness *h = *state;
+    uint64_t *sum = harness_memory(h, 8);
+    ze_kernel_handle_t add = harness_add_kernel(h, sum, 1);
+    ze_event_pool_handle_t pool = harness_pool(h, 0, 2);
+    ze_event_handle_t fork = harness_event(pool, 0);
+    ze_event_handle_t join = harness_event(pool, 1);
+    ze_command_list_handle_t list = in_order(h);
+    ze_command_list_handle_t child = in_order(h);
+    ze_command_list_handle_t other = in_order(h);
+    ze_graph_handle_t graph = NULL;
+    ze_executable_graph_handle_t executable = NULL;
+
+    assert_success(zeGraphCreateExt(h->context, NULL, &graph));
+    assert_result(ZE_RESULT_QUERY_TRUE, zeGraphIsEmptyExt(graph));
+    assert_success(zeCommandListBeginCaptureIntoGraphExt(list, graph, NULL));
+    assert_success(harness_launch(list, add, fork, 0, NULL));
+    assert_result(ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+                  zeEventHostSynchronize(fork, UINT64_MAX));
+    assert_success(harness_launch(child, add, NULL, 1, &fork));
+    assert_result(ZE_RESULT_QUERY_TRUE, zeCommandListIsGraphCaptureEnabledExt(child));
+    assert_success(harness_launch(child, add, join, 0, NULL));
+    /* Another recording must not wait for this one. */
+    assert_success(zeCommandListBeginGraphCaptureExt(other, NULL));
+    assert_result(ZE_RESULT_ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT,
+                  zeCommandListAppendWaitOnEvents(other, 1, &fork));
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                  zeCommandListEndGraphCaptureExt(child, NULL, &graph));
+    assert_success(zeCommandListAppendWaitOnEvents(list, 1, &join));
+    assert_success(zeCommandListAppendEventReset(list, fork));
+    assert_success(zeCommandListAppendEventReset(list, join));
+    assert_success(zeCommandListEndGraphCaptureExt(list, NULL, &graph));
+    assert_result(ZE_RESULT_QUERY_FALSE, zeCommandListIsGraphCaptureEnabledExt(child));
+    assert_int_equal(*sum, 0);
+    assert_success(zeGraphInstantiateExt(graph, NULL, &executable));
+    for (uint64_t i = 1; i <= 3; i++) {
+        assert_success(zeCommandListAppendGraphExt(list, executable, NULL, NULL, 0, NULL));
+        assert_success(zeCommandListHostSynchronize(list, UINT64_MAX));
+        assert_int_equal(*sum, 3 * i);
+    }
+    assert_success(zeExecutableGraphDestroyExt(executable));
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                  zeCommandListBeginCaptureIntoGraphExt(list, graph, NULL));
+    assert_success(zeGraphDestroyExt(graph));
+    assert_success(zeCommandListEndGraphCaptureExt(other, NULL, &graph));
+    assert_result(ZE_RESULT_QUERY_TRUE, zeGraphIsEmptyExt(graph));
+    assert_success(zeGraphDestroyExt(graph));
+
+    /* Without the join the graph is invalid, and all lists go on as before. */
+    assert_success(zeGraphCreateExt(h->context, NULL, &graph));
+    assert_success(zeCommandListBeginCaptureIntoGraphExt(list, graph, NULL));
+    assert_success(zeCommandListAppendSignalEvent(list, fork));
+    assert_success(harness_launch(child, add, join, 1, &fork));
+    assert_result(ZE_RESULT_ERROR_GRAPH_UNJOINED_FORKS,
+                  zeCommandListEndGraphCaptureExt(list, NULL, &graph));
+    assert_result(ZE_RESULT_ERROR_INVALID_GRAPH, zeGraphIsEmptyExt(graph));
+    assert_result(ZE_RESULT_ERROR_INVALID_GRAPH, zeGraphInstantiateExt(graph, NULL, &executable));
+    assert_success(harness_launch(child, add, NULL, 0, NULL));
+    assert_success(zeCommandListHostSynchronize(child, UINT64_MAX));
+    assert_int_equal(*sum, 10);
+    assert_success(zeGraphDestroyExt(graph));
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeCommandListDestroy(child));
+    assert_success(zeCommandListDestroy(other));
+    assert_success(zeKernelDestroy(add));
+    assert_success(zeEventDestroy(fork));
+    assert_success(zeEventDestroy(join));
+    assert_success(zeEventPoolDestroy(pool));
+    assert_success(zeMemFree(h->context, sum));
+}
+
+static void begin__lists_that_cannot_record__are_refused(void **state)
+{
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
+    const struct harness *h = *state;
+    ze_command_list_handle_t regular = harness_list(h);
+    ze_command_list_handle_t synchronous = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    ze_command_list_handle_t list = in_order(h);
+    ze_executable_graph_handle_t executable = NULL;
+    ze_graph_handle_t graph = NULL;
+
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                  zeCommandListBeginGraphCaptureExt(regular, NULL));
+    assert_result(ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+                  zeCommandListBeginGraphCaptureExt(synchronous, NULL));
+    assert_success(zeCommandListBeginGraphCaptureExt(list, NULL));
+    assert_result(ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+                  zeCommandListBeginGraphCaptureExt(list, NULL));
+    assert_success(zeCommandListClose(regular));
+    assert_result(ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+                  zeCommandListImmediateAppendCommandListsExp(list, 1, &regular, NULL, 0, NULL));
+    assert_success(zeCommandListEndGraphCaptureExt(list, NULL, &graph));
+    assert_success(zeGraphInstantiateExt(graph, NULL, &executable));
+    assert_result(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
+                  zeCommandListAppendGraphExt(regular, executable, NULL, NULL, 0, NULL));
+    assert_success(zeCommandListAppendGraphExt(synchronous, executable, NULL, NULL, 0, NULL));
+    assert_success(zeExecutableGraphDestroyExt(executable));
+    assert_success(zeGraphDestroyExt(graph));
+    assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, zeGraphDestroyExt(graph));
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeCommandListDestroy(regular));
+    assert_success(zeCommandListDestroy(synchronous));
+}
+
+static void ZE_CALLBACK_CONV count(void *context)
+{
+    ++*(int *)context;
+}
+
+static void dump_and_callbacks__of_a_graph__tell_about_it(void **state)
+{
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
+    const struct harness *h = *state;
+    const ze_record_replay_graph_ext_dump_desc_t simple = {
+        .stype = ZE_STRUCTURE_TYPE_RECORD_REPLAY_GRAPH_EXT_DUMP_DESC,
+        .mode = ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_SIMPLE};
+    uint64_t *sum = harness_memory(h, 8);
+    ze_kernel_handle_t add = harness_add_kernel(h, sum, 0x1234);
+    ze_command_list_handle_t list = in_order(h);
+    ze_graph_handle_t graph = NULL;
+    char path[] = "/tmp/zeta-graph-XXXXXX";
+    char text[4096] = {0};
+    int calls = 0;
+    int fd = mkstemp(path);
+
+    assert_true(fd >= 0);
+    assert_success(zeCommandListBeginGraphCaptureExt(list, NULL));
+    assert_success(harness_launch(list, add, NULL, 0, NULL));
+    assert_success(zeCommandListAppendBarrier(list, NULL, 0, NULL));
+    assert_success(zeKernelDestroy(add));
+    assert_success(zeCommandListEndGraphCaptureExt(list, NULL, &graph));
+    assert_success(zeGraphDumpContentsExt(graph, path, NULL));
+    assert_true(read(fd, text, sizeof(text) - 1) > 0);
+    assert_non_null(strstr(text, "digraph"));
+    assert_non_null(strstr(text, "launch add"));
+    assert_non_null(strstr(text, "0x0000000000001234"));
+    assert_non_null(strstr(text, "c0 -> c1"));
+    assert_success(zeGraphDumpContentsExt(graph, path, &simple));
+    memset(text, 0, sizeof(text));
+    assert_true(pread(fd, text, sizeof(text) - 1, 0) > 0);
+    assert_null(strstr(text, "1234"));
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                  zeGraphDumpContentsExt(graph, "/nowhere/at/all", NULL));
+    for (int i = 0; i < 3; i++)
+        assert_success(zeGraphSetDestructionCallbackExt(graph, count, &calls, NULL));
+    assert_success(zeGraphDestroyExt(graph));
+    assert_int_equal(calls, 3);
+    (void)close(fd);
+    (void)unlink(path);
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeMemFree(h->context, sum));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(graph__recorded_once__runs_each_time_it_is_appended),
+        cmocka_unit_test(graph__executed_on_two_lists__takes_turns),
+        cmocka_unit_test(fork__another_list_waits_for_the_graph__records_until_it_is_joined),
+        cmocka_unit_test(begin__lists_that_cannot_record__are_refused),
+        cmocka_unit_test(dump_and_callbacks__of_a_graph__tell_about_it),
+    };
+
+    return cmocka_run_group_tests(tests, harness_setup, harness_teardown);
+}

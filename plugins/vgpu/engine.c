@@ -371,7 +371,7 @@ uint64_t zeta_vgpu_group_slm_bytes(const struct zeta_vgpu_kernel *kernel,
 uint64_t zeta_vgpu_topology_resident_groups(const struct zeta_vgpu_topology *topology,
                                             uint64_t group_items, uint64_t group_slm_bytes)
 {
-    uint64_t groups = zeta_vgpu_topology_group_limit(topology) / group_items;
+    uint64_t groups = group_items ? zeta_vgpu_topology_group_limit(topology) / group_items : 0;
 
     if (group_slm_bytes > 0 && topology->slm_bytes / group_slm_bytes < groups)
         groups = topology->slm_bytes / group_slm_bytes;

@@ -336,7 +336,7 @@ struct zeta_vgpu_launch {
 /**
  * Number of groups that a tile of this shape holds at the same time.
  *
- * @group_items      work-items of a group; 1 up to the group limit
+ * @group_items      work-items of a group; 0 gives 0
  * @group_slm_bytes  shared local memory of a group, as zeta_vgpu_group_slm_bytes() gives it
  */
 uint64_t zeta_vgpu_topology_resident_groups(const struct zeta_vgpu_topology *topology,

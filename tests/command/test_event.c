@@ -306,6 +306,73 @@ static void append_query__after_the_work__writes_the_same_times(void **state)
     assert_success(zeMemFree(h->context, results));
 }
 
+/* A profiler's pool: an event for each launch, numbered like the launches, all alive at once. */
+static void pool__of_a_thousand__has_an_event_for_each_launch(void **state)
+{
+    const struct harness *h = *state;
+    enum { MANY = 1024 };
+    ze_event_pool_handle_t pool = harness_pool(
+        h, ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP, MANY);
+    ze_command_list_handle_t list = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    uint64_t *sum = harness_memory(h, 8);
+    ze_kernel_handle_t add = harness_add_kernel(h, sum, 1);
+    static ze_event_handle_t events[MANY];
+    ze_kernel_timestamp_result_t times;
+
+    for (uint32_t round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < MANY; i++) {
+            if (round == 0)
+                events[i] = harness_event(pool, i);
+            assert_result(ZE_RESULT_NOT_READY, zeEventQueryStatus(events[i]));
+            assert_success(harness_launch(list, add, events[i], 0, NULL));
+        }
+        assert_success(zeCommandListHostSynchronize(list, UINT64_MAX));
+        for (uint32_t i = 0; i < MANY; i++) {
+            assert_success(zeEventQueryKernelTimestamp(events[i], &times));
+            assert_int_not_equal(times.global.kernelStart, times.global.kernelEnd);
+            assert_success(zeEventHostReset(events[i]));
+        }
+    }
+    assert_int_equal(*sum, 2 * MANY);
+    for (uint32_t i = 0; i < MANY; i++)
+        assert_success(zeEventDestroy(events[i]));
+    assert_success(zeEventPoolDestroy(pool));
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeKernelDestroy(add));
+    assert_success(zeMemFree(h->context, sum));
+}
+
+/* Programs leave stype and pNext as they were on their stack, also where an extension exists. */
+static void descriptors__garbage_in_stype_and_pnext__are_survived(void **state)
+{
+    skip_in(HARNESS_VALIDATION, "the layer follows pNext itself");
+    const struct harness *h = *state;
+    static void *const garbage[] = {(void *)0x1, (void *)(uintptr_t)0xbadbadbadbadb0,
+                                    (void *)(uintptr_t)0x7000, (void *)(uintptr_t)UINT64_MAX};
+
+    for (size_t i = 0; i < sizeof(garbage) / sizeof(garbage[0]); i++) {
+        const ze_event_pool_desc_t pool_desc = {
+            .stype = (ze_structure_type_t)0x51515151, .pNext = garbage[i], .count = 1};
+        const ze_event_desc_t event_desc = {.stype = (ze_structure_type_t)-1, .pNext = garbage[i]};
+        const ze_command_list_desc_t list_desc = {.stype = (ze_structure_type_t)7,
+                                                  .pNext = garbage[i]};
+        const ze_event_counter_based_desc_t counted_desc = {.pNext = garbage[i]};
+        ze_event_pool_handle_t pool = NULL;
+        ze_event_handle_t event = NULL;
+        ze_event_handle_t counted = NULL;
+        ze_command_list_handle_t list = NULL;
+
+        assert_success(zeEventPoolCreate(h->context, &pool_desc, 0, NULL, &pool));
+        assert_success(zeEventCreate(pool, &event_desc, &event));
+        assert_success(zeCommandListCreate(h->context, h->device, &list_desc, &list));
+        assert_success(zeEventCounterBasedCreate(h->context, h->device, &counted_desc, &counted));
+        assert_success(zeCommandListDestroy(list));
+        assert_success(zeEventDestroy(counted));
+        assert_success(zeEventDestroy(event));
+        assert_success(zeEventPoolDestroy(pool));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +386,8 @@ int main(void)
         cmocka_unit_test(times__pool_without_them__is_an_error),
         cmocka_unit_test(mapped_times__of_a_command__are_host_times),
         cmocka_unit_test(append_query__after_the_work__writes_the_same_times),
+        cmocka_unit_test(pool__of_a_thousand__has_an_event_for_each_launch),
+        cmocka_unit_test(descriptors__garbage_in_stype_and_pnext__are_survived),
     };
 
     return cmocka_run_group_tests(tests, harness_setup, harness_teardown);

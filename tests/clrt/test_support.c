@@ -144,8 +144,17 @@ static double roundeven_reference(double x)
     X(ceil)                                                                                        \
     X(floor)                                                                                       \
     X(round)                                                                                       \
-    X(trunc) X(cos) X(exp) X(exp2) X(log) X(log2) X(log10) X(sin) X(rint) X(nearbyint)             \
-        X(roundeven)
+    X(trunc)                                                                                       \
+    X(cos)                                                                                         \
+    X(exp)                                                                                         \
+    X(exp2)                                                                                        \
+    X(log)                                                                                         \
+    X(log2)                                                                                        \
+    X(log10)                                                                                       \
+    X(sin)                                                                                         \
+    X(rint)                                                                                        \
+    X(nearbyint)                                                                                   \
+    X(roundeven)
 
 /* The unit computes both on the host, singles as doubles that are rounded. */
 static void check_row(const double *out, unsigned i, double expected, double single)

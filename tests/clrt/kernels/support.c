@@ -70,8 +70,19 @@ VGPU_KERNEL(test_halves, ARG_GLOBAL, ARG_GLOBAL, ARG_VALUE(unsigned));
 
 #define EACH_REAL(X)                                                                               \
     X(ceil)                                                                                        \
-    X(floor) X(round) X(trunc) X(cos) X(exp) X(exp2) X(log) X(log2) X(log10) X(sin) X(rint)        \
-        X(nearbyint) X(roundeven)
+    X(floor)                                                                                       \
+    X(round)                                                                                       \
+    X(trunc)                                                                                       \
+    X(cos)                                                                                         \
+    X(exp)                                                                                         \
+    X(exp2)                                                                                        \
+    X(log)                                                                                         \
+    X(log2)                                                                                        \
+    X(log10)                                                                                       \
+    X(sin)                                                                                         \
+    X(rint)                                                                                        \
+    X(nearbyint)                                                                                   \
+    X(roundeven)
 #define DECLARE(name)                                                                              \
     double name(double x);                                                                         \
     float name##f(float x);

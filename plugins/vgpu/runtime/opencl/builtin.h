@@ -41,7 +41,7 @@ float __vgpu_double_to_float_rtn(double x);
 
 /* A row in shared local memory for group.cl; elements of up to 8 bytes. */
 #define VGPU_GROUP_ROW 512
-private ulong *__vgpu_group_row(void);
+__private ulong *__vgpu_group_row(void);
 
 /* workitem.cl */
 size_t __vgpu_group_items(void);
@@ -63,7 +63,7 @@ float __vgpu_half_value(ushort bits);
 /* The type, and its vectors: m(type, ...) */
 #define EACH_VECTOR(m, T, ...)                                                                     \
     m(T##2, ##__VA_ARGS__) m(T##3, ##__VA_ARGS__) m(T##4, ##__VA_ARGS__) m(T##8, ##__VA_ARGS__)    \
-    m(T##16, ##__VA_ARGS__)
+        m(T##16, ##__VA_ARGS__)
 #define EACH_WIDTH(m, T, ...) m(T, ##__VA_ARGS__) EACH_VECTOR(m, T, ##__VA_ARGS__)
 
 /*
@@ -71,29 +71,42 @@ float __vgpu_half_value(ushort bits);
  * definition hides what the compiler knows about the name.
  */
 #define VECTOR1_HALVES(name, R, A)                                                                 \
-    R OVERLOAD name(A a) { return (R)(name(a.lo), name(a.hi)); }
+    R OVERLOAD name(A a)                                                                           \
+    {                                                                                              \
+        return (R)(name(a.lo), name(a.hi));                                                        \
+    }
 #define VECTOR1(name, R, A)                                                                        \
     R OVERLOAD name(A a);                                                                          \
     VECTOR1_HALVES(name, R##2, A##2)                                                               \
-    R##3 OVERLOAD name(A##3 a) { return (R##3)(name(a.s0), name(a.s1), name(a.s2)); }              \
+    R##3 OVERLOAD name(A##3 a)                                                                     \
+    {                                                                                              \
+        return (R##3)(name(a.s0), name(a.s1), name(a.s2));                                         \
+    }                                                                                              \
     VECTOR1_HALVES(name, R##4, A##4)                                                               \
     VECTOR1_HALVES(name, R##8, A##8)                                                               \
     VECTOR1_HALVES(name, R##16, A##16)
 
 #define VECTOR2_HALVES(name, R, A, B)                                                              \
-    R OVERLOAD name(A a, B b) { return (R)(name(a.lo, b.lo), name(a.hi, b.hi)); }
+    R OVERLOAD name(A a, B b)                                                                      \
+    {                                                                                              \
+        return (R)(name(a.lo, b.lo), name(a.hi, b.hi));                                            \
+    }
 #define VECTOR2(name, R, A, B)                                                                     \
     R OVERLOAD name(A a, B b);                                                                     \
     VECTOR2_HALVES(name, R##2, A##2, B##2)                                                         \
     R##3 OVERLOAD name(A##3 a, B##3 b)                                                             \
-    { return (R##3)(name(a.s0, b.s0), name(a.s1, b.s1), name(a.s2, b.s2)); }                       \
+    {                                                                                              \
+        return (R##3)(name(a.s0, b.s0), name(a.s1, b.s1), name(a.s2, b.s2));                       \
+    }                                                                                              \
     VECTOR2_HALVES(name, R##4, A##4, B##4)                                                         \
     VECTOR2_HALVES(name, R##8, A##8, B##8)                                                         \
     VECTOR2_HALVES(name, R##16, A##16, B##16)
 
 #define VECTOR3_HALVES(name, R, A, B, C)                                                           \
     R OVERLOAD name(A a, B b, C c)                                                                 \
-    { return (R)(name(a.lo, b.lo, c.lo), name(a.hi, b.hi, c.hi)); }
+    {                                                                                              \
+        return (R)(name(a.lo, b.lo, c.lo), name(a.hi, b.hi, c.hi));                                \
+    }
 #define VECTOR3(name, R, A, B, C)                                                                  \
     R OVERLOAD name(A a, B b, C c);                                                                \
     VECTOR3_HALVES(name, R##2, A##2, B##2, C##2)                                                   \
@@ -107,6 +120,12 @@ float __vgpu_half_value(ushort bits);
 
 /* Forms whose last, or first, operand is one scalar for all components. */
 #define SPREAD_LAST(name, A, B, scalar)                                                            \
-    A OVERLOAD name(A a, scalar b) { return name(a, (B)(b)); }
+    A OVERLOAD name(A a, scalar b)                                                                 \
+    {                                                                                              \
+        return name(a, (B)(b));                                                                    \
+    }
 #define SPREAD_FIRST(name, A, B, scalar)                                                           \
-    B OVERLOAD name(scalar a, B b) { return name((A)(a), b); }
+    B OVERLOAD name(scalar a, B b)                                                                 \
+    {                                                                                              \
+        return name((A)(a), b);                                                                    \
+    }

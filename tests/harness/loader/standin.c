@@ -189,34 +189,47 @@ static ze_result_t forward_init(ze_init_flags_t flags)
 /* zeInit: once in the life of the process; later calls get the first answer. */
 ze_result_t standin_init(ze_init_flags_t flags)
 {
-    static bool done;
+    static atomic_bool done;
     static ze_result_t answer;
 
+    /* No lock once it is done: a forked child may find it taken for ever. */
+    if (atomic_load(&done))
+        return answer;
     (void)pthread_mutex_lock(&lock);
-    if (!done) {
+    if (!atomic_load(&done)) {
         answer = open_drivers();
         if (answer == ZE_RESULT_SUCCESS)
             answer = forward_init(flags);
-        done = true;
+        atomic_store(&done, true);
     }
     (void)pthread_mutex_unlock(&lock);
     return answer;
 }
 
-/* zeInitDrivers: the tables once, the call itself each time. */
+/* The tables for zeInitDrivers, once; zeInit may have asked for them too. */
+static ze_result_t open_for_init_drivers(void)
+{
+    static atomic_bool done;
+    static ze_result_t answer;
+
+    if (atomic_load(&done))
+        return answer;
+    (void)pthread_mutex_lock(&lock);
+    if (!atomic_load(&done)) {
+        answer = open_drivers();
+        atomic_store(&done, true);
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return answer;
+}
+
+/* zeInitDrivers: the call itself goes on each time. */
 ze_result_t standin_init_drivers(uint32_t *count, ze_driver_handle_t *handles,
                                  ze_init_driver_type_desc_t *desc)
 {
-    static bool done;
-    static ze_result_t answer;
+    ze_result_t answer = open_for_init_drivers();
     const struct standin_tables *tables;
 
-    (void)pthread_mutex_lock(&lock);
-    if (!done) {
-        answer = open_drivers();
-        done = true;
-    }
-    (void)pthread_mutex_unlock(&lock);
     if (answer != ZE_RESULT_SUCCESS)
         return answer;
     tables = standin_application_tables();

@@ -132,11 +132,13 @@ static int by_rank(const void *a, const void *b)
 void standin_sort(bool with_init_drivers)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static bool done;
+    static atomic_bool done;
     const char *instrumented = getenv("ZET_ENABLE_PROGRAM_INSTRUMENTATION");
 
+    if (atomic_load(&done))
+        return;
     (void)pthread_mutex_lock(&lock);
-    if (!done) {
+    if (!atomic_load(&done)) {
         for (uint32_t i = 0; i < standin_driver_count; i++) {
             if (standin_order[i]->library && standin_order[i]->failure == ZE_RESULT_SUCCESS)
                 examine(standin_order[i], with_init_drivers);
@@ -145,7 +147,7 @@ void standin_sort(bool with_init_drivers)
             qsort(standin_order, standin_driver_count, sizeof(struct standin_driver *), by_rank);
             STANDIN_COUNT(sorts);
         }
-        done = true;
+        atomic_store(&done, true);
     }
     (void)pthread_mutex_unlock(&lock);
 }

@@ -99,7 +99,7 @@ static void fork__any_mode__child_begins_anew(void **state)
 static void exit__threads_in_calls__ends_quietly(void **state)
 {
     (void)state;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 3; i++) {
         RUN_CLIENT("teardown", DRIVERS, libzeta);
         RUN_CLIENT("teardown", DRIVERS, libzeta, INTERCEPT);
     }

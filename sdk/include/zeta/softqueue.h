@@ -2,9 +2,10 @@
  * A command queue in software, for backends whose device has none of its own.
  *
  * Executes arrays of struct zeta_plugin_command in order, one thread per queue, started with the
- * first submission that needs it. A queue that waits for an event blocks nothing but itself, so queues may wait
- * for each other in any order of submission. The backend does the work of single commands in its
- * callbacks; waiting, signalling, time stamps, barriers and calls of the host are done here.
+ * first submission that needs it. A queue that waits for an event blocks nothing but itself, so
+ * queues may wait for each other in any order of submission. The backend does the work of single
+ * commands in its callbacks; waiting, signalling, time stamps, barriers and calls of the host are
+ * done here.
  *
  * Static helper: linked into the plugin, no part of the plugin interface.
  */

@@ -131,6 +131,18 @@ static bool put_constants(struct writer *writer, const struct image *image,
     return fine;
 }
 
+/* The compiler separates options by blanks; the specification speaks of commas as well. */
+static void put_options(struct writer *writer, const struct zeta_plugin_string *options)
+{
+    size_t begin = writer->out.size;
+
+    put(writer, options->data, (size_t)options->size);
+    for (size_t i = begin; !writer->failed && i + 1 < writer->out.size; i++) {
+        if (writer->out.data[i] == ',' && writer->out.data[i + 1] == '-')
+            writer->out.data[i] = ' ';
+    }
+}
+
 static bool put_image(struct writer *writer, const struct image *image,
                       struct zeta_vgpu_message *message)
 {
@@ -147,7 +159,7 @@ static bool put_image(struct writer *writer, const struct image *image,
     if (!zeta_vgpu_spirv_check(image->bytes, (size_t)image->size, message))
         return false;
     put(writer, &head, sizeof(head));
-    put(writer, image->options.data, image->options.size);
+    put_options(writer, &image->options);
     if (!put_constants(writer, image, message))
         return false;
     put(writer, image->bytes, (size_t)image->size);

@@ -292,6 +292,14 @@ static void flags__unknown__are_ignored_with_a_warning(void **state)
 
     assert_success(rig_try(rig, &desc, &module, &log));
     assert_non_null(strstr(log, "-vendor-option"));
+    assert_null(strstr(log, "-ze-opt-level"));
+    free(log);
+    assert_success(zeModuleDestroy(module));
+    /* With commas between them they are the same flags. */
+    desc.pBuildFlags = "-g,-vendor-option,-ze-opt-level=1";
+    assert_success(rig_try(rig, &desc, &module, &log));
+    assert_non_null(strstr(log, "-vendor-option"));
+    assert_null(strstr(log, "-ze-opt-level"));
     free(log);
     assert_success(zeModuleDestroy(module));
     rig_file_free(&file);

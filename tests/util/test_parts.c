@@ -1,5 +1,5 @@
 /*
- * The small parts: lists, growing text, threads, trust.
+ * The small parts: arenas, lists, growing text, threads, trust.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "core/util/arena.h"
 #include "core/util/clock.h"
 #include "core/util/list.h"
 #include "core/util/thread.h"
@@ -160,9 +161,77 @@ static void trust__other_owner__only_where_root_named_the_path(void **state)
     assert_true(trusted(0755, 0644, 12345, ZETA_TRUST_USER, false, reason, sizeof(reason)));
 }
 
+/* Parts of many sizes, some larger than what an arena takes at a time. */
+enum { PARTS = 300 };
+
+static void fill_arena(struct zeta_arena *arena, unsigned char **parts)
+{
+    for (size_t i = 0; i < PARTS; i++) {
+        size_t bytes = i % 50 == 49 ? 40000 : i;
+
+        parts[i] = zeta_arena_alloc(arena, bytes);
+        assert_non_null(parts[i]);
+        for (size_t b = 0; b < bytes; b++)
+            assert_int_equal(parts[i][b], 0);
+        memset(parts[i], (int)(i % 251) + 1, bytes);
+    }
+}
+
+static void arena__cloned__has_copies_that_can_be_found(void **state)
+{
+    struct zeta_arena arena = {0};
+    struct zeta_arena copy = {0};
+    unsigned char *parts[PARTS];
+    int elsewhere = 0;
+
+    (void)state;
+    fill_arena(&arena, parts);
+    assert_true(zeta_arena_clone(&arena, &copy));
+    for (size_t i = 1; i < PARTS; i++) {
+        unsigned char *moved = zeta_arena_moved(&arena, &copy, parts[i]);
+
+        assert_ptr_not_equal(moved, parts[i]);
+        assert_int_equal(*moved, i % 251 + 1);
+    }
+    assert_ptr_equal(zeta_arena_moved(&arena, &copy, &elsewhere), &elsewhere);
+    assert_null(zeta_arena_moved(&arena, &copy, NULL));
+    zeta_arena_finish(&arena);
+    assert_non_null(zeta_arena_alloc(&copy, 100));
+    zeta_arena_finish(&copy);
+}
+
+static void arena__rewound_or_absorbed__gives_zeroed_memory_again(void **state)
+{
+    struct zeta_arena arena = {0};
+    struct zeta_arena other = {0};
+    unsigned char *parts[PARTS];
+    unsigned char *kept[PARTS];
+
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        fill_arena(&arena, parts);
+        zeta_arena_rewind(&arena);
+    }
+    fill_arena(&arena, kept);
+    fill_arena(&other, parts);
+    zeta_arena_absorb(&arena, &other);
+    assert_null(other.chunks);
+    for (size_t i = 1; i < PARTS; i++) {
+        assert_int_equal(*parts[i], i % 251 + 1);
+        assert_int_equal(*kept[i], i % 251 + 1);
+    }
+    zeta_arena_absorb(&other, &arena);
+    fill_arena(&other, kept);
+    assert_int_equal(*parts[1], 2);
+    zeta_arena_finish(&other);
+    zeta_arena_rewind(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arena__cloned__has_copies_that_can_be_found),
+        cmocka_unit_test(arena__rewound_or_absorbed__gives_zeroed_memory_again),
         cmocka_unit_test(list__many_items__keeps_their_order),
         cmocka_unit_test(text__added_pieces__are_joined),
         cmocka_unit_test(text__impossible_length__is_remembered_as_failure),

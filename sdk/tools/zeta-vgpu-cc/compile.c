@@ -42,17 +42,12 @@ static enum vgpu_compile_status add_inputs(const struct zeta_cc_job *job,
     return status;
 }
 
-static bool complete_program(const struct zeta_cc_job *job, struct zeta_cc_program *program)
+static bool complete_program(struct zeta_cc_program *program, const char *runtime)
 {
-    struct zeta_cc_buffer runtime = {0};
-    bool is_fine = zeta_cc_program_check_kernels(program) && zeta_cc_program_lower_print(program);
-
-    zeta_cc_buffer_print(&runtime, "%s/runtime.bc", job->paths.data);
-    is_fine = is_fine && zeta_cc_program_add_runtime(program, runtime.bytes) &&
-              zeta_cc_program_check_symbols(program, runtime.bytes) &&
-              zeta_cc_program_retarget(program) && zeta_cc_program_add_entries(program);
-    zeta_cc_buffer_finish(&runtime);
-    return is_fine;
+    return zeta_cc_program_check_kernels(program) && zeta_cc_program_lower_print(program) &&
+           zeta_cc_program_add_runtime(program) &&
+           zeta_cc_program_check_symbols(program, runtime) && zeta_cc_program_retarget(program) &&
+           zeta_cc_program_add_entries(program);
 }
 
 static void say_imports(const struct zeta_cc_program *program)
@@ -101,16 +96,20 @@ enum vgpu_compile_status zeta_cc_compile(const struct zeta_cc_job *job,
 {
     struct zeta_cc_program program = {0};
     struct zeta_cc_front_end front_end = {0};
+    struct zeta_cc_buffer runtime = {0};
     unsigned level = zeta_cc_options_level(&job->options);
     enum vgpu_compile_status status =
         zeta_cc_front_end_start(&front_end, &job->inputs[0], &job->paths, level, log);
 
     if (status != VGPU_COMPILE_OK)
         return status;
-    if (!zeta_cc_program_create(&program, &job->options, log))
-        return VGPU_COMPILE_BUILD_FAILED;
-    status = add_inputs(job, &program, &front_end, log);
-    if (status == VGPU_COMPILE_OK && !complete_program(job, &program))
+    zeta_cc_buffer_print(&runtime, "%s/runtime.bc", job->paths.data);
+    if (!zeta_cc_program_create(&program, &job->options, log) ||
+        !zeta_cc_program_open_runtime(&program, runtime.bytes))
+        status = VGPU_COMPILE_BUILD_FAILED;
+    if (status == VGPU_COMPILE_OK)
+        status = add_inputs(job, &program, &front_end, log);
+    if (status == VGPU_COMPILE_OK && !complete_program(&program, runtime.bytes))
         status = VGPU_COMPILE_BUILD_FAILED;
     if (status == VGPU_COMPILE_OK && !zeta_cc_program_optimise(&program))
         status = VGPU_COMPILE_BUILD_FAILED;
@@ -118,6 +117,9 @@ enum vgpu_compile_status zeta_cc_compile(const struct zeta_cc_job *job,
         say_imports(&program);
         status = write_result(job, &program, out_result);
     }
+    if (front_end.is_running)
+        zeta_cc_front_end_abandon(&front_end);
     zeta_cc_program_finish(&program);
+    zeta_cc_buffer_finish(&runtime);
     return status;
 }

@@ -234,3 +234,12 @@ enum vgpu_compile_status zeta_cc_front_end_finish(struct zeta_cc_front_end *fron
     zeta_cc_buffer_finish(&messages);
     return status;
 }
+
+void zeta_cc_front_end_abandon(struct zeta_cc_front_end *front_end)
+{
+    struct zeta_cc_buffer unwanted = {0};
+
+    (void)zeta_cc_child_end(&front_end->child, &unwanted, &unwanted);
+    front_end->is_running = false;
+    zeta_cc_buffer_finish(&unwanted);
+}

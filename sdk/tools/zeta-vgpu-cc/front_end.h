@@ -54,6 +54,9 @@ enum vgpu_compile_status zeta_cc_front_end_finish(struct zeta_cc_front_end *fron
                                                   struct zeta_cc_buffer *out_bitcode,
                                                   struct zeta_cc_buffer *log);
 
+/** Waits for it when nobody wants its bitcode any more. */
+void zeta_cc_front_end_abandon(struct zeta_cc_front_end *front_end);
+
 /**
  * Appends what a child said to the log, with @name in place of the file that it read, and the
  * status that its end stands for.

@@ -105,6 +105,8 @@ bool zeta_cc_program_create(struct zeta_cc_program *program, const struct zeta_c
 
 void zeta_cc_program_finish(struct zeta_cc_program *program)
 {
+    if (program->runtime)
+        LLVMDisposeModule(program->runtime);
     if (program->module)
         LLVMDisposeModule(program->module);
     if (program->context)
@@ -215,20 +217,24 @@ static void hide_new(const struct definitions *old, LLVMValueRef first, next_fn 
     }
 }
 
-bool zeta_cc_program_add_runtime(struct zeta_cc_program *program, const char *path)
+bool zeta_cc_program_open_runtime(struct zeta_cc_program *program, const char *path)
 {
-    LLVMModuleRef runtime = zeta_cc_program_open_lazily(program, path);
+    program->runtime = zeta_cc_program_open_lazily(program, path);
+    return program->runtime != NULL;
+}
+
+bool zeta_cc_program_add_runtime(struct zeta_cc_program *program)
+{
     LLVMModuleRef module = program->module;
     struct definitions functions;
     struct definitions variables;
     bool is_fine;
 
-    if (!runtime)
-        return false;
     collect(&functions, LLVMGetFirstFunction(module), LLVMGetNextFunction);
     collect(&variables, LLVMGetFirstGlobal(module), LLVMGetNextGlobal);
     /* Functions of the library are linkonce, so only those that are used come along. */
-    is_fine = !LLVMLinkModules2(module, runtime) && !program->has_errors;
+    is_fine = !LLVMLinkModules2(module, program->runtime) && !program->has_errors;
+    program->runtime = NULL;
     hide_new(&functions, LLVMGetFirstFunction(module), LLVMGetNextFunction);
     hide_new(&variables, LLVMGetFirstGlobal(module), LLVMGetNextGlobal);
     free(functions.list);

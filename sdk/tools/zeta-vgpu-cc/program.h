@@ -29,6 +29,7 @@ enum {
 struct zeta_cc_program {
     LLVMContextRef context;
     LLVMModuleRef module;
+    LLVMModuleRef runtime; /**< opened early, read when needed; null once it was added */
     LLVMTargetMachineRef machine;
     LLVMTargetDataRef layout;
     unsigned level;
@@ -51,8 +52,14 @@ bool zeta_cc_program_create(struct zeta_cc_program *program, const struct zeta_c
 bool zeta_cc_program_add(struct zeta_cc_program *program, const char *name, const void *bytes,
                          size_t size);
 
+/**
+ * Opens the runtime library, which takes about as long as a front end needs for a small module:
+ * best done while one runs.
+ */
+bool zeta_cc_program_open_runtime(struct zeta_cc_program *program, const char *path);
+
 /** Adds what the program needs of the runtime library. */
-bool zeta_cc_program_add_runtime(struct zeta_cc_program *program, const char *path);
+bool zeta_cc_program_add_runtime(struct zeta_cc_program *program);
 
 /** Makes all of it code for RV64: conventions, features, sections, visibility. */
 bool zeta_cc_program_retarget(struct zeta_cc_program *program);

@@ -231,7 +231,7 @@ static void put_real_edge(enum clrt_type type, void *array, size_t i, unsigned e
 static void put_integer_edge(enum clrt_type type, void *array, size_t i, unsigned edge)
 {
     clrt_wide low = clrt_lowest(type), high = clrt_highest(type);
-    clrt_wide bits = (clrt_wide)(8 * clrt_size(type));
+    clrt_wide bits = 8 * (clrt_wide)clrt_size(type);
     const clrt_wide edges[INTEGER_EDGES] = {0,       1,           2,        3,
                                             -1,      -2,          low,      low + 1,
                                             high,    high - 1,    high / 2, high / 2 + 1,

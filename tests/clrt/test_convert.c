@@ -171,7 +171,7 @@ static void conversion__every_small_number__rounds(void **state)
 
         for (unsigned part = 0; part < parts; part++) {
             for (unsigned i = 0; i < COUNT; i++)
-                clrt_put_integer(small[s], setup->rig.memory, i, (clrt_wide)(part * COUNT + i));
+                clrt_put_integer(small[s], setup->rig.memory, i, (clrt_wide)part * COUNT + i);
             check_conversion(setup, small[s], &modes[1 + part % 4], 0);
             if (!clrt_is_real(setup->to))
                 check_conversion(setup, small[s], &modes[part % 5], 1);

@@ -112,7 +112,8 @@ static clrt_wide rotate_reference(enum clrt_type type, clrt_wide x, clrt_wide y,
 static clrt_wide mad_sat_reference(enum clrt_type type, clrt_wide x, clrt_wide y, clrt_wide z)
 {
     clrt_wide high = high_product(type, x, y);
-    clrt_wide low = plain(type, (clrt_wide)((uint64_t)x * (uint64_t)y));
+    uint64_t product = (uint64_t)x * (uint64_t)y;
+    clrt_wide low = plain(type, product);
 
     if (bits_of(type) < 64)
         return saturate(type, x * y + z);

@@ -303,7 +303,7 @@ static void chains__of_device_properties__are_filled_or_left_alone(void **state)
     assert_int_equal(read_only.readonlyCapability, ZE_DEVICE_READONLY_MEMORY_CAPABILITY_NONE);
     assert_int_equal(rays.rtasFormat, ZE_RTAS_FORMAT_EXP_INVALID);
     assert_int_equal(rays.rtasBufferAlignment, 0);
-    assert_int_equal(graph.graphFlags, 0);
+    assert_int_equal(graph.graphFlags, ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_IMMUTABLE_GRAPH);
     assert_int_equal(luid.nodeMask, 77);
 }
 

@@ -5,5 +5,6 @@ s/^target triple = .*/target triple = "riscv64-unknown-unknown-elf"/
 s/spir_func //g
 s/ (signext|zeroext)//g
 s/ ?"(target-cpu|target-features|tune-cpu)"="[^"]*"//g
+s/ ?"no-builtins"//g
 s/, !srcloc ![0-9]+//g
 /^!(opencl|llvm)\./d

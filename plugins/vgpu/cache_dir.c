@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <sha2.h>
 #include <zeta/descriptor.h>
-#include <zeta/sha256.h>
 
 #define NAME_BYTES (2 * ZETA_VGPU_KEY_BYTES + 1)
 #define TEMPORARY_PREFIX ".new-"
@@ -123,11 +123,11 @@ static bool write_all(int file, const void *bytes, size_t size)
 
 static void digest_of(const void *bytes, size_t size, uint8_t out_digest[32])
 {
-    struct zeta_sha256 digest;
+    SHA2_CTX digest;
 
-    zeta_sha256_begin(&digest);
-    zeta_sha256_add(&digest, bytes, size);
-    zeta_sha256_end(&digest, out_digest);
+    SHA256Init(&digest);
+    SHA256Update(&digest, bytes, size);
+    SHA256Final(out_digest, &digest);
 }
 
 /* The content of a file that was checked, or NULL. */

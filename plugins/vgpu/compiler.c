@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <zeta/sha256.h>
+#include <sha2.h>
 
 #include "compiler_priv.h"
 #include "plugin.h"
@@ -163,7 +163,7 @@ bool zeta_vgpu_compiler_present(const struct zeta_vgpu_compiler *compiler)
 /* ---------------------------------------------------------------- key */
 
 /* Which file this is, and that nobody has written to it since. */
-static void add_file(struct zeta_sha256 *digest, const char *path)
+static void add_file(SHA2_CTX *digest, const char *path)
 {
     struct stat status;
     uint64_t facts[7] = {0};
@@ -177,12 +177,12 @@ static void add_file(struct zeta_sha256 *digest, const char *path)
         facts[5] = (uint64_t)status.st_ctim.tv_sec;
         facts[6] = (uint64_t)status.st_ctim.tv_nsec;
     }
-    zeta_sha256_add(digest, path, strlen(path) + 1);
-    zeta_sha256_add(digest, facts, sizeof(facts));
+    SHA256Update(digest, (const uint8_t *)path, strlen(path) + 1);
+    SHA256Update(digest, (const uint8_t *)facts, sizeof(facts));
 }
 
 /* The device library: all files of its folder. */
-static void add_library(struct zeta_sha256 *digest)
+static void add_library(SHA2_CTX *digest)
 {
     char folder[1024], path[1400];
     struct dirent **files = NULL;
@@ -201,13 +201,13 @@ static void add_library(struct zeta_sha256 *digest)
 static void key_of(const struct zeta_vgpu_compiler *compiler, const struct zeta_vgpu_bytes *request,
                    uint8_t out_key[ZETA_VGPU_KEY_BYTES])
 {
-    struct zeta_sha256 digest;
+    SHA2_CTX digest;
 
-    zeta_sha256_begin(&digest);
+    SHA256Init(&digest);
     add_file(&digest, compiler->config.path);
     add_library(&digest);
-    zeta_sha256_add(&digest, request->data, request->size);
-    zeta_sha256_end(&digest, out_key);
+    SHA256Update(&digest, request->data, request->size);
+    SHA256Final(out_key, &digest);
 }
 
 /* ---------------------------------------------------------------- compilation */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zeta/sha256.h>
+#include <sha2.h>
 
 #include "compiler_priv.h"
 #include "engine.h"
@@ -199,7 +199,7 @@ enum zeta_vgpu_answer_state zeta_vgpu_compiler_answer(const uint8_t *bytes, size
                                                       const char **out_why)
 {
     struct vgpu_compile_answer answer;
-    struct zeta_sha256 digest;
+    SHA2_CTX digest;
     uint8_t sum[32];
 
     *out_why = "its answer is not one of this version of the virtual GPU";
@@ -221,9 +221,9 @@ enum zeta_vgpu_answer_state zeta_vgpu_compiler_answer(const uint8_t *bytes, size
     if (size - sizeof(answer) > answer.log_bytes + answer.image_bytes)
         return ZETA_VGPU_ANSWER_WRONG;
     *out_why = "the digest of its answer is wrong";
-    zeta_sha256_begin(&digest);
-    zeta_sha256_add(&digest, bytes + sizeof(answer), size - sizeof(answer));
-    zeta_sha256_end(&digest, sum);
+    SHA256Init(&digest);
+    SHA256Update(&digest, bytes + sizeof(answer), size - sizeof(answer));
+    SHA256Final(sum, &digest);
     return memcmp(sum, answer.digest, sizeof(sum)) == 0 ? ZETA_VGPU_ANSWER_WHOLE
                                                         : ZETA_VGPU_ANSWER_WRONG;
 }

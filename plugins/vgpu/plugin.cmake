@@ -26,7 +26,7 @@ zeta_add_plugin(vgpu
         spirv.c
         tile.c
         virtual.c
-    LIBS vgpu_engine zeta_sdk PkgConfig::YAML)
+    LIBS vgpu_engine zeta_sdk PkgConfig::YAML PkgConfig::MD)
 
 # Manifest and data. Data lie beside the manifest, in the folder that has the plugin's id.
 set(manifests plugins.d)

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <zeta/sha256.h>
+#include <sha2.h>
 
 #include "plugins/vgpu/runtime/vgpu_compile.h"
 
@@ -66,12 +66,12 @@ static struct vgpu_compile_answer head_of(uint32_t status, const void *image, si
                                        .status = status,
                                        .log_bytes = strlen(log_text),
                                        .image_bytes = image_bytes};
-    struct zeta_sha256 digest;
+    SHA2_CTX digest;
 
-    zeta_sha256_begin(&digest);
-    zeta_sha256_add(&digest, log_text, (size_t)head.log_bytes);
-    zeta_sha256_add(&digest, image, image_bytes);
-    zeta_sha256_end(&digest, head.digest);
+    SHA256Init(&digest);
+    SHA256Update(&digest, (const uint8_t *)log_text, (size_t)head.log_bytes);
+    SHA256Update(&digest, image, image_bytes);
+    SHA256Final(head.digest, &digest);
     return head;
 }
 

@@ -10,7 +10,7 @@
 
 #include "compile.h"
 #include "request.h"
-#include "zeta/sha256.h"
+#include <sha2.h>
 
 /* Where the answer goes, and what LLVM's last words are added to. LLVM's handler has no argument.
  */
@@ -41,12 +41,12 @@ static int answer(enum vgpu_compile_status status, const struct zeta_cc_buffer *
                                          .status = status,
                                          .log_bytes = answer_log.size,
                                          .image_bytes = image->size};
-    struct zeta_sha256 digest;
+    SHA2_CTX digest;
 
-    zeta_sha256_begin(&digest);
-    zeta_sha256_add(&digest, answer_log.bytes, answer_log.size);
-    zeta_sha256_add(&digest, image->bytes, image->size);
-    zeta_sha256_end(&digest, header.digest);
+    SHA256Init(&digest);
+    SHA256Update(&digest, (const uint8_t *)answer_log.bytes, answer_log.size);
+    SHA256Update(&digest, (const uint8_t *)image->bytes, image->size);
+    SHA256Final(header.digest, &digest);
     return write_all(&header, sizeof(header)) && write_all(answer_log.bytes, answer_log.size) &&
                    write_all(image->bytes, image->size)
                ? EXIT_SUCCESS

@@ -2,9 +2,9 @@
  * The table sets that the first four words of every object point to (driver-dispatch handles).
  *
  * A loader that uses them reads version and isValidFlag and then one of the table pointers. All
- * sets are complete and static, version 1.17. The sysman and runtime sets have no tables: their
- * layout is not part of the model, so the pointers there are null, and a loader answers
- * UNINITIALIZED for these functions without calling us.
+ * sets are complete and static, version 1.17. The sysman and runtime sets have no tables: the
+ * order of their tables is not known, so the pointers there are null, and a loader that dispatches
+ * through handles answers UNINITIALIZED for these functions without calling us.
  */
 #ifndef ZETA_CORE_API_DISPATCH_H
 #define ZETA_CORE_API_DISPATCH_H

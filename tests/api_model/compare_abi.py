@@ -14,10 +14,13 @@ import re
 import subprocess
 import sys
 
-HEADERS = ("ze_api.h", "zet_api.h", "ze_ddi.h", "zet_ddi.h")
+HEADERS = ("ze_api.h", "zet_api.h", "zes_api.h", "ze_ddi.h", "zet_ddi.h", "zes_ddi.h")
 
 # Table sets grow in the middle, and the newest version moves: not part of the ABI between versions.
-VARIABLE = re.compile(r"^(ze|zet)_dditable_t$|_CURRENT$|_CURRENT_M$")
+VARIABLE = re.compile(r"^(ze|zet|zes)_dditable_t$|_CURRENT$|_CURRENT_M$")
+
+# We have a part of sysman; what it leaves out is no difference.
+PARTIAL = re.compile(r"^zes_|^ZES_")
 
 # Enumerators that a later version gave another name; the value has to be the same.
 RENAMED = {
@@ -27,7 +30,7 @@ RENAMED = {
 
 
 def read_headers(folder):
-    """All four headers in one string, without comments and preprocessor lines."""
+    """All headers in one string, without comments and preprocessor lines."""
     text = ""
     for name in HEADERS:
         with open(os.path.join(folder, "level_zero", name), encoding="utf-8") as stream:
@@ -68,7 +71,7 @@ def normal_type(declaration):
 def pointer_types(text):
     """Function-pointer type of a function -> list of its parameter types."""
     found = {}
-    pattern = r"typedef\s+\w+\s*\(\s*ZE_APICALL\s*\*\s*(zet?_pfn\w+_t)\s*\)\s*\((.*?)\)\s*;"
+    pattern = r"typedef\s+\w+\s*\(\s*ZE_APICALL\s*\*\s*(ze[st]?_pfn\w+_t)\s*\)\s*\((.*?)\)\s*;"
     for name, params in re.findall(pattern, text, re.S):
         if not name.endswith("Cb_t"):
             found[name] = [normal_type(p) for p in params.split(",")]
@@ -125,6 +128,8 @@ def main():
     for name, members in their_structs.items():
         if VARIABLE.search(name):
             continue
+        if name not in our_structs and PARTIAL.search(name):
+            continue
         if name not in our_structs:
             problems.append(f"struct {name} is missing")
             continue
@@ -136,12 +141,15 @@ def main():
 
     their_enums = [n for n in enumerators(theirs) if not VARIABLE.search(n)]
     our_enums = set(enumerators(ours)) | set(RENAMED)
-    problems += [f"enumerator {n} is missing" for n in their_enums if n not in our_enums]
+    problems += [f"enumerator {n} is missing" for n in their_enums
+                 if n not in our_enums and not PARTIAL.search(n)]
 
-    handles = sorted(set(re.findall(r"\b(zet?_\w+_handle_t)\s*;", theirs)))
-    problems += [f"handle {n} is missing" for n in handles if not re.search(rf"\b{n}\s*;", ours)]
+    handles = sorted(set(re.findall(r"\b(ze[st]?_\w+_handle_t)\s*;", theirs)))
+    our_handles = [n for n in handles if re.search(rf"\b{n}\s*;", ours)]
+    problems += [f"handle {n} is missing" for n in handles
+                 if n not in our_handles and not PARTIAL.search(n)]
 
-    source = probe(shared, [n for n in their_enums if n in our_enums], handles)
+    source = probe(shared, [n for n in their_enums if n in our_enums], our_handles)
     left = run_probe(options, "official", options.official, source)
     renaming = "".join(f"#define {old} {new}\n" for old, new in RENAMED.items())
     right = run_probe(options, "generated", options.include, renaming + source)
@@ -149,9 +157,13 @@ def main():
 
     their_types, our_types = pointer_types(theirs), pointer_types(ours)
     for name, types in their_types.items():
+        if name not in our_types and PARTIAL.search(name):
+            continue
         if our_types.get(name) != types:
             problems.append(f"{name}: official {types}, generated {our_types.get(name)}")
     for name, value in their_macros.items():
+        if PARTIAL.search(name) and name not in our_macros:
+            continue
         if not VARIABLE.search(name) and our_macros.get(name) != value:
             problems.append(f"macro {name}: official {value}, generated {our_macros.get(name)}")
 

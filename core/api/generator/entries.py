@@ -31,7 +31,7 @@ _INCLUDES = """
 """
 
 #: Functions that initialise the library; a recorder that the environment asks for sees them too.
-_INITIALISING = {"zeInit", "zeInitDrivers", "zeDriverGet"}
+_INITIALISING = {"zeInit", "zeInitDrivers", "zeDriverGet", "zesInit", "zesDriverGet"}
 _PREPARE = "    zeta_sink_prepare();\n"
 
 
@@ -180,7 +180,8 @@ def impl_header(model):
            " * and the entries as dispatch tables use them. Arguments were checked as the model\n"
            " * says: handles are live and of the right kind, required pointers are not null,\n"
            " * enums are in range. Never call an exported name from inside the library.\n */\n"
-           "#ifndef ZETA_IMPL_H\n#define ZETA_IMPL_H\n\n#include <level_zero/zet_api.h>\n\n"]
+           "#ifndef ZETA_IMPL_H\n#define ZETA_IMPL_H\n\n"
+           "#include <level_zero/zes_api.h>\n#include <level_zero/zet_api.h>\n\n"]
     for function in model.functions.values():
         out.append(f"{prototype('impl_' + function.name, function)};\n")
     out.append("\n")

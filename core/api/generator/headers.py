@@ -1,11 +1,11 @@
-"""Writes the public headers: ze_api.h, zet_api.h, ze_ddi.h and zet_ddi.h.
+"""Writes the public headers: ze_api.h, zet_api.h, zes_api.h and the ddi header of each.
 
 Guards, tags, types and values are those of the official headers, so that a program can be built
 against either; the order of declarations is our own (first what structs need, then structs in the
 order in which they contain each other).
 """
 
-from .model import CURRENT, snake
+from .model import CURRENT, DISPATCHED, snake
 
 _TYPES_PREAMBLE = """\
 #ifndef ZE_APICALL
@@ -206,12 +206,17 @@ def _trace_callbacks(out, model):
     out.append("} ze_callbacks_t;\n")
 
 
+_BRIEFS = {"zet": "Level Zero Tools API",
+           "zes": "Level Zero system resources, as far as Zeta knows them"}
+
+
 def _alias(typedef):
-    return f"{comment(typedef.brief, typedef.since)}typedef {typedef.type} {typedef.name};\n"
+    return (f"{comment(typedef.brief, typedef.since)}"
+            f"typedef {declare(typedef.type, typedef.name)};\n")
 
 
 def api_header(model, namespace):
-    """Text of ze_api.h or zet_api.h."""
+    """Text of ze_api.h, zet_api.h or zes_api.h."""
     def mine(items):
         return [i for i in items.values() if i.namespace == namespace]
 
@@ -220,7 +225,7 @@ def api_header(model, namespace):
     if namespace == "ze":
         _open(out, name, "Level Zero core API", "#include <stddef.h>\n#include <stdint.h>\n")
     else:
-        _open(out, name, "Level Zero Tools API", "#include \"ze_api.h\"\n")
+        _open(out, name, _BRIEFS[namespace], "#include \"ze_api.h\"\n")
     if namespace == "ze":
         out.append("\n" + _TYPES_PREAMBLE)
     _macros(out, mine(model.macros))
@@ -250,8 +255,17 @@ def pfn_type(function):
     return f"{namespace}_pfn{function.name[len(namespace):]}_t"
 
 
+def _table_set(out, namespace, tables):
+    out.append("\n/** The table set that an object with a dispatch header points to. */\n"
+               f"typedef struct _{namespace}_dditable_driver_t {{\n"
+               "    ze_api_version_t version;\n    uint8_t isValidFlag;\n")
+    for table in tables:
+        out.append(f"    {table.struct} *{table.name};\n")
+    out.append(f"}} {namespace}_dditable_driver_t;\n")
+
+
 def ddi_header(model, namespace):
-    """Text of ze_ddi.h or zet_ddi.h."""
+    """Text of ze_ddi.h, zet_ddi.h or zes_ddi.h."""
     out = []
     name = f"{namespace}_ddi.h"
     _open(out, name, f"Level Zero dispatch tables ({namespace})",
@@ -276,12 +290,8 @@ def ddi_header(model, namespace):
                f"typedef struct _{namespace}_dditable_t {{\n")
     for table in tables:
         out.append(f"    {table.struct} {table.name};\n")
-    out.append(f"}} {namespace}_dditable_t;\n\n"
-               "/** The table set that an object with a dispatch header points to. */\n"
-               f"typedef struct _{namespace}_dditable_driver_t {{\n"
-               "    ze_api_version_t version;\n    uint8_t isValidFlag;\n")
-    for table in tables:
-        out.append(f"    {table.struct} *{table.name};\n")
-    out.append(f"}} {namespace}_dditable_driver_t;\n")
+    out.append(f"}} {namespace}_dditable_t;\n")
+    if namespace in DISPATCHED:
+        _table_set(out, namespace, tables)
     _close(out, name)
     return "".join(out)

@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 #: The specification version that the model describes.
 CURRENT = (1, 17)
 
-NAMESPACES = ("ze", "zet")
+NAMESPACES = ("ze", "zet", "zes")
+
+#: Those whose table sets objects point to; the order of the sysman set is not known.
+DISPATCHED = ("ze", "zet")
 
 
 class ModelError(Exception):
@@ -254,6 +257,11 @@ class Model:
 
     def tables_of(self, namespace):
         return [t for t in self.tables if t.namespace == namespace]
+
+    def sysman_left(self):
+        """Names of the sysman tables that a loader asks for and the model does not describe."""
+        described = {t.name for t in self.tables_of("zes")}
+        return [name for name in self.sysman if name not in described]
 
     def functions_of(self, namespace):
         """Functions in table order."""

@@ -1,5 +1,7 @@
 """Writes the DDI getters, the dispatch tables behind handles, the name table and the exports."""
 
+from .model import DISPATCHED, NAMESPACES
+
 _BANNER = "/* Generated from core/api/model. */\n"
 
 
@@ -32,17 +34,17 @@ def _getter(table):
 
 
 def getters(model):
-    """Text of the C file with zeGet...ProcAddrTable and zetGet...ProcAddrTable."""
-    out = [_BANNER, "#include <level_zero/ze_ddi.h>\n#include <level_zero/zet_ddi.h>\n\n"
-           "#include \"core/api/ddi.h\"\n#include \"zeta_impl.h\"\n"]
+    """Text of the C file with the getters of all tables that the model describes."""
+    out = [_BANNER] + [f"#include <level_zero/{namespace}_ddi.h>\n" for namespace in NAMESPACES]
+    out = ["".join(out) + "\n#include \"core/api/ddi.h\"\n#include \"zeta_impl.h\"\n"]
     out += [_getter(table) for table in model.tables]
     return "".join(out)
 
 
 def sysman_getters(model):
-    """Text of the C file with the sysman getters, which fill nothing yet."""
+    """Text of the C file with the getters of other sysman tables, which fill nothing."""
     out = [_BANNER, "#include \"core/api/ddi.h\"\n"]
-    for name in model.sysman:
+    for name in model.sysman_left():
         proto = (f"ZE_DLLEXPORT ze_result_t ZE_APICALL zesGet{name}ProcAddrTable("
                  "ze_api_version_t version, void *pDdiTable)")
         call = f"zeta_ddi_begin(\"zesGet{name}ProcAddrTable\", version, pDdiTable)"
@@ -53,12 +55,12 @@ def sysman_getters(model):
 def dispatch(model):
     """Text of the C file with the tables that objects point to."""
     out = [_BANNER, "#include \"core/api/dispatch.h\"\n\n#include \"zeta_impl.h\"\n"]
-    for table in model.tables:
+    for table in [t for t in model.tables if t.namespace in DISPATCHED]:
         out.append(f"\nstatic {table.struct} {table.namespace}_{table.name} = {{\n")
         for function in table.functions:
             out.append(f"    .{function.member} = entry_{function.name},\n")
         out.append("};\n")
-    for namespace in ("ze", "zet"):
+    for namespace in DISPATCHED:
         out.append(f"\n{namespace}_dditable_driver_t zeta_dispatch_{namespace} = {{\n"
                    "    .version = ZE_API_VERSION_CURRENT,\n    .isValidFlag = 1,\n")
         for table in model.tables_of(namespace):
@@ -83,7 +85,7 @@ def exported(model, own):
     """All exported symbols, sorted."""
     symbols = set(model.functions) | set(own)
     symbols |= {table.getter for table in model.tables}
-    symbols |= {f"zesGet{name}ProcAddrTable" for name in model.sysman}
+    symbols |= {f"zesGet{name}ProcAddrTable" for name in model.sysman_left()}
     return sorted(symbols)
 
 

@@ -22,7 +22,7 @@ def functions_header(model):
     names = "".join(f"    ZETA_FUNCTION_{name},\n" for name in sorted(model.functions))
     return (f"{_BANNER}"
             "#ifndef ZETA_FUNCTIONS_H\n#define ZETA_FUNCTIONS_H\n\n"
-            "/** Every ze and zet function, in the order of the bytes of their names. */\n"
+            "/** Every ze, zes and zet function, in the order of the bytes of their names. */\n"
             f"enum zeta_function {{\n{names}    ZETA_FUNCTION_COUNT\n}};\n\n#endif\n")
 
 
@@ -105,7 +105,8 @@ def _argument(model, function, param):
 
 def calls(model):
     """Text of the C file with a call of every function, for tests/trace; types are in calls.h."""
-    out = [_BANNER, "#include \"tests/trace/calls.h\"\n\n#include <level_zero/zet_api.h>\n\n"
+    out = [_BANNER, "#include \"tests/trace/calls.h\"\n\n"
+           "#include <level_zero/zes_api.h>\n#include <level_zero/zet_api.h>\n\n"
            "unsigned char traced_scratch[64 * 32];\n"]
     rows = []
     members = _members(model)

@@ -3,7 +3,8 @@
 
 For every ze and zet function three C functions: the exported one, which calls through the table of
 the application; one that finds the table through the handle; and one that exchanges the loader's
-objects for the handles of the driver. standin_priv.h says what they share.
+objects for the handles of the driver. A zes function has the first of them only. standin_priv.h says
+what they share.
 """
 
 import argparse
@@ -15,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 
 from generator import reader  # noqa: E402
 from generator.headers import prototype  # noqa: E402
+from generator.model import DISPATCHED  # noqa: E402
 
 #: Tables without which a driver is refused if their getter fails, in the order of the requests.
 REQUIRED = {
@@ -187,22 +189,27 @@ def wrapped(model, function, table):
     return "".join(out)
 
 
+def dispatched(model):
+    """The tables whose functions are also found through handles."""
+    return [table for table in model.tables if table.namespace in DISPATCHED]
+
+
 def tables_text(model):
     """The intercept table of the application and the sets behind the loader's objects."""
     out = ["\nconst struct standin_tables standin_intercept = {\n"]
-    for table in model.tables:
+    for table in dispatched(model):
         for function in table.functions:
             by = "intercept_" if function.name in BY_HAND else "handle_"
             out.append(f"    .{table.namespace}.{table.name}.{function.member} = "
                        f"{by}{function.name},\n")
     out.append("};\n")
-    for table in model.tables:
+    for table in dispatched(model):
         out.append(f"\nstatic {table.struct} wrapped_{table.namespace}_{table.name} = {{\n")
         for function in table.functions:
             value = "NULL" if function.name in BY_HAND else f"wrapped_{function.name}"
             out.append(f"    .{function.member} = {value},\n")
         out.append("};\n")
-    for namespace in ("ze", "zet"):
+    for namespace in DISPATCHED:
         out.append(f"\nconst {namespace}_dditable_driver_t standin_wrapped_{namespace} = {{\n"
                    "    .version = ZE_API_VERSION_CURRENT,\n    .isValidFlag = 1,\n")
         for table in model.tables_of(namespace):
@@ -223,7 +230,7 @@ def order_of_requests(model):
     names += [n for n in rest if n not in names]
     pairs = [(ze_tables[n], n in REQUIRED["ze"]) for n in names]
     pairs += [(zet_tables[n], n in REQUIRED["zet"]) for n in ZET_ORDER]
-    if len(pairs) != len(model.tables):
+    if len(pairs) != len(dispatched(model)):
         raise SystemExit("make_standin.py: a table of the model is never requested")
     return pairs
 
@@ -236,8 +243,11 @@ def requests_text(model):
                    f"{'true' if required else 'false'}}},\n")
     for index, name in enumerate(model.sysman):
         required = "true" if index < REQUIRED_SYSMAN else "false"
-        out.append(f"    {{\"zesGet{name}ProcAddrTable\", STANDIN_ZES, 0, {required}}},\n")
-    out.append("    {\"zerGetGlobalProcAddrTable\", STANDIN_ZER, 0, false},\n};\n"
+        place = "STANDIN_NOWHERE"
+        if name not in model.sysman_left():
+            place = f"offsetof(struct standin_tables, zes.{name})"
+        out.append(f"    {{\"zesGet{name}ProcAddrTable\", STANDIN_ZES, {place}, {required}}},\n")
+    out.append("    {\"zerGetGlobalProcAddrTable\", STANDIN_ZER, STANDIN_NOWHERE, false},\n};\n"
                "const size_t standin_request_count =\n"
                "    sizeof(standin_requests) / sizeof(standin_requests[0]);\n")
     return "".join(out)
@@ -260,7 +270,7 @@ def source(model):
     for table in model.tables:
         for function in table.functions:
             out.append(exported(function, table))
-            if function.name not in BY_HAND:
+            if table.namespace in DISPATCHED and function.name not in BY_HAND:
                 out.append(wrapped(model, function, table))
                 out.append(by_handle(model, function, table))
     out += [tables_text(model), requests_text(model), getters_text(model)]

@@ -74,12 +74,11 @@ static enum answer request_table(struct standin_driver *driver,
                                  const struct standin_request *request, ze_result_t *out_result)
 {
     ze_result_t (*getter)(ze_api_version_t, void *) = NULL;
-    /* Tables of the APIs that this loader does not pass on are asked for all the same. */
+    /* Tables that this loader does not pass on are asked for all the same. */
     uint64_t other[512] = {0};
     void *symbol = dlsym(driver->library, request->getter);
-    void *table = request->api == STANDIN_ZE || request->api == STANDIN_ZET
-                      ? (char *)&driver->tables + request->offset
-                      : (void *)other;
+    void *table = request->offset == STANDIN_NOWHERE ? (void *)other
+                                                     : (char *)&driver->tables + request->offset;
 
     STANDIN_COUNT(tables_requested);
     if (!symbol) {

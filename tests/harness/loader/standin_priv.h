@@ -6,8 +6,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <level_zero/ze_ddi.h>
+#include <level_zero/zes_ddi.h>
 #include <level_zero/zet_ddi.h>
 
 #include "standin.h"
@@ -17,16 +19,20 @@
 struct standin_tables {
     ze_dditable_t ze;
     zet_dditable_t zet;
+    zes_dditable_t zes; /**< null members in intercept mode */
 };
 
 /** The API that a table belongs to; decides about the order of requests. */
 enum standin_api { STANDIN_ZE, STANDIN_ZET, STANDIN_ZES, STANDIN_ZER };
 
+/** The place of a table that is asked for and not kept. */
+#define STANDIN_NOWHERE SIZE_MAX
+
 /** One table to ask a driver for. */
 struct standin_request {
     const char *getter;
     enum standin_api api;
-    size_t offset; /**< into struct standin_tables; nothing keeps zes and zer tables */
+    size_t offset; /**< into struct standin_tables, or STANDIN_NOWHERE */
     bool required; /**< a getter that fails has consequences; one that is missing never has */
 };
 

@@ -26,10 +26,14 @@ static uint64_t new_claim(void)
     return (uint64_t)(uint32_t)gettid() | (uint64_t)atomic_fetch_add(&claims, 1) << 32;
 }
 
-/* False only if it is certain that the thread ended. */
+/*
+ * False only if it is certain that the thread ended. Of a free holder nobody is the owner, although
+ * it still holds what a thread left there that ended inside a call.
+ */
 static bool is_alive(uint64_t claim)
 {
-    return syscall(SYS_tgkill, getpid(), (pid_t)(uint32_t)claim, 0) == 0 || errno != ESRCH;
+    return claim != 0 &&
+           (syscall(SYS_tgkill, getpid(), (pid_t)(uint32_t)claim, 0) == 0 || errno != ESRCH);
 }
 
 static struct zeta_trace_holder *take(struct zeta_trace_holder *holder)
@@ -65,7 +69,7 @@ static void look_for_the_dead(void)
     for (struct zeta_trace_holder *holder = atomic_load(&first); holder; holder = holder->next) {
         uint64_t claim = atomic_load(&holder->claim);
 
-        if (claim != 0 && is_alive(claim))
+        if (is_alive(claim))
             alive++;
         else
             (void)atomic_compare_exchange_strong(&holder->claim, &claim, 0);

@@ -334,6 +334,24 @@ static void holder__thread_ended_inside_a_call__holds_nothing(void **state)
     assert_false(zeta_trace_is_held(&list));
 }
 
+/* Also when there were so many that their holders were freed, and nobody has taken them again. */
+static void holders__many_threads_ended_inside_calls__hold_nothing(void **state)
+{
+    enum { THREADS = 200 };
+    static char list;
+
+    (void)state;
+    for (unsigned i = 0; i < THREADS; i++) {
+        void *held = NULL;
+        pthread_t thread;
+
+        assert_int_equal(pthread_create(&thread, NULL, claim_hold_and_end, &list), 0);
+        assert_int_equal(pthread_join(thread, &held), 0);
+        assert_ptr_equal(held, &list);
+        assert_false(zeta_trace_is_held(&list));
+    }
+}
+
 static void ordering__is_the_one_that_the_kernel_allows(void **state)
 {
     struct counter *counter = make_counter();
@@ -414,6 +432,7 @@ int main(void)
         cmocka_unit_test(pointer__replaced_all_the_time__nobody_gets_what_is_dead),
         cmocka_unit_test(holders__of_threads_that_ended__are_used_again),
         cmocka_unit_test(holder__thread_ended_inside_a_call__holds_nothing),
+        cmocka_unit_test(holders__many_threads_ended_inside_calls__hold_nothing),
         cmocka_unit_test(ordering__changes_under_way__goes_on_with_fences),
         cmocka_unit_test(close__listeners_there__later_calls_tell_nobody),
     };

@@ -249,22 +249,48 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendLaunchKernelIndirect(
 
 /*
  * Group counts of several launches. How many of them run is known only at run time, so a call in
- * queue order copies the counts and makes those of the others zero.
+ * queue order, behind a copy of that number, says how many counts are copied; the other launches
+ * have zero groups.
  */
 struct indirect_set {
     uint32_t kernel_count;
-    const uint32_t *run_count;
+    uint32_t run_count; /* copied from the application */
     const ze_group_count_t *source;
+    struct zeta_plugin_copy copy;
     ze_group_count_t counts[];
 };
 
-static void read_counts(void *context)
+static void choose_counts(void *context)
 {
     struct indirect_set *set = context;
-    uint32_t run_count = *set->run_count;
+    uint32_t count = set->run_count < set->kernel_count ? set->run_count : set->kernel_count;
 
-    for (uint32_t i = 0; i < set->kernel_count; i++)
-        set->counts[i] = i < run_count ? set->source[i] : (ze_group_count_t){0};
+    memset(set->counts, 0, set->kernel_count * sizeof(set->counts[0]));
+    set->copy = (struct zeta_plugin_copy){
+        .target = set->counts, .source = set->source, .size_bytes = count * sizeof(set->counts[0])};
+}
+
+/* The number of launches and then their counts come into our memory. */
+static ze_result_t add_counts(struct zeta_append *append, struct indirect_set *set,
+                              const uint32_t *run_count)
+{
+    struct zeta_plugin_command *command = NULL;
+    ze_result_t result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_COPY, &command);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    command->u.copy = (struct zeta_plugin_copy){
+        .target = &set->run_count, .source = run_count, .size_bytes = sizeof(set->run_count)};
+    result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_CALL, &command);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    command->u.call = (struct zeta_plugin_call){.function = choose_counts, .context = set};
+    result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_COPY, &command);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    command->flags = ZETA_PLUGIN_COMMAND_INDIRECT;
+    command->u.copy.indirect = &set->copy;
+    return ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t add_indirect_launches(struct zeta_append *append, struct indirect_set *set,
@@ -282,11 +308,11 @@ static ze_result_t add_indirect_launches(struct zeta_append *append, struct indi
     return ZE_RESULT_SUCCESS;
 }
 
-/* A call that reads the counts after the waits, the launches, a barrier that signals. */
+/* A barrier that waits, the counts, the launches, a barrier that signals. */
 static ze_result_t add_indirect_set(struct zeta_append *append, const struct indirect_set *wanted,
-                                    ze_kernel_handle_t *kernels, const struct links *links)
+                                    const uint32_t *run_count, ze_kernel_handle_t *kernels,
+                                    const struct links *links)
 {
-    struct zeta_plugin_command *command = NULL;
     struct indirect_set *set = NULL;
     void *memory = NULL;
     ze_result_t result = zeta_recording_alloc(
@@ -296,19 +322,14 @@ static ze_result_t add_indirect_set(struct zeta_append *append, const struct ind
         return result;
     set = memory;
     set->kernel_count = wanted->kernel_count;
-    set->run_count = wanted->run_count;
     set->source = wanted->source;
-    result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_CALL, &command);
-    if (result == ZE_RESULT_SUCCESS) {
-        command->u.call = (struct zeta_plugin_call){.function = read_counts, .context = set};
-        result = zeta_append_events(append, command, NULL, links->wait_count, links->waits);
-    }
+    result = zeta_append_barrier(append, NULL, links->wait_count, links->waits);
+    if (result == ZE_RESULT_SUCCESS)
+        result = add_counts(append, set, run_count);
     if (result == ZE_RESULT_SUCCESS)
         result = add_indirect_launches(append, set, kernels);
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_BARRIER, &command);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_events(append, command, links->signal, 0, NULL);
+        result = zeta_append_barrier(append, links->signal, 0, NULL);
     return result;
 }
 
@@ -319,8 +340,8 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendLaunchMultipleKernelsIndirect(
 {
     struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
     const struct links links = {hSignalEvent, numWaitEvents, phWaitEvents};
-    const struct indirect_set wanted = {
-        .kernel_count = numKernels, .run_count = pCountBuffer, .source = pLaunchArgumentsBuffer};
+    const struct indirect_set wanted = {.kernel_count = numKernels,
+                                        .source = pLaunchArgumentsBuffer};
     struct zeta_append append;
     ze_result_t result = ZE_RESULT_SUCCESS;
 
@@ -330,5 +351,6 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendLaunchMultipleKernelsIndirect(
         result = zeta_append_begin(&append, list);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    return zeta_append_end(&append, add_indirect_set(&append, &wanted, phKernels, &links));
+    return zeta_append_end(&append,
+                           add_indirect_set(&append, &wanted, pCountBuffer, phKernels, &links));
 }

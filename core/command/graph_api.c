@@ -326,17 +326,6 @@ static ze_result_t check_target(const struct zeta_command_list *list,
     return zeta_graph_refuse(list, "appending a graph");
 }
 
-static ze_result_t add_barrier(struct zeta_append *append, ze_event_handle_t signal,
-                               uint32_t wait_count, ze_event_handle_t *waits)
-{
-    struct zeta_plugin_command *command = NULL;
-    ze_result_t result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_BARRIER, &command);
-
-    return result == ZE_RESULT_SUCCESS
-               ? zeta_append_events(append, command, signal, wait_count, waits)
-               : result;
-}
-
 /* True if there is an execution before, whose end will come. */
 static bool has_turn(struct zeta_event *turn)
 {
@@ -369,15 +358,15 @@ static ze_result_t add_graph(struct zeta_append *append, struct zeta_executable_
         zeta_recording_pin(append->recording, executable, ZETA_KIND_EXECUTABLE_GRAPH);
 
     if (result == ZE_RESULT_SUCCESS)
-        result = add_barrier(append, NULL, wait_count, waits);
+        result = zeta_append_barrier(append, NULL, wait_count, waits);
     if (result == ZE_RESULT_SUCCESS && has_turn(executable->turn))
-        result = add_barrier(append, NULL, 1, &turn);
+        result = zeta_append_barrier(append, NULL, 1, &turn);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_recording_add_all(append->recording, &executable->recording);
     if (result == ZE_RESULT_SUCCESS)
         result = give_turn(append, executable->turn);
     if (result == ZE_RESULT_SUCCESS)
-        result = add_barrier(append, signal, 0, NULL);
+        result = zeta_append_barrier(append, signal, 0, NULL);
     return result;
 }
 

@@ -95,6 +95,8 @@ static void write_launch(FILE *file, const struct zeta_recording *recording,
 
 static void write_bytes(FILE *file, const struct zeta_plugin_command *command)
 {
+    if (command->flags & ZETA_PLUGIN_COMMAND_INDIRECT)
+        return;
     if (command->type == ZETA_PLUGIN_COMMAND_COPY)
         (void)fprintf(file, "\\n%" PRIu64 " bytes from %p to %p", command->u.copy.size_bytes,
                       command->u.copy.source, command->u.copy.target);

@@ -138,6 +138,20 @@ ze_result_t zeta_append_events(struct zeta_append *append, struct zeta_plugin_co
     return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t zeta_append_barrier(struct zeta_append *append, ze_event_handle_t signal,
+                                uint32_t wait_count, ze_event_handle_t *waits)
+{
+    struct zeta_plugin_command *command = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (!signal && wait_count == 0)
+        return ZE_RESULT_SUCCESS;
+    result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_BARRIER, &command);
+    return result == ZE_RESULT_SUCCESS
+               ? zeta_append_events(append, command, signal, wait_count, waits)
+               : result;
+}
+
 ze_result_t zeta_append_end(struct zeta_append *append, ze_result_t result)
 {
     struct zeta_submission *submission = ZETA_TAKE(append->submission);

@@ -78,6 +78,13 @@ ze_result_t zeta_append_events(struct zeta_append *append, struct zeta_plugin_co
                                ze_event_handle_t signal, uint32_t wait_count,
                                ze_event_handle_t *waits);
 
+/**
+ * Adds a barrier that waits and signals as above, where an append is more than one command. Nothing
+ * to wait for and to signal: adds nothing.
+ */
+ze_result_t zeta_append_barrier(struct zeta_append *append, ze_event_handle_t signal,
+                                uint32_t wait_count, ze_event_handle_t *waits);
+
 /** Ends an append: takes it back if result is an error, submits it if the list is immediate. */
 ze_result_t zeta_append_end(struct zeta_append *append, ze_result_t result);
 

@@ -112,6 +112,11 @@ static void move_command(struct zeta_plugin_command *command, const struct zeta_
         launch->arguments = zeta_arena_moved(from, to, launch->arguments);
         launch->indirect_counts = zeta_arena_moved(from, to, launch->indirect_counts);
         break;
+    case ZETA_PLUGIN_COMMAND_COPY:
+        command->u.copy.indirect = zeta_arena_moved(from, to, command->u.copy.indirect);
+        command->u.copy.target = zeta_arena_moved(from, to, command->u.copy.target);
+        command->u.copy.source = zeta_arena_moved(from, to, command->u.copy.source);
+        break;
     case ZETA_PLUGIN_COMMAND_FILL:
         command->u.fill.pattern = zeta_arena_moved(from, to, command->u.fill.pattern);
         break;

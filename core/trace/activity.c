@@ -105,6 +105,8 @@ static void add_arguments(struct zeta_trace_text *text, const struct zeta_plugin
         add_three(text, "\"group size\":\"", command->u.launch.group_size);
         break;
     case ZETA_PLUGIN_COMMAND_COPY:
+        if (command->flags & ZETA_PLUGIN_COMMAND_INDIRECT)
+            break;
         zeta_trace_text_put(text, "\"target\":");
         zeta_trace_text_address(text, (uintptr_t)command->u.copy.target);
         zeta_trace_text_put(text, ",\"source\":");

@@ -155,6 +155,8 @@ static uint32_t execute_launch(struct zeta_plugin_queue *queue,
 static uint32_t execute_copy(struct zeta_plugin_queue *queue,
                              const struct zeta_plugin_command *command)
 {
+    const struct zeta_plugin_copy *plain =
+        command->flags & ZETA_PLUGIN_COMMAND_INDIRECT ? command->u.copy.indirect : &command->u.copy;
     struct zeta_vgpu_copy copy = copy_of(queue);
     enum zeta_vgpu_result result;
 
@@ -163,8 +165,7 @@ static uint32_t execute_copy(struct zeta_plugin_queue *queue,
 
     zeta_vgpu_tile_copy_begin(queue->tile, queue->context);
     if (command->type == ZETA_PLUGIN_COMMAND_COPY)
-        result = zeta_vgpu_copy_bytes(&copy, command->u.copy.target, command->u.copy.source,
-                                      command->u.copy.size_bytes);
+        result = zeta_vgpu_copy_bytes(&copy, plain->target, plain->source, plain->size_bytes);
     else if (command->type == ZETA_PLUGIN_COMMAND_COPY_REGION)
         result = zeta_vgpu_copy_region(&copy, &command->u.region);
     else

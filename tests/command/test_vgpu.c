@@ -327,6 +327,101 @@ static void wild_store__in_a_kernel__is_a_fault_with_a_way_back(void **state)
     assert_success(zeMemFree(f->context, target));
 }
 
+/* What a command at a wild address needs, and the address. */
+struct wild {
+    ze_command_list_handle_t list;
+    ze_kernel_handle_t kernel;
+    ze_event_handle_t event; /* signalled, with times */
+    uint64_t *good;
+    void *address;
+};
+
+static ze_result_t append_wild_copy(struct wild *w)
+{
+    return zeCommandListAppendMemoryCopy(w->list, w->address, w->good, 8, NULL, 0, NULL);
+}
+
+static ze_result_t append_wild_fill(struct wild *w)
+{
+    return zeCommandListAppendMemoryFill(w->list, w->address, "x", 1, 64, NULL, 0, NULL);
+}
+
+static ze_result_t append_wild_timestamp(struct wild *w)
+{
+    return zeCommandListAppendWriteGlobalTimestamp(w->list, w->address, NULL, 0, NULL);
+}
+
+static ze_result_t append_wild_times(struct wild *w)
+{
+    return zeCommandListAppendQueryKernelTimestamps(w->list, 1, &w->event, w->address, NULL, NULL,
+                                                    0, NULL);
+}
+
+static ze_result_t append_wild_offsets(struct wild *w)
+{
+    return zeCommandListAppendQueryKernelTimestamps(w->list, 1, &w->event, w->good, w->address,
+                                                    NULL, 0, NULL);
+}
+
+static ze_result_t append_times_at_wild_offset(struct wild *w)
+{
+    *w->good = (uintptr_t)w->address - (uintptr_t)w->good;
+    return zeCommandListAppendQueryKernelTimestamps(w->list, 1, &w->event, w->good, w->good, NULL,
+                                                    0, NULL);
+}
+
+static ze_result_t append_wild_indirect(struct wild *w)
+{
+    return zeCommandListAppendLaunchKernelIndirect(w->list, w->kernel, w->address, NULL, 0, NULL);
+}
+
+static ze_result_t append_wild_count(struct wild *w)
+{
+    return zeCommandListAppendLaunchMultipleKernelsIndirect(
+        w->list, 1, &w->kernel, w->address, (ze_group_count_t *)w->good, NULL, 0, NULL);
+}
+
+static ze_result_t append_wild_counts(struct wild *w)
+{
+    *w->good = 1;
+    return zeCommandListAppendLaunchMultipleKernelsIndirect(
+        w->list, 1, &w->kernel, (uint32_t *)w->good, w->address, NULL, 0, NULL);
+}
+
+static void command__at_a_wild_address__is_a_fault_with_a_way_back(void **state)
+{
+    static ze_result_t (*const appends[])(struct wild *) = {
+        append_wild_copy,     append_wild_fill,    append_wild_timestamp,
+        append_wild_times,    append_wild_offsets, append_times_at_wild_offset,
+        append_wild_indirect, append_wild_count,   append_wild_counts,
+    };
+    const struct fixture *f = *state;
+    struct wild w = {.kernel = create_kernel(f, "ids"),
+                     .event = create_event(f, 0),
+                     .good = allocate(f, 256),
+                     .address = (void *)0x10};
+    void *target = w.good;
+    const char *sentence = "";
+
+    assert_success(zeKernelSetGroupSize(w.kernel, 4, 1, 1));
+    assert_success(zeKernelSetArgumentValue(w.kernel, 0, sizeof(target), &target));
+    assert_success(zeEventHostSignal(w.event));
+    for (size_t i = 0; i < sizeof(appends) / sizeof(appends[0]); i++) {
+        w.list = create_list(f, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+        assert_success(appends[i](&w));
+        assert_int_equal(zeCommandListHostSynchronize(w.list, UINT64_MAX),
+                         ZE_RESULT_ERROR_DEVICE_LOST);
+        assert_success(zeDriverGetLastErrorDescription(f->driver, &sentence));
+        assert_non_null(strstr(sentence, "0x10"));
+        assert_int_equal(zeDeviceGetStatus(f->device), ZE_RESULT_ERROR_DEVICE_LOST);
+        assert_success(zeCommandListDestroy(w.list));
+        assert_success(zeDeviceGetStatus(f->device));
+    }
+    assert_success(zeEventDestroy(w.event));
+    assert_success(zeKernelDestroy(w.kernel));
+    assert_success(zeMemFree(f->context, w.good));
+}
+
 static void launch__of_more_groups_than_can_be_counted__says_so(void **state)
 {
     const struct fixture *f = *state;
@@ -562,6 +657,7 @@ int main(void)
         cmocka_unit_test(global_offset__of_a_launch__moves_the_ids),
         cmocka_unit_test(clocks__of_device_event_and_command__are_one),
         cmocka_unit_test(wild_store__in_a_kernel__is_a_fault_with_a_way_back),
+        cmocka_unit_test(command__at_a_wild_address__is_a_fault_with_a_way_back),
         cmocka_unit_test(launch__of_more_groups_than_can_be_counted__says_so),
         cmocka_unit_test(cooperative__as_many_groups_as_suggested__run_at_the_same_time),
         cmocka_unit_test(cooperative__too_many_groups_or_another_group__is_refused),

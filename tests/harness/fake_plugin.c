@@ -483,6 +483,12 @@ static uint32_t kernel_properties(struct zeta_plugin *self, struct zeta_plugin_k
 
 /* ---------------------------------------------------------------- queues */
 
+static void copy_bytes(const struct zeta_plugin_copy *copy)
+{
+    if (copy->size_bytes > 0)
+        memmove(copy->target, copy->source, (size_t)copy->size_bytes);
+}
+
 static void copy_region(const struct zeta_plugin_copy_region *r)
 {
     for (uint64_t z = 0; z < r->size[2]; z++) {
@@ -503,7 +509,8 @@ static uint32_t execute(void *context, const struct zeta_plugin_command *command
     case ZETA_PLUGIN_COMMAND_LAUNCH:
         return command->u.launch.kernel->kind->run(queue, &command->u.launch);
     case ZETA_PLUGIN_COMMAND_COPY:
-        memmove(command->u.copy.target, command->u.copy.source, (size_t)command->u.copy.size_bytes);
+        copy_bytes(command->flags & ZETA_PLUGIN_COMMAND_INDIRECT ? command->u.copy.indirect
+                                                                 : &command->u.copy);
         return ZETA_PLUGIN_SUCCESS;
     case ZETA_PLUGIN_COMMAND_COPY_REGION:
         copy_region(&command->u.region);

@@ -265,7 +265,8 @@ struct zeta_plugin_device_properties {
     struct zeta_plugin_array caches;       /**< of struct zeta_plugin_cache */
 
     uint32_t ip_version; /**< grows with newer hardware of the same maker, 0: unknown */
-    /** What arithmetic does, numerically ze_device_fp_flags_t; 0: what IEEE 754 demands at least. */
+    /** What arithmetic does, numerically ze_device_fp_flags_t; 0: what IEEE 754 demands at least.
+     */
     uint32_t fp16_flags, fp32_flags, fp64_flags;
     /** Atomic operations on numbers, numerically ze_device_fp_atomic_ext_flags_t. */
     uint32_t fp16_atomics, fp32_atomics, fp64_atomics;
@@ -447,8 +448,8 @@ enum {
 /** Flags of a command. */
 enum {
     ZETA_PLUGIN_COMMAND_COOPERATIVE = 1u << 0,
-    ZETA_PLUGIN_COMMAND_INDIRECT =
-        1u << 1 /**< launch.indirect_counts holds the group counts at run time */
+    ZETA_PLUGIN_COMMAND_INDIRECT = 1u << 1 /**< launch.indirect_counts holds the group counts at run
+                                              time, copy.indirect says what a COPY copies */
 };
 
 struct zeta_plugin_launch {
@@ -463,7 +464,9 @@ struct zeta_plugin_launch {
 struct zeta_plugin_copy {
     void *target;
     const void *source;
-    uint64_t size_bytes;
+    uint64_t size_bytes;                     /**< 0 copies nothing and touches nothing */
+    const struct zeta_plugin_copy *indirect; /**< with COMMAND_INDIRECT: read when it starts, in
+                                                  place of the members above; the host's memory */
 };
 
 /** A box of bytes, width x height rows x depth slices, at origins inside both buffers. */

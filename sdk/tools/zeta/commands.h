@@ -1,6 +1,5 @@
 /*
- * The subcommands that list something. Each takes its arguments, arguments[0] being its name, and
- * gives the exit code.
+ * Subcommands. Each takes its arguments, arguments[0] being its name, and gives the exit code.
  */
 #ifndef ZETA_TOOLS_COMMANDS_H
 #define ZETA_TOOLS_COMMANDS_H
@@ -8,5 +7,6 @@
 int zeta_command_devices(int count, char **arguments);
 int zeta_command_groups(int count, char **arguments);
 int zeta_command_plugin(int count, char **arguments);
+int zeta_command_run(int count, char **arguments);
 
 #endif

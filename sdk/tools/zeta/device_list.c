@@ -1,6 +1,5 @@
 #include "device_list.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,4 +147,19 @@ int zeta_device_list_find(const struct zeta_device_list *list, const char *text,
                       entry->properties.name, entry->info.device_class);
     }
     return ZETA_EXIT_FAILED;
+}
+
+int zeta_device_list_find_compute(const char *text, bool *out_is_ours)
+{
+    struct zeta_device_list devices = {0};
+    const struct zeta_device_entry *device = NULL;
+    int status = zeta_device_list_init(&devices);
+
+    *out_is_ours = false;
+    if (status == ZETA_EXIT_OK && (devices.count > 0 || text))
+        status = zeta_device_list_find(&devices, text, &device);
+    if (device)
+        *out_is_ours = device->info.compute[0] != 0;
+    zeta_device_list_finish(&devices);
+    return status;
 }

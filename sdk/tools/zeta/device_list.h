@@ -4,6 +4,7 @@
 #ifndef ZETA_TOOLS_DEVICE_LIST_H
 #define ZETA_TOOLS_DEVICE_LIST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,13 @@ void zeta_device_list_finish(struct zeta_device_list *list);
  */
 int zeta_device_list_find(const struct zeta_device_list *list, const char *text,
                           const struct zeta_device_entry **out_entry);
+
+/**
+ * Whether the library computes on a device, so that a program that works on it must have the
+ * library as its driver; text as above. False when there is no device at all and none is named.
+ * Initialises the library. On failure says why and gives the exit code.
+ */
+int zeta_device_list_find_compute(const char *text, bool *out_is_ours);
 
 /** Says why there is no device, plugin by plugin. Gives ZETA_EXIT_FAILED. */
 int zeta_device_list_explain_none(void);

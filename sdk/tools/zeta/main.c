@@ -19,6 +19,7 @@ static const char usage[] =
     "\n"
     "  devices                     every device, and the plugin behind each part of it\n"
     "  groups [-d DEVICE] [-v]     metric groups of a device; -v: their metrics too\n"
+    "  run [OPTIONS] -- PROGRAM    run a program on a device of Zeta, also through the loader\n"
     "  stat [OPTIONS] -- PROGRAM   run a program and show what the device did meanwhile\n"
     "  stat [OPTIONS] -a           show what the device does, whoever uses it, until Ctrl-C\n"
     "  trace [OPTIONS] -- PROGRAM  run a program and show which functions it called\n"
@@ -30,8 +31,13 @@ static const char usage[] =
     "\n"
     "Commands that list something take --json, or --json=FILE, to print JSON.\n"
     "\n"
-    "Options of stat:\n"
+    "Options of run:\n"
     "  -d DEVICE        a number, an id or a name from 'zeta devices'; default: the first\n"
+    "  -m, --metrics    also set ZET_ENABLE_METRICS, for a program that measures\n"
+    "  -n, --print      run nothing, print the variables: env $(zeta run -n) PROGRAM\n"
+    "\n"
+    "Options of stat:\n"
+    "  -d DEVICE        as with run\n"
     "  -g GROUP,...     groups of different domains; default: ComputeBasic\n"
     "  -p PERIOD        time between samples, such as 500us; default: 1ms\n"
     "  -o FILE          write the result to FILE.csv or FILE.json instead of the terminal\n"
@@ -46,7 +52,7 @@ static const char usage[] =
     "  --filter GLOB    only functions with such names, 'zeCommandList*'; can be repeated\n"
     "  --limit SIZE     of what each process writes, such as 64M; later calls are lost and\n"
     "                   counted; default: 4G\n"
-    "  -d DEVICE        as with stat; only decides which driver the program gets\n"
+    "  -d DEVICE        as with run; only decides which driver the program gets\n"
     "  --from FILE      instead of a program: read what ZETA_TRACE=FILE has written; can be\n"
     "                   repeated\n"
     "\n"
@@ -70,6 +76,7 @@ static int run(int count, char **arguments)
         {"devices", zeta_command_devices},
         {"groups", zeta_command_groups},
         {"plugin", zeta_command_plugin},
+        {"run", zeta_command_run},
         {"stat", zeta_stat},
         {"trace", zeta_trace},
     };

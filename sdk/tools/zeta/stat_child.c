@@ -40,6 +40,17 @@ void zeta_stat_child_finish(struct zeta_stat_child *child)
     child->signal_fd = -1;
 }
 
+int zeta_stat_child_explain(const char *program, int error)
+{
+    if (error == ENOENT || error == ENOTDIR) {
+        (void)zeta_say_failure("cannot run %s: there is no such program%s", program,
+                               strchr(program, '/') ? "" : " along PATH");
+        return ZETA_EXIT_NOT_FOUND;
+    }
+    (void)zeta_say_failure("cannot run %s: %s", program, strerror(error));
+    return ZETA_EXIT_NOT_EXECUTABLE;
+}
+
 int zeta_stat_child_start(struct zeta_stat_child *child, char **arguments, char **environment)
 {
     posix_spawnattr_t attributes;
@@ -60,13 +71,7 @@ int zeta_stat_child_start(struct zeta_stat_child *child, char **arguments, char 
         return ZETA_EXIT_OK;
 
     child->pid = 0;
-    if (error == ENOENT || error == ENOTDIR) {
-        (void)zeta_say_failure("cannot run %s: there is no such program%s", arguments[0],
-                               strchr(arguments[0], '/') ? "" : " along PATH");
-        return ZETA_EXIT_NOT_FOUND;
-    }
-    (void)zeta_say_failure("cannot run %s: %s", arguments[0], strerror(error));
-    return ZETA_EXIT_NOT_EXECUTABLE;
+    return zeta_stat_child_explain(arguments[0], error);
 }
 
 static void reap(struct zeta_stat_child *child)

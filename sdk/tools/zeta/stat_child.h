@@ -37,6 +37,13 @@ void zeta_stat_child_finish(struct zeta_stat_child *child);
 int zeta_stat_child_start(struct zeta_stat_child *child, char **arguments, char **environment);
 
 /**
+ * Says why a program cannot be run. Gives ZETA_EXIT_NOT_FOUND or ZETA_EXIT_NOT_EXECUTABLE.
+ *
+ * @error  number of the error with which its start failed
+ */
+int zeta_stat_child_explain(const char *program, int error);
+
+/**
  * Waits until the program ends, somebody asks to end, or the time is over. A request to end is
  * passed on to a running program; from the second one on it is asked with growing force.
  */

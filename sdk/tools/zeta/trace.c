@@ -112,22 +112,6 @@ static int build_variables(struct run *run)
     return ZETA_EXIT_OK;
 }
 
-/* The library knows whether the program's device works through it; then it must be the driver. */
-static int find_compute(const struct run *run, bool *out_is_ours)
-{
-    struct zeta_device_list devices = {0};
-    const struct zeta_device_entry *device = NULL;
-    int status = zeta_device_list_init(&devices);
-
-    *out_is_ours = false;
-    if (status == ZETA_EXIT_OK && (devices.count > 0 || run->options.device))
-        status = zeta_device_list_find(&devices, run->options.device, &device);
-    if (device)
-        *out_is_ours = device->info.compute[0] != 0;
-    zeta_device_list_finish(&devices);
-    return status;
-}
-
 static int prepare(struct run *run)
 {
     bool is_our_device = false;
@@ -145,7 +129,7 @@ static int prepare(struct run *run)
     /* What this process calls is not what was asked for. */
     (void)unsetenv(TRACE_VARIABLE);
     if (status == ZETA_EXIT_OK)
-        status = find_compute(run, &is_our_device);
+        status = zeta_device_list_find_compute(run->options.device, &is_our_device);
     if (status == ZETA_EXIT_OK)
         status = zeta_stat_environment_build(&run->environment, is_our_device);
     if (status == ZETA_EXIT_OK)

@@ -105,8 +105,10 @@ static uint32_t store_state(struct zeta_event *event, bool device)
 {
     if (atomic_load(&event->own.signal.state) == ZETA_SIGNAL_LOST)
         return ZETA_SIGNAL_LOST;
-    return zeta_store_is_complete(atomic_load(&event->store), device) ? ZETA_SIGNAL_ON
-                                                                      : ZETA_SIGNAL_OFF;
+    enum zeta_signal_state state = zeta_store_state(atomic_load(&event->store), device);
+    if (state == ZETA_SIGNAL_LOST)
+        zeta_event_lose(&(struct zeta_plugin_event){event, ZETA_VALUE_STORE});
+    return state;
 }
 
 uint32_t zeta_event_special_state(struct zeta_event *event)
@@ -235,7 +237,8 @@ void zeta_event_signal(const struct zeta_plugin_event *signal, uint64_t begin_ti
     if (signal->value == ZETA_VALUE_STORE) {
         atomic_store_explicit(&event->own.begin_ticks, begin_ticks, memory_order_relaxed);
         atomic_store_explicit(&event->own.end_ticks, end_ticks, memory_order_relaxed);
-        zeta_store_add(atomic_load(&event->store));
+        if (!zeta_store_add(atomic_load(&event->store)))
+            zeta_event_lose(signal);
         zeta_signal_poke(signal_of(event));
     } else if (signal->value != ZETA_VALUE_NONE) {
         zeta_counter_reach(event->counter, signal->value, begin_ticks, end_ticks);
@@ -342,6 +345,10 @@ ze_result_t zeta_event_wait(struct zeta_event *event, uint64_t timeout_ns)
                                   special & ZETA_EVENT_BOUND ? NULL : device, timeout_ns);
     if (result != ZE_RESULT_ERROR_DEVICE_LOST)
         return result;
+    if ((special & ZETA_EVENT_STORED) &&
+        zeta_store_state(atomic_load(&event->store), false) == ZETA_SIGNAL_LOST)
+        return zeta_error(ZE_RESULT_ERROR_DEVICE_LOST,
+                          "the memory that counts for the event was freed before the event");
     if (special & ZETA_EVENT_SHARED)
         return zeta_error(ZE_RESULT_ERROR_DEVICE_LOST,
                           "the process that would have signalled event %u has ended, or its device "

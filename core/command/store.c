@@ -15,6 +15,7 @@ enum store_kind { STORE_COUNTER, STORE_SYNC, STORE_AGGREGATE };
 
 struct zeta_event_store {
     enum store_kind kind;
+    const struct zeta_context *context; /* of the application's memory */
     _Atomic uint64_t *device_address;
     _Atomic uint64_t *host_address;
     uint64_t completion;
@@ -23,13 +24,15 @@ struct zeta_event_store {
     struct zeta_backend *backend; /* who frees our memory; NULL: it is the application's */
 };
 
-static ze_result_t create(enum store_kind kind, struct zeta_event_store **out_store)
+static ze_result_t create(enum store_kind kind, const struct zeta_context *context,
+                          struct zeta_event_store **out_store)
 {
     struct zeta_event_store *store = calloc(1, sizeof(*store));
 
     if (!store)
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a counter");
     store->kind = kind;
+    store->context = context;
     (void)pthread_mutex_init(&store->lock, NULL);
     *out_store = store;
     return ZE_RESULT_SUCCESS;
@@ -84,7 +87,7 @@ static ze_result_t read_sync(const struct zeta_context *context,
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "hostAddress %p is not that of a counter of 8 aligned bytes",
                           (void *)desc->hostAddress);
-    result = create(STORE_SYNC, out_store);
+    result = create(STORE_SYNC, context, out_store);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     (*out_store)->device_address = (_Atomic uint64_t *)desc->deviceAddress;
@@ -105,7 +108,7 @@ read_aggregate(const struct zeta_context *context,
     if (desc->incrementValue == 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "incrementValue is 0, so the event could never be completed");
-    result = create(STORE_AGGREGATE, out_store);
+    result = create(STORE_AGGREGATE, context, out_store);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     (*out_store)->device_address = (_Atomic uint64_t *)desc->deviceAddress;
@@ -145,14 +148,39 @@ bool zeta_store_adds(const struct zeta_event_store *store)
     return store->kind == STORE_AGGREGATE;
 }
 
-bool zeta_store_is_complete(const struct zeta_event_store *store, bool device)
+/*
+ * Adds to a counter and gives what it was, false if its memory is gone. An allocation cannot end
+ * while the table is locked; an address of the host only may be anywhere, and is only read.
+ */
+static bool fetch_add(const struct zeta_event_store *store, _Atomic uint64_t *address, uint64_t add,
+                      uint64_t *out_before)
 {
-    return atomic_load(device ? store->device_address : store->host_address) >= store->completion;
+    struct zeta_memory_table *table = store->context->memory;
+
+    zeta_memory_lock(table);
+    bool found = zeta_memory_find_locked(table, (const void *)address) != NULL;
+    if (found)
+        *out_before = add ? atomic_fetch_add(address, add) : atomic_load(address);
+    zeta_memory_unlock(table);
+    if (found || address == store->device_address)
+        return found;
+    return zeta_chain_copy(out_before, (const void *)address, sizeof(*out_before));
 }
 
-void zeta_store_add(struct zeta_event_store *store)
+enum zeta_signal_state zeta_store_state(const struct zeta_event_store *store, bool device)
 {
-    atomic_fetch_add(store->device_address, store->increment);
+    uint64_t value = 0;
+
+    if (!fetch_add(store, device ? store->device_address : store->host_address, 0, &value))
+        return ZETA_SIGNAL_LOST;
+    return value >= store->completion ? ZETA_SIGNAL_ON : ZETA_SIGNAL_OFF;
+}
+
+bool zeta_store_add(struct zeta_event_store *store)
+{
+    uint64_t before;
+
+    return fetch_add(store, store->device_address, store->increment, &before);
 }
 
 /* ---------------------------------------------------------------- our memory */
@@ -178,7 +206,7 @@ static ze_result_t make_counter_memory(const struct zeta_context *context,
         .struct_size = sizeof(desc), .kind = ZETA_PLUGIN_MEMORY_HOST, .size_bytes = 64};
     struct zeta_backend *backend = context->driver->compute;
     void *address = NULL;
-    ze_result_t result = create(STORE_COUNTER, out_store);
+    ze_result_t result = create(STORE_COUNTER, context, out_store);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;

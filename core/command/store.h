@@ -17,6 +17,8 @@
 
 #include <level_zero/ze_api.h>
 
+#include "core/command/signal.h"
+
 struct zeta_context;
 struct zeta_counter;
 struct zeta_device;
@@ -35,11 +37,15 @@ ze_result_t zeta_store_from_chain(const struct zeta_context *context,
 /** True if work that signals the event adds to the store, instead of taking its place. */
 bool zeta_store_adds(const struct zeta_event_store *store);
 
-/** True if the memory says that the event is complete; device: read at the device's address. */
-bool zeta_store_is_complete(const struct zeta_event_store *store, bool device);
+/**
+ * Whether the memory says that the event is complete; LOST when it is not there any more. device:
+ * read at the device's address.
+ */
+enum zeta_signal_state zeta_store_state(const struct zeta_event_store *store, bool device);
 
-/** Work that signals the event is complete: adds to the memory. */
-void zeta_store_add(struct zeta_event_store *store);
+/** Work that signals the event is complete: adds to the memory. False if it is not there any more.
+ */
+bool zeta_store_add(struct zeta_event_store *store);
 
 /**
  * Address and value that stand for completion of an event; makes memory for its counter when there

@@ -415,6 +415,43 @@ static void external__aggregate__is_complete_when_enough_was_added(void **state)
     assert_success(zeMemFree(h->context, counter));
 }
 
+/* Whoever asks gets an answer, and nobody touches what is not there. */
+static void external__memory_is_freed__the_event_is_lost(void **state)
+{
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
+    const struct harness *h = *state;
+    uint64_t *counter = harness_memory(h, 64);
+    ze_event_counter_based_external_sync_allocation_desc_t sync = {
+        .stype = ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_EXTERNAL_SYNC_ALLOCATION_DESC,
+        .deviceAddress = counter,
+        .hostAddress = counter,
+        .completionValue = 5};
+    ze_event_counter_based_external_aggregate_storage_desc_t aggregate = {
+        .stype = ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_EXTERNAL_AGGREGATE_STORAGE_DESC,
+        .deviceAddress = counter,
+        .incrementValue = 2,
+        .completionValue = 6};
+    const ze_event_counter_based_desc_t descs[2] = {{.pNext = &sync}, {.pNext = &aggregate}};
+    ze_command_list_handle_t adds = in_order(h);
+    ze_command_list_handle_t waits = in_order(h);
+    ze_event_handle_t events[2] = {NULL};
+
+    for (int i = 0; i < 2; i++)
+        assert_success(zeEventCounterBasedCreate(h->context, h->device, &descs[i], &events[i]));
+    assert_success(zeMemFree(h->context, counter));
+    assert_result(ZE_RESULT_ERROR_DEVICE_LOST, zeEventQueryStatus(events[0]));
+    assert_non_null(strstr(harness_sentence(h), "was freed"));
+    assert_success(zeCommandListAppendSignalEvent(adds, events[1]));
+    assert_success(zeCommandListHostSynchronize(adds, UINT64_MAX));
+    assert_result(ZE_RESULT_ERROR_DEVICE_LOST, zeEventHostSynchronize(events[1], UINT64_MAX));
+    assert_success(zeCommandListAppendWaitOnEvents(waits, 1, &events[1]));
+    assert_result(ZE_RESULT_ERROR_DEVICE_LOST, zeCommandListHostSynchronize(waits, UINT64_MAX));
+    for (int i = 0; i < 2; i++)
+        assert_success(zeEventDestroy(events[i]));
+    assert_success(zeCommandListDestroy(adds));
+    assert_success(zeCommandListDestroy(waits));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -430,6 +467,7 @@ int main(void)
         cmocka_unit_test(lost_work__of_a_counted_event__comes_back_as_an_error),
         cmocka_unit_test(external__memory_of_the_application__decides),
         cmocka_unit_test(external__aggregate__is_complete_when_enough_was_added),
+        cmocka_unit_test(external__memory_is_freed__the_event_is_lost),
     };
 
     return cmocka_run_group_tests(tests, harness_setup, harness_teardown);

@@ -12,6 +12,7 @@
 #include "core/trace/activity.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
+#include "core/util/thread.h"
 
 /* Submissions whose memory a queue keeps; their recordings are small, or their memory is freed. */
 #define MOST_SPARE 16u
@@ -147,6 +148,7 @@ static void dequeue_locked(struct zeta_queue *queue, struct zeta_submission *sub
 static ze_result_t hand_over(struct zeta_queue *queue, struct zeta_submission *submission,
                              bool here)
 {
+    ZETA_NO_CANCEL;
     struct zeta_backend *backend = queue->backend;
 
     (void)pthread_mutex_lock(&queue->lock);

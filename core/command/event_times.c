@@ -13,21 +13,23 @@ ze_result_t ZE_APICALL impl_zeEventQueryKernelTimestamp(ze_event_handle_t hEvent
     return zeta_event_times((struct zeta_event *)hEvent, ZETA_VALUE_NONE, dstptr);
 }
 
-static ze_result_t check_pair(const struct zeta_event *event, const struct zeta_device *device)
+static ze_result_t read_times(struct zeta_event *event, ze_device_handle_t device,
+                              ze_kernel_timestamp_result_t *out_times)
 {
-    return zeta_context_check_device(event->context, device);
+    ze_result_t result =
+        zeta_context_check_device(event->context, (const struct zeta_device *)device);
+
+    return result == ZE_RESULT_SUCCESS ? zeta_event_times(event, ZETA_VALUE_NONE, out_times)
+                                       : result;
 }
 
 ze_result_t ZE_APICALL impl_zeEventQueryTimestampsExp(ze_event_handle_t hEvent,
                                                       ze_device_handle_t hDevice, uint32_t *pCount,
                                                       ze_kernel_timestamp_result_t *pTimestamps)
 {
-    struct zeta_event *event = (struct zeta_event *)hEvent;
     ze_kernel_timestamp_result_t times;
-    ze_result_t result = check_pair(event, (const struct zeta_device *)hDevice);
+    ze_result_t result = read_times((struct zeta_event *)hEvent, hDevice, &times);
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_event_times(event, ZETA_VALUE_NONE, &times);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (zeta_count_clip(pCount, 1, pTimestamps) == 1)
@@ -65,10 +67,8 @@ ze_result_t ZE_APICALL impl_zeEventQueryKernelTimestampsExt(
 {
     struct zeta_event *event = (struct zeta_event *)hEvent;
     ze_kernel_timestamp_result_t times;
-    ze_result_t result = check_pair(event, (const struct zeta_device *)hDevice);
+    ze_result_t result = read_times(event, hDevice, &times);
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_event_times(event, ZETA_VALUE_NONE, &times);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (zeta_count_clip(pCount, 1, pResults) == 0)

@@ -227,19 +227,24 @@ ze_result_t zeta_share_check_handle(enum zeta_share_kind kind, const void *handl
     return ZE_RESULT_SUCCESS;
 }
 
-/* The file itself has to be the one that the handle names, of a size that cannot change. */
+static ze_result_t out_of_date(const struct share_handle *wanted)
+{
+    return zeta_error(
+        ZE_RESULT_ERROR_INVALID_ARGUMENT,
+        "the IPC handle is out of date: descriptor %d of process %u is something else "
+        "now",
+        wanted->descriptor, zeta_process_id(wanted->maker));
+}
+
+/* Ours, and of a size that cannot change. */
 static ze_result_t check_file(const struct share_handle *wanted, int fd, size_t *out_bytes)
 {
     struct stat status;
     int seals = fcntl(fd, F_GET_SEALS);
 
-    if (fstat(fd, &status) != 0 || status.st_ino != wanted->inode ||
-        status.st_dev != wanted->device || status.st_uid != geteuid() || seals < 0 ||
+    if (fstat(fd, &status) != 0 || status.st_uid != geteuid() || seals < 0 ||
         (seals & SEALS) != SEALS || status.st_size < (off_t)ZETA_SHARE_AT)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "the IPC handle is out of date: descriptor %d of process %u is something "
-                          "else now",
-                          wanted->descriptor, zeta_process_id(wanted->maker));
+        return out_of_date(wanted);
     *out_bytes = (size_t)status.st_size;
     return ZE_RESULT_SUCCESS;
 }
@@ -262,17 +267,17 @@ static ze_result_t check_content(struct zeta_share *share, const struct share_ha
 
 static ze_result_t open_file(struct zeta_share *share, const struct share_handle *wanted)
 {
-    ZETA_CLEANUP(zeta_closep) int fd = -1;
-    char path[64];
+    uint32_t pid = zeta_process_id(wanted->maker);
+    ZETA_CLEANUP(zeta_closep)
+    int fd = zeta_descriptor_open_of((int)pid, wanted->descriptor, wanted->device, wanted->inode);
 
-    (void)snprintf(path, sizeof(path), "/proc/%u/fd/%d", zeta_process_id(wanted->maker),
-                   wanted->descriptor);
-    fd = zeta_descriptor_raise(open(path, O_RDWR | O_CLOEXEC));
+    if (fd < 0 && errno == ESTALE)
+        return out_of_date(wanted);
     if (fd < 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "process %u, which made the IPC handle, cannot be reached (%s: %s); it "
-                          "has to run, as the same user and with the same process ids",
-                          zeta_process_id(wanted->maker), path, strerror(errno));
+                          "process %u, which made the IPC handle, cannot be reached (descriptor "
+                          "%d: %s); it has to run, as the same user and with the same process ids",
+                          pid, wanted->descriptor, strerror(errno));
     ze_result_t result = check_file(wanted, fd, &share->bytes);
     if (result == ZE_RESULT_SUCCESS)
         result = map_file(share, fd);

@@ -17,42 +17,13 @@
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-static bool is_file(const struct zeta_ipc_handle *handle, const struct stat *status)
-{
-    return (uint64_t)status->st_dev == handle->device && (uint64_t)status->st_ino == handle->inode;
-}
-
-/*
- * The descriptor in its own process. The file is compared before it is opened, because the number
- * may have become that of a device or a pipe, which to open has effects.
- */
-static int open_there(const struct zeta_ipc_handle *handle)
-{
-    struct stat status;
-    char path[64];
-
-    (void)snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)handle->pid, (int)handle->descriptor);
-    if (stat(path, &status) != 0)
-        return -1;
-    if (!is_file(handle, &status)) {
-        errno = ESTALE;
-        return -1;
-    }
-    int descriptor = zeta_descriptor_raise(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-    if (descriptor >= 0 && (fstat(descriptor, &status) != 0 || !is_file(handle, &status))) {
-        (void)close(descriptor);
-        errno = ESTALE;
-        return -1;
-    }
-    return descriptor;
-}
-
 /* A copy of our own descriptor of that number, which may have come over a socket. */
 static int open_here(const struct zeta_ipc_handle *handle)
 {
     struct stat status;
 
-    if (fstat(handle->descriptor, &status) != 0 || !is_file(handle, &status))
+    if (fstat(handle->descriptor, &status) != 0 || (uint64_t)status.st_dev != handle->device ||
+        (uint64_t)status.st_ino != handle->inode)
         return -1;
     return zeta_descriptor_raise(fcntl(handle->descriptor, F_DUPFD_CLOEXEC, 3));
 }
@@ -113,7 +84,8 @@ static ze_result_t find_memory(const ze_ipc_mem_handle_t *given,
     int error = ENOENT;
     out_share->descriptor = -1;
     if (handle.pid != getpid()) {
-        out_share->descriptor = open_there(&handle);
+        out_share->descriptor =
+            zeta_descriptor_open_of(handle.pid, handle.descriptor, handle.device, handle.inode);
         error = errno;
     }
     if (out_share->descriptor < 0)

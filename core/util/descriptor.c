@@ -2,6 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/util/cleanup.h"
@@ -31,5 +34,32 @@ int zeta_descriptor_pipe(int out_ends[2], int flags)
     zeta_closep(&out_ends[0]);
     zeta_closep(&out_ends[1]);
     errno = EMFILE;
+    return -1;
+}
+
+static bool is_file(const struct stat *status, uint64_t device, uint64_t inode)
+{
+    return (uint64_t)status->st_dev == device && (uint64_t)status->st_ino == inode;
+}
+
+int zeta_descriptor_open_of(int pid, int descriptor, uint64_t device, uint64_t inode)
+{
+    struct stat status;
+    char path[64];
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, descriptor);
+    if (stat(path, &status) != 0)
+        return -1;
+    int fd = -1;
+    if (is_file(&status, device, inode)) {
+        fd = zeta_descriptor_raise(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+        if (fd < 0)
+            return -1;
+    }
+    /* It may have changed between the two calls. */
+    if (fd >= 0 && fstat(fd, &status) == 0 && is_file(&status, device, inode))
+        return fd;
+    zeta_closep(&fd);
+    errno = ESTALE;
     return -1;
 }

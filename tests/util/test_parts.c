@@ -1,6 +1,7 @@
 /*
  * The small parts: arenas, lists, growing text, threads, trust.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@
 
 #include "core/util/arena.h"
 #include "core/util/clock.h"
+#include "core/util/descriptor.h"
 #include "core/util/list.h"
 #include "core/util/thread.h"
 #include "core/util/trust.h"
@@ -227,6 +230,35 @@ static void arena__rewound_or_absorbed__gives_zeroed_memory_again(void **state)
     zeta_arena_rewind(&arena);
 }
 
+static void descriptor__of_a_process__is_opened_if_it_is_that_file(void **state)
+{
+    int fd = memfd_create("parts", MFD_CLOEXEC);
+    struct stat status;
+    int ends[2];
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(fstat(fd, &status), 0);
+    assert_int_equal(write(fd, "here", 4), 4);
+    int other = zeta_descriptor_open_of(getpid(), fd, status.st_dev, status.st_ino);
+    char text[4] = "";
+    assert_true(other > STDERR_FILENO && other != fd);
+    assert_int_equal(pread(other, text, sizeof(text), 0), 4);
+    assert_memory_equal(text, "here", 4);
+    assert_int_equal(close(other), 0);
+
+    assert_int_equal(zeta_descriptor_open_of(getpid(), fd, status.st_dev, status.st_ino + 1), -1);
+    assert_int_equal(errno, ESTALE);
+    assert_int_equal(zeta_descriptor_pipe(ends, O_CLOEXEC), 0);
+    assert_int_equal(zeta_descriptor_open_of(getpid(), ends[0], status.st_dev, status.st_ino), -1);
+    assert_int_equal(errno, ESTALE);
+    assert_int_equal(close(ends[0]), 0);
+    assert_int_equal(close(ends[1]), 0);
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(zeta_descriptor_open_of(getpid(), fd, status.st_dev, status.st_ino), -1);
+    assert_int_equal(errno, ENOENT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +270,7 @@ int main(void)
         cmocka_unit_test(thread__started__blocks_signals_and_leaves_ours),
         cmocka_unit_test(clock__conversions__are_exact),
         cmocka_unit_test(trust__modes__decide_by_level),
+        cmocka_unit_test(descriptor__of_a_process__is_opened_if_it_is_that_file),
         cmocka_unit_test(trust__other_owner__only_where_root_named_the_path),
     };
 

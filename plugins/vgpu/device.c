@@ -8,9 +8,13 @@
 #include "compiler.h"
 #include "plugin.h"
 #include "queue.h"
+#include "runtime/vgpu_abi.h"
 
-/* Room for the arguments of a kernel; the limit that kernels of real devices are written for. */
-#define ARGUMENT_BYTES 2048u
+/*
+ * Texts are printed as the calls come, so that no buffer can overflow; but who reads 0 takes it
+ * that nothing can be printed. OpenCL demands this much.
+ */
+#define PRINTF_BYTES (1u << 20)
 
 /* The newest SPIR-V that the compiler's translator reads: 1.4. */
 #define SPIRV_VERSION (1u << 16 | 4u)
@@ -23,6 +27,11 @@
     (FP_DENORMALS | FP_INF_NAN | FP_ROUND_NEAREST | FP_ROUND_ZERO | FP_ROUND_INF | FP_FMA |        \
      FP_ROUNDED_DIVIDE_SQRT)
 
+/* What the device library offers for all memory, in cycles of compare and exchange. */
+#define FP_ATOMICS                                                                                 \
+    (FP_ATOMIC_GLOBAL_LOAD_STORE | FP_ATOMIC_GLOBAL_ADD | FP_ATOMIC_GLOBAL_MIN_MAX |               \
+     FP_ATOMIC_LOCAL_LOAD_STORE | FP_ATOMIC_LOCAL_ADD | FP_ATOMIC_LOCAL_MIN_MAX)
+
 /* Numerically ze_device_fp_flags_t, and ze_device_fp_atomic_ext_flags_t. */
 enum {
     FP_DENORMALS = 1u << 0,
@@ -32,8 +41,13 @@ enum {
     FP_ROUND_INF = 1u << 4,
     FP_FMA = 1u << 5,
     FP_ROUNDED_DIVIDE_SQRT = 1u << 6,
+    FP_SOFT = 1u << 7,
     FP_ATOMIC_GLOBAL_LOAD_STORE = 1u << 0,
-    FP_ATOMIC_LOCAL_LOAD_STORE = 1u << 16
+    FP_ATOMIC_GLOBAL_ADD = 1u << 1,
+    FP_ATOMIC_GLOBAL_MIN_MAX = 1u << 2,
+    FP_ATOMIC_LOCAL_LOAD_STORE = 1u << 16,
+    FP_ATOMIC_LOCAL_ADD = 1u << 17,
+    FP_ATOMIC_LOCAL_MIN_MAX = 1u << 18
 };
 
 static const uint32_t subgroup_sizes[] = {1};
@@ -178,8 +192,10 @@ static void put_compute(const struct zeta_plugin_device *device,
         p->max_group_count_xyz[i] = UINT32_MAX;
     }
     p->max_shared_local_bytes = t->slm_bytes;
-    p->max_argument_bytes = ARGUMENT_BYTES;
+    p->max_argument_bytes = VGPU_MAX_ARGUMENT_BYTES;
+    p->printf_buffer_bytes = PRINTF_BYTES;
     p->spirv_version = zeta_vgpu_compiler_present(device->vgpu->compiler) ? SPIRV_VERSION : 0;
+    p->fp16 = 1;
     p->fp64 = 1;
     p->int64_atomics = 1;
     p->subgroup_sizes = (struct zeta_plugin_array){
@@ -189,10 +205,11 @@ static void put_compute(const struct zeta_plugin_device *device,
     p->memories = (struct zeta_plugin_array){&device->memory, 1, sizeof(device->memory)};
     p->caches = (struct zeta_plugin_array){device->caches, 2, sizeof(device->caches[0])};
     p->ip_version = IP_VERSION;
+    p->fp16_flags = FP_FLAGS | FP_SOFT;
     p->fp32_flags = FP_FLAGS;
     p->fp64_flags = FP_FLAGS;
-    p->fp32_atomics = FP_ATOMIC_GLOBAL_LOAD_STORE | FP_ATOMIC_LOCAL_LOAD_STORE;
-    p->fp64_atomics = FP_ATOMIC_GLOBAL_LOAD_STORE | FP_ATOMIC_LOCAL_LOAD_STORE;
+    p->fp32_atomics = FP_ATOMICS;
+    p->fp64_atomics = FP_ATOMICS;
 }
 
 uint32_t zeta_vgpu_device_properties(struct zeta_plugin *self, struct zeta_plugin_device *device,

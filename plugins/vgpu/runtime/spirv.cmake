@@ -28,11 +28,14 @@ function(zeta_add_spirv)
     endif()
     file(MAKE_DIRECTORY ${directory})
     get_filename_component(source ${S_SOURCE} ABSOLUTE)
+    # Used by modules with atomic sums, minima and maxima of floating point, and by no others.
+    set(extensions
+        --spirv-ext=+SPV_EXT_shader_atomic_float_add,+SPV_EXT_shader_atomic_float_min_max)
     set(bitcode ${CMAKE_CURRENT_BINARY_DIR}/${S_TARGET}.bc)
     set(file ${directory}/${S_TARGET}.spv)
     add_custom_command(OUTPUT ${file}
         COMMAND ${ZETA_SPIRV_COMPILE} -c -emit-llvm ${source} -o ${bitcode}
-        COMMAND ${ZETA_SPIRV_TRANSLATOR} ${bitcode} -o ${file}
+        COMMAND ${ZETA_SPIRV_TRANSLATOR} ${extensions} ${bitcode} -o ${file}
         DEPENDS ${source}
         BYPRODUCTS ${bitcode}
         COMMENT "Compiling SPIR-V ${S_TARGET}.spv"

@@ -53,7 +53,8 @@ static ze_result_t check_desc(const struct zeta_context *context, const struct z
 
 static ze_result_t open_queue(struct zeta_queue *queue)
 {
-    const struct zeta_provider *who = &queue->device->backend->providers[ZETA_GROUP_COMPUTE];
+    const struct zeta_backend_device *worker = zeta_device_worker(queue->device);
+    const struct zeta_provider *who = &worker->providers[ZETA_GROUP_COMPUTE];
     struct zeta_plugin_queue_desc wanted = {.struct_size = sizeof(wanted),
                                             .ordinal = queue->desc.ordinal,
                                             .index = queue->desc.index,

@@ -37,7 +37,7 @@ static uint64_t raw_minus_monotonic_ns(void)
 ze_result_t zeta_device_clock(struct zeta_device *device, uint64_t *out_ticks,
                               uint64_t *out_host_ns)
 {
-    const struct zeta_provider *who = &device->backend->identity;
+    const struct zeta_provider *who = &zeta_device_worker(device)->identity;
     struct zeta_plugin_clock clock = {.struct_size = sizeof(clock)};
     uint32_t result = who->backend->device.clock(who->backend->self, who->device, &clock);
 

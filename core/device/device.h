@@ -49,7 +49,8 @@ struct zeta_device {
     struct zeta_device **tiles;                /**< of a root, in order of their number */
     uint32_t tile_count;                       /**< 0 for a device without tiles, and for a tile */
     uint32_t tile;                             /**< number on the root, 0 for a root */
-    bool alone; /**< a tile that this process sees as a device without a root (visible.h) */
+    bool alone;   /**< a tile that this process sees as a device without a root (visible.h) */
+    bool is_part; /**< a root of which this process sees some tiles only, at least two */
     struct zeta_device_fault *last_fault;          /**< the sentence of the last loss */
     _Atomic(struct zeta_device_metrics *) metrics; /**< owned by core/metric; NULL until used */
 };
@@ -103,6 +104,12 @@ struct zeta_driver *zeta_driver_at(uint32_t index);
 static inline struct zeta_device *zeta_device_root(struct zeta_device *device)
 {
     return device->parent ? device->parent : device;
+}
+
+/** Who computes for a device: of a root that is seen in part the first tile that is seen. */
+static inline const struct zeta_backend_device *zeta_device_worker(const struct zeta_device *device)
+{
+    return device->is_part ? device->tiles[0]->backend : device->backend;
 }
 
 /**

@@ -159,6 +159,18 @@ static void fill_chained(const struct zeta_device *device, const void *next)
         fill_node(device, stype, node);
 }
 
+/* Of a root that is seen in part only what is seen counts. */
+static uint32_t slices_seen(const struct zeta_device *device)
+{
+    uint32_t slices = 0;
+
+    if (!device->is_part)
+        return device->backend->properties.slices;
+    for (uint32_t i = 0; i < device->tile_count; i++)
+        slices += device->tiles[i]->backend->properties.slices;
+    return slices;
+}
+
 ze_result_t ZE_APICALL impl_zeDeviceGetProperties(ze_device_handle_t hDevice,
                                                   ze_device_properties_t *pDeviceProperties)
 {
@@ -179,7 +191,7 @@ ze_result_t ZE_APICALL impl_zeDeviceGetProperties(ze_device_handle_t hDevice,
     out->physicalEUSimdWidth = p->simd_width;
     out->numEUsPerSubslice = p->eus_per_subslice;
     out->numSubslicesPerSlice = p->subslices_per_slice;
-    out->numSlices = p->slices;
+    out->numSlices = slices_seen(device);
     out->timestampValidBits = p->timestamp_valid_bits;
     out->kernelTimestampValidBits = p->kernel_timestamp_valid_bits;
     memcpy(out->uuid.id, p->uuid, sizeof(out->uuid.id));

@@ -126,6 +126,7 @@ static void mask_tiles(struct zeta_device *root, uint32_t number,
         if (mask_has(entries, count, number, i))
             root->tiles[kept++] = root->tiles[i];
     }
+    root->is_part = kept > 0 && kept < root->tile_count;
     root->tile_count = kept;
 }
 

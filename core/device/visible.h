@@ -1,14 +1,15 @@
 /*
  * Which devices a process sees, and in what order: the environment variables of the specification.
  *
- *   ZE_AFFINITY_MASK             "0,1.2": devices by their number, or single tiles of them. All
- *                                tiles of a device that is named without a tile. A device of which
- *                                one tile is left is shown as that tile, without a root; one that
- *                                keeps several is still the whole device for work given to its
- * root. ZE_FLAT_DEVICE_HIERARCHY     COMPOSITE: root devices with tiles (as without the variable);
- *                                FLAT: tiles as devices of their own; COMBINED: the same, but each
- *                                tells its root. The numbers of the mask are those of what is
- * shown. ZE_ENABLE_PCI_ID_DEVICE_ORDER  1: devices of a driver in order of their PCI addresses.
+ * ZE_AFFINITY_MASK, "0,1.2": devices by their number, or single tiles of them. All tiles of a
+ * device that is named without a tile. A device of which one tile is left is shown as that tile,
+ * without a root; one that keeps several has a root, whose work runs on the first of them.
+ *
+ * ZE_FLAT_DEVICE_HIERARCHY, COMPOSITE: root devices with tiles (as without the variable); FLAT:
+ * tiles as devices of their own; COMBINED: the same, but each tells its root. The numbers of the
+ * mask are those of what is shown.
+ *
+ * ZE_ENABLE_PCI_ID_DEVICE_ORDER, 1: devices of a driver in order of their PCI addresses.
  */
 #ifndef ZETA_CORE_DEVICE_VISIBLE_H
 #define ZETA_CORE_DEVICE_VISIBLE_H

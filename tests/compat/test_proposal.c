@@ -1,0 +1,108 @@
+/*
+ * The proposal of metric tracers: what it promises, in its names. It has no code of its own, so the
+ * course is that of its table of functions. C and C++.
+ */
+#include "world.h"
+
+#include <zeta/compat/zet_1_0_provisional.h>
+#include <zeta/compat/zet_tracer_proposal.h>
+
+/* A group for tracers, or any group where there is none. */
+static zet_metric_group_handle_t find_group(ze_device_handle_t device, int *out_is_for_tracers)
+{
+    zet_metric_group_handle_t groups[32];
+    uint32_t count = 32;
+
+    assert_success(zetMetricGroupGet(device, &count, groups));
+    assert_true(count > 0);
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_group_properties_t p;
+
+        memset(&p, 0xa5, sizeof(p));
+        assert_success(zetMetricGroupGetProperties(groups[i], &p));
+        *out_is_for_tracers =
+            (p.samplingType & ZET_METRIC_SAMPLING_TYPE_EXP_FLAG_TRACER_BASED) != 0;
+        if (*out_is_for_tracers)
+            return groups[i];
+    }
+    return groups[0];
+}
+
+static void collect(struct world *w, zet_metric_tracer_exp_handle_t tracer)
+{
+    size_t bytes = 0;
+    uint8_t *raw;
+
+    assert_success(zetMetricTracerEnableExp(tracer));
+    world_work(w, 20);
+    assert_success(zetMetricTracerDisableExp(tracer));
+    assert_success(zetMetricTracerReadDataExp(tracer, &bytes, NULL));
+    assert_true(bytes > 0);
+    raw = (uint8_t *)malloc(bytes);
+    assert_non_null(raw);
+    assert_success(zetMetricTracerReadDataExp(tracer, &bytes, raw));
+    assert_true(bytes > 0);
+    free(raw);
+    assert_success(zetMetricTracerDestroyExp(tracer));
+}
+
+static void proposal__metric_tracer__collects_events_or_is_unsupported(void **state)
+{
+    struct world *w = (struct world *)*state;
+    zet_metric_tracer_desc_t desc = {ZET_STRUCTURE_TYPE_METRIC_TRACER_DESC_EXP, NULL, 4096};
+    zet_metric_tracer_exp_handle_t tracer = NULL;
+    int is_for_tracers = 0;
+    zet_metric_group_handle_t group = find_group(w->device, &is_for_tracers);
+    ze_result_t result;
+
+    assert_success(zetContextActivateMetricGroups(w->context, w->device, 1, &group));
+    result = zetMetricTracerCreate(w->context, w->device, 1, &group, &desc, NULL, &tracer);
+    if (result == ZE_RESULT_SUCCESS)
+        collect(w, tracer);
+    assert_success(zetContextActivateMetricGroups(w->context, w->device, 0, NULL));
+    if (!is_for_tracers) {
+        assert_int_equal(result, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+        print_message("skipped: metric tracers\n");
+        skip();
+    }
+    assert_success(result);
+}
+
+static void names__of_the_proposal__are_those_of_today(void **state)
+{
+    zet_metric_tracer_desc_t desc;
+    zet_metric_tracer_exp_desc_t *now = &desc;
+
+    (void)state;
+    assert_non_null(now);
+    assert_int_equal(ZET_METRIC_SAMPLING_TYPE_EXP_FLAG_TRACER_BASED, 4);
+    assert_int_equal(ZET_STRUCTURE_TYPE_METRIC_TRACER_DESC_EXP, 0x10008);
+}
+
+/* Both forms in one source; the library's answer comes through either way. */
+static void enable_and_disable__one_or_two_arguments__are_the_call_of_today(void **state)
+{
+    ze_result_t (*enable)(zet_metric_tracer_exp_handle_t, ze_bool_t) = zetMetricTracerEnableExp;
+    ze_result_t (*disable)(zet_metric_tracer_exp_handle_t, ze_bool_t) = zetMetricTracerDisableExp;
+
+    (void)state;
+    skip_in(HARNESS_VALIDATION | HARNESS_READS_HANDLES, "a null handle does not reach the library");
+    assert_int_equal(zetMetricTracerEnableExp(NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_int_equal(zetMetricTracerEnableExp(NULL, 0), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_int_equal(enable(NULL, 1), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_int_equal(zetMetricTracerDisableExp(NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_int_equal(zetMetricTracerDisableExp(NULL, 0), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_int_equal(disable(NULL, 1), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(proposal__metric_tracer__collects_events_or_is_unsupported),
+        cmocka_unit_test(names__of_the_proposal__are_those_of_today),
+        cmocka_unit_test(enable_and_disable__one_or_two_arguments__are_the_call_of_today),
+    };
+
+    return cmocka_run_group_tests_name("proposal of metric tracers", tests, world_open,
+                                       world_close);
+}

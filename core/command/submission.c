@@ -8,6 +8,7 @@
 #include "core/command/queue.h"
 #include "core/command/track.h"
 #include "core/device/device.h"
+#include "core/device/memory.h"
 #include "core/plugin/host.h"
 #include "core/trace/activity.h"
 #include "core/util/cleanup.h"
@@ -77,12 +78,15 @@ void zeta_queue_release_finished(struct zeta_queue *queue)
     struct zeta_submission *first = ZETA_TAKE(queue->finished);
     (void)pthread_mutex_unlock(&queue->lock);
 
+    if (!first)
+        return;
     while (first) {
         struct zeta_submission *next = first->next;
 
         recycle(queue, first);
         first = next;
     }
+    zeta_memory_defer(queue->context->memory, NULL);
 }
 
 /* What is decided about events at submission goes into commands of the submission's own. */

@@ -86,7 +86,8 @@ ze_result_t zeta_memory_release(struct zeta_allocation *allocation);
 
 /**
  * Keeps a taken allocation until the work that its marks stand for has ended; NULL just releases
- * what has ended. Called at allocations and frees of the context.
+ * what has ended. Called at allocations and frees of the context, and when finished work is
+ * released. May call the backend, so no lock may be held.
  */
 void zeta_memory_defer(struct zeta_memory_table *table, struct zeta_allocation *allocation);
 

@@ -15,6 +15,7 @@ struct zeta_memory_table {
     pthread_mutex_t lock;
     void *tree;                       /* of struct zeta_allocation, for tsearch */
     struct zeta_allocation *deferred; /* freed by the application, still used by queues */
+    atomic_bool has_deferred;         /* spares the lock where work is released */
 };
 
 static _Atomic uint64_t last_id;
@@ -165,6 +166,7 @@ static void keep_deferred(struct zeta_memory_table *table, struct zeta_allocatio
     zeta_memory_lock(table);
     *end = table->deferred;
     table->deferred = first;
+    atomic_store(&table->has_deferred, true);
     zeta_memory_unlock(table);
 }
 
@@ -172,9 +174,12 @@ void zeta_memory_defer(struct zeta_memory_table *table, struct zeta_allocation *
 {
     struct zeta_allocation *kept = NULL;
 
+    if (!allocation && !atomic_load(&table->has_deferred))
+        return;
     zeta_memory_lock(table);
     struct zeta_allocation *left = table->deferred;
     table->deferred = NULL;
+    atomic_store(&table->has_deferred, false);
     zeta_memory_unlock(table);
     if (allocation) {
         allocation->next = left;

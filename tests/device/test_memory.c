@@ -166,7 +166,6 @@ static void free_ext__deferred__frees_when_the_work_before_it_ended(void **state
     assert_int_equal(h->control->live_memory(), 1);
     h->control->release();
     assert_success(zeCommandListHostSynchronize(list, UINT64_MAX));
-    assert_success(zeMemFree(h->context, harness_memory(h, 8)));
     assert_int_equal(h->control->live_memory(), 0);
     h->control->hold();
     assert_success(zeCommandListDestroy(list));

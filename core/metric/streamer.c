@@ -100,8 +100,7 @@ static ze_result_t check_event(const struct zeta_event *event, const struct zeta
     if (event->context->driver != device->driver)
         return zeta_error(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
                           "the notification event belongs to driver %s, device %s to driver %s",
-                          event->context->driver->name, device->backend->id,
-                          device->driver->name);
+                          event->context->driver->name, device->backend->id, device->driver->name);
     return ZE_RESULT_SUCCESS;
 }
 

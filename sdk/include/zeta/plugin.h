@@ -111,7 +111,8 @@ struct zeta_plugin_times {
 
 /**
  * Services of the host. The host pointer given at negotiation is the first argument of each.
- * All members are present in ABI 1. The table lives as long as the process.
+ * All members are present in ABI 1 unless their comment says otherwise. The table lives as long as
+ * the process.
  */
 struct zeta_plugin_host_ops {
     uint64_t struct_size;
@@ -341,6 +342,7 @@ enum {
     ZETA_PLUGIN_ACCESS_READ = 2
 };
 
+/** What memory_allocate() shall allocate. */
 struct zeta_plugin_memory_desc {
     uint64_t struct_size;
     uint32_t kind;        /**< ZETA_PLUGIN_MEMORY_* */
@@ -354,6 +356,7 @@ struct zeta_plugin_memory_desc {
 /** Forms of a module image. */
 enum { ZETA_PLUGIN_MODULE_IL_SPIRV = 0, ZETA_PLUGIN_MODULE_NATIVE = 1 };
 
+/** What a module is made from. Everything it points to is valid during module_create(). */
 struct zeta_plugin_module_desc {
     uint64_t struct_size;
     uint32_t format; /**< ZETA_PLUGIN_MODULE_* */
@@ -373,8 +376,8 @@ struct zeta_plugin_module_part {
     const uint8_t *image;
     uint64_t image_bytes;
     struct zeta_plugin_string build_flags;
-    struct zeta_plugin_array constant_ids;
-    struct zeta_plugin_array constant_values;
+    struct zeta_plugin_array constant_ids;    /**< as of the first image */
+    struct zeta_plugin_array constant_values; /**< as of the first image */
 };
 
 /** Which symbols a list of module_symbols() holds. */
@@ -384,7 +387,7 @@ enum {
     ZETA_PLUGIN_SYMBOL_FUNCTION = 2 /**< functions whose address can be asked for */
 };
 
-/** Receives build log text piece by piece during module_create. */
+/** Receives log text piece by piece during module_create() and module_link(), on their thread. */
 struct zeta_plugin_log_sink {
     void *context;
     void (*write)(void *context, struct zeta_plugin_string text);
@@ -424,6 +427,7 @@ struct zeta_plugin_kernel_properties {
     uint8_t module_uuid[16];
 };
 
+/** What kind of queue queue_create() shall make. */
 struct zeta_plugin_queue_desc {
     uint64_t struct_size;
     uint32_t ordinal;  /**< queue group */
@@ -452,6 +456,7 @@ enum {
                                               time, copy.indirect says what a COPY copies */
 };
 
+/** Runs a kernel. */
 struct zeta_plugin_launch {
     struct zeta_plugin_kernel *kernel;
     const void *arguments; /**< block_bytes of the kernel; valid until the submission is done */
@@ -461,6 +466,7 @@ struct zeta_plugin_launch {
     const uint32_t *indirect_counts; /**< with COMMAND_INDIRECT: three values read when it starts */
 };
 
+/** Copies bytes between any memory that the device can reach. */
 struct zeta_plugin_copy {
     void *target;
     const void *source;
@@ -479,6 +485,7 @@ struct zeta_plugin_copy_region {
     uint64_t source_pitch_bytes, source_slice_bytes;
 };
 
+/** Repeats a pattern from target on, the last time perhaps in part. */
 struct zeta_plugin_fill {
     void *target;
     const void *pattern; /**< pattern_bytes, valid until the submission is done */
@@ -486,6 +493,7 @@ struct zeta_plugin_fill {
     uint64_t size_bytes;
 };
 
+/** Calls a function of the host, which may block, on a thread of the backend without its locks. */
 struct zeta_plugin_call {
     void (*function)(void *context);
     void *context;
@@ -507,7 +515,7 @@ struct zeta_plugin_command {
         struct zeta_plugin_copy copy;
         struct zeta_plugin_copy_region region;
         struct zeta_plugin_fill fill;
-        uint64_t *timestamp;
+        uint64_t *timestamp; /**< where TIMESTAMP writes */
         struct zeta_plugin_call call;
     } u;
 };
@@ -534,6 +542,7 @@ struct zeta_plugin_compute_ops {
                               const struct zeta_plugin_module_desc *desc,
                               const struct zeta_plugin_log_sink *log,
                               struct zeta_plugin_module **out_module);
+    /** Frees a module. Its kernels were destroyed and no work uses it. */
     void (*module_destroy)(struct zeta_plugin *self, struct zeta_plugin_module *module);
     /** Array of struct zeta_plugin_string, valid until the module is destroyed. */
     uint32_t (*module_kernel_names)(struct zeta_plugin *self, struct zeta_plugin_module *module,
@@ -550,10 +559,16 @@ struct zeta_plugin_compute_ops {
     uint32_t (*kernel_create)(struct zeta_plugin *self, struct zeta_plugin_module *module,
                               struct zeta_plugin_string name,
                               struct zeta_plugin_kernel **out_kernel);
+    /** Frees a kernel that no work uses. */
     void (*kernel_destroy)(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel);
+    /** Fills what struct_size of the host's struct has room for. Any time. */
     uint32_t (*kernel_properties)(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
                                   struct zeta_plugin_kernel_properties *out_properties);
 
+    /**
+     * Makes a queue of a group of the device. Descriptors with equal ordinal and index may share
+     * one hardware queue. INVALID_ARGUMENT for a group or an index that the device does not have.
+     */
     uint32_t (*queue_create)(struct zeta_plugin *self, struct zeta_plugin_device *device,
                              const struct zeta_plugin_queue_desc *desc,
                              struct zeta_plugin_queue **out_queue);
@@ -592,23 +607,42 @@ struct zeta_plugin_compute_ops {
 
     /**
      * Virtual memory: ranges of addresses, physical memory, and mappings between them. Optional,
-     * all or none. Addresses and sizes are multiples of the page; the host checks that ranges are
-     * reserved, and that what is mapped lies inside both sides.
+     * all or none, from here to virtual_access(). Addresses and sizes are multiples of the page.
+     * The host checks that ranges are reserved and that what is mapped lies inside both sides, and
+     * makes one change at a time to one reservation.
+     *
+     * virtual_page_bytes() gives the page for memory of a size; 0: the device has no virtual
+     * memory. Any time.
      */
     uint64_t (*virtual_page_bytes)(struct zeta_plugin *self, struct zeta_plugin_device *device,
                                    uint64_t size_bytes);
+    /**
+     * Reserves addresses, at wanted if that is possible; null: anywhere. Nothing is mapped there.
+     * OUT_OF_HOST_MEMORY when no range is free.
+     */
     uint32_t (*virtual_reserve)(struct zeta_plugin *self, void *wanted, uint64_t size_bytes,
                                 void **out_address);
+    /** Gives back a whole reservation, in which nothing is mapped. */
     uint32_t (*virtual_free)(struct zeta_plugin *self, void *address, uint64_t size_bytes);
-    /** kind is ZETA_PLUGIN_MEMORY_DEVICE or _HOST; device is null for host memory. */
+    /**
+     * Makes memory that has no address. kind is ZETA_PLUGIN_MEMORY_DEVICE or _HOST; device is null
+     * for host memory. OUT_OF_*_MEMORY when there is none.
+     */
     uint32_t (*physical_create)(struct zeta_plugin *self, struct zeta_plugin_device *device,
                                 uint32_t kind, uint64_t size_bytes,
                                 struct zeta_plugin_physical **out_physical);
+    /** Frees physical memory, which is mapped nowhere. */
     void (*physical_destroy)(struct zeta_plugin *self, struct zeta_plugin_physical *physical);
+    /**
+     * Shows size_bytes of physical memory, from offset_bytes on, at addresses where nothing is
+     * mapped. access is one of ZETA_PLUGIN_ACCESS_*.
+     */
     uint32_t (*virtual_map)(struct zeta_plugin *self, void *address, uint64_t size_bytes,
                             struct zeta_plugin_physical *physical, uint64_t offset_bytes,
                             uint32_t access);
+    /** Takes away what is mapped in a part of a reservation; parts of it may hold nothing. */
     uint32_t (*virtual_unmap)(struct zeta_plugin *self, void *address, uint64_t size_bytes);
+    /** Changes the access (ZETA_PLUGIN_ACCESS_*) of a range that is mapped as a whole. */
     uint32_t (*virtual_access)(struct zeta_plugin *self, void *address, uint64_t size_bytes,
                                uint32_t access);
 
@@ -630,9 +664,10 @@ struct zeta_plugin_compute_ops {
     uint32_t (*module_link)(struct zeta_plugin *self, const struct zeta_plugin_array *modules,
                             const struct zeta_plugin_log_sink *log);
 
-    /** As memory_export() and memory_import(), for physical memory. Optional, with virtual_*. */
+    /** As memory_export(), for physical memory. Optional, with physical_import(). */
     uint32_t (*physical_export)(struct zeta_plugin *self, struct zeta_plugin_physical *physical,
                                 struct zeta_plugin_share *out_share);
+    /** As memory_import(), for physical memory; physical_destroy() ends it. Optional. */
     uint32_t (*physical_import)(struct zeta_plugin *self, struct zeta_plugin_device *device,
                                 struct zeta_plugin_share *share,
                                 struct zeta_plugin_physical **out_physical);
@@ -721,6 +756,7 @@ struct zeta_plugin_read {
     uint32_t reason; /**< of the break: ZETA_PLUGIN_BREAK_* */
 };
 
+/** Why a sequence of records is interrupted. */
 enum {
     ZETA_PLUGIN_BREAK_NONE = 0,
     ZETA_PLUGIN_BREAK_OVERFLOW = 1, /**< ring was full */

@@ -5,6 +5,10 @@
  * zeDriverGetExtensionFunctionAddress. Structs start with struct_size, which the caller sets to
  * sizeof(); the library fills the members that fit. Strings belong to the library and stay valid
  * until the process ends. All functions may be called from any thread.
+ *
+ * Besides the errors that are named: INVALID_NULL_POINTER for a null argument, INVALID_NULL_HANDLE
+ * for a handle that is none, INVALID_SIZE for a struct_size that is too small, and
+ * OUT_OF_HOST_MEMORY.
  */
 #ifndef ZETA_ZETA_H
 #define ZETA_ZETA_H
@@ -77,7 +81,7 @@ struct zeta_search_path {
     const char *note;
 };
 
-/** Lists the search directories in order. Works before zeInit. */
+/** Lists the search directories in order. count as in zeDriverGet. Works before zeInit. */
 ZETA_EXPORT ze_result_t zetaSearchPathGet(uint32_t *count, struct zeta_search_path *paths);
 
 /**
@@ -96,7 +100,10 @@ struct zeta_setting {
     const char *origin; /**< "default", "environment ZETA_LOG", "/etc/zeta/zeta.yaml:12" ... */
 };
 
-/** Lists the settings in effect, sorted by name. UNINITIALIZED before zeInit. */
+/**
+ * Lists the settings in effect, sorted by name. count as in zeDriverGet. UNINITIALIZED before
+ * zeInit.
+ */
 ZETA_EXPORT ze_result_t zetaSettingGet(uint32_t *count, struct zeta_setting *settings);
 
 /** Which plugin stands behind a device, and what for. */
@@ -111,6 +118,7 @@ struct zeta_device_info {
     const char *debug;
 };
 
+/** Says which plugins serve a device. */
 ZETA_EXPORT ze_result_t zetaDeviceGetInfo(ze_device_handle_t device, struct zeta_device_info *info);
 
 /** Range of sampling periods and the present holder of a group's unit. */
@@ -125,6 +133,7 @@ struct zeta_group_info {
     uint32_t record_bytes;
 };
 
+/** Asks the backend about a group. UNSUPPORTED_FEATURE when nobody samples its device. */
 ZETA_EXPORT ze_result_t zetaMetricGroupGetInfo(zet_metric_group_handle_t group,
                                                struct zeta_group_info *info);
 
@@ -136,26 +145,29 @@ enum zeta_metric_class {
     ZETA_METRIC_CLASS_MEASURED   /**< read from hardware */
 };
 
+/** What a metric says about itself beyond zet_metric_properties_t. */
 struct zeta_metric_info {
     size_t struct_size;
     uint32_t metric_class; /**< enum zeta_metric_class */
     uint32_t reserved;
 };
 
+/** Says how the value of a metric comes about. */
 ZETA_EXPORT ze_result_t zetaMetricGetInfo(zet_metric_handle_t metric,
                                           struct zeta_metric_info *info);
 
 /** What a stream did so far. */
 struct zeta_stream_info {
     size_t struct_size;
-    uint64_t records; /**< given to the application, without repeated ones */
-    uint64_t lost;    /**< known to be lost */
-    uint64_t breaks;
-    uint64_t bytes;
-    uint64_t period_ns; /**< in use */
-    uint64_t ring_records;
+    uint64_t records;      /**< given to the application, without repeated ones */
+    uint64_t lost;         /**< known to be lost */
+    uint64_t breaks;       /**< interruptions of the sequence */
+    uint64_t bytes;        /**< of the records */
+    uint64_t period_ns;    /**< in use */
+    uint64_t ring_records; /**< capacity of the backend's ring */
 };
 
+/** Counts what a stream gave and lost since it was opened. */
 ZETA_EXPORT ze_result_t zetaMetricStreamerGetInfo(zet_metric_streamer_handle_t streamer,
                                                   struct zeta_stream_info *info);
 
@@ -195,6 +207,7 @@ struct zeta_trace_info {
     uint32_t reserved;
 };
 
+/** Says what is or was recorded. Works before zeInit. */
 ZETA_EXPORT ze_result_t zetaTraceGetInfo(struct zeta_trace_info *info);
 
 #ifdef __cplusplus

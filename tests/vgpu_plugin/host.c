@@ -266,7 +266,8 @@ struct zeta_plugin_command host_copy(void *target, const void *source, uint64_t 
 {
     struct zeta_plugin_command command = host_command(ZETA_PLUGIN_COMMAND_COPY);
 
-    command.u.copy = (struct zeta_plugin_copy){target, source, size_bytes};
+    command.u.copy =
+        (struct zeta_plugin_copy){.target = target, .source = source, .size_bytes = size_bytes};
     return command;
 }
 

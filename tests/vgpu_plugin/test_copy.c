@@ -322,6 +322,33 @@ static void commands__empty_ones__have_a_length_and_an_order(void **state)
     host->compute->queue_destroy(host->self, queue);
 }
 
+static void decide(void *context)
+{
+    static const char source[] = "decided";
+    struct zeta_plugin_copy *copy = context;
+
+    copy->source = source;
+    copy->size_bytes = sizeof(source);
+}
+
+static void copy__indirect__does_what_is_decided_last(void **state)
+{
+    struct host *host = *state;
+    struct zeta_plugin_queue *queue = host_queue(host, 0);
+    char *target = host_allocate(host, 64);
+    struct zeta_plugin_copy copy = {.target = target};
+    struct zeta_plugin_command commands[2] = {host_command(ZETA_PLUGIN_COMMAND_CALL),
+                                              host_command(ZETA_PLUGIN_COMMAND_COPY)};
+
+    commands[0].u.call = (struct zeta_plugin_call){decide, &copy};
+    commands[1].flags = ZETA_PLUGIN_COMMAND_INDIRECT;
+    commands[1].u.copy.indirect = &copy;
+    assert_int_equal(host_run(host, queue, commands, 2), ZETA_PLUGIN_SUCCESS);
+    assert_string_equal(target, "decided");
+    host->compute->queue_destroy(host->self, queue);
+    assert_int_equal(host->compute->memory_free(host->self, target), ZETA_PLUGIN_SUCCESS);
+}
+
 static void queue__no_such_group_or_index__refused(void **state)
 {
     struct host *host = *state;
@@ -376,6 +403,7 @@ int main(void)
         WITH(queues__wait_for_each_other__any_order_of_submission),
         WITH(queue__destroyed_while_waiting__abandons_all),
         WITH(commands__empty_ones__have_a_length_and_an_order),
+        WITH(copy__indirect__does_what_is_decided_last),
         WITH(queue__no_such_group_or_index__refused),
         WITH(queue__no_thread_to_be_had__says_why),
     };

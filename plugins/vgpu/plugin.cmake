@@ -25,6 +25,7 @@ zeta_add_plugin(vgpu
         share.c
         spirv.c
         tile.c
+        turns.c
         virtual.c
     LIBS vgpu_engine zeta_sdk PkgConfig::YAML PkgConfig::MD)
 

@@ -14,7 +14,7 @@ void zeta_vgpu_tile_init(struct zeta_vgpu_tile *tile, struct zeta_vgpu *vgpu, ui
     tile->index = index;
     tile->rows = zeta_vgpu_topology_subslices(&vgpu->description.topology) + 1;
     pthread_mutex_init(&tile->lock, NULL);
-    pthread_cond_init(&tile->turn, NULL);
+    zeta_vgpu_turns_init(&tile->turns);
     pthread_mutex_init(&tile->streams_lock, NULL);
 }
 
@@ -23,7 +23,7 @@ void zeta_vgpu_tile_finish(struct zeta_vgpu_tile *tile)
     zeta_vgpu_engine_destroy(tile->engine);
     tile->engine = NULL;
     pthread_mutex_destroy(&tile->streams_lock);
-    pthread_cond_destroy(&tile->turn);
+    zeta_vgpu_turns_finish(&tile->turns);
     pthread_mutex_destroy(&tile->lock);
 }
 
@@ -157,33 +157,16 @@ static void end_work_locked(struct zeta_vgpu_tile *tile)
     switch_context_locked(tile, 0);
 }
 
-static bool must_wait_locked(const struct zeta_vgpu_tile *tile, enum zeta_vgpu_rank rank)
-{
-    bool wait = tile->launching;
-
-    for (uint32_t better = 0; better < (uint32_t)rank; better++)
-        wait |= tile->waiting[better] > 0;
-    return wait;
-}
-
 /* False when the launch was interrupted before its turn came. */
 static bool take_turn(struct zeta_vgpu_tile *tile, const atomic_bool *interrupt, uint32_t context,
                       enum zeta_vgpu_rank rank)
 {
-    bool taken = false;
+    bool taken;
 
     pthread_mutex_lock(&tile->lock);
-    tile->waiting[rank]++;
-    while (must_wait_locked(tile, rank) && !atomic_load(interrupt))
-        pthread_cond_wait(&tile->turn, &tile->lock);
-    /* Others may have waited only because this one did. */
-    if (--tile->waiting[rank] == 0 && atomic_load(interrupt))
-        pthread_cond_broadcast(&tile->turn);
-    if (!atomic_load(interrupt)) {
-        tile->launching = true;
-        taken = true;
+    taken = zeta_vgpu_turns_take_locked(&tile->turns, &tile->lock, interrupt, rank);
+    if (taken)
         begin_work_locked(tile, context);
-    }
     pthread_mutex_unlock(&tile->lock);
     return taken;
 }
@@ -192,8 +175,7 @@ static void pass_turn(struct zeta_vgpu_tile *tile)
 {
     pthread_mutex_lock(&tile->lock);
     end_work_locked(tile);
-    tile->launching = false;
-    pthread_cond_broadcast(&tile->turn);
+    zeta_vgpu_turns_pass_locked(&tile->turns);
     pthread_mutex_unlock(&tile->lock);
 }
 
@@ -216,7 +198,7 @@ enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
 void zeta_vgpu_tile_wake(struct zeta_vgpu_tile *tile)
 {
     pthread_mutex_lock(&tile->lock);
-    pthread_cond_broadcast(&tile->turn);
+    zeta_vgpu_turns_wake_locked(&tile->turns);
     pthread_mutex_unlock(&tile->lock);
 }
 

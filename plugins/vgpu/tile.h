@@ -13,17 +13,10 @@
 
 #include "engine.h"
 #include "instance.h"
+#include "turns.h"
 
 struct zeta_vgpu;
 struct zeta_plugin_stream;
-
-/** Whose launch comes first when several wait; among equals nobody is promised anything. */
-enum zeta_vgpu_rank {
-    ZETA_VGPU_RANK_HIGH,
-    ZETA_VGPU_RANK_NORMAL,
-    ZETA_VGPU_RANK_LOW,
-    ZETA_VGPU_RANK_COUNT
-};
 
 struct zeta_vgpu_tile {
     struct zeta_vgpu *vgpu;
@@ -31,11 +24,9 @@ struct zeta_vgpu_tile {
     uint32_t rows; /**< of counters: one per subslice, then the copy engine */
 
     pthread_mutex_t lock; /**< guards all down to streams_lock; never held while a kernel runs */
-    pthread_cond_t turn;  /**< launches wait here for each other */
     struct zeta_vgpu_engine *engine; /**< NULL before the first queue */
-    bool launching;
-    uint32_t waiting[ZETA_VGPU_RANK_COUNT]; /**< launches that wait for their turn */
-    uint32_t busy_depth;                    /**< commands that run now */
+    struct zeta_vgpu_turns turns;    /**< of launches */
+    uint32_t busy_depth;             /**< commands that run now */
     struct zeta_vgpu_activity activity;
     uint64_t copied[ZETA_VGPU_COUNTER_COUNT]; /**< counters of the copy engine */
 

@@ -9,3 +9,8 @@ ze_result_t level_91_open(zet_device_handle_t device)
 
     return zetMetricTracerOpen(device, NULL, &desc, NULL, &tracer);
 }
+
+ze_result_t level_91_find_context(zet_device_handle_t device, ze_context_handle_t *out_context)
+{
+    return zeta_compat_find_context(device, out_context);
+}

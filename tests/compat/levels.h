@@ -11,6 +11,9 @@ extern "C" {
 /** Opens a metric tracer of 0.91 on a device. */
 ze_result_t level_91_open(zet_device_handle_t device);
 
+/** What every call of a level does first: the context for a device. */
+ze_result_t level_91_find_context(zet_device_handle_t device, ze_context_handle_t *out_context);
+
 /** Opens a streamer in the way of the provisional 1.0 on a device; a source in C++. */
 ze_result_t level_100_open(zet_device_handle_t device);
 

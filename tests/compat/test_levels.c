@@ -2,10 +2,13 @@
  * Sources of different levels in one program: each calls what it means, and all find the same
  * contexts. On the library with default contexts and on the older one without (fake.h).
  */
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "levels.h"
+
+enum { THREADS = 8 };
 
 static ze_context_handle_t context_91(unsigned device)
 {
@@ -58,6 +61,32 @@ static void contexts__in_all_sources__are_the_same_for_a_driver(void **state)
 #endif
 }
 
+static void *find_context(void *out)
+{
+    return level_91_find_context(fake_device(0), out) == ZE_RESULT_SUCCESS ? out : NULL;
+}
+
+static void contexts__asked_for_by_many_threads__are_the_same(void **state)
+{
+    ze_context_handle_t found[THREADS] = {NULL};
+    pthread_t threads[THREADS];
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, find_context, &found[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *answer = NULL;
+
+        assert_int_equal(pthread_join(threads[i], &answer), 0);
+        assert_ptr_equal(answer, &found[i]);
+        assert_ptr_equal(found[i], found[0]);
+    }
+    assert_ptr_equal(context_100(0), found[0]);
+#ifdef FAKE_WITHOUT_DEFAULT_CONTEXT
+    assert_int_equal(fake_contexts_created, 1);
+#endif
+}
+
 /* A context of the parent means nothing in a child, so the child makes one of its own. */
 static void contexts__in_a_child__are_not_those_of_the_parent(void **state)
 {
@@ -85,6 +114,7 @@ static void contexts__in_a_child__are_not_those_of_the_parent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(contexts__asked_for_by_many_threads__are_the_same), /* first: creates */
         cmocka_unit_test(levels__in_one_program__keep_their_meaning),
         cmocka_unit_test(contexts__in_all_sources__are_the_same_for_a_driver),
         cmocka_unit_test(contexts__in_a_child__are_not_those_of_the_parent),

@@ -5,6 +5,7 @@
 #define ZETA_TOOLS_COMMANDS_H
 
 int zeta_command_devices(int count, char **arguments);
+int zeta_command_doctor(int count, char **arguments);
 int zeta_command_groups(int count, char **arguments);
 int zeta_command_plugin(int count, char **arguments);
 int zeta_command_run(int count, char **arguments);

@@ -27,9 +27,16 @@ static const char usage[] =
     "  plugin show ID              everything about one plugin\n"
     "  plugin check MANIFEST       try a plugin in a process of its own\n"
     "  plugin path                 where manifests are looked for\n"
+    "  doctor [OPTIONS] [-- PROGRAM]\n"
+    "                              what a program would get, what is wrong, and what repairs it;\n"
+    "                              exits with 1 when something keeps programs from working\n"
     "  help, --version\n"
     "\n"
     "Commands that list something take --json, or --json=FILE, to print JSON.\n"
+    "\n"
+    "Options of doctor:\n"
+    "  -v               every setting, not only those that somebody set\n"
+    "  --wait TIME      for a driver that hangs; default: 30s\n"
     "\n"
     "Options of run:\n"
     "  -d DEVICE        a number, an id or a name from 'zeta devices'; default: the first\n"
@@ -74,6 +81,7 @@ static int run(int count, char **arguments)
         int (*command)(int count, char **arguments);
     } commands[] = {
         {"devices", zeta_command_devices},
+        {"doctor", zeta_command_doctor},
         {"groups", zeta_command_groups},
         {"plugin", zeta_command_plugin},
         {"run", zeta_command_run},

@@ -1,0 +1,231 @@
+/* What is wrong, and what repairs it. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor.h"
+
+/* A virtual GPU with its counters and rings of reports fits into this. */
+#define LEAST_FREE_BYTES (UINT64_C(16) << 20)
+
+#define ZETA_COMPUTES "zeta run -- PROGRAM (or: export $(zeta run -n))"
+
+static bool find(struct zeta_doctor *doctor, bool is_problem, const char *repair,
+                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static bool find(struct zeta_doctor *doctor, bool is_problem, const char *repair,
+                 const char *format, ...)
+{
+    struct zeta_doctor_finding *findings =
+        realloc(doctor->findings, (doctor->finding_count + 1) * sizeof(*findings));
+    struct zeta_doctor_finding *finding;
+    va_list arguments;
+    int length;
+
+    if (!findings)
+        return false;
+    doctor->findings = findings;
+    finding = &findings[doctor->finding_count];
+    *finding = (struct zeta_doctor_finding){.is_problem = is_problem};
+    va_start(arguments, format);
+    length = vasprintf(&finding->what, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return false;
+    doctor->finding_count++;
+    doctor->has_problem = doctor->has_problem || is_problem;
+    if (repair)
+        finding->repair = strdup(repair);
+    return !repair || finding->repair;
+}
+
+static bool judge_program(struct zeta_doctor *doctor)
+{
+    const struct zeta_doctor_program *program = &doctor->program;
+
+    if (!program->name)
+        return true;
+    if (!program->path)
+        return find(doctor, true, "give its path, or add its directory to PATH",
+                    "there is no program %s", program->name);
+    if (program->link == ZETA_DOCTOR_LINK_FOREIGN)
+        return find(doctor, true, "build it for this machine",
+                    "%s is no 64-bit program of this "
+                    "machine",
+                    program->path);
+    if (program->is_privileged)
+        return find(doctor, true,
+                    "put the settings into zeta.yaml, and the driver where the loader looks for it",
+                    "%s runs with more rights than its user, so variables do not count for it",
+                    program->path);
+    return true;
+}
+
+/* The library by itself, in a process of its own. */
+static bool judge_own(struct zeta_doctor *doctor)
+{
+    const struct zeta_doctor_probe *own = &doctor->own;
+
+    if (own->outcome == ZETA_DOCTOR_UNTRIED)
+        return find(doctor, true, "install Zeta again: cmake --install BUILD", "%s", own->error);
+    if (own->outcome != ZETA_DOCTOR_WORKED)
+        return find(doctor, true, "zeta plugin check MANIFEST, for those in: zeta plugin path",
+                    "libzeta cannot be used: %s", own->error);
+    if (own->has_init && own->init != ZE_RESULT_SUCCESS)
+        return find(doctor, true, "ZETA_LOG=debug zeta devices",
+                    "libzeta does not start: zeInit "
+                    "gives 0x%08x",
+                    own->init);
+    if (strcmp(ZETA_TOOL_VERSION, zetaGetVersion()) != 0)
+        return find(doctor, true, "install both from one build, or correct LD_LIBRARY_PATH",
+                    "this command is of version %s and %s of %s", ZETA_TOOL_VERSION,
+                    doctor->own_library, zetaGetVersion());
+    return true;
+}
+
+static bool judge_plugins(struct zeta_doctor *doctor)
+{
+    if (!doctor->is_initialised)
+        return true;
+    for (uint32_t i = 0; i < doctor->plugins.count; i++) {
+        const struct zeta_plugin_info *plugin = &doctor->plugins.plugins[i];
+        char *repair = NULL;
+        bool is_well;
+
+        if (plugin->state != ZETA_PLUGIN_STATE_NOT_LOADABLE &&
+            plugin->state != ZETA_PLUGIN_STATE_REFUSED && plugin->state != ZETA_PLUGIN_STATE_FAILED)
+            continue;
+        if (asprintf(&repair, "zeta plugin check '%s'", plugin->manifest) < 0)
+            return false;
+        is_well = find(doctor, true, repair, "plugin %s is %s: %s",
+                       plugin->id[0] ? plugin->id : plugin->manifest,
+                       zeta_plugin_state_name(plugin->state), plugin->reason);
+        free(repair);
+        if (!is_well)
+            return false;
+    }
+    if (doctor->devices.count > 0)
+        return true;
+    if (doctor->plugins.count == 0)
+        return find(doctor, true, "zeta plugin path", "no plugin was found, so there is no device");
+    for (uint32_t i = 0; i < doctor->plugins.count; i++) {
+        const struct zeta_plugin_info *plugin = &doctor->plugins.plugins[i];
+
+        if (plugin->state == ZETA_PLUGIN_STATE_DISABLED)
+            return find(doctor, true, "take the setting or variable back that disables it",
+                        "there is no device; plugin %s is disabled: %s", plugin->id,
+                        plugin->reason);
+    }
+    return find(doctor, true, "zeta plugin list", "there is no device");
+}
+
+/* Whether programs need a loader; one that is linked to libzeta does not. */
+static bool wants_loader(const struct zeta_doctor *doctor)
+{
+    return doctor->program.link != ZETA_DOCTOR_LINK_ZETA;
+}
+
+static bool judge_driver(struct zeta_doctor *doctor, const struct zeta_doctor_driver *driver)
+{
+    const struct zeta_doctor_probe *probe = &driver->probe;
+
+    if (strpbrk(driver->name, " \t"))
+        return find(doctor, true, "take the blanks out: entries are separated by commas only",
+                    "ZE_ENABLE_ALT_DRIVERS has an entry with a blank, '%s', which the loader keeps "
+                    "as a part of the name",
+                    driver->name);
+    if (probe->outcome != ZETA_DOCTOR_WORKED)
+        return find(doctor, true, "unset ZE_ENABLE_ALT_DRIVERS, or correct it",
+                    "driver %s of ZE_ENABLE_ALT_DRIVERS cannot be used: %s", driver->name,
+                    probe->error);
+    if (probe->init != ZE_RESULT_SUCCESS)
+        return find(doctor, true, "unset ZE_ENABLE_ALT_DRIVERS, or look at what the driver logs",
+                    "driver %s of ZE_ENABLE_ALT_DRIVERS does not start: zeInit gives 0x%08x",
+                    driver->name, probe->init);
+    if (probe->zeta && strcmp(probe->zeta, zetaGetVersion()) != 0)
+        return find(doctor, true, "unset ZE_ENABLE_ALT_DRIVERS; " ZETA_COMPUTES,
+                    "driver %s is libzeta %s, and this command belongs to %s", driver->name,
+                    probe->zeta, zetaGetVersion());
+    return true;
+}
+
+static bool judge_chosen_drivers(struct zeta_doctor *doctor)
+{
+    bool has_zeta = false;
+
+    for (size_t i = 0; i < doctor->driver_count; i++) {
+        if (!judge_driver(doctor, &doctor->drivers[i]))
+            return false;
+        has_zeta = has_zeta || doctor->drivers[i].probe.zeta;
+    }
+    if (has_zeta)
+        return true;
+    return find(doctor, false, "unset ZE_ENABLE_ALT_DRIVERS; " ZETA_COMPUTES,
+                "ZE_ENABLE_ALT_DRIVERS names no libzeta: programs that use the loader do not get "
+                "Zeta");
+}
+
+static bool judge_loader(struct zeta_doctor *doctor)
+{
+    const struct zeta_doctor_probe *loader = &doctor->loader;
+    const size_t before = doctor->finding_count;
+
+    if (!wants_loader(doctor) || loader->outcome == ZETA_DOCTOR_UNTRIED)
+        return true;
+    if (loader->outcome == ZETA_DOCTOR_ABSENT)
+        return find(
+            doctor, doctor->program.link == ZETA_DOCTOR_LINK_LOADER, "apt-get install libze1",
+            "no loader (libze_loader.so.1) was found: only programs linked to libzeta work");
+    if (loader->outcome != ZETA_DOCTOR_WORKED)
+        return find(doctor, true, "apt-get install --reinstall libze1",
+                    "the loader cannot be used: %s", loader->error);
+    if (doctor->has_chosen_drivers && !judge_chosen_drivers(doctor))
+        return false;
+    if (loader->init == ZE_RESULT_SUCCESS && loader->device_count > 0)
+        return true;
+    /* Follows from what was found already. */
+    if (doctor->finding_count > before || doctor->own.device_count == 0)
+        return true;
+    if (loader->init == ZE_RESULT_SUCCESS)
+        return find(doctor, true, ZETA_COMPUTES, "programs that use the loader get no device");
+    return find(doctor, true, ZETA_COMPUTES,
+                "programs that use the loader get no driver: zeInit gives 0x%08x%s", loader->init,
+                doctor->has_chosen_drivers ? "" : ", because nothing names Zeta to it");
+}
+
+static bool judge_rest(struct zeta_doctor *doctor)
+{
+    const struct zeta_doctor_place *place = &doctor->place;
+
+    if (doctor->compiler.is_wanted && !doctor->compiler.works &&
+        !find(doctor, true,
+              "install the package zeta-vgpu-cc; to build it: apt-get install llvm-15-dev clang-15 "
+              "lld-15 llvm-spirv-15, then configure again",
+              "modules from SPIR-V cannot be compiled: %s", doctor->compiler.error))
+        return false;
+    if (place->error &&
+        !find(doctor, true, "set XDG_RUNTIME_DIR to a directory of this user alone",
+              "processes cannot share a virtual GPU in %s: %s", place->path, place->error))
+        return false;
+    if (!place->error && place->free_bytes < LEAST_FREE_BYTES &&
+        !find(doctor, true, "make room there, or set XDG_RUNTIME_DIR to another directory",
+              "%s has only %llu KiB left, where processes share a virtual GPU", place->path,
+              (unsigned long long)(place->free_bytes / 1024)))
+        return false;
+    for (size_t i = 0; i < doctor->variable_count; i++) {
+        const struct zeta_doctor_variable *variable = &doctor->variables[i];
+
+        if (!variable->meaning && strncmp(variable->text, "ZETA_", strlen("ZETA_")) == 0 &&
+            !find(doctor, false, "see 'zeta doctor -v' for the names of settings",
+                  "%.*s is no variable of Zeta", (int)strcspn(variable->text, "="), variable->text))
+            return false;
+    }
+    return true;
+}
+
+bool zeta_doctor_judge(struct zeta_doctor *doctor)
+{
+    return judge_program(doctor) && judge_own(doctor) && judge_plugins(doctor) &&
+           judge_loader(doctor) && judge_rest(doctor);
+}

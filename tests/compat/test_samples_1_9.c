@@ -243,6 +243,9 @@ static void sample__debug_threads__are_a_product_of_properties(void **state)
     assert_true(threads > 0);
 }
 
+/* The guide waits for ever. */
+#define EVENT_TIMEOUT_MS 5000u
+
 /* All that can be done in a session that is attached to this process. */
 static void debug(zet_device_handle_t device, zet_debug_session_handle_t session)
 {
@@ -255,11 +258,11 @@ static void debug(zet_device_handle_t device, zet_debug_session_handle_t session
     uint8_t bytes[16];
 
     memset(sets, 0, sizeof(sets));
-    assert_success(zetDebugReadEvent(session, UINT64_MAX, &event));
+    assert_success(zetDebugReadEvent(session, EVENT_TIMEOUT_MS, &event));
     if (event.flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK)
         assert_success(zetDebugAcknowledgeEvent(session, &event));
     assert_success(zetDebugInterrupt(session, all));
-    assert_success(zetDebugReadEvent(session, UINT64_MAX, &event));
+    assert_success(zetDebugReadEvent(session, EVENT_TIMEOUT_MS, &event));
     assert_success(zetDebugGetRegisterSetProperties(device, &set_count, sets));
     if (event.type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED) {
         const ze_device_thread_t one = event.info.thread.thread;

@@ -200,7 +200,7 @@ int zeta_command_doctor(int count, char **arguments)
         status = zeta_doctor_put(&doctor, options.json_path);
     else if (status == ZETA_EXIT_OK)
         zeta_doctor_print(&doctor, options.is_verbose);
-    if (status == ZETA_EXIT_OK && doctor.has_problem)
+    if (status == ZETA_EXIT_OK && doctor.problem_count > 0)
         status = ZETA_EXIT_FAILED;
     finish(&doctor);
     return status;

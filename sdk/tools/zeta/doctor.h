@@ -108,7 +108,7 @@ struct zeta_doctor {
     struct zeta_doctor_place place;
     struct zeta_doctor_finding *findings;
     size_t finding_count;
-    bool has_problem;
+    size_t problem_count; /**< of the findings */
 };
 
 /* ---- looking; each returns false when there is no memory ------------------------------------- */

@@ -140,7 +140,7 @@ int zeta_doctor_put(const struct zeta_doctor *doctor, const char *path)
 
     if (document) {
         zeta_json_put_text(document, "schema", "zeta.doctor/1");
-        zeta_json_put_bool(document, "ok", !doctor->has_problem);
+        zeta_json_put_bool(document, "ok", doctor->problem_count == 0);
         put_loading(document, doctor);
         put_plugins(document, doctor);
         put_places(document, doctor);

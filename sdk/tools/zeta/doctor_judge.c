@@ -34,7 +34,7 @@ static bool find(struct zeta_doctor *doctor, bool is_problem, const char *repair
     if (length < 0)
         return false;
     doctor->finding_count++;
-    doctor->has_problem = doctor->has_problem || is_problem;
+    doctor->problem_count += is_problem ? 1 : 0;
     if (repair)
         finding->repair = strdup(repair);
     return !repair || finding->repair;
@@ -129,19 +129,22 @@ static bool wants_loader(const struct zeta_doctor *doctor)
 static bool judge_driver(struct zeta_doctor *doctor, const struct zeta_doctor_driver *driver)
 {
     const struct zeta_doctor_probe *probe = &driver->probe;
+    const char *repair = doctor->has_chosen_drivers ? "unset ZE_ENABLE_ALT_DRIVERS, or correct it"
+                                                    : "install its package again";
 
+    if (!doctor->has_chosen_drivers && probe->outcome == ZETA_DOCTOR_ABSENT)
+        return true;
     if (strpbrk(driver->name, " \t"))
         return find(doctor, true, "take the blanks out: entries are separated by commas only",
                     "ZE_ENABLE_ALT_DRIVERS has an entry with a blank, '%s', which the loader keeps "
                     "as a part of the name",
                     driver->name);
     if (probe->outcome != ZETA_DOCTOR_WORKED)
-        return find(doctor, true, "unset ZE_ENABLE_ALT_DRIVERS, or correct it",
-                    "driver %s of ZE_ENABLE_ALT_DRIVERS cannot be used: %s", driver->name,
+        return find(doctor, true, repair, "driver %s cannot be used: %s", driver->name,
                     probe->error);
-    if (probe->init != ZE_RESULT_SUCCESS)
-        return find(doctor, true, "unset ZE_ENABLE_ALT_DRIVERS, or look at what the driver logs",
-                    "driver %s of ZE_ENABLE_ALT_DRIVERS does not start: zeInit gives 0x%08x",
+    /* One of the loader's own list finds no device of its kind; a chosen one is meant to. */
+    if (doctor->has_chosen_drivers && probe->init != ZE_RESULT_SUCCESS)
+        return find(doctor, true, repair, "driver %s does not start: zeInit gives 0x%08x",
                     driver->name, probe->init);
     if (probe->zeta && strcmp(probe->zeta, zetaGetVersion()) != 0)
         return find(doctor, true, "unset ZE_ENABLE_ALT_DRIVERS; " ZETA_COMPUTES,
@@ -150,7 +153,7 @@ static bool judge_driver(struct zeta_doctor *doctor, const struct zeta_doctor_dr
     return true;
 }
 
-static bool judge_chosen_drivers(struct zeta_doctor *doctor)
+static bool judge_drivers(struct zeta_doctor *doctor)
 {
     bool has_zeta = false;
 
@@ -159,7 +162,7 @@ static bool judge_chosen_drivers(struct zeta_doctor *doctor)
             return false;
         has_zeta = has_zeta || doctor->drivers[i].probe.zeta;
     }
-    if (has_zeta)
+    if (has_zeta || !doctor->has_chosen_drivers)
         return true;
     return find(doctor, false, "unset ZE_ENABLE_ALT_DRIVERS; " ZETA_COMPUTES,
                 "ZE_ENABLE_ALT_DRIVERS names no libzeta: programs that use the loader do not get "
@@ -169,7 +172,7 @@ static bool judge_chosen_drivers(struct zeta_doctor *doctor)
 static bool judge_loader(struct zeta_doctor *doctor)
 {
     const struct zeta_doctor_probe *loader = &doctor->loader;
-    const size_t before = doctor->finding_count;
+    const size_t before = doctor->problem_count;
 
     if (!wants_loader(doctor) || loader->outcome == ZETA_DOCTOR_UNTRIED)
         return true;
@@ -177,21 +180,25 @@ static bool judge_loader(struct zeta_doctor *doctor)
         return find(
             doctor, doctor->program.link == ZETA_DOCTOR_LINK_LOADER, "apt-get install libze1",
             "no loader (libze_loader.so.1) was found: only programs linked to libzeta work");
+    if (!judge_drivers(doctor))
+        return false;
+    /* What the loader does follows from its drivers, and Zeta's devices from what was judged. */
+    if (doctor->problem_count > before || doctor->own.device_count == 0)
+        return true;
     if (loader->outcome != ZETA_DOCTOR_WORKED)
         return find(doctor, true, "apt-get install --reinstall libze1",
                     "the loader cannot be used: %s", loader->error);
-    if (doctor->has_chosen_drivers && !judge_chosen_drivers(doctor))
-        return false;
-    if (loader->init == ZE_RESULT_SUCCESS && loader->device_count > 0)
-        return true;
-    /* Follows from what was found already. */
-    if (doctor->finding_count > before || doctor->own.device_count == 0)
-        return true;
-    if (loader->init == ZE_RESULT_SUCCESS)
+    if (loader->init != ZE_RESULT_SUCCESS)
+        return find(doctor, true, ZETA_COMPUTES,
+                    "programs that use the loader get no driver: zeInit gives 0x%08x%s",
+                    loader->init,
+                    doctor->has_chosen_drivers ? "" : ", because nothing names Zeta to it");
+    if (loader->device_count == 0)
         return find(doctor, true, ZETA_COMPUTES, "programs that use the loader get no device");
-    return find(doctor, true, ZETA_COMPUTES,
-                "programs that use the loader get no driver: zeInit gives 0x%08x%s", loader->init,
-                doctor->has_chosen_drivers ? "" : ", because nothing names Zeta to it");
+    if (!doctor->has_chosen_drivers)
+        return find(doctor, false, ZETA_COMPUTES,
+                    "programs that use the loader get another driver than Zeta");
+    return true;
 }
 
 static bool judge_rest(struct zeta_doctor *doctor)

@@ -14,6 +14,16 @@
 #define LOADER_NAME "libze_loader.so"
 #define ZETA_NAME "libzeta.so"
 
+#if defined(__x86_64__)
+#define MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define MACHINE EM_AARCH64
+#elif defined(__riscv)
+#define MACHINE EM_RISCV
+#else
+#define MACHINE header.e_machine /* unknown here: any will do */
+#endif
+
 /* Bytes of a file; everything that is read is checked against them. */
 struct file {
     const unsigned char *bytes;
@@ -66,20 +76,23 @@ static bool begins_at(const struct file *file, uint64_t offset, const char *name
            memcmp(file->bytes + offset, name, strlen(name)) == 0;
 }
 
-/* The strings that the entries of one kind name, in two passes: the strings' place comes last. */
+/* The strings that the entries of one kind name, in two passes: the place of the strings is an
+ * entry too. */
 static enum zeta_doctor_link read_needed(const struct file *file, const Elf64_Ehdr *header,
                                          const Elf64_Phdr *dynamic)
 {
-    enum zeta_doctor_link link = ZETA_DOCTOR_LINK_UNKNOWN;
+    uint64_t address = 0;
     uint64_t strings = 0;
     Elf64_Dyn entry;
 
     for (uint64_t at = 0; at + sizeof(entry) <= dynamic->p_filesz; at += sizeof(entry)) {
         if (!read_at(file, dynamic->p_offset + at, &entry, sizeof(entry)) || entry.d_tag == DT_NULL)
             break;
-        if (entry.d_tag == DT_STRTAB && !offset_of(file, header, entry.d_un.d_ptr, &strings))
-            return ZETA_DOCTOR_LINK_UNKNOWN;
+        if (entry.d_tag == DT_STRTAB)
+            address = entry.d_un.d_ptr;
     }
+    if (!offset_of(file, header, address, &strings))
+        return ZETA_DOCTOR_LINK_UNKNOWN;
     for (uint64_t at = 0; at + sizeof(entry) <= dynamic->p_filesz; at += sizeof(entry)) {
         if (!read_at(file, dynamic->p_offset + at, &entry, sizeof(entry)) || entry.d_tag == DT_NULL)
             break;
@@ -91,7 +104,7 @@ static enum zeta_doctor_link read_needed(const struct file *file, const Elf64_Eh
         if (begins_at(file, strings + entry.d_un.d_val, ZETA_NAME))
             return ZETA_DOCTOR_LINK_ZETA;
     }
-    return link;
+    return ZETA_DOCTOR_LINK_UNKNOWN;
 }
 
 enum zeta_doctor_link zeta_doctor_read_link(const unsigned char *bytes, size_t size)
@@ -104,7 +117,8 @@ enum zeta_doctor_link zeta_doctor_read_link(const unsigned char *bytes, size_t s
         return ZETA_DOCTOR_LINK_SCRIPT;
     if (!read_at(&file, 0, &header, sizeof(header)) ||
         memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-        header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_phentsize != sizeof(segment))
+        header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_phentsize != sizeof(segment) ||
+        header.e_machine != MACHINE)
         return ZETA_DOCTOR_LINK_FOREIGN;
     if (!find_segment(&file, &header, PT_DYNAMIC, &segment))
         return ZETA_DOCTOR_LINK_STATIC;

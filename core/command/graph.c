@@ -119,10 +119,30 @@ ze_result_t zeta_graph_append_end(struct zeta_append *append, ze_result_t result
 
 /* ---------------------------------------------------------------- forks */
 
+/* Counter based events are a graph's own unless they were made to be seen outside. */
+static ze_result_t refuse_outside(const struct zeta_event *event)
+{
+    if (!event->counter || (event->counter_flags & ZE_EVENT_COUNTER_BASED_FLAG_GRAPH_EXTERNAL))
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_GRAPH_INTERNAL_EVENT,
+                      "the counter based event belongs to a graph that is being recorded; outside "
+                      "it only events with ZE_EVENT_COUNTER_BASED_FLAG_GRAPH_EXTERNAL can be used");
+}
+
+ze_result_t zeta_graph_note_signal(const struct zeta_append *append, struct zeta_event *event)
+{
+    if (!(atomic_load(&event->special) & ZETA_EVENT_CAPTURED))
+        return ZE_RESULT_SUCCESS;
+    const struct zeta_graph *ours = append->graph ? append->graph : append->fork;
+    return ours && ours == atomic_load(&event->capture) ? ZE_RESULT_SUCCESS : refuse_outside(event);
+}
+
 ze_result_t zeta_graph_note_wait(struct zeta_append *append, struct zeta_event *event)
 {
-    if (!(atomic_load(&event->special) & ZETA_EVENT_CAPTURED) || !append->list->queue)
+    if (!(atomic_load(&event->special) & ZETA_EVENT_CAPTURED))
         return ZE_RESULT_SUCCESS;
+    if (!append->list->queue)
+        return refuse_outside(event);
     struct zeta_graph *theirs = atomic_load(&event->capture);
     struct zeta_graph *ours = append->graph ? append->graph : append->fork;
     if (ours && theirs && ours != theirs)

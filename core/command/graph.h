@@ -73,7 +73,7 @@ struct zeta_executable_graph {
     struct zeta_object object;
     struct zeta_graph *graph; /**< pinned */
     struct zeta_recording recording;
-    struct zeta_event *turn; /**< signalled by each execution, waited for by the next; owned */
+    struct zeta_event *turn; /**< its counter is reached by each execution in turn; owned */
 };
 
 /** The graph that a list records into, NULL if it does not. */
@@ -93,9 +93,13 @@ ze_result_t zeta_graph_append_end(struct zeta_append *append, ze_result_t result
 
 /**
  * A command of the append waits for an event: finds out whether its list joins a graph with that.
- * Errors: GRAPH_CAPTURE_MERGE_ATTEMPT when the event belongs to another graph.
+ * Errors: GRAPH_CAPTURE_MERGE_ATTEMPT when the event belongs to another graph; GRAPH_INTERNAL_EVENT
+ * for a list that cannot join.
  */
 ze_result_t zeta_graph_note_wait(struct zeta_append *append, struct zeta_event *event);
+
+/** The same for a command that signals it. Errors: GRAPH_INTERNAL_EVENT. */
+ze_result_t zeta_graph_note_signal(const struct zeta_append *append, struct zeta_event *event);
 
 /**
  * Begins the recording of an empty graph on a list; the caller holds the lock of the graph. False

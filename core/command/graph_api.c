@@ -1,6 +1,7 @@
 /* The API functions of graphs, but for the dump (graph_dump.c). */
 #include <stdlib.h>
 
+#include "core/command/counter.h"
 #include "core/command/event.h"
 #include "core/command/graph.h"
 #include "core/command/list.h"
@@ -326,47 +327,94 @@ static ze_result_t check_target(const struct zeta_command_list *list,
     return zeta_graph_refuse(list, "appending a graph");
 }
 
-/* True if there is an execution before, whose end will come. */
-static bool has_turn(struct zeta_event *turn)
+/*
+ * One execution at a time, from any thread: each waits for the value of a counter that the one
+ * before reaches. Values are taken when the append is complete but for its submission.
+ */
+struct turn {
+    struct zeta_plugin_event before;
+    struct zeta_plugin_event mine;
+    struct zeta_plugin_event *waits[1];
+    uint32_t waiter; /* the command that waits */
+};
+
+static ze_result_t make_turn(struct zeta_append *append, struct zeta_event *event,
+                             struct turn **out_turn)
 {
-    return atomic_load(&turn->counter->core->reserved) == 0 &&
-           zeta_event_state(turn) != ZETA_SIGNAL_LOST;
+    void *memory = NULL;
+    ze_result_t result = zeta_recording_alloc(append->recording, sizeof(struct turn), &memory);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    struct turn *turn = memory;
+    turn->before.event = event;
+    turn->mine.event = event;
+    turn->waits[0] = &turn->before;
+    *out_turn = turn;
+    return ZE_RESULT_SUCCESS;
 }
 
-/* Any list may give the turn on, also one that may not signal such events of the application. */
-static ze_result_t give_turn(struct zeta_append *append, struct zeta_event *turn)
+/* Nobody waits for an execution that was lost, but for those before it. */
+static void take_turn(const struct zeta_append *append, struct turn *turn)
+{
+    struct zeta_counter *counter = turn->mine.event->counter;
+    struct zeta_plugin_command *waiter = &append->recording->commands[turn->waiter];
+
+    turn->mine.value = zeta_counter_take(counter);
+    turn->before.value = turn->mine.value - 1;
+    while (turn->before.value > 0 &&
+           zeta_counter_state(counter, turn->before.value) == ZETA_SIGNAL_LOST)
+        turn->before.value--;
+    if (turn->before.value == 0)
+        return;
+    waiter->wait_events = turn->waits;
+    waiter->wait_count = 1;
+}
+
+static ze_result_t add_graph(struct zeta_append *append, struct zeta_executable_graph *executable,
+                             struct turn *turn, ze_event_handle_t signal)
 {
     struct zeta_plugin_command *command = NULL;
-    ze_result_t result = zeta_recording_pin(append->recording, turn, ZETA_KIND_EVENT);
+    ze_result_t result =
+        zeta_recording_pin(append->recording, executable, ZETA_KIND_EXECUTABLE_GRAPH);
 
+    turn->waiter = append->recording->count;
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_BARRIER, &command);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_recording_add_all(append->recording, &executable->recording);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_BARRIER, &command);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    append->recording->tracked = true;
-    command->signal_event = &turn->plain;
-    return ZE_RESULT_SUCCESS;
+    command->signal_event = &turn->mine;
+    return zeta_append_barrier(append, signal, 0, NULL);
 }
 
-/* One execution at a time: each waits for the turn that the one before gives. */
-static ze_result_t add_graph(struct zeta_append *append, struct zeta_executable_graph *executable,
-                             ze_event_handle_t signal, uint32_t wait_count,
-                             ze_event_handle_t *waits)
+static ze_result_t append_graph(struct zeta_append *append,
+                                struct zeta_executable_graph *executable, ze_event_handle_t signal,
+                                uint32_t wait_count, ze_event_handle_t *waits)
 {
-    ze_event_handle_t turn = (ze_event_handle_t)executable->turn;
-    ze_result_t result =
-        zeta_recording_pin(append->recording, executable, ZETA_KIND_EXECUTABLE_GRAPH);
+    struct zeta_plugin_event mine = {.event = executable->turn};
+    struct turn *turn = NULL;
+    ze_result_t result = make_turn(append, executable->turn, &turn);
 
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_append_barrier(append, NULL, wait_count, waits);
-    if (result == ZE_RESULT_SUCCESS && has_turn(executable->turn))
-        result = zeta_append_barrier(append, NULL, 1, &turn);
+    if (result == ZE_RESULT_SUCCESS && append->fork)
+        result = zeta_error(ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+                            "a graph that is appended cannot wait for an event of a graph that is "
+                            "being recorded");
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_recording_add_all(append->recording, &executable->recording);
-    if (result == ZE_RESULT_SUCCESS)
-        result = give_turn(append, executable->turn);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_barrier(append, signal, 0, NULL);
+        result = add_graph(append, executable, turn, signal);
+    if (result == ZE_RESULT_SUCCESS) {
+        take_turn(append, turn);
+        mine = turn->mine;
+    }
+    result = zeta_append_end(append, result);
+    /* Who waits for an execution that never began would wait for ever. */
+    if (result != ZE_RESULT_SUCCESS && mine.value != ZETA_VALUE_NONE)
+        zeta_event_lose(&mine);
     return result;
 }
 
@@ -379,12 +427,16 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendGraphExt(
     struct zeta_append append;
     ze_result_t result = zeta_append_refuse_parameters(pNext);
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = check_target(list, executable);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_begin(&append, list);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    return zeta_append_end(
-        &append, add_graph(&append, executable, hSignalEvent, numWaitEvents, phWaitEvents));
+    if (!zeta_object_pin(executable, ZETA_KIND_EXECUTABLE_GRAPH))
+        return zeta_object_explain(hGraph, ZETA_KIND_EXECUTABLE_GRAPH,
+                                   "zeCommandListAppendGraphExt", "hGraph");
+    result = check_target(list, executable);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_begin(&append, list);
+    if (result == ZE_RESULT_SUCCESS)
+        result = append_graph(&append, executable, hSignalEvent, numWaitEvents, phWaitEvents);
+    zeta_object_unpin(executable);
+    return result;
 }

@@ -89,8 +89,9 @@ ze_result_t zeta_append_event(struct zeta_append *append, ze_event_handle_t hand
     struct zeta_event *event = (struct zeta_event *)handle;
     ze_result_t result = zeta_list_check_event(append->list, event, signals);
 
-    if (result == ZE_RESULT_SUCCESS && !signals)
-        result = zeta_graph_note_wait(append, event);
+    if (result == ZE_RESULT_SUCCESS)
+        result =
+            signals ? zeta_graph_note_signal(append, event) : zeta_graph_note_wait(append, event);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_recording_pin(append->recording, event, ZETA_KIND_EVENT);
     if (result != ZE_RESULT_SUCCESS)

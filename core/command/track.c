@@ -36,7 +36,7 @@ static ze_result_t track_wait(struct zeta_recording *recording, struct zeta_plug
 {
     struct zeta_event *event = (*wait)->event;
 
-    if (!event->counter)
+    if (!event->counter || (*wait)->value != ZETA_VALUE_NONE)
         return ZE_RESULT_SUCCESS;
     return make(recording, event, newest(event), wait);
 }
@@ -83,7 +83,7 @@ static ze_result_t track_signal(struct zeta_recording *recording,
     struct zeta_event *event = command->signal_event->event;
     ze_result_t result = ZE_RESULT_SUCCESS;
 
-    if (event->counter) {
+    if (event->counter && command->signal_event->value == ZETA_VALUE_NONE) {
         /* Memory first: a value that was taken has to be reached or given up by somebody. */
         result = make(recording, event, ZETA_VALUE_NONE, &command->signal_event);
         if (result == ZE_RESULT_SUCCESS)

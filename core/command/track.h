@@ -3,8 +3,9 @@
  *
  * A command that waits for a counter based event waits for the newest work that was to signal it by
  * then, and one that signals it gets a value of its own each time it is submitted. Of events that
- * other processes share it is noted who is going to signal them. A recorded list can be submitted
- * again and again, so each submission gets commands of its own where that matters.
+ * other processes share it is noted who is going to signal them. What names a value already is left
+ * alone. A recorded list can be submitted again and again, so each submission gets commands of its
+ * own where that matters.
  */
 #ifndef ZETA_CORE_COMMAND_TRACK_H
 #define ZETA_CORE_COMMAND_TRACK_H

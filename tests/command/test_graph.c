@@ -1,8 +1,12 @@
 /* Graphs: what is recorded does not run, and runs as often as it is appended afterwards. */
 #include "harness.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
+
+#define EXECUTIONS 250 /* of each thread */
 
 static ze_command_list_handle_t in_order(const struct harness *h)
 {
@@ -107,6 +111,132 @@ static void graph__executed_on_two_lists__takes_turns(void **state)
     assert_success(zeGraphDestroyExt(graph));
     assert_success(zeKernelDestroy(add));
     assert_success(zeMemFree(h->context, sum));
+}
+
+struct inside {
+    atomic_uint now;
+    atomic_uint most;
+    atomic_uint entered;
+};
+
+static void ZE_CALLBACK_CONV enter(void *context)
+{
+    struct inside *inside = context;
+    unsigned now = atomic_fetch_add(&inside->now, 1) + 1;
+
+    atomic_fetch_add(&inside->entered, 1);
+    if (now > atomic_load(&inside->most))
+        atomic_store(&inside->most, now);
+    (void)usleep(20);
+}
+
+static void ZE_CALLBACK_CONV leave(void *context)
+{
+    atomic_fetch_sub(&((struct inside *)context)->now, 1);
+}
+
+struct executor {
+    ze_executable_graph_handle_t executable;
+    ze_command_list_handle_t list;
+    ze_result_t worst;
+};
+
+static void *execute_often(void *argument)
+{
+    struct executor *e = argument;
+
+    for (int i = 0; i < EXECUTIONS; i++) {
+        ze_result_t result =
+            zeCommandListAppendGraphExt(e->list, e->executable, NULL, NULL, 0, NULL);
+
+        e->worst = result == ZE_RESULT_SUCCESS ? e->worst : result;
+    }
+    return NULL;
+}
+
+/* What is between the two functions of an execution never is while another execution is there. */
+static void graph__appended_by_threads_at_once__takes_turns(void **state)
+{
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
+    const struct harness *h = *state;
+    struct inside inside = {0};
+    ze_command_list_handle_t list = in_order(h);
+    ze_graph_handle_t graph = NULL;
+    ze_executable_graph_handle_t executable = NULL;
+    struct executor executors[4];
+    pthread_t threads[4];
+
+    assert_success(zeCommandListBeginGraphCaptureExt(list, NULL));
+    assert_success(zeCommandListAppendHostFunction(list, enter, &inside, NULL, NULL, 0, NULL));
+    /* Enough to submit that submissions of several threads meet. */
+    for (int i = 0; i < 1000; i++)
+        assert_success(zeCommandListAppendBarrier(list, NULL, 0, NULL));
+    assert_success(zeCommandListAppendHostFunction(list, leave, &inside, NULL, NULL, 0, NULL));
+    assert_success(zeCommandListEndGraphCaptureExt(list, NULL, &graph));
+    assert_success(zeGraphInstantiateExt(graph, NULL, &executable));
+    for (int i = 0; i < 4; i++) {
+        executors[i] = (struct executor){.executable = executable, .list = in_order(h)};
+        assert_int_equal(pthread_create(&threads[i], NULL, execute_often, &executors[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_success(executors[i].worst);
+        assert_success(zeCommandListHostSynchronize(executors[i].list, UINT64_MAX));
+        assert_success(zeCommandListDestroy(executors[i].list));
+    }
+    assert_int_equal(inside.entered, 4 * EXECUTIONS);
+    assert_int_equal(inside.most, 1);
+    assert_success(zeExecutableGraphDestroyExt(executable));
+    assert_success(zeGraphDestroyExt(graph));
+    assert_success(zeCommandListDestroy(list));
+}
+
+static ze_event_handle_t counted(const struct harness *h, ze_event_counter_based_flags_t flags)
+{
+    const ze_event_counter_based_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_DESC,
+                                                .flags = flags};
+    ze_event_handle_t event = NULL;
+
+    assert_success(zeEventCounterBasedCreate(h->context, h->device, &desc, &event));
+    return event;
+}
+
+static void counted_event__of_a_graph__is_refused_outside_unless_external(void **state)
+{
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
+    const struct harness *h = *state;
+    const ze_event_counter_based_flags_t in_order_flag =
+        ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE | ZE_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE;
+    ze_event_handle_t internal = counted(h, in_order_flag);
+    ze_event_handle_t external =
+        counted(h, in_order_flag | ZE_EVENT_COUNTER_BASED_FLAG_GRAPH_EXTERNAL);
+    ze_command_list_handle_t list = in_order(h);
+    ze_command_list_handle_t other = in_order(h);
+    ze_command_list_handle_t regular = harness_list(h);
+    ze_graph_handle_t graph = NULL;
+
+    assert_success(zeCommandListBeginGraphCaptureExt(list, NULL));
+    assert_success(zeCommandListAppendSignalEvent(list, internal));
+    assert_success(zeCommandListAppendSignalEvent(list, external));
+    assert_success(zeCommandListAppendSignalEvent(list, internal));
+    assert_result(ZE_RESULT_ERROR_GRAPH_INTERNAL_EVENT,
+                  zeCommandListAppendSignalEvent(other, internal));
+    assert_result(ZE_RESULT_ERROR_GRAPH_INTERNAL_EVENT,
+                  zeCommandListAppendWaitOnEvents(regular, 1, &internal));
+    assert_non_null(strstr(harness_sentence(h), "GRAPH_EXTERNAL"));
+    assert_success(zeCommandListAppendWaitOnEvents(regular, 1, &external));
+    assert_result(ZE_RESULT_QUERY_FALSE, zeCommandListIsGraphCaptureEnabledExt(other));
+    assert_success(zeCommandListEndGraphCaptureExt(list, NULL, &graph));
+    /* Afterwards it is free again. */
+    assert_success(zeCommandListAppendSignalEvent(other, internal));
+    assert_success(zeEventHostSynchronize(internal, UINT64_MAX));
+    assert_success(zeCommandListAppendWaitOnEvents(regular, 1, &internal));
+    assert_success(zeGraphDestroyExt(graph));
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeCommandListDestroy(other));
+    assert_success(zeCommandListDestroy(regular));
+    assert_success(zeEventDestroy(internal));
+    assert_success(zeEventDestroy(external));
 }
 
 static void fork__another_list_waits_for_the_graph__records_until_it_is_joined(void **state)
@@ -269,6 +399,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(graph__recorded_once__runs_each_time_it_is_appended),
         cmocka_unit_test(graph__executed_on_two_lists__takes_turns),
+        cmocka_unit_test(graph__appended_by_threads_at_once__takes_turns),
+        cmocka_unit_test(counted_event__of_a_graph__is_refused_outside_unless_external),
         cmocka_unit_test(fork__another_list_waits_for_the_graph__records_until_it_is_joined),
         cmocka_unit_test(begin__lists_that_cannot_record__are_refused),
         cmocka_unit_test(dump_and_callbacks__of_a_graph__tell_about_it),

@@ -84,8 +84,7 @@ static zet_metric_group_handle_t find_group(ze_device_handle_t device, const cha
 
     assert_success(zetMetricGroupGet(device, &count, NULL));
     assert_true(count > 0);
-    groups = (zet_metric_group_handle_t *)malloc(count * sizeof(*groups));
-    assert_non_null(groups);
+    groups = (zet_metric_group_handle_t *)world_room(count * sizeof(*groups));
     assert_success(zetMetricGroupGet(device, &count, groups));
     for (uint32_t i = 0; i < count && !found; i++) {
         zet_metric_group_properties_t p;
@@ -133,8 +132,7 @@ static double calculate(zet_metric_group_handle_t group, size_t bytes, const uin
     double sum = 0;
 
     assert_success(zetMetricGroupCalculateMetricValues(group, bytes, raw, &count, NULL));
-    values = (zet_typed_value_t *)malloc(count * sizeof(*values));
-    assert_non_null(values);
+    values = (zet_typed_value_t *)world_room(count * sizeof(*values));
     assert_success(zetMetricGroupCalculateMetricValues(group, bytes, raw, &count, values));
     assert_success(zetMetricGet(group, &metric_count, metrics));
     *out_reports = count / metric_count;

@@ -38,8 +38,7 @@ static void collect(struct world *w, zet_metric_tracer_exp_handle_t tracer)
     assert_success(zetMetricTracerDisableExp(tracer));
     assert_success(zetMetricTracerReadDataExp(tracer, &bytes, NULL));
     assert_true(bytes > 0);
-    raw = (uint8_t *)malloc(bytes);
-    assert_non_null(raw);
+    raw = (uint8_t *)world_room(bytes);
     assert_success(zetMetricTracerReadDataExp(tracer, &bytes, raw));
     assert_true(bytes > 0);
     free(raw);

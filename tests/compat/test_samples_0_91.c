@@ -96,8 +96,7 @@ static void sample__metric_tracer__measures_the_workload(void **state)
     assert_success(zeEventHostReset(event));
 
     assert_success(zetMetricTracerReadData(tracer, UINT32_MAX, &bytes, NULL));
-    raw = (uint8_t *)malloc(bytes);
-    assert_non_null(raw);
+    raw = (uint8_t *)world_room(bytes);
     assert_success(zetMetricTracerReadData(tracer, UINT32_MAX, &bytes, raw));
     assert_success(zetMetricTracerClose(tracer));
     assert_success(zeEventDestroy(event));
@@ -138,8 +137,7 @@ static void measure_by_query(struct world *w, zet_metric_query_pool_handle_t que
     assert_success(zeEventHostSynchronize(event, UINT32_MAX));
 
     assert_success(zetMetricQueryGetData(query, &bytes, NULL));
-    raw = (uint8_t *)malloc(bytes);
-    assert_non_null(raw);
+    raw = (uint8_t *)world_room(bytes);
     assert_success(zetMetricQueryGetData(query, &bytes, raw));
     assert_success(zetMetricQueryDestroy(query));
     assert_success(zeEventDestroy(event));
@@ -185,8 +183,7 @@ static void chapter__instrumentation__gives_profile_and_debug_information(void *
     assert_int_equal(info.numTokens, 0);
     assert_success(
         zetModuleGetDebugInfo(w->module, ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, &bytes, NULL));
-    file = (uint8_t *)malloc(bytes);
-    assert_non_null(file);
+    file = (uint8_t *)world_room(bytes);
     assert_success(
         zetModuleGetDebugInfo(w->module, ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, &bytes, file));
     assert_memory_equal(file, "\177ELF", 4);

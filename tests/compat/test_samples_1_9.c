@@ -75,8 +75,7 @@ static zet_metric_group_handle_t find_group(ze_device_handle_t device, const cha
     uint32_t count = 0;
 
     assert_success(zetMetricGroupGet(device, &count, NULL));
-    groups = (zet_metric_group_handle_t *)malloc(count * sizeof(*groups));
-    assert_non_null(groups);
+    groups = (zet_metric_group_handle_t *)world_room(count * sizeof(*groups));
     assert_success(zetMetricGroupGet(device, &count, groups));
     for (uint32_t i = 0; i < count && !found; i++) {
         zet_metric_group_properties_t p;
@@ -102,8 +101,7 @@ static uint32_t calculate(zet_metric_group_handle_t group, size_t bytes, const u
     uint32_t count = 0;
 
     assert_success(zetMetricGroupCalculateMetricValues(group, type, bytes, raw, &count, NULL));
-    values = (zet_typed_value_t *)malloc(count * sizeof(*values));
-    assert_non_null(values);
+    values = (zet_typed_value_t *)world_room(count * sizeof(*values));
     assert_success(zetMetricGroupCalculateMetricValues(group, type, bytes, raw, &count, values));
     assert_success(zetMetricGet(group, &metric_count, metrics));
     assert_int_equal(count % metric_count, 0);
@@ -166,8 +164,7 @@ static void sample__metric_streamer__measures_the_workload(void **state)
     world_work(w, 50);
     assert_success(zeEventHostSynchronize(ready.event, UINT64_MAX));
     assert_success(zetMetricStreamerReadData(streamer, UINT32_MAX, &bytes, NULL));
-    raw = (uint8_t *)malloc(bytes);
-    assert_non_null(raw);
+    raw = (uint8_t *)world_room(bytes);
     assert_success(zetMetricStreamerReadData(streamer, UINT32_MAX, &bytes, raw));
     assert_success(zetMetricStreamerClose(streamer));
     destroy_signal(ready);
@@ -191,8 +188,7 @@ static void measure_by_query(struct world *w, zet_metric_query_pool_handle_t que
     world_execute(w);
     assert_success(zeEventHostSynchronize(complete.event, UINT64_MAX));
     assert_success(zetMetricQueryGetData(query, &bytes, NULL));
-    raw = (uint8_t *)malloc(bytes);
-    assert_non_null(raw);
+    raw = (uint8_t *)world_room(bytes);
     assert_success(zetMetricQueryGetData(query, &bytes, raw));
     assert_success(zetMetricQueryDestroy(query));
     destroy_signal(complete);

@@ -74,6 +74,15 @@ int world_close(void **state)
     return 0;
 }
 
+void *world_room(size_t bytes)
+{
+    void *room = malloc(bytes > 0 ? bytes : 1);
+
+    assert_true(bytes > 0);
+    assert_non_null(room);
+    return room;
+}
+
 void world_execute(struct world *world)
 {
     assert_success(zeCommandListClose(world->list));

@@ -47,6 +47,9 @@ extern "C" {
 int world_open(void **state);
 int world_close(void **state);
 
+/** Memory for some bytes, which the caller frees; fails the test when there are none. */
+void *world_room(size_t bytes);
+
 /** Closes the list, executes it, waits for it and opens it anew. */
 void world_execute(struct world *world);
 

@@ -5,7 +5,8 @@ check_names.py --source DIR --include DIR --cc COMPILER --cxx COMPILER --work DI
 
 Every name that is offered compiles at its levels, in C and in C++, and has the value that is told.
 Every macro and type that a header adds is in the list of its level. No name that is not offered is
-a macro. With ZETA_SHARED the names of the reference that the list was made from are in it.
+a macro. Levels that exclude each other say so. With ZETA_SHARED the names of the reference that the
+list was made from are in it.
 """
 import argparse
 import os
@@ -104,6 +105,19 @@ def check_level(args, folder, level, names, before):
     return now - before
 
 
+def check_combinations(args):
+    """0.91 stands alone in a source, whatever comes first; the others stand together."""
+    for first in LEVELS:
+        for second in LEVELS:
+            file = args.work / "combination.c"
+            file.write_text("".join(f"#include <zeta/compat/{LEVELS[level]}>\n"
+                                    for level in (first, second)))
+            out = run([args.cc, "-std=c11", *args.flags, "-fsyntax-only", str(file)])
+            refused = "use one level in each source file" in out.stderr
+            if refused != (first != second and "0.91" in (first, second)):
+                problems.append(f"{first} and then {second} in one source: {out.stderr or 'works'}")
+
+
 def check_reference(text):
     """Each name in the first column of the reference's tables is somewhere in the README."""
     reference = pathlib.Path(os.environ.get("ZETA_SHARED", "")) / "reference/legacy-names.md"
@@ -145,6 +159,7 @@ def main():
     for names, _ in rows(text, "Names that need nothing"):
         for name in set(names_in(names)) & (added | every):
             problems.append(f"{name} needs nothing, they say, but a header changes it")
+    check_combinations(args)
     check_reference(text)
     for problem in problems:
         print("error:", problem, file=sys.stderr)

@@ -15,8 +15,13 @@
 /* How often a waiter looks whether the process that would signal a shared event still runs. */
 #define LIVES_PERIOD_NS UINT64_C(50000000)
 
-/* How long a backend may sleep before it asks again about what others change without a word. */
+/*
+ * How long to sleep before looking again at what others change without a word; who waits for long
+ * sleeps for a part of the time that he waited, up to a limit.
+ */
 #define FOREIGN_LOOK_NS UINT64_C(200000)
+#define FOREIGN_LOOK_PART 16u
+#define FOREIGN_LOOK_MAX_NS UINT64_C(5000000)
 
 static atomic_bool any_lost;
 
@@ -326,8 +331,13 @@ static ze_result_t wait_for_store(struct zeta_event *event, uint64_t timeout_ns)
         if (waited_ns >= timeout_ns)
             break;
         uint64_t left_ns = timeout_ns - waited_ns;
+        uint64_t step_ns = waited_ns / FOREIGN_LOOK_PART;
+        if (step_ns < FOREIGN_LOOK_NS)
+            step_ns = FOREIGN_LOOK_NS;
+        if (step_ns > FOREIGN_LOOK_MAX_NS)
+            step_ns = FOREIGN_LOOK_MAX_NS;
         result = zeta_signal_wait(signal_of(event), look, event, atomic_load(&event->device),
-                                  left_ns < FOREIGN_LOOK_NS ? left_ns : FOREIGN_LOOK_NS);
+                                  left_ns < step_ns ? left_ns : step_ns);
     }
     return result;
 }
@@ -357,7 +367,7 @@ ze_result_t zeta_event_wait(struct zeta_event *event, uint64_t timeout_ns)
     return device ? zeta_device_fault(device, ZE_RESULT_ERROR_DEVICE_LOST) : result;
 }
 
-/* Where the times of a value are; NULL when it has none any more. */
+/* Gives the times of a value; false when it has none any more. */
 static bool find_ticks(struct zeta_event *event, uint64_t value, uint64_t *out_begin,
                        uint64_t *out_end)
 {

@@ -9,6 +9,13 @@
 #include <string.h>
 #include <time.h>
 
+/*
+ * Who waits for what changes without a word looks again and again, after this part of the time that
+ * it waited already, but never later than that.
+ */
+#define LOOK_PART 16u
+#define LONGEST_LOOK_NS UINT64_C(5000000)
+
 struct zeta_softqueue_pool {
     const struct zeta_plugin_host_ops *ops;
     struct zeta_plugin_host *host;
@@ -111,35 +118,47 @@ static uint64_t look_ns(const struct zeta_softqueue_pool *pool,
     return shortest;
 }
 
-static void sleep_locked(struct zeta_softqueue_pool *pool, uint64_t limit_ns)
+static uint64_t now_ns(void)
 {
-    struct timespec until;
+    struct timespec now;
 
-    if (limit_ns == UINT64_MAX) {
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* first_ns: how long to sleep at most in the beginning. */
+static void sleep_locked(struct zeta_softqueue_pool *pool, uint64_t first_ns, uint64_t begin_ns)
+{
+    const uint64_t now = now_ns();
+    uint64_t until = (now - begin_ns) / LOOK_PART;
+
+    if (first_ns == UINT64_MAX) {
         pthread_cond_wait(&pool->changed, &pool->lock);
         return;
     }
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(limit_ns % 1000000000u);
-    until.tv_sec += (time_t)(limit_ns / 1000000000u) + until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(&pool->changed, &pool->lock, &until);
+    if (until > LONGEST_LOOK_NS)
+        until = LONGEST_LOOK_NS;
+    until = now + (until > first_ns ? until : first_ns);
+    pthread_cond_timedwait(&pool->changed, &pool->lock,
+                           &(struct timespec){.tv_sec = (time_t)(until / 1000000000u),
+                                              .tv_nsec = (long)(until % 1000000000u)});
 }
 
 /* False when the queue is being destroyed. */
 static bool wait_for_events(struct zeta_softqueue *queue, const struct zeta_plugin_command *command)
 {
     struct zeta_softqueue_pool *pool = queue->pool;
-    uint64_t limit_ns;
+    uint64_t first_ns, begin_ns;
 
     if (command->wait_count == 0 || events_ready(queue, command))
         return !atomic_load(&queue->stopping);
 
-    limit_ns = look_ns(pool, command);
+    first_ns = look_ns(pool, command);
+    begin_ns = now_ns();
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->waiters, 1);
     while (!atomic_load(&queue->stopping) && !events_ready(queue, command))
-        sleep_locked(pool, limit_ns);
+        sleep_locked(pool, first_ns, begin_ns);
     atomic_fetch_sub(&pool->waiters, 1);
     pthread_mutex_unlock(&pool->lock);
     return !atomic_load(&queue->stopping);

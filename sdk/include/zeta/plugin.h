@@ -162,7 +162,8 @@ struct zeta_plugin_host_ops {
     /**
      * How long a backend whose command waits for the event may sleep before it asks event_query
      * again. UINT64_MAX: until wake() is called, as for nearly all events; less for those that
-     * change without the host being told, because another process or a kernel does it. Lock-free.
+     * change without the host being told, because another process or a kernel does it. Who waited
+     * for long already may sleep longer, in proportion. Lock-free.
      * Absent in older hosts, which have no such events.
      */
     uint64_t (*event_look_ns)(struct zeta_plugin_host *host, struct zeta_plugin_event *event);

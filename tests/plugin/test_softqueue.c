@@ -1,0 +1,111 @@
+/* How a queue of the SDK waits for events that change without anybody telling it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include <zeta/softqueue.h>
+
+struct zeta_plugin_event {
+    atomic_bool on;
+    atomic_uint looks;
+};
+
+static atomic_bool is_done;
+static uint32_t last_result;
+
+static uint32_t query(struct zeta_plugin_host *host, struct zeta_plugin_event *event)
+{
+    (void)host;
+    atomic_fetch_add(&event->looks, 1);
+    return atomic_load(&event->on) ? ZETA_PLUGIN_SUCCESS : ZETA_PLUGIN_NOT_READY;
+}
+
+static uint64_t look_often(struct zeta_plugin_host *host, struct zeta_plugin_event *event)
+{
+    (void)host;
+    (void)event;
+    return 200000;
+}
+
+static void on_done(struct zeta_plugin_host *host, void *cookie, uint32_t result)
+{
+    (void)host;
+    (void)cookie;
+    last_result = result;
+    atomic_store(&is_done, true);
+}
+
+static uint64_t ticks(void *context)
+{
+    (void)context;
+    return 1;
+}
+
+static uint32_t execute(void *context, const struct zeta_plugin_command *command)
+{
+    (void)context;
+    (void)command;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static void interrupt(void *context)
+{
+    (void)context;
+}
+
+static const struct zeta_plugin_host_ops host_ops = {.struct_size = sizeof(host_ops),
+                                                     .event_query = query,
+                                                     .event_look_ns = look_often,
+                                                     .submission_done = on_done};
+static const struct zeta_softqueue_backend backend = {
+    .ticks = ticks, .execute = execute, .interrupt = interrupt};
+
+static void wait_ms(long ms)
+{
+    (void)nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+/* A busy machine makes looks rarer, so only too many are wrong. */
+static void wait__for_long__looks_more_rarely_and_still_sees_the_change(void **state)
+{
+    struct zeta_plugin_event event = {0};
+    struct zeta_plugin_event *waits[] = {&event};
+    const struct zeta_plugin_command command = {.struct_size = sizeof(command),
+                                                .type = ZETA_PLUGIN_COMMAND_BARRIER,
+                                                .wait_events = waits,
+                                                .wait_count = 1};
+    const struct zeta_plugin_array commands = {
+        .data = &command, .count = 1, .stride = sizeof(command)};
+    struct zeta_softqueue_pool *pool = NULL;
+    struct zeta_softqueue *queue = NULL;
+
+    (void)state;
+    assert_int_equal(zeta_softqueue_pool_create(&host_ops, NULL, &pool), ZETA_PLUGIN_SUCCESS);
+    assert_int_equal(zeta_softqueue_create(pool, &backend, "waits", &queue), ZETA_PLUGIN_SUCCESS);
+    assert_int_equal(zeta_softqueue_submit(queue, &commands, NULL), ZETA_PLUGIN_SUCCESS);
+    wait_ms(500);
+    assert_false(atomic_load(&is_done));
+    /* 2500 looks if all sleeps were as long as the first one. */
+    assert_in_range(atomic_load(&event.looks), 3, 400);
+    atomic_store(&event.on, true);
+    while (!atomic_load(&is_done))
+        wait_ms(1);
+    assert_int_equal(last_result, ZETA_PLUGIN_SUCCESS);
+    zeta_softqueue_destroy(queue);
+    zeta_softqueue_pool_destroy(pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wait__for_long__looks_more_rarely_and_still_sees_the_change),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

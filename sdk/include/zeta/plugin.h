@@ -423,8 +423,8 @@ struct zeta_plugin_kernel_properties {
     uint32_t max_subgroups;
     uint32_t local_bytes;   /**< static local memory of a group */
     uint32_t private_bytes; /**< per work-item */
-    uint32_t spill_bytes;
-    uint8_t uuid[16]; /**< of the kernel */
+    uint32_t spill_bytes;   /**< of these, for values without a register; 0 also if unknown */
+    uint8_t uuid[16];       /**< of the kernel */
     uint8_t module_uuid[16];
 };
 

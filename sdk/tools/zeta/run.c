@@ -117,7 +117,7 @@ int zeta_command_run(int count, char **arguments)
         status = zeta_stat_environment_build(&environment, is_ours);
     if (status == ZETA_EXIT_OK && options.only_prints)
         print_variables(&options, &environment, is_ours);
-    else if (status == ZETA_EXIT_OK)
+    else if (status == ZETA_EXIT_OK && options.program)
         status = become(options.program, environment.variables);
     zeta_stat_environment_finish(&environment);
     return status;

@@ -900,6 +900,25 @@ case_trace_lost()
     expect 0 zeta trace -- "$build/tests/trace_client" many
     err_lacks "LOST"
     err_has " 100000          zeEventQueryStatus"
+    # A limit that nothing fits into is no program that does nothing.
+    expect 7 zeta trace --limit 1 -- "$build/tests/trace_client" return
+    err_has "LOST"
+    err_lacks "no call was recorded"
+}
+
+# The program may have run for days: what it recorded outlives a result that finds no room. The limit
+# is that of zeta alone, which writes the result.
+case_trace_no_room()
+{
+    trap '' XFSZ
+    ulimit -S -f 64
+    expect 1 zeta trace -o "$work/t.json" -- sh -c 'ulimit -S -f unlimited; exec "$0" many' \
+        "$build/tests/trace_client"
+    ulimit -S -f unlimited
+    err_has "t.json is not complete"
+    err_has "is kept in $work/zeta-trace-"
+    expect 0 zeta trace -o "$work/u.json" --from "$work"/zeta-trace-*/*.json
+    events_hold "$work/u.json" 'len(calls("zeInit")) == 1'
 }
 
 # The library alone, without the command.

@@ -31,6 +31,7 @@ struct run {
     char *own[OWN_VARIABLES];
     char **variables; /* of the program */
     FILE *output;
+    bool is_incomplete; /* the result; so what was recorded is kept */
     struct zeta_trace_summary summary;
 };
 
@@ -208,6 +209,17 @@ static void remove_directory(struct run *run)
     (void)rmdir(run->directory);
 }
 
+static void drop_directory(struct run *run)
+{
+    /* rmdir() fails if there is something in it. */
+    if (run->is_incomplete && run->directory && rmdir(run->directory) != 0)
+        zeta_say_note("what the processes recorded is kept in %s; make a trace of it with 'zeta "
+                      "trace -o FILE --from FILE', with one --from for each file there",
+                      run->directory);
+    else
+        remove_directory(run);
+}
+
 static void say_nothing_seen(const struct run *run)
 {
     const char *program = run->options.program ? run->options.program[0] : "the process";
@@ -217,18 +229,20 @@ static void say_nothing_seen(const struct run *run)
                       run->options.filter);
         return;
     }
-    zeta_say_note("no call was recorded: %s called no ze or zet function of this libzeta. It may "
-                  "not use Level Zero, have found another driver or loader first (see "
-                  "ZE_ENABLE_ALT_DRIVERS and LD_LIBRARY_PATH), or run with more rights than its "
-                  "user, so that variables such as " TRACE_VARIABLE " do not count",
-                  program);
+    zeta_say_note(
+        "no call was recorded: %s did not initialise this libzeta, and calls are recorded "
+        "from zeInit on. It may not use Level Zero, have found another driver or loader "
+        "first (see ZE_ENABLE_ALT_DRIVERS and LD_LIBRARY_PATH), or run with more rights "
+        "than its user, so that variables such as " TRACE_VARIABLE " do not count",
+        program);
 }
 
 static void show(const struct run *run)
 {
     const struct zeta_trace_summary *summary = &run->summary;
 
-    if (summary->calls.count == 0 && summary->open_call_count == 0 && summary->work.count == 0)
+    if (summary->calls.count == 0 && summary->open_call_count == 0 && summary->work.count == 0 &&
+        summary->lost == 0)
         say_nothing_seen(run);
     else
         zeta_trace_summary_print(summary, stderr);
@@ -248,6 +262,7 @@ static int execute(struct run *run)
             zeta_stat_child_wait(&run->child, UINT64_MAX / 4);
     }
     status = merge(run);
+    run->is_incomplete = status != ZETA_EXIT_OK;
     if (status == ZETA_EXIT_OK)
         show(run);
     return status;
@@ -255,7 +270,7 @@ static int execute(struct run *run)
 
 static void finish(struct run *run)
 {
-    remove_directory(run);
+    drop_directory(run);
     free(run->directory);
     for (size_t i = 0; i < OWN_VARIABLES; i++)
         free(run->own[i]);
@@ -275,9 +290,10 @@ int zeta_trace(int count, char **arguments)
         status = prepare(&run);
     if (status == ZETA_EXIT_OK)
         status = execute(&run);
-    if (run.output && zeta_output_close(run.output, run.options.output_path) != ZETA_EXIT_OK &&
-        status == ZETA_EXIT_OK)
-        status = ZETA_EXIT_FAILED;
+    if (run.output && zeta_output_close(run.output, run.options.output_path) != ZETA_EXIT_OK) {
+        run.is_incomplete = true;
+        status = status == ZETA_EXIT_OK ? ZETA_EXIT_FAILED : status;
+    }
     if (run.child.has_ended && zeta_stat_child_exit_code(&run.child) != ZETA_EXIT_OK)
         status = zeta_stat_child_exit_code(&run.child);
     finish(&run);

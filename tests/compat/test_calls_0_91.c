@@ -133,14 +133,14 @@ static void event__old_and_new_struct__both_work(void **state)
     memset(&old, 0xa5, sizeof(old)); /* the version is never looked at */
     old.index = 6;
     old.signal = XE_EVENT_SCOPE_FLAG_HOST;
-    old.wait = ZE_EVENT_SCOPE_FLAG_NONE;
+    old.wait = ZE_EVENT_SCOPE_FLAG_NONE | ZE_EVENT_SCOPE_FLAG_DEVICE;
     expect_call(zeEventCreate(POOL, &old, &event), "zeEventCreate", ZE_RESULT_SUCCESS);
     assert_ptr_equal(seen.handle, POOL);
     assert_int_equal(seen.stype, ZE_STRUCTURE_TYPE_EVENT_DESC);
     assert_null(seen.chain);
     assert_int_equal(seen.values[0], 6);
     assert_int_equal(seen.values[1], ZE_EVENT_SCOPE_FLAG_HOST);
-    assert_int_equal(seen.values[2], 0);
+    assert_int_equal(seen.values[2], ZE_EVENT_SCOPE_FLAG_DEVICE);
     expect_call(zeEventCreate(POOL, &now, &event), "zeEventCreate", LOST);
     assert_ptr_equal(seen.pointer, &now);
     assert_ptr_equal(seen.out, &event);

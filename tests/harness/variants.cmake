@@ -17,12 +17,14 @@
 # the loader does not have (zeta/zeta.h). So the second list is shorter.
 set(ZETA_DDI_TESTS
     api.command.copy api.command.event api.command.launch api.command.list api.command.queue
-    api.command.threads api.command.vgpu api.device.context api.device.driver api.device.fork
+    api.command.threads api.command.vgpu api.compat.samples_0_91
+    api.compat.samples_1_0_provisional_cxx api.device.context api.device.driver api.device.fork
     api.device.kernel api.device.memory api.device.module api.device.properties api.loader.mode
     api.metric.activate api.metric.calculate api.metric.event api.metric.groups api.metric.read
     api.metric.tiles api.metric.vgpu api.trace.fork api.trace.pairs api.trace.tracer)
 set(ZETA_WRAPPED_TESTS
-    api.command.copy api.command.launch api.command.threads api.command.vgpu api.device.memory
+    api.command.copy api.command.launch api.command.threads api.command.vgpu
+    api.compat.samples_0_91 api.compat.samples_1_0_provisional_cxx api.device.memory
     api.loader.mode api.metric.calculate api.metric.event api.metric.tiles api.trace.pairs
     api.trace.tracer)
 

@@ -109,7 +109,9 @@ static void local_variables__of_several_kernels__share_addresses(void **state)
         "kernel void caller(global int *a) { local int z; z = 100; barrier(CLK_LOCAL_MEM_FENCE);\n"
         "    first(a); a[get_global_id(0)] += z; }\n"
         "kernel void without(global int *a, local int *l) { FILL(l, 8)\n"
-        "    a[get_global_id(0)] = l[1 - get_local_id(0)]; }\n";
+        "    a[get_global_id(0)] = l[1 - get_local_id(0)]; }\n"
+        "kernel void sums(global int *a) { local int v; v = 5; barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "    a[get_global_id(0)] = work_group_reduce_add((int)get_local_id(0) + 1) + v; }\n";
     static const char *const options[] = {"-O0", "-O2"};
 
     (void)state;
@@ -127,6 +129,8 @@ static void local_variables__of_several_kernels__share_addresses(void **state)
         assert_in_range(kernel_of(rig, "second")->slm_bytes, 40000, 40008);
         assert_in_range(kernel_of(rig, "caller")->slm_bytes, 40003, 40024);
         assert_int_equal(kernel_of(rig, "without")->slm_bytes, 0);
+        /* What the library needs counts for kernels that call it. */
+        assert_in_range(kernel_of(rig, "sums")->slm_bytes, 4096, 4112);
         data = (int32_t *)rig->memory;
         arguments[0] = data;
         launch.arguments = arguments;
@@ -135,6 +139,8 @@ static void local_variables__of_several_kernels__share_addresses(void **state)
             assert_int_equal(data[k], 1 - k % 2 + 5);
         assert_int_equal(rig_run(rig, "second", arguments, 3, 2), ZETA_VGPU_OK);
         assert_int_equal(data[5], 3);
+        assert_int_equal(rig_run(rig, "sums", arguments, 3, 2), ZETA_VGPU_OK);
+        assert_int_equal(data[5], 3 + 5);
         assert_int_equal(rig_run(rig, "caller", arguments, 3, 2), ZETA_VGPU_OK);
         for (int k = 0; k < 6; k++)
             assert_int_equal(data[k], 1 - k % 2 + 5 + 100);

@@ -28,12 +28,15 @@ INLINE int __vgpu_printf(unsigned long format, unsigned long slots)
     return (int)length;
 }
 
-/* Local memory of functions that all items of a group call together. */
-static __attribute__((section(".bss.slm"))) unsigned long group_row[512];
+/*
+ * Local memory of functions that all items of a group call together. It is in the address space of
+ * local variables, so that zeta-vgpu-cc places it as it does those: only for kernels that use it.
+ */
+static __attribute__((address_space(3), section(".bss.slm"))) unsigned long group_row[512];
 
 INLINE unsigned long *__vgpu_group_row(void)
 {
-    return group_row;
+    return (unsigned long *)group_row;
 }
 
 /* Extended math: enum vgpu_math, on float and on double. */

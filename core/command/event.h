@@ -191,8 +191,11 @@ void zeta_event_init(struct zeta_event *event, struct zeta_context *context,
 /** Makes a new event counter based. Errors: OUT_OF_HOST_MEMORY. */
 ze_result_t zeta_event_make_counted(struct zeta_event *event);
 
-/** A counter based event of the library's own. Errors: OUT_OF_HOST_MEMORY, INVALID_NULL_HANDLE. */
-ze_result_t zeta_event_create_turn(struct zeta_context *context, struct zeta_event **out_event);
+/**
+ * A counter based event of the library's own, which its creator retires. Errors:
+ * OUT_OF_HOST_MEMORY, INVALID_NULL_HANDLE.
+ */
+ze_result_t zeta_event_create_own(struct zeta_context *context, struct zeta_event **out_event);
 
 /** Notes that work was submitted which will signal a shared event, so that others can tell. */
 void zeta_event_claim(const struct zeta_plugin_event *event);

@@ -119,7 +119,7 @@ static ze_result_t new_counted(struct zeta_context *context, struct zeta_device 
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeta_event_create_turn(struct zeta_context *context, struct zeta_event **out_event)
+ze_result_t zeta_event_create_own(struct zeta_context *context, struct zeta_event **out_event)
 {
     struct zeta_event *event = NULL;
     ze_result_t result = new_counted(context, NULL, &event);

@@ -119,10 +119,9 @@ ze_result_t zeta_graph_append_end(struct zeta_append *append, ze_result_t result
 
 /* ---------------------------------------------------------------- forks */
 
-/* Counter based events are a graph's own unless they were made to be seen outside. */
 static ze_result_t refuse_outside(const struct zeta_event *event)
 {
-    if (!event->counter || (event->counter_flags & ZE_EVENT_COUNTER_BASED_FLAG_GRAPH_EXTERNAL))
+    if (!zeta_graph_is_internal(event))
         return ZE_RESULT_SUCCESS;
     return zeta_error(ZE_RESULT_ERROR_GRAPH_INTERNAL_EVENT,
                       "the counter based event belongs to a graph that is being recorded; outside "
@@ -283,6 +282,7 @@ static void finish_executable(void *object)
     struct zeta_executable_graph *executable = object;
 
     zeta_recording_clear(&executable->recording);
+    zeta_graph_drop_events(executable);
     if (executable->turn && zeta_object_retire(executable->turn))
         zeta_object_unpin(executable->turn);
     zeta_object_unpin(executable->graph);

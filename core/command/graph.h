@@ -68,11 +68,19 @@ struct zeta_graph {
     struct zeta_graph_body *body;
 };
 
+/** An internal event of a graph, and what stands for it in an executable graph. */
+struct zeta_graph_event {
+    const struct zeta_event *recorded;
+    struct zeta_event *own; /**< owned */
+};
+
 /** A graph that can be executed: a copy of what was recorded. */
 struct zeta_executable_graph {
     struct zeta_object object;
     struct zeta_graph *graph; /**< pinned */
     struct zeta_recording recording;
+    struct zeta_graph_event *events; /**< that stand for internal ones of the graph */
+    uint32_t event_count;
     struct zeta_event *turn; /**< its counter is reached by each execution in turn; owned */
 };
 
@@ -84,6 +92,19 @@ ze_result_t zeta_graph_refuse(const struct zeta_command_list *list, const char *
 
 /** The same for an event that commands of a graph signal which is being recorded. */
 ze_result_t zeta_graph_refuse_event(const struct zeta_event *event);
+
+/** True for a counter based event that is for use inside of graphs only. */
+bool zeta_graph_is_internal(const struct zeta_event *event);
+
+/**
+ * Gives an executable graph events of its own in place of the internal ones that its commands
+ * signal, so that what the application does with those afterwards means nothing to it. Waits that
+ * come before the first signal are for earlier work and stay. Errors: OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_graph_own_events(struct zeta_executable_graph *executable);
+
+/** Drops them. */
+void zeta_graph_drop_events(struct zeta_executable_graph *executable);
 
 /** Begins an append that records. Locks the graph, unless it fails. */
 ze_result_t zeta_graph_append_begin(struct zeta_append *append, struct zeta_graph *graph);

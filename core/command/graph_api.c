@@ -248,7 +248,7 @@ static ze_result_t check_instance(const struct zeta_graph_body *body)
 static ze_result_t fill_instance(struct zeta_executable_graph *executable)
 {
     struct zeta_graph_body *body = executable->graph->body;
-    ze_result_t result = zeta_event_create_turn(executable->graph->context, &executable->turn);
+    ze_result_t result = zeta_event_create_own(executable->graph->context, &executable->turn);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -256,6 +256,8 @@ static ze_result_t fill_instance(struct zeta_executable_graph *executable)
     result = check_instance(body);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_recording_clone(&body->recording, &executable->recording);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_graph_own_events(executable);
     if (result == ZE_RESULT_SUCCESS)
         body->instances++;
     (void)pthread_mutex_unlock(&body->lock);

@@ -59,6 +59,15 @@ ze_result_t zeta_times_query_track(struct zeta_recording *recording,
     return result;
 }
 
+struct zeta_plugin_event **zeta_times_query_events(const struct zeta_plugin_command *command,
+                                                   uint64_t *out_count)
+{
+    const struct time_query *query = command->u.call.context;
+
+    *out_count = query->count;
+    return (struct zeta_plugin_event **)(uintptr_t)query->events;
+}
+
 void zeta_times_query_move(const struct zeta_plugin_command *command, const struct zeta_arena *from,
                            const struct zeta_arena *to)
 {

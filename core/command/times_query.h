@@ -15,6 +15,10 @@ bool zeta_times_query_is(const struct zeta_plugin_command *command);
 ze_result_t zeta_times_query_track(struct zeta_recording *recording,
                                    struct zeta_plugin_command *command);
 
+/** The events of a query, which may be replaced. */
+struct zeta_plugin_event **zeta_times_query_events(const struct zeta_plugin_command *command,
+                                                   uint64_t *out_count);
+
 /** Points a query in a copy of an arena to what belongs to it there. */
 void zeta_times_query_move(const struct zeta_plugin_command *command, const struct zeta_arena *from,
                            const struct zeta_arena *to);

@@ -239,6 +239,57 @@ static void counted_event__of_a_graph__is_refused_outside_unless_external(void *
     assert_success(zeEventDestroy(external));
 }
 
+/* Afterwards another list is to signal the event, later than ever. */
+static void counted_event__used_again_after_the_recording__is_another_one(void **state)
+{
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
+    const struct harness *h = *state;
+    uint64_t *sum = harness_memory(h, 8);
+    ze_kernel_handle_t add = harness_add_kernel(h, sum, 1);
+    ze_event_handle_t internal = counted(h, ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE |
+                                                ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP);
+    ze_event_pool_handle_t pool = harness_pool(h, 0, 1);
+    ze_event_handle_t later = harness_event(pool, 0);
+    ze_kernel_timestamp_result_t *times = harness_memory(h, sizeof(*times));
+    ze_command_list_handle_t list = in_order(h);
+    ze_command_list_handle_t child = in_order(h);
+    ze_command_list_handle_t other = in_order(h);
+    ze_executable_graph_handle_t executable = NULL;
+    ze_graph_handle_t graph = NULL;
+
+    assert_success(zeCommandListBeginGraphCaptureExt(list, NULL));
+    assert_success(harness_launch(list, add, internal, 0, NULL));
+    assert_success(harness_launch(child, add, internal, 1, &internal));
+    assert_success(harness_launch(list, add, NULL, 1, &internal));
+    assert_success(
+        zeCommandListAppendQueryKernelTimestamps(list, 1, &internal, times, NULL, NULL, 0, NULL));
+    assert_success(zeCommandListEndGraphCaptureExt(list, NULL, &graph));
+    assert_success(zeGraphInstantiateExt(graph, NULL, &executable));
+    assert_success(zeCommandListAppendBarrier(other, internal, 1, &later));
+    for (uint64_t i = 1; i <= 3; i++) {
+        assert_success(zeCommandListAppendGraphExt(list, executable, NULL, NULL, 0, NULL));
+        assert_success(zeCommandListHostSynchronize(list, UINT64_MAX));
+        assert_int_equal(*sum, 3 * i);
+        assert_true(times->global.kernelEnd > times->global.kernelStart);
+        memset(times, 0, sizeof(*times));
+    }
+    assert_result(ZE_RESULT_NOT_READY, zeEventQueryStatus(internal));
+    assert_success(zeEventHostSignal(later));
+    assert_success(zeEventHostSynchronize(internal, UINT64_MAX));
+    assert_success(zeExecutableGraphDestroyExt(executable));
+    assert_success(zeGraphDestroyExt(graph));
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeCommandListDestroy(child));
+    assert_success(zeCommandListHostSynchronize(other, UINT64_MAX));
+    assert_success(zeCommandListDestroy(other));
+    assert_success(zeEventDestroy(internal));
+    assert_success(zeEventDestroy(later));
+    assert_success(zeEventPoolDestroy(pool));
+    assert_success(zeKernelDestroy(add));
+    assert_success(zeMemFree(h->context, times));
+    assert_success(zeMemFree(h->context, sum));
+}
+
 static void fork__another_list_waits_for_the_graph__records_until_it_is_joined(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -401,6 +452,7 @@ int main(void)
         cmocka_unit_test(graph__executed_on_two_lists__takes_turns),
         cmocka_unit_test(graph__appended_by_threads_at_once__takes_turns),
         cmocka_unit_test(counted_event__of_a_graph__is_refused_outside_unless_external),
+        cmocka_unit_test(counted_event__used_again_after_the_recording__is_another_one),
         cmocka_unit_test(fork__another_list_waits_for_the_graph__records_until_it_is_joined),
         cmocka_unit_test(begin__lists_that_cannot_record__are_refused),
         cmocka_unit_test(dump_and_callbacks__of_a_graph__tell_about_it),

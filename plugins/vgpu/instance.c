@@ -196,7 +196,8 @@ static enum zeta_vgpu_result open_file(struct zeta_vgpu_instance *instance,
     instance->descriptor =
         zeta_plugin_descriptor_raise(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (instance->descriptor < 0)
-        return fail_errno(out_message, path, "cannot be opened", errno);
+        return fail_errno(out_message, path,
+                          "cannot be opened (XDG_RUNTIME_DIR can name another directory)", errno);
     if (!file_is_ours(instance->descriptor, &status))
         return fail(out_message, path,
                     "is refused: it must be a plain file of this user with mode 0600; remove it");

@@ -563,6 +563,21 @@ static int attach_without_room(void)
     return strstr(error, directory) && strstr(error, strerror(ENOSPC)) ? 0 : 3;
 }
 
+/* A directory of this user in which nobody can make a file. */
+static void directory__without_new_files__said_with_what_to_do(void **state)
+{
+    char error[1024], before[64];
+
+    (void)state;
+    snprintf(before, sizeof(before), "%s", getenv("XDG_RUNTIME_DIR"));
+    setenv("XDG_RUNTIME_DIR", "/proc/self", 1);
+    assert_int_equal(attach(error, sizeof(error)), ZETA_PLUGIN_NOT_AVAILABLE);
+    assert_non_null(strstr(error, "/proc/self/zeta-vgpu-"));
+    assert_non_null(strstr(error, "XDG_RUNTIME_DIR can name"));
+    setenv("XDG_RUNTIME_DIR", before, 1);
+    assert_int_equal(attach(error, sizeof(error)), ZETA_PLUGIN_SUCCESS);
+}
+
 static void file_system__without_room__said_and_no_crash(void **state)
 {
     pid_t child = fork();
@@ -660,6 +675,7 @@ int main(void)
         cmocka_unit_test(clock__shifted_by_the_first__same_for_the_others),
         cmocka_unit_test(topology__other_one__refused_only_while_in_use),
         cmocka_unit_test(file__link_or_open_to_others__refused),
+        cmocka_unit_test(directory__without_new_files__said_with_what_to_do),
         cmocka_unit_test(file__rubbish__begun_anew),
         cmocka_unit_test(file__rubbish_while_in_use__no_crash),
         cmocka_unit_test(file__overwritten_while_in_use__unusable_at_once),

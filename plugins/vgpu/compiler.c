@@ -84,13 +84,21 @@ static uint32_t bad_path(const struct zeta_plugin *self, const char *name, const
                           name, path, also);
 }
 
+/* Null when it is not there: users without a home have a name for none, and root could make it. */
+static const char *find_home(void)
+{
+    const char *home = getenv("HOME");
+
+    return home && access(home, F_OK) == 0 ? home : NULL;
+}
+
 static uint32_t read_cache(const struct zeta_plugin *self, struct zeta_vgpu_cache_dir *out_cache)
 {
     const bool secure = getauxval(AT_SECURE) != 0;
     char path[ZETA_VGPU_CACHE_PATH_BYTES];
 
     out_cache->limit_bytes = DEFAULT_CACHE_BYTES;
-    zeta_vgpu_cache_dir_default(secure, getenv("XDG_CACHE_HOME"), getenv("HOME"), out_cache->path);
+    zeta_vgpu_cache_dir_default(secure, getenv("XDG_CACHE_HOME"), find_home(), out_cache->path);
     if (zeta_vgpu_setting(self, "cache_dir", path, sizeof(path))) {
         if (strcmp(path, "off") == 0)
             path[0] = '\0';

@@ -201,6 +201,7 @@ static void cache__without_home__modules_are_built_all_the_same(void **state)
     const struct host_setting settings[] = {f->settings[0], {NULL, NULL}};
     char *home = copy_of(getenv("HOME"));
     char *xdg = copy_of(getenv("XDG_CACHE_HOME"));
+    char absent[300];
     long first;
 
     unsetenv("HOME");
@@ -209,6 +210,14 @@ static void cache__without_home__modules_are_built_all_the_same(void **state)
     host_open(&f->host, settings);
     first = built_by(&f->host, "");
     assert_int_not_equal(built_by(&f->host, ""), first);
+    host_close(&f->host);
+    (void)snprintf(absent, sizeof(absent), "%s/absent", f->root);
+    setenv("HOME", absent, 1);
+    host_open(&f->host, settings);
+    first = built_by(&f->host, "");
+    assert_int_not_equal(built_by(&f->host, ""), first);
+    assert_int_not_equal(access(absent, F_OK), 0);
+    unsetenv("HOME");
     host_close(&f->host);
     setenv("XDG_CACHE_HOME", f->root, 1);
     host_open(&f->host, settings);

@@ -10,7 +10,7 @@
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-bool zeta_context_has_device(const struct zeta_context *context, const struct zeta_device *device)
+static bool has_device(const struct zeta_context *context, const struct zeta_device *device)
 {
     if (device->driver != context->driver)
         return false;
@@ -26,7 +26,7 @@ bool zeta_context_has_device(const struct zeta_context *context, const struct ze
 ze_result_t zeta_context_check_device(const struct zeta_context *context,
                                       const struct zeta_device *device)
 {
-    if (zeta_context_has_device(context, device))
+    if (has_device(context, device))
         return ZE_RESULT_SUCCESS;
     return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                       "device %s (driver %s) is not one of the devices that the context of driver "

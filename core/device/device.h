@@ -94,12 +94,6 @@ ze_result_t zeta_core_init(void);
 /** True if ZET_ENABLE_METRICS was on at any zeInit, zeInitDrivers or zeDriverGet. Any thread. */
 bool zeta_core_metrics_wanted(void);
 
-/** Number of drivers, at least 1 after initialisation. */
-uint32_t zeta_driver_count(void);
-
-/** Driver by position, below zeta_driver_count(). */
-struct zeta_driver *zeta_driver_at(uint32_t index);
-
 /** The root of a tile, or the device itself. */
 static inline struct zeta_device *zeta_device_root(struct zeta_device *device)
 {
@@ -157,11 +151,11 @@ static inline uint64_t zeta_valid_mask(uint32_t bits)
     return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
-/** INVALID_ARGUMENT, with a sentence, unless the context was made for the device. */
+/**
+ * INVALID_ARGUMENT, with a sentence, unless the context was made for the device, for its root, or
+ * for all devices of its driver.
+ */
 ze_result_t zeta_context_check_device(const struct zeta_context *context,
                                       const struct zeta_device *device);
-
-/** True if the context was made for the device, for its root, or for all devices of its driver. */
-bool zeta_context_has_device(const struct zeta_context *context, const struct zeta_device *device);
 
 #endif

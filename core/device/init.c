@@ -133,16 +133,6 @@ bool zeta_core_metrics_wanted(void)
     return atomic_load(&metrics_wanted);
 }
 
-uint32_t zeta_driver_count(void)
-{
-    return generation.set.count;
-}
-
-struct zeta_driver *zeta_driver_at(uint32_t index)
-{
-    return generation.set.drivers[index];
-}
-
 static void list_drivers(uint32_t *count, ze_driver_handle_t *handles)
 {
     uint32_t n = zeta_count_clip(count, generation.set.count, handles);

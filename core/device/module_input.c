@@ -35,7 +35,11 @@ static uint32_t flags_of_word(const char *word)
     return *end == '\0' || separates(*end) ? (uint32_t)(value & PROFILE_FLAGS) : 0;
 }
 
-uint32_t zeta_module_profile_flags(const char *flags)
+/*
+ * The value behind the last option in a list of build flags, as far as it is a combination of
+ * zet_profile_flags_t: bits that nobody defined are left out, and no number is 0.
+ */
+static uint32_t profile_option(const char *flags)
 {
     const size_t length = sizeof(PROFILE_OPTION) - 1;
     uint32_t found = 0;
@@ -156,9 +160,9 @@ static uint32_t profile_flags_of(const ze_module_desc_t *desc,
     uint32_t flags = 0;
 
     if (!program)
-        return zeta_module_profile_flags(desc->pBuildFlags);
+        return profile_option(desc->pBuildFlags);
     for (uint32_t i = 0; program->pBuildFlags && i < program->count; i++)
-        flags |= zeta_module_profile_flags(program->pBuildFlags[i]);
+        flags |= profile_option(program->pBuildFlags[i]);
     return flags;
 }
 

@@ -29,11 +29,4 @@ ze_result_t zeta_module_input_read(const ze_module_desc_t *desc,
 /** Frees what reading made; for ZETA_CLEANUP. */
 void zeta_module_input_finishp(struct zeta_module_input *input);
 
-/**
- * The hexadecimal value behind the last "-zet-profile-flags" of a list of build flags, as far as
- * it is a combination of zet_profile_flags_t: bits that nobody defined are left out, and a value
- * that is absent or no number is 0. flags may be NULL.
- */
-uint32_t zeta_module_profile_flags(const char *flags);
-
 #endif

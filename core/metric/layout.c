@@ -57,15 +57,3 @@ bool zeta_layout_same_record(const struct zeta_layout *layout, const void *recor
     }
     return true;
 }
-
-const char *zeta_layout_kind_name(enum zeta_layout_kind kind)
-{
-    switch (kind) {
-    case ZETA_LAYOUT_DELTA:
-        return "delta";
-    case ZETA_LAYOUT_SAMPLE:
-        return "sample";
-    default:
-        return "event";
-    }
-}

@@ -104,7 +104,4 @@ uint64_t zeta_field_read(const struct zeta_field *field, const void *record);
 bool zeta_layout_same_record(const struct zeta_layout *layout, const void *record,
                              const void *predecessor);
 
-/** "delta", "sample" or "event". */
-const char *zeta_layout_kind_name(enum zeta_layout_kind kind);
-
 #endif

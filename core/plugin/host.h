@@ -141,12 +141,6 @@ void zeta_plugin_host_stop(void);
  */
 bool zeta_plugin_host_starting(void);
 
-/** The active backend that a host service was called for; NULL during negotiation and init. */
-struct zeta_backend *zeta_plugin_host_backend(struct zeta_plugin_host *host);
-
-/** Id of the manifest that a host service was called for, for messages. */
-const char *zeta_plugin_host_id(const struct zeta_plugin_host *host);
-
 /**
  * Turns the result of a plugin's function into one of ours: the same number, and a sentence that
  * names the plugin if the plugin left none through host->fail() during the call.

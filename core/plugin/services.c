@@ -87,16 +87,6 @@ const char *zeta_services_failure(const struct zeta_plugin_host *entry, uint32_t
     return left ? zeta_error_describe() : NULL;
 }
 
-struct zeta_backend *zeta_plugin_host_backend(struct zeta_plugin_host *host)
-{
-    return host->active ? &host->backend : NULL;
-}
-
-const char *zeta_plugin_host_id(const struct zeta_plugin_host *host)
-{
-    return host->manifest.id;
-}
-
 /* The backend is a member of its entry. */
 static const struct zeta_plugin_host *entry_of(const struct zeta_backend *backend)
 {

@@ -45,11 +45,6 @@ static const char *const counter_names[ZETA_VGPU_COUNTER_COUNT] = {
     [ZETA_VGPU_DEBUG_HALT_CYCLES] = "DebugHaltCycles",
 };
 
-const char *zeta_vgpu_counter_name(enum zeta_vgpu_counter counter)
-{
-    return counter < ZETA_VGPU_COUNTER_COUNT ? counter_names[counter] : "";
-}
-
 /* A program entry while it is read. */
 struct parse {
     const struct zeta_vgpu_topology *topology;

@@ -45,9 +45,6 @@ struct zeta_vgpu_program {
     bool switches;
 };
 
-/** Client's name of a counter as in the program text: "InstRetired". Static. */
-const char *zeta_vgpu_counter_name(enum zeta_vgpu_counter counter);
-
 /**
  * Reads a program.
  *

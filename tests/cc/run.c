@@ -143,11 +143,12 @@ const char *run_file(const char *name, const char *text)
     return path;
 }
 
-void run_clean(void)
+int run_clean(void **state)
 {
     DIR *directory = folder[0] ? opendir(folder) : NULL;
     struct dirent *entry;
 
+    (void)state;
     while (directory && (entry = readdir(directory)) != NULL) {
         if (entry->d_name[0] != '.')
             (void)unlink(run_path(entry->d_name));
@@ -157,6 +158,7 @@ void run_clean(void)
     if (folder[0])
         (void)rmdir(folder);
     folder[0] = '\0';
+    return 0;
 }
 
 int run_compiler(struct run_result *result, ...)

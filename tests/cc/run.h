@@ -37,8 +37,8 @@ const char *run_file(const char *name, const char *text);
 /** The name of a file in that folder, which need not exist. Static storage for 8 names in turn. */
 const char *run_path(const char *name);
 
-/** Removes the folder with all its files. */
-void run_clean(void);
+/** Removes the folder with all its files, as the teardown of a group of tests. */
+int run_clean(void **state);
 
 /** The compiler with words up to NULL; gives its exit status and keeps its messages. */
 int run_compiler(struct run_result *result, ...) __attribute__((sentinel));

@@ -282,13 +282,6 @@ static void standards__each__compile(void **state)
     }
 }
 
-static int clean(void **state)
-{
-    (void)state;
-    run_clean();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,5 +302,5 @@ int main(void)
         cmocka_unit_test(standards__each__compile),
     };
 
-    return cmocka_run_group_tests(tests, NULL, clean);
+    return cmocka_run_group_tests(tests, NULL, run_clean);
 }

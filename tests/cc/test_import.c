@@ -174,13 +174,6 @@ static void export__same_name_in_both__each_uses_its_own(void **state)
     close_pair(pair);
 }
 
-static int clean(void **state)
-{
-    (void)state;
-    run_clean();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,5 +182,5 @@ int main(void)
         cmocka_unit_test(export__same_name_in_both__each_uses_its_own),
     };
 
-    return cmocka_run_group_tests(tests, NULL, clean);
+    return cmocka_run_group_tests(tests, NULL, run_clean);
 }

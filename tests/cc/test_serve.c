@@ -256,13 +256,6 @@ static void serve__bitcode_of_nonsense__a_log(void **state)
     }
 }
 
-static int clean(void **state)
-{
-    (void)state;
-    run_clean();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,5 +267,5 @@ int main(void)
         cmocka_unit_test(serve__bitcode_of_nonsense__a_log),
     };
 
-    return cmocka_run_group_tests(tests, NULL, clean);
+    return cmocka_run_group_tests(tests, NULL, run_clean);
 }

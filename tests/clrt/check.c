@@ -10,6 +10,10 @@ const unsigned clrt_widths[CLRT_PLANES] = {1, 2, 3, 4, 8, 16};
 const char *const clrt_type_names[CLRT_TYPE_COUNT] = {
     "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double", "half"};
 
+const enum clrt_type clrt_types[CLRT_TYPE_COUNT] = {
+    CLRT_CHAR, CLRT_UCHAR, CLRT_SHORT, CLRT_USHORT, CLRT_INT, CLRT_UINT,
+    CLRT_LONG, CLRT_ULONG, CLRT_FLOAT, CLRT_DOUBLE, CLRT_HALF};
+
 size_t clrt_size(enum clrt_type type)
 {
     static const size_t sizes[CLRT_TYPE_COUNT] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 2};

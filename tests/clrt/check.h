@@ -36,6 +36,15 @@ extern const unsigned clrt_widths[CLRT_PLANES];
 
 extern const char *const clrt_type_names[CLRT_TYPE_COUNT];
 
+/** Each type at its own number. */
+extern const enum clrt_type clrt_types[CLRT_TYPE_COUNT];
+
+/** A test of one type; the state at its setup points to the type. */
+#define CLRT_TEST(test, setup, teardown, type)                                                     \
+    {                                                                                              \
+#test " " #type, test, setup, teardown, (void *)(uintptr_t)&clrt_types[type]               \
+    }
+
 size_t clrt_size(enum clrt_type type);
 int clrt_is_real(enum clrt_type type);
 clrt_wide clrt_lowest(enum clrt_type type);

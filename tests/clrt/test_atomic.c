@@ -247,10 +247,7 @@ static void classic_exchange__and_flags__one_wins(void **state)
     assert_true(get(setup, setup->in, 5) == 0);
 }
 
-#define WITH(test, type)                                                                           \
-    {                                                                                              \
-#test " " #type, test, open_type, close_type, (void *)(uintptr_t)&types[type]              \
-    }
+#define WITH(test, type) CLRT_TEST(test, open_type, close_type, type)
 #define FOR_TYPE(type)                                                                             \
     WITH(fetch__all_forms__loses_nothing, type), WITH(fetch__floating_point__loses_nothing, type), \
         WITH(exchange__all_forms__loses_nothing, type),                                            \
@@ -259,9 +256,6 @@ static void classic_exchange__and_flags__one_wins(void **state)
 
 int main(void)
 {
-    static const enum clrt_type types[CLRT_TYPE_COUNT] = {
-        [CLRT_INT] = CLRT_INT,     [CLRT_UINT] = CLRT_UINT,   [CLRT_LONG] = CLRT_LONG,
-        [CLRT_ULONG] = CLRT_ULONG, [CLRT_FLOAT] = CLRT_FLOAT, [CLRT_DOUBLE] = CLRT_DOUBLE};
     const struct CMUnitTest integers[] = {
         FOR_TYPE(CLRT_INT),
         FOR_TYPE(CLRT_UINT),

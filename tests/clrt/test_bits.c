@@ -150,15 +150,10 @@ static void dot__packed_bytes__sums(void **state)
     }
 }
 
-#define WITH(test, type)                                                                           \
-    {                                                                                              \
-#test " " #type, test, open_type, close_type, (void *)(uintptr_t)&types[type]              \
-    }
+#define WITH(test, type) CLRT_TEST(test, open_type, close_type, type)
 
 int main(void)
 {
-    static const enum clrt_type types[] = {CLRT_CHAR, CLRT_UCHAR, CLRT_SHORT, CLRT_USHORT,
-                                           CLRT_INT,  CLRT_UINT,  CLRT_LONG,  CLRT_ULONG};
     const struct CMUnitTest tests[] = {
         WITH(fields__all_widths__match, CLRT_CHAR),  WITH(fields__all_widths__match, CLRT_UCHAR),
         WITH(fields__all_widths__match, CLRT_SHORT), WITH(fields__all_widths__match, CLRT_USHORT),

@@ -356,10 +356,7 @@ static void cross__three_and_four__perpendicular(void **state)
     }
 }
 
-#define WITH(test, type)                                                                           \
-    {                                                                                              \
-#test " " #type, test, open_type, close_type, (void *)(uintptr_t)&types[type]              \
-    }
+#define WITH(test, type) CLRT_TEST(test, open_type, close_type, type)
 #define FOR_TYPE(type)                                                                             \
     WITH(common__any_numbers__within_bounds, type), WITH(common__usual_numbers__match, type),      \
         WITH(common__fractions__near, type), WITH(ldexp__scalar_exponent__scales_all, type),       \
@@ -367,8 +364,6 @@ static void cross__three_and_four__perpendicular(void **state)
 
 int main(void)
 {
-    static const enum clrt_type types[CLRT_TYPE_COUNT] = {
-        [CLRT_FLOAT] = CLRT_FLOAT, [CLRT_DOUBLE] = CLRT_DOUBLE, [CLRT_HALF] = CLRT_HALF};
     const struct CMUnitTest tests[] = {
         FOR_TYPE(CLRT_FLOAT),
         FOR_TYPE(CLRT_DOUBLE),

@@ -179,19 +179,13 @@ static void conversion__every_small_number__rounds(void **state)
     }
 }
 
-#define WITH(test, type)                                                                           \
-    {                                                                                              \
-#test " " #type, test, open_to, close_to, (void *)(uintptr_t)&types[type]                  \
-    }
+#define WITH(test, type) CLRT_TEST(test, open_to, close_to, type)
 #define TO(type)                                                                                   \
     WITH(conversion__all_sources_and_modes__rounds, type),                                         \
         WITH(conversion__every_small_number__rounds, type)
 
 int main(void)
 {
-    static const enum clrt_type types[CLRT_TYPE_COUNT] = {
-        CLRT_CHAR, CLRT_UCHAR, CLRT_SHORT, CLRT_USHORT, CLRT_INT, CLRT_UINT,
-        CLRT_LONG, CLRT_ULONG, CLRT_FLOAT, CLRT_DOUBLE, CLRT_HALF};
     const struct CMUnitTest tests[] = {
         TO(CLRT_CHAR),  TO(CLRT_UCHAR),  TO(CLRT_SHORT), TO(CLRT_USHORT),
         TO(CLRT_INT),   TO(CLRT_UINT),   TO(CLRT_LONG),  TO(CLRT_ULONG),

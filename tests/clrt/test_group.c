@@ -264,19 +264,13 @@ static void sub_group__of_one__keeps_its_number(void **state)
 }
 
 #define WITH_ITEM(test) cmocka_unit_test_setup_teardown(test, open_item, close_rig)
-#define WITH(test, type)                                                                           \
-    {                                                                                              \
-#test " " #type, test, open_type, close_rig, (void *)(uintptr_t)&types[type]               \
-    }
+#define WITH(test, type) CLRT_TEST(test, open_type, close_rig, type)
 #define BOTH(type)                                                                                 \
     WITH(group__collectives__agree, type), WITH(sub_group__of_one__keeps_its_number, type)
 #define SUB_GROUP(type) WITH(sub_group__of_one__keeps_its_number, type)
 
 int main(void)
 {
-    static const enum clrt_type types[CLRT_TYPE_COUNT] = {
-        CLRT_CHAR, CLRT_UCHAR, CLRT_SHORT, CLRT_USHORT, CLRT_INT, CLRT_UINT,
-        CLRT_LONG, CLRT_ULONG, CLRT_FLOAT, CLRT_DOUBLE, CLRT_HALF};
     const struct CMUnitTest tests[] = {
         WITH_ITEM(ids__three_dimensions__match_the_grid),
         WITH_ITEM(barriers__all_forms__keep_order),

@@ -403,10 +403,7 @@ static void functions__all_pairs_of_bytes__match(void **state)
     }
 }
 
-#define WITH(test, type)                                                                           \
-    {                                                                                              \
-#test " " #type, test, open_type, close_type, (void *)(uintptr_t)&types[type]              \
-    }
+#define WITH(test, type) CLRT_TEST(test, open_type, close_type, type)
 #define FOR_TYPE(type)                                                                             \
     WITH(functions__all_widths__match, type), WITH(clamp__all_widths__matches, type),              \
         WITH(upsample__all_widths__joins, type), WITH(mul24__all_widths__multiplies, type),        \
@@ -415,8 +412,6 @@ static void functions__all_pairs_of_bytes__match(void **state)
 
 int main(void)
 {
-    static const enum clrt_type types[] = {CLRT_CHAR, CLRT_UCHAR, CLRT_SHORT, CLRT_USHORT,
-                                           CLRT_INT,  CLRT_UINT,  CLRT_LONG,  CLRT_ULONG};
     const struct CMUnitTest tests[] = {
         FOR_TYPE(CLRT_CHAR), FOR_TYPE(CLRT_UCHAR), FOR_TYPE(CLRT_SHORT), FOR_TYPE(CLRT_USHORT),
         FOR_TYPE(CLRT_INT),  FOR_TYPE(CLRT_UINT),  FOR_TYPE(CLRT_LONG),  FOR_TYPE(CLRT_ULONG),

@@ -533,15 +533,10 @@ static void pointers__all_widths__give_both_results(void **state)
         WITH(fma__all_widths__rounds_once, type), WITH(lgamma__all_widths__is_near, type),         \
         WITH(ilogb__all_widths__is_the_exponent, type),                                            \
         WITH(pointers__all_widths__give_both_results, type)
-#define WITH(test, type)                                                                           \
-    {                                                                                              \
-#test " " #type, test, open_math, close_math, (void *)(uintptr_t)&types[type]              \
-    }
+#define WITH(test, type) CLRT_TEST(test, open_math, close_math, type)
 
 int main(void)
 {
-    static const enum clrt_type types[CLRT_TYPE_COUNT] = {
-        [CLRT_FLOAT] = CLRT_FLOAT, [CLRT_DOUBLE] = CLRT_DOUBLE, [CLRT_HALF] = CLRT_HALF};
     const struct CMUnitTest tests[] = {
         FOR_TYPE(CLRT_FLOAT),
         FOR_TYPE(CLRT_DOUBLE),

@@ -266,10 +266,7 @@ static void vstore_half__all_modes__round(void **state)
     check_stored("test_store_local", CLRT_FLOAT, CLRT_NEAREST);
 }
 
-#define WITH(test, type)                                                                           \
-    {                                                                                              \
-#test " " #type, test, open_type, close_rig, (void *)(uintptr_t)&types[type]               \
-    }
+#define WITH(test, type) CLRT_TEST(test, open_type, close_rig, type)
 #define FOR_TYPE(type)                                                                             \
     WITH(vload_vstore__all_spaces__move, type),                                                    \
         WITH(async_copy__groups_of_any_size__complete, type),                                      \
@@ -278,9 +275,6 @@ static void vstore_half__all_modes__round(void **state)
 
 int main(void)
 {
-    static const enum clrt_type types[CLRT_TYPE_COUNT] = {
-        CLRT_CHAR, CLRT_UCHAR, CLRT_SHORT, CLRT_USHORT, CLRT_INT, CLRT_UINT,
-        CLRT_LONG, CLRT_ULONG, CLRT_FLOAT, CLRT_DOUBLE, CLRT_HALF};
     const struct CMUnitTest tests[] = {
         FOR_TYPE(CLRT_CHAR),
         FOR_TYPE(CLRT_UCHAR),

@@ -145,17 +145,12 @@ static void select__all_widths__chooses(void **state)
     }
 }
 
-#define WITH(test, type)                                                                           \
-    {                                                                                              \
-#test " " #type, test, open_type, close_type, (void *)(uintptr_t)&types[type]              \
-    }
+#define WITH(test, type) CLRT_TEST(test, open_type, close_type, type)
 #define FOR_TYPE(type)                                                                             \
     WITH(relation__all_widths__matches, type), WITH(select__all_widths__chooses, type)
 
 int main(void)
 {
-    static const enum clrt_type types[CLRT_TYPE_COUNT] = {
-        [CLRT_FLOAT] = CLRT_FLOAT, [CLRT_DOUBLE] = CLRT_DOUBLE, [CLRT_HALF] = CLRT_HALF};
     const struct CMUnitTest tests[] = {
         FOR_TYPE(CLRT_FLOAT),
         FOR_TYPE(CLRT_DOUBLE),

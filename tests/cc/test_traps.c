@@ -410,13 +410,6 @@ static void constants__of_spirv__take_the_value(void **state)
     free(target);
 }
 
-static int clean(void **state)
-{
-    (void)state;
-    run_clean();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -437,5 +430,5 @@ int main(void)
         cmocka_unit_test(constants__of_spirv__take_the_value),
     };
 
-    return cmocka_run_group_tests(tests, NULL, clean);
+    return cmocka_run_group_tests(tests, NULL, run_clean);
 }

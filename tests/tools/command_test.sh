@@ -648,6 +648,9 @@ case_run_path_with_blank()
     export LD_LIBRARY_PATH
     expect 1 "$tree/bin/zeta" run -- touch "$work/ran"
     err_has "a comma or a blank"
+    cp -R "$build/libexec" "$tree/"
+    expect 1 "$tree/bin/zeta" doctor
+    grep -q "comma or blank" "$out" || grep -q "no loader" "$out" || die "the doctor sees nothing"
     [ ! -e "$work/ran" ] || die "the program ran"
 }
 
@@ -744,6 +747,9 @@ case_install()
     expect 0 "$work/second/bin/zeta" stat -g ComputeBasic,ThreadDispatch "--json=$json" -- \
         "$work/second/bin/matmul" 32
     "$python" "$source/examples/matmul_check.py" "$json" 32 >"$out" || die "formulas do not hold"
+    "$work/second/bin/zeta" doctor "--json=$json" -- "$work/second/bin/matmul" || true
+    holds "$json" "$only_compiler"
+    holds "$json" 'd["libzeta"]["outcome"] == "works"'
 }
 
 case_stat_endless_kernel()

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "doctor.h"
+#include "stat_environment.h"
 
 /* A virtual GPU with its counters and rings of reports fits into this. */
 #define LEAST_FREE_BYTES (UINT64_C(16) << 20)
@@ -182,6 +183,10 @@ static bool judge_loader(struct zeta_doctor *doctor)
             "no loader (libze_loader.so.1) was found: only programs linked to libzeta work");
     if (!judge_drivers(doctor))
         return false;
+    if (!zeta_stat_environment_can_name(doctor->own_library) && !doctor->has_chosen_drivers)
+        return find(doctor, true, "install Zeta at a path without them",
+                    "no loader can be pointed at '%s', because of the comma or blank in it",
+                    doctor->own_library);
     /* What the loader does follows from its drivers, and Zeta's devices from what was judged. */
     if (doctor->problem_count > before || doctor->own.device_count == 0)
         return true;

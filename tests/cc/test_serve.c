@@ -230,7 +230,8 @@ static void serve__damaged_spirv__a_log_each_time(void **state)
             assert_memory_equal(answer.image, "\177ELF", 4);
         else
             assert_true(answer.header.log_bytes > 0);
-        if (i % 3 != 2)
+        /* What ends between two instructions may be a smaller module. */
+        if (length % 4 != 0)
             assert_int_equal(answer.header.status, VGPU_COMPILE_BUILD_FAILED);
         finish(&answer);
         free(copy);

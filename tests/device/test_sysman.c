@@ -150,6 +150,22 @@ static void state__of_a_working_device__needs_no_reset(void **state)
     assert_int_equal(s.repaired, ZES_REPAIR_STATUS_UNSUPPORTED);
 }
 
+static void state__of_a_lost_device__asks_for_a_reset(void **state)
+{
+    const struct harness *h = *state;
+    zes_device_state_t s = {.stype = ZES_STRUCTURE_TYPE_DEVICE_STATE};
+    ze_kernel_handle_t kernel = harness_kernel(h, "fault");
+    ze_command_list_handle_t list = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+
+    assert_result(ZE_RESULT_ERROR_DEVICE_LOST, harness_launch(list, kernel, NULL, 0, NULL));
+    assert_success(zesDeviceGetState(h->device, &s));
+    assert_int_equal(s.reset, ZES_RESET_REASON_FLAG_WEDGED);
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zesDeviceGetState(h->device, &s));
+    assert_int_equal(s.reset, 0);
+    assert_success(zeKernelDestroy(kernel));
+}
+
 /* Each list as tools ask for it: the number first, then with room. */
 #define ASSERT_EMPTY(function, type)                                                               \
     do {                                                                                           \
@@ -273,6 +289,7 @@ int main(void)
         cmocka_unit_test(uuid__of_nobody__is_refused_and_writes_nothing),
         cmocka_unit_test(pci__of_the_root__has_its_address_and_unknown_speed),
         cmocka_unit_test(state__of_a_working_device__needs_no_reset),
+        cmocka_unit_test(state__of_a_lost_device__asks_for_a_reset),
         cmocka_unit_test(lists__of_what_no_device_has__are_empty),
         cmocka_unit_test(rest__of_sysman__is_unsupported),
         cmocka_unit_test(arguments__bad_ones__are_refused),

@@ -80,6 +80,12 @@ case_help()
 {
     expect 0 zeta help
     out_has "usage: zeta COMMAND"
+    for command in devices doctor groups plugin run stat trace; do
+        expect 0 zeta "$command" --help
+        out_has "usage: zeta COMMAND"
+    done
+    expect 0 zeta trace -h
+    out_has "usage: zeta COMMAND"
     expect 0 zeta --version
     out_has "zeta "
 }

@@ -3,6 +3,7 @@
  */
 #include <fcntl.h>
 #include <locale.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,6 +75,11 @@ static int refuse(const char *word)
     return ZETA_EXIT_USAGE;
 }
 
+static bool asks_for_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 static int run(int count, char **arguments)
 {
     static const struct {
@@ -92,16 +98,17 @@ static int run(int count, char **arguments)
 
     if (!word)
         return refuse(NULL);
+    if (strcmp(word, "help") == 0 || asks_for_help(word) ||
+        (count > 2 && asks_for_help(arguments[2]))) {
+        (void)fputs(usage, stdout);
+        return ZETA_EXIT_OK;
+    }
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (strcmp(word, commands[i].name) == 0)
             return commands[i].command(count - 1, arguments + 1);
     }
     if (strcmp(word, "--version") == 0) {
         (void)printf("zeta %s\n", zetaGetVersion());
-        return ZETA_EXIT_OK;
-    }
-    if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-        (void)fputs(usage, stdout);
         return ZETA_EXIT_OK;
     }
     return refuse(word);

@@ -77,6 +77,24 @@ static void file__header__abi_without_compression(void **state)
     free(file);
 }
 
+/* Programs choose by these; one that takes the way with images would not be built. */
+static void macros__of_the_device__say_what_it_is(void **state)
+{
+    static const char text[] = "#if __OPENCL_VERSION__ != 200 || defined(__IMAGE_SUPPORT__)\n"
+                               "#error another device\n"
+                               "#endif\n"
+                               "#if !defined(__ENDIAN_LITTLE__) || !defined(cl_khr_fp16) || "
+                               "!defined(cl_khr_fp64)\n"
+                               "#error something is missing\n"
+                               "#endif\n"
+                               "kernel void k(global int *a) { a[0] = __OPENCL_C_VERSION__; }\n";
+
+    (void)state;
+    compile_fine(text, NULL);
+    compile_fine(text, "-cl-std=CL1.2");
+    compile_fine(text, "-cl-std=CL3.0");
+}
+
 /* A variable in address space 0 would become a register of each item. */
 static void local_variable__one_value_stored__stays_in_the_window(void **state)
 {
@@ -414,6 +432,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(file__header__abi_without_compression),
+        cmocka_unit_test(macros__of_the_device__say_what_it_is),
         cmocka_unit_test(local_variable__one_value_stored__stays_in_the_window),
         cmocka_unit_test(local_variables__of_several_kernels__share_addresses),
         cmocka_unit_test(arguments__too_many__refused),

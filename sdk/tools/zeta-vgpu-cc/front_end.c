@@ -68,6 +68,9 @@ static void opencl_words(struct zeta_cc_words *words, const struct zeta_cc_input
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
         zeta_cc_words_add(words, flags[i]);
     zeta_cc_words_add(words, "-cl-ext=" EXTENSIONS);
+    /* What clang leaves to those who know the device, and what it assumes of all for spir64. */
+    zeta_cc_words_add(words, "-D__OPENCL_VERSION__=200");
+    zeta_cc_words_add(words, "-U__IMAGE_SUPPORT__");
     if (!input->options.standard)
         zeta_cc_words_add(words, "-cl-std=CL2.0");
     add_common(words, input, level);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -123,6 +125,40 @@ static void reader__damaged_lines__are_counted_and_left_out(void **state)
         strncat(names, line.name.data, line.name.size);
     assert_string_equal(names, "abc");
     assert_int_equal(reader.damaged, 2);
+}
+
+static long largest_memory_mib(void)
+{
+    struct rusage usage;
+
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    return usage.ru_maxrss / 1024;
+}
+
+/* A program may make hundreds of millions of calls. */
+static void reader__long_file__does_not_stay_in_memory(void **state)
+{
+    enum { LINES = 320 };
+    static const char text[] = "\n{\"ph\":\"X\",\"name\":\"a\"},\n";
+    char path[] = "/tmp/zeta-trace-test-XXXXXX";
+    const int fd = mkstemp(path);
+    const long before_mib = largest_memory_mib();
+    struct zeta_trace_reader reader;
+    struct zeta_trace_line line;
+    unsigned count = 0;
+
+    (void)state;
+    assert_true(fd >= 0);
+    for (int i = 0; i < LINES; i++)
+        assert_int_equal(pwrite(fd, text, sizeof(text) - 1, (off_t)i << 20), sizeof(text) - 1);
+    (void)close(fd);
+    assert_int_equal(zeta_trace_reader_open(&reader, path), ZETA_EXIT_OK);
+    while (zeta_trace_reader_next(&reader, &line))
+        count++;
+    zeta_trace_reader_close(&reader);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(count, LINES);
+    assert_true(largest_memory_mib() - before_mib < 160);
 }
 
 static struct zeta_trace_summary merge_small(struct zeta_trace_writer *writer)
@@ -268,6 +304,7 @@ int main(void)
         cmocka_unit_test(line__no_json__is_refused),
         cmocka_unit_test(unescape__every_escape__is_its_character),
         cmocka_unit_test(reader__damaged_lines__are_counted_and_left_out),
+        cmocka_unit_test(reader__long_file__does_not_stay_in_memory),
         cmocka_unit_test(summary__calls__are_counted_by_function),
         cmocka_unit_test(summary__printed__says_what_was_lost),
         cmocka_unit_test(chrome__merged__has_every_line_and_the_loss),

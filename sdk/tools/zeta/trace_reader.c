@@ -9,6 +9,9 @@
 
 #include "say.h"
 
+/* Of a long trace no more than this is kept in memory; of whole pages. */
+#define KEPT_BYTES ((size_t)32 << 20)
+
 void zeta_trace_reader_init(struct zeta_trace_reader *reader, const char *data, size_t size)
 {
     *reader = (struct zeta_trace_reader){.data = data, .size = size};
@@ -51,8 +54,16 @@ static bool is_between(char c)
            c == '\t';
 }
 
+static void drop_what_was_read(struct zeta_trace_reader *reader)
+{
+    (void)madvise((void *)(uintptr_t)(reader->data + reader->dropped), KEPT_BYTES, MADV_DONTNEED);
+    reader->dropped += KEPT_BYTES;
+}
+
 bool zeta_trace_reader_next(struct zeta_trace_reader *reader, struct zeta_trace_line *out_line)
 {
+    if (reader->is_mapped && reader->at - reader->dropped > 2 * KEPT_BYTES)
+        drop_what_was_read(reader);
     while (reader->at < reader->size) {
         const char *at = reader->data + reader->at;
 

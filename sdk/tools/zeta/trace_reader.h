@@ -10,6 +10,7 @@ struct zeta_trace_reader {
     const char *data;
     size_t size;
     size_t at;
+    size_t dropped;   /**< the system may take back the pages up to here; they are in the file */
     uint64_t damaged; /**< lines that were cut */
     bool is_mapped;
 };

@@ -212,6 +212,18 @@ static void result__standard_output__is_the_file(void **state)
     assert_says(&result, 1, "/nowhere/k.elf cannot be written: No such file");
 }
 
+/* Of several files it has to be clear which is meant. */
+static void spirv__not_a_module__names_the_file(void **state)
+{
+    struct run_result result;
+
+    (void)state;
+    (void)run_file("k.cl", scale_cl);
+    (void)run_file("bad.spv", "no module, but whole words..");
+    (void)CC(&result, run_path("k.cl"), run_path("bad.spv"));
+    assert_says(&result, 1, "bad.spv");
+}
+
 static void usage__wrong_words__status_2(void **state)
 {
     struct run_result result;
@@ -230,6 +242,8 @@ static void usage__wrong_words__status_2(void **state)
     assert_says(&result, 2, "-x fortran");
     (void)CC(&result, "--spec-constant", "1:i32:many", run_path("k.cl"));
     assert_says(&result, 2, "1:i32:many");
+    (void)CC(&result, "-Os", run_path("k.cl"));
+    assert_says(&result, 2, "option -Os has a value that it cannot have");
     (void)CC(&result, run_path("missing.cl"));
     assert_says(&result, 1, "missing.cl: No such file");
 }
@@ -295,6 +309,7 @@ int main(void)
         cmocka_unit_test(warning__in_source__shown_and_compiled),
         cmocka_unit_test(result__failure__leaves_the_old_file),
         cmocka_unit_test(result__standard_output__is_the_file),
+        cmocka_unit_test(spirv__not_a_module__names_the_file),
         cmocka_unit_test(usage__wrong_words__status_2),
         cmocka_unit_test(usage__help_and_version__on_standard_output),
         cmocka_unit_test(option__x__says_the_language),

@@ -162,6 +162,8 @@ static int take_option(struct zeta_cc_command *command, const char *word, const 
     case ZETA_CC_WORD_INCOMPLETE:
         return wrong("option %s needs a value", word);
     case ZETA_CC_WORD_BAD:
+        if (strncmp(word, "-O", 2) == 0 || strchr(word, '='))
+            return wrong("option %s has a value that it cannot have", word);
         return wrong("option %s: %s is no value for it", word, next ? next : "that");
     default:
         return wrong("unknown option %s", word);

@@ -113,6 +113,8 @@ static uint32_t *prepare_spirv(const struct zeta_cc_input *input, struct zeta_cc
                zeta_cc_spirv_specialize(words, count, options->constants, options->constant_count,
                                         log)) {
         return words;
+    } else {
+        zeta_cc_buffer_line(log, "note: that is about %s", input->name);
     }
     free(words);
     return NULL;

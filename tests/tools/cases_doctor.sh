@@ -1,0 +1,153 @@
+# Cases of zeta doctor, for command_test.sh.
+# shellcheck shell=sh disable=SC2154 # it has the variables
+
+# Whether everything is in order but, in a build without it, the compiler.
+only_compiler='all("SPIR-V" in f["what"] for f in d["findings"] if f["problem"])'
+
+case_doctor_in_order()
+{
+    ZE_ENABLE_ALT_DRIVERS=$build/lib/libzeta.so
+    export ZE_ENABLE_ALT_DRIVERS
+    status=0
+    zeta doctor "--json=$json" -- "$bin/matmul" >"$out" 2>"$err" || status=$?
+    holds "$json" 'd["schema"] == "zeta.doctor/1" and d["ok"] == ('"$status"' == 0)'
+    holds "$json" "$only_compiler"
+    holds "$json" 'd["program"]["link"].startswith("linked to libzeta")'
+    holds "$json" 'd["libzeta"]["devices"] == ["Zeta Virtual GPU"]'
+    holds "$json" 'd["libzeta"]["zeta_version"] == d["libzeta"]["command_version"]'
+    holds "$json" 'd["drivers"][0]["outcome"] == "works"'
+    holds "$json" 'd["plugins"][0]["id"] == "vgpu" and d["plugins"][0]["state"] == "active"'
+    holds "$json" 'd["devices"][0]["compute"] == "vgpu"'
+    holds "$json" 'any(v["variable"].startswith("ZE_ENABLE_ALT_DRIVERS=") for v in d["variables"])'
+    if [ -x "$build/libexec/zeta/zeta-vgpu-cc" ]; then
+        [ "$status" -eq 0 ] || die "something is wrong"
+        holds "$json" 'd["compiler"]["works"]'
+        expect 0 zeta doctor -v
+        out_has "Nothing is wrong."
+    else
+        zeta doctor -v >"$out" || true
+    fi
+    out_has "log.level = "
+    out_has "the loader opens these drivers"
+}
+
+case_doctor_loader_without_driver()
+{
+    if [ ! -x "$build/tests/matmul_loader" ]; then
+        echo "there was no libze_loader at configure time (Debian: libze-dev)"
+        exit 77
+    fi
+    unset ZE_ENABLE_ALT_DRIVERS
+    expect 1 zeta doctor -- "$build/tests/matmul_loader"
+    out_has "linked to the loader"
+    out_has "programs that use the loader get no driver"
+    out_has "try: zeta run -- PROGRAM"
+    # A program that is linked to libzeta does not care; what is proposed helps.
+    zeta doctor "--json=$json" -- "$bin/matmul" || true
+    holds "$json" "$only_compiler"
+    zeta run -- "$bin/zeta" doctor "--json=$json" -- "$build/tests/matmul_loader" || true
+    holds "$json" "$only_compiler"
+    holds "$json" 'd["loader"]["devices"] == ["Zeta Virtual GPU"] and "version" in d["loader"]'
+}
+
+case_doctor_broken_driver()
+{
+    driver=$build/tests/libze_broken.so
+    ZE_ENABLE_ALT_DRIVERS="$driver, $driver,/no/such/driver.so,$build/lib/libzeta.so"
+    BROKEN_DRIVER=crash
+    export ZE_ENABLE_ALT_DRIVERS BROKEN_DRIVER
+    expect 1 zeta doctor
+    out_has "it crashes (Aborted) at this step: zeInit"
+    out_has "has an entry with a blank"
+    out_has "driver /no/such/driver.so cannot be used"
+    ZE_ENABLE_ALT_DRIVERS=$driver
+    BROKEN_DRIVER=hang
+    expect 1 zeta doctor --wait 1s
+    out_has "it does not come back within 1 s from this step: zeInit"
+    out_has "names no libzeta"
+    BROKEN_DRIVER=error
+    expect 1 zeta doctor
+    out_has "does not start: zeInit gives 0x70000001"
+}
+
+case_doctor_broken_plugin()
+{
+    mkdir "$work/plugins.d"
+    printf 'format: "1.0"\nid: faulty\nclass: software\nlibrary: %s\nabi: {min: 1, max: 1}\n' \
+        "$build/tests/plugins/no_entry.so" >"$work/plugins.d/50-faulty.yaml"
+    printf 'provides: [compute]\nmatches: [{always: true}]\n' >>"$work/plugins.d/50-faulty.yaml"
+    ZETA_ADD_PLUGIN_PATH=$work
+    export ZETA_ADD_PLUGIN_PATH
+    expect 1 zeta doctor
+    out_has "PROBLEM: plugin faulty is not loadable"
+    out_has "try: zeta plugin check '$work/plugins.d/50-faulty.yaml'"
+}
+
+case_doctor_crashing_plugin()
+{
+    mkdir "$work/plugins.d"
+    printf 'format: "1.0"\nid: faulty\nclass: software\nlibrary: %s\nabi: {min: 1, max: 1}\n' \
+        "$build/tests/plugins/faulty.so" >"$work/plugins.d/50-faulty.yaml"
+    printf 'provides: [debug]\nmatches: [{always: true}]\nsettings: {fault: init-crash}\n' \
+        >>"$work/plugins.d/50-faulty.yaml"
+    ZETA_ADD_PLUGIN_PATH=$work
+    export ZETA_ADD_PLUGIN_PATH
+    expect 1 zeta doctor
+    # A sanitizer makes an exit status of the signal.
+    out_has "PROBLEM: libzeta cannot be used: "
+    out_has "at this step: zeInit"
+    out_has "zeta plugin check"
+}
+
+case_doctor_no_device()
+{
+    ZETA_PLUGINS_DISABLE=vgpu
+    export ZETA_PLUGINS_DISABLE
+    expect 1 zeta doctor
+    out_has "there is no device; plugin vgpu is disabled"
+    ZETA_PLUGIN_PATH=$work
+    export ZETA_PLUGIN_PATH
+    expect 1 zeta doctor
+    out_has "no plugin was found"
+}
+
+case_doctor_program()
+{
+    expect 1 zeta doctor -- no-such-program-of-ours
+    out_has "there is no program no-such-program-of-ours"
+    printf '#!/bin/sh\n' >"$work/script"
+    printf 'data' >"$work/data"
+    chmod +x "$work/script" "$work/data"
+    zeta doctor -- "$work/script" --json >"$out" || true
+    out_has "a script: what it starts decides"
+    expect 1 zeta doctor -- "$work/data"
+    out_has "no 64-bit program of this machine"
+    expect 2 zeta doctor --frobnicate
+    expect 2 zeta doctor --wait soon
+}
+
+case_doctor_compiler()
+{
+    ZETA_PLUGIN_VGPU_COMPILER=/bin/false
+    export ZETA_PLUGIN_VGPU_COMPILER
+    expect 1 zeta doctor
+    out_has "PROBLEM: modules from SPIR-V cannot be compiled: it does not compile an empty kernel"
+    ZETA_PLUGIN_VGPU_COMPILER=$work/absent
+    expect 1 zeta doctor
+    out_has "there is no program $work/absent"
+    out_has "try: install the package zeta-vgpu-cc"
+}
+
+case_doctor_place()
+{
+    XDG_RUNTIME_DIR=$work
+    export XDG_RUNTIME_DIR
+    chmod 700 "$work"
+    zeta doctor "--json=$json" || true
+    holds "$json" 'd["sharing"]["origin"] == "XDG_RUNTIME_DIR" and d["sharing"]["free_bytes"] > 0'
+    chmod 777 "$work"
+    zeta doctor "--json=$json" || true
+    holds "$json" 'd["sharing"]["path"] == "/dev/shm" and "alone" in d["sharing"]["origin"]'
+    ZETA_NONSENSE=1 zeta doctor >"$out" || true
+    out_has "note: ZETA_NONSENSE is no variable of Zeta"
+}

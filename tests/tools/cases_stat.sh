@@ -1,0 +1,279 @@
+# Cases of zeta stat, for command_test.sh.
+# shellcheck shell=sh disable=SC2154 # it has the variables
+
+case_stat_formulas()
+{
+    expect 0 zeta stat -g ComputeBasic,ThreadDispatch "--json=$json" -- "$bin/matmul" 64
+    out_has "64 x 64 matrices, result right"
+    err_has "ComputeBasic, domain 0"
+    err_has "ThreadDispatch, domain 1"
+    err_has "Overhead in CPU time of zeta"
+    err_has "FpOps"
+    "$python" "$source/examples/matmul_check.py" "$json" 64 >"$out" || die "formulas do not hold"
+    holds "$json" 'all(g["samples"] > 0 and g["lost"] == 0 for g in d["groups"])'
+    holds "$json" 'metric("ComputeBasic", "GpuBusy")["total"] is None'
+    holds "$json" 'metric("ComputeBasic", "FpOps")["class"] == "exact"'
+}
+
+# Any period gives the same sums, since the stream spans the whole program.
+case_stat_period()
+{
+    for period in 200us 1ms 20ms; do
+        expect 0 zeta stat -p "$period" -g ComputeBasic,ThreadDispatch "--json=$json" -- \
+            "$bin/matmul" 48
+        "$python" "$source/examples/matmul_check.py" "$json" 48 >"$out" ||
+            die "formulas do not hold with $period"
+    done
+}
+
+case_stat_period_out_of_range()
+{
+    expect 0 zeta stat -p 1ns "--json=$json" -- true
+    err_has "cannot sample every 1 ns; the nearest it can is"
+    holds "$json" 'd["groups"][0]["period_ns"] > 1'
+    expect 2 zeta stat -p 0ms -- true
+    expect 2 zeta stat -p often -- true
+    err_has "give a positive number with a unit"
+}
+
+# Other processes on a virtual device of the same name do not show in the figures.
+case_stat_fresh_instance()
+{
+    "$bin/matmul" 128 >/dev/null &
+    other=$!
+    expect 0 zeta stat -g ComputeBasic,ThreadDispatch "--json=$json" -- "$bin/matmul" 64
+    wait "$other"
+    "$python" "$source/examples/matmul_check.py" "$json" 64 >"$out" || die "formulas do not hold"
+}
+
+# And with --shared they do.
+case_stat_shared()
+{
+    expect 0 zeta stat --shared -g ComputeBasic,ThreadDispatch "--json=$json" -- \
+        sh -c "'$bin/matmul' 48 & wait"
+    "$python" "$source/examples/matmul_check.py" "$json" 48 >"$out" || die "formulas do not hold"
+    "$bin/zeta" stat -a --for 20s "--json=$json" 2>"$work/stat" &
+    watcher=$!
+    wait_for_holder
+    "$bin/matmul" 48 >/dev/null || die "matmul failed"
+    kill -TERM "$watcher"
+    wait "$watcher" || die "the watcher failed"
+    holds "$json" 'metric("ComputeBasic", "FpOps")["total"] == 2 * 48**3'
+}
+
+# A shared instance that somebody samples already.
+case_stat_held()
+{
+    "$bin/zeta" stat -a --shared --for 20s 2>"$work/stat" &
+    holder=$!
+    wait_for_holder
+    expect 1 zeta stat -a --for 100ms
+    err_has "$holder"
+    kill -TERM "$holder"
+    wait "$holder" || die "the holder failed"
+}
+
+case_stat_output_untouched()
+{
+    expect 0 zeta stat -- printf 'one\ntwo'
+    [ "$(cat "$out")" = "$(printf 'one\ntwo')" ] || die "stdout is not the program's alone"
+    echo input >"$work/in"
+    expect 0 sh -c "'$bin/zeta' stat -- cat <'$work/in'"
+    [ "$(cat "$out")" = input ] || die "stdin is not the program's"
+    expect 0 zeta stat -o "$work/x.json" -- sh -c 'echo mine >&2'
+    [ "$(cat "$err")" = mine ] || die "with -o something else was written to stderr"
+}
+
+# Files and descriptors of the command must not take the place of a stream that is closed.
+case_stat_streams_closed()
+{
+    expect 0 timeout 60 sh -c "'$bin/zeta' stat --json='$json' -- true <&- >&- 2>&-"
+    holds "$json" 'd["exit_code"] == 0 and metric("ComputeBasic", "GpuTime") is not None'
+    expect 3 timeout 60 sh -c "'$bin/zeta' stat -- sh -c '\"$bin/matmul\" 32; exit 3' >&-"
+    err_has "ComputeBasic, domain 0"
+    # The program finds closed what the command found closed.
+    expect 1 timeout 60 sh -c "'$bin/zeta' stat -- sh -c 'cat <&0 || exit 1' <&-"
+    expect 1 timeout 60 sh -c "'$bin/zeta' devices >&-"
+    err_has "the standard output cannot be written"
+}
+
+case_stat_exit_status()
+{
+    expect 3 zeta stat "--json=$json" -- sh -c 'exit 3'
+    err_has "ComputeBasic, domain 0"
+    holds "$json" 'd["exit_code"] == 3'
+    expect 137 zeta stat -- sh -c 'kill -KILL $$'
+    err_has "ComputeBasic, domain 0"
+    expect 139 zeta stat -- sh -c 'kill -SEGV $$'
+}
+
+case_stat_program_absent()
+{
+    expect 127 zeta stat -- no-such-program-of-ours
+    err_has "cannot run no-such-program-of-ours: there is no such program"
+    expect 127 zeta stat -- "$work/absent"
+    echo data >"$work/data"
+    expect 126 zeta stat -- "$work/data"
+    err_has "cannot run $work/data"
+}
+
+case_stat_group_unknown()
+{
+    expect 1 zeta stat -g Nonsense -- touch "$work/ran"
+    err_has "has no group 'Nonsense'"
+    err_has "ComputeBasic (domain 0)"
+    [ ! -e "$work/ran" ] || die "the program ran"
+}
+
+case_stat_same_domain()
+{
+    expect 1 zeta stat -g ComputeBasic,MemoryProfile -- touch "$work/ran"
+    err_has "ComputeBasic and MemoryProfile are both of domain 0"
+    err_has "sample them in two runs"
+    [ ! -e "$work/ran" ] || die "the program ran"
+}
+
+case_stat_files()
+{
+    expect 0 zeta stat -o "$work/x.csv" -- "$bin/matmul" 32
+    head -n 1 "$work/x.csv" | grep -q '^group,device,' || die "the CSV has no head"
+    grep -q "^ComputeBasic,.*,FpOps,.*,exact,$((2 * 32 * 32 * 32))," "$work/x.csv" ||
+        die "the CSV has no line of FpOps"
+    expect 0 zeta stat -o "$work/x.json" "--json=$json" -- true
+    cmp "$work/x.json" "$json" || die "two documents of one run differ"
+    echo "a longer text than before, to be replaced" >"$json"
+    expect 0 zeta stat "--json=$json" -- true
+    holds "$json" 'd["schema"] == "zeta.stat/1"'
+    expect 1 zeta stat -o "$work/no/such/folder.csv" -- touch "$work/ran"
+    err_has "cannot write $work/no/such/folder.csv"
+    [ ! -e "$work/ran" ] || die "the program ran"
+    expect 1 zeta stat --json=/dev/full -- true
+    err_has "/dev/full is not complete"
+}
+
+case_stat_all()
+{
+    expect 0 zeta stat -a --for 200ms -p 1ms "--json=$json"
+    holds "$json" '"program" not in d and d["groups"][0]["samples"] > 100'
+    holds "$json" '2e8 < d["elapsed_ns"]'
+    holds "$json" 'metric("ComputeBasic", "FpOps")["total"] == 0'
+}
+
+case_stat_all_interrupted()
+{
+    expect 0 timeout --preserve-status -s INT 1 "$bin/zeta" stat -a "--json=$json"
+    err_has "ComputeBasic, domain 0"
+    holds "$json" 'd["interrupted"] and d["groups"][0]["samples"] > 0'
+}
+
+case_stat_interrupted()
+{
+    expect 130 timeout --preserve-status -s INT 1 "$bin/zeta" stat "--json=$json" -- sleep 60
+    err_has "ComputeBasic, domain 0"
+    holds "$json" 'd["interrupted"] and d["exit_code"] == 130'
+}
+
+case_stat_environment()
+{
+    unset ZE_ENABLE_ALT_DRIVERS
+    # shellcheck disable=SC2016 # the program expands them
+    expect 0 zeta stat -- sh -c 'echo "$ZE_ENABLE_ALT_DRIVERS $ZETA_VGPU_INSTANCE"'
+    out_has "/lib/libzeta.so"
+    ! grep -q " $ZETA_VGPU_INSTANCE\$" "$out" || die "the instance is not a fresh one"
+    ZE_ENABLE_ALT_DRIVERS=/other/driver.so
+    export ZE_ENABLE_ALT_DRIVERS
+    # shellcheck disable=SC2016
+    expect 0 zeta stat -- sh -c 'echo "$ZE_ENABLE_ALT_DRIVERS"'
+    out_has "/other/driver.so"
+    err_has "ZE_ENABLE_ALT_DRIVERS is set to '/other/driver.so' and left alone"
+}
+
+case_stat_path_with_blank()
+{
+    unset ZE_ENABLE_ALT_DRIVERS
+    tree="$work/a place"
+    mkdir -p "$tree/bin"
+    cp "$bin/zeta" "$tree/bin/"
+    cp -R "$build/lib" "$build/share" "$tree/"
+    LD_LIBRARY_PATH=$tree/lib
+    export LD_LIBRARY_PATH
+    expect 1 "$tree/bin/zeta" stat -- touch "$work/ran"
+    err_has "a comma or a blank"
+    [ ! -e "$work/ran" ] || die "the program ran"
+}
+
+# The installed loader finds the driver by itself.
+case_stat_through_loader()
+{
+    if [ ! -x "$build/tests/matmul_loader" ]; then
+        echo "there was no libze_loader at configure time (Debian: libze-dev)"
+        exit 77
+    fi
+    expect 0 zeta stat -g ComputeBasic,ThreadDispatch "--json=$json" -- \
+        "$build/tests/matmul_loader" --kernel "$build/share/zeta/kernels/matmul.elf" 48
+    out_has "result right"
+    "$python" "$source/examples/matmul_check.py" "$json" 48 >"$out" || die "formulas do not hold"
+}
+
+case_stat_terminal()
+{
+    if ! command -v script >/dev/null 2>&1; then
+        echo "there is no script (Debian: bsdutils)"
+        exit 77
+    fi
+    LC_ALL=C.UTF-8
+    export LC_ALL
+    expect 0 script -qec "stty cols 80 && '$bin/zeta' stat -- '$bin/matmul' 64" \
+        "$work/typescript"
+    "$python" -c '
+import sys
+lines = open(sys.argv[1], encoding="utf-8").read().replace("\r", "").split("\n")
+table = [line for line in lines if line.startswith("FpOps")]
+sys.exit(0 if table and "█" in table[0] and max(map(len, lines)) <= 80 else 1)' "$out" ||
+        die "no time lines, or lines longer than 80 columns"
+    LC_ALL=C
+    expect 0 script -qec "'$bin/zeta' stat -- '$bin/matmul' 64" "$work/typescript"
+    ! grep -q '█' "$out" || die "block characters on a terminal without UTF-8"
+}
+
+# Ctrl-C on a terminal reaches both; the table comes all the same.
+case_stat_terminal_interrupted()
+{
+    "$python" - "$bin/zeta" "$json" >"$out" 2>"$err" <<'PYTHON' || die "Ctrl-C on a terminal"
+import os, pty, sys, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], [sys.argv[1], "stat", "--json=" + sys.argv[2], "--", "sh", "-c",
+                           "echo ready; exec sleep 60"])
+output = b""
+while b"ready" not in output:
+    output += os.read(terminal, 4096)
+os.write(terminal, b"\x03")
+while True:
+    try:
+        output += os.read(terminal, 4096)
+    except OSError:  # the other end is closed
+        break
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+print(output.decode(), "exit code", status)
+sys.exit(0 if status == 130 and b"ComputeBasic, domain 0" in output else 1)
+PYTHON
+    holds "$json" 'd["interrupted"] and d["exit_code"] == 130'
+}
+
+case_stat_endless_kernel()
+{
+    expect 130 timeout --preserve-status -s INT 2 "$bin/zeta" stat "--json=$json" -- \
+        "$build/tests/run_kernel" "$build/tests/kernels/endless.elf" endless
+    err_has "ComputeBasic, domain 0"
+    holds "$json" 'd["interrupted"] and metric("ComputeBasic", "InstRetired")["total"] > 0'
+}
+
+case_stat_faulting_kernel()
+{
+    expect 1 zeta stat "--json=$json" -- \
+        "$build/tests/run_kernel" "$build/tests/kernels/wild_store.elf" wild_store
+    err_has "0x10"
+    err_has "ComputeBasic, domain 0"
+    holds "$json" 'd["exit_code"] == 1'
+}

@@ -290,77 +290,128 @@ static void counted_event__used_again_after_the_recording__is_another_one(void *
     assert_success(zeMemFree(h->context, sum));
 }
 
+/* Two lists and the events by which the second leaves the first and joins it again. */
+struct forked {
+    uint64_t *sum;
+    ze_kernel_handle_t add;
+    ze_event_pool_handle_t pool;
+    ze_event_handle_t fork;
+    ze_event_handle_t join;
+    ze_command_list_handle_t list;
+    ze_command_list_handle_t child;
+};
+
+static void open_forked(const struct harness *h, struct forked *f)
+{
+    f->sum = harness_memory(h, 8);
+    f->add = harness_add_kernel(h, f->sum, 1);
+    f->pool = harness_pool(h, 0, 2);
+    f->fork = harness_event(f->pool, 0);
+    f->join = harness_event(f->pool, 1);
+    f->list = in_order(h);
+    f->child = in_order(h);
+}
+
+static void close_forked(const struct harness *h, const struct forked *f)
+{
+    assert_success(zeCommandListDestroy(f->list));
+    assert_success(zeCommandListDestroy(f->child));
+    assert_success(zeKernelDestroy(f->add));
+    assert_success(zeEventDestroy(f->fork));
+    assert_success(zeEventDestroy(f->join));
+    assert_success(zeEventPoolDestroy(f->pool));
+    assert_success(zeMemFree(h->context, f->sum));
+}
+
+/* Records a launch on the list and two on its child, which is joined. */
+static void record_forked(const struct forked *f, ze_graph_handle_t graph)
+{
+    assert_success(zeCommandListBeginCaptureIntoGraphExt(f->list, graph, NULL));
+    assert_success(harness_launch(f->list, f->add, f->fork, 0, NULL));
+    assert_result(ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+                  zeEventHostSynchronize(f->fork, UINT64_MAX));
+    assert_success(harness_launch(f->child, f->add, NULL, 1, &(ze_event_handle_t){f->fork}));
+    assert_result(ZE_RESULT_QUERY_TRUE, zeCommandListIsGraphCaptureEnabledExt(f->child));
+    assert_success(harness_launch(f->child, f->add, f->join, 0, NULL));
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                  zeCommandListEndGraphCaptureExt(f->child, NULL, &graph));
+    assert_success(zeCommandListAppendWaitOnEvents(f->list, 1, &(ze_event_handle_t){f->join}));
+    assert_success(zeCommandListAppendEventReset(f->list, f->fork));
+    assert_success(zeCommandListAppendEventReset(f->list, f->join));
+    assert_success(zeCommandListEndGraphCaptureExt(f->list, NULL, &graph));
+    assert_result(ZE_RESULT_QUERY_FALSE, zeCommandListIsGraphCaptureEnabledExt(f->child));
+}
+
 static void fork__another_list_waits_for_the_graph__records_until_it_is_joined(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
     const struct harness *h = *state;
-    uint64_t *sum = harness_memory(h, 8);
-    ze_kernel_handle_t add = harness_add_kernel(h, sum, 1);
-    ze_event_pool_handle_t pool = harness_pool(h, 0, 2);
-    ze_event_handle_t fork = harness_event(pool, 0);
-    ze_event_handle_t join = harness_event(pool, 1);
-    ze_command_list_handle_t list = in_order(h);
-    ze_command_list_handle_t child = in_order(h);
-    ze_command_list_handle_t other = in_order(h);
+    struct forked f;
     ze_graph_handle_t graph = NULL;
     ze_executable_graph_handle_t executable = NULL;
 
+    open_forked(h, &f);
     assert_success(zeGraphCreateExt(h->context, NULL, &graph));
     assert_result(ZE_RESULT_QUERY_TRUE, zeGraphIsEmptyExt(graph));
-    assert_success(zeCommandListBeginCaptureIntoGraphExt(list, graph, NULL));
-    assert_success(harness_launch(list, add, fork, 0, NULL));
-    assert_result(ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED,
-                  zeEventHostSynchronize(fork, UINT64_MAX));
-    assert_success(harness_launch(child, add, NULL, 1, &fork));
-    assert_result(ZE_RESULT_QUERY_TRUE, zeCommandListIsGraphCaptureEnabledExt(child));
-    assert_success(harness_launch(child, add, join, 0, NULL));
-    /* Another recording must not wait for this one. */
-    assert_success(zeCommandListBeginGraphCaptureExt(other, NULL));
-    assert_result(ZE_RESULT_ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT,
-                  zeCommandListAppendWaitOnEvents(other, 1, &fork));
-    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                  zeCommandListEndGraphCaptureExt(child, NULL, &graph));
-    assert_success(zeCommandListAppendWaitOnEvents(list, 1, &join));
-    assert_success(zeCommandListAppendEventReset(list, fork));
-    assert_success(zeCommandListAppendEventReset(list, join));
-    assert_success(zeCommandListEndGraphCaptureExt(list, NULL, &graph));
-    assert_result(ZE_RESULT_QUERY_FALSE, zeCommandListIsGraphCaptureEnabledExt(child));
-    assert_int_equal(*sum, 0);
+    record_forked(&f, graph);
+    assert_int_equal(*f.sum, 0);
     assert_success(zeGraphInstantiateExt(graph, NULL, &executable));
     for (uint64_t i = 1; i <= 3; i++) {
-        assert_success(zeCommandListAppendGraphExt(list, executable, NULL, NULL, 0, NULL));
-        assert_success(zeCommandListHostSynchronize(list, UINT64_MAX));
-        assert_int_equal(*sum, 3 * i);
+        assert_success(zeCommandListAppendGraphExt(f.list, executable, NULL, NULL, 0, NULL));
+        assert_success(zeCommandListHostSynchronize(f.list, UINT64_MAX));
+        assert_int_equal(*f.sum, 3 * i);
     }
     assert_success(zeExecutableGraphDestroyExt(executable));
     assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                  zeCommandListBeginCaptureIntoGraphExt(list, graph, NULL));
+                  zeCommandListBeginCaptureIntoGraphExt(f.list, graph, NULL));
     assert_success(zeGraphDestroyExt(graph));
-    assert_success(zeCommandListEndGraphCaptureExt(other, NULL, &graph));
+    close_forked(h, &f);
+}
+
+static void fork__waits_for_another_recording__is_refused(void **state)
+{
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
+    const struct harness *h = *state;
+    struct forked f;
+    ze_graph_handle_t graph = NULL;
+
+    open_forked(h, &f);
+    assert_success(zeCommandListBeginGraphCaptureExt(f.list, NULL));
+    assert_success(harness_launch(f.list, f.add, f.fork, 0, NULL));
+    assert_success(zeCommandListBeginGraphCaptureExt(f.child, NULL));
+    assert_result(ZE_RESULT_ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT,
+                  zeCommandListAppendWaitOnEvents(f.child, 1, &f.fork));
+    assert_success(zeCommandListEndGraphCaptureExt(f.list, NULL, &graph));
+    assert_success(zeGraphDestroyExt(graph));
+    assert_success(zeCommandListEndGraphCaptureExt(f.child, NULL, &graph));
     assert_result(ZE_RESULT_QUERY_TRUE, zeGraphIsEmptyExt(graph));
     assert_success(zeGraphDestroyExt(graph));
+    close_forked(h, &f);
+}
 
-    /* Without the join the graph is invalid, and all lists go on as before. */
+static void fork__never_joined__makes_the_graph_invalid(void **state)
+{
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
+    const struct harness *h = *state;
+    struct forked f;
+    ze_graph_handle_t graph = NULL;
+    ze_executable_graph_handle_t executable = NULL;
+
+    open_forked(h, &f);
     assert_success(zeGraphCreateExt(h->context, NULL, &graph));
-    assert_success(zeCommandListBeginCaptureIntoGraphExt(list, graph, NULL));
-    assert_success(zeCommandListAppendSignalEvent(list, fork));
-    assert_success(harness_launch(child, add, join, 1, &fork));
+    assert_success(zeCommandListBeginCaptureIntoGraphExt(f.list, graph, NULL));
+    assert_success(zeCommandListAppendSignalEvent(f.list, f.fork));
+    assert_success(harness_launch(f.child, f.add, f.join, 1, &f.fork));
     assert_result(ZE_RESULT_ERROR_GRAPH_UNJOINED_FORKS,
-                  zeCommandListEndGraphCaptureExt(list, NULL, &graph));
+                  zeCommandListEndGraphCaptureExt(f.list, NULL, &graph));
     assert_result(ZE_RESULT_ERROR_INVALID_GRAPH, zeGraphIsEmptyExt(graph));
     assert_result(ZE_RESULT_ERROR_INVALID_GRAPH, zeGraphInstantiateExt(graph, NULL, &executable));
-    assert_success(harness_launch(child, add, NULL, 0, NULL));
-    assert_success(zeCommandListHostSynchronize(child, UINT64_MAX));
-    assert_int_equal(*sum, 10);
+    /* The lists go on as before. */
+    assert_success(harness_launch(f.child, f.add, NULL, 0, NULL));
+    assert_success(zeCommandListHostSynchronize(f.child, UINT64_MAX));
+    assert_int_equal(*f.sum, 1);
     assert_success(zeGraphDestroyExt(graph));
-    assert_success(zeCommandListDestroy(list));
-    assert_success(zeCommandListDestroy(child));
-    assert_success(zeCommandListDestroy(other));
-    assert_success(zeKernelDestroy(add));
-    assert_success(zeEventDestroy(fork));
-    assert_success(zeEventDestroy(join));
-    assert_success(zeEventPoolDestroy(pool));
-    assert_success(zeMemFree(h->context, sum));
+    close_forked(h, &f);
 }
 
 static void begin__lists_that_cannot_record__are_refused(void **state)
@@ -454,6 +505,8 @@ int main(void)
         cmocka_unit_test(counted_event__of_a_graph__is_refused_outside_unless_external),
         cmocka_unit_test(counted_event__used_again_after_the_recording__is_another_one),
         cmocka_unit_test(fork__another_list_waits_for_the_graph__records_until_it_is_joined),
+        cmocka_unit_test(fork__waits_for_another_recording__is_refused),
+        cmocka_unit_test(fork__never_joined__makes_the_graph_invalid),
         cmocka_unit_test(begin__lists_that_cannot_record__are_refused),
         cmocka_unit_test(dump_and_callbacks__of_a_graph__tell_about_it),
     };

@@ -51,81 +51,113 @@ static void properties__of_the_device__say_what_can_be_changed(void **state)
     assert_int_equal(mutable.mutableCommandFlags, 0x7f);
 }
 
+/* A change of one launch: value, counts, size and offset, in one chain. */
+struct change {
+    ze_mutable_global_offset_exp_desc_t offset;
+    ze_mutable_group_size_exp_desc_t size;
+    ze_mutable_group_count_exp_desc_t count;
+    ze_mutable_kernel_argument_exp_desc_t argument; /* the first of the chain */
+    ze_group_count_t groups;
+    uint64_t value;
+};
+
+static ze_mutable_kernel_argument_exp_desc_t argument_of(uint64_t id, uint32_t index, size_t size,
+                                                         const void *value)
+{
+    return (ze_mutable_kernel_argument_exp_desc_t){
+        .stype = ZE_STRUCTURE_TYPE_MUTABLE_KERNEL_ARGUMENT_EXP_DESC,
+        .commandId = id,
+        .argIndex = index,
+        .argSize = size,
+        .pArgValue = value};
+}
+
+static void fill_change(struct change *change, uint64_t id)
+{
+    change->groups = (ze_group_count_t){4, 1, 1};
+    change->value = 10;
+    change->offset = (ze_mutable_global_offset_exp_desc_t){
+        .stype = ZE_STRUCTURE_TYPE_MUTABLE_GLOBAL_OFFSET_EXP_DESC, .commandId = id, .offsetX = 3};
+    change->size =
+        (ze_mutable_group_size_exp_desc_t){.stype = ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_EXP_DESC,
+                                           .pNext = &change->offset,
+                                           .commandId = id,
+                                           .groupSizeX = 8,
+                                           .groupSizeY = 1,
+                                           .groupSizeZ = 1};
+    change->count =
+        (ze_mutable_group_count_exp_desc_t){.stype = ZE_STRUCTURE_TYPE_MUTABLE_GROUP_COUNT_EXP_DESC,
+                                            .pNext = &change->size,
+                                            .commandId = id,
+                                            .pGroupCount = &change->groups};
+    change->argument = argument_of(id, 1, sizeof(change->value), &change->value);
+    change->argument.pNext = &change->count;
+}
+
 static void launch__arguments_and_counts__can_be_changed(void **state)
 {
     const struct harness *h = *state;
     uint64_t *sum = harness_memory(h, 16);
     uint64_t *other = sum + 1;
-    uint64_t value = 10;
-    ze_group_count_t groups = {4, 1, 1};
     ze_kernel_handle_t add = harness_add_kernel(h, sum, 1);
     ze_command_queue_handle_t queue = harness_queue(h, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
     ze_command_list_handle_t list = mutable_list(h, 0);
-    const uint64_t id = next_id(list, 0);
-    const uint64_t unused_id = id + 1;
-    ze_mutable_global_offset_exp_desc_t offset = {
-        .stype = ZE_STRUCTURE_TYPE_MUTABLE_GLOBAL_OFFSET_EXP_DESC, .commandId = id, .offsetX = 3};
-    ze_mutable_group_size_exp_desc_t size = {.stype = ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_EXP_DESC,
-                                             .pNext = &offset,
-                                             .commandId = id,
-                                             .groupSizeX = 8,
-                                             .groupSizeY = 1,
-                                             .groupSizeZ = 1};
-    ze_mutable_group_count_exp_desc_t count = {.stype =
-                                                   ZE_STRUCTURE_TYPE_MUTABLE_GROUP_COUNT_EXP_DESC,
-                                               .pNext = &size,
-                                               .commandId = id,
-                                               .pGroupCount = &groups};
-    ze_mutable_kernel_argument_exp_desc_t argument = {
-        .stype = ZE_STRUCTURE_TYPE_MUTABLE_KERNEL_ARGUMENT_EXP_DESC,
-        .pNext = &count,
-        .commandId = id,
-        .argIndex = 1,
-        .argSize = sizeof(value),
-        .pArgValue = &value};
+    struct change change;
     ze_bool_t is_mutable = 0;
 
+    fill_change(&change, next_id(list, 0));
     assert_success(zeCommandListIsMutableExp(list, &is_mutable));
     assert_int_equal(is_mutable, 1);
     assert_success(harness_launch(list, add, NULL, 0, NULL));
     run(queue, list);
     assert_int_equal(*sum, 1);
-    assert_success(update(list, &argument));
+    assert_success(update(list, &change.argument));
     /* Changed lists are closed again before they run. */
     assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                   zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
     assert_non_null(strstr(harness_sentence(h), "zeCommandListClose"));
     run(queue, list);
     assert_int_equal(*sum, 1 + 4 * 10);
-
-    /* A chain with one bad node changes nothing. */
-    value = 1000;
-    size.groupSizeX = 4096;
-    assert_result(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION, update(list, &argument));
-    size.groupSizeX = 1;
-    offset.commandId = unused_id;
-    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, update(list, &argument));
-    offset.commandId = id;
-    argument.argSize = 4;
-    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, update(list, &argument));
-    argument.argSize = sizeof(value);
-    argument.argIndex = 9;
-    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, update(list, &argument));
-    count.pGroupCount = NULL;
-    argument.argIndex = 1;
-    assert_result(ZE_RESULT_ERROR_INVALID_NULL_POINTER, update(list, &argument));
-    run(queue, list);
-    assert_int_equal(*sum, 1 + 2 * 4 * 10);
-
-    argument = (ze_mutable_kernel_argument_exp_desc_t){
-        .stype = ZE_STRUCTURE_TYPE_MUTABLE_KERNEL_ARGUMENT_EXP_DESC,
-        .commandId = id,
-        .argIndex = 0,
-        .argSize = sizeof(other),
-        .pArgValue = &other};
-    assert_success(update(list, &argument));
+    change.argument = argument_of(change.argument.commandId, 0, sizeof(other), &other);
+    assert_success(update(list, &change.argument));
     run(queue, list);
     assert_int_equal(*other, 4 * 10);
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeCommandQueueDestroy(queue));
+    assert_success(zeKernelDestroy(add));
+    assert_success(zeMemFree(h->context, sum));
+}
+
+static void chain__with_one_bad_node__changes_nothing(void **state)
+{
+    const struct harness *h = *state;
+    uint64_t *sum = harness_memory(h, 8);
+    ze_kernel_handle_t add = harness_add_kernel(h, sum, 1);
+    ze_command_queue_handle_t queue = harness_queue(h, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    ze_command_list_handle_t list = mutable_list(h, 0);
+    const uint64_t id = next_id(list, 0);
+    struct change change;
+
+    fill_change(&change, id);
+    assert_success(harness_launch(list, add, NULL, 0, NULL));
+    run(queue, list);
+    assert_int_equal(*sum, 1);
+    change.size.groupSizeX = 4096;
+    assert_result(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION, update(list, &change.argument));
+    change.size.groupSizeX = 1;
+    change.offset.commandId = id + 1; /* of no command */
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, update(list, &change.argument));
+    change.offset.commandId = id;
+    change.argument.argSize = 4;
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, update(list, &change.argument));
+    change.argument.argSize = sizeof(change.value);
+    change.argument.argIndex = 9;
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, update(list, &change.argument));
+    change.argument.argIndex = 1;
+    change.count.pGroupCount = NULL;
+    assert_result(ZE_RESULT_ERROR_INVALID_NULL_POINTER, update(list, &change.argument));
+    run(queue, list);
+    assert_int_equal(*sum, 2);
     assert_success(zeCommandListDestroy(list));
     assert_success(zeCommandQueueDestroy(queue));
     assert_success(zeKernelDestroy(add));
@@ -253,12 +285,8 @@ static void kernel__of_a_launch__can_become_another_of_those_named(void **state)
     assert_int_equal(sum[0], 1);
     assert_int_equal(sum[1], 7);
     uint64_t value = 20;
-    const ze_mutable_kernel_argument_exp_desc_t argument = {
-        .stype = ZE_STRUCTURE_TYPE_MUTABLE_KERNEL_ARGUMENT_EXP_DESC,
-        .commandId = id,
-        .argIndex = 1,
-        .argSize = sizeof(value),
-        .pArgValue = &value};
+    const ze_mutable_kernel_argument_exp_desc_t argument =
+        argument_of(id, 1, sizeof(value), &value);
     assert_success(update(list, &argument));
     run(queue, list);
     assert_int_equal(sum[1], 27);
@@ -283,12 +311,8 @@ static void clone__of_a_mutable_list__changes_on_its_own(void **state)
     ze_command_list_handle_t copy = NULL;
     const uint64_t id = next_id(list, 0);
     uint64_t value = 50;
-    const ze_mutable_kernel_argument_exp_desc_t argument = {
-        .stype = ZE_STRUCTURE_TYPE_MUTABLE_KERNEL_ARGUMENT_EXP_DESC,
-        .commandId = id,
-        .argIndex = 1,
-        .argSize = sizeof(value),
-        .pArgValue = &value};
+    const ze_mutable_kernel_argument_exp_desc_t argument =
+        argument_of(id, 1, sizeof(value), &value);
 
     assert_success(harness_launch(list, add, NULL, 1, events));
     assert_success(zeCommandListUpdateMutableCommandWaitEventsExp(list, id, 1, &events[1]));
@@ -315,6 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(properties__of_the_device__say_what_can_be_changed),
         cmocka_unit_test(launch__arguments_and_counts__can_be_changed),
+        cmocka_unit_test(chain__with_one_bad_node__changes_nothing),
         cmocka_unit_test(update__what_was_not_asked_for__is_refused),
         cmocka_unit_test(events__of_a_command__can_be_changed_and_removed),
         cmocka_unit_test(kernel__of_a_launch__can_become_another_of_those_named),

@@ -13,6 +13,7 @@
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "core/util/log.h"
+#include "core/util/thread.h"
 #include "zeta_impl.h"
 
 /*
@@ -105,6 +106,7 @@ ze_result_t zeta_core_init(void)
                           "must not use the API of its host");
     (void)pthread_once(&fork_once, watch_forks);
     if (!zeta_core_is_initialised()) {
+        ZETA_NO_CANCEL;
         (void)pthread_mutex_lock(&generation.lock);
         uint32_t state = atomic_load(&zeta_core_state_word);
         if (state == ZETA_CORE_DEAD) {

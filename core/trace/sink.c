@@ -14,6 +14,7 @@
 #include "core/util/cleanup.h"
 #include "core/util/clock.h"
 #include "core/util/error.h"
+#include "core/util/thread.h"
 #include "zeta_strings.h"
 
 /*
@@ -257,6 +258,7 @@ static ze_result_t add_listener_locked(void)
 
 ze_result_t zeta_sink_start(const char *path, const char *filter, uint64_t limit_bytes)
 {
+    ZETA_NO_CANCEL;
     char *copy = filter && *filter ? strdup(filter) : NULL;
     ze_result_t result;
 

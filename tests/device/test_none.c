@@ -1,6 +1,8 @@
 /* A machine where no plugin finds a device. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +18,26 @@ static void before_init__calls__are_uninitialized(void **state)
     assert_int_equal(zeDriverGet(&count, NULL), ZE_RESULT_ERROR_UNINITIALIZED);
     assert_int_equal(zeEventPoolGetFlags((ze_event_pool_handle_t)&flags, &flags),
                      ZE_RESULT_ERROR_UNINITIALIZED);
+}
+
+/* The result: whether the call came back. */
+static void *init_and_be_cancelled(void *has_returned)
+{
+    (void)pthread_cancel(pthread_self());
+    *(bool *)has_returned = zeInit(0) == ZE_RESULT_SUCCESS;
+    return NULL;
+}
+
+/* The first one in the process: it reads files, each of which would be the end of the thread. */
+static void init__cancelled_thread__finishes_it(void **state)
+{
+    bool has_returned = false;
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, init_and_be_cancelled, &has_returned), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(has_returned);
 }
 
 static void init__no_device__gives_one_empty_driver(void **state)
@@ -52,6 +74,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(before_init__calls__are_uninitialized),
+        cmocka_unit_test(init__cancelled_thread__finishes_it),
         cmocka_unit_test(init__no_device__gives_one_empty_driver),
     };
 

@@ -6,6 +6,8 @@ only_compiler='all("SPIR-V" in f["what"] for f in d["findings"] if f["problem"])
 
 case_doctor_in_order()
 {
+    # A variable of the tests, which the doctor would rightly call unknown.
+    unset ZETA_SHARED
     ZE_ENABLE_ALT_DRIVERS=$build/lib/libzeta.so
     export ZE_ENABLE_ALT_DRIVERS
     status=0

@@ -16,9 +16,9 @@
  *
  * Threads: the host serialises calls for one plugin object (a stream, a queue, a module), calls for
  * different objects may run at the same time; members marked "any time" may run beside any other
- * call. The host holds no lock while it calls a plugin, except in init() and module_link(). A plugin
- * may call host services from any thread, but never from a signal handler. Threads that a plugin
- * starts block every signal.
+ * call. The host holds no lock while it calls a plugin, except in init() and module_link(). A
+ * plugin may call host services from any thread, but never from a signal handler. Threads that a
+ * plugin starts block every signal.
  *
  * Strings are pointer and length, without a promise of a terminator, valid during the call unless
  * stated otherwise. Arrays cross with their element stride, so that elements can grow.

@@ -40,6 +40,35 @@ static void sink__started__records_calls_until_stopped(void **state)
     signal_destroy(&signal);
 }
 
+static void reset_event(ze_event_query_status_params_t *params, ze_result_t result, void *event,
+                        void **instance_data)
+{
+    (void)params;
+    (void)result;
+    (void)instance_data;
+    assert_success(zeEventHostReset(event));
+}
+
+/* They are the tool's and not the program's, and no listener hears of them. */
+static void sink__calls_of_callbacks__are_not_recorded(void **state)
+{
+    const struct harness *h = *state;
+    struct signal signal = signal_create(h);
+    zet_core_callbacks_t prologues = {.Event = {.pfnQueryStatusCb = reset_event}};
+    zet_tracer_exp_handle_t tracer = make_tracer(h, signal.event, &prologues, NULL);
+    struct recording recording;
+
+    assert_success(zetTracerExpSetEnabled(tracer, 1));
+    recording_start(&recording, NULL, 0);
+    assert_result(ZE_RESULT_NOT_READY, zeEventQueryStatus(signal.event));
+    recording_stop(&recording);
+    assert_success(zetTracerExpDestroy(tracer));
+    assert_int_equal(recording_count(&recording, "X", "ze", "zeEventQueryStatus"), 1);
+    assert_int_equal(recording_count(&recording, "X", "ze", "zeEventHostReset"), 0);
+    recording_finish(&recording);
+    signal_destroy(&signal);
+}
+
 static void sink__filter__records_only_what_matches(void **state)
 {
     const struct harness *h = *state;
@@ -397,6 +426,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sink__started__records_calls_until_stopped),
+        cmocka_unit_test(sink__calls_of_callbacks__are_not_recorded),
         cmocka_unit_test(sink__filter__records_only_what_matches),
         cmocka_unit_test(sink__failing_call__has_its_own_sentence),
         cmocka_unit_test(start__wrong_requests__are_refused),

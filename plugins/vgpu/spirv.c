@@ -1,6 +1,3 @@
-/*
- * Source of the numbers: the SPIR-V specification, sections 2.3 (layout) and 3 (binary form).
- */
 #include "spirv.h"
 
 #include <inttypes.h>
@@ -10,23 +7,11 @@
 #include <string.h>
 
 #include "engine.h"
+#include "runtime/vgpu_spirv.h"
 
 enum {
-    MAGIC = 0x07230203,
-    MAGIC_SWAPPED = 0x03022307,
-    HEADER_WORDS = 5,
     BOUND_WORD = 3,
-    BOUND_LIMIT = 0x400000, /* what every consumer has to accept */
-
-    OP_TYPE_BOOL = 20,
-    OP_TYPE_INT = 21,
-    OP_TYPE_FLOAT = 22,
-    OP_SPEC_CONSTANT_TRUE = 48,
-    OP_SPEC_CONSTANT_FALSE = 49,
-    OP_SPEC_CONSTANT = 50,
-    OP_DECORATE = 71,
-
-    DECORATION_SPEC_ID = 1
+    BOUND_LIMIT = 0x400000 /* what every consumer has to accept */
 };
 
 /* What is known about a result id. */
@@ -71,15 +56,15 @@ static bool open_reader(struct reader *reader, const void *bytes, size_t size,
                         struct zeta_vgpu_message *message)
 {
     *reader = (struct reader){.bytes = bytes, .words = size / sizeof(uint32_t), .message = message};
-    if (size % sizeof(uint32_t) != 0 || reader->words < HEADER_WORDS)
+    if (size % sizeof(uint32_t) != 0 || reader->words < SPIRV_HEADER_WORDS)
         return reject(message,
                       "not a SPIR-V module: %zu bytes; a module is a whole number of 4-byte words, "
                       "%d or more",
-                      size, HEADER_WORDS);
-    reader->swapped = word_at(reader, 0) == MAGIC_SWAPPED;
-    if (word_at(reader, 0) != MAGIC)
+                      size, SPIRV_HEADER_WORDS);
+    reader->swapped = word_at(reader, 0) == SPIRV_MAGIC_SWAPPED;
+    if (word_at(reader, 0) != SPIRV_MAGIC)
         return reject(message, "not a SPIR-V module: it begins with 0x%08" PRIx32 ", not 0x%08x",
-                      word_at(reader, 0), MAGIC);
+                      word_at(reader, 0), SPIRV_MAGIC);
     reader->bound = word_at(reader, BOUND_WORD);
     if (reader->bound > BOUND_LIMIT)
         return reject(message,
@@ -134,22 +119,22 @@ static bool read_instruction(struct reader *reader, size_t at, uint32_t opcode, 
     struct result *target = result_of(reader, first, &nobody);
 
     switch (opcode) {
-    case OP_DECORATE:
-        if (length >= 4 && second == DECORATION_SPEC_ID) {
+    case SPIRV_OP_DECORATE:
+        if (length >= 4 && second == SPIRV_DECORATION_SPEC_ID) {
             target->spec_id = word_at(reader, at + 3);
             target->has_spec_id = true;
         }
         return true;
-    case OP_TYPE_BOOL:
+    case SPIRV_OP_TYPE_BOOL:
         target->size_bytes = 1;
         return true;
-    case OP_TYPE_INT:
-    case OP_TYPE_FLOAT:
+    case SPIRV_OP_TYPE_INT:
+    case SPIRV_OP_TYPE_FLOAT:
         target->size_bytes = size_of_width(second);
         return true;
-    case OP_SPEC_CONSTANT:
-    case OP_SPEC_CONSTANT_TRUE:
-    case OP_SPEC_CONSTANT_FALSE: {
+    case SPIRV_OP_SPEC_CONSTANT:
+    case SPIRV_OP_SPEC_CONSTANT_TRUE:
+    case SPIRV_OP_SPEC_CONSTANT_FALSE: {
         uint8_t size_bytes = target->size_bytes;
         const struct result *constant = result_of(reader, second, &nobody);
 
@@ -164,7 +149,7 @@ static bool read_instruction(struct reader *reader, size_t at, uint32_t opcode, 
 
 static bool read_module(struct reader *reader)
 {
-    for (size_t at = HEADER_WORDS; at < reader->words;) {
+    for (size_t at = SPIRV_HEADER_WORDS; at < reader->words;) {
         uint32_t word = word_at(reader, at);
         uint32_t length = word >> 16;
 

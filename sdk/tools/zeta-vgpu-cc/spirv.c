@@ -2,26 +2,10 @@
 
 #include <stdlib.h>
 
-enum {
-    MAGIC = 0x07230203,
-    SWAPPED_MAGIC = 0x03022307,
-    HEADER_WORDS = 5,
-    NEWEST_MINOR_VERSION = 4, /* of version 1 that the translator reads */
+#include "vgpu_spirv.h"
 
-    OP_MEMORY_MODEL = 14,
-    OP_CAPABILITY = 17,
-    OP_TYPE_INT = 21,
-    OP_TYPE_FLOAT = 22,
-    OP_SPEC_CONSTANT_TRUE = 48,
-    OP_SPEC_CONSTANT_FALSE = 49,
-    OP_SPEC_CONSTANT = 50,
-    OP_DECORATE = 71,
-
-    CAPABILITY_SHADER = 1,
-    CAPABILITY_KERNEL = 6,
-    ADDRESSING_PHYSICAL64 = 2,
-    DECORATION_SPEC_ID = 1
-};
+/* Of version 1, what the translator reads. */
+enum { NEWEST_MINOR_VERSION = 4 };
 
 static uint32_t opcode_of(uint32_t word)
 {
@@ -35,15 +19,16 @@ static uint32_t length_of(uint32_t word)
 
 static bool check_header(const uint32_t *words, size_t count, struct zeta_cc_buffer *log)
 {
-    if (count < HEADER_WORDS) {
+    if (count < SPIRV_HEADER_WORDS) {
         zeta_cc_buffer_line(log, "error: %zu bytes are no SPIR-V module, its header has %d",
-                            count * 4, HEADER_WORDS * 4);
+                            count * 4, SPIRV_HEADER_WORDS * 4);
         return false;
     }
-    if (words[0] != MAGIC) {
+    if (words[0] != SPIRV_MAGIC) {
         zeta_cc_buffer_line(
             log, "error: not a SPIR-V module: it begins with 0x%08x, not with 0x%08x%s", words[0],
-            MAGIC, words[0] == SWAPPED_MAGIC ? " (the bytes of each word are swapped)" : "");
+            SPIRV_MAGIC,
+            words[0] == SPIRV_MAGIC_SWAPPED ? " (the bytes of each word are swapped)" : "");
         return false;
     }
     if (words[1] >> 16 != 1 || (words[1] >> 8 & 0xff) > NEWEST_MINOR_VERSION) {
@@ -61,7 +46,7 @@ bool zeta_cc_spirv_check(const uint32_t *words, size_t count, struct zeta_cc_buf
 
     if (!check_header(words, count, log))
         return false;
-    for (size_t at = HEADER_WORDS; at < count; at += length_of(words[at])) {
+    for (size_t at = SPIRV_HEADER_WORDS; at < count; at += length_of(words[at])) {
         uint32_t length = length_of(words[at]);
 
         if (length == 0 || length > count - at) {
@@ -71,12 +56,12 @@ bool zeta_cc_spirv_check(const uint32_t *words, size_t count, struct zeta_cc_buf
                                 at * 4, length, count - at);
             return false;
         }
-        if (opcode_of(words[at]) == OP_CAPABILITY && length > 1) {
-            is_shader |= words[at + 1] == CAPABILITY_SHADER;
-            is_kernel |= words[at + 1] == CAPABILITY_KERNEL;
+        if (opcode_of(words[at]) == SPIRV_OP_CAPABILITY && length > 1) {
+            is_shader |= words[at + 1] == SPIRV_CAPABILITY_SHADER;
+            is_kernel |= words[at + 1] == SPIRV_CAPABILITY_KERNEL;
         }
-        if (opcode_of(words[at]) == OP_MEMORY_MODEL && length > 1 && is_kernel &&
-            words[at + 1] != ADDRESSING_PHYSICAL64) {
+        if (opcode_of(words[at]) == SPIRV_OP_MEMORY_MODEL && length > 1 && is_kernel &&
+            words[at + 1] != SPIRV_ADDRESSING_PHYSICAL64) {
             zeta_cc_buffer_line(log,
                                 "error: the SPIR-V module has no 64-bit addresses (addressing "
                                 "model %u): compile it for spir64",
@@ -104,9 +89,9 @@ static size_t collect_ids(const uint32_t *words, size_t count, struct place *pla
 {
     size_t found = 0;
 
-    for (size_t at = HEADER_WORDS; at < count; at += length_of(words[at])) {
-        if (opcode_of(words[at]) != OP_DECORATE || length_of(words[at]) < 4 ||
-            words[at + 2] != DECORATION_SPEC_ID)
+    for (size_t at = SPIRV_HEADER_WORDS; at < count; at += length_of(words[at])) {
+        if (opcode_of(words[at]) != SPIRV_OP_DECORATE || length_of(words[at]) < 4 ||
+            words[at + 2] != SPIRV_DECORATION_SPEC_ID)
             continue;
         if (places) {
             places[found] = (struct place){.spec_id = words[at + 3]};
@@ -120,11 +105,11 @@ static size_t collect_ids(const uint32_t *words, size_t count, struct place *pla
 /* Bytes of a scalar type; 0 when it is none. */
 static uint32_t type_bytes(const uint32_t *words, size_t count, uint32_t type)
 {
-    for (size_t at = HEADER_WORDS; at < count; at += length_of(words[at])) {
+    for (size_t at = SPIRV_HEADER_WORDS; at < count; at += length_of(words[at])) {
         uint32_t opcode = opcode_of(words[at]);
 
-        if ((opcode == OP_TYPE_INT || opcode == OP_TYPE_FLOAT) && length_of(words[at]) >= 3 &&
-            words[at + 1] == type)
+        if ((opcode == SPIRV_OP_TYPE_INT || opcode == SPIRV_OP_TYPE_FLOAT) &&
+            length_of(words[at]) >= 3 && words[at + 1] == type)
             return words[at + 2] / 8;
     }
     return 0;
@@ -133,16 +118,16 @@ static uint32_t type_bytes(const uint32_t *words, size_t count, uint32_t type)
 static void find_places(const uint32_t *words, size_t count, struct place *places,
                         const uint32_t *targets, size_t found)
 {
-    for (size_t at = HEADER_WORDS; at < count; at += length_of(words[at])) {
+    for (size_t at = SPIRV_HEADER_WORDS; at < count; at += length_of(words[at])) {
         uint32_t opcode = opcode_of(words[at]);
         uint32_t length = length_of(words[at]);
 
-        if (opcode < OP_SPEC_CONSTANT_TRUE || opcode > OP_SPEC_CONSTANT || length < 3)
+        if (opcode < SPIRV_OP_SPEC_CONSTANT_TRUE || opcode > SPIRV_OP_SPEC_CONSTANT || length < 3)
             continue;
         for (size_t i = 0; i < found; i++) {
             if (targets[i] != words[at + 2])
                 continue;
-            places[i].is_bool = opcode != OP_SPEC_CONSTANT;
+            places[i].is_bool = opcode != SPIRV_OP_SPEC_CONSTANT;
             places[i].size_bytes = places[i].is_bool ? 1 : type_bytes(words, count, words[at + 1]);
             if (places[i].is_bool || length >= (places[i].size_bytes > 4 ? 5U : 4U))
                 places[i].at = at;
@@ -176,8 +161,9 @@ static bool write_one(uint32_t *words, const struct place *places, size_t found,
             return false;
         }
         if (places[i].is_bool) {
-            instruction[0] = (instruction[0] & ~(uint32_t)0xffff) |
-                             (constant->value ? OP_SPEC_CONSTANT_TRUE : OP_SPEC_CONSTANT_FALSE);
+            instruction[0] =
+                (instruction[0] & ~(uint32_t)0xffff) |
+                (constant->value ? SPIRV_OP_SPEC_CONSTANT_TRUE : SPIRV_OP_SPEC_CONSTANT_FALSE);
             return true;
         }
         instruction[3] = (uint32_t)constant->value;

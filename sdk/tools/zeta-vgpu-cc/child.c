@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,6 +71,21 @@ static int spawn(struct zeta_cc_child *child, const struct zeta_cc_words *words)
     return error;
 }
 
+/*
+ * A few wrong bits of a module make a translator ask for all the memory of the machine. It cannot
+ * have the limit before it starts, but takes longer than this to load its libraries.
+ */
+static void limit_memory(pid_t process)
+{
+    struct rlimit limit;
+
+    if (prlimit(process, RLIMIT_AS, NULL, &limit) != 0 ||
+        limit.rlim_cur <= ZETA_CC_CHILD_MEMORY_BYTES)
+        return;
+    limit.rlim_cur = ZETA_CC_CHILD_MEMORY_BYTES;
+    (void)prlimit(process, RLIMIT_AS, &limit, NULL);
+}
+
 void zeta_cc_child_start(struct zeta_cc_child *child, const struct zeta_cc_words *words,
                          const void *input, size_t size)
 {
@@ -82,6 +98,8 @@ void zeta_cc_child_start(struct zeta_cc_child *child, const struct zeta_cc_words
         child->error = spawn(child, words);
     if (child->error != 0)
         child->process = 0;
+    else
+        limit_memory(child->process);
 }
 
 static void read_file(int file, struct zeta_cc_buffer *out)

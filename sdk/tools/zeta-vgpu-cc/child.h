@@ -6,9 +6,13 @@
 #define ZETA_VGPU_CC_CHILD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "buffer.h"
+
+/** Address space of a child, in bytes. The largest module of the tests, 385 KiB, needs 256 MiB. */
+#define ZETA_CC_CHILD_MEMORY_BYTES (UINT64_C(4) << 30)
 
 /** How a child ended. */
 enum zeta_cc_child_end {
@@ -29,7 +33,8 @@ struct zeta_cc_child {
 };
 
 /**
- * Starts words->list[0], an absolute path, with a small environment of its own.
+ * Starts words->list[0], an absolute path, with a small environment of its own and no more than
+ * ZETA_CC_CHILD_MEMORY_BYTES of memory.
  *
  * @input, @size  its standard input, which is a seekable file (/proc/self/fd/0 opens it anew)
  *

@@ -1,0 +1,85 @@
+/* Programs that do a part of the work: what they get, how they end, and what they may take. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "child.h"
+
+/* What a script of the shell makes of the input. */
+static enum zeta_cc_child_end run(const char *script, const char *input,
+                                  struct zeta_cc_buffer *output, struct zeta_cc_buffer *messages)
+{
+    struct zeta_cc_words words = {0};
+    struct zeta_cc_child child;
+
+    zeta_cc_words_add(&words, "/bin/sh");
+    zeta_cc_words_add(&words, "-c");
+    zeta_cc_words_add(&words, script);
+    zeta_cc_child_start(&child, &words, input, strlen(input));
+    zeta_cc_words_finish(&words);
+    return zeta_cc_child_end(&child, output, messages);
+}
+
+static void child__input__goes_through(void **state)
+{
+    struct zeta_cc_buffer output = {0}, messages = {0};
+
+    (void)state;
+    assert_int_equal(run("cat; echo said >&2", "some bytes", &output, &messages),
+                     ZETA_CC_CHILD_FINE);
+    assert_string_equal(output.bytes, "some bytes");
+    assert_string_equal(messages.bytes, "said\n");
+    zeta_cc_buffer_finish(&output);
+    zeta_cc_buffer_finish(&messages);
+}
+
+static void child__ends__are_told_apart(void **state)
+{
+    struct zeta_cc_buffer output = {0}, messages = {0};
+    struct zeta_cc_words words = {0};
+    struct zeta_cc_child child;
+
+    (void)state;
+    assert_int_equal(run("exit 3", "", &output, &messages), ZETA_CC_CHILD_FAILED);
+    assert_int_equal(run("kill -9 $$", "", &output, &messages), ZETA_CC_CHILD_CRASHED);
+    zeta_cc_words_add(&words, "/nonexistent/program");
+    zeta_cc_child_start(&child, &words, "", 0);
+    assert_int_equal(child.error, ENOENT);
+    assert_int_equal(zeta_cc_child_end(&child, &output, &messages), ZETA_CC_CHILD_MISSING);
+    zeta_cc_words_finish(&words);
+    assert_int_equal(output.size, 0);
+    assert_int_equal(messages.size, 0);
+}
+
+/* The limit comes a moment after the start, so the script waits for it, ten seconds at most. */
+static void child__memory__is_limited(void **state)
+{
+    struct zeta_cc_buffer output = {0}, messages = {0};
+
+    (void)state;
+    assert_int_equal(run("n=0; while [ \"$(ulimit -v)\" = unlimited ] && [ $n -lt 1000 ]; do "
+                         "sleep 0.01; n=$((n + 1)); done; ulimit -v",
+                         "", &output, &messages),
+                     ZETA_CC_CHILD_FINE);
+    assert_string_not_equal(output.bytes, "unlimited\n");
+    assert_in_range(strtoull(output.bytes, NULL, 10), 1, ZETA_CC_CHILD_MEMORY_BYTES / 1024);
+    zeta_cc_buffer_finish(&output);
+    zeta_cc_buffer_finish(&messages);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(child__input__goes_through),
+        cmocka_unit_test(child__ends__are_told_apart),
+        cmocka_unit_test(child__memory__is_limited),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -68,6 +68,7 @@ const char *zeta_trace_file_path(void);
 /** Grows by one with each file and each fork: what was remembered about another file is stale. */
 uint32_t zeta_trace_file_generation(void);
 
+/** Counts of the file that is open, or was last. Any thread. */
 void zeta_trace_file_counts(struct zeta_trace_counts *out_counts);
 
 /** Notes that a record could not be written. */
@@ -88,6 +89,7 @@ struct zeta_trace_note {
     uint64_t errors;
 };
 
+/** The note of a slot, for its owner, until the slot is given back. */
 struct zeta_trace_note *zeta_trace_slot_note(struct zeta_trace_slot *slot);
 
 /** A number for a slot that is owned, not 0, to find it again with zeta_trace_slot_of(). */

@@ -65,6 +65,7 @@ void zeta_vgpu_compile(struct zeta_vgpu_compiler *compiler,
                        const struct zeta_plugin_module_desc *desc,
                        struct zeta_vgpu_compiled *out_compiled);
 
+/** Frees image and log. */
 void zeta_vgpu_compiled_free(struct zeta_vgpu_compiled *compiled);
 
 #endif

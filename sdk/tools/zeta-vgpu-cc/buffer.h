@@ -49,6 +49,7 @@ void zeta_cc_words_append(struct zeta_cc_words *words, const struct zeta_cc_word
 /** True when the word is in the list. */
 bool zeta_cc_words_have(const struct zeta_cc_words *words, const char *word);
 
+/** Frees the words. */
 void zeta_cc_words_finish(struct zeta_cc_words *words);
 
 /** Memory that is there: count x size bytes of zero. */

@@ -30,6 +30,7 @@ int zeta_cc_command_read(struct zeta_cc_command *command, int count, char *const
 /** Does what it says. Messages go to the standard error. */
 int zeta_cc_command_run(struct zeta_cc_command *command, const struct zeta_cc_paths *paths);
 
+/** Frees what reading made, also after a failure. */
 void zeta_cc_command_finish(struct zeta_cc_command *command);
 
 #endif

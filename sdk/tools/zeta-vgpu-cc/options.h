@@ -63,6 +63,7 @@ unsigned zeta_cc_options_level(const struct zeta_cc_options *options);
 /** Adds what concerns the program as a whole: the settings of @more win over ours. */
 void zeta_cc_options_merge(struct zeta_cc_options *options, const struct zeta_cc_options *more);
 
+/** Frees what reading and merging made. */
 void zeta_cc_options_finish(struct zeta_cc_options *options);
 
 #endif

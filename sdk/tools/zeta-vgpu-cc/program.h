@@ -70,6 +70,7 @@ bool zeta_cc_program_optimise(struct zeta_cc_program *program);
 /** Appends the object file. */
 bool zeta_cc_program_emit(struct zeta_cc_program *program, struct zeta_cc_buffer *out_object);
 
+/** Frees the module and what belongs to it. */
 void zeta_cc_program_finish(struct zeta_cc_program *program);
 
 /** Opens bitcode whose functions are read when they are needed; null with a line in the log. */

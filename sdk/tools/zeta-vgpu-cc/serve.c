@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include <llvm-c/ErrorHandling.h>
+#include <sha2.h>
 
 #include "compile.h"
 #include "request.h"
-#include <sha2.h>
 
 /* Where the answer goes, and what LLVM's last words are added to. LLVM's handler has no argument.
  */

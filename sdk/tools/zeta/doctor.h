@@ -123,6 +123,7 @@ enum zeta_doctor_link zeta_doctor_read_link(const unsigned char *bytes, size_t s
 bool zeta_doctor_look_behind(const struct zeta_doctor *doctor, const char *driver_path,
                              struct zeta_doctor_probe *out_probe);
 
+/** Frees what was found. */
 void zeta_doctor_probe_finish(struct zeta_doctor_probe *probe);
 
 /** Lists the variables that loaders, drivers and Zeta know. */
@@ -131,6 +132,7 @@ bool zeta_doctor_look_at_variables(struct zeta_doctor *doctor);
 /** Compiles a kernel from SPIR-V; the settings must be known. */
 bool zeta_doctor_try_compiler(struct zeta_doctor *doctor);
 
+/** Finds out where processes share a virtual GPU, and whether they can. False without memory. */
 bool zeta_doctor_look_at_place(struct zeta_doctor_place *place);
 
 /* ---- judging and telling --------------------------------------------------------------------- */
@@ -138,6 +140,7 @@ bool zeta_doctor_look_at_place(struct zeta_doctor_place *place);
 /** From everything that was seen to what is wrong and what repairs it. */
 bool zeta_doctor_judge(struct zeta_doctor *doctor);
 
+/** Prints the report for people; verbose: all settings, not only those that somebody set. */
 void zeta_doctor_print(const struct zeta_doctor *doctor, bool is_verbose);
 
 /** As JSON to a path, or the standard output for null or "-". On failure says why. */

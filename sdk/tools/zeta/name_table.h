@@ -25,6 +25,7 @@ enum zeta_name_found { ZETA_NAME_OLD, ZETA_NAME_NEW, ZETA_NAME_NO_MEMORY };
 enum zeta_name_found zeta_name_table_get(struct zeta_name_table *table, struct zeta_slice name,
                                          uint32_t *out_number);
 
+/** Frees the table and its strings. */
 void zeta_name_table_finish(struct zeta_name_table *table);
 
 #endif

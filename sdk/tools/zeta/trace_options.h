@@ -25,6 +25,7 @@ struct zeta_trace_options {
  */
 int zeta_trace_options_init(struct zeta_trace_options *options, int count, char **arguments);
 
+/** Frees what reading made. */
 void zeta_trace_options_finish(struct zeta_trace_options *options);
 
 #endif

@@ -24,6 +24,7 @@ void zeta_trace_reader_init(struct zeta_trace_reader *reader, const char *data, 
 /** The next line; false at the end. Its slices are valid until the reader is closed. */
 bool zeta_trace_reader_next(struct zeta_trace_reader *reader, struct zeta_trace_line *out_line);
 
+/** Closes the file, if one was opened. */
 void zeta_trace_reader_close(struct zeta_trace_reader *reader);
 
 #endif

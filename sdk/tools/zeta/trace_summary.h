@@ -52,6 +52,7 @@ bool zeta_trace_summary_add(struct zeta_trace_summary *summary, const struct zet
 /** Prints the tables. */
 void zeta_trace_summary_print(const struct zeta_trace_summary *summary, FILE *stream);
 
+/** Frees what was counted. */
 void zeta_trace_summary_finish(struct zeta_trace_summary *summary);
 
 #endif

@@ -233,7 +233,7 @@ static void release_events(const struct zeta_graph_body *body)
     }
 }
 
-/* Lists go on as usual. Members are unpinned by the caller, without the lock. */
+/* Lists go on as usual. Members are unpinned without the lock: that may call the backend. */
 ze_result_t zeta_graph_end(struct zeta_graph *graph, const struct zeta_command_list *list)
 {
     struct zeta_graph_body *body = graph->body;

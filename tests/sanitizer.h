@@ -31,4 +31,7 @@
  */
 #define NO_FORK_OF_BUSY_THREADS (HAVE_THREAD_SANITIZER || HAVE_ADDRESS_SANITIZER)
 
+/** 1 where a process uses several times the memory that it touches: the rest is the sanitizer's. */
+#define NO_MEMORY_FIGURES (HAVE_THREAD_SANITIZER || HAVE_ADDRESS_SANITIZER)
+
 #endif

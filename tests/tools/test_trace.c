@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "say.h"
+#include "tests/sanitizer.h"
 #include "trace_merge.h"
 #include "trace_options.h"
 
@@ -158,7 +159,10 @@ static void reader__long_file__does_not_stay_in_memory(void **state)
     zeta_trace_reader_close(&reader);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(count, LINES);
-    assert_true(largest_memory_mib() - before_mib < 160);
+    if (NO_MEMORY_FIGURES)
+        print_message("memory not judged: most of it is the sanitizer's\n");
+    else
+        assert_true(largest_memory_mib() - before_mib < 160);
 }
 
 static struct zeta_trace_summary merge_small(struct zeta_trace_writer *writer)

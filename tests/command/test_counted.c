@@ -11,15 +11,6 @@ static ze_event_handle_t counted(const struct harness *h, ze_event_counter_based
     return event;
 }
 
-static ze_command_list_handle_t in_order(const struct harness *h)
-{
-    const ze_command_queue_desc_t desc = {.flags = ZE_COMMAND_QUEUE_FLAG_IN_ORDER};
-    ze_command_list_handle_t list = NULL;
-
-    assert_success(zeCommandListCreateImmediate(h->context, h->device, &desc, &list));
-    return list;
-}
-
 static ze_command_list_handle_t in_order_regular(const struct harness *h)
 {
     const ze_command_list_desc_t desc = {.flags = ZE_COMMAND_LIST_FLAG_IN_ORDER};
@@ -35,7 +26,7 @@ static void event__new__is_not_ready_until_work_signals_it(void **state)
     const struct harness *h = *state;
     ze_event_handle_t event = counted(h, ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE |
                                              ZE_EVENT_COUNTER_BASED_FLAG_HOST_VISIBLE);
-    ze_command_list_handle_t list = in_order(h);
+    ze_command_list_handle_t list = harness_in_order(h);
     ze_event_counter_based_flags_t flags = 0;
     ze_event_pool_handle_t pool = (ze_event_pool_handle_t)event;
 
@@ -59,7 +50,7 @@ static void event__appended_again__is_not_ready_until_the_new_work_ends(void **s
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
     const struct harness *h = *state;
     ze_event_handle_t event = counted(h, 0);
-    ze_command_list_handle_t list = in_order(h);
+    ze_command_list_handle_t list = harness_in_order(h);
     ze_kernel_handle_t hold = harness_kernel(h, "hold");
 
     assert_success(zeCommandListAppendBarrier(list, event, 0, NULL));
@@ -83,9 +74,9 @@ static void wait__event_follows_other_work_later__ends_with_the_captured_one(voi
     const struct harness *h = *state;
     ze_event_handle_t event = counted(h, 0);
     ze_event_handle_t done = counted(h, 0);
-    ze_command_list_handle_t first = in_order(h);
-    ze_command_list_handle_t second = in_order(h);
-    ze_command_list_handle_t waiter = in_order(h);
+    ze_command_list_handle_t first = harness_in_order(h);
+    ze_command_list_handle_t second = harness_in_order(h);
+    ze_command_list_handle_t waiter = harness_in_order(h);
     ze_kernel_handle_t hold = harness_kernel(h, "hold");
 
     assert_success(zeCommandListAppendBarrier(first, event, 0, NULL));
@@ -117,8 +108,8 @@ static void wait__before_any_work__is_for_the_first_one(void **state)
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
     const struct harness *h = *state;
     ze_event_handle_t event = counted(h, 0);
-    ze_command_list_handle_t first = in_order(h);
-    ze_command_list_handle_t waiter = in_order(h);
+    ze_command_list_handle_t first = harness_in_order(h);
+    ze_command_list_handle_t waiter = harness_in_order(h);
 
     assert_success(zeCommandListAppendWaitOnEvents(waiter, 1, &event));
     assert_result(ZE_RESULT_NOT_READY, zeCommandListHostSynchronize(waiter, 10000000));
@@ -249,7 +240,7 @@ static void pool__made_counter_based__has_such_events(void **state)
     ze_event_query_kernel_timestamps_results_ext_properties_t results = {0};
     ze_synchronized_timestamp_result_ext_t host = {0};
     ze_event_pool_handle_t pool = NULL;
-    ze_command_list_handle_t list = in_order(h);
+    ze_command_list_handle_t list = harness_in_order(h);
     ze_event_counter_based_flags_t flags = 9;
     uint32_t count = 1;
 
@@ -279,7 +270,7 @@ static void append_query__event_used_again_before_it_runs__has_its_own_times(voi
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
     const struct harness *h = *state;
     ze_event_handle_t event = counted(h, ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP);
-    ze_command_list_handle_t list = in_order(h);
+    ze_command_list_handle_t list = harness_in_order(h);
     ze_kernel_handle_t hold = harness_kernel(h, "hold");
     ze_kernel_timestamp_result_t *times = harness_memory(h, 4 * sizeof(*times));
 
@@ -308,8 +299,8 @@ static void lost_work__of_a_counted_event__comes_back_as_an_error(void **state)
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
     const struct harness *h = *state;
     ze_event_handle_t event = counted(h, 0);
-    ze_command_list_handle_t list = in_order(h);
-    ze_command_list_handle_t waiter = in_order(h);
+    ze_command_list_handle_t list = harness_in_order(h);
+    ze_command_list_handle_t waiter = harness_in_order(h);
     ze_kernel_handle_t fault = harness_kernel(h, "fault");
 
     assert_success(harness_launch(list, fault, event, 0, NULL));
@@ -320,7 +311,7 @@ static void lost_work__of_a_counted_event__comes_back_as_an_error(void **state)
     assert_result(ZE_RESULT_ERROR_DEVICE_LOST, zeCommandListAppendBarrier(list, event, 0, NULL));
     assert_success(zeCommandListDestroy(list));
     assert_success(zeCommandListDestroy(waiter));
-    list = in_order(h);
+    list = harness_in_order(h);
     assert_success(zeCommandListAppendBarrier(list, event, 0, NULL));
     assert_success(zeEventHostSynchronize(event, UINT64_MAX));
     assert_success(zeCommandListDestroy(list));
@@ -339,7 +330,7 @@ static void external__memory_of_the_application__decides(void **state)
         .hostAddress = counter,
         .completionValue = 5};
     const ze_event_counter_based_desc_t desc = {.pNext = &sync};
-    ze_command_list_handle_t list = in_order(h);
+    ze_command_list_handle_t list = harness_in_order(h);
     ze_event_handle_t event = NULL;
     uint64_t value = 0;
     uint64_t address = 0;
@@ -389,7 +380,7 @@ static void external__aggregate__is_complete_when_enough_was_added(void **state)
         .incrementValue = 2,
         .completionValue = 6};
     const ze_event_counter_based_desc_t desc = {.pNext = &aggregate};
-    ze_command_list_handle_t lists[2] = {in_order(h), in_order(h)};
+    ze_command_list_handle_t lists[2] = {harness_in_order(h), harness_in_order(h)};
     ze_event_handle_t event = NULL;
 
     assert_success(zeDeviceGetAggregatedCopyOffloadIncrementValue(h->device, &increment));
@@ -432,8 +423,8 @@ static void external__memory_is_freed__the_event_is_lost(void **state)
         .incrementValue = 2,
         .completionValue = 6};
     const ze_event_counter_based_desc_t descs[2] = {{.pNext = &sync}, {.pNext = &aggregate}};
-    ze_command_list_handle_t adds = in_order(h);
-    ze_command_list_handle_t waits = in_order(h);
+    ze_command_list_handle_t adds = harness_in_order(h);
+    ze_command_list_handle_t waits = harness_in_order(h);
     ze_event_handle_t events[2] = {NULL};
 
     for (int i = 0; i < 2; i++)

@@ -8,15 +8,6 @@
 
 #define EXECUTIONS 250 /* of each thread */
 
-static ze_command_list_handle_t in_order(const struct harness *h)
-{
-    const ze_command_queue_desc_t desc = {.flags = ZE_COMMAND_QUEUE_FLAG_IN_ORDER};
-    ze_command_list_handle_t list = NULL;
-
-    assert_success(zeCommandListCreateImmediate(h->context, h->device, &desc, &list));
-    return list;
-}
-
 static void graph__recorded_once__runs_each_time_it_is_appended(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -24,7 +15,7 @@ static void graph__recorded_once__runs_each_time_it_is_appended(void **state)
     uint64_t *sum = harness_memory(h, 16);
     uint64_t value = 5;
     ze_kernel_handle_t add = harness_add_kernel(h, sum, value);
-    ze_command_list_handle_t list = in_order(h);
+    ze_command_list_handle_t list = harness_in_order(h);
     ze_command_list_handle_t primary = NULL;
     ze_event_pool_handle_t pool = harness_pool(h, 0, 2);
     ze_event_handle_t start = harness_event(pool, 0);
@@ -91,7 +82,7 @@ static void graph__executed_on_two_lists__takes_turns(void **state)
     const struct harness *h = *state;
     uint64_t *sum = harness_memory(h, 8);
     ze_kernel_handle_t add = harness_add_kernel(h, sum, 1);
-    ze_command_list_handle_t lists[2] = {in_order(h), in_order(h)};
+    ze_command_list_handle_t lists[2] = {harness_in_order(h), harness_in_order(h)};
     ze_graph_handle_t graph = NULL;
     ze_executable_graph_handle_t executable = NULL;
 
@@ -160,7 +151,7 @@ static void graph__appended_by_threads_at_once__takes_turns(void **state)
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
     const struct harness *h = *state;
     struct inside inside = {0};
-    ze_command_list_handle_t list = in_order(h);
+    ze_command_list_handle_t list = harness_in_order(h);
     ze_graph_handle_t graph = NULL;
     ze_executable_graph_handle_t executable = NULL;
     struct executor executors[4];
@@ -175,7 +166,7 @@ static void graph__appended_by_threads_at_once__takes_turns(void **state)
     assert_success(zeCommandListEndGraphCaptureExt(list, NULL, &graph));
     assert_success(zeGraphInstantiateExt(graph, NULL, &executable));
     for (int i = 0; i < 4; i++) {
-        executors[i] = (struct executor){.executable = executable, .list = in_order(h)};
+        executors[i] = (struct executor){.executable = executable, .list = harness_in_order(h)};
         assert_int_equal(pthread_create(&threads[i], NULL, execute_often, &executors[i]), 0);
     }
     for (int i = 0; i < 4; i++) {
@@ -210,8 +201,8 @@ static void counted_event__of_a_graph__is_refused_outside_unless_external(void *
     ze_event_handle_t internal = counted(h, in_order_flag);
     ze_event_handle_t external =
         counted(h, in_order_flag | ZE_EVENT_COUNTER_BASED_FLAG_GRAPH_EXTERNAL);
-    ze_command_list_handle_t list = in_order(h);
-    ze_command_list_handle_t other = in_order(h);
+    ze_command_list_handle_t list = harness_in_order(h);
+    ze_command_list_handle_t other = harness_in_order(h);
     ze_command_list_handle_t regular = harness_list(h);
     ze_graph_handle_t graph = NULL;
 
@@ -251,9 +242,9 @@ static void counted_event__used_again_after_the_recording__is_another_one(void *
     ze_event_pool_handle_t pool = harness_pool(h, 0, 1);
     ze_event_handle_t later = harness_event(pool, 0);
     ze_kernel_timestamp_result_t *times = harness_memory(h, sizeof(*times));
-    ze_command_list_handle_t list = in_order(h);
-    ze_command_list_handle_t child = in_order(h);
-    ze_command_list_handle_t other = in_order(h);
+    ze_command_list_handle_t list = harness_in_order(h);
+    ze_command_list_handle_t child = harness_in_order(h);
+    ze_command_list_handle_t other = harness_in_order(h);
     ze_executable_graph_handle_t executable = NULL;
     ze_graph_handle_t graph = NULL;
 
@@ -308,8 +299,8 @@ static void open_forked(const struct harness *h, struct forked *f)
     f->pool = harness_pool(h, 0, 2);
     f->fork = harness_event(f->pool, 0);
     f->join = harness_event(f->pool, 1);
-    f->list = in_order(h);
-    f->child = in_order(h);
+    f->list = harness_in_order(h);
+    f->child = harness_in_order(h);
 }
 
 static void close_forked(const struct harness *h, const struct forked *f)
@@ -420,7 +411,7 @@ static void begin__lists_that_cannot_record__are_refused(void **state)
     const struct harness *h = *state;
     ze_command_list_handle_t regular = harness_list(h);
     ze_command_list_handle_t synchronous = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
-    ze_command_list_handle_t list = in_order(h);
+    ze_command_list_handle_t list = harness_in_order(h);
     ze_executable_graph_handle_t executable = NULL;
     ze_graph_handle_t graph = NULL;
 
@@ -461,7 +452,7 @@ static void dump_and_callbacks__of_a_graph__tell_about_it(void **state)
         .mode = ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_SIMPLE};
     uint64_t *sum = harness_memory(h, 8);
     ze_kernel_handle_t add = harness_add_kernel(h, sum, 0x1234);
-    ze_command_list_handle_t list = in_order(h);
+    ze_command_list_handle_t list = harness_in_order(h);
     ze_graph_handle_t graph = NULL;
     char path[] = "/tmp/zeta-graph-XXXXXX";
     char text[4096] = {0};

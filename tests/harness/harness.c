@@ -112,6 +112,15 @@ ze_command_list_handle_t harness_immediate(const struct harness *h, ze_command_q
     return list;
 }
 
+ze_command_list_handle_t harness_in_order(const struct harness *h)
+{
+    const ze_command_queue_desc_t desc = {.flags = ZE_COMMAND_QUEUE_FLAG_IN_ORDER};
+    ze_command_list_handle_t list = NULL;
+
+    assert_success(zeCommandListCreateImmediate(h->context, h->device, &desc, &list));
+    return list;
+}
+
 ze_event_pool_handle_t harness_pool(const struct harness *h, ze_event_pool_flags_t flags,
                                     uint32_t count)
 {

@@ -50,6 +50,7 @@ ze_kernel_handle_t harness_add_kernel(const struct harness *h, uint64_t *target,
 ze_command_queue_handle_t harness_queue(const struct harness *h, ze_command_queue_mode_t mode);
 ze_command_list_handle_t harness_list(const struct harness *h);
 ze_command_list_handle_t harness_immediate(const struct harness *h, ze_command_queue_mode_t mode);
+ze_command_list_handle_t harness_in_order(const struct harness *h); /* immediate */
 ze_event_pool_handle_t harness_pool(const struct harness *h, ze_event_pool_flags_t flags,
                                     uint32_t count);
 ze_event_handle_t harness_event(ze_event_pool_handle_t pool, uint32_t index);

@@ -110,6 +110,7 @@ void zeta_entry_finish(struct zeta_plugin_host *entry);
 extern const struct zeta_plugin_device_ops zeta_stub_device_ops;
 extern const struct zeta_plugin_compute_ops zeta_stub_compute_ops;
 extern const struct zeta_plugin_metric_ops zeta_stub_metric_ops;
+extern const struct zeta_plugin_tracer_ops zeta_stub_tracer_ops;
 
 /** The services that every plugin gets. */
 extern const struct zeta_plugin_host_ops zeta_host_services;

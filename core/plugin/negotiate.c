@@ -54,6 +54,21 @@ static const struct required metric_required[] = {
     REQUIRED(zeta_plugin_metric_ops, stream_close),
 };
 
+static const struct required tracer_required[] = {
+    REQUIRED(zeta_plugin_tracer_ops, open),    REQUIRED(zeta_plugin_tracer_ops, enable),
+    REQUIRED(zeta_plugin_tracer_ops, disable), REQUIRED(zeta_plugin_tracer_ops, state),
+    REQUIRED(zeta_plugin_tracer_ops, read),    REQUIRED(zeta_plugin_tracer_ops, pending),
+    REQUIRED(zeta_plugin_tracer_ops, close),
+};
+
+/* What a manifest that promises queries has to bring. */
+static const struct required query_required[] = {
+    REQUIRED(zeta_plugin_metric_ops, query_pool_create),
+    REQUIRED(zeta_plugin_metric_ops, query_pool_destroy),
+    REQUIRED(zeta_plugin_metric_ops, query_reset),
+    REQUIRED(zeta_plugin_metric_ops, query_collect),
+};
+
 /* One table of the answer and where its copy goes. */
 struct table {
     const char *name;
@@ -97,12 +112,22 @@ static bool copy_table(struct zeta_plugin_host *entry, const struct table *table
     return true;
 }
 
+static bool has_queries(const struct zeta_plugin_metric_ops *metric)
+{
+    for (size_t i = 0; metric && i < sizeof(query_required) / sizeof(query_required[0]); i++) {
+        if (!slot_of(metric, query_required[i].offset))
+            return false;
+    }
+    return metric != NULL;
+}
+
 static bool copy_tables(struct zeta_plugin_host *entry, const struct zeta_plugin_ops *ops)
 {
     struct zeta_backend *backend = &entry->backend;
     const struct zeta_plugin_compute_ops *compute =
         ZETA_PLUGIN_HAS(ops, compute) ? ops->compute : NULL;
     const struct zeta_plugin_metric_ops *metric = ZETA_PLUGIN_HAS(ops, metric) ? ops->metric : NULL;
+    const struct zeta_plugin_tracer_ops *tracer = ZETA_PLUGIN_HAS(ops, tracer) ? ops->tracer : NULL;
     const struct table tables[] = {
         {"device", ops->device, &zeta_stub_device_ops, &backend->device, sizeof(backend->device),
          device_required, sizeof(device_required) / sizeof(device_required[0])},
@@ -110,10 +135,14 @@ static bool copy_tables(struct zeta_plugin_host *entry, const struct zeta_plugin
          compute_required, sizeof(compute_required) / sizeof(compute_required[0])},
         {"metric", metric, &zeta_stub_metric_ops, &backend->metric, sizeof(backend->metric),
          metric_required, sizeof(metric_required) / sizeof(metric_required[0])},
+        {"tracer", tracer, &zeta_stub_tracer_ops, &backend->tracer, sizeof(backend->tracer),
+         tracer_required, sizeof(tracer_required) / sizeof(tracer_required[0])},
     };
 
     backend->has_compute = compute != NULL;
     backend->has_metric = metric != NULL;
+    backend->has_tracer = tracer != NULL;
+    backend->has_queries = has_queries(metric);
     backend->has_stream_pending =
         metric && slot_of(metric, offsetof(struct zeta_plugin_metric_ops, stream_pending));
     backend->has_stream_stop =
@@ -187,6 +216,14 @@ static bool check_ops(struct zeta_plugin_host *entry, const struct zeta_plugin_o
         return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
                                "The manifest promises metrics, but the plugin gave no table "
                                "\"metric\".");
+    if ((entry->manifest.provides & 1u << ZETA_GROUP_METRIC_QUERY) && !entry->backend.has_queries)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The manifest promises metric.query, but the plugin's table "
+                               "\"metric\" lacks the functions query_*.");
+    if ((entry->manifest.provides & 1u << ZETA_GROUP_METRIC_TRACER) && !entry->backend.has_tracer)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The manifest promises metric.tracer, but the plugin gave no table "
+                               "\"tracer\".");
     return true;
 }
 

@@ -257,6 +257,20 @@ static uint32_t no_memory_unused(ZETA_UNUSED struct zeta_plugin *self,
     return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
 }
 
+static uint32_t no_module_code(ZETA_UNUSED struct zeta_plugin *self,
+                               ZETA_UNUSED struct zeta_plugin_module *module,
+                               ZETA_UNUSED uint64_t *out_begin, ZETA_UNUSED uint64_t *out_end)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static uint32_t no_kernel_code(ZETA_UNUSED struct zeta_plugin *self,
+                               ZETA_UNUSED struct zeta_plugin_kernel *kernel,
+                               ZETA_UNUSED uint64_t *out_begin)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
 const struct zeta_plugin_compute_ops zeta_stub_compute_ops = {
     .struct_size = sizeof(struct zeta_plugin_compute_ops),
     .memory_allocate = no_memory_allocate,
@@ -293,81 +307,6 @@ const struct zeta_plugin_compute_ops zeta_stub_compute_ops = {
     .memory_unused = no_memory_unused,
     .kernel_resident_groups = no_kernel_resident_groups,
     .submit_here = no_submit,
-};
-
-/* Nothing to add to the set files of the manifest. */
-static uint32_t no_get_sets(ZETA_UNUSED struct zeta_plugin *self,
-                            ZETA_UNUSED struct zeta_plugin_device *device,
-                            ZETA_UNUSED const struct zeta_plugin_text_sink *sink)
-{
-    return ZETA_PLUGIN_SUCCESS;
-}
-
-static uint32_t no_symbols(ZETA_UNUSED struct zeta_plugin *self,
-                           ZETA_UNUSED struct zeta_plugin_device *device,
-                           ZETA_UNUSED struct zeta_plugin_array *out_symbols)
-{
-    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
-}
-
-static uint32_t no_limits(ZETA_UNUSED struct zeta_plugin *self,
-                          ZETA_UNUSED struct zeta_plugin_device *device,
-                          ZETA_UNUSED struct zeta_plugin_string unit,
-                          ZETA_UNUSED struct zeta_plugin_limits *out_limits)
-{
-    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
-}
-
-static uint32_t no_holder(ZETA_UNUSED struct zeta_plugin *self,
-                          ZETA_UNUSED struct zeta_plugin_device *device,
-                          ZETA_UNUSED struct zeta_plugin_string unit, ZETA_UNUSED uint32_t *out_pid)
-{
-    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
-}
-
-static uint32_t no_stream_open(ZETA_UNUSED struct zeta_plugin *self,
-                               ZETA_UNUSED struct zeta_plugin_device *device,
-                               ZETA_UNUSED struct zeta_plugin_stream_desc *desc,
-                               ZETA_UNUSED struct zeta_plugin_stream **out_stream)
-{
-    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
-}
-
-static uint32_t no_stream_read(ZETA_UNUSED struct zeta_plugin *self,
-                               ZETA_UNUSED struct zeta_plugin_stream *stream,
-                               ZETA_UNUSED void *buffer, ZETA_UNUSED uint64_t capacity_bytes,
-                               ZETA_UNUSED struct zeta_plugin_read *out_read)
-{
-    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
-}
-
-static uint64_t no_stream_pending(ZETA_UNUSED struct zeta_plugin *self,
-                                  ZETA_UNUSED struct zeta_plugin_stream *stream)
-{
-    return UINT64_MAX; /* unknown */
-}
-
-static int32_t no_stream_descriptor(ZETA_UNUSED struct zeta_plugin *self,
-                                    ZETA_UNUSED struct zeta_plugin_stream *stream)
-{
-    return -1;
-}
-
-static void no_stream_end(ZETA_UNUSED struct zeta_plugin *self,
-                          ZETA_UNUSED struct zeta_plugin_stream *stream)
-{
-}
-
-const struct zeta_plugin_metric_ops zeta_stub_metric_ops = {
-    .struct_size = sizeof(struct zeta_plugin_metric_ops),
-    .get_sets = no_get_sets,
-    .symbols = no_symbols,
-    .limits = no_limits,
-    .holder = no_holder,
-    .stream_open = no_stream_open,
-    .stream_read = no_stream_read,
-    .stream_pending = no_stream_pending,
-    .stream_descriptor = no_stream_descriptor,
-    .stream_stop = no_stream_end,
-    .stream_close = no_stream_end,
+    .module_code = no_module_code,
+    .kernel_code = no_kernel_code,
 };

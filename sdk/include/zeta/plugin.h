@@ -89,6 +89,8 @@ struct zeta_plugin_module;
 struct zeta_plugin_kernel;
 struct zeta_plugin_queue;
 struct zeta_plugin_stream;
+struct zeta_plugin_query_pool;
+struct zeta_plugin_tracer;
 struct zeta_plugin_physical;
 
 /* ------------------------------------------------------------------------------------------------
@@ -448,7 +450,10 @@ enum {
     ZETA_PLUGIN_COMMAND_FILL = 4,
     ZETA_PLUGIN_COMMAND_TIMESTAMP = 5, /**< writes the device timer (uint64_t) to memory */
     ZETA_PLUGIN_COMMAND_EVENT_RESET = 6,
-    ZETA_PLUGIN_COMMAND_CALL = 7 /**< calls a function of the host in queue order */
+    ZETA_PLUGIN_COMMAND_CALL = 7,        /**< calls a function of the host in queue order */
+    ZETA_PLUGIN_COMMAND_QUERY_BEGIN = 8, /**< u.query: counting starts; earlier commands complete */
+    ZETA_PLUGIN_COMMAND_QUERY_END = 9,   /**< u.query: earlier commands complete, counting ends */
+    ZETA_PLUGIN_COMMAND_MARKER = 10      /**< u.marker: earlier commands complete, then it is set */
 };
 
 /** Flags of a command. */
@@ -501,6 +506,23 @@ struct zeta_plugin_call {
     void *context;
 };
 
+/** Which query a QUERY_BEGIN or QUERY_END is about. */
+struct zeta_plugin_query_point {
+    struct zeta_plugin_query_pool *pool; /**< stays until the submission is done */
+    uint32_t index;                      /**< below the count of the pool */
+    uint32_t reserved;
+};
+
+/** Puts a value into the data of a counting unit, at the place in time where the command runs. */
+struct zeta_plugin_marker {
+    struct zeta_plugin_device *device; /**< whose unit: that of the queue, or one of its tiles */
+    struct zeta_plugin_string unit;    /**< valid until the submission is done */
+    uint64_t value;
+    uint64_t stream_token; /**< of the stream that the marker is for; dropped without a word when
+                                that stream is closed. 0: for all who collect from the unit, in any
+                                process, streams and tracers */
+};
+
 /**
  * One command. Commands of a submission run in order; each starts after its wait events are
  * signalled and, when it ends, signals its event with the ticks at which it began and ended.
@@ -519,6 +541,8 @@ struct zeta_plugin_command {
         struct zeta_plugin_fill fill;
         uint64_t *timestamp; /**< where TIMESTAMP writes */
         struct zeta_plugin_call call;
+        struct zeta_plugin_query_point query;
+        struct zeta_plugin_marker marker;
     } u;
 };
 
@@ -702,10 +726,21 @@ struct zeta_plugin_compute_ops {
      */
     uint32_t (*submit_here)(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
                             const struct zeta_plugin_array *commands, void *cookie);
+
+    /**
+     * Address range of a module's code on the device, end exclusive; where the executable bytes of
+     * the native image were loaded. Any time. Optional; absent: nobody can tell what an
+     * instruction pointer belongs to.
+     */
+    uint32_t (*module_code)(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                            uint64_t *out_begin, uint64_t *out_end);
+    /** Address at which a kernel's code begins. Any time. Optional, with module_code(). */
+    uint32_t (*kernel_code)(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
+                            uint64_t *out_begin);
 };
 
 /* ------------------------------------------------------------------------------------------------
- * Metrics: sets, symbols, streams
+ * Metrics: sets, symbols, streams, queries
  * --------------------------------------------------------------------------------------------- */
 
 /** Receives set text (YAML of the set format) that a plugin makes at run time. */
@@ -747,6 +782,44 @@ struct zeta_plugin_stream_desc {
     uint32_t reserved;
     uint64_t max_period_ns; /**< in: what the caller can be told; the period used is not
                                  longer. 0: any */
+    uint64_t token; /**< out: names this stream among all that the unit ever had in any process,
+                         for MARKER commands; 0: the unit has no markers */
+};
+
+/** A program and the unit that would run it. */
+struct zeta_plugin_program_use {
+    uint64_t struct_size;
+    struct zeta_plugin_string unit;
+    struct zeta_plugin_string set;    /**< name of the set, for messages */
+    struct zeta_plugin_array entries; /**< of struct zeta_plugin_program_entry */
+};
+
+/**
+ * One number of a query record (zeta/query_record.h), as the layout of the set describes it in a
+ * record of the unit. A view of some bits of another field has no place of its own.
+ */
+struct zeta_plugin_query_field {
+    uint64_t struct_size;
+    struct zeta_plugin_string name; /**< of a header field, or of the bank of a counter */
+    uint32_t index;                 /**< of a counter in its bank, 0 for a header field */
+    uint32_t low_bit, low_width;    /**< bits in the record of the unit */
+    uint32_t high_bit, high_width; /**< the upper bits where they lie elsewhere; width 0: nowhere */
+    uint32_t delta_bits; /**< a running count that wraps at that width; 0: the value at the end */
+    uint32_t is_float;   /**< 1: an IEEE double */
+};
+
+/** Makes a pool of queries. Everything it points to is valid during query_pool_create(). */
+struct zeta_plugin_query_desc {
+    uint64_t struct_size;
+    struct zeta_plugin_string unit;
+    struct zeta_plugin_string set;    /**< name of the set, for messages */
+    struct zeta_plugin_array program; /**< of struct zeta_plugin_program_entry */
+    struct zeta_plugin_string digest; /**< identifies the program between processes */
+    uint32_t count;                   /**< of queries, above 0 */
+    uint32_t report_bytes;            /**< record size of the unit's layout */
+    uint32_t record_bytes;            /**< of the query records that query_collect() makes */
+    uint32_t reserved;
+    struct zeta_plugin_array fields; /**< of struct zeta_plugin_query_field, in order */
 };
 
 /** What one read gave. */
@@ -816,6 +889,94 @@ struct zeta_plugin_metric_ops {
     void (*stream_stop)(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
     /** Ends the stream. Required. */
     void (*stream_close)(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
+
+    /**
+     * Makes a pool whose queries count what QUERY_BEGIN and QUERY_END of queues of the device (or
+     * of its tiles) enclose: the work of that queue alone, where the device can tell, also while
+     * other queues and processes run. Pools live side by side in any number and do not hold the
+     * unit. NOT_AVAILABLE where queries need the whole unit and somebody has it. Optional, all or
+     * none, from here to query_collect().
+     */
+    uint32_t (*query_pool_create)(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                  const struct zeta_plugin_query_desc *desc,
+                                  struct zeta_plugin_query_pool **out_pool);
+    /** Frees a pool of which nothing is in a submission any more. */
+    void (*query_pool_destroy)(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool);
+    /** Back to the state before the first begin. Nothing of it is in a submission. */
+    uint32_t (*query_reset)(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool,
+                            uint32_t index);
+    /**
+     * Writes the result of a query: record_bytes for each tile of the pool's device (once without
+     * tiles), in the order of tiles. NOT_READY until the latest QUERY_END has run and its numbers
+     * are there, and while a new QUERY_BEGIN waits for its end. Any time.
+     */
+    uint32_t (*query_collect)(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool,
+                              uint32_t index, void *records);
+
+    /**
+     * Whether the device can count with all these programs (an array of struct
+     * zeta_plugin_program_use) at the same time; writes 1 or 0. Units that differ never exclude
+     * each other, one unit never runs two programs: the host knows that and asks about more than
+     * that only. Any time. Optional; absent: nothing else excludes anything.
+     */
+    uint32_t (*concurrent)(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                           const struct zeta_plugin_array *programs, uint32_t *out_possible);
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * Metric tracers: events that a device reports when they happen
+ * --------------------------------------------------------------------------------------------- */
+
+/** Opens a tracer; in and out. */
+struct zeta_plugin_tracer_desc {
+    uint64_t struct_size;
+    struct zeta_plugin_array units; /**< of struct zeta_plugin_string: the sources to trace */
+    uint32_t record_bytes;          /**< record size of their layout; INVALID_ARGUMENT if wrong */
+    uint32_t reserved;
+    uint64_t notify_bytes; /**< whole records; the descriptor polls readable with so many pending.
+                                0: never */
+    uint64_t ring_bytes;   /**< in: wanted capacity; out: capacity */
+};
+
+/** What a tracer does. */
+enum {
+    ZETA_PLUGIN_TRACER_OFF = 0,
+    ZETA_PLUGIN_TRACER_STARTING = 1, /**< enabled asynchronously, takes effect within 10 ms */
+    ZETA_PLUGIN_TRACER_ON = 2,
+    ZETA_PLUGIN_TRACER_STOPPING = 3 /**< disabled asynchronously, records may still come */
+};
+
+/** Event records of fixed size, in the order of their time stamps for each source. */
+struct zeta_plugin_tracer_ops {
+    uint64_t struct_size;
+
+    /**
+     * Makes a tracer, which is off. Sees what every process does on the device.
+     * HANDLE_OBJECT_IN_USE: this process has one of the units; NOT_AVAILABLE: another process has
+     * it (fail() names its pid). Required, as all here but descriptor().
+     */
+    uint32_t (*open)(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                     struct zeta_plugin_tracer_desc *desc, struct zeta_plugin_tracer **out_tracer);
+    /**
+     * Starts; writes an `enabled` record. synchronous 1: the tracer is on when it returns, and what
+     * begins later is recorded; 0: returns at once. A pending stop is taken back.
+     */
+    uint32_t (*enable)(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer,
+                       uint32_t synchronous);
+    /** Ends; writes a `disabled` record with the time of the call, in both ways. */
+    uint32_t (*disable)(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer,
+                        uint32_t synchronous);
+    /** ZETA_PLUGIN_TRACER_*. Any time. */
+    uint32_t (*state)(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer);
+    /** As stream_read(): whole records, oldest first, a break only before the first. */
+    uint32_t (*read)(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer, void *buffer,
+                     uint64_t capacity_bytes, struct zeta_plugin_read *out_read);
+    /** Bytes that a read would give now. Any time. Lock-free. */
+    uint64_t (*pending)(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer);
+    /** A descriptor that polls readable when notify_bytes are pending, or -1. Optional. */
+    int32_t (*descriptor)(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer);
+    /** Ends the tracer, whatever it does, and gives up its units. */
+    void (*close)(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer);
 };
 
 /* ------------------------------------------------------------------------------------------------
@@ -837,6 +998,7 @@ struct zeta_plugin_ops {
     const struct zeta_plugin_device_ops *device;   /**< required */
     const struct zeta_plugin_compute_ops *compute; /**< null: no compute */
     const struct zeta_plugin_metric_ops *metric;   /**< null: no metrics */
+    const struct zeta_plugin_tracer_ops *tracer;   /**< null: no metric tracers */
 };
 
 /** What the host offers. Valid during the call, except ops and host, which live on. */

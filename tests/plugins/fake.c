@@ -338,6 +338,42 @@ static void fill_compute_ops(struct zeta_plugin *self)
     };
 }
 
+static uint32_t query_pool_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                  const struct zeta_plugin_query_desc *desc,
+                                  struct zeta_plugin_query_pool **out_pool)
+{
+    (void)self;
+    (void)device;
+    (void)desc;
+    (void)out_pool;
+    return ZETA_PLUGIN_NOT_AVAILABLE;
+}
+
+static void query_pool_destroy(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool)
+{
+    (void)self;
+    (void)pool;
+}
+
+static uint32_t query_reset(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool,
+                            uint32_t index)
+{
+    (void)self;
+    (void)pool;
+    (void)index;
+    return ZETA_PLUGIN_NOT_AVAILABLE;
+}
+
+static uint32_t query_collect(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool,
+                              uint32_t index, void *records)
+{
+    (void)self;
+    (void)pool;
+    (void)index;
+    (void)records;
+    return ZETA_PLUGIN_NOT_AVAILABLE;
+}
+
 static void fill_metric_ops(struct zeta_plugin *self)
 {
     self->metric_ops = (struct zeta_plugin_metric_ops){
@@ -347,6 +383,10 @@ static void fill_metric_ops(struct zeta_plugin *self)
         .stream_open = stream_open,
         .stream_read = stream_read,
         .stream_close = stream_close,
+        .query_pool_create = query_pool_create,
+        .query_pool_destroy = query_pool_destroy,
+        .query_reset = query_reset,
+        .query_collect = query_collect,
     };
 }
 

@@ -606,6 +606,42 @@ static const struct zeta_plugin_device_ops device_ops = {
     .child_after_fork = child_after_fork,
 };
 
+static uint32_t query_pool_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                  const struct zeta_plugin_query_desc *desc,
+                                  struct zeta_plugin_query_pool **out_pool)
+{
+    (void)self;
+    (void)device;
+    (void)desc;
+    (void)out_pool;
+    return ZETA_PLUGIN_NOT_AVAILABLE;
+}
+
+static void query_pool_destroy(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool)
+{
+    (void)self;
+    (void)pool;
+}
+
+static uint32_t query_reset(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool,
+                            uint32_t index)
+{
+    (void)self;
+    (void)pool;
+    (void)index;
+    return ZETA_PLUGIN_NOT_AVAILABLE;
+}
+
+static uint32_t query_collect(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool,
+                              uint32_t index, void *records)
+{
+    (void)self;
+    (void)pool;
+    (void)index;
+    (void)records;
+    return ZETA_PLUGIN_NOT_AVAILABLE;
+}
+
 static const struct zeta_plugin_metric_ops full_metric_ops = {
     .struct_size = sizeof(full_metric_ops),
     .get_sets = get_sets,
@@ -618,6 +654,10 @@ static const struct zeta_plugin_metric_ops full_metric_ops = {
     .stream_descriptor = stream_descriptor,
     .stream_stop = stream_stop,
     .stream_close = stream_close,
+    .query_pool_create = query_pool_create,
+    .query_pool_destroy = query_pool_destroy,
+    .query_reset = query_reset,
+    .query_collect = query_collect,
 };
 
 static const struct zeta_plugin_metric_ops bare_metric_ops = {

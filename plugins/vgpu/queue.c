@@ -206,8 +206,12 @@ static uint32_t queue_execute(void *context, const struct zeta_plugin_command *c
         return execute_launch(queue, command);
     case ZETA_PLUGIN_COMMAND_TIMESTAMP:
         return execute_timestamp(queue, command);
-    default:
+    case ZETA_PLUGIN_COMMAND_COPY:
+    case ZETA_PLUGIN_COMMAND_COPY_REGION:
+    case ZETA_PLUGIN_COMMAND_FILL:
         return execute_copy(queue, command);
+    default:
+        return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
     }
 }
 

@@ -180,6 +180,9 @@ static uint32_t dispatch(struct zeta_softqueue *queue, const struct zeta_plugin_
     case ZETA_PLUGIN_COMMAND_COPY_REGION:
     case ZETA_PLUGIN_COMMAND_FILL:
     case ZETA_PLUGIN_COMMAND_TIMESTAMP:
+    case ZETA_PLUGIN_COMMAND_QUERY_BEGIN:
+    case ZETA_PLUGIN_COMMAND_QUERY_END:
+    case ZETA_PLUGIN_COMMAND_MARKER:
         return queue->backend.execute(queue->backend.context, command);
     default:
         return ZETA_PLUGIN_UNSUPPORTED_FEATURE;

@@ -1,4 +1,5 @@
-/* How a queue of the SDK waits for events that change without anybody telling it. */
+/* How a queue of the SDK waits for events that change without anybody telling it, and what it hands
+ * to its backend. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -47,11 +48,14 @@ static uint64_t ticks(void *context)
     return 1;
 }
 
+static uint32_t executed[8], executed_count;
+
 static uint32_t execute(void *context, const struct zeta_plugin_command *command)
 {
     (void)context;
-    (void)command;
-    return ZETA_PLUGIN_SUCCESS;
+    executed[executed_count++ % 8] = command->type;
+    return command->type == ZETA_PLUGIN_COMMAND_MARKER ? ZETA_PLUGIN_UNSUPPORTED_FEATURE
+                                                       : ZETA_PLUGIN_SUCCESS;
 }
 
 static void interrupt(void *context)
@@ -101,9 +105,46 @@ static void wait__for_long__looks_more_rarely_and_still_sees_the_change(void **s
     zeta_softqueue_pool_destroy(pool);
 }
 
+static void queries__submitted_in_both_ways__reach_the_backend_in_order(void **state)
+{
+    const struct zeta_plugin_command commands[] = {
+        {.struct_size = sizeof(commands[0]), .type = ZETA_PLUGIN_COMMAND_QUERY_BEGIN},
+        {.struct_size = sizeof(commands[0]), .type = ZETA_PLUGIN_COMMAND_BARRIER},
+        {.struct_size = sizeof(commands[0]), .type = ZETA_PLUGIN_COMMAND_FILL},
+        {.struct_size = sizeof(commands[0]), .type = ZETA_PLUGIN_COMMAND_QUERY_END},
+        {.struct_size = sizeof(commands[0]), .type = ZETA_PLUGIN_COMMAND_MARKER},
+        {.struct_size = sizeof(commands[0]), .type = ZETA_PLUGIN_COMMAND_FILL}};
+    const struct zeta_plugin_array array = {commands, 6, sizeof(commands[0])};
+    struct zeta_softqueue_pool *pool = NULL;
+    struct zeta_softqueue *queue = NULL;
+
+    (void)state;
+    assert_int_equal(zeta_softqueue_pool_create(&host_ops, NULL, &pool), ZETA_PLUGIN_SUCCESS);
+    assert_int_equal(zeta_softqueue_create(pool, &backend, "ask", &queue), ZETA_PLUGIN_SUCCESS);
+    for (uint32_t way = 0; way < 2; way++) {
+        atomic_store(&is_done, false);
+        executed_count = 0;
+        assert_int_equal(way == 0 ? zeta_softqueue_submit_here(queue, &array, NULL)
+                                  : zeta_softqueue_submit(queue, &array, NULL),
+                         ZETA_PLUGIN_SUCCESS);
+        while (!atomic_load(&is_done))
+            wait_ms(1);
+        /* The backend refused the marker: what follows it does not run. */
+        assert_int_equal(last_result, ZETA_PLUGIN_UNSUPPORTED_FEATURE);
+        assert_int_equal(executed_count, 4);
+        assert_int_equal(executed[0], ZETA_PLUGIN_COMMAND_QUERY_BEGIN);
+        assert_int_equal(executed[1], ZETA_PLUGIN_COMMAND_FILL);
+        assert_int_equal(executed[2], ZETA_PLUGIN_COMMAND_QUERY_END);
+        assert_int_equal(executed[3], ZETA_PLUGIN_COMMAND_MARKER);
+    }
+    zeta_softqueue_destroy(queue);
+    zeta_softqueue_pool_destroy(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(queries__submitted_in_both_ways__reach_the_backend_in_order),
         cmocka_unit_test(wait__for_long__looks_more_rarely_and_still_sees_the_change),
     };
 

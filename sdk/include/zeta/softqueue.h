@@ -32,10 +32,11 @@ struct zeta_softqueue_backend {
     uint64_t (*ticks)(void *context);
 
     /**
-     * Executes a LAUNCH, COPY, COPY_REGION, FILL or TIMESTAMP and returns when it is complete.
-     * Called on the thread of the queue, or on that of zeta_softqueue_submit_here(), one at a time.
-     * DEVICE_LOST makes the queue unusable, every other failure
-     * ends the submission only.
+     * Executes a LAUNCH, COPY, COPY_REGION, FILL, TIMESTAMP, QUERY_BEGIN, QUERY_END or MARKER and
+     * returns when it is complete; all commands before it are. Called on the thread of the queue,
+     * or on that of zeta_softqueue_submit_here(), one at a time. A backend without queries or
+     * markers returns UNSUPPORTED_FEATURE for theirs. DEVICE_LOST makes the queue unusable, every
+     * other failure ends the submission only.
      */
     uint32_t (*execute)(void *context, const struct zeta_plugin_command *command);
 

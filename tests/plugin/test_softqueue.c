@@ -90,6 +90,7 @@ static void wait__for_long__looks_more_rarely_and_still_sees_the_change(void **s
     struct zeta_softqueue *queue = NULL;
 
     (void)state;
+    atomic_store(&is_done, false);
     assert_int_equal(zeta_softqueue_pool_create(&host_ops, NULL, &pool), ZETA_PLUGIN_SUCCESS);
     assert_int_equal(zeta_softqueue_create(pool, &backend, "waits", &queue), ZETA_PLUGIN_SUCCESS);
     assert_int_equal(zeta_softqueue_submit(queue, &commands, NULL), ZETA_PLUGIN_SUCCESS);

@@ -66,19 +66,74 @@ static void append_barrier(ze_command_list_handle_t list)
     example_check(zeCommandListAppendBarrier(list, NULL, 0, NULL), "zeCommandListAppendBarrier");
 }
 
-/* Runs what is in the list and waits for its end. */
-static void execute(ze_context_handle_t context, ze_device_handle_t device, uint32_t ordinal,
-                    ze_command_list_handle_t list)
+void matrix_work_create(struct matrix_work *work, ze_context_handle_t context,
+                        ze_device_handle_t device, const char *kernel_path, uint32_t n)
+{
+    *work = (struct matrix_work){.context = context, .device = device, .n = n};
+    work->ordinal = find_compute_ordinal(device);
+    work->module = example_load_module(context, device, kernel_path);
+    for (uint32_t i = 0; i < 3; i++)
+        work->buffers[i] = allocate(context, device, (size_t)n * n * sizeof(float));
+    work->kernel = create_kernel(work->module, work->buffers, n);
+}
+
+void matrix_work_destroy(struct matrix_work *work)
+{
+    example_check(zeKernelDestroy(work->kernel), "zeKernelDestroy");
+    for (uint32_t i = 0; i < 3; i++)
+        example_check(zeMemFree(work->context, work->buffers[i]), "zeMemFree");
+    example_check(zeModuleDestroy(work->module), "zeModuleDestroy");
+}
+
+ze_command_list_handle_t matrix_work_create_list(const struct matrix_work *work)
+{
+    const ze_command_list_desc_t description = {
+        .stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
+        .commandQueueGroupOrdinal = work->ordinal,
+    };
+    ze_command_list_handle_t list = NULL;
+
+    example_check(zeCommandListCreate(work->context, work->device, &description, &list),
+                  "zeCommandListCreate");
+    return list;
+}
+
+void matrix_work_append_input(const struct matrix_work *work, ze_command_list_handle_t list,
+                              const float *a, const float *b)
+{
+    const size_t bytes = (size_t)work->n * work->n * sizeof(float);
+
+    append_copy(list, work->buffers[0], a, bytes);
+    append_copy(list, work->buffers[1], b, bytes);
+    append_barrier(list);
+}
+
+void matrix_work_append_launch(const struct matrix_work *work, ze_command_list_handle_t list)
+{
+    const ze_group_count_t groups = {work->n / MATRIX_TILE, work->n / MATRIX_TILE, 1};
+
+    example_check(zeCommandListAppendLaunchKernel(list, work->kernel, &groups, NULL, 0, NULL),
+                  "zeCommandListAppendLaunchKernel");
+}
+
+void matrix_work_append_output(const struct matrix_work *work, ze_command_list_handle_t list,
+                               float *c)
+{
+    append_barrier(list);
+    append_copy(list, c, work->buffers[2], (size_t)work->n * work->n * sizeof(float));
+}
+
+void matrix_work_execute(const struct matrix_work *work, ze_command_list_handle_t list)
 {
     const ze_command_queue_desc_t description = {
         .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-        .ordinal = ordinal,
+        .ordinal = work->ordinal,
         .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
     };
     ze_command_queue_handle_t queue = NULL;
 
     example_check(zeCommandListClose(list), "zeCommandListClose");
-    example_check(zeCommandQueueCreate(context, device, &description, &queue),
+    example_check(zeCommandQueueCreate(work->context, work->device, &description, &queue),
                   "zeCommandQueueCreate");
     example_check(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL),
                   "zeCommandQueueExecuteCommandLists");
@@ -89,37 +144,36 @@ static void execute(ze_context_handle_t context, ze_device_handle_t device, uint
 void matrix_multiply(ze_context_handle_t context, ze_device_handle_t device,
                      const char *kernel_path, const float *a, const float *b, float *c, uint32_t n)
 {
-    const size_t bytes = (size_t)n * n * sizeof(float);
-    const uint32_t ordinal = find_compute_ordinal(device);
-    const ze_command_list_desc_t description = {
-        .stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
-        .commandQueueGroupOrdinal = ordinal,
-    };
-    const ze_group_count_t groups = {n / MATRIX_TILE, n / MATRIX_TILE, 1};
-    void *buffers[3] = {NULL};
-    ze_module_handle_t module = example_load_module(context, device, kernel_path);
-    ze_kernel_handle_t kernel = NULL;
+    struct matrix_work work;
     ze_command_list_handle_t list = NULL;
 
-    for (uint32_t i = 0; i < 3; i++)
-        buffers[i] = allocate(context, device, bytes);
-    kernel = create_kernel(module, buffers, n);
-
-    example_check(zeCommandListCreate(context, device, &description, &list), "zeCommandListCreate");
-    append_copy(list, buffers[0], a, bytes);
-    append_copy(list, buffers[1], b, bytes);
-    append_barrier(list);
-    example_check(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL),
-                  "zeCommandListAppendLaunchKernel");
-    append_barrier(list);
-    append_copy(list, c, buffers[2], bytes);
-    execute(context, device, ordinal, list);
-
+    matrix_work_create(&work, context, device, kernel_path, n);
+    list = matrix_work_create_list(&work);
+    matrix_work_append_input(&work, list, a, b);
+    matrix_work_append_launch(&work, list);
+    matrix_work_append_output(&work, list, c);
+    matrix_work_execute(&work, list);
     example_check(zeCommandListDestroy(list), "zeCommandListDestroy");
-    example_check(zeKernelDestroy(kernel), "zeKernelDestroy");
-    for (uint32_t i = 0; i < 3; i++)
-        example_check(zeMemFree(context, buffers[i]), "zeMemFree");
-    example_check(zeModuleDestroy(module), "zeModuleDestroy");
+    matrix_work_destroy(&work);
+}
+
+void matrix_multiply_checked(ze_context_handle_t context, ze_device_handle_t device, uint32_t n)
+{
+    const size_t elements = (size_t)n * n;
+    char *kernel = example_data_path("kernels/matmul.elf");
+    float *a = calloc(3 * elements, sizeof(*a));
+    float *b = a + elements;
+    float *c = b + elements;
+
+    if (!a)
+        example_fail("no memory for matrices");
+    matrix_fill(a, n, 1);
+    matrix_fill(b, n, 5);
+    matrix_multiply(context, device, kernel, a, b, c, n);
+    if (matrix_count_wrong(a, b, c, n) > 0)
+        example_fail("the product is wrong");
+    free(a);
+    free(kernel);
 }
 
 void matrix_fill(float *matrix, uint32_t n, uint32_t seed)

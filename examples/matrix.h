@@ -11,6 +11,44 @@
 /** The kernel works on tiles of this size; sizes of matrices are multiples of it. */
 enum { MATRIX_TILE = 16 };
 
+/** A product in parts, so that other commands can be put between them. */
+struct matrix_work {
+    ze_context_handle_t context;
+    ze_device_handle_t device;
+    ze_module_handle_t module;
+    ze_kernel_handle_t kernel;
+    void *buffers[3]; /**< a, b and c on the device */
+    uint32_t ordinal; /**< of the queues that can run it */
+    uint32_t n;
+};
+
+/** Loads the kernel "matmul" of a native binary or SPIR-V, and makes buffers for n x n elements. */
+void matrix_work_create(struct matrix_work *work, ze_context_handle_t context,
+                        ze_device_handle_t device, const char *kernel_path, uint32_t n);
+
+/** Frees everything. Nothing of it runs any more. */
+void matrix_work_destroy(struct matrix_work *work);
+
+/** An open list for the queues that can run the product. */
+ze_command_list_handle_t matrix_work_create_list(const struct matrix_work *work);
+
+/** Appends copies of a and b to the device. */
+void matrix_work_append_input(const struct matrix_work *work, ze_command_list_handle_t list,
+                              const float *a, const float *b);
+
+/** Appends the launch of the kernel. */
+void matrix_work_append_launch(const struct matrix_work *work, ze_command_list_handle_t list);
+
+/** Appends a copy of the result to c. */
+void matrix_work_append_output(const struct matrix_work *work, ze_command_list_handle_t list,
+                               float *c);
+
+/** Closes a list, runs it and waits for its end. */
+void matrix_work_execute(const struct matrix_work *work, ze_command_list_handle_t list);
+
+/** Multiplies two matrices with the kernel beside the program and checks the result. */
+void matrix_multiply_checked(ze_context_handle_t context, ze_device_handle_t device, uint32_t n);
+
 /**
  * Computes c = a * b for row-major matrices of n x n elements. Ends the program when the device
  * refuses.

@@ -1,0 +1,196 @@
+#include "metrics.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "example.h"
+
+enum { PERIOD_NS = 1000000, NOTIFY_REPORTS = 20, MAX_ROWS_SHOWN = 10, MAX_GROUPS = 256 };
+
+/* More than enough for NOTIFY_REPORTS reports; an end when none come. */
+static const uint64_t patience_ns = 10000000000;
+
+zet_metric_group_handle_t example_find_group(ze_device_handle_t device, const char *name,
+                                             zet_metric_group_sampling_type_flag_t sampling)
+{
+    zet_metric_group_handle_t groups[MAX_GROUPS] = {NULL};
+    uint32_t count = MAX_GROUPS;
+
+    example_check(zetMetricGroupGet(device, &count, groups), "zetMetricGroupGet");
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_group_properties_t properties = {
+            .stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES,
+        };
+
+        example_check(zetMetricGroupGetProperties(groups[i], &properties),
+                      "zetMetricGroupGetProperties");
+        /* Names come twice: once sampled over time, once measured around commands. */
+        if ((!name || strcmp(properties.name, name) == 0) && properties.samplingType & sampling)
+            return groups[i];
+    }
+    example_fail("the device has no group %s that is measured this way", name ? name : "at all");
+}
+
+ze_event_handle_t example_create_event(ze_context_handle_t context, ze_device_handle_t device,
+                                       ze_event_pool_handle_t *out_pool)
+{
+    const ze_event_pool_desc_t pool_description = {
+        .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+        .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
+        .count = 1,
+    };
+    const ze_event_desc_t description = {
+        .stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
+        .signal = ZE_EVENT_SCOPE_FLAG_HOST,
+        .wait = ZE_EVENT_SCOPE_FLAG_HOST,
+    };
+    ze_event_handle_t event = NULL;
+
+    example_check(zeEventPoolCreate(context, &pool_description, 1, &device, out_pool),
+                  "zeEventPoolCreate");
+    example_check(zeEventCreate(*out_pool, &description, &event), "zeEventCreate");
+    return event;
+}
+
+uint8_t *example_read_reports(zet_metric_streamer_handle_t streamer, size_t *out_bytes)
+{
+    uint8_t *raw = NULL;
+
+    *out_bytes = 0;
+    example_check(zetMetricStreamerReadData(streamer, UINT32_MAX, out_bytes, NULL),
+                  "zetMetricStreamerReadData");
+    raw = malloc(*out_bytes);
+    if (!raw)
+        example_fail("no memory for %zu bytes of reports", *out_bytes);
+    example_check(zetMetricStreamerReadData(streamer, UINT32_MAX, out_bytes, raw),
+                  "zetMetricStreamerReadData");
+    return raw;
+}
+
+uint8_t *example_sample(ze_context_handle_t context, ze_device_handle_t device,
+                        zet_metric_group_handle_t group, example_work_fn work, void *user,
+                        size_t *out_bytes)
+{
+    zet_metric_streamer_desc_t description = {
+        .stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
+        .notifyEveryNReports = NOTIFY_REPORTS,
+        .samplingPeriod = PERIOD_NS,
+    };
+    zet_metric_streamer_handle_t streamer = NULL;
+    ze_event_pool_handle_t pool = NULL;
+    ze_event_handle_t event = example_create_event(context, device, &pool);
+    uint8_t *raw = NULL;
+
+    example_check(zetContextActivateMetricGroups(context, device, 1, &group),
+                  "zetContextActivateMetricGroups");
+    example_check(zetMetricStreamerOpen(context, device, group, &description, event, &streamer),
+                  "zetMetricStreamerOpen");
+    (void)printf("One report every %" PRIu32 " ns, a notification every %" PRIu32 " reports\n",
+                 description.samplingPeriod, description.notifyEveryNReports);
+    work(user);
+    example_check(zeEventHostSynchronize(event, patience_ns), "zeEventHostSynchronize");
+    example_check(zeEventHostReset(event), "zeEventHostReset");
+    /* Some more reports, so that the end of the work lies between two. */
+    (void)nanosleep(&(struct timespec){.tv_nsec = 20 * PERIOD_NS}, NULL);
+    raw = example_read_reports(streamer, out_bytes);
+    example_check(zetMetricStreamerClose(streamer), "zetMetricStreamerClose");
+    example_check(zeEventDestroy(event), "zeEventDestroy");
+    example_check(zeEventPoolDestroy(pool), "zeEventPoolDestroy");
+    example_check(zetContextActivateMetricGroups(context, device, 0, NULL),
+                  "zetContextActivateMetricGroups");
+    return raw;
+}
+
+double example_to_double(const zet_typed_value_t *value)
+{
+    switch ((int)value->type) {
+    case ZET_VALUE_TYPE_UINT32:
+        return value->value.ui32;
+    case ZET_VALUE_TYPE_UINT64:
+        return (double)value->value.ui64;
+    case ZET_VALUE_TYPE_FLOAT32:
+        return value->value.fp32;
+    case ZET_VALUE_TYPE_FLOAT64:
+        return value->value.fp64;
+    default:
+        return value->value.b8;
+    }
+}
+
+uint32_t example_find_metric(zet_metric_group_handle_t group, const char *name)
+{
+    uint32_t count = 0;
+    uint32_t place = UINT32_MAX;
+    zet_metric_handle_t *metrics = NULL;
+
+    example_check(zetMetricGet(group, &count, NULL), "zetMetricGet");
+    metrics = calloc(count + 1, sizeof(zet_metric_handle_t));
+    if (!metrics)
+        example_fail("no memory for %" PRIu32 " metrics", count);
+    example_check(zetMetricGet(group, &count, metrics), "zetMetricGet");
+    for (uint32_t i = 0; i < count && place == UINT32_MAX; i++) {
+        zet_metric_properties_t metric = {.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES};
+
+        example_check(zetMetricGetProperties(metrics[i], &metric), "zetMetricGetProperties");
+        if (strcmp(metric.name, name) == 0)
+            place = i;
+    }
+    free(metrics);
+    if (place == UINT32_MAX)
+        example_fail("the group has no metric %s", name);
+    return place;
+}
+
+void example_print_columns(const zet_typed_value_t *values, uint32_t row_count, uint32_t row_length,
+                           const uint32_t *places, uint32_t place_count)
+{
+    for (uint32_t row = 0; row < row_count && row < MAX_ROWS_SHOWN; row++) {
+        for (uint32_t i = 0; i < place_count; i++)
+            (void)printf("%20.0f",
+                         example_to_double(&values[(size_t)row * row_length + places[i]]));
+        (void)putchar('\n');
+    }
+    (void)printf("Sum of all %" PRIu32 " rows:\n", row_count);
+    for (uint32_t i = 0; i < place_count; i++) {
+        double total = 0;
+
+        for (uint32_t row = 0; row < row_count; row++)
+            total += example_to_double(&values[(size_t)row * row_length + places[i]]);
+        (void)printf("%20.0f", total);
+    }
+    (void)putchar('\n');
+}
+
+uint32_t example_print_rows(zet_metric_group_handle_t group, const uint8_t *raw, size_t bytes,
+                            const char *const *names, uint32_t name_count)
+{
+    const zet_metric_group_calculation_type_t type =
+        ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES;
+    uint32_t metric_count = 0;
+    uint32_t value_count = 0;
+    uint32_t *places = calloc(name_count + 1, sizeof(*places));
+    zet_typed_value_t *values = NULL;
+
+    example_check(zetMetricGet(group, &metric_count, NULL), "zetMetricGet");
+    example_check(zetMetricGroupCalculateMetricValues(group, type, bytes, raw, &value_count, NULL),
+                  "zetMetricGroupCalculateMetricValues");
+    values = calloc((size_t)value_count + 1, sizeof(*values));
+    if (!places || !values)
+        example_fail("no memory for %" PRIu32 " values", value_count);
+    /* The first count is an upper bound; this call says how many values there are. */
+    example_check(
+        zetMetricGroupCalculateMetricValues(group, type, bytes, raw, &value_count, values),
+        "zetMetricGroupCalculateMetricValues");
+    for (uint32_t i = 0; i < name_count; i++) {
+        places[i] = example_find_metric(group, names[i]);
+        (void)printf("%20s", names[i]);
+    }
+    (void)putchar('\n');
+    example_print_columns(values, value_count / metric_count, metric_count, places, name_count);
+    free(places);
+    free(values);
+    return value_count / metric_count;
+}

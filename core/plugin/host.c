@@ -125,28 +125,45 @@ static void match_entry(struct zeta_plugin_host *entry, struct zeta_machine *mac
     zeta_text_finish(&reason);
 }
 
-/* Devices made of software do not stand in for hardware that is there. */
+/* Why software devices stay away, in the words of the class that is there instead. */
+static void stop_software(struct zeta_plugin_host *entry, const struct zeta_plugin_host *instead)
+{
+    const char *id = entry->manifest.id;
+
+    entry->matched = false;
+    if (instead->manifest.device_class == ZETA_CLASS_REPLAY)
+        (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_DISABLED,
+                              "A recording was asked for, which the plugin %s shows. To use the "
+                              "software device as well, set plugins.%s.enable: always.",
+                              instead->manifest.id, id);
+    else
+        (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_DISABLED,
+                              "This machine has hardware for the plugin %s. To use the software "
+                              "device as well, set plugins.%s.enable: always.",
+                              instead->manifest.id, id);
+}
+
+/*
+ * Devices made of software do not stand in for hardware that is there, nor for a recording that
+ * somebody asked for.
+ */
 static void hide_software(const struct zeta_list *entries)
 {
-    const struct zeta_plugin_host *hardware = NULL;
+    const struct zeta_plugin_host *instead = NULL;
 
-    for (size_t i = 0; i < entries->count && !hardware; i++) {
+    for (size_t i = 0; i < entries->count && !instead; i++) {
         const struct zeta_plugin_host *entry = entries->items[i];
 
-        if (entry->matched && entry->manifest.device_class == ZETA_CLASS_HARDWARE)
-            hardware = entry;
+        if (entry->matched && entry->manifest.device_class != ZETA_CLASS_SOFTWARE)
+            instead = entry;
     }
-    for (size_t i = 0; i < entries->count && hardware; i++) {
+    for (size_t i = 0; i < entries->count && instead; i++) {
         struct zeta_plugin_host *entry = entries->items[i];
 
         if (!entry->matched || entry->manifest.device_class != ZETA_CLASS_SOFTWARE ||
             strcmp(enable_of(entry), "always") == 0)
             continue;
-        entry->matched = false;
-        (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_DISABLED,
-                              "This machine has hardware for the plugin %s. To use the software "
-                              "device as well, set plugins.%s.enable: always.",
-                              hardware->manifest.id, entry->manifest.id);
+        stop_software(entry, instead);
     }
 }
 

@@ -44,10 +44,18 @@ enum zeta_api_group {
 /** Name of a group as manifests write it: "metric.stream". Static. */
 const char *zeta_api_group_name(enum zeta_api_group group);
 
-/** Whether a plugin drives hardware or computes its devices. */
-enum zeta_device_class { ZETA_CLASS_HARDWARE, ZETA_CLASS_SOFTWARE, ZETA_CLASS_COUNT };
+/**
+ * Whether a plugin drives hardware, shows what was recorded, or computes its devices. Devices are
+ * listed in this order.
+ */
+enum zeta_device_class {
+    ZETA_CLASS_HARDWARE,
+    ZETA_CLASS_REPLAY,
+    ZETA_CLASS_SOFTWARE,
+    ZETA_CLASS_COUNT
+};
 
-/** "hardware" or "software". Static. */
+/** "hardware", "replay" or "software". Static. */
 const char *zeta_device_class_name(enum zeta_device_class device_class);
 
 /** One active plugin. Lives until zeta_plugin_host_stop(); read-only for everybody but the host. */
@@ -102,7 +110,7 @@ struct zeta_plugin_record {
     const char *manifest;     /**< path */
     const char *library;      /**< resolved path, "" if unknown */
     const char *version;      /**< of the manifest */
-    const char *device_class; /**< "hardware", "software" or "" */
+    const char *device_class; /**< "hardware", "replay", "software" or "" */
     const char *provides;     /**< "compute,metric.stream" */
     uint32_t state;
     uint32_t device_count;
@@ -121,7 +129,7 @@ struct zeta_plugin_record {
 ze_result_t zeta_plugin_host_start(void);
 
 /**
- * The devices in the order of the plugins: those of hardware first, then software.
+ * The devices in the order of the plugins: hardware first, then recordings, then software.
  * Valid from zeta_plugin_host_start() to zeta_plugin_host_stop(); any thread in between.
  */
 const struct zeta_backend_device *zeta_plugin_host_devices(size_t *out_count);

@@ -42,7 +42,13 @@ const char *zeta_api_group_name(enum zeta_api_group group)
 
 const char *zeta_device_class_name(enum zeta_device_class device_class)
 {
-    return device_class == ZETA_CLASS_SOFTWARE ? "software" : "hardware";
+    static const char *const names[ZETA_CLASS_COUNT] = {
+        [ZETA_CLASS_HARDWARE] = "hardware",
+        [ZETA_CLASS_REPLAY] = "replay",
+        [ZETA_CLASS_SOFTWARE] = "software",
+    };
+
+    return (unsigned int)device_class < ZETA_CLASS_COUNT ? names[device_class] : "?";
 }
 
 const char *zeta_host_arch(void)
@@ -189,12 +195,13 @@ static void read_class(struct reader *reader, const struct zeta_yaml_node *node)
 {
     const char *text = read_text(reader, node, "class");
 
-    if (strcmp(text, "hardware") == 0)
-        reader->manifest->device_class = ZETA_CLASS_HARDWARE;
-    else if (strcmp(text, "software") == 0)
-        reader->manifest->device_class = ZETA_CLASS_SOFTWARE;
-    else
-        FAULT(reader, node, "class is \"hardware\" or \"software\", not \"%.40s\".", text);
+    for (int i = 0; i < ZETA_CLASS_COUNT; i++) {
+        if (strcmp(text, zeta_device_class_name((enum zeta_device_class)i)) == 0) {
+            reader->manifest->device_class = (enum zeta_device_class)i;
+            return;
+        }
+    }
+    FAULT(reader, node, "class is \"hardware\", \"replay\" or \"software\", not \"%.40s\".", text);
 }
 
 static void read_library(struct reader *reader, const struct zeta_yaml_node *node)
@@ -315,13 +322,15 @@ static void read_match(struct reader *reader, const struct zeta_yaml_node *node,
             read_texts(reader, part, "drm_driver", &match->drivers);
         else if (strcmp(part->key, "device") == 0)
             match->device_glob = read_text(reader, part, "device");
+        else if (strcmp(part->key, "setting") == 0)
+            match->setting = read_text(reader, part, "setting");
         else if (strcmp(part->key, "always") == 0) {
             if (!zeta_yaml_bool(part, &match->always))
                 FAULT(reader, part, "always is true or false.");
         } else if (strncmp(part->key, "x-", 2) != 0) {
             FAULT(reader, part,
-                  "There is no condition \"%s\"; there are pci, drm_driver, device "
-                  "and always.",
+                  "There is no condition \"%s\"; there are pci, drm_driver, device, "
+                  "setting and always.",
                   part->key);
         }
     }

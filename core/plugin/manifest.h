@@ -40,6 +40,7 @@ struct zeta_manifest_match {
     size_t device_id_count;
     struct zeta_texts drivers; /**< of the PCI device, or of any DRM device */
     const char *device_glob;   /**< NULL: not asked for */
+    const char *setting;       /**< of the plugin, has to have a value; NULL: not asked for */
 };
 
 /** A setting of the plugin with its default. */

@@ -11,6 +11,7 @@
 
 #include "core/plugin/manifest.h"
 #include "core/settings/paths.h"
+#include "core/settings/settings.h"
 #include "core/util/cleanup.h"
 
 static bool read_small_file(int directory, const char *name, char *out_text, size_t size_bytes)
@@ -179,8 +180,29 @@ static bool match_glob(const char *pattern)
     return any;
 }
 
-static void describe(const struct zeta_manifest_match *match, struct zeta_text *text)
+static bool match_setting(const struct zeta_manifest *manifest, const char *setting)
 {
+    const char *value = zeta_settings_plugin(manifest->id, setting);
+
+    return value && *value;
+}
+
+/* Which setting a plugin waits for, with the variable that the manifest names for it. */
+static void describe_setting(const struct zeta_manifest *manifest, const char *setting,
+                             struct zeta_text *text)
+{
+    zeta_text_add(text, "a value of the setting plugins.%s.%s", manifest->id, setting);
+    for (size_t i = 0; i < manifest->setting_count; i++) {
+        if (strcmp(manifest->settings[i].key, setting) == 0 && manifest->settings[i].variable)
+            zeta_text_add(text, " (variable %s)", manifest->settings[i].variable);
+    }
+}
+
+static void describe(const struct zeta_manifest *manifest, const struct zeta_manifest_match *match,
+                     struct zeta_text *text)
+{
+    const size_t start = text->length;
+
     if (match->has_vendor) {
         zeta_text_add(text, "a PCI device 0x%04x:", match->vendor);
         for (size_t i = 0; i < match->device_id_count && i < 8; i++)
@@ -200,6 +222,10 @@ static void describe(const struct zeta_manifest_match *match, struct zeta_text *
         zeta_text_add(text, "%s%s",
                       text->length > 0 && match->has_vendor ? " and a file " : "a file ",
                       match->device_glob);
+    if (match->setting) {
+        zeta_text_add(text, "%s", text->length > start ? " and " : "");
+        describe_setting(manifest, match->setting, text);
+    }
 }
 
 bool zeta_machine_matches(struct zeta_machine *machine, const struct zeta_manifest *manifest,
@@ -207,12 +233,13 @@ bool zeta_machine_matches(struct zeta_machine *machine, const struct zeta_manife
 {
     for (size_t i = 0; i < manifest->match_count; i++) {
         const struct zeta_manifest_match *match = &manifest->matches[i];
-        bool asks =
-            match->always || match->has_vendor || match->drivers.count > 0 || match->device_glob;
+        bool asks = match->always || match->has_vendor || match->drivers.count > 0 ||
+                    match->device_glob || match->setting;
 
         if (asks && (!match->has_vendor || match_pci(machine, match)) &&
             (match->has_vendor || match->drivers.count == 0 || match_drm(machine, match)) &&
-            (!match->device_glob || match_glob(match->device_glob)))
+            (!match->device_glob || match_glob(match->device_glob)) &&
+            (!match->setting || match_setting(manifest, match->setting)))
             return true;
     }
     if (manifest->match_count == 0) {
@@ -223,7 +250,7 @@ bool zeta_machine_matches(struct zeta_machine *machine, const struct zeta_manife
     for (size_t i = 0; i < manifest->match_count; i++) {
         if (i > 0)
             zeta_text_add(reason, "; or ");
-        describe(&manifest->matches[i], reason);
+        describe(manifest, &manifest->matches[i], reason);
     }
     zeta_text_add(reason, ".");
     return false;

@@ -28,7 +28,7 @@ struct zeta_machine {
 
 /**
  * True if one entry of "matches" holds. Otherwise reason receives a sentence that says what was
- * looked for. Reads below zeta_paths_root().
+ * looked for. Reads below zeta_paths_root(); the plugin's settings were declared before.
  */
 bool zeta_machine_matches(struct zeta_machine *machine, const struct zeta_manifest *manifest,
                           struct zeta_text *reason);

@@ -379,6 +379,53 @@ static void software__hardware_matched__is_hidden_even_if_that_fails(void **stat
     expect_good();
 }
 
+static void write_replay(void)
+{
+    harness_write("95-tape.yaml",
+                  "format: \"1.0\"\nid: tape\nclass: replay\nlibrary: %s\nabi: {min: 1, max: 1}\n"
+                  "provides: [" STREAM "]\nmatches: [{setting: file}]\n"
+                  "settings: {devices: tape0, file: {environment: TEST_TAPE, default: ~}}\n",
+                  FAKE);
+}
+
+static void replay__setting_without_value__stays_away_silently(void **state)
+{
+    (void)state;
+    add_good();
+    write_replay();
+    harness_start();
+    harness_expect("tape", ZETA_PLUGIN_STATE_NO_DEVICE, "plugins.tape.file (variable TEST_TAPE)");
+    expect_good();
+}
+
+static void replay__setting_with_value__comes_after_hardware_instead_of_software(void **state)
+{
+    const struct zeta_plugin_record *records;
+    size_t count = 0;
+
+    (void)state;
+    add_good();
+    write_replay();
+    (void)setenv("TEST_TAPE", "a file", 1);
+    harness_start();
+    harness_expect("tape", ZETA_PLUGIN_STATE_ACTIVE, "");
+    harness_expect("good", ZETA_PLUGIN_STATE_DISABLED, "A recording was asked for");
+    harness_expect("good", ZETA_PLUGIN_STATE_DISABLED, "plugins.good.enable: always");
+    records = zeta_plugin_host_records(&count);
+    assert_string_equal(records[0].device_class, "replay");
+    zeta_plugin_host_stop();
+    zeta_settings_unload();
+    write_hardware("99-hw.yaml", "hw", FAKE, "devices: hw0");
+    (void)setenv("ZETA_PLUGIN_GOOD_ENABLE", "always", 1);
+    harness_start();
+    (void)unsetenv("ZETA_PLUGIN_GOOD_ENABLE");
+    (void)unsetenv("TEST_TAPE");
+    assert_string_equal(zeta_plugin_host_devices(&count)[0].id, "hw0");
+    assert_int_equal(count, 3);
+    assert_string_equal(zeta_plugin_host_devices(&count)[1].id, "tape0");
+    expect_good();
+}
+
 static void order__names_bytewise_after_list_and_hardware_first(void **state)
 {
     const char *const expected[] = {"hw", "third", "Zoo", "first", "second"};
@@ -680,6 +727,8 @@ int main(void)
         CASE(filter__never_and_always__by_environment),
         CASE(arch__of_another_machine__is_passed_over),
         CASE(software__hardware_matched__is_hidden_even_if_that_fails),
+        CASE(replay__setting_without_value__stays_away_silently),
+        CASE(replay__setting_with_value__comes_after_hardware_instead_of_software),
         CASE(order__names_bytewise_after_list_and_hardware_first),
         CASE(shadow__same_id_twice__first_directory_wins),
         CASE(merge__two_plugins_one_device__share_the_groups),

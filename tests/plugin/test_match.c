@@ -128,6 +128,16 @@ static void always__true__matches_and_nothing_else_does(void **state)
     expect_none("[{pci: {vendor: 0x8086}}]", "0x8086");
 }
 
+static void setting__without_value__is_named(void **state)
+{
+    (void)state;
+    make_machine();
+    expect_none("[{setting: file}]", "looked for a value of the setting plugins.p.file.");
+    expect_none("[{device: \"/dev/kfd\", setting: file}]",
+                "a file /dev/kfd and a value of the setting plugins.p.file");
+    expect_none("[{drm_driver: i915, setting: file}]", "plugins.p.file");
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, harness_setup, harness_teardown)
 
 int main(void)
@@ -138,6 +148,7 @@ int main(void)
         CASE(drm_driver__of_any_device__matches),
         CASE(device__glob__matches_files),
         CASE(always__true__matches_and_nothing_else_does),
+        CASE(setting__without_value__is_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ struct zeta_plugin_info {
     const char *manifest; /**< path */
     const char *library;  /**< resolved path, "" if unknown */
     const char *version;
-    const char *device_class; /**< "hardware", "software" or "" */
+    const char *device_class; /**< "hardware", "replay", "software" or "" */
     const char *provides;     /**< comma separated: "compute,metric.stream" */
     uint32_t state;           /**< enum zeta_plugin_state */
     uint32_t device_count;
@@ -110,7 +110,7 @@ ZETA_EXPORT ze_result_t zetaSettingGet(uint32_t *count, struct zeta_setting *set
 struct zeta_device_info {
     size_t struct_size;
     const char *id;           /**< PCI address or virtual id, as "zeta -d" takes it */
-    const char *device_class; /**< "hardware" or "software" */
+    const char *device_class; /**< "hardware", "replay" or "software" */
     const char *compute;      /**< id of the plugin that provides it, "" if none */
     const char *stream;
     const char *query;

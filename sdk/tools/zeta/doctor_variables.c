@@ -39,6 +39,7 @@ static const struct {
     {"ZETA_PLUGINS_SELECT", "the only plugins that are used"},
     {"ZETA_PLUGINS_DISABLE", "plugins that are not used"},
     {"ZETA_PLUGIN_*", "a setting of a plugin"},
+    {"ZETA_REPLAY", "a recording that is shown as a device, instead of the virtual GPU"},
     {"ZETA_TRACE", "processes record their calls"},
     {"ZETA_TRACE_FILTER", "which calls are recorded"},
     {"ZETA_TRACE_LIMIT", "how much is recorded"},

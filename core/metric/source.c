@@ -114,6 +114,7 @@ ze_result_t zeta_source_open(struct zeta_source *source, struct zeta_plugin_devi
                            : desc->ring_records == 0       ? 1
                                                            : (uint32_t)desc->ring_records;
     source->watches_pending = source->backend->has_stream_pending;
+    source->backend_keeps = desc->keeps != 0;
     (void)take_baseline(source);
     return ZE_RESULT_SUCCESS;
 }
@@ -138,6 +139,19 @@ ze_result_t zeta_source_add_ring(struct zeta_source *source, uint32_t records)
     return ZE_RESULT_SUCCESS;
 }
 
+/** Records to take from the backend next; none when that would push out what it could keep. */
+static uint64_t fill_room(const struct zeta_source *source)
+{
+    uint64_t room = FILL_RECORDS;
+
+    if (source->backend_keeps) {
+        uint64_t free_records = source->ring->capacity - zeta_ring_count(source->ring);
+
+        room = free_records < room ? free_records : room;
+    }
+    return room;
+}
+
 bool zeta_source_fill(struct zeta_source *source)
 {
     uint64_t limit = source->backend_ring;
@@ -147,7 +161,7 @@ bool zeta_source_fill(struct zeta_source *source)
         return false;
     /* A backend that produces faster than this copies must not keep us here for ever. */
     for (uint64_t moved = 0; moved <= limit;) {
-        struct piece piece = read_backend(source, source->scratch, FILL_RECORDS);
+        struct piece piece = read_backend(source, source->scratch, fill_room(source));
 
         if (piece.records == 0)
             break;
@@ -174,6 +188,12 @@ uint64_t zeta_source_unread(const struct zeta_source *source)
         !atomic_load_explicit(&source->started, memory_order_acquire))
         pending--;
     return count + pending;
+}
+
+bool zeta_source_ended(const struct zeta_source *source)
+{
+    return source->stream &&
+           source->backend->metric.stream_ended(source->backend->self, source->stream) != 0;
 }
 
 static void *slot_at(const struct zeta_cursor *cursor, uint64_t index)

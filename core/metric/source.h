@@ -41,6 +41,7 @@ struct zeta_source {
     bool delta;            /**< rows need a baseline; false: each record is a row */
     uint32_t backend_ring; /**< capacity of the backend's ring in records, at least 1 */
     bool watches_pending;  /**< the backend tells what it holds */
+    bool backend_keeps;    /**< what is not taken from the backend yet is never lost there */
 
     struct zeta_ring *ring; /**< NULL: direct */
     uint8_t *scratch;       /**< with a ring: what one call to the backend can give */
@@ -87,6 +88,9 @@ bool zeta_source_fill(struct zeta_source *source);
 
 /** New records that a read would find. Any thread, lock-free, not after close. */
 uint64_t zeta_source_unread(const struct zeta_source *source);
+
+/** True when the backend will never have a new record again. Any thread, not after close. */
+bool zeta_source_ended(const struct zeta_source *source);
 
 /**
  * Gives new records while there are some and room lasts, with the baseline or BREAK before them and

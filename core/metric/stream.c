@@ -54,9 +54,20 @@ static void close_turns(struct zeta_stream *stream)
 /* Notification ----------------------------------------------------------------------------------
  */
 
+/** True when no tile will ever have a new record: what is recorded has an end. */
+static bool has_ended(const struct zeta_stream *stream)
+{
+    for (uint32_t i = 0; i < stream->source_count; i++) {
+        if (!zeta_source_ended(&stream->sources[i]))
+            return false;
+    }
+    return true;
+}
+
 /**
  * The level that the event shows. An error counts as reached, so that a program that waits for
- * reports of a lost device gets to the read that tells it.
+ * reports of a lost device gets to the read that tells it; and so does the end of what is recorded,
+ * where fewer reports than were asked for, or none, are left.
  */
 static bool level_reached(void *context)
 {
@@ -70,7 +81,7 @@ static bool level_reached(void *context)
             return true;
         unread += zeta_source_unread(source);
     }
-    return unread >= stream->notify_count;
+    return unread >= stream->notify_count || has_ended(stream);
 }
 
 /** Watches the descriptor again if it fired; one of several callers does it. */
@@ -469,7 +480,8 @@ bool zeta_stream_totals(struct zeta_stream *stream, struct zeta_stream_totals *o
     *out_totals = (struct zeta_stream_totals){.records = stream->records,
                                               .lost_records = stream->lost_records,
                                               .breaks = stream->breaks,
-                                              .bytes = stream->bytes};
+                                              .bytes = stream->bytes,
+                                              .ended = has_ended(stream)};
     give_turn(stream);
     return true;
 }

@@ -129,6 +129,7 @@ struct zeta_stream_totals {
     uint64_t lost_records;
     uint64_t breaks;
     uint64_t bytes;
+    bool ended; /**< no record will ever be added */
 };
 
 /** Reads the statistics; false if the stream was closed meanwhile. */

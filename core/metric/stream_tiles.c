@@ -72,7 +72,7 @@ static bool find_instant(const struct zeta_stream *stream, uint32_t share, uint6
 
         if (count > 0)
             record = zeta_ring_record(source->ring, (count < share ? count : share) - 1);
-        else if (wait && source->has_last)
+        else if (wait && source->has_last && !zeta_source_ended(source))
             record = source->last;
         if (!record)
             continue;

@@ -94,6 +94,7 @@ ze_result_t zetaMetricStreamerGetInfo(zet_metric_streamer_handle_t streamer,
         found.breaks = totals.breaks;
         found.bytes = totals.bytes;
         found.period_ns = object->stream->period_ns;
+        found.ended = totals.ended;
         found.ring_records = object->stream->ring_records;
         give(info, &found, sizeof(found));
     }

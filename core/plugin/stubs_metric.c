@@ -104,6 +104,13 @@ static uint32_t no_concurrent(ZETA_UNUSED struct zeta_plugin *self,
     return ZETA_PLUGIN_SUCCESS;
 }
 
+/* What is measured goes on for ever. */
+static uint32_t no_stream_ended(ZETA_UNUSED struct zeta_plugin *self,
+                                ZETA_UNUSED struct zeta_plugin_stream *stream)
+{
+    return 0;
+}
+
 const struct zeta_plugin_metric_ops zeta_stub_metric_ops = {
     .struct_size = sizeof(struct zeta_plugin_metric_ops),
     .get_sets = no_get_sets,
@@ -121,6 +128,7 @@ const struct zeta_plugin_metric_ops zeta_stub_metric_ops = {
     .query_reset = no_query_reset,
     .query_collect = no_query_collect,
     .concurrent = no_concurrent,
+    .stream_ended = no_stream_ended,
 };
 
 static uint32_t no_tracer_open(ZETA_UNUSED struct zeta_plugin *self,

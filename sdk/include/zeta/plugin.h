@@ -779,7 +779,8 @@ struct zeta_plugin_stream_desc {
     uint64_t notify_records;          /**< N: the descriptor polls readable with N pending */
     uint64_t ring_records;            /**< in: wanted capacity; out: capacity */
     uint32_t record_bytes;            /**< record size of the layout; INVALID_ARGUMENT if wrong */
-    uint32_t reserved;
+    uint32_t keeps;         /**< out: 1: no record is ever lost here, however late it is read, so
+                                 the host takes no more than it has room for */
     uint64_t max_period_ns; /**< in: what the caller can be told; the period used is not
                                  longer. 0: any */
     uint64_t token; /**< out: names this stream among all that the unit ever had in any process,
@@ -921,6 +922,12 @@ struct zeta_plugin_metric_ops {
      */
     uint32_t (*concurrent)(struct zeta_plugin *self, struct zeta_plugin_device *device,
                            const struct zeta_plugin_array *programs, uint32_t *out_possible);
+
+    /**
+     * 1 when no record will ever be added to the stream, because what it shows was recorded and
+     * has an end; what it holds can still be read. Any time. Lock-free. Optional; absent: 0.
+     */
+    uint32_t (*stream_ended)(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
 };
 
 /* ------------------------------------------------------------------------------------------------

@@ -165,6 +165,8 @@ struct zeta_stream_info {
     uint64_t bytes;        /**< of the records */
     uint64_t period_ns;    /**< in use */
     uint64_t ring_records; /**< capacity of the backend's ring */
+    uint32_t ended;        /**< 1: a recording is over; what is not read yet can still be read */
+    uint32_t reserved;
 };
 
 /** Counts what a stream gave and lost since it was opened. */

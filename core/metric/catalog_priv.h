@@ -118,6 +118,22 @@ void zeta_read_layout(struct zeta_set_reader *reader, const struct zeta_yaml_nod
 bool zeta_read_metrics(struct zeta_set_reader *reader, const struct zeta_yaml_node *list,
                        struct zeta_metric **out_metrics, uint32_t *out_count);
 
+/* Event layouts and sets over them (set_events.c). */
+
+/** Reads what only layouts of kind event have, and refuses what they cannot have. */
+bool zeta_read_layout_events(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                             struct zeta_layout *layout);
+
+/** Reads the event types of a metric. Missing is allowed: the layout of its set decides. */
+bool zeta_read_metric_events(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                             struct zeta_metric *metric);
+
+/**
+ * Looks up the event types of a set's metrics. False, with findings, if one is unknown, or if
+ * sampling, program and events do not go with the kind of the layout.
+ */
+bool zeta_link_events(const struct zeta_set *set, struct zeta_diagnostics *sink);
+
 /* Linking of expressions (expr_link.c). */
 
 /** What the names of an expression may mean. */

@@ -20,6 +20,21 @@ const struct zeta_bank *zeta_layout_find_bank(const struct zeta_layout *layout, 
     return NULL;
 }
 
+const struct zeta_event_type *zeta_layout_find_event(const struct zeta_layout *layout,
+                                                     const char *name)
+{
+    for (uint32_t i = 0; i < layout->event_count; i++) {
+        if (strcmp(layout->events[i].name, name) == 0)
+            return &layout->events[i];
+    }
+    return NULL;
+}
+
+bool zeta_event_is_about_tracer(const struct zeta_event_type *event)
+{
+    return strcmp(event->name, "enabled") == 0 || strcmp(event->name, "disabled") == 0;
+}
+
 /** Reads width bits (1 to 64) that start at bit; the run lies inside the record. */
 static uint64_t read_bits(const unsigned char *record, uint32_t bit, uint32_t width)
 {

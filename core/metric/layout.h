@@ -19,10 +19,15 @@ struct zeta_expr;
 #define ZETA_RECORD_MIN_BYTES 32u
 #define ZETA_RECORD_MAX_BYTES 4096u
 
+/** Largest record of a layout of kind event, in bytes. */
+#define ZETA_EVENT_RECORD_MAX_BYTES 256u
+/** Largest number of an event type; they start at 1, so that no event is a slot of padding. */
+#define ZETA_EVENT_MAX_TYPE 4095u
+
 enum zeta_layout_kind {
     ZETA_LAYOUT_DELTA,  /**< running counters; a row is the difference of two records */
     ZETA_LAYOUT_SAMPLE, /**< each record is a row */
-    ZETA_LAYOUT_EVENT,  /**< each record is an event of its own form */
+    ZETA_LAYOUT_EVENT,  /**< each record is an event; its type says what the other fields mean */
     ZETA_LAYOUT_KIND_COUNT
 };
 
@@ -58,6 +63,12 @@ struct zeta_bank {
     uint32_t count;
 };
 
+/** What a number in the header field `type` of an event record stands for. */
+struct zeta_event_type {
+    const char *name;
+    uint32_t number; /**< 1 to ZETA_EVENT_MAX_TYPE */
+};
+
 /** The whole description. Owned by the catalog that loaded it, constant after linking. */
 struct zeta_layout {
     const char *name;
@@ -82,6 +93,13 @@ struct zeta_layout {
 
     struct zeta_metric *info; /**< appended to each set of the layout */
     uint32_t info_count;
+
+    /** Of layouts of kind event only: the types, and the header fields that every event has. */
+    struct zeta_event_type *events;
+    uint32_t event_count;
+    uint32_t type_field;
+    uint32_t ticks_field; /**< unmasked ticks of the metric timer */
+    uint32_t tile_field;  /**< ZETA_FIELD_NONE: records do not say on which tile it happened */
 };
 
 /** Finds a header field; ZETA_FIELD_NONE if there is none of that name. */
@@ -89,6 +107,13 @@ uint32_t zeta_layout_find_field(const struct zeta_layout *layout, const char *na
 
 /** Finds a bank; NULL if there is none of that name. */
 const struct zeta_bank *zeta_layout_find_bank(const struct zeta_layout *layout, const char *name);
+
+/** Finds an event type by name; NULL if there is none. */
+const struct zeta_event_type *zeta_layout_find_event(const struct zeta_layout *layout,
+                                                     const char *name);
+
+/** True for the types `enabled` and `disabled`, which a tracer writes about itself. */
+bool zeta_event_is_about_tracer(const struct zeta_event_type *event);
 
 /**
  * Reads a field of one record: the integer, or the bits of the double for a float field.

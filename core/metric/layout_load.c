@@ -409,10 +409,13 @@ static bool read_identity(struct layout_reader *state, const struct zeta_yaml_no
 
 static bool read_layout(struct layout_reader *state, const struct zeta_yaml_node *node)
 {
-    static const char *const keys[] = {"name",     "kind",     "record", "header",      "counters",
-                                       "identity", "baseline", "info",   "description", NULL};
-    static const struct zeta_word kinds[] = {
-        {"delta", ZETA_LAYOUT_DELTA}, {"sample", ZETA_LAYOUT_SAMPLE}, {NULL, 0}};
+    static const char *const keys[] = {"name",     "kind",        "record",   "header",
+                                       "counters", "identity",    "baseline", "info",
+                                       "events",   "description", NULL};
+    static const struct zeta_word kinds[] = {{"delta", ZETA_LAYOUT_DELTA},
+                                             {"sample", ZETA_LAYOUT_SAMPLE},
+                                             {"event", ZETA_LAYOUT_EVENT},
+                                             {NULL, 0}};
     struct zeta_set_reader *reader = state->reader;
     struct zeta_layout *layout = state->layout;
     const struct zeta_yaml_node *info = zeta_yaml_member(node, "info");
@@ -435,7 +438,8 @@ static bool read_layout(struct layout_reader *state, const struct zeta_yaml_node
     if (!read_header(state, zeta_yaml_member(node, "header")) ||
         !read_banks(state, zeta_yaml_member(node, "counters")) || !check_overlap(state) ||
         !read_identity(state, zeta_yaml_member(node, "identity")) ||
-        !zeta_reader_expr(reader, node, "baseline", true, &layout->baseline))
+        !zeta_reader_expr(reader, node, "baseline", true, &layout->baseline) ||
+        !zeta_read_layout_events(reader, node, layout))
         return false;
     if (info && !zeta_read_metrics(reader, info, &layout->info, &layout->info_count))
         return false;

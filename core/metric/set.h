@@ -61,6 +61,13 @@ enum zeta_metric_class {
     ZETA_METRIC_CLASS_COUNT
 };
 
+/** One of the event types whose records are entries of a metric. */
+struct zeta_metric_event {
+    const char *name;
+    uint32_t line, column;
+    uint32_t type; /**< its number in records; valid once linked */
+};
+
 struct zeta_metric {
     const char *name;
     const char *description;
@@ -77,6 +84,9 @@ struct zeta_metric {
     struct zeta_expr *available; /**< symbols only; NULL: always */
     struct zeta_expr *value;
     struct zeta_expr *maximum; /**< NULL: the measured value, or 100 for percent */
+
+    struct zeta_metric_event *events; /**< at least one in sets of event layouts, none in others */
+    uint32_t event_count;
 };
 
 /** One entry of a program: a register write or a selection. */

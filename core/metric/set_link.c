@@ -369,6 +369,14 @@ static bool link_program(struct linker *linker, const struct zeta_set *set)
     return good;
 }
 
+static bool link_events(struct linker *linker, const struct zeta_set *set)
+{
+    if (zeta_link_events(set, linker->sink))
+        return true;
+    linker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    return false;
+}
+
 static bool link_set(struct linker *linker, struct zeta_loaded_set *loaded)
 {
     struct zeta_set *set = &loaded->set;
@@ -382,7 +390,7 @@ static bool link_set(struct linker *linker, struct zeta_loaded_set *loaded)
     }
     return resolve_references(linker, loaded) && append_info(linker, set) &&
            check_metric_names(linker, set) && link_metrics(linker, set) &&
-           link_program(linker, set) && link_condition(linker, set->file, set->available);
+           link_events(linker, set) && link_program(linker, set) && link_condition(linker, set->file, set->available);
 }
 
 /** Orders sets by domain; inside a domain they keep the order of files. */

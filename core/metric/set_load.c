@@ -36,6 +36,7 @@ static const struct zeta_word metric_classes[] = {
 static const struct zeta_word sampling_types[] = {
     {"time", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED},
     {"event", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED},
+    {"tracer", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED},
     {NULL, 0},
 };
 
@@ -47,9 +48,9 @@ const char *zeta_metric_class_name(enum zeta_metric_class metric_class)
 static bool read_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                         struct zeta_metric *metric)
 {
-    static const char *const keys[] = {"name",       "description", "component", "type",
-                                       "value_type", "unit",        "tier",      "class",
-                                       "when",       "value",       "max",       NULL};
+    static const char *const keys[] = {"name", "description", "component", "type", "value_type",
+                                       "unit", "tier",        "class",     "when", "value",
+                                       "max",  "events",      NULL};
     const struct zeta_yaml_node *name;
     uint32_t type = 0;
     uint32_t value_type = 0;
@@ -75,6 +76,7 @@ static bool read_metric(struct zeta_set_reader *reader, const struct zeta_yaml_n
     good = zeta_reader_expr(reader, node, "when", true, &metric->available) && good;
     good = zeta_reader_expr(reader, node, "value", false, &metric->value) && good;
     good = zeta_reader_expr(reader, node, "max", true, &metric->maximum) && good;
+    good = zeta_read_metric_events(reader, node, metric) && good;
     metric->type = (zet_metric_type_t)type;
     metric->value_type = (zet_value_type_t)value_type;
     metric->metric_class = (enum zeta_metric_class)metric_class;

@@ -1,0 +1,61 @@
+/*
+ * Bytes of a container, for both of its sides: numbers are little-endian wherever it is read.
+ */
+#ifndef ZETA_SDK_CONTAINER_BYTES_H
+#define ZETA_SDK_CONTAINER_BYTES_H
+
+#include <stdint.h>
+
+/** First bytes of every container; text tools and transfers as text damage them visibly. */
+#define CONTAINER_MAGIC "\x89ZETA\r\n\x1a"
+#define CONTAINER_MAGIC_BYTES 8u
+
+/** First number of every chunk: "CHNK". */
+#define CHUNK_MARK UINT32_C(0x4b4e4843)
+
+/** Payload of the end chunk: chunks before it, bytes before it, checksum of their headers. */
+#define END_PAYLOAD_BYTES 24u
+
+/** Chunks begin at multiples of this. */
+#define CHUNK_ALIGNMENT 8u
+
+static inline void put_u16(unsigned char *at, uint16_t value)
+{
+    at[0] = (unsigned char)value;
+    at[1] = (unsigned char)(value >> 8);
+}
+
+static inline void put_u32(unsigned char *at, uint32_t value)
+{
+    put_u16(at, (uint16_t)value);
+    put_u16(at + 2, (uint16_t)(value >> 16));
+}
+
+static inline void put_u64(unsigned char *at, uint64_t value)
+{
+    put_u32(at, (uint32_t)value);
+    put_u32(at + 4, (uint32_t)(value >> 32));
+}
+
+static inline uint16_t get_u16(const unsigned char *at)
+{
+    return (uint16_t)(at[0] | at[1] << 8);
+}
+
+static inline uint32_t get_u32(const unsigned char *at)
+{
+    return get_u16(at) | (uint32_t)get_u16(at + 2) << 16;
+}
+
+static inline uint64_t get_u64(const unsigned char *at)
+{
+    return get_u32(at) | (uint64_t)get_u32(at + 4) << 32;
+}
+
+/** Zero bytes behind a payload of this length. */
+static inline uint32_t padding_of(uint64_t payload_bytes)
+{
+    return (uint32_t)(-payload_bytes & (CHUNK_ALIGNMENT - 1));
+}
+
+#endif

@@ -1,0 +1,285 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zeta/container.h>
+
+#include "container_bytes.h"
+#include "container_writer.h"
+
+/** Bytes that are collected before they are handed to the system. */
+#define BUFFER_BYTES (256u * 1024u)
+/** No file is bounded to less. */
+#define LIMIT_MIN_BYTES (64u * 1024u)
+/** Room that a bounded file keeps for its end chunk and the next CUT chunk. */
+#define RESERVED_BYTES 128u
+
+#define SAY(writer, ...)                                                                           \
+    ((void)snprintf((writer)->problem.text, sizeof((writer)->problem.text), __VA_ARGS__))
+
+/** Hands bytes to the system. */
+static enum zeta_container_result write_out(struct zeta_container_writer *writer, const void *data,
+                                            size_t bytes)
+{
+    const unsigned char *at = data;
+
+    while (bytes > 0) {
+        ssize_t done = write(writer->descriptor, at, bytes);
+
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0) {
+            SAY(writer, "%s cannot be written: %s", writer->path, strerror(errno));
+            writer->failed = true;
+            return ZETA_CONTAINER_IO;
+        }
+        at += done;
+        bytes -= (size_t)done;
+    }
+    return ZETA_CONTAINER_OK;
+}
+
+enum zeta_container_result zeta_container_flush(struct zeta_container_writer *writer)
+{
+    size_t bytes = writer->used;
+
+    if (writer->failed)
+        return ZETA_CONTAINER_IO;
+    if (writer->descriptor < 0)
+        return ZETA_CONTAINER_OK;
+    writer->used = 0;
+    return write_out(writer, writer->buffer, bytes);
+}
+
+/** Adds bytes of the container, wherever it goes. */
+static enum zeta_container_result put(struct zeta_container_writer *writer, const void *data,
+                                      size_t bytes)
+{
+    enum zeta_container_result result = ZETA_CONTAINER_OK;
+
+    writer->size += bytes;
+    if (bytes == 0)
+        return ZETA_CONTAINER_OK;
+    if (writer->descriptor < 0) {
+        if (writer->size <= writer->capacity)
+            memcpy(writer->buffer + writer->size - bytes, data, bytes);
+        return ZETA_CONTAINER_OK;
+    }
+    if (bytes > writer->capacity - writer->used)
+        result = zeta_container_flush(writer);
+    if (result != ZETA_CONTAINER_OK)
+        return result;
+    if (bytes > writer->capacity)
+        return write_out(writer, data, bytes);
+    memcpy(writer->buffer + writer->used, data, bytes);
+    writer->used += bytes;
+    return ZETA_CONTAINER_OK;
+}
+
+static enum zeta_container_result put_header(struct zeta_container_writer *writer)
+{
+    unsigned char header[ZETA_CONTAINER_HEADER_BYTES] = {0};
+
+    memcpy(header, CONTAINER_MAGIC, CONTAINER_MAGIC_BYTES);
+    put_u16(header + 8, ZETA_CONTAINER_MAJOR);
+    put_u16(header + 10, ZETA_CONTAINER_MINOR);
+    put_u32(header + 12, ZETA_CONTAINER_HEADER_BYTES);
+    put_u32(header + 16, writer->kind);
+    put_u32(header + 20, ZETA_CHUNK_HEADER_BYTES);
+    put_u32(header + 60, zeta_crc32c(0, header, 60));
+    return put(writer, header, sizeof(header));
+}
+
+enum zeta_container_result zeta_container_put_chunk(struct zeta_container_writer *writer,
+                                                    const struct zeta_container_chunk *chunk,
+                                                    const struct zeta_container_part *parts,
+                                                    uint32_t part_count)
+{
+    static const unsigned char zeros[CHUNK_ALIGNMENT] = {0};
+    unsigned char header[ZETA_CHUNK_HEADER_BYTES];
+    enum zeta_container_result result;
+    uint32_t crc = 0;
+    /* Of what does not fit into memory only the length counts. */
+    const bool is_counted =
+        writer->descriptor < 0 && writer->size + chunk->payload_bytes > writer->capacity;
+
+    for (uint32_t i = 0; i < part_count && !is_counted; i++)
+        crc = zeta_crc32c(crc, parts[i].data, parts[i].bytes);
+    put_u32(header, CHUNK_MARK);
+    put_u32(header + 4, chunk->type);
+    put_u32(header + 8, chunk->stream);
+    put_u32(header + 12, chunk->flags);
+    put_u64(header + 16, chunk->payload_bytes);
+    put_u32(header + 24, crc);
+    put_u32(header + 28, zeta_crc32c(0, header, 28));
+    result = put(writer, header, sizeof(header));
+    for (uint32_t i = 0; i < part_count && result == ZETA_CONTAINER_OK; i++)
+        result = put(writer, parts[i].data, parts[i].bytes);
+    if (result == ZETA_CONTAINER_OK)
+        result = put(writer, zeros, padding_of(chunk->payload_bytes));
+    writer->chunks++;
+    writer->headers_crc = zeta_crc32c(writer->headers_crc, header, sizeof(header));
+    return result;
+}
+
+/** Makes a bounded file smaller if the next chunk would take it over its bound. */
+static enum zeta_container_result find_room(struct zeta_container_writer *writer,
+                                            const struct zeta_container_chunk *chunk)
+{
+    const uint64_t needed = ZETA_CHUNK_HEADER_BYTES + chunk->payload_bytes + CHUNK_ALIGNMENT;
+    enum zeta_container_result result;
+
+    if (writer->limit_bytes == 0 || chunk->type == ZETA_CHUNK_END ||
+        writer->size + needed + RESERVED_BYTES <= writer->limit_bytes)
+        return ZETA_CONTAINER_OK;
+    result = zeta_container_flush(writer);
+    if (result == ZETA_CONTAINER_OK)
+        result = zeta_container_make_room(writer, needed + RESERVED_BYTES);
+    if (result == ZETA_CONTAINER_OK &&
+        writer->size + needed + RESERVED_BYTES > writer->limit_bytes) {
+        SAY(writer,
+            "%s: a chunk of %llu bytes has no room in the %llu bytes that the file may have; allow "
+            "a larger file",
+            writer->path, (unsigned long long)chunk->payload_bytes,
+            (unsigned long long)writer->limit_bytes);
+        result = ZETA_CONTAINER_FULL;
+    }
+    return result;
+}
+
+enum zeta_container_result zeta_container_append(struct zeta_container_writer *writer,
+                                                 enum zeta_chunk_type type, uint32_t stream,
+                                                 const struct zeta_container_part *parts,
+                                                 uint32_t part_count)
+{
+    struct zeta_container_chunk chunk = {.type = (uint32_t)type, .stream = stream};
+    enum zeta_container_result result;
+
+    if (writer->failed)
+        return ZETA_CONTAINER_IO;
+    if (writer->kind == ZETA_CONTAINER_RECORDING &&
+        (type == ZETA_CHUNK_DATA || type == ZETA_CHUNK_TRACE || type == ZETA_CHUNK_CLOCK))
+        chunk.flags = ZETA_CHUNK_MAY_GO;
+    for (uint32_t i = 0; i < part_count; i++)
+        chunk.payload_bytes += parts[i].bytes;
+    result = find_room(writer, &chunk);
+    return result == ZETA_CONTAINER_OK ? zeta_container_put_chunk(writer, &chunk, parts, part_count)
+                                       : result;
+}
+
+enum zeta_container_result zeta_container_finish(struct zeta_container_writer *writer)
+{
+    unsigned char payload[END_PAYLOAD_BYTES] = {0};
+    const struct zeta_container_part part = {payload, sizeof(payload)};
+    enum zeta_container_result result;
+
+    put_u64(payload, writer->chunks);
+    put_u64(payload + 8, writer->size);
+    put_u32(payload + 16, writer->headers_crc);
+    result = zeta_container_append(writer, ZETA_CHUNK_END, 0, &part, 1);
+    return result == ZETA_CONTAINER_OK ? zeta_container_flush(writer) : result;
+}
+
+/** A file with a header that is not written out yet. */
+enum zeta_container_result zeta_container_writer_new(int descriptor, const char *path,
+                                                     enum zeta_container_kind kind,
+                                                     struct zeta_container_writer **out_writer)
+{
+    struct zeta_container_writer *writer = calloc(1, sizeof(*writer));
+
+    if (writer) {
+        writer->descriptor = descriptor;
+        writer->kind = kind;
+        writer->capacity = BUFFER_BYTES;
+        writer->buffer = malloc(BUFFER_BYTES);
+        writer->path = strdup(path);
+    }
+    if (!writer || !writer->buffer || !writer->path) {
+        if (writer)
+            writer->descriptor = -1;
+        zeta_container_writer_destroy(writer);
+        return ZETA_CONTAINER_NO_MEMORY;
+    }
+    (void)put_header(writer);
+    *out_writer = writer;
+    return ZETA_CONTAINER_OK;
+}
+
+enum zeta_container_result zeta_container_create_file(const char *path,
+                                                      enum zeta_container_kind kind,
+                                                      uint64_t limit_bytes,
+                                                      struct zeta_container_problem *out_problem,
+                                                      struct zeta_container_writer **out_writer)
+{
+    enum zeta_container_result result;
+    int descriptor;
+
+    if (limit_bytes != 0 && limit_bytes < LIMIT_MIN_BYTES) {
+        (void)snprintf(out_problem->text, sizeof(out_problem->text),
+                       "%s may not be bounded to %llu bytes; the smallest bound is %u bytes", path,
+                       (unsigned long long)limit_bytes, LIMIT_MIN_BYTES);
+        return ZETA_CONTAINER_FULL;
+    }
+    descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (descriptor < 0) {
+        (void)snprintf(out_problem->text, sizeof(out_problem->text), "%s cannot be created: %s",
+                       path, strerror(errno));
+        return ZETA_CONTAINER_IO;
+    }
+    result = zeta_container_writer_new(descriptor, path, kind, out_writer);
+    if (result != ZETA_CONTAINER_OK) {
+        (void)snprintf(out_problem->text, sizeof(out_problem->text), "%s: memory is exhausted",
+                       path);
+        (void)close(descriptor);
+        (void)unlink(path);
+        return result;
+    }
+    (*out_writer)->limit_bytes = limit_bytes;
+    return ZETA_CONTAINER_OK;
+}
+
+enum zeta_container_result zeta_container_create_memory(void *buffer, size_t capacity,
+                                                        enum zeta_container_kind kind,
+                                                        struct zeta_container_writer **out_writer)
+{
+    struct zeta_container_writer *writer = calloc(1, sizeof(*writer));
+
+    if (!writer)
+        return ZETA_CONTAINER_NO_MEMORY;
+    writer->descriptor = -1;
+    writer->kind = kind;
+    writer->buffer = buffer;
+    writer->capacity = capacity;
+    (void)put_header(writer);
+    *out_writer = writer;
+    return ZETA_CONTAINER_OK;
+}
+
+uint64_t zeta_container_size(const struct zeta_container_writer *writer)
+{
+    return writer->size;
+}
+
+struct zeta_chunk_cut zeta_container_lost(const struct zeta_container_writer *writer)
+{
+    return writer->cut;
+}
+
+const char *zeta_container_writer_problem(const struct zeta_container_writer *writer)
+{
+    return writer->problem.text;
+}
+
+void zeta_container_writer_destroy(struct zeta_container_writer *writer)
+{
+    if (!writer)
+        return;
+    if (writer->descriptor >= 0)
+        (void)close(writer->descriptor);
+    if (writer->path)
+        free(writer->buffer);
+    free(writer->path);
+    free(writer);
+}

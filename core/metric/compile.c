@@ -5,6 +5,7 @@
 
 #include "core/metric/lower.h"
 #include "core/metric/program.h"
+#include "core/metric/query_form.h"
 #include "core/util/cleanup.h"
 
 struct compiler {
@@ -188,9 +189,9 @@ static void compiled_freep(struct zeta_compiled **compiled)
     zeta_compiled_destroy(*compiled);
 }
 
-ze_result_t zeta_set_compile(const struct zeta_catalog *catalog, const struct zeta_set *set,
-                             const struct zeta_symbol_lookup *symbols,
-                             struct zeta_diagnostics *sink, struct zeta_compiled **out_compiled)
+static ze_result_t compile(const struct zeta_catalog *catalog, const struct zeta_set *set,
+                           bool query, const struct zeta_symbol_lookup *symbols,
+                           struct zeta_diagnostics *sink, struct zeta_compiled **out_compiled)
 {
     ZETA_CLEANUP(compiled_freep) struct zeta_compiled *compiled = calloc(1, sizeof(*compiled));
     ZETA_CLEANUP(zeta_freep) unsigned char *existence = calloc(set->metric_count, 1);
@@ -203,6 +204,10 @@ ze_result_t zeta_set_compile(const struct zeta_catalog *catalog, const struct ze
     ze_result_t result;
 
     if (!compiled || !existence)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (query)
+        compiler.set = set = zeta_query_form_make(set, &compiled->arena);
+    if (!set)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     compiled->catalog = catalog;
     compiled->set = set;
@@ -219,6 +224,21 @@ ze_result_t zeta_set_compile(const struct zeta_catalog *catalog, const struct ze
         return result;
     *out_compiled = ZETA_TAKE(compiled);
     return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_set_compile(const struct zeta_catalog *catalog, const struct zeta_set *set,
+                             const struct zeta_symbol_lookup *symbols,
+                             struct zeta_diagnostics *sink, struct zeta_compiled **out_compiled)
+{
+    return compile(catalog, set, false, symbols, sink, out_compiled);
+}
+
+ze_result_t zeta_set_compile_query(const struct zeta_catalog *catalog, const struct zeta_set *set,
+                                   const struct zeta_symbol_lookup *symbols,
+                                   struct zeta_diagnostics *sink,
+                                   struct zeta_compiled **out_compiled)
+{
+    return compile(catalog, set, true, symbols, sink, out_compiled);
 }
 
 void zeta_compiled_destroy(struct zeta_compiled *compiled)

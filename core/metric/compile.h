@@ -44,6 +44,14 @@ ze_result_t zeta_set_compile(const struct zeta_catalog *catalog, const struct ze
                              const struct zeta_symbol_lookup *symbols,
                              struct zeta_diagnostics *sink, struct zeta_compiled **out_compiled);
 
+/**
+ * The same for the query form of a set with event sampling: zeta_compiled_set() gives the form.
+ */
+ze_result_t zeta_set_compile_query(const struct zeta_catalog *catalog, const struct zeta_set *set,
+                                   const struct zeta_symbol_lookup *symbols,
+                                   struct zeta_diagnostics *sink,
+                                   struct zeta_compiled **out_compiled);
+
 /** Frees a compiled set. NULL is allowed. */
 void zeta_compiled_destroy(struct zeta_compiled *compiled);
 

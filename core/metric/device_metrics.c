@@ -65,6 +65,7 @@ struct zeta_device_metrics *zeta_device_metrics_get(struct zeta_device *device)
 /** One compiled set as the groups of a device see it: once per tile, or once. */
 struct candidate {
     struct zeta_compiled **compiled;
+    struct zeta_compiled **queries; /**< their query forms, NULL if one of them has none */
     uint32_t count;
     uint32_t source_id;
 };
@@ -74,44 +75,63 @@ struct candidates {
     uint32_t count;
 };
 
+static void free_candidate(struct candidate *candidate)
+{
+    free(candidate->compiled);
+    free(candidate->queries);
+}
+
 static void free_candidates(struct candidates *candidates)
 {
     for (uint32_t i = 0; i < candidates->count; i++)
-        free(candidates->items[i].compiled);
+        free_candidate(&candidates->items[i]);
     free(candidates->items);
 }
 
-/** The same set on a tile, with the same metrics; NULL if the tile does not have it. */
-static struct zeta_compiled *find_twin(const struct zeta_device_sets *sets,
-                                       const struct zeta_compiled *wanted)
+/** Place of the same set on a tile, with the same metrics; UINT32_MAX if it does not have it. */
+static uint32_t find_twin(const struct zeta_device_sets *sets, const struct zeta_compiled *wanted)
 {
     const char *name = zeta_compiled_set(wanted)->name;
 
     for (uint32_t i = 0; i < sets->count; i++) {
-        struct zeta_compiled *compiled = sets->compiled[i];
+        const struct zeta_compiled *compiled = sets->compiled[i];
 
         if (strcmp(zeta_compiled_set(compiled)->name, name) == 0)
             return zeta_compiled_metric_count(compiled) == zeta_compiled_metric_count(wanted)
-                       ? compiled
-                       : NULL;
+                       ? i
+                       : UINT32_MAX;
     }
-    return NULL;
+    return UINT32_MAX;
 }
 
-/** Fills one candidate; false if some tile does not have the set. */
-static bool fill_candidate(const struct zeta_device_metrics *metrics, struct zeta_compiled *first,
+static void drop_queries(struct candidate *candidate)
+{
+    free(candidate->queries);
+    candidate->queries = NULL;
+}
+
+/** Fills one candidate with set index of the first tile; false if some tile does not have it. */
+static bool fill_candidate(const struct zeta_device_metrics *metrics,
+                           const struct zeta_device_sets *first, uint32_t index,
                            struct candidate *candidate)
 {
     const struct zeta_device *device = metrics->device;
+    bool queries = first->queries[index] != NULL;
 
-    candidate->compiled[0] = first;
+    candidate->compiled[0] = first->compiled[index];
+    candidate->queries[0] = first->queries[index];
     for (uint32_t tile = 1; tile < device->tile_count; tile++) {
         const struct zeta_device_metrics *other = atomic_load(&device->tiles[tile]->metrics);
+        uint32_t twin = find_twin(&other->sets, first->compiled[index]);
 
-        candidate->compiled[tile] = find_twin(&other->sets, first);
-        if (!candidate->compiled[tile])
+        if (twin == UINT32_MAX)
             return false;
+        candidate->compiled[tile] = other->sets.compiled[twin];
+        candidate->queries[tile] = other->sets.queries[twin];
+        queries = queries && candidate->queries[tile];
     }
+    if (!queries)
+        drop_queries(candidate);
     return true;
 }
 
@@ -146,10 +166,13 @@ static ze_result_t list_candidates(const struct zeta_device_metrics *metrics,
         struct candidate candidate = {.count = device->tile_count > 0 ? device->tile_count : 1};
 
         candidate.compiled = calloc(candidate.count, sizeof(struct zeta_compiled *));
-        if (!candidate.compiled)
+        candidate.queries = calloc(candidate.count, sizeof(struct zeta_compiled *));
+        if (!candidate.compiled || !candidate.queries) {
+            free_candidate(&candidate);
             return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        if (!fill_candidate(metrics, sets->compiled[i], &candidate)) {
-            free(candidate.compiled);
+        }
+        if (!fill_candidate(metrics, sets, i, &candidate)) {
+            free_candidate(&candidate);
             continue;
         }
         candidate.source_id = unit_number(out, zeta_compiled_set(sets->compiled[i])->unit);
@@ -186,6 +209,8 @@ static bool belongs(const struct zeta_device_metrics *metrics, const struct grou
     if ((set->sampling & round->sampling) == 0 ||
         !metrics->device->backend->providers[round->needs].backend)
         return false;
+    if (round->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
+        return candidate->queries != NULL;
     if (round->sampling != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)
         return true;
     return (set->layout->kind == ZETA_LAYOUT_SAMPLE) == round->samples;
@@ -209,6 +234,8 @@ static ze_result_t make_groups(struct zeta_device_metrics *metrics,
 
             if (!belongs(metrics, &rounds[r], candidate))
                 continue;
+            if (rounds[r].sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
+                plan.compiled = candidate->queries;
             result =
                 zeta_metric_group_create(metrics, &plan, &metrics->groups[metrics->group_count]);
             if (result != ZE_RESULT_SUCCESS)

@@ -18,12 +18,14 @@ struct zeta_catalog;
 struct zeta_compiled;
 struct zeta_device;
 struct zeta_metric_group;
+struct zeta_query_pool;
 struct zeta_stream;
 
 /** The sets of a device, compiled. Constant once it is published. */
 struct zeta_device_sets {
     struct zeta_catalog *catalog;
     struct zeta_compiled **compiled; /**< in the order of the catalog */
+    struct zeta_compiled **queries;  /**< their query forms; NULL for a set that has none here */
     uint32_t count;
 };
 
@@ -48,6 +50,7 @@ struct zeta_device_metrics {
     pthread_mutex_t lock;
     pthread_cond_t changed;            /**< of streams and their borrowed counts */
     struct zeta_stream *streams;       /**< on a root: of the root and its tiles */
+    struct zeta_query_pool *pools;     /**< on a root: of the root and its tiles */
     struct zeta_metric_group **active; /**< groups of this device that are active, by domain */
     uint32_t active_count;
 };

@@ -8,6 +8,7 @@
 #include "core/metric/program.h"
 #include "core/metric/slot.h"
 #include "core/util/cleanup.h"
+#include "zeta/query_record.h"
 
 /** One calculation on its way through the slots. */
 struct evaluation {
@@ -207,6 +208,31 @@ static bool is_padding(const unsigned char *slot, size_t record_bytes)
     return first == 0 && zeta_slot_is_padding(slot, record_bytes);
 }
 
+/** True for a query record of the tile; anything else of that size is no row. */
+static bool is_query_of(const unsigned char *slot, uint32_t tile, size_t record_bytes)
+{
+    struct zeta_query_record head;
+
+    memcpy(&head, slot, sizeof(head));
+    return head.size_bytes == record_bytes && head.tile == tile;
+}
+
+/** Query records say themselves what they are. */
+static void walk_queries(struct evaluation *state, uint32_t tile, const unsigned char *raw,
+                         size_t raw_bytes)
+{
+    const size_t record_bytes = state->compiled->record_bytes;
+
+    state->has_baseline = true;
+    for (size_t left = raw_bytes; left >= record_bytes && !state->full; left -= record_bytes) {
+        if (is_query_of(raw, tile, record_bytes))
+            add_record(state, raw);
+        raw += record_bytes;
+    }
+    if (!state->full)
+        flush(state);
+}
+
 /** Walks over the slots until the data ends or no value has room any more. */
 static void walk(struct evaluation *state, uint32_t tile, const unsigned char *raw,
                  size_t raw_bytes)
@@ -252,7 +278,10 @@ static ze_result_t evaluate(struct evaluation *state, uint32_t tile, const void 
             state->block.columns[program->constants[i].column].u64[row] =
                 program->constants[i].bits;
     }
-    walk(state, tile, raw, raw_bytes);
+    if (state->compiled->set->query_of)
+        walk_queries(state, tile, raw, raw_bytes);
+    else
+        walk(state, tile, raw, raw_bytes);
     state->result.complete = !state->full;
     return ZE_RESULT_SUCCESS;
 }

@@ -11,6 +11,13 @@ uint32_t zeta_layout_find_field(const struct zeta_layout *layout, const char *na
     return ZETA_FIELD_NONE;
 }
 
+uint32_t zeta_layout_clock(const struct zeta_layout *layout)
+{
+    const uint32_t index = zeta_layout_find_field(layout, "timestamp");
+
+    return index != ZETA_FIELD_NONE ? index : zeta_layout_find_field(layout, "ticks");
+}
+
 const struct zeta_bank *zeta_layout_find_bank(const struct zeta_layout *layout, const char *name)
 {
     for (uint32_t i = 0; i < layout->bank_count; i++) {

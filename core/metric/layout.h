@@ -105,6 +105,12 @@ struct zeta_layout {
 /** Finds a header field; ZETA_FIELD_NONE if there is none of that name. */
 uint32_t zeta_layout_find_field(const struct zeta_layout *layout, const char *name);
 
+/**
+ * The header field "timestamp" or "ticks": the clock of the layout, by which tiles are aligned and
+ * queries begin and end. ZETA_FIELD_NONE if it has neither.
+ */
+uint32_t zeta_layout_clock(const struct zeta_layout *layout);
+
 /** Finds a bank; NULL if there is none of that name. */
 const struct zeta_bank *zeta_layout_find_bank(const struct zeta_layout *layout, const char *name);
 

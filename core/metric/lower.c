@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/metric/query_form.h"
+
 void zeta_lowering_init(struct zeta_lowering *lowering, struct zeta_compiled *compiled,
                         const struct zeta_set *set, struct zeta_diagnostics *sink)
 {
@@ -428,6 +430,10 @@ static uint32_t lower_field(struct zeta_lowering *lowering, uint32_t index,
     uint32_t before;
     uint32_t difference;
 
+    if (lowering->set->query_of)
+        return load(lowering, ZETA_OP_FIELD,
+                    zeta_query_form_field(lowering->set->layout, index, view, lowering->stamp),
+                    ZETA_VIEW_NOW);
     if (view != ZETA_VIEW_DELTA)
         return load(lowering, ZETA_OP_FIELD, index, view);
     if (word && field->high_width == 0 && field->delta_bits == 32)
@@ -457,12 +463,25 @@ static uint32_t lower_symbol(struct zeta_lowering *lowering, const struct zeta_e
     return intern_constant(lowering, &lowering->compiled->symbols[index]);
 }
 
+/** Value or maximum of a metric. */
+static uint32_t lower_part(struct zeta_lowering *lowering, uint32_t index,
+                           const struct zeta_expr *expr)
+{
+    const bool outside = lowering->stamp;
+    uint32_t node;
+
+    lowering->stamp = lowering->set->metrics[index].type == ZET_METRIC_TYPE_TIMESTAMP;
+    node = zeta_lower_expr(lowering, expr);
+    lowering->stamp = outside;
+    return node;
+}
+
 static uint32_t lower_metric(struct zeta_lowering *lowering, uint32_t index)
 {
     uint32_t *node = &lowering->metric_node[index];
 
     if (*node == ZETA_NODE_NONE && lowering->result == ZE_RESULT_SUCCESS)
-        *node = zeta_lower_expr(lowering, lowering->set->metrics[index].value);
+        *node = lower_part(lowering, index, lowering->set->metrics[index].value);
     return *node;
 }
 
@@ -505,8 +524,9 @@ static uint32_t field_validity(struct zeta_lowering *lowering, const struct zeta
         enum zeta_expr_view record = i == 0 ? ZETA_VIEW_NOW : ZETA_VIEW_BEFORE;
         uint32_t flags;
 
-        if (view != ZETA_VIEW_DELTA && view != record)
-            continue;
+        if (lowering->set->query_of ? record == ZETA_VIEW_BEFORE
+                                    : view != ZETA_VIEW_DELTA && view != record)
+            continue; /* a query record says it once, for the whole query */
         flags = load(lowering, ZETA_OP_FIELD, field->valid_field, record);
         valid =
             op2(lowering, ZETA_EXPR_LOGICAL_AND, valid, op2(lowering, ZETA_EXPR_AND, flags, bit));
@@ -590,7 +610,8 @@ uint32_t zeta_lower_output(struct zeta_lowering *lowering, uint32_t index, bool 
 
     if (maximum && !metric->maximum && strcmp(metric->unit, "percent") == 0)
         return to_value_type(lowering, zeta_lower_u64(lowering, 100), metric->value_type);
-    node = expr == metric->value ? lower_metric(lowering, index) : zeta_lower_expr(lowering, expr);
+    node =
+        expr == metric->value ? lower_metric(lowering, index) : lower_part(lowering, index, expr);
     valid = lower_validity(lowering, expr);
     if (node == ZETA_NODE_NONE || valid == ZETA_NODE_NONE)
         return ZETA_NODE_NONE;

@@ -120,6 +120,8 @@ struct zeta_set {
     uint32_t program_count;
     struct zeta_metric *metrics; /**< with the info metrics of the layout at the end */
     uint32_t metric_count;
+
+    const struct zeta_set *query_of; /**< this is the query form of that set; NULL: it is none */
 };
 
 struct zeta_catalog;

@@ -138,6 +138,17 @@ static bool find_symbol(void *context, const char *name, struct zeta_number *out
     return false;
 }
 
+/** The query form of the set that was compiled last, where queries are possible. */
+static ze_result_t compile_query(const struct zeta_device *device, struct zeta_device_sets *sets,
+                                 const struct zeta_set *set,
+                                 const struct zeta_symbol_lookup *lookup)
+{
+    if (!device->backend->providers[ZETA_GROUP_METRIC_QUERY].backend ||
+        (set->sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) == 0)
+        return ZE_RESULT_SUCCESS;
+    return zeta_set_compile_query(sets->catalog, set, lookup, NULL, &sets->queries[sets->count]);
+}
+
 /** Compiles what is in the catalog; a set that the device does not have is left out. */
 static ze_result_t compile_all(const struct zeta_device *device,
                                const struct zeta_provider *provider, struct zeta_device_sets *sets)
@@ -149,7 +160,8 @@ static ze_result_t compile_all(const struct zeta_device *device,
     uint32_t count = zeta_catalog_set_count(sets->catalog);
 
     sets->compiled = calloc(count > 0 ? count : 1, sizeof(struct zeta_compiled *));
-    if (!sets->compiled)
+    sets->queries = calloc(count > 0 ? count : 1, sizeof(struct zeta_compiled *));
+    if (!sets->compiled || !sets->queries)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (backend->metric.symbols(backend->self, provider->device, &symbols) != ZETA_PLUGIN_SUCCESS)
         symbols = (struct zeta_plugin_array){0};
@@ -158,6 +170,10 @@ static ze_result_t compile_all(const struct zeta_device *device,
         ze_result_t result =
             zeta_set_compile(sets->catalog, set, &lookup, &sink, &sets->compiled[sets->count]);
 
+        if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+            return result;
+        if (result == ZE_RESULT_SUCCESS)
+            result = compile_query(device, sets, set, &lookup);
         if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
             return result;
         if (result == ZE_RESULT_SUCCESS)
@@ -194,9 +210,12 @@ ze_result_t zeta_device_sets_load(const struct zeta_device *device,
 
 void zeta_device_sets_free(struct zeta_device_sets *sets)
 {
-    for (uint32_t i = 0; i < sets->count; i++)
+    for (uint32_t i = 0; i < sets->count; i++) {
         zeta_compiled_destroy(sets->compiled[i]);
+        zeta_compiled_destroy(sets->queries[i]);
+    }
     free(sets->compiled);
+    free(sets->queries);
     zeta_catalog_destroy(sets->catalog);
     *sets = (struct zeta_device_sets){0};
 }

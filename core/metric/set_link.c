@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/metric/catalog_priv.h"
+#include "core/metric/query_form.h"
 #include "core/util/cleanup.h"
 
 struct linker {
@@ -377,6 +378,19 @@ static bool link_events(struct linker *linker, const struct zeta_set *set)
     return false;
 }
 
+/** A set that cannot be queried keeps its other forms, if it has any. */
+static bool check_event_sampling(struct linker *linker, struct zeta_set *set)
+{
+    const zet_metric_group_sampling_type_flags_t event =
+        ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
+
+    if ((set->sampling & event) == 0 || zeta_query_form_check(set, linker->sink))
+        return true;
+    linker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    set->sampling &= ~event;
+    return set->sampling != 0;
+}
+
 static bool link_set(struct linker *linker, struct zeta_loaded_set *loaded)
 {
     struct zeta_set *set = &loaded->set;
@@ -390,7 +404,8 @@ static bool link_set(struct linker *linker, struct zeta_loaded_set *loaded)
     }
     return resolve_references(linker, loaded) && append_info(linker, set) &&
            check_metric_names(linker, set) && link_metrics(linker, set) &&
-           link_events(linker, set) && link_program(linker, set) && link_condition(linker, set->file, set->available);
+           link_events(linker, set) && link_program(linker, set) &&
+           link_condition(linker, set->file, set->available) && check_event_sampling(linker, set);
 }
 
 /** Orders sets by domain; inside a domain they keep the order of files. */

@@ -83,13 +83,7 @@ const struct zeta_provider *zeta_stream_provider(const struct zeta_stream *strea
 
 const struct zeta_field *zeta_stream_clock(const struct zeta_layout *layout)
 {
-    static const char *const names[] = {"timestamp", "ticks"};
+    const uint32_t index = zeta_layout_clock(layout);
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        uint32_t index = zeta_layout_find_field(layout, names[i]);
-
-        if (index != ZETA_FIELD_NONE)
-            return &layout->fields[index];
-    }
-    return NULL;
+    return index != ZETA_FIELD_NONE ? &layout->fields[index] : NULL;
 }

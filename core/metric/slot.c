@@ -4,8 +4,7 @@
 
 #include "core/metric/layout.h"
 
-const unsigned char zeta_slot_magic[ZETA_SLOT_MAGIC_BYTES] = {
-    0x9e, 'z', 'e', 't', 'a', 0x13, 0xc7, 0x52, 0x1d, 0xe8, 0x40, 0xb6, 0x75, 0xf3, 0x2a, 0x8d};
+const unsigned char zeta_slot_magic[ZETA_SLOT_MAGIC_BYTES] = ZETA_SLOT_MAGIC;
 
 static void put_u32(unsigned char *at, uint32_t value)
 {

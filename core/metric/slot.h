@@ -8,7 +8,7 @@
  *   0              16      20      24            32
  *   | magic        | kind  | value | lost        | zero up to the record size
  *
- * All numbers are little-endian.
+ * All numbers are little-endian; they are in zeta/slot.h, for those who read raw data themselves.
  */
 #ifndef ZETA_CORE_METRIC_SLOT_H
 #define ZETA_CORE_METRIC_SLOT_H
@@ -18,15 +18,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ZETA_SLOT_MAGIC_BYTES 16u
-/** Bytes of a control slot that mean something; the rest of the slot is zero. */
-#define ZETA_SLOT_CONTROL_BYTES 32u
-
-enum zeta_slot_kind {
-    ZETA_SLOT_BREAK = 1, /**< the records on both sides are not neighbours */
-    ZETA_SLOT_TILE = 2,  /**< the following slots come from the tile `value` */
-    ZETA_SLOT_END = 3    /**< the stream ended; what follows belongs to another one */
-};
+#include "zeta/slot.h"
 
 /** Why a stream of records is interrupted; numerically ZETA_PLUGIN_BREAK_*. */
 enum zeta_break_reason {

@@ -2,7 +2,7 @@
 #define ZETA_PLUGINS_VGPU_INSTANCE_H
 
 /*
- * The part of a virtual device that processes share: counters, the holders of its OA units, the
+ * The part of a virtual device that processes share: counters, the holders of its units, the
  * log of context switches and the shift of its clock, in a file in memory.
  *
  * Each process that executes has a slot, to which only it writes; readers add up the slots and a
@@ -25,8 +25,13 @@
 /** Most rows of a tile. */
 #define ZETA_VGPU_TILE_ROWS 65u
 
-/** OA units of a tile: "oa" and "dispatch". */
-#define ZETA_VGPU_UNITS 2u
+/** Units of a tile that one process at a time can have; the numbers are those of the holders. */
+enum zeta_vgpu_unit {
+    ZETA_VGPU_UNIT_OA,
+    ZETA_VGPU_UNIT_DISPATCH,
+    ZETA_VGPU_UNIT_IP, /**< instruction-pointer samples */
+    ZETA_VGPU_UNITS
+};
 
 /** No process has this id. */
 #define ZETA_VGPU_NO_PROCESS UINT32_MAX

@@ -17,7 +17,7 @@
 
 #include "instance.h"
 
-#define ZETA_VGPU_LAYOUT_VERSION 1u
+#define ZETA_VGPU_LAYOUT_VERSION 2u
 #define ZETA_VGPU_LAYOUT_MAGIC UINT64_C(0x7570672d6174657a) /* "zeta-gpu" */
 #define ZETA_VGPU_LOG_SIZE 64u
 #define ZETA_VGPU_ACTIVITY_WORDS 3u

@@ -15,6 +15,9 @@
 #include "oa_ring.h"
 #include "oa_select.h"
 
+/** Bytes of a report. */
+#define ZETA_VGPU_REPORT_BYTES 256u
+
 /** Why a report was written: bits of the report id. The low 16 bits are the number of the unit. */
 enum zeta_vgpu_report_reason {
     ZETA_VGPU_REASON_TIMER = 1u << 19,
@@ -36,6 +39,19 @@ struct zeta_vgpu_sample {
     uint32_t tiles;
     uint32_t rows_per_tile;
 };
+
+/** Words of a report, and where A0 and B0 stand among them. */
+#define ZETA_VGPU_REPORT_WORDS (ZETA_VGPU_REPORT_BYTES / 4)
+#define ZETA_VGPU_REPORT_COUNTERS 4u
+#define ZETA_VGPU_REPORT_SELECTED 48u
+
+/**
+ * What the words of a report hold, before it is cut to their width: 64 bits of each number at the
+ * place of its low word, and 0 at the places of high bytes.
+ */
+void zeta_vgpu_report_values(const struct zeta_vgpu_sample *sample,
+                             const struct zeta_vgpu_program *program,
+                             uint64_t out_values[ZETA_VGPU_REPORT_WORDS]);
 
 /** Encodes a report. */
 void zeta_vgpu_report_encode(const struct zeta_vgpu_sample *sample,

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Reports copied with the lock held: 64 KiB, some microseconds. */
+/* Reports copied with the lock held: at most 64 KiB, some microseconds. */
 #define CHUNK_REPORTS 256u
 
 /* A break: reason in the upper bits, number of lost reports below, which sticks at its maximum. */
@@ -21,25 +21,27 @@ static uint32_t lost_of(uint32_t interruption)
     return interruption & LOST_MAX;
 }
 
-bool zeta_vgpu_ring_init(struct zeta_vgpu_ring *ring, uint32_t capacity, uint64_t notify_records)
+bool zeta_vgpu_ring_init(struct zeta_vgpu_ring *ring, uint32_t capacity, uint32_t report_bytes,
+                         uint64_t notify_records)
 {
     void *reports;
 
     memset(ring, 0, sizeof(*ring));
     ring->notify.descriptor = -1;
     /* Pages come with use, so a large ring that is read in time stays small. */
-    reports = mmap(NULL, (size_t)capacity * ZETA_VGPU_REPORT_BYTES, PROT_READ | PROT_WRITE,
+    reports = mmap(NULL, (size_t)capacity * report_bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reports == MAP_FAILED)
         return false;
     ring->breaks = calloc(capacity, sizeof(*ring->breaks));
     if (!ring->breaks || zeta_notify_init(&ring->notify) != 0) {
         free(ring->breaks);
-        munmap(reports, (size_t)capacity * ZETA_VGPU_REPORT_BYTES);
+        munmap(reports, (size_t)capacity * report_bytes);
         return false;
     }
     ring->reports = reports;
     ring->capacity = capacity;
+    ring->report_bytes = report_bytes;
     ring->notify_records = notify_records;
     pthread_mutex_init(&ring->lock, NULL);
     return true;
@@ -51,7 +53,7 @@ void zeta_vgpu_ring_finish(struct zeta_vgpu_ring *ring)
         return;
     zeta_notify_finish(&ring->notify);
     pthread_mutex_destroy(&ring->lock);
-    munmap(ring->reports, (size_t)ring->capacity * ZETA_VGPU_REPORT_BYTES);
+    munmap(ring->reports, (size_t)ring->capacity * ring->report_bytes);
     free(ring->breaks);
     ring->reports = NULL;
 }
@@ -86,7 +88,7 @@ static void drop_oldest_locked(struct zeta_vgpu_ring *ring)
     atomic_store(&ring->head, head + 1);
 }
 
-void zeta_vgpu_ring_push(struct zeta_vgpu_ring *ring, const uint8_t report[ZETA_VGPU_REPORT_BYTES])
+void zeta_vgpu_ring_push(struct zeta_vgpu_ring *ring, const uint8_t *report)
 {
     uint64_t tail, slot;
 
@@ -95,7 +97,7 @@ void zeta_vgpu_ring_push(struct zeta_vgpu_ring *ring, const uint8_t report[ZETA_
     if (tail - atomic_load(&ring->head) == ring->capacity)
         drop_oldest_locked(ring);
     slot = tail % ring->capacity;
-    memcpy(ring->reports + slot * ZETA_VGPU_REPORT_BYTES, report, ZETA_VGPU_REPORT_BYTES);
+    memcpy(ring->reports + slot * ring->report_bytes, report, ring->report_bytes);
     ring->breaks[slot] = ring->pending_break;
     if (ring->pending_break != 0)
         ring->break_count++;
@@ -105,11 +107,11 @@ void zeta_vgpu_ring_push(struct zeta_vgpu_ring *ring, const uint8_t report[ZETA_
     pthread_mutex_unlock(&ring->lock);
 }
 
-void zeta_vgpu_ring_lose(struct zeta_vgpu_ring *ring)
+void zeta_vgpu_ring_lose(struct zeta_vgpu_ring *ring, uint64_t count)
 {
     pthread_mutex_lock(&ring->lock);
     ring->pending_break =
-        make_break(ZETA_PLUGIN_BREAK_LOST, (uint64_t)lost_of(ring->pending_break) + 1);
+        make_break(ZETA_PLUGIN_BREAK_LOST, (uint64_t)lost_of(ring->pending_break) + count);
     pthread_mutex_unlock(&ring->lock);
 }
 
@@ -152,10 +154,9 @@ static bool read_span_locked(struct zeta_vgpu_ring *ring, uint8_t *target, uint6
         ring->breaks[slot] = 0;
         ring->break_count--;
     }
-    memcpy(target, ring->reports + slot * ZETA_VGPU_REPORT_BYTES,
-           (size_t)count * ZETA_VGPU_REPORT_BYTES);
+    memcpy(target, ring->reports + slot * ring->report_bytes, (size_t)count * ring->report_bytes);
     atomic_store(&ring->head, head + count);
-    out_read->bytes += (uint64_t)count * ZETA_VGPU_REPORT_BYTES;
+    out_read->bytes += (uint64_t)count * ring->report_bytes;
     return true;
 }
 
@@ -169,7 +170,7 @@ void zeta_vgpu_ring_read(struct zeta_vgpu_ring *ring, void *buffer, uint64_t cap
     out_read->broken = 0;
     out_read->reason = ZETA_PLUGIN_BREAK_NONE;
     while (more) {
-        const uint64_t room = (capacity_bytes - out_read->bytes) / ZETA_VGPU_REPORT_BYTES;
+        const uint64_t room = (capacity_bytes - out_read->bytes) / ring->report_bytes;
 
         /* Taken for each span, so that the writer is never held up for long. */
         pthread_mutex_lock(&ring->lock);

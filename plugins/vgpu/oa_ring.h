@@ -14,11 +14,9 @@
 #include <zeta/notify.h>
 #include <zeta/plugin.h>
 
-/** Bytes of a report. */
-#define ZETA_VGPU_REPORT_BYTES 256u
-
 struct zeta_vgpu_ring {
-    uint32_t capacity; /**< in reports, at least 2 */
+    uint32_t capacity;     /**< in reports, at least 2 */
+    uint32_t report_bytes; /**< of each report */
     uint8_t *reports;
     uint32_t *breaks; /**< per report: reason and number of reports lost before it, 0: none */
     uint64_t notify_records; /**< raises the level at so many pending, 0: never */
@@ -31,17 +29,18 @@ struct zeta_vgpu_ring {
     struct zeta_notify notify;
 };
 
-/** Makes an empty ring. False without memory or descriptors. */
-bool zeta_vgpu_ring_init(struct zeta_vgpu_ring *ring, uint32_t capacity, uint64_t notify_records);
+/** Makes an empty ring of reports of one size. False without memory or descriptors. */
+bool zeta_vgpu_ring_init(struct zeta_vgpu_ring *ring, uint32_t capacity, uint32_t report_bytes,
+                         uint64_t notify_records);
 
 /** Frees it. A ring of zeros is left alone. */
 void zeta_vgpu_ring_finish(struct zeta_vgpu_ring *ring);
 
-/** Appends a report. */
-void zeta_vgpu_ring_push(struct zeta_vgpu_ring *ring, const uint8_t report[ZETA_VGPU_REPORT_BYTES]);
+/** Appends a report of the ring's size. */
+void zeta_vgpu_ring_push(struct zeta_vgpu_ring *ring, const uint8_t *report);
 
-/** Notes that a report was lost before it got here. */
-void zeta_vgpu_ring_lose(struct zeta_vgpu_ring *ring);
+/** Notes that reports were lost before they got here. */
+void zeta_vgpu_ring_lose(struct zeta_vgpu_ring *ring, uint64_t count);
 
 /** Reads as stream_read of struct zeta_plugin_metric_ops does. */
 void zeta_vgpu_ring_read(struct zeta_vgpu_ring *ring, void *buffer, uint64_t capacity_bytes,

@@ -142,7 +142,7 @@ static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint
     sample.extra_clocks = stream->extra_clocks;
     stream->last_ticks = ticks;
     if (lost_every != 0 && stream->number % lost_every == 0) {
-        zeta_vgpu_ring_lose(&stream->ring);
+        zeta_vgpu_ring_lose(&stream->ring, 1);
         return;
     }
     zeta_vgpu_report_encode(&sample, &stream->program, report);

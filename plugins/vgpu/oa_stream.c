@@ -15,7 +15,8 @@
 #define RING_MIN 64u
 #define RING_MAX 131072u
 
-static const char *const unit_names[ZETA_VGPU_UNITS] = {"oa", "dispatch"};
+static const char *const unit_names[ZETA_VGPU_UNITS] = {
+    [ZETA_VGPU_UNIT_OA] = "oa", [ZETA_VGPU_UNIT_DISPATCH] = "dispatch", [ZETA_VGPU_UNIT_IP] = "ip"};
 
 static bool find_unit(struct zeta_plugin_string name, uint32_t *out_unit)
 {
@@ -32,7 +33,7 @@ static bool find_unit(struct zeta_plugin_string name, uint32_t *out_unit)
 static uint32_t refuse_unit(const struct zeta_plugin *self, struct zeta_plugin_string name)
 {
     return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
-                          "%s has no counting unit '%.*s'; its units are oa and dispatch",
+                          "%s has no counting unit '%.*s'; its units are oa, dispatch and ip",
                           self->vgpu->description.id, name.size < 80 ? (int)name.size : 80,
                           name.data ? name.data : "");
 }
@@ -274,7 +275,7 @@ uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_devi
         desc->period_ns, ZETA_PLUGIN_HAS(desc, max_period_ns) ? desc->max_period_ns : 0);
     result = zeta_vgpu_instance_get(self->vgpu, &stream->instance);
     if (result == ZETA_PLUGIN_SUCCESS &&
-        !zeta_vgpu_ring_init(&stream->ring, capacity, desc->notify_records))
+        !zeta_vgpu_ring_init(&stream->ring, capacity, ZETA_VGPU_REPORT_BYTES, desc->notify_records))
         result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     if (result == ZETA_PLUGIN_SUCCESS)
         result = take_units(self, stream, device->id);

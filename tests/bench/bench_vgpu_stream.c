@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "plugins/vgpu/oa_report.h"
 #include "plugins/vgpu/oa_ring.h"
 #include "tests/vgpu_plugin/host.h"
 
@@ -98,7 +99,7 @@ int main(int argc, char **argv)
     uint8_t *buffer = malloc(BYTES), *source = malloc(BYTES);
     double read_rate, copy_rate;
 
-    if (!buffer || !source || !zeta_vgpu_ring_init(&ring, REPORTS, 0))
+    if (!buffer || !source || !zeta_vgpu_ring_init(&ring, REPORTS, ZETA_VGPU_REPORT_BYTES, 0))
         return 1;
     memset(buffer, 1, BYTES);
     memset(source, 2, BYTES);

@@ -4,6 +4,7 @@
 #include "core/command/list.h"
 #include "core/command/mutations.h"
 #include "core/command/queue.h"
+#include "core/command/skip.h"
 #include "core/device/device.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -83,6 +84,8 @@ ze_result_t ZE_APICALL impl_zeCommandListImmediateAppendCommandListsExp(
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "hCommandListImmediate is not an immediate command list");
     result = zeta_graph_refuse(list, "appending command lists");
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_list_refuse_skip(list, "appending command lists");
     for (uint32_t i = 0; i < numCommandLists && result == ZE_RESULT_SUCCESS; i++)
         result = zeta_queue_check_list(list->queue,
                                        (const struct zeta_command_list *)phCommandLists[i], i);

@@ -29,6 +29,12 @@ static const char *command_name(uint32_t type)
         return "event reset";
     case ZETA_PLUGIN_COMMAND_CALL:
         return "host function";
+    case ZETA_PLUGIN_COMMAND_QUERY_BEGIN:
+        return "query begin";
+    case ZETA_PLUGIN_COMMAND_QUERY_END:
+        return "query end";
+    case ZETA_PLUGIN_COMMAND_MARKER:
+        return "marker";
     default:
         return "barrier";
     }

@@ -7,6 +7,7 @@
 #include "core/command/graph.h"
 #include "core/command/mutations.h"
 #include "core/command/queue.h"
+#include "core/command/skip.h"
 #include "core/command/track.h"
 #include "core/device/device.h"
 #include "core/util/cleanup.h"
@@ -153,13 +154,22 @@ ze_result_t zeta_append_barrier(struct zeta_append *append, ze_event_handle_t si
                : result;
 }
 
+/* A launch that is skipped is none that could be changed later. */
+static void skip(struct zeta_append *append)
+{
+    zeta_append_skip(append);
+    append->kernel = NULL;
+}
+
 ze_result_t zeta_append_end(struct zeta_append *append, ze_result_t result)
 {
     struct zeta_submission *submission = ZETA_TAKE(append->submission);
 
     if (result != ZE_RESULT_SUCCESS)
         zeta_recording_rewind(append->recording, append->first_command, append->first_pin);
-    else if (append->list->mutations)
+    else if (append->list->skipped_for)
+        skip(append);
+    if (result == ZE_RESULT_SUCCESS && append->list->mutations)
         zeta_mutations_note(append->list->mutations, append);
     if (append->graph)
         return zeta_graph_append_end(append, result);
@@ -375,6 +385,7 @@ ze_result_t ZE_APICALL impl_zeCommandListReset(ze_command_list_handle_t hCommand
     if (list->mutations)
         zeta_mutations_clear(list->mutations);
     zeta_recording_clear(&list->recording);
+    list->skipped_for = NULL;
     list->closed = false;
     return ZE_RESULT_SUCCESS;
 }

@@ -36,6 +36,7 @@ struct zeta_submission {
     struct zeta_fence *fence;          /**< to signal at the end, pinned; may be NULL */
     struct zeta_recording recording;   /**< without a list */
     struct zeta_plugin_array commands; /**< what the backend got */
+    const struct zeta_recording *used; /**< whose uses count until it ends, NULL: none */
     struct zeta_trace_activity *activity; /**< if a trace shows it, else NULL */
 };
 

@@ -78,6 +78,34 @@ ze_result_t zeta_recording_pin(struct zeta_recording *recording, void *object, e
     return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t zeta_recording_use(struct zeta_recording *recording, struct zeta_use *use)
+{
+    struct zeta_recorded_use *uses =
+        grow(recording->uses, recording->use_count, &recording->use_capacity, sizeof(*uses));
+
+    if (!uses)
+        return no_memory();
+    recording->uses = uses;
+    uses[recording->use_count++] = (struct zeta_recorded_use){
+        .use = use, .pin_count = recording->pin_count > 0 ? recording->pin_count : 1};
+    return ZE_RESULT_SUCCESS;
+}
+
+void zeta_recording_count_uses(const struct zeta_recording *recording, bool begin)
+{
+    for (uint32_t i = 0; i < recording->use_count; i++)
+        zeta_use_count(recording->uses[i].use, begin);
+}
+
+static ze_result_t add_uses(struct zeta_recording *recording, const struct zeta_recording *source)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    for (uint32_t i = 0; i < source->use_count && result == ZE_RESULT_SUCCESS; i++)
+        result = zeta_recording_use(recording, source->uses[i].use);
+    return result;
+}
+
 ze_result_t zeta_recording_add_all(struct zeta_recording *recording,
                                    const struct zeta_recording *source)
 {
@@ -97,7 +125,7 @@ ze_result_t zeta_recording_add_all(struct zeta_recording *recording,
         memcpy(commands + recording->count, source->commands, source->count * sizeof(*commands));
     recording->count = (uint32_t)count;
     recording->tracked |= source->tracked;
-    return ZE_RESULT_SUCCESS;
+    return add_uses(recording, source);
 }
 
 /* Points what a copied command refers to into the copy. */
@@ -167,6 +195,9 @@ void zeta_recording_rewind(struct zeta_recording *recording, uint32_t count, uin
     recording->count = count;
     while (recording->pin_count > pin_count)
         zeta_object_unpin(recording->pins[--recording->pin_count]);
+    while (recording->use_count > 0 &&
+           recording->uses[recording->use_count - 1].pin_count > pin_count)
+        recording->use_count--;
 }
 
 ze_result_t zeta_recording_absorb(struct zeta_recording *recording, struct zeta_recording *other)
@@ -186,6 +217,7 @@ ze_result_t zeta_recording_absorb(struct zeta_recording *recording, struct zeta_
     for (uint32_t i = 0; i < other->pin_count; i++)
         recording->pins[recording->pin_count++] = other->pins[i];
     other->pin_count = 0;
+    other->use_count = 0;
     other->count = 0;
     zeta_arena_absorb(&recording->arena, &other->arena);
     return ZE_RESULT_SUCCESS;
@@ -204,5 +236,6 @@ void zeta_recording_clear(struct zeta_recording *recording)
     zeta_arena_finish(&recording->arena);
     free(recording->commands);
     free(recording->pins);
+    free(recording->uses);
     *recording = (struct zeta_recording){0};
 }

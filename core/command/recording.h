@@ -12,8 +12,15 @@
 #include <level_zero/ze_api.h>
 #include <zeta/plugin.h>
 
+#include "core/command/use.h"
 #include "core/object/object.h"
 #include "core/util/arena.h"
+
+/** A command uses an object; taken back with the pins that came before it. */
+struct zeta_recorded_use {
+    struct zeta_use *use;
+    uint32_t pin_count; /**< that the recording had, at least 1 */
+};
 
 /** All zero bytes is an empty recording. One thread at a time. */
 struct zeta_recording {
@@ -25,6 +32,9 @@ struct zeta_recording {
     void **pins;  /**< pinned objects */
     uint32_t pin_count;
     uint32_t pin_capacity;
+    struct zeta_recorded_use *uses; /**< of objects that are pinned here or by who gave commands */
+    uint32_t use_count;
+    uint32_t use_capacity;
 };
 
 /**
@@ -43,6 +53,12 @@ ze_result_t zeta_recording_alloc(struct zeta_recording *recording, size_t bytes,
 
 /** Pins an object until the recording is cleared. Errors: INVALID_NULL_HANDLE if it is not live. */
 ze_result_t zeta_recording_pin(struct zeta_recording *recording, void *object, enum zeta_kind kind);
+
+/** Notes that a command uses an object, which is pinned already. Errors: OUT_OF_HOST_MEMORY. */
+ze_result_t zeta_recording_use(struct zeta_recording *recording, struct zeta_use *use);
+
+/** Counts all uses of the recording: begin of a submission, or its end. */
+void zeta_recording_count_uses(const struct zeta_recording *recording, bool begin);
 
 /** Takes back what was added after the recording had that many commands and pins. */
 void zeta_recording_rewind(struct zeta_recording *recording, uint32_t count, uint32_t pin_count);

@@ -117,6 +117,7 @@ static ze_result_t prepare(struct zeta_submission *submission)
         return result;
     if (submission->recording.count > 0)
         source = &submission->recording;
+    submission->used = source;
     submission->commands = (struct zeta_plugin_array){
         .data = source->commands, .count = source->count, .stride = sizeof(*source->commands)};
     return ZE_RESULT_SUCCESS;
@@ -223,10 +224,15 @@ static ze_result_t submit(struct zeta_queue *queue, struct zeta_submission *subm
     zeta_queue_release_finished(queue);
     ze_result_t result = prepare(submission);
     if (result == ZE_RESULT_SUCCESS) {
+        const struct zeta_recording *used = submission->used;
+
         watch(queue, submission);
+        zeta_recording_count_uses(used, true);
         result = hand_over(queue, submission, here);
-        if (result != ZE_RESULT_SUCCESS)
+        if (result != ZE_RESULT_SUCCESS) {
+            zeta_recording_count_uses(used, false);
             zeta_track_abandon(&submission->recording);
+        }
     }
     if (result != ZE_RESULT_SUCCESS)
         zeta_submission_destroy(submission);
@@ -297,6 +303,7 @@ void zeta_host_submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *
     else if (submission->fence)
         zeta_signal_lose(&submission->fence->signal);
 
+    zeta_recording_count_uses(submission->used, false);
     (void)pthread_mutex_lock(&queue->lock);
     dequeue_locked(queue, submission);
     submission->next = queue->finished;

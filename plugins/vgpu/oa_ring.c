@@ -88,23 +88,40 @@ static void drop_oldest_locked(struct zeta_vgpu_ring *ring)
     atomic_store(&ring->head, head + 1);
 }
 
-void zeta_vgpu_ring_push(struct zeta_vgpu_ring *ring, const uint8_t *report)
+/* Returns how many reports had to go for it: 0 or 1. */
+static uint32_t push_locked(struct zeta_vgpu_ring *ring, const uint8_t *report)
 {
-    uint64_t tail, slot;
+    const uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+    const uint64_t slot = tail % ring->capacity;
+    const bool full = tail - atomic_load(&ring->head) == ring->capacity;
 
-    pthread_mutex_lock(&ring->lock);
-    tail = atomic_load(&ring->tail);
-    if (tail - atomic_load(&ring->head) == ring->capacity)
+    if (full)
         drop_oldest_locked(ring);
-    slot = tail % ring->capacity;
     memcpy(ring->reports + slot * ring->report_bytes, report, ring->report_bytes);
     ring->breaks[slot] = ring->pending_break;
     if (ring->pending_break != 0)
         ring->break_count++;
     ring->pending_break = 0;
-    atomic_store(&ring->tail, tail + 1);
+    atomic_store_explicit(&ring->tail, tail + 1, memory_order_release);
+    return full;
+}
+
+uint64_t zeta_vgpu_ring_push_many(struct zeta_vgpu_ring *ring, const uint8_t *reports,
+                                  uint32_t count)
+{
+    uint64_t dropped = 0;
+
+    pthread_mutex_lock(&ring->lock);
+    for (uint32_t i = 0; i < count; i++)
+        dropped += push_locked(ring, reports + (size_t)i * ring->report_bytes);
     update_level_locked(ring);
     pthread_mutex_unlock(&ring->lock);
+    return dropped;
+}
+
+void zeta_vgpu_ring_push(struct zeta_vgpu_ring *ring, const uint8_t *report)
+{
+    (void)zeta_vgpu_ring_push_many(ring, report, 1);
 }
 
 void zeta_vgpu_ring_lose(struct zeta_vgpu_ring *ring, uint64_t count)

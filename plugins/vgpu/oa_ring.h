@@ -39,6 +39,10 @@ void zeta_vgpu_ring_finish(struct zeta_vgpu_ring *ring);
 /** Appends a report of the ring's size. */
 void zeta_vgpu_ring_push(struct zeta_vgpu_ring *ring, const uint8_t *report);
 
+/** Appends reports that lie behind each other; returns how many old ones had to go. */
+uint64_t zeta_vgpu_ring_push_many(struct zeta_vgpu_ring *ring, const uint8_t *reports,
+                                  uint32_t count);
+
 /** Notes that reports were lost before they got here. */
 void zeta_vgpu_ring_lose(struct zeta_vgpu_ring *ring, uint64_t count);
 

@@ -35,12 +35,13 @@ static uint64_t selected(const struct zeta_vgpu_sample *sample,
     return 0;
 }
 
-void zeta_vgpu_report_encode(const struct zeta_vgpu_sample *sample,
+void zeta_vgpu_report_values(const struct zeta_vgpu_sample *sample,
                              const struct zeta_vgpu_program *program,
-                             uint8_t out_report[ZETA_VGPU_REPORT_BYTES])
+                             uint64_t out_values[ZETA_VGPU_REPORT_WORDS])
 {
-    uint64_t sums[ZETA_VGPU_COUNTER_COUNT] = {0};
+    uint64_t *sums = out_values + ZETA_VGPU_REPORT_COUNTERS;
 
+    memset(out_values, 0, ZETA_VGPU_REPORT_WORDS * sizeof(out_values[0]));
     for (uint32_t row = 0; row < sample->tiles * sample->rows_per_tile; row++) {
         for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
             sums[i] += sample->totals[row][i];
@@ -48,15 +49,23 @@ void zeta_vgpu_report_encode(const struct zeta_vgpu_sample *sample,
     sums[ZETA_VGPU_GPU_CORE_CLOCKS] += sample->idle_clocks + sample->extra_clocks;
     sums[ZETA_VGPU_BUSY_CLOCKS] += sample->extra_clocks;
 
-    put_u32(out_report, sample->report_id);
-    put_u32(out_report + 4, sample->ticks);
-    put_u32(out_report + 8, sample->context);
-    put_u32(out_report + 12, sums[ZETA_VGPU_GPU_CORE_CLOCKS]);
-    for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++) {
-        put_u32(out_report + 16 + 4 * i, sums[i]);
-        if (i < COUNTERS_40)
-            out_report[160 + i] = (uint8_t)(sums[i] >> 32);
-    }
+    out_values[0] = sample->report_id;
+    out_values[1] = sample->ticks;
+    out_values[2] = sample->context;
+    out_values[3] = sums[ZETA_VGPU_GPU_CORE_CLOCKS];
     for (uint32_t i = 0; i < ZETA_VGPU_SELECTIONS; i++)
-        put_u32(out_report + 192 + 4 * i, selected(sample, &program->selections[i], sums));
+        out_values[ZETA_VGPU_REPORT_SELECTED + i] = selected(sample, &program->selections[i], sums);
+}
+
+void zeta_vgpu_report_encode(const struct zeta_vgpu_sample *sample,
+                             const struct zeta_vgpu_program *program,
+                             uint8_t out_report[ZETA_VGPU_REPORT_BYTES])
+{
+    uint64_t values[ZETA_VGPU_REPORT_WORDS];
+
+    zeta_vgpu_report_values(sample, program, values);
+    for (uint32_t i = 0; i < ZETA_VGPU_REPORT_WORDS; i++)
+        put_u32(out_report + 4 * i, values[i]);
+    for (uint32_t i = 0; i < COUNTERS_40; i++)
+        out_report[160 + i] = (uint8_t)(values[ZETA_VGPU_REPORT_COUNTERS + i] >> 32);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/metric/catalog_priv.h"
+#include "core/metric/describe.h"
 
 /** Bounds of a program: parts, and entries of all parts together. */
 #define MAX_PROGRAM_PARTS 256u
@@ -43,6 +44,23 @@ static const struct zeta_word sampling_types[] = {
 const char *zeta_metric_class_name(enum zeta_metric_class metric_class)
 {
     return metric_class < ZETA_METRIC_CLASS_COUNT ? metric_classes[metric_class].word : "unknown";
+}
+
+static const char *find_word(const struct zeta_word *words, uint32_t value)
+{
+    while (words->word && words->value != value)
+        words++;
+    return words->word;
+}
+
+const char *zeta_set_metric_type_word(zet_metric_type_t type)
+{
+    return find_word(metric_types, (uint32_t)type);
+}
+
+const char *zeta_set_value_type_word(zet_value_type_t type)
+{
+    return find_word(value_types, (uint32_t)type);
 }
 
 static bool read_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,

@@ -38,6 +38,12 @@ static uint32_t refuse_unit(const struct zeta_plugin *self, struct zeta_plugin_s
                           name.data ? name.data : "");
 }
 
+uint32_t zeta_vgpu_oa_find_unit(const struct zeta_plugin *self, struct zeta_plugin_string name,
+                                uint32_t *out_unit)
+{
+    return find_unit(name, out_unit) ? ZETA_PLUGIN_SUCCESS : refuse_unit(self, name);
+}
+
 uint32_t zeta_vgpu_oa_limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
                              struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
 {

@@ -14,6 +14,7 @@
 #include "module.h"
 #include "oa.h"
 #include "pool.h"
+#include "query.h"
 #include "queue.h"
 #include "space.h"
 #include "virtual.h"
@@ -139,6 +140,7 @@ static void destroy_vgpu(struct zeta_vgpu *vgpu)
     /* What the host did not destroy would run on in memory that is freed here. */
     zeta_vgpu_queues_abandon(vgpu);
     zeta_vgpu_streams_abandon(vgpu);
+    zeta_vgpu_queries_abandon(vgpu);
     for (uint32_t i = 0; i < vgpu->description.tiles; i++)
         zeta_vgpu_tile_finish(&vgpu->tiles[i]);
     zeta_softqueue_pool_destroy(vgpu->queues);
@@ -350,6 +352,10 @@ static const struct zeta_plugin_metric_ops metric_ops = {
     .stream_descriptor = zeta_vgpu_stream_descriptor,
     .stream_stop = zeta_vgpu_stream_stop,
     .stream_close = zeta_vgpu_stream_close,
+    .query_pool_create = zeta_vgpu_query_pool_create,
+    .query_pool_destroy = zeta_vgpu_query_pool_destroy,
+    .query_reset = zeta_vgpu_query_reset,
+    .query_collect = zeta_vgpu_query_collect,
 };
 
 static const struct zeta_plugin_ops plugin_ops = {

@@ -13,6 +13,7 @@ zeta_add_plugin(vgpu
         instance_count.c
         instance_unit.c
         memory.c
+        meter.c
         module.c
         oa_report.c
         oa_ring.c
@@ -21,6 +22,7 @@ zeta_add_plugin(vgpu
         oa_stream.c
         plugin.c
         pool.c
+        query.c
         queue.c
         share.c
         spirv.c

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "copy.h"
+#include "meter.h"
 #include "module.h"
 #include "plugin.h"
+#include "query.h"
 
 struct zeta_plugin_queue {
     struct zeta_vgpu *vgpu;
@@ -16,6 +18,7 @@ struct zeta_plugin_queue {
     uint32_t context;               /* id in reports */
     enum zeta_vgpu_rank rank;       /* whose turn comes first */
     atomic_bool interrupt;          /* set once, when the queue is destroyed */
+    struct zeta_vgpu_meter *meter;  /* NULL before the first query; of who executes */
     struct zeta_plugin_queue *next; /* in the list of the device */
 
     pthread_mutex_t lock; /* guards the rest; a leaf */
@@ -34,6 +37,7 @@ static uint32_t lose(struct zeta_plugin_queue *queue, const char *reason)
              "a queue of %s is lost: %.380s; destroy the queue to use the device again", id,
              reason);
     pthread_mutex_unlock(&queue->lock);
+    zeta_vgpu_meter_end(queue->meter);
     atomic_fetch_add(&queue->tile->lost_queues, 1);
     zeta_vgpu_log(queue->vgpu->self, ZETA_PLUGIN_LOG_ERROR, "%s", queue->loss.text);
     return ZETA_PLUGIN_DEVICE_LOST;
@@ -147,7 +151,8 @@ static uint32_t execute_launch(struct zeta_plugin_queue *queue,
     if (!locals)
         return conclude(queue, ZETA_VGPU_OUT_OF_MEMORY, "");
     launch.local_bytes = locals;
-    result = zeta_vgpu_tile_launch(queue->tile, &launch, queue->context, queue->rank, &fault);
+    result = zeta_vgpu_tile_launch(queue->tile, &launch, queue->context, queue->rank,
+                                   zeta_vgpu_meter_counting(queue->meter), &fault);
     free(locals);
     return conclude(queue, result, fault.message.text);
 }
@@ -157,20 +162,21 @@ static uint32_t execute_copy(struct zeta_plugin_queue *queue,
 {
     const struct zeta_plugin_copy *plain =
         command->flags & ZETA_PLUGIN_COMMAND_INDIRECT ? command->u.copy.indirect : &command->u.copy;
+    struct zeta_vgpu_meter *meter = zeta_vgpu_meter_counting(queue->meter);
     struct zeta_vgpu_copy copy = copy_of(queue);
     enum zeta_vgpu_result result;
 
     if (command->type == ZETA_PLUGIN_COMMAND_FILL && command->u.fill.pattern_bytes == 0)
         return conclude(queue, ZETA_VGPU_INVALID_ARGUMENT, "the pattern of a fill is empty");
 
-    zeta_vgpu_tile_copy_begin(queue->tile, queue->context);
+    zeta_vgpu_tile_copy_begin(queue->tile, queue->context, meter);
     if (command->type == ZETA_PLUGIN_COMMAND_COPY)
         result = zeta_vgpu_copy_bytes(&copy, plain->target, plain->source, plain->size_bytes);
     else if (command->type == ZETA_PLUGIN_COMMAND_COPY_REGION)
         result = zeta_vgpu_copy_region(&copy, &command->u.region);
     else
         result = zeta_vgpu_copy_fill(&copy, &command->u.fill);
-    zeta_vgpu_tile_copy_end(queue->tile, copy.read_bytes, copy.written_bytes);
+    zeta_vgpu_tile_copy_end(queue->tile, copy.read_bytes, copy.written_bytes, meter);
     return conclude(queue, result, copy.message.text);
 }
 
@@ -193,6 +199,16 @@ static uint32_t execute_timestamp(struct zeta_plugin_queue *queue,
     return conclude(queue, result, copy.message.text);
 }
 
+static uint32_t execute_query_begin(struct zeta_plugin_queue *queue,
+                                    const struct zeta_plugin_query_point *point)
+{
+    if (!queue->meter)
+        queue->meter = zeta_vgpu_meter_create(queue->tile);
+    if (!queue->meter)
+        return conclude(queue, ZETA_VGPU_OUT_OF_MEMORY, "");
+    return zeta_vgpu_query_begin(point, queue->meter);
+}
+
 static uint32_t queue_execute(void *context, const struct zeta_plugin_command *command)
 {
     struct zeta_plugin_queue *queue = context;
@@ -210,6 +226,10 @@ static uint32_t queue_execute(void *context, const struct zeta_plugin_command *c
     case ZETA_PLUGIN_COMMAND_COPY_REGION:
     case ZETA_PLUGIN_COMMAND_FILL:
         return execute_copy(queue, command);
+    case ZETA_PLUGIN_COMMAND_QUERY_BEGIN:
+        return execute_query_begin(queue, &command->u.query);
+    case ZETA_PLUGIN_COMMAND_QUERY_END:
+        return zeta_vgpu_query_end(&command->u.query, queue->meter, queue->context);
     default:
         return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
     }
@@ -313,6 +333,8 @@ void zeta_vgpu_queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue 
         return;
     leave_list(queue);
     zeta_softqueue_destroy(queue->queue);
+    zeta_vgpu_meter_end(queue->meter);
+    zeta_vgpu_meter_unref(queue->meter);
     if (queue->lost)
         atomic_fetch_sub(&queue->tile->lost_queues, 1);
     pthread_mutex_destroy(&queue->lock);

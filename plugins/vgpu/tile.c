@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include "meter.h"
 #include "oa.h"
 #include "plugin.h"
 
@@ -145,6 +146,7 @@ static void begin_work_locked(struct zeta_vgpu_tile *tile, uint32_t context)
 {
     if (tile->busy_depth++ == 0)
         tile->activity.since_ns = now_ns();
+    tile->commands++;
     switch_context_locked(tile, context);
 }
 
@@ -181,14 +183,18 @@ static void pass_turn(struct zeta_vgpu_tile *tile)
 
 enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
                                             const struct zeta_vgpu_launch *launch, uint32_t context,
-                                            enum zeta_vgpu_rank rank,
+                                            enum zeta_vgpu_rank rank, struct zeta_vgpu_meter *meter,
                                             struct zeta_vgpu_fault *out_fault)
 {
     enum zeta_vgpu_result result;
 
     if (!take_turn(tile, launch->interrupt, context, rank))
         return ZETA_VGPU_INTERRUPTED;
+    if (meter)
+        zeta_vgpu_meter_launch_begin(meter, tile->engine);
     result = zeta_vgpu_engine_launch(tile->engine, launch, out_fault);
+    if (meter)
+        zeta_vgpu_meter_launch_end(meter, tile->engine);
     pass_turn(tile);
     if (tile->vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL)
         zeta_vgpu_oa_advance(tile);
@@ -202,31 +208,51 @@ void zeta_vgpu_tile_wake(struct zeta_vgpu_tile *tile)
     pthread_mutex_unlock(&tile->lock);
 }
 
-void zeta_vgpu_tile_copy_begin(struct zeta_vgpu_tile *tile, uint32_t context)
+void zeta_vgpu_tile_copy_begin(struct zeta_vgpu_tile *tile, uint32_t context,
+                               struct zeta_vgpu_meter *meter)
 {
+    if (meter)
+        zeta_vgpu_meter_copy_begin(meter);
     pthread_mutex_lock(&tile->lock);
     begin_work_locked(tile, context);
     pthread_mutex_unlock(&tile->lock);
 }
 
 void zeta_vgpu_tile_copy_end(struct zeta_vgpu_tile *tile, uint64_t read_bytes,
-                             uint64_t written_bytes)
+                             uint64_t written_bytes, struct zeta_vgpu_meter *meter)
 {
     const uint64_t clocks = (written_bytes + COPY_BYTES_PER_CLOCK - 1) / COPY_BYTES_PER_CLOCK;
+    const uint64_t added[ZETA_VGPU_COUNTER_COUNT] = {
+        [ZETA_VGPU_GPU_CORE_CLOCKS] = clocks,
+        [ZETA_VGPU_BUSY_CLOCKS] = clocks,
+        [ZETA_VGPU_COPY_BYTES] = written_bytes,
+        [ZETA_VGPU_GPU_MEMORY_READ_BYTES] = read_bytes,
+        [ZETA_VGPU_GPU_MEMORY_WRITE_BYTES] = written_bytes,
+    };
 
     pthread_mutex_lock(&tile->lock);
-    tile->copied[ZETA_VGPU_GPU_CORE_CLOCKS] += clocks;
-    tile->copied[ZETA_VGPU_BUSY_CLOCKS] += clocks;
-    tile->copied[ZETA_VGPU_COPY_BYTES] += written_bytes;
-    tile->copied[ZETA_VGPU_GPU_MEMORY_READ_BYTES] += read_bytes;
-    tile->copied[ZETA_VGPU_GPU_MEMORY_WRITE_BYTES] += written_bytes;
+    for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
+        tile->copied[i] += added[i];
     zeta_vgpu_instance_publish(atomic_load(&tile->vgpu->instance), tile->index, tile->rows - 1,
                                tile->copied);
     atomic_fetch_add(&tile->copy_clocks, clocks);
     end_work_locked(tile);
     pthread_mutex_unlock(&tile->lock);
+    if (meter)
+        zeta_vgpu_meter_copy_end(meter, added);
     if (tile->vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL)
         zeta_vgpu_oa_advance(tile);
+}
+
+uint64_t zeta_vgpu_tile_commands(struct zeta_vgpu_tile *tile, bool *out_running)
+{
+    uint64_t commands;
+
+    pthread_mutex_lock(&tile->lock);
+    commands = tile->commands;
+    *out_running = tile->busy_depth > 0;
+    pthread_mutex_unlock(&tile->lock);
+    return commands;
 }
 
 uint64_t zeta_vgpu_tile_clocks(const struct zeta_vgpu_tile *tile)

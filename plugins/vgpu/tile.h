@@ -16,6 +16,7 @@
 #include "turns.h"
 
 struct zeta_vgpu;
+struct zeta_vgpu_meter;
 struct zeta_plugin_stream;
 
 struct zeta_vgpu_tile {
@@ -27,6 +28,7 @@ struct zeta_vgpu_tile {
     struct zeta_vgpu_engine *engine; /**< NULL before the first queue */
     struct zeta_vgpu_turns turns;    /**< of launches */
     uint32_t busy_depth;             /**< commands that run now */
+    uint64_t commands;               /**< that began so far */
     struct zeta_vgpu_activity activity;
     uint64_t copied[ZETA_VGPU_COUNTER_COUNT]; /**< counters of the copy engine */
 
@@ -56,21 +58,26 @@ uint32_t zeta_vgpu_tile_prepare(struct zeta_vgpu_tile *tile);
  *
  * @context  id of the queue for the counters
  * @rank     a launch waits while one of a better rank does
+ * @meter    counts what the launch does; NULL: nobody wants to know
  */
 enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
                                             const struct zeta_vgpu_launch *launch, uint32_t context,
-                                            enum zeta_vgpu_rank rank,
+                                            enum zeta_vgpu_rank rank, struct zeta_vgpu_meter *meter,
                                             struct zeta_vgpu_fault *out_fault);
 
 /** Wakes launches that wait for their turn, so that they see their interrupt flag. */
 void zeta_vgpu_tile_wake(struct zeta_vgpu_tile *tile);
 
-/** The copy engine begins to work for a context. */
-void zeta_vgpu_tile_copy_begin(struct zeta_vgpu_tile *tile, uint32_t context);
+/** The copy engine begins to work for a context; the meter, or NULL, counts what it does. */
+void zeta_vgpu_tile_copy_begin(struct zeta_vgpu_tile *tile, uint32_t context,
+                               struct zeta_vgpu_meter *meter);
 
-/** It ends, after it read and wrote so many bytes of memory. */
+/** It ends, after it read and wrote so many bytes of memory. The meter is that of the begin. */
 void zeta_vgpu_tile_copy_end(struct zeta_vgpu_tile *tile, uint64_t read_bytes,
-                             uint64_t written_bytes);
+                             uint64_t written_bytes, struct zeta_vgpu_meter *meter);
+
+/** Commands that began on the tile so far, and whether one runs now. Any thread. */
+uint64_t zeta_vgpu_tile_commands(struct zeta_vgpu_tile *tile, bool *out_running);
 
 /** Modelled clocks of all work of this process on the tile. Any thread. */
 uint64_t zeta_vgpu_tile_clocks(const struct zeta_vgpu_tile *tile);

@@ -506,6 +506,21 @@ static enum zeta_vgpu_result run(struct zeta_vgpu_engine *engine)
     return engine->model.out_of_memory ? ZETA_VGPU_OUT_OF_MEMORY : ZETA_VGPU_OK;
 }
 
+/* Runs the prepared launch, and tells of its begin and its end. */
+static enum zeta_vgpu_result run_watched(struct zeta_vgpu_engine *engine)
+{
+    enum zeta_vgpu_result result;
+
+    if (zeta_vgpu_watched(engine, ZETA_VGPU_WATCH_WORK))
+        zeta_vgpu_event_of_launch(engine, ZETA_VGPU_EVENT_KERNEL_BEGIN);
+    result = run(engine);
+    if (result == ZETA_VGPU_FAULT && zeta_vgpu_watched(engine, ZETA_VGPU_WATCH_DEVICE))
+        zeta_vgpu_event_of_launch(engine, ZETA_VGPU_EVENT_FAULT);
+    if (zeta_vgpu_watched(engine, ZETA_VGPU_WATCH_WORK))
+        zeta_vgpu_event_of_launch(engine, ZETA_VGPU_EVENT_KERNEL_END);
+    return result;
+}
+
 /* Waits until all launches that came before are over. */
 static void take_turn(struct zeta_vgpu_engine *engine)
 {
@@ -540,7 +555,7 @@ enum zeta_vgpu_result zeta_vgpu_engine_launch(struct zeta_vgpu_engine *engine,
         (void)explain(&out_fault->message, "no memory to launch kernel %s", launch->kernel->name);
         result = ZETA_VGPU_OUT_OF_MEMORY;
     } else {
-        result = run(engine);
+        result = run_watched(engine);
     }
     give_turn(engine);
     return result;

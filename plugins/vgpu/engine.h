@@ -122,6 +122,31 @@ enum zeta_vgpu_publish {
     ZETA_VGPU_PUBLISH_EPOCH
 };
 
+/** What an owner can be told when it happens. */
+enum zeta_vgpu_engine_event_kind {
+    ZETA_VGPU_EVENT_KERNEL_BEGIN,
+    ZETA_VGPU_EVENT_KERNEL_END, /**< also when it was stopped */
+    ZETA_VGPU_EVENT_GROUP_BEGIN,
+    ZETA_VGPU_EVENT_GROUP_END, /**< of a group that came to its end */
+    ZETA_VGPU_EVENT_BARRIER,   /**< the last work-item of a group arrived: all of it goes on */
+    ZETA_VGPU_EVENT_FAULT      /**< the first of a launch; told when the launch has stopped */
+};
+
+/** Which of them somebody wants: bits. */
+enum {
+    ZETA_VGPU_WATCH_WORK = 1u << 0,  /**< kernels and groups */
+    ZETA_VGPU_WATCH_DEVICE = 1u << 1 /**< barriers and faults */
+};
+
+struct zeta_vgpu_engine_event {
+    enum zeta_vgpu_engine_event_kind kind;
+    uint32_t subslice;                   /**< of groups and barriers; counts over slices */
+    uint32_t group_id[3];                /**< of groups and barriers */
+    uint32_t items;                      /**< BARRIER: work-items that waited */
+    const struct zeta_vgpu_fault *fault; /**< FAULT; during the call */
+    uint64_t core_clocks; /**< when it happened; ZETA_VGPU_PUBLISH_EPOCH only, else 0 */
+};
+
 /** What an engine tells its owner. Every member may be NULL. */
 struct zeta_vgpu_callbacks {
     void *user; /**< first argument of all callbacks */
@@ -145,6 +170,19 @@ struct zeta_vgpu_callbacks {
 
     /** ZETA_VGPU_PUBLISH_EPOCH only: all subslices of an epoch were published. */
     void (*epoch)(void *user, uint64_t core_clocks);
+
+    /**
+     * ZETA_VGPU_WATCH_* that are wanted now; anybody may change them at any time. NULL: none.
+     * While nothing is wanted, events cost a load each.
+     */
+    const _Atomic uint32_t *watched;
+
+    /**
+     * Something happened. Required with watched. With ZETA_VGPU_PUBLISH_WALL on the thread that
+     * runs the subslice, as it happens; else when its epoch is replayed, in the order of clocks.
+     * Several threads at a time. Must not call the engine.
+     */
+    void (*event)(void *user, const struct zeta_vgpu_engine_event *event);
 
     /**
      * Text that a kernel printed, not terminated. Calls are serialised and hold whole printf

@@ -61,6 +61,7 @@ void zeta_vgpu_subslice_finish(struct subslice *subslice)
     zeta_vgpu_l1_finish(&subslice->l1);
     zeta_vgpu_icache_finish(&subslice->icache);
     free(subslice->others);
+    free(subslice->events.items);
     free(subslice->harts);
     free(subslice->cpus);
     free(subslice->groups);
@@ -189,6 +190,8 @@ static void dispatch_group(struct subslice *subslice)
     subslice->next_group += engine->subslice_count;
     subslice->counters[ZETA_VGPU_GROUPS_DISPATCHED]++;
     subslice->counters[ZETA_VGPU_THREADS_DISPATCHED] += engine->group_items;
+    if (zeta_vgpu_watched(engine, ZETA_VGPU_WATCH_WORK))
+        zeta_vgpu_event_of_group(subslice, ZETA_VGPU_EVENT_GROUP_BEGIN, group, 0);
 }
 
 static void dispatch_groups(struct subslice *subslice)
@@ -220,6 +223,8 @@ static void release_barrier(struct subslice *subslice, struct group *group)
         hart->cost = 0;
         hart->state = HART_READY;
     }
+    if (zeta_vgpu_watched(subslice->engine, ZETA_VGPU_WATCH_DEVICE))
+        zeta_vgpu_event_of_group(subslice, ZETA_VGPU_EVENT_BARRIER, group, group->waiting);
     group->waiting = 0;
 }
 
@@ -233,6 +238,8 @@ static void end_hart(struct subslice *subslice, struct hart *hart)
             release_barrier(subslice, group);
         return;
     }
+    if (zeta_vgpu_watched(subslice->engine, ZETA_VGPU_WATCH_WORK))
+        zeta_vgpu_event_of_group(subslice, ZETA_VGPU_EVENT_GROUP_END, group, 0);
     for (struct hart *member = group->harts; member; member = member->next)
         member->state = HART_IDLE;
     subslice->free_harts += subslice->engine->group_items;

@@ -39,6 +39,7 @@ static void free_epochs(struct epoch *epoch)
         struct epoch *next = epoch->next;
 
         free(epoch->log.entries);
+        free(epoch->events.items);
         free(epoch);
         epoch = next;
     }
@@ -49,6 +50,7 @@ void zeta_vgpu_model_finish(struct model *model)
     for (uint32_t i = 0; i < ZETA_VGPU_MAX_SUBSLICES; i++)
         free_epochs(model->first[i]);
     free_epochs(model->spare);
+    free(model->events.items);
     zeta_vgpu_l3_finish(&model->l3);
     pthread_cond_destroy(&model->progress);
     pthread_mutex_destroy(&model->lock);
@@ -184,6 +186,7 @@ static void publish_modelled_locked(struct zeta_vgpu_engine *engine)
 static void replay_locked(struct zeta_vgpu_engine *engine)
 {
     struct model *model = &engine->model;
+    const uint64_t begin_clocks = atomic_load(&model->added[0][ZETA_VGPU_GPU_CORE_CLOCKS]);
     uint64_t clocks = 0;
 
     for (uint32_t i = 0; i < engine->subslice_count; i++) {
@@ -199,6 +202,7 @@ static void replay_locked(struct zeta_vgpu_engine *engine)
         if (time > clocks)
             clocks = time;
         memcpy(model->snapshot[i], epoch->counters, sizeof(epoch->counters));
+        model->out_of_memory |= !zeta_vgpu_events_collect(model, epoch);
         epoch->next = model->spare;
         model->spare = epoch;
     }
@@ -208,6 +212,7 @@ static void replay_locked(struct zeta_vgpu_engine *engine)
         publish_epoch_locked(engine);
     else
         publish_modelled_locked(engine);
+    zeta_vgpu_events_tell_locked(engine, begin_clocks, clocks);
 }
 
 /* Fills a record with what the subslice did since its last one, and begins a new epoch there. */
@@ -215,6 +220,7 @@ static void take_epoch(struct subslice *subslice, struct epoch *epoch)
 {
     const uint32_t eus = subslice->engine->config.topology.eus_per_subslice;
     struct zeta_vgpu_miss_log log = epoch->log;
+    struct event_list events = epoch->events;
 
     subslice->counters[ZETA_VGPU_TLB_MISSES] = subslice->l1.tlb_misses;
     memset(epoch, 0, sizeof(*epoch));
@@ -238,6 +244,10 @@ static void take_epoch(struct subslice *subslice, struct epoch *epoch)
     epoch->log = subslice->l1.log;
     subslice->l1.log = log;
     subslice->l1.log.count = 0;
+    epoch->events = subslice->events;
+    subslice->events = events;
+    subslice->events.count = 0;
+    epoch->instructions = subslice->epoch_instructions;
     subslice->epoch_instructions = 0;
 }
 
@@ -256,8 +266,9 @@ void zeta_vgpu_model_submit(struct subslice *subslice)
         epoch = calloc(1, sizeof(*epoch));
     if (epoch) {
         take_epoch(subslice, epoch);
-        model->out_of_memory |= epoch->log.failed;
+        model->out_of_memory |= epoch->log.failed || epoch->events.failed;
         epoch->log.failed = false;
+        epoch->events.failed = false;
         if (model->last[index])
             model->last[index]->next = epoch;
         else

@@ -10,6 +10,7 @@
  *   engine_call.c   ecalls: extended math and the rest
  *   engine_print.c  printf of kernels
  *   engine_model.c  epochs: shared cache, cycle model, publishing
+ *   engine_event.c  what the owner wants to be told when it happens
  *   engine_fault.c  words for faults
  *   engine_image.c  loading
  *   engine_link.c   names that images offer each other
@@ -101,6 +102,20 @@ struct other_code {
     uint32_t icache_first;
 };
 
+/* An event whose time follows from its place in an epoch. */
+struct timed_event {
+    struct zeta_vgpu_engine_event event;
+    uint32_t order;    /* of those with the same time */
+    uint64_t position; /* instructions that its subslice had retired in the epoch */
+};
+
+struct event_list {
+    struct timed_event *items;
+    uint32_t count;
+    uint32_t capacity;
+    bool failed; /* no memory for one */
+};
+
 /* What a subslice did in an epoch; replayed through L3 and the cycle model. */
 struct epoch {
     struct epoch *next;
@@ -111,6 +126,8 @@ struct epoch {
     uint32_t ran[ZETA_VGPU_MAX_EUS];            /* of these, had a turn */
     uint32_t runnable[ZETA_VGPU_MAX_EUS];       /* had one or wait for theirs */
     struct zeta_vgpu_miss_log log;
+    struct event_list events;
+    uint64_t instructions; /* retired in it */
 };
 
 struct subslice {
@@ -145,7 +162,8 @@ struct subslice {
     uint64_t counters[ZETA_VGPU_COUNTER_COUNT];
     uint64_t issue[ZETA_VGPU_MAX_EUS]; /* since the begin of the epoch */
     uint64_t epoch_instructions;
-    uint64_t unpublished; /* work since the last publication */
+    struct event_list events; /* of the epoch, when their time follows from it */
+    uint64_t unpublished;     /* work since the last publication */
 };
 
 /* Replay of epochs; everything under its lock unless noted. */
@@ -157,7 +175,8 @@ struct model {
     struct epoch *last[ZETA_VGPU_MAX_SUBSLICES];
     atomic_uint queued[ZETA_VGPU_MAX_SUBSLICES]; /* written under the lock */
     bool finished[ZETA_VGPU_MAX_SUBSLICES];
-    struct epoch *spare; /* records to be used again */
+    struct epoch *spare;      /* records to be used again */
+    struct event_list events; /* of the records that are replayed now */
     uint64_t snapshot[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
     /* Modelled part of the counters; written under the lock, read without by the owner. */
     atomic_uint_least64_t added[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
@@ -260,6 +279,31 @@ void zeta_vgpu_publish(struct subslice *subslice);
 void zeta_vgpu_counters_sum(const struct zeta_vgpu_engine *engine, uint32_t subslice,
                             const uint64_t exact[ZETA_VGPU_COUNTER_COUNT],
                             uint64_t out_counters[ZETA_VGPU_COUNTER_COUNT]);
+
+/* engine_event.c */
+
+/** Tells of an event of a group; items as in struct zeta_vgpu_engine_event. */
+void zeta_vgpu_event_of_group(struct subslice *subslice, enum zeta_vgpu_engine_event_kind kind,
+                              const struct group *group, uint32_t items);
+
+/** Tells of an event of the running launch. */
+void zeta_vgpu_event_of_launch(struct zeta_vgpu_engine *engine,
+                               enum zeta_vgpu_engine_event_kind kind);
+
+/** Takes the events of a record that is replayed; false when memory is short. */
+bool zeta_vgpu_events_collect(struct model *model, struct epoch *epoch);
+
+/** Tells of the collected events: the records began at begin_clocks and took so many. */
+void zeta_vgpu_events_tell_locked(struct zeta_vgpu_engine *engine, uint64_t begin_clocks,
+                                  uint64_t clocks);
+
+/** True when the owner wants events of that sort (ZETA_VGPU_WATCH_*) now. */
+static inline bool zeta_vgpu_watched(const struct zeta_vgpu_engine *engine, uint32_t watch)
+{
+    const _Atomic uint32_t *watched = engine->config.callbacks.watched;
+
+    return watched && (atomic_load_explicit(watched, memory_order_relaxed) & watch) != 0;
+}
 
 /* engine_call.c */
 

@@ -39,6 +39,10 @@ struct zeta_catalog {
     struct zeta_vector layouts; /**< of struct zeta_layout */
     struct zeta_vector loaded;  /**< of struct zeta_loaded_set */
     struct zeta_vector sets;    /**< of struct zeta_set; filled by the linker */
+
+    struct zeta_vector parameters;           /**< of struct zeta_parameter */
+    struct zeta_vector programmables;        /**< of struct zeta_programmable */
+    struct zeta_vector usable_programmables; /**< of struct zeta_programmable, by the linker */
 };
 
 /** Adds an item; false when memory is exhausted. */
@@ -133,6 +137,50 @@ bool zeta_read_metric_events(struct zeta_set_reader *reader, const struct zeta_y
  * sampling, program and events do not go with the kind of the layout.
  */
 bool zeta_link_events(const struct zeta_set *set, struct zeta_diagnostics *sink);
+
+/** Reads the class of a metric. The key is required. */
+bool zeta_reader_metric_class(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                              uint32_t *out_class);
+
+/** Reads a list of sampling types, at least one. The key is required. */
+bool zeta_reader_sampling(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                          zet_metric_group_sampling_type_flags_t *out_sampling);
+
+/** Looks up the words for a metric's type and value type; false if there are no such words. */
+bool zeta_metric_words(const char *type, const char *value_type, zet_metric_type_t *out_type,
+                       zet_value_type_t *out_value_type);
+
+/* Programmables (set_programmables.c, programmables_link.c). */
+
+/** Reads the optional slots of a unit. */
+bool zeta_read_slots(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                     struct zeta_unit *unit);
+
+/** Read one parameter, one programmable, and add it to the catalog if it is in order. */
+void zeta_read_parameter(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
+void zeta_read_programmable(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
+
+/**
+ * Links the programmables and tries each combination of their values; after the sets. Those with an
+ * error are left out. Errors: INVALID_ARGUMENT, OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_programmables_link(struct zeta_catalog *catalog, struct zeta_diagnostics *sink);
+
+/* Linking of sets (set_link.c). */
+
+/** Parts of a catalog by name; NULL if there is none. */
+const struct zeta_unit *zeta_catalog_find_unit(const struct zeta_catalog *catalog,
+                                               const char *name);
+const struct zeta_layout *zeta_catalog_find_layout(const struct zeta_catalog *catalog,
+                                                   const char *name);
+
+/**
+ * Links a set that is not in the catalog and has all its metrics, the info metrics included:
+ * values, conditions and program. Nothing that the catalog owns is written. Errors:
+ * INVALID_ARGUMENT, OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_set_link(const struct zeta_catalog *catalog, struct zeta_set *set,
+                          struct zeta_diagnostics *sink);
 
 /* Linking of expressions (expr_link.c). */
 

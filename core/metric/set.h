@@ -45,6 +45,15 @@ struct zeta_unit {
     struct zeta_address_range *ranges; /**< registers that programs may write */
     uint32_t range_count;
     bool has_ranges; /**< false: addresses are not checked (programs without registers) */
+    struct zeta_slot_run *slots; /**< counters that programmables may use */
+    uint32_t slot_run_count;
+};
+
+/** Counters first to first + count - 1 of a bank. */
+struct zeta_slot_run {
+    const char *bank;
+    uint32_t first;
+    uint32_t count;
 };
 
 /** Addresses from first to last, both included. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/metric/catalog_priv.h"
+#include "core/metric/programmables.h"
 #include "core/metric/query_form.h"
 #include "core/util/cleanup.h"
 
@@ -85,7 +86,8 @@ static bool check_unique(struct linker *linker, struct named *list, uint32_t cou
 static bool check_unique_parts(struct linker *linker)
 {
     const struct zeta_catalog *catalog = linker->catalog;
-    uint32_t most = catalog->symbols.count + catalog->units.count + catalog->layouts.count;
+    uint32_t most = catalog->symbols.count + catalog->units.count + catalog->layouts.count +
+                    catalog->parameters.count;
     ZETA_CLEANUP(zeta_freep) struct named *list = calloc((size_t)most + 1, sizeof(*list));
     uint32_t i;
     bool good;
@@ -111,7 +113,13 @@ static bool check_unique_parts(struct linker *linker)
 
         list[i] = (struct named){layout->name, layout->file, layout->line};
     }
-    return check_unique(linker, list, i, "layout") && good;
+    good = check_unique(linker, list, i, "layout") && good;
+    for (i = 0; i < catalog->parameters.count; i++) {
+        const struct zeta_parameter *parameter = catalog->parameters.items[i];
+
+        list[i] = (struct named){parameter->name, parameter->file, parameter->line};
+    }
+    return check_unique(linker, list, i, "parameter") && good;
 }
 
 /** Links what a layout says with expressions: baseline condition and info metrics. */
@@ -145,7 +153,7 @@ static bool link_layout(struct linker *linker, struct zeta_layout *layout)
     return good;
 }
 
-static const struct zeta_unit *find_unit(const struct zeta_catalog *catalog, const char *name)
+const struct zeta_unit *zeta_catalog_find_unit(const struct zeta_catalog *catalog, const char *name)
 {
     for (uint32_t i = 0; i < catalog->units.count; i++) {
         const struct zeta_unit *unit = catalog->units.items[i];
@@ -156,7 +164,8 @@ static const struct zeta_unit *find_unit(const struct zeta_catalog *catalog, con
     return NULL;
 }
 
-static const struct zeta_layout *find_layout(const struct zeta_catalog *catalog, const char *name)
+const struct zeta_layout *zeta_catalog_find_layout(const struct zeta_catalog *catalog,
+                                                   const char *name)
 {
     for (uint32_t i = 0; i < catalog->layouts.count; i++) {
         const struct zeta_layout *layout = catalog->layouts.items[i];
@@ -171,8 +180,8 @@ static bool resolve_references(struct linker *linker, struct zeta_loaded_set *lo
 {
     struct zeta_set *set = &loaded->set;
 
-    set->unit = find_unit(linker->catalog, loaded->unit_name);
-    set->layout = find_layout(linker->catalog, loaded->layout_name);
+    set->unit = zeta_catalog_find_unit(linker->catalog, loaded->unit_name);
+    set->layout = zeta_catalog_find_layout(linker->catalog, loaded->layout_name);
     if (!set->unit)
         return fail(linker, set->file, loaded->unit_line, loaded->unit_column,
                     "unknown unit '%.100s'; units are declared under 'units'", loaded->unit_name);
@@ -408,6 +417,18 @@ static bool link_set(struct linker *linker, struct zeta_loaded_set *loaded)
            link_condition(linker, set->file, set->available) && check_event_sampling(linker, set);
 }
 
+ze_result_t zeta_set_link(const struct zeta_catalog *catalog, struct zeta_set *set,
+                          struct zeta_diagnostics *sink)
+{
+    /* Of the catalog only what it says is used: the set has its own memory. */
+    struct linker linker = {.catalog = (struct zeta_catalog *)(uintptr_t)catalog,
+                            .sink = sink,
+                            .result = ZE_RESULT_SUCCESS};
+
+    (void)(link_metrics(&linker, set) && link_program(&linker, set));
+    return linker.result;
+}
+
 /** Orders sets by domain; inside a domain they keep the order of files. */
 static void sort_sets(struct zeta_vector *sets)
 {
@@ -443,6 +464,12 @@ ze_result_t zeta_catalog_link(struct zeta_catalog *catalog, struct zeta_diagnost
             break;
     }
     sort_sets(&catalog->sets);
+    if (linker.result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY) {
+        ze_result_t result = zeta_programmables_link(catalog, sink);
+
+        if (result != ZE_RESULT_SUCCESS)
+            linker.result = result;
+    }
     return linker.result;
 }
 

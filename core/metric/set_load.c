@@ -63,6 +63,34 @@ const char *zeta_set_value_type_word(zet_value_type_t type)
     return find_word(value_types, (uint32_t)type);
 }
 
+bool zeta_reader_metric_class(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                              uint32_t *out_class)
+{
+    return zeta_reader_word(reader, mapping, "class", metric_classes, out_class);
+}
+
+static bool find_value(const struct zeta_word *words, const char *word, uint32_t *out_value)
+{
+    while (words->word && strcmp(words->word, word) != 0)
+        words++;
+    *out_value = words->value;
+    return words->word != NULL;
+}
+
+bool zeta_metric_words(const char *type, const char *value_type, zet_metric_type_t *out_type,
+                       zet_value_type_t *out_value_type)
+{
+    uint32_t found_type = 0;
+    uint32_t found_value_type = 0;
+
+    if (!find_value(metric_types, type, &found_type) ||
+        !find_value(value_types, value_type, &found_value_type))
+        return false;
+    *out_type = (zet_metric_type_t)found_type;
+    *out_value_type = (zet_value_type_t)found_value_type;
+    return true;
+}
+
 static bool read_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                         struct zeta_metric *metric)
 {
@@ -89,7 +117,7 @@ static bool read_metric(struct zeta_set_reader *reader, const struct zeta_yaml_n
     good = zeta_reader_text(reader, node, "unit", "", &metric->unit) && good;
     good = zeta_reader_word(reader, node, "type", metric_types, &type) && good;
     good = zeta_reader_word(reader, node, "value_type", value_types, &value_type) && good;
-    good = zeta_reader_word(reader, node, "class", metric_classes, &metric_class) && good;
+    good = zeta_reader_metric_class(reader, node, &metric_class) && good;
     good = zeta_reader_u32(reader, node, "tier", true, 1, 4, &metric->tier) && good;
     good = zeta_reader_expr(reader, node, "when", true, &metric->available) && good;
     good = zeta_reader_expr(reader, node, "value", false, &metric->value) && good;
@@ -217,8 +245,8 @@ static bool read_program(struct zeta_set_reader *reader, const struct zeta_yaml_
     return good;
 }
 
-static bool read_sampling(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                          struct zeta_set *set)
+bool zeta_reader_sampling(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                          zet_metric_group_sampling_type_flags_t *out_sampling)
 {
     const struct zeta_yaml_node *node = zeta_reader_need(reader, mapping, "sampling");
     uint32_t flag;
@@ -228,11 +256,11 @@ static bool read_sampling(struct zeta_set_reader *reader, const struct zeta_yaml
     for (const struct zeta_yaml_node *item = node->first_child; item; item = item->next) {
         if (!zeta_reader_find_word(reader, item, sampling_types, &flag))
             return false;
-        set->sampling |= flag;
+        *out_sampling |= flag;
     }
-    if (set->sampling == 0)
+    if (*out_sampling == 0)
         zeta_reader_error(reader, node, "sampling needs at least one type");
-    return set->sampling != 0;
+    return *out_sampling != 0;
 }
 
 /** Reads the name of a part of the catalog that the linker looks up. */
@@ -272,7 +300,7 @@ static bool read_set(struct zeta_set_reader *reader, const struct zeta_yaml_node
     good = read_reference(reader, node, "layout", &loaded->layout_name, &loaded->layout_line,
                           &loaded->layout_column) &&
            good;
-    good = read_sampling(reader, node, set) && good;
+    good = zeta_reader_sampling(reader, node, &set->sampling) && good;
     good = zeta_reader_expr(reader, node, "when", true, &set->available) && good;
     good = read_program(reader, zeta_yaml_member(node, "program"), set) && good;
     good = metrics && zeta_read_metrics(reader, metrics, &set->metrics, &set->metric_count) && good;
@@ -371,7 +399,7 @@ static bool read_range(struct zeta_set_reader *reader, const struct zeta_yaml_no
 
 static void read_unit(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
 {
-    static const char *const keys[] = {"description", "registers", NULL};
+    static const char *const keys[] = {"description", "registers", "slots", NULL};
     struct zeta_catalog *catalog = reader->catalog;
     const struct zeta_yaml_node *ranges;
     struct zeta_unit *unit;
@@ -405,6 +433,8 @@ static void read_unit(struct zeta_set_reader *reader, const struct zeta_yaml_nod
                 return;
         }
     }
+    if (!zeta_read_slots(reader, node, unit))
+        return;
     if (!zeta_vector_push(&catalog->arena, &catalog->units, unit))
         (void)zeta_reader_no_memory(reader);
 }
@@ -424,7 +454,8 @@ static void read_each(struct zeta_set_reader *reader, const struct zeta_yaml_nod
 
 static void read_root(struct zeta_set_reader *reader, const struct zeta_yaml_node *root)
 {
-    static const char *const keys[] = {"format", "symbols", "units", "layouts", "sets", NULL};
+    static const char *const keys[] = {"format", "symbols",    "units",         "layouts",
+                                       "sets",   "parameters", "programmables", NULL};
     const struct zeta_yaml_node *sets;
     uint64_t format = 0;
 
@@ -444,6 +475,8 @@ static void read_root(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     read_each(reader, root, "symbols", ZETA_YAML_MAPPING, read_symbol);
     read_each(reader, root, "units", ZETA_YAML_MAPPING, read_unit);
     read_each(reader, root, "layouts", ZETA_YAML_SEQUENCE, zeta_read_layout);
+    read_each(reader, root, "parameters", ZETA_YAML_MAPPING, zeta_read_parameter);
+    read_each(reader, root, "programmables", ZETA_YAML_SEQUENCE, zeta_read_programmable);
     sets = zeta_yaml_member(root, "sets");
     if (sets && !zeta_yaml_is_null(sets) &&
         zeta_reader_kind(reader, sets, ZETA_YAML_SEQUENCE, "sets"))

@@ -7,6 +7,7 @@
 #include "core/metric/device_metrics.h"
 #include "core/metric/enable.h"
 #include "core/metric/group.h"
+#include "core/metric/query.h"
 #include "core/metric/stream.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
@@ -211,6 +212,8 @@ static ze_result_t replace_locked(struct zeta_device_metrics *metrics, uint32_t 
 
     if (result == ZE_RESULT_SUCCESS)
         result = check_streams_locked(metrics, count, groups);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_query_check_kept_locked(metrics, count, groups);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     active = malloc(count * sizeof(struct zeta_metric_group *));
@@ -242,6 +245,7 @@ impl_zetContextActivateMetricGroups(zet_context_handle_t hContext, zet_device_ha
     if (result != ZE_RESULT_SUCCESS)
         return result;
     root = zeta_metrics_root(groups[0]->metrics);
+    zeta_query_settle(groups[0]->metrics, count, groups);
     (void)pthread_mutex_lock(&root->lock);
     result = replace_locked(groups[0]->metrics, count, groups);
     (void)pthread_mutex_unlock(&root->lock);

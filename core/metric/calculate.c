@@ -99,10 +99,3 @@ ze_result_t ZE_APICALL impl_zetMetricGroupGetGlobalTimestampsExp(
     *metricTimestamp = ticks;
     return ZE_RESULT_SUCCESS;
 }
-
-ze_result_t ZE_APICALL
-impl_zetCommandListAppendMetricMemoryBarrier(zet_command_list_handle_t hCommandList)
-{
-    /* Counters are read by the host through streams; a barrier is all that order needs. */
-    return impl_zeCommandListAppendBarrier(hCommandList, NULL, 0, NULL);
-}

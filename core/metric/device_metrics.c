@@ -6,6 +6,7 @@
 #include "core/device/device.h"
 #include "core/metric/compile.h"
 #include "core/metric/group.h"
+#include "core/metric/query.h"
 #include "core/metric/set.h"
 #include "core/metric/set_files.h"
 #include "core/metric/streamer.h"
@@ -41,6 +42,7 @@ struct zeta_device_metrics *zeta_device_metrics_get(struct zeta_device *device)
     if (metrics)
         return metrics;
     zeta_metric_streamer_set_finisher();
+    zeta_query_set_finishers();
     if (device->parent) {
         parent = zeta_device_metrics_get(device->parent);
         if (!parent)

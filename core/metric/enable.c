@@ -3,6 +3,7 @@
 #include "core/device/device.h"
 #include "core/metric/activate.h"
 #include "core/metric/device_metrics.h"
+#include "core/metric/query.h"
 #include "core/metric/stream.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
@@ -69,7 +70,7 @@ static ze_result_t check_unused_locked(const struct zeta_device_metrics *metrics
                           "groups of device %s are active; deactivate them with "
                           "zetContextActivateMetricGroups and count 0",
                           device->backend->id);
-    return ZE_RESULT_SUCCESS;
+    return zeta_query_check_unused_locked(metrics);
 }
 
 ze_result_t ZE_APICALL impl_zetDeviceDisableMetricsExp(zet_device_handle_t hDevice)

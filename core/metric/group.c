@@ -9,6 +9,7 @@
 #include "core/metric/compile.h"
 #include "core/metric/device_metrics.h"
 #include "core/metric/enable.h"
+#include "core/metric/marker.h"
 #include "core/metric/set.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
@@ -206,7 +207,11 @@ static void fill_group_node(const struct zeta_metric_group *group, uint32_t styp
         resolution->timestampValidBits = device->timestamp_valid_bits;
     } else if (stype == ZET_STRUCTURE_TYPE_METRIC_GROUP_TYPE_EXP &&
                zeta_chain_readable(node, sizeof(zet_metric_group_type_exp_t))) {
-        ((zet_metric_group_type_exp_t *)node)->type = ZET_METRIC_GROUP_TYPE_EXP_FLAG_OTHER;
+        zet_metric_group_type_exp_flags_t *type = &((zet_metric_group_type_exp_t *)node)->type;
+
+        *type = ZET_METRIC_GROUP_TYPE_EXP_FLAG_OTHER;
+        if (zeta_marker_suits(group))
+            *type |= ZET_METRIC_GROUP_TYPE_EXP_FLAG_MARKER;
     } else if (stype == ZET_STRUCTURE_TYPE_METRIC_SOURCE_ID_EXP &&
                zeta_chain_readable(node, sizeof(zet_metric_source_id_exp_t))) {
         ((zet_metric_source_id_exp_t *)node)->sourceId = group->source_id;

@@ -44,7 +44,8 @@ struct zeta_unit {
     uint32_t line;
     struct zeta_address_range *ranges; /**< registers that programs may write */
     uint32_t range_count;
-    bool has_ranges; /**< false: addresses are not checked (programs without registers) */
+    bool has_ranges;      /**< false: addresses are not checked (programs without registers) */
+    uint32_t marker_bits; /**< that its data has for markers, 0: it takes none */
     struct zeta_slot_run *slots; /**< counters that programmables may use */
     uint32_t slot_run_count;
 };

@@ -399,7 +399,7 @@ static bool read_range(struct zeta_set_reader *reader, const struct zeta_yaml_no
 
 static void read_unit(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
 {
-    static const char *const keys[] = {"description", "registers", "slots", NULL};
+    static const char *const keys[] = {"description", "registers", "markers", "slots", NULL};
     struct zeta_catalog *catalog = reader->catalog;
     const struct zeta_yaml_node *ranges;
     struct zeta_unit *unit;
@@ -415,7 +415,8 @@ static void read_unit(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     unit->file = reader->file;
     unit->line = node->key_line;
     if (!zeta_reader_name(reader, node, node->key, true, &unit->name) ||
-        !zeta_reader_text(reader, node, "description", "", &unit->description))
+        !zeta_reader_text(reader, node, "description", "", &unit->description) ||
+        !zeta_reader_u32(reader, node, "markers", true, 1, 64, &unit->marker_bits))
         return;
     ranges = zeta_yaml_member(node, "registers");
     if (ranges) {

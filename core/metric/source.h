@@ -41,6 +41,7 @@ struct zeta_source {
     bool delta;            /**< rows need a baseline; false: each record is a row */
     uint32_t backend_ring; /**< capacity of the backend's ring in records, at least 1 */
     bool watches_pending;  /**< the backend tells what it holds */
+    uint64_t token;        /**< names the stream in markers, 0: it takes none */
     bool backend_keeps;    /**< what is not taken from the backend yet is never lost there */
 
     struct zeta_ring *ring; /**< NULL: direct */

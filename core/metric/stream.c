@@ -247,6 +247,7 @@ static ze_result_t open_source(struct zeta_stream *stream, uint32_t index, uint6
     source->delta = set->layout->kind == ZETA_LAYOUT_DELTA;
     result = zeta_source_open(source, provider->device, &desc);
     zeta_stream_program_free(&program);
+    source->token = desc.token;
     if (result == ZE_RESULT_SUCCESS && desc.period_ns != 0)
         stream->period_ns = desc.period_ns;
     return result;

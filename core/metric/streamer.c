@@ -185,6 +185,7 @@ ze_result_t ZE_APICALL impl_zetMetricStreamerOpen(zet_context_handle_t hContext,
     if (result != ZE_RESULT_SUCCESS)
         return result;
     streamer = made;
+    streamer->context = (const struct zeta_context *)hContext;
     result = open_stream(&request, &streamer->stream);
     if (result != ZE_RESULT_SUCCESS) {
         if (zeta_object_retire(streamer))

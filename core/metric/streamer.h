@@ -6,12 +6,14 @@
 
 #include "core/object/object.h"
 
+struct zeta_context;
 struct zeta_stream;
 
 /** The object behind zet_metric_streamer_handle_t. */
 struct zeta_metric_streamer {
     struct zeta_object object;
-    struct zeta_stream *stream; /**< freed with the last pin */
+    struct zeta_stream *stream;         /**< freed with the last pin */
+    const struct zeta_context *context; /**< only to compare, not pinned */
 };
 
 /** Names the finisher of streamers. To be called before the first is made; idempotent. */

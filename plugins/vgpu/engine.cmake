@@ -13,6 +13,7 @@ add_library(vgpu_engine STATIC
     engine_link.c
     engine_model.c
     engine_print.c
+    engine_sample.c
     rv64.c
     rv64_decode.c
     rv64_fp.c

@@ -122,6 +122,27 @@ enum zeta_vgpu_publish {
     ZETA_VGPU_PUBLISH_EPOCH
 };
 
+/** What a hardware thread does at an instant, in the order of the metrics of stall samples. */
+enum zeta_vgpu_stall {
+    ZETA_VGPU_STALL_ACTIVE,  /**< its instruction issues */
+    ZETA_VGPU_STALL_CONTROL, /**< a branch was taken, the next instruction is not there yet */
+    ZETA_VGPU_STALL_PIPE,    /**< latency of an arithmetic unit */
+    ZETA_VGPU_STALL_SEND,    /**< memory takes a store */
+    ZETA_VGPU_STALL_DIST,    /**< could issue, but another thread of its EU does */
+    ZETA_VGPU_STALL_SBID,    /**< waits for loaded data */
+    ZETA_VGPU_STALL_SYNC,    /**< waits at a barrier */
+    ZETA_VGPU_STALL_FETCH,   /**< its code is not in the instruction cache */
+    ZETA_VGPU_STALL_OTHER,   /**< stopped by a debugger: never until there is one */
+    ZETA_VGPU_STALL_COUNT
+};
+
+/** How often threads were seen at an instruction, doing the same. */
+struct zeta_vgpu_ip_sample {
+    uint64_t address; /**< of the instruction */
+    uint32_t stall;   /**< enum zeta_vgpu_stall */
+    uint32_t count;
+};
+
 /** What an owner can be told when it happens. */
 enum zeta_vgpu_engine_event_kind {
     ZETA_VGPU_EVENT_KERNEL_BEGIN,
@@ -170,6 +191,21 @@ struct zeta_vgpu_callbacks {
 
     /** ZETA_VGPU_PUBLISH_EPOCH only: all subslices of an epoch were published. */
     void (*epoch)(void *user, uint64_t core_clocks);
+
+    /**
+     * Asked about once per epoch and subslice: how many clocks of a thread lie between two samples
+     * of it, 0: none are wanted. A new @out_session begins the sequence of samples anew. Must be
+     * there when sampled is.
+     */
+    uint64_t (*sampling)(void *user, uint64_t *out_session);
+
+    /**
+     * Samples of the threads of a subslice in an epoch (engine_sample.c says how they are taken),
+     * and how many were lost because memory was short. Comes when the epoch is replayed, before its
+     * epoch callback; subslices in order.
+     */
+    void (*sampled)(void *user, const struct zeta_vgpu_ip_sample *samples, uint32_t count,
+                    uint64_t lost);
 
     /**
      * ZETA_VGPU_WATCH_* that are wanted now; anybody may change them at any time. NULL: none.

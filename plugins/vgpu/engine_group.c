@@ -60,6 +60,7 @@ void zeta_vgpu_subslice_finish(struct subslice *subslice)
 {
     zeta_vgpu_l1_finish(&subslice->l1);
     zeta_vgpu_icache_finish(&subslice->icache);
+    zeta_vgpu_sampler_finish(&subslice->sampler);
     free(subslice->others);
     free(subslice->events.items);
     free(subslice->harts);
@@ -102,6 +103,7 @@ bool zeta_vgpu_subslice_begin(struct subslice *subslice)
     subslice->finished = false;
     subslice->epoch_instructions = 0;
     zeta_rv64_memory_flush(&subslice->memory);
+    zeta_vgpu_sampler_update(subslice);
     return zeta_vgpu_code_begin(subslice);
 }
 
@@ -219,6 +221,8 @@ static void release_barrier(struct subslice *subslice, struct group *group)
         if (hart->state != HART_BARRIER)
             continue;
         subslice->counters[ZETA_VGPU_BARRIER_STALL_CYCLES] += longest - hart->cost;
+        if (subslice->sampler.interval != 0)
+            zeta_vgpu_sampler_wait(subslice, hart, longest - hart->cost);
         hart->epoch_cost += longest - hart->cost;
         hart->cost = 0;
         hart->state = HART_READY;
@@ -284,8 +288,8 @@ static void add_instructions(uint64_t *counters, const struct zeta_rv64_counts *
     counters[ZETA_VGPU_INST_CACHE_MISSES] += counts->instruction_misses;
 }
 
-/* Books what a run did; @l1_misses is the L1's total before it. */
-static void account(struct subslice *subslice, struct hart *hart, uint64_t l1_misses)
+void zeta_vgpu_account(struct subslice *subslice, struct hart *hart, uint64_t l1_misses,
+                       struct costs *out_costs)
 {
     const struct zeta_rv64_counts *counts = &subslice->context.counts;
     struct zeta_rv64_memory *memory = &subslice->memory;
@@ -303,9 +307,16 @@ static void account(struct subslice *subslice, struct hart *hart, uint64_t l1_mi
     subslice->counters[ZETA_VGPU_L1_MISSES] += misses;
     memset(memory->accesses, 0, sizeof(memory->accesses));
     memory->global_atomics = 0;
-    cost = counts->retired + counts->latency + LATENCY_BRANCH_TAKEN * counts->taken +
-           LATENCY_SLM * slm + LATENCY_L1_HIT * (private + global - misses) +
-           LATENCY_L3_HIT * misses;
+    *out_costs = (struct costs){
+        .fetch = (uint64_t)LATENCY_L3_HIT * counts->instruction_misses,
+        .issue = counts->retired,
+        .pipe = counts->latency,
+        .memory = LATENCY_SLM * slm + LATENCY_L1_HIT * (private + global - misses) +
+                  LATENCY_L3_HIT * misses,
+        .control = (uint64_t)LATENCY_BRANCH_TAKEN * counts->taken,
+    };
+    cost = out_costs->fetch + out_costs->issue + out_costs->pipe + out_costs->memory +
+           out_costs->control;
     hart->cost += cost;
     hart->epoch_cost += cost;
     subslice->issue[subslice->l1.eu] += counts->retired;
@@ -366,22 +377,48 @@ static void enter_hart(struct subslice *subslice, struct hart *hart)
     zeta_rv64_window_set(&subslice->memory.stack, hart->stack_begin, topology->stack_bytes, NULL);
 }
 
-static void run_hart(struct subslice *subslice, struct hart *hart)
+/* One turn of a hart, at full speed. */
+static void run_turn(struct subslice *subslice, struct hart *hart)
 {
     uint32_t slice = subslice->engine->config.slice;
     uint32_t used = 0;
     bool again = true;
 
-    hart->ran = true;
-    enter_hart(subslice, hart);
     while (again && used < slice) {
         uint64_t misses = subslice->l1.misses;
         enum zeta_rv64_stop stop = zeta_rv64_run(hart->cpu, &subslice->context, slice - used);
+        struct costs costs;
 
-        account(subslice, hart, misses);
+        zeta_vgpu_account(subslice, hart, misses, &costs);
         used += subslice->context.counts.retired;
         again = handle_stop(subslice, hart, stop);
     }
+}
+
+/* The same turn, one instruction after another: it ends where the other would end. */
+static void step_turn(struct subslice *subslice, struct hart *hart)
+{
+    uint32_t slice = subslice->engine->config.slice;
+    uint32_t used = 0;
+    bool again = true, block_end = false;
+
+    while (again && (used < slice || !block_end)) {
+        enum zeta_rv64_stop stop = zeta_vgpu_sampler_step(subslice, hart, &block_end);
+
+        used += subslice->context.counts.retired;
+        if (stop != ZETA_RV64_STOP_SLICE)
+            again = handle_stop(subslice, hart, stop);
+    }
+}
+
+static void run_hart(struct subslice *subslice, struct hart *hart)
+{
+    hart->ran = true;
+    enter_hart(subslice, hart);
+    if (subslice->sampler.interval != 0 && zeta_vgpu_sampler_turn(subslice))
+        step_turn(subslice, hart);
+    else
+        run_turn(subslice, hart);
     subslice->unpublished += SLICE_WORK;
     if (subslice->unpublished >= PUBLISH_WORK)
         zeta_vgpu_publish(subslice);

@@ -40,6 +40,7 @@ static void free_epochs(struct epoch *epoch)
 
         free(epoch->log.entries);
         free(epoch->events.items);
+        free(epoch->samples.entries);
         free(epoch);
         epoch = next;
     }
@@ -113,14 +114,26 @@ static uint64_t eu_time(const struct epoch *epoch, uint32_t eu, uint64_t extra)
     return span > epoch->issue[eu] ? span : epoch->issue[eu];
 }
 
+/*
+ * Clocks that the threads of an EU waited for each other, where issuing took longer than any of
+ * them did by itself: what of their time is none of their own.
+ */
+static uint64_t issue_wait(const struct epoch *epoch, uint32_t eu, uint64_t time, uint64_t extra)
+{
+    uint64_t own = epoch->cost[eu] + extra;
+    uint64_t together = epoch->runnable[eu] * time;
+
+    return time == epoch->issue[eu] && together > own ? together - own : 0;
+}
+
 /* Replays one record; returns the clocks that the subslice needed. */
 static uint64_t replay_epoch(struct zeta_vgpu_engine *engine, uint32_t subslice,
-                             const struct epoch *epoch)
+                             struct epoch *epoch)
 {
     struct model *model = &engine->model;
     uint32_t eus = engine->config.topology.eus_per_subslice;
     uint64_t extra[ZETA_VGPU_MAX_EUS] = {0};
-    uint64_t time = 0, active = 0, stall = 0, resident = 0;
+    uint64_t time = 0, active = 0, stall = 0, resident = 0, memory = 0, issue = 0;
 
     replay_log(model, subslice, epoch, extra);
     for (uint32_t eu = 0; eu < eus; eu++) {
@@ -128,7 +141,11 @@ static uint64_t replay_epoch(struct zeta_vgpu_engine *engine, uint32_t subslice,
 
         if (longest > time)
             time = longest;
+        memory += extra[eu];
+        issue += issue_wait(epoch, eu, longest, extra[eu]);
     }
+    if (epoch->sample_interval != 0)
+        zeta_vgpu_sampler_deliver(engine, subslice, epoch, memory, issue);
     for (uint32_t eu = 0; eu < eus; eu++) {
         active += epoch->issue[eu];
         resident += epoch->threads[eu];
@@ -221,6 +238,7 @@ static void take_epoch(struct subslice *subslice, struct epoch *epoch)
     const uint32_t eus = subslice->engine->config.topology.eus_per_subslice;
     struct zeta_vgpu_miss_log log = epoch->log;
     struct event_list events = epoch->events;
+    struct sample_log samples = epoch->samples;
 
     subslice->counters[ZETA_VGPU_TLB_MISSES] = subslice->l1.tlb_misses;
     memset(epoch, 0, sizeof(*epoch));
@@ -234,6 +252,7 @@ static void take_epoch(struct subslice *subslice, struct epoch *epoch)
             epoch->span[eu] = hart->epoch_cost;
         if (hart->epoch_cost > 0 || hart->state != HART_IDLE)
             epoch->threads[eu]++;
+        epoch->cost[eu] += hart->epoch_cost;
         epoch->ran[eu] += hart->ran;
         epoch->runnable[eu] += hart->ran || hart->state == HART_READY;
         hart->epoch_cost = 0;
@@ -248,7 +267,14 @@ static void take_epoch(struct subslice *subslice, struct epoch *epoch)
     subslice->events = events;
     subslice->events.count = 0;
     epoch->instructions = subslice->epoch_instructions;
+    epoch->samples = subslice->sampler.log;
+    epoch->sample_session = subslice->sampler.session;
+    epoch->sample_interval = subslice->sampler.interval;
+    subslice->sampler.log = samples;
+    subslice->sampler.log.count = 0;
+    subslice->sampler.log.lost = 0;
     subslice->epoch_instructions = 0;
+    zeta_vgpu_sampler_update(subslice);
 }
 
 void zeta_vgpu_model_submit(struct subslice *subslice)

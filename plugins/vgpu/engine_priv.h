@@ -11,6 +11,7 @@
  *   engine_print.c  printf of kernels
  *   engine_model.c  epochs: shared cache, cycle model, publishing
  *   engine_event.c  what the owner wants to be told when it happens
+ *   engine_sample.c samples of instruction pointers
  *   engine_fault.c  words for faults
  *   engine_image.c  loading
  *   engine_link.c   names that images offer each other
@@ -102,6 +103,40 @@ struct other_code {
     uint32_t icache_first;
 };
 
+/* What a run of a hart cost, in modelled cycles, by what the hart did meanwhile. */
+struct costs {
+    uint64_t fetch, issue, pipe, memory, control;
+};
+
+/* A sample before the epoch is replayed. */
+struct sample {
+    uint64_t address;
+    uint32_t count;
+    uint8_t stall;
+    bool missed; /* the L1: what L3 misses cost belongs to it */
+};
+
+struct sample_log {
+    struct sample *entries;
+    uint32_t count;
+    uint32_t room;
+    uint64_t lost; /* for which there was no room */
+};
+
+/* Sampling of a subslice's threads; see engine_sample.c. */
+struct sampler {
+    uint64_t session;
+    uint64_t interval; /* clocks of a thread between samples, 0: nobody wants any */
+    uint64_t stride;   /* of so many turns one is stepped */
+    uint64_t spacing;  /* clocks of stepped turns between samples */
+    uint64_t turn;     /* in the session */
+    uint64_t chosen;   /* turn that is stepped next */
+    uint64_t clock;    /* of stepped turns in the session */
+    uint64_t due;      /* when the next sample is taken on that clock */
+    uint64_t waited;   /* at barriers since the last sample there */
+    struct sample_log log;
+};
+
 /* An event whose time follows from its place in an epoch. */
 struct timed_event {
     struct zeta_vgpu_engine_event event;
@@ -125,9 +160,19 @@ struct epoch {
     uint32_t threads[ZETA_VGPU_MAX_EUS];        /* resident per EU */
     uint32_t ran[ZETA_VGPU_MAX_EUS];            /* of these, had a turn */
     uint32_t runnable[ZETA_VGPU_MAX_EUS];       /* had one or wait for theirs */
+    uint64_t cost[ZETA_VGPU_MAX_EUS];           /* cycles of all threads per EU */
     struct zeta_vgpu_miss_log log;
     struct event_list events;
     uint64_t instructions; /* retired in it */
+    uint64_t sample_session;
+    uint64_t sample_interval; /* 0: no samples */
+    struct sample_log samples;
+};
+
+/* Stalls that are known when an epoch is replayed and became no sample yet, in thread clocks. */
+struct owed {
+    uint64_t session;
+    uint64_t memory, issue;
 };
 
 struct subslice {
@@ -164,6 +209,7 @@ struct subslice {
     uint64_t epoch_instructions;
     struct event_list events; /* of the epoch, when their time follows from it */
     uint64_t unpublished;     /* work since the last publication */
+    struct sampler sampler;
 };
 
 /* Replay of epochs; everything under its lock unless noted. */
@@ -180,6 +226,7 @@ struct model {
     uint64_t snapshot[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
     /* Modelled part of the counters; written under the lock, read without by the owner. */
     atomic_uint_least64_t added[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
+    struct owed owed[ZETA_VGPU_MAX_SUBSLICES];
     bool out_of_memory;
 };
 
@@ -243,6 +290,39 @@ bool zeta_vgpu_subslice_begin(struct subslice *subslice);
  * its end or that of an epoch. At the end of the work the subslice is finished.
  */
 void zeta_vgpu_subslice_round(struct subslice *subslice);
+
+/** Books what a run did; @l1_misses is the L1's total before it. */
+void zeta_vgpu_account(struct subslice *subslice, struct hart *hart, uint64_t l1_misses,
+                       struct costs *out_costs);
+
+/* engine_sample.c */
+
+/** Asks whether samples are wanted, and begins anew when somebody else wants them. */
+void zeta_vgpu_sampler_update(struct subslice *subslice);
+
+void zeta_vgpu_sampler_finish(struct sampler *sampler);
+
+/** A turn of a hart begins; true when it shall be stepped. Only while samples are wanted. */
+bool zeta_vgpu_sampler_turn(struct subslice *subslice);
+
+/**
+ * Runs one instruction of a hart, books it and takes the samples that are due in it. A hart that
+ * may go on stops with ZETA_RV64_STOP_SLICE.
+ *
+ * @out_block_end  the instruction was the last of its block
+ */
+enum zeta_rv64_stop zeta_vgpu_sampler_step(struct subslice *subslice, struct hart *hart,
+                                           bool *out_block_end);
+
+/** A hart waited at the barrier that it called before its pc. Only while samples are wanted. */
+void zeta_vgpu_sampler_wait(struct subslice *subslice, const struct hart *hart, uint64_t cycles);
+
+/**
+ * Hands the samples of an epoch to the owner, with what was found in its replay: clocks that
+ * threads waited for @memory beyond L3, and for others to @issue. With the model's lock.
+ */
+void zeta_vgpu_sampler_deliver(struct zeta_vgpu_engine *engine, uint32_t subslice,
+                               struct epoch *epoch, uint64_t memory, uint64_t issue);
 
 /* engine_code.c */
 

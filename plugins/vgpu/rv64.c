@@ -839,6 +839,8 @@ jump_out:
         RD = code->begin + ((uint64_t)ip->index + 1) * 4;
         counts.calls++;
     }
+    if (ip->original != RV64_OP_JAL && ip->original != RV64_OP_JALR)
+        taken++;
     hart->pc = target;
     stop = ZETA_RV64_STOP_LEFT;
     goto leave_at_pc;

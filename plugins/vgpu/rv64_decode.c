@@ -331,6 +331,17 @@ bool zeta_rv64_code_create(struct zeta_rv64_code *out_code, uint64_t begin, cons
     return true;
 }
 
+void zeta_rv64_code_single(struct zeta_rv64_code *out_code, struct zeta_rv64_insn insns[2],
+                           uint64_t address, uint32_t word)
+{
+    memset(insns, 0, 2 * sizeof(*insns));
+    *out_code = (struct zeta_rv64_code){.begin = address, .count = 1, .insns = insns};
+    insns[1].op = RV64_OP_SPLIT;
+    insns[1].index = 1;
+    decode_one(out_code, 0, word);
+    weigh(&insns[0]);
+}
+
 void zeta_rv64_code_finish(struct zeta_rv64_code *code)
 {
     free(code->insns);

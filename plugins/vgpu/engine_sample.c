@@ -1,0 +1,272 @@
+/*
+ * Samples of instruction pointers: where threads are, and what they do there, at instants spread
+ * evenly over the clocks that they spend. The clocks are those of the cycle model.
+ *
+ * A thread's clocks are spent in its turns, at barriers, and in waits that are known only when the
+ * epoch is replayed. Each of the three is sampled on its own, once in `interval` clocks.
+ *
+ * Turns: of `stride` turns of a subslice one, chosen evenly, runs instruction by instruction, so
+ * that the cost of each is known; as all turns are as likely, the clocks of stepped turns stand for
+ * stride times as many, and each `spacing` = interval / stride of them give one sample. All other
+ * turns run at full speed. Stepped turns do the same, and count the same, as others.
+ * Barriers: what a thread waited is known exactly when it goes on.
+ * Replay: what L3 misses cost is shared out to samples of instructions that missed the L1, and what
+ * threads of an EU waited for each other to those that were seen issuing.
+ *
+ * Where chance is needed it comes from the numbers of the turns and samples of the session, so
+ * that the same work gives the same samples, for any number of workers.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine_priv.h"
+
+enum {
+    /* Clocks of stepped turns between samples, if the stride allows it: a few samples per turn. */
+    SPACING = 320,
+    LARGEST_STRIDE = 256,
+    /* Most samples of an epoch; more are more than a reader could want. */
+    LARGEST_LOG = 65536,
+    /* What replay adds comes in batches of so many. */
+    BATCH = 256
+};
+
+/* A number without a pattern from two that have one (the finisher of splitmix64). */
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    uint64_t z = (a + 1) * UINT64_C(0x9e3779b97f4a7c15) + b;
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static void choose_turn(struct subslice *subslice, uint64_t stratum)
+{
+    struct sampler *sampler = &subslice->sampler;
+
+    sampler->chosen =
+        stratum * sampler->stride + mix(stratum, 2 * subslice->index) % sampler->stride;
+}
+
+static void choose_clock(struct subslice *subslice, uint64_t stratum)
+{
+    struct sampler *sampler = &subslice->sampler;
+
+    sampler->due =
+        stratum * sampler->spacing + mix(stratum, 2 * subslice->index + 1) % sampler->spacing;
+}
+
+void zeta_vgpu_sampler_update(struct subslice *subslice)
+{
+    const struct zeta_vgpu_callbacks *callbacks = &subslice->engine->config.callbacks;
+    struct sampler *sampler = &subslice->sampler;
+    uint64_t session = 0;
+    uint64_t interval = callbacks->sampled ? callbacks->sampling(callbacks->user, &session) : 0;
+
+    if (interval == sampler->interval && (interval == 0 || session == sampler->session))
+        return;
+    sampler->session = session;
+    sampler->interval = interval;
+    sampler->log.count = 0;
+    sampler->log.lost = 0;
+    if (interval == 0)
+        return;
+    sampler->stride = interval / SPACING;
+    if (sampler->stride > LARGEST_STRIDE)
+        sampler->stride = LARGEST_STRIDE;
+    if (sampler->stride == 0)
+        sampler->stride = 1;
+    sampler->spacing = interval / sampler->stride;
+    sampler->turn = 0;
+    sampler->clock = 0;
+    /* Not at once, and not in all subslices at the same time. */
+    sampler->waited = mix(0, subslice->index) % interval;
+    choose_turn(subslice, 0);
+    choose_clock(subslice, 0);
+}
+
+void zeta_vgpu_sampler_finish(struct sampler *sampler)
+{
+    free(sampler->log.entries);
+}
+
+bool zeta_vgpu_sampler_turn(struct subslice *subslice)
+{
+    struct sampler *sampler = &subslice->sampler;
+    const bool chosen = sampler->turn == sampler->chosen;
+
+    sampler->turn++;
+    if (sampler->turn % sampler->stride == 0)
+        choose_turn(subslice, sampler->turn / sampler->stride);
+    return chosen;
+}
+
+static void add_sample(struct sample_log *log, const struct sample *sample)
+{
+    if (log->count == log->room) {
+        uint32_t room = log->room ? 2 * log->room : 64;
+        struct sample *entries =
+            room <= LARGEST_LOG ? realloc(log->entries, room * sizeof(*entries)) : NULL;
+
+        if (!entries) {
+            log->lost += sample->count;
+            return;
+        }
+        log->entries = entries;
+        log->room = room;
+    }
+    log->entries[log->count++] = *sample;
+}
+
+/* What an instruction does at an offset into its time: it is fetched, issues, and then waits. */
+static enum zeta_vgpu_stall stall_at(const struct costs *costs, bool is_store, uint64_t offset)
+{
+    uint64_t end = costs->fetch;
+
+    if (offset < end)
+        return ZETA_VGPU_STALL_FETCH;
+    if (offset < (end += costs->issue))
+        return ZETA_VGPU_STALL_ACTIVE;
+    if (offset < (end += costs->pipe))
+        return ZETA_VGPU_STALL_PIPE;
+    if (offset < end + costs->memory)
+        return is_store ? ZETA_VGPU_STALL_SEND : ZETA_VGPU_STALL_SBID;
+    return ZETA_VGPU_STALL_CONTROL;
+}
+
+/* Takes the samples that are due in an instruction. */
+static void take_samples(struct subslice *subslice, uint64_t address, bool is_store, bool missed,
+                         const struct costs *costs)
+{
+    struct sampler *sampler = &subslice->sampler;
+    const uint64_t begin = sampler->clock;
+
+    sampler->clock += costs->fetch + costs->issue + costs->pipe + costs->memory + costs->control;
+    while (sampler->due < sampler->clock) {
+        const struct sample sample = {
+            .address = address,
+            .count = 1,
+            .stall = (uint8_t)stall_at(costs, is_store, sampler->due - begin),
+            .missed = missed,
+        };
+
+        add_sample(&sampler->log, &sample);
+        choose_clock(subslice, sampler->due / sampler->spacing + 1);
+    }
+}
+
+/* Stores of integers and of floating point numbers, by the opcode of the word. */
+static bool is_store(uint32_t word)
+{
+    return (word & 0x7f) == 0x23 || (word & 0x7f) == 0x27;
+}
+
+enum zeta_rv64_stop zeta_vgpu_sampler_step(struct subslice *subslice, struct hart *hart,
+                                           bool *out_block_end)
+{
+    struct zeta_rv64_context *context = &subslice->context;
+    const struct zeta_rv64_code *code;
+    const uint64_t pc = hart->cpu->pc, misses = subslice->l1.misses;
+    struct zeta_rv64_insn insns[2];
+    struct zeta_rv64_code single;
+    struct costs costs;
+    uint32_t word = 0, first, index;
+    enum zeta_rv64_stop stop;
+
+    zeta_vgpu_code_enter(subslice, pc);
+    code = context->code;
+    first = context->icache_first;
+    *out_block_end = true;
+    if (zeta_rv64_code_holds(code, pc)) {
+        index = (uint32_t)((pc - code->begin) / 4);
+        *out_block_end = zeta_rv64_ends_block(code, index);
+        memcpy(&word, (const void *)(uintptr_t)pc, sizeof(word));
+        zeta_rv64_code_single(&single, insns, pc, word);
+        context->code = &single;
+        context->icache_first = first + index;
+    }
+    stop = zeta_rv64_run(hart->cpu, context, 1);
+    context->code = code;
+    context->icache_first = first;
+    zeta_vgpu_account(subslice, hart, misses, &costs);
+    take_samples(subslice, pc, is_store(word), subslice->l1.misses != misses, &costs);
+    return stop == ZETA_RV64_STOP_LEFT ? ZETA_RV64_STOP_SLICE : stop;
+}
+
+void zeta_vgpu_sampler_wait(struct subslice *subslice, const struct hart *hart, uint64_t cycles)
+{
+    struct sampler *sampler = &subslice->sampler;
+    struct sample sample = {.address = hart->cpu->pc - 4, .stall = ZETA_VGPU_STALL_SYNC};
+
+    sampler->waited += cycles;
+    sample.count = (uint32_t)(sampler->waited / sampler->interval);
+    sampler->waited %= sampler->interval;
+    if (sample.count > 0)
+        add_sample(&sampler->log, &sample);
+}
+
+static bool is_shared_out(const struct sample *sample, enum zeta_vgpu_stall stall)
+{
+    return stall == ZETA_VGPU_STALL_DIST ? sample->stall == ZETA_VGPU_STALL_ACTIVE : sample->missed;
+}
+
+/* Shares owed clocks out to samples of the epoch; without a fitting one they stay owed. */
+static void share_out(struct sample_log *log, uint32_t count, uint64_t interval,
+                      enum zeta_vgpu_stall stall, uint64_t *owed)
+{
+    uint64_t samples = *owed / interval;
+    uint64_t fitting = 0, number = 0;
+
+    for (uint32_t i = 0; samples > 0 && i < count; i++)
+        fitting += is_shared_out(&log->entries[i], stall);
+    if (fitting == 0)
+        return;
+    *owed %= interval;
+    for (uint32_t i = 0; i < count; i++) {
+        struct sample share = log->entries[i];
+
+        if (!is_shared_out(&share, stall))
+            continue;
+        /* The n-th of m gets what the first n have in all without what the ones before have. */
+        share.count = (uint32_t)(samples * (number + 1) / fitting - samples * number / fitting);
+        share.stall = (uint8_t)stall;
+        number++;
+        if (share.count > 0)
+            add_sample(log, &share);
+    }
+}
+
+static void hand_over(const struct zeta_vgpu_engine *engine, const struct sample_log *log)
+{
+    const struct zeta_vgpu_callbacks *callbacks = &engine->config.callbacks;
+    struct zeta_vgpu_ip_sample batch[BATCH];
+    uint64_t lost = log->lost;
+    uint32_t used = 0;
+
+    for (uint32_t i = 0; i < log->count; i++) {
+        const struct sample *sample = &log->entries[i];
+
+        batch[used++] = (struct zeta_vgpu_ip_sample){sample->address, sample->stall, sample->count};
+        if (used == BATCH || i + 1 == log->count) {
+            callbacks->sampled(callbacks->user, batch, used, lost);
+            used = 0;
+            lost = 0;
+        }
+    }
+}
+
+void zeta_vgpu_sampler_deliver(struct zeta_vgpu_engine *engine, uint32_t subslice,
+                               struct epoch *epoch, uint64_t memory, uint64_t issue)
+{
+    struct owed *owed = &engine->model.owed[subslice];
+    const uint32_t taken = epoch->samples.count;
+
+    if (owed->session != epoch->sample_session)
+        *owed = (struct owed){.session = epoch->sample_session};
+    owed->memory += memory;
+    owed->issue += issue;
+    share_out(&epoch->samples, taken, epoch->sample_interval, ZETA_VGPU_STALL_SBID, &owed->memory);
+    share_out(&epoch->samples, taken, epoch->sample_interval, ZETA_VGPU_STALL_DIST, &owed->issue);
+    hand_over(engine, &epoch->samples);
+}

@@ -19,6 +19,7 @@
 
 #include "host.h"
 #include "kernel_file.h"
+#include "plugins/vgpu/instance_layout.h"
 
 #define REPORT 256u
 
@@ -66,8 +67,8 @@ static int remove_directory(void **state)
 /* Path of the file of this process's instance. */
 static void instance_path(char *out_path, size_t bytes)
 {
-    snprintf(out_path, bytes, "%s/zeta-vgpu-%u-%s-1", directory, (unsigned)geteuid(),
-             getenv("ZETA_VGPU_INSTANCE"));
+    snprintf(out_path, bytes, "%s/zeta-vgpu-%u-%s-%u", directory, (unsigned)geteuid(),
+             getenv("ZETA_VGPU_INSTANCE"), ZETA_VGPU_LAYOUT_VERSION);
 }
 
 /* Two pipes to a child: it says when it is ready, and is told when to go on. */

@@ -30,6 +30,10 @@ enum zeta_vgpu_unit {
     ZETA_VGPU_UNIT_OA,
     ZETA_VGPU_UNIT_DISPATCH,
     ZETA_VGPU_UNIT_IP, /**< instruction-pointer samples */
+    ZETA_VGPU_UNIT_TRACE_WORK_STATUS,
+    ZETA_VGPU_UNIT_TRACE_DEVICE_STATUS,
+    ZETA_VGPU_UNIT_TRACE_WORK, /**< from here on: sources of events, which tracers have */
+    ZETA_VGPU_UNIT_TRACE_DEVICE,
     ZETA_VGPU_UNITS
 };
 

@@ -300,6 +300,7 @@ static void reap_locked(struct zeta_vgpu_instance *instance)
         if (pid != 0 && !zeta_vgpu_process_alive(pid, atomic_load(&t->start_time)))
             zeta_vgpu_instance_fold_locked(instance, slot);
     }
+    zeta_vgpu_instance_reap_traces(instance);
 }
 
 void zeta_vgpu_instance_reap(struct zeta_vgpu_instance *instance)

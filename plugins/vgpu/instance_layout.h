@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "instance.h"
+#include "instance_trace.h"
 
 #define ZETA_VGPU_LAYOUT_VERSION 2u
 #define ZETA_VGPU_LAYOUT_MAGIC UINT64_C(0x7570672d6174657a) /* "zeta-gpu" */
@@ -72,6 +73,20 @@ struct zeta_vgpu_switch_log {
     struct zeta_vgpu_log_entry entries[ZETA_VGPU_LOG_SIZE];
 };
 
+/** The tracer of a source of a tile; see instance_trace.h. */
+struct zeta_vgpu_trace {
+    _Alignas(64) _Atomic uint64_t number; /**< of the tracer, 0: none */
+    _Atomic uint64_t writers;
+    _Atomic uint32_t pid, descriptor, index;
+    _Alignas(64) _Atomic uint64_t missed;
+    _Atomic uint64_t written, lost, waiting, capacity;
+};
+
+struct zeta_vgpu_tile_traces {
+    _Alignas(64) _Atomic uint32_t watched;
+    struct zeta_vgpu_trace sources[ZETA_VGPU_SOURCES];
+};
+
 struct zeta_vgpu_segment {
     _Atomic uint64_t magic; /**< written last */
     uint32_t tiles;
@@ -82,6 +97,8 @@ struct zeta_vgpu_segment {
     struct zeta_vgpu_tenant tenants[ZETA_VGPU_SLOTS];
     struct zeta_vgpu_base base;
     struct zeta_vgpu_switch_log logs[ZETA_VGPU_MAX_TILES];
+    _Atomic uint64_t trace_numbers; /**< given out so far */
+    struct zeta_vgpu_tile_traces traces[ZETA_VGPU_MAX_TILES];
     struct zeta_vgpu_slot slots[ZETA_VGPU_SLOTS];
 };
 
@@ -107,6 +124,9 @@ void zeta_vgpu_instance_unlock(struct zeta_vgpu_instance *instance);
 
 /** Adds a slot to the base and frees it. With the lock. */
 void zeta_vgpu_instance_fold_locked(struct zeta_vgpu_instance *instance, uint32_t slot);
+
+/** Ends the traces of tracers whose processes died. With the lock. */
+void zeta_vgpu_instance_reap_traces(struct zeta_vgpu_instance *instance);
 
 /** Start time of a process in ticks of the kernel; false when it is gone or a zombie. */
 bool zeta_vgpu_process_start(pid_t pid, uint64_t *out_start_time);

@@ -16,7 +16,14 @@
 #define RING_MAX 131072u
 
 static const char *const unit_names[ZETA_VGPU_UNITS] = {
-    [ZETA_VGPU_UNIT_OA] = "oa", [ZETA_VGPU_UNIT_DISPATCH] = "dispatch", [ZETA_VGPU_UNIT_IP] = "ip"};
+    [ZETA_VGPU_UNIT_OA] = "oa",
+    [ZETA_VGPU_UNIT_DISPATCH] = "dispatch",
+    [ZETA_VGPU_UNIT_IP] = "ip",
+    [ZETA_VGPU_UNIT_TRACE_WORK_STATUS] = "trace-work-status",
+    [ZETA_VGPU_UNIT_TRACE_DEVICE_STATUS] = "trace-device-status",
+    [ZETA_VGPU_UNIT_TRACE_WORK] = "trace-work",
+    [ZETA_VGPU_UNIT_TRACE_DEVICE] = "trace-device",
+};
 
 static bool find_unit(struct zeta_plugin_string name, uint32_t *out_unit)
 {
@@ -32,10 +39,12 @@ static bool find_unit(struct zeta_plugin_string name, uint32_t *out_unit)
 
 static uint32_t refuse_unit(const struct zeta_plugin *self, struct zeta_plugin_string name)
 {
-    return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
-                          "%s has no counting unit '%.*s'; its units are oa, dispatch and ip",
-                          self->vgpu->description.id, name.size < 80 ? (int)name.size : 80,
-                          name.data ? name.data : "");
+    return zeta_vgpu_fail(
+        self, ZETA_PLUGIN_INVALID_ARGUMENT,
+        "%s has no counting unit '%.*s'; its units are oa, dispatch, ip, trace-work, "
+        "trace-device and the -status of these two",
+        self->vgpu->description.id, name.size < 80 ? (int)name.size : 80,
+        name.data ? name.data : "");
 }
 
 uint32_t zeta_vgpu_oa_find_unit(const struct zeta_plugin *self, struct zeta_plugin_string name,
@@ -223,6 +232,11 @@ static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plu
 
     if (!find_unit(desc->unit, out_unit))
         return refuse_unit(self, desc->unit);
+    if (*out_unit >= ZETA_VGPU_UNIT_TRACE_WORK)
+        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "unit %s of %s gives events to a tracer and has no reports; its "
+                              "status is counted by %s-status",
+                              unit_names[*out_unit], device->id, unit_names[*out_unit]);
     if (desc->record_bytes != ZETA_VGPU_REPORT_BYTES)
         return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "reports of %s have %u bytes, and the set says %u", device->id,

@@ -11,6 +11,7 @@ zeta_add_plugin(vgpu
         device.c
         instance.c
         instance_count.c
+        instance_trace.c
         instance_unit.c
         memory.c
         meter.c

@@ -316,10 +316,14 @@ static struct zeta_plugin_query_pool *create_pool(const struct zeta_plugin_devic
 }
 
 static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plugin_device *device,
-                           const struct zeta_plugin_query_desc *desc)
+                           const struct zeta_plugin_query_desc *desc, uint32_t unit)
 {
     const uint64_t bytes = sizeof(struct zeta_query_record) + 8 * desc->fields.count;
 
+    if (unit != ZETA_VGPU_UNIT_OA && unit != ZETA_VGPU_UNIT_DISPATCH)
+        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "unit %.*s of %s samples and does not count, so it has no queries",
+                              (int)desc->unit.size, desc->unit.data, device->id);
     if (desc->count == 0)
         return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "a pool of queries on %s needs room for one at least", device->id);
@@ -379,7 +383,7 @@ uint32_t zeta_vgpu_query_pool_create(struct zeta_plugin *self, struct zeta_plugi
     uint32_t result = zeta_vgpu_oa_find_unit(self, desc->unit, &unit);
 
     if (result == ZETA_PLUGIN_SUCCESS)
-        result = check_desc(self, device, desc);
+        result = check_desc(self, device, desc, unit);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
     pool = create_pool(device, desc);

@@ -1,3 +1,4 @@
+#include "core/metric/calculate.h"
 #include "core/device/device.h"
 #include "core/metric/evaluate.h"
 #include "core/metric/group.h"
@@ -32,54 +33,19 @@ ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMetricValues(
     return found.dropped ? ZE_RESULT_WARNING_DROPPED_DATA : ZE_RESULT_SUCCESS;
 }
 
-/** Answers how much there is; with an array, also how many values each set really has. */
-static ze_result_t count_values(const struct zeta_metric_group *group, size_t raw_bytes,
-                                const uint8_t *raw, uint32_t *set_count, uint32_t *value_count,
-                                uint32_t *counts)
-{
-    for (uint32_t i = 0; counts && i < *set_count && i < group->compiled_count; i++) {
-        struct zeta_evaluation found;
-        ze_result_t result = zeta_evaluate_rows(group->compiled[i], i, raw, raw_bytes, &found);
-
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-        counts[i] = found.value_count;
-    }
-    if (*set_count == 0 || !counts || *set_count > group->compiled_count)
-        *set_count = group->compiled_count;
-    *value_count = zeta_evaluate_count(group->compiled[0], raw_bytes);
-    return ZE_RESULT_SUCCESS;
-}
-
 ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMultipleMetricValuesExp(
     zet_metric_group_handle_t hMetricGroup, zet_metric_group_calculation_type_t type,
     size_t rawDataSize, const uint8_t *pRawData, uint32_t *pSetCount,
     uint32_t *pTotalMetricValueCount, uint32_t *pMetricCounts, zet_typed_value_t *pMetricValues)
 {
     const struct zeta_metric_group *group = (const struct zeta_metric_group *)hMetricGroup;
-    uint32_t capacity = *pTotalMetricValueCount;
-    uint32_t written = 0;
-    bool dropped = false;
+    const struct zeta_calculation calculation = {.compiled = group->compiled,
+                                                 .compiled_count = group->compiled_count,
+                                                 .raw = pRawData,
+                                                 .raw_bytes = rawDataSize};
 
-    if (*pSetCount == 0 || capacity == 0 || !pMetricValues)
-        return count_values(group, rawDataSize, pRawData, pSetCount, pTotalMetricValueCount,
-                            pMetricCounts);
-    if (*pSetCount > group->compiled_count)
-        *pSetCount = group->compiled_count;
-    for (uint32_t i = 0; i < *pSetCount; i++) {
-        struct zeta_evaluation found;
-        ze_result_t result = zeta_evaluate(group->compiled[i], type, i, pRawData, rawDataSize,
-                                           pMetricValues + written, capacity - written, &found);
-
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-        if (pMetricCounts)
-            pMetricCounts[i] = found.value_count;
-        written += found.value_count;
-        dropped |= found.dropped;
-    }
-    *pTotalMetricValueCount = written;
-    return dropped ? ZE_RESULT_WARNING_DROPPED_DATA : ZE_RESULT_SUCCESS;
+    return zeta_calculate_sets(&calculation, type, pSetCount, pTotalMetricValueCount, pMetricCounts,
+                               pMetricValues);
 }
 
 ze_result_t ZE_APICALL impl_zetMetricGroupGetGlobalTimestampsExp(

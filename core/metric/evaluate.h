@@ -61,6 +61,19 @@ ze_result_t zeta_evaluate_rows(const struct zeta_compiled *compiled, uint32_t ti
                                size_t raw_bytes, struct zeta_evaluation *out_evaluation);
 
 /**
+ * As zeta_evaluate() and zeta_evaluate_rows(), for data whose beginning was left out: what stands
+ * before its first TILE slot is of first_tile (zeta_slot_skip).
+ */
+ze_result_t zeta_evaluate_from(const struct zeta_compiled *compiled,
+                               zet_metric_group_calculation_type_t type, uint32_t tile,
+                               uint32_t first_tile, const void *raw, size_t raw_bytes,
+                               zet_typed_value_t *values, uint32_t capacity,
+                               struct zeta_evaluation *out_evaluation);
+ze_result_t zeta_evaluate_rows_from(const struct zeta_compiled *compiled, uint32_t tile,
+                                    uint32_t first_tile, const void *raw, size_t raw_bytes,
+                                    struct zeta_evaluation *out_evaluation);
+
+/**
  * Name of the variant in use: "avx512", "avx2" or "base". The best one that the processor has is
  * chosen with the first calculation; all give identical values.
  */

@@ -68,4 +68,12 @@ struct zeta_slot_summary {
 void zeta_slot_summarize(const void *raw, size_t raw_bytes, size_t record_bytes,
                          struct zeta_slot_summary *out_summary);
 
+/**
+ * Goes behind the first record_count records, whichever tile they are of; control slots and padding
+ * among them are passed too. Gives the bytes to leave out, and in *out_tile the tile of what
+ * follows.
+ */
+size_t zeta_slot_skip(const void *raw, size_t raw_bytes, size_t record_bytes, uint32_t record_count,
+                      uint32_t *out_tile);
+
 #endif

@@ -9,6 +9,7 @@
 #include "core/metric/group.h"
 #include "core/metric/query.h"
 #include "core/metric/stream.h"
+#include "core/metric/tracer.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
@@ -127,6 +128,7 @@ static ze_result_t deactivate(struct zeta_device *device)
     (void)pthread_mutex_lock(&root->lock);
     clear_all_locked(metrics);
     stop_inactive_locked(root);
+    zeta_tracers_stop_inactive_locked(root);
     (void)pthread_mutex_unlock(&root->lock);
     return ZE_RESULT_SUCCESS;
 }
@@ -214,6 +216,8 @@ static ze_result_t replace_locked(struct zeta_device_metrics *metrics, uint32_t 
         result = check_streams_locked(metrics, count, groups);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_query_check_kept_locked(metrics, count, groups);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_tracers_check_kept_locked(metrics, count, groups);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     active = malloc(count * sizeof(struct zeta_metric_group *));

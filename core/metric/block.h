@@ -44,6 +44,9 @@ struct zeta_block_variant {
                        const uint8_t *target, uint32_t end, zet_typed_value_t *values);
 };
 
+/** The variant in use; the best one that the processor has unless a test chose another. */
+const struct zeta_block_variant *zeta_block_variant(void);
+
 extern const struct zeta_block_variant zeta_block_base;
 #if defined(__x86_64__)
 extern const struct zeta_block_variant zeta_block_avx2;

@@ -10,6 +10,7 @@
 #include "core/metric/set.h"
 #include "core/metric/set_files.h"
 #include "core/metric/streamer.h"
+#include "core/metric/tracer.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
 
@@ -43,6 +44,7 @@ struct zeta_device_metrics *zeta_device_metrics_get(struct zeta_device *device)
         return metrics;
     zeta_metric_streamer_set_finisher();
     zeta_query_set_finishers();
+    zeta_metric_tracer_set_finishers();
     if (device->parent) {
         parent = zeta_device_metrics_get(device->parent);
         if (!parent)
@@ -213,6 +215,9 @@ static bool belongs(const struct zeta_device_metrics *metrics, const struct grou
         return false;
     if (round->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
         return candidate->queries != NULL;
+    /* On a root a record has to say on which tile it happened. */
+    if (round->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED)
+        return metrics->device->tile_count == 0 || set->layout->tile_field != ZETA_FIELD_NONE;
     if (round->sampling != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)
         return true;
     return (set->layout->kind == ZETA_LAYOUT_SAMPLE) == round->samples;

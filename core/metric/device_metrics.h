@@ -20,6 +20,7 @@ struct zeta_device;
 struct zeta_metric_group;
 struct zeta_query_pool;
 struct zeta_stream;
+struct zeta_tracer;
 
 /** The sets of a device, compiled. Constant once it is published. */
 struct zeta_device_sets {
@@ -50,6 +51,7 @@ struct zeta_device_metrics {
     pthread_mutex_t lock;
     pthread_cond_t changed;            /**< of streams and their borrowed counts */
     struct zeta_stream *streams;       /**< on a root: of the root and its tiles */
+    struct zeta_tracer *tracers;       /**< the same */
     struct zeta_query_pool *pools;     /**< on a root: of the root and its tiles */
     struct zeta_metric_group **active; /**< groups of this device that are active, by domain */
     uint32_t active_count;

@@ -5,6 +5,7 @@
 #include "core/metric/device_metrics.h"
 #include "core/metric/query.h"
 #include "core/metric/stream.h"
+#include "core/metric/tracer.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
@@ -59,12 +60,16 @@ static ze_result_t check_unused_locked(const struct zeta_device_metrics *metrics
                                        const struct zeta_device_metrics *root)
 {
     const struct zeta_device *device = metrics->device;
+    ze_result_t result;
 
     for (const struct zeta_stream *stream = root->streams; stream; stream = stream->next) {
         if (stream->device == device || stream->device->parent == device)
             return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                               "a stream of %s is not closed yet", stream->label);
     }
+    result = zeta_tracers_check_unused_locked(metrics);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     if (zeta_metrics_any_active_locked(metrics))
         return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           "groups of device %s are active; deactivate them with "

@@ -23,8 +23,7 @@ struct evaluation {
     uint32_t capacity;         /**< values left */
     struct zeta_evaluation result;
     uint64_t rows_found;
-    bool full;           /**< rows were left out for want of room */
-    uint32_t first_tile; /**< of the slots before the first TILE slot */
+    bool full; /**< rows were left out for want of room */
 };
 
 static _Atomic(const struct zeta_block_variant *) chosen_variant;
@@ -45,7 +44,7 @@ static void list_variants(const struct zeta_block_variant *list[4])
     list[count] = NULL;
 }
 
-static const struct zeta_block_variant *current_variant(void)
+const struct zeta_block_variant *zeta_block_variant(void)
 {
     const struct zeta_block_variant *variant =
         atomic_load_explicit(&chosen_variant, memory_order_relaxed);
@@ -62,7 +61,7 @@ static const struct zeta_block_variant *current_variant(void)
 
 const char *zeta_evaluate_variant(void)
 {
-    return current_variant()->name;
+    return zeta_block_variant()->name;
 }
 
 bool zeta_evaluate_use_variant(const char *name)
@@ -239,7 +238,7 @@ static void walk(struct evaluation *state, uint32_t tile, const unsigned char *r
                  size_t raw_bytes)
 {
     const size_t record_bytes = state->compiled->record_bytes;
-    bool selected = tile == state->first_tile;
+    bool selected = tile == 0;
 
     state->has_baseline = !state->compiled->needs_baseline;
     for (size_t left = raw_bytes; left >= record_bytes && !state->full; left -= record_bytes) {
@@ -273,7 +272,7 @@ static ze_result_t evaluate(struct evaluation *state, uint32_t tile, const void 
     memset(memory, 0, words_bytes);
     state->block.words = (uint32_t *)(void *)memory;
     state->block.columns = (union zeta_column *)(void *)(memory + words_bytes);
-    state->variant = current_variant();
+    state->variant = zeta_block_variant();
     for (uint32_t i = 0; i < program->constant_count; i++) {
         for (uint32_t row = 0; row < ZETA_BLOCK_ROWS; row++)
             state->block.columns[program->constants[i].column].u64[row] =
@@ -295,11 +294,10 @@ uint32_t zeta_evaluate_count(const struct zeta_compiled *compiled, size_t raw_by
     return (uint32_t)((slots < most ? slots : most) * compiled->metric_count);
 }
 
-ze_result_t zeta_evaluate_from(const struct zeta_compiled *compiled,
-                               zet_metric_group_calculation_type_t type, uint32_t tile,
-                               uint32_t first_tile, const void *raw, size_t raw_bytes,
-                               zet_typed_value_t *values, uint32_t capacity,
-                               struct zeta_evaluation *out_evaluation)
+ze_result_t zeta_evaluate(const struct zeta_compiled *compiled,
+                          zet_metric_group_calculation_type_t type, uint32_t tile, const void *raw,
+                          size_t raw_bytes, zet_typed_value_t *values, uint32_t capacity,
+                          struct zeta_evaluation *out_evaluation)
 {
     struct evaluation state = {
         .compiled = compiled,
@@ -307,7 +305,6 @@ ze_result_t zeta_evaluate_from(const struct zeta_compiled *compiled,
                                                                                : &compiled->values,
         .values = values,
         .capacity = capacity,
-        .first_tile = first_tile,
     };
     ze_result_t result = evaluate(&state, tile, raw, raw_bytes);
 
@@ -315,21 +312,10 @@ ze_result_t zeta_evaluate_from(const struct zeta_compiled *compiled,
     return result;
 }
 
-ze_result_t zeta_evaluate(const struct zeta_compiled *compiled,
-                          zet_metric_group_calculation_type_t type, uint32_t tile, const void *raw,
-                          size_t raw_bytes, zet_typed_value_t *values, uint32_t capacity,
-                          struct zeta_evaluation *out_evaluation)
+ze_result_t zeta_evaluate_rows(const struct zeta_compiled *compiled, uint32_t tile, const void *raw,
+                               size_t raw_bytes, struct zeta_evaluation *out_evaluation)
 {
-    return zeta_evaluate_from(compiled, type, tile, 0, raw, raw_bytes, values, capacity,
-                              out_evaluation);
-}
-
-ze_result_t zeta_evaluate_rows_from(const struct zeta_compiled *compiled, uint32_t tile,
-                                    uint32_t first_tile, const void *raw, size_t raw_bytes,
-                                    struct zeta_evaluation *out_evaluation)
-{
-    struct evaluation state = {
-        .compiled = compiled, .program = &compiled->rows, .first_tile = first_tile};
+    struct evaluation state = {.compiled = compiled, .program = &compiled->rows};
     ze_result_t result = evaluate(&state, tile, raw, raw_bytes);
 
     *out_evaluation = state.result;
@@ -337,10 +323,4 @@ ze_result_t zeta_evaluate_rows_from(const struct zeta_compiled *compiled, uint32
     if (state.rows_found <= UINT32_MAX / compiled->metric_count)
         out_evaluation->value_count = (uint32_t)state.rows_found * compiled->metric_count;
     return result;
-}
-
-ze_result_t zeta_evaluate_rows(const struct zeta_compiled *compiled, uint32_t tile, const void *raw,
-                               size_t raw_bytes, struct zeta_evaluation *out_evaluation)
-{
-    return zeta_evaluate_rows_from(compiled, tile, 0, raw, raw_bytes, out_evaluation);
 }

@@ -64,7 +64,7 @@ static char *describe_origin(const struct zeta_set *set)
     return origin;
 }
 
-static void discard_entry(struct zeta_metric_entry *entry)
+void zeta_metric_entry_discard(struct zeta_metric_entry *entry)
 {
     if (!entry)
         return;
@@ -78,13 +78,33 @@ void zeta_metric_group_discard(struct zeta_metric_group *group)
     if (!group)
         return;
     for (uint32_t i = 0; i < group->metric_count; i++)
-        discard_entry(group->entries[i]);
+        zeta_metric_entry_discard(group->entries[i]);
     free(group->entries);
     free((void *)(uintptr_t)group->compiled);
     free((void *)(uintptr_t)group->origin);
     free((void *)(uintptr_t)group->properties);
     if (zeta_object_retire(group))
         zeta_object_unpin(group);
+}
+
+ze_result_t zeta_metric_entry_create(const struct zeta_metric *metric,
+                                     struct zeta_metric_entry **out_entry)
+{
+    struct zeta_metric_entry *entry;
+    void *made = NULL;
+    ze_result_t result = zeta_object_create(ZETA_KIND_METRIC, sizeof(*entry), &made);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    entry = made;
+    entry->metric = metric;
+    entry->properties = describe_metric(metric);
+    if (!entry->properties) {
+        zeta_metric_entry_discard(entry);
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    *out_entry = entry;
+    return ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t add_entries(struct zeta_metric_group *group)
@@ -96,19 +116,13 @@ static ze_result_t add_entries(struct zeta_metric_group *group)
     if (!group->entries)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
-        struct zeta_metric_entry *entry;
-        void *made = NULL;
-        ze_result_t result = zeta_object_create(ZETA_KIND_METRIC, sizeof(*entry), &made);
+        struct zeta_metric_entry *entry = NULL;
+        ze_result_t result = zeta_metric_entry_create(zeta_compiled_metric(compiled, i), &entry);
 
-        if (!made)
+        if (result != ZE_RESULT_SUCCESS)
             return result;
-        entry = made;
         entry->group = group;
-        entry->metric = zeta_compiled_metric(compiled, i);
         group->entries[group->metric_count++] = entry;
-        entry->properties = describe_metric(entry->metric);
-        if (!entry->properties)
-            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     return ZE_RESULT_SUCCESS;
 }

@@ -12,6 +12,7 @@
 #include "core/object/object.h"
 
 struct zeta_compiled;
+struct zeta_decoder;
 struct zeta_device;
 struct zeta_device_metrics;
 struct zeta_metric;
@@ -32,10 +33,12 @@ struct zeta_metric_group {
     uint32_t metric_count;
 };
 
-/** One metric of one group. Lives as long as its group. */
+/** One metric of one group or of one decoder. Lives as long as that. */
 struct zeta_metric_entry {
     struct zeta_object object;
-    struct zeta_metric_group *group;
+    struct zeta_metric_group *group;           /**< NULL for a metric of a decoder */
+    const struct zeta_decoder *decoder;        /**< NULL for a metric of a group */
+    uint32_t place;                            /**< among the metrics of the decoder */
     const zet_metric_properties_t *properties; /**< finished but for stype and pNext */
     const struct zeta_metric *metric;
 };
@@ -55,6 +58,17 @@ ze_result_t zeta_metric_group_create(struct zeta_device_metrics *metrics,
 
 /** Frees a group that nobody has seen yet. NULL is allowed. */
 void zeta_metric_group_discard(struct zeta_metric_group *group);
+
+/**
+ * Makes the handle of a metric, of nothing yet. Errors: OUT_OF_HOST_MEMORY.
+ *
+ * @metric  must outlive the handle
+ */
+ze_result_t zeta_metric_entry_create(const struct zeta_metric *metric,
+                                     struct zeta_metric_entry **out_entry);
+
+/** Ends the handle of a metric. NULL is allowed. */
+void zeta_metric_entry_discard(struct zeta_metric_entry *entry);
 
 /** Name of the group. */
 static inline const char *zeta_metric_group_name(const struct zeta_metric_group *group)

@@ -23,6 +23,8 @@ struct zeta_expr;
 #define ZETA_EVENT_RECORD_MAX_BYTES 256u
 /** Largest number of an event type; they start at 1, so that no event is a slot of padding. */
 #define ZETA_EVENT_MAX_TYPE 4095u
+/** Largest number of event types of one layout. */
+#define ZETA_EVENT_MAX_COUNT 256u
 
 enum zeta_layout_kind {
     ZETA_LAYOUT_DELTA,  /**< running counters; a row is the difference of two records */

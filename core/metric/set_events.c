@@ -3,9 +3,6 @@
 
 #include "core/metric/catalog_priv.h"
 
-/** Bounds of a layout's event types, and of those of one metric. */
-#define MAX_EVENTS 256u
-
 /** Reads one type: name: number. False if name or number are taken. */
 static bool read_event_type(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                             struct zeta_layout *layout)
@@ -90,8 +87,8 @@ bool zeta_read_layout_events(struct zeta_set_reader *reader, const struct zeta_y
     }
     if (!zeta_reader_kind(reader, events, ZETA_YAML_MAPPING, "events"))
         return false;
-    if (events->child_count == 0 || events->child_count > MAX_EVENTS) {
-        zeta_reader_error(reader, events, "events has 1 to %u types", MAX_EVENTS);
+    if (events->child_count == 0 || events->child_count > ZETA_EVENT_MAX_COUNT) {
+        zeta_reader_error(reader, events, "events has 1 to %u types", ZETA_EVENT_MAX_COUNT);
         return false;
     }
     layout->events =
@@ -112,8 +109,8 @@ bool zeta_read_metric_events(struct zeta_set_reader *reader, const struct zeta_y
         return true;
     if (!zeta_reader_kind(reader, list, ZETA_YAML_SEQUENCE, "events"))
         return false;
-    if (list->child_count == 0 || list->child_count > MAX_EVENTS) {
-        zeta_reader_error(reader, list, "events lists 1 to %u types", MAX_EVENTS);
+    if (list->child_count == 0 || list->child_count > ZETA_EVENT_MAX_COUNT) {
+        zeta_reader_error(reader, list, "events lists 1 to %u types", ZETA_EVENT_MAX_COUNT);
         return false;
     }
     metric->events =

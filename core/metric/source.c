@@ -18,21 +18,58 @@ struct piece {
     struct zeta_break gap; /**< before the first record */
 };
 
+static bool is_open(const struct zeta_source *source)
+{
+    return source->stream || source->tracer;
+}
+
+static uint32_t feed_read(struct zeta_source *source, void *buffer, uint64_t capacity_bytes,
+                          struct zeta_plugin_read *out_read)
+{
+    struct zeta_backend *backend = source->backend;
+
+    if (source->tracer)
+        return backend->tracer.read(backend->self, source->tracer, buffer, capacity_bytes,
+                                    out_read);
+    return backend->metric.stream_read(backend->self, source->stream, buffer, capacity_bytes,
+                                       out_read);
+}
+
+/** Records that the backend holds. */
+static uint64_t feed_pending(const struct zeta_source *source)
+{
+    const struct zeta_backend *backend = source->backend;
+
+    if (source->tracer)
+        return backend->tracer.pending(backend->self, source->tracer) / source->record_bytes;
+    return backend->metric.stream_pending(backend->self, source->stream);
+}
+
+static void feed_close(struct zeta_source *source)
+{
+    struct zeta_backend *backend = source->backend;
+
+    if (source->tracer)
+        backend->tracer.close(backend->self, source->tracer);
+    else if (source->stream)
+        backend->metric.stream_close(backend->self, source->stream);
+    source->tracer = NULL;
+    source->stream = NULL;
+}
+
 /**
  * Reads from the backend. An error is kept and ends the stream: what is in our hands stays
  * readable, then reads report it.
  */
 static struct piece read_backend(struct zeta_source *source, void *buffer, uint64_t records)
 {
-    const struct zeta_plugin_metric_ops *metric = &source->backend->metric;
     struct zeta_plugin_read got = {.struct_size = sizeof(got)};
     struct piece piece = {0};
     uint32_t result;
 
-    if (!source->stream || records == 0 || atomic_load(&source->error) != 0)
+    if (!is_open(source) || records == 0 || atomic_load(&source->error) != 0)
         return piece;
-    result = metric->stream_read(source->backend->self, source->stream, buffer,
-                                 records * source->record_bytes, &got);
+    result = feed_read(source, buffer, records * source->record_bytes, &got);
     if (result != ZETA_PLUGIN_SUCCESS && result != ZETA_PLUGIN_NOT_READY) {
         atomic_store(&source->error, result);
         return piece;
@@ -87,19 +124,31 @@ static ze_result_t open_error(const struct zeta_source *source, struct zeta_plug
     return zeta_backend_result(source->backend, result, what);
 }
 
+/** Memory for single records; false, with nothing left behind, if there is none. */
+static bool allocate(struct zeta_source *source, uint32_t record_bytes)
+{
+    source->record_bytes = record_bytes;
+    source->last = malloc(record_bytes);
+    source->held = malloc(record_bytes);
+    if (source->last && source->held)
+        return true;
+    zeta_source_close(source);
+    return false;
+}
+
+static uint32_t clip_ring(uint64_t records)
+{
+    return records > UINT32_MAX ? UINT32_MAX : records == 0 ? 1 : (uint32_t)records;
+}
+
 ze_result_t zeta_source_open(struct zeta_source *source, struct zeta_plugin_device *device,
                              struct zeta_plugin_stream_desc *desc)
 {
     const struct zeta_plugin_metric_ops *metric = &source->backend->metric;
     uint32_t result;
 
-    source->record_bytes = desc->record_bytes;
-    source->last = malloc(source->record_bytes);
-    source->held = malloc(source->record_bytes);
-    if (!source->last || !source->held) {
-        zeta_source_close(source);
+    if (!allocate(source, desc->record_bytes))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
     result = metric->stream_open(source->backend->self, device, desc, &source->stream);
     if (result == ZETA_PLUGIN_SUCCESS && !source->stream)
         result = ZETA_PLUGIN_UNKNOWN;
@@ -110,12 +159,34 @@ ze_result_t zeta_source_open(struct zeta_source *source, struct zeta_plugin_devi
         zeta_source_close(source);
         return failure;
     }
-    source->backend_ring = desc->ring_records > UINT32_MAX ? UINT32_MAX
-                           : desc->ring_records == 0       ? 1
-                                                           : (uint32_t)desc->ring_records;
+    source->backend_ring = clip_ring(desc->ring_records);
     source->watches_pending = source->backend->has_stream_pending;
     source->backend_keeps = desc->keeps != 0;
     (void)take_baseline(source);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_source_open_tracer(struct zeta_source *source, struct zeta_plugin_device *device,
+                                    struct zeta_plugin_tracer_desc *desc)
+{
+    struct zeta_backend *backend = source->backend;
+    char what[320];
+    uint32_t result;
+
+    if (!allocate(source, desc->record_bytes))
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    result = backend->tracer.open(backend->self, device, desc, &source->tracer);
+    if (result == ZETA_PLUGIN_SUCCESS && !source->tracer)
+        result = ZETA_PLUGIN_UNKNOWN;
+    if (result != ZETA_PLUGIN_SUCCESS) {
+        source->tracer = NULL;
+        zeta_source_close(source);
+        (void)snprintf(what, sizeof(what), "opening a tracer of %s", source->label);
+        return zeta_backend_result(backend, result, what);
+    }
+    source->backend_ring = clip_ring(desc->ring_bytes / desc->record_bytes);
+    source->watches_pending = true;
+    atomic_store(&source->started, true);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -180,9 +251,9 @@ uint64_t zeta_source_unread(const struct zeta_source *source)
 
     if (atomic_load_explicit(&source->has_held, memory_order_acquire))
         count++;
-    if (!source->watches_pending || !source->stream)
+    if (!source->watches_pending || !is_open(source))
         return count;
-    pending = source->backend->metric.stream_pending(source->backend->self, source->stream);
+    pending = feed_pending(source);
     /* The first record of the stream counts as read. */
     if (source->delta && pending > 0 &&
         !atomic_load_explicit(&source->started, memory_order_acquire))
@@ -398,7 +469,7 @@ uint32_t zeta_source_count_until(const struct zeta_source *source, const struct 
 
 bool zeta_source_stop_closes(const struct zeta_source *source)
 {
-    return source->stream && !source->backend->has_stream_stop;
+    return source->tracer || (source->stream && !source->backend->has_stream_stop);
 }
 
 ze_result_t zeta_source_stop(struct zeta_source *source)
@@ -406,7 +477,7 @@ ze_result_t zeta_source_stop(struct zeta_source *source)
     const struct zeta_plugin_metric_ops *metric = &source->backend->metric;
     ze_result_t result = ZE_RESULT_SUCCESS;
 
-    if (!source->stream)
+    if (!is_open(source))
         return ZE_RESULT_SUCCESS;
     if (!zeta_source_stop_closes(source)) {
         metric->stream_stop(source->backend->self, source->stream);
@@ -415,16 +486,13 @@ ze_result_t zeta_source_stop(struct zeta_source *source)
     if (!source->ring)
         result = zeta_source_add_ring(source, source->backend_ring);
     (void)zeta_source_fill(source);
-    metric->stream_close(source->backend->self, source->stream);
-    source->stream = NULL;
+    feed_close(source);
     return result;
 }
 
 void zeta_source_close(struct zeta_source *source)
 {
-    if (source->stream)
-        source->backend->metric.stream_close(source->backend->self, source->stream);
-    source->stream = NULL;
+    feed_close(source);
     zeta_ring_destroy(source->ring);
     source->ring = NULL;
     free(source->scratch);

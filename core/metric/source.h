@@ -1,5 +1,5 @@
 /*
- * A source: one stream of a backend and what the core adds to it.
+ * A source: one stream or tracer of a backend and what the core adds to it.
  *
  * The application sees the records of a source as a sequence of slots in which each read can be
  * calculated by itself:
@@ -31,10 +31,13 @@ struct zeta_field;
 struct zeta_plugin_device;
 struct zeta_plugin_stream;
 struct zeta_plugin_stream_desc;
+struct zeta_plugin_tracer;
+struct zeta_plugin_tracer_desc;
 
 struct zeta_source {
     struct zeta_backend *backend;
-    struct zeta_plugin_stream *stream; /**< NULL once closed */
+    struct zeta_plugin_stream *stream; /**< NULL once closed, and of a tracer */
+    struct zeta_plugin_tracer *tracer; /**< NULL once closed, and of a stream */
     const char *label;                 /**< set and device, for messages; the stream's */
     uint32_t record_bytes;
     uint32_t tile;
@@ -81,6 +84,17 @@ struct zeta_cursor {
 ze_result_t zeta_source_open(struct zeta_source *source, struct zeta_plugin_device *device,
                              struct zeta_plugin_stream_desc *desc);
 
+/**
+ * Opens a tracer of a backend, which is off. Its records are rows by themselves.
+ *
+ * @source  zeroed but for backend, label and tile
+ * @desc    in and out as in zeta/plugin.h
+ *
+ * Errors: those of the backend; OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_source_open_tracer(struct zeta_source *source, struct zeta_plugin_device *device,
+                                    struct zeta_plugin_tracer_desc *desc);
+
 /** Puts a ring of the core between backend and reads. OUT_OF_HOST_MEMORY. */
 ze_result_t zeta_source_add_ring(struct zeta_source *source, uint32_t records);
 
@@ -106,7 +120,7 @@ void zeta_source_read(struct zeta_source *source, struct zeta_cursor *cursor, bo
 uint32_t zeta_source_count_until(const struct zeta_source *source, const struct zeta_field *field,
                                  uint64_t instant, uint32_t limit);
 
-/** True if stopping needs zeta_source_unread() to be out of use: the backend stream is closed. */
+/** True if stopping closes the backend's side, so that zeta_source_unread() must be out of use. */
 bool zeta_source_stop_closes(const struct zeta_source *source);
 
 /** Gives up the unit; what was collected stays readable. OUT_OF_HOST_MEMORY: some of it is lost. */

@@ -14,43 +14,6 @@
 #include "core/plugin/host.h"
 #include "core/util/error.h"
 
-/* Taking turns ----------------------------------------------------------------------------------
- */
-
-/** Waits for the stream; false if it is closed, or busy and wait is not set. */
-static bool take_turn(struct zeta_stream *stream, bool wait)
-{
-    bool taken;
-
-    (void)pthread_mutex_lock(&stream->lock);
-    while (wait && stream->busy && !stream->closed)
-        (void)pthread_cond_wait(&stream->idle, &stream->lock);
-    taken = !stream->busy && !stream->closed;
-    if (taken)
-        stream->busy = true;
-    (void)pthread_mutex_unlock(&stream->lock);
-    return taken;
-}
-
-static void give_turn(struct zeta_stream *stream)
-{
-    (void)pthread_mutex_lock(&stream->lock);
-    stream->busy = false;
-    (void)pthread_cond_broadcast(&stream->idle);
-    (void)pthread_mutex_unlock(&stream->lock);
-}
-
-/** Lets nobody in any more and waits until the last one is out. */
-static void close_turns(struct zeta_stream *stream)
-{
-    (void)pthread_mutex_lock(&stream->lock);
-    stream->closed = true;
-    (void)pthread_cond_broadcast(&stream->idle);
-    while (stream->busy)
-        (void)pthread_cond_wait(&stream->idle, &stream->lock);
-    (void)pthread_mutex_unlock(&stream->lock);
-}
-
 /* Notification ----------------------------------------------------------------------------------
  */
 
@@ -101,12 +64,12 @@ static void watch_ready(void *context, bool readable)
 
     if (readable)
         atomic_store(&stream->disarmed, true);
-    if (take_turn(stream, false)) {
+    if (zeta_turn_take(&stream->turn, false)) {
         for (uint32_t i = 0; i < stream->source_count; i++)
             (void)zeta_source_fill(&stream->sources[i]);
         if (stream->sources[0].ring)
             rearm(stream);
-        give_turn(stream);
+        zeta_turn_give(&stream->turn);
     }
     if (level_reached(stream))
         zeta_event_notify(stream->event);
@@ -190,8 +153,7 @@ ze_result_t zeta_stream_create(const struct zeta_stream_request *request,
     stream->clock = zeta_stream_clock(group->set->layout);
     (void)snprintf(stream->label, sizeof(stream->label), "%.90s on %.90s",
                    zeta_metric_group_name(group), request->device->backend->id);
-    (void)pthread_mutex_init(&stream->lock, NULL);
-    (void)pthread_cond_init(&stream->idle, NULL);
+    zeta_turn_init(&stream->turn);
     *out_stream = stream;
     return ZE_RESULT_SUCCESS;
 }
@@ -412,7 +374,7 @@ ze_result_t zeta_stream_read(struct zeta_stream *stream, uint32_t max_records, s
                           "a report of %s has %u bytes and the buffer %zu", stream->label,
                           stream->record_bytes, given);
     }
-    if (!take_turn(stream, true))
+    if (!zeta_turn_take(&stream->turn, true))
         return closed_error(stream);
     for (uint32_t i = 0; i < stream->source_count; i++)
         (void)zeta_source_fill(&stream->sources[i]);
@@ -422,7 +384,7 @@ ze_result_t zeta_stream_read(struct zeta_stream *stream, uint32_t max_records, s
         zeta_stream_read_tiles(stream, &cursor);
     result = finish_read(stream, &cursor, data, size_bytes);
     rearm(stream);
-    give_turn(stream);
+    zeta_turn_give(&stream->turn);
     return result;
 }
 
@@ -434,7 +396,7 @@ void zeta_stream_stop(struct zeta_stream *stream)
     struct zeta_event *event;
     bool closes = false;
 
-    if (!take_turn(stream, true))
+    if (!zeta_turn_take(&stream->turn, true))
         return;
     for (uint32_t i = 0; i < stream->source_count; i++)
         closes |= zeta_source_stop_closes(&stream->sources[i]);
@@ -454,12 +416,12 @@ void zeta_stream_stop(struct zeta_stream *stream)
         stream->event = event;
     if (stream->event)
         zeta_event_notify(stream->event);
-    give_turn(stream);
+    zeta_turn_give(&stream->turn);
 }
 
 void zeta_stream_close(struct zeta_stream *stream)
 {
-    close_turns(stream);
+    zeta_turn_close(&stream->turn);
     end_notification(stream);
     close_sources(stream);
 }
@@ -468,21 +430,20 @@ void zeta_stream_destroy(struct zeta_stream *stream)
 {
     if (!stream)
         return;
-    (void)pthread_mutex_destroy(&stream->lock);
-    (void)pthread_cond_destroy(&stream->idle);
+    zeta_turn_finish(&stream->turn);
     free(stream->sources);
     free(stream);
 }
 
 bool zeta_stream_totals(struct zeta_stream *stream, struct zeta_stream_totals *out_totals)
 {
-    if (!take_turn(stream, true))
+    if (!zeta_turn_take(&stream->turn, true))
         return false;
     *out_totals = (struct zeta_stream_totals){.records = stream->records,
                                               .lost_records = stream->lost_records,
                                               .breaks = stream->breaks,
                                               .bytes = stream->bytes,
                                               .ended = has_ended(stream)};
-    give_turn(stream);
+    zeta_turn_give(&stream->turn);
     return true;
 }

@@ -8,13 +8,12 @@
  *                                           what it holds and its ring is large enough
  *   backend --> source's ring --> reads     else: the reactor fills the ring
  *
- * Calls for one stream are serialised by a turn, not by a lock: nothing is locked while a plugin is
- * called, and a plugin may call host services meanwhile.
+ * Calls for one stream are serialised by a turn (turn.h), so nothing is locked while a plugin is
+ * called.
  */
 #ifndef ZETA_CORE_METRIC_STREAM_H
 #define ZETA_CORE_METRIC_STREAM_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +22,7 @@
 #include <level_zero/zet_api.h>
 
 #include "core/metric/source.h"
+#include "core/metric/turn.h"
 
 struct zeta_device;
 struct zeta_event;
@@ -60,10 +60,7 @@ struct zeta_stream {
     uint32_t source_count;
     struct zeta_source *sources;
 
-    pthread_mutex_t lock; /**< of busy and closed only */
-    pthread_cond_t idle;
-    bool busy;
-    bool closed;
+    struct zeta_turn turn;
 
     struct zeta_event *event; /**< bound, NULL if none */
     struct zeta_watch *watch; /**< NULL without an event */

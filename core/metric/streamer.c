@@ -85,11 +85,8 @@ static bool settle(struct zeta_device_metrics *root, struct zeta_stream *stream)
 /* Opening ---------------------------------------------------------------------------------------
  */
 
-/**
- * The host has to be able to see the event: its pool says so, or its own scope (the example of the
- * programming guide has a pool without the flag and an event of host scope).
- */
-static ze_result_t check_event(const struct zeta_event *event, const struct zeta_device *device)
+ze_result_t zeta_metric_check_event(const struct zeta_event *event,
+                                    const struct zeta_device *device)
 {
     if (!event)
         return ZE_RESULT_SUCCESS;
@@ -122,7 +119,7 @@ static ze_result_t check_open(const struct zeta_context *context, const struct z
                           "group %s is not time-based and cannot be streamed; another group of the "
                           "same name may be",
                           zeta_metric_group_name(group));
-    return check_event(event, device);
+    return zeta_metric_check_event(event, device);
 }
 
 /** Opens the backend's side of a stream that is in the list; takes it out again on failure. */

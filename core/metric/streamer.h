@@ -4,8 +4,12 @@
 #ifndef ZETA_CORE_METRIC_STREAMER_H
 #define ZETA_CORE_METRIC_STREAMER_H
 
+#include <level_zero/ze_api.h>
+
 #include "core/object/object.h"
 
+struct zeta_device;
+struct zeta_event;
 struct zeta_context;
 struct zeta_stream;
 
@@ -18,5 +22,13 @@ struct zeta_metric_streamer {
 
 /** Names the finisher of streamers. To be called before the first is made; idempotent. */
 void zeta_metric_streamer_set_finisher(void);
+
+/**
+ * Checks the notification event of a stream or tracer; NULL is fine. The host has to be able to see
+ * it: its pool says so, or its own scope (the example of the programming guide has a pool without
+ * the flag and an event of host scope). INVALID_SYNCHRONIZATION_OBJECT else.
+ */
+ze_result_t zeta_metric_check_event(const struct zeta_event *event,
+                                    const struct zeta_device *device);
 
 #endif

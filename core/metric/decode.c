@@ -1,0 +1,570 @@
+#include "core/metric/decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/metric/block.h"
+#include "core/metric/expr.h"
+#include "core/metric/layout.h"
+#include "core/metric/program.h"
+#include "core/metric/slot.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+
+/** A field that every record has; whole bytes are read in one go. */
+struct number {
+    const struct zeta_field *field;
+    uint32_t at;
+    uint32_t bytes; /**< 1, 2, 4 or 8; 0: a field of another form */
+};
+
+/** A type of record that metrics are entries of. Number 0 is every other type. */
+struct event_class {
+    uint32_t first; /**< of the plan's references */
+    uint32_t count;
+};
+
+struct zeta_decode_plan {
+    struct zeta_compiled *const **groups; /**< compiled sets of each group, by tile */
+    uint32_t group_count;
+    uint32_t tile_count;
+    uint32_t record_bytes;
+    struct number type;
+    struct number ticks;
+    struct number tile;
+    uint64_t ticks_mask;
+    uint64_t timer_hz;
+    uint64_t tick_ns; /**< 0: no whole number of nanoseconds */
+
+    const struct zeta_metric **metrics;
+    uint32_t *metric_group; /**< per metric */
+    uint32_t *metric_place; /**< per metric: its place in the group's values */
+    uint32_t metric_count;
+
+    uint16_t class_of[ZETA_EVENT_MAX_TYPE + 1]; /**< by type */
+    struct event_class *classes;
+    uint32_t class_count;
+    uint32_t *references; /**< metrics of each class, in their order */
+    uint32_t reference_count;
+};
+
+/* Plans -----------------------------------------------------------------------------------------
+ */
+
+static struct number number_of(const struct zeta_layout *layout, uint32_t index)
+{
+    struct number number = {0};
+    const struct zeta_field *field;
+
+    if (index == ZETA_FIELD_NONE)
+        return number;
+    field = &layout->fields[index];
+    number.field = field;
+    number.at = field->low_bit / 8;
+    if (field->low_bit % 8 == 0 && field->high_width == 0 &&
+        (field->low_width == 8 || field->low_width == 16 || field->low_width == 32 ||
+         field->low_width == 64))
+        number.bytes = field->low_width / 8;
+    return number;
+}
+
+static inline uint64_t read_number(const struct number *number, const unsigned char *record)
+{
+    const unsigned char *bytes = record + number->at;
+
+    switch (number->bytes) {
+    case 1:
+        return bytes[0];
+    case 2:
+        return (uint64_t)bytes[0] | (uint64_t)bytes[1] << 8;
+    case 4:
+        return (uint64_t)bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 |
+               (uint64_t)bytes[3] << 24;
+    default:
+        return zeta_field_read(number->field, record);
+    }
+}
+
+static uint64_t time_of(const struct zeta_decode_plan *plan, const unsigned char *record)
+{
+    const uint64_t ticks = read_number(&plan->ticks, record) & plan->ticks_mask;
+
+    return plan->tick_ns ? ticks * plan->tick_ns
+                         : zeta_muldiv_u64(ticks, NS_PER_SECOND, plan->timer_hz);
+}
+
+static bool same_field(const struct zeta_layout *a, uint32_t i, const struct zeta_layout *b,
+                       uint32_t j)
+{
+    const struct zeta_field *left;
+    const struct zeta_field *right;
+
+    if (i == ZETA_FIELD_NONE || j == ZETA_FIELD_NONE)
+        return i == j;
+    left = &a->fields[i];
+    right = &b->fields[j];
+    return left->low_bit == right->low_bit && left->low_width == right->low_width &&
+           left->high_bit == right->high_bit && left->high_width == right->high_width;
+}
+
+static bool same_events(const struct zeta_layout *a, const struct zeta_layout *b)
+{
+    if (a->event_count != b->event_count)
+        return false;
+    for (uint32_t i = 0; i < a->event_count; i++) {
+        if (a->events[i].number != b->events[i].number)
+            return false;
+    }
+    return true;
+}
+
+static bool same_form(const struct zeta_layout *a, const struct zeta_layout *b)
+{
+    return a == b || (a->kind == b->kind && a->record_bytes == b->record_bytes &&
+                      same_field(a, a->type_field, b, b->type_field) &&
+                      same_field(a, a->ticks_field, b, b->ticks_field) &&
+                      same_field(a, a->tile_field, b, b->tile_field) && same_events(a, b));
+}
+
+/** All sets of all groups describe the same bytes. */
+static ze_result_t check_forms(const struct zeta_decode_source *source)
+{
+    const struct zeta_layout *first = zeta_compiled_set(source->groups[0].compiled[0])->layout;
+    const uint32_t tiles = source->tile_count > 0 ? source->tile_count : 1;
+
+    for (uint32_t g = 0; g < source->group_count; g++) {
+        for (uint32_t tile = 0; tile < tiles; tile++) {
+            const struct zeta_set *set = zeta_compiled_set(source->groups[g].compiled[tile]);
+
+            if (set->layout->kind != ZETA_LAYOUT_EVENT || !same_form(first, set->layout))
+                return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                                  "set %s has records of another form than set %s", set->name,
+                                  zeta_compiled_set(source->groups[0].compiled[0])->name);
+        }
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+static bool list_metrics(struct zeta_decode_plan *plan)
+{
+    uint32_t total = 0;
+
+    for (uint32_t g = 0; g < plan->group_count; g++)
+        total += zeta_compiled_metric_count(plan->groups[g][0]);
+    plan->metrics = calloc(total, sizeof(*plan->metrics));
+    plan->metric_group = calloc(total, sizeof(*plan->metric_group));
+    plan->metric_place = calloc(total, sizeof(*plan->metric_place));
+    if (!plan->metrics || !plan->metric_group || !plan->metric_place)
+        return false;
+    for (uint32_t g = 0; g < plan->group_count; g++) {
+        const struct zeta_compiled *compiled = plan->groups[g][0];
+
+        for (uint32_t i = 0; i < zeta_compiled_metric_count(compiled); i++) {
+            plan->metrics[plan->metric_count] = zeta_compiled_metric(compiled, i);
+            plan->metric_group[plan->metric_count] = g;
+            plan->metric_place[plan->metric_count++] = i;
+        }
+    }
+    return true;
+}
+
+/** Numbers the types that metrics name, and counts how often they do. */
+static bool number_classes(struct zeta_decode_plan *plan)
+{
+    uint32_t next = 1;
+
+    for (uint32_t m = 0; m < plan->metric_count; m++) {
+        for (uint32_t e = 0; e < plan->metrics[m]->event_count; e++) {
+            const uint32_t type = plan->metrics[m]->events[e].type;
+
+            if (plan->class_of[type] == 0)
+                plan->class_of[type] = (uint16_t)next++;
+            plan->reference_count++;
+        }
+    }
+    plan->class_count = next;
+    plan->classes = calloc(next, sizeof(*plan->classes));
+    plan->references = calloc(plan->reference_count + 1, sizeof(*plan->references));
+    return plan->classes && plan->references;
+}
+
+static bool lists_type(const struct zeta_decode_plan *plan, uint32_t metric, uint32_t class_number)
+{
+    for (uint32_t e = 0; e < plan->metrics[metric]->event_count; e++) {
+        if (plan->class_of[plan->metrics[metric]->events[e].type] == class_number)
+            return true;
+    }
+    return false;
+}
+
+static void fill_classes(struct zeta_decode_plan *plan)
+{
+    uint32_t next = 0;
+
+    for (uint32_t c = 1; c < plan->class_count; c++) {
+        plan->classes[c].first = next;
+        for (uint32_t m = 0; m < plan->metric_count; m++) {
+            if (lists_type(plan, m, c))
+                plan->references[next++] = m;
+        }
+        plan->classes[c].count = next - plan->classes[c].first;
+    }
+}
+
+ze_result_t zeta_decode_plan_create(const struct zeta_decode_source *source,
+                                    struct zeta_decode_plan **out_plan)
+{
+    const struct zeta_layout *layout = zeta_compiled_set(source->groups[0].compiled[0])->layout;
+    struct zeta_decode_plan *plan;
+    ze_result_t result = check_forms(source);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    plan = calloc(1, sizeof(*plan));
+    if (!plan)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    plan->group_count = source->group_count;
+    plan->groups = calloc(source->group_count, sizeof(*plan->groups));
+    plan->tile_count = source->tile_count;
+    plan->record_bytes = layout->record_bytes;
+    plan->type = number_of(layout, layout->type_field);
+    plan->ticks = number_of(layout, layout->ticks_field);
+    plan->tile = number_of(layout, layout->tile_field);
+    plan->ticks_mask =
+        source->timestamp_bits >= 64 ? UINT64_MAX : (UINT64_C(1) << source->timestamp_bits) - 1;
+    plan->timer_hz = source->timer_hz;
+    plan->tick_ns = NS_PER_SECOND % source->timer_hz == 0 ? NS_PER_SECOND / source->timer_hz : 0;
+    for (uint32_t g = 0; plan->groups && g < source->group_count; g++)
+        plan->groups[g] = source->groups[g].compiled;
+    if (!plan->groups || !list_metrics(plan) || !number_classes(plan)) {
+        zeta_decode_plan_destroy(plan);
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    fill_classes(plan);
+    *out_plan = plan;
+    return ZE_RESULT_SUCCESS;
+}
+
+void zeta_decode_plan_destroy(struct zeta_decode_plan *plan)
+{
+    if (!plan)
+        return;
+    free(plan->groups);
+    free(plan->metrics);
+    free(plan->metric_group);
+    free(plan->metric_place);
+    free(plan->classes);
+    free(plan->references);
+    free(plan);
+}
+
+uint32_t zeta_decode_metric_count(const struct zeta_decode_plan *plan)
+{
+    return plan->metric_count;
+}
+
+const struct zeta_metric *zeta_decode_metric(const struct zeta_decode_plan *plan, uint32_t index)
+{
+    return plan->metrics[index];
+}
+
+uint32_t zeta_decode_set_count(const struct zeta_decode_plan *plan)
+{
+    return plan->tile_count > 0 ? plan->tile_count : 1;
+}
+
+/* Counting --------------------------------------------------------------------------------------
+ */
+
+/** Classes of a plan: the types of one layout, and the rest. */
+#define MAX_CLASSES (ZETA_EVENT_MAX_COUNT + 1u)
+
+/** Entries of a record of each class, given what is selected. */
+struct selection {
+    uint32_t entries[MAX_CLASSES];
+};
+
+static void select_entries(const struct zeta_decode_plan *plan,
+                           const struct zeta_decode_request *request, struct selection *selection)
+{
+    selection->entries[0] = 0;
+    for (uint32_t c = 1; c < plan->class_count; c++) {
+        const struct event_class *of = &plan->classes[c];
+        uint32_t count = 0;
+
+        for (uint32_t i = 0; i < of->count; i++)
+            count += request->names[plan->references[of->first + i]] != ZETA_DECODE_LEFT_OUT;
+        selection->entries[c] = count;
+    }
+}
+
+/** Class of a slot; 0 for everything that is no record of a type that a metric lists. */
+static inline uint32_t class_of(const struct zeta_decode_plan *plan, const unsigned char *slot)
+{
+    const uint64_t type = read_number(&plan->type, slot);
+    const uint32_t found = type <= ZETA_EVENT_MAX_TYPE ? plan->class_of[type] : 0;
+
+    /* Padding has type 0; a control slot may have any. */
+    return found != 0 && zeta_slot_is_control(slot) ? 0 : found;
+}
+
+/** Set that a record belongs to. */
+static inline uint64_t set_of(const struct zeta_decode_plan *plan, const unsigned char *record)
+{
+    return plan->tile_count > 0 && plan->tile.field ? read_number(&plan->tile, record) : 0;
+}
+
+static uint32_t wanted_sets(const struct zeta_decode_plan *plan,
+                            const struct zeta_decode_request *request)
+{
+    const uint32_t sets = zeta_decode_set_count(plan);
+
+    return request->set_count < sets ? request->set_count : sets;
+}
+
+static void count_entries(const struct zeta_decode_plan *plan,
+                          const struct zeta_decode_request *request,
+                          const struct selection *selection, uint64_t *counts,
+                          struct zeta_decode_outcome *outcome)
+{
+    const unsigned char *raw = request->raw;
+    const size_t record_bytes = plan->record_bytes;
+    const uint32_t sets = wanted_sets(plan, request);
+    size_t at = 0;
+
+    *outcome = (struct zeta_decode_outcome){0};
+    for (uint32_t i = 0; counts && i < request->set_count; i++)
+        counts[i] = 0;
+    for (; request->raw_bytes - at >= record_bytes; at += record_bytes) {
+        const uint32_t entries = selection->entries[class_of(plan, raw + at)];
+        uint64_t set;
+
+        if (entries == 0)
+            continue;
+        set = set_of(plan, raw + at);
+        if (set >= sets)
+            continue;
+        if (request->capacity - outcome->entry_count < entries) {
+            outcome->first_needed = entries;
+            break;
+        }
+        outcome->entry_count += entries;
+        if (counts)
+            counts[set] += entries;
+    }
+    outcome->consumed_bytes = at;
+}
+
+void zeta_decode_count(const struct zeta_decode_plan *plan,
+                       const struct zeta_decode_request *request, uint64_t *counts,
+                       struct zeta_decode_outcome *out_outcome)
+{
+    struct selection selection;
+
+    select_entries(plan, request, &selection);
+    count_entries(plan, request, &selection, counts, out_outcome);
+}
+
+/* Decoding --------------------------------------------------------------------------------------
+ */
+
+/** One entry that records of a class have: where its value will be, and its name. */
+struct emission {
+    const union zeta_column *column;
+    uint32_t name;
+};
+
+/** The entries of one set on their way. */
+struct decoding {
+    const struct zeta_decode_plan *plan;
+    const struct zeta_decode_request *request;
+    const struct selection *selection;
+    const struct zeta_block_variant *variant;
+    uint32_t set;
+
+    struct zeta_block *blocks;   /**< one per group, all of the same records; unused: no columns */
+    struct emission *emissions;  /**< of the selected references, class after class */
+    uint32_t first[MAX_CLASSES]; /**< emissions of each class begin here */
+    uint16_t row_class[ZETA_BLOCK_ROWS];
+    uint32_t rows;
+    zet_metric_entry_exp_t *at;
+};
+
+static const struct zeta_program *program_of(const struct decoding *state, uint32_t group)
+{
+    return &state->plan->groups[group][state->set]->values;
+}
+
+static bool is_group_selected(const struct decoding *state, uint32_t group)
+{
+    const struct zeta_decode_plan *plan = state->plan;
+
+    for (uint32_t m = 0; m < plan->metric_count; m++) {
+        if (plan->metric_group[m] == group && state->request->names[m] != ZETA_DECODE_LEFT_OUT)
+            return true;
+    }
+    return false;
+}
+
+/** Memory of the words and columns of a group's block. */
+static bool prepare_block(struct decoding *state, uint32_t group)
+{
+    const struct zeta_program *program = program_of(state, group);
+    const size_t words_bytes = (size_t)program->word_count * ZETA_WORD_STRIDE * sizeof(uint32_t);
+    const size_t columns_bytes = (size_t)program->column_count * sizeof(union zeta_column);
+    struct zeta_block *block = &state->blocks[group];
+    unsigned char *memory;
+
+    if (!is_group_selected(state, group))
+        return true;
+    /* Both sizes are multiples of 64, so words and columns lie on the borders of cache lines. */
+    memory = aligned_alloc(64, words_bytes + columns_bytes + 64);
+    if (!memory)
+        return false;
+    memset(memory, 0, words_bytes);
+    block->words = (uint32_t *)(void *)memory;
+    block->columns = (union zeta_column *)(void *)(memory + words_bytes);
+    for (uint32_t i = 0; i < program->constant_count; i++) {
+        for (uint32_t row = 0; row < ZETA_BLOCK_ROWS; row++)
+            block->columns[program->constants[i].column].u64[row] = program->constants[i].bits;
+    }
+    return true;
+}
+
+/** Lists the entries of each class; their columns stay where they are. */
+static void prepare_emissions(struct decoding *state)
+{
+    const struct zeta_decode_plan *plan = state->plan;
+    uint32_t next = 0;
+
+    for (uint32_t c = 1; c < plan->class_count; c++) {
+        state->first[c] = next;
+        for (uint32_t i = 0; i < plan->classes[c].count; i++) {
+            const uint32_t metric = plan->references[plan->classes[c].first + i];
+            const uint32_t group = plan->metric_group[metric];
+            const struct zeta_output *output =
+                &program_of(state, group)->outputs[plan->metric_place[metric]];
+
+            if (state->request->names[metric] == ZETA_DECODE_LEFT_OUT)
+                continue;
+            state->emissions[next++] =
+                (struct emission){.column = &state->blocks[group].columns[output->column],
+                                  .name = state->request->names[metric]};
+        }
+    }
+}
+
+static void emit_row(struct decoding *state, uint32_t row, const unsigned char *record)
+{
+    const struct zeta_decode_plan *plan = state->plan;
+    const uint32_t class_number = state->row_class[row];
+    const struct emission *emission = &state->emissions[state->first[class_number]];
+    const uint64_t time = time_of(plan, record);
+    const bool on_tile = plan->tile_count > 0;
+
+    for (uint32_t i = 0; i < state->selection->entries[class_number]; i++) {
+        zet_metric_entry_exp_t entry = {
+            .value.ui64 = emission[i].column->u64[row],
+            .timeStamp = time,
+            .metricIndex = emission[i].name,
+            .onSubdevice = on_tile,
+            .subdeviceId = on_tile ? state->set : 0,
+        };
+
+        *state->at++ = entry;
+    }
+}
+
+/** Calculates the records that were collected, for each group, and writes their entries. */
+static void flush(struct decoding *state)
+{
+    const struct zeta_decode_plan *plan = state->plan;
+    const struct zeta_block *block = NULL;
+
+    if (state->rows == 0)
+        return;
+    for (uint32_t g = 0; g < plan->group_count; g++) {
+        if (!state->blocks[g].columns)
+            continue;
+        block = &state->blocks[g];
+        state->blocks[g].count = state->rows;
+        state->variant->run(program_of(state, g), &state->blocks[g]);
+    }
+    for (uint32_t row = 0; block && row < state->rows; row++)
+        emit_row(state, row, block->record[row]);
+    state->rows = 0;
+}
+
+static void add_record(struct decoding *state, const unsigned char *record, uint32_t class_number)
+{
+    for (uint32_t g = 0; g < state->plan->group_count; g++)
+        state->blocks[g].record[state->rows] = record;
+    state->row_class[state->rows++] = (uint16_t)class_number;
+    if (state->rows == ZETA_BLOCK_ROWS)
+        flush(state);
+}
+
+/** Decodes the records of one set among the first bytes. */
+static void walk(struct decoding *state, size_t bytes)
+{
+    const struct zeta_decode_plan *plan = state->plan;
+    const unsigned char *raw = state->request->raw;
+
+    for (size_t at = 0; at < bytes; at += plan->record_bytes) {
+        const uint32_t class_number = class_of(plan, raw + at);
+
+        if (state->selection->entries[class_number] > 0 && set_of(plan, raw + at) == state->set)
+            add_record(state, raw + at, class_number);
+    }
+    flush(state);
+}
+
+static ze_result_t decode_set(struct decoding *state, size_t bytes)
+{
+    const struct zeta_decode_plan *plan = state->plan;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    state->blocks = calloc(plan->group_count, sizeof(*state->blocks));
+    state->emissions = calloc(plan->reference_count + 1, sizeof(*state->emissions));
+    if (!state->blocks || !state->emissions)
+        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t g = 0; g < plan->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        if (!prepare_block(state, g))
+            result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        prepare_emissions(state);
+        walk(state, bytes);
+    }
+    for (uint32_t g = 0; state->blocks && g < plan->group_count; g++)
+        free(state->blocks[g].words);
+    free(state->blocks);
+    free(state->emissions);
+    return result;
+}
+
+ze_result_t zeta_decode(const struct zeta_decode_plan *plan,
+                        const struct zeta_decode_request *request, uint64_t *counts,
+                        zet_metric_entry_exp_t *entries, struct zeta_decode_outcome *out_outcome)
+{
+    struct selection selection;
+    struct decoding state = {
+        .plan = plan,
+        .request = request,
+        .selection = &selection,
+        .variant = zeta_block_variant(),
+        .at = entries,
+    };
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    select_entries(plan, request, &selection);
+    count_entries(plan, request, &selection, counts, out_outcome);
+    for (uint32_t set = 0; set < wanted_sets(plan, request) && result == ZE_RESULT_SUCCESS; set++) {
+        state.set = set;
+        if (counts[set] > 0)
+            result = decode_set(&state, out_outcome->consumed_bytes);
+    }
+    return result;
+}

@@ -1,0 +1,177 @@
+/* Tracers as users of groups and units: what they forbid others, and what others do to them. */
+#include <string.h>
+
+#include "core/device/device.h"
+#include "core/metric/activate.h"
+#include "core/metric/device_metrics.h"
+#include "core/metric/group.h"
+#include "core/metric/set.h"
+#include "core/metric/tracer.h"
+#include "core/plugin/host.h"
+#include "core/util/error.h"
+
+/** True if the two run on the same device, or on a root and its tile. */
+static bool related(const struct zeta_device *a, const struct zeta_device *b)
+{
+    return a == b || a->parent == b || b->parent == a;
+}
+
+static const struct zeta_metric_group *shared_unit(const struct zeta_tracer *a,
+                                                   const struct zeta_tracer *b)
+{
+    for (uint32_t i = 0; i < a->group_count; i++) {
+        for (uint32_t j = 0; j < b->group_count; j++) {
+            if (strcmp(a->groups[i]->set->unit->name, b->groups[j]->set->unit->name) == 0)
+                return a->groups[i];
+        }
+    }
+    return NULL;
+}
+
+static const struct zeta_metric_group *inactive_group_locked(const struct zeta_tracer *tracer)
+{
+    for (uint32_t i = 0; i < tracer->group_count; i++) {
+        if (!zeta_metric_group_is_active_locked(tracer->groups[i]))
+            return tracer->groups[i];
+    }
+    return NULL;
+}
+
+ze_result_t zeta_tracer_reserve_locked(struct zeta_device_metrics *root, struct zeta_tracer *tracer)
+{
+    const struct zeta_metric_group *group = inactive_group_locked(tracer);
+
+    if (group)
+        return zeta_error(ZE_RESULT_NOT_READY,
+                          "group %s is not active; activate it with zetContextActivateMetricGroups",
+                          zeta_metric_group_name(group));
+    for (const struct zeta_tracer *other = root->tracers; other; other = other->next) {
+        if (other->hold == ZETA_TRACER_STOPPED || !related(other->device, tracer->device))
+            continue;
+        group = shared_unit(tracer, other);
+        if (group)
+            return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                              "this process has a tracer of %s, which uses the same source %s; "
+                              "destroy it first",
+                              other->label, group->set->unit->name);
+    }
+    tracer->hold = ZETA_TRACER_OPENING;
+    tracer->next = root->tracers;
+    root->tracers = tracer;
+    return ZE_RESULT_SUCCESS;
+}
+
+bool zeta_tracer_settle(struct zeta_device_metrics *root, struct zeta_tracer *tracer)
+{
+    bool stop;
+
+    (void)pthread_mutex_lock(&root->lock);
+    stop = tracer->stop_wanted;
+    tracer->hold = stop ? ZETA_TRACER_STOPPED : ZETA_TRACER_OPEN;
+    (void)pthread_mutex_unlock(&root->lock);
+    return stop;
+}
+
+void zeta_tracer_release(struct zeta_device_metrics *root, struct zeta_tracer *tracer)
+{
+    struct zeta_tracer **link;
+
+    (void)pthread_mutex_lock(&root->lock);
+    for (link = &root->tracers; *link && *link != tracer; link = &(*link)->next)
+        ;
+    if (*link)
+        *link = tracer->next;
+    while (tracer->borrowed > 0)
+        (void)pthread_cond_wait(&root->changed, &root->lock);
+    (void)pthread_mutex_unlock(&root->lock);
+}
+
+static bool is_listed(const struct zeta_metric_group *group,
+                      struct zeta_metric_group *const *groups, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (zeta_metric_group_same(groups[i], group))
+            return true;
+    }
+    return false;
+}
+
+/** A group of the tracer that neither the new list nor an activation of the root holds. */
+static const struct zeta_metric_group *lost_group(const struct zeta_tracer *tracer,
+                                                  const struct zeta_device_metrics *parent,
+                                                  uint32_t count,
+                                                  struct zeta_metric_group *const *groups)
+{
+    for (uint32_t i = 0; i < tracer->group_count; i++) {
+        const struct zeta_metric_group *group = tracer->groups[i];
+
+        if (!is_listed(group, groups, count) &&
+            !(parent && is_listed(group, parent->active, parent->active_count)))
+            return group;
+    }
+    return NULL;
+}
+
+ze_result_t zeta_tracers_check_kept_locked(const struct zeta_device_metrics *metrics,
+                                           uint32_t count, struct zeta_metric_group *const *groups)
+{
+    const struct zeta_device_metrics *parent = metrics->parent;
+
+    for (const struct zeta_tracer *tracer = (parent ? parent : metrics)->tracers; tracer;
+         tracer = tracer->next) {
+        const struct zeta_metric_group *group;
+
+        if (tracer->hold == ZETA_TRACER_STOPPED ||
+            (tracer->device != metrics->device && tracer->device->parent != metrics->device))
+            continue;
+        group = lost_group(tracer, parent, count, groups);
+        if (group)
+            return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                              "a tracer of %s exists, and the groups to activate do not contain "
+                              "%s; destroy the tracer first",
+                              tracer->label, zeta_metric_group_name(group));
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/** A tracer that lost a group and still holds its units; it is borrowed. NULL: none left. */
+static struct zeta_tracer *borrow_inactive_locked(struct zeta_device_metrics *root)
+{
+    for (struct zeta_tracer *tracer = root->tracers; tracer; tracer = tracer->next) {
+        if (!inactive_group_locked(tracer))
+            continue;
+        if (tracer->hold == ZETA_TRACER_OPENING)
+            tracer->stop_wanted = true; /* whoever opens it stops it */
+        if (tracer->hold != ZETA_TRACER_OPEN)
+            continue;
+        tracer->hold = ZETA_TRACER_STOPPED;
+        tracer->borrowed++;
+        return tracer;
+    }
+    return NULL;
+}
+
+void zeta_tracers_stop_inactive_locked(struct zeta_device_metrics *root)
+{
+    struct zeta_tracer *tracer;
+
+    while ((tracer = borrow_inactive_locked(root)) != NULL) {
+        (void)pthread_mutex_unlock(&root->lock);
+        zeta_tracer_stop(tracer);
+        (void)pthread_mutex_lock(&root->lock);
+        tracer->borrowed--;
+        (void)pthread_cond_broadcast(&root->changed);
+    }
+}
+
+ze_result_t zeta_tracers_check_unused_locked(const struct zeta_device_metrics *metrics)
+{
+    const struct zeta_device_metrics *root = metrics->parent ? metrics->parent : metrics;
+
+    for (const struct zeta_tracer *tracer = root->tracers; tracer; tracer = tracer->next) {
+        if (tracer->device == metrics->device || tracer->device->parent == metrics->device)
+            return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                              "a tracer of %s is not destroyed yet", tracer->label);
+    }
+    return ZE_RESULT_SUCCESS;
+}

@@ -23,7 +23,8 @@ struct evaluation {
     uint32_t capacity;         /**< values left */
     struct zeta_evaluation result;
     uint64_t rows_found;
-    bool full; /**< rows were left out for want of room */
+    bool full;           /**< rows were left out for want of room */
+    uint32_t first_tile; /**< of the slots before the first TILE slot */
 };
 
 static _Atomic(const struct zeta_block_variant *) chosen_variant;
@@ -238,7 +239,7 @@ static void walk(struct evaluation *state, uint32_t tile, const unsigned char *r
                  size_t raw_bytes)
 {
     const size_t record_bytes = state->compiled->record_bytes;
-    bool selected = tile == 0;
+    bool selected = tile == state->first_tile;
 
     state->has_baseline = !state->compiled->needs_baseline;
     for (size_t left = raw_bytes; left >= record_bytes && !state->full; left -= record_bytes) {
@@ -294,10 +295,11 @@ uint32_t zeta_evaluate_count(const struct zeta_compiled *compiled, size_t raw_by
     return (uint32_t)((slots < most ? slots : most) * compiled->metric_count);
 }
 
-ze_result_t zeta_evaluate(const struct zeta_compiled *compiled,
-                          zet_metric_group_calculation_type_t type, uint32_t tile, const void *raw,
-                          size_t raw_bytes, zet_typed_value_t *values, uint32_t capacity,
-                          struct zeta_evaluation *out_evaluation)
+ze_result_t zeta_evaluate_from(const struct zeta_compiled *compiled,
+                               zet_metric_group_calculation_type_t type, uint32_t tile,
+                               uint32_t first_tile, const void *raw, size_t raw_bytes,
+                               zet_typed_value_t *values, uint32_t capacity,
+                               struct zeta_evaluation *out_evaluation)
 {
     struct evaluation state = {
         .compiled = compiled,
@@ -305,6 +307,7 @@ ze_result_t zeta_evaluate(const struct zeta_compiled *compiled,
                                                                                : &compiled->values,
         .values = values,
         .capacity = capacity,
+        .first_tile = first_tile,
     };
     ze_result_t result = evaluate(&state, tile, raw, raw_bytes);
 
@@ -312,10 +315,21 @@ ze_result_t zeta_evaluate(const struct zeta_compiled *compiled,
     return result;
 }
 
-ze_result_t zeta_evaluate_rows(const struct zeta_compiled *compiled, uint32_t tile, const void *raw,
-                               size_t raw_bytes, struct zeta_evaluation *out_evaluation)
+ze_result_t zeta_evaluate(const struct zeta_compiled *compiled,
+                          zet_metric_group_calculation_type_t type, uint32_t tile, const void *raw,
+                          size_t raw_bytes, zet_typed_value_t *values, uint32_t capacity,
+                          struct zeta_evaluation *out_evaluation)
 {
-    struct evaluation state = {.compiled = compiled, .program = &compiled->rows};
+    return zeta_evaluate_from(compiled, type, tile, 0, raw, raw_bytes, values, capacity,
+                              out_evaluation);
+}
+
+ze_result_t zeta_evaluate_rows_from(const struct zeta_compiled *compiled, uint32_t tile,
+                                    uint32_t first_tile, const void *raw, size_t raw_bytes,
+                                    struct zeta_evaluation *out_evaluation)
+{
+    struct evaluation state = {
+        .compiled = compiled, .program = &compiled->rows, .first_tile = first_tile};
     ze_result_t result = evaluate(&state, tile, raw, raw_bytes);
 
     *out_evaluation = state.result;
@@ -323,4 +337,10 @@ ze_result_t zeta_evaluate_rows(const struct zeta_compiled *compiled, uint32_t ti
     if (state.rows_found <= UINT32_MAX / compiled->metric_count)
         out_evaluation->value_count = (uint32_t)state.rows_found * compiled->metric_count;
     return result;
+}
+
+ze_result_t zeta_evaluate_rows(const struct zeta_compiled *compiled, uint32_t tile, const void *raw,
+                               size_t raw_bytes, struct zeta_evaluation *out_evaluation)
+{
+    return zeta_evaluate_rows_from(compiled, tile, 0, raw, raw_bytes, out_evaluation);
 }

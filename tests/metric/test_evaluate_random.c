@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "core/metric/describe.h"
 #include "core/metric/slot.h"
 #include "tests/metric/support.h"
 
@@ -441,11 +442,32 @@ static void compare(void *context)
     assert_true(zeta_evaluate_count(c->compiled, c->raw_bytes) >= c->expected_count);
 }
 
+/** Compiles the set from its canonical text, which is its own canonical text. */
+static struct zeta_compiled *compile_again(const struct zeta_compiled *compiled,
+                                           struct zeta_catalog **out_catalog)
+{
+    static const struct reference_symbol none[] = {{NULL, {0}}};
+    struct zeta_text text = {0};
+    struct zeta_text again = {0};
+    struct zeta_compiled *copy;
+
+    assert_int_equal(zeta_describe_set(compiled, &text), ZE_RESULT_SUCCESS);
+    *out_catalog = load_text(zeta_text_get(&text));
+    copy = compile_set(*out_catalog, "s", none);
+    assert_int_equal(zeta_describe_set(copy, &again), ZE_RESULT_SUCCESS);
+    assert_string_equal(zeta_text_get(&text), zeta_text_get(&again));
+    zeta_text_finish(&text);
+    zeta_text_finish(&again);
+    return copy;
+}
+
 static void run_case(uint64_t seed)
 {
     struct made made = {.seed = seed};
     struct zeta_catalog *catalog;
+    struct zeta_catalog *catalog_again;
     struct zeta_compiled *compiled;
+    struct zeta_compiled *copy;
     unsigned char *raw;
     zet_typed_value_t *expected;
     size_t raw_bytes;
@@ -460,6 +482,7 @@ static void run_case(uint64_t seed)
     finish_types(&made);
     catalog = load_text(made.text.data);
     compiled = compile_set(catalog, "s", symbols);
+    copy = compile_again(compiled, &catalog_again);
 
     raw = malloc(MAX_RECORDS * (size_t)zeta_compiled_record_bytes(compiled));
     assert_non_null(raw);
@@ -475,15 +498,19 @@ static void run_case(uint64_t seed)
                                               raw_bytes, expected, room, &c.expected_dropped);
         assert_true(c.expected_count < room);
         for_each_variant(compare, &c);
+        c.compiled = copy;
+        compare(&c);
     }
     free(expected);
     free(raw);
+    zeta_compiled_destroy(copy);
+    zeta_catalog_destroy(catalog_again);
     zeta_compiled_destroy(compiled);
     zeta_catalog_destroy(catalog);
     free(made.text.data);
 }
 
-static void evaluate__random_sets_and_data__as_reference(void **state)
+static void evaluate__random_sets_and_data__as_reference_also_from_their_texts(void **state)
 {
     (void)state;
     for (uint64_t i = 1; i <= CASES; i++)
@@ -493,7 +520,7 @@ static void evaluate__random_sets_and_data__as_reference(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(evaluate__random_sets_and_data__as_reference),
+        cmocka_unit_test(evaluate__random_sets_and_data__as_reference_also_from_their_texts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,12 +136,15 @@ static struct zeta_vgpu_segment *map_segment(int descriptor)
  * that the file system has no room for would kill the process that touches it; slots follow when
  * they are taken.
  */
-static int make_file(int descriptor)
+static int make_file(int descriptor, const struct zeta_vgpu_instance_desc *desc)
 {
+    const size_t used = offsetof(struct zeta_vgpu_segment, logs) +
+                        desc->tiles * sizeof(((struct zeta_vgpu_segment *)NULL)->logs[0]);
+
     if (ftruncate(descriptor, 0) != 0 ||
         ftruncate(descriptor, sizeof(struct zeta_vgpu_segment)) != 0)
         return errno;
-    return posix_fallocate(descriptor, 0, offsetof(struct zeta_vgpu_segment, slots));
+    return posix_fallocate(descriptor, 0, (off_t)used);
 }
 
 /*
@@ -159,7 +162,7 @@ static int prepare_file(int descriptor, const struct zeta_vgpu_instance_desc *de
         return errno;
     keep = (uint64_t)status.st_size == sizeof(*segment) && desc->wrap_soon_s == 0;
     if (!keep)
-        error = make_file(descriptor);
+        error = make_file(descriptor, desc);
     if (error != 0)
         return error;
     segment = map_segment(descriptor);
@@ -167,7 +170,7 @@ static int prepare_file(int descriptor, const struct zeta_vgpu_instance_desc *de
         return errno;
     /* Nobody else has it mapped, and our mapping survives because the size is the same. */
     if (keep && (!segment_fits(segment, desc) || segment->offset_ticks != 0))
-        error = make_file(descriptor);
+        error = make_file(descriptor, desc);
     if (error != 0) {
         munmap(segment, sizeof(*segment));
         return error;

@@ -3,7 +3,7 @@
 
 /*
  * The part of a virtual device that processes share: counters, the holders of its units, the
- * log of context switches and the shift of its clock, in a file in memory.
+ * logs of context switches and markers (instance_log.h) and the shift of its clock, in a file in memory.
  *
  * Each process that executes has a slot, to which only it writes; readers add up the slots and a
  * base. The slot of a dead process is folded into the base by whoever sees it, in one step that
@@ -150,30 +150,5 @@ void zeta_vgpu_instance_release_unit(struct zeta_vgpu_instance *instance, uint32
 /** Process id of a living holder, 0 if the unit is free. */
 uint32_t zeta_vgpu_instance_unit_holder(const struct zeta_vgpu_instance *instance, uint32_t tile,
                                         uint32_t unit);
-
-/** A context switch with the totals of the tile at that time. */
-struct zeta_vgpu_switch {
-    uint64_t ticks;
-    uint64_t context; /**< that runs from here on, 0: none */
-    uint64_t totals[ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
-};
-
-/** True if somebody holds a unit of the tile and wants context switches. One load per unit. */
-bool zeta_vgpu_instance_switches_wanted(const struct zeta_vgpu_instance *instance, uint32_t tile);
-
-/** Appends a switch to the log. The time is taken by clock(context) when it is our turn. */
-void zeta_vgpu_instance_log_switch(struct zeta_vgpu_instance *instance, uint32_t tile,
-                                   uint64_t context, uint64_t (*clock)(void *),
-                                   void *clock_context);
-
-/** Position behind the newest switch, to begin reading there. */
-uint64_t zeta_vgpu_instance_switch_head(const struct zeta_vgpu_instance *instance, uint32_t tile);
-
-/**
- * Reads the switch at *cursor and moves the cursor behind it; false when there is none.
- * Switches that were overwritten before they were read are passed over.
- */
-bool zeta_vgpu_instance_next_switch(const struct zeta_vgpu_instance *instance, uint32_t tile,
-                                    uint64_t *cursor, struct zeta_vgpu_switch *out_switch);
 
 #endif

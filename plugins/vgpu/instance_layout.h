@@ -16,11 +16,17 @@
 #include <sys/types.h>
 
 #include "instance.h"
+#include "instance_log.h"
 #include "instance_trace.h"
 
-#define ZETA_VGPU_LAYOUT_VERSION 2u
+#define ZETA_VGPU_LAYOUT_VERSION 3u
 #define ZETA_VGPU_LAYOUT_MAGIC UINT64_C(0x7570672d6174657a) /* "zeta-gpu" */
-#define ZETA_VGPU_LOG_SIZE 64u
+#define ZETA_VGPU_LOG_HEADER 4u
+/* Room for 64 switches and 32 markers of the largest tile, and for many more of a usual one. */
+#define ZETA_VGPU_LARGEST_ENTRY                                                                    \
+    (ZETA_VGPU_LOG_HEADER + ZETA_VGPU_TILE_ROWS * ZETA_VGPU_COUNTER_COUNT)
+#define ZETA_VGPU_SWITCH_WORDS (64u * ZETA_VGPU_LARGEST_ENTRY)
+#define ZETA_VGPU_MARKER_WORDS (32u * ZETA_VGPU_LARGEST_ENTRY)
 #define ZETA_VGPU_ACTIVITY_WORDS 3u
 #define ZETA_VGPU_MODEL_WORDS ((ZETA_VGPU_TILE_ROWS - 1) * ZETA_VGPU_COUNTER_COUNT)
 
@@ -59,18 +65,27 @@ struct zeta_vgpu_holder {
     _Atomic uint64_t start_time;
     _Atomic uint32_t pid; /**< 0: free */
     _Atomic uint32_t wants_switches;
+    _Atomic uint32_t own_markers;  /**< only of its process */
+    _Atomic uint64_t token;        /**< 0: wants no markers */
+    _Atomic uint64_t markers_read; /**< position in the log of its markers */
 };
 
-struct zeta_vgpu_log_entry {
-    _Atomic uint64_t number; /**< position + 1 when the rest is valid */
-    _Atomic uint64_t ticks;
-    _Atomic uint64_t context;
-    _Atomic uint64_t totals[ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
+/**
+ * The logs of a tile. An entry is its position + 1, ticks, order and value, then the totals of as
+ * many rows as tiles of the instance have; it is valid while its first word is right.
+ */
+struct zeta_vgpu_tile_logs {
+    _Atomic uint64_t heads[ZETA_VGPU_LOGS]; /**< position of the next entry */
+    _Atomic uint64_t switches[ZETA_VGPU_SWITCH_WORDS];
+    _Atomic uint64_t markers[ZETA_VGPU_MARKER_UNITS][ZETA_VGPU_MARKER_WORDS];
 };
 
-struct zeta_vgpu_switch_log {
-    _Atomic uint64_t head; /**< position of the next entry */
-    struct zeta_vgpu_log_entry entries[ZETA_VGPU_LOG_SIZE];
+/** A log as this process sees it. */
+struct zeta_vgpu_log_area {
+    _Atomic uint64_t *head;
+    _Atomic uint64_t *words;
+    uint32_t entry_words;
+    uint32_t capacity; /**< in entries */
 };
 
 /** The tracer of a source of a tile; see instance_trace.h. */
@@ -96,9 +111,11 @@ struct zeta_vgpu_segment {
     struct zeta_vgpu_holder holders[ZETA_VGPU_MAX_TILES][ZETA_VGPU_UNITS];
     struct zeta_vgpu_tenant tenants[ZETA_VGPU_SLOTS];
     struct zeta_vgpu_base base;
-    struct zeta_vgpu_switch_log logs[ZETA_VGPU_MAX_TILES];
+    _Atomic uint64_t moments;       /**< in all logs so far */
+    _Atomic uint64_t tokens;        /**< given out so far */
     _Atomic uint64_t trace_numbers; /**< given out so far */
     struct zeta_vgpu_tile_traces traces[ZETA_VGPU_MAX_TILES];
+    struct zeta_vgpu_tile_logs logs[ZETA_VGPU_MAX_TILES]; /**< only those of tiles have memory */
     struct zeta_vgpu_slot slots[ZETA_VGPU_SLOTS];
 };
 

@@ -12,6 +12,9 @@
 /* How often a stream that wants context switches empties their log, at least. */
 #define SWITCH_NS UINT64_C(1000000)
 
+/* The same for markers. Readers look themselves, and who sets too many of them waits. */
+#define MARKER_NS UINT64_C(5000000)
+
 static uint64_t now_ns(void)
 {
     struct timespec now;
@@ -33,16 +36,16 @@ static uint64_t host_ns(const struct zeta_plugin_stream *stream, uint64_t ticks)
 
 /* Takes over newer totals. Counters never fall, whatever somebody wrote into shared memory. */
 static void merge_totals(struct zeta_plugin_stream *stream, uint32_t tile,
-                         uint64_t (*from)[ZETA_VGPU_COUNTER_COUNT])
+                         const uint64_t (*from)[ZETA_VGPU_COUNTER_COUNT])
 {
     const uint32_t first = tile * stream->rows;
 
     for (uint32_t row = 0; row < stream->rows; row++) {
         for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++) {
-            const uint64_t value = from[row][i] - stream->origin[first + row][i];
+            const uint64_t origin = stream->origin[first + row][i];
 
-            if (value > stream->totals[first + row][i])
-                stream->totals[first + row][i] = value;
+            if (from[row][i] > origin && from[row][i] - origin > stream->totals[first + row][i])
+                stream->totals[first + row][i] = from[row][i] - origin;
         }
     }
 }
@@ -108,17 +111,22 @@ static uint64_t look_at_activity(struct zeta_plugin_stream *stream, uint64_t unt
 /*
  * Counts one more clock for a report in which the device works and no modelled clock came. The
  * model says how many clocks work took when an epoch of it is over; until then the clock of a
- * device that works must not stand, because clients divide by it.
+ * device that works must not stand, because clients divide by it. For the same reason it goes on
+ * between moments that follow each other at once.
  */
-static void keep_clock_going(struct zeta_plugin_stream *stream, bool busy)
+static void keep_clock_going(struct zeta_plugin_stream *stream, uint64_t idle_clocks, bool busy,
+                             bool of_moment)
 {
-    uint64_t modelled = 0;
+    uint64_t modelled = 0, core = idle_clocks;
 
-    for (uint32_t row = 0; row < stream->tile_count * stream->rows; row++)
+    for (uint32_t row = 0; row < stream->tile_count * stream->rows; row++) {
         modelled += stream->totals[row][ZETA_VGPU_BUSY_CLOCKS];
-    if (busy && modelled == stream->modelled_clocks)
+        core += stream->totals[row][ZETA_VGPU_GPU_CORE_CLOCKS];
+    }
+    if ((busy && modelled == stream->modelled_clocks) || (of_moment && core == stream->core_clocks))
         stream->extra_clocks++;
     stream->modelled_clocks = modelled;
+    stream->core_clocks = core;
 }
 
 /* Writes a report of the present totals. */
@@ -138,7 +146,7 @@ static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint
     };
     uint8_t report[ZETA_VGPU_REPORT_BYTES];
 
-    keep_clock_going(stream, busy);
+    keep_clock_going(stream, sample.idle_clocks, busy, reason != ZETA_VGPU_REASON_TIMER);
     sample.extra_clocks = stream->extra_clocks;
     stream->last_ticks = ticks;
     if (lost_every != 0 && stream->number % lost_every == 0) {
@@ -149,49 +157,68 @@ static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint
     zeta_vgpu_ring_push(&stream->ring, report);
 }
 
-/* True when a context switch waits that happened up to then; it lies in switch_event. */
-static bool find_switch(struct zeta_plugin_stream *stream, uint64_t until_ticks)
-{
-    for (uint32_t t = 0; !stream->has_switch && t < stream->tile_count; t++) {
-        stream->has_switch =
-            zeta_vgpu_instance_next_switch(stream->instance, stream->first_tile + t,
-                                           &stream->switch_cursors[t], stream->switch_event);
-        stream->switch_tile = t;
-    }
-    return stream->has_switch && stream->switch_event->ticks <= until_ticks;
-}
-
 /*
- * Takes over the totals of now. A context switch that waits for its report bounds them: the
- * report before it must not know of work behind it.
+ * Looks at the totals of now. They are taken over by settle_totals(), after a look at the moments
+ * that wait: work behind a moment is counted only after the moment is in its log, so totals are not
+ * newer than a moment that was not there after they were read.
  */
-static void collect_totals(struct zeta_plugin_stream *stream)
+static void look_at_totals(struct zeta_plugin_stream *stream)
 {
     for (uint32_t t = 0; t < stream->tile_count; t++) {
         /* When writers disturb it too often, the totals of the time before stand. */
-        if (!zeta_vgpu_instance_totals(stream->instance, stream->first_tile + t, stream->fresh))
-            continue;
-        /* Asked afterwards: work of a context is counted only after its switch is in the log. */
-        if (stream->switch_event && find_switch(stream, UINT64_MAX) && stream->switch_tile == t)
-            merge_totals(stream, t, stream->switch_event->totals);
-        else
-            merge_totals(stream, t, stream->fresh);
+        stream->has_fresh[t] = zeta_vgpu_instance_totals(stream->instance, stream->first_tile + t,
+                                                         stream->fresh + t * stream->rows);
     }
 }
 
-/* Writes the context switches up to then, each with the totals of its time. */
-static void write_switches(struct zeta_plugin_stream *stream, uint64_t until_ticks)
+/*
+ * Takes over the totals that were looked at. A moment that waits for its report bounds them: the
+ * report before it must not know of work behind it.
+ */
+static void settle_totals(struct zeta_plugin_stream *stream)
 {
-    while (stream->switch_event && find_switch(stream, until_ticks)) {
-        const struct zeta_vgpu_switch *event = stream->switch_event;
-        /* Two reports never have the same time. */
-        const uint64_t ticks =
-            event->ticks > stream->last_ticks ? event->ticks : stream->last_ticks + 1;
+    for (uint32_t t = 0; t < stream->tile_count; t++) {
+        uint32_t kind;
+        const struct zeta_vgpu_moment *moment = zeta_vgpu_moments_of_tile(stream, t, &kind);
 
-        merge_totals(stream, stream->switch_tile, stream->switch_event->totals);
-        write_report(stream, ticks, ZETA_VGPU_REASON_SWITCH, (uint32_t)event->context, false);
-        stream->has_switch = false;
+        if (moment)
+            merge_totals(stream, t, moment->totals);
+        else if (stream->has_fresh[t])
+            merge_totals(stream, t,
+                         (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])stream->fresh +
+                             t * stream->rows);
     }
+}
+
+/* The clock of an idle device up to then. True if something ran in the meantime. */
+static bool advance_idle(struct zeta_plugin_stream *stream, uint64_t until_ns)
+{
+    uint64_t busy_ns;
+
+    if (until_ns <= stream->seen_ns)
+        return false;
+    busy_ns = look_at_activity(stream, until_ns);
+    stream->idle_ns += until_ns - stream->seen_ns - busy_ns;
+    stream->seen_ns = until_ns;
+    return busy_ns > 0;
+}
+
+/* The report of a moment, with the totals of its time. */
+static void write_moment(struct zeta_plugin_stream *stream, uint32_t tile, uint32_t kind,
+                         const struct zeta_vgpu_moment *moment)
+{
+    /* Two reports never have the same time. */
+    const uint64_t ticks =
+        moment->ticks > stream->last_ticks ? moment->ticks : stream->last_ticks + 1;
+    const uint32_t reason =
+        kind == ZETA_VGPU_MOMENT_SWITCH ? ZETA_VGPU_REASON_SWITCH : ZETA_VGPU_REASON_MARKER;
+    bool busy = false;
+
+    if (!stream->is_virtual)
+        busy = advance_idle(stream, host_ns(stream, moment->ticks));
+    merge_totals(stream, tile, moment->totals);
+    write_report(stream, ticks, reason, (uint32_t)moment->value, busy);
+    zeta_vgpu_moments_done(stream, tile, kind);
 }
 
 static void write_timer(struct zeta_plugin_stream *stream, bool busy)
@@ -204,20 +231,17 @@ static void write_timer(struct zeta_plugin_stream *stream, bool busy)
     stream->next_ticks += stream->period_ticks;
 }
 
-/* Wall time: writes every deadline up to now. */
-static void write_due_wall(struct zeta_plugin_stream *stream, uint64_t now_ticks)
+/* Wall time: the deadlines up to then. */
+static void write_timers_wall(struct zeta_plugin_stream *stream, uint64_t until_ticks)
 {
     uint64_t periods, last, last_ns, busy_ns, idle_ns;
 
-    if (now_ticks < stream->next_ticks) {
-        write_switches(stream, now_ticks);
+    if (until_ticks < stream->next_ticks)
         return;
-    }
-    periods = (now_ticks - stream->next_ticks) / stream->period_ticks;
+    periods = (until_ticks - stream->next_ticks) / stream->period_ticks;
     last = stream->next_ticks + periods * stream->period_ticks;
     last_ns = host_ns(stream, last);
-    write_switches(stream, last);
-    collect_totals(stream);
+    settle_totals(stream);
     busy_ns = look_at_activity(stream, last_ns);
     idle_ns = stream->idle_ns;
     while (stream->next_ticks <= last) {
@@ -232,22 +256,45 @@ static void write_due_wall(struct zeta_plugin_stream *stream, uint64_t now_ticks
         stream->seen_ns = last_ns;
 }
 
-static void write_due_virtual(struct zeta_plugin_stream *stream, uint64_t now_ticks)
+static void write_timers_virtual(struct zeta_plugin_stream *stream, uint64_t until_ticks)
 {
-    write_switches(stream, now_ticks);
-    if (now_ticks < stream->next_ticks)
+    if (until_ticks < stream->next_ticks)
         return;
-    collect_totals(stream);
+    settle_totals(stream);
     stream->context = 0;
-    while (stream->next_ticks <= now_ticks)
+    while (stream->next_ticks <= until_ticks)
         write_timer(stream, false);
+}
+
+static void write_timers(struct zeta_plugin_stream *stream, uint64_t until_ticks)
+{
+    if (stream->is_virtual)
+        write_timers_virtual(stream, until_ticks);
+    else
+        write_timers_wall(stream, until_ticks);
+}
+
+/* Writes everything up to now, in the order of time. */
+static void write_due(struct zeta_plugin_stream *stream, uint64_t now_ticks)
+{
+    const struct zeta_vgpu_moment *moment;
+    uint32_t tile = 0, kind = 0;
+
+    if (now_ticks >= stream->next_ticks)
+        look_at_totals(stream);
+    while ((moment = zeta_vgpu_moments_first(stream, &tile, &kind)) != NULL &&
+           moment->ticks <= now_ticks) {
+        write_timers(stream, moment->ticks);
+        write_moment(stream, tile, kind, moment);
+    }
+    write_timers(stream, now_ticks);
 }
 
 void zeta_vgpu_oa_advance(struct zeta_vgpu_tile *tile)
 {
     pthread_mutex_lock(&tile->streams_lock);
     for (struct zeta_plugin_stream *stream = tile->streams; stream; stream = stream->next)
-        write_due_virtual(stream, stream_ticks(stream));
+        write_due(stream, stream_ticks(stream));
     pthread_mutex_unlock(&tile->streams_lock);
 }
 
@@ -269,9 +316,26 @@ static bool wait_until(struct zeta_plugin_stream *stream, uint64_t until_ns)
 static uint64_t next_wake_ns(const struct zeta_plugin_stream *stream)
 {
     const uint64_t deadline_ns = host_ns(stream, stream->next_ticks);
-    const uint64_t soon_ns = now_ns() + SWITCH_NS;
+    const uint64_t soon_ns = now_ns() + (stream->program.switches ? SWITCH_NS : MARKER_NS);
 
-    return stream->switch_event && soon_ns < deadline_ns ? soon_ns : deadline_ns;
+    return zeta_vgpu_moments_possible(stream) && soon_ns < deadline_ns ? soon_ns : deadline_ns;
+}
+
+static uint64_t wake_ns(struct zeta_plugin_stream *stream)
+{
+    uint64_t wake;
+
+    pthread_mutex_lock(&stream->state_lock);
+    wake = next_wake_ns(stream);
+    pthread_mutex_unlock(&stream->state_lock);
+    return wake;
+}
+
+static void write_now(struct zeta_plugin_stream *stream)
+{
+    pthread_mutex_lock(&stream->state_lock);
+    write_due(stream, stream_ticks(stream));
+    pthread_mutex_unlock(&stream->state_lock);
 }
 
 static void *sampler_main(void *argument)
@@ -281,10 +345,10 @@ static void *sampler_main(void *argument)
     pthread_setname_np(pthread_self(), "vgpu-oa");
     /* Without it the kernel adds 50 microseconds to each wait: several short periods. */
     (void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    while (wait_until(stream, next_wake_ns(stream))) {
+    while (wait_until(stream, wake_ns(stream))) {
         const uint64_t now = now_ns();
 
-        write_due_wall(stream, stream_ticks(stream));
+        write_now(stream);
         if (now - stream->reap_ns >= REAP_NS) {
             zeta_vgpu_instance_reap(stream->instance);
             zeta_vgpu_say_damage(stream->vgpu);
@@ -310,11 +374,9 @@ static void write_first(struct zeta_plugin_stream *stream)
 {
     const uint64_t ticks = stream_ticks(stream);
 
-    for (uint32_t t = 0; t < stream->tile_count; t++) {
-        stream->switch_cursors[t] =
-            zeta_vgpu_instance_switch_head(stream->instance, stream->first_tile + t);
-    }
-    collect_totals(stream);
+    zeta_vgpu_moments_begin(stream);
+    look_at_totals(stream);
+    settle_totals(stream);
     if (stream->is_virtual) {
         /* Totals of earlier processes must not show in bytes that shall repeat. */
         memcpy(stream->origin, stream->totals,
@@ -375,4 +437,16 @@ void zeta_vgpu_sampler_stop(struct zeta_plugin_stream *stream)
     pthread_cond_signal(&stream->wake);
     pthread_mutex_unlock(&stream->lock);
     pthread_join(stream->thread, NULL);
+    /* What was complete before the stop. */
+    write_now(stream);
+}
+
+void zeta_vgpu_sampler_catch_up(struct zeta_plugin_stream *stream)
+{
+    if (stream->is_virtual || !stream->running || !zeta_vgpu_moments_possible(stream))
+        return;
+    pthread_mutex_lock(&stream->state_lock);
+    if (zeta_vgpu_moments_wait(stream))
+        write_due(stream, stream_ticks(stream));
+    pthread_mutex_unlock(&stream->state_lock);
 }

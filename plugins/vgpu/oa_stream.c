@@ -133,8 +133,8 @@ static void destroy_stream(struct zeta_plugin_stream *stream)
     zeta_vgpu_ring_finish(&stream->ring);
     pthread_cond_destroy(&stream->wake);
     pthread_mutex_destroy(&stream->lock);
-    free(stream->switch_event);
-    free(stream->switch_cursors);
+    pthread_mutex_destroy(&stream->state_lock);
+    free(stream->moments);
     free(stream->origin);
     free(stream->fresh);
     free(stream->totals);
@@ -154,6 +154,7 @@ static struct zeta_plugin_stream *create_stream(const struct zeta_plugin_device 
     if (!stream)
         return NULL;
     pthread_mutex_init(&stream->lock, NULL);
+    pthread_mutex_init(&stream->state_lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&stream->wake, &attributes);
@@ -167,13 +168,10 @@ static struct zeta_plugin_stream *create_stream(const struct zeta_plugin_device 
 
     stream->seen = calloc(device->tile_count, sizeof(*stream->seen));
     stream->totals = calloc(all, sizeof(*stream->totals));
-    stream->fresh = calloc(rows, sizeof(*stream->fresh));
+    stream->fresh = calloc(all, sizeof(*stream->fresh));
     stream->origin = calloc(all, sizeof(*stream->origin));
-    stream->switch_cursors = calloc(device->tile_count, sizeof(*stream->switch_cursors));
-    if (program->switches)
-        stream->switch_event = calloc(1, sizeof(*stream->switch_event));
-    if (stream->seen && stream->totals && stream->fresh && stream->origin &&
-        stream->switch_cursors && (stream->switch_event || !program->switches))
+    stream->moments = calloc(device->tile_count, sizeof(*stream->moments));
+    if (stream->seen && stream->totals && stream->fresh && stream->origin && stream->moments)
         return stream;
     destroy_stream(stream);
     return NULL;
@@ -221,6 +219,20 @@ static uint32_t take_units(const struct zeta_plugin *self, struct zeta_plugin_st
         stream->units_taken++;
     }
     return ZETA_PLUGIN_SUCCESS;
+}
+
+/* Markers of before the first report are not asked for, so nothing has been lost there. */
+static void want_markers(struct zeta_plugin_stream *stream, struct zeta_plugin_stream_desc *desc)
+{
+    uint64_t token = 0;
+
+    if (stream->unit < ZETA_VGPU_MARKER_UNITS)
+        token = zeta_vgpu_instance_new_token(stream->instance);
+    for (uint32_t t = 0; token != 0 && t < stream->tile_count; t++)
+        zeta_vgpu_instance_want_markers(stream->instance, stream->first_tile + t, stream->unit,
+                                        token, stream->is_virtual);
+    if (ZETA_PLUGIN_HAS(desc, token))
+        desc->token = token;
 }
 
 static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plugin_device *device,
@@ -299,6 +311,8 @@ uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_devi
         result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     if (result == ZETA_PLUGIN_SUCCESS)
         result = take_units(self, stream, device->id);
+    if (result == ZETA_PLUGIN_SUCCESS)
+        want_markers(stream, desc);
     if (result == ZETA_PLUGIN_SUCCESS && !zeta_vgpu_sampler_start(stream))
         result = zeta_vgpu_fail(self, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
                                 "no thread can be started to sample %s", device->id);
@@ -319,6 +333,7 @@ uint32_t zeta_vgpu_stream_read(struct zeta_plugin *self, struct zeta_plugin_stre
                                struct zeta_plugin_read *out_read)
 {
     (void)self;
+    zeta_vgpu_sampler_catch_up(stream);
     zeta_vgpu_ring_read(&stream->ring, buffer, capacity_bytes, out_read);
     return ZETA_PLUGIN_SUCCESS;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "instance_log.h"
 #include "oa_report.h"
 #include "oa_ring.h"
 #include "oa_select.h"
@@ -18,6 +19,20 @@
 struct zeta_vgpu_seen {
     uint64_t generation;
     uint64_t busy_ns;
+};
+
+/** Moments that get a report of their own. */
+enum zeta_vgpu_moment_kind {
+    ZETA_VGPU_MOMENT_SWITCH, /**< of the running context, if the program asks for it */
+    ZETA_VGPU_MOMENT_MARKER,
+    ZETA_VGPU_MOMENT_KINDS
+};
+
+/** What a stream has read of the logs of a tile: the next moment of each kind. */
+struct zeta_vgpu_moments {
+    uint64_t cursors[ZETA_VGPU_MOMENT_KINDS];
+    bool has[ZETA_VGPU_MOMENT_KINDS];
+    struct zeta_vgpu_moment next[ZETA_VGPU_MOMENT_KINDS];
 };
 
 struct zeta_plugin_stream {
@@ -31,24 +46,24 @@ struct zeta_plugin_stream {
     uint64_t period_ticks; /**< a power of two */
     struct zeta_vgpu_ring ring;
 
-    /* State of sampling; the thread, or in virtual time the lock of the first tile, owns it. */
+    /* State of sampling; state_lock, or in virtual time the lock of the first tile, guards it. */
+    pthread_mutex_t state_lock;
     uint64_t next_ticks;      /**< the next deadline */
     uint64_t last_ticks;      /**< of the last report */
     uint64_t number;          /**< reports so far, lost ones included */
     uint32_t context;         /**< that ran when we looked last */
     uint64_t modelled_clocks; /**< in the last report */
+    uint64_t core_clocks;     /**< in the last report */
     uint64_t extra_clocks;    /**< counted while the model had none */
     uint64_t seen_ns;         /**< host time up to which idle_ns is counted */
     uint64_t idle_ns;         /**< since the stream was opened */
     uint64_t reap_ns;         /**< host time of the last look for dead processes */
     struct zeta_vgpu_seen (*seen)[ZETA_VGPU_SLOTS]; /**< per tile */
     uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT];    /**< of tile_count x rows */
-    uint64_t (*fresh)[ZETA_VGPU_COUNTER_COUNT];     /**< room for the next ones */
-    uint64_t (*origin)[ZETA_VGPU_COUNTER_COUNT];    /**< subtracted; virtual time only */
-    uint64_t *switch_cursors;                       /**< per tile */
-    struct zeta_vgpu_switch *switch_event; /**< NULL without switches; the next one, if any */
-    uint32_t switch_tile;
-    bool has_switch;
+    uint64_t (*fresh)[ZETA_VGPU_COUNTER_COUNT];     /**< the newest ones, not yet taken over */
+    bool has_fresh[ZETA_VGPU_MAX_TILES];
+    uint64_t (*origin)[ZETA_VGPU_COUNTER_COUNT]; /**< subtracted; virtual time only */
+    struct zeta_vgpu_moments *moments;           /**< per tile */
 
     /* The thread of wall time. */
     pthread_mutex_t lock; /**< guards stopping */
@@ -67,5 +82,30 @@ bool zeta_vgpu_sampler_start(struct zeta_plugin_stream *stream);
 
 /** Ends sampling; no report is written afterwards. Idempotent. */
 void zeta_vgpu_sampler_stop(struct zeta_plugin_stream *stream);
+
+/** Writes the reports of moments that wait in the logs, so that a read sees what is complete. */
+void zeta_vgpu_sampler_catch_up(struct zeta_plugin_stream *stream);
+
+/*
+ * oa_moments.c: the moments of the logs in their order. All with the state of sampling.
+ */
+
+/** True if a stream may get reports of moments at all. */
+bool zeta_vgpu_moments_possible(const struct zeta_plugin_stream *stream);
+
+/** Begins behind the newest moments. */
+void zeta_vgpu_moments_begin(struct zeta_plugin_stream *stream);
+
+/** True if a moment waits, perhaps one that was lost. Some loads. */
+bool zeta_vgpu_moments_wait(const struct zeta_plugin_stream *stream);
+
+/** The next moment of a tile, and of all tiles; NULL: none. Markers that were lost make a break. */
+const struct zeta_vgpu_moment *zeta_vgpu_moments_of_tile(struct zeta_plugin_stream *stream,
+                                                         uint32_t tile, uint32_t *out_kind);
+const struct zeta_vgpu_moment *zeta_vgpu_moments_first(struct zeta_plugin_stream *stream,
+                                                       uint32_t *out_tile, uint32_t *out_kind);
+
+/** The next moment has its report. */
+void zeta_vgpu_moments_done(struct zeta_plugin_stream *stream, uint32_t tile, uint32_t kind);
 
 #endif

@@ -11,11 +11,13 @@ zeta_add_plugin(vgpu
         device.c
         instance.c
         instance_count.c
+        instance_log.c
         instance_trace.c
         instance_unit.c
         memory.c
         meter.c
         module.c
+        oa_moments.c
         oa_report.c
         oa_ring.c
         oa_sampler.c

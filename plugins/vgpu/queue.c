@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "copy.h"
+#include "instance_log.h"
 #include "meter.h"
 #include "module.h"
+#include "oa.h"
 #include "plugin.h"
 #include "query.h"
 
@@ -209,6 +211,28 @@ static uint32_t execute_query_begin(struct zeta_plugin_queue *queue,
     return zeta_vgpu_query_begin(point, queue->meter);
 }
 
+static uint32_t execute_marker(struct zeta_plugin_queue *queue,
+                               const struct zeta_plugin_marker *marker)
+{
+    struct zeta_vgpu *vgpu = queue->vgpu;
+    const struct zeta_plugin_device *device = marker->device;
+    uint32_t unit;
+    uint32_t result = zeta_vgpu_oa_find_unit(vgpu->self, marker->unit, &unit);
+
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    if (unit >= ZETA_VGPU_MARKER_UNITS || marker->value > UINT32_MAX)
+        return zeta_vgpu_fail(vgpu->self, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "unit %.*s of %s cannot show the marker %llu: only oa and dispatch "
+                              "take markers, of 32 bits",
+                              (int)marker->unit.size, marker->unit.data, device->id,
+                              (unsigned long long)marker->value);
+    for (uint32_t t = 0; t < device->tile_count; t++)
+        zeta_vgpu_tile_mark(&vgpu->tiles[device->first_tile + t], unit, marker->value,
+                            marker->stream_token, &queue->interrupt);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
 static uint32_t queue_execute(void *context, const struct zeta_plugin_command *command)
 {
     struct zeta_plugin_queue *queue = context;
@@ -230,6 +254,8 @@ static uint32_t queue_execute(void *context, const struct zeta_plugin_command *c
         return execute_query_begin(queue, &command->u.query);
     case ZETA_PLUGIN_COMMAND_QUERY_END:
         return zeta_vgpu_query_end(&command->u.query, queue->meter, queue->context);
+    case ZETA_PLUGIN_COMMAND_MARKER:
+        return execute_marker(queue, &command->u.marker);
     default:
         return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
     }

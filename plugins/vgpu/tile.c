@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include "instance_log.h"
 #include "meter.h"
 #include "oa.h"
 #include "plugin.h"
@@ -122,7 +123,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static uint64_t switch_clock(void *context)
+static uint64_t moment_ticks(void *context)
 {
     struct zeta_vgpu_tile *tile = context;
 
@@ -138,7 +139,9 @@ static void switch_context_locked(struct zeta_vgpu_tile *tile, uint32_t context)
     tile->activity.context = context;
     zeta_vgpu_instance_set_activity(instance, tile->index, &tile->activity);
     if (changed && zeta_vgpu_instance_switches_wanted(instance, tile->index))
-        zeta_vgpu_instance_log_switch(instance, tile->index, context, switch_clock, tile);
+        zeta_vgpu_instance_log_switch(
+            instance, tile->index, context,
+            &(struct zeta_vgpu_moment_clock){.ticks = moment_ticks, .context = tile});
     zeta_vgpu_say_damage(tile->vgpu);
 }
 
@@ -241,6 +244,24 @@ void zeta_vgpu_tile_copy_end(struct zeta_vgpu_tile *tile, uint64_t read_bytes,
     if (meter)
         zeta_vgpu_meter_copy_end(meter, added);
     if (tile->vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL)
+        zeta_vgpu_oa_advance(tile);
+}
+
+void zeta_vgpu_tile_mark(struct zeta_vgpu_tile *tile, uint32_t unit, uint64_t value, uint64_t token,
+                         const atomic_bool *interrupt)
+{
+    const bool is_virtual = tile->vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL;
+    const struct zeta_vgpu_marker marker = {.tile = tile->index,
+                                            .unit = unit,
+                                            .value = value,
+                                            .token = token,
+                                            .own_only = is_virtual,
+                                            .interrupt = interrupt};
+    const struct zeta_vgpu_moment_clock clock = {.ticks = moment_ticks, .context = tile};
+
+    zeta_vgpu_instance_log_marker(atomic_load(&tile->vgpu->instance), &marker, &clock);
+    zeta_vgpu_say_damage(tile->vgpu);
+    if (is_virtual)
         zeta_vgpu_oa_advance(tile);
 }
 

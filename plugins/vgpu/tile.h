@@ -79,6 +79,15 @@ void zeta_vgpu_tile_copy_end(struct zeta_vgpu_tile *tile, uint64_t read_bytes,
 /** Commands that began on the tile so far, and whether one runs now. Any thread. */
 uint64_t zeta_vgpu_tile_commands(struct zeta_vgpu_tile *tile, bool *out_running);
 
+/**
+ * Sets a marker on the tile: the value appears in the data of a unit, with the totals of now.
+ *
+ * @token      of the stream that shall have it; 0: any
+ * @interrupt  ends a wait for a reader that is late
+ */
+void zeta_vgpu_tile_mark(struct zeta_vgpu_tile *tile, uint32_t unit, uint64_t value, uint64_t token,
+                         const atomic_bool *interrupt);
+
 /** Modelled clocks of all work of this process on the tile. Any thread. */
 uint64_t zeta_vgpu_tile_clocks(const struct zeta_vgpu_tile *tile);
 

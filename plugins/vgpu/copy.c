@@ -43,6 +43,7 @@ static enum zeta_vgpu_result fault(struct zeta_vgpu_copy *copy, const char *what
     snprintf(copy->message.text, sizeof(copy->message.text),
              "a copy of %llu bytes %s address %p, which is not there or not allowed",
              (unsigned long long)bytes, what, address);
+    copy->fault_address = address;
     return ZETA_VGPU_FAULT;
 }
 

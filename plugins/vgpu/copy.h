@@ -24,6 +24,7 @@ struct zeta_vgpu_copy {
     uint64_t read_bytes;          /**< counted up while it works */
     uint64_t written_bytes;
     struct zeta_vgpu_message message; /**< of a fault */
+    const void *fault_address;        /**< what may not be touched */
 };
 
 /**

@@ -140,6 +140,7 @@ static void destroy_vgpu(struct zeta_vgpu *vgpu)
     /* What the host did not destroy would run on in memory that is freed here. */
     zeta_vgpu_queues_abandon(vgpu);
     zeta_vgpu_streams_abandon(vgpu);
+    zeta_vgpu_tracers_abandon(vgpu);
     zeta_vgpu_queries_abandon(vgpu);
     for (uint32_t i = 0; i < vgpu->description.tiles; i++)
         zeta_vgpu_tile_finish(&vgpu->tiles[i]);
@@ -233,6 +234,9 @@ static uint32_t plugin_child_after_fork(struct zeta_plugin *self)
     self->vgpu = NULL;
     if (!old)
         return ZETA_PLUGIN_SUCCESS;
+    zeta_vgpu_tracers_forget(old);
+    for (uint32_t i = 0; i < old->description.tiles; i++)
+        zeta_vgpu_trace_writer_abandon(&old->tiles[i].trace);
     zeta_vgpu_instance_abandon(atomic_exchange(&old->instance, NULL));
     zeta_vgpu_pool_abandon(old->pool);
     return create_vgpu(self, &old->description, zeta_vgpu_compiler_config(old->compiler),
@@ -365,6 +369,7 @@ static const struct zeta_plugin_ops plugin_ops = {
     .device = &device_ops,
     .compute = &compute_ops,
     .metric = &metric_ops,
+    .tracer = &zeta_vgpu_tracer_ops,
 };
 
 static char *copy_text(struct zeta_plugin_string text)

@@ -30,6 +30,11 @@ zeta_add_plugin(vgpu
         share.c
         spirv.c
         tile.c
+        trace.c
+        trace_event.c
+        trace_file.c
+        trace_merge.c
+        trace_writer.c
         turns.c
         virtual.c
     LIBS vgpu_engine zeta_sdk PkgConfig::YAML PkgConfig::MD)

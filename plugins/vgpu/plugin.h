@@ -59,6 +59,7 @@ struct zeta_vgpu {
     pthread_mutex_t objects_lock; /**< guards the lists of what the host has; a leaf */
     struct zeta_plugin_queue *first_queue;
     struct zeta_plugin_stream *first_stream;
+    struct zeta_plugin_tracer *first_tracer;
     struct zeta_plugin_query_pool *first_query_pool;
 
     _Atomic uint64_t launches;    /**< counted while fault.device_lost is set */

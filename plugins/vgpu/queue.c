@@ -172,6 +172,7 @@ static uint32_t execute_copy(struct zeta_plugin_queue *queue,
         return conclude(queue, ZETA_VGPU_INVALID_ARGUMENT, "the pattern of a fill is empty");
 
     zeta_vgpu_tile_copy_begin(queue->tile, queue->context, meter);
+    zeta_vgpu_trace_copy_begin(queue->tile, queue->context, command, plain);
     if (command->type == ZETA_PLUGIN_COMMAND_COPY)
         result = zeta_vgpu_copy_bytes(&copy, plain->target, plain->source, plain->size_bytes);
     else if (command->type == ZETA_PLUGIN_COMMAND_COPY_REGION)
@@ -179,6 +180,9 @@ static uint32_t execute_copy(struct zeta_plugin_queue *queue,
     else
         result = zeta_vgpu_copy_fill(&copy, &command->u.fill);
     zeta_vgpu_tile_copy_end(queue->tile, copy.read_bytes, copy.written_bytes, meter);
+    if (result == ZETA_VGPU_FAULT)
+        zeta_vgpu_trace_copy_fault(queue->tile, queue->context, copy.fault_address);
+    zeta_vgpu_trace_copy_end(queue->tile, queue->context, command, plain, copy.written_bytes);
     return conclude(queue, result, copy.message.text);
 }
 

@@ -17,6 +17,7 @@ void zeta_vgpu_tile_init(struct zeta_vgpu_tile *tile, struct zeta_vgpu *vgpu, ui
     tile->rows = zeta_vgpu_topology_subslices(&vgpu->description.topology) + 1;
     pthread_mutex_init(&tile->lock, NULL);
     zeta_vgpu_turns_init(&tile->turns);
+    zeta_vgpu_trace_writer_init(&tile->trace);
     pthread_mutex_init(&tile->streams_lock, NULL);
 }
 
@@ -25,6 +26,7 @@ void zeta_vgpu_tile_finish(struct zeta_vgpu_tile *tile)
     zeta_vgpu_engine_destroy(tile->engine);
     tile->engine = NULL;
     pthread_mutex_destroy(&tile->streams_lock);
+    zeta_vgpu_trace_writer_finish(&tile->trace);
     zeta_vgpu_turns_finish(&tile->turns);
     pthread_mutex_destroy(&tile->lock);
 }
@@ -71,6 +73,8 @@ static uint32_t create_engine_locked(struct zeta_vgpu_tile *tile)
                       .publish = on_publish,
                       .modelled = on_modelled,
                       .epoch = on_epoch,
+                      .watched = tile->trace.watched,
+                      .event = zeta_vgpu_trace_engine_event,
                       .print = on_print},
         .publish = is_virtual ? ZETA_VGPU_PUBLISH_EPOCH : ZETA_VGPU_PUBLISH_WALL,
         .workers = vgpu->workers,
@@ -102,6 +106,7 @@ uint32_t zeta_vgpu_tile_prepare(struct zeta_vgpu_tile *tile)
         struct zeta_vgpu_message message;
         const enum zeta_vgpu_result joined = zeta_vgpu_instance_join(instance, &message);
 
+        tile->trace.watched = zeta_vgpu_instance_watched(instance, tile->index);
         if (joined == ZETA_VGPU_OK)
             result = create_engine_locked(tile);
         else
@@ -195,7 +200,9 @@ enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
         return ZETA_VGPU_INTERRUPTED;
     if (meter)
         zeta_vgpu_meter_launch_begin(meter, tile->engine);
+    zeta_vgpu_trace_launch(tile, launch, context);
     result = zeta_vgpu_engine_launch(tile->engine, launch, out_fault);
+    zeta_vgpu_trace_rest(tile);
     if (meter)
         zeta_vgpu_meter_launch_end(meter, tile->engine);
     pass_turn(tile);

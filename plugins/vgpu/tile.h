@@ -13,6 +13,7 @@
 
 #include "engine.h"
 #include "instance.h"
+#include "trace.h"
 #include "turns.h"
 
 struct zeta_vgpu;
@@ -35,6 +36,8 @@ struct zeta_vgpu_tile {
     _Atomic uint64_t kernel_clocks; /**< modelled clocks of kernels, published ones */
     _Atomic uint64_t copy_clocks;   /**< modelled clocks of the copy engine */
     _Atomic uint32_t lost_queues;   /**< queues that faulted and still exist */
+
+    struct zeta_vgpu_trace_writer trace; /**< events for tracers */
 
     pthread_mutex_t streams_lock;       /**< guards streams; a leaf */
     struct zeta_plugin_stream *streams; /**< of virtual time, which this process drives */

@@ -186,6 +186,7 @@ ze_result_t zeta_source_open_tracer(struct zeta_source *source, struct zeta_plug
     }
     source->backend_ring = clip_ring(desc->ring_bytes / desc->record_bytes);
     source->watches_pending = true;
+    source->backend_keeps = desc->keeps != 0;
     atomic_store(&source->started, true);
     return ZE_RESULT_SUCCESS;
 }
@@ -263,8 +264,11 @@ uint64_t zeta_source_unread(const struct zeta_source *source)
 
 bool zeta_source_ended(const struct zeta_source *source)
 {
-    return source->stream &&
-           source->backend->metric.stream_ended(source->backend->self, source->stream) != 0;
+    const struct zeta_backend *backend = source->backend;
+
+    if (source->tracer)
+        return backend->tracer.ended(backend->self, source->tracer) != 0;
+    return source->stream && backend->metric.stream_ended(backend->self, source->stream) != 0;
 }
 
 static void *slot_at(const struct zeta_cursor *cursor, uint64_t index)

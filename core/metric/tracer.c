@@ -20,11 +20,15 @@
 /* Notification ----------------------------------------------------------------------------------
  */
 
-/** The level that the event shows. An error counts as reached, so that who waits gets to it. */
+/**
+ * The level that the event shows. An error counts as reached, so that who waits gets to it, and so
+ * does the end of what is recorded.
+ */
 static bool level_reached(void *context)
 {
     const struct zeta_tracer *tracer = context;
     uint64_t unread = 0;
+    bool ended = true;
 
     for (uint32_t i = 0; i < tracer->source_count; i++) {
         const struct zeta_source *source = &tracer->sources[i];
@@ -32,8 +36,9 @@ static bool level_reached(void *context)
         if (atomic_load_explicit(&source->error, memory_order_relaxed) != 0)
             return true;
         unread += zeta_source_unread(source);
+        ended = ended && zeta_source_ended(source);
     }
-    return unread * tracer->record_bytes >= tracer->notify_bytes;
+    return ended || unread * tracer->record_bytes >= tracer->notify_bytes;
 }
 
 /** Watches the descriptor again if it fired; one of several callers does it. */

@@ -177,6 +177,12 @@ static void no_tracer_close(ZETA_UNUSED struct zeta_plugin *self,
 {
 }
 
+static uint32_t no_tracer_ended(ZETA_UNUSED struct zeta_plugin *self,
+                                ZETA_UNUSED struct zeta_plugin_tracer *tracer)
+{
+    return 0;
+}
+
 const struct zeta_plugin_tracer_ops zeta_stub_tracer_ops = {
     .struct_size = sizeof(struct zeta_plugin_tracer_ops),
     .open = no_tracer_open,
@@ -187,4 +193,5 @@ const struct zeta_plugin_tracer_ops zeta_stub_tracer_ops = {
     .pending = no_tracer_pending,
     .descriptor = no_tracer_descriptor,
     .close = no_tracer_close,
+    .ended = no_tracer_ended,
 };

@@ -939,7 +939,7 @@ struct zeta_plugin_tracer_desc {
     uint64_t struct_size;
     struct zeta_plugin_array units; /**< of struct zeta_plugin_string: the sources to trace */
     uint32_t record_bytes;          /**< record size of their layout; INVALID_ARGUMENT if wrong */
-    uint32_t reserved;
+    uint32_t keeps;                 /**< out: as of struct zeta_plugin_stream_desc */
     uint64_t notify_bytes; /**< whole records; the descriptor polls readable with so many pending.
                                 0: never */
     uint64_t ring_bytes;   /**< in: wanted capacity; out: capacity */
@@ -984,6 +984,8 @@ struct zeta_plugin_tracer_ops {
     int32_t (*descriptor)(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer);
     /** Ends the tracer, whatever it does, and gives up its units. */
     void (*close)(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer);
+    /** As stream_ended(): what was recorded is over. Any time. Lock-free. Optional; absent: 0. */
+    uint32_t (*ended)(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer);
 };
 
 /* ------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include "core/metric/query.h"
 #include "core/metric/stream.h"
 #include "core/metric/tracer.h"
+#include "core/metric/user_group.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
@@ -210,8 +211,10 @@ static ze_result_t replace_locked(struct zeta_device_metrics *metrics, uint32_t 
                                   struct zeta_metric_group *const *groups)
 {
     struct zeta_metric_group **active;
-    ze_result_t result = check_root_locked(metrics, count, groups);
+    ze_result_t result = zeta_user_groups_check_closed_locked(groups, count);
 
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_root_locked(metrics, count, groups);
     if (result == ZE_RESULT_SUCCESS)
         result = check_streams_locked(metrics, count, groups);
     if (result == ZE_RESULT_SUCCESS)
@@ -230,18 +233,13 @@ static ze_result_t replace_locked(struct zeta_device_metrics *metrics, uint32_t 
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL
-impl_zetContextActivateMetricGroups(zet_context_handle_t hContext, zet_device_handle_t hDevice,
-                                    uint32_t count, zet_metric_group_handle_t *phMetricGroups)
+/** As the entry point; the groups are pinned. */
+static ze_result_t activate(const struct zeta_context *context, struct zeta_device *device,
+                            uint32_t count, struct zeta_metric_group *const *groups)
 {
-    struct zeta_device *device = (struct zeta_device *)hDevice;
-    struct zeta_metric_group *const *groups = (struct zeta_metric_group *const *)phMetricGroups;
     struct zeta_device_metrics *root;
-    ze_result_t result;
+    ze_result_t result = zeta_context_check_device(context, device);
 
-    if (count == 0)
-        return deactivate(device);
-    result = zeta_context_check_device((const struct zeta_context *)hContext, device);
     if (result == ZE_RESULT_SUCCESS)
         result = check_groups(device, count, groups);
     if (result == ZE_RESULT_SUCCESS)
@@ -253,5 +251,23 @@ impl_zetContextActivateMetricGroups(zet_context_handle_t hContext, zet_device_ha
     (void)pthread_mutex_lock(&root->lock);
     result = replace_locked(groups[0]->metrics, count, groups);
     (void)pthread_mutex_unlock(&root->lock);
+    return result;
+}
+
+ze_result_t ZE_APICALL
+impl_zetContextActivateMetricGroups(zet_context_handle_t hContext, zet_device_handle_t hDevice,
+                                    uint32_t count, zet_metric_group_handle_t *phMetricGroups)
+{
+    struct zeta_device *device = (struct zeta_device *)hDevice;
+    struct zeta_metric_group *const *groups = (struct zeta_metric_group *const *)phMetricGroups;
+    ze_result_t result;
+
+    if (count == 0)
+        return deactivate(device);
+    if (!zeta_groups_pin(groups, count))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                          "a group was destroyed by another thread");
+    result = activate((const struct zeta_context *)hContext, device, count, groups);
+    zeta_groups_unpin(groups, count);
     return result;
 }

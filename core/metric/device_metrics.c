@@ -11,6 +11,7 @@
 #include "core/metric/set_files.h"
 #include "core/metric/streamer.h"
 #include "core/metric/tracer.h"
+#include "core/metric/user_metric.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
 
@@ -44,6 +45,7 @@ struct zeta_device_metrics *zeta_device_metrics_get(struct zeta_device *device)
         return metrics;
     zeta_metric_streamer_set_finisher();
     zeta_query_set_finishers();
+    zeta_user_set_finishers();
     zeta_metric_tracer_set_finishers();
     if (device->parent) {
         parent = zeta_device_metrics_get(device->parent);
@@ -281,6 +283,8 @@ static ze_result_t load(struct zeta_device_metrics *metrics)
         result = list_candidates(metrics, &candidates);
     if (result == ZE_RESULT_SUCCESS)
         result = make_groups(metrics, &candidates);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_programmables_load(metrics);
     free_candidates(&candidates);
     if (result != ZE_RESULT_SUCCESS)
         unload(metrics);

@@ -14,6 +14,8 @@
 
 #include <level_zero/zet_api.h>
 
+#include "core/metric/programmable.h"
+
 struct zeta_catalog;
 struct zeta_compiled;
 struct zeta_device;
@@ -21,6 +23,8 @@ struct zeta_metric_group;
 struct zeta_query_pool;
 struct zeta_stream;
 struct zeta_tracer;
+struct zeta_user_group;
+struct zeta_user_metric;
 
 /** The sets of a device, compiled. Constant once it is published. */
 struct zeta_device_sets {
@@ -46,14 +50,17 @@ struct zeta_device_metrics {
     struct zeta_device_sets sets;
     struct zeta_metric_group **groups; /**< in the order of zetMetricGroupGet */
     uint32_t group_count;
+    struct zeta_device_programmables programmables;
 
     /** Guards what follows; on a tile the lock of its root is used instead. */
     pthread_mutex_t lock;
-    pthread_cond_t changed;            /**< of streams and their borrowed counts */
-    struct zeta_stream *streams;       /**< on a root: of the root and its tiles */
-    struct zeta_tracer *tracers;       /**< the same */
-    struct zeta_query_pool *pools;     /**< on a root: of the root and its tiles */
-    struct zeta_metric_group **active; /**< groups of this device that are active, by domain */
+    pthread_cond_t changed;                /**< of streams and their borrowed counts */
+    struct zeta_stream *streams;           /**< on a root: of the root and its tiles */
+    struct zeta_tracer *tracers;           /**< the same */
+    struct zeta_query_pool *pools;         /**< on a root: of the root and its tiles */
+    struct zeta_user_metric *user_metrics; /**< that applications made; as streams */
+    struct zeta_user_group *user_groups;   /**< the same */
+    struct zeta_metric_group **active;     /**< groups of this device that are active, by domain */
     uint32_t active_count;
 };
 

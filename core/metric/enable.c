@@ -6,6 +6,7 @@
 #include "core/metric/query.h"
 #include "core/metric/stream.h"
 #include "core/metric/tracer.h"
+#include "core/metric/user_metric.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
@@ -18,6 +19,16 @@ bool zeta_metric_was_enabled(struct zeta_device_metrics *metrics)
         return false;
     atomic_store(&metrics->was_enabled, true);
     return true;
+}
+
+ze_result_t zeta_metric_check_was_enabled(struct zeta_device_metrics *metrics)
+{
+    if (zeta_metric_was_enabled(metrics))
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                      "metrics of device %s were not enabled: set ZET_ENABLE_METRICS=1 before "
+                      "zeInit, or call zetDeviceEnableMetricsExp",
+                      metrics->device->backend->id);
 }
 
 ze_result_t zeta_metric_check_enabled(struct zeta_device_metrics *metrics)
@@ -68,6 +79,8 @@ static ze_result_t check_unused_locked(const struct zeta_device_metrics *metrics
                               "a stream of %s is not closed yet", stream->label);
     }
     result = zeta_tracers_check_unused_locked(metrics);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_user_check_unused_locked(metrics);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (zeta_metrics_any_active_locked(metrics))

@@ -17,6 +17,9 @@ struct zeta_device_metrics;
 /** True if metrics of the device were enabled at any time in this process. Any thread. */
 bool zeta_metric_was_enabled(struct zeta_device_metrics *metrics);
 
+/** DEPENDENCY_UNAVAILABLE with a sentence if they never were. Any thread. */
+ze_result_t zeta_metric_check_was_enabled(struct zeta_device_metrics *metrics);
+
 /**
  * SUCCESS if groups of the device may be activated now, else DEPENDENCY_UNAVAILABLE with a sentence
  * that says how to enable them. Any thread.

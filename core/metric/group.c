@@ -166,8 +166,9 @@ ze_result_t zeta_metric_group_create(struct zeta_device_metrics *metrics,
 
 bool zeta_metric_group_same(const struct zeta_metric_group *a, const struct zeta_metric_group *b)
 {
-    return a == b || (a->properties->samplingType == b->properties->samplingType &&
-                      strcmp(a->properties->name, b->properties->name) == 0);
+    return a == b ||
+           (!a->user && !b->user && a->properties->samplingType == b->properties->samplingType &&
+            strcmp(a->properties->name, b->properties->name) == 0);
 }
 
 /* The API ---------------------------------------------------------------------------------------
@@ -183,12 +184,10 @@ ze_result_t ZE_APICALL impl_zetMetricGroupGet(zet_device_handle_t hDevice, uint3
 
     if (!metrics)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    if (!zeta_metric_was_enabled(metrics)) {
+    result = zeta_metric_check_was_enabled(metrics);
+    if (result != ZE_RESULT_SUCCESS) {
         *pCount = 0;
-        return zeta_error(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
-                          "metrics of device %s were not enabled: set ZET_ENABLE_METRICS=1 before "
-                          "zeInit, or call zetDeviceEnableMetricsExp",
-                          device->backend->id);
+        return result;
     }
     result = zeta_device_metrics_load(metrics);
     if (result != ZE_RESULT_SUCCESS)
@@ -223,7 +222,8 @@ static void fill_group_node(const struct zeta_metric_group *group, uint32_t styp
                zeta_chain_readable(node, sizeof(zet_metric_group_type_exp_t))) {
         zet_metric_group_type_exp_flags_t *type = &((zet_metric_group_type_exp_t *)node)->type;
 
-        *type = ZET_METRIC_GROUP_TYPE_EXP_FLAG_OTHER;
+        *type = group->user ? ZET_METRIC_GROUP_TYPE_EXP_FLAG_USER_CREATED
+                            : ZET_METRIC_GROUP_TYPE_EXP_FLAG_OTHER;
         if (zeta_marker_suits(group))
             *type |= ZET_METRIC_GROUP_TYPE_EXP_FLAG_MARKER;
     } else if (stype == ZET_STRUCTURE_TYPE_METRIC_SOURCE_ID_EXP &&
@@ -256,15 +256,35 @@ static void fill_group_chain(const struct zeta_metric_group *group, const void *
     }
 }
 
+/**
+ * Pins what an application made, because another thread may destroy it; what is predefined needs
+ * none. False if it is destroyed.
+ */
+static bool hold(void *object, enum zeta_kind kind, bool is_user)
+{
+    return !is_user || zeta_object_pin(object, kind);
+}
+
+static void let_go(void *object, bool is_user)
+{
+    if (is_user)
+        zeta_object_unpin(object);
+}
+
 ze_result_t ZE_APICALL impl_zetMetricGroupGetProperties(zet_metric_group_handle_t hMetricGroup,
                                                         zet_metric_group_properties_t *pProperties)
 {
-    const struct zeta_metric_group *group = (const struct zeta_metric_group *)hMetricGroup;
+    struct zeta_metric_group *group = (struct zeta_metric_group *)hMetricGroup;
     const size_t skip = offsetof(zet_metric_group_properties_t, name);
+    const bool is_user = group->user != NULL;
 
+    if (!hold(group, ZETA_KIND_METRIC_GROUP, is_user))
+        return zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, "zetMetricGroupGetProperties",
+                                   "hMetricGroup");
     memcpy((char *)pProperties + skip, (const char *)group->properties + skip, group_bytes);
     if (pProperties->pNext)
         fill_group_chain(group, pProperties->pNext);
+    let_go(group, is_user);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -282,9 +302,12 @@ ze_result_t ZE_APICALL impl_zetMetricGet(zet_metric_group_handle_t hMetricGroup,
 ze_result_t ZE_APICALL impl_zetMetricGetProperties(zet_metric_handle_t hMetric,
                                                    zet_metric_properties_t *pProperties)
 {
-    const struct zeta_metric_entry *entry = (const struct zeta_metric_entry *)hMetric;
+    struct zeta_metric_entry *entry = (struct zeta_metric_entry *)hMetric;
     const size_t skip = offsetof(zet_metric_properties_t, name);
+    const bool is_user = entry->user != NULL;
 
+    if (!hold(entry, ZETA_KIND_METRIC, is_user))
+        return zeta_object_explain(entry, ZETA_KIND_METRIC, "zetMetricGetProperties", "hMetric");
     memcpy((char *)pProperties + skip, (const char *)entry->properties + skip, metric_bytes);
     if (pProperties->pNext) {
         struct zeta_chain chain = zeta_chain_begin(pProperties->pNext);
@@ -294,5 +317,6 @@ ze_result_t ZE_APICALL impl_zetMetricGetProperties(zet_metric_handle_t hMetric,
         while ((node = zeta_chain_next(&chain, &stype)) != NULL)
             fill_export_node(stype, node);
     }
+    let_go(entry, is_user);
     return ZE_RESULT_SUCCESS;
 }

@@ -17,8 +17,13 @@ struct zeta_device;
 struct zeta_device_metrics;
 struct zeta_metric;
 struct zeta_set;
+struct zeta_user_group;
+struct zeta_user_metric;
 
-/** One set with one sampling type on one device. Lives until the process ends. */
+/**
+ * One set with one sampling type on one device. Lives until the process ends; one that an
+ * application made lives until it was destroyed and nobody has it pinned.
+ */
 struct zeta_metric_group {
     struct zeta_object object;
     struct zeta_device *device;
@@ -31,16 +36,18 @@ struct zeta_metric_group {
     uint32_t source_id;                 /**< number of the counting unit on the device */
     struct zeta_metric_entry **entries; /**< metrics in the order of values */
     uint32_t metric_count;
+    struct zeta_user_group *user; /**< of a group that an application made, else NULL */
 };
 
-/** One metric of one group or of one decoder. Lives as long as that. */
+/** One metric of one group or of one decoder, which lives as long as that, or of an application. */
 struct zeta_metric_entry {
     struct zeta_object object;
-    struct zeta_metric_group *group;           /**< NULL for a metric of a decoder */
+    struct zeta_metric_group *group;           /**< NULL for a metric of a decoder or application */
     const struct zeta_decoder *decoder;        /**< NULL for a metric of a group */
     uint32_t place;                            /**< among the metrics of the decoder */
     const zet_metric_properties_t *properties; /**< finished but for stype and pNext */
     const struct zeta_metric *metric;
+    struct zeta_user_metric *user; /**< of a metric that an application made, else NULL */
 };
 
 /** What a group is made of. */

@@ -251,6 +251,7 @@ static void finish_pool(void *object)
         pool->backend->metric.query_pool_destroy(pool->backend->self, pool->plugin_pool);
     free(pool->places);
     zeta_turn_finish(&pool->turn);
+    zeta_object_unpin(pool->group);
 }
 
 static void finish_query(void *object)
@@ -282,6 +283,7 @@ ze_result_t ZE_APICALL impl_zetMetricQueryPoolCreate(
     pool = made;
     pool->device = device;
     pool->group = group;
+    zeta_object_pin_more(group); /* an application's group can be destroyed */
     pool->count = desc->count;
     pool->type = desc->type;
     zeta_turn_init(&pool->turn);

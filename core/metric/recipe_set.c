@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/metric/catalog_priv.h"
+#include "core/metric/query_form.h"
 #include "core/metric/template.h"
 
 /** The metric that every set has and tools look up by name. */
@@ -415,6 +416,10 @@ ze_result_t zeta_recipe_set_init(struct zeta_recipe_set *made,
         result = make_metrics(&maker);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_set_link(request->catalog, &made->set, sink);
+    if (result == ZE_RESULT_SUCCESS &&
+        (request->sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != 0 &&
+        !zeta_query_form_check(&made->set, sink))
+        result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
     return result;
 }
 

@@ -138,6 +138,17 @@ static bool find_symbol(void *context, const char *name, struct zeta_number *out
     return false;
 }
 
+struct zeta_symbol_lookup zeta_device_symbols(const struct zeta_provider *provider,
+                                              struct zeta_plugin_array *out_array)
+{
+    const struct zeta_backend *backend = provider->backend;
+
+    *out_array = (struct zeta_plugin_array){0};
+    if (backend->metric.symbols(backend->self, provider->device, out_array) != ZETA_PLUGIN_SUCCESS)
+        *out_array = (struct zeta_plugin_array){0};
+    return (struct zeta_symbol_lookup){.find = find_symbol, .context = out_array};
+}
+
 /** The query form of the set that was compiled last, where queries are possible. */
 static ze_result_t compile_query(const struct zeta_device *device, struct zeta_device_sets *sets,
                                  const struct zeta_set *set,
@@ -153,18 +164,15 @@ static ze_result_t compile_query(const struct zeta_device *device, struct zeta_d
 static ze_result_t compile_all(const struct zeta_device *device,
                                const struct zeta_provider *provider, struct zeta_device_sets *sets)
 {
-    const struct zeta_backend *backend = provider->backend;
     struct zeta_diagnostics sink = {.report = log_finding};
     struct zeta_plugin_array symbols = {0};
-    struct zeta_symbol_lookup lookup = {.find = find_symbol, .context = &symbols};
+    const struct zeta_symbol_lookup lookup = zeta_device_symbols(provider, &symbols);
     uint32_t count = zeta_catalog_set_count(sets->catalog);
 
     sets->compiled = calloc(count > 0 ? count : 1, sizeof(struct zeta_compiled *));
     sets->queries = calloc(count > 0 ? count : 1, sizeof(struct zeta_compiled *));
     if (!sets->compiled || !sets->queries)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    if (backend->metric.symbols(backend->self, provider->device, &symbols) != ZETA_PLUGIN_SUCCESS)
-        symbols = (struct zeta_plugin_array){0};
     for (uint32_t i = 0; i < count; i++) {
         const struct zeta_set *set = zeta_catalog_set(sets->catalog, i);
         ze_result_t result =

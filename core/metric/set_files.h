@@ -7,6 +7,9 @@
 
 #include <level_zero/ze_api.h>
 
+#include "core/metric/compile.h"
+#include "zeta/plugin.h"
+
 struct zeta_device;
 struct zeta_device_sets;
 struct zeta_provider;
@@ -20,6 +23,13 @@ struct zeta_provider;
 ze_result_t zeta_device_sets_load(const struct zeta_device *device,
                                   const struct zeta_provider *provider,
                                   struct zeta_device_sets *out_sets);
+
+/**
+ * The numbers that a provider tells about its device, for zeta_set_compile() and as long as the
+ * plugin lives. *out_array is what the lookup refers to.
+ */
+struct zeta_symbol_lookup zeta_device_symbols(const struct zeta_provider *provider,
+                                              struct zeta_plugin_array *out_array);
 
 /** Frees compiled sets and their catalog. Zeroed is fine. */
 void zeta_device_sets_free(struct zeta_device_sets *sets);

@@ -154,6 +154,7 @@ ze_result_t zeta_stream_create(const struct zeta_stream_request *request,
     (void)snprintf(stream->label, sizeof(stream->label), "%.90s on %.90s",
                    zeta_metric_group_name(group), request->device->backend->id);
     zeta_turn_init(&stream->turn);
+    zeta_object_pin_more(group); /* an application's group can be destroyed */
     *out_stream = stream;
     return ZE_RESULT_SUCCESS;
 }
@@ -431,6 +432,7 @@ void zeta_stream_destroy(struct zeta_stream *stream)
     if (!stream)
         return;
     zeta_turn_finish(&stream->turn);
+    zeta_object_unpin(stream->group);
     free(stream->sources);
     free(stream);
 }

@@ -158,6 +158,31 @@ static ze_result_t open_stream(struct zeta_stream_request *request, struct zeta_
     return ZE_RESULT_SUCCESS;
 }
 
+/** As the entry point; the group is pinned. */
+static ze_result_t open_streamer(const struct zeta_context *context,
+                                 struct zeta_stream_request *request,
+                                 zet_metric_streamer_handle_t *out_streamer)
+{
+    struct zeta_metric_streamer *streamer;
+    void *made = NULL;
+    ze_result_t result = check_open(context, request->device, request->group, request->event);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_object_create(ZETA_KIND_METRIC_STREAMER, sizeof(*streamer), &made);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    streamer = made;
+    streamer->context = context;
+    result = open_stream(request, &streamer->stream);
+    if (result != ZE_RESULT_SUCCESS) {
+        if (zeta_object_retire(streamer))
+            zeta_object_unpin(streamer);
+        return result;
+    }
+    *out_streamer = (zet_metric_streamer_handle_t)streamer;
+    return ZE_RESULT_SUCCESS;
+}
+
 ze_result_t ZE_APICALL impl_zetMetricStreamerOpen(zet_context_handle_t hContext,
                                                   zet_device_handle_t hDevice,
                                                   zet_metric_group_handle_t hMetricGroup,
@@ -171,29 +196,19 @@ ze_result_t ZE_APICALL impl_zetMetricStreamerOpen(zet_context_handle_t hContext,
                                           .event = (struct zeta_event *)hNotificationEvent,
                                           .period_ns = desc->samplingPeriod,
                                           .notify_count = desc->notifyEveryNReports};
-    struct zeta_metric_streamer *streamer;
-    void *made = NULL;
-    ze_result_t result =
-        check_open((const struct zeta_context *)hContext, request.device, group, request.event);
+    ze_result_t result;
 
+    if (!zeta_object_pin(group, ZETA_KIND_METRIC_GROUP))
+        return zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, "zetMetricStreamerOpen",
+                                   "hMetricGroup");
+    result = open_streamer((const struct zeta_context *)hContext, &request, phMetricStreamer);
+    zeta_object_unpin(group);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = zeta_object_create(ZETA_KIND_METRIC_STREAMER, sizeof(*streamer), &made);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    streamer = made;
-    streamer->context = (const struct zeta_context *)hContext;
-    result = open_stream(&request, &streamer->stream);
-    if (result != ZE_RESULT_SUCCESS) {
-        if (zeta_object_retire(streamer))
-            zeta_object_unpin(streamer);
-        return result;
-    }
     /* Longer only with a backend that does not know the bound it was given. */
     desc->samplingPeriod =
         request.period_ns < UINT32_MAX ? (uint32_t)request.period_ns : UINT32_MAX;
     desc->notifyEveryNReports = request.notify_count;
-    *phMetricStreamer = (zet_metric_streamer_handle_t)streamer;
     return ZE_RESULT_SUCCESS;
 }
 

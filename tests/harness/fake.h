@@ -10,6 +10,8 @@
  *   fault                                   fails, and the device is lost until the queue is gone
  *   refuse                                  fails, but the device stays
  *
+ * Its metrics (metrics/fake.yaml) count, in queries, what a queue did; its streams hold markers.
+ *
  * A word "-x" in the image imports the name x, a word "+x" exports it.
  */
 #ifndef ZETA_TESTS_HARNESS_FAKE_H
@@ -19,6 +21,7 @@
 
 #define FAKE_IMAGE "FAKE add size hold fault refuse"
 #define FAKE_TIMER_HZ UINT64_C(25000000)
+#define FAKE_END_SENTENCE "a query ends on a queue on which it was not begun"
 #define FAKE_FAULT_SENTENCE "kernel fault stored to address 16 in work-item 3"
 
 /** Functions of the loaded plugin; the symbol "fake_control" of its library. */
@@ -31,6 +34,9 @@ struct fake_control {
     uint32_t (*live_memory)(void);     /**< allocations */
     void (*set_ticks)(uint64_t ticks); /**< makes the timer stand there; 0: it runs */
     void (*set_late)(uint32_t ms); /**< delay between the last command and the report of its end */
+    uint32_t (*live_pools)(void);  /**< of queries */
+    void (*refuse_pools)(uint32_t result);   /**< new pools fail with it; 0: they work */
+    void (*refuse_queries)(uint32_t result); /**< the same for resetting and collecting queries */
 };
 
 #endif

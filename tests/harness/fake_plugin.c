@@ -1,5 +1,6 @@
 /* A device without arithmetic, for tests of the core. Threads are those of the software queue. */
 #include "fake.h"
+#include "fake_metrics.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,12 +12,8 @@
 #include <zeta/plugin.h>
 #include <zeta/softqueue.h>
 
-#define DEVICE_COUNT 3 /* a root and its two tiles */
+#define DEVICE_COUNT FAKE_DEVICE_COUNT
 #define KERNEL_COUNT 5
-
-struct zeta_plugin_device {
-    uint32_t index;
-};
 
 struct zeta_plugin {
     const struct zeta_plugin_host_ops *ops;
@@ -46,6 +43,7 @@ struct zeta_plugin_queue {
     struct zeta_softqueue *soft;
     atomic_bool interrupted;
     atomic_bool lost;
+    struct fake_work work;
 };
 
 static atomic_uint lost_queues;
@@ -53,6 +51,7 @@ static atomic_uint live_kernels;
 static atomic_uint live_modules;
 static atomic_uint live_memory;
 static atomic_uint late_ms;
+static atomic_uint queue_count;
 static _Atomic uint64_t fixed_ticks;
 
 static pthread_mutex_t hold_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -73,7 +72,6 @@ static uint32_t run_add(struct zeta_plugin_queue *queue, const struct zeta_plugi
     uint64_t value;
     uint64_t groups;
 
-    (void)queue;
     memcpy(&target, launch->arguments, sizeof(target));
     memcpy(&value, (const char *)launch->arguments + 8, sizeof(value));
     groups = (uint64_t)launch->group_count[0] * launch->group_count[1] * launch->group_count[2];
@@ -81,6 +79,7 @@ static uint32_t run_add(struct zeta_plugin_queue *queue, const struct zeta_plugi
         groups = (uint64_t)launch->indirect_counts[0] * launch->indirect_counts[1] *
                  launch->indirect_counts[2];
     *target += value * groups;
+    queue->work.added += value * groups;
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -178,7 +177,8 @@ static uint32_t enumerate(struct zeta_plugin *self, uint32_t capacity,
 static const uint32_t subgroup_sizes[] = {1};
 static const struct zeta_plugin_queue_group queue_groups[] = {
     {.struct_size = sizeof(queue_groups[0]),
-     .flags = ZETA_PLUGIN_QUEUE_COMPUTE | ZETA_PLUGIN_QUEUE_COPY | ZETA_PLUGIN_QUEUE_COOPERATIVE,
+     .flags = ZETA_PLUGIN_QUEUE_COMPUTE | ZETA_PLUGIN_QUEUE_COPY | ZETA_PLUGIN_QUEUE_COOPERATIVE |
+              ZETA_PLUGIN_QUEUE_METRICS,
      .queue_count = 2,
      .max_fill_pattern_bytes = 16},
     {.struct_size = sizeof(queue_groups[0]),
@@ -501,17 +501,36 @@ static void copy_region(const struct zeta_plugin_copy_region *r)
     }
 }
 
+static uint32_t execute_metric(struct zeta_plugin_queue *queue,
+                               const struct zeta_plugin_command *command)
+{
+    uint32_t result = fake_metrics_execute(&queue->work, command, ticks_now(NULL));
+
+    if (result == ZETA_PLUGIN_INVALID_ARGUMENT)
+        queue->self->ops->fail(queue->self->host, result, text(FAKE_END_SENTENCE));
+    return result;
+}
+
+static uint32_t execute_copy(struct zeta_plugin_queue *queue, const struct zeta_plugin_copy *copy)
+{
+    copy_bytes(copy);
+    queue->work.copies++;
+    queue->work.bytes += copy->size_bytes;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
 static uint32_t execute(void *context, const struct zeta_plugin_command *command)
 {
     struct zeta_plugin_queue *queue = context;
 
     switch (command->type) {
     case ZETA_PLUGIN_COMMAND_LAUNCH:
+        queue->work.launches++;
         return command->u.launch.kernel->kind->run(queue, &command->u.launch);
     case ZETA_PLUGIN_COMMAND_COPY:
-        copy_bytes(command->flags & ZETA_PLUGIN_COMMAND_INDIRECT ? command->u.copy.indirect
-                                                                 : &command->u.copy);
-        return ZETA_PLUGIN_SUCCESS;
+        return execute_copy(queue, command->flags & ZETA_PLUGIN_COMMAND_INDIRECT
+                                       ? command->u.copy.indirect
+                                       : &command->u.copy);
     case ZETA_PLUGIN_COMMAND_COPY_REGION:
         copy_region(&command->u.region);
         return ZETA_PLUGIN_SUCCESS;
@@ -524,7 +543,7 @@ static uint32_t execute(void *context, const struct zeta_plugin_command *command
         *command->u.timestamp = ticks_now(NULL);
         return ZETA_PLUGIN_SUCCESS;
     default:
-        return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+        return execute_metric(queue, command);
     }
 }
 
@@ -547,8 +566,10 @@ static uint32_t queue_create(struct zeta_plugin *self, struct zeta_plugin_device
         .context = queue, .ticks = ticks_now, .execute = execute, .interrupt = interrupt};
     uint32_t result;
 
-    (void)device, (void)desc;
+    (void)desc;
     queue->self = self;
+    queue->work.device = device->index;
+    queue->work.context = atomic_fetch_add(&queue_count, 1) + 1;
     result = zeta_softqueue_create(self->pool, &backend, "fake-queue", &queue->soft);
     if (result != ZETA_PLUGIN_SUCCESS)
         free(queue);
@@ -662,7 +683,8 @@ static const struct zeta_plugin_ops plugin_ops = {.struct_size = sizeof(plugin_o
                                                   .init = init,
                                                   .finish = finish,
                                                   .device = &device_ops,
-                                                  .compute = &compute_ops};
+                                                  .compute = &compute_ops,
+                                                  .metric = &fake_metric_ops};
 
 uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,
                                struct zeta_plugin_answer *out_answer)
@@ -746,4 +768,7 @@ const struct fake_control fake_control = {
     .live_memory = control_live_memory,
     .set_ticks = control_set_ticks,
     .set_late = control_set_late,
+    .live_pools = fake_metrics_live_pools,
+    .refuse_pools = fake_metrics_refuse_pools,
+    .refuse_queries = fake_metrics_refuse_queries,
 };

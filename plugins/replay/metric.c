@@ -1,0 +1,254 @@
+/*
+ * Sets and streams of a recording.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin.h"
+#include "set_text.h"
+
+static bool is_text(struct zeta_plugin_string string, const char *text)
+{
+    return string.size == strlen(text) && memcmp(string.data, text, (size_t)string.size) == 0;
+}
+
+/* Length of a text for a message. */
+static int shown(struct zeta_plugin_string string)
+{
+    return string.size < 100 ? (int)string.size : 100;
+}
+
+/* ---- what there is ------------------------------------------------------------------------ */
+
+static bool is_used(const struct zeta_replay_recording *recording, uint32_t set)
+{
+    for (uint32_t i = 0; i < recording->source_count; i++) {
+        for (uint32_t t = 0; t < recording->sources[i].tiles; t++) {
+            if (recording->sources[i].sets[t] == set)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* True if a set belongs to a device: something was recorded with it there, or nothing anywhere. */
+static bool is_set_of(const struct zeta_replay_recording *recording, uint32_t set,
+                      const struct zeta_plugin_device *device)
+{
+    uint32_t own, tile;
+
+    for (uint32_t i = 0; i < recording->source_count; i++) {
+        if (zeta_replay_source_is_of(&recording->sources[i], device, &own, &tile) && own == set)
+            return true;
+    }
+    return !is_used(recording, set);
+}
+
+static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                         const struct zeta_plugin_text_sink *sink)
+{
+    const struct zeta_replay_recording *recording = self->replay->recording;
+    struct zeta_replay_seen seen = {NULL, 0};
+    struct zeta_replay_problem problem;
+
+    for (uint32_t i = 0; i < recording->set_count; i++) {
+        if (is_set_of(recording, i, device) &&
+            !zeta_replay_set_write(&recording->sets[i], &seen, sink, &problem))
+            zeta_replay_log(self, ZETA_PLUGIN_LOG_WARN, "%s: %s", recording->path, problem.text);
+    }
+    zeta_replay_seen_finish(&seen);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* Sets of containers hold the numbers of their device themselves; those of other files do not. */
+static uint32_t symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                        struct zeta_plugin_array *out_symbols)
+{
+    (void)self;
+    out_symbols->data = device->recorded->symbols;
+    out_symbols->count = device->recorded->symbol_count;
+    out_symbols->stride = sizeof(struct zeta_plugin_symbol);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* What was sampled on a device, for messages: "ComputeBasic, ThreadDispatch". */
+static void list_recorded(const struct zeta_plugin_device *device, bool tracers, char *out_text,
+                          size_t bytes)
+{
+    const struct zeta_replay_recording *recording = device->replay->recording;
+    size_t used = 0;
+
+    (void)snprintf(out_text, bytes, "none");
+    for (uint32_t i = 0; i < recording->source_count && used + 1 < bytes; i++) {
+        uint32_t set, tile;
+        int added;
+
+        if (recording->sources[i].is_tracer != tracers ||
+            !zeta_replay_source_is_of(&recording->sources[i], device, &set, &tile))
+            continue;
+        added = snprintf(out_text + used, bytes - used, "%s%s", used > 0 ? ", " : "",
+                         recording->sets[set].name);
+        used += added > 0 ? (size_t)added : 0;
+    }
+}
+
+static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                       struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
+{
+    const struct zeta_replay_recording *recording = self->replay->recording;
+    bool found = false;
+
+    for (uint32_t i = 0; i < recording->source_count; i++) {
+        const struct zeta_replay_source *source = &recording->sources[i];
+        uint32_t set, tile;
+
+        if (source->is_tracer || !zeta_replay_source_is_of(source, device, &set, &tile) ||
+            !is_text(unit, recording->sets[set].unit))
+            continue;
+        if (!found || source->period_ns < out_limits->min_period_ns)
+            out_limits->min_period_ns = source->period_ns;
+        if (!found || source->period_ns > out_limits->max_period_ns)
+            out_limits->max_period_ns = source->period_ns;
+        found = true;
+    }
+    if (found)
+        return ZETA_PLUGIN_SUCCESS;
+    return zeta_replay_fail(self, ZETA_PLUGIN_NOT_AVAILABLE,
+                            "nothing was sampled with unit %.*s of %s in this recording",
+                            shown(unit), unit.data, device->id);
+}
+
+/* ---- streams ------------------------------------------------------------------------------ */
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/*
+ * The streams of a set that were recorded with the period nearest to the wanted one, in the order
+ * of the file. Several of them follow each other: a unit has one stream at a time.
+ */
+static bool find_streams(const struct zeta_plugin_device *device, struct zeta_plugin_string name,
+                         uint64_t period_ns, struct zeta_replay_wish *wish, uint64_t *out_period_ns)
+{
+    const struct zeta_replay_recording *recording = wish->recording;
+
+    for (uint32_t i = 0; i < recording->source_count; i++) {
+        const struct zeta_replay_source *source = &recording->sources[i];
+        uint32_t set, tile;
+
+        if (source->is_tracer || !zeta_replay_source_is_of(source, device, &set, &tile) ||
+            !is_text(name, recording->sets[set].name))
+            continue;
+        if (wish->source_count == 0 ||
+            distance(source->period_ns, period_ns) < distance(*out_period_ns, period_ns)) {
+            *out_period_ns = source->period_ns;
+            wish->source_count = 0;
+            wish->set = &recording->sets[set];
+        }
+        if (source->period_ns != *out_period_ns || wish->source_count >= ZETA_REPLAY_JOINED)
+            continue;
+        wish->sources[wish->source_count].number = source->number;
+        wish->sources[wish->source_count++].tile = tile;
+    }
+    return wish->source_count > 0;
+}
+
+static uint32_t refuse_set(const struct zeta_plugin *self, const struct zeta_plugin_device *device,
+                           struct zeta_plugin_string set)
+{
+    char list[300];
+
+    list_recorded(device, false, list, sizeof(list));
+    return zeta_replay_fail(self, ZETA_PLUGIN_NOT_AVAILABLE,
+                            "the recording %.200s has no data of %.*s on %s; sampled there: %s",
+                            self->replay->recording->path, shown(set), set.data, device->id, list);
+}
+
+static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                            struct zeta_plugin_stream_desc *desc,
+                            struct zeta_plugin_stream **out_stream)
+{
+    struct zeta_replay_wish wish = {.recording = self->replay->recording};
+    const struct zeta_plugin_array units = {&desc->unit, 1, sizeof(desc->unit)};
+    struct zeta_replay_player *player;
+    uint64_t period_ns = 0;
+    uint32_t result, capacity;
+
+    if (!find_streams(device, desc->set, desc->period_ns, &wish, &period_ns))
+        return refuse_set(self, device, desc->set);
+    if (desc->record_bytes != wish.set->record_bytes)
+        return zeta_replay_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+                                "the recorded reports of %s have %u bytes, and the set says %u",
+                                wish.set->name, wish.set->record_bytes, desc->record_bytes);
+    capacity = zeta_replay_capacity(desc->ring_records, desc->notify_records, desc->record_bytes);
+    result = zeta_replay_player_open(self, device, &wish, capacity, &player);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    result = zeta_replay_player_take_units(player, &units);
+    if (result != ZETA_PLUGIN_SUCCESS) {
+        zeta_replay_player_close(player);
+        return result;
+    }
+    player->reel.period_ns = period_ns;
+    zeta_replay_reel_start(&player->reel);
+    zeta_replay_player_tell(player);
+    if (period_ns != 0)
+        desc->period_ns = period_ns;
+    desc->ring_records = capacity;
+    desc->keeps = 1;
+    *out_stream = (struct zeta_plugin_stream *)player;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
+                            void *buffer, uint64_t capacity_bytes,
+                            struct zeta_plugin_read *out_read)
+{
+    struct zeta_replay_player *player = (struct zeta_replay_player *)stream;
+
+    (void)self;
+    zeta_replay_reel_read(&player->reel, buffer, capacity_bytes, out_read);
+    zeta_replay_player_tell(player);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint64_t stream_pending(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    return zeta_replay_reel_pending(&((struct zeta_replay_player *)stream)->reel);
+}
+
+static uint32_t stream_ended(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    return zeta_replay_reel_ended(&((struct zeta_replay_player *)stream)->reel);
+}
+
+static void stream_stop(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    zeta_replay_player_stop((struct zeta_replay_player *)stream);
+}
+
+static void stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    if (stream)
+        zeta_replay_player_close((struct zeta_replay_player *)stream);
+}
+
+const struct zeta_plugin_metric_ops zeta_replay_metric_ops = {
+    .struct_size = sizeof(struct zeta_plugin_metric_ops),
+    .get_sets = get_sets,
+    .symbols = symbols,
+    .limits = limits,
+    .stream_open = stream_open,
+    .stream_read = stream_read,
+    .stream_pending = stream_pending,
+    .stream_stop = stream_stop,
+    .stream_close = stream_close,
+    .stream_ended = stream_ended,
+};

@@ -1,0 +1,174 @@
+#include "plugin.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLUGIN_VERSION "0.1.0"
+
+uint32_t zeta_replay_fail(const struct zeta_plugin *self, uint32_t result, const char *format, ...)
+{
+    char text[800];
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    self->ops->fail(self->host, result, (struct zeta_plugin_string){text, strlen(text)});
+    return result;
+}
+
+void zeta_replay_log(const struct zeta_plugin *self, uint32_t level, const char *format, ...)
+{
+    char text[800];
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    self->ops->log(self->host, level, (struct zeta_plugin_string){text, strlen(text)});
+}
+
+/* A setting as text; false if it has no value. Too long a value is cut. */
+static bool setting(const struct zeta_plugin *self, const char *name, char *out_text, size_t bytes)
+{
+    const struct zeta_plugin_string key = {name, strlen(name)};
+    struct zeta_plugin_string value = {NULL, 0};
+
+    if (self->ops->setting(self->host, key, &value) != ZETA_PLUGIN_SUCCESS || value.size == 0)
+        return false;
+    (void)snprintf(out_text, bytes, "%.*s", value.size < 8192 ? (int)value.size : 8192, value.data);
+    return true;
+}
+
+static uint32_t read_pace(const struct zeta_plugin *self, bool *out_is_paced)
+{
+    char pace[32] = "fast";
+
+    (void)setting(self, "pace", pace, sizeof(pace));
+    *out_is_paced = strcmp(pace, "recorded") == 0;
+    if (*out_is_paced || strcmp(pace, "fast") == 0)
+        return ZETA_PLUGIN_SUCCESS;
+    return zeta_replay_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+                            "the setting plugins.%s.pace is fast or recorded, not \"%s\"", self->id,
+                            pace);
+}
+
+static void destroy(struct zeta_replay *replay)
+{
+    if (!replay)
+        return;
+    while (replay->players)
+        zeta_replay_player_close(replay->players);
+    zeta_replay_recording_free(replay->recording);
+    free(replay->devices);
+    (void)pthread_mutex_destroy(&replay->lock);
+    free(replay);
+}
+
+static uint32_t create(struct zeta_plugin *self, const char *file, struct zeta_replay **out_replay)
+{
+    struct zeta_replay *replay = calloc(1, sizeof(*replay));
+    struct zeta_replay_problem problem = {""};
+    uint32_t result;
+
+    if (!replay)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    replay->self = self;
+    (void)pthread_mutex_init(&replay->lock, NULL);
+    result = read_pace(self, &replay->is_paced);
+    if (result == ZETA_PLUGIN_SUCCESS) {
+        replay->recording = zeta_replay_recording_load(file, &problem);
+        if (!replay->recording)
+            result = zeta_replay_fail(self, ZETA_PLUGIN_NOT_AVAILABLE, "%s", problem.text);
+        else if (!zeta_replay_devices_init(replay))
+            result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    }
+    if (result != ZETA_PLUGIN_SUCCESS) {
+        destroy(replay);
+        return result;
+    }
+    replay->start_ns = zeta_replay_now();
+    *out_replay = replay;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t plugin_init(struct zeta_plugin *self)
+{
+    const struct zeta_replay_recording *recording;
+    char file[8192];
+    uint32_t result;
+
+    if (self->replay || !setting(self, "file", file, sizeof(file)))
+        return ZETA_PLUGIN_SUCCESS;
+    result = create(self, file, &self->replay);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    recording = self->replay->recording;
+    zeta_replay_log(self, ZETA_PLUGIN_LOG_INFO, "%s: %u devices, %u sets, %u streams, %s",
+                    recording->path, recording->device_count, recording->set_count,
+                    recording->source_count, recording->note);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static void plugin_finish(struct zeta_plugin *self)
+{
+    destroy(self->replay);
+    self->replay = NULL;
+}
+
+/*
+ * What was loaded does not change, so the child goes on with it. The players are the parent's:
+ * their files are left open, and a lock that another thread held is made anew.
+ */
+static uint32_t plugin_child_after_fork(struct zeta_plugin *self)
+{
+    if (!self->replay)
+        return ZETA_PLUGIN_SUCCESS;
+    self->replay->players = NULL;
+    return pthread_mutex_init(&self->replay->lock, NULL) == 0 ? ZETA_PLUGIN_SUCCESS
+                                                              : ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+}
+
+static const struct zeta_plugin_device_ops device_ops = {
+    .struct_size = sizeof(struct zeta_plugin_device_ops),
+    .enumerate = zeta_replay_enumerate,
+    .properties = zeta_replay_properties,
+    .clock = zeta_replay_clock,
+    .child_after_fork = plugin_child_after_fork,
+};
+
+static const struct zeta_plugin_ops plugin_ops = {
+    .struct_size = sizeof(struct zeta_plugin_ops),
+    .init = plugin_init,
+    .finish = plugin_finish,
+    .device = &device_ops,
+    .metric = &zeta_replay_metric_ops,
+    .tracer = &zeta_replay_tracer_ops,
+};
+
+uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,
+                               struct zeta_plugin_answer *out_answer)
+{
+    struct zeta_plugin *self;
+
+    if (offer->abi_min > ZETA_PLUGIN_ABI || offer->abi_max < ZETA_PLUGIN_ABI)
+        return ZETA_PLUGIN_UNSUPPORTED_VERSION;
+    self = calloc(1, sizeof(*self));
+    if (!self)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    self->ops = offer->ops;
+    self->host = offer->host;
+    (void)snprintf(self->id, sizeof(self->id), "%.*s",
+                   offer->id.size < sizeof(self->id) ? (int)offer->id.size
+                                                     : (int)sizeof(self->id) - 1,
+                   offer->id.data);
+    out_answer->struct_size = sizeof(*out_answer);
+    out_answer->abi = ZETA_PLUGIN_ABI;
+    out_answer->self = self;
+    out_answer->ops = &plugin_ops;
+    out_answer->id = (struct zeta_plugin_string){self->id, strlen(self->id)};
+    out_answer->version = (struct zeta_plugin_string){PLUGIN_VERSION, strlen(PLUGIN_VERSION)};
+    return ZETA_PLUGIN_SUCCESS;
+}

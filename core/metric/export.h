@@ -60,6 +60,7 @@ struct zeta_export {
     struct zeta_description *descriptions[ZETA_EXPORT_MAX_TILES];
     struct zeta_compiled *compiled[ZETA_EXPORT_MAX_TILES]; /**< of the descriptions */
     uint32_t tile_count;
+    zet_metric_group_sampling_type_flags_t sampling; /**< one bit */
 };
 
 /**
@@ -69,6 +70,15 @@ struct zeta_export {
  * UNSUPPORTED_FEATURE for data of tracers, OUT_OF_HOST_MEMORY.
  */
 ze_result_t zeta_export_open(const void *data, size_t bytes, struct zeta_export *out_export);
+
+/** What the group of exported data is: zeroed properties but for stype and pNext; record size. */
+void zeta_export_describe(const struct zeta_export *export,
+                          zet_metric_group_properties_t *out_properties,
+                          uint32_t *out_record_bytes);
+
+/** A metric of it: zeroed properties but for stype and pNext; how its values come about. */
+void zeta_export_describe_metric(const struct zeta_export *export, uint32_t index,
+                                 zet_metric_properties_t *out_properties, uint32_t *out_class);
 
 /** Gives back what an opened export holds. */
 void zeta_export_close(struct zeta_export *export);

@@ -23,18 +23,37 @@ static void copy_text(char *target, size_t size_bytes, const char *text)
     (void)snprintf(target, size_bytes, "%s", text ? text : "");
 }
 
+void zeta_metric_group_describe(const struct zeta_compiled *compiled,
+                                zet_metric_group_sampling_type_flags_t sampling,
+                                zet_metric_group_properties_t *out_properties)
+{
+    const struct zeta_set *set = zeta_compiled_set(compiled);
+
+    copy_text(out_properties->name, sizeof(out_properties->name), set->name);
+    copy_text(out_properties->description, sizeof(out_properties->description), set->description);
+    out_properties->samplingType = sampling;
+    out_properties->domain = set->domain;
+    out_properties->metricCount = zeta_compiled_metric_count(compiled);
+}
+
+void zeta_metric_describe(const struct zeta_metric *metric, zet_metric_properties_t *out_properties)
+{
+    copy_text(out_properties->name, sizeof(out_properties->name), metric->name);
+    copy_text(out_properties->description, sizeof(out_properties->description),
+              metric->description);
+    copy_text(out_properties->component, sizeof(out_properties->component), metric->component);
+    copy_text(out_properties->resultUnits, sizeof(out_properties->resultUnits), metric->unit);
+    out_properties->tierNumber = metric->tier;
+    out_properties->metricType = metric->type;
+    out_properties->resultType = metric->value_type;
+}
+
 static zet_metric_group_properties_t *describe_group(const struct zeta_group_plan *plan)
 {
-    const struct zeta_set *set = zeta_compiled_set(plan->compiled[0]);
     zet_metric_group_properties_t *properties = calloc(1, sizeof(*properties));
 
-    if (!properties)
-        return NULL;
-    copy_text(properties->name, sizeof(properties->name), set->name);
-    copy_text(properties->description, sizeof(properties->description), set->description);
-    properties->samplingType = plan->sampling;
-    properties->domain = set->domain;
-    properties->metricCount = zeta_compiled_metric_count(plan->compiled[0]);
+    if (properties)
+        zeta_metric_group_describe(plan->compiled[0], plan->sampling, properties);
     return properties;
 }
 
@@ -42,15 +61,8 @@ static zet_metric_properties_t *describe_metric(const struct zeta_metric *metric
 {
     zet_metric_properties_t *properties = calloc(1, sizeof(*properties));
 
-    if (!properties)
-        return NULL;
-    copy_text(properties->name, sizeof(properties->name), metric->name);
-    copy_text(properties->description, sizeof(properties->description), metric->description);
-    copy_text(properties->component, sizeof(properties->component), metric->component);
-    copy_text(properties->resultUnits, sizeof(properties->resultUnits), metric->unit);
-    properties->tierNumber = metric->tier;
-    properties->metricType = metric->type;
-    properties->resultType = metric->value_type;
+    if (properties)
+        zeta_metric_describe(metric, properties);
     return properties;
 }
 

@@ -77,6 +77,15 @@ ze_result_t zeta_metric_entry_create(const struct zeta_metric *metric,
 /** Ends the handle of a metric. NULL is allowed. */
 void zeta_metric_entry_discard(struct zeta_metric_entry *entry);
 
+/** Fills the properties of a group but for stype and pNext. The struct was zeroed. */
+void zeta_metric_group_describe(const struct zeta_compiled *compiled,
+                                zet_metric_group_sampling_type_flags_t sampling,
+                                zet_metric_group_properties_t *out_properties);
+
+/** Fills the properties of a metric but for stype and pNext. The struct was zeroed. */
+void zeta_metric_describe(const struct zeta_metric *metric,
+                          zet_metric_properties_t *out_properties);
+
 /** Name of the group. */
 static inline const char *zeta_metric_group_name(const struct zeta_metric_group *group)
 {

@@ -9,6 +9,7 @@
 #include "core/metric/describe.h"
 #include "core/metric/description.h"
 #include "core/metric/export.h"
+#include "core/metric/group.h"
 #include "core/metric/slot.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -99,9 +100,9 @@ static ze_result_t read_contents(const void *data, size_t bytes, struct contents
 }
 
 /** Finds the description of one tile. */
-static ze_result_t open_tile(struct zeta_export *export, const struct contents *contents,
-                             bool query)
+static ze_result_t open_tile(struct zeta_export *export, const struct contents *contents)
 {
+    const bool query = export->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
     const uint32_t tile = export->tile_count;
     char number[16] = "";
     char digest[24] = "";
@@ -171,13 +172,32 @@ ze_result_t zeta_export_open(const void *data, size_t bytes, struct zeta_export 
                           "the data is of a tracer, which is decoded and not calculated");
     if (strcmp(sampling, "time") != 0 && strcmp(sampling, "event") != 0)
         return refuse("the exported data says neither 'sampling: time' nor 'sampling: event'");
+    out_export->sampling = strcmp(sampling, "event") == 0
+                               ? ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED
+                               : ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     while (result == ZE_RESULT_SUCCESS && out_export->tile_count < tiles)
-        result = open_tile(out_export, &contents, strcmp(sampling, "event") == 0);
+        result = open_tile(out_export, &contents);
     if (result == ZE_RESULT_SUCCESS)
         result = check_tiles(out_export, &contents);
     if (result != ZE_RESULT_SUCCESS)
         zeta_export_close(out_export);
     return result;
+}
+
+void zeta_export_describe(const struct zeta_export *export,
+                          zet_metric_group_properties_t *out_properties, uint32_t *out_record_bytes)
+{
+    zeta_metric_group_describe(export->compiled[0], export->sampling, out_properties);
+    *out_record_bytes = zeta_compiled_record_bytes(export->compiled[0]);
+}
+
+void zeta_export_describe_metric(const struct zeta_export *export, uint32_t index,
+                                 zet_metric_properties_t *out_properties, uint32_t *out_class)
+{
+    const struct zeta_metric *metric = zeta_compiled_metric(export->compiled[0], index);
+
+    zeta_metric_describe(metric, out_properties);
+    *out_class = (uint32_t)metric->metric_class;
 }
 
 void zeta_export_close(struct zeta_export *export)

@@ -79,7 +79,7 @@ struct zeta_container_problem {
 /** The payload of a CLOCK chunk: 24 bytes. The three times belong to one instant. */
 struct zeta_chunk_clock {
     uint64_t device_ticks; /**< of the device's timer, masked to its valid bits */
-    uint64_t host_ns;      /**< CLOCK_MONOTONIC */
+    uint64_t host_ns;      /**< as zeDeviceGetGlobalTimestamps gives it */
     uint64_t error_ns;     /**< the instants differ by no more, 0: unknown */
 };
 

@@ -212,6 +212,152 @@ struct zeta_trace_info {
 /** Says what is or was recorded. Works before zeInit. */
 ZETA_EXPORT ze_result_t zetaTraceGetInfo(struct zeta_trace_info *info);
 
+/* Exported data and recordings ------------------------------------------------------------------
+ */
+
+/** What exported data (zetMetricGroupGetExportDataExp) says about its group. */
+struct zeta_export_info {
+    size_t struct_size;
+    zet_metric_group_properties_t properties; /**< but for stype and pNext */
+    uint64_t raw_bytes;                       /**< of the raw data in it */
+    uint32_t record_bytes;
+    uint32_t tile_count; /**< sets of values that calculation gives, at least 1 */
+};
+
+/**
+ * Reads what exported data is of. Needs a driver that is initialised, and no device.
+ * INVALID_ARGUMENT for what is no exported data or damaged, UNSUPPORTED_VERSION for that of later
+ * versions, UNSUPPORTED_FEATURE for that of tracers.
+ */
+ZETA_EXPORT ze_result_t zetaExportDataGetInfo(size_t data_size, const uint8_t *data,
+                                              struct zeta_export_info *info);
+
+/** A metric of exported data. */
+struct zeta_exported_metric {
+    size_t struct_size;
+    zet_metric_properties_t properties; /**< but for stype and pNext */
+    uint32_t metric_class;              /**< enum zeta_metric_class */
+    uint32_t reserved;
+};
+
+/**
+ * Lists the metrics of exported data in the order of calculated values. count as in zeDriverGet.
+ * Results as zetaExportDataGetInfo().
+ */
+ZETA_EXPORT ze_result_t zetaExportDataGetMetrics(size_t data_size, const uint8_t *data,
+                                                 uint32_t *count,
+                                                 struct zeta_exported_metric *metrics);
+
+/** A recording that is being written. One thread at a time. */
+struct zeta_recording;
+
+/** How a recording is written. */
+struct zeta_recording_desc {
+    size_t struct_size;
+    const char *path;     /**< of a file that does not exist; it is made for its owner only */
+    uint64_t limit_bytes; /**< the file grows no larger and loses its oldest data; 0: no bound */
+};
+
+/**
+ * Makes the file of a recording; sdk/doc/formats.md describes it.
+ * NOT_AVAILABLE if the file cannot be made, INVALID_SIZE for a bound below 64 KiB.
+ */
+ZETA_EXPORT ze_result_t zetaRecordingCreate(const struct zeta_recording_desc *desc,
+                                            struct zeta_recording **out_recording);
+
+/** What a recording says about one of its streams. */
+struct zeta_recording_stream_desc {
+    size_t struct_size;
+    zet_metric_group_handle_t group; /**< time-based, event-based or tracer-based */
+    uint64_t period_ns;              /**< in use, 0 for what has none */
+};
+
+/**
+ * Adds the description of a stream, with its device and its sets, and gives its number.
+ * Results as zetaRecordingAppend().
+ */
+ZETA_EXPORT ze_result_t zetaRecordingAddStream(struct zeta_recording *recording,
+                                               const struct zeta_recording_stream_desc *desc,
+                                               uint32_t *out_stream);
+
+/** The number of a device in a recording, to which its description is added if it is not there. */
+ZETA_EXPORT ze_result_t zetaRecordingAddDevice(struct zeta_recording *recording,
+                                               ze_device_handle_t device, uint32_t *out_number);
+
+/**
+ * Adds a chunk: raw data of a stream, lines of a trace, kernels, clocks.
+ *
+ * @type    as in zeta/container.h: ZETA_CHUNK_META, DATA, CLOCK, TRACE, MODULE
+ * @number  of the stream or the device that it belongs to, 0 for none
+ *
+ * NOT_AVAILABLE if the file cannot be written (nothing more can be then), INVALID_SIZE if its bound
+ * leaves no room, INVALID_ARGUMENT for types that the other functions write.
+ */
+ZETA_EXPORT ze_result_t zetaRecordingAppend(struct zeta_recording *recording, uint32_t type,
+                                            uint32_t number, const void *payload, size_t size);
+
+/** Hands everything to the system: what was flushed survives a kill. Results as Append. */
+ZETA_EXPORT ze_result_t zetaRecordingFlush(struct zeta_recording *recording);
+
+/** What became of a recording so far. */
+struct zeta_recording_info {
+    size_t struct_size;
+    uint64_t bytes;       /**< of the file, also of what is not flushed */
+    uint64_t lost_chunks; /**< that went because of the bound */
+    uint64_t lost_bytes;  /**< of their payloads */
+};
+
+/** Counts what was written and what went. */
+ZETA_EXPORT ze_result_t zetaRecordingGetInfo(const struct zeta_recording *recording,
+                                             struct zeta_recording_info *info);
+
+/**
+ * Completes the file and closes it. The recording is gone whatever the result is; without this call
+ * the file counts as cut. Null is allowed. Results as Append.
+ */
+ZETA_EXPORT ze_result_t zetaRecordingFinish(struct zeta_recording *recording);
+
+/** A recording that is read. One thread at a time. */
+struct zeta_recording_reader;
+
+/** One chunk of a recording. */
+struct zeta_recording_chunk {
+    size_t struct_size;
+    uint32_t type;       /**< enum zeta_chunk_type, also such as this version does not know */
+    uint32_t number;     /**< of the stream, set or device */
+    const void *payload; /**< valid until the next call for the reader */
+    uint64_t payload_bytes;
+    uint64_t offset; /**< in the file */
+};
+
+/**
+ * Opens a recording or a file of exported data. NOT_AVAILABLE if the file cannot be read,
+ * INVALID_ARGUMENT if it is neither, UNSUPPORTED_VERSION.
+ */
+ZETA_EXPORT ze_result_t zetaRecordingOpen(const char *path,
+                                          struct zeta_recording_reader **out_reader);
+
+/**
+ * Goes to the next chunk and reads it. At the end the type is ZETA_CHUNK_END without a payload. A
+ * recording whose program was killed ends with NOT_READY; what came before is in order, and the
+ * next call tries again. INVALID_ARGUMENT for a damaged chunk: the next call goes on behind it if
+ * that is possible, else it says the same again.
+ */
+ZETA_EXPORT ze_result_t zetaRecordingNext(struct zeta_recording_reader *reader,
+                                          struct zeta_recording_chunk *chunk);
+
+/**
+ * Makes exported data of the DATA chunk that was read last, for
+ * zetMetricGroupCalculateMetricExportDataExp. size as in zetMetricGroupGetExportDataExp.
+ * INVALID_ARGUMENT if the last chunk is none or its stream is not described, UNSUPPORTED_FEATURE
+ * for data of a tracer.
+ */
+ZETA_EXPORT ze_result_t zetaRecordingGetExportData(struct zeta_recording_reader *reader,
+                                                   size_t *size, uint8_t *data);
+
+/** Closes the file. Null is allowed. */
+ZETA_EXPORT void zetaRecordingClose(struct zeta_recording_reader *reader);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,38 @@
+/*
+ * Structs of zeta/zeta.h, which start with struct_size: how many of its members the caller knows.
+ */
+#ifndef ZETA_CORE_UTIL_OWN_STRUCT_H
+#define ZETA_CORE_UTIL_OWN_STRUCT_H
+
+#include <stddef.h>
+#include <string.h>
+
+#include "core/util/error.h"
+
+/** Checks a struct of the caller: it is there, and its size was set. */
+static inline ze_result_t zeta_own_struct_check(const char *function, const void *given)
+{
+    size_t size_bytes;
+
+    if (!given)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER, "%s: a struct is null", function);
+    memcpy(&size_bytes, given, sizeof(size_bytes));
+    if (size_bytes < sizeof(size_bytes))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "%s: struct_size is %zu; set it to sizeof() of the struct", function,
+                          size_bytes);
+    return ZE_RESULT_SUCCESS;
+}
+
+/** Copies what is common to two structs behind struct_size; the target's size stays. */
+static inline void zeta_own_struct_copy(void *target, size_t target_bytes, const void *source,
+                                        size_t source_bytes)
+{
+    size_t bytes = target_bytes < source_bytes ? target_bytes : source_bytes;
+
+    if (bytes > sizeof(size_t))
+        memcpy((char *)target + sizeof(size_t), (const char *)source + sizeof(size_t),
+               bytes - sizeof(size_t));
+}
+
+#endif

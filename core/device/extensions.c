@@ -51,6 +51,8 @@ static const struct extension extensions[] = {
     {ZET_EXPORT_METRICS_DATA_EXP_NAME, ZE_MAKE_VERSION(1, 0)},
     {ZET_METRICS_RUNTIME_ENABLE_DISABLE_EXP_NAME, ZE_MAKE_VERSION(1, 0)},
     {ZET_MULTI_METRICS_EXP_NAME, ZE_MAKE_VERSION(1, 0)},
+    {ZET_PROGRAMMABLE_METRICS_EXP_NAME, ZET_METRIC_PROGRAMMABLE_EXP_VERSION_CURRENT},
+    {ZET_CONCURRENT_METRIC_GROUPS_EXP_NAME, ZE_MAKE_VERSION(1, 0)},
 };
 
 static const uint32_t extension_count = sizeof(extensions) / sizeof(extensions[0]);

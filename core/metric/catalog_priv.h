@@ -138,10 +138,6 @@ bool zeta_read_metric_events(struct zeta_set_reader *reader, const struct zeta_y
  */
 bool zeta_link_events(const struct zeta_set *set, struct zeta_diagnostics *sink);
 
-/** Reads the class of a metric. The key is required. */
-bool zeta_reader_metric_class(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                              uint32_t *out_class);
-
 /** Reads a list of sampling types, at least one. The key is required. */
 bool zeta_reader_sampling(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
                           zet_metric_group_sampling_type_flags_t *out_sampling);
@@ -149,6 +145,9 @@ bool zeta_reader_sampling(struct zeta_set_reader *reader, const struct zeta_yaml
 /** Looks up the words for a metric's type and value type; false if there are no such words. */
 bool zeta_metric_words(const char *type, const char *value_type, zet_metric_type_t *out_type,
                        zet_value_type_t *out_value_type);
+
+/** Looks up the word for a metric's class; false if there is no such word. */
+bool zeta_metric_class_word(const char *word, enum zeta_metric_class *out_class);
 
 /* Programmables (set_programmables.c, programmables_link.c). */
 

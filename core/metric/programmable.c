@@ -153,6 +153,8 @@ static ze_result_t make_programmables(struct zeta_device_metrics *metrics)
         calloc(round_count * count + 1, sizeof(struct zeta_metric_programmable *));
     if (!programmables->items)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (!metrics->device->backend->providers[ZETA_GROUP_METRIC_PROGRAMMABLE].backend)
+        return ZE_RESULT_SUCCESS;
     for (size_t r = 0; r < round_count; r++) {
         if (!metrics->device->backend->providers[rounds[r].needs].backend)
             continue;

@@ -72,7 +72,6 @@ struct zeta_programmable {
     uint32_t line;
     uint32_t tier;
     uint32_t domain;
-    enum zeta_metric_class metric_class;
     zet_metric_group_sampling_type_flags_t sampling; /**< a programmable of the API for each bit */
     const char *unit_name;
     const char *layout_name;
@@ -91,6 +90,7 @@ struct zeta_programmable {
     /* Of the metric; all with placeholders. */
     const char *type;
     const char *value_type;
+    const char *metric_class;
     const char *result_unit;
     const char *value;
     const char *maximum; /**< NULL: none */

@@ -197,17 +197,21 @@ static ze_result_t cook_words(struct cook *cook)
     const struct zeta_programmable *programmable = recipe->programmable;
     const char *type = NULL;
     const char *value_type = NULL;
+    const char *metric_class = NULL;
     ze_result_t result = fill(cook, programmable->type, NULL, &type);
 
     if (result == ZE_RESULT_SUCCESS)
         result = fill(cook, programmable->value_type, NULL, &value_type);
     if (result == ZE_RESULT_SUCCESS)
+        result = fill(cook, programmable->metric_class, NULL, &metric_class);
+    if (result == ZE_RESULT_SUCCESS)
         result = fill(cook, programmable->result_unit, NULL, &recipe->result_unit);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (zeta_metric_words(type, value_type, &recipe->type, &recipe->value_type))
+    if (zeta_metric_words(type, value_type, &recipe->type, &recipe->value_type) &&
+        zeta_metric_class_word(metric_class, &recipe->metric_class))
         return ZE_RESULT_SUCCESS;
-    cook->wrong = "its metric has an unknown type or value_type";
+    cook->wrong = "its metric has an unknown type, value_type or class";
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 

@@ -338,7 +338,7 @@ static ze_result_t make_metric(const struct maker *maker, uint32_t index)
     metric->type = recipe->type;
     metric->value_type = recipe->value_type;
     metric->tier = recipe->programmable->tier;
-    metric->metric_class = recipe->programmable->metric_class;
+    metric->metric_class = recipe->metric_class;
     if (!name_metric(&made->arena, &made->set, index, recipe->name))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     return make_values(maker, index, metric);

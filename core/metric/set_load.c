@@ -63,12 +63,6 @@ const char *zeta_set_value_type_word(zet_value_type_t type)
     return find_word(value_types, (uint32_t)type);
 }
 
-bool zeta_reader_metric_class(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                              uint32_t *out_class)
-{
-    return zeta_reader_word(reader, mapping, "class", metric_classes, out_class);
-}
-
 static bool find_value(const struct zeta_word *words, const char *word, uint32_t *out_value)
 {
     while (words->word && strcmp(words->word, word) != 0)
@@ -88,6 +82,16 @@ bool zeta_metric_words(const char *type, const char *value_type, zet_metric_type
         return false;
     *out_type = (zet_metric_type_t)found_type;
     *out_value_type = (zet_value_type_t)found_value_type;
+    return true;
+}
+
+bool zeta_metric_class_word(const char *word, enum zeta_metric_class *out_class)
+{
+    uint32_t found = 0;
+
+    if (!find_value(metric_classes, word, &found))
+        return false;
+    *out_class = (enum zeta_metric_class)found;
     return true;
 }
 
@@ -117,7 +121,7 @@ static bool read_metric(struct zeta_set_reader *reader, const struct zeta_yaml_n
     good = zeta_reader_text(reader, node, "unit", "", &metric->unit) && good;
     good = zeta_reader_word(reader, node, "type", metric_types, &type) && good;
     good = zeta_reader_word(reader, node, "value_type", value_types, &value_type) && good;
-    good = zeta_reader_metric_class(reader, node, &metric_class) && good;
+    good = zeta_reader_word(reader, node, "class", metric_classes, &metric_class) && good;
     good = zeta_reader_u32(reader, node, "tier", true, 1, 4, &metric->tier) && good;
     good = zeta_reader_expr(reader, node, "when", true, &metric->available) && good;
     good = zeta_reader_expr(reader, node, "value", false, &metric->value) && good;

@@ -419,7 +419,7 @@ static bool read_counters(struct zeta_set_reader *reader, const struct zeta_yaml
 static bool read_result(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
                         struct zeta_programmable *programmable)
 {
-    static const char *const keys[] = {"type", "value_type", "unit", "value", "max", NULL};
+    static const char *const keys[] = {"type", "value_type", "class", "unit", "value", "max", NULL};
     const struct zeta_yaml_node *node = zeta_reader_need(reader, mapping, "metric");
 
     if (!node || !zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "metric"))
@@ -427,6 +427,7 @@ static bool read_result(struct zeta_set_reader *reader, const struct zeta_yaml_n
     zeta_reader_check_keys(reader, node, keys);
     return zeta_reader_text(reader, node, "type", NULL, &programmable->type) &&
            zeta_reader_text(reader, node, "value_type", NULL, &programmable->value_type) &&
+           zeta_reader_text(reader, node, "class", NULL, &programmable->metric_class) &&
            zeta_reader_text(reader, node, "unit", "", &programmable->result_unit) &&
            zeta_reader_text(reader, node, "value", NULL, &programmable->value) &&
            (!zeta_yaml_member(node, "max") ||
@@ -437,7 +438,6 @@ static bool read_head(struct zeta_set_reader *reader, const struct zeta_yaml_nod
                       struct zeta_programmable *programmable)
 {
     const struct zeta_yaml_node *name = zeta_reader_need(reader, node, "name");
-    uint32_t metric_class = 0;
     bool good;
 
     good = name && zeta_reader_kind(reader, name, ZETA_YAML_SCALAR, "name") &&
@@ -447,8 +447,6 @@ static bool read_head(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     programmable->tier = 1;
     good = zeta_reader_u32(reader, node, "tier", true, 1, 4, &programmable->tier) && good;
     good = zeta_reader_u32(reader, node, "domain", false, 0, 1023, &programmable->domain) && good;
-    good = zeta_reader_metric_class(reader, node, &metric_class) && good;
-    programmable->metric_class = (enum zeta_metric_class)metric_class;
     good = zeta_reader_text(reader, node, "unit", NULL, &programmable->unit_name) && good;
     good = zeta_reader_text(reader, node, "layout", NULL, &programmable->layout_name) && good;
     good = zeta_reader_sampling(reader, node, &programmable->sampling) && good;
@@ -462,9 +460,9 @@ static bool read_head(struct zeta_set_reader *reader, const struct zeta_yaml_nod
 
 void zeta_read_programmable(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
 {
-    static const char *const keys[] = {"name",     "description", "component", "tier", "domain",
-                                       "class",    "unit",        "layout",    "when", "sampling",
-                                       "counters", "parameters",  "metric",    "let",  NULL};
+    static const char *const keys[] = {
+        "name", "description", "component", "tier",       "domain", "unit", "layout",
+        "when", "sampling",    "counters",  "parameters", "metric", "let",  NULL};
     struct zeta_catalog *catalog = reader->catalog;
     struct zeta_programmable *programmable;
     bool good;

@@ -86,7 +86,7 @@ static void describe(struct zeta_user_metric *metric)
     metric->metric.type = recipe->type;
     metric->metric.value_type = recipe->value_type;
     metric->metric.tier = model->tier;
-    metric->metric.metric_class = model->metric_class;
+    metric->metric.metric_class = recipe->metric_class;
     (void)snprintf(properties->name, sizeof(properties->name), "%s", recipe->name);
     (void)snprintf(properties->description, sizeof(properties->description), "%s",
                    recipe->description);

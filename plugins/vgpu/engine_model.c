@@ -225,11 +225,12 @@ static void replay_locked(struct zeta_vgpu_engine *engine)
     }
     add_modelled(model, 0, ZETA_VGPU_GPU_CORE_CLOCKS, clocks);
     add_modelled(model, 0, ZETA_VGPU_BUSY_CLOCKS, clocks);
+    /* Before the clock that they are not younger than. */
+    zeta_vgpu_events_tell_locked(engine, begin_clocks, clocks);
     if (engine->config.publish == ZETA_VGPU_PUBLISH_EPOCH)
         publish_epoch_locked(engine);
     else
         publish_modelled_locked(engine);
-    zeta_vgpu_events_tell_locked(engine, begin_clocks, clocks);
 }
 
 /* Fills a record with what the subslice did since its last one, and begins a new epoch there. */

@@ -63,12 +63,6 @@ static uint64_t tile_ticks(const struct zeta_plugin_tracer *tracer, uint32_t til
     return zeta_vgpu_ticks(tracer->vgpu, &tracer->vgpu->tiles[tile]);
 }
 
-static void fill_limits(uint64_t limits[ZETA_VGPU_MAX_TILES], uint64_t value)
-{
-    for (uint32_t i = 0; i < ZETA_VGPU_MAX_TILES; i++)
-        limits[i] = value;
-}
-
 static bool reached(const struct zeta_plugin_tracer *tracer, const struct mark *mark,
                     uint64_t until)
 {
@@ -99,14 +93,20 @@ static void pass_mark_locked(struct zeta_plugin_tracer *tracer)
 /* Hands on what is there and cannot be preceded by anything any more. */
 static void pass_locked(struct zeta_plugin_tracer *tracer)
 {
-    uint64_t limits[ZETA_VGPU_MAX_TILES];
-    uint64_t until = zeta_vgpu_merge_look(&tracer->merge, tile_ticks(tracer, tracer->first_tile));
+    const bool is_wall = tracer->vgpu->description.clock == ZETA_VGPU_CLOCK_WALL;
+    uint64_t limits[ZETA_VGPU_MAX_TILES] = {0};
+    uint64_t until;
 
+    for (uint32_t t = tracer->first_tile; t < tracer->first_tile + tracer->tile_count; t++)
+        limits[t] = tile_ticks(tracer, t);
+    until = zeta_vgpu_merge_look(&tracer->merge, limits[tracer->first_tile]);
     while (tracer->mark_count > 0 && reached(tracer, &tracer->marks[0], until))
         pass_mark_locked(tracer);
     if (tracer->mark_count == 0) {
-        fill_limits(limits, until);
-        zeta_vgpu_merge_take(&tracer->merge, limits, true);
+        for (uint32_t t = 0; t < ZETA_VGPU_MAX_TILES; t++)
+            limits[t] = limits[t] < until ? limits[t] : until;
+        /* Virtual time stands: more may come that has the very time of now. */
+        zeta_vgpu_merge_take(&tracer->merge, limits, is_wall);
         atomic_store(&tracer->state, tracer->on ? ZETA_PLUGIN_TRACER_ON : ZETA_PLUGIN_TRACER_OFF);
     }
     zeta_vgpu_merge_flush(&tracer->merge);

@@ -85,6 +85,25 @@ void zeta_vgpu_merge_put(struct zeta_vgpu_merge *merge, uint32_t tile,
     }
 }
 
+/* Lanes are in the order of places and slots, which decides when times are equal. */
+static void add_lane(struct zeta_vgpu_merge *merge, uint32_t place, uint32_t slot)
+{
+    uint32_t at = merge->lane_count++;
+
+    for (; at > 0; at--) {
+        const struct zeta_vgpu_lane *before = &merge->lanes[at - 1];
+
+        if (before->place < place || (before->place == place && before->slot < slot))
+            break;
+        merge->lanes[at] = *before;
+    }
+    merge->lanes[at] = (struct zeta_vgpu_lane){
+        .ring = zeta_vgpu_trace_file_ring(&merge->file, place, slot),
+        .place = place,
+        .slot = slot,
+    };
+}
+
 /* Rings whose writers appeared since last time. */
 static void find_lanes(struct zeta_vgpu_merge *merge, uint32_t index)
 {
@@ -100,11 +119,7 @@ static void find_lanes(struct zeta_vgpu_merge *merge, uint32_t index)
         if ((writers & ~place->lanes & bit) == 0 || (is_virtual(merge) && slot + 1 != own))
             continue;
         place->lanes |= bit;
-        merge->lanes[merge->lane_count++] = (struct zeta_vgpu_lane){
-            .ring = zeta_vgpu_trace_file_ring(&merge->file, index, slot),
-            .place = index,
-            .slot = slot,
-        };
+        add_lane(merge, index, slot);
     }
 }
 
@@ -264,7 +279,7 @@ void zeta_vgpu_merge_take(struct zeta_vgpu_merge *merge, const uint64_t *limits,
 
         do
             take_one(merge, lane, limit);
-        while (lane->head != lane->tail && lane->next_ticks <= next_ticks &&
+        while (lane->head != lane->tail && lane->next_ticks < next_ticks &&
                (lane->next_ticks < limit || (inclusive && lane->next_ticks == limit)));
         atomic_store_explicit(&lane->ring->head, lane->head, memory_order_release);
     }

@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "child.h"
 #include "host.h"
 #include "kernel_file.h"
 #include "plugins/vgpu/instance_layout.h"
@@ -71,64 +72,6 @@ static void instance_path(char *out_path, size_t bytes)
              getenv("ZETA_VGPU_INSTANCE"), ZETA_VGPU_LAYOUT_VERSION);
 }
 
-/* Two pipes to a child: it says when it is ready, and is told when to go on. */
-struct child {
-    pid_t pid;
-    int from, to;
-};
-
-typedef void (*child_fn)(const struct child *parent);
-
-static void say(int descriptor)
-{
-    if (write(descriptor, "x", 1) != 1)
-        _exit(9);
-}
-
-/* False at the end of the talk: a pipe that nobody has, or any other letter. */
-static bool hear(int descriptor)
-{
-    char letter;
-
-    return read(descriptor, &letter, 1) == 1 && letter == 'x';
-}
-
-/* Children are made before this process has threads, so any of them can start its own. */
-static struct child start_child(child_fn function)
-{
-    int up[2], down[2];
-    struct child child;
-
-    assert_int_equal(pipe2(up, O_CLOEXEC), 0);
-    assert_int_equal(pipe2(down, O_CLOEXEC), 0);
-    child.pid = fork();
-    assert_true(child.pid >= 0);
-    if (child.pid == 0) {
-        const struct child parent = {getppid(), down[0], up[1]};
-
-        alarm(60);
-        function(&parent);
-        _exit(0);
-    }
-    close(up[1]);
-    close(down[0]);
-    child.from = up[0];
-    child.to = down[1];
-    return child;
-}
-
-static int end_child(struct child *child)
-{
-    int status = -1;
-
-    /* Later children hold copies of the pipe, so closing it would not be heard. */
-    (void)!write(child->to, "q", 1);
-    close(child->to);
-    close(child->from);
-    assert_int_equal(waitpid(child->pid, &status, 0), child->pid);
-    return status;
-}
-
 static struct zeta_plugin_stream *open_stream(struct host *host, uint64_t period_ns)
 {
     struct zeta_plugin_stream *stream = NULL;
@@ -173,17 +116,17 @@ static void child_launches(const struct child *parent)
     kernel = kernel_create(&host, kernel_file_load(&host), "spin");
     queue = host_queue(&host, 0);
     out = host_allocate(&host, 64 * sizeof(*out));
-    say(parent->to);
-    while (hear(parent->from)) {
+    child_say(parent->to);
+    while (child_hear(parent->from)) {
         for (unsigned i = 0; i < 10; i++)
             run_spin(&host, kernel, queue, out, 100);
-        say(parent->to);
+        child_say(parent->to);
     }
 }
 
 static void two_processes__child_runs__parent_counts_exactly(void **state)
 {
-    struct child children[2] = {start_child(child_launches), start_child(child_launches)};
+    struct child children[2] = {child_start(child_launches), child_start(child_launches)};
     struct zeta_plugin_stream *stream;
     struct host host;
     uint64_t count;
@@ -191,17 +134,17 @@ static void two_processes__child_runs__parent_counts_exactly(void **state)
     (void)state;
     host_open(&host, NULL);
     for (unsigned i = 0; i < 2; i++)
-        assert_true(hear(children[i].from));
+        assert_true(child_hear(children[i].from));
     stream = open_stream(&host, 163840);
     for (unsigned round = 1; round <= 3; round++) {
         for (unsigned i = 0; i < 2; i++)
-            say(children[i].to);
+            child_say(children[i].to);
         for (unsigned i = 0; i < 2; i++)
-            assert_true(hear(children[i].from));
+            assert_true(child_hear(children[i].from));
     }
     /* Their end must not change anything, whoever tidies up after them. */
     for (unsigned i = 0; i < 2; i++)
-        assert_int_equal(end_child(&children[i]), 0);
+        assert_int_equal(child_end(&children[i]), 0);
     host_sleep_ms(250);
     count = drain_past_now(&host, stream);
 #define GREW(counter)                                                                              \
@@ -225,7 +168,7 @@ static void child_launches_on(const struct child *parent)
     kernel = kernel_create(&host, kernel_file_load(&host), "spin");
     queue = host_queue(&host, 0);
     out = host_allocate(&host, 64 * sizeof(*out));
-    say(parent->to);
+    child_say(parent->to);
     for (;;)
         run_spin(&host, kernel, queue, out, 50);
 }
@@ -240,11 +183,11 @@ static void killed_processes__any_moment__totals_never_fall(void **state)
 
     (void)state;
     for (unsigned i = 0; i < CHILDREN; i++) {
-        children[i] = start_child(child_launches_on);
+        children[i] = child_start(child_launches_on);
         assert_int_equal(kill(children[i].pid, 0), 0);
     }
     for (unsigned i = 0; i < CHILDREN; i++)
-        assert_true(hear(children[i].from));
+        assert_true(child_hear(children[i].from));
     host_open(&host, NULL);
     stream = open_stream(&host, 327680);
     for (unsigned i = 0; i < CHILDREN; i++) {
@@ -252,7 +195,7 @@ static void killed_processes__any_moment__totals_never_fall(void **state)
 
         host_sleep_ms(i % 4);
         kill(children[i].pid, SIGKILL);
-        status = end_child(&children[i]);
+        status = child_end(&children[i]);
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
         count = drain(&host, stream);
         for (uint64_t r = 0; r < count; r++) {
@@ -288,13 +231,13 @@ static void child_holds_unit(const struct child *parent)
 
     host_open(&host, NULL);
     (void)open_stream(&host, 1000000);
-    say(parent->to);
-    (void)hear(parent->from);
+    child_say(parent->to);
+    (void)child_hear(parent->from);
 }
 
 static void unit__held_by_another__named_and_taken_over_after_its_death(void **state)
 {
-    struct child child = start_child(child_holds_unit);
+    struct child child = child_start(child_holds_unit);
     struct zeta_plugin_stream *stream;
     struct host host;
     uint32_t pid = 0;
@@ -303,7 +246,7 @@ static void unit__held_by_another__named_and_taken_over_after_its_death(void **s
 
     (void)state;
     host_open(&host, NULL);
-    assert_true(hear(child.from));
+    assert_true(child_hear(child.from));
     assert_int_equal(host_stream(&host, "oa", 1000000, 1, NULL, &stream),
                      ZETA_PLUGIN_NOT_AVAILABLE);
     snprintf(text, sizeof(text), "process %d ", (int)child.pid);
@@ -311,7 +254,7 @@ static void unit__held_by_another__named_and_taken_over_after_its_death(void **s
     assert_int_equal(host.metric->holder(host.self, host.device, host_string("oa"), &pid), 0);
     assert_int_equal(pid, child.pid);
     kill(child.pid, SIGKILL);
-    status = end_child(&child);
+    status = child_end(&child);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(host.metric->holder(host.self, host.device, host_string("oa"), &pid), 0);
     assert_int_equal(pid, 0);
@@ -328,8 +271,8 @@ static void child_waits_attached(const struct child *parent)
 
     host_open(&host, settings);
     assert_int_equal(host.device_ops->clock(host.self, host.device, &clock), 0);
-    say(parent->to);
-    (void)hear(parent->from);
+    child_say(parent->to);
+    (void)child_hear(parent->from);
 }
 
 static uint64_t clock_of(struct host *host)
@@ -342,19 +285,19 @@ static uint64_t clock_of(struct host *host)
 
 static void clock__shifted_by_the_first__same_for_the_others(void **state)
 {
-    struct child child = start_child(child_waits_attached);
+    struct child child = child_start(child_waits_attached);
     struct zeta_plugin_clock clock = {.struct_size = sizeof(clock)};
     struct host host;
 
     (void)state;
-    assert_true(hear(child.from));
+    assert_true(child_hear(child.from));
     host_open(&host, NULL);
     assert_int_equal(host.device_ops->clock(host.self, host.device, &clock), 0);
     /* The wrap lies 30 s after the child began, minus what this test took. */
     assert_true((uint32_t)(0u - (uint32_t)clock.device_ticks) <= 30u * 25000000u);
     assert_true(clock_of(&host) != 0);
     host_close(&host);
-    assert_int_equal(end_child(&child), 0);
+    assert_int_equal(child_end(&child), 0);
     /* With nobody left the clock is the usual one again. */
     host_open(&host, NULL);
     assert_int_equal(clock_of(&host), 0);
@@ -364,18 +307,18 @@ static void clock__shifted_by_the_first__same_for_the_others(void **state)
 static void topology__other_one__refused_only_while_in_use(void **state)
 {
     static const struct host_setting settings[] = {{"topology.slices", "3"}, {NULL, NULL}};
-    struct child child = start_child(child_holds_unit);
+    struct child child = child_start(child_holds_unit);
     struct zeta_plugin_clock clock = {.struct_size = sizeof(clock)};
     struct host host;
 
     (void)state;
-    assert_true(hear(child.from));
+    assert_true(child_hear(child.from));
     host_open(&host, settings);
     assert_int_equal(host.device_ops->clock(host.self, host.device, &clock),
                      ZETA_PLUGIN_NOT_AVAILABLE);
     assert_non_null(strstr(host_error(&host), "ZETA_VGPU_INSTANCE"));
     kill(child.pid, SIGKILL);
-    (void)end_child(&child);
+    (void)child_end(&child);
     assert_int_equal(host.device_ops->clock(host.self, host.device, &clock), ZETA_PLUGIN_SUCCESS);
     host_close(&host);
 }
@@ -493,7 +436,7 @@ static void file__rubbish_while_in_use__no_crash(void **state)
 /* What a program printed went over the beginning of the file, or somebody broke only the lock. */
 static void expect_unusable(const void *bytes, size_t size_bytes, long at)
 {
-    struct child child = start_child(child_waits_attached);
+    struct child child = child_start(child_waits_attached);
     char path[256], error[1024];
     struct zeta_plugin_stream *stream;
     struct zeta_plugin_queue *queue;
@@ -504,7 +447,7 @@ static void expect_unusable(const void *bytes, size_t size_bytes, long at)
     int descriptor;
 
     alarm(60); /* instead of waiting for ever */
-    assert_true(hear(child.from));
+    assert_true(child_hear(child.from));
     host_open(&host, NULL);
     queue = host_queue(&host, 0);
     module = kernel_file_load(&host);
@@ -527,7 +470,7 @@ static void expect_unusable(const void *bytes, size_t size_bytes, long at)
     host.compute->kernel_destroy(host.self, kernel);
     host.compute->module_destroy(host.self, module);
     host_close(&host);
-    assert_int_equal(end_child(&child), 0);
+    assert_int_equal(child_end(&child), 0);
     /* With nobody left it is begun anew. */
     assert_int_equal(attach(error, sizeof(error)), ZETA_PLUGIN_SUCCESS);
     alarm(0);
@@ -605,13 +548,13 @@ static void files_of_dead_processes__next_attach__removed(void **state)
     (void)state;
     snprintf(before, sizeof(before), "%s", getenv("ZETA_VGPU_INSTANCE"));
     setenv("ZETA_VGPU_INSTANCE", "other.one", 1);
-    child = start_child(child_holds_unit);
+    child = child_start(child_holds_unit);
     setenv("ZETA_VGPU_INSTANCE", before, 1);
-    assert_true(hear(child.from));
+    assert_true(child_hear(child.from));
     assert_int_equal(attach(error, sizeof(error)), ZETA_PLUGIN_SUCCESS);
     assert_int_equal(count_files(NULL, 0), 1); /* in use: left alone */
     kill(child.pid, SIGKILL);
-    (void)end_child(&child);
+    (void)child_end(&child);
     assert_int_equal(count_files(NULL, 0), 1);
     assert_int_equal(attach(error, sizeof(error)), ZETA_PLUGIN_SUCCESS);
     assert_int_equal(count_files(NULL, 0), 0);

@@ -6,6 +6,17 @@
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
+static ze_result_t check_group(const struct zeta_metric_group *group)
+{
+    if ((group->properties->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED) ==
+        0)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      "group %s is tracer-based: its data are events, which "
+                      "zetMetricTracerDecodeExp decodes",
+                      zeta_metric_group_name(group));
+}
+
 ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMetricValues(
     zet_metric_group_handle_t hMetricGroup, zet_metric_group_calculation_type_t type,
     size_t rawDataSize, const uint8_t *pRawData, uint32_t *pMetricValueCount,
@@ -13,8 +24,10 @@ ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMetricValues(
 {
     const struct zeta_metric_group *group = (const struct zeta_metric_group *)hMetricGroup;
     struct zeta_evaluation found;
-    ze_result_t result;
+    ze_result_t result = check_group(group);
 
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     if (group->device->tile_count > 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "device %s has %u tiles, and data of %s holds all of them; use "
@@ -43,7 +56,10 @@ ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMultipleMetricValuesExp(
                                                  .compiled_count = group->compiled_count,
                                                  .raw = pRawData,
                                                  .raw_bytes = rawDataSize};
+    ze_result_t result = check_group(group);
 
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     return zeta_calculate_sets(&calculation, type, pSetCount, pTotalMetricValueCount, pMetricCounts,
                                pMetricValues);
 }

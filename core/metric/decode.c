@@ -27,7 +27,8 @@ struct event_class {
 };
 
 struct zeta_decode_plan {
-    struct zeta_compiled *const **groups; /**< compiled sets of each group, by tile */
+    struct zeta_compiled **compiled; /**< sets of each group, by tile; set_count of each */
+    uint32_t set_count;
     uint32_t group_count;
     uint32_t tile_count;
     uint32_t record_bytes;
@@ -52,6 +53,12 @@ struct zeta_decode_plan {
 
 /* Plans -----------------------------------------------------------------------------------------
  */
+
+static const struct zeta_compiled *compiled_of(const struct zeta_decode_plan *plan, uint32_t group,
+                                               uint32_t set)
+{
+    return plan->compiled[(size_t)group * plan->set_count + set];
+}
 
 static struct number number_of(const struct zeta_layout *layout, uint32_t index)
 {
@@ -147,19 +154,30 @@ static ze_result_t check_forms(const struct zeta_decode_source *source)
     return ZE_RESULT_SUCCESS;
 }
 
+static bool copy_sets(struct zeta_decode_plan *plan, const struct zeta_decode_source *source)
+{
+    plan->compiled = calloc((size_t)plan->group_count * plan->set_count, sizeof(*plan->compiled));
+    if (!plan->compiled)
+        return false;
+    for (uint32_t g = 0; g < plan->group_count; g++)
+        memcpy(&plan->compiled[(size_t)g * plan->set_count], source->groups[g].compiled,
+               plan->set_count * sizeof(*plan->compiled));
+    return true;
+}
+
 static bool list_metrics(struct zeta_decode_plan *plan)
 {
     uint32_t total = 0;
 
     for (uint32_t g = 0; g < plan->group_count; g++)
-        total += zeta_compiled_metric_count(plan->groups[g][0]);
+        total += zeta_compiled_metric_count(compiled_of(plan, g, 0));
     plan->metrics = calloc(total, sizeof(*plan->metrics));
     plan->metric_group = calloc(total, sizeof(*plan->metric_group));
     plan->metric_place = calloc(total, sizeof(*plan->metric_place));
     if (!plan->metrics || !plan->metric_group || !plan->metric_place)
         return false;
     for (uint32_t g = 0; g < plan->group_count; g++) {
-        const struct zeta_compiled *compiled = plan->groups[g][0];
+        const struct zeta_compiled *compiled = compiled_of(plan, g, 0);
 
         for (uint32_t i = 0; i < zeta_compiled_metric_count(compiled); i++) {
             plan->metrics[plan->metric_count] = zeta_compiled_metric(compiled, i);
@@ -226,8 +244,8 @@ ze_result_t zeta_decode_plan_create(const struct zeta_decode_source *source,
     if (!plan)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     plan->group_count = source->group_count;
-    plan->groups = calloc(source->group_count, sizeof(*plan->groups));
     plan->tile_count = source->tile_count;
+    plan->set_count = source->tile_count > 0 ? source->tile_count : 1;
     plan->record_bytes = layout->record_bytes;
     plan->type = number_of(layout, layout->type_field);
     plan->ticks = number_of(layout, layout->ticks_field);
@@ -236,9 +254,7 @@ ze_result_t zeta_decode_plan_create(const struct zeta_decode_source *source,
         source->timestamp_bits >= 64 ? UINT64_MAX : (UINT64_C(1) << source->timestamp_bits) - 1;
     plan->timer_hz = source->timer_hz;
     plan->tick_ns = NS_PER_SECOND % source->timer_hz == 0 ? NS_PER_SECOND / source->timer_hz : 0;
-    for (uint32_t g = 0; plan->groups && g < source->group_count; g++)
-        plan->groups[g] = source->groups[g].compiled;
-    if (!plan->groups || !list_metrics(plan) || !number_classes(plan)) {
+    if (!copy_sets(plan, source) || !list_metrics(plan) || !number_classes(plan)) {
         zeta_decode_plan_destroy(plan);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -251,7 +267,7 @@ void zeta_decode_plan_destroy(struct zeta_decode_plan *plan)
 {
     if (!plan)
         return;
-    free(plan->groups);
+    free(plan->compiled);
     free(plan->metrics);
     free(plan->metric_group);
     free(plan->metric_place);
@@ -272,7 +288,7 @@ const struct zeta_metric *zeta_decode_metric(const struct zeta_decode_plan *plan
 
 uint32_t zeta_decode_set_count(const struct zeta_decode_plan *plan)
 {
-    return plan->tile_count > 0 ? plan->tile_count : 1;
+    return plan->set_count;
 }
 
 /* Counting --------------------------------------------------------------------------------------
@@ -319,9 +335,7 @@ static inline uint64_t set_of(const struct zeta_decode_plan *plan, const unsigne
 static uint32_t wanted_sets(const struct zeta_decode_plan *plan,
                             const struct zeta_decode_request *request)
 {
-    const uint32_t sets = zeta_decode_set_count(plan);
-
-    return request->set_count < sets ? request->set_count : sets;
+    return request->set_count < plan->set_count ? request->set_count : plan->set_count;
 }
 
 static void count_entries(const struct zeta_decode_plan *plan,
@@ -394,7 +408,7 @@ struct decoding {
 
 static const struct zeta_program *program_of(const struct decoding *state, uint32_t group)
 {
-    return &state->plan->groups[group][state->set]->values;
+    return &compiled_of(state->plan, group, state->set)->values;
 }
 
 static bool is_group_selected(const struct decoding *state, uint32_t group)

@@ -27,7 +27,7 @@ struct zeta_decode_group {
     struct zeta_compiled *const *compiled;
 };
 
-/** What a plan is made of. Everything pointed to must outlive the plan; arrays are copied. */
+/** What a plan is made of. Arrays are copied; the compiled sets must outlive the plan. */
 struct zeta_decode_source {
     const struct zeta_decode_group *groups; /**< at least one, all over layouts of equal form */
     uint32_t group_count;

@@ -16,10 +16,11 @@
 #include <sys/types.h>
 
 #include "instance.h"
+#include "instance_ip.h"
 #include "instance_log.h"
 #include "instance_trace.h"
 
-#define ZETA_VGPU_LAYOUT_VERSION 3u
+#define ZETA_VGPU_LAYOUT_VERSION 4u
 #define ZETA_VGPU_LAYOUT_MAGIC UINT64_C(0x7570672d6174657a) /* "zeta-gpu" */
 #define ZETA_VGPU_LOG_HEADER 4u
 /* Room for 64 switches and 32 markers of the largest tile, and for many more of a usual one. */
@@ -102,6 +103,17 @@ struct zeta_vgpu_tile_traces {
     struct zeta_vgpu_trace sources[ZETA_VGPU_SOURCES];
 };
 
+struct zeta_vgpu_ip_entry {
+    _Atomic uint64_t number; /**< position + 1 when the rest is valid */
+    _Atomic uint64_t address;
+    _Atomic uint64_t what; /**< process, stall and count */
+};
+
+struct zeta_vgpu_ip_log {
+    _Atomic uint64_t head; /**< position of the next entry */
+    struct zeta_vgpu_ip_entry entries[ZETA_VGPU_IP_LOG_SIZE];
+};
+
 struct zeta_vgpu_segment {
     _Atomic uint64_t magic; /**< written last */
     uint32_t tiles;
@@ -115,8 +127,10 @@ struct zeta_vgpu_segment {
     _Atomic uint64_t tokens;        /**< given out so far */
     _Atomic uint64_t trace_numbers; /**< given out so far */
     struct zeta_vgpu_tile_traces traces[ZETA_VGPU_MAX_TILES];
+    _Atomic uint64_t ip_wanted[ZETA_VGPU_MAX_TILES]; /**< by the holder of the unit "ip" */
     struct zeta_vgpu_tile_logs logs[ZETA_VGPU_MAX_TILES]; /**< only those of tiles have memory */
     struct zeta_vgpu_slot slots[ZETA_VGPU_SLOTS];
+    struct zeta_vgpu_ip_log ip_logs[ZETA_VGPU_MAX_TILES]; /**< have memory once they were wanted */
 };
 
 struct zeta_vgpu_instance {
@@ -129,6 +143,7 @@ struct zeta_vgpu_instance {
     uint64_t start_time;   /**< of this process */
     _Atomic uint32_t slot; /**< own slot + 1, 0: none */
     atomic_bool damaged;   /**< the lock could not be had; set once */
+    uint64_t ip_looked_ns; /**< when we looked for who wants samples; with the lock */
 };
 
 /**

@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "ip_stream.h"
 #include "oa.h"
 #include "oa_stream.h"
 
@@ -146,6 +147,10 @@ static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint
     };
     uint8_t report[ZETA_VGPU_REPORT_BYTES];
 
+    if (stream->program.events) {
+        collect_events(stream, events);
+        sample.events = events;
+    }
     keep_clock_going(stream, sample.idle_clocks, busy, reason != ZETA_VGPU_REASON_TIMER);
     sample.extra_clocks = stream->extra_clocks;
     stream->last_ticks = ticks;
@@ -293,8 +298,12 @@ static void write_due(struct zeta_plugin_stream *stream, uint64_t now_ticks)
 void zeta_vgpu_oa_advance(struct zeta_vgpu_tile *tile)
 {
     pthread_mutex_lock(&tile->streams_lock);
-    for (struct zeta_plugin_stream *stream = tile->streams; stream; stream = stream->next)
-        write_due(stream, stream_ticks(stream));
+    for (struct zeta_plugin_stream *stream = tile->streams; stream; stream = stream->next) {
+        if (stream->ip)
+            zeta_vgpu_ip_advance(stream, stream_ticks(stream));
+        else
+            write_due(stream, stream_ticks(stream));
+    }
     pthread_mutex_unlock(&tile->streams_lock);
 }
 

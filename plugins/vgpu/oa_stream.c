@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ip_stream.h"
 #include "oa.h"
 
 /* Periods are powers of two of ticks: 10.24 us to 85.9 s, half a wrap of the timestamp. */
@@ -131,6 +132,7 @@ static void destroy_stream(struct zeta_plugin_stream *stream)
     if (!stream)
         return;
     zeta_vgpu_ring_finish(&stream->ring);
+    zeta_vgpu_ip_destroy(stream->ip);
     pthread_cond_destroy(&stream->wake);
     pthread_mutex_destroy(&stream->lock);
     pthread_mutex_destroy(&stream->state_lock);
@@ -235,6 +237,11 @@ static void want_markers(struct zeta_plugin_stream *stream, struct zeta_plugin_s
         desc->token = token;
 }
 
+static uint32_t record_bytes(uint32_t unit)
+{
+    return unit == ZETA_VGPU_UNIT_IP ? ZETA_VGPU_IP_RECORD_BYTES : ZETA_VGPU_REPORT_BYTES;
+}
+
 static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plugin_device *device,
                            const struct zeta_plugin_stream_desc *desc, uint32_t *out_unit,
                            struct zeta_vgpu_program *out_program)
@@ -249,10 +256,16 @@ static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plu
                               "unit %s of %s gives events to a tracer and has no reports; its "
                               "status is counted by %s-status",
                               unit_names[*out_unit], device->id, unit_names[*out_unit]);
-    if (desc->record_bytes != ZETA_VGPU_REPORT_BYTES)
+    if (desc->record_bytes != record_bytes(*out_unit))
         return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "reports of %s have %u bytes, and the set says %u", device->id,
-                              ZETA_VGPU_REPORT_BYTES, desc->record_bytes);
+                              "reports of unit %s of %s have %u bytes, and the set says %u",
+                              unit_names[*out_unit], device->id, record_bytes(*out_unit),
+                              desc->record_bytes);
+    if (*out_unit == ZETA_VGPU_UNIT_IP && desc->program.count > 0)
+        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "unit ip of %s takes no program, set %.*s has one", device->id,
+                              desc->set.size < 80 ? (int)desc->set.size : 80,
+                              desc->set.data ? desc->set.data : "");
     if (!zeta_vgpu_program_parse(&desc->program, &d->topology, device->tile_count, out_program,
                                  &message))
         return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT, "set %.*s on %s: %s",
@@ -303,19 +316,26 @@ uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_devi
     if (!stream)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     stream->unit = unit;
+    if (unit == ZETA_VGPU_UNIT_IP)
+        stream->ip = zeta_vgpu_ip_create();
+    if (unit == ZETA_VGPU_UNIT_IP && !stream->ip) {
+        destroy_stream(stream);
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    }
     stream->period_ticks = nearest_period(
         desc->period_ns, ZETA_PLUGIN_HAS(desc, max_period_ns) ? desc->max_period_ns : 0);
     result = zeta_vgpu_instance_get(self->vgpu, &stream->instance);
     if (result == ZETA_PLUGIN_SUCCESS &&
-        !zeta_vgpu_ring_init(&stream->ring, capacity, ZETA_VGPU_REPORT_BYTES, desc->notify_records))
+        !zeta_vgpu_ring_init(&stream->ring, capacity, record_bytes(unit), desc->notify_records))
         result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     if (result == ZETA_PLUGIN_SUCCESS)
         result = take_units(self, stream, device->id);
     if (result == ZETA_PLUGIN_SUCCESS)
         want_markers(stream, desc);
-    if (result == ZETA_PLUGIN_SUCCESS && !zeta_vgpu_sampler_start(stream))
+    if (result == ZETA_PLUGIN_SUCCESS &&
+        !(stream->ip ? zeta_vgpu_ip_start(stream) : zeta_vgpu_sampler_start(stream)))
         result = zeta_vgpu_fail(self, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
-                                "no thread can be started to sample %s", device->id);
+                                "no thread or no memory to sample %s", device->id);
     if (result != ZETA_PLUGIN_SUCCESS) {
         release_units(stream);
         destroy_stream(stream);
@@ -333,7 +353,10 @@ uint32_t zeta_vgpu_stream_read(struct zeta_plugin *self, struct zeta_plugin_stre
                                struct zeta_plugin_read *out_read)
 {
     (void)self;
-    zeta_vgpu_sampler_catch_up(stream);
+    if (stream->ip)
+        zeta_vgpu_ip_catch_up(stream);
+    else
+        zeta_vgpu_sampler_catch_up(stream);
     zeta_vgpu_ring_read(&stream->ring, buffer, capacity_bytes, out_read);
     return ZETA_PLUGIN_SUCCESS;
 }
@@ -353,7 +376,10 @@ int32_t zeta_vgpu_stream_descriptor(struct zeta_plugin *self, struct zeta_plugin
 void zeta_vgpu_stream_stop(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
 {
     (void)self;
-    zeta_vgpu_sampler_stop(stream);
+    if (stream->ip)
+        zeta_vgpu_ip_stop(stream);
+    else
+        zeta_vgpu_sampler_stop(stream);
     release_units(stream);
 }
 

@@ -35,6 +35,8 @@ struct zeta_vgpu_moments {
     struct zeta_vgpu_moment next[ZETA_VGPU_MOMENT_KINDS];
 };
 
+struct zeta_vgpu_ip;
+
 struct zeta_plugin_stream {
     struct zeta_vgpu *vgpu;
     struct zeta_vgpu_instance *instance;
@@ -45,6 +47,7 @@ struct zeta_plugin_stream {
     struct zeta_vgpu_program program;
     uint64_t period_ticks; /**< a power of two */
     struct zeta_vgpu_ring ring;
+    struct zeta_vgpu_ip *ip; /**< of a stream of samples, which ip_stream.c writes; else NULL */
 
     /* State of sampling; state_lock, or in virtual time the lock of the first tile, guards it. */
     pthread_mutex_t state_lock;

@@ -11,9 +11,11 @@ zeta_add_plugin(vgpu
         device.c
         instance.c
         instance_count.c
+        instance_ip.c
         instance_log.c
         instance_trace.c
         instance_unit.c
+        ip_stream.c
         memory.c
         meter.c
         module.c

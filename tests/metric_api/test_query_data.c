@@ -297,13 +297,16 @@ static void get_data__work_was_lost__device_lost(void **state)
 {
     struct bed bed = make_bed(state);
     ze_kernel_handle_t fault = harness_kernel(bed.h, "fault");
-    ze_command_list_handle_t list = harness_immediate(bed.h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    ze_command_queue_handle_t queue = harness_queue(bed.h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    ze_command_list_handle_t list = harness_list(bed.h);
     uint8_t raw[1024];
     size_t bytes = sizeof(raw);
 
     query_bed_append(bed.h, list, bed.queries[0], fault);
-    assert_result(ZE_RESULT_ERROR_DEVICE_LOST, zeCommandListHostSynchronize(list, UINT64_MAX));
+    harness_execute(queue, list, NULL);
+    assert_result(ZE_RESULT_ERROR_DEVICE_LOST, zeCommandQueueSynchronize(queue, UINT64_MAX));
     assert_result(ZE_RESULT_ERROR_DEVICE_LOST, zetMetricQueryGetData(bed.queries[0], &bytes, raw));
+    assert_success(zeCommandQueueDestroy(queue));
     assert_success(zeCommandListDestroy(list));
     assert_result(ZE_RESULT_NOT_READY, zetMetricQueryGetData(bed.queries[0], &bytes, raw));
     assert_success(zeKernelDestroy(fault));
@@ -378,22 +381,27 @@ static void lists__immediate_in_both_modes__same_values(void **state)
 static void lists__queues_at_the_same_time__each_has_its_own_work(void **state)
 {
     struct bed bed = make_bed(state);
+    uint64_t *targets = harness_memory(bed.h, 4 * sizeof(*targets));
     ze_command_list_handle_t lists[4];
+    ze_kernel_handle_t kernels[4];
 
     for (uint32_t i = 0; i < 4; i++) {
+        kernels[i] = harness_add_kernel(bed.h, &targets[i], 5);
         lists[i] = harness_immediate(bed.h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
         assert_success(zetCommandListAppendMetricQueryBegin(lists[i], bed.queries[i]));
     }
     for (uint32_t i = 0; i < 4; i++) {
         for (uint32_t k = 0; k <= i; k++)
-            assert_success(harness_launch(lists[i], bed.add, NULL, 0, NULL));
+            assert_success(harness_launch(lists[i], kernels[i], NULL, 0, NULL));
     }
     for (uint32_t i = 0; i < 4; i++) {
         assert_success(query_bed_append_end(lists[i], bed.queries[i], NULL));
         assert_success(zeCommandListHostSynchronize(lists[i], UINT64_MAX));
         expect_work(&bed, i, i + 1, 5 * (i + 1));
         assert_success(zeCommandListDestroy(lists[i]));
+        assert_success(zeKernelDestroy(kernels[i]));
     }
+    assert_success(zeMemFree(bed.h->context, targets));
     drop_bed(&bed);
 }
 

@@ -8,6 +8,7 @@
 #include "core/device/extensions.h"
 #include "core/device/fault.h"
 #include "core/device/init.h"
+#include "core/device/vendor.h"
 #include "core/device/visible.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
@@ -196,6 +197,8 @@ ze_result_t ZE_APICALL impl_zeDriverGetIpcProperties(ze_driver_handle_t hDriver,
 ze_result_t ZE_APICALL impl_zeDriverGetExtensionFunctionAddress(
     ze_driver_handle_t hDriver ZETA_UNUSED, const char *name, void **ppFunctionAddress)
 {
+    if (zeta_vendor_function(name, ppFunctionAddress))
+        return ZE_RESULT_SUCCESS;
     return zeta_function_address(name, ppFunctionAddress);
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/device/device.h"
 #include "core/device/kernel.h"
+#include "core/device/module_dump.h"
 #include "core/device/module_input.h"
 #include "core/device/module_link.h"
 #include "core/device/module_log.h"
@@ -25,6 +26,7 @@ static void finish_module(void *object)
 {
     struct zeta_module *module = object;
 
+    zeta_module_dump_end(module);
     zeta_module_release(module);
     free_names(module->kernel_names, module->kernel_count);
     free_names(module->imports, module->import_count);
@@ -163,6 +165,8 @@ static ze_result_t create_module(struct zeta_context *context, struct zeta_devic
         discard(module);
     else
         *out_module = module;
+    if (result == ZE_RESULT_SUCCESS)
+        zeta_module_dump(module);
     return result;
 }
 

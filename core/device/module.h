@@ -8,6 +8,7 @@
 #define ZETA_CORE_DEVICE_MODULE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <zeta/plugin.h>
@@ -33,6 +34,8 @@ struct zeta_module {
     uint32_t profile_flags;        /**< zet_profile_flags_t that it was built with */
     _Atomic uint32_t live_kernels; /**< kernel handles that were not destroyed */
     _Atomic uint32_t is_linked;    /**< 1: the imports have been found */
+    bool is_dumped;                /**< its image was written for others; module_dump.c */
+    uint64_t dumped_begin;         /**< of its code, as written there */
     struct zeta_link_group *group; /**< modules that use each other; guarded by module_link.c */
 };
 

@@ -297,6 +297,28 @@ uint32_t zeta_vgpu_module_link(struct zeta_plugin *self, const struct zeta_plugi
                           report.first);
 }
 
+uint32_t zeta_vgpu_module_code(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                               uint64_t *out_begin, uint64_t *out_end)
+{
+    (void)self;
+    zeta_vgpu_image_text(module->image, out_begin, out_end);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t zeta_vgpu_kernel_code(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
+                               uint64_t *out_begin)
+{
+    struct zeta_vgpu_symbol symbol;
+
+    (void)self;
+    /* What the source calls the kernel; the stub that a launch begins with jumps there. */
+    *out_begin = kernel->kernel->entry;
+    if (zeta_vgpu_image_find_symbol(kernel->image, kernel->kernel->name, &symbol) &&
+        symbol.function)
+        *out_begin = symbol.address;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
 static uint32_t kind_of(enum zeta_vgpu_argument_kind kind)
 {
     switch (kind) {

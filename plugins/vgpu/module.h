@@ -42,5 +42,9 @@ uint32_t zeta_vgpu_kernel_create(struct zeta_plugin *self, struct zeta_plugin_mo
 void zeta_vgpu_kernel_destroy(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel);
 uint32_t zeta_vgpu_kernel_properties(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
                                      struct zeta_plugin_kernel_properties *out_properties);
+uint32_t zeta_vgpu_module_code(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                               uint64_t *out_begin, uint64_t *out_end);
+uint32_t zeta_vgpu_kernel_code(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
+                               uint64_t *out_begin);
 
 #endif

@@ -38,6 +38,8 @@ struct zeta_vgpu_sample {
     const uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT];
     uint32_t tiles;
     uint32_t rows_per_tile;
+    /** By source; NULL: the program selects none, or nothing is known. */
+    const struct zeta_vgpu_event_counts *events;
 };
 
 /** Words of a report, and where A0 and B0 stand among them. */

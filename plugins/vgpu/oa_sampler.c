@@ -3,7 +3,6 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#include "ip_stream.h"
 #include "oa.h"
 #include "oa_stream.h"
 
@@ -130,6 +129,24 @@ static void keep_clock_going(struct zeta_plugin_stream *stream, uint64_t idle_cl
     stream->core_clocks = core;
 }
 
+/* Events of each source, summed over the tiles of the stream. */
+static void collect_events(const struct zeta_plugin_stream *stream,
+                           struct zeta_vgpu_event_counts events[ZETA_VGPU_SOURCES])
+{
+    for (uint32_t source = 0; source < ZETA_VGPU_SOURCES; source++) {
+        for (uint32_t t = 0; t < stream->tile_count; t++) {
+            struct zeta_vgpu_event_counts counts;
+
+            zeta_vgpu_instance_event_counts(stream->instance, stream->first_tile + t, source,
+                                            &counts);
+            events[source].written += counts.written;
+            events[source].lost += counts.lost;
+            events[source].waiting += counts.waiting;
+            events[source].capacity += counts.capacity;
+        }
+    }
+}
+
 /* Writes a report of the present totals. */
 static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint32_t reason,
                          uint32_t context, bool busy)
@@ -145,6 +162,7 @@ static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint
         .tiles = stream->tile_count,
         .rows_per_tile = stream->rows,
     };
+    struct zeta_vgpu_event_counts events[ZETA_VGPU_SOURCES] = {{0}};
     uint8_t report[ZETA_VGPU_REPORT_BYTES];
 
     if (stream->program.events) {
@@ -298,12 +316,8 @@ static void write_due(struct zeta_plugin_stream *stream, uint64_t now_ticks)
 void zeta_vgpu_oa_advance(struct zeta_vgpu_tile *tile)
 {
     pthread_mutex_lock(&tile->streams_lock);
-    for (struct zeta_plugin_stream *stream = tile->streams; stream; stream = stream->next) {
-        if (stream->ip)
-            zeta_vgpu_ip_advance(stream, stream_ticks(stream));
-        else
-            write_due(stream, stream_ticks(stream));
-    }
+    for (struct zeta_plugin_stream *stream = tile->streams; stream; stream = stream->next)
+        write_due(stream, stream_ticks(stream));
     pthread_mutex_unlock(&tile->streams_lock);
 }
 

@@ -120,11 +120,42 @@ static bool read_counter(const struct parse *parse, const char *text,
     return refuse(parse, "there is no counter of that name");
 }
 
+/* "written@work": one of the counts of a source of events. */
+static bool read_events(const struct parse *parse, const char *text,
+                        struct zeta_vgpu_selection *out)
+{
+    static const char *const counts[ZETA_VGPU_EVENTS_COUNT] = {
+        [ZETA_VGPU_EVENTS_WRITTEN] = "written",
+        [ZETA_VGPU_EVENTS_LOST] = "lost",
+        [ZETA_VGPU_EVENTS_WAITING] = "waiting",
+        [ZETA_VGPU_EVENTS_CAPACITY] = "capacity",
+    };
+    static const char *const sources[ZETA_VGPU_SOURCES] = {
+        [ZETA_VGPU_SOURCE_WORK] = "work", [ZETA_VGPU_SOURCE_DEVICE] = "device"};
+    const size_t length = strcspn(text, "@");
+
+    for (uint32_t i = 0; i < ZETA_VGPU_EVENTS_COUNT; i++) {
+        for (uint32_t source = 0; source < ZETA_VGPU_SOURCES; source++) {
+            if (strlen(counts[i]) != length || memcmp(counts[i], text, length) != 0 ||
+                text[length] != '@' || strcmp(text + length + 1, sources[source]) != 0)
+                continue;
+            out->kind = ZETA_VGPU_SELECT_EVENTS;
+            out->counter = i;
+            out->value = source;
+            return true;
+        }
+    }
+    return refuse(parse, "behind 'events:' stands written, lost, waiting or capacity, then @work "
+                         "or @device");
+}
+
 static bool read_source(const struct parse *parse, const char *text,
                         struct zeta_vgpu_selection *out)
 {
     if (strncmp(text, "counter:", 8) == 0)
         return read_counter(parse, text + 8, out);
+    if (strncmp(text, "events:", 7) == 0)
+        return read_events(parse, text + 7, out);
     if (strcmp(text, "reports") == 0) {
         out->kind = ZETA_VGPU_SELECT_REPORTS;
         return true;
@@ -137,7 +168,9 @@ static bool read_source(const struct parse *parse, const char *text,
         out->kind = ZETA_VGPU_SELECT_CONSTANT;
         return read_number(parse, text + 9, 0, &out->value);
     }
-    return refuse(parse, "counter:<Name>, ticks/<n>, reports or constant:<n> is expected");
+    return refuse(parse,
+                  "counter:<Name>, ticks/<n>, reports, constant:<n> or events:<count>@<source> is "
+                  "expected");
 }
 
 static bool read_entry(const struct parse *parse, struct zeta_vgpu_program *out_program)
@@ -154,7 +187,10 @@ static bool read_entry(const struct parse *parse, struct zeta_vgpu_program *out_
     index = (uint32_t)(text[1] - '0') + (text[0] == 'C' ? 8 : 0);
     if (out_program->selections[index].kind != ZETA_VGPU_SELECT_NOTHING)
         return refuse(parse, "this counter was selected before");
-    return read_source(parse, text + 3, &out_program->selections[index]);
+    if (!read_source(parse, text + 3, &out_program->selections[index]))
+        return false;
+    out_program->events |= out_program->selections[index].kind == ZETA_VGPU_SELECT_EVENTS;
+    return true;
 }
 
 bool zeta_vgpu_program_parse(const struct zeta_plugin_array *entries,

@@ -10,6 +10,8 @@
  *   C0=ticks/4                         timestamp ticks, divided
  *   C1=reports                         reports written so far
  *   C2=constant:305419896              a number that is added with each report
+ *   B0=events:written@work             events of the source work or device: written, lost;
+ *   B1=events:waiting@work             records that wait in the ring of its tracer; its capacity
  *   switches                           context switches give reports too
  */
 
@@ -19,6 +21,7 @@
 #include <zeta/plugin.h>
 
 #include "engine.h"
+#include "instance_trace.h"
 
 /** Selectable counters: B0..B7, then C0..C7. */
 #define ZETA_VGPU_SELECTIONS 16u
@@ -28,21 +31,32 @@ enum zeta_vgpu_selection_kind {
     ZETA_VGPU_SELECT_COUNTER,
     ZETA_VGPU_SELECT_TICKS,
     ZETA_VGPU_SELECT_REPORTS,
-    ZETA_VGPU_SELECT_CONSTANT
+    ZETA_VGPU_SELECT_CONSTANT,
+    ZETA_VGPU_SELECT_EVENTS
+};
+
+/** What of the events of a source is selected; the members of struct zeta_vgpu_event_counts. */
+enum zeta_vgpu_event_count {
+    ZETA_VGPU_EVENTS_WRITTEN,
+    ZETA_VGPU_EVENTS_LOST,
+    ZETA_VGPU_EVENTS_WAITING,
+    ZETA_VGPU_EVENTS_CAPACITY,
+    ZETA_VGPU_EVENTS_COUNT
 };
 
 struct zeta_vgpu_selection {
     enum zeta_vgpu_selection_kind kind;
-    uint32_t counter;   /**< enum zeta_vgpu_counter */
+    uint32_t counter;   /**< enum zeta_vgpu_counter, of EVENTS enum zeta_vgpu_event_count */
     uint32_t tile;      /**< of first_row, counted from the first tile of the stream */
     uint32_t first_row; /**< of the tile */
     uint32_t row_count; /**< 0: all rows of all tiles */
-    uint32_t value;     /**< divisor or constant */
+    uint32_t value;     /**< divisor or constant; of EVENTS the source */
 };
 
 struct zeta_vgpu_program {
     struct zeta_vgpu_selection selections[ZETA_VGPU_SELECTIONS];
     bool switches;
+    bool events; /**< some selection is of events */
 };
 
 /**

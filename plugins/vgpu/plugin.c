@@ -261,6 +261,8 @@ uint32_t zeta_vgpu_instance_get(struct zeta_vgpu *vgpu, struct zeta_vgpu_instanc
         instance = atomic_load(&vgpu->instance);
         if (!instance)
             result = zeta_vgpu_instance_attach(&desc, &message, &instance);
+        for (uint32_t i = 0; result == ZETA_VGPU_OK && i < d->tiles; i++)
+            vgpu->tiles[i].trace.watched = zeta_vgpu_instance_watched(instance, i);
         if (result == ZETA_VGPU_OK)
             atomic_store(&vgpu->instance, instance);
         pthread_mutex_unlock(&vgpu->instance_lock);
@@ -343,8 +345,6 @@ static const struct zeta_plugin_compute_ops compute_ops = {
     .physical_import = zeta_vgpu_physical_import,
     .memory_adopt = zeta_vgpu_memory_adopt,
     .memory_unused = zeta_vgpu_memory_unused,
-    .module_code = zeta_vgpu_module_code,
-    .kernel_code = zeta_vgpu_kernel_code,
 };
 
 static const struct zeta_plugin_metric_ops metric_ops = {

@@ -222,18 +222,23 @@ static uint32_t execute_marker(struct zeta_plugin_queue *queue,
     const struct zeta_plugin_device *device = marker->device;
     uint32_t unit;
     uint32_t result = zeta_vgpu_oa_find_unit(vgpu->self, marker->unit, &unit);
+    const bool counts = result == ZETA_PLUGIN_SUCCESS && unit < ZETA_VGPU_MARKER_UNITS;
 
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
-    if (unit >= ZETA_VGPU_MARKER_UNITS || marker->value > UINT32_MAX)
+    if (counts ? marker->value > UINT32_MAX : unit != ZETA_VGPU_UNIT_TRACE_DEVICE)
         return zeta_vgpu_fail(vgpu->self, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "unit %.*s of %s cannot show the marker %llu: only oa and dispatch "
-                              "take markers, of 32 bits",
+                              "take markers, of 32 bits, and trace-device, of 64",
                               (int)marker->unit.size, marker->unit.data, device->id,
                               (unsigned long long)marker->value);
-    for (uint32_t t = 0; t < device->tile_count; t++)
-        zeta_vgpu_tile_mark(&vgpu->tiles[device->first_tile + t], unit, marker->value,
-                            marker->stream_token, &queue->interrupt);
+    for (uint32_t t = 0; t < device->tile_count; t++) {
+        struct zeta_vgpu_tile *tile = &vgpu->tiles[device->first_tile + t];
+
+        if (counts)
+            zeta_vgpu_tile_mark(tile, unit, marker->value, marker->stream_token, &queue->interrupt);
+        zeta_vgpu_trace_marker(tile, queue->context, marker->value, marker->stream_token);
+    }
     return ZETA_PLUGIN_SUCCESS;
 }
 

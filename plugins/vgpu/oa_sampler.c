@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "ip_stream.h"
 #include "oa.h"
 #include "oa_stream.h"
 
@@ -316,8 +317,12 @@ static void write_due(struct zeta_plugin_stream *stream, uint64_t now_ticks)
 void zeta_vgpu_oa_advance(struct zeta_vgpu_tile *tile)
 {
     pthread_mutex_lock(&tile->streams_lock);
-    for (struct zeta_plugin_stream *stream = tile->streams; stream; stream = stream->next)
-        write_due(stream, stream_ticks(stream));
+    for (struct zeta_plugin_stream *stream = tile->streams; stream; stream = stream->next) {
+        if (stream->ip)
+            zeta_vgpu_ip_advance(stream, stream_ticks(stream));
+        else
+            write_due(stream, stream_ticks(stream));
+    }
     pthread_mutex_unlock(&tile->streams_lock);
 }
 

@@ -345,6 +345,8 @@ static const struct zeta_plugin_compute_ops compute_ops = {
     .physical_import = zeta_vgpu_physical_import,
     .memory_adopt = zeta_vgpu_memory_adopt,
     .memory_unused = zeta_vgpu_memory_unused,
+    .module_code = zeta_vgpu_module_code,
+    .kernel_code = zeta_vgpu_kernel_code,
 };
 
 static const struct zeta_plugin_metric_ops metric_ops = {

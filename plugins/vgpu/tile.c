@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include "instance_ip.h"
 #include "instance_log.h"
 #include "meter.h"
 #include "oa.h"
@@ -54,6 +55,24 @@ static void on_epoch(void *user, uint64_t core_clocks)
     zeta_vgpu_oa_advance(tile);
 }
 
+static uint64_t on_sampling(void *user, uint64_t *out_session)
+{
+    const struct zeta_vgpu_tile *tile = user;
+    const uint64_t ticks =
+        zeta_vgpu_instance_ip_period(atomic_load(&tile->vgpu->instance), tile->index, out_session);
+
+    return ticks * ZETA_VGPU_TICK_NS * tile->vgpu->description.core_clock_mhz / 1000;
+}
+
+static void on_sampled(void *user, const struct zeta_vgpu_ip_sample *samples, uint32_t count,
+                       uint64_t lost)
+{
+    const struct zeta_vgpu_tile *tile = user;
+
+    zeta_vgpu_instance_ip_append(atomic_load(&tile->vgpu->instance), tile->index, samples, count,
+                                 lost);
+}
+
 static void on_print(void *user, const char *text, size_t length)
 {
     const struct zeta_vgpu_tile *tile = user;
@@ -73,6 +92,8 @@ static uint32_t create_engine_locked(struct zeta_vgpu_tile *tile)
                       .publish = on_publish,
                       .modelled = on_modelled,
                       .epoch = on_epoch,
+                      .sampling = on_sampling,
+                      .sampled = on_sampled,
                       .watched = tile->trace.watched,
                       .event = zeta_vgpu_trace_engine_event,
                       .print = on_print},

@@ -6,6 +6,7 @@ add_library(vgpu_engine STATIC
     engine.c
     engine_call.c
     engine_code.c
+    engine_eu.c
     engine_event.c
     engine_fault.c
     engine_group.c

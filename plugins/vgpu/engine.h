@@ -440,6 +440,24 @@ enum zeta_vgpu_result zeta_vgpu_engine_launch(struct zeta_vgpu_engine *engine,
                                               const struct zeta_vgpu_launch *launch,
                                               struct zeta_vgpu_fault *out_fault);
 
+/** True for counters that are known of single EUs. */
+bool zeta_vgpu_counter_has_eus(enum zeta_vgpu_counter counter);
+
+/** True for those of them that follow from the cycle model, epoch by epoch. */
+bool zeta_vgpu_counter_is_modelled(enum zeta_vgpu_counter counter);
+
+/** Counts for single EUs from now on, or once less often. Any thread; work that runs notices. */
+void zeta_vgpu_engine_count_eus(struct zeta_vgpu_engine *engine, bool on);
+
+/**
+ * What an EU counted while that was on. While no launch runs; and in callbacks, for EUs of the
+ * subslice of publish, and for modelled counters in modelled and epoch.
+ *
+ * @eu  on the tile, subslice by subslice
+ */
+uint64_t zeta_vgpu_engine_eu_counter(const struct zeta_vgpu_engine *engine, uint32_t eu,
+                                     enum zeta_vgpu_counter counter);
+
 /** Copies the totals of a subslice; only while no launch runs. */
 void zeta_vgpu_engine_counters(const struct zeta_vgpu_engine *engine, uint32_t subslice,
                                uint64_t out_counters[ZETA_VGPU_COUNTER_COUNT]);

@@ -36,9 +36,11 @@ bool zeta_vgpu_subslice_init(struct subslice *subslice, struct zeta_vgpu_engine 
     subslice->cpus = calloc(count, sizeof(*subslice->cpus));
     subslice->groups = calloc(count, sizeof(*subslice->groups));
     subslice->free_slm = calloc(count, sizeof(*subslice->free_slm));
+    subslice->eu_counters = calloc(topology->eus_per_subslice, sizeof(*subslice->eu_counters));
     subslice->slm = aligned_alloc(4096, ((size_t)topology->slm_bytes + 4095) / 4096 * 4096);
     if (!zeta_vgpu_l1_init(&subslice->l1, topology->l1_bytes) || !subslice->harts ||
-        !subslice->cpus || !subslice->groups || !subslice->free_slm || !subslice->slm)
+        !subslice->cpus || !subslice->groups || !subslice->free_slm || !subslice->eu_counters ||
+        !subslice->slm)
         return false;
     for (uint32_t i = 0; i < count; i++) {
         subslice->harts[i].slot = i;
@@ -67,6 +69,7 @@ void zeta_vgpu_subslice_finish(struct subslice *subslice)
     free(subslice->cpus);
     free(subslice->groups);
     free(subslice->free_slm);
+    free(subslice->eu_counters);
     free(subslice->slm);
 }
 
@@ -165,6 +168,8 @@ static void start_hart(struct subslice *subslice, struct hart *hart, struct grou
 static void dispatch_group(struct subslice *subslice)
 {
     struct zeta_vgpu_engine *engine = subslice->engine;
+    const bool counts_eus = zeta_vgpu_counts_eus(engine);
+    const uint32_t eus = engine->config.topology.eus_per_subslice;
     struct group *group = subslice->free_groups;
     struct hart **link = &group->harts;
     uint32_t slot = 0;
@@ -178,6 +183,8 @@ static void dispatch_group(struct subslice *subslice)
         while (subslice->harts[slot].state != HART_IDLE)
             slot++;
         start_hart(subslice, &subslice->harts[slot], group, item);
+        if (counts_eus)
+            zeta_vgpu_eu_add(subslice, slot % eus, ZETA_VGPU_THREADS_DISPATCHED, 1);
         *link = &subslice->harts[slot];
         link = &subslice->harts[slot].next;
     }
@@ -211,6 +218,8 @@ static void dispatch_groups(struct subslice *subslice)
  */
 static void release_barrier(struct subslice *subslice, struct group *group)
 {
+    const bool counts_eus = zeta_vgpu_counts_eus(subslice->engine);
+    const uint32_t eus = subslice->engine->config.topology.eus_per_subslice;
     uint64_t longest = 0;
 
     for (struct hart *hart = group->harts; hart; hart = hart->next) {
@@ -221,6 +230,9 @@ static void release_barrier(struct subslice *subslice, struct group *group)
         if (hart->state != HART_BARRIER)
             continue;
         subslice->counters[ZETA_VGPU_BARRIER_STALL_CYCLES] += longest - hart->cost;
+        if (counts_eus)
+            zeta_vgpu_eu_add(subslice, hart->slot % eus, ZETA_VGPU_BARRIER_STALL_CYCLES,
+                             longest - hart->cost);
         if (subslice->sampler.interval != 0)
             zeta_vgpu_sampler_wait(subslice, hart, longest - hart->cost);
         hart->epoch_cost += longest - hart->cost;
@@ -413,12 +425,19 @@ static void step_turn(struct subslice *subslice, struct hart *hart)
 
 static void run_hart(struct subslice *subslice, struct hart *hart)
 {
+    const bool counts_eus = zeta_vgpu_counts_eus(subslice->engine);
+    uint64_t before[ZETA_VGPU_COUNTER_COUNT];
+
     hart->ran = true;
     enter_hart(subslice, hart);
+    if (counts_eus)
+        zeta_vgpu_eu_turn_begin(subslice, before);
     if (subslice->sampler.interval != 0 && zeta_vgpu_sampler_turn(subslice))
         step_turn(subslice, hart);
     else
         run_turn(subslice, hart);
+    if (counts_eus)
+        zeta_vgpu_eu_turn_end(subslice, subslice->l1.eu, before);
     subslice->unpublished += SLICE_WORK;
     if (subslice->unpublished >= PUBLISH_WORK)
         zeta_vgpu_publish(subslice);

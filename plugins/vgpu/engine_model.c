@@ -155,6 +155,8 @@ static uint64_t replay_epoch(struct zeta_vgpu_engine *engine, uint32_t subslice,
     add_modelled(model, subslice, ZETA_VGPU_EU_ACTIVE_CLOCKS, active);
     add_modelled(model, subslice, ZETA_VGPU_EU_STALL_CLOCKS, stall);
     add_modelled(model, subslice, ZETA_VGPU_THREAD_CLOCKS, resident * time);
+    if (zeta_vgpu_counts_eus(engine))
+        zeta_vgpu_eu_replayed(&engine->subslices[subslice], epoch, time);
     return time;
 }
 

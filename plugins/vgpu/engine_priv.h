@@ -6,6 +6,7 @@
  *
  *   engine.c        life of an engine, worker threads, launches
  *   engine_group.c  one subslice: dispatch of groups, slices, barriers
+ *   engine_eu.c     counters of single EUs
  *   engine_code.c   which image's code a hart is in
  *   engine_call.c   ecalls: extended math and the rest
  *   engine_print.c  printf of kernels
@@ -205,6 +206,8 @@ struct subslice {
     bool finished;        /* of this launch */
     /* Counts */
     uint64_t counters[ZETA_VGPU_COUNTER_COUNT];
+    /* Per EU. Written by the worker, modelled ones under the model's lock. */
+    _Atomic uint64_t (*eu_counters)[ZETA_VGPU_COUNTER_COUNT];
     uint64_t issue[ZETA_VGPU_MAX_EUS]; /* since the begin of the epoch */
     uint64_t epoch_instructions;
     struct event_list events; /* of the epoch, when their time follows from it */
@@ -271,6 +274,7 @@ struct zeta_vgpu_engine {
     uint32_t group_slm_bytes; /* per group, rounded */
     uint32_t work_dimensions;
     atomic_bool stop; /* after a fault */
+    atomic_uint eu_users; /* who wants counters of EUs */
     atomic_bool interrupted;
     struct zeta_vgpu_fault *fault; /* of the caller; written once, under lock */
 };
@@ -323,6 +327,32 @@ void zeta_vgpu_sampler_wait(struct subslice *subslice, const struct hart *hart, 
  */
 void zeta_vgpu_sampler_deliver(struct zeta_vgpu_engine *engine, uint32_t subslice,
                                struct epoch *epoch, uint64_t memory, uint64_t issue);
+
+/* engine_eu.c */
+
+/** True if counters of EUs are wanted. */
+static inline bool zeta_vgpu_counts_eus(const struct zeta_vgpu_engine *engine)
+{
+    return atomic_load_explicit(&engine->eu_users, memory_order_relaxed) > 0;
+}
+
+/** Adds to a counter of an EU, which has one writer. */
+static inline void zeta_vgpu_eu_add(struct subslice *subslice, uint32_t eu,
+                                    enum zeta_vgpu_counter counter, uint64_t value)
+{
+    _Atomic uint64_t *at = &subslice->eu_counters[eu][counter];
+
+    atomic_store_explicit(at, atomic_load_explicit(at, memory_order_relaxed) + value,
+                          memory_order_relaxed);
+}
+
+/** Before and after a turn of a hart of an EU, if they are. */
+void zeta_vgpu_eu_turn_begin(struct subslice *subslice, uint64_t before[ZETA_VGPU_COUNTER_COUNT]);
+void zeta_vgpu_eu_turn_end(struct subslice *subslice, uint32_t eu,
+                           const uint64_t before[ZETA_VGPU_COUNTER_COUNT]);
+
+/** After an epoch was replayed that took the subslice so many clocks; under the model's lock. */
+void zeta_vgpu_eu_replayed(struct subslice *subslice, const struct epoch *epoch, uint64_t time);
 
 /* engine_code.c */
 

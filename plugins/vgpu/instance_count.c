@@ -260,6 +260,62 @@ bool zeta_vgpu_instance_totals(const struct zeta_vgpu_instance *instance, uint32
     return false;
 }
 
+/* What a counter of an EU has counted for a wish. */
+static uint64_t eu_count(const struct zeta_vgpu_eu_count *count, uint64_t number)
+{
+    uint64_t value;
+
+    if (atomic_load(&count->number) != number)
+        return 0;
+    value = atomic_load(&count->value);
+    return atomic_load(&count->number) == number ? value : 0;
+}
+
+bool zeta_vgpu_instance_eu_totals(const struct zeta_vgpu_instance *instance, uint32_t tile,
+                                  uint32_t unit, uint64_t number,
+                                  uint64_t out_values[ZETA_VGPU_EU_WISHES])
+{
+    const struct zeta_vgpu_segment *segment = instance->segment;
+    const struct zeta_vgpu_base *base = &segment->base;
+
+    for (uint32_t attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+        const uint64_t sequence = atomic_load_explicit(&base->sequence, memory_order_acquire);
+
+        for (uint32_t i = 0; i < ZETA_VGPU_EU_WISHES; i++)
+            out_values[i] = eu_count(&base->copies[sequence & 1].eus[tile][unit][i], number);
+        for (uint32_t slot = 0; slot < ZETA_VGPU_SLOTS; slot++) {
+            if (tenant(segment, sequence, slot) == 0)
+                continue;
+            for (uint32_t i = 0; i < ZETA_VGPU_EU_WISHES; i++)
+                out_values[i] += eu_count(&segment->slots[slot].eus[tile][unit][i], number);
+        }
+        if (atomic_load_explicit(&base->sequence, memory_order_acquire) == sequence)
+            return true;
+    }
+    return false;
+}
+
+/* Adds a slot's counters of EUs to the next copy of the base, those of present wishes. */
+static void fold_eus(struct zeta_vgpu_segment *segment, uint64_t sequence, uint32_t slot,
+                     uint32_t tile)
+{
+    struct zeta_vgpu_base *base = &segment->base;
+
+    for (uint32_t unit = 0; unit < ZETA_VGPU_EU_UNITS; unit++) {
+        const uint64_t number = atomic_load(&segment->eu_boards[tile][unit].number);
+
+        for (uint32_t i = 0; i < ZETA_VGPU_EU_WISHES; i++) {
+            struct zeta_vgpu_eu_count *next = &base->copies[(sequence + 1) & 1].eus[tile][unit][i];
+            const uint64_t sum =
+                eu_count(&base->copies[sequence & 1].eus[tile][unit][i], number) +
+                eu_count(&segment->slots[slot].eus[tile][unit][i], number);
+
+            atomic_store(&next->value, sum);
+            atomic_store(&next->number, number);
+        }
+    }
+}
+
 void zeta_vgpu_instance_fold_locked(struct zeta_vgpu_instance *instance, uint32_t slot)
 {
     struct zeta_vgpu_segment *segment = instance->segment;
@@ -281,6 +337,7 @@ void zeta_vgpu_instance_fold_locked(struct zeta_vgpu_instance *instance, uint32_
             for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
                 atomic_store(&base->copies[(sequence + 1) & 1].rows[tile][r][i], sums[r][i]);
         }
+        fold_eus(segment, sequence, slot, tile);
     }
     if (generation != 0) {
         for (uint32_t i = 0; i < ZETA_VGPU_SLOTS; i++)
@@ -321,6 +378,9 @@ static void clear_slot(struct zeta_vgpu_slot *slot, const struct zeta_vgpu_insta
         cell_write(CELL(slot->models[tile]), (rows - 1) * ZETA_VGPU_COUNTER_COUNT, zeros);
         for (uint32_t r = 0; r < rows; r++)
             cell_write(CELL(slot->rows[tile][r]), ZETA_VGPU_COUNTER_COUNT, zeros);
+        for (uint32_t i = 0; i < ZETA_VGPU_EU_UNITS * ZETA_VGPU_EU_WISHES; i++)
+            atomic_store(
+                &slot->eus[tile][i / ZETA_VGPU_EU_WISHES][i % ZETA_VGPU_EU_WISHES].number, 0);
     }
 }
 

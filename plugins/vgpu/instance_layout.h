@@ -16,11 +16,12 @@
 #include <sys/types.h>
 
 #include "instance.h"
+#include "instance_eu.h"
 #include "instance_ip.h"
 #include "instance_log.h"
 #include "instance_trace.h"
 
-#define ZETA_VGPU_LAYOUT_VERSION 4u
+#define ZETA_VGPU_LAYOUT_VERSION 5u
 #define ZETA_VGPU_LAYOUT_MAGIC UINT64_C(0x7570672d6174657a) /* "zeta-gpu" */
 #define ZETA_VGPU_LOG_HEADER 4u
 /* Room for 64 switches and 32 markers of the largest tile, and for many more of a usual one. */
@@ -38,11 +39,24 @@
         _Atomic uint64_t copies[2][words];                                                         \
     }
 
+/** A counter of an EU, and for which wish it counts; see instance_eu.h. */
+struct zeta_vgpu_eu_count {
+    _Atomic uint64_t number;
+    _Atomic uint64_t value;
+};
+
+/** What the holder of a unit wants of EUs. */
+struct zeta_vgpu_eu_board {
+    _Atomic uint64_t number; /**< 0: nothing */
+    _Atomic uint64_t wishes[ZETA_VGPU_EU_WISHES];
+};
+
 struct zeta_vgpu_slot {
     ZETA_VGPU_CELL(ZETA_VGPU_ACTIVITY_WORDS) activity[ZETA_VGPU_MAX_TILES];
     ZETA_VGPU_CELL(ZETA_VGPU_COUNTER_COUNT) rows[ZETA_VGPU_MAX_TILES][ZETA_VGPU_TILE_ROWS];
     /** What models add to the rows, of one moment; subslices x ZETA_VGPU_COUNTER_COUNT words. */
     ZETA_VGPU_CELL(ZETA_VGPU_MODEL_WORDS) models[ZETA_VGPU_MAX_TILES];
+    struct zeta_vgpu_eu_count eus[ZETA_VGPU_MAX_TILES][ZETA_VGPU_EU_UNITS][ZETA_VGPU_EU_WISHES];
 };
 
 /** Who is in a slot. */
@@ -59,6 +73,7 @@ struct zeta_vgpu_base {
         /** Tenants up to this generation are contained in the counters. */
         _Atomic uint64_t folded[ZETA_VGPU_SLOTS];
         _Atomic uint64_t rows[ZETA_VGPU_MAX_TILES][ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
+        struct zeta_vgpu_eu_count eus[ZETA_VGPU_MAX_TILES][ZETA_VGPU_EU_UNITS][ZETA_VGPU_EU_WISHES];
     } copies[2];
 };
 
@@ -69,6 +84,7 @@ struct zeta_vgpu_holder {
     _Atomic uint32_t own_markers;  /**< only of its process */
     _Atomic uint64_t token;        /**< 0: wants no markers */
     _Atomic uint64_t markers_read; /**< position in the log of its markers */
+    _Atomic uint64_t given_up;     /**< that position + 1 when a marker last waited in vain */
 };
 
 /**
@@ -123,6 +139,8 @@ struct zeta_vgpu_segment {
     struct zeta_vgpu_holder holders[ZETA_VGPU_MAX_TILES][ZETA_VGPU_UNITS];
     struct zeta_vgpu_tenant tenants[ZETA_VGPU_SLOTS];
     struct zeta_vgpu_base base;
+    _Atomic uint64_t eu_numbers; /**< of wishes, given out so far */
+    struct zeta_vgpu_eu_board eu_boards[ZETA_VGPU_MAX_TILES][ZETA_VGPU_EU_UNITS];
     _Atomic uint64_t moments;       /**< in all logs so far */
     _Atomic uint64_t tokens;        /**< given out so far */
     _Atomic uint64_t trace_numbers; /**< given out so far */

@@ -40,6 +40,8 @@ void zeta_vgpu_meter_unref(struct zeta_vgpu_meter *meter)
         return;
     free(meter->totals);
     free(meter->before);
+    free(meter->eu_totals);
+    free(meter->eu_before);
     free(meter);
 }
 
@@ -54,12 +56,52 @@ static void command_ended(struct zeta_vgpu_meter *meter)
     meter->busy_ticks += ticks_of(meter) - meter->since_ticks;
 }
 
+static uint32_t eu_count(const struct zeta_vgpu_meter *meter)
+{
+    const struct zeta_vgpu_topology *topology = &meter->tile->vgpu->description.topology;
+
+    return zeta_vgpu_topology_subslices(topology) * topology->eus_per_subslice;
+}
+
+bool zeta_vgpu_meter_count_eus(struct zeta_vgpu_meter *meter, bool on)
+{
+    if (!meter->eu_totals)
+        meter->eu_totals = calloc(eu_count(meter), sizeof(*meter->eu_totals));
+    if (!meter->eu_before)
+        meter->eu_before = calloc(eu_count(meter), sizeof(*meter->eu_before));
+    if (!meter->eu_totals || !meter->eu_before)
+        return false;
+    if (on)
+        atomic_fetch_add(&meter->open_eus, 1);
+    else
+        atomic_fetch_sub(&meter->open_eus, 1);
+    zeta_vgpu_engine_count_eus(meter->tile->engine, on);
+    return true;
+}
+
+/* The counters of all EUs of an engine: as they are, or what came since. */
+static void look_at_eus(struct zeta_vgpu_meter *meter, const struct zeta_vgpu_engine *engine,
+                        bool at_end)
+{
+    for (uint32_t eu = 0; eu < eu_count(meter); eu++) {
+        for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++) {
+            const uint64_t value = zeta_vgpu_engine_eu_counter(engine, eu, i);
+
+            if (at_end)
+                meter->eu_totals[eu][i] += value - meter->eu_before[eu][i];
+            meter->eu_before[eu][i] = value;
+        }
+    }
+}
+
 void zeta_vgpu_meter_launch_begin(struct zeta_vgpu_meter *meter,
                                   const struct zeta_vgpu_engine *engine)
 {
     meter->since_ticks = ticks_of(meter);
     for (uint32_t row = 0; row < meter->rows - 1; row++)
         zeta_vgpu_engine_counters(engine, row, meter->before[row]);
+    if (atomic_load(&meter->open_eus) > 0)
+        look_at_eus(meter, engine, false);
 }
 
 void zeta_vgpu_meter_launch_end(struct zeta_vgpu_meter *meter,
@@ -72,6 +114,8 @@ void zeta_vgpu_meter_launch_end(struct zeta_vgpu_meter *meter,
         for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
             meter->totals[row][i] += after[i] - meter->before[row][i];
     }
+    if (atomic_load(&meter->open_eus) > 0)
+        look_at_eus(meter, engine, true);
     command_ended(meter);
 }
 

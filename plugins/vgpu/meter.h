@@ -31,6 +31,9 @@ struct zeta_vgpu_meter {
     uint64_t since_ticks;
     uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT]; /**< of the rows of a tile */
     uint64_t (*before)[ZETA_VGPU_COUNTER_COUNT]; /**< totals of the engine before a launch */
+    atomic_uint open_eus; /**< of the open queries those that select EUs */
+    uint64_t (*eu_totals)[ZETA_VGPU_COUNTER_COUNT]; /**< of the EUs of the tile; NULL before */
+    uint64_t (*eu_before)[ZETA_VGPU_COUNTER_COUNT];
 };
 
 /** Makes the meter of a queue, with one reference. NULL without memory. */
@@ -59,6 +62,9 @@ void zeta_vgpu_meter_launch_end(struct zeta_vgpu_meter *meter,
 void zeta_vgpu_meter_copy_begin(struct zeta_vgpu_meter *meter);
 void zeta_vgpu_meter_copy_end(struct zeta_vgpu_meter *meter,
                               const uint64_t added[ZETA_VGPU_COUNTER_COUNT]);
+
+/** EUs are counted from now on, or once less often. False without memory. */
+bool zeta_vgpu_meter_count_eus(struct zeta_vgpu_meter *meter, bool on);
 
 /** A moment between two commands of a queue. */
 struct zeta_vgpu_meter_mark {

@@ -44,6 +44,7 @@ static uint64_t selected(const struct zeta_vgpu_sample *sample,
     case ZETA_VGPU_SELECT_EVENTS:
         return sample->events ? event_count(&sample->events[selection->value], selection->counter)
                               : 0;
+    case ZETA_VGPU_SELECT_EU: /* by place, see below */
     case ZETA_VGPU_SELECT_NOTHING:
         break;
     }
@@ -69,7 +70,10 @@ void zeta_vgpu_report_values(const struct zeta_vgpu_sample *sample,
     out_values[2] = sample->context;
     out_values[3] = sums[ZETA_VGPU_GPU_CORE_CLOCKS];
     for (uint32_t i = 0; i < ZETA_VGPU_SELECTIONS; i++)
-        out_values[ZETA_VGPU_REPORT_SELECTED + i] = selected(sample, &program->selections[i], sums);
+        out_values[ZETA_VGPU_REPORT_SELECTED + i] =
+            program->selections[i].kind == ZETA_VGPU_SELECT_EU && sample->eus
+                ? sample->eus[i]
+                : selected(sample, &program->selections[i], sums);
 }
 
 void zeta_vgpu_report_encode(const struct zeta_vgpu_sample *sample,

@@ -38,6 +38,7 @@ struct zeta_vgpu_sample {
     const uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT];
     uint32_t tiles;
     uint32_t rows_per_tile;
+    const uint64_t *eus; /**< by selection; NULL: the program selects none */
     /** By source; NULL: the program selects none, or nothing is known. */
     const struct zeta_vgpu_event_counts *events;
 };

@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "instance_eu.h"
 #include "ip_stream.h"
 #include "oa.h"
 #include "oa_stream.h"
@@ -148,6 +149,22 @@ static void collect_events(const struct zeta_plugin_stream *stream,
     }
 }
 
+/* What EUs counted since the stream was opened; never falls, like the totals. */
+static void collect_eus(struct zeta_plugin_stream *stream)
+{
+    for (uint32_t t = 0; t < stream->tile_count; t++) {
+        uint64_t fresh[ZETA_VGPU_EU_WISHES];
+
+        if (!zeta_vgpu_instance_eu_totals(stream->instance, stream->first_tile + t, stream->unit,
+                                          stream->eu_numbers[t], fresh))
+            continue;
+        for (uint32_t i = 0; i < ZETA_VGPU_SELECTIONS; i++) {
+            if (stream->program.selections[i].tile == t && fresh[i] > stream->eus[i])
+                stream->eus[i] = fresh[i];
+        }
+    }
+}
+
 /* Writes a report of the present totals. */
 static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint32_t reason,
                          uint32_t context, bool busy)
@@ -169,6 +186,12 @@ static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint
     if (stream->program.events) {
         collect_events(stream, events);
         sample.events = events;
+    }
+    if (stream->eu_numbers) {
+        /* What happened at a moment has older totals; those of EUs stay behind it. */
+        if (reason == ZETA_VGPU_REASON_TIMER)
+            collect_eus(stream);
+        sample.eus = stream->eus;
     }
     keep_clock_going(stream, sample.idle_clocks, busy, reason != ZETA_VGPU_REASON_TIMER);
     sample.extra_clocks = stream->extra_clocks;

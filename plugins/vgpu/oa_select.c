@@ -75,7 +75,25 @@ static bool read_number(const struct parse *parse, const char *text, uint32_t le
     return true;
 }
 
-/* "slice=1" or "subslice=2": which rows of which tile. */
+static bool read_eu(const struct parse *parse, const char *text, struct zeta_vgpu_selection *out)
+{
+    const struct zeta_vgpu_topology *topology = parse->topology;
+    const uint32_t eus = zeta_vgpu_topology_subslices(topology) * topology->eus_per_subslice;
+    uint32_t index;
+
+    if (!read_number(parse, text, 0, &index))
+        return false;
+    if (index >= eus * parse->tiles)
+        return refuse(parse, "the device has fewer EUs");
+    if (!zeta_vgpu_counter_has_eus(out->counter))
+        return refuse(parse, "this counter is not known of single EUs");
+    out->kind = ZETA_VGPU_SELECT_EU;
+    out->tile = index / eus;
+    out->eu = index % eus;
+    return true;
+}
+
+/* "slice=1", "subslice=2" or "eu=3": which rows of which tile, or which EU. */
 static bool read_place(const struct parse *parse, const char *place,
                        struct zeta_vgpu_selection *out)
 {
@@ -83,6 +101,8 @@ static bool read_place(const struct parse *parse, const char *place,
     const uint32_t subslices = parse->topology->slices * per_slice;
     uint32_t index;
 
+    if (strncmp(place, "eu=", 3) == 0)
+        return read_eu(parse, place + 3, out);
     if (strncmp(place, "subslice=", 9) == 0) {
         if (!read_number(parse, place + 9, 0, &index))
             return false;
@@ -97,7 +117,7 @@ static bool read_place(const struct parse *parse, const char *place,
         index *= per_slice;
         out->row_count = per_slice;
     } else {
-        return refuse(parse, "behind '@' stands slice=<n> or subslice=<n>");
+        return refuse(parse, "behind '@' stands slice=<n>, subslice=<n> or eu=<n>");
     }
     out->tile = index / subslices;
     out->first_row = index % subslices;
@@ -190,6 +210,7 @@ static bool read_entry(const struct parse *parse, struct zeta_vgpu_program *out_
     if (!read_source(parse, text + 3, &out_program->selections[index]))
         return false;
     out_program->events |= out_program->selections[index].kind == ZETA_VGPU_SELECT_EVENTS;
+    out_program->eus |= out_program->selections[index].kind == ZETA_VGPU_SELECT_EU;
     return true;
 }
 

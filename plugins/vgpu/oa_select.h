@@ -7,6 +7,7 @@
  *   B0=counter:InstRetired             a counter of the whole device
  *   B1=counter:L1Hits@slice=1          of one slice, counted over the device
  *   B2=counter:L1Hits@subslice=2       of one subslice, counted over the device
+ *   B3=counter:FpOps@eu=33             of one EU, where the counter is known of single EUs
  *   C0=ticks/4                         timestamp ticks, divided
  *   C1=reports                         reports written so far
  *   C2=constant:305419896              a number that is added with each report
@@ -29,6 +30,7 @@
 enum zeta_vgpu_selection_kind {
     ZETA_VGPU_SELECT_NOTHING, /**< reads as 0 */
     ZETA_VGPU_SELECT_COUNTER,
+    ZETA_VGPU_SELECT_EU,
     ZETA_VGPU_SELECT_TICKS,
     ZETA_VGPU_SELECT_REPORTS,
     ZETA_VGPU_SELECT_CONSTANT,
@@ -50,12 +52,14 @@ struct zeta_vgpu_selection {
     uint32_t tile;      /**< of first_row, counted from the first tile of the stream */
     uint32_t first_row; /**< of the tile */
     uint32_t row_count; /**< 0: all rows of all tiles */
+    uint32_t eu;        /**< of EU: on its tile, subslice by subslice */
     uint32_t value;     /**< divisor or constant; of EVENTS the source */
 };
 
 struct zeta_vgpu_program {
     struct zeta_vgpu_selection selections[ZETA_VGPU_SELECTIONS];
     bool switches;
+    bool eus; /**< some selection is of an EU */
     bool events; /**< some selection is of events */
 };
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "ip_stream.h"
+#include "instance_eu.h"
 #include "oa.h"
 
 /* Periods are powers of two of ticks: 10.24 us to 85.9 s, half a wrap of the timestamp. */
@@ -141,6 +142,7 @@ static void destroy_stream(struct zeta_plugin_stream *stream)
     free(stream->fresh);
     free(stream->totals);
     free(stream->seen);
+    free(stream->eu_numbers);
     free(stream);
 }
 
@@ -179,8 +181,34 @@ static struct zeta_plugin_stream *create_stream(const struct zeta_plugin_device 
     return NULL;
 }
 
+/* Tells of each tile which counters of its EUs the program selects. */
+static bool want_eus(struct zeta_plugin_stream *stream)
+{
+    if (!stream->program.eus)
+        return true;
+    stream->eu_numbers = calloc(stream->tile_count, sizeof(*stream->eu_numbers));
+    for (uint32_t t = 0; stream->eu_numbers && t < stream->tile_count; t++) {
+        struct zeta_vgpu_eu_wish wishes[ZETA_VGPU_EU_WISHES] = {{.used = false}};
+
+        for (uint32_t i = 0; i < ZETA_VGPU_SELECTIONS; i++) {
+            const struct zeta_vgpu_selection *selection = &stream->program.selections[i];
+
+            wishes[i] = (struct zeta_vgpu_eu_wish){
+                .used = selection->kind == ZETA_VGPU_SELECT_EU && selection->tile == t,
+                .eu = selection->eu,
+                .counter = selection->counter,
+            };
+        }
+        stream->eu_numbers[t] = zeta_vgpu_instance_want_eus(
+            stream->instance, stream->first_tile + t, stream->unit, wishes);
+    }
+    return stream->eu_numbers != NULL;
+}
+
 static void release_units(struct zeta_plugin_stream *stream)
 {
+    for (uint32_t t = 0; stream->eu_numbers && t < stream->units_taken; t++)
+        zeta_vgpu_instance_forget_eus(stream->instance, stream->first_tile + t, stream->unit);
     while (stream->units_taken > 0) {
         stream->units_taken--;
         zeta_vgpu_instance_release_unit(stream->instance, stream->first_tile + stream->units_taken,
@@ -330,6 +358,8 @@ uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_devi
         result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     if (result == ZETA_PLUGIN_SUCCESS)
         result = take_units(self, stream, device->id);
+    if (result == ZETA_PLUGIN_SUCCESS && !want_eus(stream))
+        result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     if (result == ZETA_PLUGIN_SUCCESS)
         want_markers(stream, desc);
     if (result == ZETA_PLUGIN_SUCCESS &&

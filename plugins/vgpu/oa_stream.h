@@ -47,6 +47,9 @@ struct zeta_plugin_stream {
     struct zeta_vgpu_program program;
     uint64_t period_ticks; /**< a power of two */
     struct zeta_vgpu_ring ring;
+    /* Counters of EUs, by tile: the number of our wish, and what it has come to. */
+    uint64_t *eu_numbers; /**< NULL: the program selects none */
+    uint64_t eus[ZETA_VGPU_SELECTIONS];
     struct zeta_vgpu_ip *ip; /**< of a stream of samples, which ip_stream.c writes; else NULL */
 
     /* State of sampling; state_lock, or in virtual time the lock of the first tile, guards it. */

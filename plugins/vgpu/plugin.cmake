@@ -9,8 +9,10 @@ zeta_add_plugin(vgpu
         copy.c
         describe.c
         device.c
+        eu_watch.c
         instance.c
         instance_count.c
+        instance_eu.c
         instance_ip.c
         instance_log.c
         instance_trace.c

@@ -17,6 +17,7 @@ enum query_state { QUERY_FRESH, QUERY_OPEN, QUERY_DONE };
 struct query {
     enum query_state state;
     struct zeta_vgpu_meter *meter; /* on which it is open */
+    bool counts_eus;
     struct zeta_vgpu_meter_mark begin;
 };
 
@@ -128,7 +129,15 @@ static void take_values(const struct zeta_plugin_query_pool *pool,
 {
     static const uint64_t nothing[ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
     struct zeta_vgpu_sample sample = *common;
+    uint64_t eus[ZETA_VGPU_SELECTIONS] = {0};
 
+    for (uint32_t i = 0; pool->program.eus && i < ZETA_VGPU_SELECTIONS; i++) {
+        const struct zeta_vgpu_selection *selection = &pool->program.selections[i];
+
+        if (selection->kind == ZETA_VGPU_SELECT_EU && pool->first_tile + tile == meter->tile->index)
+            eus[i] = meter->eu_totals[selection->eu][selection->counter];
+    }
+    sample.eus = eus;
     sample.report_id = pool->unit;
     sample.number = at_end ? 2 : 1;
     sample.tiles = 1;
@@ -204,6 +213,9 @@ static void end_record_locked(struct zeta_plugin_query_pool *pool, uint32_t inde
 static void close_locked(struct query *query, enum query_state state)
 {
     if (query->meter) {
+        if (query->counts_eus)
+            (void)zeta_vgpu_meter_count_eus(query->meter, false);
+        query->counts_eus = false;
         atomic_fetch_sub(&query->meter->open, 1);
         zeta_vgpu_meter_unref(query->meter);
     }
@@ -231,7 +243,14 @@ uint32_t zeta_vgpu_query_begin(const struct zeta_plugin_query_point *point,
         return result;
     query = &pool->queries[point->index];
     pthread_mutex_lock(&pool->lock);
-    close_locked(query, QUERY_OPEN);
+    close_locked(query, QUERY_FRESH);
+    if (pool->program.eus && !zeta_vgpu_meter_count_eus(meter, true)) {
+        pthread_mutex_unlock(&pool->lock);
+        return zeta_vgpu_fail(pool->vgpu->self, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+                              "%s: no memory for counters of EUs", pool->vgpu->description.id);
+    }
+    query->counts_eus = pool->program.eus;
+    query->state = QUERY_OPEN;
     zeta_vgpu_meter_ref(meter);
     query->meter = meter;
     atomic_fetch_add(&meter->open, 1);

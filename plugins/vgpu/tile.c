@@ -38,6 +38,7 @@ static void on_publish(void *user, uint32_t subslice,
     struct zeta_vgpu_tile *tile = user;
 
     zeta_vgpu_instance_publish(atomic_load(&tile->vgpu->instance), tile->index, subslice, counters);
+    zeta_vgpu_eu_watch_publish(tile, subslice);
 }
 
 static void on_modelled(void *user, const uint64_t (*added)[ZETA_VGPU_COUNTER_COUNT])
@@ -45,6 +46,7 @@ static void on_modelled(void *user, const uint64_t (*added)[ZETA_VGPU_COUNTER_CO
     struct zeta_vgpu_tile *tile = user;
 
     zeta_vgpu_instance_publish_models(atomic_load(&tile->vgpu->instance), tile->index, added);
+    zeta_vgpu_eu_watch_publish(tile, ZETA_VGPU_EU_WATCH_MODELLED);
 }
 
 static void on_epoch(void *user, uint64_t core_clocks)
@@ -52,6 +54,7 @@ static void on_epoch(void *user, uint64_t core_clocks)
     struct zeta_vgpu_tile *tile = user;
 
     atomic_store(&tile->kernel_clocks, core_clocks);
+    zeta_vgpu_eu_watch_publish(tile, ZETA_VGPU_EU_WATCH_MODELLED);
     zeta_vgpu_oa_advance(tile);
 }
 
@@ -221,6 +224,7 @@ enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
     if (meter)
         zeta_vgpu_meter_launch_begin(meter, tile->engine);
     zeta_vgpu_trace_launch(tile, launch, context);
+    zeta_vgpu_eu_watch_begin(tile);
     result = zeta_vgpu_engine_launch(tile->engine, launch, out_fault);
     zeta_vgpu_trace_rest(tile);
     if (meter)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "engine.h"
+#include "eu_watch.h"
 #include "instance.h"
 #include "trace.h"
 #include "turns.h"
@@ -32,6 +33,8 @@ struct zeta_vgpu_tile {
     uint64_t commands;               /**< that began so far */
     struct zeta_vgpu_activity activity;
     uint64_t copied[ZETA_VGPU_COUNTER_COUNT]; /**< counters of the copy engine */
+
+    struct zeta_vgpu_eu_watch eu_watch;
 
     _Atomic uint64_t kernel_clocks; /**< modelled clocks of kernels, published ones */
     _Atomic uint64_t copy_clocks;   /**< modelled clocks of the copy engine */

@@ -113,6 +113,7 @@ void zeta_vgpu_instance_want_markers(struct zeta_vgpu_instance *instance, uint32
     atomic_store(&holder->own_markers, own_only);
     atomic_store(&holder->markers_read,
                  zeta_vgpu_instance_log_head(instance, tile, ZETA_VGPU_LOG_MARKERS + unit));
+    atomic_store(&holder->given_up, 0);
     atomic_store(&holder->token, token);
     zeta_vgpu_instance_unlock(instance);
 }
@@ -129,7 +130,10 @@ static bool wanted(const struct zeta_vgpu_instance *instance, const struct zeta_
            (!marker->own_only && atomic_load(&holder->own_markers) == 0);
 }
 
-/* True when the next marker overwrites none that its holder has not read. */
+/*
+ * True when the next marker overwrites none that its holder has not read, or the holder has read
+ * nothing since one waited for it in vain: it is stopped, and one marker that waited is enough.
+ */
 static bool has_room(const struct zeta_vgpu_instance *instance,
                      const struct zeta_vgpu_marker *marker)
 {
@@ -139,10 +143,18 @@ static bool has_room(const struct zeta_vgpu_instance *instance,
     const uint64_t head = atomic_load(area.head);
     const uint64_t read = atomic_load(&holder->markers_read);
 
-    return read > head || head - read < area.capacity;
+    return read > head || head - read < area.capacity || atomic_load(&holder->given_up) == read + 1;
 }
 
-/* One attempt; false while the log is full, which patience says to accept. */
+static void give_up_locked(struct zeta_vgpu_instance *instance,
+                           const struct zeta_vgpu_marker *marker)
+{
+    struct zeta_vgpu_holder *holder = &instance->segment->holders[marker->tile][marker->unit];
+
+    atomic_store(&holder->given_up, atomic_load(&holder->markers_read) + 1);
+}
+
+/* One attempt; false while the log is full and there is patience. */
 static bool try_marker(struct zeta_vgpu_instance *instance, const struct zeta_vgpu_marker *marker,
                        const struct zeta_vgpu_moment_clock *clock, bool patience)
 {
@@ -152,6 +164,8 @@ static bool try_marker(struct zeta_vgpu_instance *instance, const struct zeta_vg
         return true;
     if (wanted(instance, marker)) {
         done = !patience || has_room(instance, marker);
+        if (!patience)
+            give_up_locked(instance, marker);
         if (done)
             append_locked(instance, marker->tile, ZETA_VGPU_LOG_MARKERS + marker->unit,
                           marker->value, clock);

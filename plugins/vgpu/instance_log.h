@@ -72,7 +72,8 @@ struct zeta_vgpu_marker {
 
 /**
  * Appends a marker to the log of its unit; nobody wants it: does nothing. Waits up to
- * ZETA_VGPU_MARKER_WAIT_MS while the log holds nothing but what the holder has not read.
+ * ZETA_VGPU_MARKER_WAIT_MS while the log holds nothing but what the holder has not read; when that
+ * was in vain, the next ones do not wait until the holder reads again.
  */
 void zeta_vgpu_instance_log_marker(struct zeta_vgpu_instance *instance,
                                    const struct zeta_vgpu_marker *marker,

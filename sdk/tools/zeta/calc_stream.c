@@ -1,0 +1,161 @@
+#include "calc_stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <zeta/slot.h>
+
+#include "number.h"
+#include "say.h"
+
+static int read_metrics(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece)
+{
+    uint32_t count = stream->entry.properties.metricCount;
+    struct zeta_exported_metric *metrics = calloc(count, sizeof(*metrics));
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    stream->entry.metrics = calloc(count, sizeof(*stream->entry.metrics));
+    if (!metrics || !stream->entry.metrics) {
+        free(metrics);
+        return zeta_say_failure("no memory for %u metrics", count);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        metrics[i].struct_size = sizeof(metrics[i]);
+    result = zetaExportDataGetMetrics(piece->size, piece->data, &count, metrics);
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        stream->entry.metrics[i].properties = metrics[i].properties;
+        stream->entry.metrics[i].info.metric_class = metrics[i].metric_class;
+    }
+    free(metrics);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot read the metrics of stream %u", stream->number);
+    return ZETA_EXIT_OK;
+}
+
+int zeta_calc_stream_open(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece)
+{
+    struct zeta_export_info info = {.struct_size = sizeof(info)};
+    const uint64_t period_ns = stream->group.period_ns;
+    ze_result_t result = zetaExportDataGetInfo(piece->size, piece->data, &info);
+    int status = ZETA_EXIT_OK;
+
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot read stream %u", stream->number);
+    stream->entry.properties = info.properties;
+    stream->record_bytes = info.record_bytes;
+    status = read_metrics(stream, piece);
+    if (status != ZETA_EXIT_OK)
+        return status;
+    if (!zeta_sampled_group_init(&stream->group, &stream->entry, info.tile_count))
+        return zeta_say_failure("no memory for the metrics of stream %u", stream->number);
+    stream->group.period_ns = period_ns;
+    /* Without a period nobody can tell a gap from the usual distance. */
+    if (period_ns == 0)
+        stream->group.end_index = -1;
+    stream->is_open = true;
+    return ZETA_EXIT_OK;
+}
+
+/** Looks through the slots: records that are there, and records that were lost. */
+static uint32_t count_records(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece)
+{
+    static const uint8_t magic[ZETA_SLOT_MAGIC_BYTES] = ZETA_SLOT_MAGIC;
+    uint32_t records = 0;
+
+    for (size_t at = 0; at + stream->record_bytes <= piece->raw_bytes; at += stream->record_bytes) {
+        const uint8_t *slot = piece->raw + at;
+        uint32_t kind = 0;
+        uint64_t lost = 0;
+
+        if (memcmp(slot, magic, sizeof(magic)) == 0) {
+            memcpy(&kind, slot + 16, sizeof(kind));
+            memcpy(&lost, slot + 24, sizeof(lost));
+            if (kind == ZETA_SLOT_BREAK)
+                stream->group.lost += lost;
+        } else if (slot[0] != 0 || memcmp(slot, slot + 1, stream->record_bytes - 1) != 0) {
+            records++;
+        }
+    }
+    return records;
+}
+
+static void write_row(const struct zeta_calc_stream *stream, uint32_t tile,
+                      const zet_typed_value_t *row, FILE *rows)
+{
+    (void)fprintf(rows, "%u,%u", stream->number, tile);
+    for (uint32_t i = 0; i < stream->entry.properties.metricCount; i++) {
+        char text[ZETA_NUMBER_TEXT_BYTES];
+
+        zeta_number_format_exact(zeta_number_from_value(&row[i]), text);
+        (void)fprintf(rows, ",%s", text);
+    }
+    (void)fputc('\n', rows);
+}
+
+static void add_rows(struct zeta_calc_stream *stream, const zet_typed_value_t *values,
+                     const uint32_t *counts, uint32_t sets, const struct zeta_calc_choice *choice)
+{
+    const uint32_t width = stream->entry.properties.metricCount;
+
+    for (uint32_t tile = 0; tile < sets; tile++) {
+        for (uint32_t i = 0; i < counts[tile] / width; i++, values += width) {
+            if (choice->tile >= 0 && choice->tile != tile)
+                continue;
+            zeta_sampled_group_add_row(&stream->group, tile, values);
+            if (choice->rows)
+                write_row(stream, tile, values, choice->rows);
+        }
+    }
+}
+
+void zeta_calc_stream_write_head(const struct zeta_calc_stream *stream, FILE *rows)
+{
+    (void)fputs("stream,tile", rows);
+    for (uint32_t i = 0; i < stream->entry.properties.metricCount; i++)
+        (void)fprintf(rows, ",%s", stream->entry.metrics[i].properties.name);
+    (void)fputc('\n', rows);
+}
+
+int zeta_calc_stream_add(struct zeta_calc_stream *stream, ze_driver_handle_t driver,
+                         const struct zeta_calc_piece *piece, const struct zeta_calc_choice *choice)
+{
+    zet_metric_calculate_exp_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_CALCULATE_EXP_DESC,
+                                            .rawReportSkipCount = stream->skip_left};
+    const zet_metric_group_calculation_type_t type =
+        choice->is_maximum ? ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES
+                           : ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES;
+    const uint32_t records = count_records(stream, piece);
+    uint32_t sets = stream->group.tile_count;
+    uint32_t *counts = calloc(sets, sizeof(*counts));
+    zet_typed_value_t *values = NULL;
+    uint32_t total = 0;
+    ze_result_t result =
+        counts ? zetMetricGroupCalculateMetricExportDataExp(driver, type, piece->size, piece->data,
+                                                            &desc, &sets, &total, NULL, NULL)
+               : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+
+    stream->skip_left -= records < stream->skip_left ? records : stream->skip_left;
+    if (result == ZE_RESULT_SUCCESS && total > 0) {
+        values = malloc((size_t)total * sizeof(*values));
+        result = values ? zetMetricGroupCalculateMetricExportDataExp(driver, type, piece->size,
+                                                                     piece->data, &desc, &sets,
+                                                                     &total, counts, values)
+                        : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        if (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA) {
+            add_rows(stream, values, counts, sets, choice);
+            result = ZE_RESULT_SUCCESS;
+        }
+    }
+    free(values);
+    free(counts);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot calculate stream %u", stream->number);
+    return ZETA_EXIT_OK;
+}
+
+void zeta_calc_stream_finish(struct zeta_calc_stream *stream)
+{
+    if (stream->is_open)
+        zeta_sampled_group_finish(&stream->group);
+    free(stream->entry.metrics);
+}

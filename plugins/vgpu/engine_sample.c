@@ -182,7 +182,7 @@ enum zeta_rv64_stop zeta_vgpu_sampler_step(struct subslice *subslice, struct har
         index = (uint32_t)((pc - code->begin) / 4);
         *out_block_end = zeta_rv64_ends_block(code, index);
         memcpy(&word, (const void *)(uintptr_t)pc, sizeof(word));
-        zeta_rv64_code_single(&single, insns, pc, word);
+        zeta_rv64_code_single(code, index, insns, &single);
         context->code = &single;
         context->icache_first = first + index;
     }

@@ -308,14 +308,8 @@ uint32_t zeta_vgpu_module_code(struct zeta_plugin *self, struct zeta_plugin_modu
 uint32_t zeta_vgpu_kernel_code(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
                                uint64_t *out_begin)
 {
-    struct zeta_vgpu_symbol symbol;
-
     (void)self;
-    /* What the source calls the kernel; the stub that a launch begins with jumps there. */
     *out_begin = kernel->kernel->entry;
-    if (zeta_vgpu_image_find_symbol(kernel->image, kernel->kernel->name, &symbol) &&
-        symbol.function)
-        *out_begin = symbol.address;
     return ZETA_PLUGIN_SUCCESS;
 }
 

@@ -115,13 +115,13 @@ void zeta_rv64_code_update(struct zeta_rv64_code *code, const void *words, uint3
                            uint32_t count);
 
 /**
- * Makes code of one instruction, whose run ends behind it when it is given a slice of 1: for who
- * wants to see what each instruction does. A jump from it leaves the code.
+ * Makes code of the one instruction at @index, whose run ends behind it when it is given a slice
+ * of 1: for who wants to see what each instruction does. A jump from it leaves the code.
  *
  * @insns  room that the code uses
  */
-void zeta_rv64_code_single(struct zeta_rv64_code *out_code, struct zeta_rv64_insn insns[2],
-                           uint64_t address, uint32_t word);
+void zeta_rv64_code_single(const struct zeta_rv64_code *code, uint32_t index,
+                           struct zeta_rv64_insn insns[2], struct zeta_rv64_code *out_code);
 
 /** True when the instruction at @index is the last of its basic block. */
 static inline bool zeta_rv64_ends_block(const struct zeta_rv64_code *code, uint32_t index)

@@ -331,15 +331,28 @@ bool zeta_rv64_code_create(struct zeta_rv64_code *out_code, uint64_t begin, cons
     return true;
 }
 
-void zeta_rv64_code_single(struct zeta_rv64_code *out_code, struct zeta_rv64_insn insns[2],
-                           uint64_t address, uint32_t word)
+void zeta_rv64_code_single(const struct zeta_rv64_code *code, uint32_t index,
+                           struct zeta_rv64_insn insns[2], struct zeta_rv64_code *out_code)
 {
-    memset(insns, 0, 2 * sizeof(*insns));
-    *out_code = (struct zeta_rv64_code){.begin = address, .count = 1, .insns = insns};
-    insns[1].op = RV64_OP_SPLIT;
-    insns[1].index = 1;
-    decode_one(out_code, 0, word);
-    weigh(&insns[0]);
+    struct zeta_rv64_insn *insn = &insns[0];
+
+    *insn = code->insns[index];
+    /* Alone again, if it had been joined with the next one. */
+    insn->op = insn->unsplit > RV64_OP_END ? insn->original : insn->unsplit;
+    /* Where others have a distance in instructions, jumps out of code have one in bytes. */
+    if (insn->op == RV64_OP_JAL || insn->op == RV64_OP_J) {
+        insn->op = RV64_OP_JAL_OUT;
+        insn->imm *= 4;
+    } else if (insn->op < REAL_OP_COUNT && op_table[insn->op].class == RV64_CLASS_BRANCH) {
+        insn->op = RV64_OP_BRANCH_OUT;
+        insn->imm *= 4;
+    }
+    insn->unsplit = insn->op;
+    insn->index = 0;
+    weigh(insn);
+    insns[1] = (struct zeta_rv64_insn){.op = RV64_OP_SPLIT, .index = 1};
+    *out_code = (struct zeta_rv64_code){
+        .begin = code->begin + (uint64_t)index * 4, .count = 1, .insns = insns};
 }
 
 void zeta_rv64_code_finish(struct zeta_rv64_code *code)

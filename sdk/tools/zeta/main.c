@@ -10,7 +10,6 @@
 
 #include <zeta/zeta.h>
 
-#include "calc.h"
 #include "commands.h"
 #include "say.h"
 #include "stat.h"
@@ -25,8 +24,6 @@ static const char usage[] =
     "  stat [OPTIONS] -- PROGRAM   run a program and show what the device did meanwhile\n"
     "  stat [OPTIONS] -a           show what the device does, whoever uses it, until Ctrl-C\n"
     "  trace [OPTIONS] -- PROGRAM  run a program and show which functions it called\n"
-    "  calc [OPTIONS] FILE         metric values of exported data or of a recording, without a\n"
-    "                              device\n"
     "  plugin list                 every plugin found and what became of it\n"
     "  plugin show ID              everything about one plugin\n"
     "  plugin check MANIFEST       try a plugin in a process of its own\n"
@@ -37,12 +34,6 @@ static const char usage[] =
     "  help, --version\n"
     "\n"
     "Commands that list something take --json, or --json=FILE, to print JSON.\n"
-    "\n"
-    "Options of calc:\n"
-    "  --csv            every row instead of a table\n"
-    "  --max            the greatest possible values instead of the measured ones\n"
-    "  --skip N         without the first N reports of each stream\n"
-    "  --tile N         only rows of this tile\n"
     "\n"
     "Options of doctor:\n"
     "  -v               every setting, not only those that somebody set\n"
@@ -59,6 +50,8 @@ static const char usage[] =
     "  -p PERIOD        time between samples, such as 500us; default: 1ms\n"
     "  -o FILE          write the result to FILE.csv or FILE.json instead of the terminal\n"
     "  --json=FILE      also write the result to FILE as JSON\n"
+    "  --ip             show where the threads of kernels spend their time, and why they wait;\n"
+    "                   without -g only that\n"
     "  --shared         sample the virtual device that other processes use, not a fresh one\n"
     "  -a --for TIME    without a program, for that long, such as 10s\n"
     "\n"
@@ -95,7 +88,6 @@ static int run(int count, char **arguments)
         const char *name;
         int (*command)(int count, char **arguments);
     } commands[] = {
-        {"calc", zeta_calc},
         {"devices", zeta_command_devices},
         {"doctor", zeta_command_doctor},
         {"groups", zeta_command_groups},

@@ -91,7 +91,7 @@ static int activate(struct zeta_sampler *sampler, struct zeta_group_entry *const
 
 int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_device_entry *device,
                       struct zeta_group_entry *const *groups, uint32_t group_count,
-                      uint64_t period_ns)
+                      uint64_t period_ns, struct zeta_ip_profile *profile, uint64_t ip_period_ns)
 {
     int status = ZETA_EXIT_OK;
 
@@ -101,8 +101,12 @@ int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_device_ent
         return zeta_say_failure("no memory to sample %u groups", group_count);
     status = activate(sampler, groups, group_count);
     for (uint32_t i = 0; i < group_count && status == ZETA_EXIT_OK; i++) {
+        const bool is_profile = profile && i + 1 == group_count;
+
         sampler->stream_count = i + 1;
-        status = open_stream(sampler, &sampler->streams[i], groups[i], period_ns);
+        sampler->streams[i].profile = is_profile ? profile : NULL;
+        status = open_stream(sampler, &sampler->streams[i], groups[i],
+                             is_profile ? ip_period_ns : period_ns);
     }
     return status;
 }
@@ -124,7 +128,10 @@ static int add_rows(struct zeta_sampler *sampler, struct zeta_sampler_stream *st
                                 stream->group.entry->properties.name);
     for (uint32_t tile = 0; tile < tiles; tile++) {
         for (uint32_t i = 0; i < stream->values_per_tile[tile] / metric_count; i++) {
-            zeta_sampled_group_add_row(&stream->group, tile, row);
+            if (!stream->profile)
+                zeta_sampled_group_add_row(&stream->group, tile, row);
+            else if (!zeta_ip_profile_add_row(stream->profile, row))
+                return zeta_say_failure("no memory for the profile");
             row += metric_count;
         }
     }
@@ -160,7 +167,7 @@ int zeta_sampler_read(struct zeta_sampler *sampler)
 bool zeta_sampler_has_started(const struct zeta_sampler *sampler)
 {
     for (uint32_t i = 0; i < sampler->stream_count; i++) {
-        if (sampler->streams[i].group.samples == 0)
+        if (!sampler->streams[i].profile && sampler->streams[i].group.samples == 0)
             return false;
     }
     return true;
@@ -184,7 +191,8 @@ bool zeta_sampler_reaches(const struct zeta_sampler *sampler, uint64_t device_ti
     for (uint32_t i = 0; i < sampler->stream_count; i++) {
         const struct zeta_sampled_group *group = &sampler->streams[i].group;
 
-        if (!zeta_sampled_group_reaches(group, ticks_to_ns(&group->entry->clock, device_ticks)))
+        if (!sampler->streams[i].profile &&
+            !zeta_sampled_group_reaches(group, ticks_to_ns(&group->entry->clock, device_ticks)))
             return false;
     }
     return true;

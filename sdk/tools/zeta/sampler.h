@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "device_list.h"
+#include "ip_profile.h"
 #include "sampled_group.h"
 
 /** One open stream and the memory to read it with, which does not grow. */
@@ -21,6 +22,7 @@ struct zeta_sampler_stream {
     uint32_t value_count;
     uint32_t *values_per_tile;
     uint64_t ring_records;
+    struct zeta_ip_profile *profile; /**< takes the rows in place of the group; usually null */
 };
 
 struct zeta_sampler {
@@ -37,20 +39,24 @@ struct zeta_sampler {
  *
  * @groups     with their metrics loaded, of domains that differ; must outlive the sampler
  * @period_ns  wanted; the one in use is in each stream's group
+ * @profile    null, or takes the rows of the last group, whose period is ip_period_ns
  *
  * On failure says why. zeta_sampler_close ends it either way.
  */
 int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_device_entry *device,
                       struct zeta_group_entry *const *groups, uint32_t group_count,
-                      uint64_t period_ns);
+                      uint64_t period_ns, struct zeta_ip_profile *profile, uint64_t ip_period_ns);
 
 /** Takes what has arrived on every stream until there is no more. On failure says why. */
 int zeta_sampler_read(struct zeta_sampler *sampler);
 
-/** Whether every stream has given its first row. */
+/** Whether every stream has given its first row; a profile has none before there is work. */
 bool zeta_sampler_has_started(const struct zeta_sampler *sampler);
 
-/** Whether every stream has given the rows up to an instant of zeta_sampler_now. */
+/**
+ * Whether every stream has given the rows up to an instant of zeta_sampler_now; what a profile
+ * lacks is there with the next read.
+ */
 bool zeta_sampler_reaches(const struct zeta_sampler *sampler, uint64_t device_ticks);
 
 /** Ticks of the device clock. On failure says why. */

@@ -4,11 +4,13 @@
 #include <time.h>
 
 #include "duration.h"
+#include "ip_profile.h"
 #include "output.h"
 #include "sampler.h"
 #include "say.h"
 #include "stat_child.h"
 #include "stat_environment.h"
+#include "stat_ip.h"
 #include "stat_options.h"
 #include "stat_report.h"
 
@@ -22,8 +24,9 @@ struct run {
     struct zeta_group_list group_list;
     struct zeta_group_entry *groups[ZETA_STAT_MAX_GROUPS];
     struct zeta_sampler sampler;
-    FILE *output; /* of -o */
-    FILE *json;   /* of --json */
+    struct zeta_ip_profile profile; /* of --ip */
+    FILE *output;                   /* of -o */
+    FILE *json;                     /* of --json */
     uint64_t elapsed_ns;
     uint64_t cpu_ns;
 };
@@ -106,6 +109,9 @@ static int prepare(struct run *run)
     if (status == ZETA_EXIT_OK)
         status = zeta_stat_environment_init(&run->environment,
                                             run->options.is_shared || run->options.is_system_wide);
+    if (status == ZETA_EXIT_OK && run->options.is_profile)
+        status =
+            zeta_stat_environment_want_modules(&run->environment, run->options.program != NULL);
     if (status == ZETA_EXIT_OK)
         status = zeta_device_list_init(&run->devices);
     if (status == ZETA_EXIT_OK)
@@ -114,16 +120,22 @@ static int prepare(struct run *run)
         status = zeta_stat_environment_build(&run->environment, run->device->info.compute[0] != 0);
     if (status == ZETA_EXIT_OK)
         status = choose_groups(run);
+    if (status == ZETA_EXIT_OK && run->options.is_profile)
+        status = zeta_ip_profile_init(&run->profile, run->groups[run->options.group_count - 1]);
     if (status == ZETA_EXIT_OK)
         status = zeta_sampler_open(&run->sampler, run->device, run->groups,
-                                   run->options.group_count, run->options.period_ns);
+                                   run->options.group_count, run->options.period_ns,
+                                   run->options.is_profile ? &run->profile : NULL,
+                                   run->options.ip_period_ns);
     return status;
 }
 
 static void say_period(const struct run *run)
 {
     const uint64_t used_ns = zeta_sampler_period_ns(&run->sampler);
-    const uint64_t wanted_ns = run->options.period_ns;
+    const bool is_profile_alone = run->options.is_profile && run->options.group_count == 1;
+    const uint64_t wanted_ns =
+        is_profile_alone ? run->options.ip_period_ns : run->options.period_ns;
     char used[ZETA_DURATION_TEXT_BYTES];
     char wanted[ZETA_DURATION_TEXT_BYTES];
 
@@ -254,6 +266,13 @@ static int write_results(struct run *run)
     };
     struct json_object *document = NULL;
 
+    if (run->options.is_profile) {
+        report.profile = &run->profile;
+        report.profile_group = &run->sampler.streams[--report.group_count].group;
+        if (zeta_ip_profile_resolve(
+                &run->profile, zeta_stat_environment_modules(&run->environment)) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+    }
     for (uint32_t i = 0; i < run->sampler.stream_count; i++)
         groups[i] = &run->sampler.streams[i].group;
     if (!run->output) {
@@ -263,7 +282,10 @@ static int write_results(struct run *run)
     }
     if (run->output && run->options.output_is_csv) {
         zeta_output_begin(run->output);
-        zeta_stat_report_write_csv(&report, run->output);
+        if (report.profile)
+            zeta_stat_ip_write_csv(report.profile, run->output);
+        else
+            zeta_stat_report_write_csv(&report, run->output);
     }
     if (!run->json && (!run->output || run->options.output_is_csv))
         return ZETA_EXIT_OK;
@@ -337,6 +359,7 @@ int zeta_stat(int count, char **arguments)
     if (close_outputs(&run) != ZETA_EXIT_OK && status == ZETA_EXIT_OK)
         status = ZETA_EXIT_FAILED;
     zeta_sampler_close(&run.sampler);
+    zeta_ip_profile_finish(&run.profile);
     zeta_group_list_finish(&run.group_list);
     zeta_device_list_finish(&run.devices);
     zeta_stat_child_finish(&run.child);

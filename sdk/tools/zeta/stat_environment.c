@@ -1,7 +1,9 @@
 #include "stat_environment.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +17,7 @@
 
 #define INSTANCE_VARIABLE "ZETA_VGPU_INSTANCE"
 #define DRIVERS_VARIABLE "ZE_ENABLE_ALT_DRIVERS"
+#define MODULES_VARIABLE "ZETA_MODULE_DUMP"
 
 static size_t count_variables(char **variables)
 {
@@ -95,7 +98,7 @@ int zeta_stat_environment_build(struct zeta_stat_environment *environment, bool 
 {
     const size_t count = count_variables(environment->before);
     const char *drivers_before = NULL;
-    char **end = calloc(count + 3, sizeof(*end));
+    char **end = calloc(count + 4, sizeof(*end));
 
     environment->variables = end;
     if (!end)
@@ -104,6 +107,8 @@ int zeta_stat_environment_build(struct zeta_stat_environment *environment, bool 
         char *variable = environment->before[i];
 
         if (is_ours && environment->instance && is_variable(variable, INSTANCE_VARIABLE))
+            continue;
+        if (is_ours && environment->modules && is_variable(variable, MODULES_VARIABLE))
             continue;
         if (is_variable(variable, DRIVERS_VARIABLE))
             drivers_before = strchr(variable, '=') + 1;
@@ -114,6 +119,8 @@ int zeta_stat_environment_build(struct zeta_stat_environment *environment, bool 
 
     if (environment->instance)
         *end++ = environment->instance;
+    if (environment->modules)
+        *end++ = environment->modules;
     if (drivers_before) {
         zeta_say_note(DRIVERS_VARIABLE " is set to '%s' and left alone; a program that uses the "
                                        "loader gets that driver",
@@ -126,11 +133,58 @@ int zeta_stat_environment_build(struct zeta_stat_environment *environment, bool 
     return ZETA_EXIT_OK;
 }
 
+int zeta_stat_environment_want_modules(struct zeta_stat_environment *environment, bool has_program)
+{
+    const char *named = getenv(MODULES_VARIABLE);
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    const char *temporary = getenv("TMPDIR");
+
+    if ((!named || !*named) && !has_program)
+        return ZETA_EXIT_OK;
+    if (!runtime || !*runtime)
+        runtime = temporary && *temporary ? temporary : "/tmp";
+    environment->own_modules = !named || !*named;
+    if ((environment->own_modules
+             ? asprintf(&environment->modules, MODULES_VARIABLE "=%s/zeta-stat-XXXXXX", runtime)
+             : asprintf(&environment->modules, MODULES_VARIABLE "=%s", named)) < 0) {
+        environment->modules = NULL;
+        environment->own_modules = false;
+        return zeta_say_failure("no memory for the name of a folder");
+    }
+    if (environment->own_modules && !mkdtemp(strchr(environment->modules, '=') + 1)) {
+        environment->own_modules = false;
+        return zeta_say_failure("cannot make a folder in %s for the modules of the program: %s",
+                                runtime, strerror(errno));
+    }
+    return ZETA_EXIT_OK;
+}
+
+const char *zeta_stat_environment_modules(const struct zeta_stat_environment *environment)
+{
+    return environment->modules ? strchr(environment->modules, '=') + 1 : NULL;
+}
+
+/* The folder holds nothing but files. */
+static void remove_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+
+    while (folder && (entry = readdir(folder)) != NULL)
+        (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        (void)closedir(folder);
+    (void)rmdir(path);
+}
+
 void zeta_stat_environment_finish(struct zeta_stat_environment *environment)
 {
     free(environment->before);
     free(environment->variables);
     free(environment->instance);
     free(environment->drivers);
+    if (environment->own_modules)
+        remove_folder(zeta_stat_environment_modules(environment));
+    free(environment->modules);
     *environment = (struct zeta_stat_environment){0};
 }

@@ -12,6 +12,8 @@ struct zeta_stat_environment {
     char **variables; /**< for the program; null until built */
     char *instance;   /**< "NAME=value", null when it shares the instance of others */
     char *drivers;
+    bool own_modules; /**< we made that folder */
+    char *modules; /**< "NAME=folder" for images of the program's modules; null: none are wanted */
 };
 
 /**
@@ -33,6 +35,15 @@ int zeta_stat_environment_build(struct zeta_stat_environment *environment, bool 
 
 /** Whether a path can stand in ZE_ENABLE_ALT_DRIVERS, where commas separate and blanks are lost. */
 bool zeta_stat_environment_can_name(const char *library_path);
+
+/**
+ * Finds a folder for images of modules: the one that the environment names, else, if there is to be
+ * a program, a new one that finish removes. Before build. On failure says why.
+ */
+int zeta_stat_environment_want_modules(struct zeta_stat_environment *environment, bool has_program);
+
+/** That folder, null without one. */
+const char *zeta_stat_environment_modules(const struct zeta_stat_environment *environment);
 
 void zeta_stat_environment_finish(struct zeta_stat_environment *environment);
 

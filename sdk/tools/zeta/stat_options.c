@@ -5,12 +5,17 @@
 #include <string.h>
 
 #include "duration.h"
+#include "ip_profile.h"
 #include "options.h"
 #include "say.h"
 
 #define DEFAULT_GROUP "ComputeBasic"
 
-enum { OPTION_JSON = 256, OPTION_SHARED, OPTION_FOR };
+/* Periods of metrics, and of samples of threads: that of modelled time. */
+#define DEFAULT_PERIOD_NS 1000000
+#define DEFAULT_IP_PERIOD_NS 20000
+
+enum { OPTION_JSON = 256, OPTION_SHARED, OPTION_FOR, OPTION_IP };
 
 static const struct option long_options[] = {
     {"device", required_argument, NULL, 'd'},
@@ -21,6 +26,7 @@ static const struct option long_options[] = {
     {"json", required_argument, NULL, OPTION_JSON},
     {"shared", no_argument, NULL, OPTION_SHARED},
     {"for", required_argument, NULL, OPTION_FOR},
+    {"ip", no_argument, NULL, OPTION_IP},
     {0},
 };
 
@@ -109,6 +115,9 @@ static int apply_option(struct zeta_stat_options *options, int option, char **ar
     case OPTION_SHARED:
         options->is_shared = true;
         return ZETA_EXIT_OK;
+    case OPTION_IP:
+        options->is_profile = true;
+        return ZETA_EXIT_OK;
     case OPTION_FOR:
         return set_duration("--for", optarg, &options->for_ns);
     default:
@@ -116,8 +125,25 @@ static int apply_option(struct zeta_stat_options *options, int option, char **ar
     }
 }
 
+/* Samples of instruction pointers are shown as a profile; their sums would mean nothing. */
+static int check_profile(const struct zeta_stat_options *options)
+{
+    for (uint32_t i = 0; i < options->group_count; i++) {
+        if (strcmp(options->groups[i], ZETA_IP_GROUP) == 0)
+            return zeta_say_usage("-g " ZETA_IP_GROUP ": --ip samples this group and shows it as "
+                                  "a profile");
+    }
+    if (options->is_profile && options->output_is_csv && options->group_count > 0)
+        return zeta_say_usage("-o %s: with --ip a table of comma-separated values holds the "
+                              "profile, and there is no room for -g; name a .json file",
+                              options->output_path);
+    return ZETA_EXIT_OK;
+}
+
 static int check_together(const struct zeta_stat_options *options)
 {
+    if (check_profile(options) != ZETA_EXIT_OK)
+        return ZETA_EXIT_USAGE;
     if (options->is_system_wide && options->program)
         return zeta_say_usage("-a samples without a program, and '%s' was given; leave out one "
                               "of them",
@@ -136,7 +162,7 @@ int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **
     int option = 0;
     int status = ZETA_EXIT_OK;
 
-    *options = (struct zeta_stat_options){.period_ns = 1000000};
+    *options = (struct zeta_stat_options){0};
     zeta_options_restart();
     /* "+": options of the program that is run are the program's. */
     while (status == ZETA_EXIT_OK &&
@@ -146,8 +172,12 @@ int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **
         options->program = &arguments[optind];
     if (status == ZETA_EXIT_OK)
         status = check_together(options);
-    if (status == ZETA_EXIT_OK && options->group_count == 0)
+    if (status == ZETA_EXIT_OK && options->group_count == 0 && !options->is_profile)
         status = split_groups(options, DEFAULT_GROUP);
+    if (status == ZETA_EXIT_OK && options->is_profile)
+        status = add_group(options, ZETA_IP_GROUP);
+    options->ip_period_ns = options->period_ns ? options->period_ns : DEFAULT_IP_PERIOD_NS;
+    options->period_ns = options->period_ns ? options->period_ns : DEFAULT_PERIOD_NS;
     return status;
 }
 

@@ -16,8 +16,10 @@ struct zeta_stat_options {
     const char *groups[ZETA_STAT_MAX_GROUPS];
     uint32_t group_count;
     uint64_t period_ns;
+    bool is_profile;         /**< --ip: the last group is that of instruction pointers */
+    uint64_t ip_period_ns;   /**< of that group */
     const char *output_path; /**< -o: replaces the tables; null: none */
-    bool output_is_csv;      /**< else JSON */
+    bool output_is_csv;      /**< else JSON; with is_profile it holds the profile alone */
     const char *json_path;   /**< --json: beside the tables; null: none */
     bool is_shared;          /**< use the virtual devices that other processes use */
     bool is_system_wide;     /**< no program, just sample */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "device_list.h"
+#include "ip_profile.h"
 #include "sampled_group.h"
 
 struct json_object;
@@ -17,11 +18,14 @@ struct zeta_stat_report {
     const struct zeta_device_entry *device;
     const struct zeta_sampled_group *const *groups;
     uint32_t group_count;
-    char **program;          /**< null: sampled without one */
-    int exit_code;           /**< of the program */
-    bool is_interrupted;     /**< somebody asked to end */
-    uint64_t elapsed_ns;     /**< of sampling */
-    uint64_t cpu_ns;         /**< of this process, all threads, while it sampled */
+    char **program;      /**< null: sampled without one */
+    int exit_code;       /**< of the program */
+    bool is_interrupted; /**< somebody asked to end */
+    uint64_t elapsed_ns; /**< of sampling */
+    uint64_t cpu_ns;     /**< of this process, all threads, while it sampled */
+    /** Of --ip, and its group, which is none of those above; null: there is none. */
+    const struct zeta_ip_profile *profile;
+    const struct zeta_sampled_group *profile_group;
     uint64_t calculation_ns; /**< part of it: raw reports to metric values */
 };
 
@@ -33,14 +37,6 @@ struct zeta_stat_style {
 
 /** The style for a stream: width of its terminal, sparklines when that can show them. */
 struct zeta_stat_style zeta_stat_style_of(FILE *stream);
-
-/** Writes the table of one group. A period of 0 is none. */
-void zeta_stat_group_print(const struct zeta_sampled_group *group,
-                           const struct zeta_stat_style *style, FILE *stream);
-
-/** Appends one group to the array "groups" of a JSON document. */
-void zeta_stat_group_put_json(struct json_object *array, const struct zeta_device_entry *device,
-                              const struct zeta_sampled_group *group);
 
 /** Writes a table per group and what the sampling cost. */
 void zeta_stat_report_print(const struct zeta_stat_report *report,

@@ -1,0 +1,59 @@
+/*
+ * The index of a folder of module images (ZETA_MODULE_DUMP; sdk/doc/formats.md): which module of
+ * which process lay at which addresses of a device.
+ */
+#ifndef ZETA_TOOLS_MODULE_INDEX_H
+#define ZETA_TOOLS_MODULE_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** A kernel of a module. */
+struct zeta_module_kernel {
+    char *name;
+    uint64_t address; /**< where its code begins */
+};
+
+/** A module that was loaded. */
+struct zeta_module_entry {
+    uint32_t pid;
+    uint64_t begin, end; /**< of its code, end exclusive */
+    char *file;          /**< of its image; a name without a slash */
+    struct zeta_module_kernel *kernels;
+    uint32_t kernel_count;
+    bool is_unloaded;
+};
+
+struct zeta_module_index {
+    struct zeta_module_entry *entries; /**< in the order of loading */
+    uint32_t count;
+    uint32_t bad_lines; /**< that mean nothing, and were passed over */
+};
+
+/**
+ * Reads the text of an index, which may be any bytes. False without memory;
+ * zeta_module_index_finish ends it either way.
+ */
+bool zeta_module_index_parse(struct zeta_module_index *index, const char *text, size_t size);
+
+/**
+ * Reads the file "index" of a folder; none is an empty index. On failure says why and gives the
+ * exit code.
+ */
+int zeta_module_index_read(struct zeta_module_index *index, const char *folder);
+
+void zeta_module_index_finish(struct zeta_module_index *index);
+
+/**
+ * The module at an address: one that is loaded goes before those that were unloaded, a later one
+ * before earlier ones. Null when there is none.
+ */
+const struct zeta_module_entry *zeta_module_index_find(const struct zeta_module_index *index,
+                                                       uint64_t address);
+
+/** The kernel whose code begins last before an address of the module, null when there is none. */
+const struct zeta_module_kernel *zeta_module_entry_kernel(const struct zeta_module_entry *entry,
+                                                          uint64_t address);
+
+#endif

@@ -10,6 +10,7 @@
 
 #include <zeta/zeta.h>
 
+#include "calc.h"
 #include "commands.h"
 #include "say.h"
 #include "stat.h"
@@ -24,6 +25,8 @@ static const char usage[] =
     "  stat [OPTIONS] -- PROGRAM   run a program and show what the device did meanwhile\n"
     "  stat [OPTIONS] -a           show what the device does, whoever uses it, until Ctrl-C\n"
     "  trace [OPTIONS] -- PROGRAM  run a program and show which functions it called\n"
+    "  calc [OPTIONS] FILE         metric values of exported data or of a recording, without a\n"
+    "                              device\n"
     "  plugin list                 every plugin found and what became of it\n"
     "  plugin show ID              everything about one plugin\n"
     "  plugin check MANIFEST       try a plugin in a process of its own\n"
@@ -34,6 +37,12 @@ static const char usage[] =
     "  help, --version\n"
     "\n"
     "Commands that list something take --json, or --json=FILE, to print JSON.\n"
+    "\n"
+    "Options of calc:\n"
+    "  --csv            every row instead of a table\n"
+    "  --max            the greatest possible values instead of the measured ones\n"
+    "  --skip N         without the first N reports of each stream\n"
+    "  --tile N         only rows of this tile\n"
     "\n"
     "Options of doctor:\n"
     "  -v               every setting, not only those that somebody set\n"
@@ -88,6 +97,7 @@ static int run(int count, char **arguments)
         const char *name;
         int (*command)(int count, char **arguments);
     } commands[] = {
+        {"calc", zeta_calc},
         {"devices", zeta_command_devices},
         {"doctor", zeta_command_doctor},
         {"groups", zeta_command_groups},

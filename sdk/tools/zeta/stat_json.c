@@ -21,16 +21,16 @@ static void put_metric(struct json_object *array, const struct zeta_metric_entry
     zeta_json_put_number(object, "last", account->last);
 }
 
-static void put_group(struct json_object *array, const struct zeta_stat_report *report,
-                      const struct zeta_sampled_group *group)
+void zeta_stat_group_put_json(struct json_object *array, const struct zeta_device_entry *device,
+                              const struct zeta_sampled_group *group)
 {
     struct json_object *object = zeta_json_append_object(array);
     struct json_object *metrics = NULL;
 
     zeta_json_put_text(object, "name", group->entry->properties.name);
-    zeta_json_put_text(object, "device", report->device->properties.name);
-    zeta_json_put_text(object, "device_id", report->device->info.id);
-    zeta_json_put_text(object, "device_class", report->device->info.device_class);
+    zeta_json_put_text(object, "device", device->properties.name);
+    zeta_json_put_text(object, "device_id", device->info.id);
+    zeta_json_put_text(object, "device_class", device->info.device_class);
     zeta_json_put_u64(object, "domain", group->entry->properties.domain);
     zeta_json_put_u64(object, "period_ns", group->period_ns);
     zeta_json_put_u64(object, "samples", group->samples);
@@ -62,7 +62,7 @@ struct json_object *zeta_stat_report_to_json(const struct zeta_stat_report *repo
     zeta_json_put_u64(document, "overhead_calculation_ns", report->calculation_ns);
     array = zeta_json_put_array(document, "groups");
     for (uint32_t i = 0; i < report->group_count; i++)
-        put_group(array, report, report->groups[i]);
+        zeta_stat_group_put_json(array, report->device, report->groups[i]);
     if (report->profile)
         zeta_stat_ip_put_json(document, report->profile, report->profile_group);
     return document;

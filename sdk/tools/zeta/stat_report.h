@@ -38,6 +38,14 @@ struct zeta_stat_style {
 /** The style for a stream: width of its terminal, sparklines when that can show them. */
 struct zeta_stat_style zeta_stat_style_of(FILE *stream);
 
+/** Writes the table of one group. A period of 0 is none. */
+void zeta_stat_group_print(const struct zeta_sampled_group *group,
+                           const struct zeta_stat_style *style, FILE *stream);
+
+/** Appends one group to the array "groups" of a JSON document. */
+void zeta_stat_group_put_json(struct json_object *array, const struct zeta_device_entry *device,
+                              const struct zeta_sampled_group *group);
+
 /** Writes a table per group and what the sampling cost. */
 void zeta_stat_report_print(const struct zeta_stat_report *report,
                             const struct zeta_stat_style *style, FILE *stream);

@@ -98,8 +98,8 @@ static void print_metric(const struct table *table, const struct zeta_metric_ent
         (void)fputc('\n', table->stream);
 }
 
-static void print_group(const struct zeta_sampled_group *group, const struct zeta_stat_style *style,
-                        FILE *stream)
+void zeta_stat_group_print(const struct zeta_sampled_group *group,
+                           const struct zeta_stat_style *style, FILE *stream)
 {
     const struct table table = lay_out(group, style, stream);
     char period[ZETA_DURATION_TEXT_BYTES];
@@ -107,8 +107,9 @@ static void print_group(const struct zeta_sampled_group *group, const struct zet
 
     zeta_duration_format(group->period_ns, period);
     zeta_duration_format(group->lost_ns, lost_time);
-    (void)fprintf(stream, "\n%s, domain %u, every %s: %" PRIu64 " samples, ",
-                  group->entry->properties.name, group->entry->properties.domain, period,
+    (void)fprintf(stream, "\n%s, domain %u%s%s: %" PRIu64 " samples, ",
+                  group->entry->properties.name, group->entry->properties.domain,
+                  group->period_ns > 0 ? ", every " : "", group->period_ns > 0 ? period : "",
                   group->samples);
     if (group->lost || group->lost_ns)
         (void)fprintf(stream, "%" PRIu64 " reports lost (%s, in no figure below)\n\n", group->lost,
@@ -149,7 +150,7 @@ void zeta_stat_report_print(const struct zeta_stat_report *report,
     (void)fprintf(stream, "\n%s (%s, %s)\n", report->device->properties.name,
                   report->device->info.device_class, report->device->info.id);
     for (uint32_t i = 0; i < report->group_count; i++)
-        print_group(report->groups[i], style, stream);
+        zeta_stat_group_print(report->groups[i], style, stream);
     if (report->profile)
         zeta_stat_ip_print(report->profile, report->profile_group, style->columns, stream);
     print_overhead(report, stream);

@@ -335,7 +335,8 @@ static bool add_stream(struct zeta_replay_recording *recording, struct zeta_repl
         return false;
     source->tiles = 1;
     source->period_ns = find_period_ns(&scan, device->metric_hz);
-    device->first_ticks = scan.correlations > 0
+    /* Reports with a long time stamp tell more of it than the correlations do. */
+    device->first_ticks = scan.correlations > 0 && recording->sets[0].clock.low_width <= 32
                               ? scan.first.cs_ticks * find_ratio(&scan, device->metric_hz)
                               : scan.first_time;
     (void)snprintf(recording->note, sizeof(recording->note),
@@ -369,7 +370,7 @@ static bool read_head(struct zeta_igt_file *file, struct device_info *info,
 bool zeta_replay_load_igt(struct zeta_replay_recording *recording,
                           struct zeta_replay_problem *problem)
 {
-    struct zeta_igt_platform platform;
+    struct zeta_igt_platform platform = {0};
     const struct zeta_igt_format *format;
     struct device_info info = {0};
     struct topology topology = {0};

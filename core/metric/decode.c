@@ -156,7 +156,8 @@ static ze_result_t check_forms(const struct zeta_decode_source *source)
 
 static bool copy_sets(struct zeta_decode_plan *plan, const struct zeta_decode_source *source)
 {
-    plan->compiled = calloc((size_t)plan->group_count * plan->set_count, sizeof(*plan->compiled));
+    plan->compiled =
+        calloc((size_t)plan->group_count * plan->set_count + 1, sizeof(*plan->compiled));
     if (!plan->compiled)
         return false;
     for (uint32_t g = 0; g < plan->group_count; g++)

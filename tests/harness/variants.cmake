@@ -22,12 +22,15 @@ set(ZETA_DDI_TESTS
     api.device.kernel api.device.memory api.device.module api.device.properties api.loader.mode
     api.metric.activate api.metric.calculate api.metric.event api.metric.groups api.metric.marker
     api.metric.query api.metric.query_append api.metric.query_data api.metric.query_execution
-    api.metric.read api.metric.tiles api.metric.vgpu api.trace.fork api.trace.pairs api.trace.tracer)
+    api.metric.read api.metric.tiles api.metric.vgpu api.metric_tracer.create
+    api.metric_tracer.decode api.metric_tracer.event api.metric_tracer.read api.metric_tracer.tiles
+    api.metric_tracer.use api.trace.fork api.trace.pairs api.trace.tracer)
 set(ZETA_WRAPPED_TESTS
     api.command.copy api.command.launch api.command.threads api.command.vgpu
     api.compat.samples_0_91 api.compat.samples_1_0_provisional_cxx api.device.memory
     api.loader.mode api.metric.calculate api.metric.event api.metric.query_data
-    api.metric.query_execution api.metric.tiles api.trace.pairs
+    api.metric.query_execution api.metric.tiles api.metric_tracer.event api.metric_tracer.read
+    api.metric_tracer.tiles api.trace.pairs
     api.trace.tracer)
 
 find_library(ZETA_OLD_LOADER NAMES libze_loader.so.1 DOC "The installed Level Zero loader")

@@ -138,8 +138,19 @@ static int add_rows(struct zeta_sampler *sampler, struct zeta_sampler_stream *st
     return ZETA_EXIT_OK;
 }
 
+static bool has_ended(const struct zeta_sampler_stream *stream)
+{
+    struct zeta_stream_info info = {.struct_size = sizeof(info)};
+
+    return zetaMetricStreamerGetInfo(stream->streamer, &info) == ZE_RESULT_SUCCESS &&
+           info.ended != 0;
+}
+
 static int read_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream *stream)
 {
+    /* Asked for first, so that nothing can come between the last read and the end. */
+    const bool ended = has_ended(stream);
+
     for (unsigned reads = 0; reads < MAX_READS; reads++) {
         size_t bytes = stream->raw_bytes;
         ze_result_t result =
@@ -147,8 +158,10 @@ static int read_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream 
 
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA)
             return zeta_say_refusal(result, "cannot read %s", stream->group.entry->properties.name);
-        if (bytes == 0)
+        if (bytes == 0) {
+            stream->is_over = ended;
             return ZETA_EXIT_OK;
+        }
         if (add_rows(sampler, stream, bytes) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
     }
@@ -171,6 +184,15 @@ bool zeta_sampler_has_started(const struct zeta_sampler *sampler)
             return false;
     }
     return true;
+}
+
+bool zeta_sampler_is_over(const struct zeta_sampler *sampler)
+{
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        if (!sampler->streams[i].is_over)
+            return false;
+    }
+    return sampler->stream_count > 0;
 }
 
 /* Ticks as QueryBeginTime shows them: masked, in whole ns. */

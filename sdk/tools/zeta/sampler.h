@@ -23,6 +23,7 @@ struct zeta_sampler_stream {
     uint32_t *values_per_tile;
     uint64_t ring_records;
     struct zeta_ip_profile *profile; /**< takes the rows in place of the group; usually null */
+    bool is_over;                    /**< a recording, of which everything was read */
 };
 
 struct zeta_sampler {
@@ -58,6 +59,9 @@ bool zeta_sampler_has_started(const struct zeta_sampler *sampler);
  * lacks is there with the next read.
  */
 bool zeta_sampler_reaches(const struct zeta_sampler *sampler, uint64_t device_ticks);
+
+/** Whether all streams are those of recordings and have given everything. */
+bool zeta_sampler_is_over(const struct zeta_sampler *sampler);
 
 /** Ticks of the device clock. On failure says why. */
 int zeta_sampler_now(const struct zeta_sampler *sampler, uint64_t *out_device_ticks);

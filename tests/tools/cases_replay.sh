@@ -1,0 +1,71 @@
+# Cases of recordings as devices, for command_test.sh.
+# shellcheck shell=sh disable=SC2154 # it has the variables
+
+make_file()
+{
+    "$build/tests/replay_make_file" "$1" "$2" || die "the file of the test was not made"
+}
+
+case_replay_devices_and_groups()
+{
+    make_file recording "$work/r"
+    ZETA_REPLAY=$work/r
+    export ZETA_REPLAY
+    expect 0 zeta devices
+    out_has "Taped GPU (recording) (replay)"
+    out_has "stream: replay, tracer: replay"
+    out_has "2 slices x 3 subslices x 4 EUs x 5 threads"
+    expect 0 zeta groups
+    out_has "Taped GPU (recording) (replay, replay0)"
+    out_has "Taped  "
+    out_has "250 us"
+    expect 0 zeta plugin list
+    out_has "A recording was asked for, which the plugin replay shows."
+    zeta doctor >"$out" 2>"$err" || true # without a loader's list it has more to say
+    out_has "plugins.replay.file = $work/r (environment ZETA_REPLAY)"
+}
+
+case_replay_stat()
+{
+    make_file recording "$work/r"
+    ZETA_REPLAY=$work/r
+    export ZETA_REPLAY
+    # Without --for: it ends with the recording. 2000 rows of 250 ticks.
+    expect 0 zeta stat -a -g Taped --json="$json"
+    holds "$json" 'd["groups"][0]["device_class"] == "replay"'
+    holds "$json" 'd["groups"][0]["samples"] == 2000 and d["groups"][0]["lost"] == 0'
+    holds "$json" 'metric("Taped", "Time")["total"] == 2000 * 250'
+    holds "$json" 'metric("Taped", "Square")["total"] == 2000 * 2000'
+    err_lacks "no report after the end"
+    expect 0 zeta stat -a -g Taped --for 1s
+    out_has "2000 samples, none lost"
+}
+
+case_replay_file_of_intel_gpu_tools()
+{
+    make_file igt "$work/r"
+    ZETA_REPLAY=$work/r
+    export ZETA_REPLAY
+    expect 0 zeta devices
+    out_has "Intel Tiger Lake 0x9a49 (recording)"
+    expect 0 zeta stat -a -g RawCounters --json="$json"
+    holds "$json" 'd["groups"][0]["samples"] == 2000'
+    holds "$json" 'metric("RawCounters", "A35")["total"] == 2000 * 36000'
+}
+
+case_replay_bad_file_is_said()
+{
+    echo "This is a letter and no recording, although it is long enough for one." >"$work/r"
+    ZETA_REPLAY=$work/r
+    export ZETA_REPLAY
+    expect 1 zeta stat -a --for 1s
+    err_has "the recording $work/r cannot be replayed"
+    err_has "plugins.vgpu.enable: always"
+    expect 0 zeta plugin list
+    out_has "failed"
+    unset ZETA_REPLAY
+    expect 0 zeta plugin list
+    out_has "plugins.replay.file (variable ZETA_REPLAY)"
+    expect 0 zeta devices
+    out_has "(software)"
+}

@@ -1,0 +1,162 @@
+#include "session.h"
+
+#include <time.h>
+
+#include "say.h"
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t shorter(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int read_streams(struct zeta_session *session)
+{
+    int status = zeta_sampler_read(&session->sampler);
+
+    if (status == ZETA_EXIT_OK && session->after_read)
+        status = session->after_read(session->user);
+    return status;
+}
+
+static uint64_t pause_ns_of(const struct zeta_session *session)
+{
+    const uint64_t pause_ns = zeta_sampler_pause_ns(&session->sampler);
+
+    return session->pause_limit_ns ? shorter(pause_ns, session->pause_limit_ns) : pause_ns;
+}
+
+/* Reads until a condition of the streams holds, somebody asks to end or time is up. */
+static int read_until(struct zeta_session *session,
+                      bool (*holds)(const struct zeta_session *, uint64_t), uint64_t argument,
+                      uint64_t patience_ns, bool *out_holds)
+{
+    const uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+    const uint64_t pause_ns =
+        shorter(pause_ns_of(session), zeta_sampler_period_ns(&session->sampler) / 2 + 100000);
+    const unsigned interrupts = session->child.interrupts;
+
+    for (;;) {
+        if (read_streams(session) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+        *out_holds = holds(session, argument);
+        if (*out_holds || session->child.interrupts > interrupts ||
+            clock_ns(CLOCK_MONOTONIC) - start_ns > patience_ns)
+            return ZETA_EXIT_OK;
+        zeta_stat_child_wait(&session->child, pause_ns);
+    }
+}
+
+static bool has_started(const struct zeta_session *session, uint64_t unused)
+{
+    (void)unused;
+    return zeta_sampler_has_started(&session->sampler);
+}
+
+static bool has_reached(const struct zeta_session *session, uint64_t device_ticks)
+{
+    return zeta_sampler_reaches(&session->sampler, device_ticks) ||
+           zeta_sampler_is_over(&session->sampler);
+}
+
+static uint64_t patience(const struct zeta_session *session)
+{
+    return 3000000000 + 3 * zeta_sampler_period_ns(&session->sampler);
+}
+
+/* What the program does must lie between two reports: here is the first of them. */
+static int wait_for_first_report(struct zeta_session *session)
+{
+    bool is_there = false;
+    int status = read_until(session, has_started, 0, patience(session), &is_there);
+
+    if (status == ZETA_EXIT_OK && !is_there && session->child.interrupts == 0)
+        return zeta_say_failure("%s gave no report; nothing was run. A virtual device with clock: "
+                                "virtual gives reports only while it works, and cannot be sampled "
+                                "from another process",
+                                session->device->properties.name);
+    return status;
+}
+
+/* And here is the last: one that ends after the program. */
+static int wait_for_last_report(struct zeta_session *session)
+{
+    uint64_t end_ticks = 0;
+    bool is_there = false;
+    int status = zeta_sampler_now(&session->sampler, &end_ticks);
+
+    if (status == ZETA_EXIT_OK)
+        status = read_until(session, has_reached, end_ticks, patience(session), &is_there);
+    if (status == ZETA_EXIT_OK && !is_there)
+        zeta_say_note("%s gave no report after the end; the last moments may be missing",
+                      session->device->properties.name);
+    return status;
+}
+
+static bool is_over(const struct zeta_session *session, uint64_t start_ns)
+{
+    if (session->program)
+        return session->child.has_ended;
+    if (session->child.interrupts > 0 || zeta_sampler_is_over(&session->sampler))
+        return true;
+    return session->for_ns && clock_ns(CLOCK_MONOTONIC) - start_ns >= session->for_ns;
+}
+
+/* The program goes on when the sampling fails; its exit status is awaited either way. */
+static int sample(struct zeta_session *session)
+{
+    const uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+    const uint64_t pause_ns = pause_ns_of(session);
+    int status = ZETA_EXIT_OK;
+
+    while (!is_over(session, start_ns)) {
+        uint64_t wait_ns = pause_ns;
+
+        if (session->for_ns)
+            wait_ns = shorter(wait_ns, start_ns + session->for_ns - clock_ns(CLOCK_MONOTONIC));
+        zeta_stat_child_wait(&session->child, wait_ns);
+        if (status == ZETA_EXIT_OK)
+            status = read_streams(session);
+        if (status != ZETA_EXIT_OK && !session->program)
+            break;
+    }
+    if (status == ZETA_EXIT_OK)
+        status = wait_for_last_report(session);
+    return status;
+}
+
+int zeta_session_run(struct zeta_session *session)
+{
+    const uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+    const uint64_t start_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    int status = wait_for_first_report(session);
+
+    if (status != ZETA_EXIT_OK)
+        return status;
+    if (session->child.interrupts > 0)
+        return ZETA_EXIT_SIGNAL + session->child.last_interrupt;
+    if (session->program) {
+        status = zeta_stat_child_start(&session->child, session->program, session->variables);
+        if (status != ZETA_EXIT_OK)
+            return status;
+    }
+    session->was_started = true;
+    status = sample(session);
+    session->elapsed_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
+    session->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start_cpu_ns;
+    return status;
+}
+
+int zeta_session_exit_code(const struct zeta_session *session, int status)
+{
+    if (session->program && zeta_stat_child_exit_code(&session->child) != ZETA_EXIT_OK)
+        return zeta_stat_child_exit_code(&session->child);
+    return status;
+}

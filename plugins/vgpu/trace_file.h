@@ -22,8 +22,8 @@
 
 #define ZETA_VGPU_TRACE_MAGIC UINT64_C(0x6563617274) /* "trace" */
 
-/** Events of a ring, a power of two: 4 MiB, some 10 ms of the fastest writer. */
-#define ZETA_VGPU_TRACE_RING_EVENTS 65536u
+/** Events of a ring, a power of two: 8 MiB, some 20 ms of the fastest writer. */
+#define ZETA_VGPU_TRACE_RING_EVENTS 131072u
 
 /** Most places of a file. */
 #define ZETA_VGPU_TRACE_PLACES (ZETA_VGPU_MAX_TILES * ZETA_VGPU_SOURCES)

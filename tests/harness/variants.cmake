@@ -24,13 +24,15 @@ set(ZETA_DDI_TESTS
     api.metric.query api.metric.query_append api.metric.query_data api.metric.query_execution
     api.metric.read api.metric.tiles api.metric.vgpu api.metric_tracer.create
     api.metric_tracer.decode api.metric_tracer.event api.metric_tracer.read api.metric_tracer.tiles
-    api.metric_tracer.use api.trace.fork api.trace.pairs api.trace.tracer)
+    api.metric_tracer.use api.query.beside api.query.clients api.query.markers api.query.work
+    api.trace.fork api.trace.pairs api.trace.tracer)
 set(ZETA_WRAPPED_TESTS
     api.command.copy api.command.launch api.command.threads api.command.vgpu
     api.compat.samples_0_91 api.compat.samples_1_0_provisional_cxx api.device.memory
     api.loader.mode api.metric.calculate api.metric.event api.metric.query_data
     api.metric.query_execution api.metric.tiles api.metric_tracer.event api.metric_tracer.read
-    api.metric_tracer.tiles api.trace.pairs
+    api.metric_tracer.tiles api.query.beside api.query.clients api.query.markers api.query.work
+    api.trace.pairs
     api.trace.tracer)
 
 find_library(ZETA_OLD_LOADER NAMES libze_loader.so.1 DOC "The installed Level Zero loader")

@@ -38,7 +38,7 @@ case_replay_stat()
     holds "$json" 'metric("Taped", "Square")["total"] == 2000 * 2000'
     err_lacks "no report after the end"
     expect 0 zeta stat -a -g Taped --for 1s
-    out_has "2000 samples, none lost"
+    err_has "2000 samples, none lost"
 }
 
 case_replay_file_of_intel_gpu_tools()

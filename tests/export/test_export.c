@@ -277,6 +277,44 @@ static void export__bad_arguments__are_refused(void **state)
                   ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
 }
 
+static void export__tracer_groups__are_unsupported(void **state)
+{
+    const uint8_t raw[8] = {0};
+    ze_driver_handle_t drivers[8];
+    uint32_t driver_count = 8;
+    uint32_t found = 0;
+
+    (void)state;
+    EXPECT_OK(zeDriverGet(&driver_count, drivers));
+    for (uint32_t d = 0; d < driver_count; d++) {
+        ze_device_handle_t devices[16];
+        uint32_t device_count = 16;
+
+        EXPECT_OK(zeDeviceGet(drivers[d], &device_count, devices));
+        for (uint32_t i = 0; i < device_count; i++) {
+            zet_metric_group_handle_t groups[64];
+            uint32_t group_count = 64;
+
+            EXPECT_OK(zetMetricGroupGet(devices[i], &group_count, groups));
+            for (uint32_t g = 0; g < group_count; g++) {
+                zet_metric_group_properties_t properties = {
+                    .stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
+                size_t size = 0;
+
+                EXPECT_OK(zetMetricGroupGetProperties(groups[g], &properties));
+                if (properties.samplingType != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED)
+                    continue;
+                found++;
+                EXPECT_RESULT(zetMetricGroupGetExportDataExp(groups[g], raw, 0, &size, NULL),
+                              ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+                assert_int_equal(size, 0);
+            }
+        }
+    }
+    if (found == 0)
+        skip();
+}
+
 static void calculate__bad_arguments__are_refused(void **state)
 {
     const struct source *source = &sources[0];
@@ -346,6 +384,7 @@ int main(void)
         cmocka_unit_test(calculate__reports_skipped__as_without_them),
         cmocka_unit_test(export__sizes__two_calls_and_the_needed_size),
         cmocka_unit_test(export__bad_arguments__are_refused),
+        cmocka_unit_test(export__tracer_groups__are_unsupported),
         cmocka_unit_test(calculate__bad_arguments__are_refused),
         cmocka_unit_test(extension__export__is_listed),
     };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "duration.h"
+#include "group_choice.h"
 #include "ip_profile.h"
 #include "output.h"
 #include "say.h"
@@ -36,54 +37,6 @@ static int open_outputs(struct run *run)
     return status;
 }
 
-static int say_unknown_group(const struct run *run, const char *name)
-{
-    (void)zeta_say_failure("%s has no group '%s' that can be sampled over time; it has:",
-                           run->session.device->properties.name, name);
-    for (uint32_t i = 0; i < run->group_list.count; i++) {
-        const zet_metric_group_properties_t *group = &run->group_list.entries[i].properties;
-
-        if (group->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)
-            (void)fprintf(stderr, "  %s (domain %u)\n", group->name, group->domain);
-    }
-    return ZETA_EXIT_FAILED;
-}
-
-/* Groups of one domain need the same counters of the device, so only one of them can be counted. */
-static int check_domains(const struct run *run, const struct zeta_group_entry *group,
-                         uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const struct zeta_group_entry *other = run->groups[i];
-
-        if (other->properties.domain == group->properties.domain)
-            return zeta_say_failure("%s and %s are both of domain %u and use the same counters, so "
-                                    "they cannot be sampled together; sample them in two runs, or "
-                                    "choose groups of different domains ('zeta groups' lists them)",
-                                    other->properties.name, group->properties.name,
-                                    group->properties.domain);
-    }
-    return ZETA_EXIT_OK;
-}
-
-static int choose_groups(struct run *run)
-{
-    int status = zeta_group_list_init(run->session.device->device, &run->group_list);
-
-    for (uint32_t i = 0; i < run->options.group_count && status == ZETA_EXIT_OK; i++) {
-        const char *name = run->options.groups[i];
-        struct zeta_group_entry *group = zeta_group_list_find_sampled(&run->group_list, name);
-
-        if (!group)
-            return say_unknown_group(run, name);
-        run->groups[i] = group;
-        status = check_domains(run, group, i);
-        if (status == ZETA_EXIT_OK)
-            status = zeta_group_entry_load_metrics(group);
-    }
-    return status;
-}
-
 /* Everything that can be wrong is found here, before the program runs. */
 static int prepare(struct run *run)
 {
@@ -106,7 +59,10 @@ static int prepare(struct run *run)
         status = zeta_stat_environment_build(&run->environment,
                                              run->session.device->info.compute[0] != 0);
     if (status == ZETA_EXIT_OK)
-        status = choose_groups(run);
+        status = zeta_group_list_init(run->session.device->device, &run->group_list);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_group_choose(&run->group_list, run->session.device, run->options.groups,
+                                   run->options.group_count, run->groups);
     if (status == ZETA_EXIT_OK && run->options.is_profile)
         status = zeta_ip_profile_init(&run->profile, run->groups[run->options.group_count - 1]);
     if (status == ZETA_EXIT_OK)

@@ -1,0 +1,23 @@
+/*
+ * Groups that a command line names, to be sampled together.
+ */
+#ifndef ZETA_TOOLS_GROUP_CHOICE_H
+#define ZETA_TOOLS_GROUP_CHOICE_H
+
+#include <stdint.h>
+
+#include "device_list.h"
+#include "group_list.h"
+
+/**
+ * Finds groups that can be sampled over time and loads their metrics.
+ *
+ * @out_groups  room for count entries, which belong to the list
+ *
+ * On failure (no such group, two that cannot be sampled together) says why.
+ */
+int zeta_group_choose(const struct zeta_group_list *list, const struct zeta_device_entry *device,
+                      const char *const *names, uint32_t count,
+                      struct zeta_group_entry **out_groups);
+
+#endif

@@ -13,6 +13,7 @@
 #include "core/metric/user_group.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
+#include "core/util/thread.h"
 #include "zeta_impl.h"
 
 /** Metrics of a tile, NULL while nobody has used them. */
@@ -119,6 +120,7 @@ static void stop_inactive_locked(struct zeta_device_metrics *root)
 
 static ze_result_t deactivate(struct zeta_device *device)
 {
+    ZETA_NO_CANCEL;
     struct zeta_device_metrics *metrics =
         atomic_load_explicit(&device->metrics, memory_order_acquire);
     struct zeta_device_metrics *root;

@@ -163,6 +163,7 @@ static ze_result_t explain(const struct zeta_metric_query *query, uint32_t code)
 static ze_result_t read_records(const struct zeta_metric_query *query, uint32_t count,
                                 uint8_t *data)
 {
+    ZETA_NO_CANCEL;
     const struct zeta_query_pool *pool = query->pool;
     ZETA_CLEANUP(zeta_freep)
     uint8_t *all = malloc((size_t)pool->collect_count * pool->record_bytes);

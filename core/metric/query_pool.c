@@ -196,6 +196,7 @@ static struct zeta_plugin_query_field *list_fields(const struct zeta_layout *lay
 /** Lets the backend make its side of the pool. */
 static ze_result_t open_pool(struct zeta_query_pool *pool)
 {
+    ZETA_NO_CANCEL;
     const struct zeta_provider *provider =
         &pool->device->backend->providers[ZETA_GROUP_METRIC_QUERY];
     const struct zeta_set *set = pool->group->set;

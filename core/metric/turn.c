@@ -1,5 +1,7 @@
 #include "core/metric/turn.h"
 
+#include "core/util/thread.h"
+
 void zeta_turn_init(struct zeta_turn *turn)
 {
     (void)pthread_mutex_init(&turn->lock, NULL);
@@ -14,13 +16,20 @@ void zeta_turn_finish(struct zeta_turn *turn)
     (void)pthread_cond_destroy(&turn->idle);
 }
 
+/* A thread that went away here would leave the lock behind. */
+static void wait_locked(struct zeta_turn *turn)
+{
+    ZETA_NO_CANCEL;
+    (void)pthread_cond_wait(&turn->idle, &turn->lock);
+}
+
 bool zeta_turn_take(struct zeta_turn *turn, bool wait)
 {
     bool taken;
 
     (void)pthread_mutex_lock(&turn->lock);
     while (wait && turn->busy && !turn->closed)
-        (void)pthread_cond_wait(&turn->idle, &turn->lock);
+        wait_locked(turn);
     taken = !turn->busy && !turn->closed;
     if (taken)
         turn->busy = true;
@@ -53,6 +62,6 @@ void zeta_turn_close(struct zeta_turn *turn)
     turn->closed = true;
     (void)pthread_cond_broadcast(&turn->idle);
     while (turn->busy)
-        (void)pthread_cond_wait(&turn->idle, &turn->lock);
+        wait_locked(turn);
     (void)pthread_mutex_unlock(&turn->lock);
 }

@@ -7,12 +7,15 @@
 
 /** Texts that stand for texts that stand for texts, at most. */
 #define MAX_DEPTH 8u
+/** Placeholders that one text may have, with those in the texts that they stand for. */
+#define MAX_PLACEHOLDERS 1024u
 
 struct filling {
     struct zeta_arena *arena;
     const struct zeta_names *names;
     char text[ZETA_RECIPE_TEXT_BYTES];
     size_t length;
+    uint32_t placeholders;
     const char *wrong; /**< format with one name, NULL while all is well */
     char name[64];
 };
@@ -73,6 +76,8 @@ static bool fill(struct filling *filling, const char *text, uint32_t depth)
         if (text[plain] == '}' || name[length] != '}')
             return fail(filling, "a brace stands alone before '%s'", name, strlen(name));
         found = find(filling->names, name, length);
+        if (++filling->placeholders > MAX_PLACEHOLDERS)
+            return fail(filling, "too many placeholders at {%s}", name, length);
         if (found && depth == MAX_DEPTH)
             return fail(filling, "the text of {%s} holds itself", name, length);
         if (found

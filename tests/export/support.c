@@ -10,8 +10,7 @@
 /** Bytes of data that tell the record size by how many records they can hold. */
 #define PROBE_BYTES ((size_t)1 << 30)
 
-static bool fill_source(zet_metric_group_handle_t group, ze_driver_handle_t driver,
-                        struct source *source)
+bool fill_source(zet_metric_group_handle_t group, ze_driver_handle_t driver, struct source *source)
 {
     static const uint8_t byte;
     uint32_t sets = 0;

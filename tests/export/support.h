@@ -22,6 +22,9 @@ struct source {
     uint32_t tiles; /**< sets that calculation gives */
 };
 
+/** Fills a source from its group; false for a group of a tracer. */
+bool fill_source(zet_metric_group_handle_t group, ze_driver_handle_t driver, struct source *source);
+
 /** The groups of all devices and tiles but those of tracers. */
 uint32_t find_sources(struct source *sources);
 

@@ -380,6 +380,15 @@ ze_result_t ZE_APICALL zetMetricTracerEnableExp(zet_metric_tracer_exp_handle_t h
     return fake_result;
 }
 
+ze_result_t ZE_APICALL zetMetricTracerReadDataExp(zet_metric_tracer_exp_handle_t hMetricTracer,
+                                                  size_t *pRawDataSize, uint8_t *pRawData)
+{
+    see("zetMetricTracerReadDataExp", hMetricTracer);
+    seen.size = *pRawDataSize;
+    seen.pointer = pRawData;
+    return fake_result;
+}
+
 ze_result_t ZE_APICALL zetMetricTracerDisableExp(zet_metric_tracer_exp_handle_t hMetricTracer,
                                                  ze_bool_t synchronous)
 {

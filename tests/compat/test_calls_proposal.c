@@ -51,6 +51,37 @@ static void enable_and_disable__one_argument__wait_until_it_is_so(void **state)
     assert_int_equal(seen.values[0], 0);
 }
 
+/* The proposal has a size query, which the call of today refuses as it refuses other things. */
+static void read__size_asked__is_room_for_many_events(void **state)
+{
+    uint8_t raw[64];
+    size_t size = 0;
+
+    (void)state;
+    fake_reset();
+    fake_result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    assert_int_equal(zetMetricTracerReadDataExp(METRIC_TRACER, &size, NULL), ZE_RESULT_SUCCESS);
+    assert_int_equal(size, 1 << 20);
+    size = 0;
+    assert_int_equal(zetMetricTracerReadDataExp(METRIC_TRACER, &size, raw), ZE_RESULT_SUCCESS);
+    assert_int_equal(size, 1 << 20);
+    size = sizeof(raw);
+    assert_int_equal(zetMetricTracerReadDataExp(METRIC_TRACER, &size, raw),
+                     ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(size, sizeof(raw));
+    size = 0;
+    fake_result = ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+    assert_int_equal(zetMetricTracerReadDataExp(METRIC_TRACER, &size, NULL),
+                     ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_int_equal(size, 0);
+    size = sizeof(raw);
+    expect_call(zetMetricTracerReadDataExp(METRIC_TRACER, &size, raw), "zetMetricTracerReadDataExp",
+                LOST);
+    assert_ptr_equal(seen.handle, METRIC_TRACER);
+    assert_int_equal(seen.size, sizeof(raw));
+    assert_ptr_equal(seen.pointer, raw);
+}
+
 static void values__of_the_proposal__are_those_of_today(void **state)
 {
     (void)state;
@@ -64,6 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(create__either_name__is_the_call_of_today),
         cmocka_unit_test(enable_and_disable__one_argument__wait_until_it_is_so),
+        cmocka_unit_test(read__size_asked__is_room_for_many_events),
         cmocka_unit_test(values__of_the_proposal__are_those_of_today),
     };
 

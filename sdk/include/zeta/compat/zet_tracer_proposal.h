@@ -40,6 +40,28 @@ typedef zet_metric_tracer_exp_desc_t zet_metric_tracer_desc_t;
                        0)                                                                          \
     (__VA_ARGS__)
 
+/*
+ * A size of 0 or no buffer asks for the size, which the call of today refuses: there is no saying
+ * how much will be there a moment later. The answer is room for many events; the read then writes
+ * what it gave, and what did not fit is there for the next one.
+ */
+#define ZETA_COMPAT_TRACER_ROOM_BYTES ((size_t)1 << 20)
+
+#define zetMetricTracerReadDataExp(tracer, size, data)                                             \
+    zeta_compat_read_metric_tracer(tracer, size, data)
+
+static inline ze_result_t zeta_compat_read_metric_tracer(zet_metric_tracer_exp_handle_t tracer,
+                                                         size_t *size, uint8_t *data)
+{
+    ze_result_t result = (zetMetricTracerReadDataExp)(tracer, size, data);
+
+    if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && size && (*size == 0 || !data)) {
+        *size = ZETA_COMPAT_TRACER_ROOM_BYTES;
+        result = ZE_RESULT_SUCCESS;
+    }
+    return result;
+}
+
 static inline ze_result_t zeta_compat_enable_metric_tracer(zet_metric_tracer_exp_handle_t tracer)
 {
     return (zetMetricTracerEnableExp)(tracer, 1);

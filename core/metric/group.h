@@ -74,6 +74,12 @@ void zeta_metric_group_discard(struct zeta_metric_group *group);
 ze_result_t zeta_metric_entry_create(const struct zeta_metric *metric,
                                      struct zeta_metric_entry **out_entry);
 
+/** Whose a metric is that no application made, for messages. */
+static inline const char *zeta_metric_entry_owner(const struct zeta_metric_entry *entry)
+{
+    return entry->decoder ? "a decoder" : "a predefined group";
+}
+
 /** Ends the handle of a metric. NULL is allowed. */
 void zeta_metric_entry_discard(struct zeta_metric_entry *entry);
 

@@ -309,9 +309,9 @@ static ze_result_t add_metric(zet_metric_group_handle_t hMetricGroup,
 
     if (!entry->user)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "metric %s belongs to a predefined group; only metrics made of "
-                          "programmables can be added",
-                          entry->properties->name);
+                          "metric %s belongs to %s; only metrics made of programmables can be "
+                          "added",
+                          entry->properties->name, zeta_metric_entry_owner(entry));
     result = begin_change(hMetricGroup, "zetMetricGroupAddMetricExp", &change);
     if (result != ZE_RESULT_SUCCESS)
         return result;

@@ -253,8 +253,8 @@ ze_result_t ZE_APICALL impl_zetMetricDestroyExp(zet_metric_handle_t hMetric)
         return zeta_object_explain(entry, ZETA_KIND_METRIC, "zetMetricDestroyExp", "hMetric");
     if (!entry->user) {
         result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                            "metric %s belongs to a predefined group and cannot be destroyed",
-                            entry->properties->name);
+                            "metric %s belongs to %s and cannot be destroyed",
+                            entry->properties->name, zeta_metric_entry_owner(entry));
         zeta_object_unpin(entry);
         return result;
     }

@@ -121,9 +121,9 @@ static ze_result_t gather(struct packing *packing, struct zeta_metric_entry *con
 
         if (!metric)
             return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                              "metric %s at position %u belongs to a predefined group; only "
-                              "metrics made of programmables can be put into groups",
-                              entries[i]->properties->name, i);
+                              "metric %s at position %u belongs to %s; only metrics made of "
+                              "programmables can be put into groups",
+                              entries[i]->properties->name, i, zeta_metric_entry_owner(entries[i]));
         device = metric->programmable->device;
         if (device != packing->device && device->parent != packing->device)
             return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,

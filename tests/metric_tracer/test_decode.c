@@ -304,6 +304,29 @@ static void decode__handles_of_others__are_refused(void **state)
     bed_free(&bed);
 }
 
+/** Decodable metrics have properties and decode; everything else refuses them. */
+static void decode__metrics_used_elsewhere__are_refused(void **state)
+{
+    struct trace_bed bed = collect(1);
+    struct trace_decoder decoder = bed_decoder(&bed);
+    uint32_t count = 0;
+
+    (void)state;
+    EXPECT_RESULT(zetMetricDestroyExp(decoder.metrics[0]), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    expect_sentence("belongs to a decoder");
+    EXPECT_RESULT(zetMetricGroupAddMetricExp(bed.groups[0], decoder.metrics[0], NULL, NULL),
+                  ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    expect_sentence("belongs to a decoder");
+    EXPECT_RESULT(zetMetricGroupRemoveMetricExp(bed.groups[0], decoder.metrics[0]),
+                  ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    EXPECT_RESULT(zetDeviceCreateMetricGroupsFromMetricsExp(bed.device, 1, decoder.metrics, "a",
+                                                            "b", &count, NULL),
+                  ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    expect_sentence("belongs to a decoder");
+    EXPECT_OK(zetMetricDecoderDestroyExp(decoder.handle));
+    bed_free(&bed);
+}
+
 static void decode__null_parameters__are_told_apart(void **state)
 {
     struct trace_bed bed = collect(1);
@@ -432,6 +455,7 @@ int main(void)
         cmocka_unit_test(decode__two_groups__each_event_has_its_own_entries),
         cmocka_unit_test(decode__tracer_gone_and_group_inactive__still_decodes),
         cmocka_unit_test(decode__handles_of_others__are_refused),
+        cmocka_unit_test(decode__metrics_used_elsewhere__are_refused),
         cmocka_unit_test(decode__null_parameters__are_told_apart),
         cmocka_unit_test(decode__truncated_data__leaves_the_last_record),
         cmocka_unit_test(decode__foreign_data__gives_only_what_looks_like_events),

@@ -143,9 +143,9 @@ static bool take_set(struct walk *walk, uint32_t number, const struct text *text
 
     if (find_set(walk->recording, number, &known))
         return true;
-    if (text->bytes > ZETA_REPLAY_SET_BYTES)
-        return zeta_replay_say(walk->problem, "the text of metric set %" PRIu32 " is too long",
-                               number);
+    if (text->bytes == 0 || text->bytes > ZETA_REPLAY_SET_BYTES)
+        return zeta_replay_say(walk->problem, "the text of metric set %" PRIu32 " is %s", number,
+                               text->bytes == 0 ? "empty" : "too long");
     set = zeta_replay_add_set(walk->recording, walk->problem);
     if (!set)
         return false;

@@ -35,6 +35,8 @@ void tape_make_event(uint32_t type, uint32_t n, struct tape_event *out_event)
 
 void tape_put(struct tape_data *data, const void *bytes, size_t size)
 {
+    if (size == 0)
+        return;
     if (data->capacity - data->size < size) {
         data->capacity = 2 * (data->capacity + size);
         data->bytes = realloc(data->bytes, data->capacity);
@@ -75,6 +77,11 @@ void tape_put_break(struct tape_data *data, uint32_t reason, uint64_t lost)
 void tape_put_tile(struct tape_data *data, uint32_t tile)
 {
     put_control(data, ZETA_SLOT_TILE, tile, 0);
+}
+
+void tape_put_end(struct tape_data *data)
+{
+    put_control(data, ZETA_SLOT_END, 0, 0);
 }
 
 void tape_put_padding(struct tape_data *data)

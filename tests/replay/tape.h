@@ -51,6 +51,7 @@ void tape_put(struct tape_data *data, const void *bytes, size_t size);
 void tape_put_records(struct tape_data *data, uint32_t first, uint32_t last, uint32_t tile);
 void tape_put_break(struct tape_data *data, uint32_t reason, uint64_t lost);
 void tape_put_tile(struct tape_data *data, uint32_t tile);
+void tape_put_end(struct tape_data *data);
 void tape_put_padding(struct tape_data *data);
 void tape_data_finish(struct tape_data *data);
 

@@ -54,6 +54,7 @@ static void write_joined(void)
 
     tape_put_records(&data, 0, 49, 0);
     copy_data(&joined, &data);
+    tape_put_end(&data); /* says the same as the change of the stream */
     tape_write(&tape, 12, &data);
     tape_put_break(&joined, ZETA_PLUGIN_BREAK_LOST, 0);
     tape_put_records(&data, 2000, 2049, 0);
@@ -384,6 +385,38 @@ static void stream__stopped_by_deactivation__gives_what_was_pending(void **state
     reading_end(&reading);
 }
 
+static void stream__file_was_replaced__is_refused(void **state)
+{
+    struct reading reading = reading_begin("Plain (recording)");
+    zet_metric_group_handle_t group = group_of(&reading, "Whole");
+    zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
+                                       .samplingPeriod = 1000};
+    zet_metric_streamer_handle_t streamer = NULL;
+    char aside[300];
+    FILE *other;
+
+    (void)state;
+    (void)snprintf(aside, sizeof(aside), "%s.aside", tape.path);
+    assert_int_equal(rename(tape.path, aside), 0);
+    EXPECT_OK(zetContextActivateMetricGroups(reading.context, reading.device, 1, &group));
+    EXPECT_RESULT(
+        zetMetricStreamerOpen(reading.context, reading.device, group, &desc, NULL, &streamer),
+        ZE_RESULT_ERROR_NOT_AVAILABLE);
+    expect_sentence("is gone");
+    other = fopen(tape.path, "w");
+    assert_non_null(other);
+    (void)fclose(other);
+    EXPECT_RESULT(
+        zetMetricStreamerOpen(reading.context, reading.device, group, &desc, NULL, &streamer),
+        ZE_RESULT_ERROR_NOT_AVAILABLE);
+    expect_sentence("another file has taken the place");
+    assert_int_equal(rename(aside, tape.path), 0);
+    EXPECT_OK(
+        zetMetricStreamerOpen(reading.context, reading.device, group, &desc, NULL, &streamer));
+    EXPECT_OK(zetMetricStreamerClose(streamer));
+    reading_end(&reading);
+}
+
 /* The end ---------------------------------------------------------------------------------------
  */
 
@@ -604,6 +637,7 @@ int main(void)
         cmocka_unit_test(stream__set_without_data__is_refused_with_what_there_is),
         cmocka_unit_test(streams__of_two_units__are_read_side_by_side),
         cmocka_unit_test(stream__stopped_by_deactivation__gives_what_was_pending),
+        cmocka_unit_test(stream__file_was_replaced__is_refused),
         cmocka_unit_test(event__fewer_reports_than_wanted_left__is_signalled),
         cmocka_unit_test(tiles__of_different_length__are_given_to_their_ends),
         cmocka_unit_test(tile__stream_of_the_root__gives_its_part),

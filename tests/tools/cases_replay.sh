@@ -63,7 +63,11 @@ case_replay_bad_file_is_said()
     err_has "plugins.vgpu.enable: always"
     expect 0 zeta plugin list
     out_has "failed"
-    unset ZETA_REPLAY
+    ZETA_PLUGIN_REPLAY_PACE=slow
+    export ZETA_PLUGIN_REPLAY_PACE
+    expect 0 zeta plugin list
+    out_has 'pace is fast or recorded, not "slow"'
+    unset ZETA_REPLAY ZETA_PLUGIN_REPLAY_PACE
     expect 0 zeta plugin list
     out_has "plugins.replay.file (variable ZETA_REPLAY)"
     expect 0 zeta devices

@@ -155,25 +155,14 @@ static double calculate(zet_metric_group_handle_t group, size_t bytes, const uin
 
 /* ---------------------------------------------------------------- queries */
 
-/* True if queries are not there yet, in which case nothing else of the sample can run. */
-static int without_queries(ze_result_t result)
-{
-    if (result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE)
-        return 0;
-    print_message("skipped: queries\n");
-    return 1;
-}
-
-/* A group for queries; where there is none, another one, with which the call can be made. */
 static zet_metric_group_handle_t find_query_group(ze_device_handle_t device)
 {
     uint32_t metrics = 0;
     zet_metric_group_handle_t group =
         find_group(device, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_EVENT_BASED, &metrics);
 
-    return group ? group
-                 : find_group(device, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_TIME_BASED,
-                              &metrics);
+    assert_non_null(group);
+    return group;
 }
 
 #endif

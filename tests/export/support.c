@@ -220,3 +220,19 @@ uint8_t *export_raw(const struct source *source, const uint8_t *raw, size_t raw_
     assert_int_equal(*out_size, size);
     return data;
 }
+
+void expect_equal_ways(const struct source *source, const uint8_t *raw, size_t raw_bytes,
+                       struct outcome *in_place, struct outcome *offline)
+{
+    size_t size = 0;
+    uint8_t *data = export_raw(source, raw, raw_bytes, &size);
+
+    for (int type = VALUES; type <= MAXIMA; type++) {
+        calculate_in_place(source, (zet_metric_group_calculation_type_t)type, raw, raw_bytes,
+                           in_place);
+        calculate_offline(source->driver, (zet_metric_group_calculation_type_t)type, data, size, 0,
+                          offline);
+        expect_same(in_place, offline, source->properties.name);
+    }
+    free(data);
+}

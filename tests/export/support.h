@@ -62,4 +62,8 @@ void expect_same(const struct outcome *expected, const struct outcome *got, cons
 uint8_t *export_raw(const struct source *source, const uint8_t *raw, size_t raw_bytes,
                     size_t *out_size);
 
+/** Fails unless exported data gives what it gives in place, in both types of calculation. */
+void expect_equal_ways(const struct source *source, const uint8_t *raw, size_t raw_bytes,
+                       struct outcome *in_place, struct outcome *offline);
+
 #endif

@@ -1,5 +1,4 @@
 /* Exported data: the same values as in place for every group, and every documented answer. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,22 +16,6 @@ static int set_up(void **state)
         return -1;
     source_count = find_sources(sources);
     return source_count > 0 ? 0 : -1;
-}
-
-static void expect_equal_ways(const struct source *source, const uint8_t *raw, size_t raw_bytes,
-                              struct outcome *in_place, struct outcome *offline)
-{
-    size_t size = 0;
-    uint8_t *data = export_raw(source, raw, raw_bytes, &size);
-
-    for (int type = VALUES; type <= MAXIMA; type++) {
-        calculate_in_place(source, (zet_metric_group_calculation_type_t)type, raw, raw_bytes,
-                           in_place);
-        calculate_offline(source->driver, (zet_metric_group_calculation_type_t)type, data, size, 0,
-                          offline);
-        expect_same(in_place, offline, source->properties.name);
-    }
-    free(data);
 }
 
 static void calculate__every_group_and_random_bytes__as_in_place(void **state)
@@ -278,108 +261,6 @@ static void export__bad_arguments__are_refused(void **state)
                   ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
 }
 
-/** Makes groups of the metrics of all programmables of a device, and checks each of them. */
-static uint32_t check_user_groups(ze_driver_handle_t driver, ze_device_handle_t device)
-{
-    zet_metric_programmable_exp_handle_t programmables[64];
-    zet_metric_handle_t metrics[256];
-    zet_metric_group_handle_t groups[64];
-    struct outcome in_place = outcome_make();
-    struct outcome offline = outcome_make();
-    uint32_t programmable_count = 64;
-    uint32_t metric_count = 0;
-    uint32_t group_count = 64;
-
-    EXPECT_OK(zetMetricProgrammableGetExp(device, &programmable_count, programmables));
-    for (uint32_t i = 0; i < programmable_count; i++) {
-        char name[32];
-        uint32_t count = 16;
-
-        (void)snprintf(name, sizeof(name), "Chosen%u", i);
-        EXPECT_OK(zetMetricCreateFromProgrammableExp2(programmables[i], 0, NULL, name, "chosen",
-                                                      &count, metrics + metric_count));
-        metric_count += count;
-    }
-    EXPECT_OK(zetDeviceCreateMetricGroupsFromMetricsExp(device, metric_count, metrics, "own",
-                                                        "chosen", &group_count, groups));
-    for (uint32_t i = 0; i < group_count; i++) {
-        static uint8_t raw[SLOTS * 4096];
-        struct source source;
-
-        assert_true(fill_source(groups[i], driver, &source));
-        expect_equal_ways(&source, raw, make_raw(&source, i + 1, SLOTS, raw), &in_place, &offline);
-        EXPECT_OK(zetMetricGroupDestroyExp(groups[i]));
-    }
-    for (uint32_t i = 0; i < metric_count; i++)
-        EXPECT_OK(zetMetricDestroyExp(metrics[i]));
-    outcome_free(&in_place);
-    outcome_free(&offline);
-    return group_count;
-}
-
-static void calculate__groups_of_the_application__as_in_place(void **state)
-{
-    ze_driver_handle_t drivers[8];
-    uint32_t driver_count = 8;
-    uint32_t checked = 0;
-
-    (void)state;
-    EXPECT_OK(zeDriverGet(&driver_count, drivers));
-    for (uint32_t d = 0; d < driver_count; d++) {
-        ze_device_handle_t devices[16];
-        uint32_t device_count = 16;
-
-        EXPECT_OK(zeDeviceGet(drivers[d], &device_count, devices));
-        for (uint32_t i = 0; i < device_count; i++) {
-            uint32_t count = 0;
-
-            if (zetMetricProgrammableGetExp(devices[i], &count, NULL) == ZE_RESULT_SUCCESS &&
-                count > 0)
-                checked += check_user_groups(drivers[d], devices[i]);
-        }
-    }
-    if (checked == 0)
-        skip();
-}
-
-static void export__tracer_groups__are_unsupported(void **state)
-{
-    const uint8_t raw[8] = {0};
-    ze_driver_handle_t drivers[8];
-    uint32_t driver_count = 8;
-    uint32_t found = 0;
-
-    (void)state;
-    EXPECT_OK(zeDriverGet(&driver_count, drivers));
-    for (uint32_t d = 0; d < driver_count; d++) {
-        ze_device_handle_t devices[16];
-        uint32_t device_count = 16;
-
-        EXPECT_OK(zeDeviceGet(drivers[d], &device_count, devices));
-        for (uint32_t i = 0; i < device_count; i++) {
-            zet_metric_group_handle_t groups[64];
-            uint32_t group_count = 64;
-
-            EXPECT_OK(zetMetricGroupGet(devices[i], &group_count, groups));
-            for (uint32_t g = 0; g < group_count; g++) {
-                zet_metric_group_properties_t properties = {
-                    .stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
-                size_t size = 0;
-
-                EXPECT_OK(zetMetricGroupGetProperties(groups[g], &properties));
-                if (properties.samplingType != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED)
-                    continue;
-                found++;
-                EXPECT_RESULT(zetMetricGroupGetExportDataExp(groups[g], raw, 0, &size, NULL),
-                              ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-                assert_int_equal(size, 0);
-            }
-        }
-    }
-    if (found == 0)
-        skip();
-}
-
 static void calculate__bad_arguments__are_refused(void **state)
 {
     const struct source *source = &sources[0];
@@ -449,8 +330,6 @@ int main(void)
         cmocka_unit_test(calculate__reports_skipped__as_without_them),
         cmocka_unit_test(export__sizes__two_calls_and_the_needed_size),
         cmocka_unit_test(export__bad_arguments__are_refused),
-        cmocka_unit_test(calculate__groups_of_the_application__as_in_place),
-        cmocka_unit_test(export__tracer_groups__are_unsupported),
         cmocka_unit_test(calculate__bad_arguments__are_refused),
         cmocka_unit_test(extension__export__is_listed),
     };

@@ -3,8 +3,11 @@
  *
  * The order of the calls is the one that time-based sampling asks for: find a group, activate it,
  * open a streamer with an event, work, wait for reports, read, close, deactivate, calculate. They
- * stand in example_sample() and example_print_rows() of metrics.c.
+ * stand in example_sample() and example_print_rows() of metrics.c. A device that computes nothing,
+ * such as a recording (ZETA_REPLAY=FILE), is sampled without work.
  */
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "example.h"
@@ -20,10 +23,23 @@ struct program {
     ze_device_handle_t device;
 };
 
+static bool computes(ze_device_handle_t device)
+{
+    uint32_t count = 0;
+
+    example_check(zeDeviceGetCommandQueueGroupProperties(device, &count, NULL),
+                  "zeDeviceGetCommandQueueGroupProperties");
+    return count > 0;
+}
+
 static void work(void *user)
 {
     const struct program *program = user;
 
+    if (!computes(program->device)) {
+        (void)printf("The device computes nothing.\n");
+        return;
+    }
     matrix_multiply_checked(program->context, program->device, MATRIX_SIZE);
 }
 

@@ -194,6 +194,26 @@ static void replay__what_was_recorded__has_the_same_values(void **state)
     close_bed(&bed);
 }
 
+/** A program that knows nothing of recordings. */
+static void example__stream__prints_rows_of_the_recording(void **state)
+{
+    char line[200];
+    FILE *output;
+    bool has_metric = false, has_sum = false;
+
+    (void)state;
+    (void)setenv("ZETA_REPLAY", file_path("gpu.zrec"), 1);
+    output = popen(ZETA_BUILD_DIR "/bin/stream", "r");
+    assert_non_null(output);
+    while (fgets(line, sizeof(line), output)) {
+        has_metric = has_metric || strstr(line, "InstRetired") != NULL;
+        has_sum = has_sum || strstr(line, "Sum of all") != NULL;
+    }
+    assert_int_equal(pclose(output), 0);
+    assert_true(has_metric);
+    assert_true(has_sum);
+}
+
 static int run_in_child(const struct CMUnitTest *test)
 {
     const struct CMUnitTest tests[] = {*test};
@@ -210,6 +230,8 @@ int main(void)
     const struct CMUnitTest record = cmocka_unit_test(record__virtual_gpu__for_a_while);
     const struct CMUnitTest replay =
         cmocka_unit_test(replay__what_was_recorded__has_the_same_values);
+    const struct CMUnitTest example =
+        cmocka_unit_test(example__stream__prints_rows_of_the_recording);
     int failures;
 
     (void)snprintf(folder, sizeof(folder), ZETA_BUILD_DIR "/replay-XXXXXX");
@@ -218,6 +240,8 @@ int main(void)
     failures = run_in_child(&record);
     if (failures == 0)
         failures = run_in_child(&replay);
+    if (failures == 0)
+        failures = run_in_child(&example);
     for (uint32_t i = 0; i < GROUPS; i++)
         (void)unlink(file_path(group_names[i]));
     (void)unlink(file_path("gpu.zrec"));

@@ -218,6 +218,52 @@ static void copies__of_each_kind__have_begin_end_and_bytes(void **state)
     host_close(&host);
 }
 
+static struct zeta_plugin_command marker(struct host *host, const char *unit, uint64_t value)
+{
+    struct zeta_plugin_command command = host_command(ZETA_PLUGIN_COMMAND_MARKER);
+
+    command.u.marker = (struct zeta_plugin_marker){
+        .device = host->device, .unit = host_string(unit), .value = value};
+    return command;
+}
+
+static void markers__of_all_units__are_events_with_their_values(void **state)
+{
+    struct bed_events events = {NULL};
+    struct zeta_plugin_command commands[3];
+    struct zeta_plugin_tracer *tracer;
+    struct bed_work work;
+    struct host host;
+
+    (void)state;
+    host_open(&host, NULL);
+    bed_work_begin(&work, &host);
+    tracer = bed_open(&host, DEVICE, NULL);
+    bed_enable(&host, tracer);
+    commands[0] = marker(&host, DEVICE, UINT64_MAX - 1);
+    commands[1] = marker(&host, "oa", UINT32_MAX);
+    commands[2] = marker(&host, DEVICE, 0);
+    assert_int_equal(host_run(&host, work.queue, commands, 3), ZETA_PLUGIN_SUCCESS);
+    commands[0] = marker(&host, "oa", UINT64_MAX);
+    assert_int_equal(host_run(&host, work.queue, commands, 1), ZETA_PLUGIN_INVALID_ARGUMENT);
+    commands[0] = marker(&host, WORK, 1);
+    assert_int_equal(host_run(&host, work.queue, commands, 1), ZETA_PLUGIN_INVALID_ARGUMENT);
+    bed_disable(&host, tracer);
+    bed_read(&host, tracer, &events);
+    assert_int_equal(events.count, 2 + 3);
+    assert_true(events.items[1].value == UINT64_MAX - 1);
+    assert_true(events.items[2].value == UINT32_MAX);
+    assert_true(events.items[3].value == 0);
+    for (unsigned i = 1; i <= 3; i++) {
+        assert_int_equal(events.items[i].type, TYPE(MARKER));
+        assert_int_equal(events.items[i].object, 0);
+    }
+    bed_forget(&events);
+    bed_ops(&host)->close(host.self, tracer);
+    bed_work_end(&work);
+    host_close(&host);
+}
+
 static void faults__kernel_and_copy__say_where(void **state)
 {
     struct bed_events events = {NULL};
@@ -441,6 +487,7 @@ int main(void)
         cmocka_unit_test(matmul__kernel_and_groups__closed_formulas_hold),
         cmocka_unit_test(matmul__barriers__one_for_each_release_of_a_group),
         cmocka_unit_test(copies__of_each_kind__have_begin_end_and_bytes),
+        cmocka_unit_test(markers__of_all_units__are_events_with_their_values),
         cmocka_unit_test(faults__kernel_and_copy__say_where),
         cmocka_unit_test(ring__too_small__losses_and_events_make_all),
         cmocka_unit_test(fault_lost_reports__every_nth__break_where_it_was),

@@ -4,91 +4,41 @@
 #include <string.h>
 
 #include "core/metric/block.h"
+#include "core/metric/decode_priv.h"
 #include "core/metric/expr.h"
-#include "core/metric/layout.h"
 #include "core/metric/program.h"
 #include "core/metric/slot.h"
-#include "core/util/cleanup.h"
-#include "core/util/error.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 
-/** A field that every record has; whole bytes are read in one go. */
-struct number {
-    const struct zeta_field *field;
-    uint32_t at;
-    uint32_t bytes; /**< 1, 2, 4 or 8; 0: a field of another form */
-};
-
-/** A type of record that metrics are entries of. Number 0 is every other type. */
-struct event_class {
-    uint32_t first; /**< of the plan's references */
-    uint32_t count;
-};
-
-struct zeta_decode_plan {
-    struct zeta_compiled **compiled; /**< sets of each group, by tile; set_count of each */
-    uint32_t set_count;
-    uint32_t group_count;
-    uint32_t tile_count;
-    uint32_t record_bytes;
-    struct number type;
-    struct number ticks;
-    struct number tile;
-    uint64_t ticks_mask;
-    uint64_t timer_hz;
-    uint64_t tick_ns; /**< 0: no whole number of nanoseconds */
-
-    const struct zeta_metric **metrics;
-    uint32_t *metric_group; /**< per metric */
-    uint32_t *metric_place; /**< per metric: its place in the group's values */
-    uint32_t metric_count;
-
-    uint16_t class_of[ZETA_EVENT_MAX_TYPE + 1]; /**< by type */
-    struct event_class *classes;
-    uint32_t class_count;
-    uint32_t *references; /**< metrics of each class, in their order */
-    uint32_t reference_count;
-};
-
-/* Plans -----------------------------------------------------------------------------------------
+/* Reading records -------------------------------------------------------------------------------
  */
 
-static const struct zeta_compiled *compiled_of(const struct zeta_decode_plan *plan, uint32_t group,
-                                               uint32_t set)
+/** The little-endian number of that many bytes. */
+static inline uint64_t get_bytes(const unsigned char *bytes, uint32_t count)
 {
-    return plan->compiled[(size_t)group * plan->set_count + set];
+    uint64_t value = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        value |= (uint64_t)bytes[i] << (8 * i);
+    return value;
 }
 
-static struct number number_of(const struct zeta_layout *layout, uint32_t index)
-{
-    struct number number = {0};
-    const struct zeta_field *field;
-
-    if (index == ZETA_FIELD_NONE)
-        return number;
-    field = &layout->fields[index];
-    number.field = field;
-    number.at = field->low_bit / 8;
-    if (field->low_bit % 8 == 0 && field->high_width == 0 &&
-        (field->low_width == 8 || field->low_width == 16 || field->low_width == 32 ||
-         field->low_width == 64))
-        number.bytes = field->low_width / 8;
-    return number;
-}
-
-static inline uint64_t read_number(const struct number *number, const unsigned char *record)
+static inline uint64_t read_number(const struct zeta_event_number *number,
+                                   const unsigned char *record)
 {
     const unsigned char *bytes = record + number->at;
 
+    /* Constant counts, so that each becomes one load. */
     switch (number->bytes) {
     case 1:
-        return bytes[0];
+        return get_bytes(bytes, 1);
     case 2:
-        return (uint64_t)bytes[0] | (uint64_t)bytes[1] << 8;
+        return get_bytes(bytes, 2);
     case 4:
-        return (uint64_t)bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 |
-               (uint64_t)bytes[3] << 24;
+        return get_bytes(bytes, 4);
+    case 8:
+        return get_bytes(bytes, 8);
     default:
         return zeta_field_read(number->field, record);
     }
@@ -100,196 +50,6 @@ static uint64_t time_of(const struct zeta_decode_plan *plan, const unsigned char
 
     return plan->tick_ns ? ticks * plan->tick_ns
                          : zeta_muldiv_u64(ticks, NS_PER_SECOND, plan->timer_hz);
-}
-
-static bool same_field(const struct zeta_layout *a, uint32_t i, const struct zeta_layout *b,
-                       uint32_t j)
-{
-    const struct zeta_field *left;
-    const struct zeta_field *right;
-
-    if (i == ZETA_FIELD_NONE || j == ZETA_FIELD_NONE)
-        return i == j;
-    left = &a->fields[i];
-    right = &b->fields[j];
-    return left->low_bit == right->low_bit && left->low_width == right->low_width &&
-           left->high_bit == right->high_bit && left->high_width == right->high_width;
-}
-
-static bool same_events(const struct zeta_layout *a, const struct zeta_layout *b)
-{
-    if (a->event_count != b->event_count)
-        return false;
-    for (uint32_t i = 0; i < a->event_count; i++) {
-        if (a->events[i].number != b->events[i].number)
-            return false;
-    }
-    return true;
-}
-
-static bool same_form(const struct zeta_layout *a, const struct zeta_layout *b)
-{
-    return a == b || (a->kind == b->kind && a->record_bytes == b->record_bytes &&
-                      same_field(a, a->type_field, b, b->type_field) &&
-                      same_field(a, a->ticks_field, b, b->ticks_field) &&
-                      same_field(a, a->tile_field, b, b->tile_field) && same_events(a, b));
-}
-
-/** All sets of all groups describe the same bytes. */
-static ze_result_t check_forms(const struct zeta_decode_source *source)
-{
-    const struct zeta_layout *first = zeta_compiled_set(source->groups[0].compiled[0])->layout;
-    const uint32_t tiles = source->tile_count > 0 ? source->tile_count : 1;
-
-    for (uint32_t g = 0; g < source->group_count; g++) {
-        for (uint32_t tile = 0; tile < tiles; tile++) {
-            const struct zeta_set *set = zeta_compiled_set(source->groups[g].compiled[tile]);
-
-            if (set->layout->kind != ZETA_LAYOUT_EVENT || !same_form(first, set->layout))
-                return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                                  "set %s has records of another form than set %s", set->name,
-                                  zeta_compiled_set(source->groups[0].compiled[0])->name);
-        }
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
-static bool copy_sets(struct zeta_decode_plan *plan, const struct zeta_decode_source *source)
-{
-    plan->compiled =
-        calloc((size_t)plan->group_count * plan->set_count + 1, sizeof(*plan->compiled));
-    if (!plan->compiled)
-        return false;
-    for (uint32_t g = 0; g < plan->group_count; g++)
-        memcpy(&plan->compiled[(size_t)g * plan->set_count], source->groups[g].compiled,
-               plan->set_count * sizeof(*plan->compiled));
-    return true;
-}
-
-static bool list_metrics(struct zeta_decode_plan *plan)
-{
-    uint32_t total = 0;
-
-    for (uint32_t g = 0; g < plan->group_count; g++)
-        total += zeta_compiled_metric_count(compiled_of(plan, g, 0));
-    plan->metrics = calloc(total, sizeof(*plan->metrics));
-    plan->metric_group = calloc(total, sizeof(*plan->metric_group));
-    plan->metric_place = calloc(total, sizeof(*plan->metric_place));
-    if (!plan->metrics || !plan->metric_group || !plan->metric_place)
-        return false;
-    for (uint32_t g = 0; g < plan->group_count; g++) {
-        const struct zeta_compiled *compiled = compiled_of(plan, g, 0);
-
-        for (uint32_t i = 0; i < zeta_compiled_metric_count(compiled); i++) {
-            plan->metrics[plan->metric_count] = zeta_compiled_metric(compiled, i);
-            plan->metric_group[plan->metric_count] = g;
-            plan->metric_place[plan->metric_count++] = i;
-        }
-    }
-    return true;
-}
-
-/** Numbers the types that metrics name, and counts how often they do. */
-static bool number_classes(struct zeta_decode_plan *plan)
-{
-    uint32_t next = 1;
-
-    for (uint32_t m = 0; m < plan->metric_count; m++) {
-        for (uint32_t e = 0; e < plan->metrics[m]->event_count; e++) {
-            const uint32_t type = plan->metrics[m]->events[e].type;
-
-            if (plan->class_of[type] == 0)
-                plan->class_of[type] = (uint16_t)next++;
-            plan->reference_count++;
-        }
-    }
-    plan->class_count = next;
-    plan->classes = calloc(next, sizeof(*plan->classes));
-    plan->references = calloc(plan->reference_count + 1, sizeof(*plan->references));
-    return plan->classes && plan->references;
-}
-
-static bool lists_type(const struct zeta_decode_plan *plan, uint32_t metric, uint32_t class_number)
-{
-    for (uint32_t e = 0; e < plan->metrics[metric]->event_count; e++) {
-        if (plan->class_of[plan->metrics[metric]->events[e].type] == class_number)
-            return true;
-    }
-    return false;
-}
-
-static void fill_classes(struct zeta_decode_plan *plan)
-{
-    uint32_t next = 0;
-
-    for (uint32_t c = 1; c < plan->class_count; c++) {
-        plan->classes[c].first = next;
-        for (uint32_t m = 0; m < plan->metric_count; m++) {
-            if (lists_type(plan, m, c))
-                plan->references[next++] = m;
-        }
-        plan->classes[c].count = next - plan->classes[c].first;
-    }
-}
-
-ze_result_t zeta_decode_plan_create(const struct zeta_decode_source *source,
-                                    struct zeta_decode_plan **out_plan)
-{
-    const struct zeta_layout *layout = zeta_compiled_set(source->groups[0].compiled[0])->layout;
-    struct zeta_decode_plan *plan;
-    ze_result_t result = check_forms(source);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    plan = calloc(1, sizeof(*plan));
-    if (!plan)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    plan->group_count = source->group_count;
-    plan->tile_count = source->tile_count;
-    plan->set_count = source->tile_count > 0 ? source->tile_count : 1;
-    plan->record_bytes = layout->record_bytes;
-    plan->type = number_of(layout, layout->type_field);
-    plan->ticks = number_of(layout, layout->ticks_field);
-    plan->tile = number_of(layout, layout->tile_field);
-    plan->ticks_mask =
-        source->timestamp_bits >= 64 ? UINT64_MAX : (UINT64_C(1) << source->timestamp_bits) - 1;
-    plan->timer_hz = source->timer_hz;
-    plan->tick_ns = NS_PER_SECOND % source->timer_hz == 0 ? NS_PER_SECOND / source->timer_hz : 0;
-    if (!copy_sets(plan, source) || !list_metrics(plan) || !number_classes(plan)) {
-        zeta_decode_plan_destroy(plan);
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    fill_classes(plan);
-    *out_plan = plan;
-    return ZE_RESULT_SUCCESS;
-}
-
-void zeta_decode_plan_destroy(struct zeta_decode_plan *plan)
-{
-    if (!plan)
-        return;
-    free(plan->compiled);
-    free(plan->metrics);
-    free(plan->metric_group);
-    free(plan->metric_place);
-    free(plan->classes);
-    free(plan->references);
-    free(plan);
-}
-
-uint32_t zeta_decode_metric_count(const struct zeta_decode_plan *plan)
-{
-    return plan->metric_count;
-}
-
-const struct zeta_metric *zeta_decode_metric(const struct zeta_decode_plan *plan, uint32_t index)
-{
-    return plan->metrics[index];
-}
-
-uint32_t zeta_decode_set_count(const struct zeta_decode_plan *plan)
-{
-    return plan->set_count;
 }
 
 /* Counting --------------------------------------------------------------------------------------
@@ -308,7 +68,7 @@ static void select_entries(const struct zeta_decode_plan *plan,
 {
     selection->entries[0] = 0;
     for (uint32_t c = 1; c < plan->class_count; c++) {
-        const struct event_class *of = &plan->classes[c];
+        const struct zeta_event_class *of = &plan->classes[c];
         uint32_t count = 0;
 
         for (uint32_t i = 0; i < of->count; i++)
@@ -409,7 +169,7 @@ struct decoding {
 
 static const struct zeta_program *program_of(const struct decoding *state, uint32_t group)
 {
-    return &compiled_of(state->plan, group, state->set)->values;
+    return &zeta_decode_set(state->plan, group, state->set)->values;
 }
 
 static bool is_group_selected(const struct decoding *state, uint32_t group)
@@ -521,22 +281,36 @@ static void add_record(struct decoding *state, const unsigned char *record, uint
         flush(state);
 }
 
-/** Decodes the records of one set among the first bytes. */
-static void walk(struct decoding *state, size_t bytes)
+/**
+ * Decodes the records of one set, as far as there is room for their entries; what it did is added
+ * to the outcome.
+ */
+static void walk(struct decoding *state, size_t bytes, uint64_t room,
+                 struct zeta_decode_outcome *outcome)
 {
     const struct zeta_decode_plan *plan = state->plan;
     const unsigned char *raw = state->request->raw;
+    size_t at = 0;
 
-    for (size_t at = 0; at < bytes; at += plan->record_bytes) {
+    for (; bytes - at >= plan->record_bytes; at += plan->record_bytes) {
         const uint32_t class_number = class_of(plan, raw + at);
+        const uint32_t entries = state->selection->entries[class_number];
 
-        if (state->selection->entries[class_number] > 0 && set_of(plan, raw + at) == state->set)
-            add_record(state, raw + at, class_number);
+        if (entries == 0 || set_of(plan, raw + at) != state->set)
+            continue;
+        if (room - outcome->entry_count < entries) {
+            outcome->first_needed = entries;
+            break;
+        }
+        outcome->entry_count += entries;
+        add_record(state, raw + at, class_number);
     }
+    outcome->consumed_bytes = at;
     flush(state);
 }
 
-static ze_result_t decode_set(struct decoding *state, size_t bytes)
+static ze_result_t decode_set(struct decoding *state, size_t bytes, uint64_t room,
+                              struct zeta_decode_outcome *outcome)
 {
     const struct zeta_decode_plan *plan = state->plan;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -551,12 +325,30 @@ static ze_result_t decode_set(struct decoding *state, size_t bytes)
     }
     if (result == ZE_RESULT_SUCCESS) {
         prepare_emissions(state);
-        walk(state, bytes);
+        walk(state, bytes, room, outcome);
     }
     for (uint32_t g = 0; state->blocks && g < plan->group_count; g++)
         free(state->blocks[g].words);
     free(state->blocks);
     free(state->emissions);
+    return result;
+}
+
+/** Several sets: the first pass says how much of each belongs to the records that fit. */
+static ze_result_t decode_sets(struct decoding *state, uint64_t *counts,
+                               struct zeta_decode_outcome *out_outcome)
+{
+    const uint32_t sets = wanted_sets(state->plan, state->request);
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    count_entries(state->plan, state->request, state->selection, counts, out_outcome);
+    for (uint32_t set = 0; set < sets && result == ZE_RESULT_SUCCESS; set++) {
+        struct zeta_decode_outcome part = {0};
+
+        state->set = set;
+        if (counts[set] > 0)
+            result = decode_set(state, out_outcome->consumed_bytes, counts[set], &part);
+    }
     return result;
 }
 
@@ -572,14 +364,14 @@ ze_result_t zeta_decode(const struct zeta_decode_plan *plan,
         .variant = zeta_block_variant(),
         .at = entries,
     };
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    ze_result_t result;
 
     select_entries(plan, request, &selection);
-    count_entries(plan, request, &selection, counts, out_outcome);
-    for (uint32_t set = 0; set < wanted_sets(plan, request) && result == ZE_RESULT_SUCCESS; set++) {
-        state.set = set;
-        if (counts[set] > 0)
-            result = decode_set(&state, out_outcome->consumed_bytes);
-    }
+    if (wanted_sets(plan, request) != 1)
+        return decode_sets(&state, counts, out_outcome);
+    memset(counts, 0, request->set_count * sizeof(*counts));
+    *out_outcome = (struct zeta_decode_outcome){0};
+    result = decode_set(&state, request->raw_bytes, request->capacity, out_outcome);
+    counts[0] = out_outcome->entry_count;
     return result;
 }

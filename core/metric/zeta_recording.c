@@ -193,6 +193,11 @@ ze_result_t zetaRecordingAppend(struct zeta_recording *recording, uint32_t type,
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "%s: the recording has %u streams and no stream %u", function,
                           recording->streams, number);
+    if ((type == ZETA_CHUNK_DATA || type == ZETA_CHUNK_TRACE) && size > ZETA_CHUNK_PIECE_BYTES)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "%s: %zu bytes are more than the %u that one piece of a recording may "
+                          "have; read less at a time",
+                          function, size, ZETA_CHUNK_PIECE_BYTES);
     return append(recording, (enum zeta_chunk_type)type, number, payload, size);
 }
 

@@ -194,6 +194,7 @@ enum zeta_container_result zeta_container_writer_new(int descriptor, const char 
         writer->kind = kind;
         writer->capacity = BUFFER_BYTES;
         writer->buffer = malloc(BUFFER_BYTES);
+        writer->owns_buffer = true;
         writer->path = strdup(path);
     }
     if (!writer || !writer->buffer || !writer->path) {
@@ -278,7 +279,7 @@ void zeta_container_writer_destroy(struct zeta_container_writer *writer)
         return;
     if (writer->descriptor >= 0)
         (void)close(writer->descriptor);
-    if (writer->path)
+    if (writer->owns_buffer)
         free(writer->buffer);
     free(writer->path);
     free(writer);

@@ -11,7 +11,8 @@ struct zeta_container_writer {
     enum zeta_container_kind kind;
     char *path; /**< NULL for memory */
 
-    unsigned char *buffer; /**< of the file: what is not handed to the system yet */
+    unsigned char *buffer; /**< of a file: what is not handed to the system yet */
+    bool owns_buffer;      /**< false: it is the caller's memory */
     size_t capacity;
     size_t used;
 

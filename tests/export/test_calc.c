@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -203,6 +204,19 @@ static void options__skip_and_tile__choose_rows(void **state)
     free(one);
 }
 
+static void flip_byte(off_t offset)
+{
+    FILE *file = fopen(path, "r+b");
+    int byte;
+
+    assert_non_null(file);
+    assert_int_equal(fseeko(file, offset, SEEK_SET), 0);
+    byte = fgetc(file);
+    assert_int_equal(fseeko(file, offset, SEEK_SET), 0);
+    assert_int_not_equal(fputc(byte ^ 1, file), EOF);
+    assert_int_equal(fclose(file), 0);
+}
+
 static void recording__two_pieces__one_table_and_the_device(void **state)
 {
     const struct source source = find_source("fake0", "Basic", TIME_BASED);
@@ -212,6 +226,7 @@ static void recording__two_pieces__one_table_and_the_device(void **state)
     struct zeta_recording *recording = NULL;
     uint8_t raw[5 * 64] = {0};
     uint32_t stream = 0;
+    struct stat status;
     char *text;
 
     (void)state;
@@ -229,6 +244,18 @@ static void recording__two_pieces__one_table_and_the_device(void **state)
     text = run("", 0);
     assert_non_null(strstr(text, "fake0 ("));
     assert_non_null(strstr(text, "Basic, domain 0, every 1 us: 4 samples, none lost"));
+    free(text);
+    /* What comes before a cut or a damage is shown, with a word about it. */
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(truncate(path, status.st_size - 8), 0);
+    text = run("", 0);
+    assert_non_null(strstr(text, "Basic, domain 0, every 1 us: 4 samples"));
+    assert_non_null(strstr(text, "ends before its end chunk"));
+    free(text);
+    flip_byte(status.st_size - 100);
+    text = run("", 1);
+    assert_non_null(strstr(text, "Basic, domain 0, every 1 us: 2 samples"));
+    assert_non_null(strstr(text, "is damaged"));
     free(text);
     assert_int_equal(truncate(path, 0), 0);
     text = run("", 1);

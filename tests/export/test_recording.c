@@ -10,7 +10,7 @@
 #include "zeta/zeta.h"
 
 #define SLOTS 30u
-#define PIECES 4u
+#define PIECES 8u
 
 struct bed {
     char folder[64];
@@ -295,6 +295,9 @@ static void write__bad_arguments__are_refused(void **state)
     EXPECT_RESULT(zetaRecordingAppend(NULL, ZETA_CHUNK_META, 0, "x", 1),
                   ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     EXPECT_OK(zetaRecordingAppend(recording, ZETA_CHUNK_META, 0, "x", 1));
+    EXPECT_RESULT(
+        zetaRecordingAppend(recording, ZETA_CHUNK_TRACE, 0, bed->raw, ZETA_CHUNK_PIECE_BYTES + 1),
+        ZE_RESULT_ERROR_INVALID_SIZE);
     EXPECT_RESULT(zetaRecordingFlush(NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     EXPECT_RESULT(zetaRecordingGetInfo(recording, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     EXPECT_OK(zetaRecordingFinish(recording));

@@ -291,7 +291,8 @@ ZETA_EXPORT ze_result_t zetaRecordingAddDevice(struct zeta_recording *recording,
  * @number  of the stream or the device that it belongs to, 0 for none
  *
  * NOT_AVAILABLE if the file cannot be written (nothing more can be then), INVALID_SIZE if its bound
- * leaves no room, INVALID_ARGUMENT for types that the other functions write.
+ * leaves no room or for more than 1 MiB of data or trace, INVALID_ARGUMENT for types that the other
+ * functions write.
  */
 ZETA_EXPORT ze_result_t zetaRecordingAppend(struct zeta_recording *recording, uint32_t type,
                                             uint32_t number, const void *payload, size_t size);

@@ -140,17 +140,23 @@ static void say_notes(const struct options *options, const struct zeta_calc_file
                       options->path, file->other_streams);
 }
 
+static bool has_data(const struct zeta_calc_file *file)
+{
+    for (uint32_t i = 0; i < file->stream_count; i++) {
+        if (file->streams[i]->is_open)
+            return true;
+    }
+    return false;
+}
+
 /** What the file has none of was asked for. */
 static int check(const struct options *options, const struct zeta_calc_file *file)
 {
     bool has_tile = options->choice.tile < 0;
-    bool has_data = false;
 
-    for (uint32_t i = 0; i < file->stream_count; i++) {
-        has_data = has_data || file->streams[i]->is_open;
+    for (uint32_t i = 0; i < file->stream_count; i++)
         has_tile = has_tile || options->choice.tile < file->streams[i]->group.tile_count;
-    }
-    if (!has_data)
+    if (!has_data(file))
         return zeta_say_failure("%s has no data that metric values could be calculated from",
                                 options->path);
     if (!has_tile)
@@ -159,22 +165,34 @@ static int check(const struct options *options, const struct zeta_calc_file *fil
     return ZETA_EXIT_OK;
 }
 
+static int write_result(const struct options *options, const struct zeta_calc_file *file)
+{
+    int status = ZETA_EXIT_OK;
+
+    if (options->has_json)
+        status = write_json(options, file);
+    else if (!options->has_csv)
+        print_tables(file);
+    say_notes(options, file);
+    return status;
+}
+
 int zeta_calc(int count, char **arguments)
 {
     struct options options;
     struct zeta_calc_file file = {0};
     int status = parse(&options, count, arguments);
 
-    if (status == ZETA_EXIT_OK)
-        status = zeta_calc_file_init(&file, options.path, &options.choice);
-    if (status == ZETA_EXIT_OK)
-        status = check(&options, &file);
+    if (status != ZETA_EXIT_OK)
+        return status;
+    status = zeta_calc_file_init(&file, options.path, &options.choice);
     if (status == ZETA_EXIT_OK) {
-        if (options.has_json)
-            status = write_json(&options, &file);
-        else if (!options.has_csv)
-            print_tables(&file);
-        say_notes(&options, &file);
+        status = check(&options, &file);
+        if (status == ZETA_EXIT_OK)
+            status = write_result(&options, &file);
+    } else if (has_data(&file)) {
+        /* What was read before a damage is worth showing. */
+        (void)write_result(&options, &file);
     }
     zeta_calc_file_finish(&file);
     return status;

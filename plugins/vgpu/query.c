@@ -365,8 +365,12 @@ static uint32_t read_program(const struct zeta_plugin *self,
     struct zeta_vgpu_message message;
 
     if (zeta_vgpu_program_parse(&desc->program, &self->vgpu->description.topology, 1,
-                                &pool->program, &message))
-        return ZETA_PLUGIN_SUCCESS;
+                                &pool->program, &message)) {
+        if (!pool->program.events)
+            return ZETA_PLUGIN_SUCCESS;
+        snprintf(message.text, sizeof(message.text),
+                 "events are counted for the whole device, not for the work of a queue");
+    }
     return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT, "set %s on %s: %s", pool->set,
                           device->id, message.text);
 }

@@ -358,6 +358,7 @@ static void selections__bad__pool_refused_by_name(void **state)
 {
     static const char *const unknown[] = {"B0=counter:Nothing", NULL};
     static const char *const outside[] = {"B0=counter:InstRetired@subslice=4", NULL};
+    static const char *const events[] = {"B0=events:written@work", NULL};
     struct bench *bench = *state;
     struct host *host = &bench->host;
     struct zeta_plugin_query_pool *pool = NULL;
@@ -368,6 +369,9 @@ static void selections__bad__pool_refused_by_name(void **state)
     assert_int_equal(query_pool_try(host, host->device, 1, outside, &pool),
                      ZETA_PLUGIN_INVALID_ARGUMENT);
     assert_non_null(strstr(host_error(host), "fewer subslices"));
+    assert_int_equal(query_pool_try(host, host->device, 1, events, &pool),
+                     ZETA_PLUGIN_INVALID_ARGUMENT);
+    assert_non_null(strstr(host_error(host), "whole device"));
 }
 
 static void refused(struct host *host, const struct zeta_plugin_query_desc *desc, const char *word)

@@ -151,7 +151,8 @@ static void resolve_address(struct zeta_ip_profile *profile, const char *folder,
     struct zeta_code_place place = {0};
     struct zeta_code_lines *image = NULL;
 
-    *out_line = (struct zeta_ip_line){.address = address->address, .counts = address->counts};
+    *out_line = (struct zeta_ip_line){
+        .address = address->address, .is_address = true, .counts = address->counts};
     if (!entry)
         return;
     image = image_of(source, folder, entry);
@@ -165,7 +166,8 @@ static void resolve_address(struct zeta_ip_profile *profile, const char *folder,
     out_line->kernel = function_name(entry, place.function);
     out_line->file = place.file;
     out_line->line = place.line;
-    if (!image || !zeta_code_lines_has_lines(image))
+    out_line->is_address = !image || !zeta_code_lines_has_lines(image);
+    if (out_line->is_address)
         profile->without_lines += address->counts.total;
 }
 
@@ -185,8 +187,7 @@ static int compare_places(const void *left, const void *right)
         order = compare_texts(a->file, b->file);
     if (order == 0 && a->line != b->line)
         order = a->line < b->line ? -1 : 1;
-    /* Without a line an address stands for itself. */
-    if (order == 0 && !a->file && a->address != b->address)
+    if (order == 0 && a->is_address && a->address != b->address)
         order = a->address < b->address ? -1 : 1;
     return order;
 }
@@ -246,6 +247,8 @@ static void sum_kernels(struct zeta_ip_profile *profile)
 
 int zeta_ip_profile_resolve(struct zeta_ip_profile *profile, const char *folder)
 {
+    if (profile->source)
+        return ZETA_EXIT_OK;
     if (open_source(profile, folder) != ZETA_EXIT_OK)
         return ZETA_EXIT_FAILED;
     profile->lines = calloc((size_t)profile->used + 1, sizeof(*profile->lines));

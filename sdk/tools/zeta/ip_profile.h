@@ -27,9 +27,10 @@ struct zeta_ip_counts {
 /** A line of the profile. */
 struct zeta_ip_line {
     const char *kernel; /**< or function; null: nobody knows what lies there */
-    const char *file;   /**< of the source; null: unknown, then the line is one address */
-    uint32_t line; /**< 0: code of the file that the compiler made for no line of it */
-    uint64_t address; /**< lowest that was seen */
+    const char *file;   /**< of the source; null: unknown */
+    bool is_address;    /**< nothing tells lines, so it is one address */
+    uint32_t line;      /**< 0: code of the file that the compiler made for no line of it */
+    uint64_t address;   /**< lowest that was seen */
     struct zeta_ip_counts counts;
 };
 
@@ -72,7 +73,7 @@ int zeta_ip_profile_init(struct zeta_ip_profile *profile, const struct zeta_grou
 bool zeta_ip_profile_add_row(struct zeta_ip_profile *profile, const zet_typed_value_t *values);
 
 /**
- * Finds out what lies at the addresses.
+ * Finds out what lies at the addresses, once; no row is added afterwards.
  *
  * @folder  of ZETA_MODULE_DUMP; null: none, all addresses stay unknown
  *

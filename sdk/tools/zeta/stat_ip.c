@@ -33,14 +33,16 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* "file.cl:12", or the address. */
+/* "file.cl:12", or the address; what the compiler or its library brought has no line. */
 static char *place_text(const struct zeta_ip_line *line)
 {
     char *text = NULL;
     int length = 0;
 
-    if (!line->file)
+    if (line->is_address)
         length = asprintf(&text, "0x%" PRIx64, line->address);
+    else if (!line->file)
+        length = asprintf(&text, "(no line)");
     else if (line->line == 0)
         length = asprintf(&text, "%s:?", base_name(line->file));
     else

@@ -277,3 +277,141 @@ case_stat_faulting_kernel()
     err_has "ComputeBasic, domain 0"
     holds "$json" 'd["exit_code"] == 1'
 }
+
+# True when lines can be told: built with libdw.
+tells_lines()
+{
+    "$python" -c '
+import json, sys
+sys.exit(0 if json.load(open(sys.argv[1]))["profile"]["can_tell_lines"] else 1)' "$json"
+}
+
+# The inner loop of the matrix product has most samples, and they add up.
+case_stat_ip()
+{
+    expect 0 zeta stat --ip "--json=$json" -- "$bin/matmul" 128
+    out_has "128 x 128 matrices, result right"
+    err_has "EuStallSampling, domain 9, each thread every 20.48 us of its modelled time"
+    err_lacks "ComputeBasic"
+    err_lacks "cannot sample"
+    holds "$json" 'd["groups"] == [] and d["profile"]["lost"] == 0'
+    holds "$json" '[k["name"] for k in d["profile"]["kernels"]] == ["matmul"]'
+    holds "$json" 'sum(l["samples"] for l in d["profile"]["lines"]) == d["profile"]["samples"]'
+    holds "$json" 'd["profile"]["samples"] == sum(n for k, n in d["profile"].items()
+        if k == "Active" or k.endswith("Stall"))'
+    holds "$json" 'd["profile"]["samples"] > 1000 and d["profile"]["SyncStall"] > 0'
+    if tells_lines; then
+        err_has "matmul.c:"
+        err_has "sum += tile_a[y][k] * tile_b[k][x];"
+        inner=$(grep -n "for (unsigned k\|sum += " "$source/examples/kernels/matmul.c" |
+            cut -d: -f1 | tr '\n' ',')
+        holds "$json" '(sum(l["samples"] for l in d["profile"]["lines"] if l["line"] in ['"$inner"'])
+            > d["profile"]["samples"] * 0.6)'
+    else
+        err_has "without libdw"
+    fi
+}
+
+# The same kernel from SPIR-V with debug information.
+case_stat_ip_spirv()
+{
+    spirv=$build/share/zeta/kernels/matmul.spv
+    [ -f "$spirv" ] || return 0
+    expect 0 zeta stat --ip "--json=$json" -- "$bin/matmul" --kernel "$spirv" 64
+    if tells_lines; then
+        inner=$(grep -n "for (int k\|sum += " "$source/examples/kernels/matmul.cl" |
+            cut -d: -f1 | tr '\n' ',')
+        holds "$json" '(sum(l["samples"] for l in d["profile"]["lines"] if l["line"] in ['"$inner"'])
+            > d["profile"]["samples"] * 0.5)'
+    fi
+}
+
+case_stat_ip_forms()
+{
+    expect 0 zeta stat --ip -o "$work/profile.csv" "--json=$json" -- "$bin/matmul" 64
+    "$python" - "$work/profile.csv" "$json" >"$out" 2>"$err" <<'PYTHON' || die "the CSV is wrong"
+import csv, json, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+profile = json.load(open(sys.argv[2]))["profile"]
+assert len(rows) == len(profile["lines"]) > 0
+for row, line in zip(rows, profile["lines"]):
+    assert row["kernel"] == line["kernel"] and row["file"] == (line["file"] or "")
+    assert row["line"] == ("" if line["line"] is None else str(line["line"]))
+    assert int(row["address"], 16) == line["address"]
+    assert int(row["samples"]) == line["samples"]
+    assert int(row["SbidStall"]) == line["SbidStall"]
+assert abs(sum(float(row["percent"]) for row in rows) - 100) < 0.1
+PYTHON
+    # With groups beside it; these still see everything.
+    expect 0 zeta stat --ip -g ComputeBasic,ThreadDispatch "--json=$json" -- "$bin/matmul" 64
+    err_has "ComputeBasic, domain 0"
+    err_has "EuStallSampling, domain 9"
+    "$python" "$source/examples/matmul_check.py" "$json" 64 >"$out" || die "formulas do not hold"
+    holds "$json" 'len(d["groups"]) == 2 and d["profile"]["samples"] > 0'
+}
+
+# A longer period: fewer samples of the same clocks.
+case_stat_ip_period()
+{
+    expect 0 zeta stat --ip -p 10us "--json=$json" -- "$bin/matmul" 128
+    cp "$json" "$work/often.json"
+    expect 0 zeta stat --ip -p 80us "--json=$json" -- "$bin/matmul" 128
+    "$python" - "$work/often.json" "$json" >"$out" 2>"$err" <<'PYTHON' || die "not in proportion"
+import json, sys
+often, seldom = (json.load(open(name))["profile"] for name in sys.argv[1:])
+assert often["period_ns"] == 10240 and seldom["period_ns"] == 81920
+assert 0.8 < often["samples"] / seldom["samples"] / 8 < 1.25
+PYTHON
+}
+
+case_stat_ip_wrong()
+{
+    expect 2 zeta stat -g EuStallSampling -- true
+    err_has "--ip samples this group"
+    expect 2 zeta stat --ip -g ComputeBasic -o "$work/x.csv" -- true
+    err_has "name a .json file"
+    expect 0 zeta stat --ip -- true
+    err_has "No thread of a kernel was seen"
+}
+
+# Images of modules go with the run, or stay in the folder that the user names.
+case_stat_ip_folder()
+{
+    mkdir "$work/runtime" "$work/dump"
+    chmod 700 "$work/runtime"
+    expect 0 env "XDG_RUNTIME_DIR=$work/runtime" "$bin/zeta" stat --ip -- "$bin/matmul" 32
+    # The file of the virtual device goes with the next process that wants one.
+    [ -z "$(find "$work/runtime" -mindepth 1 ! -name 'zeta-vgpu-*')" ] || die "something is left"
+    expect 0 env "ZETA_MODULE_DUMP=$work/dump" "$bin/zeta" stat --ip "--json=$json" -- \
+        "$bin/matmul" 64
+    [ -f "$work/dump/index" ] || die "no index in the folder"
+    holds "$json" '[k["name"] for k in d["profile"]["kernels"]] == ["matmul"]'
+    # A watcher finds there what it sees of others.
+    ZETA_MODULE_DUMP=$work/dump "$bin/zeta" stat --shared --ip -a --for 20s "--json=$json" \
+        2>"$work/stat" &
+    watcher=$!
+    wait_for_holder
+    ZETA_MODULE_DUMP=$work/dump "$bin/matmul" 128 >/dev/null || die "matmul failed"
+    kill -TERM "$watcher"
+    wait "$watcher" || die "the watcher failed"
+    holds "$json" '[k["name"] for k in d["profile"]["kernels"]] == ["matmul"]'
+    # One that is told nothing says so.
+    "$bin/zeta" stat --shared --ip -a --for 20s "--json=$json" 2>"$work/stat" &
+    watcher=$!
+    wait_for_holder
+    "$bin/matmul" 128 >/dev/null || die "matmul failed"
+    kill -TERM "$watcher"
+    wait "$watcher" || die "the watcher failed"
+    holds "$json" '[k["name"] for k in d["profile"]["kernels"]] == [None]'
+}
+
+case_stat_ip_processes()
+{
+    expect 0 zeta stat --ip "--json=$json" -- sh -c \
+        "'$bin/matmul' 64 & '$bin/vector_add' & wait"
+    holds "$json" '{"matmul", "vector_add"} >= {k["name"] for k in d["profile"]["kernels"]}'
+    holds "$json" '"matmul" in [k["name"] for k in d["profile"]["kernels"]]'
+    expect 130 timeout --preserve-status -s INT 2 "$bin/zeta" stat --ip "--json=$json" -- \
+        "$build/tests/run_kernel" "$build/tests/kernels/endless.elf" endless
+    holds "$json" 'd["interrupted"] and d["profile"]["kernels"][0]["name"] == "endless"'
+}

@@ -50,7 +50,8 @@ ze_result_t zetaMetricGroupGetInfo(zet_metric_group_handle_t group, struct zeta_
     found.record_bytes = zeta_metric_group_record_bytes(object);
     unit.data = found.unit;
     unit.size = strlen(found.unit);
-    if (provider->backend->metric.limits(provider->backend->self, provider->device, unit,
+    if (object->properties->samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED &&
+        provider->backend->metric.limits(provider->backend->self, provider->device, unit,
                                          &limits) == ZETA_PLUGIN_SUCCESS) {
         found.min_period_ns = limits.min_period_ns;
         found.max_period_ns = limits.max_period_ns;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "tests/metric_tracer/trace_bed.h"
+#include "zeta/zeta.h"
 
 static int set_up(void **state)
 {
@@ -56,6 +57,22 @@ static void create__root_with_tiles__lacks_groups_whose_records_name_no_tile(voi
     count = 8;
     EXPECT_OK(zetMetricGroupGet(find_device("trace1.0"), &count, groups));
     assert_int_equal(count, 5);
+}
+
+/** What tools show of a traced group: its source and records, and no sampling period. */
+static void create__info_of_a_traced_group__has_no_period(void **state)
+{
+    struct zeta_group_info info = {.struct_size = sizeof(info)};
+    ze_device_handle_t device = find_device("trace0");
+
+    (void)state;
+    EXPECT_OK(
+        zetaMetricGroupGetInfo(find_group(device, "KernelEvents", TRACER_BASED, NULL), &info));
+    assert_string_equal(info.unit, "kernels");
+    assert_int_equal(info.record_bytes, TRACE_RECORD_BYTES);
+    assert_int_equal(info.max_period_ns, 0);
+    EXPECT_OK(zetaMetricGroupGetInfo(find_group(device, "KernelSource", TIME_BASED, NULL), &info));
+    assert_int_equal(info.max_period_ns, 1000000);
 }
 
 static void create__two_groups__backend_gets_both_sources(void **state)
@@ -281,6 +298,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(create__groups_listed__traced_ones_come_last),
         cmocka_unit_test(create__root_with_tiles__lacks_groups_whose_records_name_no_tile),
+        cmocka_unit_test(create__info_of_a_traced_group__has_no_period),
         cmocka_unit_test(create__two_groups__backend_gets_both_sources),
         cmocka_unit_test(create__inactive_group__is_not_ready),
         cmocka_unit_test(create__group_of_another_kind__is_refused),

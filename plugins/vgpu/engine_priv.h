@@ -273,7 +273,7 @@ struct zeta_vgpu_engine {
     uint32_t group_items;
     uint32_t group_slm_bytes; /* per group, rounded */
     uint32_t work_dimensions;
-    atomic_bool stop; /* after a fault */
+    atomic_bool stop;     /* after a fault */
     atomic_uint eu_users; /* who wants counters of EUs */
     atomic_bool interrupted;
     struct zeta_vgpu_fault *fault; /* of the caller; written once, under lock */

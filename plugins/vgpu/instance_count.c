@@ -306,9 +306,8 @@ static void fold_eus(struct zeta_vgpu_segment *segment, uint64_t sequence, uint3
 
         for (uint32_t i = 0; i < ZETA_VGPU_EU_WISHES; i++) {
             struct zeta_vgpu_eu_count *next = &base->copies[(sequence + 1) & 1].eus[tile][unit][i];
-            const uint64_t sum =
-                eu_count(&base->copies[sequence & 1].eus[tile][unit][i], number) +
-                eu_count(&segment->slots[slot].eus[tile][unit][i], number);
+            const uint64_t sum = eu_count(&base->copies[sequence & 1].eus[tile][unit][i], number) +
+                                 eu_count(&segment->slots[slot].eus[tile][unit][i], number);
 
             atomic_store(&next->value, sum);
             atomic_store(&next->number, number);
@@ -379,8 +378,8 @@ static void clear_slot(struct zeta_vgpu_slot *slot, const struct zeta_vgpu_insta
         for (uint32_t r = 0; r < rows; r++)
             cell_write(CELL(slot->rows[tile][r]), ZETA_VGPU_COUNTER_COUNT, zeros);
         for (uint32_t i = 0; i < ZETA_VGPU_EU_UNITS * ZETA_VGPU_EU_WISHES; i++)
-            atomic_store(
-                &slot->eus[tile][i / ZETA_VGPU_EU_WISHES][i % ZETA_VGPU_EU_WISHES].number, 0);
+            atomic_store(&slot->eus[tile][i / ZETA_VGPU_EU_WISHES][i % ZETA_VGPU_EU_WISHES].number,
+                         0);
     }
 }
 

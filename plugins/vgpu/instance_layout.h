@@ -145,7 +145,7 @@ struct zeta_vgpu_segment {
     _Atomic uint64_t tokens;        /**< given out so far */
     _Atomic uint64_t trace_numbers; /**< given out so far */
     struct zeta_vgpu_tile_traces traces[ZETA_VGPU_MAX_TILES];
-    _Atomic uint64_t ip_wanted[ZETA_VGPU_MAX_TILES]; /**< by the holder of the unit "ip" */
+    _Atomic uint64_t ip_wanted[ZETA_VGPU_MAX_TILES];      /**< by the holder of the unit "ip" */
     struct zeta_vgpu_tile_logs logs[ZETA_VGPU_MAX_TILES]; /**< only those of tiles have memory */
     struct zeta_vgpu_slot slots[ZETA_VGPU_SLOTS];
     struct zeta_vgpu_ip_log ip_logs[ZETA_VGPU_MAX_TILES]; /**< have memory once they were wanted */

@@ -31,7 +31,7 @@ struct zeta_vgpu_meter {
     uint64_t since_ticks;
     uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT]; /**< of the rows of a tile */
     uint64_t (*before)[ZETA_VGPU_COUNTER_COUNT]; /**< totals of the engine before a launch */
-    atomic_uint open_eus; /**< of the open queries those that select EUs */
+    atomic_uint open_eus;                        /**< of the open queries those that select EUs */
     uint64_t (*eu_totals)[ZETA_VGPU_COUNTER_COUNT]; /**< of the EUs of the tile; NULL before */
     uint64_t (*eu_before)[ZETA_VGPU_COUNTER_COUNT];
 };

@@ -59,7 +59,7 @@ struct zeta_vgpu_selection {
 struct zeta_vgpu_program {
     struct zeta_vgpu_selection selections[ZETA_VGPU_SELECTIONS];
     bool switches;
-    bool eus; /**< some selection is of an EU */
+    bool eus;    /**< some selection is of an EU */
     bool events; /**< some selection is of events */
 };
 

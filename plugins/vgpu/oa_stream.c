@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ip_stream.h"
 #include "instance_eu.h"
+#include "ip_stream.h"
 #include "oa.h"
 
 /* Periods are powers of two of ticks: 10.24 us to 85.9 s, half a wrap of the timestamp. */

@@ -129,8 +129,42 @@ case_stat_same_domain()
 {
     expect 1 zeta stat -g ComputeBasic,MemoryProfile -- touch "$work/ran"
     err_has "ComputeBasic and MemoryProfile are both of domain 0"
-    err_has "sample them in two runs"
+    err_has "with --replay-passes"
     [ ! -e "$work/ran" ] || die "the program ran"
+}
+
+# The program runs once for each pass; the result is one, and what both groups count is equal.
+case_stat_replay_passes()
+{
+    expect 0 zeta stat -g ComputeBasic,MemoryProfile,ThreadDispatch --replay-passes \
+        "--json=$json" -- sh -c "echo ran >>'$work/runs'; '$bin/matmul' 64"
+    err_has "in 2 passes"
+    err_has "MemoryProfile, domain 0"
+    [ "$(wc -l <"$work/runs")" -eq 2 ] || die "the program did not run twice"
+    holds "$json" 'd["passes"] == 2 and len(d["groups"]) == 3'
+    holds "$json" '(metric("ComputeBasic", "GlobalReadBytes")["total"] ==
+        metric("MemoryProfile", "GlobalReadBytes")["total"] > 0)'
+    holds "$json" 'metric("ThreadDispatch", "KernelsLaunched")["total"] == 1'
+    expect 0 zeta stat -g ComputeBasic,MemoryProfile --replay-passes -o "$work/x.csv" -- \
+        "$bin/matmul" 32
+    grep -q '^ComputeBasic,' "$work/x.csv" || die "the CSV lacks the first pass"
+    grep -q '^MemoryProfile,' "$work/x.csv" || die "the CSV lacks the second pass"
+}
+
+# Groups that go together take one pass, and a program that fails is not run again.
+case_stat_replay_passes_end()
+{
+    expect 0 zeta stat -g ComputeBasic,ThreadDispatch --replay-passes "--json=$json" -- \
+        sh -c "echo ran >>'$work/runs'"
+    [ "$(wc -l <"$work/runs")" -eq 1 ] || die "the program ran again"
+    expect 3 zeta stat -g ComputeBasic,MemoryProfile --replay-passes "--json=$json" -- \
+        sh -c "echo ran >>'$work/runs'; exit 3"
+    err_has "only 1 of 2 passes"
+    [ "$(wc -l <"$work/runs")" -eq 2 ] || die "a program that failed ran again"
+    holds "$json" 'len(d["groups"]) == 1'
+    expect 2 zeta stat --replay-passes --ip -- true
+    expect 2 zeta stat --replay-passes -a
+    err_has "needs --for"
 }
 
 case_stat_files()

@@ -35,9 +35,9 @@ static int check_domains(struct zeta_group_entry *const *groups, uint32_t count,
     return ZETA_EXIT_OK;
 }
 
-int zeta_group_choose(const struct zeta_group_list *list, const struct zeta_device_entry *device,
-                      const char *const *names, uint32_t count,
-                      struct zeta_group_entry **out_groups)
+int zeta_group_choose_any(const struct zeta_group_list *list,
+                          const struct zeta_device_entry *device, const char *const *names,
+                          uint32_t count, struct zeta_group_entry **out_groups)
 {
     int status = ZETA_EXIT_OK;
 
@@ -45,9 +45,18 @@ int zeta_group_choose(const struct zeta_group_list *list, const struct zeta_devi
         out_groups[i] = zeta_group_list_find_sampled(list, names[i]);
         if (!out_groups[i])
             return say_unknown(list, device, names[i]);
-        status = check_domains(out_groups, i, out_groups[i]);
-        if (status == ZETA_EXIT_OK)
-            status = zeta_group_entry_load_metrics(out_groups[i]);
+        status = zeta_group_entry_load_metrics(out_groups[i]);
     }
+    return status;
+}
+
+int zeta_group_choose(const struct zeta_group_list *list, const struct zeta_device_entry *device,
+                      const char *const *names, uint32_t count,
+                      struct zeta_group_entry **out_groups)
+{
+    int status = zeta_group_choose_any(list, device, names, count, out_groups);
+
+    for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++)
+        status = check_domains(out_groups, i, out_groups[i]);
     return status;
 }

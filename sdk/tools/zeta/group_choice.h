@@ -14,8 +14,13 @@
  *
  * @out_groups  room for count entries, which belong to the list
  *
- * On failure (no such group, two that cannot be sampled together) says why.
+ * On failure (no such group) says why.
  */
+int zeta_group_choose_any(const struct zeta_group_list *list,
+                          const struct zeta_device_entry *device, const char *const *names,
+                          uint32_t count, struct zeta_group_entry **out_groups);
+
+/** The same, and that they can be sampled together, one of each domain. */
 int zeta_group_choose(const struct zeta_group_list *list, const struct zeta_device_entry *device,
                       const char *const *names, uint32_t count,
                       struct zeta_group_entry **out_groups);

@@ -9,6 +9,7 @@
 #include "json_text.h"
 #include "options.h"
 #include "output.h"
+#include "programmable_list.h"
 #include "say.h"
 #include "terminal.h"
 
@@ -122,7 +123,7 @@ static void put_group(struct json_object *array, const struct zeta_group_entry *
 }
 
 static int put_groups(const struct zeta_device_entry *device, const struct zeta_group_list *groups,
-                      const char *path)
+                      const struct zeta_programmable_list *programmables, const char *path)
 {
     struct json_object *document = json_object_new_object();
     struct json_object *array = NULL;
@@ -135,6 +136,7 @@ static int put_groups(const struct zeta_device_entry *device, const struct zeta_
         array = zeta_json_put_array(document, "groups");
         for (uint32_t i = 0; i < groups->count; i++)
             put_group(array, &groups->entries[i]);
+        zeta_programmable_list_put_json(programmables, document);
     }
     return zeta_output_put_json(path, document);
 }
@@ -144,6 +146,7 @@ int zeta_command_groups(int count, char **arguments)
     struct zeta_list_options options;
     struct zeta_device_list devices = {0};
     struct zeta_group_list groups = {0};
+    struct zeta_programmable_list programmables = {0};
     const struct zeta_device_entry *device = NULL;
     int status = zeta_list_options_parse(&options, "dv", count, arguments);
 
@@ -158,10 +161,15 @@ int zeta_command_groups(int count, char **arguments)
         status = zeta_group_list_init(device->device, &groups);
     for (uint32_t i = 0; i < groups.count && status == ZETA_EXIT_OK; i++)
         status = zeta_group_entry_load_metrics(&groups.entries[i]);
-    if (status == ZETA_EXIT_OK && options.has_json)
-        status = put_groups(device, &groups, options.json_path);
-    else if (status == ZETA_EXIT_OK)
+    if (status == ZETA_EXIT_OK)
+        status = zeta_programmable_list_init(device->device, &programmables);
+    if (status == ZETA_EXIT_OK && options.has_json) {
+        status = put_groups(device, &groups, &programmables, options.json_path);
+    } else if (status == ZETA_EXIT_OK) {
         print_groups(device, &groups, options.is_verbose);
+        zeta_programmable_list_print(&programmables, options.is_verbose);
+    }
+    zeta_programmable_list_finish(&programmables);
     zeta_group_list_finish(&groups);
     zeta_device_list_finish(&devices);
     return status;

@@ -56,6 +56,7 @@ static const char usage[] =
     "Options of stat:\n"
     "  -d DEVICE        as with run\n"
     "  -g GROUP,...     groups of different domains; default: ComputeBasic\n"
+    "  --replay-passes  run the program again for groups that cannot be sampled together\n"
     "  -p PERIOD        time between samples, such as 500us; default: 1ms\n"
     "  -o FILE          write the result to FILE.csv or FILE.json instead of the terminal\n"
     "  --json=FILE      also write the result to FILE as JSON\n"

@@ -6,6 +6,7 @@
 #include "group_choice.h"
 #include "ip_profile.h"
 #include "output.h"
+#include "passes.h"
 #include "say.h"
 #include "session.h"
 #include "stat_environment.h"
@@ -21,6 +22,11 @@ struct run {
     struct zeta_device_list devices;
     struct zeta_group_list group_list;
     struct zeta_group_entry *groups[ZETA_STAT_MAX_GROUPS];
+    struct zeta_passes passes;
+    struct zeta_sampler done[ZETA_PASSES_MAX]; /* of the passes that are over */
+    uint32_t done_count;
+    uint64_t elapsed_ns; /* of all passes */
+    uint64_t cpu_ns;
     struct zeta_ip_profile profile; /* of --ip */
     FILE *output;                   /* of -o */
     FILE *json;                     /* of --json */
@@ -35,6 +41,34 @@ static int open_outputs(struct run *run)
     if (status == ZETA_EXIT_OK && run->options.json_path)
         status = zeta_output_open(run->options.json_path, &run->json);
     return status;
+}
+
+/* The profile's group is a domain of its own, and stays the last one. */
+static int plan_passes(struct run *run)
+{
+    const uint32_t profiles = run->options.is_profile ? 1 : 0;
+    const uint32_t count = run->options.group_count - profiles;
+    int status = ZETA_EXIT_OK;
+
+    run->passes = (struct zeta_passes){.count = 1};
+    if (count > 0)
+        status = zeta_passes_plan(run->session.device, run->groups, count, &run->passes);
+    if (status == ZETA_EXIT_OK && run->passes.count > 1 && !run->options.has_passes)
+        status = zeta_passes_refuse(run->session.device, run->groups, &run->passes);
+    run->passes.counts[0] += profiles;
+    return status;
+}
+
+static int open_pass(struct run *run, uint32_t pass)
+{
+    uint32_t first = 0;
+
+    for (uint32_t i = 0; i < pass; i++)
+        first += run->passes.counts[i];
+    return zeta_sampler_open(&run->session.sampler, run->session.device, run->groups + first,
+                             run->passes.counts[pass], run->options.period_ns,
+                             run->options.is_profile ? &run->profile : NULL,
+                             run->options.ip_period_ns);
 }
 
 /* Everything that can be wrong is found here, before the program runs. */
@@ -61,15 +95,14 @@ static int prepare(struct run *run)
     if (status == ZETA_EXIT_OK)
         status = zeta_group_list_init(run->session.device->device, &run->group_list);
     if (status == ZETA_EXIT_OK)
-        status = zeta_group_choose(&run->group_list, run->session.device, run->options.groups,
-                                   run->options.group_count, run->groups);
+        status = zeta_group_choose_any(&run->group_list, run->session.device, run->options.groups,
+                                       run->options.group_count, run->groups);
+    if (status == ZETA_EXIT_OK)
+        status = plan_passes(run);
     if (status == ZETA_EXIT_OK && run->options.is_profile)
         status = zeta_ip_profile_init(&run->profile, run->groups[run->options.group_count - 1]);
     if (status == ZETA_EXIT_OK)
-        status = zeta_sampler_open(&run->session.sampler, run->session.device, run->groups,
-                                   run->options.group_count, run->options.period_ns,
-                                   run->options.is_profile ? &run->profile : NULL,
-                                   run->options.ip_period_ns);
+        status = open_pass(run, 0);
     return status;
 }
 
@@ -97,25 +130,29 @@ static int write_results(struct run *run)
     struct zeta_stat_report report = {
         .device = run->session.device,
         .groups = groups,
-        .group_count = run->session.sampler.stream_count,
+        .pass_count = run->done_count,
         .program = run->options.program,
         .exit_code = run->options.program ? zeta_stat_child_exit_code(&run->session.child) : 0,
         .is_interrupted = run->session.child.interrupts > 0,
-        .elapsed_ns = run->session.elapsed_ns,
-        .cpu_ns = run->session.cpu_ns,
-        .calculation_ns = run->session.sampler.calculation_ns,
+        .elapsed_ns = run->elapsed_ns,
+        .cpu_ns = run->cpu_ns,
     };
     struct json_object *document = NULL;
 
+    for (uint32_t pass = 0; pass < run->done_count; pass++) {
+        const struct zeta_sampler *sampler = &run->done[pass];
+
+        report.calculation_ns += sampler->calculation_ns;
+        for (uint32_t i = 0; i < sampler->stream_count; i++)
+            groups[report.group_count++] = &sampler->streams[i].group;
+    }
     if (run->options.is_profile) {
         report.profile = &run->profile;
-        report.profile_group = &run->session.sampler.streams[--report.group_count].group;
+        report.profile_group = groups[--report.group_count];
         if (zeta_ip_profile_resolve(
                 &run->profile, zeta_stat_environment_modules(&run->environment)) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
     }
-    for (uint32_t i = 0; i < run->session.sampler.stream_count; i++)
-        groups[i] = &run->session.sampler.streams[i].group;
     if (!run->output) {
         const struct zeta_stat_style style = zeta_stat_style_of(stderr);
 
@@ -157,14 +194,46 @@ static int close_outputs(struct run *run)
     return status;
 }
 
-/* Gives the program's exit code if it ran and its results are written, else why not. */
-static int execute(struct run *run)
+/* One run of the program with the streams that are open; keeps what they gave. */
+static int execute_pass(struct run *run)
 {
     int status = zeta_session_run(&run->session);
 
     if (!run->session.was_started)
         return status;
     zeta_sampler_stop(&run->session.sampler);
+    run->elapsed_ns += run->session.elapsed_ns;
+    run->cpu_ns += run->session.cpu_ns;
+    run->done[run->done_count++] = run->session.sampler;
+    run->session.sampler = (struct zeta_sampler){0};
+    return status;
+}
+
+/* False when the program failed or somebody asked to end: there is no use in running it again. */
+static bool wants_more(const struct run *run, int status)
+{
+    return status == ZETA_EXIT_OK && run->done_count < run->passes.count &&
+           run->session.child.interrupts == 0 &&
+           zeta_session_exit_code(&run->session, status) == ZETA_EXIT_OK;
+}
+
+/* Gives the program's exit code if it ran and its results are written, else why not. */
+static int execute(struct run *run)
+{
+    int status = execute_pass(run);
+
+    while (wants_more(run, status)) {
+        zeta_stat_child_again(&run->session.child);
+        run->session.was_started = false;
+        status = open_pass(run, run->done_count);
+        if (status == ZETA_EXIT_OK)
+            status = execute_pass(run);
+    }
+    if (run->done_count == 0)
+        return status;
+    if (run->done_count < run->passes.count)
+        zeta_say_note("only %u of %u passes were run; the groups of the others are missing",
+                      run->done_count, run->passes.count);
     if (run->options.is_profile &&
         zeta_ip_profile_resolve(&run->profile, zeta_stat_environment_modules(&run->environment)) !=
             ZETA_EXIT_OK)
@@ -192,6 +261,8 @@ int zeta_stat(int count, char **arguments)
     if (close_outputs(&run) != ZETA_EXIT_OK && status == ZETA_EXIT_OK)
         status = ZETA_EXIT_FAILED;
     zeta_sampler_close(&run.session.sampler);
+    while (run.done_count > 0)
+        zeta_sampler_close(&run.done[--run.done_count]);
     zeta_ip_profile_finish(&run.profile);
     zeta_group_list_finish(&run.group_list);
     zeta_device_list_finish(&run.devices);

@@ -125,6 +125,13 @@ void zeta_stat_child_wait(struct zeta_stat_child *child, uint64_t timeout_ns)
         take_signals(child);
 }
 
+void zeta_stat_child_again(struct zeta_stat_child *child)
+{
+    child->pid = 0;
+    child->has_ended = false;
+    child->wait_status = 0;
+}
+
 int zeta_stat_child_exit_code(const struct zeta_stat_child *child)
 {
     if (WIFEXITED(child->wait_status))

@@ -36,6 +36,9 @@ void zeta_stat_child_finish(struct zeta_stat_child *child);
  */
 int zeta_stat_child_start(struct zeta_stat_child *child, char **arguments, char **environment);
 
+/** Forgets a program that has ended, so that it can be started again. */
+void zeta_stat_child_again(struct zeta_stat_child *child);
+
 /**
  * Says why a program cannot be run. Gives ZETA_EXIT_NOT_FOUND or ZETA_EXIT_NOT_EXECUTABLE.
  *

@@ -57,6 +57,8 @@ struct json_object *zeta_stat_report_to_json(const struct zeta_stat_report *repo
         zeta_json_put_u64(document, "exit_code", (uint64_t)report->exit_code);
     }
     zeta_json_put_bool(document, "interrupted", report->is_interrupted);
+    if (report->pass_count > 1)
+        zeta_json_put_u64(document, "passes", report->pass_count);
     zeta_json_put_u64(document, "elapsed_ns", report->elapsed_ns);
     zeta_json_put_u64(document, "overhead_cpu_ns", report->cpu_ns);
     zeta_json_put_u64(document, "overhead_calculation_ns", report->calculation_ns);

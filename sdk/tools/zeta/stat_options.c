@@ -15,7 +15,7 @@
 #define DEFAULT_PERIOD_NS 1000000
 #define DEFAULT_IP_PERIOD_NS 20000
 
-enum { OPTION_JSON = 256, OPTION_SHARED, OPTION_FOR, OPTION_IP };
+enum { OPTION_JSON = 256, OPTION_SHARED, OPTION_FOR, OPTION_IP, OPTION_PASSES };
 
 static const struct option long_options[] = {
     {"device", required_argument, NULL, 'd'},
@@ -27,6 +27,7 @@ static const struct option long_options[] = {
     {"shared", no_argument, NULL, OPTION_SHARED},
     {"for", required_argument, NULL, OPTION_FOR},
     {"ip", no_argument, NULL, OPTION_IP},
+    {"replay-passes", no_argument, NULL, OPTION_PASSES},
     {0},
 };
 
@@ -118,6 +119,9 @@ static int apply_option(struct zeta_stat_options *options, int option, char **ar
     case OPTION_IP:
         options->is_profile = true;
         return ZETA_EXIT_OK;
+    case OPTION_PASSES:
+        options->has_passes = true;
+        return ZETA_EXIT_OK;
     case OPTION_FOR:
         return set_duration("--for", optarg, &options->for_ns);
     default:
@@ -140,9 +144,20 @@ static int check_profile(const struct zeta_stat_options *options)
     return ZETA_EXIT_OK;
 }
 
+/* Every pass has an end, and is of counters. */
+static int check_passes(const struct zeta_stat_options *options)
+{
+    if (options->has_passes && options->is_profile)
+        return zeta_say_usage("--replay-passes and --ip: a profile is of one run; leave out one of "
+                              "them");
+    if (options->has_passes && options->is_system_wide && !options->for_ns)
+        return zeta_say_usage("--replay-passes with -a needs --for, the time of each pass");
+    return ZETA_EXIT_OK;
+}
+
 static int check_together(const struct zeta_stat_options *options)
 {
-    if (check_profile(options) != ZETA_EXIT_OK)
+    if (check_profile(options) != ZETA_EXIT_OK || check_passes(options) != ZETA_EXIT_OK)
         return ZETA_EXIT_USAGE;
     if (options->is_system_wide && options->program)
         return zeta_say_usage("-a samples without a program, and '%s' was given; leave out one "

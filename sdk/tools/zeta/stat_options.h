@@ -23,6 +23,7 @@ struct zeta_stat_options {
     const char *json_path;   /**< --json: beside the tables; null: none */
     bool is_shared;          /**< use the virtual devices that other processes use */
     bool is_system_wide;     /**< no program, just sample */
+    bool has_passes;         /**< groups that do not go together: run the program several times */
     uint64_t for_ns;         /**< how long without a program; 0: until interrupted */
     char **program;          /**< null-terminated arguments; null when system-wide */
 };

@@ -18,6 +18,7 @@ struct zeta_stat_report {
     const struct zeta_device_entry *device;
     const struct zeta_sampled_group *const *groups;
     uint32_t group_count;
+    uint32_t pass_count; /**< times that the program ran; 0 is taken for 1 */
     char **program;      /**< null: sampled without one */
     int exit_code;       /**< of the program */
     bool is_interrupted; /**< somebody asked to end */

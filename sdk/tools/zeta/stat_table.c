@@ -131,17 +131,20 @@ static void print_overhead(const struct zeta_stat_report *report, FILE *stream)
     char elapsed[ZETA_DURATION_TEXT_BYTES];
     char cpu[ZETA_DURATION_TEXT_BYTES];
     char calculation[ZETA_DURATION_TEXT_BYTES];
+    char passes[32] = "";
     const double share =
         report->elapsed_ns ? 100.0 * (double)report->cpu_ns / (double)report->elapsed_ns : 0.0;
 
     zeta_duration_format(report->elapsed_ns, elapsed);
     zeta_duration_format(report->cpu_ns, cpu);
     zeta_duration_format(report->calculation_ns, calculation);
+    if (report->pass_count > 1)
+        (void)snprintf(passes, sizeof(passes), " in %u passes", report->pass_count);
     (void)fprintf(stream,
-                  "\nSampled for %s.\n"
+                  "\nSampled for %s%s.\n"
                   "Overhead in CPU time of zeta: %s (%.1f %% of one core),\n"
                   "of which %s to calculate metric values.\n",
-                  elapsed, cpu, share, calculation);
+                  elapsed, passes, cpu, share, calculation);
 }
 
 void zeta_stat_report_print(const struct zeta_stat_report *report,

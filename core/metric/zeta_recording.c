@@ -153,7 +153,7 @@ ze_result_t zetaRecordingAddStream(struct zeta_recording *recording,
     if (result != ZE_RESULT_SUCCESS)
         return result;
     zeta_own_struct_copy(&known, sizeof(known), desc, desc->struct_size);
-    if (!zeta_object_is(known.group, ZETA_KIND_METRIC_GROUP))
+    if (!known.group || !zeta_object_is(known.group, ZETA_KIND_METRIC_GROUP))
         return zeta_object_explain(known.group, ZETA_KIND_METRIC_GROUP, function, "desc->group");
     if (!out_stream)
         return null_pointer(function, "out_stream");

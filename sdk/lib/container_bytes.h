@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /** First bytes of every container; text tools and transfers as text damage them visibly. */
-#define CONTAINER_MAGIC "\x89ZETA\r\n\x1a"
 #define CONTAINER_MAGIC_BYTES 8u
+extern const unsigned char zeta_container_magic[CONTAINER_MAGIC_BYTES];
 
 /** First number of every chunk: "CHNK". */
 #define CHUNK_MARK UINT32_C(0x4b4e4843)

@@ -82,7 +82,7 @@ static enum zeta_container_result check_header(struct zeta_container_reader *rea
     if (result != ZETA_CONTAINER_OK)
         return result;
     if (bytes < CONTAINER_MAGIC_BYTES ||
-        memcmp(header, CONTAINER_MAGIC, CONTAINER_MAGIC_BYTES) != 0) {
+        memcmp(header, zeta_container_magic, CONTAINER_MAGIC_BYTES) != 0) {
         SAY(reader,
             "these %llu bytes are neither exported metric data nor a recording: they do not "
             "begin with the mark of such a file",

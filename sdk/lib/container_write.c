@@ -16,6 +16,9 @@
 /** Room that a bounded file keeps for its end chunk and the next CUT chunk. */
 #define RESERVED_BYTES 128u
 
+const unsigned char zeta_container_magic[CONTAINER_MAGIC_BYTES] = {0x89, 'Z',  'E',  'T',
+                                                                   'A',  '\r', '\n', 0x1a};
+
 #define SAY(writer, ...)                                                                           \
     ((void)snprintf((writer)->problem.text, sizeof((writer)->problem.text), __VA_ARGS__))
 
@@ -82,7 +85,7 @@ static enum zeta_container_result put_header(struct zeta_container_writer *write
 {
     unsigned char header[ZETA_CONTAINER_HEADER_BYTES] = {0};
 
-    memcpy(header, CONTAINER_MAGIC, CONTAINER_MAGIC_BYTES);
+    memcpy(header, zeta_container_magic, CONTAINER_MAGIC_BYTES);
     put_u16(header + 8, ZETA_CONTAINER_MAJOR);
     put_u16(header + 10, ZETA_CONTAINER_MINOR);
     put_u32(header + 12, ZETA_CONTAINER_HEADER_BYTES);

@@ -21,9 +21,10 @@
 #include "instance_log.h"
 #include "instance_trace.h"
 
-#define ZETA_VGPU_LAYOUT_VERSION 5u
+#define ZETA_VGPU_LAYOUT_VERSION 6u
 #define ZETA_VGPU_LAYOUT_MAGIC UINT64_C(0x7570672d6174657a) /* "zeta-gpu" */
-#define ZETA_VGPU_LOG_HEADER 4u
+#define ZETA_VGPU_LOG_EUS (1u + ZETA_VGPU_EU_WISHES)        /* words of a unit */
+#define ZETA_VGPU_LOG_HEADER (4u + ZETA_VGPU_EU_UNITS * ZETA_VGPU_LOG_EUS)
 /* Room for 64 switches and 32 markers of the largest tile, and for many more of a usual one. */
 #define ZETA_VGPU_LARGEST_ENTRY                                                                    \
     (ZETA_VGPU_LOG_HEADER + ZETA_VGPU_TILE_ROWS * ZETA_VGPU_COUNTER_COUNT)
@@ -88,8 +89,9 @@ struct zeta_vgpu_holder {
 };
 
 /**
- * The logs of a tile. An entry is its position + 1, ticks, order and value, then the totals of as
- * many rows as tiles of the instance have; it is valid while its first word is right.
+ * The logs of a tile. An entry is its position + 1, ticks, order and value, for each unit the
+ * number of its wish for EUs and what was counted for it, then the totals of as many rows as tiles
+ * of the instance have; it is valid while its first word is right.
  */
 struct zeta_vgpu_tile_logs {
     _Atomic uint64_t heads[ZETA_VGPU_LOGS]; /**< position of the next entry */

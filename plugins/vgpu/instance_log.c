@@ -12,7 +12,7 @@
 #define TOTALS_ATTEMPTS 16u
 
 /* Words of an entry before its totals. */
-enum { NUMBER, TICKS, ORDER, VALUE };
+enum { NUMBER, TICKS, ORDER, VALUE, EUS };
 
 static struct zeta_vgpu_log_area log_area(const struct zeta_vgpu_instance *instance, uint32_t tile,
                                           uint32_t log)
@@ -48,6 +48,31 @@ static void read_totals(const struct zeta_vgpu_instance *instance, uint32_t tile
     }
 }
 
+/* What was counted of EUs until now, for each unit whose holder wants that. */
+static void write_eus(const struct zeta_vgpu_instance *instance, uint32_t tile,
+                      _Atomic uint64_t *words)
+{
+    for (uint32_t unit = 0; unit < ZETA_VGPU_EU_UNITS; unit++, words += ZETA_VGPU_LOG_EUS) {
+        uint64_t number = zeta_vgpu_instance_eu_wish_number(instance, tile, unit);
+        uint64_t values[ZETA_VGPU_EU_WISHES];
+
+        if (number != 0 && !zeta_vgpu_instance_eu_totals(instance, tile, unit, number, values))
+            number = 0;
+        atomic_store(&words[0], number);
+        for (uint32_t i = 0; number != 0 && i < ZETA_VGPU_EU_WISHES; i++)
+            atomic_store(&words[1 + i], values[i]);
+    }
+}
+
+static void read_eus(const _Atomic uint64_t *words, struct zeta_vgpu_moment *out_moment)
+{
+    for (uint32_t unit = 0; unit < ZETA_VGPU_EU_UNITS; unit++, words += ZETA_VGPU_LOG_EUS) {
+        out_moment->eu_numbers[unit] = atomic_load(&words[0]);
+        for (uint32_t i = 0; i < ZETA_VGPU_EU_WISHES; i++)
+            out_moment->eus[unit][i] = atomic_load(&words[1 + i]);
+    }
+}
+
 static void append_locked(struct zeta_vgpu_instance *instance, uint32_t tile, uint32_t log,
                           uint64_t value, const struct zeta_vgpu_moment_clock *clock)
 {
@@ -62,6 +87,7 @@ static void append_locked(struct zeta_vgpu_instance *instance, uint32_t tile, ui
     atomic_store(&entry[TICKS], clock->ticks(clock->context));
     atomic_store(&entry[ORDER], atomic_fetch_add(&instance->segment->moments, 1));
     atomic_store(&entry[VALUE], value);
+    write_eus(instance, tile, &entry[EUS]);
     for (uint32_t r = 0; r < instance->rows_per_tile; r++) {
         for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
             atomic_store_explicit(&entry[ZETA_VGPU_LOG_HEADER + r * ZETA_VGPU_COUNTER_COUNT + i],
@@ -219,6 +245,7 @@ static bool read_entry(const struct zeta_vgpu_instance *instance, const _Atomic 
     out_moment->ticks = atomic_load(&entry[TICKS]);
     out_moment->order = atomic_load(&entry[ORDER]);
     out_moment->value = atomic_load(&entry[VALUE]);
+    read_eus(&entry[EUS], out_moment);
     for (uint32_t r = 0; r < instance->rows_per_tile; r++) {
         for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
             out_moment->totals[r][i] =

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "instance.h"
+#include "instance_eu.h"
 
 /** The first units of a tile take markers: those that count. */
 #define ZETA_VGPU_MARKER_UNITS 2u
@@ -32,6 +33,9 @@ struct zeta_vgpu_moment {
     uint64_t order; /**< grows from moment to moment of the instance */
     uint64_t value; /**< context that runs from here on, 0: none; or the value of the marker */
     uint64_t totals[ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
+    /** By unit: what was counted of EUs for the wish with that number; 0: nothing is known. */
+    uint64_t eu_numbers[ZETA_VGPU_EU_UNITS];
+    uint64_t eus[ZETA_VGPU_EU_UNITS][ZETA_VGPU_EU_WISHES];
 };
 
 /** Where the time of a moment comes from; asked when it is its turn. */

@@ -149,20 +149,23 @@ static void collect_events(const struct zeta_plugin_stream *stream,
     }
 }
 
-/* What EUs counted since the stream was opened; never falls, like the totals. */
-static void collect_eus(struct zeta_plugin_stream *stream)
+/* Takes over newer counts of EUs, which never fall either. */
+static void merge_eus(struct zeta_plugin_stream *stream, uint32_t tile,
+                      const uint64_t from[ZETA_VGPU_EU_WISHES])
 {
-    for (uint32_t t = 0; t < stream->tile_count; t++) {
-        uint64_t fresh[ZETA_VGPU_EU_WISHES];
-
-        if (!zeta_vgpu_instance_eu_totals(stream->instance, stream->first_tile + t, stream->unit,
-                                          stream->eu_numbers[t], fresh))
-            continue;
-        for (uint32_t i = 0; i < ZETA_VGPU_SELECTIONS; i++) {
-            if (stream->program.selections[i].tile == t && fresh[i] > stream->eus[i])
-                stream->eus[i] = fresh[i];
-        }
+    for (uint32_t i = 0; i < ZETA_VGPU_SELECTIONS; i++) {
+        if (stream->program.selections[i].tile == tile && from[i] > stream->eus[i])
+            stream->eus[i] = from[i];
     }
+}
+
+/* Takes over all that was counted until a moment. */
+static void merge_moment(struct zeta_plugin_stream *stream, uint32_t tile,
+                         const struct zeta_vgpu_moment *moment)
+{
+    merge_totals(stream, tile, moment->totals);
+    if (stream->eu_numbers && moment->eu_numbers[stream->unit] == stream->eu_numbers[tile])
+        merge_eus(stream, tile, moment->eus[stream->unit]);
 }
 
 /* Writes a report of the present totals. */
@@ -187,12 +190,8 @@ static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint
         collect_events(stream, events);
         sample.events = events;
     }
-    if (stream->eu_numbers) {
-        /* What happened at a moment has older totals; those of EUs stay behind it. */
-        if (reason == ZETA_VGPU_REASON_TIMER)
-            collect_eus(stream);
+    if (stream->eu_numbers)
         sample.eus = stream->eus;
-    }
     keep_clock_going(stream, sample.idle_clocks, busy, reason != ZETA_VGPU_REASON_TIMER);
     sample.extra_clocks = stream->extra_clocks;
     stream->last_ticks = ticks;
@@ -215,6 +214,10 @@ static void look_at_totals(struct zeta_plugin_stream *stream)
         /* When writers disturb it too often, the totals of the time before stand. */
         stream->has_fresh[t] = zeta_vgpu_instance_totals(stream->instance, stream->first_tile + t,
                                                          stream->fresh + t * stream->rows);
+        stream->has_fresh_eus[t] =
+            stream->eu_numbers &&
+            zeta_vgpu_instance_eu_totals(stream->instance, stream->first_tile + t, stream->unit,
+                                         stream->eu_numbers[t], stream->fresh_eus[t]);
     }
 }
 
@@ -228,12 +231,16 @@ static void settle_totals(struct zeta_plugin_stream *stream)
         uint32_t kind;
         const struct zeta_vgpu_moment *moment = zeta_vgpu_moments_of_tile(stream, t, &kind);
 
-        if (moment)
-            merge_totals(stream, t, moment->totals);
-        else if (stream->has_fresh[t])
+        if (moment) {
+            merge_moment(stream, t, moment);
+            continue;
+        }
+        if (stream->has_fresh[t])
             merge_totals(stream, t,
                          (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])stream->fresh +
                              t * stream->rows);
+        if (stream->has_fresh_eus[t])
+            merge_eus(stream, t, stream->fresh_eus[t]);
     }
 }
 
@@ -263,7 +270,7 @@ static void write_moment(struct zeta_plugin_stream *stream, uint32_t tile, uint3
 
     if (!stream->is_virtual)
         busy = advance_idle(stream, host_ns(stream, moment->ticks));
-    merge_totals(stream, tile, moment->totals);
+    merge_moment(stream, tile, moment);
     write_report(stream, ticks, reason, (uint32_t)moment->value, busy);
     zeta_vgpu_moments_done(stream, tile, kind);
 }

@@ -50,6 +50,8 @@ struct zeta_plugin_stream {
     /* Counters of EUs, by tile: the number of our wish, and what it has come to. */
     uint64_t *eu_numbers; /**< NULL: the program selects none */
     uint64_t eus[ZETA_VGPU_SELECTIONS];
+    uint64_t fresh_eus[ZETA_VGPU_MAX_TILES][ZETA_VGPU_EU_WISHES]; /**< as fresh */
+    bool has_fresh_eus[ZETA_VGPU_MAX_TILES];
     struct zeta_vgpu_ip *ip; /**< of a stream of samples, which ip_stream.c writes; else NULL */
 
     /* State of sampling; state_lock, or in virtual time the lock of the first tile, guards it. */

@@ -215,6 +215,33 @@ static void timers__at_the_shortest_period__markers_keep_their_place(void **stat
     close_stream(&bench->host, stream);
 }
 
+/* What a program selects of one EU has the totals of the moment too. */
+static void eu__selected__row_ends_at_the_marker(void **state)
+{
+    static const char *const program[] = {"B0=counter:InstRetired@eu=0",
+                                          "B1=counter:InstRetired@subslice=0", NULL};
+    struct bench *bench = *state;
+    struct zeta_plugin_stream *stream = NULL;
+    uint64_t lost;
+
+    assert_int_equal(host_stream(&bench->host, "oa", FOREVER_NS, 1, program, &stream), 0);
+    for (uint32_t round = 1; round <= 3; round++) {
+        /* One group of 16 items: on subslice 0, one item on each of its first 16 EUs. */
+        const struct zeta_plugin_command commands[] = {marker(bench, "oa", 1, 0), count(bench, 1),
+                                                       marker(bench, "oa", 2, 0)};
+        uint64_t total;
+
+        run(bench, commands, 3);
+        total = drain(&bench->host, stream, &lost);
+        assert_int_equal(total, round == 1 ? 3 : 2);
+        assert_true(report_u32(reports[total - 1], 192) > report_u32(reports[total - 2], 192));
+        assert_int_equal(
+            16 * (report_u32(reports[total - 1], 192) - report_u32(reports[total - 2], 192)),
+            report_u32(reports[total - 1], 196) - report_u32(reports[total - 2], 196));
+    }
+    close_stream(&bench->host, stream);
+}
+
 static void switches__and_markers__merged_in_the_order_of_time(void **state)
 {
     static const uint32_t reasons[] = {SWITCH_BIT, SWITCH_BIT, MARKER_BIT,
@@ -613,6 +640,7 @@ int main(void)
         cmocka_unit_test(holder__killed__markers_go_nowhere_and_soon),
         WITH(kernels__between_markers__exact_counts_per_row),
         WITH(timers__at_the_shortest_period__markers_keep_their_place),
+        WITH(eu__selected__row_ends_at_the_marker),
         WITH(switches__and_markers__merged_in_the_order_of_time),
         WITH(token__of_one_stream__seen_there_only),
         WITH(nobody__who_collects__markers_are_dropped),

@@ -170,6 +170,9 @@ static bool take_slot(struct zeta_replay_feed *feed, const unsigned char *slot)
         memcpy(feed->first, slot, bytes);
         feed->has_first = true;
     }
+    /* Events tell their tile themselves; of other records a TILE slot before them does. */
+    if (feed->wish.set->tile.present)
+        feed->tile = (uint32_t)zeta_replay_field_read(&feed->wish.set->tile, slot);
     return is_wanted_tile(feed) && !is_repetition(feed, slot);
 }
 

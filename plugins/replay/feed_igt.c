@@ -32,11 +32,11 @@ static void put_break(const struct igt_pieces *igt, unsigned char *slot, uint32_
 }
 
 /* True if time went back: then the report does not continue the ones before. */
-static bool goes_back(struct igt_pieces *igt, const struct zeta_replay_clock *clock,
+static bool goes_back(struct igt_pieces *igt, const struct zeta_replay_field *clock,
                       const unsigned char *report)
 {
-    const uint64_t mask = zeta_replay_clock_mask(clock);
-    const uint64_t time = zeta_replay_clock_read(clock, report);
+    const uint64_t mask = zeta_replay_field_mask(clock);
+    const uint64_t time = zeta_replay_field_read(clock, report);
     const bool back = igt->has_time && ((time - igt->time) & mask) > mask / 2;
 
     igt->time = time;
@@ -52,7 +52,7 @@ static void keep_problem(struct zeta_replay_pieces *pieces, const char *what, ui
 }
 
 /* Turns a record into at most two slots; returns how many. */
-static uint32_t take(struct igt_pieces *igt, const struct zeta_replay_clock *clock,
+static uint32_t take(struct igt_pieces *igt, const struct zeta_replay_field *clock,
                      const struct zeta_igt_record *record, unsigned char *slots)
 {
     uint32_t count = 0;

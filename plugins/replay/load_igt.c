@@ -165,15 +165,15 @@ static void take_correlation(struct scan *scan, const unsigned char *body)
     scan->last = now;
 }
 
-static void take_report(struct scan *scan, const struct zeta_replay_clock *clock,
+static void take_report(struct scan *scan, const struct zeta_replay_field *clock,
                         const unsigned char *report)
 {
-    const uint64_t time = zeta_replay_clock_read(clock, report);
+    const uint64_t time = zeta_replay_field_read(clock, report);
 
     if (scan->reports++ == 0)
         scan->first_time = time;
     else if (scan->connected && scan->gap_count < 64)
-        scan->gaps[scan->gap_count++] = (time - scan->last_time) & zeta_replay_clock_mask(clock);
+        scan->gaps[scan->gap_count++] = (time - scan->last_time) & zeta_replay_field_mask(clock);
     scan->last_time = time;
     scan->connected = true;
 }

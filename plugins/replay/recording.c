@@ -35,7 +35,7 @@ static uint64_t read_bits(const unsigned char *record, uint32_t bit, uint32_t wi
     return value;
 }
 
-uint64_t zeta_replay_clock_read(const struct zeta_replay_clock *clock, const unsigned char *record)
+uint64_t zeta_replay_field_read(const struct zeta_replay_field *clock, const unsigned char *record)
 {
     uint64_t value;
 
@@ -47,7 +47,7 @@ uint64_t zeta_replay_clock_read(const struct zeta_replay_clock *clock, const uns
     return value;
 }
 
-uint64_t zeta_replay_clock_mask(const struct zeta_replay_clock *clock)
+uint64_t zeta_replay_field_mask(const struct zeta_replay_field *clock)
 {
     const uint32_t bits = clock->low_width + clock->high_width;
 

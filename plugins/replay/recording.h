@@ -44,18 +44,18 @@ bool zeta_replay_say(struct zeta_replay_problem *problem, const char *format, ..
 /** How records become rows; as the kinds of layouts in set files. */
 enum zeta_replay_kind { ZETA_REPLAY_DELTA, ZETA_REPLAY_SAMPLE, ZETA_REPLAY_EVENT };
 
-/** Where a record holds its time: bits of the record, little-endian. */
-struct zeta_replay_clock {
+/** Where a record holds its time, or its tile: bits of the record, little-endian. */
+struct zeta_replay_field {
     uint32_t low_bit, low_width;
     uint32_t high_bit, high_width; /**< upper bits where they lie elsewhere; width 0: nowhere */
     bool present;
 };
 
-/** The value of the clock field of a record; 0 where the layout has none. */
-uint64_t zeta_replay_clock_read(const struct zeta_replay_clock *clock, const unsigned char *record);
+/** The value of a field of a record; 0 where the layout has none. */
+uint64_t zeta_replay_field_read(const struct zeta_replay_field *clock, const unsigned char *record);
 
-/** All bits of the clock set: it wraps after this value. */
-uint64_t zeta_replay_clock_mask(const struct zeta_replay_clock *clock);
+/** All bits of a field set: it wraps after this value. */
+uint64_t zeta_replay_field_mask(const struct zeta_replay_field *clock);
 
 /** A set, as text and as far as replaying needs it. */
 struct zeta_replay_set {
@@ -66,7 +66,8 @@ struct zeta_replay_set {
     char unit[ZETA_REPLAY_NAME_BYTES];
     enum zeta_replay_kind kind;
     uint32_t record_bytes;
-    struct zeta_replay_clock clock;
+    struct zeta_replay_field clock;
+    struct zeta_replay_field tile; /**< of events, whose records tell it themselves */
 };
 
 /** A recorded stream, or what a tracer gave. */

@@ -48,7 +48,7 @@ void zeta_replay_reel_finish(struct zeta_replay_reel *reel)
  */
 static uint64_t advance(const struct zeta_replay_reel *reel, uint64_t from, uint64_t to)
 {
-    const uint64_t mask = zeta_replay_clock_mask(reel->clock);
+    const uint64_t mask = zeta_replay_field_mask(reel->clock);
     const uint64_t ticks = (to - from) & mask;
 
     return ticks > mask - mask / 16 ? 0 : ticks;
@@ -68,12 +68,12 @@ static uint64_t due_of(struct zeta_replay_reel *reel, const unsigned char *recor
         return 0;
     if (!reel->clock->present || reel->hz == 0)
         return reel->records * reel->period_ns;
-    time = zeta_replay_clock_read(reel->clock, record);
+    time = zeta_replay_field_read(reel->clock, record);
     if (!reel->has_time) {
         /* The first record may be one of another tile. */
         const unsigned char *first = zeta_replay_feed_first(reel->feed);
 
-        reel->time = first ? zeta_replay_clock_read(reel->clock, first) : time;
+        reel->time = first ? zeta_replay_field_read(reel->clock, first) : time;
         reel->has_time = true;
     }
     reel->total_ticks += advance(reel, reel->time, time);

@@ -42,7 +42,7 @@ struct zeta_replay_reel {
     struct zeta_replay_gap gap;   /**< before the next record of the feed */
 
     bool is_paced;
-    const struct zeta_replay_clock *clock;
+    const struct zeta_replay_field *clock;
     uint64_t hz;        /**< of the clock */
     uint64_t period_ns; /**< between records, where there is no clock */
     bool has_time;

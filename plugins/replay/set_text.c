@@ -136,41 +136,70 @@ static bool read_kind(const char *text, enum zeta_replay_kind *out_kind)
     return false;
 }
 
-/* Bits of a clock's part, which have to lie inside the record. */
+/* Bits of a field's part, which have to lie inside the record. */
 static bool read_part(yaml_document_t *document, const yaml_node_t *part, uint32_t record_bytes,
                       uint32_t width_max, uint32_t *out_bit, uint32_t *out_width)
 {
     uint32_t at, bit;
 
     if (!number(document, part, "at", UINT32_MAX, record_bytes, &at) ||
-        !number(document, part, "bit", 0, 7, &bit) ||
+        !number(document, part, "bit", 0, 63, &bit) ||
         !number(document, part, "width", 0, width_max, out_width) || at > record_bytes)
         return false;
     *out_bit = at * 8 + bit;
     return *out_width > 0 && *out_bit + *out_width <= record_bytes * 8;
 }
 
-/* The field that libzeta takes for the clock too. A layout without one has no clock. */
-static bool read_clock(yaml_document_t *document, const yaml_node_t *layout,
-                       struct zeta_replay_set *set)
+/* Some bits of another field, which lies in one piece. */
+static bool read_view(yaml_document_t *document, const yaml_node_t *header, const yaml_node_t *view,
+                      uint32_t record_bytes, struct zeta_replay_field *out_field)
+{
+    const char *name = text_of(document, view, "in");
+    const yaml_node_t *whole = name ? member(document, header, name) : NULL;
+    uint32_t first, whole_width, bit;
+
+    if (!whole || !read_part(document, whole, record_bytes, 64, &first, &whole_width) ||
+        !number(document, view, "bit", 0, 63, &bit) ||
+        !number(document, view, "width", 0, 64, &out_field->low_width) ||
+        out_field->low_width == 0 || bit + out_field->low_width > whole_width)
+        return false;
+    out_field->low_bit = first + bit;
+    out_field->present = true;
+    return true;
+}
+
+/* A header field of that name. A layout without it is fine. */
+static bool read_field(yaml_document_t *document, const yaml_node_t *layout, const char *name,
+                       uint32_t record_bytes, struct zeta_replay_field *out_field)
 {
     const yaml_node_t *header = member(document, layout, "header");
-    const yaml_node_t *field = member(document, header, "timestamp");
-    struct zeta_replay_clock *clock = &set->clock;
+    const yaml_node_t *field = member(document, header, name);
     const yaml_node_t *high;
 
     if (!field)
-        field = member(document, header, "ticks");
-    if (!field || !member(document, field, "at"))
         return true;
-    if (!read_part(document, field, set->record_bytes, 64, &clock->low_bit, &clock->low_width))
+    if (member(document, field, "in"))
+        return read_view(document, header, field, record_bytes, out_field);
+    if (!read_part(document, field, record_bytes, 64, &out_field->low_bit, &out_field->low_width))
         return false;
     high = member(document, field, "hi");
-    if (high && !read_part(document, high, set->record_bytes, 64 - clock->low_width,
-                           &clock->high_bit, &clock->high_width))
+    if (high && !read_part(document, high, record_bytes, 64 - out_field->low_width,
+                           &out_field->high_bit, &out_field->high_width))
         return false;
-    clock->present = true;
+    out_field->present = true;
     return true;
+}
+
+/* The clock is the field that libzeta takes for it too. */
+static bool read_fields(yaml_document_t *document, const yaml_node_t *layout,
+                        struct zeta_replay_set *set)
+{
+    if (!read_field(document, layout, "timestamp", set->record_bytes, &set->clock) ||
+        (!set->clock.present &&
+         !read_field(document, layout, "ticks", set->record_bytes, &set->clock)))
+        return false;
+    return set->kind != ZETA_REPLAY_EVENT ||
+           read_field(document, layout, "tile", set->record_bytes, &set->tile);
 }
 
 static bool read_document(yaml_document_t *document, struct zeta_replay_set *set)
@@ -185,7 +214,7 @@ static bool read_document(yaml_document_t *document, struct zeta_replay_set *set
            copy_name(set->unit, text_of(document, own, "unit")) &&
            read_kind(text_of(document, layout, "kind"), &set->kind) &&
            number(document, layout, "record", 0, ZETA_REPLAY_RECORD_MAX, &set->record_bytes) &&
-           set->record_bytes >= ZETA_REPLAY_RECORD_MIN && read_clock(document, layout, set);
+           set->record_bytes >= ZETA_REPLAY_RECORD_MIN && read_fields(document, layout, set);
 }
 
 bool zeta_replay_set_read(struct zeta_replay_set *set, struct zeta_replay_problem *problem)

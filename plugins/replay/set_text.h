@@ -12,7 +12,7 @@
 
 /**
  * Finds in the set's text, a set file with one set, what replaying needs: name, unit, kind, record
- * size, and where the clock of the layout is. False with a sentence.
+ * size, and where the clock and the tile of a record are. False with a sentence.
  */
 bool zeta_replay_set_read(struct zeta_replay_set *set, struct zeta_replay_problem *problem);
 

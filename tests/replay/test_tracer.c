@@ -5,9 +5,12 @@
 #include "tests/replay/reading.h"
 
 #define EVENTS 5000u /* more than wait at one time */
+#define TILED_EVENTS 300u
 
 static struct tape tape;
 static struct tape_data recorded;
+/** Events of two tiles, one after the other in time. */
+static struct tape_data tiled;
 
 static void write_tape(void)
 {
@@ -26,6 +29,19 @@ static void write_tape(void)
         if (n % 1000 == 999 || n == EVENTS)
             tape_write(&tape, 5, &data);
     }
+    tape_device(&tape, 2, "Root", UINT32_MAX, 0);
+    tape_device(&tape, 3, "Root tile 0", 2, 0);
+    tape_device(&tape, 4, "Root tile 1", 2, 1);
+    tape_event_set(&tape, 3, "Happenings", "source");
+    tape_event_set(&tape, 4, "Happenings", "source");
+    tape_stream(&tape, 6, 2, "tracer", 0, 2, 3);
+    for (uint32_t n = 0; n < TILED_EVENTS; n++) {
+        tape_make_event(3, n, &event);
+        event.tile = n % 3 == 0 ? 0 : 1;
+        tape_put(&data, &event, sizeof(event));
+        tape_put(&tiled, &event, sizeof(event));
+    }
+    tape_write(&tape, 6, &data);
     tape_end(&tape, true);
 }
 
@@ -155,6 +171,44 @@ static void tracer__decoded__gives_the_values_of_the_events(void **state)
     reading_end(&tracing.reading);
 }
 
+static void tracer__root_with_tiles__gives_the_events_of_both_in_order(void **state)
+{
+    struct tracing tracing = open_tracer(512, NULL, reading_begin("Root (recording)"));
+    struct tape_data data = {0};
+
+    (void)state;
+    EXPECT_OK(zetMetricTracerEnableExp(tracing.tracer, 1));
+    EXPECT_RESULT(read_all(&tracing, &data), ZE_RESULT_SUCCESS);
+    assert_int_equal(data.size, tiled.size);
+    assert_memory_equal(data.bytes, tiled.bytes, tiled.size);
+    EXPECT_OK(zetMetricTracerDisableExp(tracing.tracer, 1));
+    EXPECT_OK(zetMetricTracerDestroyExp(tracing.tracer));
+    tape_data_finish(&data);
+    reading_end(&tracing.reading);
+}
+
+static void tracer__tile_of_a_root__gives_its_events(void **state)
+{
+    struct tracing tracing = open_tracer(512, NULL, reading_begin("Root tile 1 (recording)"));
+    struct tape_data data = {0};
+    uint32_t events = 0;
+
+    (void)state;
+    EXPECT_OK(zetMetricTracerEnableExp(tracing.tracer, 1));
+    EXPECT_RESULT(read_all(&tracing, &data), ZE_RESULT_SUCCESS);
+    for (uint32_t n = 0; n < TILED_EVENTS; n++) {
+        if (n % 3 != 0)
+            assert_memory_equal(data.bytes + events++ * sizeof(struct tape_event),
+                                tiled.bytes + n * sizeof(struct tape_event),
+                                sizeof(struct tape_event));
+    }
+    assert_int_equal(data.size, events * sizeof(struct tape_event));
+    EXPECT_OK(zetMetricTracerDisableExp(tracing.tracer, 1));
+    EXPECT_OK(zetMetricTracerDestroyExp(tracing.tracer));
+    tape_data_finish(&data);
+    reading_end(&tracing.reading);
+}
+
 static void tracer__group_without_events__is_refused(void **state)
 {
     struct reading reading = reading_begin("Traced (recording)");
@@ -185,6 +239,7 @@ static int tear_down(void **state)
 {
     (void)state;
     tape_data_finish(&recorded);
+    tape_data_finish(&tiled);
     tape_remove(&tape);
     return 0;
 }
@@ -196,6 +251,8 @@ int main(void)
         cmocka_unit_test(tracer__disabled_and_enabled__goes_on_where_it_stopped),
         cmocka_unit_test(tracer__at_the_end__waits_for_nothing),
         cmocka_unit_test(tracer__decoded__gives_the_values_of_the_events),
+        cmocka_unit_test(tracer__root_with_tiles__gives_the_events_of_both_in_order),
+        cmocka_unit_test(tracer__tile_of_a_root__gives_its_events),
         cmocka_unit_test(tracer__group_without_events__is_refused),
     };
 

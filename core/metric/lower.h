@@ -37,7 +37,7 @@ struct zeta_lowering {
     uint32_t table_size;
 
     uint32_t *metric_node;  /**< value of each metric of the set, if lowered already */
-    bool stamp; /**< in a metric of type timestamp, for query forms */
+    bool stamp;             /**< in a metric of type timestamp, for query forms */
     uint32_t *metric_valid; /**< condition "was measured", ZETA_NODE_NONE while not known */
 };
 

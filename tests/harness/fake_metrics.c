@@ -120,10 +120,15 @@ static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device 
                             struct zeta_plugin_stream **out_stream)
 {
     struct zeta_plugin_stream *stream = calloc(1, sizeof(*stream));
+    const uint32_t unit = find_unit(desc->unit);
 
     (void)self;
+    if (!stream || unit == UNIT_COUNT) {
+        free(stream);
+        return ZETA_PLUGIN_INVALID_ARGUMENT;
+    }
     stream->device = device->index;
-    stream->unit = find_unit(desc->unit);
+    stream->unit = unit;
     desc->ring_records = RING_RECORDS;
     pthread_mutex_lock(&lock);
     stream->token = ++last_token;
@@ -131,7 +136,7 @@ static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device 
     streams = stream;
     add_locked(stream, 0, 0, 1);
     pthread_mutex_unlock(&lock);
-    desc->token = strcmp(unit_names[stream->unit], "plain") == 0 ? 0 : stream->token;
+    desc->token = strcmp(unit_names[unit], "plain") == 0 ? 0 : stream->token;
     *out_stream = stream;
     return ZETA_PLUGIN_SUCCESS;
 }

@@ -96,7 +96,7 @@ static void streamer__markers_in_lists__rows_in_their_order(void **state)
     zet_metric_streamer_handle_t streamer = open_streamer(h, "Work");
     ze_command_list_handle_t immediate = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
     ze_command_list_handle_t list = harness_list(h);
-    uint64_t markers[64];
+    uint64_t markers[64] = {0};
     uint8_t raw[4096];
     size_t bytes;
 
@@ -121,7 +121,7 @@ static void streamer__closed_since__marker_is_for_nobody(void **state)
     const struct harness *h = *state;
     zet_metric_streamer_handle_t streamer = open_streamer(h, "Work");
     ze_command_list_handle_t list = harness_list(h);
-    uint64_t markers[64];
+    uint64_t markers[64] = {0};
     uint8_t raw[4096];
     size_t bytes;
 
@@ -251,7 +251,7 @@ static void group__marker_of_its_unit__seen_by_the_stream(void **state)
     const zet_metric_group_sampling_type_flags_t forms[2] = {TIME_BASED, EVENT_BASED};
     zet_metric_streamer_handle_t streamer = open_streamer(h, "Narrow");
     ze_command_list_handle_t list = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
-    uint64_t markers[64];
+    uint64_t markers[64] = {0};
     uint8_t raw[4096];
     size_t bytes;
 
@@ -314,7 +314,7 @@ static void between_execution_query__marker__not_set(void **state)
     zet_metric_group_handle_t groups[2] = {query_bed_group(h, "Work", TIME_BASED),
                                            query_bed_group(h, "Plain", EVENT_BASED)};
     ze_command_list_handle_t list = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
-    uint64_t markers[64];
+    uint64_t markers[64] = {0};
     uint8_t raw[4096];
     size_t bytes;
 
@@ -339,7 +339,7 @@ static void root__streamer_of_it__tile_lists_mark_their_tile(void **state)
     zet_metric_streamer_handle_t streamer;
     ze_command_list_handle_t all;
     ze_command_list_handle_t second;
-    uint64_t markers[64];
+    uint64_t markers[64] = {0};
     uint8_t raw[8192];
     size_t bytes;
 

@@ -14,6 +14,7 @@
 
 #define GROUPS 2u
 #define ROWS_WANTED 200u
+#define EVENT_BYTES 64u
 
 static const char *const group_names[GROUPS] = {"ComputeBasic", "ThreadDispatch"};
 static char folder[128];
@@ -30,8 +31,9 @@ static const char *file_path(const char *name)
 struct bed {
     ze_device_handle_t device;
     ze_context_handle_t context;
-    zet_metric_group_handle_t groups[GROUPS];
+    zet_metric_group_handle_t groups[GROUPS + 1];
     zet_metric_streamer_handle_t streamers[GROUPS];
+    zet_metric_tracer_exp_handle_t tracer; /**< of the last group */
     uint64_t period_ns;
 };
 
@@ -39,6 +41,8 @@ static void open_bed(struct bed *bed)
 {
     zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
                                        .samplingPeriod = 200000};
+    zet_metric_tracer_exp_desc_t tracer = {.stype = ZET_STRUCTURE_TYPE_METRIC_TRACER_EXP_DESC,
+                                           .notifyEveryNBytes = 512};
     ze_driver_handle_t driver = NULL;
     uint32_t count = 1;
 
@@ -48,7 +52,12 @@ static void open_bed(struct bed *bed)
     bed->context = make_context(bed->device);
     for (uint32_t i = 0; i < GROUPS; i++)
         bed->groups[i] = find_group(bed->device, group_names[i], TIME_BASED, NULL);
-    EXPECT_OK(zetContextActivateMetricGroups(bed->context, bed->device, GROUPS, bed->groups));
+    bed->groups[GROUPS] = find_group(bed->device, "KernelEvents",
+                                     ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED, NULL);
+    EXPECT_OK(zetContextActivateMetricGroups(bed->context, bed->device, GROUPS + 1, bed->groups));
+    EXPECT_OK(zetMetricTracerCreateExp(bed->context, bed->device, 1, &bed->groups[GROUPS], &tracer,
+                                       NULL, &bed->tracer));
+    EXPECT_OK(zetMetricTracerEnableExp(bed->tracer, 1));
     for (uint32_t i = 0; i < GROUPS; i++)
         EXPECT_OK(zetMetricStreamerOpen(bed->context, bed->device, bed->groups[i], &desc, NULL,
                                         &bed->streamers[i]));
@@ -57,6 +66,7 @@ static void open_bed(struct bed *bed)
 
 static void close_bed(struct bed *bed)
 {
+    EXPECT_OK(zetMetricTracerDestroyExp(bed->tracer));
     for (uint32_t i = 0; i < GROUPS; i++)
         EXPECT_OK(zetMetricStreamerClose(bed->streamers[i]));
     EXPECT_OK(zetContextActivateMetricGroups(bed->context, bed->device, 0, NULL));
@@ -95,6 +105,41 @@ static void read_once(zet_metric_streamer_handle_t streamer, struct zeta_recordi
     EXPECT_OK(zetaRecordingAppend(recording, ZETA_CHUNK_DATA, stream, buffer, size));
 }
 
+/** What the tracer gave until it was disabled: at least that it was enabled and disabled. */
+static size_t read_events(const struct bed *bed, unsigned char *buffer, size_t bytes)
+{
+    size_t size = bytes;
+
+    EXPECT_OK(zetMetricTracerDisableExp(bed->tracer, 1));
+    EXPECT_OK(zetMetricTracerReadDataExp(bed->tracer, &size, buffer));
+    assert_true(size >= 2 * EVENT_BYTES);
+    return size;
+}
+
+static void record_events(const struct bed *bed, struct zeta_recording *recording, uint32_t stream)
+{
+    unsigned char buffer[100 * EVENT_BYTES];
+    const size_t size = read_events(bed, buffer, sizeof(buffer));
+    FILE *file = fopen(file_path("events"), "w");
+
+    EXPECT_OK(zetaRecordingAppend(recording, ZETA_CHUNK_DATA, stream, buffer, size));
+    assert_non_null(file);
+    assert_int_equal(fwrite(buffer, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void expect_events(const struct bed *bed)
+{
+    unsigned char buffer[100 * EVENT_BYTES], wanted[100 * EVENT_BYTES];
+    const size_t size = read_events(bed, buffer, sizeof(buffer));
+    FILE *file = fopen(file_path("events"), "r");
+
+    assert_non_null(file);
+    assert_int_equal(fread(wanted, 1, sizeof(wanted), file), size);
+    assert_memory_equal(buffer, wanted, size);
+    (void)fclose(file);
+}
+
 static void write_values(uint32_t index, zet_metric_group_handle_t group,
                          const struct tape_data *raw)
 {
@@ -115,14 +160,14 @@ static void record__virtual_gpu__for_a_while(void **state)
                                              .path = file_path("gpu.zrec")};
     struct zeta_recording *recording = NULL;
     struct tape_data raw[GROUPS] = {{0}};
-    uint32_t streams[GROUPS];
+    uint32_t streams[GROUPS + 1];
     struct bed bed;
 
     (void)state;
     EXPECT_OK(zeInit(0));
     open_bed(&bed);
     EXPECT_OK(zetaRecordingCreate(&desc, &recording));
-    for (uint32_t i = 0; i < GROUPS; i++) {
+    for (uint32_t i = 0; i <= GROUPS; i++) {
         const struct zeta_recording_stream_desc stream = {
             .struct_size = sizeof(stream), .group = bed.groups[i], .period_ns = bed.period_ns};
 
@@ -133,6 +178,7 @@ static void record__virtual_gpu__for_a_while(void **state)
             read_once(bed.streamers[i], recording, streams[i], &raw[i]);
         sleep_ms(1);
     }
+    record_events(&bed, recording, streams[GROUPS]);
     EXPECT_OK(zetaRecordingFinish(recording));
     for (uint32_t i = 0; i < GROUPS; i++) {
         write_values(i, bed.groups[i], &raw[i]);
@@ -191,6 +237,7 @@ static void replay__what_was_recorded__has_the_same_values(void **state)
         expect_values(i, bed.groups[i], &raw);
         tape_data_finish(&raw);
     }
+    expect_events(&bed);
     close_bed(&bed);
 }
 
@@ -244,6 +291,7 @@ int main(void)
         failures = run_in_child(&example);
     for (uint32_t i = 0; i < GROUPS; i++)
         (void)unlink(file_path(group_names[i]));
+    (void)unlink(file_path("events"));
     (void)unlink(file_path("gpu.zrec"));
     (void)rmdir(folder);
     return failures;

@@ -42,21 +42,37 @@ static void load_kernel(struct bed *bed)
     EXPECT_OK(zeKernelSetArgumentValue(bed->kernel, 1, sizeof(rounds), &rounds));
 }
 
+void bed_open(struct bed *bed, ze_device_handle_t device)
+{
+    const ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                           .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+
+    bed->device = device;
+    EXPECT_OK(zeCommandListCreateImmediate(bed->context, bed->device, &queue, &bed->list));
+    load_kernel(bed);
+}
+
+void bed_close(struct bed *bed)
+{
+    EXPECT_OK(zeKernelDestroy(bed->kernel));
+    EXPECT_OK(zeModuleDestroy(bed->module));
+    EXPECT_OK(zeMemFree(bed->context, bed->memory));
+    EXPECT_OK(zeCommandListDestroy(bed->list));
+}
+
 int bed_setup(void **state)
 {
     static struct bed bed;
     const ze_context_desc_t context = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
-    const ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-                                           .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+    ze_device_handle_t device = NULL;
     uint32_t count = 1;
 
     EXPECT_OK(zeInit(ZE_INIT_FLAG_GPU_ONLY));
     EXPECT_OK(zeDriverGet(&count, &bed.driver));
     count = 1;
-    EXPECT_OK(zeDeviceGet(bed.driver, &count, &bed.device));
+    EXPECT_OK(zeDeviceGet(bed.driver, &count, &device));
     EXPECT_OK(zeContextCreate(bed.driver, &context, &bed.context));
-    EXPECT_OK(zeCommandListCreateImmediate(bed.context, bed.device, &queue, &bed.list));
-    load_kernel(&bed);
+    bed_open(&bed, device);
     *state = &bed;
     return 0;
 }
@@ -65,10 +81,7 @@ int bed_teardown(void **state)
 {
     struct bed *bed = *state;
 
-    EXPECT_OK(zeKernelDestroy(bed->kernel));
-    EXPECT_OK(zeModuleDestroy(bed->module));
-    EXPECT_OK(zeMemFree(bed->context, bed->memory));
-    EXPECT_OK(zeCommandListDestroy(bed->list));
+    bed_close(bed);
     EXPECT_OK(zeContextDestroy(bed->context));
     return 0;
 }

@@ -28,9 +28,13 @@ struct bed {
     float *memory;
 };
 
-/** Group setup and teardown; the state is a struct bed. */
+/** Group setup and teardown; the state is a struct bed of the first device. */
 int bed_setup(void **state);
 int bed_teardown(void **state);
+
+/** The same for a device; driver and context are there. */
+void bed_open(struct bed *bed, ze_device_handle_t device);
+void bed_close(struct bed *bed);
 
 /** Runs the kernel once, and waits. */
 void bed_work(const struct bed *bed);

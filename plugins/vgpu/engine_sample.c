@@ -24,7 +24,7 @@
 enum {
     /* Clocks of stepped turns between samples, if the stride allows it: a few samples per turn. */
     SPACING = 320,
-    LARGEST_STRIDE = 256,
+    LARGEST_STRIDE = 1024,
     /* Most samples of an epoch; more are more than a reader could want. */
     LARGEST_LOG = 65536,
     /* What replay adds comes in batches of so many. */

@@ -225,52 +225,6 @@ static void kernel__tracer_off_in_its_middle__no_event_of_its_rest(void **state)
     tracing_end(&tracing);
 }
 
-/* Decodes nothing but these. */
-static void keep_metrics(struct tracing *tracing, const char *const *names, uint32_t count)
-{
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < tracing->metric_count; i++) {
-        for (uint32_t n = 0; n < count; n++) {
-            if (strcmp(tracing->names[i], names[n]) != 0)
-                continue;
-            tracing->metrics[kept] = tracing->metrics[i];
-            memmove(tracing->names[kept++], tracing->names[i], sizeof(tracing->names[0]));
-            break;
-        }
-    }
-    assert_int_equal(kept, count);
-    tracing->metric_count = kept;
-}
-
-/* More events than the tracer holds, and nobody reads. */
-static void events__never_read__oldest_go_with_a_warning(void **state)
-{
-    static const char *const names[] = {"GroupEnd", "KernelBegin", "KernelEnd"};
-    enum { GROUPS = 300000 };
-    const struct bed *bed = *state;
-    struct tracing tracing = tracing_begin(bed, NULL);
-    ze_command_list_handle_t list = bed_immediate(bed, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
-    uint32_t *counter = bed_memory(bed, 64);
-    ze_kernel_handle_t count = bed_count(bed, counter);
-
-    keep_metrics(&tracing, names, 3);
-    EXPECT_OK(zeKernelSetGroupSize(count, 1, 1, 1));
-    tracing_enable(&tracing);
-    bed_count_append(list, count, GROUPS);
-    tracing_disable(&tracing);
-    tracing_read(&tracing);
-    tracing_decode(&tracing);
-    assert_true(tracing.dropped);
-    assert_in_range(tracing_count(&tracing, "GroupEnd"), 1, GROUPS - 1);
-    assert_int_equal(tracing_count(&tracing, "KernelBegin"), 0);
-    assert_int_equal(tracing_count(&tracing, "KernelEnd"), 1);
-    EXPECT_OK(zeKernelDestroy(count));
-    EXPECT_OK(zeMemFree(bed->context, counter));
-    EXPECT_OK(zeCommandListDestroy(list));
-    tracing_end(&tracing);
-}
-
 static void groups__of_a_source__first_is_time_based_and_events_are_listed(void **state)
 {
     const struct bed *bed = *state;
@@ -307,7 +261,6 @@ int main(void)
         cmocka_unit_test(markers__between_kernels__lie_where_they_were_set),
         cmocka_unit_test(fault__wild_kernel__is_an_event_with_address_and_reason),
         cmocka_unit_test(kernel__tracer_off_in_its_middle__no_event_of_its_rest),
-        cmocka_unit_test(events__never_read__oldest_go_with_a_warning),
     };
 
     return cmocka_run_group_tests(tests, bed_setup, bed_teardown);

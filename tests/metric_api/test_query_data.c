@@ -428,6 +428,53 @@ static void lists__clone__has_the_query_too(void **state)
     drop_bed(&bed);
 }
 
+static void lists__mutable__changes_inside_and_of_the_end_count(void **state)
+{
+    skip_in(HARNESS_LOADER, "the functions are newer than the loader");
+    struct bed bed = make_bed(state);
+    const ze_mutable_command_list_exp_desc_t chained = {
+        .stype = ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC};
+    const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
+                                         .pNext = &chained};
+    const ze_mutable_command_id_exp_desc_t launch = {
+        .stype = ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_ID_EXP_DESC,
+        .flags = ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS};
+    const ze_mutable_command_id_exp_desc_t end = {
+        .stype = ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_ID_EXP_DESC,
+        .flags = ZE_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT};
+    uint64_t value = 21;
+    ze_mutable_kernel_argument_exp_desc_t argument = {
+        .stype = ZE_STRUCTURE_TYPE_MUTABLE_KERNEL_ARGUMENT_EXP_DESC,
+        .argIndex = 1,
+        .argSize = sizeof(value),
+        .pArgValue = &value};
+    const ze_mutable_commands_exp_desc_t change = {
+        .stype = ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_EXP_DESC, .pNext = &argument};
+    ze_event_pool_handle_t pool = harness_pool(bed.h, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 2);
+    ze_event_handle_t events[2] = {harness_event(pool, 0), harness_event(pool, 1)};
+    ze_command_list_handle_t list = NULL;
+    uint64_t id = 0;
+
+    assert_success(zeCommandListCreate(bed.h->context, bed.h->device, &desc, &list));
+    assert_success(zetCommandListAppendMetricQueryBegin(list, bed.queries[0]));
+    assert_success(zeCommandListGetNextCommandIdExp(list, &launch, &argument.commandId));
+    assert_success(harness_launch(list, bed.add, NULL, 0, NULL));
+    assert_success(zeCommandListGetNextCommandIdExp(list, &end, &id));
+    assert_success(query_bed_append_end(list, bed.queries[0], events[0]));
+    assert_success(zeCommandListClose(list));
+    assert_success(zeCommandListUpdateMutableCommandsExp(list, &change));
+    assert_success(zeCommandListUpdateMutableCommandSignalEventExp(list, id, events[1]));
+    query_bed_run(bed.h, list);
+    expect_work(&bed, 0, 1, 21);
+    assert_result(ZE_RESULT_NOT_READY, zeEventQueryStatus(events[0]));
+    assert_success(zeEventQueryStatus(events[1]));
+    assert_success(zeCommandListDestroy(list));
+    for (int i = 0; i < 2; i++)
+        assert_success(zeEventDestroy(events[i]));
+    assert_success(zeEventPoolDestroy(pool));
+    drop_bed(&bed);
+}
+
 static void lists__reset__query_can_be_destroyed_with_its_pool(void **state)
 {
     struct bed bed = make_bed(state);
@@ -538,6 +585,7 @@ int main(void)
         TEST(lists__immediate_in_both_modes__same_values),
         TEST(lists__queues_at_the_same_time__each_has_its_own_work),
         TEST(lists__clone__has_the_query_too),
+        TEST(lists__mutable__changes_inside_and_of_the_end_count),
         TEST(lists__reset__query_can_be_destroyed_with_its_pool),
         TEST(graph__recorded_and_executed_twice__result_of_the_last_time),
         TEST(graph__execution_in_flight__query_is_in_use),

@@ -203,7 +203,7 @@ static void sampling__of_any_interval__changes_no_counter(void **state)
 {
     static const uint64_t intervals[] = {160, 320, 1280, 10240, 1000000};
     struct totals without = {0};
-    struct seen *seen = open_seen("test-matmul", 1, 0);
+    struct seen *seen = open_seen("ip-matmul", 1, 0);
 
     (void)state;
     multiply(seen, &without);
@@ -212,7 +212,7 @@ static void sampling__of_any_interval__changes_no_counter(void **state)
     for (unsigned i = 0; i < sizeof(intervals) / sizeof(intervals[0]); i++) {
         struct totals with = {0};
 
-        seen = open_seen("test-matmul", 1, intervals[i]);
+        seen = open_seen("ip-matmul", 1, intervals[i]);
         multiply(seen, &with);
         for (unsigned s = 0; s < SUBSLICES; s++) {
             for (unsigned c = 0; c < ZETA_VGPU_COUNTER_COUNT; c++)
@@ -229,7 +229,7 @@ static void samples__of_the_same_work__are_the_same_for_any_number_of_workers(vo
 
     (void)state;
     for (uint32_t workers = 1; workers <= 4; workers++) {
-        struct seen *seen = open_seen("test-matmul", workers, 1280);
+        struct seen *seen = open_seen("ip-matmul", workers, 1280);
         struct totals totals;
 
         multiply(seen, &totals);

@@ -336,7 +336,7 @@ static void close__while_kernels_run__disturbs_nobody(void **state)
     const struct {
         void *memory;
         uint64_t rounds;
-    } arguments = {bed.memory, 40000};
+    } arguments = {bed.memory, 10000};
     command = kernel_launch(kernel, &arguments, 4, ITEMS);
     for (unsigned i = 0; i < 10; i++) {
         struct zeta_plugin_stream *stream;

@@ -95,9 +95,9 @@ static bool list_metrics(struct zeta_decode_plan *plan)
 
     for (uint32_t g = 0; g < plan->group_count; g++)
         total += zeta_compiled_metric_count(zeta_decode_set(plan, g, 0));
-    plan->metrics = calloc(total, sizeof(*plan->metrics));
-    plan->metric_group = calloc(total, sizeof(*plan->metric_group));
-    plan->metric_place = calloc(total, sizeof(*plan->metric_place));
+    plan->metrics = calloc((size_t)total + 1, sizeof(*plan->metrics));
+    plan->metric_group = calloc((size_t)total + 1, sizeof(*plan->metric_group));
+    plan->metric_place = calloc((size_t)total + 1, sizeof(*plan->metric_place));
     if (!plan->metrics || !plan->metric_group || !plan->metric_place)
         return false;
     for (uint32_t g = 0; g < plan->group_count; g++) {

@@ -423,21 +423,32 @@ static void step_turn(struct subslice *subslice, struct hart *hart)
     }
 }
 
-static void run_hart(struct subslice *subslice, struct hart *hart)
+static void take_turn(struct subslice *subslice, struct hart *hart)
 {
-    const bool counts_eus = zeta_vgpu_counts_eus(subslice->engine);
-    uint64_t before[ZETA_VGPU_COUNTER_COUNT];
-
-    hart->ran = true;
-    enter_hart(subslice, hart);
-    if (counts_eus)
-        zeta_vgpu_eu_turn_begin(subslice, before);
     if (subslice->sampler.interval != 0 && zeta_vgpu_sampler_turn(subslice))
         step_turn(subslice, hart);
     else
         run_turn(subslice, hart);
-    if (counts_eus)
-        zeta_vgpu_eu_turn_end(subslice, subslice->l1.eu, before);
+}
+
+/* The same, and what it counts is its EU's. */
+static void take_counted_turn(struct subslice *subslice, struct hart *hart)
+{
+    uint64_t before[ZETA_VGPU_COUNTER_COUNT];
+
+    zeta_vgpu_eu_turn_begin(subslice, before);
+    take_turn(subslice, hart);
+    zeta_vgpu_eu_turn_end(subslice, subslice->l1.eu, before);
+}
+
+static void run_hart(struct subslice *subslice, struct hart *hart)
+{
+    hart->ran = true;
+    enter_hart(subslice, hart);
+    if (zeta_vgpu_counts_eus(subslice->engine))
+        take_counted_turn(subslice, hart);
+    else
+        take_turn(subslice, hart);
     subslice->unpublished += SLICE_WORK;
     if (subslice->unpublished >= PUBLISH_WORK)
         zeta_vgpu_publish(subslice);

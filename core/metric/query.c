@@ -70,9 +70,8 @@ ze_result_t ZE_APICALL impl_zetMetricQueryCreate(zet_metric_query_pool_handle_t 
     return result;
 }
 
-ze_result_t ZE_APICALL impl_zetMetricQueryDestroy(zet_metric_query_handle_t hMetricQuery)
+static ze_result_t destroy_query(struct zeta_metric_query *query)
 {
-    struct zeta_metric_query *query = (struct zeta_metric_query *)hMetricQuery;
     struct zeta_query_place *place = zeta_query_place_of(query);
 
     if (!zeta_use_wait(&place->use))
@@ -87,6 +86,19 @@ ze_result_t ZE_APICALL impl_zetMetricQueryDestroy(zet_metric_query_handle_t hMet
     return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t ZE_APICALL impl_zetMetricQueryDestroy(zet_metric_query_handle_t hMetricQuery)
+{
+    struct zeta_metric_query *query = (struct zeta_metric_query *)hMetricQuery;
+    ze_result_t result;
+
+    if (!zeta_object_pin(query, ZETA_KIND_METRIC_QUERY))
+        return zeta_object_explain(query, ZETA_KIND_METRIC_QUERY, "zetMetricQueryDestroy",
+                                   "hMetricQuery");
+    result = destroy_query(query);
+    zeta_object_unpin(query);
+    return result;
+}
+
 static uint32_t reset_place(struct zeta_query_pool *pool, uint32_t index)
 {
     ZETA_NO_CANCEL;
@@ -98,9 +110,8 @@ static uint32_t reset_place(struct zeta_query_pool *pool, uint32_t index)
     return code;
 }
 
-ze_result_t ZE_APICALL impl_zetMetricQueryReset(zet_metric_query_handle_t hMetricQuery)
+static ze_result_t reset_query(const struct zeta_metric_query *query)
 {
-    struct zeta_metric_query *query = (struct zeta_metric_query *)hMetricQuery;
     uint32_t code;
 
     if (!zeta_use_wait(&zeta_query_place_of(query)->use))
@@ -111,6 +122,19 @@ ze_result_t ZE_APICALL impl_zetMetricQueryReset(zet_metric_query_handle_t hMetri
     return code == ZETA_PLUGIN_SUCCESS
                ? ZE_RESULT_SUCCESS
                : zeta_backend_result(query->pool->backend, code, "resetting a query");
+}
+
+ze_result_t ZE_APICALL impl_zetMetricQueryReset(zet_metric_query_handle_t hMetricQuery)
+{
+    struct zeta_metric_query *query = (struct zeta_metric_query *)hMetricQuery;
+    ze_result_t result;
+
+    if (!zeta_object_pin(query, ZETA_KIND_METRIC_QUERY))
+        return zeta_object_explain(query, ZETA_KIND_METRIC_QUERY, "zetMetricQueryReset",
+                                   "hMetricQuery");
+    result = reset_query(query);
+    zeta_object_unpin(query);
+    return result;
 }
 
 /* Results ---------------------------------------------------------------------------------------

@@ -65,6 +65,8 @@ ze_result_t ZE_APICALL impl_zetCommandListAppendMetricQueryBegin(
 {
     struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
     struct zeta_metric_query *query = (struct zeta_metric_query *)hMetricQuery;
+    const bool skips = query->pool->type == ZET_METRIC_QUERY_POOL_TYPE_EXECUTION;
+    const struct zeta_query_place *place = zeta_query_place_of(query);
     struct zeta_plugin_command *command = NULL;
     struct zeta_append append;
     ze_result_t result = check_list(list, query->pool);
@@ -77,8 +79,8 @@ ze_result_t ZE_APICALL impl_zetCommandListAppendMetricQueryBegin(
         return result;
     result = add_point(&append, ZETA_PLUGIN_COMMAND_QUERY_BEGIN, query, &command);
     result = zeta_append_end(&append, result);
-    if (result == ZE_RESULT_SUCCESS && query->pool->type == ZET_METRIC_QUERY_POOL_TYPE_EXECUTION)
-        zeta_list_skip_begin(list, zeta_query_place_of(query));
+    if (result == ZE_RESULT_SUCCESS && skips)
+        zeta_list_skip_begin(list, place);
     return result;
 }
 
@@ -88,6 +90,7 @@ ze_result_t ZE_APICALL impl_zetCommandListAppendMetricQueryEnd(
 {
     struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
     struct zeta_metric_query *query = (struct zeta_metric_query *)hMetricQuery;
+    const struct zeta_query_place *place = zeta_query_place_of(query);
     struct zeta_plugin_command *command = NULL;
     struct zeta_append append;
     ze_result_t result = check_list(list, query->pool);
@@ -101,7 +104,7 @@ ze_result_t ZE_APICALL impl_zetCommandListAppendMetricQueryEnd(
         result = zeta_append_events(&append, command, hSignalEvent, numWaitEvents, phWaitEvents);
     result = zeta_append_end(&append, result);
     if (result == ZE_RESULT_SUCCESS)
-        zeta_list_skip_end(list, zeta_query_place_of(query));
+        zeta_list_skip_end(list, place);
     return result;
 }
 

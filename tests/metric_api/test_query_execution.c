@@ -211,6 +211,33 @@ static void between__command_lists_of_an_immediate_list__refused(void **state)
     drop_bed(&bed);
 }
 
+static void between__graph__not_executed(void **state)
+{
+    skip_in(HARNESS_ANY_LOADER, "graphs are newer than the loader");
+    struct bed bed = make_bed(*state);
+    ze_command_list_handle_t list = harness_immediate(bed.h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    ze_graph_handle_t graph = NULL;
+    ze_executable_graph_handle_t executable = NULL;
+
+    assert_success(zeCommandListBeginGraphCaptureExt(list, NULL));
+    assert_success(harness_launch(list, bed.add, NULL, 0, NULL));
+    assert_success(zeCommandListEndGraphCaptureExt(list, NULL, &graph));
+    assert_success(zeGraphInstantiateExt(graph, NULL, &executable));
+    assert_success(zetCommandListAppendMetricQueryBegin(list, bed.query));
+    assert_success(zeCommandListAppendGraphExt(list, executable, NULL, bed.event[0], 0, NULL));
+    assert_success(query_bed_append_end(list, bed.query, NULL));
+    assert_success(zeEventHostSynchronize(bed.event[0], UINT64_MAX));
+    assert_success(zeCommandListHostSynchronize(list, UINT64_MAX));
+    assert_int_equal(bed.target[0], 0);
+    assert_success(zeCommandListAppendGraphExt(list, executable, NULL, NULL, 0, NULL));
+    assert_success(zeCommandListHostSynchronize(list, UINT64_MAX));
+    assert_int_equal(bed.target[0], 1);
+    assert_success(zeExecutableGraphDestroyExt(executable));
+    assert_success(zeGraphDestroyExt(graph));
+    assert_success(zeCommandListDestroy(list));
+    drop_bed(&bed);
+}
+
 static void mutable_list__skipped_launch__cannot_be_changed(void **state)
 {
     skip_in(HARNESS_LOADER, "the functions are newer than the loader");
@@ -266,6 +293,7 @@ int main(void)
         TEST(between__other_queries__run_and_do_not_end_it),
         TEST(begin__end_in_another_list__rest_of_the_list_is_skipped),
         TEST(between__command_lists_of_an_immediate_list__refused),
+        TEST(between__graph__not_executed),
         TEST(mutable_list__skipped_launch__cannot_be_changed),
     };
 

@@ -12,6 +12,7 @@
 
 #include "calc.h"
 #include "commands.h"
+#include "record.h"
 #include "say.h"
 #include "stat.h"
 #include "trace.h"
@@ -25,6 +26,8 @@ static const char usage[] =
     "  stat [OPTIONS] -- PROGRAM   run a program and show what the device did meanwhile\n"
     "  stat [OPTIONS] -a           show what the device does, whoever uses it, until Ctrl-C\n"
     "  trace [OPTIONS] -- PROGRAM  run a program and show which functions it called\n"
+    "  record [OPTIONS] -o FILE -- PROGRAM\n"
+    "                              run a program and keep everything for later\n"
     "  calc [OPTIONS] FILE         metric values of exported data or of a recording, without a\n"
     "                              device\n"
     "  plugin list                 every plugin found and what became of it\n"
@@ -47,6 +50,12 @@ static const char usage[] =
     "Options of doctor:\n"
     "  -v               every setting, not only those that somebody set\n"
     "  --wait TIME      for a driver that hangs; default: 30s\n"
+    "\n"
+    "Options of record, beside -d, -g, -p, --shared, -a and --for of stat:\n"
+    "  -o FILE          that does not exist; what was recorded is in it at most a second later\n"
+    "  -e GROUP         also the events of a group of this kind; can be repeated\n"
+    "  --no-trace       without the calls of the program and its kernels\n"
+    "  --max-size SIZE  of the file, such as 64M; the oldest data goes\n"
     "\n"
     "Options of run:\n"
     "  -d DEVICE        a number, an id or a name from 'zeta devices'; default: the first\n"
@@ -103,6 +112,7 @@ static int run(int count, char **arguments)
         {"doctor", zeta_command_doctor},
         {"groups", zeta_command_groups},
         {"plugin", zeta_command_plugin},
+        {"record", zeta_record},
         {"run", zeta_command_run},
         {"stat", zeta_stat},
         {"trace", zeta_trace},

@@ -67,20 +67,21 @@ static int open_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream 
 }
 
 static int activate(struct zeta_sampler *sampler, struct zeta_group_entry *const *groups,
-                    uint32_t group_count)
+                    uint32_t group_count, const struct zeta_sampler_more *more)
 {
     const ze_context_desc_t description = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
-    zet_metric_group_handle_t *handles = calloc(group_count, sizeof(zet_metric_group_handle_t));
+    const uint32_t count = group_count + (more ? more->count : 0);
+    zet_metric_group_handle_t *handles = calloc(count, sizeof(zet_metric_group_handle_t));
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (!handles)
-        return zeta_say_failure("no memory to activate %u groups", group_count);
-    for (uint32_t i = 0; i < group_count; i++)
-        handles[i] = groups[i]->group;
+        return zeta_say_failure("no memory to activate %u groups", count);
+    for (uint32_t i = 0; i < count; i++)
+        handles[i] = i < group_count ? groups[i]->group : more->groups[i - group_count];
     result = zeContextCreate(sampler->device->driver, &description, &sampler->context);
     if (result == ZE_RESULT_SUCCESS)
-        result = zetContextActivateMetricGroups(sampler->context, sampler->device->device,
-                                                group_count, handles);
+        result = zetContextActivateMetricGroups(sampler->context, sampler->device->device, count,
+                                                handles);
     free(handles);
     if (result != ZE_RESULT_SUCCESS)
         return zeta_say_refusal(result, "cannot configure %s for sampling",
@@ -91,7 +92,8 @@ static int activate(struct zeta_sampler *sampler, struct zeta_group_entry *const
 
 int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_device_entry *device,
                       struct zeta_group_entry *const *groups, uint32_t group_count,
-                      uint64_t period_ns, struct zeta_ip_profile *profile, uint64_t ip_period_ns)
+                      uint64_t period_ns, struct zeta_ip_profile *profile, uint64_t ip_period_ns,
+                      const struct zeta_sampler_more *more)
 {
     int status = ZETA_EXIT_OK;
 
@@ -99,7 +101,7 @@ int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_device_ent
     sampler->streams = calloc(group_count, sizeof(*sampler->streams));
     if (!sampler->streams)
         return zeta_say_failure("no memory to sample %u groups", group_count);
-    status = activate(sampler, groups, group_count);
+    status = activate(sampler, groups, group_count, more);
     for (uint32_t i = 0; i < group_count && status == ZETA_EXIT_OK; i++) {
         const bool is_profile = profile && i + 1 == group_count;
 
@@ -162,6 +164,9 @@ static int read_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream 
             stream->is_over = ended;
             return ZETA_EXIT_OK;
         }
+        if (sampler->tap && sampler->tap(sampler->tap_user, (uint32_t)(stream - sampler->streams),
+                                         stream->raw, bytes) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
         if (add_rows(sampler, stream, bytes) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
     }
@@ -180,7 +185,10 @@ int zeta_sampler_read(struct zeta_sampler *sampler)
 bool zeta_sampler_has_started(const struct zeta_sampler *sampler)
 {
     for (uint32_t i = 0; i < sampler->stream_count; i++) {
-        if (!sampler->streams[i].profile && sampler->streams[i].group.samples == 0)
+        const struct zeta_sampler_stream *stream = &sampler->streams[i];
+
+        /* Samples of threads begin with the work. */
+        if (!stream->profile && stream->group.end_index >= 0 && stream->group.samples == 0)
             return false;
     }
     return true;
@@ -213,7 +221,7 @@ bool zeta_sampler_reaches(const struct zeta_sampler *sampler, uint64_t device_ti
     for (uint32_t i = 0; i < sampler->stream_count; i++) {
         const struct zeta_sampled_group *group = &sampler->streams[i].group;
 
-        if (!sampler->streams[i].profile &&
+        if (!sampler->streams[i].profile && group->end_index >= 0 &&
             !zeta_sampled_group_reaches(group, ticks_to_ns(&group->entry->clock, device_ticks)))
             return false;
     }

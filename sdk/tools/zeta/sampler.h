@@ -26,12 +26,26 @@ struct zeta_sampler_stream {
     bool is_over;                    /**< a recording, of which everything was read */
 };
 
+/**
+ * Who sees the raw reports of a stream before they become rows: whole reads, each of which can be
+ * calculated by itself. On failure it said why, and the sampling ends.
+ */
+typedef int (*zeta_sampler_tap)(void *user, uint32_t stream, const uint8_t *raw, size_t bytes);
+
+/** Groups that are not sampled. */
+struct zeta_sampler_more {
+    const zet_metric_group_handle_t *groups;
+    uint32_t count;
+};
+
 struct zeta_sampler {
     const struct zeta_device_entry *device;
     ze_context_handle_t context;
     bool is_active; /**< groups are activated */
     struct zeta_sampler_stream *streams;
     uint32_t stream_count;
+    zeta_sampler_tap tap; /**< null: nobody; may be set once it is open */
+    void *tap_user;
     uint64_t calculation_ns; /**< time of this thread spent in calculating rows */
 };
 
@@ -40,13 +54,15 @@ struct zeta_sampler {
  *
  * @groups     with their metrics loaded, of domains that differ; must outlive the sampler
  * @period_ns  wanted; the one in use is in each stream's group
+ * @more       null, or groups to activate beside those that are sampled, for a tracer
  * @profile    null, or takes the rows of the last group, whose period is ip_period_ns
  *
  * On failure says why. zeta_sampler_close ends it either way.
  */
 int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_device_entry *device,
                       struct zeta_group_entry *const *groups, uint32_t group_count,
-                      uint64_t period_ns, struct zeta_ip_profile *profile, uint64_t ip_period_ns);
+                      uint64_t period_ns, struct zeta_ip_profile *profile, uint64_t ip_period_ns,
+                      const struct zeta_sampler_more *more);
 
 /** Takes what has arrived on every stream until there is no more. On failure says why. */
 int zeta_sampler_read(struct zeta_sampler *sampler);

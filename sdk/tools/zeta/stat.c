@@ -68,7 +68,7 @@ static int open_pass(struct run *run, uint32_t pass)
     return zeta_sampler_open(&run->session.sampler, run->session.device, run->groups + first,
                              run->passes.counts[pass], run->options.period_ns,
                              run->options.is_profile ? &run->profile : NULL,
-                             run->options.ip_period_ns);
+                             run->options.ip_period_ns, NULL);
 }
 
 /* Everything that can be wrong is found here, before the program runs. */

@@ -15,7 +15,7 @@
 #define DEFAULT_PERIOD_NS 1000000
 #define DEFAULT_IP_PERIOD_NS 20000
 
-enum { OPTION_JSON = 256, OPTION_SHARED, OPTION_FOR, OPTION_IP, OPTION_PASSES };
+enum { OPTION_JSON = ZETA_STAT_OPTION_OWN, OPTION_IP, OPTION_PASSES };
 
 static const struct option long_options[] = {
     {"device", required_argument, NULL, 'd'},
@@ -24,8 +24,8 @@ static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"all", no_argument, NULL, 'a'},
     {"json", required_argument, NULL, OPTION_JSON},
-    {"shared", no_argument, NULL, OPTION_SHARED},
-    {"for", required_argument, NULL, OPTION_FOR},
+    {"shared", no_argument, NULL, ZETA_STAT_OPTION_SHARED},
+    {"for", required_argument, NULL, ZETA_STAT_OPTION_FOR},
     {"ip", no_argument, NULL, OPTION_IP},
     {"replay-passes", no_argument, NULL, OPTION_PASSES},
     {0},
@@ -96,7 +96,7 @@ static int set_json(struct zeta_stat_options *options, const char *path)
     return ZETA_EXIT_OK;
 }
 
-static int apply_option(struct zeta_stat_options *options, int option, char **arguments)
+int zeta_stat_options_apply(struct zeta_stat_options *options, int option, char **arguments)
 {
     switch (option) {
     case 'd':
@@ -113,7 +113,7 @@ static int apply_option(struct zeta_stat_options *options, int option, char **ar
         return ZETA_EXIT_OK;
     case OPTION_JSON:
         return set_json(options, optarg);
-    case OPTION_SHARED:
+    case ZETA_STAT_OPTION_SHARED:
         options->is_shared = true;
         return ZETA_EXIT_OK;
     case OPTION_IP:
@@ -122,7 +122,7 @@ static int apply_option(struct zeta_stat_options *options, int option, char **ar
     case OPTION_PASSES:
         options->has_passes = true;
         return ZETA_EXIT_OK;
-    case OPTION_FOR:
+    case ZETA_STAT_OPTION_FOR:
         return set_duration("--for", optarg, &options->for_ns);
     default:
         return zeta_options_wrong(option, arguments);
@@ -155,10 +155,8 @@ static int check_passes(const struct zeta_stat_options *options)
     return ZETA_EXIT_OK;
 }
 
-static int check_together(const struct zeta_stat_options *options)
+int zeta_stat_options_check(const struct zeta_stat_options *options, const char *command)
 {
-    if (check_profile(options) != ZETA_EXIT_OK || check_passes(options) != ZETA_EXIT_OK)
-        return ZETA_EXIT_USAGE;
     if (options->is_system_wide && options->program)
         return zeta_say_usage("-a samples without a program, and '%s' was given; leave out one "
                               "of them",
@@ -167,9 +165,16 @@ static int check_together(const struct zeta_stat_options *options)
         return zeta_say_usage("--for goes with -a; with a program the sampling ends when the "
                               "program does");
     if (!options->is_system_wide && !options->program)
-        return zeta_say_usage("stat needs a program to run, after --; or -a to sample without "
-                              "one");
+        return zeta_say_usage("%s needs a program to run, after --; or -a to sample without one",
+                              command);
     return ZETA_EXIT_OK;
+}
+
+int zeta_stat_options_default(struct zeta_stat_options *options)
+{
+    if (options->period_ns == 0)
+        options->period_ns = DEFAULT_PERIOD_NS;
+    return options->group_count == 0 ? split_groups(options, DEFAULT_GROUP) : ZETA_EXIT_OK;
 }
 
 int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **arguments)
@@ -182,17 +187,22 @@ int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **
     /* "+": options of the program that is run are the program's. */
     while (status == ZETA_EXIT_OK &&
            (option = getopt_long(count, arguments, "+:d:g:p:o:a", long_options, NULL)) != -1)
-        status = apply_option(options, option, arguments);
+        status = zeta_stat_options_apply(options, option, arguments);
     if (status == ZETA_EXIT_OK && optind < count)
         options->program = &arguments[optind];
     if (status == ZETA_EXIT_OK)
-        status = check_together(options);
-    if (status == ZETA_EXIT_OK && options->group_count == 0 && !options->is_profile)
-        status = split_groups(options, DEFAULT_GROUP);
+        status = check_profile(options);
+    if (status == ZETA_EXIT_OK)
+        status = check_passes(options);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_stat_options_check(options, "stat");
+    options->ip_period_ns = options->period_ns ? options->period_ns : DEFAULT_IP_PERIOD_NS;
+    if (status == ZETA_EXIT_OK && !options->is_profile)
+        status = zeta_stat_options_default(options);
     if (status == ZETA_EXIT_OK && options->is_profile)
         status = add_group(options, ZETA_IP_GROUP);
-    options->ip_period_ns = options->period_ns ? options->period_ns : DEFAULT_IP_PERIOD_NS;
-    options->period_ns = options->period_ns ? options->period_ns : DEFAULT_PERIOD_NS;
+    if (options->period_ns == 0)
+        options->period_ns = DEFAULT_PERIOD_NS;
     return status;
 }
 

@@ -10,6 +10,9 @@
 /** More groups than any device has domains. */
 enum { ZETA_STAT_MAX_GROUPS = 16 };
 
+/** Long options that other commands have as well; what is a command's own begins with the last. */
+enum { ZETA_STAT_OPTION_SHARED = 256, ZETA_STAT_OPTION_FOR, ZETA_STAT_OPTION_OWN };
+
 struct zeta_stat_options {
     const char *device; /**< null: the first one */
     char *group_text;   /**< owned; the names point into it */
@@ -33,6 +36,15 @@ struct zeta_stat_options {
  * then gives ZETA_EXIT_USAGE. zeta_stat_options_finish ends it either way.
  */
 int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **arguments);
+
+/** Applies one option that getopt_long gave, also for commands that sample as stat does. */
+int zeta_stat_options_apply(struct zeta_stat_options *options, int option, char **arguments);
+
+/** Checks what the options say together, in the name of a command. What is wrong is said. */
+int zeta_stat_options_check(const struct zeta_stat_options *options, const char *command);
+
+/** Gives the period and the groups that were not named their usual values. */
+int zeta_stat_options_default(struct zeta_stat_options *options);
 
 void zeta_stat_options_finish(struct zeta_stat_options *options);
 

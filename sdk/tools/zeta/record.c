@@ -1,0 +1,373 @@
+#include "record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <zeta/container.h>
+
+#include "duration.h"
+#include "group_choice.h"
+#include "record_events.h"
+#include "record_modules.h"
+#include "record_options.h"
+#include "say.h"
+#include "session.h"
+#include "stat_environment.h"
+#include "trace_folder.h"
+#include "trace_tail.h"
+
+/* So often traces and modules are looked at and what was recorded goes to the system: a kill loses
+ * no more than that and the time of one reading. */
+#define FLUSH_NS 250000000
+
+/* Everything of one run. */
+struct run {
+    struct zeta_record_options options;
+    struct zeta_stat_environment environment;
+    struct zeta_trace_folder folder; /* of the processes' traces */
+    struct zeta_trace_tail tail;
+    struct zeta_session session;
+    struct zeta_device_list devices;
+    struct zeta_group_list group_list;
+    struct zeta_group_entry *groups[ZETA_STAT_MAX_GROUPS];
+    uint32_t streams[ZETA_STAT_MAX_GROUPS]; /* numbers in the recording */
+    struct zeta_record_events events;
+    struct zeta_recording *recording;
+    uint32_t device_number;
+    uint32_t module_count;
+    uint64_t flushed_ns;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int append(struct run *run, uint32_t type, uint32_t number, const void *payload, size_t size)
+{
+    ze_result_t result = zetaRecordingAppend(run->recording, type, number, payload, size);
+
+    if (result == ZE_RESULT_SUCCESS)
+        return ZETA_EXIT_OK;
+    return zeta_say_refusal(result, "cannot write %s", run->options.output_path);
+}
+
+/* ---- before the program -------------------------------------------------------------------- */
+
+static void add_time(struct zeta_lines *lines, const char *key)
+{
+    const time_t now = time(NULL);
+    struct tm parts = {0};
+    char text[40];
+
+    if (gmtime_r(&now, &parts) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts) > 0)
+        zeta_lines_add(lines, key, text);
+}
+
+/* What a person wants to know who finds the file later. */
+static int describe_run(struct run *run)
+{
+    struct zeta_lines lines = {0};
+    char host[256] = "";
+    int status;
+
+    add_time(&lines, "begin");
+    if (gethostname(host, sizeof(host) - 1) == 0)
+        zeta_lines_add(&lines, "host", host);
+    zeta_lines_add(&lines, "version", zetaGetVersion());
+    if (run->options.sampling.program)
+        zeta_lines_add(&lines, "program", run->options.sampling.program[0]);
+    for (char **word = run->options.sampling.program; word && *word; word++)
+        zeta_lines_add(&lines, "command", *word);
+    status = lines.no_memory ? zeta_say_failure("no memory to describe the run")
+                             : append(run, ZETA_CHUNK_META, 0, lines.text, lines.bytes);
+    zeta_lines_finish(&lines);
+    return status;
+}
+
+static int describe_streams(struct run *run)
+{
+    const struct zeta_sampler *sampler = &run->session.sampler;
+
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        const struct zeta_recording_stream_desc stream = {
+            .struct_size = sizeof(stream),
+            .group = sampler->streams[i].group.entry->group,
+            .period_ns = sampler->streams[i].group.period_ns,
+        };
+        ze_result_t result = zetaRecordingAddStream(run->recording, &stream, &run->streams[i]);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return zeta_say_refusal(result, "cannot describe %s in the recording",
+                                    run->groups[i]->properties.name);
+    }
+    return ZETA_EXIT_OK;
+}
+
+static int create_recording(struct run *run)
+{
+    const struct zeta_recording_desc description = {
+        .struct_size = sizeof(description),
+        .path = run->options.output_path,
+        .limit_bytes = run->options.limit_bytes,
+    };
+    ze_result_t result = zetaRecordingCreate(&description, &run->recording);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zetaRecordingAddDevice(run->recording, run->session.device->device,
+                                        &run->device_number);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot record to %s", run->options.output_path);
+    return describe_run(run);
+}
+
+/* The environment of the program: the device, and where traces and images of modules go. */
+static int prepare_environment(struct run *run)
+{
+    const bool has_program = run->options.sampling.program != NULL;
+    int status = ZETA_EXIT_OK;
+
+    if (!has_program)
+        return ZETA_EXIT_OK;
+    status =
+        zeta_stat_environment_build(&run->environment, run->session.device->info.compute[0] != 0);
+    run->session.variables = run->environment.variables;
+    if (status == ZETA_EXIT_OK && run->options.has_trace) {
+        status = zeta_trace_folder_make(&run->folder, run->options.output_path);
+        if (status == ZETA_EXIT_OK)
+            status = zeta_trace_folder_build(&run->folder, run->environment.variables, NULL, NULL);
+        run->session.variables = run->folder.variables;
+    }
+    return status;
+}
+
+static int prepare_device(struct run *run)
+{
+    const struct zeta_record_options *options = &run->options;
+    int status = zeta_device_list_init(&run->devices);
+
+    if (status == ZETA_EXIT_OK)
+        status =
+            zeta_device_list_find(&run->devices, options->sampling.device, &run->session.device);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_group_list_init(run->session.device->device, &run->group_list);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_group_choose(&run->group_list, run->session.device, options->sampling.groups,
+                                   options->sampling.group_count, run->groups);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_record_events_choose(&run->events, &run->group_list, run->session.device,
+                                           options->events, options->event_count);
+    return status;
+}
+
+static int open_streams(struct run *run)
+{
+    const struct zeta_record_options *options = &run->options;
+    const struct zeta_sampler_more more = zeta_record_events_groups(&run->events);
+    int status = zeta_sampler_open(&run->session.sampler, run->session.device, run->groups,
+                                   options->sampling.group_count, options->sampling.period_ns, NULL,
+                                   0, &more);
+
+    if (status == ZETA_EXIT_OK)
+        status = describe_streams(run);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_record_events_start(&run->events, run->recording, run->session.device,
+                                          run->session.sampler.context);
+    return status;
+}
+
+static int prepare(struct run *run)
+{
+    const struct zeta_stat_options *sampling = &run->options.sampling;
+    int status = zeta_stat_child_init(&run->session.child);
+
+    if (status == ZETA_EXIT_OK)
+        status = zeta_stat_environment_init(&run->environment,
+                                            sampling->is_shared || sampling->is_system_wide);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_stat_environment_want_modules(&run->environment, sampling->program != NULL);
+    /* What this process calls is not what was asked for. */
+    (void)unsetenv(ZETA_TRACE_VARIABLE);
+    if (status == ZETA_EXIT_OK)
+        status = prepare_device(run);
+    if (status == ZETA_EXIT_OK)
+        status = create_recording(run);
+    if (status == ZETA_EXIT_OK)
+        status = prepare_environment(run);
+    if (status == ZETA_EXIT_OK)
+        status = open_streams(run);
+    return status;
+}
+
+/* ---- meanwhile ----------------------------------------------------------------------------- */
+
+static int take_raw(void *user, uint32_t stream, const uint8_t *raw, size_t bytes)
+{
+    struct run *run = user;
+
+    return append(run, ZETA_CHUNK_DATA, run->streams[stream], raw, bytes);
+}
+
+static int take_lines(void *user, const char *lines, size_t bytes)
+{
+    return append(user, ZETA_CHUNK_TRACE, 0, lines, bytes);
+}
+
+/* The clocks of the device and of the host, as they are now. */
+static int record_clock(struct run *run)
+{
+    struct zeta_chunk_clock clock = {0};
+    unsigned char payload[ZETA_CHUNK_NUMBERS_BYTES];
+    ze_result_t result = zeDeviceGetGlobalTimestamps(run->session.device->device, &clock.host_ns,
+                                                     &clock.device_ticks);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot read the clock of %s",
+                                run->session.device->properties.name);
+    zeta_chunk_clock_write(&clock, payload);
+    return append(run, ZETA_CHUNK_CLOCK, run->device_number, payload, sizeof(payload));
+}
+
+/* Everything that does not come through streams. */
+static int record_rest(struct run *run, bool is_last)
+{
+    const char *modules = zeta_stat_environment_modules(&run->environment);
+    int status = record_clock(run);
+    ze_result_t result;
+
+    if (status == ZETA_EXIT_OK && modules)
+        status = zeta_record_modules_read(run->recording, modules, run->device_number,
+                                          &run->module_count);
+    if (status == ZETA_EXIT_OK && run->folder.path)
+        status = zeta_trace_tail_read(&run->tail, run->folder.path, is_last, take_lines, run);
+    if (status != ZETA_EXIT_OK)
+        return status;
+    result = zetaRecordingFlush(run->recording);
+    run->flushed_ns = now_ns();
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot write %s", run->options.output_path);
+    return ZETA_EXIT_OK;
+}
+
+static int after_read(void *user)
+{
+    struct run *run = user;
+    int status = zeta_record_events_read(&run->events);
+
+    if (status == ZETA_EXIT_OK && now_ns() - run->flushed_ns >= FLUSH_NS)
+        status = record_rest(run, false);
+    return status;
+}
+
+/* ---- after --------------------------------------------------------------------------------- */
+
+static void show(const struct run *run)
+{
+    struct zeta_recording_info info = {.struct_size = sizeof(info)};
+    char elapsed[ZETA_DURATION_TEXT_BYTES];
+
+    zeta_duration_format(run->session.elapsed_ns, elapsed);
+    (void)zetaRecordingGetInfo(run->recording, &info);
+    (void)fprintf(stderr, "Recorded %s of %s in %s, %" PRIu64 " bytes:\n", elapsed,
+                  run->session.device->properties.name, run->options.output_path, info.bytes);
+    for (uint32_t i = 0; i < run->session.sampler.stream_count; i++) {
+        const struct zeta_sampled_group *group = &run->session.sampler.streams[i].group;
+
+        (void)fprintf(stderr, "  %-20s %" PRIu64 " samples, %" PRIu64 " reports lost\n",
+                      group->entry->properties.name, group->samples, group->lost);
+    }
+    if (run->events.count > 0)
+        (void)fprintf(stderr, "  %-20s %" PRIu64 " bytes%s\n", "events", run->events.bytes,
+                      run->events.was_lossy ? ", some events were lost" : "");
+    if (run->folder.path)
+        (void)fprintf(stderr, "  %-20s %" PRIu64 " lines of calls and work\n", "trace",
+                      run->tail.lines);
+    if (run->module_count > 0)
+        (void)fprintf(stderr, "  %-20s %u\n", "modules", run->module_count);
+    if (info.lost_chunks > 0)
+        (void)fprintf(stderr, "The oldest %" PRIu64 " bytes went to keep the file small.\n",
+                      info.lost_bytes);
+}
+
+static int finish_recording(struct run *run)
+{
+    struct zeta_lines lines = {0};
+    int status = record_rest(run, true);
+
+    add_time(&lines, "end");
+    if (status == ZETA_EXIT_OK && !lines.no_memory)
+        status = append(run, ZETA_CHUNK_META, 0, lines.text, lines.bytes);
+    zeta_lines_finish(&lines);
+    return status;
+}
+
+static int execute(struct run *run)
+{
+    int status;
+
+    run->session.program = run->options.sampling.program;
+    run->session.for_ns = run->options.sampling.for_ns;
+    run->session.after_read = after_read;
+    run->session.user = run;
+    run->session.pause_limit_ns = FLUSH_NS;
+    run->session.sampler.tap = take_raw;
+    run->session.sampler.tap_user = run;
+    status = zeta_session_run(&run->session);
+    if (zeta_record_events_stop(&run->events) != ZETA_EXIT_OK)
+        status = ZETA_EXIT_FAILED;
+    if (!run->session.was_started)
+        return status;
+    zeta_sampler_stop(&run->session.sampler);
+    if (finish_recording(run) != ZETA_EXIT_OK)
+        status = ZETA_EXIT_FAILED;
+    show(run);
+    return zeta_session_exit_code(&run->session, status);
+}
+
+/* A recording of nothing is no recording: when the program did not run, its file goes. */
+static int close_recording(struct run *run)
+{
+    ze_result_t result;
+
+    if (!run->recording)
+        return ZETA_EXIT_OK;
+    result = zetaRecordingFinish(run->recording);
+    if (!run->session.was_started)
+        (void)unlink(run->options.output_path);
+    if (result == ZE_RESULT_SUCCESS)
+        return ZETA_EXIT_OK;
+    return zeta_say_refusal(result, "cannot complete %s", run->options.output_path);
+}
+
+int zeta_record(int count, char **arguments)
+{
+    struct run run = {.session = {.child = {.signal_fd = -1}}};
+    int status = zeta_record_options_init(&run.options, count, arguments);
+
+    if (status == ZETA_EXIT_OK)
+        status = prepare(&run);
+    if (status == ZETA_EXIT_OK)
+        status = execute(&run);
+    if (zeta_record_events_stop(&run.events) != ZETA_EXIT_OK && status == ZETA_EXIT_OK)
+        status = ZETA_EXIT_FAILED;
+    if (close_recording(&run) != ZETA_EXIT_OK && status == ZETA_EXIT_OK)
+        status = ZETA_EXIT_FAILED;
+    zeta_sampler_close(&run.session.sampler);
+    zeta_record_events_finish(&run.events);
+    zeta_trace_tail_finish(&run.tail);
+    zeta_trace_folder_remove(&run.folder);
+    zeta_trace_folder_finish(&run.folder);
+    zeta_group_list_finish(&run.group_list);
+    zeta_device_list_finish(&run.devices);
+    zeta_stat_child_finish(&run.session.child);
+    zeta_stat_environment_finish(&run.environment);
+    zeta_record_options_finish(&run.options);
+    return status;
+}

@@ -71,7 +71,8 @@ static void load__sets__in_order_of_domains(void **state)
         assert_string_equal(set->name, expected[i].name);
         assert_string_equal(set->unit->name, expected[i].unit);
         assert_int_equal(set->domain, expected[i].domain);
-        assert_int_equal(set->sampling, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
+        assert_int_equal(set->sampling, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED |
+                                            ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
         assert_int_equal(set->layout->record_bytes, REPORT);
     }
     zeta_catalog_destroy(catalog);

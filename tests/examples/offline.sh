@@ -1,0 +1,8 @@
+#!/bin/sh
+# Exports with the virtual GPU, calculates with no plugin at all: offline.sh PROGRAM FOLDER
+set -eu
+file=$2/offline-$$.zeta
+trap 'rm -f "$file" "$file.columns"' EXIT
+
+"$1" --export "$file"
+ZETA_PLUGIN_PATH=/nonexistent "$1" --calculate "$file"

@@ -143,10 +143,52 @@ static void calculate__in_a_process_without_devices__gives_the_same_bits(void **
     assert_int_equal(rmdir(folder), 0);
 }
 
+/** The child of a fork: begins anew and calculates what its parent has calculated. */
+static int calculate_in_child(const uint8_t *data, size_t size, const struct outcome *expected)
+{
+    struct outcome got = {.values = malloc(MAX_VALUES * sizeof(zet_typed_value_t))};
+    ze_driver_handle_t driver;
+    uint32_t count = 1;
+
+    if (!got.values || zeInit(0) != ZE_RESULT_SUCCESS ||
+        zeDriverGet(&count, &driver) != ZE_RESULT_SUCCESS || count != 1)
+        return 2;
+    calculate_offline(driver, VALUES, data, size, 0, &got);
+    if (got.result != expected->result || got.total != expected->total)
+        return 3;
+    return same_values(got.values, expected->values, got.total) ? 0 : 4;
+}
+
+static void calculate__in_the_child_of_a_fork__gives_the_same_bits(void **state)
+{
+    static struct source sources[MAX_GROUPS];
+    static uint8_t raw[SLOTS * 4096];
+    struct outcome outcome = outcome_make();
+    size_t size = 0;
+    int status = 0;
+    uint8_t *data;
+    pid_t child;
+
+    (void)state;
+    EXPECT_OK(zeInit(0));
+    assert_true(find_sources(sources) > 0);
+    data = export_raw(&sources[0], raw, make_raw(&sources[0], 4, SLOTS, raw), &size);
+    calculate_offline(sources[0].driver, VALUES, data, size, 0, &outcome);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(calculate_in_child(data, size, &outcome));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    free(data);
+    outcome_free(&outcome);
+}
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calculate__in_a_process_without_devices__gives_the_same_bits),
+        cmocka_unit_test(calculate__in_the_child_of_a_fork__gives_the_same_bits),
     };
 
     if (count == 4 && strcmp(arguments[1], "calculate") == 0)

@@ -38,37 +38,33 @@ void zeta_export_target_finish(struct zeta_export_target *target)
     zeta_list_finish(&target->sets);
 }
 
-static ze_result_t append(struct zeta_export_target *target, enum zeta_chunk_type type,
-                          uint32_t stream, const void *payload, size_t bytes)
+static ze_result_t append(struct zeta_container_writer *writer, enum zeta_chunk_type type,
+                          uint32_t number, const void *payload, size_t bytes)
 {
     const struct zeta_container_part part = {payload, bytes};
 
-    return zeta_export_result(zeta_container_append(target->writer, type, stream, &part, 1),
-                              zeta_container_writer_problem(target->writer));
+    return zeta_export_result(zeta_container_append(writer, type, number, &part, 1),
+                              zeta_container_writer_problem(writer));
 }
 
-/** The number of the SET chunk with that text, which is added if there is none. */
-static ze_result_t add_set(struct zeta_export_target *target, struct zeta_text *text,
-                           uint32_t *out_number)
+/** The number of the set with that text, which is taken into the list if it is new. */
+static ze_result_t number_set(struct zeta_list *sets, struct zeta_text *text, uint32_t *out_number)
 {
-    char *data = text->data;
-    const size_t length = text->length;
-
-    for (size_t i = 0; i < target->sets.count; i++) {
+    for (size_t i = 0; i < sets->count; i++) {
         *out_number = (uint32_t)i + 1;
-        if (strcmp(target->sets.items[i], zeta_text_get(text)) == 0)
+        if (strcmp(sets->items[i], zeta_text_get(text)) == 0)
             return ZE_RESULT_SUCCESS;
     }
-    if (!zeta_list_add(&target->sets, data))
+    if (!zeta_list_add(sets, text->data))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    *out_number = (uint32_t)target->sets.count;
     *text = (struct zeta_text){0}; /* it is the list's now */
-    return append(target, ZETA_CHUNK_SET, *out_number, data, length);
+    *out_number = (uint32_t)sets->count;
+    return ZE_RESULT_SUCCESS;
 }
 
-/** Adds the set of one tile, and the lines that name it. */
-static ze_result_t add_tile(struct zeta_export_target *target, const struct zeta_compiled *compiled,
-                            struct zeta_lines *lines)
+/** Describes the set of one tile, and adds the lines that name it. */
+static ze_result_t describe_tile(struct zeta_list *sets, const struct zeta_compiled *compiled,
+                                 struct zeta_lines *lines)
 {
     ZETA_CLEANUP(zeta_text_finish) struct zeta_text text = {0};
     ze_result_t result = zeta_describe_set(compiled, &text);
@@ -79,7 +75,7 @@ static ze_result_t add_tile(struct zeta_export_target *target, const struct zeta
         return result;
     (void)snprintf(digest, sizeof(digest), "%016" PRIx64,
                    zeta_describe_digest(text.data, text.length));
-    result = add_set(target, &text, &number);
+    result = number_set(sets, &text, &number);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     zeta_lines_add_u64(lines, "set", number);
@@ -99,56 +95,96 @@ static const char *sampling_word(const struct zeta_metric_group *group)
     }
 }
 
-static ze_result_t add_stream(struct zeta_export_target *target,
-                              const struct zeta_metric_group *group, uint32_t stream,
-                              struct zeta_lines *lines)
+/** Describes a group: its sets, as far as they are new, and the lines of its stream. */
+static ze_result_t describe_group(struct zeta_list *sets, const struct zeta_metric_group *group,
+                                  struct zeta_lines *lines)
 {
     zeta_lines_add(lines, "group", group->properties->name);
     zeta_lines_add(lines, "sampling", sampling_word(group));
     zeta_lines_add_u64(lines, "record", zeta_compiled_record_bytes(group->compiled[0]));
     zeta_lines_add_u64(lines, "tiles", group->compiled_count);
     for (uint32_t i = 0; i < group->compiled_count; i++) {
-        ze_result_t result = add_tile(target, group->compiled[i], lines);
+        ze_result_t result = describe_tile(sets, group->compiled[i], lines);
 
         if (result != ZE_RESULT_SUCCESS)
             return result;
     }
-    if (lines->no_memory)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    return append(target, ZETA_CHUNK_STREAM, stream, lines->text, lines->bytes);
+    return lines->no_memory ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_SUCCESS;
+}
+
+/** Writes the sets of the list from first on, and the stream. *out_written: sets in the list. */
+static ze_result_t append_group(struct zeta_container_writer *writer, const struct zeta_list *sets,
+                                size_t first, uint32_t stream, const struct zeta_lines *lines,
+                                size_t *out_written)
+{
+    for (*out_written = first; *out_written < sets->count; (*out_written)++) {
+        const char *text = sets->items[*out_written];
+        ze_result_t result =
+            append(writer, ZETA_CHUNK_SET, (uint32_t)*out_written + 1, text, strlen(text));
+
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    return append(writer, ZETA_CHUNK_STREAM, stream, lines->text, lines->bytes);
 }
 
 ze_result_t zeta_export_add_group(struct zeta_export_target *target,
                                   const struct zeta_metric_group *group, uint32_t stream,
                                   struct zeta_lines *lines)
 {
-    struct zeta_lines own = {0};
-    ze_result_t result = add_stream(target, group, stream, lines ? lines : &own);
+    const size_t first = target->sets.count;
+    size_t written = first;
+    ze_result_t result = describe_group(&target->sets, group, lines);
 
-    zeta_lines_finish(lines ? lines : &own);
+    if (result == ZE_RESULT_SUCCESS)
+        result = append_group(target->writer, &target->sets, first, stream, lines, &written);
+    /* What is not in the container must not be referred to later. */
+    while (target->sets.count > written)
+        free(target->sets.items[--target->sets.count]);
+    zeta_lines_finish(lines);
     return result;
 }
 
 /** Writes the whole export; what does not fit the capacity is counted. */
-static ze_result_t write_export(const struct zeta_metric_group *group, const uint8_t *raw,
-                                size_t raw_bytes, uint8_t *data, size_t capacity, size_t *out_bytes)
+static ze_result_t write_export(const struct zeta_list *sets, const struct zeta_lines *lines,
+                                const uint8_t *raw, size_t raw_bytes, uint8_t *data,
+                                size_t capacity, size_t *out_bytes)
 {
-    struct zeta_export_target target = {0};
+    struct zeta_container_writer *writer = NULL;
+    size_t written;
     ze_result_t result = zeta_export_result(
-        zeta_container_create_memory(data, capacity, ZETA_CONTAINER_EXPORT, &target.writer), "");
+        zeta_container_create_memory(data, capacity, ZETA_CONTAINER_EXPORT, &writer), "");
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = zeta_export_add_group(&target, group, ZETA_EXPORT_STREAM, NULL);
+    result = append_group(writer, sets, 0, ZETA_EXPORT_STREAM, lines, &written);
     if (result == ZE_RESULT_SUCCESS)
-        result = append(&target, ZETA_CHUNK_DATA, ZETA_EXPORT_STREAM, raw, raw_bytes);
+        result = append(writer, ZETA_CHUNK_DATA, ZETA_EXPORT_STREAM, raw, raw_bytes);
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_export_result(zeta_container_finish(target.writer),
-                                    zeta_container_writer_problem(target.writer));
-    *out_bytes = (size_t)zeta_container_size(target.writer);
-    zeta_export_target_finish(&target);
-    zeta_container_writer_destroy(target.writer);
+        result = zeta_export_result(zeta_container_finish(writer),
+                                    zeta_container_writer_problem(writer));
+    *out_bytes = (size_t)zeta_container_size(writer);
+    zeta_container_writer_destroy(writer);
     return result;
+}
+
+/** Answers the size, or writes the export if there is room for it. */
+static ze_result_t give_export(const struct zeta_list *sets, const struct zeta_lines *lines,
+                               const uint8_t *raw, size_t raw_bytes, size_t *size, uint8_t *data)
+{
+    const size_t capacity = *size;
+    size_t needed = 0;
+    ze_result_t result = write_export(sets, lines, raw, raw_bytes, NULL, 0, &needed);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    *size = needed;
+    if (capacity == 0 || !data)
+        return ZE_RESULT_SUCCESS;
+    if (capacity < needed)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "the export needs %zu bytes and the buffer has %zu", needed, capacity);
+    return write_export(sets, lines, raw, raw_bytes, data, capacity, size);
 }
 
 ze_result_t ZE_APICALL impl_zetMetricGroupGetExportDataExp(zet_metric_group_handle_t hMetricGroup,
@@ -159,7 +195,8 @@ ze_result_t ZE_APICALL impl_zetMetricGroupGetExportDataExp(zet_metric_group_hand
 {
     const struct zeta_metric_group *group = (const struct zeta_metric_group *)hMetricGroup;
     const uint32_t record_bytes = zeta_compiled_record_bytes(group->compiled[0]);
-    size_t needed = 0;
+    struct zeta_export_target target = {0};
+    struct zeta_lines lines = {0};
     ze_result_t result;
 
     if (group->properties->samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED)
@@ -171,20 +208,11 @@ ze_result_t ZE_APICALL impl_zetMetricGroupGetExportDataExp(zet_metric_group_hand
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "%zu bytes are no raw data of group %s, whose records have %u bytes",
                           rawDataSize, group->properties->name, record_bytes);
-    result = write_export(group, pRawData, rawDataSize, NULL, 0, &needed);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    if (*pExportDataSize == 0 || !pExportData) {
-        *pExportDataSize = needed;
-        return ZE_RESULT_SUCCESS;
-    }
-    if (*pExportDataSize < needed) {
-        result = zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
-                            "the export needs %zu bytes and the buffer has %zu", needed,
-                            *pExportDataSize);
-        *pExportDataSize = needed;
-        return result;
-    }
-    return write_export(group, pRawData, rawDataSize, pExportData, *pExportDataSize,
-                        pExportDataSize);
+    result = describe_group(&target.sets, group, &lines);
+    if (result == ZE_RESULT_SUCCESS)
+        result =
+            give_export(&target.sets, &lines, pRawData, rawDataSize, pExportDataSize, pExportData);
+    zeta_lines_finish(&lines);
+    zeta_export_target_finish(&target);
+    return result;
 }

@@ -36,7 +36,7 @@ void zeta_export_target_finish(struct zeta_export_target *target);
 /**
  * Adds the SET chunks of a group that are not there yet, and the STREAM chunk of that number.
  *
- * @lines  what else the STREAM chunk says; finished here. May be NULL.
+ * @lines  what else the STREAM chunk says; finished here
  * Errors, with a sentence: UNSUPPORTED_FEATURE (a device whose symbols no text can say),
  * OUT_OF_HOST_MEMORY, and those of zeta_export_result().
  */

@@ -96,6 +96,8 @@ static ze_result_t describe_device(struct zeta_recording *recording, struct zeta
     if (!lines.no_memory && zeta_list_add(&recording->devices, device)) {
         *out_number = (uint32_t)recording->devices.count;
         result = append(recording, ZETA_CHUNK_DEVICE, *out_number, lines.text, lines.bytes);
+        if (result != ZE_RESULT_SUCCESS)
+            recording->devices.count--;
     }
     zeta_lines_finish(&lines);
     return result;

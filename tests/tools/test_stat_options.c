@@ -86,6 +86,32 @@ static void options__all__are_read(void **state)
     release(parsed);
 }
 
+/* Samples of instruction pointers are a group of their own, with a period of modelled time. */
+static void options__ip__samples_alone_or_beside_groups(void **state)
+{
+    struct parsed *parsed = parse("stat --ip -- app");
+
+    (void)state;
+    assert_int_equal(parsed->status, ZETA_EXIT_OK);
+    assert_true(parsed->options.is_profile);
+    assert_int_equal(parsed->options.group_count, 1);
+    assert_string_equal(parsed->options.groups[0], "EuStallSampling");
+    assert_int_equal(parsed->options.ip_period_ns, 20000);
+    assert_int_equal(parsed->options.period_ns, 1000000);
+    release(parsed);
+
+    parsed = parse("stat -g A,B --ip -p 50us -- app");
+    assert_int_equal(parsed->status, ZETA_EXIT_OK);
+    assert_int_equal(parsed->options.group_count, 3);
+    assert_string_equal(parsed->options.groups[2], "EuStallSampling");
+    assert_int_equal(parsed->options.ip_period_ns, 50000);
+    assert_int_equal(parsed->options.period_ns, 50000);
+    release(parsed);
+
+    assert_usage("stat -g EuStallSampling -- app");
+    assert_usage("stat -g A --ip -o x.csv -- app");
+}
+
 static void options__without_program__takes_a_time(void **state)
 {
     struct parsed *parsed = parse("stat -a --for 10s -o x.json");
@@ -136,6 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options__program_only__has_defaults),
         cmocka_unit_test(options__all__are_read),
+        cmocka_unit_test(options__ip__samples_alone_or_beside_groups),
         cmocka_unit_test(options__without_program__takes_a_time),
         cmocka_unit_test(options__what_makes_no_sense__is_usage),
     };

@@ -10,6 +10,7 @@ struct trace_bed bed_make(const char *device)
     bed.context = make_context(bed.device);
     bed.control = trace_control_find();
     bed.control->reset();
+    bed.control->ring(BED_RING_BYTES);
     return bed;
 }
 

@@ -10,6 +10,8 @@
 
 #define TRACER_BASED ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED
 #define BED_MAX_BYTES 65536u
+/** Less than the library wants, so that opening is quick where memory is checked. */
+#define BED_RING_BYTES (1u << 20)
 
 struct trace_bed {
     const char *name;

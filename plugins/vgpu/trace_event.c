@@ -151,6 +151,7 @@ void zeta_vgpu_trace_copy_end(struct zeta_vgpu_tile *tile, uint32_t context,
 {
     struct zeta_vgpu_event event;
 
+    zeta_vgpu_trace_rest(tile);
     if (!zeta_vgpu_traced(&tile->trace, ZETA_VGPU_SOURCE_DEVICE))
         return;
     event = copy_event(command, plain);

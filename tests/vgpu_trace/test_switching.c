@@ -274,6 +274,39 @@ static void open__source_in_use__other_one_is_free(void **state)
     host_close(&host);
 }
 
+static void tracers__of_each_source__have_their_own_events(void **state)
+{
+    struct bed_events work_events = {NULL}, device_events = {NULL};
+    struct zeta_plugin_tracer *of_work, *of_device;
+    struct bed_work work;
+    struct host host;
+
+    (void)state;
+    host_open(&host, NULL);
+    bed_work_begin(&work, &host);
+    of_work = bed_open(&host, WORK, NULL);
+    of_device = bed_open(&host, DEVICE, NULL);
+    bed_enable(&host, of_work);
+    bed_enable(&host, of_device);
+    bed_matmul(&work, 32);
+    bed_disable(&host, of_work);
+    bed_matmul(&work, 32);
+    bed_disable(&host, of_device);
+    bed_read(&host, of_work, &work_events);
+    bed_read(&host, of_device, &device_events);
+    /* Four groups with four barriers each in a product. */
+    assert_int_equal(work_events.count, 2 + 2 + 2 * 4);
+    assert_int_equal(bed_count(&work_events, TYPE(GROUP_END)), 4);
+    assert_int_equal(device_events.count, 2 + 2 * 4 * 4);
+    assert_int_equal(bed_count(&device_events, TYPE(BARRIER)), 2 * 4 * 4);
+    bed_forget(&work_events);
+    bed_forget(&device_events);
+    bed_ops(&host)->close(host.self, of_work);
+    bed_ops(&host)->close(host.self, of_device);
+    bed_work_end(&work);
+    host_close(&host);
+}
+
 static void close__while_on_and_work_runs__next_tracer_is_exact(void **state)
 {
     struct bed_events events = {NULL};
@@ -380,6 +413,7 @@ int main(void)
         cmocka_unit_test(read__while_on__has_what_ended_before_it),
         cmocka_unit_test(descriptor__notify_bytes_pending__level_in_both_directions),
         cmocka_unit_test(open__source_in_use__other_one_is_free),
+        cmocka_unit_test(tracers__of_each_source__have_their_own_events),
         cmocka_unit_test(close__while_on_and_work_runs__next_tracer_is_exact),
         cmocka_unit_test(tracer__switched_during_work__events_only_between_marks),
     };

@@ -7,7 +7,7 @@
 #include "plugin.h"
 
 /* How long others wait for a process that stopped in the middle of an event, at most. */
-#define PATIENCE_NS UINT64_C(200000000)
+#define PATIENCE_NS UINT64_C(500000000)
 
 /* How often it is looked whether such a process lives. */
 #define ALIVE_NS UINT64_C(2000000)

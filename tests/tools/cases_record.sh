@@ -1,0 +1,147 @@
+# Cases of zeta record, for command_test.sh.
+# shellcheck shell=sh disable=SC2154 # it has the variables
+
+# The chunks of a recording, read by the words of sdk/doc/formats.md: "TYPE NUMBER SIZE" for each,
+# and the payloads of one type in a file.
+chunks()
+{
+    "$python" - "$1" "$2" "$work/payloads" >"$work/chunks" <<'END' || die "$1 is no container"
+import struct, sys
+data = open(sys.argv[1], "rb").read()
+assert data[:8] == b"\x89ZETA\r\n\x1a" and struct.unpack_from("<I", data, 16)[0] == 2
+at, wanted = 64, int(sys.argv[2])
+with open(sys.argv[3], "wb") as out:
+    while at + 32 <= len(data):
+        magic, kind, number, flags, size = struct.unpack_from("<4sIIIQ", data, at)
+        assert magic == b"CHNK"
+        if at + 32 + size > len(data):
+            break
+        print(kind, number, size)
+        if kind == wanted:
+            out.write(data[at + 32:at + 32 + size])
+        at += 32 + (size + 7) // 8 * 8
+END
+}
+
+# A Python expression over the rows of 'zeta calc --csv' must hold: r is a list of dicts.
+rows_hold()
+{
+    "$python" -c '
+import csv, sys
+r = list(csv.DictReader(open(sys.argv[1])))
+sys.exit(0 if eval(sys.argv[2]) else 1)' "$1" "$2" || die "of the rows this does not hold: $2"
+}
+
+case_record_everything()
+{
+    expect 0 zeta record -o "$work/r" -g ComputeBasic,ThreadDispatch -e KernelEvents \
+        -- "$bin/matmul" 128
+    out_has "result right"
+    err_has "ComputeBasic"
+    err_has "ThreadDispatch"
+    err_has "0 reports lost"
+    err_has "lines of calls and work"
+    err_has "modules              1"
+    chunks "$work/r" 8
+    # META at both ends, device, two sets and their streams, the events', clocks, module, end.
+    for type in 1 2 3 4 5 6 7 8 9; do
+        grep -q "^$type " "$work/chunks" || die "the recording has no chunk of type $type"
+    done
+    [ "$(grep -c '^5 ' "$work/chunks")" -eq 3 ] || die "there are not three streams"
+    "$python" - "$work/payloads" <<'END' || die "the lines of the trace are not right"
+import json, sys
+lines = [json.loads(line.rstrip(",\n")) for line in open(sys.argv[1])]
+calls = [l["name"] for l in lines if l["ph"] == "X"]
+assert calls.count("zeCommandListAppendLaunchKernel") == 1, calls
+assert any(l["ph"] == "X" and l["name"] == "matmul" for l in lines)
+assert any(l["name"] == "process_name" for l in lines)
+END
+}
+
+case_record_counts_are_exact()
+{
+    expect 0 zeta record -o "$work/r" -g ComputeBasic -- "$bin/matmul" 128
+    expect 0 zeta calc --csv "$work/r"
+    # 2 * 128^3 operations, 128^3 / 8 arrivals at barriers.
+    rows_hold "$out" 'sum(int(x["FpOps"]) for x in r) == 4194304'
+    rows_hold "$out" 'sum(int(x["BarrierMessages"]) for x in r) == 262144'
+    ZETA_REPLAY=$work/r
+    export ZETA_REPLAY
+    expect 0 zeta stat -a -g ComputeBasic --json="$json"
+    holds "$json" 'metric("ComputeBasic", "FpOps")["total"] == 4194304'
+}
+
+case_record_without_program()
+{
+    expect 0 zeta record -a --for 300ms -o "$work/r"
+    err_lacks "lines of calls"
+    expect 0 zeta calc --csv "$work/r"
+    rows_hold "$out" 'len(r) >= 100'
+}
+
+# What was recorded a second before the end is in the file, whoever is killed.
+case_record_killed()
+{
+    # shellcheck disable=SC2016 # the inner shell's
+    "$bin/zeta" record -o "$work/r" -- sh -c 'echo $$ >"$0"; exec sleep 60' "$work/pid" \
+        >"$out" 2>"$err" &
+    recorder=$!
+    tries=0
+    until [ -s "$work/pid" ]; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 100 ] || die "the program was not started"
+        sleep 0.1
+    done
+    begin=$(date +%s%N)
+    sleep 3
+    end=$(date +%s%N)
+    kill -9 "$recorder" "$(cat "$work/pid")"
+    wait "$recorder" || true
+    expect 0 zeta calc --csv "$work/r"
+    err_has "was killed"
+    rows_hold "$out" "sum(int(x['GpuTime']) for x in r) >= $end - $begin - 1000000000"
+    rm -rf "$work"/zeta-trace-*
+}
+
+case_record_bounded()
+{
+    expect 0 zeta record --max-size 512K -p 100us -o "$work/r" -- sleep 2
+    err_has "to keep the file small"
+    [ "$(stat -c %s "$work/r")" -le 524288 ] || die "the file is larger than its bound"
+    expect 0 zeta calc --csv "$work/r"
+    rows_hold "$out" 'len(r) > 100'
+    [ -z "$(find "$work" -name 'r.*')" ] || die "something was left beside the recording"
+}
+
+case_record_exit_status()
+{
+    expect 7 zeta record -o "$work/r" -- sh -c 'exit 7'
+    expect 0 zeta calc "$work/r"
+    expect 143 zeta record -o "$work/s" -- sh -c 'kill -TERM $$'
+}
+
+case_record_refuses()
+{
+    expect 2 zeta record -- true
+    err_has "-o FILE"
+    expect 2 zeta record -o "$work/r"
+    err_has "record needs a program"
+    expect 2 zeta record -o "$work/r" --max-size 1x -- true
+    err_has "--max-size 1x"
+    expect 2 zeta record -o "$work/r" --max-size 1K -- true
+    err_has "at least 64K"
+    expect 2 zeta record -o "$work/r" -e KernelEvents -e KernelEvents -- true
+    err_has "names KernelEvents twice"
+    expect 1 zeta record -o "$work/r" -e NoSuch -- true
+    err_has "has no group 'NoSuch' of events"
+    err_has "KernelEvents"
+    expect 1 zeta record -o "$work/r" -g NoSuch -- true
+    err_has "has no group 'NoSuch'"
+    expect 127 zeta record -o "$work/r" -- no-such-program-of-ours
+    [ ! -e "$work/r" ] || die "a recording of nothing was kept"
+    echo mine >"$work/r"
+    expect 1 zeta record -o "$work/r" -- true
+    [ "$(cat "$work/r")" = mine ] || die "a file was overwritten"
+    expect 1 zeta record -o "$work/none/r" -- true
+    err_has "$work/none/r"
+}

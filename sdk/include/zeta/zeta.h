@@ -126,7 +126,7 @@ struct zeta_group_info {
     size_t struct_size;
     const char *plugin;
     const char *unit;
-    const char *origin; /**< set file and line */
+    const char *origin;     /**< set file and line */
     uint64_t min_period_ns; /**< both 0 for a group that is not time-based */
     uint64_t max_period_ns;
     uint32_t holder_pid; /**< 0: nobody samples it now */

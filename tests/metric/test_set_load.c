@@ -164,7 +164,7 @@ static void load__unknown_keys__warnings(void **state)
     (void)state;
     warn(37, "        colour: red", "f.yaml:37:9: unknown key 'colour' is ignored");
     warn(18, "    colour: red", "f.yaml:18:5: unknown key 'colour' is ignored");
-    warn(5, "programmables: []\nunits:", "f.yaml:5:1: unknown key 'programmables' is ignored");
+    warn(5, "oddities: []\nunits:", "f.yaml:5:1: unknown key 'oddities' is ignored");
 }
 
 static void load__layout_that_does_not_fit__refused(void **state)

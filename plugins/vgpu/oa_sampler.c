@@ -17,6 +17,9 @@
 /* The same for markers. Readers look themselves, and who sets too many of them waits. */
 #define MARKER_NS UINT64_C(5000000)
 
+/* How long the thread stays away from the state when a reader wants it. */
+#define READER_NS 50000
+
 static uint64_t now_ns(void)
 {
     struct timespec now;
@@ -391,6 +394,9 @@ static uint64_t wake_ns(struct zeta_plugin_stream *stream)
 
 static void write_now(struct zeta_plugin_stream *stream)
 {
+    /* A thread that is late would take the lock again at once, and no reader ever got it. */
+    if (atomic_load(&stream->readers) > 0)
+        (void)nanosleep(&(struct timespec){.tv_nsec = READER_NS}, NULL);
     pthread_mutex_lock(&stream->state_lock);
     write_due(stream, stream_ticks(stream));
     pthread_mutex_unlock(&stream->state_lock);
@@ -503,7 +509,9 @@ void zeta_vgpu_sampler_catch_up(struct zeta_plugin_stream *stream)
 {
     if (stream->is_virtual || !stream->running || !zeta_vgpu_moments_possible(stream))
         return;
+    atomic_fetch_add(&stream->readers, 1);
     pthread_mutex_lock(&stream->state_lock);
+    atomic_fetch_sub(&stream->readers, 1);
     if (zeta_vgpu_moments_wait(stream))
         write_due(stream, stream_ticks(stream));
     pthread_mutex_unlock(&stream->state_lock);

@@ -56,6 +56,7 @@ struct zeta_plugin_stream {
 
     /* State of sampling; state_lock, or in virtual time the lock of the first tile, guards it. */
     pthread_mutex_t state_lock;
+    _Atomic uint32_t readers; /**< that wait for it; the thread lets them go first */
     uint64_t next_ticks;      /**< the next deadline */
     uint64_t last_ticks;      /**< of the last report */
     uint64_t number;          /**< reports so far, lost ones included */

@@ -183,35 +183,61 @@ static void kernels__between_markers__exact_counts_per_row(void **state)
 }
 
 /* With timer reports between: what lies between two markers adds up to the work between them. */
-static void timers__at_the_shortest_period__markers_keep_their_place(void **state)
+static void timers__at_a_short_period__markers_keep_their_place(void **state)
 {
-    enum { ROUNDS = 300 };
+    struct bench *bench = *state;
+    struct zeta_plugin_stream *stream =
+        open_stream(&bench->host, bench->host.device, "oa", 81920, false, NULL);
+    uint64_t groups = 0, timers = 0, last_groups = 0, lost;
+    uint32_t markers = 0;
+
+    for (uint32_t round = 0; round < 300; round++) {
+        const struct zeta_plugin_command commands[] = {count(bench, round % 50),
+                                                       marker(bench, "oa", round, 0)};
+        uint64_t total;
+
+        run(bench, commands, 2);
+        total = drain(&bench->host, stream, &lost);
+        assert_int_equal(lost, 0);
+        for (uint64_t i = 0; i < total; i++) {
+            const uint64_t now = report_counter(reports[i], GROUPS);
+
+            groups += round == 0 && i == 0 ? 0 : now - last_groups;
+            last_groups = now;
+            timers += !is_marker(i);
+            if (!is_marker(i))
+                continue;
+            assert_int_equal(report_u32(reports[i], 8), markers);
+            assert_int_equal(groups, markers % 50);
+            groups = 0;
+            markers++;
+        }
+        assert_int_equal(markers, round + 1);
+    }
+    assert_true(timers > 1);
+    close_stream(&bench->host, stream);
+}
+
+/* A reader gets its turn although the sampler has more to do than it can: it reads all the time. */
+static void shortest_period__reads_all_the_time__each_marker_is_seen(void **state)
+{
     struct bench *bench = *state;
     struct zeta_plugin_stream *stream =
         open_stream(&bench->host, bench->host.device, "oa", 10240, false, NULL);
-    uint64_t total, lost, groups = 0, timers = 0;
-    uint32_t markers = 0;
 
-    for (uint32_t i = 0; i < ROUNDS; i++) {
-        const struct zeta_plugin_command commands[] = {count(bench, i % 50),
-                                                       marker(bench, "oa", i, 0)};
+    for (uint32_t round = 1; round <= 50; round++) {
+        const struct zeta_plugin_command command = marker(bench, "oa", round, 0);
+        uint32_t seen = 0;
+        uint64_t got;
 
-        run(bench, commands, 2);
+        run(bench, &command, 1);
+        got = host_read(&bench->host, stream, reports, 65536, NULL);
+        for (uint64_t i = 0; i < got; i++) {
+            if (is_marker(i))
+                seen = report_u32(reports[i], 8);
+        }
+        assert_int_equal(seen, round);
     }
-    total = drain(&bench->host, stream, &lost);
-    assert_int_equal(lost, 0);
-    for (uint64_t i = 1; i < total; i++) {
-        groups += grew(i, GROUPS);
-        timers += !is_marker(i);
-        if (!is_marker(i))
-            continue;
-        assert_int_equal(report_u32(reports[i], 8), markers);
-        assert_int_equal(groups, markers % 50);
-        groups = 0;
-        markers++;
-    }
-    assert_int_equal(markers, ROUNDS);
-    assert_true(timers > 0);
     close_stream(&bench->host, stream);
 }
 
@@ -639,7 +665,8 @@ int main(void)
         cmocka_unit_test(holder__stopped__markers_wait_once_and_the_loss_is_counted),
         cmocka_unit_test(holder__killed__markers_go_nowhere_and_soon),
         WITH(kernels__between_markers__exact_counts_per_row),
-        WITH(timers__at_the_shortest_period__markers_keep_their_place),
+        WITH(timers__at_a_short_period__markers_keep_their_place),
+        WITH(shortest_period__reads_all_the_time__each_marker_is_seen),
         WITH(eu__selected__row_ends_at_the_marker),
         WITH(switches__and_markers__merged_in_the_order_of_time),
         WITH(token__of_one_stream__seen_there_only),

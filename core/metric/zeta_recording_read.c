@@ -4,24 +4,9 @@
 #include <string.h>
 
 #include "core/metric/export.h"
-#include "core/util/list.h"
+#include "core/metric/recording_reader.h"
 #include "core/util/own_struct.h"
 #include "zeta/zeta.h"
-
-/** A payload that later chunks refer to. */
-struct kept {
-    uint32_t type; /**< SET or STREAM */
-    uint32_t number;
-    size_t bytes;
-    char text[];
-};
-
-struct zeta_recording_reader {
-    struct zeta_container_reader *container;
-    struct zeta_list kept; /**< of struct kept */
-    struct zeta_container_chunk chunk;
-    const void *payload; /**< of the chunk; NULL if it was not read in order */
-};
 
 static ze_result_t null_pointer(const char *function, const char *parameter)
 {
@@ -55,11 +40,12 @@ ze_result_t zetaRecordingOpen(const char *path, struct zeta_recording_reader **o
     return ZE_RESULT_SUCCESS;
 }
 
-static const struct kept *find_kept(const struct zeta_recording_reader *reader, uint32_t type,
-                                    uint32_t number)
+const struct zeta_recording_kept *
+zeta_recording_reader_find(const struct zeta_recording_reader *reader, uint32_t type,
+                           uint32_t number)
 {
     for (size_t i = 0; i < reader->kept.count; i++) {
-        const struct kept *kept = reader->kept.items[i];
+        const struct zeta_recording_kept *kept = reader->kept.items[i];
 
         if (kept->type == type && kept->number == number)
             return kept;
@@ -67,14 +53,15 @@ static const struct kept *find_kept(const struct zeta_recording_reader *reader, 
     return NULL;
 }
 
-/** Keeps the payload of a SET or STREAM chunk; the first one of a number counts. */
+/** Keeps the payload of a DEVICE, SET or STREAM chunk; the first one of a number counts. */
 static ze_result_t keep(struct zeta_recording_reader *reader)
 {
     const struct zeta_container_chunk *chunk = &reader->chunk;
-    struct kept *kept;
+    struct zeta_recording_kept *kept;
 
-    if ((chunk->type != ZETA_CHUNK_SET && chunk->type != ZETA_CHUNK_STREAM) ||
-        find_kept(reader, chunk->type, chunk->stream))
+    if ((chunk->type != ZETA_CHUNK_DEVICE && chunk->type != ZETA_CHUNK_SET &&
+         chunk->type != ZETA_CHUNK_STREAM) ||
+        zeta_recording_reader_find(reader, chunk->type, chunk->stream))
         return ZE_RESULT_SUCCESS;
     kept = malloc(sizeof(*kept) + (size_t)chunk->payload_bytes);
     if (!kept || !zeta_list_add(&reader->kept, kept)) {
@@ -136,7 +123,8 @@ static ze_result_t append(struct zeta_container_writer *writer, enum zeta_chunk_
 }
 
 /** Adds the sets of the tiles with numbers of their own, and the lines that name them. */
-static ze_result_t add_sets(const struct zeta_recording_reader *reader, const struct kept *stream,
+static ze_result_t add_sets(const struct zeta_recording_reader *reader,
+                            const struct zeta_recording_kept *stream,
                             struct zeta_container_writer *writer, struct zeta_lines *lines)
 {
     uint32_t used[ZETA_EXPORT_MAX_TILES];
@@ -146,7 +134,8 @@ static ze_result_t add_sets(const struct zeta_recording_reader *reader, const st
     for (uint32_t tile = 0;
          zeta_lines_find(stream->text, stream->bytes, "set", tile, text, sizeof(text)); tile++) {
         const uint32_t number = (uint32_t)strtoul(text, NULL, 10);
-        const struct kept *set = find_kept(reader, ZETA_CHUNK_SET, number);
+        const struct zeta_recording_kept *set =
+            zeta_recording_reader_find(reader, ZETA_CHUNK_SET, number);
         uint32_t own = 0;
         ze_result_t result = ZE_RESULT_SUCCESS;
 
@@ -170,7 +159,8 @@ static ze_result_t add_sets(const struct zeta_recording_reader *reader, const st
 }
 
 /** Writes the stream's description as that of exported data. */
-static ze_result_t add_stream(const struct zeta_recording_reader *reader, const struct kept *stream,
+static ze_result_t add_stream(const struct zeta_recording_reader *reader,
+                              const struct zeta_recording_kept *stream,
                               struct zeta_container_writer *writer)
 {
     static const char *const copied[] = {"group", "sampling", "record", "tiles"};
@@ -191,8 +181,9 @@ static ze_result_t add_stream(const struct zeta_recording_reader *reader, const 
     return result;
 }
 
-static ze_result_t write_data(const struct zeta_recording_reader *reader, const struct kept *stream,
-                              uint8_t *data, size_t capacity, size_t *out_bytes)
+static ze_result_t write_data(const struct zeta_recording_reader *reader,
+                              const struct zeta_recording_kept *stream, uint8_t *data,
+                              size_t capacity, size_t *out_bytes)
 {
     struct zeta_container_writer *writer = NULL;
     ze_result_t result = zeta_export_result(
@@ -214,14 +205,14 @@ static ze_result_t write_data(const struct zeta_recording_reader *reader, const 
 
 /** The description of the stream that the last chunk is data of. */
 static ze_result_t find_stream(const struct zeta_recording_reader *reader,
-                               const struct kept **out_stream)
+                               const struct zeta_recording_kept **out_stream)
 {
     char sampling[16] = "";
 
     if (!reader->payload || reader->chunk.type != ZETA_CHUNK_DATA)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the chunk of the recording that was read last is no data");
-    *out_stream = find_kept(reader, ZETA_CHUNK_STREAM, reader->chunk.stream);
+    *out_stream = zeta_recording_reader_find(reader, ZETA_CHUNK_STREAM, reader->chunk.stream);
     if (!*out_stream)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the recording has data of stream %u and no description of it",
@@ -231,7 +222,7 @@ static ze_result_t find_stream(const struct zeta_recording_reader *reader,
     if (strcmp(sampling, "tracer") == 0)
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                           "stream %u of the recording is of a tracer, which is decoded and not "
-                          "calculated; the replay plugin shows it",
+                          "calculated; zetaRecordingDecodeEvents does that",
                           reader->chunk.stream);
     return ZE_RESULT_SUCCESS;
 }
@@ -239,7 +230,7 @@ static ze_result_t find_stream(const struct zeta_recording_reader *reader,
 ze_result_t zetaRecordingGetExportData(struct zeta_recording_reader *reader, size_t *size,
                                        uint8_t *data)
 {
-    const struct kept *stream = NULL;
+    const struct zeta_recording_kept *stream = NULL;
     size_t needed = 0;
     ze_result_t result;
 

@@ -356,6 +356,31 @@ ZETA_EXPORT ze_result_t zetaRecordingNext(struct zeta_recording_reader *reader,
 ZETA_EXPORT ze_result_t zetaRecordingGetExportData(struct zeta_recording_reader *reader,
                                                    size_t *size, uint8_t *data);
 
+/**
+ * Lists the metrics of the tracer whose DATA chunk was read last, in the order in which entries
+ * number them. count as in zeDriverGet. INVALID_ARGUMENT if the last chunk is no data of a tracer,
+ * or its stream or device is not described.
+ */
+ZETA_EXPORT ze_result_t zetaRecordingGetEventMetrics(struct zeta_recording_reader *reader,
+                                                     uint32_t *count,
+                                                     struct zeta_exported_metric *metrics);
+
+/**
+ * Decodes the DATA chunk of a tracer that was read last, without a device: all its events, as
+ * zetMetricTracerDecodeExp gives them; metricIndex is that of zetaRecordingGetEventMetrics.
+ *
+ * @set_count       room of counts_per_set; becomes the number of sets of entries, one per tile
+ * @counts_per_set  entries of each set, which follow each other; null: not wanted
+ * @entry_count     0 or null entries: becomes the number of entries; else room for that many
+ *
+ * Results as zetaRecordingGetEventMetrics(), and INVALID_SIZE if there is less room than entries,
+ * whose number entry_count then becomes.
+ */
+ZETA_EXPORT ze_result_t zetaRecordingDecodeEvents(struct zeta_recording_reader *reader,
+                                                  uint32_t *set_count, uint32_t *counts_per_set,
+                                                  uint32_t *entry_count,
+                                                  zet_metric_entry_exp_t *entries);
+
 /** Closes the file. Null is allowed. */
 ZETA_EXPORT void zetaRecordingClose(struct zeta_recording_reader *reader);
 

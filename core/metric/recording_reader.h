@@ -1,0 +1,33 @@
+/*
+ * The inside of a reader of recordings. Only for zeta_recording_*.c.
+ */
+#ifndef ZETA_CORE_METRIC_RECORDING_READER_H
+#define ZETA_CORE_METRIC_RECORDING_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/util/list.h"
+#include "zeta/container.h"
+
+/** A payload that later chunks refer to. */
+struct zeta_recording_kept {
+    uint32_t type; /**< DEVICE, SET or STREAM */
+    uint32_t number;
+    size_t bytes;
+    char text[];
+};
+
+struct zeta_recording_reader {
+    struct zeta_container_reader *container;
+    struct zeta_list kept; /**< of struct zeta_recording_kept */
+    struct zeta_container_chunk chunk;
+    const void *payload; /**< of the chunk; NULL if it was not read in order */
+};
+
+/** What was kept of a number; NULL if there is none. */
+const struct zeta_recording_kept *
+zeta_recording_reader_find(const struct zeta_recording_reader *reader, uint32_t type,
+                           uint32_t number);
+
+#endif

@@ -20,13 +20,14 @@ set(ZETA_DDI_TESTS
     api.command.threads api.command.vgpu api.compat.samples_0_91
     api.compat.samples_1_0_provisional_cxx api.device.context api.device.driver api.device.fork
     api.device.kernel api.device.memory api.device.module api.device.properties api.export.data
-    api.loader.mode
-    api.metric.activate api.metric.calculate api.metric.event api.metric.groups api.metric.marker
-    api.metric.query api.metric.query_append api.metric.query_data api.metric.query_execution
-    api.metric.read api.metric.tiles api.metric.vgpu api.metric_tracer.create
-    api.metric_tracer.decode api.metric_tracer.event api.metric_tracer.read api.metric_tracer.tiles
-    api.metric_tracer.use api.query.beside api.query.clients api.query.markers api.query.work
-    api.trace.fork api.trace.pairs api.trace.tracer)
+    api.loader.mode api.metric.activate api.metric.calculate api.metric.event api.metric.groups
+    api.metric.marker api.metric.query api.metric.query_append api.metric.query_data
+    api.metric.query_execution api.metric.read api.metric.tiles api.metric.vgpu
+    api.metric_tracer.create api.metric_tracer.decode api.metric_tracer.event api.metric_tracer.read
+    api.metric_tracer.tiles api.metric_tracer.use api.programmable.api api.programmable.concurrent
+    api.programmable.model api.programmable.tiles api.programmable.values api.query.beside
+    api.query.clients api.query.markers api.query.work api.trace.fork api.trace.pairs
+    api.trace.tracer)
 set(ZETA_WRAPPED_TESTS
     api.command.copy api.command.launch api.command.threads api.command.vgpu
     api.compat.samples_0_91 api.compat.samples_1_0_provisional_cxx api.device.memory

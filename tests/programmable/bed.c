@@ -165,6 +165,12 @@ static struct bed_rows calculate(zet_metric_group_handle_t group, size_t bytes, 
 
 struct bed_rows bed_stream(const struct bed *bed, zet_metric_group_handle_t group)
 {
+    return bed_stream_while(bed, group, bed_work);
+}
+
+struct bed_rows bed_stream_while(const struct bed *bed, zet_metric_group_handle_t group,
+                                 void (*work)(const struct bed *bed))
+{
     enum { CAPACITY = 1 << 20, MORE = 3 };
     zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
                                        .samplingPeriod = 1000000};
@@ -177,7 +183,7 @@ struct bed_rows bed_stream(const struct bed *bed, zet_metric_group_handle_t grou
     assert_non_null(raw);
     EXPECT_OK(zetContextActivateMetricGroups(bed->context, bed->device, 1, &group));
     EXPECT_OK(zetMetricStreamerOpen(bed->context, bed->device, group, &desc, NULL, &streamer));
-    bed_work(bed);
+    work(bed);
     /* Reports that come after this moment know of all the work. */
     while (more < MORE) {
         size_t bytes = CAPACITY - used;

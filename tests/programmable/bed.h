@@ -66,6 +66,10 @@ struct bed_rows {
 /** Streams a group while bed_work() runs once; freed with free(rows.values). */
 struct bed_rows bed_stream(const struct bed *bed, zet_metric_group_handle_t group);
 
+/** The same with other work. */
+struct bed_rows bed_stream_while(const struct bed *bed, zet_metric_group_handle_t group,
+                                 void (*work)(const struct bed *bed));
+
 /** The same with a query; one row. */
 struct bed_rows bed_query(const struct bed *bed, zet_metric_group_handle_t group);
 

@@ -2,8 +2,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/programmable/bed.h"
+#include "tests/sanitizer.h"
 
 enum { WHOLE, BY_TILE, BY_SLICE, BY_SUBSLICE, BY_EU };
 
@@ -276,6 +279,47 @@ static void constants_and_thresholds__are_parameters(void **state)
     bed_drop(1, &group, 2, metrics);
 }
 
+/** Two processes, one after the other, which are gone before the last report. */
+static void work_elsewhere(const struct bed *bed)
+{
+    (void)bed;
+    for (int i = 0; i < 2; i++) {
+        const pid_t pid = fork();
+        int status = -1;
+
+        if (pid == 0) {
+            void *state = NULL;
+
+            if (bed_setup(&state) != 0)
+                _exit(1);
+            bed_work(state);
+            _exit(bed_teardown(&state));
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+    }
+}
+
+static void eus__of_other_processes__are_counted(void **state)
+{
+    const struct bed *bed = *state;
+    const uint32_t scope = BY_EU;
+    zet_metric_handle_t metrics[MAX_METRICS];
+    zet_metric_group_handle_t groups[MAX_GROUPS];
+    struct bed_rows rows;
+    uint32_t count;
+
+    if (NO_THREADS_AFTER_FORK)
+        skip();
+    count = bed_make(bed, "ThreadsDispatched", TIME_BASED, 1, &scope, metrics);
+    assert_int_equal(bed_pack(bed, count, metrics, groups), count / 16);
+    rows = bed_stream_while(bed, groups[0], work_elsewhere);
+    for (uint32_t i = 0; i < 16; i++)
+        assert_int_equal(bed_sum(&rows, i), 2 * BED_THREADS / BED_EUS);
+    free(rows.values);
+    bed_drop(count / 16, groups, count, metrics);
+}
+
 static void groups__in_turn__count_anew(void **state)
 {
     uint64_t sum = 0;
@@ -298,6 +342,7 @@ int main(void)
         cmocka_unit_test(utilization__is_a_part_of_the_clocks),
         cmocka_unit_test(latency__of_barriers__is_waiting_by_arrivals),
         cmocka_unit_test(constants_and_thresholds__are_parameters),
+        cmocka_unit_test(eus__of_other_processes__are_counted),
         cmocka_unit_test(groups__in_turn__count_anew),
     };
 

@@ -11,8 +11,8 @@
  *   trace.c         tracers as the plugin interface knows them
  *
  * The holder of a tracer makes a file in memory with a ring for each process, tile and source.
- * The rings in it are written without looking at the reader: an event for which there is no room
- * is lost, and the next one says how many were.
+ * A full one is waited for a moment, in case the reader lacks a CPU. An event for which there is no
+ * room then is lost, and the next one says how many were.
  */
 
 #include <pthread.h>
@@ -76,6 +76,8 @@ struct zeta_vgpu_trace_link {
     uint64_t lost;
     uint64_t last_ticks;
     uint32_t process;
+    bool gave_up; /**< waited for room in vain while the reader stood at gave_up_head */
+    uint64_t gave_up_head;
 };
 
 /** All that a tile needs to have events. */
@@ -108,7 +110,7 @@ static inline bool zeta_vgpu_traced(const struct zeta_vgpu_trace_writer *writer,
 
 /**
  * Writes an event; tile, process and, in wall time, ticks are filled in. Any thread. Takes the time
- * of a copy, except for the first event of a tracer, which maps its ring.
+ * of a copy, except for the first event of a tracer, which maps its ring, and where a ring is full.
  */
 void zeta_vgpu_trace_write(struct zeta_vgpu_tile *tile, enum zeta_vgpu_source source,
                            struct zeta_vgpu_event *event);

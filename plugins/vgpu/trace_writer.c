@@ -1,10 +1,14 @@
 #include "trace.h"
 
-#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "plugin.h"
 #include "trace_file.h"
+
+/* How a writer waits for room: a tenth of a second or somewhat more. */
+#define ROOM_PAUSE_NS 50000
+#define ROOM_PAUSES 1000u
 
 /* Losses after which the reader is looked for. */
 #define REAP_LOSSES 65536u
@@ -59,10 +63,34 @@ static void link_locked(struct zeta_vgpu_tile *tile, enum zeta_vgpu_source sourc
     link->tail = atomic_load(&link->ring->tail);
     link->lost = atomic_load(&link->ring->lost);
     link->last_ticks = 0;
+    link->gave_up = false;
     link->process = (uint32_t)getpid();
     atomic_store(&link->ring->claim, 0);
     zeta_vgpu_instance_join_trace(instance, tile->index, source);
     atomic_store(&writer->linked, true);
+}
+
+/*
+ * True when the ring has room, perhaps after a moment: its reader may wait for a CPU. A reader that
+ * took nothing all that time is not waited for again until it takes something.
+ */
+static bool has_room(struct zeta_vgpu_trace_link *link)
+{
+    const struct timespec pause = {.tv_nsec = ROOM_PAUSE_NS};
+    uint64_t head = atomic_load_explicit(&link->ring->head, memory_order_acquire);
+    const uint64_t before = head;
+
+    if (link->tail - head < ZETA_VGPU_TRACE_RING_EVENTS)
+        return true;
+    if (link->gave_up && link->gave_up_head == head)
+        return false;
+    for (unsigned i = 0; i < ROOM_PAUSES && head == before; i++) {
+        nanosleep(&pause, NULL);
+        head = atomic_load_explicit(&link->ring->head, memory_order_acquire);
+    }
+    link->gave_up = head == before;
+    link->gave_up_head = head;
+    return link->tail - head < ZETA_VGPU_TRACE_RING_EVENTS;
 }
 
 /* Writes the event, or counts it as lost. */
@@ -70,6 +98,7 @@ static void put_locked(struct zeta_vgpu_tile *tile, struct zeta_vgpu_trace_link 
                        struct zeta_vgpu_event *event)
 {
     struct zeta_vgpu_trace_ring *ring = link->ring;
+    const bool room = has_room(link);
 
     /* Before the clock is read: who sees no claim knows that what comes is younger. */
     (void)atomic_exchange(&ring->claim, 1);
@@ -81,8 +110,7 @@ static void put_locked(struct zeta_vgpu_tile *tile, struct zeta_vgpu_trace_link 
     event->tile = (uint8_t)tile->index;
     event->process = link->process;
     event->lost = (uint32_t)link->lost;
-    if (link->tail - atomic_load_explicit(&ring->head, memory_order_acquire) <
-        ZETA_VGPU_TRACE_RING_EVENTS) {
+    if (room) {
         ring->events[link->tail % ZETA_VGPU_TRACE_RING_EVENTS] = *event;
         atomic_store_explicit(&ring->tail, ++link->tail, memory_order_release);
     } else {

@@ -87,8 +87,9 @@ static void run(struct seen *seen, const char *kernel, uint64_t rounds, uint32_t
 /* Percent of the samples. */
 static uint64_t share(const struct seen *seen, enum zeta_vgpu_stall stall)
 {
-    assert_true(seen->total > 0);
-    return 100 * seen->stalls[stall] / seen->total;
+    if (seen->total == 0)
+        fail_msg("no samples");
+    return seen->total ? 100 * seen->stalls[stall] / seen->total : 0;
 }
 
 /* A kernel's samples have to be what it does, and hardly anything else. */

@@ -232,10 +232,10 @@ static void join_lines(struct zeta_ip_profile *profile)
 
 static void sum_kernels(struct zeta_ip_profile *profile)
 {
+    struct zeta_ip_kernel *last = NULL;
+
     for (uint32_t i = 0; i < profile->line_count; i++) {
         const struct zeta_ip_line *line = &profile->lines[i];
-        struct zeta_ip_kernel *last =
-            profile->kernel_count ? &profile->kernels[profile->kernel_count - 1] : NULL;
 
         if (!last || compare_texts(last->name, line->kernel) != 0) {
             last = &profile->kernels[profile->kernel_count++];

@@ -81,7 +81,7 @@ static void matmul__kernel_and_groups__closed_formulas_hold(void **state)
 {
     enum { SIZE = 64, COLUMNS = SIZE / 16 };
     const struct zeta_vgpu_event *begin, *end;
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_tracer *tracer;
     struct bed_work work;
     struct host host;
@@ -130,7 +130,7 @@ static void matmul__barriers__one_for_each_release_of_a_group(void **state)
 {
     enum { SIZE = 64, GROUPS = SIZE / 16 * (SIZE / 16) };
     uint64_t arrivals = 0, of_group[GROUPS] = {0};
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_tracer *tracer;
     struct bed_work work;
     struct host host;
@@ -169,7 +169,7 @@ static void copies__of_each_kind__have_begin_end_and_bytes(void **state)
     static const uint32_t details[] = {0, 2, 1};
     static const uint64_t sizes[] = {5000, 777, 10 * 3 * 2};
     static const uint8_t pattern = 7;
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_command commands[3];
     struct zeta_plugin_tracer *tracer;
     struct bed_work work;
@@ -229,7 +229,7 @@ static struct zeta_plugin_command marker(struct host *host, const char *unit, ui
 
 static void markers__of_all_units__are_events_with_their_values(void **state)
 {
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_command commands[3];
     struct zeta_plugin_tracer *tracer;
     struct bed_work work;
@@ -266,7 +266,7 @@ static void markers__of_all_units__are_events_with_their_values(void **state)
 
 static void faults__kernel_and_copy__say_where(void **state)
 {
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_command commands[2];
     struct zeta_plugin_kernel *kernel;
     struct zeta_plugin_queue *other;
@@ -316,7 +316,7 @@ static void ring__too_small__losses_and_events_make_all(void **state)
 {
     static const struct host_setting settings[] = {{"fault.full_ring", "100"}, {NULL, NULL}};
     enum { GROUPS = 4000 };
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_tracer *tracer;
     struct bed_work work;
     struct host host;
@@ -345,7 +345,7 @@ static void fault_lost_reports__every_nth__break_where_it_was(void **state)
 {
     static const struct host_setting settings[] = {{"fault.lost_reports", "5"}, {NULL, NULL}};
     enum { GROUPS = 100 };
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_tracer *tracer;
     struct bed_work work;
     struct host host;
@@ -411,7 +411,7 @@ static void run_virtual(const char *workers, struct bed_events *events)
 static void virtual_clock__any_number_of_workers__same_events(void **state)
 {
     enum { GROUPS = 96 / 16 * (96 / 16) };
-    struct bed_events one = {NULL}, four = {NULL};
+    struct bed_events one = {.items = NULL}, four = {.items = NULL};
     uint64_t moved = 0;
 
     (void)state;
@@ -438,7 +438,7 @@ static void tiles__root_and_tile__see_their_own(void **state)
     static const struct host_setting settings[] = {{"tiles", "2"}, {NULL, NULL}};
     struct zeta_plugin_device *devices[3];
     struct zeta_plugin_tracer *tracer;
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_command copy;
     uint64_t of_tile[2] = {0, 0};
     struct bed_work work[2];

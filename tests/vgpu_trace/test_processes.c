@@ -36,7 +36,7 @@ static void child_works(const struct child *parent)
 static void two_processes__both_work__events_of_both_in_order(void **state)
 {
     struct child children[2] = {child_start(child_works), child_start(child_works)};
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_tracer *tracer;
     uint64_t of_child[2] = {0, 0};
     struct host host;
@@ -87,7 +87,7 @@ static void writers__killed_at_any_moment__others_go_on(void **state)
 {
     enum { CHILDREN = 8 };
     struct child children[CHILDREN];
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_tracer *tracer;
     struct host host;
 
@@ -147,7 +147,7 @@ static void child_traces(const struct child *parent)
 static void holder__killed__named_before_and_replaced_after(void **state)
 {
     struct child child = child_start(child_traces);
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_tracer *tracer = NULL;
     struct bed_work work;
     struct host host;
@@ -186,7 +186,7 @@ static void holder__killed__named_before_and_replaced_after(void **state)
 /* Traces until it is told to stop, and says how it went by its exit status. */
 static void child_counts(const struct child *parent)
 {
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_tracer *tracer;
     struct host host;
 
@@ -278,7 +278,7 @@ static void status__tracer_of_another_process__is_counted(void **state)
 
 static void fork__tracer_open__child_begins_anew_and_parent_goes_on(void **state)
 {
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_tracer *tracer;
     struct bed_work work;
     struct host host;
@@ -340,7 +340,7 @@ static int find_file(void)
 
 static void file__overwritten_while_in_use__no_crash_and_the_next_is_whole(void **state)
 {
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_tracer *tracer;
     struct zeta_plugin_read read = {.struct_size = sizeof(read)};
     static uint8_t rubbish[65536], buffer[65536];

@@ -15,7 +15,7 @@
 
 static void tracer__new__is_off_and_empty(void **state)
 {
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_tracer *tracer;
     struct bed_work work;
     struct host host;
@@ -43,7 +43,7 @@ static void tracer__new__is_off_and_empty(void **state)
 static void tracer__on_and_off_many_times__exact_each_time(void **state)
 {
     enum { ROUNDS = 20 };
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_tracer *tracer;
     uint64_t launch = 0;
     struct bed_work work;
@@ -114,7 +114,7 @@ static void endless_end(struct bed_work *work, struct endless *endless)
 
 static void tracer__enabled_while_a_kernel_runs__sees_its_rest(void **state)
 {
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_tracer *tracer;
     struct endless endless;
     struct bed_work work;
@@ -157,7 +157,7 @@ static void tracer__enabled_while_a_kernel_runs__sees_its_rest(void **state)
 
 static void disable__not_synchronous_then_enable__both_marks_and_on(void **state)
 {
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_tracer *tracer;
     struct bed_work work;
     struct host host;
@@ -190,7 +190,7 @@ static void disable__not_synchronous_then_enable__both_marks_and_on(void **state
 
 static void read__while_on__has_what_ended_before_it(void **state)
 {
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_tracer *tracer;
     struct bed_work work;
     struct host host;
@@ -276,7 +276,7 @@ static void open__source_in_use__other_one_is_free(void **state)
 
 static void tracers__of_each_source__have_their_own_events(void **state)
 {
-    struct bed_events work_events = {NULL}, device_events = {NULL};
+    struct bed_events work_events = {.items = NULL}, device_events = {.items = NULL};
     struct zeta_plugin_tracer *of_work, *of_device;
     struct bed_work work;
     struct host host;
@@ -309,7 +309,7 @@ static void tracers__of_each_source__have_their_own_events(void **state)
 
 static void close__while_on_and_work_runs__next_tracer_is_exact(void **state)
 {
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct zeta_plugin_tracer *tracer;
     struct endless endless;
     struct bed_work work;
@@ -364,7 +364,7 @@ static void *switch_on_and_off(void *argument)
 /* Order and marks hold, whoever switches while whoever works and reads. */
 static void tracer__switched_during_work__events_only_between_marks(void **state)
 {
-    struct bed_events events = {NULL};
+    struct bed_events events = {.items = NULL};
     struct switcher switcher;
     struct bed_work work;
     struct host host;

@@ -85,6 +85,8 @@ static uint32_t source_of(const struct zeta_device_metrics *metrics, const struc
     for (uint32_t i = 0; i < metrics->programmables.count; i++) {
         const struct zeta_metric_programmable *programmable = metrics->programmables.items[i];
 
+        if (!programmable)
+            continue; /* never: for the analyser */
         if (strcmp(programmable->model->unit->name, unit->name) == 0)
             return programmable->source_id;
         if (programmable->source_id >= next)

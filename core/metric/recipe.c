@@ -223,6 +223,7 @@ static ze_result_t cook_name(struct cook *cook)
     const char *suffix = "";
     ze_result_t result = ZE_RESULT_SUCCESS;
     bool has_suffix = false;
+    size_t name_bytes;
     char *name;
 
     for (uint32_t i = 0; i < cook->names.count; i++)
@@ -235,13 +236,13 @@ static ze_result_t cook_name(struct cook *cook)
         cook->wrong = "its suffix is too long";
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
-    name = zeta_arena_alloc(&recipe->arena, strlen(request->name) + strlen(suffix) + 1);
+    name_bytes = strlen(request->name) + strlen(suffix) + 1;
+    name = zeta_arena_alloc(&recipe->arena, name_bytes);
     recipe->description =
         zeta_arena_copy(&recipe->arena, request->description, strlen(request->description));
     if (!name || !recipe->description)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    memcpy(name, request->name, strlen(request->name));
-    memcpy(name + strlen(request->name), suffix, strlen(suffix));
+    (void)snprintf(name, name_bytes, "%s%s", request->name, suffix);
     recipe->name = name;
     return ZE_RESULT_SUCCESS;
 }

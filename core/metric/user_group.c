@@ -241,47 +241,48 @@ static ze_result_t close_locked(struct zeta_user_group *user)
 /* Changing --------------------------------------------------------------------------------------
  */
 
-/** A call that changes a group: pinned, locked, and sure that it may. */
-struct change {
-    struct zeta_metric_group *group;
-    struct zeta_device_metrics *root;
-};
-
-/** Begins a change; on failure nothing is pinned or locked. */
-static ze_result_t begin_change(zet_metric_group_handle_t handle, const char *function,
-                                struct change *change)
+/**
+ * Begins a change: the group is pinned, its root locked, and it may be changed. NULL with the
+ * reason if not; nothing is pinned or locked then.
+ */
+static struct zeta_user_group *begin_change(zet_metric_group_handle_t handle, const char *function,
+                                            ze_result_t *out_result)
 {
     struct zeta_metric_group *group = (struct zeta_metric_group *)handle;
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    struct zeta_device_metrics *root;
 
-    if (!zeta_object_pin(group, ZETA_KIND_METRIC_GROUP))
-        return zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, function, "hMetricGroup");
+    if (!zeta_object_pin(group, ZETA_KIND_METRIC_GROUP)) {
+        *out_result = zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, function, "hMetricGroup");
+        return NULL;
+    }
     if (!group->user) {
-        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                            "group %s is predefined and cannot be changed",
-                            zeta_metric_group_name(group));
+        *out_result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                                 "group %s is predefined and cannot be changed",
+                                 zeta_metric_group_name(group));
         zeta_object_unpin(group);
-        return result;
+        return NULL;
     }
-    *change = (struct change){group, zeta_metrics_root(group->metrics)};
-    (void)pthread_mutex_lock(&change->root->lock);
-    if (!zeta_object_is(group, ZETA_KIND_METRIC_GROUP))
-        result = zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, function, "hMetricGroup");
-    else if (zeta_metric_group_is_active_locked(group))
-        result = zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
-                            "group %s is active; deactivate it before it is changed",
-                            zeta_metric_group_name(group));
-    if (result != ZE_RESULT_SUCCESS) {
-        (void)pthread_mutex_unlock(&change->root->lock);
-        zeta_object_unpin(group);
+    root = zeta_metrics_root(group->metrics);
+    (void)pthread_mutex_lock(&root->lock);
+    if (!zeta_object_is(group, ZETA_KIND_METRIC_GROUP)) {
+        *out_result = zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, function, "hMetricGroup");
+    } else if (zeta_metric_group_is_active_locked(group)) {
+        *out_result = zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                                 "group %s is active; deactivate it before it is changed",
+                                 zeta_metric_group_name(group));
+    } else {
+        *out_result = ZE_RESULT_SUCCESS;
+        return group->user;
     }
-    return result;
+    (void)pthread_mutex_unlock(&root->lock);
+    zeta_object_unpin(group);
+    return NULL;
 }
 
-static void end_change(const struct change *change)
+static void end_change(struct zeta_user_group *user)
 {
-    (void)pthread_mutex_unlock(&change->root->lock);
-    zeta_object_unpin(change->group);
+    (void)pthread_mutex_unlock(&zeta_metrics_root(user->group->metrics)->lock);
+    zeta_object_unpin(user->group);
 }
 
 /** Gives the sentence of a failure in the way of size queries; the terminator counts. */
@@ -304,7 +305,7 @@ static void give_sentence(size_t *size_bytes, char *text)
 static ze_result_t add_metric(zet_metric_group_handle_t hMetricGroup,
                               struct zeta_metric_entry *entry)
 {
-    struct change change;
+    struct zeta_user_group *user;
     ze_result_t result;
 
     if (!entry->user)
@@ -312,11 +313,11 @@ static ze_result_t add_metric(zet_metric_group_handle_t hMetricGroup,
                           "metric %s belongs to %s; only metrics made of programmables can be "
                           "added",
                           entry->properties->name, zeta_metric_entry_owner(entry));
-    result = begin_change(hMetricGroup, "zetMetricGroupAddMetricExp", &change);
-    if (result != ZE_RESULT_SUCCESS)
+    user = begin_change(hMetricGroup, "zetMetricGroupAddMetricExp", &result);
+    if (!user)
         return result;
-    result = add_locked(change.group->user, entry);
-    end_change(&change);
+    result = add_locked(user, entry);
+    end_change(user);
     return result;
 }
 
@@ -341,16 +342,16 @@ ze_result_t ZE_APICALL impl_zetMetricGroupRemoveMetricExp(zet_metric_group_handl
                                                           zet_metric_handle_t hMetric)
 {
     struct zeta_metric_entry *entry = (struct zeta_metric_entry *)hMetric;
-    struct change change;
+    struct zeta_user_group *user;
     ze_result_t result;
 
     if (!zeta_object_pin(entry, ZETA_KIND_METRIC))
         return zeta_object_explain(entry, ZETA_KIND_METRIC, "zetMetricGroupRemoveMetricExp",
                                    "hMetric");
-    result = begin_change(hMetricGroup, "zetMetricGroupRemoveMetricExp", &change);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = remove_locked(change.group->user, entry);
-        end_change(&change);
+    user = begin_change(hMetricGroup, "zetMetricGroupRemoveMetricExp", &result);
+    if (user) {
+        result = remove_locked(user, entry);
+        end_change(user);
     }
     zeta_object_unpin(entry);
     return result;
@@ -358,30 +359,28 @@ ze_result_t ZE_APICALL impl_zetMetricGroupRemoveMetricExp(zet_metric_group_handl
 
 ze_result_t ZE_APICALL impl_zetMetricGroupCloseExp(zet_metric_group_handle_t hMetricGroup)
 {
-    struct change change;
-    ze_result_t result = begin_change(hMetricGroup, "zetMetricGroupCloseExp", &change);
+    ze_result_t result;
+    struct zeta_user_group *user = begin_change(hMetricGroup, "zetMetricGroupCloseExp", &result);
 
-    if (result != ZE_RESULT_SUCCESS)
+    if (!user)
         return result;
-    result = close_locked(change.group->user);
-    end_change(&change);
+    result = close_locked(user);
+    end_change(user);
     return result;
 }
 
 ze_result_t ZE_APICALL impl_zetMetricGroupDestroyExp(zet_metric_group_handle_t hMetricGroup)
 {
-    struct change change;
-    struct zeta_user_group *user;
-    ze_result_t result = begin_change(hMetricGroup, "zetMetricGroupDestroyExp", &change);
+    ze_result_t result;
+    struct zeta_user_group *user = begin_change(hMetricGroup, "zetMetricGroupDestroyExp", &result);
 
-    if (result != ZE_RESULT_SUCCESS)
+    if (!user)
         return result;
-    user = change.group->user;
     for (uint32_t i = 0; i < user->member_count; i++)
         user->members[i]->groups--;
     leave_list_locked(user);
     discard(user); /* our own pin still holds it */
-    end_change(&change);
+    end_change(user);
     return ZE_RESULT_SUCCESS;
 }
 

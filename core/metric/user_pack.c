@@ -163,12 +163,13 @@ static ze_result_t make_group(const struct packing *packing, struct zeta_device_
     if (!members)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < packing->count; i++) {
-        if (packing->class_of[i] == index)
-            members[request.member_count++] = packing->metrics[i];
+        if (packing->class_of[i] != index)
+            continue;
+        members[request.member_count++] = packing->metrics[i];
+        request.sampling = packing->metrics[i]->programmable->sampling;
     }
     (void)snprintf(name, sizeof(name), "%s_%u", prefix, index + 1);
     request.name = name;
-    request.sampling = members[0]->programmable->sampling;
     return zeta_user_group_create(&request, out_group);
 }
 

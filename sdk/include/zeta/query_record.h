@@ -5,7 +5,8 @@
  * little-endian.
  *
  *    0  size_bytes        of the record: 48 + 8 x fields
- *    4  tile              index of the tile, 0 on a device without tiles
+ *    4  tile              index of the tile on the device that the pool was made for, as the
+ *                         process sees it; 0 on a device without tiles (the host sees to that)
  *    8  flags             ZETA_QUERY_*
  *   12  context           id of the queue's context in reports of the unit, 0 if unknown
  *   16  begin_ticks       unmasked ticks of the metric timer

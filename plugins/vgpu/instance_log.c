@@ -228,6 +228,13 @@ void zeta_vgpu_instance_markers_read(struct zeta_vgpu_instance *instance, uint32
     atomic_store(&instance->segment->holders[tile][unit].markers_read, cursor);
 }
 
+bool zeta_vgpu_instance_markers_wait(const struct zeta_vgpu_instance *instance, uint32_t tile,
+                                     uint32_t unit)
+{
+    return atomic_load(&instance->segment->holders[tile][unit].markers_read) !=
+           zeta_vgpu_instance_log_head(instance, tile, ZETA_VGPU_LOG_MARKERS + unit);
+}
+
 /* Reading ---------------------------------------------------------------------------------------
  */
 

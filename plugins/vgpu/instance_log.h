@@ -90,6 +90,10 @@ void zeta_vgpu_instance_log_marker(struct zeta_vgpu_instance *instance,
 void zeta_vgpu_instance_markers_read(struct zeta_vgpu_instance *instance, uint32_t tile,
                                      uint32_t unit, uint64_t cursor);
 
+/** True if the unit has markers that its holder has not read. Two loads. */
+bool zeta_vgpu_instance_markers_wait(const struct zeta_vgpu_instance *instance, uint32_t tile,
+                                     uint32_t unit);
+
 /** Position behind the newest moment of a log, to begin reading there. */
 uint64_t zeta_vgpu_instance_log_head(const struct zeta_vgpu_instance *instance, uint32_t tile,
                                      uint32_t log);

@@ -19,6 +19,13 @@ bool zeta_vgpu_moments_possible(const struct zeta_plugin_stream *stream)
     return takes(stream, ZETA_VGPU_MOMENT_SWITCH) || takes(stream, ZETA_VGPU_MOMENT_MARKER);
 }
 
+/* Says that a marker has its report, so that its place in the log is free again. */
+static void say_read(struct zeta_plugin_stream *stream, uint32_t tile)
+{
+    zeta_vgpu_instance_markers_read(stream->instance, stream->first_tile + tile, stream->unit,
+                                    stream->moments[tile].cursors[ZETA_VGPU_MOMENT_MARKER]);
+}
+
 void zeta_vgpu_moments_begin(struct zeta_plugin_stream *stream)
 {
     for (uint32_t t = 0; t < stream->tile_count; t++) {
@@ -28,29 +35,22 @@ void zeta_vgpu_moments_begin(struct zeta_plugin_stream *stream)
             stream->moments[t].cursors[kind] = zeta_vgpu_instance_log_head(
                 stream->instance, stream->first_tile + t, log_of(stream, kind));
             if (kind == ZETA_VGPU_MOMENT_MARKER)
-                zeta_vgpu_instance_markers_read(stream->instance, stream->first_tile + t,
-                                                stream->unit, stream->moments[t].cursors[kind]);
+                say_read(stream, t);
         }
     }
 }
 
 bool zeta_vgpu_moments_wait(const struct zeta_plugin_stream *stream)
 {
-    bool wait = false;
+    bool wait = takes(stream, ZETA_VGPU_MOMENT_SWITCH);
 
-    for (uint32_t t = 0; t < stream->tile_count; t++) {
-        for (uint32_t kind = 0; kind < ZETA_VGPU_MOMENT_KINDS; kind++) {
-            if (takes(stream, kind))
-                wait |= stream->moments[t].has[kind] ||
-                        stream->moments[t].cursors[kind] !=
-                            zeta_vgpu_instance_log_head(stream->instance, stream->first_tile + t,
-                                                        log_of(stream, kind));
-        }
-    }
+    for (uint32_t t = 0; takes(stream, ZETA_VGPU_MOMENT_MARKER) && t < stream->tile_count; t++)
+        wait |=
+            zeta_vgpu_instance_markers_wait(stream->instance, stream->first_tile + t, stream->unit);
     return wait;
 }
 
-/* Copies the next moment of a log, if there is one, so that its place there is free again. */
+/* Copies the next moment of a log, if there is one. */
 static void fetch(struct zeta_plugin_stream *stream, uint32_t tile, uint32_t kind)
 {
     struct zeta_vgpu_moments *moments = &stream->moments[tile];
@@ -61,13 +61,12 @@ static void fetch(struct zeta_plugin_stream *stream, uint32_t tile, uint32_t kin
     moments->has[kind] = zeta_vgpu_instance_next_moment(
         stream->instance, stream->first_tile + tile, log_of(stream, kind), &moments->cursors[kind],
         &moments->next[kind], &lost);
-    if (kind != ZETA_VGPU_MOMENT_MARKER || (!moments->has[kind] && lost == 0))
-        return;
-    zeta_vgpu_instance_markers_read(stream->instance, stream->first_tile + tile, stream->unit,
-                                    moments->cursors[kind]);
     /* Switches are context; a marker is something that somebody said. */
-    if (lost > 0)
-        zeta_vgpu_ring_lose(&stream->ring, lost);
+    if (kind != ZETA_VGPU_MOMENT_MARKER || lost == 0)
+        return;
+    zeta_vgpu_ring_lose(&stream->ring, lost);
+    if (!moments->has[kind])
+        say_read(stream, tile);
 }
 
 const struct zeta_vgpu_moment *zeta_vgpu_moments_of_tile(struct zeta_plugin_stream *stream,
@@ -107,4 +106,6 @@ const struct zeta_vgpu_moment *zeta_vgpu_moments_first(struct zeta_plugin_stream
 void zeta_vgpu_moments_done(struct zeta_plugin_stream *stream, uint32_t tile, uint32_t kind)
 {
     stream->moments[tile].has[kind] = false;
+    if (kind == ZETA_VGPU_MOMENT_MARKER)
+        say_read(stream, tile);
 }

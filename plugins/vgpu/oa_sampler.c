@@ -507,12 +507,11 @@ void zeta_vgpu_sampler_stop(struct zeta_plugin_stream *stream)
 
 void zeta_vgpu_sampler_catch_up(struct zeta_plugin_stream *stream)
 {
-    if (stream->is_virtual || !stream->running || !zeta_vgpu_moments_possible(stream))
+    if (stream->is_virtual || !stream->running || !zeta_vgpu_moments_wait(stream))
         return;
     atomic_fetch_add(&stream->readers, 1);
     pthread_mutex_lock(&stream->state_lock);
     atomic_fetch_sub(&stream->readers, 1);
-    if (zeta_vgpu_moments_wait(stream))
-        write_due(stream, stream_ticks(stream));
+    write_due(stream, stream_ticks(stream));
     pthread_mutex_unlock(&stream->state_lock);
 }

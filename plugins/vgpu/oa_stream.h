@@ -105,7 +105,7 @@ bool zeta_vgpu_moments_possible(const struct zeta_plugin_stream *stream);
 /** Begins behind the newest moments. */
 void zeta_vgpu_moments_begin(struct zeta_plugin_stream *stream);
 
-/** True if a moment waits, perhaps one that was lost. Some loads. */
+/** True if a moment may wait for its report. Some loads; any thread. */
 bool zeta_vgpu_moments_wait(const struct zeta_plugin_stream *stream);
 
 /** The next moment of a tile, and of all tiles; NULL: none. Markers that were lost make a break. */

@@ -63,6 +63,8 @@ struct fake_control {
     void (*ring)(uint32_t records);
     /** The hook of stream_read; NULL: none. */
     void (*hook)(fake_hook hook, void *context);
+    /** Programs that a device can run at the same time; 0: any number. */
+    void (*together)(uint32_t count);
     /** What was seen since the last reset. */
     struct fake_counts (*counts)(const char *device, const char *unit);
     /** True while a stream of the unit samples. */

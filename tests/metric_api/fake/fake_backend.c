@@ -57,6 +57,7 @@ struct zeta_plugin {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool first_at_open_wanted = true;
 static uint32_t ring_wanted;
+static uint32_t most_together; /* programs on a device; 0: any number */
 static fake_hook read_hook;
 static void *read_hook_context;
 
@@ -472,6 +473,13 @@ static void stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *st
 /* What tests call -------------------------------------------------------------------------------
  */
 
+static void control_together(uint32_t count)
+{
+    (void)pthread_mutex_lock(&lock);
+    most_together = count;
+    (void)pthread_mutex_unlock(&lock);
+}
+
 static void control_reset(void)
 {
     (void)pthread_mutex_lock(&lock);
@@ -485,6 +493,7 @@ static void control_reset(void)
     }
     first_at_open_wanted = true;
     ring_wanted = 0;
+    most_together = 0;
     read_hook = NULL;
     (void)pthread_mutex_unlock(&lock);
 }
@@ -585,6 +594,7 @@ const struct fake_control fake_control_table = {
     .first_at_open = control_first_at_open,
     .ring = control_ring,
     .hook = control_hook,
+    .together = control_together,
     .counts = control_counts,
     .is_running = control_is_running,
 };
@@ -642,6 +652,17 @@ static uint32_t query_collect(struct zeta_plugin *self, struct zeta_plugin_query
     return ZETA_PLUGIN_NOT_AVAILABLE;
 }
 
+static uint32_t concurrent(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                           const struct zeta_plugin_array *programs, uint32_t *out_possible)
+{
+    (void)self;
+    (void)device;
+    (void)pthread_mutex_lock(&lock);
+    *out_possible = most_together == 0 || programs->count <= most_together;
+    (void)pthread_mutex_unlock(&lock);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
 static const struct zeta_plugin_metric_ops full_metric_ops = {
     .struct_size = sizeof(full_metric_ops),
     .get_sets = get_sets,
@@ -658,6 +679,7 @@ static const struct zeta_plugin_metric_ops full_metric_ops = {
     .query_pool_destroy = query_pool_destroy,
     .query_reset = query_reset,
     .query_collect = query_collect,
+    .concurrent = concurrent,
 };
 
 static const struct zeta_plugin_metric_ops bare_metric_ops = {

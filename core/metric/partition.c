@@ -88,17 +88,20 @@ ze_result_t zeta_partition(const struct zeta_partition_request *request, uint32_
                            uint32_t *out_class_count)
 {
     const size_t count = request->count;
-    uint32_t *room = calloc(3 * count + 2, sizeof(*room));
     struct search search = {.request = request, .best = out_class, .budget = BUDGET};
+    uint32_t *room;
 
+    *out_class_count = 0;
+    if (count == 0)
+        return ZE_RESULT_SUCCESS;
+    room = calloc(3 * count + 1, sizeof(*room));
     if (!room)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     search.members = room;
     search.class_of = room + count;
     sort_first_fit(&search);
     search.budget = BUDGET;
-    if (count > 0)
-        search_all(&search, room + 2 * count);
+    search_all(&search, room + 2 * count);
     *out_class_count = search.best_count;
     free(room);
     return ZE_RESULT_SUCCESS;

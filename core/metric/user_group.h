@@ -16,6 +16,7 @@
 #include "core/metric/recipe_set.h"
 
 struct zeta_compiled;
+struct zeta_device;
 struct zeta_device_metrics;
 struct zeta_metric_entry;
 struct zeta_metric_group;
@@ -83,7 +84,14 @@ ze_result_t zeta_user_groups_check_closed_locked(struct zeta_metric_group *const
 
 /* Parts in other files (user_version.c). */
 
-/** True if the group can be made of these metrics; else a sentence says what is in the way. */
+/**
+ * Where a metric counts among the tiles of the device of its group: the only one, or
+ * ZETA_RECIPE_ALL_TILES.
+ */
+uint32_t zeta_user_metric_tile(const struct zeta_device *device,
+                               const struct zeta_user_metric *metric);
+
+/** SUCCESS if the group can be made of these metrics; else a sentence says what is in the way. */
 ze_result_t zeta_user_group_check(const struct zeta_metric_group *group,
                                   struct zeta_user_metric *const *members, uint32_t count);
 

@@ -95,15 +95,6 @@ static uint32_t least_groups(const struct packing *packing)
     return least;
 }
 
-static uint32_t tile_of(const struct zeta_device *device, const struct zeta_user_metric *metric)
-{
-    for (uint32_t i = 0; i < device->tile_count; i++) {
-        if (metric->programmable->device == device->tiles[i])
-            return i;
-    }
-    return device->tile_count > 0 ? metric->recipe.tile : ZETA_RECIPE_ALL_TILES;
-}
-
 /** Takes the metrics over, each once. They are pinned. */
 static ze_result_t gather(struct packing *packing, struct zeta_metric_entry *const *entries,
                           uint32_t count)
@@ -134,8 +125,8 @@ static ze_result_t gather(struct packing *packing, struct zeta_metric_entry *con
             known |= packing->metrics[j] == metric;
         if (known)
             continue;
-        packing->ingredients[packing->count] =
-            (struct zeta_ingredient){&metric->recipe, tile_of(packing->device, metric)};
+        packing->ingredients[packing->count] = (struct zeta_ingredient){
+            &metric->recipe, zeta_user_metric_tile(packing->device, metric)};
         packing->metrics[packing->count++] = metric;
     }
     return ZE_RESULT_SUCCESS;

@@ -20,8 +20,8 @@ static uint32_t set_count(const struct zeta_device *device)
     return device->tile_count > 0 ? device->tile_count : 1;
 }
 
-/** Where a metric counts among the tiles of a device that its group belongs to. */
-static uint32_t tile_of(const struct zeta_device *device, const struct zeta_user_metric *metric)
+uint32_t zeta_user_metric_tile(const struct zeta_device *device,
+                               const struct zeta_user_metric *metric)
 {
     if (device->tile_count == 0)
         return ZETA_RECIPE_ALL_TILES;
@@ -39,7 +39,8 @@ static struct zeta_ingredient *list_ingredients(const struct zeta_device *device
     struct zeta_ingredient *ingredients = calloc((size_t)count + 1, sizeof(*ingredients));
 
     for (uint32_t i = 0; ingredients && i < count; i++)
-        ingredients[i] = (struct zeta_ingredient){&members[i]->recipe, tile_of(device, members[i])};
+        ingredients[i] = (struct zeta_ingredient){&members[i]->recipe,
+                                                  zeta_user_metric_tile(device, members[i])};
     return ingredients;
 }
 

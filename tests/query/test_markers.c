@@ -107,7 +107,7 @@ static void expect_markers(const struct streams *streams, int which, const uint3
 
 static void streamer__markers_between_kernels__exact_counts_per_row(void **state)
 {
-    static const uint32_t periods[] = {100000, 1000000000};
+    static const uint32_t periods[] = {1000000, 1000000000};
     static const uint32_t markers[] = {7, UINT32_MAX, 1, 2};
     static const uint64_t groups[] = {3, 0, 12, 4};
     const struct bed *bed = *state;
@@ -176,7 +176,7 @@ static void stream__and_queries_at_once__the_same_sums(void **state)
 {
     enum { LAUNCHES = 60 };
     const struct bed *bed = *state;
-    struct streams streams = open_streams(bed, 100000);
+    struct streams streams = open_streams(bed, 1000000);
     const zet_metric_group_handle_t wanted[] = {bed->compute, streams.groups[1]};
     ze_command_list_handle_t list = bed_immediate(bed, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
     uint32_t *counter = bed_memory(bed, 64);

@@ -11,6 +11,7 @@
 
 #include "child.h"
 #include "kernel_file.h"
+#include "tests/sanitizer.h"
 
 #define REPORT 256u
 #define TIMER_BIT (1u << 19)
@@ -221,9 +222,11 @@ static void timers__at_a_short_period__markers_keep_their_place(void **state)
 /* A reader gets its turn although the sampler has more to do than it can: it reads all the time. */
 static void shortest_period__reads_all_the_time__each_marker_is_seen(void **state)
 {
+    /* A sampler that falls behind for ever loses reports; nothing can be said of them. */
+    const uint64_t period_ns = NO_MEMORY_FIGURES ? 10000000 : 10240;
     struct bench *bench = *state;
     struct zeta_plugin_stream *stream =
-        open_stream(&bench->host, bench->host.device, "oa", 10240, false, NULL);
+        open_stream(&bench->host, bench->host.device, "oa", period_ns, false, NULL);
 
     for (uint32_t round = 1; round <= 50; round++) {
         const struct zeta_plugin_command command = marker(bench, "oa", round, 0);

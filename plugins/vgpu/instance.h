@@ -3,7 +3,8 @@
 
 /*
  * The part of a virtual device that processes share: counters, the holders of its units, the
- * logs of context switches and markers (instance_log.h) and the shift of its clock, in a file in memory.
+ * logs of context switches and markers (instance_log.h) and the shift of its clock, in a file in
+ * memory.
  *
  * Each process that executes has a slot, to which only it writes; readers add up the slots and a
  * base. The slot of a dead process is folded into the base by whoever sees it, in one step that

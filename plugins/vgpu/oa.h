@@ -19,7 +19,7 @@ struct zeta_vgpu_tile;
 /** Writes what is due in the streams of virtual time of a tile. Any thread. */
 void zeta_vgpu_oa_advance(struct zeta_vgpu_tile *tile);
 
-/** Number of the unit with that name; else INVALID_ARGUMENT with a sentence that names the units. */
+/** Number of the unit with that name; else INVALID_ARGUMENT and a sentence that names the units. */
 uint32_t zeta_vgpu_oa_find_unit(const struct zeta_plugin *self, struct zeta_plugin_string name,
                                 uint32_t *out_unit);
 

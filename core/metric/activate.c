@@ -213,8 +213,10 @@ static ze_result_t replace_locked(struct zeta_device_metrics *metrics, uint32_t 
                                   struct zeta_metric_group *const *groups)
 {
     struct zeta_metric_group **active;
-    ze_result_t result = zeta_user_groups_check_closed_locked(groups, count);
+    ze_result_t result = zeta_metric_check_enabled(metrics);
 
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_user_groups_check_closed_locked(groups, count);
     if (result == ZE_RESULT_SUCCESS)
         result = check_root_locked(metrics, count, groups);
     if (result == ZE_RESULT_SUCCESS)
@@ -244,8 +246,6 @@ static ze_result_t activate(const struct zeta_context *context, struct zeta_devi
 
     if (result == ZE_RESULT_SUCCESS)
         result = check_groups(device, count, groups);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_metric_check_enabled(groups[0]->metrics);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     root = zeta_metrics_root(groups[0]->metrics);

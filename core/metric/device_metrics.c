@@ -66,6 +66,11 @@ struct zeta_device_metrics *zeta_device_metrics_get(struct zeta_device *device)
     return made;
 }
 
+bool zeta_metrics_overlap(const struct zeta_device *a, const struct zeta_device *b)
+{
+    return a == b || a->parent == b || b->parent == a;
+}
+
 /* Making the groups -----------------------------------------------------------------------------
  */
 

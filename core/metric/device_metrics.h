@@ -73,6 +73,9 @@ static inline struct zeta_device_metrics *zeta_metrics_root(struct zeta_device_m
     return metrics->parent ? metrics->parent : metrics;
 }
 
+/** True if the two are one device, or one is a tile of the other. Any thread. */
+bool zeta_metrics_overlap(const struct zeta_device *a, const struct zeta_device *b);
+
 /**
  * Loads the device's sets and makes its groups, once.
  * Errors: OUT_OF_HOST_MEMORY; another call tries again then. Sets that are not in order are left

@@ -31,13 +31,28 @@ ze_result_t zeta_metric_check_was_enabled(struct zeta_device_metrics *metrics)
                       metrics->device->backend->id);
 }
 
-ze_result_t zeta_metric_check_enabled(struct zeta_device_metrics *metrics)
+/** DEPENDENCY_UNAVAILABLE with a sentence while the device by itself is disabled. */
+static ze_result_t check_one_enabled(struct zeta_device_metrics *metrics)
 {
     if (zeta_metric_was_enabled(metrics) && !atomic_load(&metrics->disabled))
         return ZE_RESULT_SUCCESS;
     return zeta_error(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
                       "metrics of device %s are disabled; call zetDeviceEnableMetricsExp first",
                       metrics->device->backend->id);
+}
+
+ze_result_t zeta_metric_check_enabled(struct zeta_device_metrics *metrics)
+{
+    const struct zeta_device *device = metrics->device;
+    ze_result_t result = check_one_enabled(metrics);
+
+    /* What is active on a root is active on its tiles. */
+    for (uint32_t i = 0; i < device->tile_count && result == ZE_RESULT_SUCCESS; i++) {
+        struct zeta_device_metrics *tile = zeta_device_metrics_get(device->tiles[i]);
+
+        result = tile ? check_one_enabled(tile) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return result;
 }
 
 static void set_enabled(struct zeta_device_metrics *metrics, bool enabled)
@@ -66,7 +81,7 @@ ze_result_t ZE_APICALL impl_zetDeviceEnableMetricsExp(zet_device_handle_t hDevic
     return ZE_RESULT_SUCCESS;
 }
 
-/** Says what still uses metrics of the device or of its tiles. */
+/** Says what still uses metrics of the device, of its tiles or, for a tile, of its root. */
 static ze_result_t check_unused_locked(const struct zeta_device_metrics *metrics,
                                        const struct zeta_device_metrics *root)
 {
@@ -74,7 +89,7 @@ static ze_result_t check_unused_locked(const struct zeta_device_metrics *metrics
     ze_result_t result;
 
     for (const struct zeta_stream *stream = root->streams; stream; stream = stream->next) {
-        if (stream->device == device || stream->device->parent == device)
+        if (zeta_metrics_overlap(stream->device, device))
             return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                               "a stream of %s is not closed yet", stream->label);
     }
@@ -83,12 +98,27 @@ static ze_result_t check_unused_locked(const struct zeta_device_metrics *metrics
         result = zeta_user_check_unused_locked(metrics);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (zeta_metrics_any_active_locked(metrics))
+    if (root->active_count > 0 || zeta_metrics_any_active_locked(metrics))
         return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           "groups of device %s are active; deactivate them with "
                           "zetContextActivateMetricGroups and count 0",
-                          device->backend->id);
+                          (root->active_count > 0 ? root->device : device)->backend->id);
     return zeta_query_check_unused_locked(metrics);
+}
+
+/** In one step with the look at what is used, so that no activation comes between. */
+static ze_result_t disable_locked(struct zeta_device_metrics *metrics,
+                                  const struct zeta_device_metrics *root)
+{
+    const struct zeta_device *device = metrics->device;
+    ze_result_t result = check_unused_locked(metrics, root);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < device->tile_count; i++)
+        set_enabled(zeta_device_metrics_get(device->tiles[i]), false);
+    set_enabled(metrics, false);
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL impl_zetDeviceDisableMetricsExp(zet_device_handle_t hDevice)
@@ -100,19 +130,14 @@ ze_result_t ZE_APICALL impl_zetDeviceDisableMetricsExp(zet_device_handle_t hDevi
 
     if (!metrics)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    /* Those of tiles are made here, where that may fail. */
+    for (uint32_t i = 0; i < device->tile_count; i++) {
+        if (!zeta_device_metrics_get(device->tiles[i]))
+            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
     root = zeta_metrics_root(metrics);
     (void)pthread_mutex_lock(&root->lock);
-    result = check_unused_locked(metrics, root);
+    result = disable_locked(metrics, root);
     (void)pthread_mutex_unlock(&root->lock);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    for (uint32_t i = 0; i < device->tile_count; i++) {
-        struct zeta_device_metrics *tile = zeta_device_metrics_get(device->tiles[i]);
-
-        if (!tile)
-            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        set_enabled(tile, false);
-    }
-    set_enabled(metrics, false);
-    return ZE_RESULT_SUCCESS;
+    return result;
 }

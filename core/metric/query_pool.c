@@ -91,7 +91,7 @@ ze_result_t zeta_query_check_unused_locked(const struct zeta_device_metrics *met
     const struct zeta_query_pool *pool = (metrics->parent ? metrics->parent : metrics)->pools;
 
     for (; pool; pool = pool->next) {
-        if (concerns(metrics, pool))
+        if (zeta_metrics_overlap(pool->device, metrics->device))
             return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                               "a query pool of %s on %s is not destroyed yet",
                               zeta_metric_group_name(pool->group), pool->device->backend->id);

@@ -32,7 +32,7 @@ void zeta_metric_streamer_set_finisher(void)
 /** True if the two need the same unit of the same device, or of a root and its tile. */
 static bool share_unit(const struct zeta_stream *a, const struct zeta_stream *b)
 {
-    if (a->device != b->device && a->device->parent != b->device && b->device->parent != a->device)
+    if (!zeta_metrics_overlap(a->device, b->device))
         return false;
     return strcmp(a->group->set->unit->name, b->group->set->unit->name) == 0;
 }

@@ -169,7 +169,7 @@ ze_result_t zeta_tracers_check_unused_locked(const struct zeta_device_metrics *m
     const struct zeta_device_metrics *root = metrics->parent ? metrics->parent : metrics;
 
     for (const struct zeta_tracer *tracer = root->tracers; tracer; tracer = tracer->next) {
-        if (tracer->device == metrics->device || tracer->device->parent == metrics->device)
+        if (zeta_metrics_overlap(tracer->device, metrics->device))
             return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                               "a tracer of %s is not destroyed yet", tracer->label);
     }

@@ -41,17 +41,12 @@ void zeta_user_set_finishers(void)
     zeta_object_set_finisher(ZETA_KIND_METRIC_GROUP, finish_group);
 }
 
-static bool concerns(const struct zeta_device *device, const struct zeta_device *used)
-{
-    return used == device || used->parent == device;
-}
-
 ze_result_t zeta_user_check_unused_locked(const struct zeta_device_metrics *metrics)
 {
     const struct zeta_device_metrics *root = metrics->parent ? metrics->parent : metrics;
 
     for (const struct zeta_user_group *group = root->user_groups; group; group = group->next) {
-        if (concerns(metrics->device, group->group->device))
+        if (zeta_metrics_overlap(group->group->device, metrics->device))
             return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                               "group %s, made by the application, lives; destroy it with "
                               "zetMetricGroupDestroyExp",
@@ -59,7 +54,7 @@ ze_result_t zeta_user_check_unused_locked(const struct zeta_device_metrics *metr
     }
     for (const struct zeta_user_metric *metric = root->user_metrics; metric;
          metric = metric->next) {
-        if (concerns(metrics->device, metric->programmable->device))
+        if (zeta_metrics_overlap(metric->programmable->device, metrics->device))
             return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                               "metric %s, made by the application, lives; destroy it with "
                               "zetMetricDestroyExp",

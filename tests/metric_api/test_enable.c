@@ -1,4 +1,6 @@
 /* Enabling metrics by calls, in a process where the environment does not enable them. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "tests/metric_api/harness.h"
@@ -132,6 +134,100 @@ static void disable__tile_in_use__root_is_in_use(void **state)
     EXPECT_OK(zeContextDestroy(context));
 }
 
+/* What is active on a root is active on its tiles, so a tile cannot lose its metrics alone. */
+static void disable__root_in_use__tile_is_in_use(void **state)
+{
+    ze_device_handle_t root = find_device("fake1");
+    ze_device_handle_t tile = find_device("fake1.0");
+    ze_context_handle_t context = make_context(root);
+    zet_metric_group_handle_t group = find_group(root, "Basic", TIME_BASED, NULL);
+    zet_metric_streamer_desc_t desc = {.notifyEveryNReports = 10, .samplingPeriod = 100000};
+    zet_metric_streamer_handle_t streamer;
+
+    (void)state;
+    EXPECT_OK(zetContextActivateMetricGroups(context, root, 1, &group));
+    EXPECT_RESULT(zetDeviceDisableMetricsExp(tile), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    expect_sentence("fake1 are active");
+    EXPECT_OK(zetMetricStreamerOpen(context, root, group, &desc, NULL, &streamer));
+    EXPECT_OK(zetContextActivateMetricGroups(context, root, 0, NULL));
+    EXPECT_RESULT(zetDeviceDisableMetricsExp(tile), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    expect_sentence("stream");
+    EXPECT_OK(zetMetricStreamerClose(streamer));
+    EXPECT_OK(zetDeviceDisableMetricsExp(tile));
+    EXPECT_OK(zetDeviceEnableMetricsExp(tile));
+    EXPECT_OK(zeContextDestroy(context));
+}
+
+static void disable__one_tile__is_refused_to_its_root_too(void **state)
+{
+    ze_device_handle_t root = find_device("fake1");
+    ze_device_handle_t tile = find_device("fake1.1");
+    ze_context_handle_t context = make_context(root);
+    zet_metric_group_handle_t whole = find_group(root, "Basic", TIME_BASED, NULL);
+    zet_metric_group_handle_t other = find_group(find_device("fake1.0"), "Basic", TIME_BASED, NULL);
+
+    (void)state;
+    EXPECT_OK(zetDeviceDisableMetricsExp(tile));
+    EXPECT_RESULT(zetContextActivateMetricGroups(context, root, 1, &whole),
+                  ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    expect_sentence("fake1.1");
+    EXPECT_OK(zetContextActivateMetricGroups(context, find_device("fake1.0"), 1, &other));
+    EXPECT_OK(zetContextActivateMetricGroups(context, root, 0, NULL));
+    EXPECT_OK(zetDeviceEnableMetricsExp(root));
+    EXPECT_OK(zetContextActivateMetricGroups(context, root, 1, &whole));
+    EXPECT_OK(zetContextActivateMetricGroups(context, root, 0, NULL));
+    EXPECT_OK(zeContextDestroy(context));
+}
+
+/** Activates and deactivates a group until it is told to end. */
+struct toggling {
+    ze_device_handle_t device;
+    ze_context_handle_t context;
+    zet_metric_group_handle_t group;
+    atomic_uint activations;
+    atomic_bool end;
+};
+
+static void *toggle(void *argument)
+{
+    struct toggling *t = argument;
+
+    while (!atomic_load(&t->end)) {
+        if (zetContextActivateMetricGroups(t->context, t->device, 1, &t->group) !=
+            ZE_RESULT_SUCCESS)
+            continue;
+        atomic_fetch_add(&t->activations, 1);
+        (void)zetContextActivateMetricGroups(t->context, t->device, 0, NULL);
+    }
+    return NULL;
+}
+
+static void disable__while_another_thread_activates__nothing_becomes_active(void **state)
+{
+    struct toggling t = {.device = find_device("fake0")};
+    uint32_t disabled = 0, active = 0;
+    pthread_t thread;
+
+    (void)state;
+    EXPECT_OK(zetDeviceEnableMetricsExp(t.device));
+    t.context = make_context(t.device);
+    t.group = find_group(t.device, "Basic", TIME_BASED, NULL);
+    assert_int_equal(pthread_create(&thread, NULL, toggle, &t), 0);
+    while (disabled < 20000 || atomic_load(&t.activations) < 20000) {
+        if (zetDeviceDisableMetricsExp(t.device) != ZE_RESULT_SUCCESS)
+            continue;
+        disabled++;
+        /* An activation that came through now would make this one fail. */
+        for (int i = 0; i < 20; i++)
+            active += zetDeviceDisableMetricsExp(t.device) != ZE_RESULT_SUCCESS;
+        EXPECT_OK(zetDeviceEnableMetricsExp(t.device));
+    }
+    atomic_store(&t.end, true);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(active, 0);
+    EXPECT_OK(zeContextDestroy(t.context));
+}
+
 /* 7: programs set the variable inside the process; zeDriverGet reads it again. Must be last. */
 static void environment__set_late__is_read_by_the_next_driver_get(void **state)
 {
@@ -161,6 +257,9 @@ int main(void)
         cmocka_unit_test(disable__then_activate__is_refused_until_enabled_again),
         cmocka_unit_test(disable__group_active_or_stream_open__is_in_use),
         cmocka_unit_test(disable__tile_in_use__root_is_in_use),
+        cmocka_unit_test(disable__root_in_use__tile_is_in_use),
+        cmocka_unit_test(disable__one_tile__is_refused_to_its_root_too),
+        cmocka_unit_test(disable__while_another_thread_activates__nothing_becomes_active),
         cmocka_unit_test(environment__set_late__is_read_by_the_next_driver_get),
     };
 

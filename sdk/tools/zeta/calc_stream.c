@@ -101,6 +101,8 @@ static void add_rows(struct zeta_calc_stream *stream, const zet_typed_value_t *v
         for (uint32_t i = 0; i < counts[tile] / width; i++, values += width) {
             if (choice->tile >= 0 && choice->tile != tile)
                 continue;
+            if (choice->keep && !choice->keep(choice->keep_user, tile, values))
+                continue;
             zeta_sampled_group_add_row(&stream->group, tile, values);
             if (choice->rows)
                 write_row(stream, tile, values, choice->rows);

@@ -13,6 +13,7 @@
 #include "calc.h"
 #include "commands.h"
 #include "record.h"
+#include "report.h"
 #include "say.h"
 #include "stat.h"
 #include "trace.h"
@@ -28,6 +29,7 @@ static const char usage[] =
     "  trace [OPTIONS] -- PROGRAM  run a program and show which functions it called\n"
     "  record [OPTIONS] -o FILE -- PROGRAM\n"
     "                              run a program and keep everything for later\n"
+    "  report [OPTIONS] FILE       what a recording holds, also of one that was killed\n"
     "  calc [OPTIONS] FILE         metric values of exported data or of a recording, without a\n"
     "                              device\n"
     "  plugin list                 every plugin found and what became of it\n"
@@ -40,7 +42,10 @@ static const char usage[] =
     "  help, --version\n"
     "\n"
     "Commands that list something take --json, or --json=FILE, to print JSON.\n"
-    "\n"
+    "\n";
+
+/* Apart, because a string of C has its limits. */
+static const char usage_of_options[] =
     "Options of calc:\n"
     "  --csv            every row instead of a table\n"
     "  --max            the greatest possible values instead of the measured ones\n"
@@ -56,6 +61,15 @@ static const char usage[] =
     "  -e GROUP         also the events of a group of this kind; can be repeated\n"
     "  --no-trace       without the calls of the program and its kernels\n"
     "  --max-size SIZE  of the file, such as 64M; the oldest data goes\n"
+    "\n"
+    "Options of report:\n"
+    "  --per-kernel     what the device did while each kernel ran, and nothing else\n"
+    "  --from TIME, --to TIME\n"
+    "                   only what lies between, from the start of the recording, such as 1.5s\n"
+    "  --csv            every row instead of tables, one table per stream\n"
+    "  --json=FILE      as stat writes it, with calls, kernels, events and markers\n"
+    "  --html=FILE      one page with plots, for any browser, that needs nothing else\n"
+    "  --pftrace=FILE   calls, kernels, metrics and events for ui.perfetto.dev\n"
     "\n"
     "Options of run:\n"
     "  -d DEVICE        a number, an id or a name from 'zeta devices'; default: the first\n"
@@ -93,6 +107,7 @@ static int refuse(const char *word)
     if (word)
         (void)fprintf(stderr, "zeta: unknown command '%s'\n\n", word);
     (void)fputs(usage, stderr);
+    (void)fputs(usage_of_options, stderr);
     return ZETA_EXIT_USAGE;
 }
 
@@ -113,6 +128,7 @@ static int run(int count, char **arguments)
         {"groups", zeta_command_groups},
         {"plugin", zeta_command_plugin},
         {"record", zeta_record},
+        {"report", zeta_report_command},
         {"run", zeta_command_run},
         {"stat", zeta_stat},
         {"trace", zeta_trace},
@@ -124,6 +140,7 @@ static int run(int count, char **arguments)
     if (strcmp(word, "help") == 0 || asks_for_help(word) ||
         (count > 2 && asks_for_help(arguments[2]))) {
         (void)fputs(usage, stdout);
+        (void)fputs(usage_of_options, stdout);
         return ZETA_EXIT_OK;
     }
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {

@@ -235,6 +235,24 @@ static int record_clock(struct run *run)
     return append(run, ZETA_CHUNK_CLOCK, run->device_number, payload, sizeof(payload));
 }
 
+/* Traces have another clock of the host than devices: how they are related now, as a line. */
+static int record_trace_clock(struct run *run)
+{
+    char line[160];
+    struct timespec raw = {0};
+    struct timespec monotonic = {0};
+    int size;
+
+    (void)clock_gettime(CLOCK_MONOTONIC_RAW, &raw);
+    (void)clock_gettime(CLOCK_MONOTONIC, &monotonic);
+    size = snprintf(line, sizeof(line),
+                    "{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"zeta_clocks\",\"args\":"
+                    "{\"raw_ns\":\"%lld%09ld\",\"monotonic_ns\":\"%lld%09ld\"}},\n",
+                    (long long)raw.tv_sec, raw.tv_nsec, (long long)monotonic.tv_sec,
+                    monotonic.tv_nsec);
+    return append(run, ZETA_CHUNK_TRACE, 0, line, (size_t)size);
+}
+
 /* Everything that does not come through streams. */
 static int record_rest(struct run *run, bool is_last)
 {
@@ -242,6 +260,8 @@ static int record_rest(struct run *run, bool is_last)
     int status = record_clock(run);
     ze_result_t result;
 
+    if (status == ZETA_EXIT_OK && run->folder.path)
+        status = record_trace_clock(run);
     if (status == ZETA_EXIT_OK && modules)
         status = zeta_record_modules_read(run->recording, modules, run->device_number,
                                           &run->module_count);

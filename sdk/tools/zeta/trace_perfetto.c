@@ -23,6 +23,7 @@ struct state {
     struct zeta_name_table names;
     struct zeta_name_table arguments;
     struct zeta_name_table tracks; /* "pid/tid" of those that were described */
+    struct zeta_name_table counters;
     struct zeta_annotations annotations;
     Perfetto__Protos__DebugAnnotationName new_arguments[NEW_NAMES_MAX];
     Perfetto__Protos__DebugAnnotationName *new_argument_list[NEW_NAMES_MAX];
@@ -329,6 +330,63 @@ static bool add_event(struct zeta_trace_writer *writer, const struct zeta_trace_
                        line->begin_ns + line->duration_ns, NULL);
 }
 
+/* ---- counters ------------------------------------------------------------------------------ */
+
+static uint64_t counter_uuid(uint32_t number)
+{
+    /* No process has that number. */
+    return UINT64_C(1) << 62 | number;
+}
+
+static bool know_counter(struct zeta_trace_writer *writer, const struct zeta_trace_line *line,
+                         uint32_t *out_number)
+{
+    struct state *state = writer->state;
+    Perfetto__Protos__TrackDescriptor descriptor = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
+    Perfetto__Protos__CounterDescriptor counter = PERFETTO__PROTOS__COUNTER_DESCRIPTOR__INIT;
+    char key[1024];
+    const int bytes =
+        snprintf(key, sizeof(key), "%" PRIu64 "/%" PRIu64 "/%.*s", line->pid, line->tid,
+                 (int)(line->name.size < 900 ? line->name.size : 900), line->name.data);
+    const enum zeta_name_found found =
+        zeta_name_table_get(&state->counters, (struct zeta_slice){key, (size_t)bytes}, out_number);
+
+    if (found != ZETA_NAME_NEW)
+        return found == ZETA_NAME_OLD;
+    descriptor.has_uuid = true;
+    descriptor.uuid = counter_uuid(*out_number);
+    descriptor.has_parent_uuid = true;
+    descriptor.parent_uuid = process_uuid(line);
+    descriptor.counter = &counter;
+    descriptor.name = zeta_annotations_text(&state->annotations, line->name);
+    return write_descriptor(writer, &descriptor);
+}
+
+static bool add_counter(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
+{
+    struct state *state = writer->state;
+    Perfetto__Protos__TrackEvent event = PERFETTO__PROTOS__TRACK_EVENT__INIT;
+    struct zeta_json_value value;
+    char digits[64];
+    uint32_t number = 0;
+
+    if (line->arguments.size == 0 || !zeta_json_find(line->arguments, "value", &value) ||
+        value.kind != ZETA_JSON_NUMBER)
+        return true;
+    zeta_annotations_begin(&state->annotations, &state->arguments);
+    if (!know_counter(writer, line, &number))
+        return false;
+    (void)zeta_json_unescape(value.text, digits, sizeof(digits));
+    event.has_track_uuid = true;
+    event.track_uuid = counter_uuid(number);
+    event.has_double_counter_value = strpbrk(digits, ".eE") != NULL;
+    event.double_counter_value = strtod(digits, NULL);
+    event.has_counter_value = !event.has_double_counter_value;
+    event.counter_value = strtoll(digits, NULL, 10);
+    return write_event(writer, &event, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_COUNTER,
+                       line->begin_ns, NULL);
+}
+
 static bool begin(struct zeta_trace_writer *writer)
 {
     writer->state = calloc(1, sizeof(struct state));
@@ -344,6 +402,8 @@ static bool add(struct zeta_trace_writer *writer, const struct zeta_trace_line *
     case 'B':
     case 'i':
         return add_event(writer, line);
+    case 'C':
+        return add_counter(writer, line);
     default:
         return true;
     }
@@ -359,6 +419,7 @@ static bool end(struct zeta_trace_writer *writer)
     zeta_name_table_finish(&state->names);
     zeta_name_table_finish(&state->arguments);
     zeta_name_table_finish(&state->tracks);
+    zeta_name_table_finish(&state->counters);
     free(state->buffer);
     free(state);
     writer->state = NULL;

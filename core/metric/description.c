@@ -15,7 +15,7 @@ struct zeta_description {
     uint64_t digest;
     char *text;
     size_t bytes;
-    bool query;
+    zet_metric_group_sampling_type_flag_t sampling; /* how its data came about */
     uint32_t users;
     struct zeta_catalog *catalog;
     struct zeta_compiled *compiled;
@@ -106,25 +106,36 @@ static ze_result_t read_text(struct zeta_description *description, struct zeta_d
     return ZE_RESULT_SUCCESS;
 }
 
+static const char *sampling_word(zet_metric_group_sampling_type_flag_t sampling)
+{
+    switch (sampling) {
+    case ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED:
+        return "event";
+    case ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED:
+        return "tracer";
+    default:
+        return "time";
+    }
+}
+
 static ze_result_t compile(struct zeta_description *description, struct zeta_diagnostics *sink)
 {
     const struct zeta_set *set = zeta_catalog_set(description->catalog, 0);
-    const zet_metric_group_sampling_type_flags_t wanted =
-        description->query ? ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED
-                           : ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
+    const bool query = description->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
     ze_result_t result;
 
-    if ((set->sampling & wanted) == 0)
+    if ((set->sampling & (uint32_t)description->sampling) == 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "set %s in the data is not %s-based",
-                          set->name, description->query ? "event" : "time");
-    result = (description->query ? zeta_set_compile_query : zeta_set_compile)(
-        description->catalog, set, NULL, sink, &description->compiled);
+                          set->name, sampling_word(description->sampling));
+    result = (query ? zeta_set_compile_query : zeta_set_compile)(description->catalog, set, NULL,
+                                                                 sink, &description->compiled);
     return result == ZE_RESULT_SUCCESS || result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
                ? result
                : refuse(sink);
 }
 
-static ze_result_t create(const char *text, size_t bytes, bool query, uint64_t digest,
+static ze_result_t create(const char *text, size_t bytes,
+                          zet_metric_group_sampling_type_flag_t sampling, uint64_t digest,
                           struct zeta_description **out_description)
 {
     struct zeta_description *description = calloc(1, sizeof(*description));
@@ -134,7 +145,7 @@ static ze_result_t create(const char *text, size_t bytes, bool query, uint64_t d
     if (!description)
         return result;
     description->digest = digest;
-    description->query = query;
+    description->sampling = sampling;
     description->bytes = bytes;
     description->text = malloc(bytes + 1);
     description->catalog = zeta_catalog_create();
@@ -158,12 +169,13 @@ static ze_result_t create(const char *text, size_t bytes, bool query, uint64_t d
 
 /** Finds a description, puts it first and counts a user; NULL if there is none. */
 static struct zeta_description *find_locked(struct cache *cache, const char *text, size_t bytes,
-                                            bool query, uint64_t digest)
+                                            zet_metric_group_sampling_type_flag_t sampling,
+                                            uint64_t digest)
 {
     for (struct zeta_description **link = &cache->first; *link; link = &(*link)->next) {
         struct zeta_description *found = *link;
 
-        if (found->digest != digest || found->query != query || found->bytes != bytes ||
+        if (found->digest != digest || found->sampling != sampling || found->bytes != bytes ||
             memcmp(found->text, text, bytes) != 0)
             continue;
         *link = found->next;
@@ -209,7 +221,8 @@ static void destroy_all(struct zeta_description *list)
     }
 }
 
-ze_result_t zeta_description_get(const char *text, size_t bytes, bool query,
+ze_result_t zeta_description_get(const char *text, size_t bytes,
+                                 zet_metric_group_sampling_type_flag_t sampling,
                                  struct zeta_description **out_description)
 {
     const uint64_t digest = zeta_describe_digest(text, bytes);
@@ -222,18 +235,18 @@ ze_result_t zeta_description_get(const char *text, size_t bytes, bool query,
     if (!cache)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     (void)pthread_mutex_lock(&cache->lock);
-    found = find_locked(cache, text, bytes, query, digest);
+    found = find_locked(cache, text, bytes, sampling, digest);
     (void)pthread_mutex_unlock(&cache->lock);
     if (found) {
         *out_description = found;
         return ZE_RESULT_SUCCESS;
     }
-    result = create(text, bytes, query, digest, &made);
+    result = create(text, bytes, sampling, digest, &made);
     if (result != ZE_RESULT_SUCCESS)
         return result;
 
     (void)pthread_mutex_lock(&cache->lock);
-    found = find_locked(cache, text, bytes, query, digest);
+    found = find_locked(cache, text, bytes, sampling, digest);
     if (!found) {
         made->users = 1;
         made->next = cache->first;

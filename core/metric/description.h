@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <level_zero/ze_api.h>
+#include <level_zero/zet_api.h>
 
 struct zeta_compiled;
 struct zeta_description;
@@ -22,14 +22,15 @@ struct zeta_description;
 /**
  * Finds or compiles a set. Any thread.
  *
- * @text   canonical text of a set (describe.h); not kept
- * @query  the records are query records
+ * @text      canonical text of a set (describe.h); not kept
+ * @sampling  how the data came about: query records are another form of a set's
  *
  * Ownership: given back with zeta_description_release().
  * Errors, with a sentence: INVALID_ARGUMENT for a text that is no description of one set,
  * UNSUPPORTED_VERSION for one that says things this version does not know, OUT_OF_HOST_MEMORY.
  */
-ze_result_t zeta_description_get(const char *text, size_t bytes, bool query,
+ze_result_t zeta_description_get(const char *text, size_t bytes,
+                                 zet_metric_group_sampling_type_flag_t sampling,
                                  struct zeta_description **out_description);
 
 /** Gives a description back. NULL is allowed. */

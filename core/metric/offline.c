@@ -102,7 +102,8 @@ static ze_result_t read_contents(const void *data, size_t bytes, struct contents
 /** Finds the description of one tile. */
 static ze_result_t open_tile(struct zeta_export *export, const struct contents *contents)
 {
-    const bool query = export->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
+    const zet_metric_group_sampling_type_flag_t sampling =
+        (zet_metric_group_sampling_type_flag_t) export->sampling;
     const uint32_t tile = export->tile_count;
     char number[16] = "";
     char digest[24] = "";
@@ -124,7 +125,7 @@ static ze_result_t open_tile(struct zeta_export *export, const struct contents *
     if (strcmp(digest, expected) != 0)
         return refuse("the digest of a set in the exported data is wrong");
     result = zeta_description_get(contents->sets[index - 1].text, contents->sets[index - 1].bytes,
-                                  query, &export->descriptions[tile]);
+                                  sampling, &export->descriptions[tile]);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     export->compiled[tile] = zeta_description_compiled(export->descriptions[tile]);

@@ -2,7 +2,6 @@
 #include "core/metric/recording_events.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/metric/compile.h"
 #include "core/metric/decode.h"
@@ -11,30 +10,6 @@
 #include "core/metric/recording_reader.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
-
-/** The description of the stream that the last chunk is events of. */
-static ze_result_t find_stream(const struct zeta_recording_reader *reader,
-                               const struct zeta_recording_kept **out_stream)
-{
-    char sampling[16] = "";
-
-    if (!reader->payload || reader->chunk.type != ZETA_CHUNK_DATA)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "the chunk of the recording that was read last is no data");
-    *out_stream = zeta_recording_reader_find(reader, ZETA_CHUNK_STREAM, reader->chunk.stream);
-    if (!*out_stream)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "the recording has data of stream %u and no description of it",
-                          reader->chunk.stream);
-    (void)zeta_lines_find((*out_stream)->text, (*out_stream)->bytes, "sampling", 0, sampling,
-                          sizeof(sampling));
-    if (strcmp(sampling, "tracer") == 0)
-        return ZE_RESULT_SUCCESS;
-    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                      "stream %u of the recording is of no tracer; its data is calculated "
-                      "(zetaRecordingGetExportData), not decoded",
-                      reader->chunk.stream);
-}
 
 static ze_result_t open_tile(const struct zeta_recording_reader *reader,
                              const struct zeta_recording_kept *stream,
@@ -52,7 +27,9 @@ static ze_result_t open_tile(const struct zeta_recording_reader *reader,
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "stream %u of the recording names no set for tile %u that is there",
                           stream->number, tile);
-    result = zeta_description_get(set->text, set->bytes, false, &events->descriptions[tile]);
+    result = zeta_description_get(set->text, set->bytes,
+                                  ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED,
+                                  &events->descriptions[tile]);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     events->compiled[tile] = zeta_description_compiled(events->descriptions[tile]);
@@ -113,8 +90,14 @@ ze_result_t zeta_recorded_events_open(const struct zeta_recording_reader *reader
                                       struct zeta_recorded_events *out_events)
 {
     const struct zeta_recording_kept *stream = NULL;
-    ze_result_t result = find_stream(reader, &stream);
+    bool is_tracer = false;
+    ze_result_t result = zeta_recording_reader_stream(reader, &stream, &is_tracer);
 
+    if (result == ZE_RESULT_SUCCESS && !is_tracer)
+        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                            "stream %u of the recording is of no tracer; its data is calculated "
+                            "(zetaRecordingGetExportData), not decoded",
+                            reader->chunk.stream);
     *out_events = (struct zeta_recorded_events){.raw = reader->payload,
                                                 .raw_bytes = (size_t)reader->chunk.payload_bytes};
     if (result == ZE_RESULT_SUCCESS)

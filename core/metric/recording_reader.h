@@ -1,11 +1,14 @@
 /*
- * The inside of a reader of recordings. Only for zeta_recording_*.c.
+ * The inside of a reader of recordings. Only for zeta_recording_*.c and recording_events.c.
  */
 #ifndef ZETA_CORE_METRIC_RECORDING_READER_H
 #define ZETA_CORE_METRIC_RECORDING_READER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <level_zero/ze_api.h>
 
 #include "core/util/list.h"
 #include "zeta/container.h"
@@ -29,5 +32,13 @@ struct zeta_recording_reader {
 const struct zeta_recording_kept *
 zeta_recording_reader_find(const struct zeta_recording_reader *reader, uint32_t type,
                            uint32_t number);
+
+/**
+ * The description of the stream that the chunk read last is data of.
+ * Errors: INVALID_ARGUMENT with a sentence if it is no data, or of a stream without description.
+ */
+ze_result_t zeta_recording_reader_stream(const struct zeta_recording_reader *reader,
+                                         const struct zeta_recording_kept **out_stream,
+                                         bool *out_is_tracer);
 
 #endif

@@ -203,27 +203,24 @@ static ze_result_t write_data(const struct zeta_recording_reader *reader,
     return result;
 }
 
-/** The description of the stream that the last chunk is data of. */
-static ze_result_t find_stream(const struct zeta_recording_reader *reader,
-                               const struct zeta_recording_kept **out_stream)
+ze_result_t zeta_recording_reader_stream(const struct zeta_recording_reader *reader,
+                                         const struct zeta_recording_kept **out_stream,
+                                         bool *out_is_tracer)
 {
+    const struct zeta_recording_kept *stream;
     char sampling[16] = "";
 
     if (!reader->payload || reader->chunk.type != ZETA_CHUNK_DATA)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the chunk of the recording that was read last is no data");
-    *out_stream = zeta_recording_reader_find(reader, ZETA_CHUNK_STREAM, reader->chunk.stream);
-    if (!*out_stream)
+    stream = zeta_recording_reader_find(reader, ZETA_CHUNK_STREAM, reader->chunk.stream);
+    if (!stream)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the recording has data of stream %u and no description of it",
                           reader->chunk.stream);
-    (void)zeta_lines_find((*out_stream)->text, (*out_stream)->bytes, "sampling", 0, sampling,
-                          sizeof(sampling));
-    if (strcmp(sampling, "tracer") == 0)
-        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "stream %u of the recording is of a tracer, which is decoded and not "
-                          "calculated; zetaRecordingDecodeEvents does that",
-                          reader->chunk.stream);
+    (void)zeta_lines_find(stream->text, stream->bytes, "sampling", 0, sampling, sizeof(sampling));
+    *out_stream = stream;
+    *out_is_tracer = strcmp(sampling, "tracer") == 0;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -231,6 +228,7 @@ ze_result_t zetaRecordingGetExportData(struct zeta_recording_reader *reader, siz
                                        uint8_t *data)
 {
     const struct zeta_recording_kept *stream = NULL;
+    bool is_tracer = false;
     size_t needed = 0;
     ze_result_t result;
 
@@ -238,7 +236,12 @@ ze_result_t zetaRecordingGetExportData(struct zeta_recording_reader *reader, siz
         return null_reader("zetaRecordingGetExportData");
     if (!size)
         return null_pointer("zetaRecordingGetExportData", "size");
-    result = find_stream(reader, &stream);
+    result = zeta_recording_reader_stream(reader, &stream, &is_tracer);
+    if (result == ZE_RESULT_SUCCESS && is_tracer)
+        result = zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            "stream %u of the recording is of a tracer, which is decoded and not "
+                            "calculated; zetaRecordingDecodeEvents does that",
+                            reader->chunk.stream);
     if (result == ZE_RESULT_SUCCESS)
         result = write_data(reader, stream, NULL, 0, &needed);
     if (result != ZE_RESULT_SUCCESS)

@@ -225,7 +225,12 @@ static void check_shipped(const struct zeta_catalog *catalog, const struct zeta_
         return;
     assert_int_equal(result, ZE_RESULT_SUCCESS);
     text = describe(compiled);
-    if (zeta_description_get(text, strlen(text), query, &description) != ZE_RESULT_SUCCESS)
+    if (zeta_description_get(text, strlen(text),
+                             query ? ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED
+                             : set->layout->kind == ZETA_LAYOUT_EVENT
+                                 ? ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED
+                                 : ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED,
+                             &description) != ZE_RESULT_SUCCESS)
         fail_msg("%s: %s\n%s", set->name, zeta_error_describe(), text);
     again = describe(zeta_description_compiled(description));
     assert_string_equal(text, again);
@@ -281,7 +286,9 @@ static void get_set(uint32_t number, struct zeta_description **out_description)
                    HEAD LAYOUT
                    "    counters: {A: [{n: 3, at: 8, stride: 4, width: 32}]}\n" SET(METRIC("%u")),
                    number);
-    assert_int_equal(zeta_description_get(text, strlen(text), false, out_description),
+    assert_int_equal(zeta_description_get(text, strlen(text),
+                                          ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED,
+                                          out_description),
                      ZE_RESULT_SUCCESS);
 }
 
@@ -330,12 +337,16 @@ static void descriptions__not_in_order__are_refused_with_the_reason(void **state
 
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        assert_int_equal(zeta_description_get(bad[i], strlen(bad[i]), false, &description),
+        assert_int_equal(zeta_description_get(bad[i], strlen(bad[i]),
+                                              ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED,
+                                              &description),
                          ZE_RESULT_ERROR_INVALID_ARGUMENT);
         assert_non_null(strstr(zeta_error_describe(), "description"));
     }
     /* A key that this version does not know may change what the values are. */
-    assert_int_equal(zeta_description_get(newer, strlen(newer), false, &description),
+    assert_int_equal(zeta_description_get(newer, strlen(newer),
+                                          ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED,
+                                          &description),
                      ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
     assert_null(description);
 }

@@ -1,0 +1,153 @@
+#include "streaming.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define VALUES ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
+
+struct streaming streaming_of(ze_device_handle_t device, const char *group)
+{
+    struct streaming stream = {.device = device};
+
+    stream.group = find_group(device, group, TIME_BASED, NULL);
+    EXPECT_OK(zetMetricGet(stream.group, &stream.metrics, NULL));
+    return stream;
+}
+
+void streaming_activate(const struct bed *bed, struct streaming *const *streams, uint32_t count)
+{
+    zet_metric_group_handle_t groups[8];
+
+    assert_in_range(count, 1, 8);
+    for (uint32_t i = 0; i < count; i++)
+        groups[i] = streams[i]->group;
+    EXPECT_OK(zetContextActivateMetricGroups(bed->context, streams[0]->device, count, groups));
+}
+
+void streaming_open(const struct bed *bed, struct streaming *stream, uint32_t period_ns,
+                    uint32_t notify, ze_event_handle_t event)
+{
+    zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
+                                       .notifyEveryNReports = notify,
+                                       .samplingPeriod = period_ns};
+    size_t one = 0;
+
+    EXPECT_OK(zetMetricStreamerOpen(bed->context, stream->device, stream->group, &desc, event,
+                                    &stream->streamer));
+    stream->period_ns = desc.samplingPeriod;
+    stream->notify = desc.notifyEveryNReports;
+    EXPECT_OK(zetMetricStreamerReadData(stream->streamer, 1, &one, NULL));
+    stream->record_bytes = (uint32_t)one;
+}
+
+size_t streaming_read(struct streaming *stream, uint32_t max_reports, size_t slots)
+{
+    const size_t room = slots * stream->record_bytes;
+    size_t got = room;
+    ze_result_t result;
+
+    if (stream->raw_capacity - stream->raw_bytes < room) {
+        stream->raw_capacity = 2 * stream->raw_capacity + room;
+        stream->raw = realloc(stream->raw, stream->raw_capacity);
+        assert_non_null(stream->raw);
+    }
+    result = zetMetricStreamerReadData(stream->streamer, max_reports, &got,
+                                       stream->raw + stream->raw_bytes);
+    if (result == ZE_RESULT_WARNING_DROPPED_DATA)
+        stream->warnings++;
+    else
+        EXPECT_OK(result);
+    assert_true(got <= room);
+    assert_int_equal(got % stream->record_bytes, 0);
+    stream->raw_bytes += got;
+    return got;
+}
+
+/** Time of the last report that was read. */
+static uint64_t last_ns(const struct streaming *stream)
+{
+    uint32_t ticks = 0;
+
+    if (stream->raw_bytes == 0)
+        return UINT64_MAX;
+    memcpy(&ticks, stream->raw + stream->raw_bytes - stream->record_bytes + 4, sizeof(ticks));
+    return (uint64_t)ticks * 40;
+}
+
+void streaming_catch_up(struct streaming *stream)
+{
+    const uint64_t now = streaming_now_ns(stream->device);
+
+    for (;;) {
+        const uint64_t last = last_ns(stream);
+
+        if (last != UINT64_MAX && streaming_between_ns(now, last) < STREAMING_WRAP_NS / 2)
+            return;
+        if (streaming_read(stream, UINT32_MAX, 4096) == 0)
+            sleep_ms(1);
+    }
+}
+
+void streaming_calculate(struct streaming *stream)
+{
+    uint32_t count = 0;
+    ze_result_t result;
+
+    EXPECT_OK(zetMetricGroupCalculateMetricValues(stream->group, VALUES, stream->raw_bytes,
+                                                  stream->raw, &count, NULL));
+    assert_int_equal(count, stream->raw_bytes / stream->record_bytes * stream->metrics);
+    free(stream->values);
+    stream->values = calloc(count > 0 ? count : 1, sizeof(*stream->values));
+    assert_non_null(stream->values);
+    stream->rows = 0;
+    if (count == 0)
+        return;
+    result = zetMetricGroupCalculateMetricValues(stream->group, VALUES, stream->raw_bytes,
+                                                 stream->raw, &count, stream->values);
+    assert_int_equal(result == ZE_RESULT_WARNING_DROPPED_DATA, stream->warnings > 0);
+    assert_int_equal(count % stream->metrics, 0);
+    stream->rows = count / stream->metrics;
+}
+
+const zet_typed_value_t *streaming_value(const struct streaming *stream, uint32_t row,
+                                         const char *metric)
+{
+    assert_true(row < stream->rows);
+    return &stream->values[(size_t)row * stream->metrics + metric_index(stream->group, metric)];
+}
+
+uint64_t streaming_sum(const struct streaming *stream, const char *metric)
+{
+    const uint32_t index = metric_index(stream->group, metric);
+    uint64_t sum = 0;
+
+    for (uint32_t row = 0; row < stream->rows; row++)
+        sum += stream->values[(size_t)row * stream->metrics + index].value.ui64;
+    return sum;
+}
+
+void streaming_close(struct streaming *stream)
+{
+    EXPECT_OK(zetMetricStreamerClose(stream->streamer));
+    free(stream->raw);
+    free(stream->values);
+    stream->raw = NULL;
+    stream->values = NULL;
+    stream->raw_bytes = 0;
+    stream->raw_capacity = 0;
+    stream->rows = 0;
+    stream->warnings = 0;
+}
+
+uint64_t streaming_now_ns(ze_device_handle_t device)
+{
+    uint64_t host = 0, ticks = 0;
+
+    EXPECT_OK(zeDeviceGetGlobalTimestamps(device, &host, &ticks));
+    return (ticks & UINT32_MAX) * 40;
+}
+
+uint64_t streaming_between_ns(uint64_t a_ns, uint64_t b_ns)
+{
+    return (b_ns + STREAMING_WRAP_NS - a_ns) % STREAMING_WRAP_NS;
+}

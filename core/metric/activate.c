@@ -57,6 +57,18 @@ bool zeta_metrics_any_active_locked(const struct zeta_device_metrics *metrics)
     return false;
 }
 
+bool zeta_activation_drops_locked(const struct zeta_device_metrics *metrics, uint32_t count,
+                                  struct zeta_metric_group *const *groups,
+                                  const struct zeta_metric_group *used)
+{
+    const struct zeta_device_metrics *parent = metrics->parent;
+
+    if (used->device != metrics->device && used->device->parent != metrics->device)
+        return false; /* of another tile, or of the root, which keeps its groups */
+    return !is_listed(used, groups, count) &&
+           !(parent && is_listed(used, parent->active, parent->active_count));
+}
+
 static void clear_active_locked(struct zeta_device_metrics *metrics)
 {
     free(metrics->active);
@@ -76,12 +88,6 @@ static void clear_all_locked(struct zeta_device_metrics *metrics)
         if (tile)
             clear_active_locked(tile);
     }
-}
-
-/** True if a stream runs on the device or, for a root, on one of its tiles. */
-static bool concerns(const struct zeta_device_metrics *metrics, const struct zeta_stream *stream)
-{
-    return stream->device == metrics->device || stream->device->parent == metrics->device;
 }
 
 /* Deactivation ----------------------------------------------------------------------------------
@@ -167,19 +173,15 @@ static ze_result_t check_groups(const struct zeta_device *device, uint32_t count
 static ze_result_t check_streams_locked(const struct zeta_device_metrics *metrics, uint32_t count,
                                         struct zeta_metric_group *const *groups)
 {
-    const struct zeta_device_metrics *parent = metrics->parent;
+    const struct zeta_device_metrics *root = metrics->parent ? metrics->parent : metrics;
 
-    for (const struct zeta_stream *stream = (parent ? parent : metrics)->streams; stream;
-         stream = stream->next) {
-        if (stream->state == ZETA_STREAM_STOPPED || !concerns(metrics, stream) ||
-            is_listed(stream->group, groups, count))
-            continue;
-        if (parent && is_listed(stream->group, parent->active, parent->active_count))
-            continue;
-        return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
-                          "a stream of %s is open, and the groups to activate do not contain it; "
-                          "close the stream first",
-                          stream->label);
+    for (const struct zeta_stream *stream = root->streams; stream; stream = stream->next) {
+        if (stream->state != ZETA_STREAM_STOPPED &&
+            zeta_activation_drops_locked(metrics, count, groups, stream->group))
+            return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                              "a stream of %s is open, and the groups to activate do not contain "
+                              "it; close the stream first",
+                              stream->label);
     }
     return ZE_RESULT_SUCCESS;
 }

@@ -5,6 +5,7 @@
 
 #include "core/device/device.h"
 #include "core/metric/compile.h"
+#include "core/metric/enable.h"
 #include "core/metric/group.h"
 #include "core/metric/query.h"
 #include "core/metric/set.h"
@@ -322,5 +323,24 @@ ze_result_t zeta_device_metrics_load(struct zeta_device_metrics *metrics)
         atomic_store_explicit(&metrics->loaded, true, memory_order_release);
     (void)pthread_cond_broadcast(&metrics->load_done);
     (void)pthread_mutex_unlock(&metrics->load_lock);
+    return result;
+}
+
+ze_result_t zeta_device_metrics_enumerate(struct zeta_device *device, uint32_t *count,
+                                          struct zeta_device_metrics **out_metrics)
+{
+    struct zeta_device_metrics *metrics = zeta_device_metrics_get(device);
+    ze_result_t result;
+
+    if (!metrics)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    result = zeta_metric_check_was_enabled(metrics);
+    if (result != ZE_RESULT_SUCCESS) {
+        *count = 0;
+        return result;
+    }
+    result = zeta_device_metrics_load(metrics);
+    if (result == ZE_RESULT_SUCCESS)
+        *out_metrics = metrics;
     return result;
 }

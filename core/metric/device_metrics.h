@@ -83,4 +83,13 @@ bool zeta_metrics_overlap(const struct zeta_device *a, const struct zeta_device 
  */
 ze_result_t zeta_device_metrics_load(struct zeta_device_metrics *metrics);
 
+/**
+ * What every enumeration of a device's metrics begins with: they were enabled once, and are loaded.
+ * Errors: those of zeta_device_metrics_load(), DEPENDENCY_UNAVAILABLE with a sentence.
+ *
+ * @count  becomes 0 if metrics of the device were never enabled: there is nothing to see
+ */
+ze_result_t zeta_device_metrics_enumerate(struct zeta_device *device, uint32_t *count,
+                                          struct zeta_device_metrics **out_metrics);
+
 #endif

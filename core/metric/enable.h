@@ -21,8 +21,8 @@ bool zeta_metric_was_enabled(struct zeta_device_metrics *metrics);
 ze_result_t zeta_metric_check_was_enabled(struct zeta_device_metrics *metrics);
 
 /**
- * SUCCESS if groups of the device may be activated now, on a root also those of its tiles; else DEPENDENCY_UNAVAILABLE with a sentence
- * that says how to enable them. Any thread.
+ * SUCCESS if groups of the device may be activated now, on a root also those of its tiles; else
+ * DEPENDENCY_UNAVAILABLE with a sentence that says how to enable them. Any thread.
  */
 ze_result_t zeta_metric_check_enabled(struct zeta_device_metrics *metrics);
 

@@ -8,7 +8,6 @@
 #include "core/device/device.h"
 #include "core/metric/compile.h"
 #include "core/metric/device_metrics.h"
-#include "core/metric/enable.h"
 #include "core/metric/marker.h"
 #include "core/metric/set.h"
 #include "core/plugin/host.h"
@@ -183,25 +182,29 @@ bool zeta_metric_group_same(const struct zeta_metric_group *a, const struct zeta
             strcmp(a->properties->name, b->properties->name) == 0);
 }
 
+ze_result_t zeta_metric_group_check_device(const struct zeta_metric_group *group,
+                                           const struct zeta_device *device)
+{
+    if (group->device == device)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(
+        ZE_RESULT_ERROR_INVALID_ARGUMENT,
+        "group %s belongs to device %s, not to %s; enumerate the groups of the device "
+        "that is to be measured",
+        zeta_metric_group_name(group), group->device->backend->id, device->backend->id);
+}
+
 /* The API ---------------------------------------------------------------------------------------
  */
 
 ze_result_t ZE_APICALL impl_zetMetricGroupGet(zet_device_handle_t hDevice, uint32_t *pCount,
                                               zet_metric_group_handle_t *phMetricGroups)
 {
-    struct zeta_device *device = (struct zeta_device *)hDevice;
-    struct zeta_device_metrics *metrics = zeta_device_metrics_get(device);
-    ze_result_t result;
+    struct zeta_device_metrics *metrics = NULL;
+    ze_result_t result =
+        zeta_device_metrics_enumerate((struct zeta_device *)hDevice, pCount, &metrics);
     uint32_t count;
 
-    if (!metrics)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    result = zeta_metric_check_was_enabled(metrics);
-    if (result != ZE_RESULT_SUCCESS) {
-        *pCount = 0;
-        return result;
-    }
-    result = zeta_device_metrics_load(metrics);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     count = zeta_count_clip(pCount, metrics->group_count, phMetricGroups);

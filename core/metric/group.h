@@ -101,4 +101,8 @@ static inline const char *zeta_metric_group_name(const struct zeta_metric_group 
 /** True if both stand for the same set and sampling type, perhaps on a root and on its tile. */
 bool zeta_metric_group_same(const struct zeta_metric_group *a, const struct zeta_metric_group *b);
 
+/** INVALID_ARGUMENT with a sentence unless the group is one of exactly this device. */
+ze_result_t zeta_metric_group_check_device(const struct zeta_metric_group *group,
+                                           const struct zeta_device *device);
+
 #endif

@@ -6,7 +6,6 @@
 
 #include "core/device/device.h"
 #include "core/metric/device_metrics.h"
-#include "core/metric/enable.h"
 #include "core/metric/group.h"
 #include "core/metric/recipe.h"
 #include "core/metric/set_files.h"
@@ -215,19 +214,11 @@ ze_result_t ZE_APICALL
 impl_zetMetricProgrammableGetExp(zet_device_handle_t hDevice, uint32_t *pCount,
                                  zet_metric_programmable_exp_handle_t *phMetricProgrammables)
 {
-    struct zeta_device *device = (struct zeta_device *)hDevice;
-    struct zeta_device_metrics *metrics = zeta_device_metrics_get(device);
-    ze_result_t result;
+    struct zeta_device_metrics *metrics = NULL;
+    ze_result_t result =
+        zeta_device_metrics_enumerate((struct zeta_device *)hDevice, pCount, &metrics);
     uint32_t count;
 
-    if (!metrics)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    result = zeta_metric_check_was_enabled(metrics);
-    if (result != ZE_RESULT_SUCCESS) {
-        *pCount = 0;
-        return result;
-    }
-    result = zeta_device_metrics_load(metrics);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     count = zeta_count_clip(pCount, metrics->programmables.count, phMetricProgrammables);

@@ -21,34 +21,16 @@
 /* Activation ------------------------------------------------------------------------------------
  */
 
-static bool concerns(const struct zeta_device_metrics *metrics, const struct zeta_query_pool *pool)
-{
-    return pool->device == metrics->device || pool->device->parent == metrics->device;
-}
-
-static bool is_listed(const struct zeta_metric_group *group,
-                      struct zeta_metric_group *const *groups, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (zeta_metric_group_same(groups[i], group))
-            return true;
-    }
-    return false;
-}
-
 /** A pool in use whose group is active and would not be any more; NULL if there is none. */
 static const struct zeta_query_pool *find_dropped_locked(const struct zeta_device_metrics *metrics,
                                                          uint32_t count,
                                                          struct zeta_metric_group *const *groups)
 {
-    const struct zeta_device_metrics *parent = metrics->parent;
-    const struct zeta_query_pool *pool = (parent ? parent : metrics)->pools;
+    const struct zeta_query_pool *pool = (metrics->parent ? metrics->parent : metrics)->pools;
 
     for (; pool; pool = pool->next) {
-        if (zeta_use_is(&pool->use) && concerns(metrics, pool) &&
-            zeta_metric_group_is_active_locked(pool->group) &&
-            !is_listed(pool->group, groups, count) &&
-            !(parent && is_listed(pool->group, parent->active, parent->active_count)))
+        if (zeta_use_is(&pool->use) && zeta_metric_group_is_active_locked(pool->group) &&
+            zeta_activation_drops_locked(metrics, count, groups, pool->group))
             return pool;
     }
     return NULL;
@@ -132,14 +114,10 @@ static ze_result_t check_create(const struct zeta_context *context,
 {
     ze_result_t result = zeta_context_check_device(context, device);
 
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_metric_group_check_device(group, device);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (group->device != device)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "group %s belongs to device %s, not to %s; enumerate the groups of the "
-                          "device that is to be measured",
-                          zeta_metric_group_name(group), group->device->backend->id,
-                          device->backend->id);
     if (!group->set->query_of)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "group %s is not event-based and cannot be queried; another group of the "

@@ -107,14 +107,10 @@ static ze_result_t check_open(const struct zeta_context *context, const struct z
 {
     ze_result_t result = zeta_context_check_device(context, device);
 
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_metric_group_check_device(group, device);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (group->device != device)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "group %s belongs to device %s, not to %s; enumerate the groups of the "
-                          "device that is to be sampled",
-                          zeta_metric_group_name(group), group->device->backend->id,
-                          device->backend->id);
     if ((group->properties->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED) == 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "group %s is not time-based and cannot be streamed; another group of the "

@@ -33,12 +33,10 @@ void zeta_metric_tracer_set_finishers(void)
 static ze_result_t check_group(const struct zeta_device *device,
                                const struct zeta_metric_group *group)
 {
-    if (group->device != device)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "group %s belongs to device %s, not to %s; enumerate the groups of the "
-                          "device that is to be traced",
-                          zeta_metric_group_name(group), group->device->backend->id,
-                          device->backend->id);
+    ze_result_t result = zeta_metric_group_check_device(group, device);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     if ((group->properties->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED) ==
         0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,

@@ -10,12 +10,6 @@
 #include "core/plugin/host.h"
 #include "core/util/error.h"
 
-/** True if the two run on the same device, or on a root and its tile. */
-static bool related(const struct zeta_device *a, const struct zeta_device *b)
-{
-    return a == b || a->parent == b || b->parent == a;
-}
-
 static const struct zeta_metric_group *shared_unit(const struct zeta_tracer *a,
                                                    const struct zeta_tracer *b)
 {
@@ -46,7 +40,8 @@ ze_result_t zeta_tracer_reserve_locked(struct zeta_device_metrics *root, struct 
                           "group %s is not active; activate it with zetContextActivateMetricGroups",
                           zeta_metric_group_name(group));
     for (const struct zeta_tracer *other = root->tracers; other; other = other->next) {
-        if (other->hold == ZETA_TRACER_STOPPED || !related(other->device, tracer->device))
+        if (other->hold == ZETA_TRACER_STOPPED ||
+            !zeta_metrics_overlap(other->device, tracer->device))
             continue;
         group = shared_unit(tracer, other);
         if (group)
@@ -86,50 +81,21 @@ void zeta_tracer_release(struct zeta_device_metrics *root, struct zeta_tracer *t
     (void)pthread_mutex_unlock(&root->lock);
 }
 
-static bool is_listed(const struct zeta_metric_group *group,
-                      struct zeta_metric_group *const *groups, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (zeta_metric_group_same(groups[i], group))
-            return true;
-    }
-    return false;
-}
-
-/** A group of the tracer that neither the new list nor an activation of the root holds. */
-static const struct zeta_metric_group *lost_group(const struct zeta_tracer *tracer,
-                                                  const struct zeta_device_metrics *parent,
-                                                  uint32_t count,
-                                                  struct zeta_metric_group *const *groups)
-{
-    for (uint32_t i = 0; i < tracer->group_count; i++) {
-        const struct zeta_metric_group *group = tracer->groups[i];
-
-        if (!is_listed(group, groups, count) &&
-            !(parent && is_listed(group, parent->active, parent->active_count)))
-            return group;
-    }
-    return NULL;
-}
-
 ze_result_t zeta_tracers_check_kept_locked(const struct zeta_device_metrics *metrics,
                                            uint32_t count, struct zeta_metric_group *const *groups)
 {
-    const struct zeta_device_metrics *parent = metrics->parent;
+    const struct zeta_device_metrics *root = metrics->parent ? metrics->parent : metrics;
 
-    for (const struct zeta_tracer *tracer = (parent ? parent : metrics)->tracers; tracer;
-         tracer = tracer->next) {
-        const struct zeta_metric_group *group;
-
-        if (tracer->hold == ZETA_TRACER_STOPPED ||
-            (tracer->device != metrics->device && tracer->device->parent != metrics->device))
+    for (const struct zeta_tracer *tracer = root->tracers; tracer; tracer = tracer->next) {
+        if (tracer->hold == ZETA_TRACER_STOPPED)
             continue;
-        group = lost_group(tracer, parent, count, groups);
-        if (group)
-            return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
-                              "a tracer of %s exists, and the groups to activate do not contain "
-                              "%s; destroy the tracer first",
-                              tracer->label, zeta_metric_group_name(group));
+        for (uint32_t i = 0; i < tracer->group_count; i++) {
+            if (zeta_activation_drops_locked(metrics, count, groups, tracer->groups[i]))
+                return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                                  "a tracer of %s exists, and the groups to activate do not "
+                                  "contain %s; destroy the tracer first",
+                                  tracer->label, zeta_metric_group_name(tracer->groups[i]));
+        }
     }
     return ZE_RESULT_SUCCESS;
 }

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Every documented result of the functions of metrics has a test that provokes it.
+
+Runs the tests about metrics once more, with the recorder of API calls on, and looks in what it
+recorded for each function and each result that the model, the checks that are generated from it,
+or decided.yaml promise. What decided.yaml says can never be must not be there.
+
+check_results.py --ctest PROGRAM --build FOLDER --source FOLDER
+"""
+import argparse
+import collections
+import concurrent.futures
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+try:
+    import yaml
+except ImportError:
+    print("skipped: package python3-yaml is absent")
+    sys.exit(77)
+
+# Each test gets this long; it has its own time limit where it is a test of its own.
+SECONDS = 120
+# Of the calls of one process. Every call is some 200 bytes, and no test here makes a million.
+TRACE_LIMIT = "32M"
+JOBS = 2
+
+TESTS = re.compile(r"api\.(metric|metric_tracer|query|programmable|export|tracer|ip)\.\w+")
+# Random sequences, races and forks give no result that a test of one rule does not give too, and
+# take longest.
+LONG = re.compile(r".*\.(race|query_race|model|fork|threads|clients|beside|\w+_virtual|losses)")
+
+# {"name":"zetFoo", ... "args":{ ... "result":"ZE_RESULT_BAR"}}: a line of a trace.
+CALL = re.compile(r'"name":"(zet\w+)".*"result":"ZE_RESULT_(\w+)"')
+# Calls of the generated checks, and what they return.
+CHECK = re.compile(r'zeta_(?:check_(null|enum|element)\(|object_explain\()[^;]*?"(zet\w+)"')
+RELATION = re.compile(r'zeta_check_relation\("(zet\w+)", ZE_RESULT_(\w+)')
+CHECK_RESULTS = {"null": "ERROR_INVALID_NULL_POINTER", "enum": "ERROR_INVALID_ENUMERATION",
+                 "element": "ERROR_INVALID_NULL_HANDLE", "": "ERROR_INVALID_NULL_HANDLE"}
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return yaml.safe_load(file)
+
+
+def pairs(table):
+    """The pairs of a table {function: [result, ...]}."""
+    return [(name, result) for name, results in table.items() for result in results]
+
+
+def expected(build, source):
+    """Pairs of a function and a result with who promises it, and pairs that never are."""
+    wanted = {}
+    for path in sorted(glob.glob(f"{source}/core/api/model/zet-metric*.yaml")):
+        for name, function in load(path).get("functions", {}).items():
+            wanted[name, "SUCCESS"] = "the model"
+            for result in function.get("results", []):
+                wanted[name, result] = "the model"
+    functions = {name for name, _ in wanted}
+    with open(f"{build}/core/api/entries_zet.c", encoding="utf-8") as file:
+        entries = file.read()
+    checks = [(name, CHECK_RESULTS[kind]) for kind, name in CHECK.findall(entries)]
+    for name, result in checks + RELATION.findall(entries):
+        if name in functions:
+            wanted[name, result] = "a generated check"
+    table = load(f"{source}/tests/results/decided.yaml")
+    for name, result in pairs(table["decided"]):
+        if name not in functions:
+            sys.exit(f"decided.yaml: {name} is no function of metrics")
+        wanted.setdefault((name, result), "decided.yaml")
+    never = set(pairs(table["never"]))
+    for pair in never:
+        if wanted.pop(pair, None) is None:
+            sys.exit(f"decided.yaml: nothing else promises {pair[1]} of {pair[0]}")
+    return wanted, never
+
+
+def tests_of(ctest, build):
+    """Name, command, folder and environment of each test to run."""
+    listing = subprocess.run([ctest, "--test-dir", build, "--show-only=json-v1"],
+                             capture_output=True, check=True, text=True).stdout
+    for test in json.loads(listing)["tests"]:
+        name = test["name"]
+        if not TESTS.fullmatch(name) or LONG.fullmatch(name):
+            continue
+        if "command" not in test or not os.path.exists(test["command"][0]):
+            print(f"{name}: not built")
+            continue
+        values = {p["name"]: p["value"] for p in test.get("properties", [])}
+        environment = dict(pair.split("=", 1) for pair in values.get("ENVIRONMENT", []))
+        yield name, test["command"], values.get("WORKING_DIRECTORY"), environment
+
+
+def calls_in(folder):
+    """Calls and their results in the traces of a folder, which may have been cut anywhere."""
+    found = set()
+    for path in glob.glob(f"{folder}/*"):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                call = CALL.search(line)
+                if call:
+                    found.add(call.groups())
+        os.unlink(path)
+    return found
+
+
+def run(test, folder):
+    """Runs a test; its name, how it ended, and the calls and results of all its processes."""
+    name, command, directory, environment = test
+    traces = os.path.join(folder, name)
+    os.mkdir(traces)
+    # The test may run at the same time by itself: the virtual GPU of this one is another.
+    environment = {**os.environ, **environment, "ZETA_VGPU_INSTANCE": f"results-{os.getpid()}-{name}",
+                   "ZETA_TRACE": f"{traces}/%p.json", "ZETA_TRACE_FILTER": "zet*",
+                   "ZETA_TRACE_LIMIT": TRACE_LIMIT}
+    try:
+        status = subprocess.run(command, cwd=directory, env=environment, check=False,
+                                timeout=SECONDS, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL).returncode
+    except subprocess.TimeoutExpired:
+        status = f"no end within {SECONDS} s"
+    return name, status, calls_in(traces)
+
+
+def provoked(tests):
+    """Runs the tests; which of them give a call and its result."""
+    found = collections.defaultdict(set)
+    with tempfile.TemporaryDirectory() as folder:
+        with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+            for name, status, calls in pool.map(lambda test: run(test, folder), tests):
+                if status not in (0, 77):
+                    print(f"{name}, recorded, ended with {status}")
+                for call in calls:
+                    found[call].add(name)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ctest", required=True)
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--source", required=True)
+    options = parser.parse_args()
+    wanted, never = expected(options.build, options.source)
+    found = provoked(list(tests_of(options.ctest, options.build)))
+    missing = sorted(pair for pair in wanted if pair not in found)
+    for name, result in missing:
+        print(f"{name}: no test provokes {result}, which {wanted[name, result]} promises")
+    wrong = sorted(never & found.keys())
+    for name, result in wrong:
+        print(f"{name}: {result} is not impossible, see {sorted(found[name, result])[0]}")
+    print(f"{len(wanted) - len(missing)} of {len(wanted)} results are provoked")
+    return 1 if missing or wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -122,6 +122,48 @@ static void extend__bytes_behind__are_refused(void **state)
     free(bytes);
 }
 
+/** CRC-32C of bytes, bit by bit, without the library's own code. */
+static uint32_t checksum(const uint8_t *bytes, size_t count)
+{
+    uint32_t crc = UINT32_MAX;
+
+    for (size_t i = 0; i < count; i++) {
+        crc ^= bytes[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0);
+    }
+    return ~crc;
+}
+
+static void version__later_major__is_an_unsupported_version(void **state)
+{
+    struct bed *bed = *state;
+    zet_metric_calculate_exp_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_CALCULATE_EXP_DESC};
+    uint8_t *bytes = malloc(bed->size);
+    uint32_t sets = 7;
+    uint32_t total = 7;
+
+    assert_non_null(bytes);
+    memcpy(bytes, bed->data, bed->size);
+    for (uint8_t major = 1; major <= 2; major++) {
+        uint32_t crc;
+
+        bytes[8] = major;
+        crc = checksum(bytes, 60);
+        memcpy(bytes + 60, &crc, sizeof(crc));
+        if (major == 1)
+            assert_true(calculates(bed, bytes, bed->size)); /* so the checksum is right */
+    }
+    EXPECT_RESULT(zetMetricGroupCalculateMetricExportDataExp(bed->source.driver, VALUES, bed->size,
+                                                             bytes, &desc, &sets, &total, NULL,
+                                                             NULL),
+                  ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
+    expect_sentence("version 2.0");
+    assert_int_equal(sets, 7);
+    assert_int_equal(total, 7);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +171,7 @@ int main(void)
         cmocka_unit_test(flip__any_bit__is_refused_or_changes_nothing),
         cmocka_unit_test(shift__any_alignment__gives_the_values),
         cmocka_unit_test(extend__bytes_behind__are_refused),
+        cmocka_unit_test(version__later_major__is_an_unsupported_version),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

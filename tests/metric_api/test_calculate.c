@@ -126,6 +126,34 @@ static void calculate__nothing__is_success_with_count_zero(void **state)
                   ZE_RESULT_ERROR_INVALID_ENUMERATION);
 }
 
+static void calculate__bad_arguments__documented_results(void **state)
+{
+    skip_in(HARNESS_READS_HANDLES, "the loader looks behind handles");
+    const zet_metric_group_calculation_type_t unknown = (zet_metric_group_calculation_type_t)2;
+    zet_metric_group_handle_t group = basic();
+    uint8_t raw[FAKE_RECORD_BYTES] = {0};
+    uint32_t count = 7;
+    uint32_t sets = 7;
+
+#define CALCULATE(group, type, raw, sets, total)                                                   \
+    zetMetricGroupCalculateMultipleMetricValuesExp(group, type, sizeof(raw), raw, sets, total,     \
+                                                   NULL, NULL)
+    (void)state;
+    EXPECT_RESULT(zetMetricGroupCalculateMetricValues(NULL, VALUES, sizeof(raw), raw, &count, NULL),
+                  ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    EXPECT_RESULT(CALCULATE(NULL, VALUES, raw, &sets, &count), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    EXPECT_RESULT(CALCULATE(group, VALUES, NULL, &sets, &count),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    EXPECT_RESULT(CALCULATE(group, VALUES, raw, NULL, &count),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    EXPECT_RESULT(CALCULATE(group, VALUES, raw, &sets, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    EXPECT_RESULT(CALCULATE(group, unknown, raw, &sets, &count),
+                  ZE_RESULT_ERROR_INVALID_ENUMERATION);
+#undef CALCULATE
+    assert_int_equal(count, 7);
+    assert_int_equal(sets, 7);
+}
+
 /* 37: without sub-devices one set, whose count is that of the values. */
 static void calculate_multiple__device_without_tiles__is_one_set(void **state)
 {
@@ -320,6 +348,7 @@ int main(void)
         cmocka_unit_test(calculate__two_calls__count_is_a_bound_and_then_exact),
         cmocka_unit_test(calculate__less_room_than_values__writes_only_what_fits),
         cmocka_unit_test(calculate__nothing__is_success_with_count_zero),
+        cmocka_unit_test(calculate__bad_arguments__documented_results),
         cmocka_unit_test(calculate_multiple__device_without_tiles__is_one_set),
         cmocka_unit_test(calculate__maximum_values__have_the_same_shape),
         cmocka_unit_test(calculate__reads_of_a_stream__concatenated_or_alone_give_all_rows),

@@ -26,6 +26,25 @@ static void group_get__never_enabled__is_dependency_unavailable_with_count_zero(
     expect_sentence("zetDeviceEnableMetricsExp");
 }
 
+static void programmable_get__never_enabled__is_dependency_unavailable_with_count_zero(void **state)
+{
+    zet_metric_programmable_exp_handle_t programmables[4];
+    uint32_t count = 4;
+
+    (void)state;
+    EXPECT_RESULT(zetMetricProgrammableGetExp(find_device("fake0"), &count, programmables),
+                  ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    assert_int_equal(count, 0);
+    expect_sentence("zetDeviceEnableMetricsExp");
+}
+
+static void enable_and_disable__null__documented_results(void **state)
+{
+    (void)state;
+    EXPECT_RESULT(zetDeviceEnableMetricsExp(NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    EXPECT_RESULT(zetDeviceDisableMetricsExp(NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+}
+
 static void deactivate__never_enabled__succeeds(void **state)
 {
     ze_device_handle_t device = find_device("fake0");
@@ -250,6 +269,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(group_get__never_enabled__is_dependency_unavailable_with_count_zero),
+        cmocka_unit_test(
+            programmable_get__never_enabled__is_dependency_unavailable_with_count_zero),
+        cmocka_unit_test(enable_and_disable__null__documented_results),
         cmocka_unit_test(deactivate__never_enabled__succeeds),
         cmocka_unit_test(disable__never_enabled__succeeds_and_enables_nothing),
         cmocka_unit_test(enable__tile__does_not_enable_its_root),

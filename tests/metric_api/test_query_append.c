@@ -109,6 +109,7 @@ static void append__queue_group_without_metrics__unsupported(void **state)
     assert_success(zeCommandListCreate(bed.h->context, bed.h->device, &desc, &list));
     assert_result(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                   zetCommandListAppendMetricQueryBegin(list, bed.query));
+    assert_result(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, query_bed_append_end(list, bed.query, NULL));
     assert_success(zetCommandListAppendMetricMemoryBarrier(list));
     assert_success(zeCommandListDestroy(list));
     drop_bed(&bed);

@@ -349,6 +349,39 @@ static void read__buffer_below_one_record__is_invalid_size(void **state)
     end(&made);
 }
 
+static void open_and_read__null__documented_results(void **state)
+{
+    skip_in(HARNESS_READS_HANDLES, "the loader looks behind handles");
+    struct open_stream made = open_on(&ways[0], "Basic");
+    struct stream_bed *bed = &made.bed;
+    zet_metric_streamer_desc_t desc = {.notifyEveryNReports = 10, .samplingPeriod = 100000};
+    zet_metric_streamer_handle_t streamer = NULL;
+    uint8_t buffer[FAKE_RECORD_BYTES] = {7};
+    size_t size = sizeof(buffer);
+
+#define OPEN(context, device, group, desc, out)                                                    \
+    zetMetricStreamerOpen(context, device, group, desc, NULL, out)
+    (void)state;
+    EXPECT_RESULT(OPEN(NULL, bed->device, made.group, &desc, &streamer),
+                  ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    EXPECT_RESULT(OPEN(bed->context, NULL, made.group, &desc, &streamer),
+                  ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    EXPECT_RESULT(OPEN(bed->context, bed->device, NULL, &desc, &streamer),
+                  ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    EXPECT_RESULT(OPEN(bed->context, bed->device, made.group, NULL, &streamer),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    EXPECT_RESULT(OPEN(bed->context, bed->device, made.group, &desc, NULL),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+#undef OPEN
+    assert_null(streamer);
+    EXPECT_RESULT(zetMetricStreamerReadData(NULL, UINT32_MAX, &size, buffer),
+                  ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_int_equal(size, sizeof(buffer));
+    assert_int_equal(buffer[0], 7);
+    EXPECT_RESULT(zetMetricStreamerClose(NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    end(&made);
+}
+
 static void read__device_lost__gives_what_is_left_and_then_the_error(void **state)
 {
     (void)state;
@@ -524,6 +557,7 @@ int main(void)
         cmocka_unit_test(read__sample_layout__repeats_nothing),
         cmocka_unit_test(size_query__any_state__is_ring_capacity_or_max_count),
         cmocka_unit_test(read__buffer_below_one_record__is_invalid_size),
+        cmocka_unit_test(open_and_read__null__documented_results),
         cmocka_unit_test(read__device_lost__gives_what_is_left_and_then_the_error),
         cmocka_unit_test(open__period_and_count__are_brought_into_range_and_written_back),
         cmocka_unit_test(open__backend__gets_the_program_and_its_digest),

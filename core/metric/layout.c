@@ -65,17 +65,3 @@ uint64_t zeta_field_read(const struct zeta_field *field, const void *record)
         value |= read_bits(record, field->high_bit, field->high_width) << field->low_width;
     return value;
 }
-
-bool zeta_layout_same_record(const struct zeta_layout *layout, const void *record,
-                             const void *predecessor)
-{
-    if (layout->identity_count == 0)
-        return false;
-    for (uint32_t i = 0; i < layout->identity_count; i++) {
-        const struct zeta_field *field = &layout->fields[layout->identity[i]];
-
-        if (zeta_field_read(field, record) != zeta_field_read(field, predecessor))
-            return false;
-    }
-    return true;
-}

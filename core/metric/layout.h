@@ -130,11 +130,4 @@ bool zeta_event_is_about_tracer(const struct zeta_event_type *event);
  */
 uint64_t zeta_field_read(const struct zeta_field *field, const void *record);
 
-/**
- * True if the record repeats its predecessor: all identity fields are equal. A layout without
- * identity fields has no repeated records.
- */
-bool zeta_layout_same_record(const struct zeta_layout *layout, const void *record,
-                             const void *predecessor);
-
 #endif

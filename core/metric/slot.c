@@ -53,31 +53,6 @@ bool zeta_slot_read(const void *slot, struct zeta_slot_control *out_control)
     return true;
 }
 
-void zeta_slot_summarize(const void *raw, size_t raw_bytes, size_t record_bytes,
-                         struct zeta_slot_summary *out_summary)
-{
-    const unsigned char *bytes = raw;
-    struct zeta_slot_control control;
-
-    *out_summary = (struct zeta_slot_summary){0};
-    for (size_t left = raw_bytes; left >= record_bytes; left -= record_bytes) {
-        if (!zeta_slot_is_control(bytes)) {
-            if (!zeta_slot_is_padding(bytes, record_bytes))
-                out_summary->record_count++;
-        } else if (zeta_slot_read(bytes, &control)) {
-            if (control.kind == ZETA_SLOT_BREAK) {
-                out_summary->break_count++;
-                out_summary->lost_records += control.lost_records;
-            } else if (control.kind == ZETA_SLOT_TILE) {
-                out_summary->tile_slots++;
-                if (control.value > out_summary->max_tile)
-                    out_summary->max_tile = control.value;
-            }
-        }
-        bytes += record_bytes;
-    }
-}
-
 size_t zeta_slot_skip(const void *raw, size_t raw_bytes, size_t record_bytes, uint32_t record_count,
                       uint32_t *out_tile)
 {

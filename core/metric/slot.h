@@ -55,19 +55,6 @@ bool zeta_slot_is_padding(const void *slot, size_t record_bytes);
  */
 bool zeta_slot_read(const void *slot, struct zeta_slot_control *out_control);
 
-/** What a piece of raw data holds. */
-struct zeta_slot_summary {
-    uint64_t record_count;
-    uint64_t break_count;
-    uint64_t lost_records; /**< sum over the breaks; a break of unknown size adds nothing */
-    uint64_t tile_slots;   /**< number of TILE slots; 0: data of a device without tiles */
-    uint32_t max_tile;     /**< largest tile index named, 0 if none */
-};
-
-/** Looks through raw data. A last incomplete slot is ignored. raw may be NULL if raw_bytes is 0. */
-void zeta_slot_summarize(const void *raw, size_t raw_bytes, size_t record_bytes,
-                         struct zeta_slot_summary *out_summary);
-
 /**
  * Goes behind the first record_count records, whichever tile they are of; control slots and padding
  * among them are passed too. Gives the bytes to leave out, and in *out_tile the tile of what

@@ -4,7 +4,6 @@
 #include "core/settings/settings.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,23 +182,6 @@ bool zeta_settings_bool(const char *name, bool fallback)
     return fallback;
 }
 
-uint64_t zeta_settings_u64(const char *name, uint64_t fallback)
-{
-    const struct zeta_setting_entry *entry = zeta_settings_find(name);
-    unsigned long long value;
-    char *end = NULL;
-
-    if (!entry)
-        return fallback;
-    errno = 0;
-    value = strtoull(entry->value, &end, 0);
-    if (isdigit((unsigned char)entry->value[0]) && *end == '\0' && errno == 0)
-        return value;
-    zeta_log(ZETA_LOG_WARN, "settings", "%s: %s is a number, not \"%s\"; %llu is used.",
-             entry->origin, name, entry->value, (unsigned long long)fallback);
-    return fallback;
-}
-
 /* ZETA_PLUGIN_<ID>_<KEY>; with key NULL only the part of the plugin, with the last "_". */
 static bool variable_name(char *out_name, size_t size_bytes, const char *id, const char *key)
 {
@@ -353,9 +335,4 @@ bool zeta_settings_switch(const char *variable)
     const char *value = getenv(variable);
 
     return value && strtoul(value, NULL, 0) != 0;
-}
-
-bool zeta_settings_privileged(void)
-{
-    return zeta_trust_level() == ZETA_TRUST_PRIVILEGED;
 }

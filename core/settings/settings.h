@@ -51,9 +51,6 @@ const char *zeta_settings_text(const char *name, const char *fallback);
 /** The value as a boolean (true, yes, on, 1 / false, no, off, 0), or fallback, with a warning. */
 bool zeta_settings_bool(const char *name, bool fallback);
 
-/** The value as an unsigned number, decimal or 0x hexadecimal, or fallback, with a warning. */
-uint64_t zeta_settings_u64(const char *name, uint64_t fallback);
-
 /** Where the value of a name came from, "default" if nobody set it. */
 const char *zeta_settings_origin(const char *name);
 
@@ -84,8 +81,5 @@ const char *zeta_settings_plugin(const char *id, const char *key);
  * These are read again at each initialisation, because programs set them late.
  */
 bool zeta_settings_switch(const char *variable);
-
-/** True if the process got privileges from its file: AT_SECURE, which covers capabilities. */
-bool zeta_settings_privileged(void);
 
 #endif

@@ -99,11 +99,10 @@ bool zeta_yaml_is_null(const struct zeta_yaml_node *node);
 
 /**
  * Conversions of a scalar. False, and *out_value untouched, if the node is not a scalar of that
- * form: unsigned integers are decimal or 0x hexadecimal and fit 64 bits; signed ones are decimal;
- * doubles are finite; booleans are true or false, plain.
+ * form: integers are unsigned, decimal or 0x hexadecimal, and fit 64 bits; doubles are finite;
+ * booleans are true or false, plain.
  */
 bool zeta_yaml_u64(const struct zeta_yaml_node *node, uint64_t *out_value);
-bool zeta_yaml_i64(const struct zeta_yaml_node *node, int64_t *out_value);
 bool zeta_yaml_double(const struct zeta_yaml_node *node, double *out_value);
 bool zeta_yaml_bool(const struct zeta_yaml_node *node, bool *out_value);
 

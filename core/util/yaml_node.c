@@ -1,5 +1,4 @@
 /* Looking at the nodes of a YAML tree: members and conversions of scalars. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,24 +53,6 @@ bool zeta_yaml_u64(const struct zeta_yaml_node *node, uint64_t *out_value)
             return false;
         value = value * base + (uint64_t)(digit - digits);
     }
-    *out_value = value;
-    return true;
-}
-
-bool zeta_yaml_i64(const struct zeta_yaml_node *node, int64_t *out_value)
-{
-    long long value;
-    char *end;
-
-    if (!is_plain(node) || node->length == 0)
-        return false;
-    /* strtoll() also takes blanks and a plus sign; the format does not. */
-    if (strspn(node->text, "-0123456789") != node->length)
-        return false;
-    errno = 0;
-    value = strtoll(node->text, &end, 10);
-    if (errno != 0 || *end != '\0')
-        return false;
     *out_value = value;
     return true;
 }

@@ -93,27 +93,12 @@ static void field_read__part__bits_of_its_parent(void **state)
     zeta_catalog_destroy(catalog);
 }
 
-static void same_record__identity_fields__decide(void **state)
-{
-    (void)state;
-    struct zeta_catalog *catalog = load_text(split_layout);
-    const struct zeta_layout *layout = zeta_catalog_find_set(catalog, "s")->layout;
-    unsigned char first[64] = {1, 2, 3, 4, 5, 6, 7, 8};
-    unsigned char second[64] = {1, 2, 3, 4, 5, 6, 7, 8, 99};
-
-    assert_true(zeta_layout_same_record(layout, second, first));
-    second[5] = 0;
-    assert_false(zeta_layout_same_record(layout, second, first));
-    zeta_catalog_destroy(catalog);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(field_read__every_bit_and_width__as_bits),
         cmocka_unit_test(field_read__split_counter__high_part_above_low),
         cmocka_unit_test(field_read__part__bits_of_its_parent),
-        cmocka_unit_test(same_record__identity_fields__decide),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,40 +67,12 @@ static void is_padding__one_bit_anywhere__no_padding(void **state)
     assert_false(zeta_slot_is_padding(slot, sizeof(slot)));
 }
 
-static void summarize__mixed_slots__counts(void **state)
-{
-    const struct zeta_slot_control lost = {ZETA_SLOT_BREAK, ZETA_BREAK_OVERFLOW, 7};
-    const struct zeta_slot_control unknown = {ZETA_SLOT_BREAK, ZETA_BREAK_RESET, 0};
-    const struct zeta_slot_control tile = {ZETA_SLOT_TILE, 3, 0};
-    struct zeta_slot_summary summary;
-    unsigned char raw[32 * 7 + 31];
-
-    (void)state;
-    memset(raw, 0, sizeof(raw));
-    raw[0] = 1;
-    zeta_slot_write(&lost, raw + 32, 32);
-    zeta_slot_write(&tile, raw + 64, 32);
-    raw[96] = 1;
-    zeta_slot_write(&unknown, raw + 160, 32);
-    raw[192] = 1;
-    raw[224] = 1; /* of the last, incomplete slot */
-    zeta_slot_summarize(raw, sizeof(raw), 32, &summary);
-    assert_int_equal(summary.record_count, 3);
-    assert_int_equal(summary.break_count, 2);
-    assert_int_equal(summary.lost_records, 7);
-    assert_int_equal(summary.tile_slots, 1);
-    assert_int_equal(summary.max_tile, 3);
-    zeta_slot_summarize(NULL, 0, 32, &summary);
-    assert_int_equal(summary.record_count, 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(write__break__reads_back),
         cmocka_unit_test(read__other_bytes__no_control_slot),
         cmocka_unit_test(is_padding__one_bit_anywhere__no_padding),
-        cmocka_unit_test(summarize__mixed_slots__counts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,7 +150,6 @@ static void scalars__conversions__only_exact_forms(void **state)
               "yes, ~, null, '', 9223372036854775808, 1e999, 0x1G, 12a]");
     const struct zeta_yaml_node *n[16] = {NULL};
     uint64_t u64 = 77;
-    int64_t i64 = 77;
     double f64 = 77;
     bool flag = false;
     unsigned count = 0;
@@ -170,9 +169,6 @@ static void scalars__conversions__only_exact_forms(void **state)
     assert_false(zeta_yaml_u64(n[14], &u64));
     assert_false(zeta_yaml_u64(n[15], &u64));
     assert_int_equal(u64, 0xffff);
-    assert_true(zeta_yaml_i64(n[4], &i64));
-    assert_int_equal(i64, -5);
-    assert_false(zeta_yaml_i64(n[12], &i64));
     assert_true(zeta_yaml_double(n[5], &f64));
     assert_true(f64 == 1500.0);
     assert_false(zeta_yaml_double(n[13], &f64));

@@ -90,15 +90,37 @@ static struct piece read_backend(struct zeta_source *source, void *buffer, uint6
     return piece;
 }
 
-/** Takes the record that only starts the first row, once it is there. */
+/** Keeps the record in held for a read, behind a BREAK: something was lost before it. */
+static void keep_behind_break(struct zeta_source *source, const struct zeta_break *gap)
+{
+    if (source->ring) {
+        zeta_ring_break(source->ring, gap);
+        zeta_ring_push(source->ring, source->held, 1);
+        return;
+    }
+    source->held_break = *gap;
+    atomic_store_explicit(&source->has_held, true, memory_order_release);
+}
+
+/**
+ * Takes the record that only starts the first row, once it is there. One before which records were
+ * lost is no baseline but the first to be read, or nobody would hear of the loss.
+ */
 static bool take_baseline(struct zeta_source *source)
 {
     if (atomic_load(&source->started))
         return true;
     if (source->delta) {
-        if (read_backend(source, source->last, 1).records == 0)
+        struct piece piece = read_backend(source, source->held, 1);
+
+        if (piece.records == 0)
             return false;
-        source->has_last = true;
+        if (piece.gap.reason != 0) {
+            keep_behind_break(source, &piece.gap);
+        } else {
+            memcpy(source->last, source->held, source->record_bytes);
+            source->has_last = true;
+        }
     }
     atomic_store(&source->started, true);
     return true;

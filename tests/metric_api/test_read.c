@@ -91,6 +91,30 @@ static void read__first_record_later_than_open__is_only_the_baseline(void **stat
     }
 }
 
+static void read__records_lost_before_the_first__are_told(void **state)
+{
+    (void)state;
+    for (size_t w = 0; w < WAY_COUNT; w++) {
+        struct open_stream made;
+        struct slot slots[16];
+
+        made.bed = bed_make(ways[w].device);
+        made.bed.control->first_at_open(false);
+        made.event = make_event(made.bed.context);
+        made.group = bed_activate(&made.bed, "Basic");
+        made.streamer =
+            bed_open(&made.bed, made.group, 100, ways[w].event ? made.event.event : NULL);
+        made.bed.control->gap(ways[w].device, "u0", 5, 2);
+        made.bed.control->push(ways[w].device, "u0", 3);
+        assert_int_equal(
+            bed_read(made.streamer, UINT32_MAX, 16, ZE_RESULT_WARNING_DROPPED_DATA, slots), 4);
+        assert_int_equal(slots[0].form, SLOT_BREAK);
+        assert_int_equal(slots[0].lost, 5);
+        expect_records(slots + 1, 3, 5, 7);
+        end(&made);
+    }
+}
+
 static void read__max_report_count__does_not_count_the_repeated_record(void **state)
 {
     (void)state;
@@ -548,6 +572,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(read__one_after_the_other__repeats_the_last_record),
         cmocka_unit_test(read__first_record_later_than_open__is_only_the_baseline),
+        cmocka_unit_test(read__records_lost_before_the_first__are_told),
         cmocka_unit_test(read__max_report_count__does_not_count_the_repeated_record),
         cmocka_unit_test(read__small_buffers__fill_them_with_whole_records),
         cmocka_unit_test(read__break_in_the_middle__stands_between_and_warns),

@@ -10,7 +10,11 @@
 
 struct json_object;
 
-enum { ZETA_REPORT_NOTE_BYTES = 640, ZETA_REPORT_MAX_NOTES = 24 };
+enum {
+    ZETA_REPORT_NOTE_BYTES = 640,
+    ZETA_REPORT_MAX_NOTES = 24,
+    ZETA_REPORT_MAX_LANES = 64 /**< queues that the page draws */
+};
 
 /** What a reader must know about the figures, a sentence each. */
 struct zeta_report_notes {

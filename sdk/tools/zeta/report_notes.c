@@ -52,6 +52,9 @@ static void add_clocks(const struct zeta_report *report, struct zeta_report_note
             "Only the first %d runs of kernels are looked at; %" PRIu64 " more are in no "
             "figure by kernel.",
             ZETA_REPORT_MAX_RUNS, report->runs.left_out);
+    if (report->options.html_path && report->runs.lanes.count > ZETA_REPORT_MAX_LANES)
+        add(notes, "Only the first %d of %" PRIu32 " queues are drawn.", ZETA_REPORT_MAX_LANES,
+            report->runs.lanes.count);
     if (report->rows_without_kernel > 0)
         add(notes, "Metrics are summed up for %d kernels; %" PRIu64 " rows of others are left out.",
             ZETA_REPORT_MAX_KERNELS, report->rows_without_kernel);

@@ -80,12 +80,18 @@ case_help()
 {
     expect 0 zeta help
     out_has "usage: zeta COMMAND"
-    for command in devices doctor groups plugin run stat trace; do
+    for command in calc devices doctor groups plugin record report run stat trace; do
+        out_has "  $command "
         expect 0 zeta "$command" --help
-        out_has "usage: zeta COMMAND"
+        out_has "usage: zeta $command"
+        expect 0 zeta help "$command"
+        out_has "usage: zeta $command"
+        expect 0 zeta help
     done
     expect 0 zeta trace -h
-    out_has "usage: zeta COMMAND"
+    out_has "usage: zeta trace"
+    expect 2 zeta help frobnicate
+    err_has "unknown command 'frobnicate'"
     expect 0 zeta --version
     out_has "zeta "
 }
@@ -96,7 +102,7 @@ case_unknown_words()
     err_has "usage:"
     expect 2 zeta frobnicate
     err_has "unknown command 'frobnicate'"
-    err_has "usage:"
+    err_has "Try 'zeta help'"
     expect 2 zeta plugin frobnicate
     err_has "not frobnicate"
     expect 2 zeta devices --frobnicate

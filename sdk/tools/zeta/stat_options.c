@@ -93,6 +93,8 @@ static int set_json(struct zeta_stat_options *options, const char *path)
     if (strcmp(path, "-") == 0)
         return zeta_say_usage("--json=- of stat: the standard output is the program's; name a "
                               "file");
+    if (strcmp(path, "--") == 0)
+        return zeta_say_usage("--json of stat needs a file: --json=FILE");
     return ZETA_EXIT_OK;
 }
 

@@ -1,56 +1,29 @@
 /*
- * The evaluator in nanoseconds per report, beside straight-line C made from the same set.
+ * The evaluator in nanoseconds per report, beside straight-line C made from the same set: every set
+ * that is calculated, from reports and from query records.
  *
  * 4096 reports per call, always into the same buffers, one core. Two kinds of data: counters that
- * advance as in a running program (one report per millisecond), and random bytes. Values of both
- * programs are compared before anything is measured.
+ * advance as in a running program, and random bytes. Values of both programs are compared before
+ * anything is measured.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/metric/evaluate.h"
 #include "core/metric/set.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/bench_sets.h"
 #include "tests/bench/straight.h"
 
-#define REPORT 256u
 #define REPORTS 4096u
-#define MAX_METRICS 64u
-/** Each figure is the best of this many measurements of this length. */
+/** The only record of running counters here, as fill_reports() writes it. */
+#define REPORT 256u
 #define ROUNDS 7
-#define ROUND_NS 60000000u
+#define ROUND_S 0.02
+#define VARIANTS 3u
 
-typedef size_t (*straight_fn)(const unsigned char *raw, size_t raw_bytes,
-                              zet_typed_value_t *values);
-
-struct subject {
-    const char *name;
-    const char *set;
-    const char *files[2];
-    straight_fn straight;
-};
-
-static const struct subject subjects[] = {
-    {"ComputeBasic of the virtual GPU",
-     "ComputeBasic",
-     {ZETA_BENCH_SOURCE "/plugins/vgpu/metrics/layout.yaml",
-      ZETA_BENCH_SOURCE "/plugins/vgpu/metrics/oa.yaml"},
-     straight_compute_basic},
-    {"shape of Tiger Lake RenderBasic",
-     "RenderBasic",
-     {ZETA_BENCH_SOURCE "/tests/bench/data/render_basic.yaml", NULL},
-     straight_render_basic},
-};
-
-/** Processor time of this thread, so that other programs on the machine disturb less. */
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+static const char *const variants[VARIANTS] = {"avx512", "avx2", "base"};
 
 static uint64_t next_random(uint64_t *seed)
 {
@@ -60,24 +33,6 @@ static uint64_t next_random(uint64_t *seed)
     return *seed * UINT64_C(2685821657736338717);
 }
 
-/** The default device of the virtual GPU. */
-static bool find_symbol(void *context, const char *name, struct zeta_number *out_value)
-{
-    static const struct {
-        const char *name;
-        uint64_t value;
-    } symbols[] = {ZETA_BENCH_SYMBOLS};
-
-    (void)context;
-    for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
-        if (strcmp(symbols[i].name, name) == 0) {
-            *out_value = (struct zeta_number){ZETA_EXPR_U64, {.u64 = symbols[i].value}};
-            return true;
-        }
-    }
-    return false;
-}
-
 static void put_u32(unsigned char *report, size_t at, uint64_t value)
 {
     uint32_t low = (uint32_t)value;
@@ -85,7 +40,8 @@ static void put_u32(unsigned char *report, size_t at, uint64_t value)
     memcpy(report + at, &low, sizeof(low));
 }
 
-static void fill_advancing(unsigned char *raw)
+/** Reports of a running program, one per millisecond. */
+static void fill_reports(unsigned char *raw)
 {
     uint64_t counters[36] = {0};
     uint64_t words[16] = {0};
@@ -111,73 +67,108 @@ static void fill_advancing(unsigned char *raw)
     }
 }
 
-static void fill_random(unsigned char *raw)
+/** Records that stand alone: numbers of any size that work gives in a moment. */
+static void fill_records(unsigned char *raw, size_t bytes)
+{
+    uint64_t seed = 3;
+
+    for (size_t i = 0; i + 8 <= bytes; i += 8) {
+        const uint64_t number = next_random(&seed) % 1000000;
+
+        memcpy(raw + i, &number, sizeof(number));
+    }
+}
+
+static void fill_random(unsigned char *raw, size_t bytes)
 {
     uint64_t seed = 2;
 
-    for (size_t i = 0; i < (size_t)REPORTS * REPORT; i++)
+    for (size_t i = 0; i < bytes; i++)
         raw[i] = (unsigned char)(next_random(&seed) >> 32);
 }
 
 struct bench {
-    const struct subject *subject;
-    struct zeta_compiled *compiled;
+    const struct zeta_compiled *compiled;
+    const struct straight_peer *straight;
     unsigned char *raw;
+    size_t raw_bytes;
     zet_typed_value_t *values;
     zet_typed_value_t *straight_values;
     uint32_t capacity;
 };
 
-static void run_ours(const struct bench *bench)
+/** What makes a record of random bytes a query record. */
+static void put_query_heads(const struct bench *bench)
 {
-    struct zeta_evaluation result;
+    const size_t record = zeta_compiled_record_bytes(bench->compiled);
+
+    for (size_t at = 0; at < bench->raw_bytes; at += record) {
+        put_u32(bench->raw, at, record);
+        put_u32(bench->raw, at + 4, 0);
+    }
+}
+
+static void fill(const struct bench *bench, bool is_query, bool is_random)
+{
+    const struct zeta_layout *layout = zeta_compiled_set(bench->compiled)->layout;
+
+    if (is_random)
+        fill_random(bench->raw, bench->raw_bytes);
+    else if (layout->kind == ZETA_LAYOUT_DELTA)
+        fill_reports(bench->raw);
+    else
+        fill_records(bench->raw, bench->raw_bytes);
+    if (is_query)
+        put_query_heads(bench);
+}
+
+static size_t run_ours(const struct bench *bench)
+{
+    struct zeta_evaluation result = {0};
 
     (void)zeta_evaluate(bench->compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0,
-                        bench->raw, (size_t)REPORTS * REPORT, bench->values, bench->capacity,
-                        &result);
+                        bench->raw, bench->raw_bytes, bench->values, bench->capacity, &result);
+    return (size_t)result.row_count;
 }
 
-static void run_straight(const struct bench *bench)
+static size_t run_straight(const struct bench *bench)
 {
-    (void)bench->subject->straight(bench->raw, (size_t)REPORTS * REPORT, bench->straight_values);
+    return bench->straight->run(bench->raw, bench->raw_bytes, bench->straight_values);
 }
 
-static double measure(const struct bench *bench, void (*run)(const struct bench *bench))
+/** Nanoseconds per report of processor time, so that other programs on the machine disturb less. */
+static double measure(const struct bench *bench, size_t (*run)(const struct bench *bench))
 {
-    double best = 0;
+    const double begin = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t calls = 0;
+    double elapsed;
 
-    for (int round = 0; round < ROUNDS; round++) {
-        uint64_t begin = now_ns();
-        uint64_t calls = 0;
-        uint64_t elapsed;
-        double per_report;
-
-        do {
-            run(bench);
-            calls++;
-            elapsed = now_ns() - begin;
-        } while (elapsed < ROUND_NS);
-        per_report = (double)elapsed / (double)calls / REPORTS;
-        if (round == 0 || per_report < best)
-            best = per_report;
-    }
-    return best;
+    do {
+        (void)run(bench);
+        calls++;
+        elapsed = bench_seconds(CLOCK_THREAD_CPUTIME_ID) - begin;
+    } while (elapsed < ROUND_S);
+    return elapsed * 1e9 / (double)calls / REPORTS;
 }
 
 /** Compares type and payload; the bytes between them are nobody's. */
 static bool same_values(const struct bench *bench)
 {
     const uint32_t metrics = zeta_compiled_metric_count(bench->compiled);
-    const size_t count = (size_t)(REPORTS - 1) * metrics;
+    const char *name = bench->straight->name;
+    const size_t rows = run_ours(bench);
 
-    memset(bench->values, 0, count * sizeof(*bench->values));
-    memset(bench->straight_values, 0, count * sizeof(*bench->values));
-    run_ours(bench);
-    run_straight(bench);
-    for (size_t i = 0; i < count; i++) {
-        if (bench->values[i].type != bench->straight_values[i].type ||
-            bench->values[i].value.ui64 != bench->straight_values[i].value.ui64) {
-            (void)fprintf(stderr, "%s: row %zu: %s differs\n", bench->subject->name, i / metrics,
+    if (rows < REPORTS - 1 || run_straight(bench) != rows) {
+        (void)fprintf(stderr, "%s: %zu rows of %u reports, or not the peer's\n", name, rows,
+                      REPORTS);
+        return false;
+    }
+    for (size_t i = 0; i < rows * metrics; i++) {
+        const zet_typed_value_t *ours = &bench->values[i];
+        const zet_typed_value_t *straight = &bench->straight_values[i];
+
+        if (ours->type != straight->type || ours->value.ui64 != straight->value.ui64) {
+            (void)fprintf(stderr, "%s: row %zu: %s differs\n", name, i / metrics,
                           zeta_compiled_metric(bench->compiled, (uint32_t)(i % metrics))->name);
             return false;
         }
@@ -185,65 +176,80 @@ static bool same_values(const struct bench *bench)
     return true;
 }
 
-static bool bench_data(const struct bench *bench, const char *data)
+static void print_figure(const struct bench_rounds *rounds)
 {
-    static const char *const variants[] = {"avx512", "avx2", "base"};
-    double straight;
+    if (rounds->count == 0)
+        (void)printf("  %13s", "-");
+    else
+        (void)printf("  %6.1f (%4.0f)", bench_least(rounds), bench_median(rounds));
+}
 
+static bool bench_data(const struct bench *bench, bool is_query, bool is_random)
+{
+    struct bench_rounds ours[VARIANTS] = {0};
+    struct bench_rounds straight = {0};
+
+    fill(bench, is_query, is_random);
+    memset(bench->values, 0, bench->capacity * sizeof(*bench->values));
+    memset(bench->straight_values, 0, bench->capacity * sizeof(*bench->values));
     if (!same_values(bench))
         return false;
-    straight = measure(bench, run_straight);
-    for (size_t i = 0; i < sizeof(variants) / sizeof(variants[0]); i++) {
-        if (!zeta_evaluate_use_variant(variants[i]))
-            continue;
-        printf("evaluator, %s, %u metrics, %s, %s: %.1f ns per report; straight-line C: %.1f ns\n",
-               bench->subject->name, zeta_compiled_metric_count(bench->compiled), data, variants[i],
-               measure(bench, run_ours), straight);
-        (void)fflush(stdout);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (size_t i = 0; i < VARIANTS; i++) {
+            if (zeta_evaluate_use_variant(variants[i]))
+                bench_add(&ours[i], measure(bench, run_ours));
+        }
+        bench_add(&straight, measure(bench, run_straight));
     }
+    (void)printf("  %-16s %-8s %-7s %4u %5u", bench->straight->name,
+                 is_query ? "queries" : "reports", is_random ? "random" : "usual",
+                 zeta_compiled_metric_count(bench->compiled),
+                 zeta_compiled_record_bytes(bench->compiled));
+    for (size_t i = 0; i < VARIANTS; i++)
+        print_figure(&ours[i]);
+    print_figure(&straight);
+    (void)printf("\n");
+    (void)fflush(stdout);
     return true;
 }
 
-static bool bench_subject(const struct subject *subject)
+static bool bench_set(const struct bench_set *set, const struct straight_peer *straight)
 {
-    struct zeta_catalog *catalog = zeta_catalog_create();
-    const struct zeta_symbol_lookup symbols = {find_symbol, NULL};
-    struct zeta_diagnostics sink = {0};
-    struct bench bench = {.subject = subject};
-    const struct zeta_set *set;
+    const size_t values = (size_t)REPORTS * zeta_compiled_metric_count(set->compiled);
+    struct bench bench = {
+        .compiled = set->compiled,
+        .straight = straight,
+        .raw_bytes = (size_t)REPORTS * zeta_compiled_record_bytes(set->compiled),
+        .capacity = (uint32_t)values,
+    };
+    const bool is_delta = zeta_compiled_set(set->compiled)->layout->kind == ZETA_LAYOUT_DELTA;
     bool good = false;
 
-    for (size_t i = 0; i < 2 && subject->files[i]; i++)
-        (void)zeta_catalog_add_file(catalog, subject->files[i], &sink);
-    (void)zeta_catalog_link(catalog, &sink);
-    set = zeta_catalog_find_set(catalog, subject->set);
-    bench.raw = malloc((size_t)REPORTS * REPORT);
-    bench.values = malloc((size_t)REPORTS * MAX_METRICS * sizeof(*bench.values));
-    bench.straight_values = malloc((size_t)REPORTS * MAX_METRICS * sizeof(*bench.values));
-    if (set && bench.raw && bench.values && bench.straight_values &&
-        zeta_set_compile(catalog, set, &symbols, &sink, &bench.compiled) == ZE_RESULT_SUCCESS &&
-        zeta_compiled_metric_count(bench.compiled) <= MAX_METRICS) {
-        bench.capacity = REPORTS * zeta_compiled_metric_count(bench.compiled);
-        fill_advancing(bench.raw);
-        good = bench_data(&bench, "advancing counters");
-        fill_random(bench.raw);
-        good = good && bench_data(&bench, "random bytes");
-    } else {
-        (void)fprintf(stderr, "%s: %s\n", subject->name, sink.first_error);
-    }
+    bench.raw = malloc(bench.raw_bytes);
+    bench.values = malloc(values * sizeof(*bench.values));
+    bench.straight_values = malloc(values * sizeof(*bench.values));
+    if (is_delta && zeta_compiled_record_bytes(set->compiled) != REPORT)
+        (void)fprintf(stderr, "%s: not a record of %u bytes\n", straight->name, REPORT);
+    else if (bench.raw && bench.values && bench.straight_values)
+        good = bench_data(&bench, set->is_query, false) && bench_data(&bench, set->is_query, true);
     free(bench.raw);
     free(bench.values);
     free(bench.straight_values);
-    zeta_compiled_destroy(bench.compiled);
-    zeta_catalog_destroy(catalog);
     return good;
 }
 
 int main(void)
 {
-    bool good = true;
+    static struct bench_sets sets;
+    bool good = bench_sets_open(&sets) && sets.count == straight_peer_count;
 
-    for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
-        good = bench_subject(&subjects[i]) && good;
+    bench_begin(
+        "evaluator: nanoseconds per report, best of 7 rounds (median), beside straight-line C",
+        "RenderBasic from reports <= 50 ns with AVX2 or better");
+    (void)printf("  %-16s %-8s %-7s %4s %5s  %13s  %13s  %13s  %13s\n", "set", "from", "data",
+                 "vals", "bytes", variants[0], variants[1], variants[2], "straight C");
+    for (uint32_t i = 0; good && i < sets.count; i++)
+        good = bench_set(&sets.items[i], &straight_peers[i]);
+    bench_sets_close(&sets);
     return good ? 0 : 1;
 }

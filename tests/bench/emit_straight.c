@@ -1,9 +1,9 @@
 /*
- * Writes a set as straight-line C, the way hand-written metric code looks: one function that reads
- * the counters of two reports and writes every metric. The benchmark compares the evaluator with
- * it.
+ * Writes the sets of bench_sets as straight-line C, the way hand-written metric code looks: for
+ * each a function that reads the counters of two reports, or of one record that stands alone, and
+ * writes every metric. The benchmark compares the evaluator with them.
  *
- * emit_straight FUNCTION SET FILE... [SYMBOL=VALUE...] > out.c
+ * emit_straight > out.c
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,13 +11,17 @@
 #include <string.h>
 
 #include "core/metric/compile.h"
+#include "core/metric/query_form.h"
 #include "core/metric/set.h"
+#include "tests/bench/bench_sets.h"
 #include "tests/bench/straight.h"
 
 struct emitter {
     const struct zeta_set *set;
     const struct zeta_compiled *compiled;
-    bool *written; /**< per metric of the set: its variable exists */
+    bool is_query;
+    bool is_timestamp; /**< of the metric that is written */
+    bool *written;     /**< per metric of the set: its variable exists */
 };
 
 static void emit_metric(struct emitter *emitter, uint32_t index);
@@ -60,6 +64,19 @@ static void emit_field(const struct zeta_field *field, enum zeta_expr_view view)
            field->delta_bits == 64 ? UINT64_MAX : (UINT64_C(1) << field->delta_bits) - 1);
 }
 
+static void emit_reference(const struct emitter *emitter, const struct zeta_expr *expr)
+{
+    const struct zeta_layout *layout = emitter->set->layout;
+    const uint32_t field = expr->u.ref.target;
+
+    if (emitter->is_query)
+        emit_field(&layout->fields[zeta_query_form_field(layout, field, expr->u.ref.view,
+                                                         emitter->is_timestamp)],
+                   ZETA_VIEW_NOW);
+    else
+        emit_field(&layout->fields[field], expr->u.ref.view);
+}
+
 static void emit_value(struct zeta_number number)
 {
     if (number.type == ZETA_EXPR_F64)
@@ -90,7 +107,7 @@ static void emit_expr(const struct emitter *emitter, const struct zeta_expr *exp
         emit_value(number);
         return;
     case ZETA_EXPR_FIELD:
-        emit_field(&emitter->set->layout->fields[expr->u.ref.target], expr->u.ref.view);
+        emit_reference(emitter, expr);
         return;
     case ZETA_EXPR_METRIC:
         printf("%s", emitter->set->metrics[expr->u.ref.target].name);
@@ -140,6 +157,7 @@ static void emit_metric(struct emitter *emitter, uint32_t index)
         return;
     emitter->written[index] = true;
     emit_references(emitter, metric->value);
+    emitter->is_timestamp = metric->type == ZET_METRIC_TYPE_TIMESTAMP;
     printf("    const %s %s = ", metric->value->type == ZETA_EXPR_F64 ? "double" : "uint64_t",
            metric->name);
     emit_expr(emitter, metric->value);
@@ -154,91 +172,74 @@ static void emit_store(const struct zeta_metric *metric, uint32_t at)
     printf("    %s(&values[%" PRIu32 "], %s);\n", stores[metric->value_type], at, metric->name);
 }
 
-static void emit_function(struct emitter *emitter, const char *function)
+static void emit_row(struct emitter *emitter, uint32_t number)
 {
     const uint32_t count = zeta_compiled_metric_count(emitter->compiled);
 
-    printf("/* Made by emit_straight from the set %s. */\n#include \"tests/bench/straight.h\"\n\n",
-           emitter->set->name);
-    printf("static inline void row(const unsigned char *before, const unsigned char *now,\n"
-           "                       zet_typed_value_t *values)\n{\n");
+    printf("\n/* %s%s */\nstatic inline void row_%" PRIu32
+           "(const unsigned char *before, const unsigned char *now,\n"
+           "                         zet_typed_value_t *values)\n{\n    (void)before;\n",
+           emitter->set->name, emitter->is_query ? ", from query records" : "", number);
     for (uint32_t i = 0; i < count; i++)
         emit_metric(emitter,
                     (uint32_t)(zeta_compiled_metric(emitter->compiled, i) - emitter->set->metrics));
     for (uint32_t i = 0; i < count; i++)
         emit_store(zeta_compiled_metric(emitter->compiled, i), i);
-    printf("}\n\nsize_t %s(const unsigned char *raw, size_t raw_bytes, zet_typed_value_t *values)\n"
+    printf("}\n");
+}
+
+/** Reports repeat themselves at the seams of reads; query records say themselves what they are. */
+static void emit_function(struct emitter *emitter, uint32_t number)
+{
+    const struct zeta_layout *layout = emitter->set->layout;
+    const uint32_t bytes = layout->record_bytes;
+    const bool is_delta = layout->kind == ZETA_LAYOUT_DELTA;
+
+    emit_row(emitter, number);
+    printf("\nstatic size_t run_%" PRIu32
+           "(const unsigned char *raw, size_t raw_bytes, zet_typed_value_t *values)\n"
            "{\n    size_t rows = 0;\n\n"
-           "    for (size_t at = %" PRIu32 "; at + %" PRIu32 " <= raw_bytes; at += %" PRIu32 ") {\n"
-           "        if (read_u64(raw + at) == read_u64(raw + at - %" PRIu32 "))\n"
-           "            continue;\n"
-           "        row(raw + at - %" PRIu32 ", raw + at, values + rows++ * %" PRIu32 ");\n"
-           "    }\n    return rows;\n}\n",
-           function, emitter->set->layout->record_bytes, emitter->set->layout->record_bytes,
-           emitter->set->layout->record_bytes, emitter->set->layout->record_bytes,
-           emitter->set->layout->record_bytes, count);
+           "    for (size_t at = %" PRIu32 "; at + %" PRIu32 " <= raw_bytes; at += %" PRIu32
+           ") {\n",
+           number, is_delta ? bytes : 0, bytes, bytes);
+    if (is_delta)
+        printf("        if (read_u64(raw + at) == read_u64(raw + at - %" PRIu32 "))\n"
+               "            continue;\n",
+               bytes);
+    else if (emitter->is_query)
+        printf("        if (read_u64(raw + at) != %" PRIu32 ")\n            continue;\n", bytes);
+    printf("        row_%" PRIu32 "(raw + at - %" PRIu32 ", raw + at, values + rows++ * %" PRIu32
+           ");\n    }\n    return rows;\n}\n",
+           number, is_delta ? bytes : 0, zeta_compiled_metric_count(emitter->compiled));
 }
 
-struct arguments {
-    char **first;
-    int count;
-};
-
-static bool find_symbol(void *context, const char *name, struct zeta_number *out_value)
+static bool emit_set(const struct bench_set *set, uint32_t number)
 {
-    const struct arguments *arguments = context;
-    const size_t length = strlen(name);
+    struct emitter emitter = {.set = zeta_compiled_set(set->compiled),
+                              .compiled = set->compiled,
+                              .is_query = set->is_query};
 
-    for (int i = 0; i < arguments->count; i++) {
-        const char *text = arguments->first[i];
-
-        if (strncmp(text, name, length) == 0 && text[length] == '=') {
-            out_value->type = ZETA_EXPR_U64;
-            out_value->u.u64 = strtoull(text + length + 1, NULL, 10);
-            return true;
-        }
-    }
-    return false;
-}
-
-static void print_finding(void *context, const struct zeta_diagnostic *diagnostic)
-{
-    char line[ZETA_DIAGNOSTIC_BYTES];
-
-    (void)context;
-    zeta_diagnostic_print(diagnostic, line, sizeof(line));
-    (void)fprintf(stderr, "%s\n", line);
-}
-
-int main(int argc, char **argv)
-{
-    struct zeta_diagnostics sink = {.report = print_finding};
-    struct arguments arguments = {argv + 1, argc - 1};
-    const struct zeta_symbol_lookup lookup = {find_symbol, &arguments};
-    struct zeta_catalog *catalog = zeta_catalog_create();
-    struct emitter emitter = {0};
-    struct zeta_compiled *compiled = NULL;
-
-    if (!catalog || argc < 4)
-        return 2;
-    for (int i = 3; i < argc; i++) {
-        if (!strchr(argv[i], '='))
-            (void)zeta_catalog_add_file(catalog, argv[i], &sink);
-    }
-    (void)zeta_catalog_link(catalog, &sink);
-    emitter.set = zeta_catalog_find_set(catalog, argv[2]);
-    if (!emitter.set ||
-        zeta_set_compile(catalog, emitter.set, &lookup, &sink, &compiled) != ZE_RESULT_SUCCESS) {
-        (void)fprintf(stderr, "set %s cannot be used\n", argv[2]);
-        zeta_catalog_destroy(catalog);
-        return 1;
-    }
-    emitter.compiled = compiled;
     emitter.written = calloc(emitter.set->metric_count, sizeof(*emitter.written));
-    if (emitter.written)
-        emit_function(&emitter, argv[1]);
+    if (!emitter.written)
+        return false;
+    emit_function(&emitter, number);
     free(emitter.written);
-    zeta_compiled_destroy(compiled);
-    zeta_catalog_destroy(catalog);
-    return 0;
+    return true;
+}
+
+int main(void)
+{
+    static struct bench_sets sets;
+    bool good = bench_sets_open(&sets);
+
+    printf("/* Made by emit_straight. */\n#include \"tests/bench/straight.h\"\n");
+    for (uint32_t i = 0; good && i < sets.count; i++)
+        good = emit_set(&sets.items[i], i);
+    printf("\nconst struct straight_peer straight_peers[] = {\n");
+    for (uint32_t i = 0; good && i < sets.count; i++)
+        printf("    {\"%s\", run_%" PRIu32 "},\n", zeta_compiled_set(sets.items[i].compiled)->name,
+               i);
+    printf("};\nconst size_t straight_peer_count = %" PRIu32 ";\n", sets.count);
+    bench_sets_close(&sets);
+    return good ? 0 : 1;
 }

@@ -10,10 +10,16 @@
 
 #include "core/metric/expr.h"
 
-/** Calculates like zeta_evaluate() for data without control slots; returns the number of rows. */
-size_t straight_compute_basic(const unsigned char *raw, size_t raw_bytes,
-                              zet_typed_value_t *values);
-size_t straight_render_basic(const unsigned char *raw, size_t raw_bytes, zet_typed_value_t *values);
+/** One form of one set as straight-line C. */
+struct straight_peer {
+    const char *name;
+    /** Calculates like zeta_evaluate() for data without control slots; gives the number of rows. */
+    size_t (*run)(const unsigned char *raw, size_t raw_bytes, zet_typed_value_t *values);
+};
+
+/** In the order of bench_sets. */
+extern const struct straight_peer straight_peers[];
+extern const size_t straight_peer_count;
 
 static inline uint8_t read_u8(const unsigned char *at)
 {

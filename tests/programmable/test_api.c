@@ -481,6 +481,18 @@ static void metrics_that_do_not_fit__leave_a_sentence(void **state)
     assert_int_equal(size, sizeof(few));
     assert_memory_equal(few, text, sizeof(few) - 1);
     assert_int_equal(few[sizeof(few) - 1], '\0');
+    size = sizeof(few); /* without room a size only asks, whatever it is */
+    EXPECT_RESULT(zetMetricGroupAddMetricExp(group, eus[16], &size, NULL), BAD_ARGUMENT);
+    assert_int_equal(size, needed);
+    memset(text, 'x', sizeof(text));
+    size = 0;
+    EXPECT_RESULT(zetMetricGroupAddMetricExp(group, eus[16], &size, text), BAD_ARGUMENT);
+    assert_int_equal(size, needed);
+    EXPECT_RESULT(zetMetricGroupAddMetricExp(group, eus[16], NULL, text), BAD_ARGUMENT);
+    assert_int_equal(text[0], 'x');
+    EXPECT_RESULT(zetMetricGroupAddMetricExp(group, eus[16], &size, text), BAD_ARGUMENT);
+    assert_int_equal(strlen(text) + 1, needed);
+    assert_int_equal(text[needed], 'x');
     size = sizeof(text);
     EXPECT_RESULT(zetMetricGroupAddMetricExp(group, other, &size, text), BAD_ARGUMENT);
     assert_non_null(strstr(text, "several sources"));

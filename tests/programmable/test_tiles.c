@@ -184,10 +184,18 @@ static void concurrent_groups__of_another_device__are_refused(void **state)
 {
     const struct bed *root = *state;
     zet_metric_group_handle_t group = find_group(tiles[0].device, "ComputeBasic", TIME_BASED, NULL);
-    uint32_t passes = 0;
+    zet_metric_group_handle_t own = find_group(root->device, "ComputeBasic", TIME_BASED, NULL);
+    zet_metric_group_handle_t groups[2] = {own, group};
+    uint32_t counts[2] = {7, 7};
+    uint32_t passes = 7;
 
-    EXPECT_RESULT(zetDeviceGetConcurrentMetricGroupsExp(root->device, 1, &group, NULL, &passes),
+    EXPECT_RESULT(zetDeviceGetConcurrentMetricGroupsExp(root->device, 2, groups, counts, &passes),
                   ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_ptr_equal(groups[0], own);
+    assert_ptr_equal(groups[1], group);
+    assert_int_equal(counts[0], 7);
+    assert_int_equal(counts[1], 7);
+    assert_int_equal(passes, 7);
 }
 
 static void disabling__of_a_root__waits_for_metrics_of_its_tiles(void **state)

@@ -228,8 +228,12 @@ enum zeta_container_result zeta_container_create_file(const char *path,
     }
     descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (descriptor < 0) {
-        (void)snprintf(out_problem->text, sizeof(out_problem->text), "%s cannot be created: %s",
-                       path, strerror(errno));
+        if (errno == EEXIST)
+            (void)snprintf(out_problem->text, sizeof(out_problem->text),
+                           "%s exists already; remove it or choose another name", path);
+        else
+            (void)snprintf(out_problem->text, sizeof(out_problem->text), "%s cannot be created: %s",
+                           path, strerror(errno));
         return ZETA_CONTAINER_IO;
     }
     result = zeta_container_writer_new(descriptor, path, kind, out_writer);

@@ -39,7 +39,7 @@ case_record_everything()
     out_has "result right"
     err_has "ComputeBasic"
     err_has "ThreadDispatch"
-    err_has "0 reports lost"
+    err_has "samples, none lost"
     err_has "lines of calls and work"
     err_has "modules              1"
     chunks "$work/r" 8

@@ -122,6 +122,8 @@ case_stat_group_unknown()
     expect 1 zeta stat -g Nonsense -- touch "$work/ran"
     err_has "has no group 'Nonsense'"
     err_has "ComputeBasic (domain 0)"
+    expect 1 zeta stat -g KernelEvents -- touch "$work/ran"
+    err_has "'zeta record -e KernelEvents' keeps them"
     [ ! -e "$work/ran" ] || die "the program ran"
 }
 

@@ -110,6 +110,9 @@ case_unknown_words()
     expect 2 zeta devices extra
     expect 2 zeta groups extra
     expect 2 zeta stat --frobnicate -- true
+    err_has "Try 'zeta help stat'"
+    expect 2 zeta stat --json -- true
+    err_has "needs a file"
     expect 2 zeta stat
 }
 

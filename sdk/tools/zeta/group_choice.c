@@ -1,12 +1,30 @@
 #include "group_choice.h"
 
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "say.h"
+
+static bool has_events(const struct zeta_group_list *list, const char *name)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        const zet_metric_group_properties_t *group = &list->entries[i].properties;
+
+        if (group->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED &&
+            strcmp(group->name, name) == 0)
+            return true;
+    }
+    return false;
+}
 
 static int say_unknown(const struct zeta_group_list *list, const struct zeta_device_entry *device,
                        const char *name)
 {
+    if (has_events(list, name))
+        return zeta_say_failure("group '%s' is of events, which are not sampled over time; "
+                                "'zeta record -e %s' keeps them",
+                                name, name);
     (void)zeta_say_failure("%s has no group '%s' that can be sampled over time; it has:",
                            device->properties.name, name);
     for (uint32_t i = 0; i < list->count; i++) {

@@ -57,13 +57,16 @@ static void print_group(const struct zeta_group_entry *group, bool is_verbose)
     char min[ZETA_DURATION_TEXT_BYTES];
     char max[ZETA_DURATION_TEXT_BYTES];
 
-    (void)printf("%6u  %-24s %-6s %7u  %-19s", group->properties.domain, group->properties.name,
+    (void)printf("%6u  %-24s %-8s %7u  %-19s", group->properties.domain, group->properties.name,
                  zeta_sampling_name(group->properties.samplingType), group->properties.metricCount,
                  group->info.unit);
     if (group->info.max_period_ns) {
         zeta_duration_format(group->info.min_period_ns, min);
         zeta_duration_format(group->info.max_period_ns, max);
-        (void)printf("  %s to %s", min, max);
+        if (group->info.max_period_ns == group->info.min_period_ns)
+            (void)printf("  %s", min);
+        else
+            (void)printf("  %s to %s", min, max);
     }
     if (group->info.holder_pid)
         (void)printf("  held by process %u", group->info.holder_pid);
@@ -85,8 +88,8 @@ static void print_groups(const struct zeta_device_entry *device,
         (void)puts("It has no metric groups.");
         return;
     }
-    (void)printf("%6s  %-24s %-6s %7s  %-19s  %s\n", "Domain", "Group", "Over", "Metrics", "Unit",
-                 "Period");
+    (void)printf("%6s  %-24s %-8s %7s  %-19s  %s\n", "Domain", "Group", "Sampling", "Metrics",
+                 "Unit", "Period");
     for (uint32_t i = 0; i < groups->count; i++)
         print_group(&groups->entries[i], is_verbose);
 }

@@ -77,7 +77,7 @@ static const struct manual {
      "\n"
      "  -o FILE          that does not exist; what was recorded is in it at most a second later\n"
      "  -g GROUP,...     groups of different domains; default: ComputeBasic\n"
-     "  -e GROUP         also the events of a group over 'tracer'; can be repeated\n"
+     "  -e GROUP         also the events of a group with sampling 'tracer'; can be repeated\n"
      "  -p PERIOD        time between samples, such as 500us; default: 1ms\n"
      "  -d DEVICE        a number, an id or a name from 'zeta devices'; default: the first\n"
      "  --no-trace       without the calls of the program and its kernels\n"

@@ -62,8 +62,10 @@ static int run(int count, char **arguments)
     if (count > 2 && asks_for_help(arguments[2]))
         return help(word);
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-        if (strcmp(word, commands[i].name) == 0)
+        if (strcmp(word, commands[i].name) == 0) {
+            zeta_say_about(word);
             return commands[i].command(count - 1, arguments + 1);
+        }
     }
     if (strcmp(word, "--version") == 0) {
         (void)printf("zeta %s\n", zetaGetVersion());

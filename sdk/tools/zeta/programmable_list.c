@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "group_list.h"
 #include "json_text.h"
@@ -167,18 +168,48 @@ static void print_parameters(const struct zeta_programmable_entry *entry)
     }
 }
 
+/* The API has one programmable for each way to collect it; they differ in nothing else. */
+static bool is_twin(const struct zeta_programmable_entry *a,
+                    const struct zeta_programmable_entry *b)
+{
+    return a->properties.domain == b->properties.domain &&
+           a->properties.sourceId == b->properties.sourceId &&
+           strcmp(a->properties.name, b->properties.name) == 0;
+}
+
+/** All ways to collect it; 0 if an earlier row of the table says them. */
+static zet_metric_group_sampling_type_flags_t
+row_sampling(const struct zeta_programmable_list *list, uint32_t place)
+{
+    zet_metric_group_sampling_type_flags_t sampling = 0;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (!is_twin(&list->entries[i], &list->entries[place]))
+            continue;
+        if (i < place)
+            return 0;
+        sampling |= list->entries[i].properties.samplingType;
+    }
+    return sampling;
+}
+
 void zeta_programmable_list_print(const struct zeta_programmable_list *list, bool is_verbose)
 {
     const unsigned columns = zeta_terminal_columns(stdout);
 
     if (list->count == 0)
         return;
-    (void)printf("\n%6s  %-24s %-6s %s\n", "Domain", "Programmable", "Over", "Parameters");
+    (void)printf("\n%6s  %-24s %-11s %s\n", "Domain", "Programmable", "Sampling", "Parameters");
     for (uint32_t i = 0; i < list->count; i++) {
         const struct zeta_programmable_entry *entry = &list->entries[i];
+        const zet_metric_group_sampling_type_flags_t sampling = row_sampling(list, i);
+        const bool is_both = (sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED) &&
+                             (sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
 
-        (void)printf("%6u  %-24s %-6s", entry->properties.domain, entry->properties.name,
-                     zeta_sampling_name(entry->properties.samplingType));
+        if (sampling == 0)
+            continue;
+        (void)printf("%6u  %-24s %-11s", entry->properties.domain, entry->properties.name,
+                     is_both ? "time, event" : zeta_sampling_name(sampling));
         for (uint32_t p = 0; p < entry->properties.parameterCount; p++)
             (void)printf("%s %s", p > 0 ? "," : "", entry->parameters[p].name);
         (void)putchar('\n');

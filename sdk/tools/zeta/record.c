@@ -124,7 +124,7 @@ static int create_recording(struct run *run)
         result = zetaRecordingAddDevice(run->recording, run->session.device->device,
                                         &run->device_number);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot record to %s", run->options.output_path);
+        return zeta_say_refusal(result, "cannot record");
     return describe_run(run);
 }
 
@@ -300,8 +300,12 @@ static void show(const struct run *run)
     for (uint32_t i = 0; i < run->session.sampler.stream_count; i++) {
         const struct zeta_sampled_group *group = &run->session.sampler.streams[i].group;
 
-        (void)fprintf(stderr, "  %-20s %" PRIu64 " samples, %" PRIu64 " reports lost\n",
-                      group->entry->properties.name, group->samples, group->lost);
+        (void)fprintf(stderr, "  %-20s %" PRIu64 " samples, ", group->entry->properties.name,
+                      group->samples);
+        if (group->lost > 0)
+            (void)fprintf(stderr, "%" PRIu64 " reports lost\n", group->lost);
+        else
+            (void)fputs("none lost\n", stderr);
     }
     if (run->events.count > 0)
         (void)fprintf(stderr, "  %-20s %" PRIu64 " bytes%s\n", "events", run->events.bytes,

@@ -5,6 +5,9 @@
 
 #include <zeta/zeta.h>
 
+/** The command that runs, "" before it is known. */
+static const char *about = "";
+
 static void __attribute__((format(printf, 1, 0))) say(const char *format, va_list arguments)
 {
     (void)fputs("zeta: ", stderr);
@@ -22,6 +25,11 @@ int zeta_say_failure(const char *format, ...)
     return ZETA_EXIT_FAILED;
 }
 
+void zeta_say_about(const char *command)
+{
+    about = command;
+}
+
 int zeta_say_usage(const char *format, ...)
 {
     va_list arguments;
@@ -29,7 +37,7 @@ int zeta_say_usage(const char *format, ...)
     va_start(arguments, format);
     say(format, arguments);
     va_end(arguments);
-    (void)fputs("\nTry 'zeta help'.\n", stderr);
+    (void)fprintf(stderr, "\nTry 'zeta help%s%s'.\n", *about ? " " : "", about);
     return ZETA_EXIT_USAGE;
 }
 

@@ -19,6 +19,9 @@ enum zeta_exit {
 /** Says "zeta: <sentence>". Gives ZETA_EXIT_FAILED, so that callers can return it. */
 int zeta_say_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** Names the command whose manual zeta_say_usage() points to; it must stay valid. */
+void zeta_say_about(const char *command);
+
 /** Says "zeta: <sentence>" and where the usage is explained. Gives ZETA_EXIT_USAGE. */
 int zeta_say_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

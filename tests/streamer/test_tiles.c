@@ -96,6 +96,17 @@ static uint64_t sum_of(const struct sets *sets, uint32_t tile, const char *metri
     return sum;
 }
 
+/** Rows from a time on: the tiles of a root are opened one after the other. */
+static uint32_t rows_since(const struct sets *sets, uint32_t tile, uint64_t then_ns)
+{
+    uint32_t rows = 0;
+
+    for (uint32_t row = 0; row < sets->rows[tile]; row++)
+        rows += streaming_between_ns(then_ns, value_of(sets, tile, row, "QueryBeginTime")) <
+                STREAMING_WRAP_NS / 2;
+    return rows;
+}
+
 /** True if a report of each tile is of a time after then. */
 static bool has_all_since(const struct streaming *stream, uint64_t then_ns)
 {
@@ -136,6 +147,7 @@ static void root__work_and_markers_on_tiles__are_in_their_sets(void **state)
     struct streaming stream = streaming_of(bed->device, "ComputeBasic");
     struct streaming *active[] = {&stream};
     uint32_t markers[2] = {0};
+    uint64_t first;
     struct sets sets;
 
     streaming_activate(bed, active, 1);
@@ -148,6 +160,7 @@ static void root__work_and_markers_on_tiles__are_in_their_sets(void **state)
     assert_int_equal(sum_of(&sets, 0, "InstAtomic"), 3 * 9 * 16);
     assert_int_equal(sum_of(&sets, 1, "KernelsLaunched"), 20);
     assert_int_equal(sum_of(&sets, 1, "InstAtomic"), 20 * 17 * 16);
+    first = value_of(&sets, 1, 0, "QueryBeginTime");
     for (uint32_t t = 0; t < 2; t++) {
         for (uint32_t row = 0; row < sets.rows[t]; row++) {
             if (value_of(&sets, t, row, "StreamMarker") != 0)
@@ -157,7 +170,7 @@ static void root__work_and_markers_on_tiles__are_in_their_sets(void **state)
     assert_int_equal(markers[0], 0);
     assert_int_equal(markers[1], 20);
     /* Sets of different lengths: a marker is one row more on its tile. */
-    assert_int_equal(sets.rows[1] - sets.rows[0], 20);
+    assert_int_equal(rows_since(&sets, 1, first) - rows_since(&sets, 0, first), 20);
     free(sets.values);
     streaming_close(&stream);
 }
@@ -200,16 +213,19 @@ static void root__event__counts_the_reports_of_both(void **state)
     struct streaming stream = streaming_of(bed->device, "ThreadDispatch");
     struct streaming *active[] = {&stream};
     struct test_event event = make_event(bed->context);
+    struct zeta_stream_info info = {.struct_size = sizeof(info)};
 
     streaming_activate(bed, active, 1);
     streaming_open(bed, &stream, 500000, 20, event.event);
-    for (uint32_t i = 0; i < 10; i++) {
-        const size_t before = stream.raw_bytes;
+    while (info.records < 200) {
+        const uint64_t before = info.records;
 
         EXPECT_OK(zeEventHostSynchronize(event.event, UINT64_MAX));
         (void)streaming_read(&stream, UINT32_MAX, 4096);
-        /* Of both tiles up to one instant; what a tile is ahead comes with the next read. */
-        assert_true(stream.raw_bytes - before >= (size_t)10 * stream.record_bytes);
+        EXPECT_OK(zetaMetricStreamerGetInfo(stream.streamer, &info));
+        /* Both tiles up to one instant: what a tile is ahead of the other comes later. */
+        if (info.records == before)
+            sleep_ms(1);
     }
     assert_int_equal(stream.warnings, 0);
     streaming_close(&stream);

@@ -128,6 +128,9 @@ static void take_event(const Perfetto__Protos__TrackEvent *event, uint64_t time_
     track->last_ns = time_ns;
     if (event->type == PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN)
         track->depth++;
+    if (event->type == PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_COUNTER)
+        (void)printf("counter %.17g\n", event->has_counter_value ? (double)event->counter_value
+                                                                 : event->double_counter_value);
     if (!event->has_name_iid)
         return;
     (void)printf("%s %s", name_of(categories, event->category_iids[0]),

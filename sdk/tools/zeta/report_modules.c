@@ -56,9 +56,24 @@ static const char *read_kernel(const char *value, uint64_t *out_address, uint64_
     return at != value && *at == ' ' && at[1] ? at + 1 : NULL;
 }
 
-static bool take_apart(const void *payload, uint64_t bytes, struct module *module)
+static uint64_t end_of_kernels(const struct module *module)
 {
     char value[KERNEL_BYTES];
+    uint64_t end = 0;
+
+    for (uint32_t i = 0;
+         zeta_lines_find(module->lines, module->line_bytes, "kernel", i, value, sizeof(value));
+         i++) {
+        uint64_t address, size;
+
+        if (read_kernel(value, &address, &size) && address + size > end)
+            end = address + size;
+    }
+    return end;
+}
+
+static bool take_apart(const void *payload, uint64_t bytes, struct module *module)
+{
     uint32_t line_bytes = 0;
 
     *module = (struct module){0};
@@ -73,14 +88,8 @@ static bool take_apart(const void *payload, uint64_t bytes, struct module *modul
     module->image_bytes = (size_t)bytes - HEAD_BYTES - line_bytes;
     module->base = zeta_lines_find_u64(module->lines, line_bytes, "base", 0);
     module->end = zeta_lines_find_u64(module->lines, line_bytes, "end", 0);
-    for (uint32_t i = 0; module->end == 0 && zeta_lines_find(module->lines, line_bytes, "kernel", i,
-                                                             value, sizeof(value));
-         i++) {
-        uint64_t address, size;
-
-        if (read_kernel(value, &address, &size) && address + size > module->end)
-            module->end = address + size;
-    }
+    if (module->end == 0)
+        module->end = end_of_kernels(module);
     return module->base < module->end;
 }
 

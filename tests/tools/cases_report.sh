@@ -1,0 +1,283 @@
+# Cases of zeta report, for command_test.sh.
+# shellcheck shell=sh disable=SC2154 # it has the variables
+
+# A recording of matmul in $work/r: 100 us, events, a trace.
+record_matmul()
+{
+    expect 0 zeta record -o "$work/r" -p 100us -e KernelEvents -e DeviceEvents -- "$bin/matmul" 128
+}
+
+# Whether a line of a table is in $out, whatever the widths of its columns are.
+row_is_there()
+{
+    tr -s ' ' <"$out" | grep -qF -- "$1" || die "stdout lacks the row '$1'"
+}
+
+# The recorded file only, no device and no plugin.
+report()
+{
+    ZETA_PLUGIN_PATH=/nonexistent zeta report "$@"
+}
+
+# A Python expression over the data d of a page must hold.
+page_holds()
+{
+    "$python" - "$1" "$2" <<'END' || die "of the page this does not hold: $2"
+import json, re, sys
+page = open(sys.argv[1], encoding="utf-8").read()
+d = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
+def metric(name):
+    return next(m for g in d["groups"] for m in g["metrics"] if m["n"] == name)
+sys.exit(0 if eval(sys.argv[2]) else 1)
+END
+}
+
+case_report_tables()
+{
+    record_matmul
+    expect 0 report "$work/r"
+    out_has "matmul 128"
+    out_has "Zeta Virtual GPU (software, vgpu0)"
+    out_has "none lost"
+    row_is_there "InstFp32 4194304 total"
+    out_has "KernelEvents: no event lost"
+    row_is_there "GroupBegin 64"
+    row_is_there "CopyBegin 3"
+    out_has "zeCommandListAppendLaunchKernel"
+    out_has "On the devices"
+    ! grep -q "^Note" "$out" || die "there are notes about a good recording"
+    expect 2 zeta report
+    expect 1 zeta report "$work/none"
+    err_has "cannot open"
+    expect 1 zeta report "$bin/matmul"
+    expect 2 zeta report --from=2s --to=1s "$work/r"
+}
+
+case_report_json_is_that_of_stat()
+{
+    record_matmul
+    expect 0 report "--json=$json" --per-kernel "$work/r"
+    holds "$json" 'd["schema"] == "zeta.stat/1" and d["groups"][0]["device_id"] == "vgpu0"'
+    holds "$json" 'metric("ComputeBasic", "InstFp32")["total"] == 2 * 128**3'
+    holds "$json" 'd["program"][-1] == "128" and not d["recording"]["cut"]'
+    holds "$json" 'd["events"][0]["metrics"][0] == {"name": "KernelBegin", "entries": 1}'
+    holds "$json" 'any(c["name"] == "zeInit" and c["count"] == 1 for c in d["calls"])'
+    # The same numbers as those of zeta calc.
+    expect 0 zeta calc "--json=$work/calc.json" "$work/r"
+    "$python" - "$json" "$work/calc.json" <<'END' || die "zeta calc has other values"
+import json, sys
+a, b = (json.load(open(p))["groups"][0] for p in sys.argv[1:])
+assert a["samples"] == b["samples"] and a["metrics"] == b["metrics"]
+END
+}
+
+# Every operation of the kernel is in its run; what it did not do is in no row of it.
+case_report_per_kernel()
+{
+    record_matmul
+    expect 0 report --per-kernel "--json=$json" "$work/r"
+    holds "$json" '{k["name"]: k["count"] for k in d["kernels"]} == {"matmul": 1, "copy": 3}'
+    "$python" - "$json" <<'END' || die "the rows are not those of the kernels"
+import json, sys
+d = json.load(open(sys.argv[1]))
+kernels = {k["name"]: k for k in d["kernels"]}
+rows = d["kernel_rows"][0]
+inside = sum(g["samples"] for k in kernels.values() for g in k["groups"])
+assert rows["inside"] == inside and inside > 0
+assert rows["inside"] + rows["shared"] + rows["idle"] == d["groups"][0]["samples"]
+values = {m["name"]: m for m in kernels["matmul"]["groups"][0]["metrics"]}
+# The two clocks are not read at the same instant, so a row at an edge may be on its other side.
+every = {m["name"]: m for m in d["groups"][0]["metrics"]}
+assert values["GpuBusy"]["mean"] > 98, values["GpuBusy"]
+assert values["CopyBytes"]["total"] < every["CopyBytes"]["total"] / 2, values["CopyBytes"]
+assert values["GpuTime"]["total"] <= kernels["matmul"]["total_ns"]
+assert 0.8 * 2 * 128**3 < values["InstFp32"]["total"] <= 2 * 128**3, values["InstFp32"]
+END
+    expect 0 report --per-kernel "$work/r"
+    out_has "== matmul: 1 run"
+    out_has "nothing is interpolated"
+}
+
+case_report_range_and_rows()
+{
+    record_matmul
+    expect 0 report --csv "$work/r"
+    cp "$out" "$work/all.csv"
+    expect 0 report --csv --from=20ms --to=40ms "$work/r"
+    err_has "Only what lies wholly in the range"
+    "$python" - "$work/all.csv" "$out" <<'END' || die "the rows of the range are not right"
+import csv, sys
+every, some = (list(csv.DictReader(open(p))) for p in sys.argv[1:])
+inside = [r for r in every if 20000000 <= int(r["begin_ns"]) and int(r["end_ns"]) <= 40000000]
+assert some == inside and 10 < len(some) < len(every)
+assert all(int(r["end_ns"]) - int(r["begin_ns"]) == int(r["GpuTime"]) for r in every)
+assert sum(int(r["InstFp32"]) for r in every) == 2 * 128**3
+END
+    expect 0 report --from=20ms --to=40ms "--json=$json" "$work/r"
+    holds "$json" 'd["recording"]["from_ns"] == 20000000 and d["elapsed_ns"] == 20000000'
+    holds "$json" 'd["groups"][0]["samples"] < 250'
+}
+
+case_report_rows_of_each_stream()
+{
+    expect 0 zeta record -o "$work/r" -g ComputeBasic,ThreadDispatch -- "$bin/matmul" 64
+    expect 0 report --csv "$work/r"
+    "$python" - "$out" <<'END' || die "there are not two tables"
+import csv, io, sys
+tables = open(sys.argv[1]).read().split("\n\n")
+names = [{r["group"] for r in csv.DictReader(io.StringIO(t))} for t in tables]
+assert names == [{"ComputeBasic"}, {"ThreadDispatch"}], names
+END
+}
+
+case_report_page()
+{
+    record_matmul
+    expect 0 report "--html=$work/page.html" "$work/r"
+    page_holds "$work/page.html" 'd["facts"][0] == ["Program", d["facts"][0][1]] and "matmul 128" in d["facts"][0][1]'
+    page_holds "$work/page.html" 'metric("InstFp32")["v"] == 2 * 128**3 and len(metric("InstFp32")["lines"][0]["mean"]) > 100'
+    # Every row is in one point: with the mean and their number the sum is that of all.
+    page_holds "$work/page.html" 'max(v for v in metric("GpuBusy")["lines"][0]["mean"] if v is not None) == 100'
+    page_holds "$work/page.html" '[d["names"][s[2]] for l in d["lanes"] for s in l["s"]] == ["copy", "copy", "matmul", "copy"]'
+    page_holds "$work/page.html" 'sum(v or 0 for v in next(m for e in d["events"] for m in e["metrics"] if m["n"] == "GroupBegin")["sum"]) == 64'
+    # Nothing is loaded from anywhere.
+    grep -q "default-src 'none'" "$work/page.html" || die "the page may load what it wants"
+    ! grep -Eqi '(src|href)=|url\(|@import|https?://|fetch\(|innerHTML|eval\(' "$work/page.html" \
+        || die "the page reaches for something"
+}
+
+case_report_perfetto()
+{
+    record_matmul
+    [ -x "$build/tests/perfetto_text" ] || { expect 2 report --pftrace=x "$work/r"; return; }
+    expect 0 report "--pftrace=$work/t" "$work/r"
+    expect 0 "$build/tests/perfetto_text" "$work/t"
+    out_has "track GpuBusy"
+    out_has "track KernelEvents"
+    out_has "counter 100"
+    out_has "device GroupBegin value="
+    out_has "device matmul groups="
+    out_has "ze zeInit"
+    out_has "open 0"
+}
+
+# Cut anywhere, or with any piece of it damaged: what is there is shown, what is not is said.
+case_report_cut_and_damaged()
+{
+    record_matmul
+    size=$(wc -c <"$work/r")
+    for part in 3 5 7 9; do
+        head -c $((size * part / 10)) "$work/r" >"$work/cut"
+        expect 0 report --per-kernel "$work/cut"
+        out_has "ends before its end chunk"
+        out_has "ComputeBasic, domain 0"
+        expect 0 report "--html=$work/page.html" "$work/cut"
+        err_has "ends before its end chunk"
+    done
+    for part in 2 4 6 8; do
+        "$python" - "$work/r" "$work/damaged" $part <<'END'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+data[len(data) * int(sys.argv[3]) // 10] ^= 4
+open(sys.argv[2], "wb").write(data)
+END
+        expect 0 report "--json=$json" "$work/damaged"
+        err_has "is damaged in 1 place"
+        holds "$json" 'd["recording"]["damaged"] == 1'
+    done
+    head -c 64 "$work/r" >"$work/cut"
+    expect 0 report "$work/cut"
+    out_has "ends before its end chunk"
+    head -c 63 "$work/r" >"$work/cut"
+    expect 1 report "$work/cut"
+}
+
+case_report_bounded()
+{
+    expect 0 zeta record -o "$work/r" -p 100us --max-size 400K -- "$bin/matmul" 128
+    expect 0 report "$work/r"
+    out_has "The file was kept small: its oldest"
+    expect 0 report "--json=$json" "$work/r"
+    holds "$json" 'd["recording"]["lost_chunks"] > 0 and d["groups"][0]["samples"] > 0'
+}
+
+case_report_tiles()
+{
+    ZETA_PLUGIN_VGPU_TILES=2 expect 0 zeta record -o "$work/r" -e KernelEvents -- "$bin/matmul" 64
+    expect 0 report --csv "$work/r"
+    "$python" - "$out" <<'END' || die "the tiles are not apart"
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+assert {r["tile"] for r in rows} == {"0", "1"}
+assert sum(int(r["InstFp32"]) for r in rows if r["tile"] == "0") == 2 * 64**3
+assert sum(int(r["InstFp32"]) for r in rows if r["tile"] == "1") == 0
+END
+    expect 0 report "--html=$work/page.html" "--json=$json" "$work/r"
+    page_holds "$work/page.html" '[l["tile"] for l in metric("GpuBusy")["lines"]] == [0, 1]'
+    holds "$json" 'd["events"][0]["metrics"][0]["entries"] == 1'
+}
+
+case_report_instruction_pointers()
+{
+    expect 0 zeta record -o "$work/r" -g EuStallSampling -- "$bin/matmul" 128
+    TMPDIR=$work XDG_RUNTIME_DIR= expect 0 report "$work/r"
+    out_has "Kernel    Samples"
+    out_has "matmul "
+    TMPDIR=$work XDG_RUNTIME_DIR= expect 0 report "--html=$work/page.html" "--json=$json" "$work/r"
+    page_holds "$work/page.html" 'any(l[0] == "matmul" for l in d["profile"]["lines"])'
+    holds "$json" '"profile" in d'
+    [ "$(ls "$work" | grep -c zeta-report)" -eq 0 ] || die "files are left in $work"
+}
+
+# Whoever made the file chose its names.
+case_report_hostile_names()
+{
+    "$python" - "$work/r" <<'END'
+import struct, sys
+table = []
+for i in range(256):
+    c = i
+    for _ in range(8):
+        c = c >> 1 ^ (0x82f63b78 if c & 1 else 0)
+    table.append(c)
+def crc(data, c=0):
+    c ^= 0xffffffff
+    for b in data:
+        c = table[(c ^ b) & 255] ^ c >> 8
+    return c ^ 0xffffffff
+head = struct.pack("<8sHHIII36s", b"\x89ZETA\r\n\x1a", 1, 0, 64, 2, 32, bytes(36))[:60]
+out = head + struct.pack("<I", crc(head))
+sums, count = 0, 0
+def chunk(kind, number, data):
+    global out, sums, count
+    h = struct.pack("<4sIIIQI", b"CHNK", kind, number, 0, len(data), crc(data))
+    h += struct.pack("<I", crc(h))
+    if kind != 1:
+        sums, count = crc(h, sums), count + 1
+    out += h + data + bytes(-len(data) % 8)
+evil = "</script><script>alert(1)</script>\x1b[31m\u2028=1+1,\"x\""
+chunk(2, 0, ("command: " + evil + "\nhost: <img src=x>\x9b\n").encode("utf-8"))
+chunk(3, 1, ("name: " + evil + "\nid: v\nclass: software\ntimer-hz: 25000000\ntimestamp-bits: 32\n").encode())
+chunk(7, 1, struct.pack("<QQQ", 0, 1000, 0))
+line = '{"ph":"M","pid":0,"tid":0,"name":"zeta_clocks","args":{"raw_ns":"9000","monotonic_ns":"9000"}},\n'
+for n, text in enumerate([r"</script>\u003cb\u003e\u001b[31m", "raw\x1b]0;title\x07"]):
+    line += '{"ph":"X","pid":7,"tid":%d,"ts":%d.5,"cat":"device","name":"%s","args":{},"dur":9.0},\n' % (n, 20 + 30 * n, text)
+line += '{"ph":"M","pid":7,"tid":0,"cat":"device","name":"thread_name","args":{"name":"<svg onload=x>"}},\n'
+chunk(8, 0, line.encode())
+end = struct.pack("<QQII", count, len(out), sums, 0)
+chunk(1, 0, end)
+open(sys.argv[1], "wb").write(out)
+END
+    expect 0 report --per-kernel "$work/r"
+    out_has "alert(1)"
+    LC_ALL=C grep -q "$(printf '\033')" "$out" && die "the terminal is commanded"
+    LC_ALL=C grep -q "$(printf '\233')" "$out" && die "the terminal is commanded by one byte"
+    expect 0 report "--html=$work/page.html" "--json=$json" "$work/r"
+    [ "$(grep -c '</script>' "$work/page.html")" -eq 2 ] || die "a name ends a script"
+    ! grep -q '<svg\|<img\|<b>' "$work/page.html" || die "a name is an element"
+    page_holds "$work/page.html" 'any("<script>alert(1)" in f[1] for f in d["facts"])'
+    page_holds "$work/page.html" 'len(d["kernels"]) == 2 and any(k["n"].startswith("</script><b>") for k in d["kernels"])'
+    page_holds "$work/page.html" 'any(l["n"] == "<svg onload=x>" for l in d["lanes"])'
+    holds "$json" 'len(d["kernels"]) == 2'
+    ! LC_ALL=C grep -q "$(printf '\033')" "$work/page.html" || die "the page has control characters"
+}

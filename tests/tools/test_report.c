@@ -1,0 +1,455 @@
+/*
+ * Parts of zeta report: texts that strangers chose, clocks, lines of plots, work and rows.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include <zeta/container.h>
+
+#include "module_index.h"
+#include "report_clock.h"
+#include "report_envelope.h"
+#include "report_modules.h"
+#include "report_options.h"
+#include "report_runs.h"
+#include "report_text.h"
+#include "say.h"
+
+/* ---- texts --------------------------------------------------------------------------------- */
+
+static void clean__control_characters_and_no_utf8__become_question_marks(void **state)
+{
+    static const struct {
+        const char *given, *wanted;
+    } cases[] = {
+        {"plain \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
+         "plain \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"},
+        {"\x1b[31mred\n\t\r\x7f", "?[31mred????"},
+        {"\xc2\x9b"
+         "31m",
+         "??31m"},                               /* CSI, as one character */
+        {"\xc0\x80 \xed\xa0\x80", "?? ???"},     /* too long; half of a pair */
+        {"\xe2\x80\xa8", "???"},                 /* ends a line in scripts */
+        {"\xf4\x90\x80\x80 \xe2\x82", "???? ??"} /* above the last; cut */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[64];
+
+        (void)snprintf(text, sizeof(text), "%s", cases[i].given);
+        zeta_report_clean(text, strlen(text));
+        assert_string_equal(text, cases[i].wanted);
+    }
+}
+
+/* What a writer makes of a text; the caller frees it. */
+static char *written(void (*write)(FILE *file, const char *text), const char *text)
+{
+    char *buffer = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&buffer, &size);
+
+    assert_non_null(file);
+    write(file, text);
+    assert_int_equal(fclose(file), 0);
+    return buffer;
+}
+
+static void expect_written(void (*write)(FILE *file, const char *text), const char *text,
+                           const char *wanted)
+{
+    char *got = written(write, text);
+
+    assert_string_equal(got, wanted);
+    free(got);
+}
+
+static void csv__any_name__stays_one_field_and_no_formula(void **state)
+{
+    (void)state;
+    expect_written(zeta_report_csv_text, "plain", "plain");
+    expect_written(zeta_report_csv_text, "", "");
+    expect_written(zeta_report_csv_text, "a,\"b\"\nc", "\"a,\"\"b\"\"\nc\"");
+    expect_written(zeta_report_csv_text, "=1+1", "'=1+1");
+    expect_written(zeta_report_csv_text, "@x,y", "\"'@x,y\"");
+}
+
+static void json__any_name__ends_neither_string_nor_element(void **state)
+{
+    (void)state;
+    expect_written(zeta_report_json_text, "a", "\"a\"");
+    expect_written(zeta_report_json_text, "</script><!--", "\"\\u003c/script\\u003e\\u003c!--\"");
+    expect_written(zeta_report_json_text, "\"\\&'\x01", "\"\\u0022\\u005c\\u0026\\u0027\\u0001\"");
+}
+
+/* ---- clock --------------------------------------------------------------------------------- */
+
+static void take(struct zeta_report_clock *clock, uint64_t ticks, uint64_t host_ns)
+{
+    const struct zeta_chunk_clock chunk = {.device_ticks = ticks, .host_ns = host_ns};
+    unsigned char payload[ZETA_CHUNK_NUMBERS_BYTES];
+
+    zeta_chunk_clock_write(&chunk, payload);
+    assert_true(zeta_report_clock_take(clock, payload, sizeof(payload)));
+}
+
+static void clock__chunk__places_instants_before_and_behind_it(void **state)
+{
+    struct zeta_report_clock clock;
+
+    (void)state;
+    zeta_report_clock_init(&clock, 25000000, 32);
+    take(&clock, 25000000, 5000000000);
+    assert_int_equal(zeta_report_clock_host(&clock, 1000000000), 5000000000);
+    assert_int_equal(zeta_report_clock_host(&clock, 1000000040), 5000000040);
+    assert_int_equal(zeta_report_clock_host(&clock, 999999960), 4999999960);
+}
+
+static void clock__wrap_of_the_timer__is_no_jump(void **state)
+{
+    const uint64_t wrap_ns = (UINT64_C(1) << 32) * 40;
+    struct zeta_report_clock clock;
+
+    (void)state;
+    zeta_report_clock_init(&clock, 25000000, 32);
+    take(&clock, UINT32_MAX, 1000000000000);
+    assert_int_equal(zeta_report_clock_host(&clock, 60), 1000000000100);
+    take(&clock, 1, 2000000000000);
+    assert_int_equal(zeta_report_clock_host(&clock, wrap_ns - 60), 1999999999900);
+}
+
+static void clock__no_chunk__follows_the_device(void **state)
+{
+    const uint64_t wrap_ns = (UINT64_C(1) << 32) * 40;
+    struct zeta_report_clock clock;
+    int64_t first_ns;
+
+    (void)state;
+    zeta_report_clock_init(&clock, 25000000, 32);
+    first_ns = zeta_report_clock_host(&clock, wrap_ns - 1000);
+    assert_int_equal(zeta_report_clock_host(&clock, wrap_ns - 500), first_ns + 500);
+    assert_int_equal(zeta_report_clock_host(&clock, 500), first_ns + 1500);
+    assert_int_equal(zeta_report_clock_host(&clock, wrap_ns / 2),
+                     first_ns + (int64_t)wrap_ns / 2 + 1000);
+}
+
+static void clock__bad_chunk_or_timer__is_refused(void **state)
+{
+    const unsigned char payload[ZETA_CHUNK_NUMBERS_BYTES] = {0};
+    struct zeta_report_clock clock;
+
+    (void)state;
+    zeta_report_clock_init(&clock, 25000000, 32);
+    assert_false(zeta_report_clock_take(&clock, payload, sizeof(payload) - 1));
+    zeta_report_clock_init(&clock, 0, 32);
+    assert_false(zeta_report_clock_take(&clock, payload, sizeof(payload)));
+    zeta_report_clock_init(&clock, UINT64_MAX, 200);
+    assert_false(zeta_report_clock_take(&clock, payload, sizeof(payload)));
+}
+
+/* ---- envelope ------------------------------------------------------------------------------ */
+
+static void envelope__more_values_than_points__keeps_least_largest_and_sum(void **state)
+{
+    const uint64_t count = 100000;
+    struct zeta_envelope line = {0};
+    uint64_t values = 0;
+    double sum = 0;
+
+    (void)state;
+    for (uint64_t i = 0; i < count; i++)
+        assert_true(zeta_envelope_add(&line, i * 1000, i == 77777 ? 1e6 : (double)(i % 10), 1000));
+    assert_int_equal(line.width_ns, 64000);
+    assert_int_equal(line.used, (count * 1000 + 63999) / 64000);
+    for (uint32_t i = 0; i < line.used; i++) {
+        const struct zeta_envelope_point *point = &line.points[i];
+        const bool has_peak = i == 77777 / 64;
+
+        assert_true(point->min == 0.0F);
+        assert_true(point->max == (has_peak ? 1e6F : 9.0F));
+        values += point->count;
+        sum += point->sum;
+    }
+    assert_int_equal(values, count);
+    assert_true(sum == 4.5 * (double)count - 7 + 1e6);
+    zeta_envelope_finish(&line);
+}
+
+static void envelope__holes_and_odd_values__stay_empty(void **state)
+{
+    struct zeta_envelope line = {0};
+
+    (void)state;
+    assert_true(zeta_envelope_add(&line, 5, 1.0 / 0.0, 10));
+    assert_null(line.points);
+    assert_true(zeta_envelope_add(&line, 95, -2.0, 10));
+    assert_true(zeta_envelope_add(&line, 5, 3.0, 10));
+    assert_true(zeta_envelope_add(&line, UINT64_MAX, 3.0, 10));
+    assert_int_equal(line.used, 10);
+    assert_int_equal(line.points[0].count, 1);
+    assert_int_equal(line.points[5].count, 0);
+    assert_true(line.points[9].min == -2.0F);
+    zeta_envelope_finish(&line);
+}
+
+/* ---- runs ---------------------------------------------------------------------------------- */
+
+static struct zeta_slice slice(const char *text)
+{
+    return (struct zeta_slice){text, strlen(text)};
+}
+
+static void add_run(struct zeta_report_runs *runs, const char *name, const char *lane,
+                    int64_t begin_ns, int64_t end_ns)
+{
+    assert_true(zeta_report_runs_add(runs, slice(name), slice(lane), begin_ns, end_ns));
+}
+
+static void expect_owner(const struct zeta_report_runs *runs, int64_t begin_ns, int64_t end_ns,
+                         const char *wanted)
+{
+    const uint32_t name = zeta_report_runs_find(runs, begin_ns, end_ns);
+
+    if (strcmp(wanted, "idle") == 0)
+        assert_int_equal(name, ZETA_REPORT_IDLE);
+    else if (strcmp(wanted, "shared") == 0)
+        assert_int_equal(name, ZETA_REPORT_SHARED);
+    else
+        assert_string_equal(runs->names.names[name], wanted);
+}
+
+static void runs__row__belongs_to_the_run_that_it_lies_inside(void **state)
+{
+    struct zeta_report_runs runs = {0};
+
+    (void)state;
+    add_run(&runs, "b", "1/1", 300, 400);
+    add_run(&runs, "a", "1/1", 100, 200);
+    add_run(&runs, "c", "1/1", 400, 500); /* right behind b */
+    assert_true(zeta_report_runs_sort(&runs));
+    expect_owner(&runs, 100, 200, "a");
+    expect_owner(&runs, 150, 160, "a");
+    expect_owner(&runs, 99, 101, "shared");
+    expect_owner(&runs, 199, 201, "shared");
+    expect_owner(&runs, 50, 250, "shared");
+    expect_owner(&runs, 0, 100, "idle");
+    expect_owner(&runs, 200, 300, "idle");
+    expect_owner(&runs, 300, 400, "b");
+    expect_owner(&runs, 390, 410, "shared");
+    expect_owner(&runs, 400, 500, "c");
+    expect_owner(&runs, 500, 900, "idle");
+    zeta_report_runs_finish(&runs);
+}
+
+static void runs__several_at_once__share_what_they_overlap(void **state)
+{
+    struct zeta_report_runs runs = {0};
+
+    (void)state;
+    add_run(&runs, "long", "1/1", 0, 1000);
+    add_run(&runs, "short", "1/2", 200, 300);
+    add_run(&runs, "empty", "1/2", 600, 600);
+    add_run(&runs, "backwards", "1/3", 700, 650);
+    assert_true(zeta_report_runs_sort(&runs));
+    expect_owner(&runs, 100, 200, "long");
+    expect_owner(&runs, 200, 300, "shared");
+    expect_owner(&runs, 250, 350, "shared");
+    expect_owner(&runs, 300, 1000, "long");
+    zeta_report_runs_finish(&runs);
+}
+
+/* The answer of looking at every run. */
+static void runs__random__agree_with_looking_at_each(void **state)
+{
+    struct zeta_report_runs runs = {0};
+    uint64_t seed = 7;
+
+    (void)state;
+    for (uint32_t i = 0; i < 300; i++) {
+        int64_t begin_ns;
+
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        begin_ns = (int64_t)(seed >> 33) % 5000;
+        add_run(&runs, i % 3 ? "x" : "y", "1/1", begin_ns, begin_ns + (int64_t)(seed >> 20 & 31));
+    }
+    assert_true(zeta_report_runs_sort(&runs));
+    for (int64_t at = -10; at < 5100; at += 3) {
+        const int64_t end_ns = at + 1 + at % 5 + 5;
+        uint32_t touched = 0, inside = 0, name = 0;
+        const uint32_t got = zeta_report_runs_find(&runs, at, end_ns);
+
+        for (uint32_t i = 0; i < runs.count; i++) {
+            const struct zeta_report_run *run = &runs.runs[i];
+
+            if (run->begin_ns >= end_ns || run->end_ns <= at || run->end_ns == run->begin_ns)
+                continue;
+            touched++;
+            inside += run->begin_ns <= at && run->end_ns >= end_ns;
+            name = run->name;
+        }
+        if (touched == 0)
+            assert_int_equal(got, ZETA_REPORT_IDLE);
+        else if (touched == 1 && inside == 1)
+            assert_int_equal(got, name);
+        else
+            assert_int_equal(got, ZETA_REPORT_SHARED);
+    }
+    zeta_report_runs_finish(&runs);
+}
+
+static void runs__none__everything_is_idle(void **state)
+{
+    struct zeta_report_runs runs = {0};
+
+    (void)state;
+    assert_true(zeta_report_runs_sort(&runs));
+    expect_owner(&runs, 0, 1, "idle");
+    zeta_report_runs_finish(&runs);
+}
+
+/* ---- modules ------------------------------------------------------------------------------- */
+
+static size_t make_module(const char *lines, const char *image, unsigned char *payload)
+{
+    const uint32_t bytes = (uint32_t)strlen(lines);
+
+    memset(payload, 0, 8);
+    memcpy(payload, &bytes, sizeof(bytes));
+    memcpy(payload + 8, lines, bytes);
+    memcpy(payload + 8 + bytes, image, strlen(image));
+    return 8 + bytes + strlen(image);
+}
+
+static void modules__recorded__are_found_by_their_addresses(void **state)
+{
+    struct zeta_module_index index = {0};
+    const struct zeta_module_entry *entry;
+    unsigned char payload[512];
+    char *folder = NULL;
+    size_t bytes;
+
+    (void)state;
+    bytes =
+        make_module("id: 1\npid: 9\nbase: 4096\nend: 8192\nkernel: 4160 100 a b=%\nimage: elf\n",
+                    "ELF", payload);
+    assert_int_equal(zeta_report_modules_add(&folder, 1, payload, bytes), ZETA_EXIT_OK);
+    /* Without its end: as far as its kernels reach. */
+    bytes = make_module("base: 65536\nkernel: 65536 16 one\nkernel: 65600 64 two\n", "", payload);
+    assert_int_equal(zeta_report_modules_add(&folder, 2, payload, bytes), ZETA_EXIT_OK);
+    assert_int_equal(zeta_module_index_read(&index, folder), ZETA_EXIT_OK);
+    assert_int_equal(index.count, 2);
+    assert_int_equal(index.bad_lines, 0);
+    entry = zeta_module_index_find(&index, 4200);
+    assert_non_null(entry);
+    assert_string_equal(zeta_module_entry_kernel(entry, 4200)->name, "a b=%");
+    assert_string_equal(entry->file, "1.elf");
+    entry = zeta_module_index_find(&index, 65663);
+    assert_non_null(entry);
+    assert_string_equal(zeta_module_entry_kernel(entry, 65663)->name, "two");
+    assert_null(zeta_module_index_find(&index, 65664));
+    zeta_module_index_finish(&index);
+    zeta_report_modules_remove(folder, 2);
+}
+
+static void modules__removed__leave_nothing(void **state)
+{
+    unsigned char payload[256];
+    char *folder = NULL;
+    char path[256];
+    struct stat status;
+    const size_t bytes = make_module("base: 1\nend: 2\nkernel: 1 1 k\n", "image", payload);
+
+    (void)state;
+    assert_int_equal(zeta_report_modules_add(&folder, 1, payload, bytes), ZETA_EXIT_OK);
+    (void)snprintf(path, sizeof(path), "%s", folder);
+    assert_int_equal(stat(path, &status), 0);
+    zeta_report_modules_remove(folder, 1);
+    assert_int_not_equal(stat(path, &status), 0);
+}
+
+static void modules__any_other_bytes__are_passed_over(void **state)
+{
+    unsigned char payload[256];
+    char *folder = NULL;
+    size_t bytes;
+
+    (void)state;
+    memset(payload, 0xff, sizeof(payload));
+    for (bytes = 0; bytes < 20; bytes++)
+        assert_int_equal(zeta_report_modules_add(&folder, 1, payload, bytes), ZETA_EXIT_OK);
+    bytes = make_module("base: 5\nend: 5\nkernel: x y z\n", "", payload);
+    assert_int_equal(zeta_report_modules_add(&folder, 1, payload, bytes), ZETA_EXIT_OK);
+    assert_null(folder);
+}
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+static int parse(struct zeta_report_options *options, const char *first, const char *second)
+{
+    char *words[] = {(char *)(uintptr_t) "report", (char *)(uintptr_t)first,
+                     (char *)(uintptr_t)second, (char *)(uintptr_t) "file", NULL};
+
+    return zeta_report_options_init(options, 4, words);
+}
+
+static void options__good_ones__are_kept(void **state)
+{
+    struct zeta_report_options options;
+
+    (void)state;
+    assert_int_equal(parse(&options, "--from=1.5s", "--to=2s"), ZETA_EXIT_OK);
+    assert_true(options.has_range);
+    assert_int_equal(options.from_ns, 1500000000);
+    assert_int_equal(options.to_ns, 2000000000);
+    assert_string_equal(options.path, "file");
+    assert_int_equal(parse(&options, "--from=0", "--per-kernel"), ZETA_EXIT_OK);
+    assert_int_equal(options.from_ns, 0);
+    assert_int_equal(options.to_ns, UINT64_MAX);
+    assert_true(options.is_per_kernel);
+    assert_int_equal(parse(&options, "--csv", "--json=x"), ZETA_EXIT_OK);
+}
+
+static void options__bad_ones__are_refused(void **state)
+{
+    struct zeta_report_options options;
+
+    (void)state;
+    assert_int_equal(parse(&options, "--from=2s", "--to=1s"), ZETA_EXIT_USAGE);
+    assert_int_equal(parse(&options, "--from=soon", "--csv"), ZETA_EXIT_USAGE);
+    assert_int_equal(parse(&options, "--csv", "--json"), ZETA_EXIT_USAGE);
+    assert_int_equal(parse(&options, "--csv", "other"), ZETA_EXIT_USAGE);
+    assert_int_equal(parse(&options, "--csv", "--frobnicate"), ZETA_EXIT_USAGE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clean__control_characters_and_no_utf8__become_question_marks),
+        cmocka_unit_test(csv__any_name__stays_one_field_and_no_formula),
+        cmocka_unit_test(json__any_name__ends_neither_string_nor_element),
+        cmocka_unit_test(clock__chunk__places_instants_before_and_behind_it),
+        cmocka_unit_test(clock__wrap_of_the_timer__is_no_jump),
+        cmocka_unit_test(clock__no_chunk__follows_the_device),
+        cmocka_unit_test(clock__bad_chunk_or_timer__is_refused),
+        cmocka_unit_test(envelope__more_values_than_points__keeps_least_largest_and_sum),
+        cmocka_unit_test(envelope__holes_and_odd_values__stay_empty),
+        cmocka_unit_test(runs__row__belongs_to_the_run_that_it_lies_inside),
+        cmocka_unit_test(runs__several_at_once__share_what_they_overlap),
+        cmocka_unit_test(runs__random__agree_with_looking_at_each),
+        cmocka_unit_test(runs__none__everything_is_idle),
+        cmocka_unit_test(modules__recorded__are_found_by_their_addresses),
+        cmocka_unit_test(modules__removed__leave_nothing),
+        cmocka_unit_test(modules__any_other_bytes__are_passed_over),
+        cmocka_unit_test(options__good_ones__are_kept),
+        cmocka_unit_test(options__bad_ones__are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -18,7 +18,7 @@ case_doctor_in_order()
     holds "$json" 'd["libzeta"]["devices"] == ["Zeta Virtual GPU"]'
     holds "$json" 'd["libzeta"]["zeta_version"] == d["libzeta"]["command_version"]'
     holds "$json" 'd["drivers"][0]["outcome"] == "works"'
-    holds "$json" 'd["plugins"][0]["id"] == "vgpu" and d["plugins"][0]["state"] == "active"'
+    holds "$json" 'any(p["id"] == "vgpu" and p["state"] == "active" for p in d["plugins"])'
     holds "$json" 'd["devices"][0]["compute"] == "vgpu"'
     holds "$json" 'any(v["variable"].startswith("ZE_ENABLE_ALT_DRIVERS=") for v in d["variables"])'
     if [ -x "$build/libexec/zeta/zeta-vgpu-cc" ]; then

@@ -7,7 +7,8 @@ python=$2
 name=$3
 source=$(cd "$(dirname "$0")/../.." && pwd)
 bin=$build/bin
-work=$(mktemp -d)
+# Beside what the tests make, so that files can be moved there, and /tmp stays as it was.
+work=$(mktemp -d "$build/tests/command-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 out=$work/out
 err=$work/err

@@ -405,6 +405,23 @@ static void count__more_than_all__is_corrected(void **state)
     }
 }
 
+/** A program that cares for nothing but that its array is large enough. */
+static void count__as_large_as_can_be__is_corrected(void **state)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        const uint64_t all = available(*state, &rows[i]);
+        const uint64_t room = ask(*state, &rows[i]);
+        uint8_t *array = make_array(&rows[i], room);
+        uint64_t count = rows[i].element_bytes == 1 ? SIZE_MAX : UINT32_MAX;
+
+        expect_result(rows[i].call(*state, false, &count, array), ZE_RESULT_SUCCESS, rows[i].name,
+                      __FILE__, __LINE__);
+        expect_count(&rows[i], count, all);
+        expect_written(&rows[i], array, all, room);
+        drop(&rows[i], array, count);
+    }
+}
+
 /** Room for less than all there is. */
 static void check_less(const struct metric_bed *bed, const struct row *row, uint64_t room,
                        uint64_t all)
@@ -490,15 +507,75 @@ static void failure__bad_handle_or_no_count__writes_nothing(void **state)
     }
 }
 
+/* Reads take data away, so they are in no table. ------------------------------------------------
+ */
+
+static void read__size_without_a_limit__gives_what_there_is(void **state)
+{
+    const struct metric_bed *bed = *state;
+    zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
+                                       .samplingPeriod = 1000000};
+    const struct {
+        ze_device_handle_t device;
+        zet_metric_group_handle_t group;
+    } places[] = {{bed->root, bed->sampled}, {bed->tile, bed->sampled_tile}};
+    const uint32_t reports = 3;
+
+    for (size_t p = 0; p < sizeof(places) / sizeof(places[0]); p++) {
+        zet_metric_group_handle_t group = places[p].group;
+        zet_metric_streamer_handle_t streamer = NULL;
+        uint8_t *raw = malloc(BED_BYTES);
+        size_t bytes = 0;
+
+        assert_non_null(raw);
+        EXPECT_OK(zetContextActivateMetricGroups(bed->context, places[p].device, 1, &group));
+        EXPECT_OK(
+            zetMetricStreamerOpen(bed->context, places[p].device, group, &desc, NULL, &streamer));
+        while (bytes == 0) {
+            bytes = SIZE_MAX;
+            EXPECT_OK(zetMetricStreamerReadData(streamer, reports, &bytes, raw));
+            sleep_ms(2);
+        }
+        assert_true(bytes <= BED_BYTES);
+        EXPECT_OK(zetMetricStreamerClose(streamer));
+        EXPECT_OK(zetContextActivateMetricGroups(bed->context, places[p].device, 0, NULL));
+        free(raw);
+    }
+}
+
+static void tracer_read__size_without_a_limit__gives_what_there_is(void **state)
+{
+    const struct metric_bed *bed = *state;
+    zet_metric_tracer_exp_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_TRACER_EXP_DESC};
+    zet_metric_tracer_exp_handle_t tracer = NULL;
+    zet_metric_group_handle_t group = bed->traced;
+    uint8_t *raw = malloc(BED_BYTES);
+    size_t bytes = SIZE_MAX;
+
+    assert_non_null(raw);
+    metric_bed_activate(bed, bed->traced);
+    EXPECT_OK(zetMetricTracerCreateExp(bed->context, bed->root, 1, &group, &desc, NULL, &tracer));
+    EXPECT_OK(zetMetricTracerEnableExp(tracer, 1));
+    EXPECT_OK(zetMetricTracerDisableExp(tracer, 1));
+    EXPECT_OK(zetMetricTracerReadDataExp(tracer, &bytes, raw));
+    assert_true(bytes > 0 && bytes <= BED_BYTES);
+    EXPECT_OK(zetMetricTracerDestroyExp(tracer));
+    metric_bed_activate(bed, NULL);
+    free(raw);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(count__zero__is_told_and_nothing_written),
         cmocka_unit_test(count__that_of_all__fills_all),
         cmocka_unit_test(count__more_than_all__is_corrected),
+        cmocka_unit_test(count__as_large_as_can_be__is_corrected),
         cmocka_unit_test(count__less_than_all__gives_that_or_is_refused),
         cmocka_unit_test(array__none__asks_or_is_refused),
         cmocka_unit_test(failure__bad_handle_or_no_count__writes_nothing),
+        cmocka_unit_test(read__size_without_a_limit__gives_what_there_is),
+        cmocka_unit_test(tracer_read__size_without_a_limit__gives_what_there_is),
     };
 
     return cmocka_run_group_tests(tests, metric_bed_setup, metric_bed_teardown);

@@ -1,6 +1,7 @@
 /*
- * What queries and markers cost: a begin and an end around an empty kernel, how long their results
- * take, and markers one by one.
+ * What queries and markers cost: a begin and an end around an empty kernel in lists of 1000 pairs,
+ * regular ones that are executed again and immediate ones; how long their results take to collect
+ * and to calculate; and markers.
  *
  * No other driver runs without a GPU, so the figure beside them is the same list without them.
  */
@@ -8,14 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <level_zero/ze_api.h>
 #include <level_zero/zet_api.h>
 
-#define ROUNDS 7u
+#include "tests/bench/bench.h"
+
+#define ROUNDS 9u
 #define LAUNCHES 1000u
 #define MARKERS 300u /* fewer than a log holds, so that none waits */
+#define MOST_BYTES 4096u
+#define MOST_VALUES 64u
 
 static void check(ze_result_t result, const char *what)
 {
@@ -29,10 +33,7 @@ static void check(ze_result_t result, const char *what)
 
 static double now_us(void)
 {
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
+    return bench_seconds(CLOCK_MONOTONIC) * 1e6;
 }
 
 struct gpu {
@@ -81,7 +82,6 @@ static struct gpu open_gpu(void)
         exit(1);
     module.inputSize = fread(image, 1, sizeof(image), file);
     (void)fclose(file);
-    (void)setenv("ZET_ENABLE_METRICS", "1", 1);
     CHECK(zeInit(ZE_INIT_FLAG_GPU_ONLY));
     CHECK(zeDriverGet(&count, &driver));
     count = 1;
@@ -111,6 +111,14 @@ static void append_kernel(const struct gpu *gpu, ze_command_list_handle_t list)
     CHECK(zeCommandListAppendLaunchKernel(list, gpu->kernel, &one, NULL, 0, NULL));
 }
 
+static void append_pair(const struct gpu *gpu, ze_command_list_handle_t list,
+                        zet_metric_query_handle_t query)
+{
+    CHECK(zetCommandListAppendMetricQueryBegin(list, query));
+    append_kernel(gpu, list);
+    CHECK(zetCommandListAppendMetricQueryEnd(list, query, NULL, 0, NULL));
+}
+
 static double run_us(const struct gpu *gpu, ze_command_list_handle_t list)
 {
     const double begin = now_us();
@@ -120,65 +128,116 @@ static double run_us(const struct gpu *gpu, ze_command_list_handle_t list)
     return now_us() - begin;
 }
 
-/* Best times of one execution of two lists, in turn, because others use the machine too. */
-static void time_us(const struct gpu *gpu, ze_command_list_handle_t lists[2], double out_us[2])
+/* Times of one execution of two lists, in turn, because others use the machine too. */
+static void time_lists(const struct gpu *gpu, ze_command_list_handle_t lists[2],
+                       struct bench_rounds rounds[2])
 {
-    out_us[0] = out_us[1] = 1e18;
     for (unsigned i = 0; i < 2; i++)
         CHECK(zeCommandListClose(lists[i]));
-    for (unsigned round = 0; round < 2 * ROUNDS; round++) {
-        const double us = run_us(gpu, lists[round % 2]);
-
-        out_us[round % 2] = us < out_us[round % 2] ? us : out_us[round % 2];
-    }
+    for (unsigned round = 0; round < 2 * ROUNDS; round++)
+        bench_add(&rounds[round % 2], run_us(gpu, lists[round % 2]));
     for (unsigned i = 0; i < 2; i++)
         CHECK(zeCommandListDestroy(lists[i]));
 }
 
-/* Time of reading and calculating one result. */
-static double read_us(const struct gpu *gpu, zet_metric_query_handle_t *queries)
+static void print_pair(const char *what, const struct bench_rounds rounds[2], unsigned count)
+{
+    const double without = bench_least(&rounds[0]), with = bench_least(&rounds[1]);
+
+    (void)printf("  %-26s without %7.0f us (%7.0f), with %7.0f us (%7.0f): %5.2f us each\n", what,
+                 without, bench_median(&rounds[0]), with, bench_median(&rounds[1]),
+                 (with - without) / count);
+    (void)fflush(stdout);
+}
+
+static void measure_regular(const struct gpu *gpu, zet_metric_query_handle_t *queries)
+{
+    ze_command_list_handle_t lists[2] = {make_list(gpu), make_list(gpu)};
+    struct bench_rounds rounds[2] = {0};
+
+    for (unsigned i = 0; i < LAUNCHES; i++) {
+        append_kernel(gpu, lists[0]);
+        append_pair(gpu, lists[1], queries[i]);
+    }
+    time_lists(gpu, lists, rounds);
+    print_pair("regular list, executed", rounds, LAUNCHES);
+}
+
+/* Here appending counts too; queries begin anew without a reset. */
+static void measure_immediate(const struct gpu *gpu, zet_metric_query_handle_t *queries)
+{
+    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                          .flags = ZE_COMMAND_QUEUE_FLAG_IN_ORDER,
+                                          .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+    struct bench_rounds rounds[2] = {0};
+    ze_command_list_handle_t list = NULL;
+
+    CHECK(zeCommandListCreateImmediate(gpu->context, gpu->device, &desc, &list));
+    for (unsigned round = 0; round < 2 * ROUNDS; round++) {
+        const double begin = now_us();
+
+        for (unsigned i = 0; i < LAUNCHES; i++) {
+            if (round % 2 == 0)
+                append_kernel(gpu, list);
+            else
+                append_pair(gpu, list, queries[i]);
+        }
+        CHECK(zeCommandListHostSynchronize(list, UINT64_MAX));
+        bench_add(&rounds[round % 2], now_us() - begin);
+    }
+    CHECK(zeCommandListDestroy(list));
+    print_pair("immediate list, appended", rounds, LAUNCHES);
+}
+
+/* Reading and calculating all results, apart; memory in use. */
+static void measure_results(const struct gpu *gpu, zet_metric_query_handle_t *queries)
 {
     const zet_metric_group_calculation_type_t type =
         ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES;
-    zet_typed_value_t values[64];
-    uint8_t raw[4096];
-    double begin = now_us();
+    static uint8_t raw[LAUNCHES][MOST_BYTES];
+    static size_t bytes[LAUNCHES];
+    zet_typed_value_t values[MOST_VALUES];
+    struct bench_rounds rounds[2] = {0};
 
-    for (unsigned i = 0; i < LAUNCHES; i++) {
-        uint32_t count = 64;
-        size_t bytes = sizeof(raw);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        double begin = now_us();
 
-        CHECK(zetMetricQueryGetData(queries[i], &bytes, raw));
-        CHECK(zetMetricGroupCalculateMetricValues(gpu->queried, type, bytes, raw, &count, values));
+        for (unsigned i = 0; i < LAUNCHES; i++) {
+            bytes[i] = MOST_BYTES;
+            CHECK(zetMetricQueryGetData(queries[i], &bytes[i], raw[i]));
+        }
+        bench_add(&rounds[0], now_us() - begin);
+        begin = now_us();
+        for (unsigned i = 0; i < LAUNCHES; i++) {
+            uint32_t count = MOST_VALUES;
+
+            CHECK(zetMetricGroupCalculateMetricValues(gpu->queried, type, bytes[i], raw[i], &count,
+                                                      values));
+        }
+        bench_add(&rounds[1], now_us() - begin);
     }
-    return (now_us() - begin) / LAUNCHES;
+    (void)printf(
+        "  results one by one: collect %.2f us each (%.2f), calculate %.2f us each (%.2f)\n",
+        bench_least(&rounds[0]) / LAUNCHES, bench_median(&rounds[0]) / LAUNCHES,
+        bench_least(&rounds[1]) / LAUNCHES, bench_median(&rounds[1]) / LAUNCHES);
 }
 
 static void measure_queries(const struct gpu *gpu)
 {
     const zet_metric_query_pool_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC,
+                                               .type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE,
                                                .count = LAUNCHES};
     static zet_metric_query_handle_t queries[LAUNCHES];
     zet_metric_group_handle_t group = gpu->queried;
     zet_metric_query_pool_handle_t pool = NULL;
-    ze_command_list_handle_t lists[2] = {make_list(gpu), make_list(gpu)};
-    double us[2];
 
     CHECK(zetContextActivateMetricGroups(gpu->context, gpu->device, 1, &group));
     CHECK(zetMetricQueryPoolCreate(gpu->context, gpu->device, gpu->queried, &desc, &pool));
-    for (unsigned i = 0; i < LAUNCHES; i++) {
-        append_kernel(gpu, lists[0]);
+    for (unsigned i = 0; i < LAUNCHES; i++)
         CHECK(zetMetricQueryCreate(pool, i, &queries[i]));
-        CHECK(zetCommandListAppendMetricQueryBegin(lists[1], queries[i]));
-        append_kernel(gpu, lists[1]);
-        CHECK(zetCommandListAppendMetricQueryEnd(lists[1], queries[i], NULL, 0, NULL));
-    }
-    time_us(gpu, lists, us);
-    (void)printf("queries: %u in a list, each around an empty kernel (best of %u rounds)\n",
-                 LAUNCHES, ROUNDS);
-    (void)printf("  kernel %.2f us, with begin and end %.2f us: a pair costs %.2f us\n",
-                 us[0] / LAUNCHES, us[1] / LAUNCHES, (us[1] - us[0]) / LAUNCHES);
-    (void)printf("  reading and calculating a result %.2f us\n", read_us(gpu, queries));
+    measure_regular(gpu, queries);
+    measure_immediate(gpu, queries);
+    measure_results(gpu, queries);
     for (unsigned i = 0; i < LAUNCHES; i++)
         CHECK(zetMetricQueryDestroy(queries[i]));
     CHECK(zetMetricQueryPoolDestroy(pool));
@@ -192,7 +251,7 @@ static void measure_markers(const struct gpu *gpu)
     zet_metric_group_handle_t group = gpu->streamed;
     zet_metric_streamer_handle_t streamer = NULL;
     ze_command_list_handle_t lists[2] = {make_list(gpu), make_list(gpu)};
-    double us[2];
+    struct bench_rounds rounds[2] = {0};
 
     CHECK(zetContextActivateMetricGroups(gpu->context, gpu->device, 1, &group));
     CHECK(zetMetricStreamerOpen(gpu->context, gpu->device, group, &desc, NULL, &streamer));
@@ -201,17 +260,21 @@ static void measure_markers(const struct gpu *gpu)
         append_kernel(gpu, lists[1]);
         CHECK(zetCommandListAppendMetricStreamerMarker(lists[1], streamer, i));
     }
-    time_us(gpu, lists, us);
-    (void)printf("markers: kernel beside a stream %.2f us, a marker behind it costs %.2f us\n",
-                 us[0] / MARKERS, (us[1] - us[0]) / MARKERS);
+    time_lists(gpu, lists, rounds);
+    print_pair("300 markers of a stream", rounds, MARKERS);
     CHECK(zetMetricStreamerClose(streamer));
     CHECK(zetContextActivateMetricGroups(gpu->context, gpu->device, 0, NULL));
 }
 
 int main(void)
 {
-    const struct gpu gpu = open_gpu();
+    struct gpu gpu;
 
+    bench_use_virtual_gpu();
+    gpu = open_gpu();
+    bench_begin("queries: lists of 1000 empty kernels, each in a query of ComputeBasic; best of 9 "
+                "rounds (median)",
+                NULL);
     measure_queries(&gpu);
     measure_markers(&gpu);
     CHECK(zeCommandQueueDestroy(gpu.queue));

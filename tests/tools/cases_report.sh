@@ -1,10 +1,10 @@
 # Cases of zeta report, for command_test.sh.
 # shellcheck shell=sh disable=SC2154 # it has the variables
 
-# A recording of matmul in $work/r: 100 us, events, a trace.
+# A recording of matmul in $work/r: 500 us, events, a trace.
 record_matmul()
 {
-    expect 0 zeta record -o "$work/r" -p 100us -e KernelEvents -e DeviceEvents -- "$bin/matmul" 128
+    expect 0 zeta record -o "$work/r" -p 500us -e KernelEvents -e DeviceEvents -- "$bin/matmul" 128
 }
 
 # Whether a line of a table is in $out, whatever the widths of its columns are.
@@ -103,19 +103,19 @@ case_report_range_and_rows()
     record_matmul
     expect 0 report --csv "$work/r"
     cp "$out" "$work/all.csv"
-    expect 0 report --csv --from=20ms --to=40ms "$work/r"
+    expect 0 report --csv --from=20ms --to=60ms "$work/r"
     err_has "Only what lies wholly in the range"
     "$python" - "$work/all.csv" "$out" <<'END' || die "the rows of the range are not right"
 import csv, sys
 every, some = (list(csv.DictReader(open(p))) for p in sys.argv[1:])
-inside = [r for r in every if 20000000 <= int(r["begin_ns"]) and int(r["end_ns"]) <= 40000000]
+inside = [r for r in every if 20000000 <= int(r["begin_ns"]) and int(r["end_ns"]) <= 60000000]
 assert some == inside and 10 < len(some) < len(every)
 assert all(int(r["end_ns"]) - int(r["begin_ns"]) == int(r["GpuTime"]) for r in every)
 assert sum(int(r["InstFp32"]) for r in every) == 2 * 128**3
 END
-    expect 0 report --from=20ms --to=40ms "--json=$json" "$work/r"
-    holds "$json" 'd["recording"]["from_ns"] == 20000000 and d["elapsed_ns"] == 20000000'
-    holds "$json" 'd["groups"][0]["samples"] < 250'
+    expect 0 report --from=20ms --to=60ms "--json=$json" "$work/r"
+    holds "$json" 'd["recording"]["from_ns"] == 20000000 and d["elapsed_ns"] == 40000000'
+    holds "$json" 'd["groups"][0]["samples"] < 65'
 }
 
 case_report_rows_of_each_stream()
@@ -135,7 +135,7 @@ case_report_page()
     record_matmul
     expect 0 report "--html=$work/page.html" "$work/r"
     page_holds "$work/page.html" 'd["facts"][0] == ["Program", d["facts"][0][1]] and "matmul 128" in d["facts"][0][1]'
-    page_holds "$work/page.html" 'metric("InstFp32")["v"] == 2 * 128**3 and len(metric("InstFp32")["lines"][0]["mean"]) > 100'
+    page_holds "$work/page.html" 'metric("InstFp32")["v"] == 2 * 128**3 and len(metric("InstFp32")["lines"][0]["mean"]) > 30'
     # Every row is in one point: with the mean and their number the sum is that of all.
     page_holds "$work/page.html" 'max(v for v in metric("GpuBusy")["lines"][0]["mean"] if v is not None) == 100'
     page_holds "$work/page.html" '[d["names"][s[2]] for l in d["lanes"] for s in l["s"]] == ["copy", "copy", "matmul", "copy"]'

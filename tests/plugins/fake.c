@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/harness/scripted.h"
 #include "zeta/plugin.h"
 
 #define DEVICES_MAX 16
@@ -34,22 +35,12 @@ struct zeta_plugin {
     struct zeta_plugin_metric_ops metric_ops;
 };
 
-static struct zeta_plugin_string text(const char *words)
-{
-    return (struct zeta_plugin_string){.data = words, .size = strlen(words)};
-}
-
 static struct zeta_plugin_string setting(const struct zeta_plugin *self, const char *name)
 {
     struct zeta_plugin_string value = {0};
 
-    (void)self->services->setting(self->host, text(name), &value);
+    (void)self->services->setting(self->host, scripted_text(name), &value);
     return value;
-}
-
-static int is(struct zeta_plugin_string value, const char *words)
-{
-    return value.size == strlen(words) && memcmp(value.data, words, value.size) == 0;
 }
 
 static uint32_t find(const struct zeta_plugin *self, const char *id, size_t length)
@@ -110,8 +101,8 @@ static uint32_t enumerate(struct zeta_plugin *self, uint32_t capacity,
 static uint32_t properties(struct zeta_plugin *self, struct zeta_plugin_device *device,
                            struct zeta_plugin_device_properties *out_properties)
 {
-    out_properties->name = text(self->id);
-    out_properties->id = text(device->id);
+    out_properties->name = scripted_text(self->id);
+    out_properties->id = scripted_text(device->id);
     out_properties->type = ZETA_PLUGIN_DEVICE_GPU;
     out_properties->parent = device->parent;
     out_properties->tile = device->tile;
@@ -140,7 +131,7 @@ static uint32_t child_after_fork(struct zeta_plugin *self)
 static uint32_t refuse(struct zeta_plugin *self)
 {
     self->services->fail(self->host, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
-                         text("the fake plugin computes nothing"));
+                         scripted_text("the fake plugin computes nothing"));
     return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
 }
 
@@ -256,26 +247,6 @@ static uint32_t queue_status(struct zeta_plugin *self, struct zeta_plugin_queue 
     return refuse(self);
 }
 
-static uint32_t symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                        struct zeta_plugin_array *out_symbols)
-{
-    (void)self;
-    (void)device;
-    *out_symbols = (struct zeta_plugin_array){0};
-    return ZETA_PLUGIN_SUCCESS;
-}
-
-static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                       struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
-{
-    (void)self;
-    (void)device;
-    (void)unit;
-    out_limits->min_period_ns = 1000;
-    out_limits->max_period_ns = 1000000;
-    return ZETA_PLUGIN_SUCCESS;
-}
-
 static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
                             struct zeta_plugin_stream_desc *desc,
                             struct zeta_plugin_stream **out_stream)
@@ -297,12 +268,6 @@ static uint32_t stream_read(struct zeta_plugin *self, struct zeta_plugin_stream 
     return refuse(self);
 }
 
-static void stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
-{
-    (void)self;
-    (void)stream;
-}
-
 static void fill_device_ops(struct zeta_plugin *self)
 {
     self->device_ops = (struct zeta_plugin_device_ops){
@@ -310,9 +275,9 @@ static void fill_device_ops(struct zeta_plugin *self)
         .enumerate = enumerate,
         .properties = properties,
         .clock = read_clock,
-        .child_after_fork = is(setting(self, "fork"), "yes") ? child_after_fork : NULL,
+        .child_after_fork = scripted_is(setting(self, "fork"), "yes") ? child_after_fork : NULL,
     };
-    if (is(setting(self, "short"), "yes"))
+    if (scripted_is(setting(self, "short"), "yes"))
         self->device_ops.struct_size = offsetof(struct zeta_plugin_device_ops, status);
 }
 
@@ -338,55 +303,19 @@ static void fill_compute_ops(struct zeta_plugin *self)
     };
 }
 
-static uint32_t query_pool_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                                  const struct zeta_plugin_query_desc *desc,
-                                  struct zeta_plugin_query_pool **out_pool)
-{
-    (void)self;
-    (void)device;
-    (void)desc;
-    (void)out_pool;
-    return ZETA_PLUGIN_NOT_AVAILABLE;
-}
-
-static void query_pool_destroy(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool)
-{
-    (void)self;
-    (void)pool;
-}
-
-static uint32_t query_reset(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool,
-                            uint32_t index)
-{
-    (void)self;
-    (void)pool;
-    (void)index;
-    return ZETA_PLUGIN_NOT_AVAILABLE;
-}
-
-static uint32_t query_collect(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool,
-                              uint32_t index, void *records)
-{
-    (void)self;
-    (void)pool;
-    (void)index;
-    (void)records;
-    return ZETA_PLUGIN_NOT_AVAILABLE;
-}
-
 static void fill_metric_ops(struct zeta_plugin *self)
 {
     self->metric_ops = (struct zeta_plugin_metric_ops){
         .struct_size = sizeof(self->metric_ops),
-        .symbols = symbols,
-        .limits = limits,
+        .symbols = scripted_no_symbols,
+        .limits = scripted_limits,
         .stream_open = stream_open,
         .stream_read = stream_read,
-        .stream_close = stream_close,
-        .query_pool_create = query_pool_create,
-        .query_pool_destroy = query_pool_destroy,
-        .query_reset = query_reset,
-        .query_collect = query_collect,
+        .stream_close = scripted_no_stream_close,
+        .query_pool_create = scripted_no_pool_create,
+        .query_pool_destroy = scripted_no_pool_destroy,
+        .query_reset = scripted_no_query_reset,
+        .query_collect = scripted_no_query_collect,
     };
 }
 
@@ -411,16 +340,16 @@ uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,
         .init = init,
         .finish = finish,
         .device = &self->device_ops,
-        .compute = is(setting(self, "compute"), "no") ? NULL : &self->compute_ops,
-        .metric = is(setting(self, "metric"), "no") ? NULL : &self->metric_ops,
+        .compute = scripted_is(setting(self, "compute"), "no") ? NULL : &self->compute_ops,
+        .metric = scripted_is(setting(self, "metric"), "no") ? NULL : &self->metric_ops,
     };
     *out_answer = (struct zeta_plugin_answer){
         .struct_size = sizeof(*out_answer),
         .abi = ZETA_PLUGIN_ABI,
         .self = self,
         .ops = &self->ops,
-        .id = text(self->id),
-        .version = text("1.2.3"),
+        .id = scripted_text(self->id),
+        .version = scripted_text("1.2.3"),
     };
     return ZETA_PLUGIN_SUCCESS;
 }

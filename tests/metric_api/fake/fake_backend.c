@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "tests/harness/scripted.h"
 #include "tests/metric_api/fake_control.h"
 #include "zeta/plugin.h"
 
@@ -71,16 +72,6 @@ static struct zeta_plugin_device devices[DEVICE_COUNT] = {
 
 static struct zeta_plugin instances[2] = {{.bare = false}, {.bare = true}};
 
-static struct zeta_plugin_string text(const char *s)
-{
-    return (struct zeta_plugin_string){.data = s, .size = strlen(s)};
-}
-
-static bool same(struct zeta_plugin_string a, const char *b)
-{
-    return a.size == strlen(b) && memcmp(a.data, b, a.size) == 0;
-}
-
 static void name_units(void)
 {
     static const char *const names[UNIT_COUNT] = {"u0", "u1", "u2"};
@@ -96,7 +87,7 @@ static void name_units(void)
 static struct unit *find_unit(struct zeta_plugin_device *device, struct zeta_plugin_string name)
 {
     for (uint32_t u = 0; u < UNIT_COUNT; u++) {
-        if (same(name, devices[0].units[u].name))
+        if (scripted_is(name, devices[0].units[u].name))
             return &device->units[u];
     }
     return NULL;
@@ -106,7 +97,7 @@ static struct unit *named_unit(const char *device, const char *unit)
 {
     for (uint32_t d = 0; d < DEVICE_COUNT; d++) {
         if (strcmp(devices[d].id, device) == 0)
-            return find_unit(&devices[d], text(unit));
+            return find_unit(&devices[d], scripted_text(unit));
     }
     abort(); /* a mistake of the test */
 }
@@ -179,23 +170,15 @@ static uint32_t enumerate(struct zeta_plugin *self, uint32_t capacity,
 static uint32_t properties(struct zeta_plugin *self, struct zeta_plugin_device *device,
                            struct zeta_plugin_device_properties *out)
 {
+    const struct scripted_device described = {.id = device->id,
+                                              .parent = device->parent,
+                                              .tile = device->tile,
+                                              .vendor_id = 0x10000,
+                                              .timer_hz = 25000000,
+                                              .timestamp_valid_bits = 32};
+
     (void)self;
-    out->name = text(device->id);
-    out->id = text(device->id);
-    out->type = ZETA_PLUGIN_DEVICE_GPU;
-    out->parent = device->parent;
-    out->tile = device->tile;
-    out->vendor_id = 0x10000;
-    out->device_id = 1;
-    memcpy(out->uuid, device->id, strlen(device->id));
-    out->timer_hz = 25000000;
-    out->timestamp_valid_bits = 32;
-    out->kernel_timestamp_valid_bits = 32;
-    out->slices = 1;
-    out->subslices_per_slice = 1;
-    out->eus_per_subslice = 1;
-    out->threads_per_eu = 1;
-    out->simd_width = 1;
+    scripted_describe(&described, out);
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -208,13 +191,6 @@ static uint32_t read_clock(struct zeta_plugin *self, struct zeta_plugin_device *
     out_clock->device_ticks = (UINT64_C(7) << 32) + 1000;
     out_clock->host_ns = 5000000;
     out_clock->raw = 1;
-    return ZETA_PLUGIN_SUCCESS;
-}
-
-static uint32_t device_status(struct zeta_plugin *self, struct zeta_plugin_device *device)
-{
-    (void)self;
-    (void)device;
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -251,8 +227,9 @@ static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *de
 
     (void)self;
     (void)device;
-    sink->write(sink->context, text("runtime"), text(made));
-    sink->write(sink->context, text("broken"), text("format: 1\nsets: [{name: Half}]\n"));
+    sink->write(sink->context, scripted_text("runtime"), scripted_text(made));
+    sink->write(sink->context, scripted_text("broken"),
+                scripted_text("format: 1\nsets: [{name: Half}]\n"));
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -602,55 +579,14 @@ const struct fake_control fake_control_table = {
 /* Negotiation -----------------------------------------------------------------------------------
  */
 
-static void finish(struct zeta_plugin *self)
-{
-    (void)self;
-}
-
 static const struct zeta_plugin_device_ops device_ops = {
     .struct_size = sizeof(device_ops),
     .enumerate = enumerate,
     .properties = properties,
     .clock = read_clock,
-    .status = device_status,
+    .status = scripted_status,
     .child_after_fork = child_after_fork,
 };
-
-static uint32_t query_pool_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                                  const struct zeta_plugin_query_desc *desc,
-                                  struct zeta_plugin_query_pool **out_pool)
-{
-    (void)self;
-    (void)device;
-    (void)desc;
-    (void)out_pool;
-    return ZETA_PLUGIN_NOT_AVAILABLE;
-}
-
-static void query_pool_destroy(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool)
-{
-    (void)self;
-    (void)pool;
-}
-
-static uint32_t query_reset(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool,
-                            uint32_t index)
-{
-    (void)self;
-    (void)pool;
-    (void)index;
-    return ZETA_PLUGIN_NOT_AVAILABLE;
-}
-
-static uint32_t query_collect(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool,
-                              uint32_t index, void *records)
-{
-    (void)self;
-    (void)pool;
-    (void)index;
-    (void)records;
-    return ZETA_PLUGIN_NOT_AVAILABLE;
-}
 
 static uint32_t concurrent(struct zeta_plugin *self, struct zeta_plugin_device *device,
                            const struct zeta_plugin_array *programs, uint32_t *out_possible)
@@ -675,10 +611,10 @@ static const struct zeta_plugin_metric_ops full_metric_ops = {
     .stream_descriptor = stream_descriptor,
     .stream_stop = stream_stop,
     .stream_close = stream_close,
-    .query_pool_create = query_pool_create,
-    .query_pool_destroy = query_pool_destroy,
-    .query_reset = query_reset,
-    .query_collect = query_collect,
+    .query_pool_create = scripted_no_pool_create,
+    .query_pool_destroy = scripted_no_pool_destroy,
+    .query_reset = scripted_no_query_reset,
+    .query_collect = scripted_no_query_collect,
     .concurrent = concurrent,
 };
 
@@ -692,25 +628,25 @@ static const struct zeta_plugin_metric_ops bare_metric_ops = {
 };
 
 static const struct zeta_plugin_ops full_ops = {.struct_size = sizeof(full_ops),
-                                                .finish = finish,
+                                                .finish = scripted_finish,
                                                 .device = &device_ops,
                                                 .metric = &full_metric_ops};
 
 static const struct zeta_plugin_ops bare_ops = {.struct_size = sizeof(bare_ops),
-                                                .finish = finish,
+                                                .finish = scripted_finish,
                                                 .device = &device_ops,
                                                 .metric = &bare_metric_ops};
 
 __attribute__((visibility("default"))) uint32_t
 zeta_plugin_negotiate(const struct zeta_plugin_offer *offer, struct zeta_plugin_answer *out_answer)
 {
-    bool bare = same(offer->id, "fake-bare");
+    bool bare = scripted_is(offer->id, "fake-bare");
 
     name_units();
     out_answer->abi = ZETA_PLUGIN_ABI;
     out_answer->self = &instances[bare ? 1 : 0];
     out_answer->ops = bare ? &bare_ops : &full_ops;
     out_answer->id = offer->id;
-    out_answer->version = text("1.0");
+    out_answer->version = scripted_text("1.0");
     return ZETA_PLUGIN_SUCCESS;
 }

@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "tests/harness/scripted.h"
 #include "tests/metric_tracer/trace_control.h"
 #include "zeta/plugin.h"
 
@@ -64,15 +65,10 @@ static struct zeta_plugin_device devices[DEVICE_COUNT] = {
 
 static const char *const unit_names[UNIT_COUNT] = {"kernels", "copies", "others"};
 
-static struct zeta_plugin_string text(const char *s)
-{
-    return (struct zeta_plugin_string){.data = s, .size = strlen(s)};
-}
-
 static uint32_t find_unit(struct zeta_plugin_string name)
 {
     for (uint32_t u = 0; u < UNIT_COUNT; u++) {
-        if (name.size == strlen(unit_names[u]) && memcmp(name.data, unit_names[u], name.size) == 0)
+        if (scripted_is(name, unit_names[u]))
             return u;
     }
     return UNIT_COUNT;
@@ -166,23 +162,15 @@ static uint32_t enumerate(struct zeta_plugin *self, uint32_t capacity,
 static uint32_t properties(struct zeta_plugin *self, struct zeta_plugin_device *device,
                            struct zeta_plugin_device_properties *out)
 {
+    const struct scripted_device described = {.id = device->id,
+                                              .parent = device->parent,
+                                              .tile = device->tile,
+                                              .vendor_id = 0x10001,
+                                              .timer_hz = TRACE_TIMER_HZ,
+                                              .timestamp_valid_bits = TRACE_VALID_BITS};
+
     (void)self;
-    out->name = text(device->id);
-    out->id = text(device->id);
-    out->type = ZETA_PLUGIN_DEVICE_GPU;
-    out->parent = device->parent;
-    out->tile = device->tile;
-    out->vendor_id = 0x10001;
-    out->device_id = 1;
-    memcpy(out->uuid, device->id, strlen(device->id));
-    out->timer_hz = TRACE_TIMER_HZ;
-    out->timestamp_valid_bits = TRACE_VALID_BITS;
-    out->kernel_timestamp_valid_bits = TRACE_VALID_BITS;
-    out->slices = 1;
-    out->subslices_per_slice = 1;
-    out->eus_per_subslice = 1;
-    out->threads_per_eu = 1;
-    out->simd_width = 1;
+    scripted_describe(&described, out);
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -197,13 +185,6 @@ static uint32_t read_clock(struct zeta_plugin *self, struct zeta_plugin_device *
     return ZETA_PLUGIN_SUCCESS;
 }
 
-static uint32_t device_status(struct zeta_plugin *self, struct zeta_plugin_device *device)
-{
-    (void)self;
-    (void)device;
-    return ZETA_PLUGIN_SUCCESS;
-}
-
 static uint32_t child_after_fork(struct zeta_plugin *self)
 {
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
@@ -213,58 +194,6 @@ static uint32_t child_after_fork(struct zeta_plugin *self)
     for (uint32_t d = 0; d < DEVICE_COUNT; d++)
         memset(devices[d].tracers, 0, sizeof(devices[d].tracers));
     return ZETA_PLUGIN_SUCCESS;
-}
-
-/* Metric operations: no stream can be opened ----------------------------------------------------
- */
-
-static uint32_t symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                        struct zeta_plugin_array *out_symbols)
-{
-    (void)self;
-    (void)device;
-    *out_symbols = (struct zeta_plugin_array){.stride = sizeof(struct zeta_plugin_symbol)};
-    return ZETA_PLUGIN_SUCCESS;
-}
-
-static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                       struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
-{
-    (void)self;
-    (void)device;
-    (void)unit;
-    out_limits->min_period_ns = 1000;
-    out_limits->max_period_ns = 1000000;
-    return ZETA_PLUGIN_SUCCESS;
-}
-
-static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                            struct zeta_plugin_stream_desc *desc,
-                            struct zeta_plugin_stream **out_stream)
-{
-    (void)self;
-    (void)device;
-    (void)desc;
-    (void)out_stream;
-    return ZETA_PLUGIN_NOT_AVAILABLE;
-}
-
-static uint32_t stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
-                            void *buffer, uint64_t capacity_bytes,
-                            struct zeta_plugin_read *out_read)
-{
-    (void)self;
-    (void)stream;
-    (void)buffer;
-    (void)capacity_bytes;
-    (void)out_read;
-    return ZETA_PLUGIN_NOT_AVAILABLE;
-}
-
-static void stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
-{
-    (void)self;
-    (void)stream;
 }
 
 /* Tracer operations -----------------------------------------------------------------------------
@@ -336,7 +265,7 @@ static uint32_t tracer_open(struct zeta_plugin *self, struct zeta_plugin_device 
     result = device->refuse ? device->refuse : open_locked(device, desc, out_tracer);
     (void)pthread_mutex_unlock(&lock);
     if (device->refuse && device->refuse_sentence)
-        self->ops->fail(self->host, result, text(device->refuse_sentence));
+        self->ops->fail(self->host, result, scripted_text(device->refuse_sentence));
     return result;
 }
 
@@ -514,7 +443,7 @@ static void control_reset(void)
 
 static void control_push(const char *device, const char *unit, uint16_t type, uint32_t count)
 {
-    const uint32_t index = find_unit(text(unit));
+    const uint32_t index = find_unit(scripted_text(unit));
     struct zeta_plugin_tracer *tracer;
 
     (void)pthread_mutex_lock(&lock);
@@ -533,7 +462,7 @@ static void control_lose(const char *device, const char *unit, uint32_t lost)
     struct zeta_plugin_tracer *tracer;
 
     (void)pthread_mutex_lock(&lock);
-    tracer = find_device(device)->tracers[find_unit(text(unit))];
+    tracer = find_device(device)->tracers[find_unit(scripted_text(unit))];
     if (tracer) {
         tracer->gap = true;
         tracer->lost += lost;
@@ -608,7 +537,7 @@ static bool control_is_held(const char *device, const char *unit)
     bool held;
 
     (void)pthread_mutex_lock(&lock);
-    held = find_device(device)->tracers[find_unit(text(unit))] != NULL;
+    held = find_device(device)->tracers[find_unit(scripted_text(unit))] != NULL;
     (void)pthread_mutex_unlock(&lock);
     return held;
 }
@@ -619,7 +548,7 @@ static uint64_t control_waiting(const char *device, const char *unit)
     uint64_t count;
 
     (void)pthread_mutex_lock(&lock);
-    tracer = find_device(device)->tracers[find_unit(text(unit))];
+    tracer = find_device(device)->tracers[find_unit(scripted_text(unit))];
     count = tracer ? tracer->count : 0;
     (void)pthread_mutex_unlock(&lock);
     return count;
@@ -644,27 +573,23 @@ const struct trace_control trace_control_table = {
 /* Negotiation -----------------------------------------------------------------------------------
  */
 
-static void finish(struct zeta_plugin *self)
-{
-    (void)self;
-}
-
 static const struct zeta_plugin_device_ops device_ops = {
     .struct_size = sizeof(device_ops),
     .enumerate = enumerate,
     .properties = properties,
     .clock = read_clock,
-    .status = device_status,
+    .status = scripted_status,
     .child_after_fork = child_after_fork,
 };
 
+/* No stream can be opened. */
 static const struct zeta_plugin_metric_ops metric_ops = {
     .struct_size = sizeof(metric_ops),
-    .symbols = symbols,
-    .limits = limits,
-    .stream_open = stream_open,
-    .stream_read = stream_read,
-    .stream_close = stream_close,
+    .symbols = scripted_no_symbols,
+    .limits = scripted_limits,
+    .stream_open = scripted_no_stream_open,
+    .stream_read = scripted_no_stream_read,
+    .stream_close = scripted_no_stream_close,
 };
 
 static const struct zeta_plugin_tracer_ops tracer_ops = {
@@ -680,7 +605,7 @@ static const struct zeta_plugin_tracer_ops tracer_ops = {
 };
 
 static const struct zeta_plugin_ops ops = {.struct_size = sizeof(ops),
-                                           .finish = finish,
+                                           .finish = scripted_finish,
                                            .device = &device_ops,
                                            .metric = &metric_ops,
                                            .tracer = &tracer_ops};
@@ -694,6 +619,6 @@ zeta_plugin_negotiate(const struct zeta_plugin_offer *offer, struct zeta_plugin_
     out_answer->self = &instance;
     out_answer->ops = &ops;
     out_answer->id = offer->id;
-    out_answer->version = text("1.0");
+    out_answer->version = scripted_text("1.0");
     return ZETA_PLUGIN_SUCCESS;
 }

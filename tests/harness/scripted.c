@@ -1,0 +1,131 @@
+#include "tests/harness/scripted.h"
+
+#include <string.h>
+
+struct zeta_plugin_string scripted_text(const char *s)
+{
+    return (struct zeta_plugin_string){.data = s, .size = strlen(s)};
+}
+
+bool scripted_is(struct zeta_plugin_string a, const char *b)
+{
+    return a.size == strlen(b) && memcmp(a.data, b, a.size) == 0;
+}
+
+void scripted_describe(const struct scripted_device *device,
+                       struct zeta_plugin_device_properties *out)
+{
+    out->name = scripted_text(device->id);
+    out->id = scripted_text(device->id);
+    out->type = ZETA_PLUGIN_DEVICE_GPU;
+    out->parent = device->parent;
+    out->tile = device->tile;
+    out->vendor_id = device->vendor_id;
+    out->device_id = 1;
+    memcpy(out->uuid, device->id, strlen(device->id));
+    out->timer_hz = device->timer_hz;
+    out->timestamp_valid_bits = device->timestamp_valid_bits;
+    out->kernel_timestamp_valid_bits = device->timestamp_valid_bits;
+    out->slices = 1;
+    out->subslices_per_slice = 1;
+    out->eus_per_subslice = 1;
+    out->threads_per_eu = 1;
+    out->simd_width = 1;
+}
+
+void scripted_finish(struct zeta_plugin *self)
+{
+    (void)self;
+}
+
+uint32_t scripted_status(struct zeta_plugin *self, struct zeta_plugin_device *device)
+{
+    (void)self;
+    (void)device;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t scripted_no_symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                             struct zeta_plugin_array *out_symbols)
+{
+    (void)self;
+    (void)device;
+    *out_symbols = (struct zeta_plugin_array){.stride = sizeof(struct zeta_plugin_symbol)};
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t scripted_limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                         struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
+{
+    (void)self;
+    (void)device;
+    (void)unit;
+    out_limits->min_period_ns = 1000;
+    out_limits->max_period_ns = 1000000;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t scripted_no_stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                 struct zeta_plugin_stream_desc *desc,
+                                 struct zeta_plugin_stream **out_stream)
+{
+    (void)self;
+    (void)device;
+    (void)desc;
+    (void)out_stream;
+    return ZETA_PLUGIN_NOT_AVAILABLE;
+}
+
+uint32_t scripted_no_stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
+                                 void *buffer, uint64_t capacity_bytes,
+                                 struct zeta_plugin_read *out_read)
+{
+    (void)self;
+    (void)stream;
+    (void)buffer;
+    (void)capacity_bytes;
+    (void)out_read;
+    return ZETA_PLUGIN_NOT_AVAILABLE;
+}
+
+void scripted_no_stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    (void)stream;
+}
+
+uint32_t scripted_no_pool_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                 const struct zeta_plugin_query_desc *desc,
+                                 struct zeta_plugin_query_pool **out_pool)
+{
+    (void)self;
+    (void)device;
+    (void)desc;
+    (void)out_pool;
+    return ZETA_PLUGIN_NOT_AVAILABLE;
+}
+
+void scripted_no_pool_destroy(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool)
+{
+    (void)self;
+    (void)pool;
+}
+
+uint32_t scripted_no_query_reset(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool,
+                                 uint32_t index)
+{
+    (void)self;
+    (void)pool;
+    (void)index;
+    return ZETA_PLUGIN_NOT_AVAILABLE;
+}
+
+uint32_t scripted_no_query_collect(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool,
+                                   uint32_t index, void *records)
+{
+    (void)self;
+    (void)pool;
+    (void)index;
+    (void)records;
+    return ZETA_PLUGIN_NOT_AVAILABLE;
+}

@@ -1,7 +1,7 @@
 #include "core/metric/calculate.h"
 #include "core/device/device.h"
 #include "core/metric/evaluate.h"
-#include "core/metric/group.h"
+#include "core/metric/group_hold.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
@@ -17,12 +17,12 @@ static ze_result_t check_group(const struct zeta_metric_group *group)
                       zeta_metric_group_name(group));
 }
 
-ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMetricValues(
-    zet_metric_group_handle_t hMetricGroup, zet_metric_group_calculation_type_t type,
-    size_t rawDataSize, const uint8_t *pRawData, uint32_t *pMetricValueCount,
-    zet_typed_value_t *pMetricValues)
+/** As the entry point; the group is held. */
+static ze_result_t calculate_one(const struct zeta_metric_group *group,
+                                 zet_metric_group_calculation_type_t type, size_t rawDataSize,
+                                 const uint8_t *pRawData, uint32_t *pMetricValueCount,
+                                 zet_typed_value_t *pMetricValues)
 {
-    const struct zeta_metric_group *group = (const struct zeta_metric_group *)hMetricGroup;
     struct zeta_evaluation found;
     ze_result_t result = check_group(group);
 
@@ -46,12 +46,29 @@ ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMetricValues(
     return found.dropped ? ZE_RESULT_WARNING_DROPPED_DATA : ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMultipleMetricValuesExp(
+ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMetricValues(
     zet_metric_group_handle_t hMetricGroup, zet_metric_group_calculation_type_t type,
-    size_t rawDataSize, const uint8_t *pRawData, uint32_t *pSetCount,
-    uint32_t *pTotalMetricValueCount, uint32_t *pMetricCounts, zet_typed_value_t *pMetricValues)
+    size_t rawDataSize, const uint8_t *pRawData, uint32_t *pMetricValueCount,
+    zet_typed_value_t *pMetricValues)
 {
-    const struct zeta_metric_group *group = (const struct zeta_metric_group *)hMetricGroup;
+    struct zeta_group_hold hold;
+    ze_result_t result =
+        zeta_group_hold(hMetricGroup, "zetMetricGroupCalculateMetricValues", "hMetricGroup", &hold);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result =
+            calculate_one(hold.view, type, rawDataSize, pRawData, pMetricValueCount, pMetricValues);
+    zeta_group_let_go(&hold);
+    return result;
+}
+
+/** As the entry point; the group is held. */
+static ze_result_t calculate_all(const struct zeta_metric_group *group,
+                                 zet_metric_group_calculation_type_t type, size_t rawDataSize,
+                                 const uint8_t *pRawData, uint32_t *pSetCount,
+                                 uint32_t *pTotalMetricValueCount, uint32_t *pMetricCounts,
+                                 zet_typed_value_t *pMetricValues)
+{
     const struct zeta_calculation calculation = {.compiled = group->compiled,
                                                  .compiled_count = group->compiled_count,
                                                  .raw = pRawData,
@@ -62,6 +79,22 @@ ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMultipleMetricValuesExp(
         return result;
     return zeta_calculate_sets(&calculation, type, pSetCount, pTotalMetricValueCount, pMetricCounts,
                                pMetricValues);
+}
+
+ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMultipleMetricValuesExp(
+    zet_metric_group_handle_t hMetricGroup, zet_metric_group_calculation_type_t type,
+    size_t rawDataSize, const uint8_t *pRawData, uint32_t *pSetCount,
+    uint32_t *pTotalMetricValueCount, uint32_t *pMetricCounts, zet_typed_value_t *pMetricValues)
+{
+    struct zeta_group_hold hold;
+    ze_result_t result = zeta_group_hold(
+        hMetricGroup, "zetMetricGroupCalculateMultipleMetricValuesExp", "hMetricGroup", &hold);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = calculate_all(hold.view, type, rawDataSize, pRawData, pSetCount,
+                               pTotalMetricValueCount, pMetricCounts, pMetricValues);
+    zeta_group_let_go(&hold);
+    return result;
 }
 
 ze_result_t ZE_APICALL impl_zetMetricGroupGetGlobalTimestampsExp(

@@ -4,18 +4,17 @@
 
 #include "core/device/device.h"
 #include "core/metric/compile.h"
-#include "core/metric/group.h"
+#include "core/metric/group_hold.h"
 #include "core/metric/partition.h"
 #include "core/metric/set.h"
 #include "core/metric/stream_priv.h"
-#include "core/metric/user_group.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
 struct sorting {
     const struct zeta_device *device;
-    struct zeta_metric_group **groups; /**< as the application gave them; pinned */
+    struct zeta_group_hold *groups; /**< as the application gave them */
     uint32_t count;
     struct zeta_plugin_program_use *uses; /**< room for one question */
     struct zeta_stream_program *programs; /**< of one tile after the other, one per group */
@@ -29,6 +28,8 @@ static void sorting_finish(struct sorting *sorting)
 
     for (uint32_t i = 0; sorting->programs && i < tiles * sorting->count; i++)
         zeta_stream_program_free(&sorting->programs[i]);
+    for (uint32_t i = 0; sorting->groups && i < sorting->count; i++)
+        zeta_group_let_go(&sorting->groups[i]);
     free(sorting->programs);
     free(sorting->uses);
     free(sorting->class_of);
@@ -56,7 +57,7 @@ static bool backend_allows(const struct sorting *sorting, const uint32_t *member
     if (!provider->backend)
         return true;
     for (uint32_t i = 0; i < count; i++) {
-        const struct zeta_set *set = sorting->groups[members[i]]->set;
+        const struct zeta_set *set = sorting->groups[members[i]].view->set;
 
         sorting->uses[i] = (struct zeta_plugin_program_use){
             .struct_size = sizeof(sorting->uses[i]),
@@ -78,7 +79,7 @@ static bool fit(void *context, const uint32_t *members, uint32_t count)
 
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t j = 0; j < i; j++) {
-            if (exclude(sorting->groups[members[i]], sorting->groups[members[j]]))
+            if (exclude(sorting->groups[members[i]].view, sorting->groups[members[j]].view))
                 return false;
         }
     }
@@ -99,8 +100,8 @@ static uint32_t least_passes(const struct sorting *sorting)
         uint32_t same_unit = 0;
 
         for (uint32_t j = 0; j < sorting->count; j++) {
-            const struct zeta_metric_group *a = sorting->groups[i];
-            const struct zeta_metric_group *b = sorting->groups[j];
+            const struct zeta_metric_group *a = sorting->groups[i].view;
+            const struct zeta_metric_group *b = sorting->groups[j].view;
 
             same_domain += a->properties->domain == b->properties->domain;
             same_unit += strcmp(a->set->unit->name, b->set->unit->name) == 0;
@@ -122,7 +123,7 @@ static ze_result_t make_programs(struct sorting *sorting)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t tile = 0; tile < tiles; tile++) {
         for (uint32_t i = 0; i < sorting->count; i++) {
-            const struct zeta_metric_group *group = sorting->groups[i];
+            const struct zeta_metric_group *group = sorting->groups[i].view;
             ze_result_t result =
                 zeta_stream_program_make(group->compiled[tile < group->compiled_count ? tile : 0],
                                          &sorting->programs[tile * sorting->count + i]);
@@ -137,11 +138,12 @@ static ze_result_t make_programs(struct sorting *sorting)
 static ze_result_t check_groups(const struct sorting *sorting)
 {
     for (uint32_t i = 0; i < sorting->count; i++) {
-        if (sorting->groups[i]->device != sorting->device)
+        const struct zeta_metric_group *group = sorting->groups[i].view;
+
+        if (group->device != sorting->device)
             return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                               "group %s at position %u belongs to device %s, not to %s",
-                              zeta_metric_group_name(sorting->groups[i]), i,
-                              sorting->groups[i]->device->backend->id,
+                              zeta_metric_group_name(group), i, group->device->backend->id,
                               sorting->device->backend->id);
     }
     return ZE_RESULT_SUCCESS;
@@ -157,13 +159,27 @@ static void give(const struct sorting *sorting, zet_metric_group_handle_t *group
 
         for (uint32_t i = 0; i < sorting->count; i++) {
             if (sorting->class_of[i] == wanted)
-                groups[at++] = (zet_metric_group_handle_t)sorting->groups[i];
+                groups[at++] = (zet_metric_group_handle_t)sorting->groups[i].group;
         }
         counts[wanted] = at - first;
     }
 }
 
-/** As the entry point; the groups are pinned and copied. */
+/** Holds the groups and copies their handles. */
+static ze_result_t hold_groups(struct sorting *sorting, const zet_metric_group_handle_t *groups)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    sorting->groups = calloc(sorting->count, sizeof(*sorting->groups));
+    if (!sorting->groups)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < sorting->count && result == ZE_RESULT_SUCCESS; i++)
+        result = zeta_group_hold(groups[i], "zetDeviceGetConcurrentMetricGroupsExp",
+                                 "phMetricGroups", &sorting->groups[i]);
+    return result;
+}
+
+/** As the entry point; the groups are held. */
 static ze_result_t sort(struct sorting *sorting)
 {
     struct zeta_partition_request request = {
@@ -191,22 +207,14 @@ ze_result_t ZE_APICALL impl_zetDeviceGetConcurrentMetricGroupsExp(
         *pConcurrentGroupCount = 0;
         return ZE_RESULT_SUCCESS;
     }
-    sorting.groups = malloc(metricGroupCount * sizeof(struct zeta_metric_group *));
-    if (!sorting.groups)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    memcpy(sorting.groups, phMetricGroups, metricGroupCount * sizeof(struct zeta_metric_group *));
-    if (!zeta_groups_pin(sorting.groups, metricGroupCount)) {
-        free(sorting.groups);
-        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-                          "a group was destroyed by another thread");
-    }
-    result = sort(&sorting);
+    result = hold_groups(&sorting, phMetricGroups);
+    if (result == ZE_RESULT_SUCCESS)
+        result = sort(&sorting);
     if (result == ZE_RESULT_SUCCESS) {
         *pConcurrentGroupCount = sorting.class_count;
         if (pMetricGroupsCountPerConcurrentGroup)
             give(&sorting, phMetricGroups, pMetricGroupsCountPerConcurrentGroup);
     }
-    zeta_groups_unpin(sorting.groups, metricGroupCount);
     sorting_finish(&sorting);
     return result;
 }

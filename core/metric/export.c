@@ -7,7 +7,7 @@
 
 #include "core/metric/compile.h"
 #include "core/metric/describe.h"
-#include "core/metric/group.h"
+#include "core/metric/group_hold.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
@@ -187,13 +187,10 @@ static ze_result_t give_export(const struct zeta_list *sets, const struct zeta_l
     return write_export(sets, lines, raw, raw_bytes, data, capacity, size);
 }
 
-ze_result_t ZE_APICALL impl_zetMetricGroupGetExportDataExp(zet_metric_group_handle_t hMetricGroup,
-                                                           const uint8_t *pRawData,
-                                                           size_t rawDataSize,
-                                                           size_t *pExportDataSize,
-                                                           uint8_t *pExportData)
+/** As the entry point; the group is held. */
+static ze_result_t export_group(const struct zeta_metric_group *group, const uint8_t *pRawData,
+                                size_t rawDataSize, size_t *pExportDataSize, uint8_t *pExportData)
 {
-    const struct zeta_metric_group *group = (const struct zeta_metric_group *)hMetricGroup;
     const uint32_t record_bytes = zeta_compiled_record_bytes(group->compiled[0]);
     struct zeta_export_target target = {0};
     struct zeta_lines lines = {0};
@@ -214,5 +211,21 @@ ze_result_t ZE_APICALL impl_zetMetricGroupGetExportDataExp(zet_metric_group_hand
             give_export(&target.sets, &lines, pRawData, rawDataSize, pExportDataSize, pExportData);
     zeta_lines_finish(&lines);
     zeta_export_target_finish(&target);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zetMetricGroupGetExportDataExp(zet_metric_group_handle_t hMetricGroup,
+                                                           const uint8_t *pRawData,
+                                                           size_t rawDataSize,
+                                                           size_t *pExportDataSize,
+                                                           uint8_t *pExportData)
+{
+    struct zeta_group_hold hold;
+    ze_result_t result =
+        zeta_group_hold(hMetricGroup, "zetMetricGroupGetExportDataExp", "hMetricGroup", &hold);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = export_group(hold.view, pRawData, rawDataSize, pExportDataSize, pExportData);
+    zeta_group_let_go(&hold);
     return result;
 }

@@ -77,10 +77,7 @@ static char *describe_origin(const struct zeta_set *set)
 
 void zeta_metric_entry_discard(struct zeta_metric_entry *entry)
 {
-    if (!entry)
-        return;
-    free((void *)(uintptr_t)entry->properties);
-    if (zeta_object_retire(entry))
+    if (entry && zeta_object_retire(entry))
         zeta_object_unpin(entry);
 }
 
@@ -272,18 +269,31 @@ static void fill_group_chain(const struct zeta_metric_group *group, const void *
 }
 
 /**
- * Pins what an application made, because another thread may destroy it; what is predefined needs
- * none. False if it is destroyed.
+ * Pins and locks a group that an application made, because another thread may destroy or change it;
+ * what is predefined needs neither. False if it is destroyed.
  */
-static bool hold(void *object, enum zeta_kind kind, bool is_user)
+static bool lock_group(struct zeta_metric_group *group)
 {
-    return !is_user || zeta_object_pin(object, kind);
+    if (!group->user)
+        return true;
+    if (!zeta_object_pin(group, ZETA_KIND_METRIC_GROUP))
+        return false;
+    (void)pthread_mutex_lock(&zeta_metrics_root(group->metrics)->lock);
+    return true;
 }
 
-static void let_go(void *object, bool is_user)
+static void unlock_group(struct zeta_metric_group *group)
 {
-    if (is_user)
-        zeta_object_unpin(object);
+    if (!group->user)
+        return;
+    (void)pthread_mutex_unlock(&zeta_metrics_root(group->metrics)->lock);
+    zeta_object_unpin(group);
+}
+
+/** True if the handle may end before the process: of an application, its group, or a decoder. */
+static bool is_mortal(const struct zeta_metric_entry *entry)
+{
+    return entry->user || entry->decoder || (entry->group && entry->group->user);
 }
 
 ze_result_t ZE_APICALL impl_zetMetricGroupGetProperties(zet_metric_group_handle_t hMetricGroup,
@@ -291,26 +301,29 @@ ze_result_t ZE_APICALL impl_zetMetricGroupGetProperties(zet_metric_group_handle_
 {
     struct zeta_metric_group *group = (struct zeta_metric_group *)hMetricGroup;
     const size_t skip = offsetof(zet_metric_group_properties_t, name);
-    const bool is_user = group->user != NULL;
 
-    if (!hold(group, ZETA_KIND_METRIC_GROUP, is_user))
+    if (!lock_group(group))
         return zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, "zetMetricGroupGetProperties",
                                    "hMetricGroup");
     memcpy((char *)pProperties + skip, (const char *)group->properties + skip, group_bytes);
     if (pProperties->pNext)
         fill_group_chain(group, pProperties->pNext);
-    let_go(group, is_user);
+    unlock_group(group);
     return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL impl_zetMetricGet(zet_metric_group_handle_t hMetricGroup, uint32_t *pCount,
                                          zet_metric_handle_t *phMetrics)
 {
-    const struct zeta_metric_group *group = (const struct zeta_metric_group *)hMetricGroup;
-    uint32_t count = zeta_count_clip(pCount, group->metric_count, phMetrics);
+    struct zeta_metric_group *group = (struct zeta_metric_group *)hMetricGroup;
+    uint32_t count;
 
+    if (!lock_group(group))
+        return zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, "zetMetricGet", "hMetricGroup");
+    count = zeta_count_clip(pCount, group->metric_count, phMetrics);
     for (uint32_t i = 0; i < count; i++)
         phMetrics[i] = (zet_metric_handle_t)group->entries[i];
+    unlock_group(group);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -319,9 +332,9 @@ ze_result_t ZE_APICALL impl_zetMetricGetProperties(zet_metric_handle_t hMetric,
 {
     struct zeta_metric_entry *entry = (struct zeta_metric_entry *)hMetric;
     const size_t skip = offsetof(zet_metric_properties_t, name);
-    const bool is_user = entry->user != NULL;
+    const bool mortal = is_mortal(entry);
 
-    if (!hold(entry, ZETA_KIND_METRIC, is_user))
+    if (mortal && !zeta_object_pin(entry, ZETA_KIND_METRIC))
         return zeta_object_explain(entry, ZETA_KIND_METRIC, "zetMetricGetProperties", "hMetric");
     memcpy((char *)pProperties + skip, (const char *)entry->properties + skip, metric_bytes);
     if (pProperties->pNext) {
@@ -332,6 +345,7 @@ ze_result_t ZE_APICALL impl_zetMetricGetProperties(zet_metric_handle_t hMetric,
         while ((node = zeta_chain_next(&chain, &stype)) != NULL)
             fill_export_node(stype, node);
     }
-    let_go(entry, is_user);
+    if (mortal)
+        zeta_object_unpin(entry);
     return ZE_RESULT_SUCCESS;
 }

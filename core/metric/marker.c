@@ -4,7 +4,8 @@
 
 #include "core/command/list.h"
 #include "core/device/device.h"
-#include "core/metric/group.h"
+#include "core/metric/compile.h"
+#include "core/metric/group_hold.h"
 #include "core/metric/set.h"
 #include "core/metric/stream.h"
 #include "core/metric/streamer.h"
@@ -23,8 +24,8 @@ struct marker {
 
 static bool has_stream_marker(const struct zeta_metric_group *group)
 {
-    for (uint32_t i = 0; i < group->metric_count; i++) {
-        if (strcmp(group->entries[i]->properties->name, "StreamMarker") == 0)
+    for (uint32_t i = 0; i < zeta_compiled_metric_count(group->compiled[0]); i++) {
+        if (strcmp(zeta_compiled_metric(group->compiled[0], i)->name, "StreamMarker") == 0)
             return true;
     }
     return false;
@@ -147,14 +148,14 @@ static ze_result_t append_streamer_marker(struct zeta_command_list *list,
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the streamer was opened in another context than that of the command "
                           "list");
-    if (!zeta_marker_suits(stream->group))
-        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "group %s has no metric StreamMarker, so its stream cannot show markers",
-                          zeta_metric_group_name(stream->group));
     if (atomic_load(&stream->stopped))
         return zeta_error(ZE_RESULT_NOT_READY,
                           "the stream of %s was stopped, because its group was deactivated",
                           stream->label);
+    if (!zeta_marker_suits(stream->group))
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "group %s has no metric StreamMarker, so its stream cannot show markers",
+                          zeta_metric_group_name(stream->group));
     return append_marker(list, &marker);
 }
 
@@ -185,12 +186,10 @@ static enum zeta_api_group provider_of(const struct zeta_metric_group *group)
     }
 }
 
-ze_result_t ZE_APICALL impl_zetCommandListAppendMarkerExp(zet_command_list_handle_t hCommandList,
-                                                          zet_metric_group_handle_t hMetricGroup,
-                                                          uint32_t value)
+/** As the entry point; the group is held. */
+static ze_result_t append_group_marker(struct zeta_command_list *list,
+                                       const struct zeta_metric_group *group, uint32_t value)
 {
-    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
-    const struct zeta_metric_group *group = (const struct zeta_metric_group *)hMetricGroup;
     const struct marker marker = {.device = group->device,
                                   .unit = group->set->unit,
                                   .provides = provider_of(group),
@@ -202,4 +201,18 @@ ze_result_t ZE_APICALL impl_zetCommandListAppendMarkerExp(zet_command_list_handl
                             "group %s is not of type MARKER (zet_metric_group_type_exp_t)",
                             zeta_metric_group_name(group));
     return result == ZE_RESULT_SUCCESS ? append_marker(list, &marker) : result;
+}
+
+ze_result_t ZE_APICALL impl_zetCommandListAppendMarkerExp(zet_command_list_handle_t hCommandList,
+                                                          zet_metric_group_handle_t hMetricGroup,
+                                                          uint32_t value)
+{
+    struct zeta_group_hold hold;
+    ze_result_t result =
+        zeta_group_hold(hMetricGroup, "zetCommandListAppendMarkerExp", "hMetricGroup", &hold);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = append_group_marker((struct zeta_command_list *)hCommandList, hold.view, value);
+    zeta_group_let_go(&hold);
+    return result;
 }

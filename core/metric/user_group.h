@@ -40,6 +40,7 @@ struct zeta_user_group {
     struct zeta_user_metric **members; /**< in the order in which they were added */
     uint32_t member_count;
     uint32_t capacity;
+    uint32_t held;                      /**< calls that look at a version (group_hold.h) */
     bool closed;                        /**< may be activated */
     struct zeta_user_version *versions; /**< the newest is the group's */
     struct zeta_metric_entry **others;  /**< GpuTime and info metrics that were ever shown */

@@ -27,7 +27,12 @@ void zeta_user_metric_finish(struct zeta_user_metric *metric)
 
 static void finish_metric(void *object)
 {
-    zeta_user_metric_finish(((struct zeta_metric_entry *)object)->user);
+    struct zeta_metric_entry *entry = object;
+
+    /* Those of an application's metric are a part of it. */
+    if (!entry->user)
+        free((void *)(uintptr_t)entry->properties);
+    zeta_user_metric_finish(entry->user);
 }
 
 static void finish_group(void *object)

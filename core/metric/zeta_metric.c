@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/device/device.h"
-#include "core/metric/group.h"
+#include "core/metric/group_hold.h"
 #include "core/metric/metric_info.h"
 #include "core/metric/stream.h"
 #include "core/metric/streamer.h"
@@ -27,19 +27,14 @@ static ze_result_t null_pointer(const char *function, const char *parameter)
     return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER, "%s: %s is null", function, parameter);
 }
 
-ze_result_t zetaMetricGroupGetInfo(zet_metric_group_handle_t group, struct zeta_group_info *info)
+/** As the function; the group is held. */
+static ze_result_t group_info(const struct zeta_metric_group *object, struct zeta_group_info *info)
 {
-    const struct zeta_metric_group *object = (const struct zeta_metric_group *)group;
     struct zeta_plugin_limits limits = {.struct_size = sizeof(limits)};
     struct zeta_group_info found = {0};
     const struct zeta_provider *provider;
     struct zeta_plugin_string unit;
 
-    if (!zeta_object_is(group, ZETA_KIND_METRIC_GROUP))
-        return zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, "zetaMetricGroupGetInfo",
-                                   "group");
-    if (!info)
-        return null_pointer("zetaMetricGroupGetInfo", "info");
     provider = &object->device->backend->providers[ZETA_GROUP_METRIC_STREAM];
     if (!provider->backend)
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "nobody samples device %s",
@@ -62,17 +57,44 @@ ze_result_t zetaMetricGroupGetInfo(zet_metric_group_handle_t group, struct zeta_
     return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t zetaMetricGroupGetInfo(zet_metric_group_handle_t group, struct zeta_group_info *info)
+{
+    const char *function = "zetaMetricGroupGetInfo";
+    struct zeta_group_hold hold;
+    ze_result_t result;
+
+    if (!zeta_object_is(group, ZETA_KIND_METRIC_GROUP))
+        return zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, function, "group");
+    if (!info)
+        return null_pointer(function, "info");
+    result = zeta_group_hold(group, function, "group", &hold);
+    if (result == ZE_RESULT_SUCCESS)
+        result = group_info(hold.view, info);
+    zeta_group_let_go(&hold);
+    return result;
+}
+
 ze_result_t zetaMetricGetInfo(zet_metric_handle_t metric, struct zeta_metric_info *info)
 {
+    const char *function = "zetaMetricGetInfo";
+    struct zeta_metric_entry *entry = (struct zeta_metric_entry *)metric;
+    struct zeta_group_hold hold = {0};
     struct zeta_metric_info found = {0};
+    ze_result_t result = ZE_RESULT_SUCCESS;
 
-    if (!zeta_object_is(metric, ZETA_KIND_METRIC))
-        return zeta_object_explain(metric, ZETA_KIND_METRIC, "zetaMetricGetInfo", "metric");
+    if (!zeta_object_pin(entry, ZETA_KIND_METRIC))
+        return zeta_object_explain(entry, ZETA_KIND_METRIC, function, "metric");
     if (!info)
-        return null_pointer("zetaMetricGetInfo", "info");
-    found.metric_class = zeta_metric_entry_class((const struct zeta_metric_entry *)metric);
-    give(info, &found, sizeof(found));
-    return ZE_RESULT_SUCCESS;
+        result = null_pointer(function, "info");
+    else if (entry->group) /* whose set says what the metric is */
+        result = zeta_group_hold(entry->group, function, "metric", &hold);
+    if (result == ZE_RESULT_SUCCESS) {
+        found.metric_class = zeta_metric_entry_class(entry);
+        give(info, &found, sizeof(found));
+    }
+    zeta_group_let_go(&hold);
+    zeta_object_unpin(entry);
+    return result;
 }
 
 ze_result_t zetaMetricStreamerGetInfo(zet_metric_streamer_handle_t streamer,

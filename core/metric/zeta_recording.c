@@ -4,7 +4,7 @@
 
 #include "core/device/device.h"
 #include "core/metric/export.h"
-#include "core/metric/group.h"
+#include "core/metric/group_hold.h"
 #include "core/metric/recording.h"
 #include "core/util/own_struct.h"
 #include "zeta/zeta.h"
@@ -139,15 +139,31 @@ ze_result_t zetaRecordingAddDevice(struct zeta_recording *recording, ze_device_h
     return add_device(recording, (struct zeta_device *)device, out_number);
 }
 
+/** As the function; the group is held. */
+static ze_result_t add_stream(struct zeta_recording *recording,
+                              const struct zeta_metric_group *group, uint64_t period_ns)
+{
+    struct zeta_lines lines = {0};
+    uint32_t device = 0;
+    ze_result_t result = add_device(recording, group->device, &device);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    zeta_lines_add_u64(&lines, "device", device);
+    zeta_lines_add_u64(&lines, "period-ns", period_ns);
+    result = zeta_export_add_group(&recording->target, group, recording->streams + 1, &lines);
+    if (result == ZE_RESULT_SUCCESS)
+        recording->streams++;
+    return result;
+}
+
 ze_result_t zetaRecordingAddStream(struct zeta_recording *recording,
                                    const struct zeta_recording_stream_desc *desc,
                                    uint32_t *out_stream)
 {
     const char *function = "zetaRecordingAddStream";
     struct zeta_recording_stream_desc known = {0};
-    const struct zeta_metric_group *group;
-    struct zeta_lines lines = {0};
-    uint32_t device = 0;
+    struct zeta_group_hold hold = {0};
     ze_result_t result = check(function, recording);
 
     if (result == ZE_RESULT_SUCCESS)
@@ -159,15 +175,12 @@ ze_result_t zetaRecordingAddStream(struct zeta_recording *recording,
         return zeta_object_explain(known.group, ZETA_KIND_METRIC_GROUP, function, "desc->group");
     if (!out_stream)
         return null_pointer(function, "out_stream");
-    group = (const struct zeta_metric_group *)known.group;
-    result = add_device(recording, group->device, &device);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    zeta_lines_add_u64(&lines, "device", device);
-    zeta_lines_add_u64(&lines, "period-ns", known.period_ns);
-    result = zeta_export_add_group(&recording->target, group, recording->streams + 1, &lines);
+    result = zeta_group_hold(known.group, function, "desc->group", &hold);
     if (result == ZE_RESULT_SUCCESS)
-        *out_stream = ++recording->streams;
+        result = add_stream(recording, hold.view, known.period_ns);
+    if (result == ZE_RESULT_SUCCESS)
+        *out_stream = recording->streams;
+    zeta_group_let_go(&hold);
     return result;
 }
 

@@ -152,17 +152,33 @@ ze_result_t ZE_APICALL
 impl_zetMetricDecoderGetDecodableMetricsExp(zet_metric_decoder_exp_handle_t hMetricDecoder,
                                             uint32_t *pCount, zet_metric_handle_t *phMetrics)
 {
-    const struct zeta_metric_decoder *handle = (const struct zeta_metric_decoder *)hMetricDecoder;
-    const struct zeta_decoder *decoder = handle->decoder;
-    const uint32_t count = zeta_count_clip(pCount, decoder->metric_count, phMetrics);
+    struct zeta_metric_decoder *handle = (struct zeta_metric_decoder *)hMetricDecoder;
+    uint32_t count;
 
+    if (!zeta_object_pin(handle, ZETA_KIND_METRIC_DECODER))
+        return zeta_object_explain(handle, ZETA_KIND_METRIC_DECODER,
+                                   "zetMetricDecoderGetDecodableMetricsExp", "hMetricDecoder");
+    count = zeta_count_clip(pCount, handle->decoder->metric_count, phMetrics);
     for (uint32_t i = 0; i < count; i++)
-        phMetrics[i] = (zet_metric_handle_t)decoder->entries[i];
+        phMetrics[i] = (zet_metric_handle_t)handle->decoder->entries[i];
+    zeta_object_unpin(handle);
     return ZE_RESULT_SUCCESS;
 }
 
 /* Decoding --------------------------------------------------------------------------------------
  */
+
+/** Says what is wrong with a metric, which may end meanwhile. */
+static ze_result_t refuse_metric(struct zeta_metric_entry *entry, const char *wrong)
+{
+    if (!zeta_object_pin(entry, ZETA_KIND_METRIC))
+        return zeta_object_explain(entry, ZETA_KIND_METRIC, "zetMetricTracerDecodeExp",
+                                   "phMetrics");
+    (void)zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "metric %s %s", entry->properties->name,
+                     wrong);
+    zeta_object_unpin(entry);
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
 
 /** Fills names: which position of the caller's array each metric of the decoder has. */
 static ze_result_t name_metrics(const struct zeta_decoder *decoder, uint32_t count,
@@ -171,17 +187,22 @@ static ze_result_t name_metrics(const struct zeta_decoder *decoder, uint32_t cou
     for (uint32_t i = 0; i < decoder->metric_count; i++)
         names[i] = ZETA_DECODE_LEFT_OUT;
     for (uint32_t i = 0; i < count; i++) {
-        const struct zeta_metric_entry *entry = (const struct zeta_metric_entry *)metrics[i];
+        struct zeta_metric_entry *entry = (struct zeta_metric_entry *)metrics[i];
+        char wrong[400];
 
-        if (entry->decoder != decoder)
-            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                              "metric %s at position %u is none of the decoder of %s; take those "
-                              "of zetMetricDecoderGetDecodableMetricsExp",
-                              entry->properties->name, i, decoder->label);
-        if (names[entry->place] != ZETA_DECODE_LEFT_OUT)
-            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                              "metric %s is at positions %u and %u; an entry has one index",
-                              entry->properties->name, names[entry->place], i);
+        if (entry->decoder != decoder) {
+            (void)snprintf(wrong, sizeof(wrong),
+                           "at position %u is none of the decoder of %s; take those of "
+                           "zetMetricDecoderGetDecodableMetricsExp",
+                           i, decoder->label);
+            return refuse_metric(entry, wrong);
+        }
+        if (names[entry->place] != ZETA_DECODE_LEFT_OUT) {
+            (void)snprintf(wrong, sizeof(wrong),
+                           "is at positions %u and %u; an entry has one index", names[entry->place],
+                           i);
+            return refuse_metric(entry, wrong);
+        }
         names[entry->place] = i;
     }
     return ZE_RESULT_SUCCESS;

@@ -194,11 +194,69 @@ static void race__destroyed_while_used__everybody_gets_an_answer(void **state)
     }
 }
 
+/** Looks at what the decoder gave, alive or not; a decode that fails names a metric. */
+static void *look_at_metrics(void *context)
+{
+    static const ze_result_t allowed[] = {ZE_RESULT_SUCCESS, ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                                          ZE_RESULT_ERROR_INVALID_ARGUMENT, ZE_RESULT_FORCE_UINT32};
+    struct shared *shared = context;
+
+    while (!atomic_load(&shared->stop)) {
+        const struct trace_decoder decoder = shared->decoder;
+        zet_metric_properties_t properties = {.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES};
+        zet_metric_handle_t twice[2] = {decoder.metrics[0], decoder.metrics[0]};
+        zet_metric_handle_t metrics[16];
+        uint8_t raw[TRACE_RECORD_BYTES] = {0};
+        uint32_t sets = 0;
+        uint32_t count = 16;
+        size_t size = sizeof(raw);
+
+        for (uint32_t i = 0; i < decoder.count; i++)
+            note(shared, zetMetricGetProperties(decoder.metrics[i], &properties), allowed);
+        note(shared, zetMetricDecoderGetDecodableMetricsExp(decoder.handle, &count, metrics),
+             allowed);
+        note(shared,
+             zetMetricTracerDecodeExp(decoder.handle, &size, raw, 2, twice, &sets, NULL, &count,
+                                      NULL),
+             allowed);
+    }
+    return NULL;
+}
+
+/** The handles are those of the first decoder, which ends while two threads look. */
+static void race__decoder_destroyed_while_its_metrics_are_looked_at__ends_cleanly(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 200; round++) {
+        static struct shared shared;
+        pthread_t threads[2];
+
+        memset(&shared, 0, sizeof(shared));
+        shared.bed = bed_make("trace0");
+        bed_activate(&shared.bed, "KernelEvents", NULL);
+        (void)bed_create(&shared.bed, 64, NULL);
+        shared.decoder = bed_decoder(&shared.bed);
+        for (int i = 0; i < 2; i++)
+            start(&threads[i], look_at_metrics, &shared);
+        if (round % 2)
+            sleep_ms(1);
+        EXPECT_OK(zetMetricDecoderDestroyExp(shared.decoder.handle));
+        atomic_store(&shared.stop, true);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(atomic_load(&shared.wrong), 0);
+        EXPECT_OK(zetMetricTracerDestroyExp(shared.bed.tracer));
+        shared.bed.tracer = NULL;
+        bed_free(&shared.bed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(race__producer_reader_and_switcher__every_record_comes_once),
         cmocka_unit_test(race__destroyed_while_used__everybody_gets_an_answer),
+        cmocka_unit_test(race__decoder_destroyed_while_its_metrics_are_looked_at__ends_cleanly),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);

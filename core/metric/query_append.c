@@ -60,11 +60,9 @@ static ze_result_t add_point(struct zeta_append *append, uint32_t type,
     return result;
 }
 
-ze_result_t ZE_APICALL impl_zetCommandListAppendMetricQueryBegin(
-    zet_command_list_handle_t hCommandList, zet_metric_query_handle_t hMetricQuery)
+/** As the entry point; the query is pinned. */
+static ze_result_t append_begin(struct zeta_command_list *list, struct zeta_metric_query *query)
 {
-    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
-    struct zeta_metric_query *query = (struct zeta_metric_query *)hMetricQuery;
     const bool skips = query->pool->type == ZET_METRIC_QUERY_POOL_TYPE_EXECUTION;
     const struct zeta_query_place *place = zeta_query_place_of(query);
     struct zeta_plugin_command *command = NULL;
@@ -84,12 +82,25 @@ ze_result_t ZE_APICALL impl_zetCommandListAppendMetricQueryBegin(
     return result;
 }
 
-ze_result_t ZE_APICALL impl_zetCommandListAppendMetricQueryEnd(
-    zet_command_list_handle_t hCommandList, zet_metric_query_handle_t hMetricQuery,
-    ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+ze_result_t ZE_APICALL impl_zetCommandListAppendMetricQueryBegin(
+    zet_command_list_handle_t hCommandList, zet_metric_query_handle_t hMetricQuery)
 {
-    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
     struct zeta_metric_query *query = (struct zeta_metric_query *)hMetricQuery;
+    ze_result_t result;
+
+    if (!zeta_object_pin(query, ZETA_KIND_METRIC_QUERY))
+        return zeta_object_explain(query, ZETA_KIND_METRIC_QUERY,
+                                   "zetCommandListAppendMetricQueryBegin", "hMetricQuery");
+    result = append_begin((struct zeta_command_list *)hCommandList, query);
+    zeta_object_unpin(query);
+    return result;
+}
+
+/** As the entry point; the query is pinned. */
+static ze_result_t append_end(struct zeta_command_list *list, struct zeta_metric_query *query,
+                              ze_event_handle_t signal, uint32_t wait_count,
+                              ze_event_handle_t *waits)
+{
     const struct zeta_query_place *place = zeta_query_place_of(query);
     struct zeta_plugin_command *command = NULL;
     struct zeta_append append;
@@ -101,10 +112,26 @@ ze_result_t ZE_APICALL impl_zetCommandListAppendMetricQueryEnd(
         return result;
     result = add_point(&append, ZETA_PLUGIN_COMMAND_QUERY_END, query, &command);
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_events(&append, command, hSignalEvent, numWaitEvents, phWaitEvents);
+        result = zeta_append_events(&append, command, signal, wait_count, waits);
     result = zeta_append_end(&append, result);
     if (result == ZE_RESULT_SUCCESS)
         zeta_list_skip_end(list, place);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zetCommandListAppendMetricQueryEnd(
+    zet_command_list_handle_t hCommandList, zet_metric_query_handle_t hMetricQuery,
+    ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+{
+    struct zeta_metric_query *query = (struct zeta_metric_query *)hMetricQuery;
+    ze_result_t result;
+
+    if (!zeta_object_pin(query, ZETA_KIND_METRIC_QUERY))
+        return zeta_object_explain(query, ZETA_KIND_METRIC_QUERY,
+                                   "zetCommandListAppendMetricQueryEnd", "hMetricQuery");
+    result = append_end((struct zeta_command_list *)hCommandList, query, hSignalEvent,
+                        numWaitEvents, phWaitEvents);
+    zeta_object_unpin(query);
     return result;
 }
 

@@ -73,7 +73,9 @@ ze_result_t zeta_query_check_unused_locked(const struct zeta_device_metrics *met
     const struct zeta_query_pool *pool = (metrics->parent ? metrics->parent : metrics)->pools;
 
     for (; pool; pool = pool->next) {
-        if (zeta_metrics_overlap(pool->device, metrics->device))
+        /* One whose handle is gone is in no one's way while lists only name its queries. */
+        if (zeta_metrics_overlap(pool->device, metrics->device) &&
+            (zeta_object_is(pool, ZETA_KIND_METRIC_QUERY_POOL) || zeta_use_is(&pool->use)))
             return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                               "a query pool of %s on %s is not destroyed yet",
                               zeta_metric_group_name(pool->group), pool->device->backend->id);
@@ -81,6 +83,7 @@ ze_result_t zeta_query_check_unused_locked(const struct zeta_device_metrics *met
     return ZE_RESULT_SUCCESS;
 }
 
+/** From now on nobody can change the group. */
 static void enlist(struct zeta_query_pool *pool)
 {
     struct zeta_device_metrics *root = zeta_metrics_root(pool->group->metrics);
@@ -208,24 +211,32 @@ static ze_result_t open_pool(struct zeta_query_pool *pool)
     return zeta_backend_result(provider->backend, code, "creating a query pool");
 }
 
+/** The backend goes first: of more queries than there is memory for, no page is touched here. */
 static ze_result_t fill_pool(struct zeta_query_pool *pool)
 {
+    ze_result_t result;
+
     pool->backend = pool->device->backend->providers[ZETA_GROUP_METRIC_QUERY].backend;
     pool->record_bytes = zeta_compiled_record_bytes(pool->group->compiled[0]);
     pool->collect_count = count_records(pool->device);
+    result = open_pool(pool);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     pool->places = calloc(pool->count, sizeof(*pool->places));
     if (!pool->places)
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for %u queries",
                           pool->count);
     for (uint32_t i = 0; i < pool->count; i++)
         pool->places[i].use.whole = &pool->use;
-    return open_pool(pool);
+    return ZE_RESULT_SUCCESS;
 }
 
 static void finish_pool(void *object)
 {
     struct zeta_query_pool *pool = object;
 
+    /* Not before: a list that still names its queries may run, and keeps the group active. */
+    delist(pool);
     if (pool->plugin_pool)
         pool->backend->metric.query_pool_destroy(pool->backend->self, pool->plugin_pool);
     free(pool->places);
@@ -244,19 +255,16 @@ void zeta_query_set_finishers(void)
     zeta_object_set_finisher(ZETA_KIND_METRIC_QUERY, finish_query);
 }
 
-ze_result_t ZE_APICALL impl_zetMetricQueryPoolCreate(
-    zet_context_handle_t hContext, zet_device_handle_t hDevice,
-    zet_metric_group_handle_t hMetricGroup, const zet_metric_query_pool_desc_t *desc,
-    zet_metric_query_pool_handle_t *phMetricQueryPool)
+/** As the entry point; the group is pinned. */
+static ze_result_t create_pool(const struct zeta_context *context, struct zeta_device *device,
+                               struct zeta_metric_group *group,
+                               const zet_metric_query_pool_desc_t *desc,
+                               struct zeta_query_pool **out_pool)
 {
-    struct zeta_device *device = (struct zeta_device *)hDevice;
-    struct zeta_metric_group *group = (struct zeta_metric_group *)hMetricGroup;
     struct zeta_query_pool *pool;
     void *made = NULL;
-    ze_result_t result = check_create((const struct zeta_context *)hContext, device, group, desc);
+    ze_result_t result = zeta_object_create(ZETA_KIND_METRIC_QUERY_POOL, sizeof(*pool), &made);
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_object_create(ZETA_KIND_METRIC_QUERY_POOL, sizeof(*pool), &made);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     pool = made;
@@ -266,15 +274,35 @@ ze_result_t ZE_APICALL impl_zetMetricQueryPoolCreate(
     pool->count = desc->count;
     pool->type = desc->type;
     zeta_turn_init(&pool->turn);
-    result = fill_pool(pool);
-    if (result != ZE_RESULT_SUCCESS) {
-        if (zeta_object_retire(pool))
-            zeta_object_unpin(pool);
-        return result;
-    }
     enlist(pool);
-    *phMetricQueryPool = (zet_metric_query_pool_handle_t)pool;
-    return ZE_RESULT_SUCCESS;
+    result = check_create(context, device, group, desc);
+    if (result == ZE_RESULT_SUCCESS)
+        result = fill_pool(pool);
+    if (result == ZE_RESULT_SUCCESS)
+        *out_pool = pool;
+    else if (zeta_object_retire(pool))
+        zeta_object_unpin(pool);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zetMetricQueryPoolCreate(
+    zet_context_handle_t hContext, zet_device_handle_t hDevice,
+    zet_metric_group_handle_t hMetricGroup, const zet_metric_query_pool_desc_t *desc,
+    zet_metric_query_pool_handle_t *phMetricQueryPool)
+{
+    struct zeta_metric_group *group = (struct zeta_metric_group *)hMetricGroup;
+    struct zeta_query_pool *pool = NULL;
+    ze_result_t result;
+
+    if (!zeta_object_pin(group, ZETA_KIND_METRIC_GROUP))
+        return zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, "zetMetricQueryPoolCreate",
+                                   "hMetricGroup");
+    result = create_pool((const struct zeta_context *)hContext, (struct zeta_device *)hDevice,
+                         group, desc, &pool);
+    zeta_object_unpin(group);
+    if (result == ZE_RESULT_SUCCESS)
+        *phMetricQueryPool = (zet_metric_query_pool_handle_t)pool;
+    return result;
 }
 
 ze_result_t ZE_APICALL
@@ -292,7 +320,6 @@ impl_zetMetricQueryPoolDestroy(zet_metric_query_pool_handle_t hMetricQueryPool)
     if (!zeta_object_retire(pool))
         return zeta_object_explain(pool, ZETA_KIND_METRIC_QUERY_POOL, "zetMetricQueryPoolDestroy",
                                    "hMetricQueryPool");
-    delist(pool);
     zeta_object_unpin(pool);
     return ZE_RESULT_SUCCESS;
 }

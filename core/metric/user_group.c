@@ -135,7 +135,7 @@ static ze_result_t check_pools_locked(const struct zeta_metric_group *group)
     const struct zeta_device_metrics *root = zeta_metrics_root(group->metrics);
 
     for (const struct zeta_query_pool *pool = root->pools; pool; pool = pool->next) {
-        if (pool->group == group)
+        if (pool->group == group && zeta_object_is(pool, ZETA_KIND_METRIC_QUERY_POOL))
             return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                               "a query pool of group %s lives; destroy it before the group is "
                               "changed",

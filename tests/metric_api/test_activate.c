@@ -91,6 +91,21 @@ static void activate__foreign_group_or_null_array__is_refused(void **state)
     bed_free(&bed);
 }
 
+static void activate__null__documented_results(void **state)
+{
+    skip_in(HARNESS_READS_HANDLES, "the loader looks behind handles");
+    ze_device_handle_t device = find_device("fake0");
+    ze_context_handle_t context = make_context(device);
+    zet_metric_group_handle_t group = find_group(device, "Basic", TIME_BASED, NULL);
+
+    (void)state;
+    EXPECT_RESULT(zetContextActivateMetricGroups(NULL, device, 1, &group),
+                  ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    EXPECT_RESULT(zetContextActivateMetricGroups(context, NULL, 1, &group),
+                  ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    EXPECT_OK(zeContextDestroy(context));
+}
+
 static void activate__another_set__replaces_the_first(void **state)
 {
     struct stream_bed bed = bed_make("fake0");
@@ -329,6 +344,7 @@ int main(void)
         cmocka_unit_test(activate__two_groups_of_a_domain__is_invalid_and_changes_nothing),
         cmocka_unit_test(activate__groups_of_two_domains__both_can_be_streamed),
         cmocka_unit_test(activate__foreign_group_or_null_array__is_refused),
+        cmocka_unit_test(activate__null__documented_results),
         cmocka_unit_test(activate__another_set__replaces_the_first),
         cmocka_unit_test(activate__other_context_and_context_destroyed__stays_active),
         cmocka_unit_test(activate__would_drop_a_group_with_a_stream__is_in_use_and_changes_nothing),

@@ -46,6 +46,7 @@ static void append__null__documented_results(void **state)
 {
     skip_in(HARNESS_READS_HANDLES, "the loader looks behind handles");
     struct bed bed = make_bed(*state);
+    ze_event_handle_t none = NULL;
 
     assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
                   zetCommandListAppendMetricQueryBegin(NULL, bed.query));
@@ -53,6 +54,10 @@ static void append__null__documented_results(void **state)
                   zetCommandListAppendMetricQueryBegin(bed.list, NULL));
     assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, query_bed_append_end(NULL, bed.query, NULL));
     assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, query_bed_append_end(bed.list, NULL, NULL));
+    assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                  query_bed_append_end(bed.list, bed.query, (ze_event_handle_t)bed.pool));
+    assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                  zetCommandListAppendMetricQueryEnd(bed.list, bed.query, NULL, 1, &none));
     assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
                   zetCommandListAppendMetricMemoryBarrier(NULL));
     drop_bed(&bed);

@@ -397,6 +397,9 @@ static void open_and_read__null__documented_results(void **state)
     EXPECT_RESULT(OPEN(bed->context, bed->device, made.group, &desc, NULL),
                   ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 #undef OPEN
+    EXPECT_RESULT(zetMetricStreamerOpen(bed->context, bed->device, made.group, &desc,
+                                        (ze_event_handle_t)bed->context, &streamer),
+                  ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     assert_null(streamer);
     EXPECT_RESULT(zetMetricStreamerReadData(NULL, UINT32_MAX, &size, buffer),
                   ZE_RESULT_ERROR_INVALID_NULL_HANDLE);

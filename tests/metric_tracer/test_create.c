@@ -185,6 +185,9 @@ static void create__null_parameters__are_told_apart(void **state)
         ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     EXPECT_RESULT(zetMetricTracerCreateExp(bed.context, bed.device, 1, &none, &desc, NULL, &tracer),
                   ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    EXPECT_RESULT(zetMetricTracerCreateExp(bed.context, bed.device, 1, bed.groups, &desc,
+                                           (ze_event_handle_t)bed.context, &tracer),
+                  ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     EXPECT_RESULT(zetMetricTracerDestroyExp(NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     EXPECT_RESULT(zetMetricTracerEnableExp(NULL, 1), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     EXPECT_RESULT(zetMetricTracerDisableExp(NULL, 1), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);

@@ -222,6 +222,12 @@ static void creation__with_bad_values__says_what_is_allowed(void **state)
                   BAD_POINTER);
     EXPECT_RESULT(zetMetricCreateFromProgrammableExp(inst(bed), NULL, 1, "n", "d", &count, &metric),
                   BAD_POINTER);
+    EXPECT_RESULT(
+        zetMetricCreateFromProgrammableExp(inst(bed), NULL, 0, NULL, "d", &count, &metric),
+        BAD_POINTER);
+    EXPECT_RESULT(
+        zetMetricCreateFromProgrammableExp(inst(bed), NULL, 0, "n", NULL, &count, &metric),
+        BAD_POINTER);
     EXPECT_RESULT(zetMetricCreateFromProgrammableExp(NULL, NULL, 0, "n", "d", &count, &metric),
                   BAD_HANDLE);
     EXPECT_RESULT(

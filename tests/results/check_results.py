@@ -3,7 +3,7 @@
 
 Runs the tests about metrics once more, with the recorder of API calls on, and looks in what it
 recorded for each function and each result that the model, the checks that are generated from it,
-or decided.yaml promise. What decided.yaml says can never be must not be there.
+or decided.yaml promise; for the checks, once for each parameter that they look at. What decided.yaml says can never be must not be there.
 
 check_results.py --ctest PROGRAM --build FOLDER --source FOLDER
 """
@@ -35,10 +35,13 @@ TESTS = re.compile(r"api\.(metric|metric_tracer|query|programmable|export|tracer
 # take longest.
 LONG = re.compile(r".*\.(race|query_race|model|fork|threads|clients|beside|\w+_virtual|losses)")
 
-# {"name":"zetFoo", ... "args":{ ... "result":"ZE_RESULT_BAR"}}: a line of a trace.
-CALL = re.compile(r'"name":"(zet\w+)".*"result":"ZE_RESULT_(\w+)"')
+# {"name":"zetFoo", ... "args":{ ... "result":"ZE_RESULT_BAR","error":"..."}}: a line of a trace.
+# The sentence of a check begins with function and parameter.
+CALL = re.compile(
+    r'"name":"(zet\w+)".*"result":"ZE_RESULT_(\w+)"(?:,"error":"zet\w+: ([\w>-]+))?')
 # Calls of the generated checks, and what they return.
-CHECK = re.compile(r'zeta_(?:check_(null|enum|element)\(|object_explain\()[^;]*?"(zet\w+)"')
+CHECK = re.compile(
+    r'zeta_(?:check_(null|enum|element)\(|object_explain\()[^;]*?"(zet\w+)",\s*"([^"]+)"')
 RELATION = re.compile(r'zeta_check_relation\("(zet\w+)", ZE_RESULT_(\w+)')
 CHECK_RESULTS = {"null": "ERROR_INVALID_NULL_POINTER", "enum": "ERROR_INVALID_ENUMERATION",
                  "element": "ERROR_INVALID_NULL_HANDLE", "": "ERROR_INVALID_NULL_HANDLE"}
@@ -55,29 +58,30 @@ def pairs(table):
 
 
 def expected(build, source):
-    """Pairs of a function and a result with who promises it, and pairs that never are."""
+    """What has to be: (function, result, parameter or "") with who promises it; and what never is."""
     wanted = {}
     for path in sorted(glob.glob(f"{source}/core/api/model/zet-metric*.yaml")):
         for name, function in load(path).get("functions", {}).items():
-            wanted[name, "SUCCESS"] = "the model"
+            wanted[name, "SUCCESS", ""] = "the model"
             for result in function.get("results", []):
-                wanted[name, result] = "the model"
-    functions = {name for name, _ in wanted}
+                wanted[name, result, ""] = "the model"
+    functions = {name for name, _, _ in wanted}
     with open(f"{build}/core/api/entries_zet.c", encoding="utf-8") as file:
         entries = file.read()
-    checks = [(name, CHECK_RESULTS[kind]) for kind, name in CHECK.findall(entries)]
-    for name, result in checks + RELATION.findall(entries):
-        if name in functions:
-            wanted[name, result] = "a generated check"
+    checks = [(name, CHECK_RESULTS[kind], item) for kind, name, item in CHECK.findall(entries)]
+    relations = [(name, result, "") for name, result in RELATION.findall(entries)]
+    for check in checks + relations:
+        if check[0] in functions:
+            wanted[check] = "a generated check"
     table = load(f"{source}/tests/results/decided.yaml")
     for name, result in pairs(table["decided"]):
         if name not in functions:
             sys.exit(f"decided.yaml: {name} is no function of metrics")
-        wanted.setdefault((name, result), "decided.yaml")
-    never = set(pairs(table["never"]))
-    for pair in never:
-        if wanted.pop(pair, None) is None:
-            sys.exit(f"decided.yaml: nothing else promises {pair[1]} of {pair[0]}")
+        wanted.setdefault((name, result, ""), "decided.yaml")
+    never = {(name, result, "") for name, result in pairs(table["never"])}
+    for call in never:
+        if wanted.pop(call, None) is None:
+            sys.exit(f"decided.yaml: nothing else promises {call[1]} of {call[0]}")
     return wanted, never
 
 
@@ -98,14 +102,15 @@ def tests_of(ctest, build):
 
 
 def calls_in(folder):
-    """Calls and their results in the traces of a folder, which may have been cut anywhere."""
+    """(function, result, parameter or "") in the traces of a folder, which may be cut anywhere."""
     found = set()
     for path in glob.glob(f"{folder}/*"):
         with open(path, encoding="utf-8", errors="replace") as file:
             for line in file:
                 call = CALL.search(line)
                 if call:
-                    found.add(call.groups())
+                    name, result, item = call.groups()
+                    found |= {(name, result, ""), (name, result, item or "")}
         os.unlink(path)
     return found
 
@@ -149,12 +154,14 @@ def main():
     options = parser.parse_args()
     wanted, never = expected(options.build, options.source)
     found = provoked(list(tests_of(options.ctest, options.build)))
-    missing = sorted(pair for pair in wanted if pair not in found)
-    for name, result in missing:
-        print(f"{name}: no test provokes {result}, which {wanted[name, result]} promises")
+    missing = sorted(call for call in wanted if call not in found)
+    for call in missing:
+        name, result, item = call
+        print(f"{name}: no test provokes {result}{' of ' + item if item else ''}, "
+              f"which {wanted[call]} promises")
     wrong = sorted(never & found.keys())
-    for name, result in wrong:
-        print(f"{name}: {result} is not impossible, see {sorted(found[name, result])[0]}")
+    for call in wrong:
+        print(f"{call[0]}: {call[1]} is not impossible, see {sorted(found[call])[0]}")
     print(f"{len(wanted) - len(missing)} of {len(wanted)} results are provoked")
     return 1 if missing or wrong else 0
 

@@ -8,19 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/metric/compile.h"
 #include "core/metric/decode.h"
 #include "core/metric/evaluate.h"
+#include "tests/bench/bench.h"
 
 #define RECORDS 65536u
 #define RECORD_BYTES 64u
 #define MOST_ENTRIES 4u
 #define TICK_NS 40u
-/** Each figure is the best of this many measurements of this length. */
 #define ROUNDS 7
-#define ROUND_NS 60000000u
+#define ROUND_S 0.03
 
 enum { ENABLED = 1, KERNEL_BEGIN, KERNEL_END, GROUP_BEGIN, GROUP_END, COPY };
 
@@ -63,14 +62,6 @@ static const char set_text[] =
     "         events: [copy], value: bytes}\n"
     "      - {name: CopyRate, description: d, type: throughput, value_type: f64, class: exact,\n"
     "         events: [copy], value: 'f64(bytes) / f64((ticks - began) * 40)'}\n";
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t get64(const unsigned char *record, size_t at)
 {
@@ -205,26 +196,31 @@ static uint64_t run_hand(const struct subject *subject)
                           subject->entries);
 }
 
-/** Events per second, the best of the rounds. */
+/** Million events per second of processor time. */
 static double measure(uint64_t (*run)(const struct subject *), const struct subject *subject)
 {
-    double best = 0;
+    const double begin = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t events = 0;
+    double took;
 
-    for (int round = 0; round < ROUNDS; round++) {
-        const uint64_t begin = now_ns();
-        uint64_t events = 0;
-        uint64_t took;
-        double rate;
+    do {
+        (void)run(subject);
+        events += RECORDS;
+        took = bench_seconds(CLOCK_THREAD_CPUTIME_ID) - begin;
+    } while (took < ROUND_S);
+    return (double)events / took / 1e6;
+}
 
-        do {
-            (void)run(subject);
-            events += RECORDS;
-            took = now_ns() - begin;
-        } while (took < ROUND_NS);
-        rate = (double)events * 1e9 / (double)took;
-        best = rate > best ? rate : best;
+static void measure_both(const char *name, const struct subject *subject)
+{
+    struct bench_rounds ours = {0}, hand = {0};
+
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        bench_add(&ours, measure(run_ours, subject));
+        bench_add(&hand, measure(run_hand, subject));
     }
-    return best;
+    (void)printf("  %-26s %6.1f (%6.1f)   by hand %6.1f (%6.1f)\n", name, bench_most(&ours),
+                 bench_median(&ours), bench_most(&hand), bench_median(&hand));
 }
 
 static void compare(const struct subject *subject)
@@ -267,13 +263,15 @@ int main(void)
     if (!raw || !entries)
         return 1;
     fill(raw);
-    (void)printf("decode: events per second, %s\n", zeta_evaluate_variant());
+    bench_begin(
+        "decoder of tracer data: million events per second, best of 7 rounds (median), beside "
+        "a switch written by hand",
+        NULL);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct subject subject = {plan, raw, cases[i].names, entries};
 
         compare(&subject);
-        (void)printf("  %-26s %6.1f million   by hand %6.1f million\n", cases[i].name,
-                     measure(run_ours, &subject) / 1e6, measure(run_hand, &subject) / 1e6);
+        measure_both(cases[i].name, &subject);
     }
     zeta_decode_plan_destroy(plan);
     free(entries);

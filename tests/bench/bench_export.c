@@ -6,14 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <level_zero/ze_api.h>
 #include <level_zero/zet_api.h>
 
+#include "tests/bench/bench.h"
+
 #define REPORTS 4096u
 #define REPORT_BYTES 256u
-#define RUNS 30u
+#define ROUNDS 31u
 #define VALUES ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
 
 static void check(ze_result_t result, const char *what)
@@ -22,14 +23,6 @@ static void check(ze_result_t result, const char *what)
         return;
     (void)fprintf(stderr, "%s: 0x%x\n", what, (unsigned)result);
     exit(1);
-}
-
-static double now_us(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
 /** What is measured. */
@@ -55,7 +48,7 @@ static void find_group(struct bench *bench)
     check(zeDeviceGet(bench->driver, &one, &device), "zeDeviceGet");
     check(zetMetricGroupGet(device, &one, &bench->group), "zetMetricGroupGet");
     check(zetMetricGroupGetProperties(bench->group, &properties), "zetMetricGroupGetProperties");
-    (void)printf("group %s, %u metrics, %u reports of %u bytes\n", properties.name,
+    (void)printf("  group %s, %u metrics, %u reports of %u bytes\n", properties.name,
                  properties.metricCount, REPORTS, REPORT_BYTES);
     bench->room = REPORTS * properties.metricCount;
 }
@@ -95,20 +88,26 @@ static void copy(struct bench *bench)
     memcpy(bench->data, bench->raw, REPORTS * REPORT_BYTES);
 }
 
-/** The shortest of some runs, in microseconds. */
-static double best_of(struct bench *bench, void (*run)(struct bench *), uint32_t runs)
+/** What one run takes, in microseconds. */
+static double time_us(struct bench *bench, void (*run)(struct bench *))
 {
-    double best = 1e18;
+    const double begin = bench_seconds(CLOCK_MONOTONIC);
 
-    for (uint32_t i = 0; i < runs; i++) {
-        const double begin_us = now_us();
-        double taken_us;
+    run(bench);
+    return (bench_seconds(CLOCK_MONOTONIC) - begin) * 1e6;
+}
 
-        run(bench);
-        taken_us = now_us() - begin_us;
-        best = taken_us < best ? taken_us : best;
-    }
-    return best;
+/** Two ways in turn. */
+static void compare(struct bench *bench, const char *names[2],
+                    void (*const runs[2])(struct bench *))
+{
+    struct bench_rounds rounds[2] = {0};
+
+    for (unsigned i = 0; i < 2 * ROUNDS; i++)
+        bench_add(&rounds[i % 2], time_us(bench, runs[i % 2]));
+    (void)printf("  %-20s %8.1f us (%8.1f)   %-10s %8.1f us (%8.1f)\n", names[0],
+                 bench_least(&rounds[0]), bench_median(&rounds[0]), names[1],
+                 bench_least(&rounds[1]), bench_median(&rounds[1]));
 }
 
 static void fill(struct bench *bench)
@@ -124,9 +123,9 @@ static void fill(struct bench *bench)
 int main(void)
 {
     struct bench bench = {0};
-    double first_us;
-    double begin_us;
 
+    bench_use_virtual_gpu();
+    bench_begin("exported data: best of 31 rounds (median), beside calculation in place", NULL);
     find_group(&bench);
     bench.raw = malloc((size_t)REPORTS * REPORT_BYTES);
     bench.values = malloc(bench.room * sizeof(*bench.values));
@@ -138,15 +137,13 @@ int main(void)
     if (!bench.data)
         return 1;
     export_data(&bench);
-    (void)printf("exported: %zu bytes more than the raw data\n",
-                 bench.size - (size_t)REPORTS * REPORT_BYTES);
-    begin_us = now_us();
-    offline(&bench);
-    first_us = now_us() - begin_us;
-    (void)printf("calculation offline %10.1f us   in place %10.1f us   first time %10.1f us\n",
-                 best_of(&bench, offline, RUNS), best_of(&bench, in_place, RUNS), first_us);
-    (void)printf("export              %10.1f us   copy     %10.1f us\n",
-                 best_of(&bench, export_data, RUNS), best_of(&bench, copy, RUNS));
+    (void)printf("  %zu bytes more than the raw data; the first calculation, which reads the "
+                 "description, %.1f us\n",
+                 bench.size - (size_t)REPORTS * REPORT_BYTES, time_us(&bench, offline));
+    compare(&bench, (const char *[]){"calculation offline", "in place"},
+            (void (*const[])(struct bench *)){offline, in_place});
+    compare(&bench, (const char *[]){"export", "memcpy"},
+            (void (*const[])(struct bench *)){export_data, copy});
     free(bench.raw);
     free(bench.data);
     free(bench.values);

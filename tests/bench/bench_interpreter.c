@@ -7,21 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "interpreter/work.h"
 #include "plugins/vgpu/engine.h"
+#include "tests/bench/bench.h"
 
-enum { MEMORY_BYTES = 4 << 20, REPEATS = 3 };
-
-/* Processor time of all threads: what else runs on the machine does not count. */
-static double now(void)
-{
-    struct timespec time;
-
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
+enum { MEMORY_BYTES = 4 << 20, ROUNDS = 7 };
 
 /* What the peer printed. */
 struct peer {
@@ -92,29 +83,30 @@ static void fill_floats(unsigned char *memory)
         floats[i] = (float)i;
 }
 
-/* Seconds of the fastest of a few launches, and the instructions of one. */
-static double measure(const struct device *device, const struct zeta_vgpu_launch *launch,
-                      void (*fill)(unsigned char *memory), uint64_t *out_instructions)
+/*
+ * Million instructions per second of some launches, and the instructions of one. Of processor time
+ * of all threads: what else runs on the machine does not count.
+ */
+static bool measure(const struct device *device, const struct zeta_vgpu_launch *launch,
+                    void (*fill)(unsigned char *memory), struct bench_rounds *rates,
+                    uint64_t *out_instructions)
 {
-    double best = 1e9;
-
-    for (int i = 0; i < REPEATS; i++) {
+    for (int i = 0; i < ROUNDS; i++) {
         struct zeta_vgpu_fault fault;
-        uint64_t before = retired(device);
+        const uint64_t before = retired(device);
         double start;
 
         fill(device->memory);
-        start = now();
-
+        start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
         if (zeta_vgpu_engine_launch(device->engine, launch, &fault) != ZETA_VGPU_OK) {
             (void)fprintf(stderr, "%s\n", fault.message.text);
-            return 0;
+            return false;
         }
-        if (now() - start < best)
-            best = now() - start;
+        start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
         *out_instructions = retired(device) - before;
+        bench_add(rates, (double)*out_instructions / start * 1e-6);
     }
-    return best;
+    return true;
 }
 
 static bool bench_loops(const struct device *device)
@@ -139,18 +131,17 @@ static bool bench_loops(const struct device *device)
             .group_size = {1, 1, 1},
         };
         uint64_t instructions = 0;
-        double seconds =
-            measure(device, &launch, i == 0 ? fill_integers : fill_floats, &instructions);
+        struct bench_rounds rates = {0};
 
-        fine = seconds > 0;
+        fine =
+            measure(device, &launch, i == 0 ? fill_integers : fill_floats, &rates, &instructions);
         if (peer.there && (i == 0 ? *out : *(uint32_t *)out) != peer.results[i]) {
             (void)fprintf(stderr, "%s loop: our result differs from the peer's\n", names[i]);
             fine = false;
         }
-        (void)printf("interpreter, %s loop: %.0f million instructions/s", names[i],
-                     (double)instructions / seconds * 1e-6);
+        (void)printf("  %-20s %4.0f (%4.0f)", names[i], bench_most(&rates), bench_median(&rates));
         if (peer.there)
-            (void)printf(" (qemu-riscv64, no counters: %.0f)",
+            (void)printf("   qemu-riscv64, no counters %4.0f",
                          (double)instructions / peer.seconds[i] * 1e-6);
         (void)printf("\n");
     }
@@ -172,17 +163,18 @@ static bool bench_matrix(const struct device *device)
         .group_count = {SIZE / 16, SIZE / 16, 1},
         .group_size = {16, 16, 1},
     };
+    struct bench_rounds rates = {0};
     uint64_t instructions = 0;
-    double seconds;
+    bool fine;
 
     if (!image)
         return false;
     launch.kernel = zeta_vgpu_image_find_kernel(image, "matmul");
-    seconds = measure(device, &launch, fill_floats, &instructions);
-    (void)printf("interpreter, matrix product %d: %.0f million instructions/s, %.3f s\n", SIZE,
-                 (double)instructions / seconds * 1e-6, seconds);
+    fine = measure(device, &launch, fill_floats, &rates, &instructions);
+    (void)printf("  matrix product %d   %4.0f (%4.0f)   %.0f million instructions\n", SIZE,
+                 bench_most(&rates), bench_median(&rates), (double)instructions * 1e-6);
     zeta_vgpu_image_destroy(image);
-    return seconds > 0;
+    return fine;
 }
 
 int main(void)
@@ -196,6 +188,8 @@ int main(void)
         (void)printf("interpreter: skipped, no compiler for kernels\n");
         return 0;
     }
+    bench_begin("interpreter: million instructions/s of one worker, best of 7 rounds (median)",
+                ">= 600 with all exact counters on");
     zeta_vgpu_topology_default(&config.topology);
     device.space = zeta_vgpu_space_create();
     device.memory =

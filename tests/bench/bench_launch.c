@@ -17,6 +17,8 @@
 
 #include <level_zero/ze_api.h>
 
+#include "tests/bench/bench.h"
+
 #define ROUNDS 7u
 #define LAUNCHES 2000u
 #define BATCH 200u
@@ -270,8 +272,8 @@ int main(void)
     double looking = 1e12;
     double best[WAY_COUNT];
 
-    (void)setenv("ZETA_PLUGIN_PATH", ZETA_BUILD_DIR "/share/zeta", 0);
-    (void)setenv("ZETA_CONFIG", "none", 0);
+    bench_use_virtual_gpu();
+    bench_begin("launches of an empty kernel: append or execute, and wait; best of 7 rounds", NULL);
     gpu = open_gpu();
     for (int way = 0; way < WAY_COUNT; way++)
         best[way] = 1e12;
@@ -282,13 +284,12 @@ int main(void)
         for (int way = 0; way < WAY_COUNT; way++)
             best[way] = least(best[way], latency_us(&gpu, (enum way)way));
     }
-    (void)printf("empty kernel: append or execute, and wait (best of %u rounds)\n", ROUNDS);
     for (int way = 0; way < WAY_COUNT; way++)
         (void)printf("  %-40s %8.2f us\n", way_names[way], best[way]);
     (void)printf("  %-40s %8.2f us\n", "floor: two threads wake each other", sleeping);
     if (looking < 1e12)
         (void)printf("  %-40s %8.2f us\n", "floor: two threads look at a word", looking);
-    (void)printf("throughput of launches, batches of %u\n", BATCH);
+    (void)printf("  throughput, batches of %u\n", BATCH);
     for (unsigned threads = 1; threads <= MOST_THREADS; threads *= 2) {
         double plain = 0;
         double ordered = 0;
@@ -300,8 +301,8 @@ int main(void)
             plain = one > plain ? one : plain;
             ordered = two > ordered ? two : ordered;
         }
-        (void)printf("  %u threads: %9.0f /s, each waiting for an event %9.0f /s\n", threads, plain,
-                     ordered);
+        (void)printf("    %u threads: %9.0f /s, each waiting for an event %9.0f /s\n", threads,
+                     plain, ordered);
     }
     CHECK(zeModuleDestroy(gpu.module));
     CHECK(zeContextDestroy(gpu.context));

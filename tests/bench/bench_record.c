@@ -58,20 +58,26 @@ static double peak_mib(pid_t process)
     return kib / 1024;
 }
 
-/** The words of the child are for nobody; what goes wrong is on stderr of the recorder. */
-static void become(const char *const *words, bool is_silent)
+/** What a process is started for. */
+enum purpose {
+    PURPOSE_TIMES = 0,
+    PURPOSE_MEMORY = 1, /**< it is looked at all the time */
+    PURPOSE_WORDS = 2,  /**< and what it says on stderr is shown */
+};
+
+static void become(const char *const *words, enum purpose purpose)
 {
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
     (void)dup2(nowhere, STDOUT_FILENO);
-    if (is_silent)
+    if (purpose == PURPOSE_MEMORY)
         (void)dup2(nowhere, STDERR_FILENO);
     /* It changes no word, says POSIX; only its type is older than const. */
     (void)execv(words[0], (char *const *)(uintptr_t)words);
     _exit(127);
 }
 
-static struct times run(const char *const *words, bool is_silent)
+static struct times run(const char *const *words, enum purpose purpose)
 {
     const double begin = bench_seconds(CLOCK_MONOTONIC);
     struct times times = {0};
@@ -82,10 +88,10 @@ static struct times run(const char *const *words, bool is_silent)
     if (child < 0)
         fail("fork");
     if (child == 0)
-        become(words, is_silent);
+        become(words, purpose);
     for (;;) {
         const double memory = peak_mib(child);
-        const pid_t ended = wait4(child, &status, is_silent ? WNOHANG : 0, &usage);
+        const pid_t ended = wait4(child, &status, purpose == PURPOSE_TIMES ? 0 : WNOHANG, &usage);
 
         times.memory_mib = memory > times.memory_mib ? memory : times.memory_mib;
         if (ended == child)
@@ -107,7 +113,7 @@ static struct times run(const char *const *words, bool is_silent)
 /** The other end of "--time": runs a program without looking at it and writes its times. */
 static int take_times(char **arguments)
 {
-    const struct times times = run((const char *const *)arguments + 1, false);
+    const struct times times = run((const char *const *)arguments + 1, PURPOSE_TIMES);
     FILE *file = fopen(arguments[0], "w");
 
     if (!file || fprintf(file, "%.6f %.6f\n", times.wall_s, times.cpu_s) < 0 || fclose(file) != 0)
@@ -170,7 +176,7 @@ static void run_once(struct place *place, struct way *way)
     words[count++] = place->times;
     words[count++] = PROGRAM;
     words[count++] = place->size;
-    all = run(words, true);
+    all = run(words, PURPOSE_MEMORY);
     program = read_times(place->times);
     bench_add(&way->wall_s, program.wall_s);
     bench_add(&way->cpu_s, program.cpu_s);
@@ -229,8 +235,8 @@ static void measure_long(struct place *place, bool is_hour)
 
     (void)snprintf(period, sizeof(period), "%uns", LONG_PERIOD_NS);
     (void)snprintf(duration, sizeof(duration), "%.0fms", reports * LONG_PERIOD_NS / 1e6);
-    written = run(words, true);
-    read = run(report, true);
+    written = run(words, PURPOSE_WORDS);
+    read = run(report, PURPOSE_MEMORY);
     (void)printf("  reports of %s at 1 kHz: %.1f MB, recorder %.1f MiB and %.2f s of CPU time; "
                  "zeta report %.1f MiB and %.2f s\n",
                  is_hour ? "an hour" : "6 minutes", (double)file_bytes(place->recording) / 1e6,

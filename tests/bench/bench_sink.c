@@ -18,6 +18,8 @@
 
 #include <zeta/zeta.h>
 
+#include "tests/bench/bench.h"
+
 #define CALLS 100000u
 #define ROUNDS 7u
 #define MOST_THREADS 4u
@@ -189,7 +191,8 @@ int main(void)
     const struct bed bed = make_bed();
     uint64_t bytes = 0;
 
-    (void)printf("ns of processor time per call, %u calls, best of %u rounds\n", CALLS, ROUNDS);
+    bench_begin("recording of calls: nanoseconds of processor time for each, best of some rounds",
+                NULL);
     (void)printf("%-32s %8s %10s %10s %8s\n", "call", "threads", "untraced", "recorded", "bytes");
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
         for (uint32_t count = 1; count <= MOST_THREADS; count *= 2) {

@@ -22,6 +22,7 @@
 
 #include "core/object/object.h"
 #include "core/util/cleanup.h"
+#include "tests/bench/bench.h"
 #include "zeta_impl.h"
 
 #define CALLS 400000u
@@ -299,7 +300,12 @@ int main(int argc, char **argv)
     } else if (strcmp(way, "layer") == 0) {
         measure_way("peer: the loader's tracing layer", loader, true);
     } else {
-        int failed = run("untraced", NULL) + run("directly", NULL);
+        int failed = 0;
+
+        bench_begin("tracing of calls: nanoseconds, best round",
+                    "no tracer + <= 1 ns; one with empty callbacks <= 30 ns, each more <= 15 ns, "
+                    "linear with threads");
+        failed = run("untraced", NULL) + run("directly", NULL);
 
         if (!dlopen(loader, RTLD_NOW | RTLD_LOCAL)) {
             (void)printf("no loader installed (package libze1): nothing to compare with\n");

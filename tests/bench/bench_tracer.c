@@ -10,20 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "tests/bench/bench.h"
 #include "tests/vgpu_trace/trace_bed.h"
 
 enum { GROUPS = 100000, LAUNCHES = 20, ROUNDS = 3, READ_BYTES = 1 << 20 };
-
-static double seconds(clockid_t clock)
-{
-    struct timespec now;
-
-    (void)clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 /* Records of a round, read while it runs. */
 struct reading {
@@ -36,25 +28,25 @@ struct reading {
 static void drain(struct host *host, struct zeta_plugin_tracer *tracer, struct reading *reading)
 {
     struct zeta_plugin_read read = {.struct_size = sizeof(read)};
-    const double begin = seconds(CLOCK_MONOTONIC);
+    const double begin = bench_seconds(CLOCK_MONOTONIC);
 
     do {
         (void)bed_ops(host)->read(host->self, tracer, reading->buffer, READ_BYTES, &read);
         reading->events += read.bytes / sizeof(struct zeta_vgpu_event);
         reading->lost += read.lost;
     } while (read.bytes > 0);
-    reading->in_reads_s += seconds(CLOCK_MONOTONIC) - begin;
+    reading->in_reads_s += bench_seconds(CLOCK_MONOTONIC) - begin;
 }
 
 /* Seconds of the launches; events are read between them when there is a tracer. */
 static double run(struct bed_work *work, struct zeta_plugin_tracer *tracer, struct reading *reading)
 {
-    const double begin = seconds(CLOCK_MONOTONIC);
+    const double begin = bench_seconds(CLOCK_MONOTONIC);
     double elapsed = 0;
 
     for (unsigned i = 0; i < LAUNCHES; i++) {
         bed_tiny_groups(work, GROUPS);
-        elapsed = seconds(CLOCK_MONOTONIC) - begin - reading->in_reads_s;
+        elapsed = bench_seconds(CLOCK_MONOTONIC) - begin - reading->in_reads_s;
         if (tracer)
             drain(work->host, tracer, reading);
     }
@@ -71,18 +63,18 @@ static void print_peers(const uint8_t *records, uint64_t count)
     if (!target || file < 0)
         exit(1);
     memset(target, 1, bytes);
-    copy = seconds(CLOCK_MONOTONIC);
+    copy = bench_seconds(CLOCK_MONOTONIC);
     for (uint64_t done = 0; done < count * record; done += bytes) {
         memcpy(target, records, bytes);
         __asm__ volatile("" : : "r"(target) : "memory");
     }
-    copy = seconds(CLOCK_MONOTONIC) - copy;
-    write_s = seconds(CLOCK_MONOTONIC);
+    copy = bench_seconds(CLOCK_MONOTONIC) - copy;
+    write_s = bench_seconds(CLOCK_MONOTONIC);
     for (uint64_t done = 0; done < count * record; done += bytes) {
         if (pwrite(file, records, bytes, (off_t)(done % (16 * bytes))) != (ssize_t)bytes)
             exit(1);
     }
-    write_s = seconds(CLOCK_MONOTONIC) - write_s;
+    write_s = bench_seconds(CLOCK_MONOTONIC) - write_s;
     printf("  peers, the same records: memcpy %.0f, write() to a file in memory %.1f million "
            "records/s\n",
            (double)count / copy / 1e6, (double)count / write_s / 1e6);
@@ -102,15 +94,20 @@ int main(void)
     if (!reading.buffer)
         return 1;
     memset(reading.buffer, 1, READ_BYTES);
+    bench_use_virtual_gpu();
+    bench_begin(
+        "tracer of the virtual GPU: 2 million groups of one work-item, best of 3 rounds; two "
+        "events for each group",
+        NULL);
     host_open(&host, NULL);
     bed_work_begin(&work, &host);
-    cpu_off = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    cpu_off = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (unsigned i = 0; i < ROUNDS; i++) {
         const double elapsed = run(&work, NULL, &reading);
 
         off = elapsed < off ? elapsed : off;
     }
-    cpu_off = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_off;
+    cpu_off = bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_off;
     tracer = bed_open(&host, WORK, DEVICE);
     for (unsigned i = 0; i < ROUNDS; i++) {
         const double elapsed = run(&work, NULL, &reading);
@@ -118,7 +115,7 @@ int main(void)
         open_s = elapsed < open_s ? elapsed : open_s;
     }
     bed_enable(&host, tracer);
-    cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    cpu = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (unsigned i = 0; i < ROUNDS; i++) {
         const double before = reading.in_reads_s;
         double elapsed;
@@ -128,10 +125,9 @@ int main(void)
         on = elapsed < on ? elapsed : on;
         reading.in_reads_s += before;
     }
-    cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    cpu = bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     bed_disable(&host, tracer);
     drain(&host, tracer, &reading);
-    printf("tracer: %u groups of one work-item, best of %u\n", GROUPS * LAUNCHES, ROUNDS);
     printf("  nobody traces %.3f s, tracer open %.3f s, on %.3f s\n", off, open_s, on);
     printf("  recorded %.2f million events/s, %" PRIu64 " of %" PRIu64 " lost, %.0f ns of CPU time "
            "for each\n",

@@ -7,5 +7,5 @@ if(ZETA_DEVICE_COMPILE)
         LIBS zeta_sdk PkgConfig::CMOCKA)
     target_compile_definitions(bench_tracer PRIVATE ZETA_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
         TEST_KERNELS="${CMAKE_BINARY_DIR}/tests/vgpu_plugin/plugin_kernels.elf")
-    add_dependencies(bench_tracer zeta-vgpu)
+    add_dependencies(bench_tracer zeta-vgpu plugin_kernels-kernel)
 endif()

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/bench/bench.h"
 #include "vgpu_compile.h"
 
 enum { ROUNDS = 21 };
@@ -127,6 +128,7 @@ int main(void)
 
     if (!mkdtemp(folder))
         return EXIT_FAILURE;
+    bench_begin("from a SPIR-V module to a kernel file", NULL);
     /*
      * The peer compiles for the host, as clang alone cannot for RV64 (test_traps.c says why), and
      * without runtime library and entries: it has less to do.

@@ -24,6 +24,48 @@ static bool take_place(struct zeta_query_pool *pool, struct zeta_metric_query *q
     return true;
 }
 
+static uint32_t reset_place(struct zeta_query_pool *pool, uint32_t index)
+{
+    ZETA_NO_CANCEL;
+    uint32_t code;
+
+    (void)zeta_turn_take(&pool->turn, true);
+    code = pool->backend->metric.query_reset(pool->backend->self, pool->plugin_pool, index);
+    zeta_turn_give(&pool->turn);
+    return code;
+}
+
+static ze_result_t reset_error(const struct zeta_query_pool *pool, uint32_t code)
+{
+    return code == ZETA_PLUGIN_SUCCESS
+               ? ZE_RESULT_SUCCESS
+               : zeta_backend_result(pool->backend, code, "resetting a query");
+}
+
+/**
+ * A new query has no result, whatever the one before it in its place had. Work that a list of that
+ * one is doing counts for the new one.
+ */
+static ze_result_t forget_before(struct zeta_query_pool *pool, uint32_t index)
+{
+    struct zeta_query_place *place = &pool->places[index];
+
+    if (!atomic_load(&place->had_query) || zeta_use_is(&place->use))
+        return ZE_RESULT_SUCCESS;
+    return reset_error(pool, reset_place(pool, index));
+}
+
+/** Gives the place up and the object that nobody knows. */
+static void abandon(struct zeta_query_pool *pool, struct zeta_metric_query *query, bool has_place)
+{
+    if (has_place) {
+        atomic_fetch_sub(&pool->taken, 1);
+        atomic_store(&pool->places[query->index].query, NULL);
+    }
+    if (zeta_object_retire(query))
+        zeta_object_unpin(query);
+}
+
 static ze_result_t create_query(struct zeta_query_pool *pool, uint32_t index,
                                 struct zeta_metric_query **out_query)
 {
@@ -37,14 +79,18 @@ static ze_result_t create_query(struct zeta_query_pool *pool, uint32_t index,
     query->pool = pool;
     query->index = index;
     zeta_object_pin_more(pool);
-    if (take_place(pool, query)) {
-        *out_query = query;
-        return ZE_RESULT_SUCCESS;
+    if (!take_place(pool, query)) {
+        abandon(pool, query, false);
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "place %u of the pool has a query already; destroy that first", index);
     }
-    if (zeta_object_retire(query))
-        zeta_object_unpin(query);
-    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                      "place %u of the pool has a query already; destroy that first", index);
+    result = forget_before(pool, index);
+    if (result != ZE_RESULT_SUCCESS) {
+        abandon(pool, query, true);
+        return result;
+    }
+    *out_query = query;
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL impl_zetMetricQueryCreate(zet_metric_query_pool_handle_t hMetricQueryPool,
@@ -81,6 +127,7 @@ static ze_result_t destroy_query(struct zeta_metric_query *query)
         return zeta_object_explain(query, ZETA_KIND_METRIC_QUERY, "zetMetricQueryDestroy",
                                    "hMetricQuery");
     atomic_fetch_sub(&query->pool->taken, 1);
+    atomic_store(&place->had_query, true);
     atomic_store(&place->query, NULL);
     zeta_object_unpin(query);
     return ZE_RESULT_SUCCESS;
@@ -99,29 +146,13 @@ ze_result_t ZE_APICALL impl_zetMetricQueryDestroy(zet_metric_query_handle_t hMet
     return result;
 }
 
-static uint32_t reset_place(struct zeta_query_pool *pool, uint32_t index)
-{
-    ZETA_NO_CANCEL;
-    uint32_t code;
-
-    (void)zeta_turn_take(&pool->turn, true);
-    code = pool->backend->metric.query_reset(pool->backend->self, pool->plugin_pool, index);
-    zeta_turn_give(&pool->turn);
-    return code;
-}
-
 static ze_result_t reset_query(const struct zeta_metric_query *query)
 {
-    uint32_t code;
-
     if (!zeta_use_wait(&zeta_query_place_of(query)->use))
         return zeta_error(ZE_RESULT_NOT_READY,
                           "work with query %u has not ended; wait for it before the reset",
                           query->index);
-    code = reset_place(query->pool, query->index);
-    return code == ZETA_PLUGIN_SUCCESS
-               ? ZE_RESULT_SUCCESS
-               : zeta_backend_result(query->pool->backend, code, "resetting a query");
+    return reset_error(query->pool, reset_place(query->pool, query->index));
 }
 
 ze_result_t ZE_APICALL impl_zetMetricQueryReset(zet_metric_query_handle_t hMetricQuery)

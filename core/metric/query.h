@@ -30,6 +30,7 @@ struct zeta_plugin_query_pool;
 struct zeta_query_place {
     _Atomic(struct zeta_metric_query *) query; /**< who has it, NULL: free */
     struct zeta_use use;                       /**< by submissions, whoever has it */
+    _Atomic bool had_query; /**< one that was destroyed, and may have left a result */
 };
 
 struct zeta_query_pool {

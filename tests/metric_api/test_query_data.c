@@ -261,6 +261,23 @@ static void get_data__no_result__not_ready_and_size_untouched(void **state)
     drop_bed(&bed);
 }
 
+static void get_data__new_query_in_a_used_place__not_ready(void **state)
+{
+    struct bed bed = make_bed(state);
+    ze_command_list_handle_t list = harness_list(bed.h);
+    uint8_t raw[1024];
+    size_t bytes = sizeof(raw);
+
+    query_bed_append(bed.h, list, bed.queries[0], bed.add);
+    query_bed_run(bed.h, list);
+    expect_work(&bed, 0, 1, 5);
+    assert_success(zetMetricQueryDestroy(bed.queries[0]));
+    bed.queries[0] = query_bed_query(bed.pool, 0);
+    assert_result(ZE_RESULT_NOT_READY, zetMetricQueryGetData(bed.queries[0], &bytes, raw));
+    assert_success(zeCommandListDestroy(list));
+    drop_bed(&bed);
+}
+
 static void get_data__between_begin_and_end__not_ready(void **state)
 {
     struct bed bed = make_bed(state);
@@ -577,6 +594,7 @@ int main(void)
         TEST(get_data__sizes__whole_records),
         TEST(get_data__null_or_bad__documented_results),
         TEST(get_data__no_result__not_ready_and_size_untouched),
+        TEST(get_data__new_query_in_a_used_place__not_ready),
         TEST(get_data__between_begin_and_end__not_ready),
         TEST(get_data__backend_fails__its_result),
         TEST(get_data__work_was_lost__device_lost),

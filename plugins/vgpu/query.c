@@ -43,7 +43,8 @@ struct zeta_plugin_query_pool {
 
     pthread_mutex_t lock; /* guards queries and records; a leaf */
     struct query *queries;
-    uint8_t *records; /* of query after query, one for each tile; begins while a query is open */
+    uint32_t open_count; /* of them that are open */
+    uint8_t *records;    /* of query after query, one for each tile; begins while a query is open */
 };
 
 /* Fields ----------------------------------------------------------------------------------------
@@ -210,9 +211,11 @@ static void end_record_locked(struct zeta_plugin_query_pool *pool, uint32_t inde
  */
 
 /* The query counts no more. */
-static void close_locked(struct query *query, enum query_state state)
+static void close_locked(struct zeta_plugin_query_pool *pool, struct query *query,
+                         enum query_state state)
 {
     if (query->meter) {
+        pool->open_count--;
         if (query->counts_eus)
             (void)zeta_vgpu_meter_count_eus(query->meter, false);
         query->counts_eus = false;
@@ -243,7 +246,7 @@ uint32_t zeta_vgpu_query_begin(const struct zeta_plugin_query_point *point,
         return result;
     query = &pool->queries[point->index];
     pthread_mutex_lock(&pool->lock);
-    close_locked(query, QUERY_FRESH);
+    close_locked(pool, query, QUERY_FRESH);
     if (pool->program.eus && !zeta_vgpu_meter_count_eus(meter, true)) {
         pthread_mutex_unlock(&pool->lock);
         return zeta_vgpu_fail(pool->vgpu->self, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
@@ -253,6 +256,7 @@ uint32_t zeta_vgpu_query_begin(const struct zeta_plugin_query_point *point,
     query->state = QUERY_OPEN;
     zeta_vgpu_meter_ref(meter);
     query->meter = meter;
+    pool->open_count++;
     atomic_fetch_add(&meter->open, 1);
     zeta_vgpu_meter_mark(meter, &query->begin);
     for (uint32_t tile = 0; tile < pool->tile_count; tile++)
@@ -282,7 +286,7 @@ uint32_t zeta_vgpu_query_end(const struct zeta_plugin_query_point *point,
             end.ticks = query->begin.ticks + 1;
         for (uint32_t tile = 0; tile < pool->tile_count; tile++)
             end_record_locked(pool, point->index, tile, meter, &end, context);
-        close_locked(query, QUERY_DONE);
+        close_locked(pool, query, QUERY_DONE);
     }
     pthread_mutex_unlock(&pool->lock);
     if (is_open)
@@ -300,8 +304,9 @@ static void destroy_pool(struct zeta_plugin_query_pool *pool)
 {
     if (!pool)
         return;
-    for (uint32_t i = 0; pool->queries && i < pool->count; i++)
-        close_locked(&pool->queries[i], QUERY_FRESH);
+    /* Memory of queries that never began stays untouched. */
+    for (uint32_t i = 0; pool->open_count > 0 && i < pool->count; i++)
+        close_locked(pool, &pool->queries[i], QUERY_FRESH);
     pthread_mutex_destroy(&pool->lock);
     free(pool->records);
     free(pool->queries);
@@ -451,7 +456,7 @@ uint32_t zeta_vgpu_query_reset(struct zeta_plugin *self, struct zeta_plugin_quer
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
     pthread_mutex_lock(&pool->lock);
-    close_locked(&pool->queries[index], QUERY_FRESH);
+    close_locked(pool, &pool->queries[index], QUERY_FRESH);
     pthread_mutex_unlock(&pool->lock);
     return ZETA_PLUGIN_SUCCESS;
 }

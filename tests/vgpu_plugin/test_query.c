@@ -3,11 +3,13 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
 #include "kernel_file.h"
 #include "queries.h"
+#include "tests/sanitizer.h"
 
 /* Counters by their place in a report. */
 enum {
@@ -639,6 +641,31 @@ static void pools__of_many_sizes__live_side_by_side(void **state)
     }
 }
 
+/* Kilobytes that the process had in memory at most. */
+static long most_memory(void)
+{
+    struct rusage usage;
+
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    return usage.ru_maxrss;
+}
+
+/* Queries that nobody uses cost addresses, and no memory: neither made nor destroyed. */
+static void pool__of_a_million__takes_memory_only_for_what_is_used(void **state)
+{
+    struct bench *bench = *state;
+    const long before = most_memory();
+    struct zeta_plugin_query_pool *pool = query_pool(&bench->host, 1u << 20, NULL);
+    const struct zeta_plugin_command commands[] = {query_begin(pool, 1000000), count(bench, 3),
+                                                   query_end(pool, 1000000)};
+
+    run(bench, commands, 3);
+    assert_int_equal(query_result(&bench->host, pool, 1000000).fields[GROUPS], 3);
+    bench->host.metric->query_pool_destroy(bench->host.self, pool);
+    if (!NO_MEMORY_FIGURES)
+        assert_in_range(most_memory() - before, 0, 32 * 1024);
+}
+
 #define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -661,6 +688,7 @@ int main(void)
         WITH(cooperative__launch__counted_as_any_other),
         cmocka_unit_test(tiles__root_pool__a_record_each_and_only_one_that_worked),
         WITH(pools__of_many_sizes__live_side_by_side),
+        WITH(pool__of_a_million__takes_memory_only_for_what_is_used),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,9 +88,7 @@ static void matmul__kernel_and_groups__closed_formulas_hold(void **state)
     uint64_t before, after;
 
     (void)state;
-    host_open(&host, NULL);
-    bed_work_begin(&work, &host);
-    tracer = bed_open(&host, WORK, NULL);
+    tracer = bed_begin(&host, NULL, &work, WORK, NULL);
     bed_matmul(&work, SIZE); /* not traced yet */
     bed_enable(&host, tracer);
     before = bed_ticks(&host);
@@ -120,10 +118,7 @@ static void matmul__kernel_and_groups__closed_formulas_hold(void **state)
     assert_int_equal(begin->process, getpid());
     check_groups(&events, COLUMNS, TYPE(GROUP_BEGIN), begin->value);
     check_groups(&events, COLUMNS, TYPE(GROUP_END), begin->value);
-    bed_forget(&events);
-    bed_ops(&host)->close(host.self, tracer);
-    bed_work_end(&work);
-    host_close(&host);
+    bed_end(&host, &work, tracer, &events);
 }
 
 static void matmul__barriers__one_for_each_release_of_a_group(void **state)
@@ -136,9 +131,7 @@ static void matmul__barriers__one_for_each_release_of_a_group(void **state)
     struct host host;
 
     (void)state;
-    host_open(&host, NULL);
-    bed_work_begin(&work, &host);
-    tracer = bed_open(&host, DEVICE, NULL);
+    tracer = bed_begin(&host, NULL, &work, DEVICE, NULL);
     bed_enable(&host, tracer);
     bed_matmul(&work, SIZE);
     bed_disable(&host, tracer);
@@ -158,10 +151,7 @@ static void matmul__barriers__one_for_each_release_of_a_group(void **state)
     assert_int_equal(arrivals, SIZE * SIZE * SIZE / 8);
     for (unsigned i = 0; i < GROUPS; i++)
         assert_int_equal(of_group[i], 2 * SIZE / 16);
-    bed_forget(&events);
-    bed_ops(&host)->close(host.self, tracer);
-    bed_work_end(&work);
-    host_close(&host);
+    bed_end(&host, &work, tracer, &events);
 }
 
 static void copies__of_each_kind__have_begin_end_and_bytes(void **state)
@@ -236,9 +226,7 @@ static void markers__of_all_units__are_events_with_their_values(void **state)
     struct host host;
 
     (void)state;
-    host_open(&host, NULL);
-    bed_work_begin(&work, &host);
-    tracer = bed_open(&host, DEVICE, NULL);
+    tracer = bed_begin(&host, NULL, &work, DEVICE, NULL);
     bed_enable(&host, tracer);
     commands[0] = marker(&host, DEVICE, UINT64_MAX - 1);
     commands[1] = marker(&host, "oa", UINT32_MAX);
@@ -258,10 +246,7 @@ static void markers__of_all_units__are_events_with_their_values(void **state)
         assert_int_equal(events.items[i].type, TYPE(MARKER));
         assert_int_equal(events.items[i].object, 0);
     }
-    bed_forget(&events);
-    bed_ops(&host)->close(host.self, tracer);
-    bed_work_end(&work);
-    host_close(&host);
+    bed_end(&host, &work, tracer, &events);
 }
 
 static void faults__kernel_and_copy__say_where(void **state)
@@ -322,9 +307,7 @@ static void ring__too_small__losses_and_events_make_all(void **state)
     struct host host;
 
     (void)state;
-    host_open(&host, settings);
-    bed_work_begin(&work, &host);
-    tracer = bed_open(&host, WORK, NULL);
+    tracer = bed_begin(&host, settings, &work, WORK, NULL);
     bed_enable(&host, tracer);
     bed_tiny_groups(&work, GROUPS);
     bed_disable(&host, tracer);
@@ -335,10 +318,7 @@ static void ring__too_small__losses_and_events_make_all(void **state)
     /* The oldest went. */
     assert_int_equal(events.items[99].type, TYPE(DISABLED));
     assert_int_equal(events.items[98].type, TYPE(KERNEL_END));
-    bed_forget(&events);
-    bed_ops(&host)->close(host.self, tracer);
-    bed_work_end(&work);
-    host_close(&host);
+    bed_end(&host, &work, tracer, &events);
 }
 
 static void fault_lost_reports__every_nth__break_where_it_was(void **state)
@@ -351,19 +331,14 @@ static void fault_lost_reports__every_nth__break_where_it_was(void **state)
     struct host host;
 
     (void)state;
-    host_open(&host, settings);
-    bed_work_begin(&work, &host);
-    tracer = bed_open(&host, WORK, NULL);
+    tracer = bed_begin(&host, settings, &work, WORK, NULL);
     bed_enable(&host, tracer);
     bed_tiny_groups(&work, GROUPS);
     bed_disable(&host, tracer);
     bed_read(&host, tracer, &events);
     assert_int_equal(events.lost, (2 + 2 * GROUPS) / 5);
     assert_int_equal(events.count + events.lost, 2 + 2 + 2 * GROUPS);
-    bed_forget(&events);
-    bed_ops(&host)->close(host.self, tracer);
-    bed_work_end(&work);
-    host_close(&host);
+    bed_end(&host, &work, tracer, &events);
 }
 
 /* Runs work with a virtual clock; addresses, which differ, are left out of the events. */
@@ -377,9 +352,7 @@ static void run_virtual(const char *workers, struct bed_events *events)
     struct host host;
     uint64_t before, after;
 
-    host_open(&host, settings);
-    bed_work_begin(&work, &host);
-    tracer = bed_open(&host, WORK, DEVICE);
+    tracer = bed_begin(&host, settings, &work, WORK, DEVICE);
     bed_tiny_groups(&work, 3);
     before = bed_ticks(&host);
     bed_enable(&host, tracer);
@@ -403,9 +376,7 @@ static void run_virtual(const char *workers, struct bed_events *events)
         event->object = 0;
         event->extra = 0;
     }
-    bed_ops(&host)->close(host.self, tracer);
-    bed_work_end(&work);
-    host_close(&host);
+    bed_end(&host, &work, tracer, NULL);
 }
 
 static void virtual_clock__any_number_of_workers__same_events(void **state)

@@ -177,10 +177,7 @@ static void holder__killed__named_before_and_replaced_after(void **state)
     bed_read(&host, tracer, &events);
     assert_int_equal(events.count, 2 + 2 + 20);
     assert_int_equal(events.lost, 0);
-    bed_forget(&events);
-    bed_ops(&host)->close(host.self, tracer);
-    bed_work_end(&work);
-    host_close(&host);
+    bed_end(&host, &work, tracer, &events);
 }
 
 /* Traces until it is told to stop, and says how it went by its exit status. */
@@ -290,9 +287,7 @@ static void fork__tracer_open__child_begins_anew_and_parent_goes_on(void **state
         print_message("skipped: the sanitizers do not follow a fork of a process with threads\n");
         skip();
     }
-    host_open(&host, NULL);
-    bed_work_begin(&work, &host);
-    tracer = bed_open(&host, WORK, NULL);
+    tracer = bed_begin(&host, NULL, &work, WORK, NULL);
     bed_enable(&host, tracer);
     bed_tiny_groups(&work, 10);
     pid = fork();
@@ -316,10 +311,7 @@ static void fork__tracer_open__child_begins_anew_and_parent_goes_on(void **state
     bed_read(&host, tracer, &events);
     assert_int_equal(events.lost, 0);
     assert_int_equal(events.count, 2 + 3 * 2 + 2 * (10 + 20 + 10));
-    bed_forget(&events);
-    bed_ops(&host)->close(host.self, tracer);
-    bed_work_end(&work);
-    host_close(&host);
+    bed_end(&host, &work, tracer, &events);
 }
 
 /* The descriptor of the file of the only tracer of this process. */
@@ -349,9 +341,7 @@ static void file__overwritten_while_in_use__no_crash_and_the_next_is_whole(void 
     uint64_t seed = 1;
 
     (void)state;
-    host_open(&host, NULL);
-    bed_work_begin(&work, &host);
-    tracer = bed_open(&host, WORK, DEVICE);
+    tracer = bed_begin(&host, NULL, &work, WORK, DEVICE);
     assert_int_not_equal(ftruncate(find_file(), 0), 0); /* it is sealed */
     bed_enable(&host, tracer);
     bed_tiny_groups(&work, 10);
@@ -376,10 +366,7 @@ static void file__overwritten_while_in_use__no_crash_and_the_next_is_whole(void 
     bed_disable(&host, tracer);
     bed_read(&host, tracer, &events);
     assert_int_equal(events.count, 2 + 2 + 20);
-    bed_forget(&events);
-    bed_ops(&host)->close(host.self, tracer);
-    bed_work_end(&work);
-    host_close(&host);
+    bed_end(&host, &work, tracer, &events);
 }
 
 static unsigned count_entries(const char *path)

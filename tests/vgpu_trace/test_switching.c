@@ -21,9 +21,7 @@ static void tracer__new__is_off_and_empty(void **state)
     struct host host;
 
     (void)state;
-    host_open(&host, NULL);
-    bed_work_begin(&work, &host);
-    tracer = bed_open(&host, WORK, DEVICE);
+    tracer = bed_begin(&host, NULL, &work, WORK, DEVICE);
     assert_int_equal(bed_ops(&host)->state(host.self, tracer), ZETA_PLUGIN_TRACER_OFF);
     bed_matmul(&work, 32);
     assert_int_equal(bed_ops(&host)->pending(host.self, tracer), 0);
@@ -33,10 +31,7 @@ static void tracer__new__is_off_and_empty(void **state)
     bed_disable(&host, tracer);
     bed_read(&host, tracer, &events);
     assert_int_equal(events.count, 0);
-    bed_forget(&events);
-    bed_ops(&host)->close(host.self, tracer);
-    bed_work_end(&work);
-    host_close(&host);
+    bed_end(&host, &work, tracer, &events);
 }
 
 /* Each time on has its own work and nothing else, whatever ran in between. */
@@ -50,9 +45,7 @@ static void tracer__on_and_off_many_times__exact_each_time(void **state)
     struct host host;
 
     (void)state;
-    host_open(&host, NULL);
-    bed_work_begin(&work, &host);
-    tracer = bed_open(&host, WORK, NULL);
+    tracer = bed_begin(&host, NULL, &work, WORK, NULL);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         bed_tiny_groups(&work, 50);
         bed_enable(&host, tracer);
@@ -68,10 +61,7 @@ static void tracer__on_and_off_many_times__exact_each_time(void **state)
         assert_true(round == 0 || events.items[1].value == launch + 2);
         launch = events.items[1].value;
     }
-    bed_forget(&events);
-    bed_ops(&host)->close(host.self, tracer);
-    bed_work_end(&work);
-    host_close(&host);
+    bed_end(&host, &work, tracer, &events);
 }
 
 static bool wait_for_state(struct host *host, struct zeta_plugin_tracer *tracer, uint32_t state)
@@ -121,9 +111,7 @@ static void tracer__enabled_while_a_kernel_runs__sees_its_rest(void **state)
     struct host host;
 
     (void)state;
-    host_open(&host, NULL);
-    bed_work_begin(&work, &host);
-    tracer = bed_open(&host, WORK, NULL);
+    tracer = bed_begin(&host, NULL, &work, WORK, NULL);
     endless_begin(&work, &endless);
     assert_int_equal(bed_ops(&host)->enable(host.self, tracer, 0), ZETA_PLUGIN_SUCCESS);
     assert_true(wait_for_state(&host, tracer, ZETA_PLUGIN_TRACER_ON));
@@ -149,10 +137,7 @@ static void tracer__enabled_while_a_kernel_runs__sees_its_rest(void **state)
     assert_int_equal(bed_count(&events, TYPE(KERNEL_BEGIN)), 1);
     assert_int_equal(bed_count(&events, TYPE(GROUP_BEGIN)), 1);
     assert_int_equal(events.count, 2 + 2);
-    bed_forget(&events);
-    bed_ops(&host)->close(host.self, tracer);
-    bed_work_end(&work);
-    host_close(&host);
+    bed_end(&host, &work, tracer, &events);
 }
 
 static void disable__not_synchronous_then_enable__both_marks_and_on(void **state)
@@ -164,9 +149,7 @@ static void disable__not_synchronous_then_enable__both_marks_and_on(void **state
     uint64_t before, after;
 
     (void)state;
-    host_open(&host, NULL);
-    bed_work_begin(&work, &host);
-    tracer = bed_open(&host, WORK, NULL);
+    tracer = bed_begin(&host, NULL, &work, WORK, NULL);
     bed_enable(&host, tracer);
     bed_tiny_groups(&work, 5);
     before = bed_ticks(&host);
@@ -182,10 +165,7 @@ static void disable__not_synchronous_then_enable__both_marks_and_on(void **state
     assert_int_equal(bed_count(&events, TYPE(GROUP_END)), 12);
     /* The time of the record is that of the call. */
     assert_in_range(bed_first(&events, TYPE(DISABLED))->ticks, before, after);
-    bed_forget(&events);
-    bed_ops(&host)->close(host.self, tracer);
-    bed_work_end(&work);
-    host_close(&host);
+    bed_end(&host, &work, tracer, &events);
 }
 
 static void read__while_on__has_what_ended_before_it(void **state)
@@ -196,9 +176,7 @@ static void read__while_on__has_what_ended_before_it(void **state)
     struct host host;
 
     (void)state;
-    host_open(&host, NULL);
-    bed_work_begin(&work, &host);
-    tracer = bed_open(&host, WORK, NULL);
+    tracer = bed_begin(&host, NULL, &work, WORK, NULL);
     bed_enable(&host, tracer);
     for (uint32_t round = 1; round <= 50; round++) {
         bed_tiny_groups(&work, 3);
@@ -206,10 +184,7 @@ static void read__while_on__has_what_ended_before_it(void **state)
         assert_int_equal(events.count, 1 + round * (2 + 2 * 3));
     }
     bed_disable(&host, tracer);
-    bed_forget(&events);
-    bed_ops(&host)->close(host.self, tracer);
-    bed_work_end(&work);
-    host_close(&host);
+    bed_end(&host, &work, tracer, &events);
 }
 
 static bool readable(struct host *host, struct zeta_plugin_tracer *tracer, int timeout_ms)
@@ -244,9 +219,7 @@ static void descriptor__notify_bytes_pending__level_in_both_directions(void **st
     assert_int_equal(read.bytes, sizeof(buffer));
     assert_false(readable(&host, tracer, 0));
     bed_disable(&host, tracer);
-    bed_ops(&host)->close(host.self, tracer);
-    bed_work_end(&work);
-    host_close(&host);
+    bed_end(&host, &work, tracer, NULL);
 }
 
 static void open__source_in_use__other_one_is_free(void **state)

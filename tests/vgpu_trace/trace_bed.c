@@ -130,6 +130,24 @@ void bed_work_end(struct bed_work *work)
     assert_int_equal(host->compute->memory_free(host->self, work->memory), ZETA_PLUGIN_SUCCESS);
 }
 
+struct zeta_plugin_tracer *bed_begin(struct host *host, const struct host_setting *settings,
+                                     struct bed_work *work, const char *first, const char *second)
+{
+    host_open(host, settings);
+    bed_work_begin(work, host);
+    return bed_open(host, first, second);
+}
+
+void bed_end(struct host *host, struct bed_work *work, struct zeta_plugin_tracer *tracer,
+             struct bed_events *events)
+{
+    if (events)
+        bed_forget(events);
+    bed_ops(host)->close(host->self, tracer);
+    bed_work_end(work);
+    host_close(host);
+}
+
 void bed_matmul(struct bed_work *work, uint32_t size)
 {
     struct host *host = work->host;

@@ -63,6 +63,14 @@ struct bed_work {
 void bed_work_begin(struct bed_work *work, struct host *host);
 void bed_work_end(struct bed_work *work);
 
+/** Opens a host with these settings (NULL: none), a queue on it, and a tracer as bed_open(). */
+struct zeta_plugin_tracer *bed_begin(struct host *host, const struct host_setting *settings,
+                                     struct bed_work *work, const char *first, const char *second);
+
+/** Closes all of that, and forgets the events (NULL: none were read). */
+void bed_end(struct host *host, struct bed_work *work, struct zeta_plugin_tracer *tracer,
+             struct bed_events *events);
+
 /** Multiplies matrices of size x size, a multiple of 16, at most 128. */
 void bed_matmul(struct bed_work *work, uint32_t size);
 

@@ -6,7 +6,8 @@
  *
  * bench_record [SIZE [hour]]
  *
- * The program is started by this one, which takes its times: "bench_record --time FILE PROGRAM...".
+ * The program is started by this one, which takes its times: "bench_record --time FILE
+ * multiplier...".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,13 +19,14 @@
 
 #include "tests/bench/bench.h"
 
-#define ZETA ZETA_BUILD_DIR "/bin/zeta"
-#define PROGRAM ZETA_BUILD_DIR "/bin/matmul"
 #define ROUNDS 5u
 #define MOST_WORDS 24u
 #define POLL_US 2000u
 #define LONG_PERIOD_NS 10240u
 #define REPORTS_OF_HOUR 3600000u
+
+static const char zeta[] = ZETA_BUILD_DIR "/bin/zeta";
+static const char multiplier[] = ZETA_BUILD_DIR "/bin/matmul";
 
 /** Times of one process and those that it waited for. */
 struct times {
@@ -163,7 +165,7 @@ static void run_once(struct place *place, struct way *way)
     struct times all, program;
 
     if (way->options[0]) {
-        words[count++] = ZETA;
+        words[count++] = zeta;
         words[count++] = "record";
         for (unsigned i = 0; way->options[i]; i++)
             words[count++] = way->options[i];
@@ -174,7 +176,7 @@ static void run_once(struct place *place, struct way *way)
     words[count++] = place->self;
     words[count++] = "--time";
     words[count++] = place->times;
-    words[count++] = PROGRAM;
+    words[count++] = multiplier;
     words[count++] = place->size;
     all = run(words, PURPOSE_MEMORY);
     program = read_times(place->times);
@@ -228,9 +230,9 @@ static void measure_long(struct place *place, bool is_hour)
     const double reports = is_hour ? REPORTS_OF_HOUR : REPORTS_OF_HOUR / 10;
     char duration[32];
     char period[32];
-    const char *const words[] = {ZETA,   "record", "-a",     "-g", "ComputeBasic",   "-p",
+    const char *const words[] = {zeta,   "record", "-a",     "-g", "ComputeBasic",   "-p",
                                  period, "--for",  duration, "-o", place->recording, NULL};
-    const char *const report[] = {ZETA, "report", place->recording, NULL};
+    const char *const report[] = {zeta, "report", place->recording, NULL};
     struct times written, read;
 
     (void)snprintf(period, sizeof(period), "%uns", LONG_PERIOD_NS);

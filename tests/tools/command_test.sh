@@ -10,6 +10,10 @@ bin=$build/bin
 # Beside what the tests make, so that files can be moved there, and /tmp stays as it was.
 work=$(mktemp -d "$build/tests/command-XXXXXX")
 trap 'rm -rf "$work"' EXIT
+# A command that is killed leaves its folder.
+unset XDG_RUNTIME_DIR
+TMPDIR=$work
+export TMPDIR
 out=$work/out
 err=$work/err
 json=$work/report.json

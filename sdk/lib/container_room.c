@@ -15,6 +15,9 @@
 
 #include "container_writer.h"
 
+/** Bytes of a CUT chunk. */
+#define CUT_BYTES (ZETA_CHUNK_HEADER_BYTES + ZETA_CHUNK_NUMBERS_BYTES)
+
 /** What has to go for the others to have room. */
 struct plan {
     uint64_t fixed_bytes;  /**< of chunks that stay in any case, with the header */
@@ -113,6 +116,9 @@ static enum zeta_container_result rewrite(struct zeta_container_writer *writer, 
     struct plan plan = {.cut = writer->cut};
     enum zeta_container_result result = measure(reader, writer->limit_bytes, needed, &plan);
 
+    /* What has no room even in an empty file does not cost the data that is there. */
+    if (result == ZETA_CONTAINER_OK && plan.fixed_bytes + CUT_BYTES + needed > writer->limit_bytes)
+        return ZETA_CONTAINER_FULL;
     plan.cut.times++;
     if (result == ZETA_CONTAINER_OK)
         result = copy_rest(reader, &plan, target);

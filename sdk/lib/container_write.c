@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zeta/container.h>
 
@@ -140,14 +141,12 @@ static enum zeta_container_result find_room(struct zeta_container_writer *writer
     result = zeta_container_flush(writer);
     if (result == ZETA_CONTAINER_OK)
         result = zeta_container_make_room(writer, needed + RESERVED_BYTES);
-    if (result == ZETA_CONTAINER_OK &&
-        writer->size + needed + RESERVED_BYTES > writer->limit_bytes) {
+    if (result == ZETA_CONTAINER_FULL) {
         SAY(writer,
             "%s: a chunk of %llu bytes has no room in the %llu bytes that the file may have; allow "
             "a larger file",
             writer->path, (unsigned long long)chunk->payload_bytes,
             (unsigned long long)writer->limit_bytes);
-        result = ZETA_CONTAINER_FULL;
     }
     return result;
 }
@@ -211,6 +210,22 @@ enum zeta_container_result zeta_container_writer_new(int descriptor, const char 
     return ZETA_CONTAINER_OK;
 }
 
+/** Why no file of that name was made. */
+static void explain_name(const char *path, int error, struct zeta_container_problem *out_problem)
+{
+    struct stat status;
+
+    if (error != EEXIST)
+        (void)snprintf(out_problem->text, sizeof(out_problem->text), "%s cannot be created: %s",
+                       path, strerror(error));
+    else if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        (void)snprintf(out_problem->text, sizeof(out_problem->text),
+                       "%s exists already and is no file; choose the name of a new file", path);
+    else
+        (void)snprintf(out_problem->text, sizeof(out_problem->text),
+                       "%s exists already; remove it or choose another name", path);
+}
+
 enum zeta_container_result zeta_container_create_file(const char *path,
                                                       enum zeta_container_kind kind,
                                                       uint64_t limit_bytes,
@@ -228,12 +243,7 @@ enum zeta_container_result zeta_container_create_file(const char *path,
     }
     descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (descriptor < 0) {
-        if (errno == EEXIST)
-            (void)snprintf(out_problem->text, sizeof(out_problem->text),
-                           "%s exists already; remove it or choose another name", path);
-        else
-            (void)snprintf(out_problem->text, sizeof(out_problem->text), "%s cannot be created: %s",
-                           path, strerror(errno));
+        explain_name(path, errno, out_problem);
         return ZETA_CONTAINER_IO;
     }
     result = zeta_container_writer_new(descriptor, path, kind, out_writer);

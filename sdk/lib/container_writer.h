@@ -39,8 +39,8 @@ enum zeta_container_result zeta_container_put_chunk(struct zeta_container_writer
 
 /**
  * Writes a file anew without its oldest chunks that may go, and puts it in the place of the old one
- * (container_room.c). Everything was flushed. needed: bytes that have to be free afterwards, if
- * possible.
+ * (container_room.c). Everything was flushed. needed: bytes that have to be free afterwards; FULL,
+ * and nothing is done, if not even a file without any of them has that room.
  */
 enum zeta_container_result zeta_container_make_room(struct zeta_container_writer *writer,
                                                     uint64_t needed);

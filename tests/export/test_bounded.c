@@ -249,6 +249,8 @@ static void bound__chunk_that_never_fits__is_refused_and_the_file_is_in_order(vo
     assert_int_equal(append(writer, ZETA_CHUNK_DATA, 1, 1000), ZETA_CONTAINER_OK);
     assert_int_equal(append(writer, ZETA_CHUNK_SET, 2, 80 * KIB), ZETA_CONTAINER_FULL);
     assert_non_null(strstr(zeta_container_writer_problem(writer), "allow a larger file"));
+    /* What is there was not given up for it. */
+    assert_int_equal(zeta_container_lost(writer).chunks, 0);
     assert_int_equal(append(writer, ZETA_CHUNK_DATA, 3, 1000), ZETA_CONTAINER_OK);
     assert_int_equal(zeta_container_finish(writer), ZETA_CONTAINER_OK);
     zeta_container_writer_destroy(writer);

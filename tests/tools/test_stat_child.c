@@ -87,6 +87,8 @@ static void start__any__gives_the_program_signals_as_they_were(void **state)
         .mask_before = ((struct zeta_stat_child *)*state)->mask_before,
     };
     assert_int_equal(run_to_end(*state, "kill -PIPE $$; exit 9"), 128 + SIGPIPE);
+    zeta_stat_child_again(*state);
+    assert_int_equal(run_to_end(*state, "kill -XFSZ $$; exit 9"), 128 + SIGXFSZ);
 }
 
 static void interrupt__sent_to_us_alone__is_passed_on(void **state)

@@ -22,9 +22,11 @@ int zeta_stat_child_init(struct zeta_stat_child *child)
     (void)sigaddset(&mask, SIGCHLD);
     for (size_t i = 0; i < sizeof(ending_signals) / sizeof(ending_signals[0]); i++)
         (void)sigaddset(&mask, ending_signals[i]);
-    /* Ignored SIGCHLD would take the exit status away; a closed stderr must not end us. */
+    /* Ignored SIGCHLD would take the exit status away; neither a closed stderr nor a file that may
+     * not grow must end us: the call that fails is enough. */
     (void)signal(SIGCHLD, SIG_DFL);
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN);
     if (sigprocmask(SIG_BLOCK, &mask, &child->mask_before) != 0)
         return zeta_say_failure("cannot block signals: %s", strerror(errno));
     child->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -59,6 +61,7 @@ int zeta_stat_child_start(struct zeta_stat_child *child, char **arguments, char 
 
     (void)sigemptyset(&defaults);
     (void)sigaddset(&defaults, SIGPIPE);
+    (void)sigaddset(&defaults, SIGXFSZ);
     error = posix_spawnattr_init(&attributes);
     if (error)
         return zeta_say_failure("cannot run %s: %s", arguments[0], strerror(error));

@@ -82,8 +82,9 @@ case_record_without_program()
 # What was recorded a second before the end is in the file, whoever is killed.
 case_record_killed()
 {
+    # What a killed recorder leaves, which nobody else can remove, goes with the folder of the test.
     # shellcheck disable=SC2016 # the inner shell's
-    "$bin/zeta" record -o "$work/r" -- sh -c 'echo $$ >"$0"; exec sleep 60' "$work/pid" \
+    XDG_RUNTIME_DIR=$work "$bin/zeta" record -o "$work/r" -- sh -c 'echo $$ >"$0"; exec sleep 60' "$work/pid" \
         >"$out" 2>"$err" &
     recorder=$!
     tries=0
@@ -100,7 +101,6 @@ case_record_killed()
     expect 0 zeta calc --csv "$work/r"
     err_has "was killed"
     rows_hold "$out" "sum(int(x['GpuTime']) for x in r) >= $end - $begin - 1000000000"
-    rm -rf "$work"/zeta-trace-*
 }
 
 case_record_bounded()
@@ -111,6 +111,71 @@ case_record_bounded()
     expect 0 zeta calc --csv "$work/r"
     rows_hold "$out" 'len(r) > 100'
     [ -z "$(find "$work" -name 'r.*')" ] || die "something was left beside the recording"
+}
+
+# However small the bound: calls, kernels and the newest samples are there, and no image is.
+case_record_bounded_as_small_as_can_be()
+{
+    expect 0 zeta record --max-size 64K -p 100us -e KernelEvents -o "$work/r" \
+        -- sh -c "\"$bin/matmul\" 64 && \"$bin/matmul\" 64 && sleep 0.5"
+    err_has "modules              2, 2 without their images"
+    err_has "to keep the file small"
+    [ "$(stat -c %s "$work/r")" -le 65536 ] || die "the file is larger than its bound"
+    chunks "$work/r" 9
+    [ "$(grep -c '^9 ' "$work/chunks")" -eq 2 ] || die "there are not two modules"
+    grep -qa "^kernel: .* matmul$" "$work/payloads" || die "the kernel has lost its name"
+    expect 0 zeta calc --csv "$work/r"
+    rows_hold "$out" 'len(r) > 10'
+}
+
+case_record_file_that_may_not_grow()
+{
+    make_file recording "$work/tape"
+    ZETA_REPLAY=$work/tape
+    export ZETA_REPLAY
+    status=0
+    (
+        ulimit -f 80
+        exec "$bin/zeta" record -a -g Taped -o "$work/r"
+    ) >"$out" 2>"$err" || status=$?
+    [ "$status" -eq 1 ] || die "the recorder gave $status"
+    err_has "cannot write $work/r"
+    [ "$(grep -c 'cannot' "$err")" -eq 1 ] || die "it was said more than once"
+}
+
+# The clock of CLOCK chunks is CLOCK_MONOTONIC_RAW, that of the trace CLOCK_MONOTONIC.
+case_record_clocks()
+{
+    raw='import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW))'
+    mono='import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))'
+    begin="$("$python" -c "$raw") $("$python" -c "$mono")"
+    expect 0 zeta record -o "$work/r" -- sh -c "\"$bin/matmul\" 64 && sleep 0.6"
+    end="$("$python" -c "$raw") $("$python" -c "$mono")"
+    chunks "$work/r" 7
+    cp "$work/payloads" "$work/clocks"
+    chunks "$work/r" 8
+    # shellcheck disable=SC2086 # two numbers each
+    "$python" - "$work/clocks" "$work/payloads" $begin $end <<'END' || die "the clocks are not right"
+import json, struct, sys
+raw0, mono0, raw1, mono1 = map(int, sys.argv[3:])
+clocks = list(struct.iter_unpack("<QQQ", open(sys.argv[1], "rb").read()))
+lines = [json.loads(line.rstrip(",\n")) for line in open(sys.argv[2])]
+assert len(clocks) >= 2
+first = clocks[0]
+for ticks, host, error in clocks:
+    assert raw0 <= host <= raw1 and 0 < error < 10**9, (host, error)
+    # 25 MHz, 32 bits; the virtual device follows CLOCK_MONOTONIC, which may be slewed.
+    device = (ticks - first[0]) % 2**32 * 40
+    distance = host - first[1]
+    assert abs(device - distance) <= error + first[2] + 80 + distance // 1000, (device, distance)
+marks = [l["args"] for l in lines if l["name"] == "zeta_clocks"]
+assert len(marks) == len(clocks)
+for mark in marks:
+    raw, mono = int(mark["raw_ns"]), int(mark["monotonic_ns"])
+    assert raw0 <= raw <= raw1 and mono0 <= mono <= mono1
+calls = [l for l in lines if l["ph"] == "X"]
+assert calls and all(mono0 <= l["ts"] * 1000 <= mono1 for l in calls)
+END
 }
 
 case_record_exit_status()
@@ -142,6 +207,9 @@ case_record_refuses()
     echo mine >"$work/r"
     expect 1 zeta record -o "$work/r" -- true
     [ "$(cat "$work/r")" = mine ] || die "a file was overwritten"
+    expect 1 zeta record -o /dev/null -- true
+    err_has "/dev/null exists already and is no file"
+    expect 2 zeta record -o "" -- true
     expect 1 zeta record -o "$work/none/r" -- true
     err_has "$work/none/r"
 }

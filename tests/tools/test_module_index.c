@@ -4,8 +4,10 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -106,6 +108,49 @@ static void index__without_a_folder__is_empty(void **state)
     zeta_module_index_finish(&index);
 }
 
+static void add_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "a");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static uint32_t count_new(const char *folder, uint64_t *io_offset)
+{
+    struct zeta_module_index index;
+    uint32_t count;
+
+    assert_int_equal(zeta_module_index_read_on(&index, folder, io_offset), 0);
+    assert_int_equal(index.bad_lines, 0);
+    count = index.count;
+    zeta_module_index_finish(&index);
+    return count;
+}
+
+static void index__that_grows__gives_each_module_once(void **state)
+{
+    char folder[] = "/tmp/zeta-index-XXXXXX";
+    char path[64];
+    uint64_t offset = 0;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof(path), "%s/index", folder);
+    assert_int_equal(count_new(folder, &offset), 0);
+    assert_int_equal(offset, 0);
+    add_text(path, "load\t1\t1000\t2000\ta.elf\nload\t1\t3000\t4000\tb.elf\nload\t2");
+    assert_int_equal(count_new(folder, &offset), 2);
+    assert_int_equal(count_new(folder, &offset), 0);
+    /* The line that was being written is there now. */
+    add_text(path, "\t1000\t2000\tc.elf\n");
+    assert_int_equal(count_new(folder, &offset), 1);
+    assert_int_equal(count_new(folder, &offset), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +158,7 @@ int main(void)
         cmocka_unit_test(find__addresses_used_again__is_who_lies_there_now),
         cmocka_unit_test(lines__that_mean_nothing__are_passed_over_and_counted),
         cmocka_unit_test(index__without_a_folder__is_empty),
+        cmocka_unit_test(index__that_grows__gives_each_module_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,8 +192,8 @@ bool zeta_module_index_parse(struct zeta_module_index *index, const char *text, 
     return memory;
 }
 
-/* The whole of a file; null without memory, or when it cannot be read. */
-static char *read_all(FILE *file, size_t *out_size)
+/* The rest of a file; null without memory, or when it cannot be read. */
+static char *read_rest(FILE *file, size_t *out_size)
 {
     size_t size = 0, room = 65536;
     char *text = malloc(room);
@@ -215,31 +215,73 @@ static char *read_all(FILE *file, size_t *out_size)
     return text;
 }
 
-int zeta_module_index_read(struct zeta_module_index *index, const char *folder)
+/* Text of the index behind an offset; null with nothing said when there is no index. */
+static int read_text(const char *folder, uint64_t offset, char **out_text, size_t *out_size)
 {
-    char *path = NULL, *text = NULL;
-    size_t size = 0;
+    char *path = NULL;
     FILE *file = NULL;
-    bool fine = true;
+    int status = ZETA_EXIT_OK;
 
-    *index = (struct zeta_module_index){0};
+    *out_text = NULL;
+    *out_size = 0;
     if (asprintf(&path, "%s/index", folder) < 0)
         return zeta_say_failure("no memory to read the modules in %s", folder);
     errno = 0;
     file = fopen(path, "re");
-    if (!file && errno != ENOENT) {
-        (void)zeta_say_failure("cannot read %s: %s", path, strerror(errno));
-        free(path);
-        return ZETA_EXIT_FAILED;
+    if (file && fseeko(file, (off_t)offset, SEEK_SET) == 0) {
+        *out_text = read_rest(file, out_size);
+        if (!*out_text)
+            status = zeta_say_failure("no memory for the modules in %s", folder);
+    } else if (errno != ENOENT) {
+        status = zeta_say_failure("cannot read %s: %s", path, strerror(errno));
     }
+    if (file)
+        (void)fclose(file);
     free(path);
-    if (!file)
+    return status;
+}
+
+static int parse_text(struct zeta_module_index *index, const char *folder, const char *text,
+                      size_t size)
+{
+    if (zeta_module_index_parse(index, text, size))
         return ZETA_EXIT_OK;
-    text = read_all(file, &size);
-    (void)fclose(file);
-    fine = text && zeta_module_index_parse(index, text, size);
+    return zeta_say_failure("no memory for the modules in %s", folder);
+}
+
+int zeta_module_index_read(struct zeta_module_index *index, const char *folder)
+{
+    char *text = NULL;
+    size_t size = 0;
+    int status;
+
+    *index = (struct zeta_module_index){0};
+    status = read_text(folder, 0, &text, &size);
+    if (status == ZETA_EXIT_OK)
+        status = parse_text(index, folder, text, size);
     free(text);
-    return fine ? ZETA_EXIT_OK : zeta_say_failure("no memory for the modules in %s", folder);
+    return status;
+}
+
+int zeta_module_index_read_on(struct zeta_module_index *index, const char *folder,
+                              uint64_t *io_offset)
+{
+    const char *end = NULL;
+    char *text = NULL;
+    size_t size = 0;
+    int status;
+
+    *index = (struct zeta_module_index){0};
+    status = read_text(folder, *io_offset, &text, &size);
+    if (text)
+        end = memrchr(text, '\n', size);
+    if (status == ZETA_EXIT_OK && end) {
+        size = (size_t)(end - text) + 1;
+        status = parse_text(index, folder, text, size);
+        *io_offset += size;
+    }
+    free(text);
+    return status;
 }
 
 void zeta_module_index_finish(struct zeta_module_index *index)

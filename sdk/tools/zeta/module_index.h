@@ -43,6 +43,14 @@ bool zeta_module_index_parse(struct zeta_module_index *index, const char *text, 
  */
 int zeta_module_index_read(struct zeta_module_index *index, const char *folder);
 
+/**
+ * The same for what was added to the file since: its lines behind *io_offset, which moves behind
+ * them. A last line without an end waits for the next call. Modules that these lines unload are
+ * known only if they load them too.
+ */
+int zeta_module_index_read_on(struct zeta_module_index *index, const char *folder,
+                              uint64_t *io_offset);
+
 void zeta_module_index_finish(struct zeta_module_index *index);
 
 /**

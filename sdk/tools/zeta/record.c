@@ -12,6 +12,7 @@
 #include "duration.h"
 #include "group_choice.h"
 #include "record_events.h"
+#include "record_file.h"
 #include "record_modules.h"
 #include "record_options.h"
 #include "say.h"
@@ -36,27 +37,25 @@ struct run {
     struct zeta_group_entry *groups[ZETA_STAT_MAX_GROUPS];
     uint32_t streams[ZETA_STAT_MAX_GROUPS]; /* numbers in the recording */
     struct zeta_record_events events;
-    struct zeta_recording *recording;
+    struct zeta_record_modules modules;
+    struct zeta_record_file file;
     uint32_t device_number;
-    uint32_t module_count;
     uint64_t flushed_ns;
+    uint64_t read_ns; /* when the streams were read last */
+    bool is_over;     /* they are closed, and the program has ended */
 };
 
-static uint64_t now_ns(void)
+static uint64_t clock_ns(clockid_t clock)
 {
     struct timespec now = {0};
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static int append(struct run *run, uint32_t type, uint32_t number, const void *payload, size_t size)
+static uint64_t now_ns(void)
 {
-    ze_result_t result = zetaRecordingAppend(run->recording, type, number, payload, size);
-
-    if (result == ZE_RESULT_SUCCESS)
-        return ZETA_EXIT_OK;
-    return zeta_say_refusal(result, "cannot write %s", run->options.output_path);
+    return clock_ns(CLOCK_MONOTONIC);
 }
 
 /* ---- before the program -------------------------------------------------------------------- */
@@ -86,8 +85,9 @@ static int describe_run(struct run *run)
         zeta_lines_add(&lines, "program", run->options.sampling.program[0]);
     for (char **word = run->options.sampling.program; word && *word; word++)
         zeta_lines_add(&lines, "command", *word);
-    status = lines.no_memory ? zeta_say_failure("no memory to describe the run")
-                             : append(run, ZETA_CHUNK_META, 0, lines.text, lines.bytes);
+    status = lines.no_memory
+                 ? zeta_say_failure("no memory to describe the run")
+                 : zeta_record_file_append(&run->file, ZETA_CHUNK_META, 0, lines.text, lines.bytes);
     zeta_lines_finish(&lines);
     return status;
 }
@@ -102,7 +102,7 @@ static int describe_streams(struct run *run)
             .group = sampler->streams[i].group.entry->group,
             .period_ns = sampler->streams[i].group.period_ns,
         };
-        ze_result_t result = zetaRecordingAddStream(run->recording, &stream, &run->streams[i]);
+        ze_result_t result = zetaRecordingAddStream(run->file.recording, &stream, &run->streams[i]);
 
         if (result != ZE_RESULT_SUCCESS)
             return zeta_say_refusal(result, "cannot describe %s in the recording",
@@ -113,16 +113,14 @@ static int describe_streams(struct run *run)
 
 static int create_recording(struct run *run)
 {
-    const struct zeta_recording_desc description = {
-        .struct_size = sizeof(description),
-        .path = run->options.output_path,
-        .limit_bytes = run->options.limit_bytes,
-    };
-    ze_result_t result = zetaRecordingCreate(&description, &run->recording);
+    int status =
+        zeta_record_file_create(&run->file, run->options.output_path, run->options.limit_bytes);
+    ze_result_t result;
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = zetaRecordingAddDevice(run->recording, run->session.device->device,
-                                        &run->device_number);
+    if (status != ZETA_EXIT_OK)
+        return status;
+    result = zetaRecordingAddDevice(run->file.recording, run->session.device->device,
+                                    &run->device_number);
     if (result != ZE_RESULT_SUCCESS)
         return zeta_say_refusal(result, "cannot record");
     return describe_run(run);
@@ -170,15 +168,17 @@ static int prepare_device(struct run *run)
 static int open_streams(struct run *run)
 {
     const struct zeta_record_options *options = &run->options;
-    const struct zeta_sampler_more more = zeta_record_events_groups(&run->events);
-    int status = zeta_sampler_open(&run->session.sampler, run->session.device, run->groups,
-                                   options->sampling.group_count, options->sampling.period_ns, NULL,
-                                   0, &more);
+    struct zeta_sampler_more more = zeta_record_events_groups(&run->events);
+    int status;
 
+    more.read_bytes = zeta_record_file_piece_bytes(&run->file);
+    status = zeta_sampler_open(&run->session.sampler, run->session.device, run->groups,
+                               options->sampling.group_count, options->sampling.period_ns, NULL, 0,
+                               &more);
     if (status == ZETA_EXIT_OK)
         status = describe_streams(run);
     if (status == ZETA_EXIT_OK)
-        status = zeta_record_events_start(&run->events, run->recording, run->session.device,
+        status = zeta_record_events_start(&run->events, &run->file, run->session.device,
                                           run->session.sampler.context);
     return status;
 }
@@ -212,68 +212,102 @@ static int take_raw(void *user, uint32_t stream, const uint8_t *raw, size_t byte
 {
     struct run *run = user;
 
-    return append(run, ZETA_CHUNK_DATA, run->streams[stream], raw, bytes);
+    return zeta_record_file_append(&run->file, ZETA_CHUNK_DATA, run->streams[stream], raw, bytes);
+}
+
+/* A program may write its trace as fast as it is read here, and the streams go on meanwhile. */
+static int read_meanwhile(struct run *run)
+{
+    int status;
+
+    if (now_ns() - run->read_ns < zeta_sampler_pause_ns(&run->session.sampler))
+        return ZETA_EXIT_OK;
+    status = zeta_sampler_read(&run->session.sampler);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_record_events_read(&run->events);
+    run->read_ns = now_ns();
+    return status;
 }
 
 static int take_lines(void *user, const char *lines, size_t bytes)
 {
-    return append(user, ZETA_CHUNK_TRACE, 0, lines, bytes);
+    struct run *run = user;
+    int status = zeta_record_file_append_lines(&run->file, lines, bytes);
+
+    return status == ZETA_EXIT_OK && !run->is_over ? read_meanwhile(run) : status;
 }
 
-/* The clocks of the device and of the host, as they are now. */
+/* The clocks of the device and of the host, as they are now: the narrowest of some tries. */
 static int record_clock(struct run *run)
 {
-    struct zeta_chunk_clock clock = {0};
+    enum { TRIES = 4 };
+    struct zeta_chunk_clock clock = {.error_ns = UINT64_MAX};
     unsigned char payload[ZETA_CHUNK_NUMBERS_BYTES];
-    ze_result_t result = zeDeviceGetGlobalTimestamps(run->session.device->device, &clock.host_ns,
-                                                     &clock.device_ticks);
 
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot read the clock of %s",
-                                run->session.device->properties.name);
+    for (int i = 0; i < TRIES; i++) {
+        const uint64_t before_ns = clock_ns(CLOCK_MONOTONIC);
+        struct zeta_chunk_clock now = {0};
+        ze_result_t result = zeDeviceGetGlobalTimestamps(run->session.device->device, &now.host_ns,
+                                                         &now.device_ticks);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return zeta_say_refusal(result, "cannot read the clock of %s",
+                                    run->session.device->properties.name);
+        /* Both were read between the two calls here. */
+        now.error_ns = clock_ns(CLOCK_MONOTONIC) - before_ns;
+        if (now.error_ns < clock.error_ns)
+            clock = now;
+    }
     zeta_chunk_clock_write(&clock, payload);
-    return append(run, ZETA_CHUNK_CLOCK, run->device_number, payload, sizeof(payload));
+    return zeta_record_file_append(&run->file, ZETA_CHUNK_CLOCK, run->device_number, payload,
+                                   sizeof(payload));
 }
 
-/* Traces have another clock of the host than devices: how they are related now, as a line. */
+/*
+ * Traces have another clock of the host than devices: how they are related now, as a line. Who
+ * loses the CPU between two readings would note a difference that there is not.
+ */
 static int record_trace_clock(struct run *run)
 {
+    enum { TRIES = 16, NARROW_NS = 200 };
     char line[160];
-    struct timespec raw = {0};
-    struct timespec monotonic = {0};
+    uint64_t raw_ns = 0, monotonic_ns = 0, best_ns = UINT64_MAX;
     int size;
 
-    (void)clock_gettime(CLOCK_MONOTONIC_RAW, &raw);
-    (void)clock_gettime(CLOCK_MONOTONIC, &monotonic);
+    for (int i = 0; i < TRIES && best_ns > NARROW_NS; i++) {
+        const uint64_t before_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+        const uint64_t between_ns = clock_ns(CLOCK_MONOTONIC);
+        const uint64_t width_ns = clock_ns(CLOCK_MONOTONIC_RAW) - before_ns;
+
+        if (width_ns >= best_ns)
+            continue;
+        best_ns = width_ns;
+        raw_ns = before_ns + width_ns / 2;
+        monotonic_ns = between_ns;
+    }
     size = snprintf(line, sizeof(line),
                     "{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"zeta_clocks\",\"args\":"
-                    "{\"raw_ns\":\"%lld%09ld\",\"monotonic_ns\":\"%lld%09ld\"}},\n",
-                    (long long)raw.tv_sec, raw.tv_nsec, (long long)monotonic.tv_sec,
-                    monotonic.tv_nsec);
-    return append(run, ZETA_CHUNK_TRACE, 0, line, (size_t)size);
+                    "{\"raw_ns\":\"%" PRIu64 "\",\"monotonic_ns\":\"%" PRIu64 "\"}},\n",
+                    raw_ns, monotonic_ns);
+    return zeta_record_file_append_lines(&run->file, line, (size_t)size);
 }
 
 /* Everything that does not come through streams. */
-static int record_rest(struct run *run, bool is_last)
+static int record_rest(struct run *run)
 {
     const char *modules = zeta_stat_environment_modules(&run->environment);
     int status = record_clock(run);
-    ze_result_t result;
 
     if (status == ZETA_EXIT_OK && run->folder.path)
         status = record_trace_clock(run);
     if (status == ZETA_EXIT_OK && modules)
-        status = zeta_record_modules_read(run->recording, modules, run->device_number,
-                                          &run->module_count);
+        status = zeta_record_modules_read(&run->modules, &run->file, modules, run->device_number);
     if (status == ZETA_EXIT_OK && run->folder.path)
-        status = zeta_trace_tail_read(&run->tail, run->folder.path, is_last, take_lines, run);
-    if (status != ZETA_EXIT_OK)
-        return status;
-    result = zetaRecordingFlush(run->recording);
+        status = zeta_trace_tail_read(&run->tail, run->folder.path, run->is_over, take_lines, run);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_record_file_flush(&run->file);
     run->flushed_ns = now_ns();
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot write %s", run->options.output_path);
-    return ZETA_EXIT_OK;
+    return status;
 }
 
 static int after_read(void *user)
@@ -281,12 +315,25 @@ static int after_read(void *user)
     struct run *run = user;
     int status = zeta_record_events_read(&run->events);
 
+    run->read_ns = now_ns();
     if (status == ZETA_EXIT_OK && now_ns() - run->flushed_ns >= FLUSH_NS)
-        status = record_rest(run, false);
+        status = record_rest(run);
     return status;
 }
 
 /* ---- after --------------------------------------------------------------------------------- */
+
+static void show_modules(const struct zeta_record_modules *modules)
+{
+    if (modules->count + modules->left_out == 0)
+        return;
+    (void)fprintf(stderr, "  %-20s %u", "modules", modules->count);
+    if (modules->without_image > 0)
+        (void)fprintf(stderr, ", %u without their images", modules->without_image);
+    if (modules->left_out > 0)
+        (void)fprintf(stderr, ", and %u for which the file has no room", modules->left_out);
+    (void)fputc('\n', stderr);
+}
 
 static void show(const struct run *run)
 {
@@ -294,7 +341,7 @@ static void show(const struct run *run)
     char elapsed[ZETA_DURATION_TEXT_BYTES];
 
     zeta_duration_format(run->session.elapsed_ns, elapsed);
-    (void)zetaRecordingGetInfo(run->recording, &info);
+    (void)zetaRecordingGetInfo(run->file.recording, &info);
     (void)fprintf(stderr, "Recorded %s of %s in %s, %" PRIu64 " bytes:\n", elapsed,
                   run->session.device->properties.name, run->options.output_path, info.bytes);
     for (uint32_t i = 0; i < run->session.sampler.stream_count; i++) {
@@ -313,21 +360,24 @@ static void show(const struct run *run)
     if (run->folder.path)
         (void)fprintf(stderr, "  %-20s %" PRIu64 " lines of calls and work\n", "trace",
                       run->tail.lines);
-    if (run->module_count > 0)
-        (void)fprintf(stderr, "  %-20s %u\n", "modules", run->module_count);
+    show_modules(&run->modules);
     if (info.lost_chunks > 0)
         (void)fprintf(stderr, "The oldest %" PRIu64 " bytes went to keep the file small.\n",
                       info.lost_bytes);
+    if (run->file.has_failed)
+        (void)fputs("The file ends where it could not be written any more.\n", stderr);
 }
 
 static int finish_recording(struct run *run)
 {
     struct zeta_lines lines = {0};
-    int status = record_rest(run, true);
+    int status;
 
+    run->is_over = true;
+    status = record_rest(run);
     add_time(&lines, "end");
     if (status == ZETA_EXIT_OK && !lines.no_memory)
-        status = append(run, ZETA_CHUNK_META, 0, lines.text, lines.bytes);
+        status = zeta_record_file_append(&run->file, ZETA_CHUNK_META, 0, lines.text, lines.bytes);
     zeta_lines_finish(&lines);
     return status;
 }
@@ -358,16 +408,14 @@ static int execute(struct run *run)
 /* A recording of nothing is no recording: when the program did not run, its file goes. */
 static int close_recording(struct run *run)
 {
-    ze_result_t result;
+    int status;
 
-    if (!run->recording)
+    if (!run->file.recording)
         return ZETA_EXIT_OK;
-    result = zetaRecordingFinish(run->recording);
+    status = zeta_record_file_finish(&run->file);
     if (!run->session.was_started)
         (void)unlink(run->options.output_path);
-    if (result == ZE_RESULT_SUCCESS)
-        return ZETA_EXIT_OK;
-    return zeta_say_refusal(result, "cannot complete %s", run->options.output_path);
+    return status;
 }
 
 int zeta_record(int count, char **arguments)

@@ -8,8 +8,7 @@
 
 #include "say.h"
 
-/* A read is at most one piece of a recording. */
-enum { BUFFER_BYTES = ZETA_CHUNK_PIECE_BYTES, NOTIFY_BYTES = 64 * 1024 };
+enum { NOTIFY_BYTES = 64 * 1024 };
 
 static const struct zeta_group_entry *find_group(const struct zeta_group_list *list,
                                                  const char *name)
@@ -49,9 +48,7 @@ int zeta_record_events_choose(struct zeta_record_events *events, const struct ze
     events->handles = calloc(count, sizeof(zet_metric_group_handle_t));
     events->tracers = calloc(count, sizeof(zet_metric_tracer_exp_handle_t));
     events->streams = calloc(count, sizeof(*events->streams));
-    events->buffer = malloc(BUFFER_BYTES);
-    if (!events->groups || !events->handles || !events->tracers || !events->streams ||
-        !events->buffer)
+    if (!events->groups || !events->handles || !events->tracers || !events->streams)
         return zeta_say_failure("no memory to record events");
     for (uint32_t i = 0; i < count; i++) {
         events->groups[i] = find_group(list, names[i]);
@@ -79,7 +76,7 @@ static int start_one(struct zeta_record_events *events, uint32_t index,
         .notifyEveryNBytes = NOTIFY_BYTES,
     };
     ze_result_t result =
-        zetaRecordingAddStream(events->recording, &stream, &events->streams[index]);
+        zetaRecordingAddStream(events->file->recording, &stream, &events->streams[index]);
 
     if (result != ZE_RESULT_SUCCESS)
         return zeta_say_refusal(result, "cannot describe %s in the recording", name);
@@ -93,12 +90,16 @@ static int start_one(struct zeta_record_events *events, uint32_t index,
     return ZETA_EXIT_OK;
 }
 
-int zeta_record_events_start(struct zeta_record_events *events, struct zeta_recording *recording,
+int zeta_record_events_start(struct zeta_record_events *events, struct zeta_record_file *file,
                              const struct zeta_device_entry *device, ze_context_handle_t context)
 {
     int status = ZETA_EXIT_OK;
 
-    events->recording = recording;
+    events->file = file;
+    events->buffer_bytes = zeta_record_file_piece_bytes(file);
+    events->buffer = events->count > 0 ? malloc(events->buffer_bytes) : NULL;
+    if (events->count > 0 && !events->buffer)
+        return zeta_say_failure("no memory to record events");
     for (uint32_t i = 0; i < events->count && status == ZETA_EXIT_OK; i++)
         status = start_one(events, i, device, context);
     return status;
@@ -108,7 +109,7 @@ int zeta_record_events_start(struct zeta_record_events *events, struct zeta_reco
 static int read_one(struct zeta_record_events *events, uint32_t index, uint32_t reads)
 {
     while (reads-- > 0) {
-        size_t size = BUFFER_BYTES;
+        size_t size = events->buffer_bytes;
         ze_result_t result =
             zetMetricTracerReadDataExp(events->tracers[index], &size, events->buffer);
 
@@ -119,10 +120,9 @@ static int read_one(struct zeta_record_events *events, uint32_t index, uint32_t 
         else if (result != ZE_RESULT_SUCCESS)
             return zeta_say_refusal(result, "cannot read the events of %s",
                                     events->groups[index]->properties.name);
-        result = zetaRecordingAppend(events->recording, ZETA_CHUNK_DATA, events->streams[index],
-                                     events->buffer, size);
-        if (result != ZE_RESULT_SUCCESS)
-            return zeta_say_refusal(result, "cannot record events");
+        if (zeta_record_file_append(events->file, ZETA_CHUNK_DATA, events->streams[index],
+                                    events->buffer, size) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
         events->bytes += size;
     }
     return ZETA_EXIT_OK;

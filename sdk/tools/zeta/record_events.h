@@ -11,18 +11,20 @@
 
 #include "device_list.h"
 #include "group_list.h"
+#include "record_file.h"
 #include "sampler.h"
 
 /** One tracer for each group, so that each is a stream of its own. All zero bytes: none. */
 struct zeta_record_events {
-    struct zeta_recording *recording; /**< takes what they give */
+    struct zeta_record_file *file; /**< takes what they give */
     const struct zeta_group_entry **groups;
     zet_metric_group_handle_t *handles;
     zet_metric_tracer_exp_handle_t *tracers;
     uint32_t *streams; /**< numbers in the recording */
     uint32_t count;
     uint8_t *buffer;
-    uint64_t bytes; /**< that were recorded */
+    size_t buffer_bytes; /**< of one read */
+    uint64_t bytes;      /**< that were recorded */
     bool was_lossy;
 };
 
@@ -38,7 +40,7 @@ int zeta_record_events_choose(struct zeta_record_events *events, const struct ze
 struct zeta_sampler_more zeta_record_events_groups(const struct zeta_record_events *events);
 
 /** Describes the streams in the recording, makes the tracers and turns them on. */
-int zeta_record_events_start(struct zeta_record_events *events, struct zeta_recording *recording,
+int zeta_record_events_start(struct zeta_record_events *events, struct zeta_record_file *file,
                              const struct zeta_device_entry *device, ze_context_handle_t context);
 
 /** Takes what the tracers have. On failure says why. */

@@ -16,6 +16,9 @@
 /* Images beyond that are left out; addresses still have their kernels. */
 enum { MAX_IMAGE_BYTES = 64 * 1024 * 1024 };
 
+/* Of the payload, before its lines. */
+enum { HEAD_BYTES = 8 };
+
 /* Up to the next kernel, or the end of the code. */
 static uint64_t size_of(const struct zeta_module_entry *module,
                         const struct zeta_module_kernel *kernel)
@@ -72,14 +75,11 @@ static size_t read_image(const char *folder, const char *name, char **buffer, si
     return grown && got == status.st_size ? (size_t)got : 0;
 }
 
-static int add_module(struct zeta_recording *recording, const char *folder, uint32_t device,
-                      const struct zeta_module_entry *module, uint32_t id)
+/* The payload of the chunk; null without memory. */
+static char *build(const struct zeta_module_entry *module, uint32_t id, size_t *out_bytes)
 {
-    const size_t head_bytes = 8;
     struct zeta_lines lines = {0};
     char *payload = NULL;
-    size_t image_bytes;
-    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
     zeta_lines_add_u64(&lines, "id", id);
     zeta_lines_add_u64(&lines, "pid", module->pid);
@@ -87,30 +87,58 @@ static int add_module(struct zeta_recording *recording, const char *folder, uint
     zeta_lines_add_u64(&lines, "end", module->end);
     add_kernels(&lines, module);
     zeta_lines_add(&lines, "image", "elf");
-    payload = calloc(1, head_bytes + lines.bytes);
-    if (payload && !lines.no_memory) {
+    if (!lines.no_memory)
+        payload = calloc(1, HEAD_BYTES + lines.bytes);
+    if (payload) {
         const uint32_t line_bytes = (uint32_t)lines.bytes;
 
         memcpy(payload, &line_bytes, sizeof(line_bytes));
-        memcpy(payload + head_bytes, lines.text, lines.bytes);
-        image_bytes = read_image(folder, module->file, &payload, head_bytes + lines.bytes);
-        result = zetaRecordingAppend(recording, ZETA_CHUNK_MODULE, device, payload,
-                                     head_bytes + lines.bytes + image_bytes);
+        memcpy(payload + HEAD_BYTES, lines.text, lines.bytes);
     }
-    free(payload);
+    *out_bytes = HEAD_BYTES + lines.bytes;
     zeta_lines_finish(&lines);
-    return result == ZE_RESULT_SUCCESS ? ZETA_EXIT_OK
-                                       : zeta_say_refusal(result, "cannot record a module");
+    return payload;
 }
 
-int zeta_record_modules_read(struct zeta_recording *recording, const char *folder, uint32_t device,
-                             uint32_t *io_count)
+static bool has_room(const struct zeta_record_modules *modules, const struct zeta_record_file *file,
+                     size_t image_bytes)
+{
+    return file->limit_bytes == 0 || modules->image_bytes + image_bytes <= file->limit_bytes / 4;
+}
+
+static int add_module(struct zeta_record_modules *modules, struct zeta_record_file *file,
+                      const char *folder, uint32_t device, const struct zeta_module_entry *module)
+{
+    size_t bytes = 0;
+    size_t image_bytes;
+    bool fits = false;
+    char *payload = build(module, modules->count + modules->left_out + 1, &bytes);
+    int status;
+
+    if (!payload)
+        return zeta_say_failure("no memory to record a module");
+    image_bytes = read_image(folder, module->file, &payload, bytes);
+    if (!has_room(modules, file, image_bytes)) {
+        image_bytes = 0;
+        modules->without_image++;
+    }
+    status =
+        zeta_record_file_try(file, ZETA_CHUNK_MODULE, device, payload, bytes + image_bytes, &fits);
+    modules->image_bytes += fits ? image_bytes : 0;
+    modules->count += fits;
+    modules->left_out += status == ZETA_EXIT_OK && !fits;
+    free(payload);
+    return status;
+}
+
+int zeta_record_modules_read(struct zeta_record_modules *modules, struct zeta_record_file *file,
+                             const char *folder, uint32_t device)
 {
     struct zeta_module_index index = {0};
-    int status = zeta_module_index_read(&index, folder);
+    int status = zeta_module_index_read_on(&index, folder, &modules->offset);
 
-    for (; *io_count < index.count && status == ZETA_EXIT_OK; (*io_count)++)
-        status = add_module(recording, folder, device, &index.entries[*io_count], *io_count + 1);
+    for (uint32_t i = 0; i < index.count && status == ZETA_EXIT_OK; i++)
+        status = add_module(modules, file, folder, device, &index.entries[i]);
     zeta_module_index_finish(&index);
     return status;
 }

@@ -84,7 +84,7 @@ int zeta_record_options_init(struct zeta_record_options *options, int count, cha
         options->sampling.program = &arguments[optind];
     if (status == ZETA_EXIT_OK)
         status = zeta_stat_options_check(&options->sampling, "record");
-    if (status == ZETA_EXIT_OK && !options->output_path)
+    if (status == ZETA_EXIT_OK && (!options->output_path || !*options->output_path))
         status = zeta_say_usage("record needs the name of a file that does not exist, -o FILE");
     if (status == ZETA_EXIT_OK)
         status = zeta_stat_options_default(&options->sampling);

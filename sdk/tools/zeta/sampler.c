@@ -6,10 +6,10 @@
 #include "say.h"
 
 /* Reports per read: large enough to be cheap, small enough to stay in the cache. */
-enum { READ_RECORDS = 512 };
+enum { READ_RECORDS = 512, READ_RECORDS_LEAST = 8 };
 
-/* Reads before signals are looked at again, when reports come faster than they are added up. */
-enum { MAX_READS = 64 };
+/* Reports before signals are looked at again, when they come faster than they are added up. */
+enum { MAX_RECORDS = 64 * READ_RECORDS };
 
 static uint64_t thread_time_ns(void)
 {
@@ -20,12 +20,18 @@ static uint64_t thread_time_ns(void)
 }
 
 /* Memory for one read and for the rows that come of it. */
-static int allocate_buffers(struct zeta_sampler_stream *stream)
+static int allocate_buffers(struct zeta_sampler_stream *stream, size_t limit_bytes)
 {
     const struct zeta_group_entry *entry = stream->group.entry;
-    ze_result_t result =
-        zetMetricStreamerReadData(stream->streamer, READ_RECORDS, &stream->raw_bytes, NULL);
+    ze_result_t result;
 
+    stream->read_records = 2 * READ_RECORDS;
+    do {
+        stream->read_records /= 2;
+        result = zetMetricStreamerReadData(stream->streamer, stream->read_records,
+                                           &stream->raw_bytes, NULL);
+    } while (result == ZE_RESULT_SUCCESS && stream->raw_bytes > limit_bytes &&
+             stream->read_records > READ_RECORDS_LEAST);
     if (result != ZE_RESULT_SUCCESS)
         return zeta_say_refusal(result, "cannot size the buffer of %s", entry->properties.name);
     stream->value_count =
@@ -39,7 +45,7 @@ static int allocate_buffers(struct zeta_sampler_stream *stream)
 }
 
 static int open_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream *stream,
-                       const struct zeta_group_entry *entry, uint64_t period_ns)
+                       const struct zeta_group_entry *entry, uint64_t period_ns, size_t read_bytes)
 {
     const uint32_t tiles = sampler->device->tile_count ? sampler->device->tile_count : 1;
     struct zeta_stream_info info = {.struct_size = sizeof(info)};
@@ -63,7 +69,7 @@ static int open_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream 
         return zeta_say_refusal(result, "cannot read the state of the stream of %s",
                                 entry->properties.name);
     stream->ring_records = info.ring_records;
-    return allocate_buffers(stream);
+    return allocate_buffers(stream, read_bytes);
 }
 
 static int activate(struct zeta_sampler *sampler, struct zeta_group_entry *const *groups,
@@ -95,6 +101,7 @@ int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_device_ent
                       uint64_t period_ns, struct zeta_ip_profile *profile, uint64_t ip_period_ns,
                       const struct zeta_sampler_more *more)
 {
+    const size_t read_bytes = more && more->read_bytes ? more->read_bytes : SIZE_MAX;
     int status = ZETA_EXIT_OK;
 
     *sampler = (struct zeta_sampler){.device = device};
@@ -108,7 +115,7 @@ int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_device_ent
         sampler->stream_count = i + 1;
         sampler->streams[i].profile = is_profile ? profile : NULL;
         status = open_stream(sampler, &sampler->streams[i], groups[i],
-                             is_profile ? ip_period_ns : period_ns);
+                             is_profile ? ip_period_ns : period_ns, read_bytes);
     }
     return status;
 }
@@ -153,10 +160,10 @@ static int read_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream 
     /* Asked for first, so that nothing can come between the last read and the end. */
     const bool ended = has_ended(stream);
 
-    for (unsigned reads = 0; reads < MAX_READS; reads++) {
+    for (uint32_t asked = 0; asked < MAX_RECORDS; asked += stream->read_records) {
         size_t bytes = stream->raw_bytes;
         ze_result_t result =
-            zetMetricStreamerReadData(stream->streamer, READ_RECORDS, &bytes, stream->raw);
+            zetMetricStreamerReadData(stream->streamer, stream->read_records, &bytes, stream->raw);
 
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA)
             return zeta_say_refusal(result, "cannot read %s", stream->group.entry->properties.name);

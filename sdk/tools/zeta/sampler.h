@@ -18,6 +18,7 @@ struct zeta_sampler_stream {
     zet_metric_streamer_handle_t streamer;
     uint8_t *raw;
     size_t raw_bytes;
+    uint32_t read_records; /**< of one read */
     zet_typed_value_t *values;
     uint32_t value_count;
     uint32_t *values_per_tile;
@@ -32,10 +33,11 @@ struct zeta_sampler_stream {
  */
 typedef int (*zeta_sampler_tap)(void *user, uint32_t stream, const uint8_t *raw, size_t bytes);
 
-/** Groups that are not sampled. */
+/** Groups that are not sampled, and what who taps the reports needs. */
 struct zeta_sampler_more {
     const zet_metric_group_handle_t *groups;
     uint32_t count;
+    size_t read_bytes; /**< largest wanted read, as far as few records allow; 0: any */
 };
 
 struct zeta_sampler {
@@ -54,7 +56,8 @@ struct zeta_sampler {
  *
  * @groups     with their metrics loaded, of domains that differ; must outlive the sampler
  * @period_ns  wanted; the one in use is in each stream's group
- * @more       null, or groups to activate beside those that are sampled, for a tracer
+ * @more       null, or groups to activate beside those that are sampled, for a tracer, and the
+ *             size of reads
  * @profile    null, or takes the rows of the last group, whose period is ip_period_ns
  *
  * On failure says why. zeta_sampler_close ends it either way.

@@ -1,0 +1,50 @@
+/*
+ * The file of zeta record, and how what has to fit into a bounded one is cut to fit.
+ */
+#ifndef ZETA_TOOLS_RECORD_FILE_H
+#define ZETA_TOOLS_RECORD_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zeta/zeta.h>
+
+/** All zero bytes: none. */
+struct zeta_record_file {
+    struct zeta_recording *recording;
+    const char *path;
+    uint64_t limit_bytes; /**< of the file; 0: none */
+    bool has_failed;      /**< a write failed, which was said; nothing more is written */
+};
+
+/** Creates the file, which must not exist; the path must outlive it. On failure says why. */
+int zeta_record_file_create(struct zeta_record_file *file, const char *path, uint64_t limit_bytes);
+
+/**
+ * Largest payload that is sensible in one chunk: a bounded file has room for many, so that the
+ * oldest go little by little.
+ */
+size_t zeta_record_file_piece_bytes(const struct zeta_record_file *file);
+
+/** Adds a chunk. On failure says why, once for the file. */
+int zeta_record_file_append(struct zeta_record_file *file, uint32_t type, uint32_t number,
+                            const void *payload, size_t bytes);
+
+/**
+ * The same for a chunk that the recording can do without: *out_fits is false when the bound leaves
+ * no room for it, which is no failure.
+ */
+int zeta_record_file_try(struct zeta_record_file *file, uint32_t type, uint32_t number,
+                         const void *payload, size_t bytes, bool *out_fits);
+
+/** Adds whole lines of a trace in chunks of a sensible size. On failure says why. */
+int zeta_record_file_append_lines(struct zeta_record_file *file, const char *lines, size_t bytes);
+
+/** Hands everything to the system. On failure says why. */
+int zeta_record_file_flush(struct zeta_record_file *file);
+
+/** Completes and closes the file. On failure says why. */
+int zeta_record_file_finish(struct zeta_record_file *file);
+
+#endif

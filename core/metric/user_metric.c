@@ -137,13 +137,17 @@ static ze_result_t make_metric(const struct zeta_metric_programmable *programmab
     return ZE_RESULT_SUCCESS;
 }
 
-/** Makes the metrics of a choice, all or none. */
+/** Makes the metrics of a choice, all or none; out_metrics is written at the end. */
 static ze_result_t make_metrics(const struct zeta_metric_programmable *programmable,
                                 struct zeta_recipe_request *request, uint32_t count,
-                                struct zeta_metric_entry **entries)
+                                zet_metric_handle_t *out_metrics)
 {
     struct zeta_device_metrics *root = zeta_metrics_root(programmable->metrics);
+    ZETA_CLEANUP(zeta_freep)
+    struct zeta_metric_entry **entries = calloc(count, sizeof(struct zeta_metric_entry *));
 
+    if (!entries)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (request->instance = 0; request->instance < count; request->instance++) {
         ze_result_t result = make_metric(programmable, request, &entries[request->instance]);
 
@@ -157,6 +161,7 @@ static ze_result_t make_metrics(const struct zeta_metric_programmable *programma
     for (uint32_t i = 0; i < count; i++) {
         entries[i]->user->next = root->user_metrics;
         root->user_metrics = entries[i]->user;
+        out_metrics[i] = (zet_metric_handle_t)entries[i];
     }
     (void)pthread_mutex_unlock(&root->lock);
     return ZE_RESULT_SUCCESS;
@@ -207,8 +212,7 @@ ze_result_t ZE_APICALL impl_zetMetricCreateFromProgrammableExp2(
         return result;
     wanted = *pMetricHandleCount;
     if (zeta_count_clip(&wanted, available, phMetricHandles) > 0)
-        result = make_metrics(programmable, &request, wanted,
-                              (struct zeta_metric_entry **)phMetricHandles);
+        result = make_metrics(programmable, &request, wanted, phMetricHandles);
     if (result == ZE_RESULT_SUCCESS)
         *pMetricHandleCount = wanted;
     return result;

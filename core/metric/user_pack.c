@@ -164,10 +164,16 @@ static ze_result_t make_group(const struct packing *packing, struct zeta_device_
     return zeta_user_group_create(&request, out_group);
 }
 
+/** Makes the groups of all classes or none; out_groups is written at the end. */
 static ze_result_t make_groups(const struct packing *packing, struct zeta_device_metrics *metrics,
                                const char *prefix, const char *description,
-                               zet_metric_group_handle_t *groups)
+                               zet_metric_group_handle_t *out_groups)
 {
+    const size_t bytes = packing->class_count * sizeof(zet_metric_group_handle_t);
+    ZETA_CLEANUP(zeta_freep) zet_metric_group_handle_t *groups = malloc(bytes);
+
+    if (!groups)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < packing->class_count; i++) {
         ze_result_t result = make_group(packing, metrics, i, prefix, description, &groups[i]);
 
@@ -177,6 +183,7 @@ static ze_result_t make_groups(const struct packing *packing, struct zeta_device
             (void)impl_zetMetricGroupDestroyExp(groups[--i]);
         return result;
     }
+    memcpy(out_groups, groups, bytes);
     return ZE_RESULT_SUCCESS;
 }
 

@@ -120,23 +120,30 @@ static void trace(struct metric_bed *bed)
                                                      bed->decodable));
 }
 
-static void make_metrics(struct metric_bed *bed)
+zet_metric_programmable_exp_handle_t metric_bed_find(const struct metric_bed *bed, const char *name)
 {
-    zet_metric_programmable_param_value_exp_t scope = {.value.ui32 = BY_EU};
     zet_metric_programmable_exp_handle_t all[256];
     uint32_t count = 256;
 
     EXPECT_OK(zetMetricProgrammableGetExp(bed->tile, &count, all));
-    for (uint32_t i = 0; i < count && !bed->programmable; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         zet_metric_programmable_exp_properties_t properties = {
             .stype = ZET_STRUCTURE_TYPE_METRIC_PROGRAMMABLE_EXP_PROPERTIES};
 
         EXPECT_OK(zetMetricProgrammableGetPropertiesExp(all[i], &properties));
-        if (strcmp(properties.name, "InstRetired") == 0 && properties.samplingType == TIME_BASED)
-            bed->programmable = all[i];
+        if (strcmp(properties.name, name) == 0 && properties.samplingType == TIME_BASED)
+            return all[i];
     }
-    assert_non_null(bed->programmable);
-    count = BED_METRICS;
+    fail_msg("there is no programmable %s", name);
+    return NULL;
+}
+
+static void make_metrics(struct metric_bed *bed)
+{
+    zet_metric_programmable_param_value_exp_t scope = {.value.ui32 = BY_EU};
+    uint32_t count = BED_METRICS;
+
+    bed->programmable = metric_bed_find(bed, "InstRetired");
     EXPECT_OK(zetMetricCreateFromProgrammableExp2(bed->programmable, 1, &scope, "Eu", "of a test",
                                                   &count, bed->metrics));
     assert_int_equal(count, BED_METRICS);

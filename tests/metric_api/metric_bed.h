@@ -48,4 +48,8 @@ int metric_bed_teardown(void **state);
 /** Makes exactly this group the active one of the root; NULL: none. */
 void metric_bed_activate(const struct metric_bed *bed, zet_metric_group_handle_t group);
 
+/** The time-based programmable of the tile of that name. */
+zet_metric_programmable_exp_handle_t metric_bed_find(const struct metric_bed *bed,
+                                                     const char *name);
+
 #endif

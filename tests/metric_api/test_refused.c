@@ -112,6 +112,13 @@ static ze_result_t metric_bad_value_1(const struct metric_bed *bed, union output
                                               &out->counted.first, HANDLE(out));
 }
 
+/** Of its metrics the first ten can be made and the eleventh cannot: vgpu/metrics.d/suffix.yaml. */
+static ze_result_t metric_long_suffix(const struct metric_bed *bed, union outputs *out)
+{
+    return zetMetricCreateFromProgrammableExp2(metric_bed_find(bed, "LongSuffix"), 0, NULL, "n",
+                                               "d", &out->counted.first, HANDLE(out));
+}
+
 static ze_result_t groups_long_prefix(const struct metric_bed *bed, union outputs *out)
 {
     zet_metric_handle_t metric = bed->metrics[0];
@@ -225,6 +232,8 @@ static const struct row rows[] = {
     {"zetMetricProgrammableGetParamValueInfoExp", param_beyond, ZE_RESULT_ERROR_INVALID_ARGUMENT},
     {"zetMetricCreateFromProgrammableExp2", metric_bad_value, ZE_RESULT_ERROR_INVALID_ARGUMENT},
     {"zetMetricCreateFromProgrammableExp", metric_bad_value_1, ZE_RESULT_ERROR_INVALID_ARGUMENT},
+    {"zetMetricCreateFromProgrammableExp2, suffix", metric_long_suffix,
+     ZE_RESULT_ERROR_INVALID_ARGUMENT},
     {"zetDeviceCreateMetricGroupsFromMetricsExp, prefix", groups_long_prefix,
      ZE_RESULT_ERROR_INVALID_ARGUMENT},
     {"zetDeviceCreateMetricGroupsFromMetricsExp, metric", groups_predefined_metric,

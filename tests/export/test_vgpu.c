@@ -5,6 +5,7 @@
 #include "tests/export/support.h"
 
 #define SLOTS 120u
+#define MAX_DEVICES 32u
 
 static int set_up(void **state)
 {
@@ -51,64 +52,73 @@ static uint32_t check_user_groups(ze_driver_handle_t driver, ze_device_handle_t 
     return group_count;
 }
 
-static void calculate__groups_of_the_application__as_in_place(void **state)
+/** The root devices of all drivers; at most capacity. */
+static uint32_t list_devices(ze_device_handle_t *devices, uint32_t capacity)
 {
     ze_driver_handle_t drivers[8];
     uint32_t driver_count = 8;
+    uint32_t used = 0;
+
+    EXPECT_OK(zeDriverGet(&driver_count, drivers));
+    for (uint32_t d = 0; d < driver_count; d++) {
+        uint32_t count = capacity - used;
+
+        EXPECT_OK(zeDeviceGet(drivers[d], &count, devices + used));
+        used += count;
+    }
+    return used;
+}
+
+static void calculate__groups_of_the_application__as_in_place(void **state)
+{
+    ze_device_handle_t devices[MAX_DEVICES];
+    const uint32_t device_count = list_devices(devices, MAX_DEVICES);
     uint32_t checked = 0;
 
     (void)state;
-    EXPECT_OK(zeDriverGet(&driver_count, drivers));
-    for (uint32_t d = 0; d < driver_count; d++) {
-        ze_device_handle_t devices[16];
-        uint32_t device_count = 16;
+    for (uint32_t i = 0; i < device_count; i++) {
+        uint32_t count = 0;
 
-        EXPECT_OK(zeDeviceGet(drivers[d], &device_count, devices));
-        for (uint32_t i = 0; i < device_count; i++) {
-            uint32_t count = 0;
-
-            if (zetMetricProgrammableGetExp(devices[i], &count, NULL) == ZE_RESULT_SUCCESS &&
-                count > 0)
-                checked += check_user_groups(drivers[d], devices[i]);
-        }
+        if (zetMetricProgrammableGetExp(devices[i], &count, NULL) == ZE_RESULT_SUCCESS && count > 0)
+            checked += check_user_groups(driver_of(devices[i]), devices[i]);
     }
     assert_true(checked > 0);
 }
 
-static void export__tracer_groups__are_unsupported(void **state)
+/** The number of the device's groups of tracers, none of which can be exported. */
+static uint32_t check_tracer_groups(ze_device_handle_t device)
 {
     const uint8_t raw[8] = {0};
-    ze_driver_handle_t drivers[8];
-    uint32_t driver_count = 8;
+    zet_metric_group_handle_t groups[64];
+    uint32_t group_count = 64;
+    uint32_t found = 0;
+
+    EXPECT_OK(zetMetricGroupGet(device, &group_count, groups));
+    for (uint32_t i = 0; i < group_count; i++) {
+        zet_metric_group_properties_t properties = {.stype =
+                                                        ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
+        size_t size = 0;
+
+        EXPECT_OK(zetMetricGroupGetProperties(groups[i], &properties));
+        if (properties.samplingType != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED)
+            continue;
+        found++;
+        EXPECT_RESULT(zetMetricGroupGetExportDataExp(groups[i], raw, 0, &size, NULL),
+                      ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+        assert_int_equal(size, 0);
+    }
+    return found;
+}
+
+static void export__tracer_groups__are_unsupported(void **state)
+{
+    ze_device_handle_t devices[MAX_DEVICES];
+    const uint32_t device_count = list_devices(devices, MAX_DEVICES);
     uint32_t found = 0;
 
     (void)state;
-    EXPECT_OK(zeDriverGet(&driver_count, drivers));
-    for (uint32_t d = 0; d < driver_count; d++) {
-        ze_device_handle_t devices[16];
-        uint32_t device_count = 16;
-
-        EXPECT_OK(zeDeviceGet(drivers[d], &device_count, devices));
-        for (uint32_t i = 0; i < device_count; i++) {
-            zet_metric_group_handle_t groups[64];
-            uint32_t group_count = 64;
-
-            EXPECT_OK(zetMetricGroupGet(devices[i], &group_count, groups));
-            for (uint32_t g = 0; g < group_count; g++) {
-                zet_metric_group_properties_t properties = {
-                    .stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
-                size_t size = 0;
-
-                EXPECT_OK(zetMetricGroupGetProperties(groups[g], &properties));
-                if (properties.samplingType != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED)
-                    continue;
-                found++;
-                EXPECT_RESULT(zetMetricGroupGetExportDataExp(groups[g], raw, 0, &size, NULL),
-                              ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-                assert_int_equal(size, 0);
-            }
-        }
-    }
+    for (uint32_t i = 0; i < device_count; i++)
+        found += check_tracer_groups(devices[i]);
     assert_true(found > 0);
 }
 

@@ -280,6 +280,22 @@ static void take_epoch(struct subslice *subslice, struct epoch *epoch)
     zeta_vgpu_sampler_update(subslice);
 }
 
+/*
+ * Begins a new epoch although there is no record for the last one. The launch will end without
+ * memory; until then it goes on at its usual pace and not epoch by epoch of one instruction.
+ */
+static void drop_epoch(struct subslice *subslice)
+{
+    for (uint32_t i = 0; i < subslice->used_slots; i++) {
+        subslice->harts[i].epoch_cost = 0;
+        subslice->harts[i].ran = false;
+    }
+    subslice->l1.log.count = 0;
+    subslice->events.count = 0;
+    subslice->sampler.log.count = 0;
+    subslice->epoch_instructions = 0;
+}
+
 void zeta_vgpu_model_submit(struct subslice *subslice)
 {
     struct zeta_vgpu_engine *engine = subslice->engine;
@@ -305,6 +321,7 @@ void zeta_vgpu_model_submit(struct subslice *subslice)
         model->last[index] = epoch;
         atomic_fetch_add(&model->queued[index], 1);
     } else {
+        drop_epoch(subslice);
         model->out_of_memory = true;
     }
     model->finished[index] = subslice->finished;

@@ -103,7 +103,6 @@ struct zeta_report {
     struct zeta_report_options options;
     ze_driver_handle_t driver;
 
-    uint32_t kind; /**< enum zeta_container_kind */
     bool is_cut;
     uint64_t damaged;
     char damage[512]; /**< what the first of them was */

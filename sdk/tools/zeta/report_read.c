@@ -1,7 +1,6 @@
 /* Second reading of a recording: values. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "report_data.h"
 #include "report_kernels.h"

@@ -9,7 +9,7 @@
 
 #define VALUES ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
 
-enum { SEEDS = 200, STEPS = 120, TILES = 2, MAX_RECORDS = 8192, MAX_SLOTS = 4 * MAX_RECORDS };
+enum { SEEDS = 100, STEPS = 120, TILES = 2, MAX_RECORDS = 8192, MAX_SLOTS = 4 * MAX_RECORDS };
 
 /** Records of a tile in the order in which they were written. */
 struct written {

@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "streaming.h"
+#include "tests/sanitizer.h"
 
-enum { SEEDS = 12, STEPS = 1500, STREAMS = 4, QUERIES = 3, RAW_BYTES = 1 << 18 };
+#define SEEDS (HAVE_THREAD_SANITIZER ? 4u : 12u)
+
+enum { STEPS = 1500, STREAMS = 4, QUERIES = 3, RAW_BYTES = 1 << 18 };
 
 #define TRACER_BASED ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED
 #define IN_USE ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE

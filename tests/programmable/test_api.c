@@ -188,52 +188,34 @@ static void creation__with_bad_values__says_what_is_allowed(void **state)
     uint32_t count = 1;
     char name[ZET_MAX_METRIC_NAME + 1];
 
-    EXPECT_RESULT(
-        zetMetricCreateFromProgrammableExp2(inst(bed), 1, values, "n", "d", &count, &metric),
-        BAD_ARGUMENT);
+#define CREATE(from, number, values, name, text)                                                   \
+    zetMetricCreateFromProgrammableExp2(from, number, values, name, text, &count, &metric)
+#define CREATE_OLD(from, values, number, name, text)                                               \
+    zetMetricCreateFromProgrammableExp(from, values, number, name, text, &count, &metric)
+    EXPECT_RESULT(CREATE(inst(bed), 1, values, "n", "d"), BAD_ARGUMENT);
     expect_sentence("cannot be 77; allowed: 0 (The whole device.), 1 (");
     values[0].value.ui32 = WHOLE;
-    EXPECT_RESULT(
-        zetMetricCreateFromProgrammableExp2(inst(bed), 4, values, "n", "d", &count, &metric),
-        BAD_ARGUMENT);
+    EXPECT_RESULT(CREATE(inst(bed), 4, values, "n", "d"), BAD_ARGUMENT);
     expect_sentence("has 3 parameters, but 4 values");
-    EXPECT_RESULT(zetMetricCreateFromProgrammableExp2(inst(bed), 0, NULL, "", "d", &count, &metric),
-                  BAD_ARGUMENT);
+    EXPECT_RESULT(CREATE(inst(bed), 0, NULL, "", "d"), BAD_ARGUMENT);
     memset(name, 'n', sizeof(name));
     name[sizeof(name) - 1] = '\0';
-    EXPECT_RESULT(
-        zetMetricCreateFromProgrammableExp2(inst(bed), 0, NULL, name, "d", &count, &metric),
-        BAD_ARGUMENT);
-    EXPECT_RESULT(
-        zetMetricCreateFromProgrammableExp2(inst(bed), 0, NULL, "n", name, &count, &metric),
-        BAD_ARGUMENT);
-    EXPECT_RESULT(zetMetricCreateFromProgrammableExp2(NULL, 0, NULL, "n", "d", &count, &metric),
-                  BAD_HANDLE);
-    EXPECT_RESULT(
-        zetMetricCreateFromProgrammableExp2(inst(bed), 1, NULL, "n", "d", &count, &metric),
-        BAD_POINTER);
-    EXPECT_RESULT(
-        zetMetricCreateFromProgrammableExp2(inst(bed), 0, NULL, NULL, "d", &count, &metric),
-        BAD_POINTER);
-    EXPECT_RESULT(
-        zetMetricCreateFromProgrammableExp2(inst(bed), 0, NULL, "n", NULL, &count, &metric),
-        BAD_POINTER);
+    EXPECT_RESULT(CREATE(inst(bed), 0, NULL, name, "d"), BAD_ARGUMENT);
+    EXPECT_RESULT(CREATE(inst(bed), 0, NULL, "n", name), BAD_ARGUMENT);
+    EXPECT_RESULT(CREATE(NULL, 0, NULL, "n", "d"), BAD_HANDLE);
+    EXPECT_RESULT(CREATE(inst(bed), 1, NULL, "n", "d"), BAD_POINTER);
+    EXPECT_RESULT(CREATE(inst(bed), 0, NULL, NULL, "d"), BAD_POINTER);
+    EXPECT_RESULT(CREATE(inst(bed), 0, NULL, "n", NULL), BAD_POINTER);
     EXPECT_RESULT(zetMetricCreateFromProgrammableExp2(inst(bed), 0, NULL, "n", "d", NULL, &metric),
                   BAD_POINTER);
-    EXPECT_RESULT(zetMetricCreateFromProgrammableExp(inst(bed), NULL, 1, "n", "d", &count, &metric),
-                  BAD_POINTER);
-    EXPECT_RESULT(
-        zetMetricCreateFromProgrammableExp(inst(bed), NULL, 0, NULL, "d", &count, &metric),
-        BAD_POINTER);
-    EXPECT_RESULT(
-        zetMetricCreateFromProgrammableExp(inst(bed), NULL, 0, "n", NULL, &count, &metric),
-        BAD_POINTER);
-    EXPECT_RESULT(zetMetricCreateFromProgrammableExp(NULL, NULL, 0, "n", "d", &count, &metric),
-                  BAD_HANDLE);
-    EXPECT_RESULT(
-        zetMetricCreateFromProgrammableExp(inst(bed), values, 4, "n", "d", &count, &metric),
-        BAD_ARGUMENT);
+    EXPECT_RESULT(CREATE_OLD(inst(bed), NULL, 1, "n", "d"), BAD_POINTER);
+    EXPECT_RESULT(CREATE_OLD(inst(bed), NULL, 0, NULL, "d"), BAD_POINTER);
+    EXPECT_RESULT(CREATE_OLD(inst(bed), NULL, 0, "n", NULL), BAD_POINTER);
+    EXPECT_RESULT(CREATE_OLD(NULL, NULL, 0, "n", "d"), BAD_HANDLE);
+    EXPECT_RESULT(CREATE_OLD(inst(bed), values, 4, "n", "d"), BAD_ARGUMENT);
     expect_sentence("has 3 parameters, but 4 values");
+#undef CREATE
+#undef CREATE_OLD
     assert_null(metric);
     assert_int_equal(count, 1);
 }

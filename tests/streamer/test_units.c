@@ -2,8 +2,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "streaming.h"
+#include "tests/sanitizer.h"
 
 enum { COMPUTE, DISPATCH, WORK_STATUS, DEVICE_STATUS, SAMPLES, UNITS };
 
@@ -186,6 +189,61 @@ static void read__max_report_count__bounds_what_is_new(void **state)
     streaming_close(&stream);
 }
 
+/** The highest rate: each deadline has its report, and none is lost while somebody reads. */
+static void read__shortest_period__every_deadline_has_its_report(void **state)
+{
+    const struct bed *bed = *state;
+    struct streaming stream = streaming_of(bed->device, "ThreadDispatch");
+    struct streaming *active[] = {&stream};
+    uint64_t first, last;
+
+    streaming_activate(bed, active, 1);
+    streaming_open(bed, &stream, 10000, 0, NULL);
+    assert_int_equal(stream.period_ns, 10240);
+    for (uint32_t i = 0; i < 50; i++) {
+        sleep_ms(10);
+        (void)streaming_read(&stream, UINT32_MAX, 65536);
+    }
+    streaming_calculate(&stream);
+    assert_int_equal(stream.warnings, 0);
+    assert_true(stream.rows > 10000);
+    first = streaming_value(&stream, 0, "QueryBeginTime")->value.ui64;
+    last = streaming_value(&stream, stream.rows - 1, "QueryBeginTime")->value.ui64;
+    assert_int_equal(streaming_between_ns(first, last), (uint64_t)(stream.rows - 1) * 10240);
+    streaming_close(&stream);
+}
+
+/* 16, 32: a process samples what another one runs, to the last count. */
+static void units__work_of_another_process__is_counted(void **state)
+{
+    const struct bed *bed = *state;
+    struct streaming stream = streaming_of(bed->device, "ThreadDispatch");
+    struct streaming *active[] = {&stream};
+    int status = -1;
+    pid_t child;
+
+    if (NO_FORK_OF_BUSY_THREADS)
+        skip();
+    streaming_activate(bed, active, 1);
+    streaming_open(bed, &stream, 500000, 0, NULL);
+    child = fork();
+    if (child == 0) {
+        void *own = NULL;
+
+        (void)bed_setup(&own);
+        work(own, 7, 11);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    work(bed, 1, 3);
+    streaming_catch_up(&stream);
+    streaming_calculate(&stream);
+    assert_int_equal(streaming_sum(&stream, "KernelsLaunched"), 8);
+    assert_int_equal(streaming_sum(&stream, "GroupsDispatched"), 7 * 11 + 3);
+    streaming_close(&stream);
+}
+
 /* 33: what closes a stream while others use it. */
 struct reader {
     zet_metric_streamer_handle_t streamer;
@@ -249,6 +307,8 @@ int main(void)
         cmocka_unit_test(open__any_period_and_count__serves_from_one_record_on),
         cmocka_unit_test(read__room_for_one_report__gives_one_after_the_other),
         cmocka_unit_test(read__max_report_count__bounds_what_is_new),
+        cmocka_unit_test(read__shortest_period__every_deadline_has_its_report),
+        cmocka_unit_test(units__work_of_another_process__is_counted),
         cmocka_unit_test(close__while_others_read_and_wait__ends_them),
     };
 

@@ -22,6 +22,8 @@
 #define ZETA_PROGRAMMABLE_MAX_COUNTERS 16u
 /** Most combinations of the values of one programmable; the linker tries each. */
 #define ZETA_PROGRAMMABLE_MAX_COMBINATIONS 1024u
+/** The same of all programmables of a catalog: some seconds of a slow machine. */
+#define ZETA_PROGRAMMABLES_MAX_COMBINATIONS 32768u
 
 /** A name that stands for a text. */
 struct zeta_let {

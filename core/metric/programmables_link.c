@@ -12,6 +12,7 @@ struct linker {
     struct zeta_catalog *catalog;
     struct zeta_diagnostics *sink;
     ze_result_t result;
+    uint64_t combinations; /**< of the programmables so far */
 };
 
 static bool fail(struct linker *linker, const struct zeta_programmable *programmable,
@@ -191,6 +192,12 @@ static bool try_all(struct linker *linker, const struct zeta_programmable *progr
                         "programmable %s: its parameters have more than %u combinations",
                         programmable->name, ZETA_PROGRAMMABLE_MAX_COMBINATIONS);
     }
+    linker->combinations += combinations;
+    if (linker->combinations > ZETA_PROGRAMMABLES_MAX_COMBINATIONS)
+        return fail(linker, programmable,
+                    "programmable %s: with those before it there are more than %u combinations, "
+                    "each of which is tried when files are read",
+                    programmable->name, ZETA_PROGRAMMABLES_MAX_COMBINATIONS);
     do {
         if (!try_choice(linker, programmable, &choice))
             return false;

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -278,6 +279,50 @@ static void texts_that_grow_without_end__are_refused(void **state)
     expect_refused(text, "too many placeholders");
 }
 
+/* A file of some kilobytes could otherwise keep who loads it for minutes. */
+static void combinations__of_many_programmables__are_bounded(void **state)
+{
+    enum { COUNT = 64 };
+    const size_t room = 64 * 1024;
+    char *text = calloc(1, room);
+    struct found found;
+    size_t length;
+
+    (void)state;
+    assert_non_null(text);
+    length = (size_t)snprintf(text, room,
+                              "format: 1\nunits:\n  u: {slots: [{bank: B, count: 1}]}\nlayouts:\n"
+                              "  - name: l\n    kind: delta\n    record: 64\n    header:\n"
+                              "      id: {at: 0, width: 32}\n"
+                              "      ticks: {at: 4, width: 32, delta: 32}\n    counters:\n"
+                              "      B: [{n: 1, at: 8, stride: 4, width: 32}]\nparameters:\n");
+    for (int i = 0; i < 5; i++)
+        length += (size_t)snprintf(text + length, room - length,
+                                   "  P%d:\n    type: generic\n    value_type: u32\n"
+                                   "    default: 0\n    values:\n"
+                                   "      - {value: 0, description: d}\n"
+                                   "      - {value: 1, description: d}\n"
+                                   "      - {value: 2, description: d}\n"
+                                   "      - {value: 3, description: d}\n",
+                                   i);
+    length += (size_t)snprintf(text + length, room - length, "programmables:\n");
+    for (int i = 0; i < COUNT; i++)
+        length += (size_t)snprintf(
+            text + length, room - length,
+            "  - {name: N%d, description: d, domain: 2, unit: u, layout: l, sampling: [time], "
+            "parameters: [P0, P1, P2, P3, P4], let: {suffix: \"\"}, counters: {x: {select: "
+            "[\"{slot}=thing\"]}}, metric: {type: event, value_type: u64, class: exact, "
+            "unit: things, value: \"{x}\"}}\n",
+            i);
+    assert_true(length < room);
+    found = load(text);
+    assert_int_equal(found.result, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(found.sink.first_error, "programmable N32: with those before it"));
+    assert_int_equal(zeta_catalog_programmable_count(found.catalog), 32);
+    zeta_catalog_destroy(found.catalog);
+    free(text);
+}
+
 static void faulty_parameters__are_refused(void **state)
 {
     static const char parameter[] = "format: 1\nparameters:\n  P: {type: rate, value_type: u32, "
@@ -354,6 +399,7 @@ int main(void)
         cmocka_unit_test(ranges__hold_their_ends_and_nothing_else),
         cmocka_unit_test(faulty_templates__are_found_when_the_file_is_read),
         cmocka_unit_test(texts_that_grow_without_end__are_refused),
+        cmocka_unit_test(combinations__of_many_programmables__are_bounded),
         cmocka_unit_test(faulty_parameters__are_refused),
         cmocka_unit_test(faulty_programmables__are_refused),
         cmocka_unit_test(programmables_of_one_name__only_the_first_counts),

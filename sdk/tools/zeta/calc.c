@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <json-c/json.h>
 
@@ -84,13 +83,10 @@ static int parse(struct options *options, int count, char **arguments)
     if (optind + 1 != count)
         return zeta_say_usage("calc needs one file of exported data or one recording");
     options->path = arguments[optind];
-    if (options->has_csv && options->has_json &&
-        (!options->json_path || strcmp(options->json_path, "-") == 0))
-        return zeta_say_usage("--csv and --json both write to the standard output; give "
-                              "--json=FILE");
     if (options->has_csv)
         options->choice.rows = stdout;
-    return ZETA_EXIT_OK;
+    return options->has_json ? zeta_options_check_json(options->json_path, options->has_csv)
+                             : ZETA_EXIT_OK;
 }
 
 static void print_tables(const struct zeta_calc_file *file)

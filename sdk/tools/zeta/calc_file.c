@@ -6,6 +6,7 @@
 
 #include <zeta/container.h>
 
+#include "device_list.h"
 #include "say.h"
 
 /** Reading a file. */
@@ -194,24 +195,11 @@ static int read_chunks(struct reading *reading)
     return status;
 }
 
-/** Any driver calculates; there is one also without a device. */
-static int find_driver(ze_driver_handle_t *out_driver)
-{
-    uint32_t count = 1;
-    ze_result_t result = zeInit(0);
-
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeDriverGet(&count, out_driver);
-    if (result != ZE_RESULT_SUCCESS || count == 0)
-        return zeta_say_refusal(result, "cannot initialise the library");
-    return ZETA_EXIT_OK;
-}
-
 int zeta_calc_file_init(struct zeta_calc_file *file, const char *path,
                         const struct zeta_calc_choice *choice)
 {
     struct reading reading = {.file = file, .choice = choice, .path = path};
-    int status = find_driver(&reading.driver);
+    int status = zeta_device_list_any_driver(&reading.driver);
     ze_result_t result;
 
     *file = (struct zeta_calc_file){0};

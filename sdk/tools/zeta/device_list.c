@@ -163,3 +163,15 @@ int zeta_device_list_find_compute(const char *text, bool *out_is_ours)
     zeta_device_list_finish(&devices);
     return status;
 }
+
+int zeta_device_list_any_driver(ze_driver_handle_t *out_driver)
+{
+    uint32_t count = 1;
+    ze_result_t result = zeInit(0);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeDriverGet(&count, out_driver);
+    if (result != ZE_RESULT_SUCCESS || count == 0)
+        return zeta_say_refusal(result, "cannot initialise the library");
+    return ZETA_EXIT_OK;
+}

@@ -26,6 +26,14 @@ int zeta_options_wrong(int option, char **arguments)
     return zeta_say_usage("%s: unknown option %s", arguments[0], word);
 }
 
+int zeta_options_check_json(const char *json_path, bool has_csv)
+{
+    if (has_csv && (!json_path || strcmp(json_path, "-") == 0))
+        return zeta_say_usage("--csv and --json both write to the standard output; give "
+                              "--json=FILE");
+    return ZETA_EXIT_OK;
+}
+
 int zeta_list_options_parse(struct zeta_list_options *options, const char *allowed, int count,
                             char **arguments)
 {

@@ -27,6 +27,13 @@ void zeta_options_restart(void);
 int zeta_options_wrong(int option, char **arguments);
 
 /**
+ * Refuses --json beside rows as CSV if both go to the standard output. Gives ZETA_EXIT_USAGE then.
+ *
+ * @json_path  the FILE of --json=FILE; null or "-": the standard output
+ */
+int zeta_options_check_json(const char *json_path, bool has_csv);
+
+/**
  * Reads the arguments of a subcommand, arguments[0] being its name.
  *
  * @allowed  the letters among "dv" that it takes; --json always

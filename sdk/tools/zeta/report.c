@@ -4,25 +4,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "device_list.h"
 #include "output.h"
 #include "report_counters.h"
 #include "report_forms.h"
 #include "report_kernels.h"
 #include "report_stream.h"
 #include "say.h"
-
-/* Any driver calculates; there is one also without a device. */
-static int find_driver(ze_driver_handle_t *out_driver)
-{
-    uint32_t count = 1;
-    ze_result_t result = zeInit(0);
-
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeDriverGet(&count, out_driver);
-    if (result != ZE_RESULT_SUCCESS || count == 0)
-        return zeta_say_refusal(result, "cannot initialise the library");
-    return ZETA_EXIT_OK;
-}
 
 /* Rows as CSV, one stream after the other. */
 static int write_rows(struct zeta_report *report)
@@ -117,7 +105,7 @@ static int make(struct zeta_report *report)
 {
     const struct zeta_report_options *options = &report->options;
     struct stat info = {0};
-    int status = find_driver(&report->driver);
+    int status = zeta_device_list_any_driver(&report->driver);
 
     if (stat(options->path, &info) == 0)
         report->file_bytes = (uint64_t)info.st_size;

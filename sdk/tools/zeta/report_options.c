@@ -73,10 +73,9 @@ static int check(const struct zeta_report_options *options)
 {
     if (options->has_range && options->from_ns >= options->to_ns)
         return zeta_say_usage("--from is not before --to");
-    if (options->has_csv && options->has_json &&
-        (!options->json_path || strcmp(options->json_path, "-") == 0))
-        return zeta_say_usage("--csv and --json both write to the standard output; give "
-                              "--json=FILE");
+    if (options->has_json &&
+        zeta_options_check_json(options->json_path, options->has_csv) != ZETA_EXIT_OK)
+        return ZETA_EXIT_USAGE;
     if (options->pftrace_path && !zeta_trace_perfetto)
         return zeta_say_usage("--pftrace: this command was built without libprotobuf-c");
     return ZETA_EXIT_OK;

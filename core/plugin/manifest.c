@@ -437,7 +437,7 @@ static void read_setting(struct reader *reader, const struct zeta_yaml_node *nod
         FAULT(reader, node, "The default of a setting is one value, not a list.");
         return;
     }
-    (void)snprintf(origin, sizeof(origin), "%s:%u", reader->file, node->line);
+    (void)snprintf(origin, sizeof(origin), "default of %s:%u", reader->file, node->line);
     setting->key = zeta_arena_copy(&manifest->arena, name, strlen(name));
     setting->origin = zeta_arena_copy(&manifest->arena, origin, strlen(origin));
     if (!setting->key || !setting->origin) {

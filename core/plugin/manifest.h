@@ -48,7 +48,7 @@ struct zeta_manifest_setting {
     const char *key;
     const char *value;    /**< default, NULL if it has none */
     const char *variable; /**< environment variable of its own, NULL: none */
-    const char *origin;   /**< "FILE:LINE" */
+    const char *origin;   /**< "default of FILE:LINE" */
 };
 
 /** A manifest that was read. Strings and arrays belong to its arena. */

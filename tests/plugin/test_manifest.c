@@ -105,7 +105,7 @@ static void manifest__every_key__is_read(void **state)
     assert_int_equal(m.setting_count, 4);
     assert_string_equal(m.settings[0].key, "default_period_ns");
     assert_string_equal(m.settings[0].value, "1000000");
-    assert_string_equal(m.settings[0].origin, "m.yaml:21");
+    assert_string_equal(m.settings[0].origin, "default of m.yaml:21");
     assert_string_equal(m.settings[1].key, "fault.lost_reports");
     assert_string_equal(m.settings[2].value, "main");
     assert_string_equal(m.settings[2].variable, "ZETA_X");

@@ -14,6 +14,8 @@ case_doctor_in_order()
     zeta doctor "--json=$json" -- "$bin/matmul" >"$out" 2>"$err" || status=$?
     holds "$json" 'd["schema"] == "zeta.doctor/1" and d["ok"] == ('"$status"' == 0)'
     holds "$json" "$only_compiler"
+    holds "$json" 'any(s["name"] == "plugins.replay.pace" for s in d["settings"])'
+    grep -q "plugins.replay.pace" "$out" && die "a default is shown as if it had been set"
     holds "$json" 'd["program"]["link"].startswith("linked to libzeta")'
     holds "$json" 'd["libzeta"]["devices"] == ["Zeta Virtual GPU"]'
     holds "$json" 'd["libzeta"]["zeta_version"] == d["libzeta"]["command_version"]'

@@ -97,7 +97,8 @@ struct zeta_setting {
     size_t struct_size;
     const char *name;
     const char *value;
-    const char *origin; /**< "default", "environment ZETA_LOG", "/etc/zeta/zeta.yaml:12" ... */
+    const char *origin; /**< "default", "default of FILE:LINE" (a manifest),
+                             "environment ZETA_LOG", "/etc/zeta/zeta.yaml:12" ... */
 };
 
 /**

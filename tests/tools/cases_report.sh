@@ -192,6 +192,18 @@ END
     expect 1 report "$work/cut"
 }
 
+# Exported data is shown too, as far as it says something.
+case_report_exported_data()
+{
+    expect 0 zeta trace -o "$work/t.json" -- "$bin/offline" --export "$work/export"
+    expect 0 report "$work/export"
+    row_is_there "ComputeBasic, domain 0: "
+    ! grep -q "^Note\|^Length" "$out" || die "something is said about clocks"
+    expect 0 report --csv --from=1ms "$work/export"
+    err_has "do not say when they were and are left out"
+    [ "$(wc -l <"$out")" -eq 1 ] || die "rows without a time are in the range"
+}
+
 case_report_bounded()
 {
     expect 0 zeta record -o "$work/r" -p 100us --max-size 400K -- "$bin/matmul" 128

@@ -83,7 +83,8 @@ static void put_facts(const struct zeta_report *report, FILE *file)
         put_fact(file, "Device", text, &is_first);
     }
     zeta_duration_format(zeta_report_length(report), text);
-    put_fact(file, "Length", text, &is_first);
+    if (report->has_begin)
+        put_fact(file, "Length", text, &is_first);
     (void)snprintf(text, sizeof(text), "%s, %" PRIu64 " bytes%s", report->options.path,
                    report->file_bytes, report->is_cut ? ", cut" : "");
     zeta_report_clean(text, strlen(text));

@@ -40,9 +40,18 @@ static void add_file(const struct zeta_report *report, struct zeta_report_notes 
             report->bad_streams, report->bad_streams == 1 ? "" : "s");
 }
 
+static bool has_times(const struct zeta_report *report)
+{
+    for (uint32_t i = 0; i < report->stream_count; i++) {
+        if (report->streams[i]->has_time)
+            return true;
+    }
+    return false;
+}
+
 static void add_clocks(const struct zeta_report *report, struct zeta_report_notes *notes)
 {
-    if (report->clock_count == 0 && report->stream_count > 0)
+    if (report->clock_count == 0 && has_times(report))
         add(notes, "No clock was recorded: times are those of the device, from its first row on.");
     if (report->has_trace && !report->has_trace_clock)
         add(notes, "The clock of the trace was not recorded, so calls and kernels are counted but "

@@ -45,7 +45,8 @@ static void print_header(const struct zeta_report *report, FILE *stream)
                       device->device_class, device->id);
     }
     zeta_duration_format(zeta_report_length(report), length);
-    print_fact(stream, "Length", length);
+    if (report->has_begin)
+        print_fact(stream, "Length", length);
     (void)fprintf(stream, "%-*s %" PRIu64 " bytes%s\n", LABEL_WIDTH, "File", report->file_bytes,
                   report->is_cut ? ", cut" : "");
     for (uint32_t i = 0; i < report->stream_count; i++) {

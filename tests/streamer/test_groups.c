@@ -4,7 +4,7 @@
 
 #include "streaming.h"
 
-enum { MOST_GROUPS = 64, MANY = 3000 };
+enum { MOST_GROUPS = 64, MANY = 1500 };
 
 /** All that can be chained to the properties of a group. */
 struct described {

@@ -135,7 +135,7 @@ static ze_result_t compile(struct zeta_description *description, struct zeta_dia
 }
 
 static ze_result_t create(const char *text, size_t bytes,
-                          zet_metric_group_sampling_type_flag_t sampling, uint64_t digest,
+                          zet_metric_group_sampling_type_flag_t sampling,
                           struct zeta_description **out_description)
 {
     struct zeta_description *description = calloc(1, sizeof(*description));
@@ -144,7 +144,7 @@ static ze_result_t create(const char *text, size_t bytes,
 
     if (!description)
         return result;
-    description->digest = digest;
+    description->digest = zeta_describe_digest(text, bytes);
     description->sampling = sampling;
     description->bytes = bytes;
     description->text = malloc(bytes + 1);
@@ -169,13 +169,12 @@ static ze_result_t create(const char *text, size_t bytes,
 
 /** Finds a description, puts it first and counts a user; NULL if there is none. */
 static struct zeta_description *find_locked(struct cache *cache, const char *text, size_t bytes,
-                                            zet_metric_group_sampling_type_flag_t sampling,
-                                            uint64_t digest)
+                                            zet_metric_group_sampling_type_flag_t sampling)
 {
     for (struct zeta_description **link = &cache->first; *link; link = &(*link)->next) {
         struct zeta_description *found = *link;
 
-        if (found->digest != digest || found->sampling != sampling || found->bytes != bytes ||
+        if (found->sampling != sampling || found->bytes != bytes ||
             memcmp(found->text, text, bytes) != 0)
             continue;
         *link = found->next;
@@ -225,7 +224,6 @@ ze_result_t zeta_description_get(const char *text, size_t bytes,
                                  zet_metric_group_sampling_type_flag_t sampling,
                                  struct zeta_description **out_description)
 {
-    const uint64_t digest = zeta_describe_digest(text, bytes);
     struct cache *cache = get_cache();
     struct zeta_description *made = NULL;
     struct zeta_description *found;
@@ -235,18 +233,18 @@ ze_result_t zeta_description_get(const char *text, size_t bytes,
     if (!cache)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     (void)pthread_mutex_lock(&cache->lock);
-    found = find_locked(cache, text, bytes, sampling, digest);
+    found = find_locked(cache, text, bytes, sampling);
     (void)pthread_mutex_unlock(&cache->lock);
     if (found) {
         *out_description = found;
         return ZE_RESULT_SUCCESS;
     }
-    result = create(text, bytes, sampling, digest, &made);
+    result = create(text, bytes, sampling, &made);
     if (result != ZE_RESULT_SUCCESS)
         return result;
 
     (void)pthread_mutex_lock(&cache->lock);
-    found = find_locked(cache, text, bytes, sampling, digest);
+    found = find_locked(cache, text, bytes, sampling);
     if (!found) {
         made->users = 1;
         made->next = cache->first;
@@ -275,6 +273,11 @@ void zeta_description_release(struct zeta_description *description)
     gone = trim_locked(cache);
     (void)pthread_mutex_unlock(&cache->lock);
     destroy_all(gone);
+}
+
+uint64_t zeta_description_digest(const struct zeta_description *description)
+{
+    return description->digest;
 }
 
 struct zeta_compiled *zeta_description_compiled(const struct zeta_description *description)

@@ -2,7 +2,7 @@
  * Descriptions: sets that were read from exported data or a recording, compiled and kept.
  *
  * The text of a set says all that calculation needs. Compiling it takes far longer than calculating
- * a few records, so the last descriptions are kept, found by digest and compared as a whole.
+ * a few records, so the last descriptions are kept, found by their text.
  */
 #ifndef ZETA_CORE_METRIC_DESCRIPTION_H
 #define ZETA_CORE_METRIC_DESCRIPTION_H
@@ -38,6 +38,9 @@ void zeta_description_release(struct zeta_description *description);
 
 /** The compiled set; valid until the description is given back. */
 struct zeta_compiled *zeta_description_compiled(const struct zeta_description *description);
+
+/** The digest of its text (describe.h), which takes as long as calculating some records. */
+uint64_t zeta_description_digest(const struct zeta_description *description);
 
 /** Descriptions that are in memory, for tests. */
 uint32_t zeta_description_count(void);

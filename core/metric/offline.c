@@ -6,7 +6,6 @@
 
 #include "core/metric/calculate.h"
 #include "core/metric/compile.h"
-#include "core/metric/describe.h"
 #include "core/metric/description.h"
 #include "core/metric/export.h"
 #include "core/metric/group.h"
@@ -108,6 +107,7 @@ static ze_result_t open_tile(struct zeta_export *export, const struct contents *
     char number[16] = "";
     char digest[24] = "";
     char expected[24];
+    struct zeta_description *description = NULL;
     unsigned long index;
     ze_result_t result;
 
@@ -119,15 +119,16 @@ static ze_result_t open_tile(struct zeta_export *export, const struct contents *
     index = strtoul(number, NULL, 10);
     if (index == 0 || index > contents->set_count)
         return refuse("the stream in the exported data names a set that is not there");
-    (void)snprintf(
-        expected, sizeof(expected), "%016" PRIx64,
-        zeta_describe_digest(contents->sets[index - 1].text, contents->sets[index - 1].bytes));
-    if (strcmp(digest, expected) != 0)
-        return refuse("the digest of a set in the exported data is wrong");
     result = zeta_description_get(contents->sets[index - 1].text, contents->sets[index - 1].bytes,
-                                  sampling, &export->descriptions[tile]);
+                                  sampling, &description);
     if (result != ZE_RESULT_SUCCESS)
         return result;
+    (void)snprintf(expected, sizeof(expected), "%016" PRIx64, zeta_description_digest(description));
+    if (strcmp(digest, expected) != 0) {
+        zeta_description_release(description);
+        return refuse("the digest of a set in the exported data is wrong");
+    }
+    export->descriptions[tile] = description;
     export->compiled[tile] = zeta_description_compiled(export->descriptions[tile]);
     export->tile_count++;
     return ZE_RESULT_SUCCESS;

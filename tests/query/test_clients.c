@@ -143,48 +143,47 @@ struct profiler {
     uint32_t used;
 };
 
+static void begin(struct profiler *profiler, ze_command_list_handle_t list)
+{
+    profiler->queries[profiler->used] = bed_query(profiler->pool, profiler->used);
+    bed_begin(list, profiler->queries[profiler->used]);
+}
+
+static void end(struct profiler *profiler, ze_command_list_handle_t list, ze_result_t result)
+{
+    assert_int_equal(result, ZE_RESULT_SUCCESS);
+    bed_end(list, profiler->queries[profiler->used], NULL);
+    profiler->used++;
+}
+
 static void before_launch(ze_command_list_append_launch_kernel_params_t *params, ze_result_t result,
                           void *user, void **instance)
 {
-    struct profiler *profiler = user;
-
     (void)result;
     (void)instance;
-    profiler->queries[profiler->used] = bed_query(profiler->pool, profiler->used);
-    bed_begin(*params->phCommandList, profiler->queries[profiler->used]);
+    begin(user, *params->phCommandList);
 }
 
 static void after_launch(ze_command_list_append_launch_kernel_params_t *params, ze_result_t result,
                          void *user, void **instance)
 {
-    struct profiler *profiler = user;
-
     (void)instance;
-    assert_int_equal(result, ZE_RESULT_SUCCESS);
-    bed_end(*params->phCommandList, profiler->queries[profiler->used], NULL);
-    profiler->used++;
+    end(user, *params->phCommandList, result);
 }
 
 static void before_copy(ze_command_list_append_memory_copy_params_t *params, ze_result_t result,
                         void *user, void **instance)
 {
-    struct profiler *profiler = user;
-
     (void)result;
     (void)instance;
-    profiler->queries[profiler->used] = bed_query(profiler->pool, profiler->used);
-    bed_begin(*params->phCommandList, profiler->queries[profiler->used]);
+    begin(user, *params->phCommandList);
 }
 
 static void after_copy(ze_command_list_append_memory_copy_params_t *params, ze_result_t result,
                        void *user, void **instance)
 {
-    struct profiler *profiler = user;
-
     (void)instance;
-    assert_int_equal(result, ZE_RESULT_SUCCESS);
-    bed_end(*params->phCommandList, profiler->queries[profiler->used], NULL);
-    profiler->used++;
+    end(user, *params->phCommandList, result);
 }
 
 static zet_tracer_exp_handle_t start_tracer(struct profiler *profiler)

@@ -55,34 +55,40 @@ static void two_tiles(const struct bed *bed, ze_device_handle_t tiles[2])
     assert_int_equal(count, 2);
 }
 
-/* The same bed for another device of the driver. */
-static struct bed bed_on(const struct bed *bed, ze_device_handle_t device)
+/* What a query of the root counts while one tile runs groups of the kernel count. */
+static struct sets count_on(const struct bed *bed, ze_device_handle_t tile,
+                            zet_metric_group_handle_t group, uint32_t groups)
 {
-    struct bed other = *bed;
+    struct bed on_tile = *bed;
+    zet_metric_query_pool_handle_t pool = bed_pool(bed, group, 1);
+    zet_metric_query_handle_t query = bed_query(pool, 0);
+    uint32_t *counter = bed_memory(bed, 64);
+    ze_kernel_handle_t count = bed_count(bed, counter);
+    ze_command_list_handle_t list;
+    struct sets sets;
 
-    other.device = device;
-    return other;
+    on_tile.device = tile;
+    list = bed_immediate(&on_tile, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    bed_begin(list, query);
+    bed_count_append(list, count, groups);
+    bed_end(list, query, NULL);
+    sets = sets_of(group, query);
+    EXPECT_OK(zeCommandListDestroy(list));
+    EXPECT_OK(zeKernelDestroy(count));
+    EXPECT_OK(zeMemFree(bed->context, counter));
+    bed_pool_drop(pool, &query, 1);
+    return sets;
 }
 
 static void root_pool__work_on_one_tile__the_other_has_done_nothing(void **state)
 {
     const struct bed *bed = *state;
     ze_device_handle_t tiles[2];
-    zet_metric_query_pool_handle_t pool = bed_pool(bed, bed->compute, 1);
-    zet_metric_query_handle_t query = bed_query(pool, 0);
-    uint32_t *counter = bed_memory(bed, 64);
-    ze_kernel_handle_t count = bed_count(bed, counter);
 
     two_tiles(bed, tiles);
     for (uint32_t worker = 0; worker < 2; worker++) {
-        const struct bed on_tile = bed_on(bed, tiles[worker]);
-        ze_command_list_handle_t list = bed_immediate(&on_tile, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
-        struct sets sets;
+        const struct sets sets = count_on(bed, tiles[worker], bed->compute, 9);
 
-        bed_begin(list, query);
-        bed_count_append(list, count, 9);
-        bed_end(list, query, NULL);
-        sets = sets_of(bed->compute, query);
         assert_int_equal(set_u64(&sets, worker, "GroupsDispatched"), 9);
         assert_int_equal(set_u64(&sets, worker, "KernelsLaunched"), 1);
         assert_true(set_f32(&sets, worker, "GpuBusy") > 0.0);
@@ -91,11 +97,7 @@ static void root_pool__work_on_one_tile__the_other_has_done_nothing(void **state
         assert_true(set_f32(&sets, !worker, "GpuBusy") == 0.0);
         assert_int_equal(set_u64(&sets, !worker, "AvgGpuCoreFrequencyMHz"), 1000);
         assert_int_equal(set_u64(&sets, 0, "GpuTime"), set_u64(&sets, 1, "GpuTime"));
-        EXPECT_OK(zeCommandListDestroy(list));
     }
-    EXPECT_OK(zeKernelDestroy(count));
-    EXPECT_OK(zeMemFree(bed->context, counter));
-    bed_pool_drop(pool, &query, 1);
 }
 
 /* What a set selects is selected on each tile. */
@@ -103,29 +105,15 @@ static void root_pool__selections__are_those_of_each_tile(void **state)
 {
     const struct bed *bed = *state;
     ze_device_handle_t tiles[2];
-    zet_metric_query_pool_handle_t pool = bed_pool(bed, bed->dispatch, 1);
-    zet_metric_query_handle_t query = bed_query(pool, 0);
-    uint32_t *counter = bed_memory(bed, 64);
-    ze_kernel_handle_t count = bed_count(bed, counter);
 
     two_tiles(bed, tiles);
     for (uint32_t worker = 0; worker < 2; worker++) {
-        const struct bed on_tile = bed_on(bed, tiles[worker]);
-        ze_command_list_handle_t list = bed_immediate(&on_tile, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
-        struct sets sets;
+        const struct sets sets = count_on(bed, tiles[worker], bed->dispatch, 6);
 
-        bed_begin(list, query);
-        bed_count_append(list, count, 6);
-        bed_end(list, query, NULL);
-        sets = sets_of(bed->dispatch, query);
         assert_int_equal(set_u64(&sets, worker, "GroupsSubslice0"), 2);
         assert_int_equal(set_u64(&sets, worker, "GroupsSubslice3"), 1);
         assert_int_equal(set_u64(&sets, !worker, "GroupsSubslice0"), 0);
-        EXPECT_OK(zeCommandListDestroy(list));
     }
-    EXPECT_OK(zeKernelDestroy(count));
-    EXPECT_OK(zeMemFree(bed->context, counter));
-    bed_pool_drop(pool, &query, 1);
 }
 
 int main(void)

@@ -113,6 +113,63 @@ case_record_bounded()
     [ -z "$(find "$work" -name 'r.*')" ] || die "something was left beside the recording"
 }
 
+# Two tiles, sampled and traced as one device; what calculates and what replays agree on them.
+case_record_of_two_tiles()
+{
+    ZETA_PLUGIN_VGPU_TILES=2
+    export ZETA_PLUGIN_VGPU_TILES
+    expect 0 zeta record -g ComputeBasic,ThreadDispatch -e KernelEvents,DeviceEvents -o "$work/r" \
+        -- "$bin/matmul" 64
+    expect 0 zeta calc --csv -g ComputeBasic "$work/r"
+    err_lacks "tracers"
+    rows_hold "$out" '{x["tile"] for x in r} == {"0", "1"}'
+    rows_hold "$out" 'sum(int(x["FpOps"]) for x in r) == 2 * 64**3'
+    expect 0 zeta calc --json="$work/calc.json" "$work/r"
+    ZETA_REPLAY=$work/r
+    export ZETA_REPLAY
+    expect 0 zeta stat -a -g ComputeBasic,ThreadDispatch --json="$json"
+    "$python" - "$work/calc.json" "$json" <<'END' || die "calc and stat do not agree"
+import json, sys
+calc, stat = [json.load(open(p))["groups"] for p in sys.argv[1:]]
+assert [g["name"] for g in calc] == [g["name"] for g in stat] == ["ComputeBasic", "ThreadDispatch"]
+for a, b in zip(calc, stat):
+    assert a["samples"] == b["samples"] > 0 and a["metrics"] == b["metrics"]
+END
+    # What was recorded can be recorded again, events of both groups too.
+    expect 0 zeta record -a -g ComputeBasic,ThreadDispatch -e KernelEvents,DeviceEvents -o "$work/s"
+    for file in r s; do
+        chunks "$work/$file" 6
+        [ "$(cut -d' ' -f1,2 "$work/chunks" | grep '^6 ' | sort -u | wc -l)" -eq 4 ] ||
+            die "$file has not data of four streams"
+    done
+    expect 0 zeta calc --json="$json" "$work/s"
+    holds "$json" 'metric("ComputeBasic", "FpOps")["total"] == 2 * 64**3'
+    expect 1 zeta calc -g NoSuch "$work/r"
+    err_has "has no data of a group 'NoSuch'"
+}
+
+# Who asks the recorder to end ends the program, and has a whole file.
+case_record_interrupted()
+{
+    # shellcheck disable=SC2016 # the inner shell's
+    "$bin/zeta" record -o "$work/r" -- sh -c 'echo $$ >"$0"; exec sleep 60' "$work/pid" \
+        >"$out" 2>"$err" &
+    recorder=$!
+    tries=0
+    until [ -s "$work/pid" ]; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 100 ] || die "the program was not started"
+        sleep 0.1
+    done
+    kill -TERM "$recorder"
+    status=0
+    wait "$recorder" || status=$?
+    [ "$status" -eq 143 ] || die "the recorder gave $status"
+    expect 0 zeta calc "$work/r"
+    err_lacks "was killed"
+    [ -z "$(find "$work" -name 'zeta-*')" ] || die "a folder was left"
+}
+
 # However small the bound: calls, kernels and the newest samples are there, and no image is.
 case_record_bounded_as_small_as_can_be()
 {
@@ -197,6 +254,8 @@ case_record_refuses()
     err_has "at least 64K"
     expect 2 zeta record -o "$work/r" -e KernelEvents -e KernelEvents -- true
     err_has "names KernelEvents twice"
+    expect 2 zeta record -o "$work/r" -e KernelEvents,,DeviceEvents -- true
+    err_has "-e has an empty name"
     expect 1 zeta record -o "$work/r" -e NoSuch -- true
     err_has "has no group 'NoSuch' of events"
     err_has "KernelEvents"

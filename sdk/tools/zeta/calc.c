@@ -15,9 +15,13 @@
 enum { OPTION_CSV = 256, OPTION_JSON, OPTION_MAX, OPTION_SKIP, OPTION_TILE };
 
 static const struct option long_options[] = {
-    {"csv", no_argument, NULL, OPTION_CSV},         {"json", optional_argument, NULL, OPTION_JSON},
-    {"max", no_argument, NULL, OPTION_MAX},         {"skip", required_argument, NULL, OPTION_SKIP},
-    {"tile", required_argument, NULL, OPTION_TILE}, {0},
+    {"group", required_argument, NULL, 'g'},
+    {"csv", no_argument, NULL, OPTION_CSV},
+    {"json", optional_argument, NULL, OPTION_JSON},
+    {"max", no_argument, NULL, OPTION_MAX},
+    {"skip", required_argument, NULL, OPTION_SKIP},
+    {"tile", required_argument, NULL, OPTION_TILE},
+    {0},
 };
 
 struct options {
@@ -47,6 +51,9 @@ static int apply_option(struct options *options, int option, char **arguments)
     int status = ZETA_EXIT_OK;
 
     switch (option) {
+    case 'g':
+        options->choice.group = optarg;
+        return ZETA_EXIT_OK;
     case OPTION_CSV:
         options->has_csv = true;
         return ZETA_EXIT_OK;
@@ -76,7 +83,7 @@ static int parse(struct options *options, int count, char **arguments)
     *options = (struct options){.choice = {.tile = -1}};
     zeta_options_restart();
     while (status == ZETA_EXIT_OK &&
-           (option = getopt_long(count, arguments, ":", long_options, NULL)) != -1)
+           (option = getopt_long(count, arguments, ":g:", long_options, NULL)) != -1)
         status = apply_option(options, option, arguments);
     if (status != ZETA_EXIT_OK)
         return status;
@@ -152,6 +159,9 @@ static int check(const struct options *options, const struct zeta_calc_file *fil
 
     for (uint32_t i = 0; i < file->stream_count; i++)
         has_tile = has_tile || options->choice.tile < file->streams[i]->group.tile_count;
+    if (!has_data(file) && options->choice.group)
+        return zeta_say_failure("%s has no data of a group '%s'; without -g all groups are shown",
+                                options->path, options->choice.group);
     if (!has_data(file))
         return zeta_say_failure("%s has no data that metric values could be calculated from",
                                 options->path);

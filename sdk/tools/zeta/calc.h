@@ -16,6 +16,8 @@ struct zeta_calc_choice {
     bool is_maximum; /**< the greatest possible values instead of the measured ones */
     uint32_t skip;   /**< reports to leave out at the start of each stream */
     int64_t tile;    /**< only rows of this tile; -1: of all */
+    /** Only streams of the group of this name; null: all. */
+    const char *group;
     FILE *rows;      /**< every row is written here as CSV; null: rows are only summed up */
     /** Sees every row of the tile; one that gives false is left out. Null: all are kept. */
     bool (*keep)(void *user, uint32_t tile, const zet_typed_value_t *row);

@@ -95,8 +95,11 @@ static int take_stream(struct reading *reading, const struct zeta_recording_chun
     struct zeta_calc_stream **streams;
     struct zeta_calc_stream *stream;
     char sampling[16] = "";
+    char group[ZET_MAX_METRIC_GROUP_NAME] = "";
 
-    if (find_stream(file, chunk->number))
+    (void)find_line(chunk, "group", group, sizeof(group));
+    if (find_stream(file, chunk->number) ||
+        (reading->choice->group && strcmp(reading->choice->group, group) != 0))
         return ZETA_EXIT_OK;
     if (find_line(chunk, "sampling", sampling, sizeof(sampling)) &&
         strcmp(sampling, "tracer") == 0) {

@@ -26,13 +26,28 @@ static const struct option long_options[] = {
 static int add_events(struct zeta_record_options *options, const char *name)
 {
     if (options->event_count == ZETA_STAT_MAX_GROUPS)
-        return zeta_say_usage("-e is given more than %d times", ZETA_STAT_MAX_GROUPS);
+        return zeta_say_usage("-e names more than %d groups", ZETA_STAT_MAX_GROUPS);
     for (uint32_t i = 0; i < options->event_count; i++) {
         if (strcmp(options->events[i], name) == 0)
             return zeta_say_usage("-e names %s twice; name each group once", name);
     }
     options->events[options->event_count++] = name;
     return ZETA_EXIT_OK;
+}
+
+/* The words of the command line may be changed, and outlive the options. */
+static int split_events(struct zeta_record_options *options, char *names)
+{
+    int status = ZETA_EXIT_OK;
+
+    while (names && status == ZETA_EXIT_OK) {
+        const char *name = strsep(&names, ",");
+
+        status = *name ? add_events(options, name)
+                       : zeta_say_usage("-e has an empty name; separate group names with single "
+                                        "commas");
+    }
+    return status;
 }
 
 static int set_max_size(struct zeta_record_options *options, const char *text)
@@ -56,7 +71,7 @@ static int apply_option(struct zeta_record_options *options, int option, char **
 {
     switch (option) {
     case 'e':
-        return add_events(options, optarg);
+        return split_events(options, optarg);
     case 'o':
         options->output_path = optarg;
         return ZETA_EXIT_OK;

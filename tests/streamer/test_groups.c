@@ -3,8 +3,11 @@
 #include <string.h>
 
 #include "streaming.h"
+#include "tests/sanitizer.h"
 
-enum { MOST_GROUPS = 64, MANY = 1500 };
+enum { MOST_GROUPS = 64, MOST = 1500 };
+
+#define MANY (HAVE_THREAD_SANITIZER ? 100u : (uint32_t)MOST)
 
 /** All that can be chained to the properties of a group. */
 struct described {
@@ -64,10 +67,10 @@ static void type_and_source__of_every_group__tell_unit_and_markers(void **state)
 /** Thousands of queries, metrics and groups live side by side, and are gone afterwards. */
 static void objects__thousands_of_them__live_side_by_side(void **state)
 {
-    static zet_metric_query_handle_t queries[MANY];
-    static zet_metric_handle_t metrics[MANY];
-    static zet_metric_group_handle_t groups[MANY];
-    static zet_metric_query_pool_handle_t pools[MANY];
+    static zet_metric_query_handle_t queries[MOST];
+    static zet_metric_handle_t metrics[MOST];
+    static zet_metric_group_handle_t groups[MOST];
+    static zet_metric_query_pool_handle_t pools[MOST];
     const struct bed *bed = *state;
     zet_metric_programmable_exp_handle_t programmable;
     zet_metric_query_pool_handle_t pool = bed_pool(bed, bed->dispatch, MANY);

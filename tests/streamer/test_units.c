@@ -274,7 +274,7 @@ static void close__while_others_read_and_wait__ends_them(void **state)
     const struct bed *bed = *state;
     struct test_event event = make_event(bed->context);
 
-    for (uint32_t round = 0; round < 20; round++) {
+    for (uint32_t round = 0; round < 12; round++) {
         struct streaming stream = streaming_of(bed->device, "ComputeBasic");
         struct streaming *active[] = {&stream};
         struct reader readers[3];

@@ -52,7 +52,14 @@ void zeta_lowering_finish(struct zeta_lowering *lowering);
  */
 void zeta_simplify(struct zeta_lowering *lowering, struct zeta_node *node);
 
-/** A constant, and an operation on nodes; constants are folded. */
+/** The node equal to this one, which may be changed: an existing or a new one. */
+uint32_t zeta_lower_node(struct zeta_lowering *lowering, struct zeta_node *node);
+
+/** Notes a failure, unless there was one before. Gives ZETA_NODE_NONE. */
+uint32_t zeta_lower_stop(struct zeta_lowering *lowering, ze_result_t result);
+
+/** Constants, and an operation on nodes, which is folded if they are constants. */
+uint32_t zeta_lower_number(struct zeta_lowering *lowering, const struct zeta_number *number);
 uint32_t zeta_lower_u64(struct zeta_lowering *lowering, uint64_t value);
 uint32_t zeta_lower_f64(struct zeta_lowering *lowering, double value);
 uint32_t zeta_lower_op(struct zeta_lowering *lowering, enum zeta_expr_op op, const uint32_t *args);

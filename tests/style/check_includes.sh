@@ -29,7 +29,7 @@ refuse examples -- "an example uses what only tools need" 'zeta/'
 # The data half of core/metric (its README) knows nothing of devices, plugins and handles.
 cd core/metric
 refuse set.h catalog_priv.h set_read.c set_load.c set_events.c set_link.c set_programmables.c \
-    layout* slot.* expr* compile.* lower.* simplify.c schedule.c program.h evaluate.* block* \
+    layout* slot.* expr* compile.* lower* simplify.c schedule.c program.h evaluate.* block* \
     query_form.* decode.* decode_p* programmables* template.* recipe* choice.c partition.* \
     describe* -- "the data half of core/metric includes more than core/util" \
     'core/(api|object|device|command|plugin|trace|settings)/'

@@ -319,12 +319,13 @@ static void runs__none__everything_is_idle(void **state)
 static size_t make_module(const char *lines, const char *image, unsigned char *payload)
 {
     const uint32_t bytes = (uint32_t)strlen(lines);
+    const size_t image_bytes = strlen(image);
 
     memset(payload, 0, 8);
     memcpy(payload, &bytes, sizeof(bytes));
-    memcpy(payload + 8, lines, bytes);
-    memcpy(payload + 8 + bytes, image, strlen(image));
-    return 8 + bytes + strlen(image);
+    for (size_t i = 0; i < bytes + image_bytes; i++)
+        payload[8 + i] = (unsigned char)(i < bytes ? lines[i] : image[i - bytes]);
+    return 8 + bytes + image_bytes;
 }
 
 static void modules__recorded__are_found_by_their_addresses(void **state)

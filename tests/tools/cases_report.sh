@@ -204,6 +204,14 @@ case_report_exported_data()
     [ "$(wc -l <"$out")" -eq 1 ] || die "rows without a time are in the range"
 }
 
+case_report_markers()
+{
+    expect 0 zeta record -g ThreadDispatch -e DeviceEvents -o "$work/r" -- "$bin/markers"
+    expect 0 report "--json=$json" "$work/r"
+    holds "$json" '[(m["value"], m["source"]) for m in d["markers"] if m["source"] == "Marker"] == [(1001, "Marker"), (1002, "Marker")]'
+    holds "$json" '0 < d["markers"][0]["time_ns"] < d["markers"][-1]["time_ns"] < d["elapsed_ns"]'
+}
+
 case_report_bounded()
 {
     expect 0 zeta record -o "$work/r" -p 100us --max-size 400K -- "$bin/matmul" 128

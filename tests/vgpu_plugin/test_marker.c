@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "bench.h"
 #include "child.h"
 #include "kernel_file.h"
 #include "tests/sanitizer.h"
@@ -23,47 +24,6 @@
 enum { CLOCKS = 0, RETIRED = 5, ATOMICS = 14, COPIED = 31, GROUPS = 33, KERNELS = 34 };
 
 static uint8_t reports[65536][REPORT];
-
-struct bench {
-    struct host host;
-    struct zeta_plugin_module *module;
-    struct zeta_plugin_kernel *count;
-    struct zeta_plugin_queue *queue;
-    uint32_t *counter;
-};
-
-static void bench_open(struct bench *bench, const struct host_setting *settings)
-{
-    host_open(&bench->host, settings);
-    bench->module = kernel_file_load(&bench->host);
-    bench->queue = host_queue(&bench->host, 0);
-    bench->count = kernel_create(&bench->host, bench->module, "count");
-    bench->counter = host_allocate(&bench->host, 4096);
-}
-
-static void bench_close(struct bench *bench)
-{
-    bench->host.compute->queue_destroy(bench->host.self, bench->queue);
-    bench->host.compute->kernel_destroy(bench->host.self, bench->count);
-    bench->host.compute->module_destroy(bench->host.self, bench->module);
-    host_close(&bench->host);
-}
-
-static int setup(void **state)
-{
-    struct bench *bench = calloc(1, sizeof(*bench));
-
-    bench_open(bench, NULL);
-    *state = bench;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    bench_close(*state);
-    free(*state);
-    return 0;
-}
 
 static struct zeta_plugin_stream *open_stream(struct host *host, struct zeta_plugin_device *device,
                                               const char *unit, uint64_t period_ns, bool switches,
@@ -105,16 +65,6 @@ static struct zeta_plugin_command marker(const struct bench *bench, const char *
     return command;
 }
 
-static struct zeta_plugin_command count(struct bench *bench, uint32_t groups)
-{
-    return kernel_launch(bench->count, &bench->counter, groups, 16);
-}
-
-static void run(struct bench *bench, const struct zeta_plugin_command *commands, uint64_t number)
-{
-    assert_int_equal(host_run(&bench->host, bench->queue, commands, number), ZETA_PLUGIN_SUCCESS);
-}
-
 /* Reads all there is, across breaks; gives the number of reports. */
 static uint64_t drain(struct host *host, struct zeta_plugin_stream *stream, uint64_t *out_lost)
 {
@@ -153,19 +103,19 @@ static void kernels__between_markers__exact_counts_per_row(void **state)
             open_stream(&bench->host, bench->host.device, units[u], FOREVER_NS, false, &token);
         const struct zeta_plugin_command commands[] = {
             marker(bench, units[u], 11, token),
-            count(bench, 3),
+            bench_count(bench, 3),
             marker(bench, units[u], 0, token),
             marker(bench, units[u], UINT32_MAX, 0),
-            count(bench, 5),
+            bench_count(bench, 5),
             host_copy(bench->counter + 64, bench->counter + 128, 77),
-            count(bench, 7),
+            bench_count(bench, 7),
             marker(bench, units[u], 14, token)};
         static const uint32_t values[] = {11, 0, UINT32_MAX, 14};
         static const uint64_t groups[] = {0, 3, 0, 12}, copied[] = {0, 0, 0, 77};
         static const uint64_t kernels[] = {0, 1, 0, 2};
 
         assert_true(token != 0 && token != 12345);
-        run(bench, commands, 8);
+        bench_run(bench, commands, 8);
         /* At once: a read sees each marker that is complete. */
         assert_int_equal(drain(&bench->host, stream, &lost), 5);
         assert_int_equal(lost, 0);
@@ -194,11 +144,11 @@ static void timers__at_a_short_period__markers_keep_their_place(void **state)
     uint32_t markers = 0;
 
     for (uint32_t round = 0; round < 300; round++) {
-        const struct zeta_plugin_command commands[] = {count(bench, round % 50),
+        const struct zeta_plugin_command commands[] = {bench_count(bench, round % 50),
                                                        marker(bench, "oa", round, 0)};
         uint64_t total;
 
-        run(bench, commands, 2);
+        bench_run(bench, commands, 2);
         total = drain(&bench->host, stream, &lost);
         assert_int_equal(lost, 0);
         for (uint64_t i = 0; i < total; i++) {
@@ -234,7 +184,7 @@ static void shortest_period__reads_all_the_time__each_marker_is_seen(void **stat
         uint32_t seen = 0;
         uint64_t got;
 
-        run(bench, &command, 1);
+        bench_run(bench, &command, 1);
         /* One read, unless there is a break because nobody can keep up. */
         for (uint32_t reads = 0; seen != round && reads < 100; reads++) {
             got = host_read(&bench->host, stream, reports, 65536, NULL);
@@ -260,11 +210,11 @@ static void eu__selected__row_ends_at_the_marker(void **state)
     assert_int_equal(host_stream(&bench->host, "oa", FOREVER_NS, 1, program, &stream), 0);
     for (uint32_t round = 1; round <= 3; round++) {
         /* One group of 16 items: on subslice 0, one item on each of its first 16 EUs. */
-        const struct zeta_plugin_command commands[] = {marker(bench, "oa", 1, 0), count(bench, 1),
-                                                       marker(bench, "oa", 2, 0)};
+        const struct zeta_plugin_command commands[] = {
+            marker(bench, "oa", 1, 0), bench_count(bench, 1), marker(bench, "oa", 2, 0)};
         uint64_t total;
 
-        run(bench, commands, 3);
+        bench_run(bench, commands, 3);
         total = drain(&bench->host, stream, &lost);
         assert_int_equal(total, round == 1 ? 3 : 2);
         assert_true(report_u32(reports[total - 1], 192) > report_u32(reports[total - 2], 192));
@@ -282,12 +232,13 @@ static void switches__and_markers__merged_in_the_order_of_time(void **state)
     struct bench *bench = *state;
     struct zeta_plugin_stream *stream =
         open_stream(&bench->host, bench->host.device, "oa", FOREVER_NS, true, NULL);
-    const struct zeta_plugin_command commands[] = {count(bench, 3), marker(bench, "oa", 1, 0),
-                                                   marker(bench, "oa", 2, 0), count(bench, 4)};
+    const struct zeta_plugin_command commands[] = {bench_count(bench, 3), marker(bench, "oa", 1, 0),
+                                                   marker(bench, "oa", 2, 0),
+                                                   bench_count(bench, 4)};
     uint64_t lost;
 
     for (unsigned round = 0; round < 50; round++) {
-        run(bench, commands, 4);
+        bench_run(bench, commands, 4);
         assert_int_equal(drain(&bench->host, stream, &lost), round == 0 ? 7 : 6);
         for (unsigned i = 0; i < 6; i++)
             assert_int_equal(report_u32(reports[i + (round == 0)], 0), reasons[i]);
@@ -314,7 +265,7 @@ static void token__of_one_stream__seen_there_only(void **state)
             marker(bench, "oa", 3, oa), marker(bench, "dispatch", 4, oa),
             marker(bench, "dispatch", 5, 0)};
 
-        run(bench, commands, 5);
+        bench_run(bench, commands, 5);
     }
     assert_int_equal(drain(host, streams[0], &lost), 2);
     assert_int_equal(report_u32(reports[1], 8), 3);
@@ -326,9 +277,9 @@ static void token__of_one_stream__seen_there_only(void **state)
         const struct zeta_plugin_command before = marker(bench, "oa", 6, oa);
         const struct zeta_plugin_command after = marker(bench, "oa", 7, oa);
 
-        run(bench, &before, 1);
+        bench_run(bench, &before, 1);
         host->metric->stream_stop(host->self, streams[0]);
-        run(bench, &after, 1);
+        bench_run(bench, &after, 1);
     }
     assert_int_equal(drain(host, streams[0], &lost), 1);
     assert_int_equal(report_u32(reports[0], 8), 6);
@@ -344,7 +295,7 @@ static void nobody__who_collects__markers_are_dropped(void **state)
     struct zeta_plugin_stream *stream;
     uint64_t lost;
 
-    run(bench, commands, 2);
+    bench_run(bench, commands, 2);
     stream = open_stream(&bench->host, bench->host.device, "oa", FOREVER_NS, false, NULL);
     assert_int_equal(drain(&bench->host, stream, &lost), 1);
     assert_int_equal(lost, 0);
@@ -388,7 +339,7 @@ static void thousands__at_once__none_lost(void **state)
         open_stream(&bench->host, bench->host.device, "oa", FOREVER_NS, false, NULL);
     uint64_t lost;
 
-    run(bench, commands, NUMBER);
+    bench_run(bench, commands, NUMBER);
     assert_int_equal(drain(&bench->host, stream, &lost), NUMBER + 1);
     assert_int_equal(lost, 0);
     for (uint32_t i = 0; i < NUMBER; i++) {
@@ -411,7 +362,7 @@ static void ring__too_small__loss_is_told_and_counted(void **state)
     bench_open(&bench, settings);
     commands = many_markers(&bench, 100);
     stream = open_stream(&bench.host, bench.host.device, "oa", FOREVER_NS, false, NULL);
-    run(&bench, commands, 100);
+    bench_run(&bench, commands, 100);
     assert_int_equal(host_read(&bench.host, stream, reports, 100, &read), 10);
     assert_int_equal(read.broken, 1);
     assert_int_equal(read.lost, 91);
@@ -432,10 +383,10 @@ static uint64_t run_virtual(const struct host_setting *settings, uint8_t *out_by
     stream = open_stream(&bench.host, bench.host.device, "oa", 10240, true, NULL);
     for (uint32_t i = 0; i < 20; i++) {
         const struct zeta_plugin_command commands[] = {
-            marker(&bench, "oa", 3 * i, 0), count(&bench, 100 * i), marker(&bench, "oa", 1, 0),
-            marker(&bench, "oa", 2, 0), count(&bench, 1)};
+            marker(&bench, "oa", 3 * i, 0), bench_count(&bench, 100 * i),
+            marker(&bench, "oa", 1, 0), marker(&bench, "oa", 2, 0), bench_count(&bench, 1)};
 
-        run(&bench, commands, 5);
+        bench_run(&bench, commands, 5);
     }
     total = drain(&bench.host, stream, &lost);
     assert_int_equal(lost, 0);
@@ -497,7 +448,7 @@ static void tiles__marker_of_the_root__on_each_tile(void **state)
 
         commands[2].u.marker.device = devices[1];
         commands[3].u.marker.device = devices[2];
-        run(&bench, commands, 4);
+        bench_run(&bench, commands, 4);
     }
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(drain(&bench.host, streams[i], &lost), i == 0 ? 3 : 4);
@@ -521,10 +472,11 @@ static void mark_for_ever(const struct child *parent)
     bench_open(&bench, NULL);
     (void)child_hear(parent->from);
     for (uint32_t i = 0;; i++) {
-        const struct zeta_plugin_command commands[] = {
-            count(&bench, 2), marker(&bench, "oa", 2 * (i + 1), 0), marker(&bench, "oa", 0, 0)};
+        const struct zeta_plugin_command commands[] = {bench_count(&bench, 2),
+                                                       marker(&bench, "oa", 2 * (i + 1), 0),
+                                                       marker(&bench, "oa", 0, 0)};
 
-        run(&bench, commands, 3);
+        bench_run(&bench, commands, 3);
         if (i == 100)
             child_say(parent->to);
     }
@@ -572,7 +524,7 @@ static void process__killed_while_it_marks__others_go_on(void **state)
     {
         const struct zeta_plugin_command command = marker(&bench, "oa", 99, 0);
 
-        run(&bench, &command, 1);
+        bench_run(&bench, &command, 1);
         assert_int_equal(drain(&bench.host, stream, &lost), 1);
         assert_int_equal(report_u32(reports[0], 8), 99);
     }
@@ -614,7 +566,7 @@ static void holder__stopped__markers_wait_once_and_the_loss_is_counted(void **st
     assert_int_equal(kill(child.pid, SIGSTOP), 0);
     assert_int_equal(waitpid(child.pid, &status, WUNTRACED), child.pid);
     /* Each would wait a fifth of a second. */
-    run(&bench, commands, NUMBER);
+    bench_run(&bench, commands, NUMBER);
     assert_int_equal(kill(child.pid, SIGCONT), 0);
     child_say(child.to);
     assert_int_equal(read(child.from, found, sizeof(found)), sizeof(found));
@@ -652,9 +604,9 @@ static void holder__killed__markers_go_nowhere_and_soon(void **state)
     assert_true(child_hear(child.from));
     child_say(child.to);
     (void)child_end(&child);
-    run(&bench, commands, NUMBER);
+    bench_run(&bench, commands, NUMBER);
     stream = open_stream(&bench.host, bench.host.device, "oa", FOREVER_NS, false, NULL);
-    run(&bench, commands, 3);
+    bench_run(&bench, commands, 3);
     assert_int_equal(drain(&bench.host, stream, &lost), 4);
     assert_int_equal(lost, 0);
     close_stream(&bench.host, stream);
@@ -662,7 +614,7 @@ static void holder__killed__markers_go_nowhere_and_soon(void **state)
     free(commands);
 }
 
-#define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define WITH(test) cmocka_unit_test_setup_teardown(test, bench_setup, bench_teardown)
 
 int main(void)
 {

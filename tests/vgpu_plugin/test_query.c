@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "bench.h"
 #include "kernel_file.h"
 #include "queries.h"
 #include "tests/sanitizer.h"
@@ -31,81 +32,6 @@ enum {
     GROUPS = QUERY_A + 33,
     KERNELS = QUERY_A + 34
 };
-
-/* A host with a module and a queue. */
-struct bench {
-    struct host host;
-    struct zeta_plugin_module *module;
-    struct zeta_plugin_queue *queue;
-    struct zeta_plugin_kernel *matmul, *count;
-    uint32_t *counter;
-    struct {
-        void *left, *right, *product;
-        uint32_t size, unused;
-    } arguments;
-};
-
-static void bench_open(struct bench *bench, const struct host_setting *settings)
-{
-    host_open(&bench->host, settings);
-    bench->module = kernel_file_load(&bench->host);
-    bench->queue = host_queue(&bench->host, 0);
-    bench->matmul = kernel_create(&bench->host, bench->module, "matmul");
-    bench->count = kernel_create(&bench->host, bench->module, "count");
-    bench->counter = host_allocate(&bench->host, 4096);
-}
-
-static void bench_close(struct bench *bench)
-{
-    if (bench->queue)
-        bench->host.compute->queue_destroy(bench->host.self, bench->queue);
-    bench->host.compute->kernel_destroy(bench->host.self, bench->matmul);
-    bench->host.compute->kernel_destroy(bench->host.self, bench->count);
-    bench->host.compute->module_destroy(bench->host.self, bench->module);
-    host_close(&bench->host);
-}
-
-static int setup(void **state)
-{
-    struct bench *bench = calloc(1, sizeof(*bench));
-
-    bench_open(bench, NULL);
-    *state = bench;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    bench_close(*state);
-    free(*state);
-    return 0;
-}
-
-static struct zeta_plugin_command matmul(struct bench *bench, uint32_t size)
-{
-    struct zeta_plugin_command command;
-    float *memory = host_allocate(&bench->host, 3 * size * size * sizeof(float));
-
-    bench->arguments.left = memory;
-    bench->arguments.right = memory + size * size;
-    bench->arguments.product = memory + 2 * size * size;
-    bench->arguments.size = size;
-    command = kernel_launch(bench->matmul, &bench->arguments, size / 16, 16);
-    command.u.launch.group_count[1] = size / 16;
-    command.u.launch.group_size[1] = 16;
-    return command;
-}
-
-/* A launch whose groups x 16 work-items do one atomic addition each. */
-static struct zeta_plugin_command count(struct bench *bench, uint32_t groups)
-{
-    return kernel_launch(bench->count, &bench->counter, groups, 16);
-}
-
-static void run(struct bench *bench, const struct zeta_plugin_command *commands, uint64_t number)
-{
-    assert_int_equal(host_run(&bench->host, bench->queue, commands, number), ZETA_PLUGIN_SUCCESS);
-}
 
 static void assert_matmul(const struct query_record *record, uint64_t n)
 {
@@ -145,12 +71,12 @@ static void matmul__between_begin_and_end__closed_formulas_hold(void **state)
 
             bench_open(&bench, settings[i]);
             pool = query_pool(&bench.host, 3, NULL);
-            commands[0] = count(&bench, 33);
+            commands[0] = bench_count(&bench, 33);
             commands[1] = query_begin(pool, 1);
-            commands[2] = matmul(&bench, size);
+            commands[2] = bench_matmul(&bench, size);
             commands[3] = query_end(pool, 1);
             commands[4] = commands[0];
-            run(&bench, commands, 5);
+            bench_run(&bench, commands, 5);
             record = query_result(&bench.host, pool, 1);
             assert_matmul(&record, size);
             assert_int_equal(record.header.flags, 0);
@@ -176,10 +102,10 @@ static void virtual_time__any_number_of_workers__same_records(void **state)
         bench_open(&bench, settings[i]);
         pool = query_pool(&bench.host, 1, NULL);
         commands[0] = query_begin(pool, 0);
-        commands[1] = matmul(&bench, 64);
+        commands[1] = bench_matmul(&bench, 64);
         commands[2] = host_copy(bench.counter, bench.arguments.product, 4096);
         commands[3] = query_end(pool, 0);
-        run(&bench, commands, 4);
+        bench_run(&bench, commands, 4);
         records[i] = query_result(&bench.host, pool, 0);
         /* Nothing but the queue's own work makes time pass. */
         assert_int_equal(records[i].fields[CLOCKS], records[i].fields[BUSY_CLOCKS]);
@@ -192,11 +118,11 @@ static void nothing__between_begin_and_end__only_time_passed(void **state)
 {
     struct bench *bench = *state;
     struct zeta_plugin_query_pool *pool = query_pool(&bench->host, 1, NULL);
-    const struct zeta_plugin_command commands[] = {count(bench, 5), query_begin(pool, 0),
-                                                   query_end(pool, 0), count(bench, 5)};
+    const struct zeta_plugin_command commands[] = {bench_count(bench, 5), query_begin(pool, 0),
+                                                   query_end(pool, 0), bench_count(bench, 5)};
     struct query_record record;
 
-    run(bench, commands, 4);
+    bench_run(bench, commands, 4);
     record = query_result(&bench->host, pool, 0);
     for (uint32_t i = BUSY_CLOCKS; i < QUERY_FIELDS; i++)
         assert_int_equal(record.fields[i], 0);
@@ -223,7 +149,7 @@ static void copies__of_each_kind__counted_by_the_byte(void **state)
 
     commands[3].u.fill = (struct zeta_plugin_fill){memory, &pattern, sizeof(pattern), 102};
     commands[6].u.timestamp = (uint64_t *)(void *)memory;
-    run(bench, commands, 8);
+    bench_run(bench, commands, 8);
     record = query_result(&bench->host, pool, 0);
     assert_int_equal(record.fields[COPIED], 999 + 102);
     assert_int_equal(record.fields[KERNELS], 0);
@@ -245,14 +171,14 @@ static void overlapping__one_for_each_launch__add_up_to_the_one_around_all(void 
     commands[used++] = query_begin(pool, LAUNCHES);
     for (uint32_t i = 0; i < LAUNCHES; i++) {
         commands[used++] = query_begin(pool, i);
-        commands[used++] = count(bench, i);
+        commands[used++] = bench_count(bench, i);
         commands[used++] = query_end(pool, i);
         if (i == 10) /* begins in the middle and ends behind all */
             commands[used++] = query_begin(pool, LAUNCHES + 1);
     }
     commands[used++] = query_end(pool, LAUNCHES);
     commands[used++] = query_end(pool, LAUNCHES + 1);
-    run(bench, commands, used);
+    bench_run(bench, commands, used);
 
     for (uint32_t i = 0; i < LAUNCHES; i++) {
         one = query_result(&bench->host, pool, i);
@@ -273,21 +199,21 @@ static void begin_and_end__in_different_submissions__count_what_lies_between(voi
 {
     struct bench *bench = *state;
     struct zeta_plugin_query_pool *pool = query_pool(&bench->host, 1, NULL);
-    const struct zeta_plugin_command begin[] = {count(bench, 1), query_begin(pool, 0)};
-    const struct zeta_plugin_command work[] = {count(bench, 10), count(bench, 20)};
-    const struct zeta_plugin_command end[] = {count(bench, 40), query_end(pool, 0),
-                                              count(bench, 80)};
+    const struct zeta_plugin_command begin[] = {bench_count(bench, 1), query_begin(pool, 0)};
+    const struct zeta_plugin_command work[] = {bench_count(bench, 10), bench_count(bench, 20)};
+    const struct zeta_plugin_command end[] = {bench_count(bench, 40), query_end(pool, 0),
+                                              bench_count(bench, 80)};
     struct query_record record;
 
     assert_int_equal(bench->host.metric->query_collect(bench->host.self, pool, 0, &record),
                      ZETA_PLUGIN_NOT_READY);
-    run(bench, begin, 2);
+    bench_run(bench, begin, 2);
     assert_int_equal(bench->host.metric->query_collect(bench->host.self, pool, 0, &record),
                      ZETA_PLUGIN_NOT_READY);
-    run(bench, work, 2);
+    bench_run(bench, work, 2);
     assert_int_equal(bench->host.metric->query_collect(bench->host.self, pool, 0, &record),
                      ZETA_PLUGIN_NOT_READY);
-    run(bench, end, 3);
+    bench_run(bench, end, 3);
     record = query_result(&bench->host, pool, 0);
     assert_int_equal(record.fields[GROUPS], 70);
     /* A result is read as often as somebody likes, and is gone with the reset. */
@@ -304,11 +230,11 @@ static void again__without_reset__each_run_gives_its_own_numbers(void **state)
     uint64_t last_end = 0;
 
     for (uint32_t i = 0; i < 100; i++) {
-        const struct zeta_plugin_command commands[] = {query_begin(pool, 0), count(bench, i % 7),
-                                                       query_end(pool, 0)};
+        const struct zeta_plugin_command commands[] = {
+            query_begin(pool, 0), bench_count(bench, i % 7), query_end(pool, 0)};
         struct query_record record;
 
-        run(bench, commands, 3);
+        bench_run(bench, commands, 3);
         record = query_result(&bench->host, pool, 0);
         assert_int_equal(record.fields[GROUPS], i % 7);
         assert_int_equal(record.fields[KERNELS], 1);
@@ -335,11 +261,11 @@ static void selections__of_each_kind__apply(void **state)
     struct bench *bench = *state;
     struct zeta_plugin_query_pool *pool = query_pool(&bench->host, 1, program);
     const struct zeta_plugin_command commands[] = {
-        count(bench, 3), query_begin(pool, 0), count(bench, 10),
+        bench_count(bench, 3), query_begin(pool, 0), bench_count(bench, 10),
         host_copy(bench->counter, bench->counter + 64, 64), query_end(pool, 0)};
     struct query_record record;
 
-    run(bench, commands, 5);
+    bench_run(bench, commands, 5);
     record = query_result(&bench->host, pool, 0);
     assert_int_equal(record.fields[QUERY_B + 0], 10);
     assert_int_equal(record.fields[QUERY_B + 1], 3);
@@ -446,9 +372,9 @@ static void misuse__of_begin_and_end__refused_and_harmless(void **state)
                          ZETA_PLUGIN_INVALID_ARGUMENT);
         assert_non_null(strstr(host_error(host), "no query 2"));
     }
-    run(bench, &begin, 1);
+    bench_run(bench, &begin, 1);
     assert_int_equal(host_run(host, other, &end, 1), ZETA_PLUGIN_INVALID_ARGUMENT);
-    run(bench, &end, 1);
+    bench_run(bench, &end, 1);
     assert_int_equal(host_run(host, bench->queue, &end, 1), ZETA_PLUGIN_INVALID_ARGUMENT);
     (void)query_result(host, pool, 0);
     assert_int_equal(host->metric->query_collect(host->self, pool, 2, &record),
@@ -456,7 +382,7 @@ static void misuse__of_begin_and_end__refused_and_harmless(void **state)
     assert_int_equal(host->metric->query_reset(host->self, pool, 2), ZETA_PLUGIN_INVALID_ARGUMENT);
 
     /* Begun once more on another queue: the first begin is forgotten. */
-    run(bench, &begin, 1);
+    bench_run(bench, &begin, 1);
     assert_int_equal(host_run(host, other, &begin, 1), ZETA_PLUGIN_SUCCESS);
     assert_int_equal(host_run(host, bench->queue, &end, 1), ZETA_PLUGIN_INVALID_ARGUMENT);
     assert_int_equal(host_run(host, other, &end, 1), ZETA_PLUGIN_SUCCESS);
@@ -471,10 +397,10 @@ static void fault__between_begin_and_end__device_lost_until_reset(void **state)
     struct zeta_plugin_kernel *wild = kernel_create(host, bench->module, "wild");
     struct zeta_plugin_query_pool *pool = query_pool(host, 3, NULL);
     const struct zeta_plugin_command commands[] = {
-        query_begin(pool, 0), count(bench, 4), query_end(pool, 0),
-        query_begin(pool, 1), count(bench, 4), kernel_launch(wild, NULL, 1, 1),
+        query_begin(pool, 0), bench_count(bench, 4), query_end(pool, 0),
+        query_begin(pool, 1), bench_count(bench, 4), kernel_launch(wild, NULL, 1, 1),
         query_end(pool, 1)};
-    const struct zeta_plugin_command again[] = {query_begin(pool, 1), count(bench, 6),
+    const struct zeta_plugin_command again[] = {query_begin(pool, 1), bench_count(bench, 6),
                                                 query_end(pool, 1)};
     struct query_record record;
 
@@ -493,7 +419,7 @@ static void fault__between_begin_and_end__device_lost_until_reset(void **state)
     assert_int_equal(host->metric->query_collect(host->self, pool, 1, &record),
                      ZETA_PLUGIN_NOT_READY);
     bench->queue = host_queue(host, 0);
-    run(bench, again, 3);
+    bench_run(bench, again, 3);
     assert_int_equal(query_result(host, pool, 1).fields[GROUPS], 6);
     host->compute->kernel_destroy(host->self, wild);
 }
@@ -534,8 +460,8 @@ static void refused_launch__between_begin_and_end__query_stays_open(void **state
 {
     struct bench *bench = *state;
     struct zeta_plugin_query_pool *pool = query_pool(&bench->host, 1, NULL);
-    struct zeta_plugin_command commands[] = {query_begin(pool, 0), count(bench, 2), count(bench, 1),
-                                             query_end(pool, 0)};
+    struct zeta_plugin_command commands[] = {query_begin(pool, 0), bench_count(bench, 2),
+                                             bench_count(bench, 1), query_end(pool, 0)};
     struct query_record record;
 
     commands[2].u.launch.group_size[0] = 100000;
@@ -543,7 +469,7 @@ static void refused_launch__between_begin_and_end__query_stays_open(void **state
                      ZETA_PLUGIN_INVALID_ARGUMENT);
     assert_int_equal(bench->host.metric->query_collect(bench->host.self, pool, 0, &record),
                      ZETA_PLUGIN_NOT_READY);
-    run(bench, &commands[3], 1);
+    bench_run(bench, &commands[3], 1);
     assert_int_equal(query_result(&bench->host, pool, 0).fields[GROUPS], 2);
 }
 
@@ -551,11 +477,11 @@ static void cooperative__launch__counted_as_any_other(void **state)
 {
     struct bench *bench = *state;
     struct zeta_plugin_query_pool *pool = query_pool(&bench->host, 1, NULL);
-    struct zeta_plugin_command commands[] = {query_begin(pool, 0), count(bench, 9),
+    struct zeta_plugin_command commands[] = {query_begin(pool, 0), bench_count(bench, 9),
                                              query_end(pool, 0)};
 
     commands[1].flags = ZETA_PLUGIN_COMMAND_COOPERATIVE;
-    run(bench, commands, 3);
+    bench_run(bench, commands, 3);
     assert_int_equal(query_result(&bench->host, pool, 0).fields[GROUPS], 9);
 }
 
@@ -595,7 +521,7 @@ static void tiles__root_pool__a_record_each_and_only_one_that_worked(void **stat
         assert_int_equal(host->compute->queue_create(host->self, devices[1 + i], &desc, &queues[i]),
                          0);
     for (uint32_t worker = 0; worker < 2; worker++) {
-        const struct zeta_plugin_command commands[] = {query_begin(pool, 0), count(&bench, 8),
+        const struct zeta_plugin_command commands[] = {query_begin(pool, 0), bench_count(&bench, 8),
                                                        query_end(pool, 0)};
 
         assert_int_equal(host_run(host, queues[worker], commands, 3), 0);
@@ -607,8 +533,8 @@ static void tiles__root_pool__a_record_each_and_only_one_that_worked(void **stat
         assert_int_equal(records[!worker].fields[CLOCKS], records[!worker].header.time_ns);
     }
     for (uint32_t worker = 0; worker < 2; worker++) {
-        const struct zeta_plugin_command commands[] = {query_begin(of_tile, 0), count(&bench, 8),
-                                                       query_end(of_tile, 0)};
+        const struct zeta_plugin_command commands[] = {
+            query_begin(of_tile, 0), bench_count(&bench, 8), query_end(of_tile, 0)};
 
         assert_int_equal(host_run(host, queues[worker], commands, 3), 0);
         assert_int_equal(query_result(host, of_tile, 0).fields[GROUPS], worker == 1 ? 8 : 0);
@@ -626,10 +552,10 @@ static void pools__of_many_sizes__live_side_by_side(void **state)
         pools[i] = query_pool(&bench->host, i % 100 == 0 ? 1024 : 1, NULL);
     for (uint32_t i = 0; i < 300; i++) {
         const uint32_t index = i % 100 == 0 ? 1023 : 0;
-        const struct zeta_plugin_command commands[] = {query_begin(pools[i], index),
-                                                       count(bench, i), query_end(pools[i], index)};
+        const struct zeta_plugin_command commands[] = {
+            query_begin(pools[i], index), bench_count(bench, i), query_end(pools[i], index)};
 
-        run(bench, commands, 3);
+        bench_run(bench, commands, 3);
     }
     for (uint32_t i = 0; i < 300; i++) {
         const uint32_t index = i % 100 == 0 ? 1023 : 0;
@@ -656,17 +582,17 @@ static void pool__of_a_million__takes_memory_only_for_what_is_used(void **state)
     struct bench *bench = *state;
     const long before = most_memory();
     struct zeta_plugin_query_pool *pool = query_pool(&bench->host, 1u << 20, NULL);
-    const struct zeta_plugin_command commands[] = {query_begin(pool, 1000000), count(bench, 3),
-                                                   query_end(pool, 1000000)};
+    const struct zeta_plugin_command commands[] = {query_begin(pool, 1000000),
+                                                   bench_count(bench, 3), query_end(pool, 1000000)};
 
-    run(bench, commands, 3);
+    bench_run(bench, commands, 3);
     assert_int_equal(query_result(&bench->host, pool, 1000000).fields[GROUPS], 3);
     bench->host.metric->query_pool_destroy(bench->host.self, pool);
     if (!NO_MEMORY_FIGURES)
         assert_in_range(most_memory() - before, 0, 32 * 1024);
 }
 
-#define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define WITH(test) cmocka_unit_test_setup_teardown(test, bench_setup, bench_teardown)
 
 int main(void)
 {

@@ -30,6 +30,8 @@ struct zeta_user_version {
     uint32_t count;
     struct zeta_metric_entry **entries; /**< of members, then others that each set has */
     uint32_t entry_count;
+    struct zeta_metric_entry **members; /**< pinned: the sets hold texts of theirs */
+    uint32_t member_count;
     bool was_closed;
 };
 

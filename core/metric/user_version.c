@@ -111,12 +111,28 @@ ze_result_t zeta_user_group_check(const struct zeta_metric_group *group,
 /* Versions --------------------------------------------------------------------------------------
  */
 
+/** Keeps the metrics that the sets are made of, which may be destroyed before the version. */
+static bool pin_members(const struct zeta_user_group *user, struct zeta_user_version *version)
+{
+    version->members = calloc((size_t)user->member_count + 1, sizeof(struct zeta_metric_entry *));
+    if (!version->members)
+        return false;
+    for (; version->member_count < user->member_count; version->member_count++) {
+        version->members[version->member_count] = user->members[version->member_count]->entry;
+        zeta_object_pin_more(version->members[version->member_count]);
+    }
+    return true;
+}
+
 static void free_version(struct zeta_user_version *version)
 {
     for (uint32_t i = 0; i < version->count; i++) {
         zeta_compiled_destroy(version->compiled[i]);
         zeta_recipe_set_finish(&version->sets[i]);
     }
+    for (uint32_t i = 0; i < version->member_count; i++)
+        zeta_object_unpin(version->members[i]);
+    free(version->members);
     free(version->compiled);
     free(version->sets);
     free(version->entries);
@@ -201,7 +217,7 @@ static ze_result_t make_version(const struct zeta_user_group *user,
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     version->sets = calloc(set_count(device), sizeof(*version->sets));
     version->compiled = calloc(set_count(device), sizeof(struct zeta_compiled *));
-    if (!ingredients || !version->sets || !version->compiled)
+    if (!ingredients || !version->sets || !version->compiled || !pin_members(user, version))
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t tile = 0; result == ZE_RESULT_SUCCESS && tile < set_count(device); tile++)
         result = make_set(user, ingredients, tile, version);

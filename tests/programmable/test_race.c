@@ -121,14 +121,31 @@ static zet_metric_group_handle_t make_group(const struct shared *shared)
     return group;
 }
 
+/** A metric that ends right after it left the group, while others still describe it. */
+static void add_for_a_moment(struct shared *shared, zet_metric_group_handle_t group)
+{
+    zet_metric_handle_t metric = NULL;
+    ze_result_t result;
+
+    (void)bed_make(shared->bed, "L1Hits", shared->sampling, 0, NULL, &metric);
+    result = zetMetricGroupAddMetricExp(group, metric, NULL, NULL);
+    note(shared, result);
+    if (result == ZE_RESULT_SUCCESS)
+        while (zetMetricGroupRemoveMetricExp(group, metric) == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE)
+            ;
+    EXPECT_OK(zetMetricDestroyExp(metric));
+}
+
 /** Adds and removes metrics, closes now and then, and replaces the group after some rounds. */
 static void change(struct shared *shared)
 {
     for (uint32_t i = 0; i < ROUNDS; i++) {
         zet_metric_group_handle_t group = atomic_load(&shared->group);
         zet_metric_handle_t metric = shared->metrics[i % 2];
-        ze_result_t result = zetMetricGroupAddMetricExp(group, metric, NULL, NULL);
+        ze_result_t result;
 
+        add_for_a_moment(shared, group);
+        result = zetMetricGroupAddMetricExp(group, metric, NULL, NULL);
         note(shared, result);
         if (result != ZE_RESULT_SUCCESS)
             continue;

@@ -70,7 +70,7 @@ static uint32_t compare_all(zet_metric_group_handle_t group, const uint8_t *raw,
         for (uint32_t i = m; i < got; i += count)
             compare(&properties, &values[i], &maxima[i]);
     }
-    return got / count;
+    return count > 0 ? got / count : 0;
 }
 
 static uint32_t draw(uint64_t *random, uint32_t below)

@@ -39,8 +39,7 @@ static void sorting_finish(struct sorting *sorting)
 /** What the core knows by itself: a domain and a unit serve one group at a time. */
 static bool exclude(const struct zeta_metric_group *a, const struct zeta_metric_group *b)
 {
-    return a->properties->domain == b->properties->domain ||
-           strcmp(a->set->unit->name, b->set->unit->name) == 0;
+    return a->set->domain == b->set->domain || strcmp(a->set->unit->name, b->set->unit->name) == 0;
 }
 
 /** Asks the backend of one tile. What it cannot say is possible. */
@@ -103,7 +102,7 @@ static uint32_t least_passes(const struct sorting *sorting)
             const struct zeta_metric_group *a = sorting->groups[i].view;
             const struct zeta_metric_group *b = sorting->groups[j].view;
 
-            same_domain += a->properties->domain == b->properties->domain;
+            same_domain += a->set->domain == b->set->domain;
             same_unit += strcmp(a->set->unit->name, b->set->unit->name) == 0;
         }
         least = same_domain > least ? same_domain : least;

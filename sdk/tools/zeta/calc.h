@@ -18,7 +18,7 @@ struct zeta_calc_choice {
     int64_t tile;    /**< only rows of this tile; -1: of all */
     /** Only streams of the group of this name; null: all. */
     const char *group;
-    FILE *rows;      /**< every row is written here as CSV; null: rows are only summed up */
+    FILE *rows; /**< every row is written here as CSV; null: rows are only summed up */
     /** Sees every row of the tile; one that gives false is left out. Null: all are kept. */
     bool (*keep)(void *user, uint32_t tile, const zet_typed_value_t *row);
     void *keep_user;

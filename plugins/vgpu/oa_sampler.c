@@ -288,6 +288,22 @@ static void write_timer(struct zeta_plugin_stream *stream, bool busy)
     stream->next_ticks += stream->period_ticks;
 }
 
+/*
+ * Passes over deadlines whose reports the ring would lose to later ones at once, when so many are
+ * due. Writing them takes time too: a thread that is slower than its deadlines would be later with
+ * every look at the clock, and never come to its end.
+ */
+static void skip_lost(struct zeta_plugin_stream *stream, uint64_t due)
+{
+    const uint64_t capacity = stream->ring.capacity;
+
+    if (due <= capacity)
+        return;
+    zeta_vgpu_ring_lose(&stream->ring, due - capacity);
+    stream->number += due - capacity;
+    stream->next_ticks += (due - capacity) * stream->period_ticks;
+}
+
 /* Wall time: the deadlines up to then. */
 static void write_timers_wall(struct zeta_plugin_stream *stream, uint64_t until_ticks)
 {
@@ -301,6 +317,7 @@ static void write_timers_wall(struct zeta_plugin_stream *stream, uint64_t until_
     settle_totals(stream);
     busy_ns = look_at_activity(stream, last_ns);
     idle_ns = stream->idle_ns;
+    skip_lost(stream, periods + 1);
     while (stream->next_ticks <= last) {
         /* The idle clock goes on evenly; of a time with work only the end is known. */
         const uint64_t at_ns = busy_ns == 0 ? host_ns(stream, stream->next_ticks) : last_ns;

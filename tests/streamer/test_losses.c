@@ -2,8 +2,11 @@
  * A slow reader of a small ring: what was read and what was lost is what was written. The reports
  * of a timer lie a period apart, so the clock says how many were written.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "streaming.h"
 #include "zeta/slot.h"
@@ -90,7 +93,28 @@ static void read_slowly(struct streaming *stream)
     streaming_catch_up(stream);
 }
 
-static void lose_some(const struct bed *bed, uint32_t notify, ze_event_handle_t event)
+/** All threads stand still for longer than the ring holds, also the one that samples. */
+static void read_after_a_stop(struct streaming *stream)
+{
+    const pid_t self = getpid(), child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        /* More than once: the first one may come before the stop. */
+        while (getppid() == self) {
+            sleep_ms(30);
+            (void)kill(self, SIGCONT);
+        }
+        _exit(0);
+    }
+    (void)raise(SIGSTOP);
+    (void)kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    streaming_catch_up(stream);
+}
+
+static void lose_some(const struct bed *bed, uint32_t notify, ze_event_handle_t event,
+                      void (*read)(struct streaming *stream))
 {
     struct streaming stream = streaming_of(bed->device, "ComputeBasic");
     struct streaming *active[] = {&stream};
@@ -106,7 +130,7 @@ static void lose_some(const struct bed *bed, uint32_t notify, ze_event_handle_t 
     before = info_of(&stream);
     /* How soon it is too slow depends on who else uses the processors. */
     do
-        read_slowly(&stream);
+        read(&stream);
     while (info_of(&stream).lost == before.lost);
     expect_exact(&stream, &before);
     streaming_calculate(&stream);
@@ -118,7 +142,7 @@ static void lose_some(const struct bed *bed, uint32_t notify, ze_event_handle_t 
 
 static void slow_reader__ring_of_the_backend__given_and_lost_are_all(void **state)
 {
-    lose_some(*state, 0, NULL);
+    lose_some(*state, 0, NULL, read_slowly);
 }
 
 static void slow_reader__ring_of_the_core__given_and_lost_are_all(void **state)
@@ -126,8 +150,13 @@ static void slow_reader__ring_of_the_core__given_and_lost_are_all(void **state)
     const struct bed *bed = *state;
     struct test_event event = make_event(bed->context);
 
-    lose_some(bed, 20, event.event);
+    lose_some(bed, 20, event.event, read_slowly);
     destroy_event(&event);
+}
+
+static void stopped_process__sampler_is_late__given_and_lost_are_all(void **state)
+{
+    lose_some(*state, 0, NULL, read_after_a_stop);
 }
 
 int main(void)
@@ -135,6 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slow_reader__ring_of_the_backend__given_and_lost_are_all),
         cmocka_unit_test(slow_reader__ring_of_the_core__given_and_lost_are_all),
+        cmocka_unit_test(stopped_process__sampler_is_late__given_and_lost_are_all),
     };
 
     return cmocka_run_group_tests(tests, bed_setup, bed_teardown);

@@ -124,12 +124,21 @@ void zeta_vgpu_ring_push(struct zeta_vgpu_ring *ring, const uint8_t *report)
     (void)zeta_vgpu_ring_push_many(ring, report, 1);
 }
 
-void zeta_vgpu_ring_lose(struct zeta_vgpu_ring *ring, uint64_t count)
+static void lose(struct zeta_vgpu_ring *ring, uint32_t reason, uint64_t count)
 {
     pthread_mutex_lock(&ring->lock);
-    ring->pending_break =
-        make_break(ZETA_PLUGIN_BREAK_LOST, (uint64_t)lost_of(ring->pending_break) + count);
+    ring->pending_break = make_break(reason, (uint64_t)lost_of(ring->pending_break) + count);
     pthread_mutex_unlock(&ring->lock);
+}
+
+void zeta_vgpu_ring_lose(struct zeta_vgpu_ring *ring, uint64_t count)
+{
+    lose(ring, ZETA_PLUGIN_BREAK_LOST, count);
+}
+
+void zeta_vgpu_ring_overflow(struct zeta_vgpu_ring *ring, uint64_t count)
+{
+    lose(ring, ZETA_PLUGIN_BREAK_OVERFLOW, count);
 }
 
 /* Reports from head that lie behind each other in memory and have no break between them. */

@@ -46,6 +46,9 @@ uint64_t zeta_vgpu_ring_push_many(struct zeta_vgpu_ring *ring, const uint8_t *re
 /** Notes that reports were lost before they got here. */
 void zeta_vgpu_ring_lose(struct zeta_vgpu_ring *ring, uint64_t count);
 
+/** The same for reports that had no room because the ones behind them need all of it. */
+void zeta_vgpu_ring_overflow(struct zeta_vgpu_ring *ring, uint64_t count);
+
 /** Reads as stream_read of struct zeta_plugin_metric_ops does. */
 void zeta_vgpu_ring_read(struct zeta_vgpu_ring *ring, void *buffer, uint64_t capacity_bytes,
                          struct zeta_plugin_read *out_read);

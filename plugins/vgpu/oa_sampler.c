@@ -299,7 +299,7 @@ static void skip_lost(struct zeta_plugin_stream *stream, uint64_t due)
 
     if (due <= capacity)
         return;
-    zeta_vgpu_ring_lose(&stream->ring, due - capacity);
+    zeta_vgpu_ring_overflow(&stream->ring, due - capacity);
     stream->number += due - capacity;
     stream->next_ticks += (due - capacity) * stream->period_ticks;
 }

@@ -20,8 +20,7 @@
 #define CHURN 3000u
 
 /* Every entry gets so many random values; fewer where each call takes many times as long. */
-#define RANDOM_VALUES                                                                              \
-    (HAVE_THREAD_SANITIZER ? 20000u : HAVE_ADDRESS_SANITIZER ? 250000u : 1000000u)
+#define RANDOM_VALUES (HAVE_THREAD_SANITIZER ? 20000u : HAVE_ADDRESS_SANITIZER ? 250000u : 1000000u)
 
 #define MOST_THREADS 16
 

@@ -214,7 +214,8 @@ case_report_markers()
 
 case_report_bounded()
 {
-    expect 0 zeta record -o "$work/r" -p 100us --max-size 400K -- "$bin/matmul" 128
+    # A second gives 12 000 reports of 256 bytes.
+    expect 0 zeta record -o "$work/r" -p 100us --max-size 400K -- sleep 1
     expect 0 report "$work/r"
     out_has "The file was kept small: its oldest"
     expect 0 report "--json=$json" "$work/r"

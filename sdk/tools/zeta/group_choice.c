@@ -1,27 +1,13 @@
 #include "group_choice.h"
 
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "say.h"
-
-static bool has_events(const struct zeta_group_list *list, const char *name)
-{
-    for (uint32_t i = 0; i < list->count; i++) {
-        const zet_metric_group_properties_t *group = &list->entries[i].properties;
-
-        if (group->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED &&
-            strcmp(group->name, name) == 0)
-            return true;
-    }
-    return false;
-}
 
 static int say_unknown(const struct zeta_group_list *list, const struct zeta_device_entry *device,
                        const char *name)
 {
-    if (has_events(list, name))
+    if (zeta_group_list_find(list, name, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED))
         return zeta_say_failure("group '%s' is of events, which are not sampled over time; "
                                 "'zeta record -e %s' keeps them",
                                 name, name);
@@ -60,7 +46,8 @@ int zeta_group_choose_any(const struct zeta_group_list *list,
     int status = ZETA_EXIT_OK;
 
     for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++) {
-        out_groups[i] = zeta_group_list_find_sampled(list, names[i]);
+        out_groups[i] =
+            zeta_group_list_find(list, names[i], ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
         if (!out_groups[i])
             return say_unknown(list, device, names[i]);
         status = zeta_group_entry_load_metrics(out_groups[i]);

@@ -160,14 +160,13 @@ int zeta_group_entry_load_metrics(struct zeta_group_entry *entry)
     return status;
 }
 
-struct zeta_group_entry *zeta_group_list_find_sampled(const struct zeta_group_list *list,
-                                                      const char *name)
+struct zeta_group_entry *zeta_group_list_find(const struct zeta_group_list *list, const char *name,
+                                              zet_metric_group_sampling_type_flags_t sampling)
 {
     for (uint32_t i = 0; i < list->count; i++) {
         struct zeta_group_entry *entry = &list->entries[i];
 
-        if (entry->properties.samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED &&
-            strcmp(entry->properties.name, name) == 0)
+        if (entry->properties.samplingType & sampling && strcmp(entry->properties.name, name) == 0)
             return entry;
     }
     return NULL;

@@ -39,9 +39,9 @@ void zeta_group_list_finish(struct zeta_group_list *list);
 /** Reads the metrics of one group. On failure says why and gives the exit code. */
 int zeta_group_entry_load_metrics(struct zeta_group_entry *entry);
 
-/** Finds the group of a name that can be sampled over time; null if there is none. */
-struct zeta_group_entry *zeta_group_list_find_sampled(const struct zeta_group_list *list,
-                                                      const char *name);
+/** Finds the group of a name that is collected in one of these ways; null if there is none. */
+struct zeta_group_entry *zeta_group_list_find(const struct zeta_group_list *list, const char *name,
+                                              zet_metric_group_sampling_type_flags_t sampling);
 
 /** Words for the members of the API; never null. */
 const char *zeta_metric_type_name(zet_metric_type_t type);

@@ -2,26 +2,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <zeta/container.h>
 
 #include "say.h"
 
 enum { NOTIFY_BYTES = 64 * 1024 };
-
-static const struct zeta_group_entry *find_group(const struct zeta_group_list *list,
-                                                 const char *name)
-{
-    for (uint32_t i = 0; i < list->count; i++) {
-        const zet_metric_group_properties_t *group = &list->entries[i].properties;
-
-        if (group->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED &&
-            strcmp(group->name, name) == 0)
-            return &list->entries[i];
-    }
-    return NULL;
-}
 
 static int say_unknown(const struct zeta_group_list *list, const struct zeta_device_entry *device,
                        const char *name)
@@ -51,7 +37,8 @@ int zeta_record_events_choose(struct zeta_record_events *events, const struct ze
     if (!events->groups || !events->handles || !events->tracers || !events->streams)
         return zeta_say_failure("no memory to record events");
     for (uint32_t i = 0; i < count; i++) {
-        events->groups[i] = find_group(list, names[i]);
+        events->groups[i] = zeta_group_list_find(
+            list, names[i], ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED);
         if (!events->groups[i])
             return say_unknown(list, device, names[i]);
         events->handles[i] = events->groups[i]->group;

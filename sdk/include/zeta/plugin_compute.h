@@ -238,6 +238,11 @@ struct zeta_plugin_command {
 /**
  * Compute. The memory, module, kernel and queue functions are required once the table is given,
  * except those marked optional.
+ *
+ * A plugin that has queries but does not compute (its manifest provides metric.query and not
+ * compute) gives a table with the functions of queues alone: queue_create(), queue_destroy(),
+ * submit(), wake() and queue_status(). Such queues get BARRIER, TIMESTAMP, EVENT_RESET, CALL,
+ * QUERY_BEGIN, QUERY_END and MARKER commands.
  */
 struct zeta_plugin_compute_ops {
     uint64_t struct_size;

@@ -53,6 +53,8 @@ struct zeta_plugin_stream_desc {
                                  longer. 0: any */
     uint64_t token; /**< out: names this stream among all that the unit ever had in any process,
                          for MARKER commands; 0: the unit has no markers */
+    struct zeta_plugin_string uuid; /**< of the program, as the set file says it: 36 characters,
+                                         lower case; empty: it has none */
 };
 
 /** A program and the unit that would run it. */
@@ -89,6 +91,7 @@ struct zeta_plugin_query_desc {
     uint32_t record_bytes;            /**< of the query records that query_collect() makes */
     uint32_t reserved;
     struct zeta_plugin_array fields; /**< of struct zeta_plugin_query_field, in order */
+    struct zeta_plugin_string uuid;  /**< as of struct zeta_plugin_stream_desc */
 };
 
 /** What one read gave. */
@@ -108,11 +111,16 @@ enum {
     ZETA_PLUGIN_BREAK_RESET = 3     /**< device was reset */
 };
 
-/** Range of sampling periods of a unit. */
+/** What a unit can do: range of its sampling periods, and its queries. */
 struct zeta_plugin_limits {
     uint64_t struct_size;
     uint64_t min_period_ns;
     uint64_t max_period_ns;
+    /** Not empty: the unit has no queries, for this reason (a sentence). Until finish(). */
+    struct zeta_plugin_string no_queries;
+    /** What users of its queries should know, such as that they count the whole GPU. May be empty.
+     */
+    struct zeta_plugin_string query_note;
 };
 
 /** Sets and time-based streams. */

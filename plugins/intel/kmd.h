@@ -1,0 +1,137 @@
+#ifndef ZETA_PLUGINS_INTEL_KMD_H
+#define ZETA_PLUGINS_INTEL_KMD_H
+
+/*
+ * The border between the plugin and the kernel's drivers: everything that i915 and xe do in
+ * different ways. kmd/i915*.c and kmd/xe*.c fill one table each; nothing else makes an ioctl
+ * or knows a path of sysfs.
+ *
+ * Results are those of zeta/plugin.h. A function that fails has left a sentence with
+ * zeta_intel_fail() that says what was asked, of which device, what the kernel answered (errno by
+ * name), why, and what to do.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <zeta/plugin.h>
+
+struct zeta_intel;
+struct zeta_intel_gpu;
+
+enum {
+    ZETA_INTEL_TILES = 8,         /**< of one GPU, at most */
+    ZETA_INTEL_UNITS = 32,        /**< counting units of one GPU, at most */
+    ZETA_INTEL_SLICES = 32,       /**< of a tile, at most */
+    ZETA_INTEL_ENGINE_CLASSES = 5 /**< render, copy, video, video enhance, compute */
+};
+
+/** Kinds of counting units, as oa-unit types of xe; EU stall sampling is a unit of its own. */
+enum zeta_intel_unit_kind {
+    ZETA_INTEL_OAG,
+    ZETA_INTEL_OAM,
+    ZETA_INTEL_OAM_SAG,
+    ZETA_INTEL_MERT,
+    ZETA_INTEL_EU_STALL
+};
+
+/** One exclusive counting resource of a tile. */
+struct zeta_intel_unit {
+    char name[24]; /**< as set files say it: "oa", "oam0", "oam1", "oam-sag", "mert", "eu-stall" */
+    enum zeta_intel_unit_kind kind;
+    uint32_t tile;
+    uint32_t gt; /**< id of the GT that it counts on */
+    uint32_t
+        kernel_id; /**< xe: oa_unit_id, or the GT for EU stalls; i915: class << 16 | instance */
+    uint64_t
+        timestamp_hz; /**< ticks per second of the time stamps in its reports; 0 for EU stalls */
+    uint64_t min_period_ns; /**< 0: that of exponent 0 */
+    uint64_t rates[8];      /**< EU stalls: cycles between two samples, rising; 0 ends the list */
+    uint32_t record_bytes;  /**< EU stalls: of a record, as the kernel says */
+    bool can_size_buffer;   /**< the kernel takes a size for the buffer */
+    bool can_wait_for_reports; /**< the kernel takes a number of reports to wait for */
+};
+
+/** What a tile is made of. */
+struct zeta_intel_topology {
+    uint32_t max_slices, max_subslices, max_eus; /**< per tile, slice, subslice */
+    uint32_t subslice_mask[ZETA_INTEL_SLICES];   /**< bit n: subslice n of the slice is there */
+    uint32_t slices, subslices, eus;             /**< that are there */
+    uint32_t l3_banks;                           /**< 0: unknown */
+    uint32_t engines[ZETA_INTEL_ENGINE_CLASSES]; /**< of each class */
+};
+
+/** What the kernel tells about one tile; a GPU without tiles has one. */
+struct zeta_intel_tile {
+    struct zeta_intel_topology topology;
+    uint64_t min_hz, max_hz;    /**< core clock, 0: unknown */
+    uint64_t cs_timestamp_hz;   /**< of the command streamer's clock */
+    uint32_t cs_timestamp_bits; /**< before it wraps */
+    uint64_t memory_bytes;      /**< of its own, 0: none */
+};
+
+/** One register write. */
+struct zeta_intel_register {
+    uint32_t address, value;
+};
+
+/** Opens a stream of the kernel. */
+struct zeta_intel_stream_wish {
+    const struct zeta_intel_unit *unit;
+    uint64_t config;         /**< from config_get(); not used for EU stalls */
+    uint32_t format;         /**< of the platform file: id of i915, or format word of xe */
+    uint32_t record_bytes;   /**< of a report */
+    uint32_t exponent;       /**< period is 2^(exponent + 1) ticks; EU stalls: index in rates */
+    uint64_t ring_bytes;     /**< wanted; 0: what the kernel takes */
+    uint64_t notify_records; /**< to wake after so many, where the kernel can; 0: at once */
+};
+
+/** An open stream of the kernel; a kmd embeds it in its own. */
+struct zeta_intel_kernel_stream {
+    struct zeta_intel_gpu *gpu;
+    int fd; /**< polls readable when there may be reports; non-blocking, close-on-exec */
+    uint64_t ring_bytes; /**< of the kernel's buffer */
+    uint32_t record_bytes;
+};
+
+/** One driver of the kernel. Static and const. */
+struct zeta_intel_kmd {
+    const char *driver; /**< name that the kernel gives it: "i915", "xe" */
+
+    /**
+     * Asks the kernel everything about a GPU whose descriptor is open: fills gpu->tiles, units,
+     * revision. A GPU that works but has no units (guest, old kernel) is SUCCESS, with the reason
+     * in gpu->no_metrics.
+     */
+    uint32_t (*probe)(struct zeta_intel_gpu *gpu);
+
+    /** Reads the command streamer's clock of a tile and the host's. Any time. */
+    uint32_t (*clock)(struct zeta_intel_gpu *gpu, uint32_t tile,
+                      struct zeta_plugin_clock *out_clock);
+
+    /**
+     * The kernel's id of a configuration: that which has the uuid already, else the registers are
+     * uploaded under it. Several processes may do so at once.
+     * INSUFFICIENT_PERMISSIONS; INVALID_ARGUMENT when the kernel refuses a register.
+     */
+    uint32_t (*config_get)(struct zeta_intel_gpu *gpu, const char uuid[37],
+                           const struct zeta_intel_register *registers, uint32_t count,
+                           uint64_t *out_config);
+
+    /**
+     * Opens and starts a stream. NOT_AVAILABLE: somebody has the unit (with pid where it can be
+     * found); INSUFFICIENT_PERMISSIONS: with the sysctl, its value, and the command.
+     */
+    uint32_t (*stream_open)(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
+                            struct zeta_intel_kernel_stream **out_stream);
+    /** As stream_read() of zeta/plugin.h: bare reports, a break only before the first. */
+    uint32_t (*stream_read)(struct zeta_intel_kernel_stream *stream, void *buffer,
+                            uint64_t capacity_bytes, struct zeta_plugin_read *out_read);
+    /** Ends a stream and gives up the unit. */
+    void (*stream_close)(struct zeta_intel_kernel_stream *stream);
+};
+
+extern const struct zeta_intel_kmd zeta_intel_i915;
+extern const struct zeta_intel_kmd zeta_intel_xe;
+
+#endif

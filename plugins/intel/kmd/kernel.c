@@ -1,0 +1,184 @@
+#include "kernel.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <xf86drm.h>
+
+int zeta_intel_ioctl(int fd, unsigned long request, void *argument)
+{
+    const int result = drmIoctl(fd, request, argument);
+
+    return result >= 0 ? result : -errno;
+}
+
+struct zeta_intel_errno_text zeta_intel_errno(int error)
+{
+    const char *name = strerrorname_np(error);
+    struct zeta_intel_errno_text text;
+    char words[64];
+
+    if (error == ZETA_INTEL_ENOTSUPP)
+        (void)snprintf(text.text, sizeof(text.text), "ENOTSUPP (not supported)");
+    else
+        (void)snprintf(text.text, sizeof(text.text), "%s (%s)", name ? name : "an unknown error",
+                       strerror_r(error, words, sizeof(words)));
+    return text;
+}
+
+/* Files ----------------------------------------------------------------------------------------
+ */
+
+/* Reads the begin of a small file as text; the number of bytes, or -1. */
+static ssize_t read_text(const char *path, char *out_text, size_t bytes)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got;
+
+    if (fd < 0)
+        return -1;
+    do {
+        got = read(fd, out_text, bytes - 1);
+    } while (got < 0 && errno == EINTR);
+    (void)close(fd);
+    if (got >= 0)
+        out_text[got] = '\0';
+    return got;
+}
+
+bool zeta_intel_file_read_u64(const char *path, uint64_t *out_value)
+{
+    char text[64];
+    char *end = NULL;
+    uint64_t value;
+
+    if (read_text(path, text, sizeof(text)) <= 0 || !isdigit((unsigned char)text[0]))
+        return false;
+    errno = 0;
+    value = strtoull(text, &end, 10);
+    if (errno != 0 || (*end != '\0' && *end != '\n'))
+        return false;
+    *out_value = value;
+    return true;
+}
+
+bool zeta_intel_sysctl_read(const char *name, uint64_t *out_value)
+{
+    char path[128];
+
+    (void)snprintf(path, sizeof(path), "/proc/sys/%s", name);
+    for (char *at = path + strlen("/proc/sys/"); *at; at++) {
+        if (*at == '.')
+            *at = '/';
+    }
+    return zeta_intel_file_read_u64(path, out_value);
+}
+
+bool zeta_intel_config_find(const struct zeta_intel_gpu *gpu, const char uuid[37],
+                            uint64_t *out_config)
+{
+    char path[192];
+
+    (void)snprintf(path, sizeof(path), "%s/metrics/%s/id", gpu->card, uuid);
+    return zeta_intel_file_read_u64(path, out_config);
+}
+
+/* Sentences of failures that both drivers have ---------------------------------------------------
+ */
+
+uint32_t zeta_intel_fail_permission(const struct zeta_intel_gpu *gpu, const char *what,
+                                    const char *sysctl)
+{
+    uint64_t value;
+
+    if (!zeta_intel_sysctl_read(sysctl, &value))
+        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
+                               "%s: the kernel refused %s with EACCES, and the sysctl %s cannot be "
+                               "read; run as root, or give the program the capability: "
+                               "sudo setcap cap_perfmon=ep PROGRAM",
+                               gpu->id, what, sysctl);
+    return zeta_intel_fail(
+        gpu->intel, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
+        "%s: the kernel refused %s with EACCES: the sysctl %s is %llu, so that it takes the "
+        "capability CAP_PERFMON. Allow everybody: sudo sysctl %s=0; or one program: "
+        "sudo setcap cap_perfmon=ep PROGRAM",
+        gpu->id, what, sysctl, (unsigned long long)value, sysctl);
+}
+
+/* True if a descriptor of the process has a link with that text. */
+static bool process_has(const char *pid, const char *kind)
+{
+    char path[300], link[256];
+    const struct dirent *entry;
+    bool found = false;
+    DIR *folder;
+
+    (void)snprintf(path, sizeof(path), "/proc/%s/fd", pid);
+    folder = opendir(path);
+    if (!folder)
+        return false;
+    while (!found && (entry = readdir(folder))) {
+        const ssize_t length = readlinkat(dirfd(folder), entry->d_name, link, sizeof(link) - 1);
+
+        if (length <= 0)
+            continue;
+        link[length] = '\0';
+        found = strstr(link, kind) != NULL;
+    }
+    (void)closedir(folder);
+    return found;
+}
+
+/* Writes "12 (perf), 34 (zeta)": the processes that have such descriptors. False: none is seen. */
+static bool list_holders(const char *kind, char *out_list, size_t bytes)
+{
+    DIR *folder = opendir("/proc");
+    const struct dirent *entry;
+    size_t used = 0;
+
+    out_list[0] = '\0';
+    if (!folder)
+        return false;
+    while ((entry = readdir(folder))) {
+        char path[300], name[64];
+        int written;
+
+        if (!isdigit((unsigned char)entry->d_name[0]) || !process_has(entry->d_name, kind))
+            continue;
+        (void)snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
+        if (read_text(path, name, sizeof(name)) < 0)
+            continue; /* it ended meanwhile */
+        name[strcspn(name, "\n")] = '\0';
+        written = snprintf(out_list + used, bytes - used, "%s%s (%s)", used > 0 ? ", " : "",
+                           entry->d_name, name);
+        if (written < 0 || (size_t)written >= bytes - used)
+            break;
+        used += (size_t)written;
+    }
+    (void)closedir(folder);
+    out_list[used] = '\0';
+    return used > 0;
+}
+
+uint32_t zeta_intel_fail_busy(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit,
+                              const char *kind)
+{
+    char holders[256];
+
+    if (!list_holders(kind, holders, sizeof(holders)))
+        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
+                               "%s: another client has the unit %s, of which there is one for all "
+                               "processes (EBUSY); its process cannot be seen from here. Find it "
+                               "with: sudo sh -c 'ls -l /proc/*/fd | grep %s'",
+                               gpu->id, unit->name, kind);
+    return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
+                           "%s: another client has the unit %s, of which there is one for all "
+                           "processes (EBUSY); streams of that kind are open in process %s",
+                           gpu->id, unit->name, holders);
+}

@@ -85,7 +85,7 @@ case_help()
 {
     expect 0 zeta help
     out_has "usage: zeta COMMAND"
-    for command in calc devices doctor groups plugin record report run stat trace; do
+    for command in calc devices doctor groups plugin record report run selftest stat trace; do
         out_has "  $command "
         expect 0 zeta "$command" --help
         out_has "usage: zeta $command"

@@ -16,6 +16,7 @@
 #include "record.h"
 #include "report.h"
 #include "say.h"
+#include "selftest.h"
 #include "stat.h"
 #include "trace.h"
 
@@ -48,6 +49,7 @@ static int run(int count, char **arguments)
         {"record", zeta_record},
         {"report", zeta_report_command},
         {"run", zeta_command_run},
+        {"selftest", zeta_selftest_command},
         {"stat", zeta_stat},
         {"trace", zeta_trace},
     };

@@ -1,0 +1,176 @@
+#include "selftest.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "duration.h"
+#include "sampler.h"
+#include "say.h"
+
+/* How often the streams are read. */
+enum { PAUSE_NS = 10000000 };
+
+/* Part of a count that may be wrong: clock domains meet in these counters. */
+static const double tolerance = 0.005;
+
+/*
+ * What the counters of TestOa are driven with. On most platforms they count a clock, the factors
+ * are those that the set's public description names; on later ones, events that come at every
+ * clock or at every other one, as percentages of the core clocks.
+ */
+static const struct proportion {
+    const char *metric;
+    const char *of; /* the metric that it is a part of; NULL: the mean itself */
+    double factor;
+} proportions[] = {
+    {"Counter0", "Counter1", 0},       {"Counter2", "Counter1", 1},
+    {"Counter3", "Counter1", 1.0 / 2}, {"Counter4", "Counter1", 1.0 / 3},
+    {"Counter5", "Counter1", 1.0 / 3}, {"Counter6", "Counter1", 1.0 / 6},
+    {"Counter7", "Counter1", 2.0 / 3}, {"TEST_EVENT1", NULL, 100},
+    {"TEST_EVENT2", NULL, 50},
+};
+
+static const struct zeta_account *find_account(const struct zeta_sampled_group *group,
+                                               const char *name)
+{
+    for (uint32_t i = 0; i < group->entry->properties.metricCount; i++) {
+        if (strcmp(group->entry->metrics[i].properties.name, name) == 0)
+            return &group->accounts[i];
+    }
+    return NULL;
+}
+
+static double value_of(const struct zeta_account *account)
+{
+    return account ? zeta_number_as_double(zeta_account_value(account)) : 0;
+}
+
+/* ---- single checks -------------------------------------------------------------------------- */
+
+/* Rows cover the time, as many as the period makes; those of each tile do. */
+static void check_rows(struct zeta_selftest *test, const struct zeta_sampled_group *group,
+                       const char *name)
+{
+    char period[ZETA_DURATION_TEXT_BYTES];
+    const double covered = value_of(find_account(group, "GpuTime")) / group->tile_count;
+    const double wanted = (double)test->for_ns;
+    const bool is_covered = covered >= wanted * 0.9 && covered <= wanted * 1.5;
+
+    zeta_duration_format(group->period_ns, period);
+    if (group->samples == 0) {
+        zeta_selftest_tell(test, ZETA_SELFTEST_SKIPPED, name,
+                           "no report came in %.1f s: the GPU sleeps, or nothing is counted; run "
+                           "something on it meanwhile",
+                           wanted / 1e9);
+        return;
+    }
+    zeta_selftest_tell(test,
+                       is_covered && group->lost == 0 && group->lost_ns == 0 ? ZETA_SELFTEST_OK
+                                                                             : ZETA_SELFTEST_FAILED,
+                       name,
+                       "%" PRIu64 " rows of %s say %.4f s of %.1f s, %" PRIu64
+                       " reports lost, %.3f ms between rows",
+                       group->samples, period, covered / 1e9, wanted / 1e9, group->lost,
+                       (double)group->lost_ns / 1e6);
+}
+
+static void check_frequency(struct zeta_selftest *test, const struct zeta_sampled_group *group,
+                            const char *name)
+{
+    const struct zeta_account *clocks = find_account(group, "GpuCoreClocks");
+    const double time_ns = value_of(find_account(group, "GpuTime"));
+    const double limit = test->device->properties.coreClockRate;
+    const double mhz = time_ns > 0 ? value_of(clocks) * 1000 / time_ns : 0;
+
+    if (!clocks || group->samples == 0)
+        return;
+    zeta_selftest_tell(test,
+                       mhz <= limit * 1.02 ? mhz >= 1 ? ZETA_SELFTEST_OK : ZETA_SELFTEST_SKIPPED
+                                           : ZETA_SELFTEST_FAILED,
+                       name, "the core clock was %.0f MHz on average, and its highest is %.0f MHz",
+                       mhz, limit);
+}
+
+/* The first counter that is not what it has to be; NULL if all are right. */
+static const struct proportion *find_wrong(const struct zeta_sampled_group *group,
+                                           uint32_t *out_checked)
+{
+    *out_checked = 0;
+    for (size_t i = 0; i < sizeof(proportions) / sizeof(proportions[0]); i++) {
+        const struct proportion *wanted = &proportions[i];
+        const struct zeta_account *account = find_account(group, wanted->metric);
+        const double whole = wanted->of ? value_of(find_account(group, wanted->of)) : 1;
+
+        if (!account || whole <= 0)
+            continue;
+        (*out_checked)++;
+        if (fabs(value_of(account) / whole - wanted->factor) > tolerance * fmax(1, wanted->factor))
+            return wanted;
+    }
+    return NULL;
+}
+
+static void check_proportions(struct zeta_selftest *test, const struct zeta_sampled_group *group,
+                              const char *name)
+{
+    uint32_t checked = 0;
+    const struct proportion *wrong = find_wrong(group, &checked);
+
+    if (group->samples == 0)
+        return;
+    if (wrong)
+        zeta_selftest_tell(test, ZETA_SELFTEST_FAILED, name, "%s is %.6g%s%s and has to be %.6g",
+                           wrong->metric,
+                           value_of(find_account(group, wrong->metric)) /
+                               (wrong->of ? value_of(find_account(group, wrong->of)) : 1),
+                           wrong->of ? " of " : "", wrong->of ? wrong->of : "", wrong->factor);
+    else if (checked > 0)
+        zeta_selftest_tell(test, ZETA_SELFTEST_OK, name,
+                           "%u counters have the proportions that they are made for", checked);
+    else
+        zeta_selftest_tell(test, ZETA_SELFTEST_SKIPPED, name,
+                           "none of its counters moved, or none is known");
+}
+
+/* ---- sampling ------------------------------------------------------------------------------- */
+
+/* A while of rows behind the first one. */
+static int sample(struct zeta_selftest *test, struct zeta_sampler *sampler)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+
+    for (uint64_t passed = 0; passed < test->for_ns; passed += PAUSE_NS) {
+        (void)nanosleep(&pause, NULL);
+        if (zeta_sampler_read(sampler) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+    }
+    zeta_sampler_stop(sampler);
+    return ZETA_EXIT_OK;
+}
+
+void zeta_selftest_stream(struct zeta_selftest *test, struct zeta_group_entry *entry)
+{
+    struct zeta_sampler sampler;
+    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
+    int status =
+        zeta_sampler_open(&sampler, test->device, &entry, 1, test->period_ns, NULL, 0, NULL);
+
+    if (status == ZETA_EXIT_OK)
+        status = sample(test, &sampler);
+    if (status != ZETA_EXIT_OK) {
+        zeta_selftest_tell(test, ZETA_SELFTEST_FAILED, entry->properties.name,
+                           "cannot be sampled, see above");
+    } else {
+        const struct zeta_sampled_group *group = &sampler.streams[0].group;
+
+        check_rows(test, group, entry->properties.name);
+        (void)snprintf(name, sizeof(name), "%s: clock", entry->properties.name);
+        check_frequency(test, group, name);
+        if (strcmp(entry->properties.name, "TestOa") == 0)
+            check_proportions(test, group, "TestOa: counters");
+    }
+    zeta_sampler_close(&sampler);
+}

@@ -68,6 +68,8 @@ struct zeta_intel_tile {
     uint64_t cs_timestamp_hz;   /**< of the command streamer's clock */
     uint32_t cs_timestamp_bits; /**< before it wraps */
     uint64_t memory_bytes;      /**< of its own, 0: none */
+    uint32_t gt;                /**< xe: id of the GT of its render and compute engines */
+    uint32_t clock_class, clock_instance; /**< xe: engine of that GT whose clock is read */
 };
 
 /** One register write. */
@@ -89,6 +91,7 @@ struct zeta_intel_stream_wish {
 /** An open stream of the kernel; a kmd embeds it in its own. */
 struct zeta_intel_kernel_stream {
     struct zeta_intel_gpu *gpu;
+    const struct zeta_intel_unit *unit;
     int fd; /**< polls readable when there may be reports; non-blocking, close-on-exec */
     uint64_t ring_bytes; /**< of the kernel's buffer */
     uint32_t record_bytes;

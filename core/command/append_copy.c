@@ -79,6 +79,10 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryCopyFromContext(
 static ze_result_t check_fill(const struct zeta_command_list *list, const void *target,
                               size_t pattern_size)
 {
+    if (list->max_fill_bytes == 0)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "queue group %u of %s fills no memory", list->ordinal,
+                          list->device->name);
     if (pattern_size == 0 || (pattern_size & (pattern_size - 1)) != 0 ||
         pattern_size > list->max_fill_bytes)
         return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,

@@ -3,6 +3,8 @@
 
 #include "core/command/event.h"
 #include "core/command/list.h"
+#include "core/device/device.h"
+#include "core/device/memory.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
@@ -52,17 +54,39 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendEventReset(ze_command_list_handle
                               ZETA_PLUGIN_COMMAND_EVENT_RESET, hEvent, 0, NULL);
 }
 
+/* A device that computes finds out itself what it cannot write to; others have no means to. */
+static ze_result_t check_timestamp_target(const struct zeta_command_list *list,
+                                          const uint64_t *target)
+{
+    const struct zeta_context *context = list->context;
+    struct zeta_allocation found;
+
+    if ((uintptr_t)target % sizeof(*target) != 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "%p is not aligned to the 8 bytes of a timestamp", (const void *)target);
+    if (context->driver->compute)
+        return ZE_RESULT_SUCCESS;
+    if (zeta_memory_find(context->memory, target, &found) &&
+        (size_t)((const char *)target - (const char *)found.base) + sizeof(*target) <=
+            found.size_bytes)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      "%p is in no allocation of the context; on %s time stamps go to memory of "
+                      "zeMemAllocHost",
+                      (const void *)target, list->device->name);
+}
+
 ze_result_t ZE_APICALL impl_zeCommandListAppendWriteGlobalTimestamp(
     ze_command_list_handle_t hCommandList, uint64_t *dstptr, ze_event_handle_t hSignalEvent,
     uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
     struct zeta_plugin_command *command = NULL;
     struct zeta_append append;
+    ze_result_t result =
+        check_timestamp_target((const struct zeta_command_list *)hCommandList, dstptr);
 
-    if ((uintptr_t)dstptr % sizeof(*dstptr) != 0)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "%p is not aligned to the 8 bytes of a timestamp", (void *)dstptr);
-    ze_result_t result = zeta_append_begin(&append, (struct zeta_command_list *)hCommandList);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_begin(&append, (struct zeta_command_list *)hCommandList);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     result = zeta_append_add(&append, ZETA_PLUGIN_COMMAND_TIMESTAMP, &command);

@@ -206,18 +206,15 @@ void zeta_event_unbind(struct zeta_event *event, const void *context)
 /* ---------------------------------------------------------------- signals */
 
 /* Commands of the same driver may wait for the event. */
-static void wake_backend(const struct zeta_event *event)
+static void wake_backends(const struct zeta_event *event)
 {
-    struct zeta_backend *backend = event->context->driver->compute;
-
-    if (backend)
-        backend->compute.wake(backend->self);
+    zeta_driver_wake(event->context->driver);
 }
 
 void zeta_event_notify(struct zeta_event *event)
 {
     zeta_signal_poke(signal_of(event));
-    wake_backend(event);
+    wake_backends(event);
 }
 
 static void signal_cell(struct zeta_event *event, uint64_t begin_ticks, uint64_t end_ticks)
@@ -251,7 +248,7 @@ void zeta_event_signal(const struct zeta_plugin_event *signal, uint64_t begin_ti
     } else {
         signal_cell(event, begin_ticks, end_ticks);
     }
-    wake_backend(event);
+    wake_backends(event);
 }
 
 void zeta_event_signal_now(const struct zeta_plugin_event *signal)

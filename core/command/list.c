@@ -60,9 +60,37 @@ ze_result_t zeta_append_begin(struct zeta_append *append, struct zeta_command_li
     return ZE_RESULT_SUCCESS;
 }
 
+/* What queues of a device that nobody computes on cannot do. */
+static ze_result_t check_type(const struct zeta_append *append, uint32_t type)
+{
+    const char *what;
+
+    switch (type) {
+    case ZETA_PLUGIN_COMMAND_LAUNCH:
+        what = "run kernels";
+        break;
+    case ZETA_PLUGIN_COMMAND_COPY:
+    case ZETA_PLUGIN_COMMAND_COPY_REGION:
+    case ZETA_PLUGIN_COMMAND_FILL:
+        what = "copy or fill memory";
+        break;
+    default:
+        return ZE_RESULT_SUCCESS;
+    }
+    if (append->list->context->driver->compute)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                      "no plugin computes on %s, so its command lists do not %s",
+                      append->list->device->name, what);
+}
+
 ze_result_t zeta_append_add(struct zeta_append *append, uint32_t type,
                             struct zeta_plugin_command **out_command)
 {
+    ze_result_t result = check_type(append, type);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     return zeta_recording_add(append->recording, type, out_command);
 }
 

@@ -67,7 +67,10 @@ struct zeta_append {
 /** Starts an append. Errors: INVALID_ARGUMENT when the list is closed; no end is needed then. */
 ze_result_t zeta_append_begin(struct zeta_append *append, struct zeta_command_list *list);
 
-/** Adds a command; the pointer is valid until the next one is added. */
+/**
+ * Adds a command; the pointer is valid until the next one is added.
+ * Errors: UNSUPPORTED_FEATURE for work on a device that nobody computes on.
+ */
 ze_result_t zeta_append_add(struct zeta_append *append, uint32_t type,
                             struct zeta_plugin_command **out_command);
 

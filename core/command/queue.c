@@ -45,16 +45,16 @@ static ze_result_t check_desc(const struct zeta_context *context, const struct z
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "queue index %u: group %u of %s has %u queues", desc->index,
                           desc->ordinal, device->name, group.queue_count);
-    if (!device->backend->providers[ZETA_GROUP_COMPUTE].backend)
+    if (!zeta_device_queue_provider(device)->backend)
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "no plugin computes on %s, so it has no queues", device->name);
+                          "no plugin computes on %s or has queries there, so it has no queues",
+                          device->name);
     return ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t open_queue(struct zeta_queue *queue)
 {
-    const struct zeta_backend_device *worker = zeta_device_worker(queue->device);
-    const struct zeta_provider *who = &worker->providers[ZETA_GROUP_COMPUTE];
+    const struct zeta_provider *who = zeta_device_queue_provider(queue->device);
     struct zeta_plugin_queue_desc wanted = {.struct_size = sizeof(wanted),
                                             .ordinal = queue->desc.ordinal,
                                             .index = queue->desc.index,

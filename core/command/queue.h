@@ -77,7 +77,7 @@ struct zeta_fence {
 
 /**
  * Makes a queue on a device. Errors: INVALID_ARGUMENT for an ordinal or index that the device does
- * not have; UNSUPPORTED_FEATURE when nobody computes on it; what the backend says.
+ * not have; UNSUPPORTED_FEATURE when nobody runs queues on it; what the backend says.
  */
 ze_result_t zeta_queue_create(struct zeta_context *context, struct zeta_device *device,
                               const ze_command_queue_desc_t *desc, struct zeta_queue **out_queue);

@@ -206,8 +206,13 @@ static ze_result_t make_counter_memory(const struct zeta_context *context,
         .struct_size = sizeof(desc), .kind = ZETA_PLUGIN_MEMORY_HOST, .size_bytes = 64};
     struct zeta_backend *backend = context->driver->compute;
     void *address = NULL;
-    ze_result_t result = create(STORE_COUNTER, context, out_store);
 
+    if (!backend)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "no plugin computes on the devices of driver %s, so nothing there could "
+                          "look at the address of a counter",
+                          context->driver->name);
+    ze_result_t result = create(STORE_COUNTER, context, out_store);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     uint32_t code = backend->compute.memory_allocate(backend->self, NULL, &desc, &address);

@@ -292,7 +292,7 @@ void zeta_host_submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *
 {
     struct zeta_submission *submission = cookie;
     struct zeta_queue *queue = submission->queue;
-    struct zeta_backend *backend = queue->backend;
+    const struct zeta_driver *driver = queue->device->driver;
 
     if (result != ZETA_PLUGIN_SUCCESS) {
         note_fault(queue);
@@ -317,7 +317,7 @@ void zeta_host_submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *
     }
     (void)pthread_mutex_unlock(&queue->lock);
 
-    /* The queue may be gone now; the backend is not. Others may wait for a lost event. */
+    /* The queue may be gone now; the driver is not. Others may wait for a lost event. */
     if (result != ZETA_PLUGIN_SUCCESS)
-        backend->compute.wake(backend->self);
+        zeta_driver_wake(driver);
 }

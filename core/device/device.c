@@ -140,6 +140,15 @@ ze_result_t ZE_APICALL impl_zeDeviceGetGlobalTimestamps(ze_device_handle_t hDevi
     return ZE_RESULT_SUCCESS;
 }
 
+const struct zeta_provider *zeta_device_queue_provider(const struct zeta_device *device)
+{
+    const struct zeta_provider *providers = zeta_device_worker(device)->providers;
+
+    if (providers[ZETA_GROUP_COMPUTE].backend)
+        return &providers[ZETA_GROUP_COMPUTE];
+    return &providers[ZETA_GROUP_METRIC_QUERY];
+}
+
 /* Devices of one compute provider share memory. */
 static bool can_access(ze_device_handle_t hDevice, ze_device_handle_t hPeerDevice)
 {

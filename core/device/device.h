@@ -23,15 +23,18 @@ struct zeta_device;
 struct zeta_device_fault;
 struct zeta_device_metrics;
 struct zeta_memory_table;
+struct zeta_provider;
 struct zeta_virtual_table;
 struct zeta_module_links;
 
 /** Devices that share memory, because one plugin computes on them. */
 struct zeta_driver {
     struct zeta_object object;
-    const char *name;             /**< id of the compute plugin, or "Zeta" */
-    uint32_t index;               /**< position among the drivers */
-    struct zeta_backend *compute; /**< NULL for the driver of devices without compute */
+    const char *name;                     /**< id of the compute plugin, or "Zeta" */
+    uint32_t index;                       /**< position among the drivers */
+    struct zeta_backend *compute;         /**< NULL for the driver of devices without compute */
+    struct zeta_backend **queue_backends; /**< who run queues of its devices, each once */
+    uint32_t queue_backend_count;
     char *requirements_key;       /**< "ZETA.<id>", NULL without compute */
     uint32_t device_count;        /**< what zeDeviceGet gives: root devices, or tiles (visible.h) */
     struct zeta_device **devices; /**< in its order */
@@ -105,6 +108,15 @@ static inline const struct zeta_backend_device *zeta_device_worker(const struct 
 {
     return device->is_part ? device->tiles[0]->backend : device->backend;
 }
+
+/**
+ * Who runs the queues of a device: who computes on it, else who has its queries. The backend is
+ * NULL when nobody does.
+ */
+const struct zeta_provider *zeta_device_queue_provider(const struct zeta_device *device);
+
+/** Tells all backends with queues of the driver that some event changed. Any thread, cheap. */
+void zeta_driver_wake(const struct zeta_driver *driver);
 
 /**
  * Device and host clocks read together. ticks are not masked; host_ns is CLOCK_MONOTONIC_RAW, or

@@ -53,6 +53,35 @@ static ze_result_t driver_for(struct zeta_driver_set *set, struct zeta_backend *
     return ZE_RESULT_SUCCESS;
 }
 
+/* Notes who runs queues of a device. */
+static ze_result_t note_queues(struct zeta_driver *driver, const struct zeta_device *device)
+{
+    struct zeta_backend *backend = zeta_device_queue_provider(device)->backend;
+
+    for (uint32_t i = 0; i < driver->queue_backend_count && backend; i++) {
+        if (driver->queue_backends[i] == backend)
+            return ZE_RESULT_SUCCESS;
+    }
+    if (!backend)
+        return ZE_RESULT_SUCCESS;
+    struct zeta_backend **grown = realloc(
+        driver->queue_backends, (driver->queue_backend_count + 1) * sizeof(struct zeta_backend *));
+    if (!grown)
+        return no_memory();
+    grown[driver->queue_backend_count++] = backend;
+    driver->queue_backends = grown;
+    return ZE_RESULT_SUCCESS;
+}
+
+void zeta_driver_wake(const struct zeta_driver *driver)
+{
+    for (uint32_t i = 0; i < driver->queue_backend_count; i++) {
+        struct zeta_backend *backend = driver->queue_backends[i];
+
+        backend->compute.wake(backend->self);
+    }
+}
+
 static ze_result_t append_device(struct zeta_device ***array, uint32_t *count,
                                  struct zeta_device *device)
 {
@@ -117,6 +146,8 @@ ze_result_t zeta_drivers_create(struct zeta_driver_set *out_set)
             result = driver_for(out_set, all[i].providers[ZETA_GROUP_COMPUTE].backend, &driver);
         if (result == ZE_RESULT_SUCCESS && driver)
             result = create_device(&all[i], parent, driver, &made[i]);
+        if (result == ZE_RESULT_SUCCESS && made[i])
+            result = note_queues(driver, made[i]);
         if (result != ZE_RESULT_SUCCESS)
             return result;
     }
@@ -187,8 +218,8 @@ ze_result_t ZE_APICALL impl_zeDriverGetIpcProperties(ze_driver_handle_t hDriver,
 {
     const struct zeta_driver *driver = (const struct zeta_driver *)hDriver;
 
-    /* The core shares events; who computes nothing has none to share. */
-    pIpcProperties->flags = driver->compute ? ZE_IPC_PROPERTY_FLAG_EVENT_POOL : 0;
+    /* The core shares events; without queues there are none to share. */
+    pIpcProperties->flags = driver->queue_backend_count > 0 ? ZE_IPC_PROPERTY_FLAG_EVENT_POOL : 0;
     if (driver->compute && driver->compute->has_sharing)
         pIpcProperties->flags |= ZE_IPC_PROPERTY_FLAG_MEMORY;
     return ZE_RESULT_SUCCESS;

@@ -51,6 +51,11 @@ static ze_result_t find_target(struct zeta_context *context, const void *ptr,
                           "%p points into an allocation; handles are for all of it, from %p on "
                           "(zeMemGetAddressRange tells the start)",
                           ptr, found.base);
+    if (!found.backend)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "no plugin computes on the devices of driver %s, so its memory is for "
+                          "this process alone",
+                          context->driver->name);
     out_target->base = ptr;
     return ZE_RESULT_SUCCESS;
 }

@@ -13,6 +13,8 @@
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
+#define CACHE_LINE 64u
+
 /* What is to be allocated. */
 struct wanted {
     struct zeta_context *context;
@@ -34,20 +36,46 @@ struct zeta_device *zeta_memory_device(const struct zeta_context *context,
     return context->driver->device_count > 0 ? context->driver->devices[0] : NULL;
 }
 
+static ze_result_t check_alignment(const struct wanted *wanted)
+{
+    if (wanted->alignment & (wanted->alignment - 1))
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, "alignment %zu is no power of two",
+                          wanted->alignment);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Without compute there is memory of the host alone, where queues put time stamps. */
+static ze_result_t check_host_only(const struct wanted *wanted)
+{
+    const struct zeta_driver *driver = wanted->context->driver;
+    const struct zeta_memory_request *request = &wanted->request;
+
+    if (driver->queue_backend_count == 0)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "no plugin computes on the devices of driver %s, so it has no memory to "
+                          "allocate",
+                          driver->name);
+    if (wanted->type != ZE_MEMORY_TYPE_HOST || request->has_import || request->system_memory ||
+        request->export_types)
+        return zeta_error(
+            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+            "no plugin computes on the devices of driver %s, so it only has memory of "
+            "the host and of this process (zeMemAllocHost), for time stamps",
+            driver->name);
+    return check_alignment(wanted);
+}
+
 static ze_result_t check(const struct wanted *wanted)
 {
     const struct zeta_context *context = wanted->context;
     const struct zeta_device *limits = zeta_memory_device(context, wanted->device);
 
     if (!context->driver->compute || !limits)
-        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "no plugin computes on the devices of driver %s, so it has no memory to "
-                          "allocate",
-                          context->driver->name);
+        return check_host_only(wanted);
     const struct zeta_plugin_device_properties *p = &limits->backend->properties;
-    if (wanted->alignment & (wanted->alignment - 1))
-        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, "alignment %zu is no power of two",
-                          wanted->alignment);
+    ze_result_t result = check_alignment(wanted);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     if (wanted->size > p->max_allocation_bytes && !wanted->request.relaxed)
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
                           "%zu bytes are more than the %llu that %s allocates at most",
@@ -116,6 +144,17 @@ static struct zeta_plugin_device *place_of(const struct wanted *wanted)
     return backend_device(wanted->device);
 }
 
+/* Memory of ours, for queues of devices that nobody computes on. */
+static ze_result_t allocate_host(const struct wanted *wanted, struct zeta_allocation *allocation)
+{
+    size_t alignment = wanted->alignment < CACHE_LINE ? CACHE_LINE : wanted->alignment;
+
+    if (posix_memalign(&allocation->base, alignment, wanted->size) == 0)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                      "the host has no %zu bytes, aligned to %zu", wanted->size, alignment);
+}
+
 static ze_result_t allocate_new(const struct wanted *wanted, struct zeta_allocation *allocation)
 {
     const struct zeta_backend *backend = wanted->context->driver->compute;
@@ -156,13 +195,15 @@ static ze_result_t allocate(const struct wanted *wanted, void **out_address)
         result = import(wanted, allocation);
     else if (wanted->request.system_memory)
         result = adopt(wanted, allocation);
-    else
+    else if (backend)
         result = allocate_new(wanted, allocation);
+    else
+        result = allocate_host(wanted, allocation);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     void *base = allocation->base;
     if (!zeta_memory_insert(table, allocation)) {
-        (void)backend->compute.memory_free(backend->self, base);
+        (void)zeta_memory_give_back(backend, base);
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to note an allocation");
     }
     (void)ZETA_TAKE(allocation);

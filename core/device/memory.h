@@ -42,7 +42,7 @@ struct zeta_allocation {
     enum zeta_memory_origin origin;
     uint64_t id;                                         /**< unique in the process, from 1 */
     struct zeta_device *device;                          /**< NULL: of no device in particular */
-    struct zeta_backend *backend;                        /**< who frees it */
+    struct zeta_backend *backend;                        /**< who frees it; NULL: the core */
     ze_external_memory_type_flags_t export_types;        /**< asked for at the allocation */
     ze_memory_atomic_attr_exp_flags_t atomic_attributes; /**< last set; 0: none */
     struct zeta_memory_export export;
@@ -80,6 +80,9 @@ bool zeta_memory_insert(struct zeta_memory_table *table, struct zeta_allocation 
  */
 ze_result_t zeta_memory_take(struct zeta_memory_table *table, const void *ptr, bool opened,
                              struct zeta_allocation **out_allocation);
+
+/** Gives memory back to who allocated it: a backend, NULL for memory of the host. */
+ze_result_t zeta_memory_give_back(const struct zeta_backend *backend, void *base);
 
 /** Frees what was taken out: closes what was exported and calls the backend. */
 ze_result_t zeta_memory_release(struct zeta_allocation *allocation);

@@ -143,6 +143,15 @@ void zeta_memory_export_finish(struct zeta_memory_export *export)
     export->handles = 0;
 }
 
+ze_result_t zeta_memory_give_back(const struct zeta_backend *backend, void *base)
+{
+    if (backend)
+        return zeta_backend_result(backend, backend->compute.memory_free(backend->self, base),
+                                   "freeing memory");
+    free(base);
+    return ZE_RESULT_SUCCESS;
+}
+
 ze_result_t zeta_memory_release(struct zeta_allocation *allocation)
 {
     struct zeta_backend *backend = allocation->backend;
@@ -152,8 +161,7 @@ ze_result_t zeta_memory_release(struct zeta_allocation *allocation)
     zeta_memory_export_finish(&allocation->export);
     zeta_queue_marks_destroy(allocation->marks);
     free(allocation);
-    return zeta_backend_result(backend, backend->compute.memory_free(backend->self, base),
-                               "freeing memory");
+    return zeta_memory_give_back(backend, base);
 }
 
 /* Puts a list back, in front of what was deferred meanwhile. */

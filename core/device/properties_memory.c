@@ -50,6 +50,9 @@ ze_result_t ZE_APICALL impl_zeDeviceGetMemoryAccessProperties(
     if (!device->driver->compute)
         all = 0;
     pMemAccessProperties->hostAllocCapabilities = all;
+    /* Queues without compute write time stamps there. */
+    if (!all && zeta_device_queue_provider(device)->backend)
+        pMemAccessProperties->hostAllocCapabilities = ZE_MEMORY_ACCESS_CAP_FLAG_RW;
     pMemAccessProperties->deviceAllocCapabilities = all;
     pMemAccessProperties->sharedSingleDeviceAllocCapabilities = all;
     pMemAccessProperties->sharedCrossDeviceAllocCapabilities = all;

@@ -59,8 +59,7 @@ static ze_result_t add_marker(struct zeta_append *append, const struct marker *m
                               const struct zeta_device *device, uint64_t token)
 {
     const struct zeta_provider *provider = &device->backend->providers[marker->provides];
-    const struct zeta_provider *worker =
-        &zeta_device_worker(append->list->device)->providers[ZETA_GROUP_COMPUTE];
+    const struct zeta_provider *worker = zeta_device_queue_provider(append->list->device);
     struct zeta_plugin_command *command = NULL;
     ze_result_t result;
 

@@ -70,7 +70,8 @@ struct zeta_backend {
     size_t set_file_count;
 
     struct zeta_plugin *self; /**< first argument of every operation */
-    bool has_compute;         /**< the plugin gave a compute table */
+    bool has_compute;         /**< the plugin computes: a whole compute table */
+    bool has_queues; /**< it has queues: it computes, or gave the functions of queues alone */
     bool has_metric;
     bool has_tracer;         /**< the plugin gave a tracer table */
     bool has_queries;        /**< query_pool_create is the plugin's own, not a stub */
@@ -78,7 +79,7 @@ struct zeta_backend {
     bool has_stream_stop;    /**< the same for stream_stop */
     bool has_sharing;        /**< memory can be exported and imported */
     struct zeta_plugin_device_ops device;
-    struct zeta_plugin_compute_ops compute; /**< all stubs without has_compute */
+    struct zeta_plugin_compute_ops compute; /**< stubs where it has nothing */
     struct zeta_plugin_metric_ops metric;   /**< all stubs without has_metric */
     struct zeta_plugin_tracer_ops tracer;   /**< all stubs without has_tracer */
 };
@@ -95,7 +96,10 @@ struct zeta_backend_device {
     size_t parent;  /**< index of the root in zeta_plugin_host_devices(), SIZE_MAX for a root */
     uint32_t tile;  /**< number on its root, 0 for a root */
 
-    /** The plugin whose properties these are: the compute provider, else the first in order. */
+    /**
+     * The plugin whose properties these are: who computes, else who has queries and so the queues,
+     * else the first in order.
+     */
     struct zeta_provider identity;
     /** Of the identity; full size, zero where the plugin's struct is shorter. */
     struct zeta_plugin_device_properties properties;

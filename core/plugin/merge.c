@@ -95,7 +95,10 @@ static void choose_providers(struct merge *merge, const struct zeta_list *entrie
         if (entry)
             device->providers[group] = provider_of(entry, device->id);
     }
+    /* Queues, their clock and their groups are of one plugin. */
     identity = first_with(entries, device->id, 1u << ZETA_GROUP_COMPUTE);
+    if (!identity && device->providers[ZETA_GROUP_METRIC_QUERY].backend)
+        identity = together;
     if (!identity)
         identity = first_with(entries, device->id, UINT32_MAX);
     if (!identity)

@@ -30,7 +30,13 @@ static const struct required device_required[] = {
     REQUIRED(zeta_plugin_device_ops, clock),
 };
 
+/* The first ones are all that is required of a plugin with queues that does not compute. */
 static const struct required compute_required[] = {
+    REQUIRED(zeta_plugin_compute_ops, queue_create),
+    REQUIRED(zeta_plugin_compute_ops, queue_destroy),
+    REQUIRED(zeta_plugin_compute_ops, submit),
+    REQUIRED(zeta_plugin_compute_ops, wake),
+    REQUIRED(zeta_plugin_compute_ops, queue_status),
     REQUIRED(zeta_plugin_compute_ops, memory_allocate),
     REQUIRED(zeta_plugin_compute_ops, memory_free),
     REQUIRED(zeta_plugin_compute_ops, module_create),
@@ -41,12 +47,9 @@ static const struct required compute_required[] = {
     REQUIRED(zeta_plugin_compute_ops, kernel_create),
     REQUIRED(zeta_plugin_compute_ops, kernel_destroy),
     REQUIRED(zeta_plugin_compute_ops, kernel_properties),
-    REQUIRED(zeta_plugin_compute_ops, queue_create),
-    REQUIRED(zeta_plugin_compute_ops, queue_destroy),
-    REQUIRED(zeta_plugin_compute_ops, submit),
-    REQUIRED(zeta_plugin_compute_ops, wake),
-    REQUIRED(zeta_plugin_compute_ops, queue_status),
 };
+
+#define QUEUE_FUNCTIONS 5u /* of compute_required */
 
 static const struct required metric_required[] = {
     REQUIRED(zeta_plugin_metric_ops, symbols),      REQUIRED(zeta_plugin_metric_ops, limits),
@@ -123,6 +126,7 @@ static bool has_queries(const struct zeta_plugin_metric_ops *metric)
 
 static bool copy_tables(struct zeta_plugin_host *entry, const struct zeta_plugin_ops *ops)
 {
+    const bool computes = (entry->manifest.provides & 1u << ZETA_GROUP_COMPUTE) != 0;
     struct zeta_backend *backend = &entry->backend;
     const struct zeta_plugin_compute_ops *compute =
         ZETA_PLUGIN_HAS(ops, compute) ? ops->compute : NULL;
@@ -132,14 +136,16 @@ static bool copy_tables(struct zeta_plugin_host *entry, const struct zeta_plugin
         {"device", ops->device, &zeta_stub_device_ops, &backend->device, sizeof(backend->device),
          device_required, sizeof(device_required) / sizeof(device_required[0])},
         {"compute", compute, &zeta_stub_compute_ops, &backend->compute, sizeof(backend->compute),
-         compute_required, sizeof(compute_required) / sizeof(compute_required[0])},
+         compute_required,
+         computes ? sizeof(compute_required) / sizeof(compute_required[0]) : QUEUE_FUNCTIONS},
         {"metric", metric, &zeta_stub_metric_ops, &backend->metric, sizeof(backend->metric),
          metric_required, sizeof(metric_required) / sizeof(metric_required[0])},
         {"tracer", tracer, &zeta_stub_tracer_ops, &backend->tracer, sizeof(backend->tracer),
          tracer_required, sizeof(tracer_required) / sizeof(tracer_required[0])},
     };
 
-    backend->has_compute = compute != NULL;
+    backend->has_compute = computes && compute;
+    backend->has_queues = compute != NULL;
     backend->has_metric = metric != NULL;
     backend->has_tracer = tracer != NULL;
     backend->has_queries = has_queries(metric);
@@ -220,6 +226,12 @@ static bool check_ops(struct zeta_plugin_host *entry, const struct zeta_plugin_o
         return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
                                "The manifest promises metric.query, but the plugin's table "
                                "\"metric\" lacks the functions query_*.");
+    if ((entry->manifest.provides & 1u << ZETA_GROUP_METRIC_QUERY) && !entry->backend.has_queues)
+        return zeta_entry_stop(
+            entry, ZETA_PLUGIN_STATE_REFUSED,
+            "The manifest promises metric.query, but the plugin has no queues in "
+            "which queries could begin and end; it gave no table \"compute\", of "
+            "which the functions of queues are enough.");
     if ((entry->manifest.provides & 1u << ZETA_GROUP_METRIC_TRACER) && !entry->backend.has_tracer)
         return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
                                "The manifest promises metric.tracer, but the plugin gave no table "

@@ -129,3 +129,51 @@ uint32_t scripted_no_query_collect(struct zeta_plugin *self, struct zeta_plugin_
     (void)records;
     return ZETA_PLUGIN_NOT_AVAILABLE;
 }
+
+static uint32_t no_queue_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                const struct zeta_plugin_queue_desc *desc,
+                                struct zeta_plugin_queue **out_queue)
+{
+    (void)self;
+    (void)device;
+    (void)desc;
+    (void)out_queue;
+    return ZETA_PLUGIN_NOT_AVAILABLE;
+}
+
+static void no_queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue *queue)
+{
+    (void)self;
+    (void)queue;
+}
+
+static uint32_t no_submit(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
+                          const struct zeta_plugin_array *commands, void *cookie)
+{
+    (void)self;
+    (void)queue;
+    (void)commands;
+    (void)cookie;
+    return ZETA_PLUGIN_NOT_AVAILABLE;
+}
+
+static void no_wake(struct zeta_plugin *self)
+{
+    (void)self;
+}
+
+static uint32_t no_queue_status(struct zeta_plugin *self, struct zeta_plugin_queue *queue)
+{
+    (void)self;
+    (void)queue;
+    return ZETA_PLUGIN_NOT_AVAILABLE;
+}
+
+const struct zeta_plugin_compute_ops scripted_no_queues = {
+    .struct_size = sizeof(scripted_no_queues),
+    .queue_create = no_queue_create,
+    .queue_destroy = no_queue_destroy,
+    .submit = no_submit,
+    .wake = no_wake,
+    .queue_status = no_queue_status,
+};

@@ -33,6 +33,9 @@ void scripted_finish(struct zeta_plugin *self);
 uint32_t scripted_status(struct zeta_plugin *self, struct zeta_plugin_device *device);
 uint32_t scripted_no_symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
                              struct zeta_plugin_array *out_symbols);
+/** Functions of queues that make none: for manifests that promise queries and play none. */
+extern const struct zeta_plugin_compute_ops scripted_no_queues;
+
 /** 1 us to 1 ms for every unit. */
 uint32_t scripted_limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
                          struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits);

@@ -161,8 +161,13 @@ static void host__promised_table_missing__is_refused(void **state)
     (void)state;
     harness_manifest("10-c.yaml", "c", FAKE, "compute", "settings: {compute: \"no\"}\n");
     harness_manifest("10-m.yaml", "m", FAKE, STREAM, "settings: {metric: \"no\"}\n");
+    harness_manifest("10-q.yaml", "q", FAKE, STREAM ", metric.query",
+                     "settings: {compute: \"no\"}\n");
+    harness_manifest("10-h.yaml", "h", FAKE, "compute", "settings: {compute: queues}\n");
     harness_start();
     harness_expect("c", ZETA_PLUGIN_STATE_REFUSED, "promises compute");
+    harness_expect("q", ZETA_PLUGIN_STATE_REFUSED, "no queues");
+    harness_expect("h", ZETA_PLUGIN_STATE_REFUSED, "lacks the function memory_allocate");
     harness_expect("m", ZETA_PLUGIN_STATE_REFUSED, "promises metrics");
 }
 
@@ -474,6 +479,42 @@ static void shadow__same_id_twice__first_directory_wins(void **state)
     assert_non_null(strstr(records[0].reason, "one/plugins.d/90-same.yaml"));
 }
 
+static void host__queries_without_compute__need_queues_alone(void **state)
+{
+    const struct zeta_backend *backend;
+
+    (void)state;
+    harness_manifest("10-q.yaml", "q", FAKE, STREAM ", metric.query",
+                     "settings: {devices: gpu0, compute: queues}\n");
+    harness_start();
+    backend = harness_device("gpu0")->providers[ZETA_GROUP_METRIC_QUERY].backend;
+    assert_true(backend->has_queues);
+    assert_false(backend->has_compute);
+    assert_null(harness_device("gpu0")->providers[ZETA_GROUP_COMPUTE].backend);
+    assert_int_equal(backend->compute.submit(backend->self, NULL, NULL, NULL),
+                     ZETA_PLUGIN_NOT_AVAILABLE);
+    assert_int_equal(backend->compute.memory_free(backend->self, NULL),
+                     ZETA_PLUGIN_UNSUPPORTED_FEATURE);
+}
+
+/* Queues, their groups and their clock are those of one plugin, also behind another one. */
+static void merge__queries_without_compute__give_the_identity(void **state)
+{
+    const struct zeta_backend_device *device;
+
+    (void)state;
+    harness_manifest("10-s.yaml", "s", FAKE, STREAM,
+                     "settings: {devices: \"gpu0,gpu1\", compute: \"no\"}\n");
+    harness_manifest("20-q.yaml", "q", FAKE, STREAM ", metric.query",
+                     "settings: {devices: gpu0, compute: queues}\n");
+    harness_start();
+    device = harness_device("gpu0");
+    assert_string_equal(device->providers[ZETA_GROUP_METRIC_STREAM].backend->id, "s");
+    assert_string_equal(device->providers[ZETA_GROUP_METRIC_QUERY].backend->id, "q");
+    assert_string_equal(device->identity.backend->id, "q");
+    assert_string_equal(harness_device("gpu1")->identity.backend->id, "s");
+}
+
 static void merge__two_plugins_one_device__share_the_groups(void **state)
 {
     const struct zeta_backend_device *device;
@@ -482,7 +523,7 @@ static void merge__two_plugins_one_device__share_the_groups(void **state)
     (void)state;
     /* The first gives streams and queries, the second computes: queries follow compute. */
     harness_manifest("10-m.yaml", "m", FAKE, STREAM ", metric.query, debug",
-                     "settings: {devices: \"gpu0,gpu1\", compute: \"no\"}\n");
+                     "settings: {devices: \"gpu0,gpu1\", compute: queues}\n");
     harness_manifest("20-c.yaml", "c", FAKE, "compute, " STREAM ", metric.query, instrument",
                      "settings: {devices: \"gpu0,gpu0/a\"}\n");
     harness_start();
@@ -731,6 +772,8 @@ int main(void)
         CASE(replay__setting_with_value__comes_after_hardware_instead_of_software),
         CASE(order__names_bytewise_after_list_and_hardware_first),
         CASE(shadow__same_id_twice__first_directory_wins),
+        CASE(host__queries_without_compute__need_queues_alone),
+        CASE(merge__queries_without_compute__give_the_identity),
         CASE(merge__two_plugins_one_device__share_the_groups),
         CASE(settings__of_manifest_file_and_environment__reach_the_plugin),
         CASE(sets__globs__expand_in_the_places_of_the_plugin),

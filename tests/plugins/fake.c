@@ -2,7 +2,7 @@
  * A well-behaved plugin whose devices come from its settings:
  *
  *   devices   ids, comma separated; "root/tile" is a tile; none: no device
- *   compute   "no" leaves out the compute table
+ *   compute   "no" leaves out the compute table, "queues" all of it but queues
  *   metric    "no" leaves out the metric table
  *   fork      "yes" offers child_after_fork
  *   short     "yes" gives tables that end after their required functions
@@ -283,6 +283,10 @@ static void fill_device_ops(struct zeta_plugin *self)
 
 static void fill_compute_ops(struct zeta_plugin *self)
 {
+    if (scripted_is(setting(self, "compute"), "queues")) {
+        self->compute_ops = scripted_no_queues;
+        return;
+    }
     self->compute_ops = (struct zeta_plugin_compute_ops){
         .struct_size = sizeof(self->compute_ops),
         .memory_allocate = memory_allocate,

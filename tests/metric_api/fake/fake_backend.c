@@ -630,6 +630,7 @@ static const struct zeta_plugin_metric_ops bare_metric_ops = {
 static const struct zeta_plugin_ops full_ops = {.struct_size = sizeof(full_ops),
                                                 .finish = scripted_finish,
                                                 .device = &device_ops,
+                                                .compute = &scripted_no_queues,
                                                 .metric = &full_metric_ops};
 
 static const struct zeta_plugin_ops bare_ops = {.struct_size = sizeof(bare_ops),

@@ -23,9 +23,26 @@ struct zeta_vector {
     uint32_t capacity;
 };
 
+/** A definition that sets use by its key. */
+struct zeta_shared_metric {
+    const char *key;
+    uint32_t line;
+    struct zeta_metric metric;
+};
+
+/** A place in a set's list of metrics that stands for a shared definition. */
+struct zeta_metric_use {
+    const char *key;
+    uint32_t line, column;
+    uint32_t index; /**< in the list */
+};
+
 /** A set as it was read: references are names with their positions. */
 struct zeta_loaded_set {
     struct zeta_set set;
+    struct zeta_metric_use
+        *uses; /**< by index; the metric of such an index is empty until linking */
+    uint32_t use_count;
     const char *unit_name;
     uint32_t unit_line, unit_column;
     const char *layout_name;
@@ -37,6 +54,7 @@ struct zeta_catalog {
     struct zeta_vector symbols; /**< of struct zeta_symbol */
     struct zeta_vector units;   /**< of struct zeta_unit */
     struct zeta_vector layouts; /**< of struct zeta_layout */
+    struct zeta_vector shared;  /**< of struct zeta_shared_metric; by key once linked */
     struct zeta_vector loaded;  /**< of struct zeta_loaded_set */
     struct zeta_vector sets;    /**< of struct zeta_set; filled by the linker */
 
@@ -118,9 +136,49 @@ bool zeta_reader_expr(struct zeta_set_reader *reader, const struct zeta_yaml_nod
 /** Reads one layout and adds it to the catalog if it is in order. */
 void zeta_read_layout(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
 
-/** Reads a list of metrics. False if any is not in order. */
+/** Reads a metric. name is for one without the key 'name'; NULL: the key is required. */
+bool zeta_read_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                      const char *name, struct zeta_metric *metric);
+
+/**
+ * Reads a list of metrics. False if any is not in order. loaded takes the members of the list that
+ * are keys of shared definitions; NULL: there can be none.
+ */
 bool zeta_read_metrics(struct zeta_set_reader *reader, const struct zeta_yaml_node *list,
-                       struct zeta_metric **out_metrics, uint32_t *out_count);
+                       struct zeta_loaded_set *loaded, struct zeta_metric **out_metrics,
+                       uint32_t *out_count);
+
+/** Reads the name of a part of the catalog that the linker looks up. */
+bool zeta_reader_reference(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                           const char *key, const char **out_name, uint32_t *out_line,
+                           uint32_t *out_column);
+
+/* What sets have in common (set_shared.c). */
+
+/** Reads a shared definition and adds it to the catalog if it is in order. */
+void zeta_read_shared_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
+
+/** Reads a member of a set's list that is the key of a shared definition. */
+bool zeta_read_metric_use(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                          struct zeta_loaded_set *loaded, uint32_t index);
+
+/** Adds a set to the catalog, and the same set for each other unit that node names ("also"). */
+bool zeta_read_set_also(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                        struct zeta_loaded_set *loaded);
+
+/** Brings the shared definitions in the order in which they are found. */
+void zeta_shared_sort(struct zeta_catalog *catalog);
+
+/**
+ * Puts copies of shared definitions in their places in a list of metrics. Errors: INVALID_ARGUMENT
+ * for unknown keys, each with a finding, OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_link_uses(struct zeta_catalog *catalog, const struct zeta_loaded_set *loaded,
+                           struct zeta_metric *metrics, struct zeta_diagnostics *sink);
+
+/** After a metric was refused: reports which set uses it, and where, if it is a shared one. */
+void zeta_report_use(const struct zeta_loaded_set *loaded, uint32_t index,
+                     struct zeta_diagnostics *sink);
 
 /* Event layouts and sets over them (set_events.c). */
 

@@ -280,6 +280,8 @@ ze_result_t zeta_describe_set(const struct zeta_compiled *compiled, struct zeta_
     zeta_text_add(text, "layouts:\n");
     zeta_describe_layout(text, set);
     zeta_text_add(text, "sets:\n  - name: %s\n", set->name);
+    if (set->uuid)
+        zeta_text_add(text, "    uuid: %s\n", set->uuid);
     add_text(text, 4, "description", set->description);
     zeta_text_add(text, "    domain: %u\n    unit: %s\n    layout: %s\n", set->domain,
                   set->unit->name, set->layout->name);

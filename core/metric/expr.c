@@ -185,3 +185,18 @@ struct zeta_number zeta_expr_apply(enum zeta_expr_op op, const struct zeta_numbe
         return apply_f64(op, args[0].u.f64, args[1].u.f64);
     return number_u64(apply_u64(op, args[0].u.u64, args[1].u.u64));
 }
+
+struct zeta_expr *zeta_expr_copy(const struct zeta_expr *expr, struct zeta_arena *arena)
+{
+    struct zeta_expr *copy = zeta_arena_alloc(arena, sizeof(*copy));
+
+    if (!copy)
+        return NULL;
+    *copy = *expr;
+    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
+        copy->u.arg[i] = zeta_expr_copy(expr->u.arg[i], arena);
+        if (!copy->u.arg[i])
+            return NULL;
+    }
+    return copy;
+}

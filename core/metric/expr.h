@@ -113,6 +113,9 @@ ze_result_t zeta_expr_parse(const char *text, size_t length, const struct zeta_e
                             struct zeta_arena *arena, struct zeta_diagnostics *sink,
                             struct zeta_expr **out_expr);
 
+/** Copies a tree, linked or not. Names are not copied. NULL when memory is exhausted. */
+struct zeta_expr *zeta_expr_copy(const struct zeta_expr *expr, struct zeta_arena *arena);
+
 /** Most operands that an operation has. */
 #define ZETA_EXPR_MAX_ARITY 3u
 

@@ -441,7 +441,7 @@ static bool read_layout(struct layout_reader *state, const struct zeta_yaml_node
         !zeta_reader_expr(reader, node, "baseline", true, &layout->baseline) ||
         !zeta_read_layout_events(reader, node, layout))
         return false;
-    if (info && !zeta_read_metrics(reader, info, &layout->info, &layout->info_count))
+    if (info && !zeta_read_metrics(reader, info, NULL, &layout->info, &layout->info_count))
         return false;
     for (uint32_t i = 0; i < layout->info_count; i++)
         layout->info[i].is_info = true;

@@ -118,6 +118,7 @@ struct zeta_program_part {
 struct zeta_set {
     const char *name;
     const char *description;
+    const char *uuid; /**< of the program: 36 characters, lower case; NULL: it has none */
     const char *file;
     uint32_t line;
     uint32_t domain;
@@ -155,6 +156,13 @@ ze_result_t zeta_catalog_add_text(struct zeta_catalog *catalog, const char *text
 /** Adds a file. As zeta_catalog_add_text(), and INVALID_ARGUMENT if the file cannot be read. */
 ze_result_t zeta_catalog_add_file(struct zeta_catalog *catalog, const char *path,
                                   struct zeta_diagnostics *sink);
+
+/**
+ * Adds a text or, if text is NULL, the file of that name, all or nothing: of one that is refused
+ * nothing is kept. Errors as zeta_catalog_add_file().
+ */
+ze_result_t zeta_catalog_add_whole(struct zeta_catalog *catalog, const char *name, const char *text,
+                                   size_t length, struct zeta_diagnostics *sink);
 
 /**
  * Looks up every reference and checks everything that needs more than one place: layouts of sets,

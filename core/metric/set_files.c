@@ -54,30 +54,13 @@ static void log_finding(void *context ZETA_UNUSED, const struct zeta_diagnostic 
     zeta_log(is_news(text) ? ZETA_LOG_WARN : ZETA_LOG_DEBUG, "metric", "%s", text);
 }
 
-/** Adds a file (text is NULL) or a text of that name. */
-static ze_result_t add_to(struct zeta_catalog *catalog, const char *name, const char *text,
-                          size_t length, struct zeta_diagnostics *sink)
-{
-    return text ? zeta_catalog_add_text(catalog, text, length, name, sink)
-                : zeta_catalog_add_file(catalog, name, sink);
-}
-
-/**
- * Adds one file or text, unless it is broken. That is found out with a catalog that is thrown away,
- * because a catalog that refused something cannot be linked any more.
- */
+/** Adds a file (text is NULL) or a text of that name, unless it is broken. */
 static void gather(struct gathering *gathering, const char *name, const char *text, size_t length)
 {
     struct zeta_diagnostics sink = {.report = log_finding};
-    struct zeta_catalog *probe = zeta_catalog_create();
-    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    ze_result_t result = zeta_catalog_add_whole(gathering->catalog, name, text, length, &sink);
 
-    if (probe)
-        result = add_to(probe, name, text, length, &sink);
-    zeta_catalog_destroy(probe);
-    if (result == ZE_RESULT_SUCCESS)
-        result = add_to(gathering->catalog, name, text, length, NULL);
-    else if (result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
         zeta_log(is_news(name) ? ZETA_LOG_WARN : ZETA_LOG_DEBUG, "metric",
                  "%s: the file is not used; its metric sets are missing", name);
     if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)

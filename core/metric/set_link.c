@@ -87,7 +87,7 @@ static bool check_unique_parts(struct linker *linker)
 {
     const struct zeta_catalog *catalog = linker->catalog;
     uint32_t most = catalog->symbols.count + catalog->units.count + catalog->layouts.count +
-                    catalog->parameters.count;
+                    catalog->parameters.count + catalog->shared.count;
     ZETA_CLEANUP(zeta_freep) struct named *list = calloc((size_t)most + 1, sizeof(*list));
     uint32_t i;
     bool good;
@@ -119,7 +119,13 @@ static bool check_unique_parts(struct linker *linker)
 
         list[i] = (struct named){parameter->name, parameter->file, parameter->line};
     }
-    return check_unique(linker, list, i, "parameter") && good;
+    good = check_unique(linker, list, i, "parameter") && good;
+    for (i = 0; i < catalog->shared.count; i++) {
+        const struct zeta_shared_metric *shared = catalog->shared.items[i];
+
+        list[i] = (struct named){shared->key, shared->metric.file, shared->line};
+    }
+    return check_unique(linker, list, i, "shared metric") && good;
 }
 
 /** Links what a layout says with expressions: baseline condition and info metrics. */
@@ -191,12 +197,17 @@ static bool resolve_references(struct linker *linker, struct zeta_loaded_set *lo
     return true;
 }
 
-/** Makes the final list: the set's own metrics, then the info metrics of its layout. */
-static bool append_info(struct linker *linker, struct zeta_set *set)
+/**
+ * Makes the final list: the set's own metrics, with shared definitions in their places, then the
+ * info metrics of its layout.
+ */
+static bool gather_metrics(struct linker *linker, struct zeta_loaded_set *loaded)
 {
+    struct zeta_set *set = &loaded->set;
     const struct zeta_layout *layout = set->layout;
     uint32_t total = set->metric_count + layout->info_count;
     struct zeta_metric *metrics;
+    ze_result_t result;
 
     if (total == 0 || total > ZETA_SET_MAX_METRICS)
         return fail(linker, set->file, set->line, 1, "set %s has %u metrics; 1 to %u are possible",
@@ -210,6 +221,11 @@ static bool append_info(struct linker *linker, struct zeta_set *set)
         memcpy(metrics, set->metrics, set->metric_count * sizeof(*metrics));
     if (layout->info_count > 0)
         memcpy(metrics + set->metric_count, layout->info, layout->info_count * sizeof(*metrics));
+    result = zeta_link_uses(linker->catalog, loaded, metrics, linker->sink);
+    if (result != ZE_RESULT_SUCCESS) {
+        linker->result = result;
+        return false;
+    }
     set->metrics = metrics;
     set->metric_count = total;
     return true;
@@ -315,7 +331,9 @@ static bool check_value_types(struct linker *linker, const struct zeta_set *set)
     return good;
 }
 
-static bool link_metrics(struct linker *linker, struct zeta_set *set)
+/** Links the metrics of a set. loaded says where shared ones are used; NULL: none is shared. */
+static bool link_metrics(struct linker *linker, struct zeta_set *set,
+                         const struct zeta_loaded_set *loaded)
 {
     ZETA_CLEANUP(zeta_freep) unsigned char *state = calloc(set->metric_count, 1);
     struct zeta_link_scope scope = {
@@ -335,13 +353,16 @@ static bool link_metrics(struct linker *linker, struct zeta_set *set)
     }
     for (uint32_t i = 0; i < set->metric_count; i++) {
         struct zeta_metric *metric = &set->metrics[i];
+        bool linked = zeta_metric_link(&scope, i);
 
-        good = zeta_metric_link(&scope, i) && good;
         if (metric->maximum) {
             scope.file = metric->file;
-            good = zeta_expr_link(&scope, metric->maximum) && good;
+            linked = zeta_expr_link(&scope, metric->maximum) && linked;
         }
-        good = link_condition(linker, metric->file, metric->available) && good;
+        linked = link_condition(linker, metric->file, metric->available) && linked;
+        if (!linked && loaded)
+            zeta_report_use(loaded, i, linker->sink);
+        good = linked && good;
     }
     if (!good) {
         linker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
@@ -411,8 +432,8 @@ static bool link_set(struct linker *linker, struct zeta_loaded_set *loaded)
             return fail(linker, set->file, set->line, 1, "set %s is already declared in %s:%u",
                         set->name, other->file, other->line);
     }
-    return resolve_references(linker, loaded) && append_info(linker, set) &&
-           check_metric_names(linker, set) && link_metrics(linker, set) &&
+    return resolve_references(linker, loaded) && gather_metrics(linker, loaded) &&
+           check_metric_names(linker, set) && link_metrics(linker, set, loaded) &&
            link_events(linker, set) && link_program(linker, set) &&
            link_condition(linker, set->file, set->available) && check_event_sampling(linker, set);
 }
@@ -425,7 +446,7 @@ ze_result_t zeta_set_link(const struct zeta_catalog *catalog, struct zeta_set *s
                             .sink = sink,
                             .result = ZE_RESULT_SUCCESS};
 
-    (void)(link_metrics(&linker, set) && link_program(&linker, set));
+    (void)(link_metrics(&linker, set, NULL) && link_program(&linker, set));
     return linker.result;
 }
 
@@ -454,6 +475,7 @@ ze_result_t zeta_catalog_link(struct zeta_catalog *catalog, struct zeta_diagnost
             catalog->layouts.items[catalog->layouts.count++] = layouts.items[i];
     }
     (void)check_unique_parts(&linker);
+    zeta_shared_sort(catalog);
     for (uint32_t i = 0; i < catalog->loaded.count; i++) {
         struct zeta_loaded_set *loaded = catalog->loaded.items[i];
 

@@ -95,13 +95,13 @@ bool zeta_metric_class_word(const char *word, enum zeta_metric_class *out_class)
     return true;
 }
 
-static bool read_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                        struct zeta_metric *metric)
+bool zeta_read_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                      const char *name, struct zeta_metric *metric)
 {
     static const char *const keys[] = {"name", "description", "component", "type", "value_type",
                                        "unit", "tier",        "class",     "when", "value",
                                        "max",  "events",      NULL};
-    const struct zeta_yaml_node *name;
+    const struct zeta_yaml_node *written;
     uint32_t type = 0;
     uint32_t value_type = 0;
     uint32_t metric_class = 0;
@@ -113,9 +113,12 @@ static bool read_metric(struct zeta_set_reader *reader, const struct zeta_yaml_n
     metric->file = reader->file;
     metric->line = node->line;
     metric->tier = 1;
-    name = zeta_reader_need(reader, node, "name");
-    good = name && zeta_reader_kind(reader, name, ZETA_YAML_SCALAR, "name") &&
-           zeta_reader_name(reader, name, name->text, false, &metric->name);
+    written = name ? zeta_yaml_member(node, "name") : zeta_reader_need(reader, node, "name");
+    if (written)
+        good = zeta_reader_kind(reader, written, ZETA_YAML_SCALAR, "name") &&
+               zeta_reader_name(reader, written, written->text, false, &metric->name);
+    else
+        good = name && zeta_reader_name(reader, node, name, false, &metric->name);
     good = zeta_reader_text(reader, node, "description", NULL, &metric->description) && good;
     good = zeta_reader_text(reader, node, "component", "", &metric->component) && good;
     good = zeta_reader_text(reader, node, "unit", "", &metric->unit) && good;
@@ -134,7 +137,8 @@ static bool read_metric(struct zeta_set_reader *reader, const struct zeta_yaml_n
 }
 
 bool zeta_read_metrics(struct zeta_set_reader *reader, const struct zeta_yaml_node *list,
-                       struct zeta_metric **out_metrics, uint32_t *out_count)
+                       struct zeta_loaded_set *loaded, struct zeta_metric **out_metrics,
+                       uint32_t *out_count)
 {
     struct zeta_metric *metrics;
     uint32_t count = 0;
@@ -149,8 +153,13 @@ bool zeta_read_metrics(struct zeta_set_reader *reader, const struct zeta_yaml_no
     metrics = zeta_arena_array(&reader->catalog->arena, list->child_count, sizeof(*metrics));
     if (!metrics)
         return zeta_reader_no_memory(reader);
-    for (const struct zeta_yaml_node *node = list->first_child; node; node = node->next)
-        good = read_metric(reader, node, &metrics[count++]) && good;
+    for (const struct zeta_yaml_node *node = list->first_child; node; node = node->next) {
+        if (loaded && node->kind == ZETA_YAML_SCALAR)
+            good = zeta_read_metric_use(reader, node, loaded, count) && good;
+        else
+            good = zeta_read_metric(reader, node, NULL, &metrics[count]) && good;
+        count++;
+    }
     *out_metrics = metrics;
     *out_count = count;
     return good;
@@ -267,8 +276,7 @@ bool zeta_reader_sampling(struct zeta_set_reader *reader, const struct zeta_yaml
     return *out_sampling != 0;
 }
 
-/** Reads the name of a part of the catalog that the linker looks up. */
-static bool read_reference(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+bool zeta_reader_reference(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
                            const char *key, const char **out_name, uint32_t *out_line,
                            uint32_t *out_column)
 {
@@ -281,11 +289,35 @@ static bool read_reference(struct zeta_set_reader *reader, const struct zeta_yam
     return true;
 }
 
+/** Reads the optional uuid of a set's program: hexadecimal digits, 8-4-4-4-12. */
+static bool read_uuid(struct zeta_set_reader *reader, const struct zeta_yaml_node *set_node,
+                      struct zeta_set *set)
+{
+    static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    static const char digits[] = "0123456789abcdef";
+    const struct zeta_yaml_node *node = zeta_yaml_member(set_node, "uuid");
+    bool good;
+
+    if (!node)
+        return true;
+    good = node->kind == ZETA_YAML_SCALAR && node->length == sizeof(form) - 1;
+    for (size_t i = 0; good && form[i]; i++)
+        good = form[i] == '-' ? node->text[i] == '-' : strchr(digits, node->text[i]) != NULL;
+    if (!good) {
+        zeta_reader_error(reader, node, "uuid has 32 digits, 0 to 9 and a to f, in the form %s",
+                          form);
+        return false;
+    }
+    set->uuid = zeta_arena_copy(&reader->catalog->arena, node->text, node->length);
+    return set->uuid || zeta_reader_no_memory(reader);
+}
+
 static bool read_set(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                      struct zeta_loaded_set *loaded)
 {
-    static const char *const keys[] = {"name",     "description", "domain",  "unit",    "layout",
-                                       "sampling", "when",        "program", "metrics", NULL};
+    static const char *const keys[] = {"name", "uuid",    "description", "domain",
+                                       "unit", "also",    "layout",      "sampling",
+                                       "when", "program", "metrics",     NULL};
     struct zeta_set *set = &loaded->set;
     const struct zeta_yaml_node *name = zeta_reader_need(reader, node, "name");
     const struct zeta_yaml_node *metrics = zeta_reader_need(reader, node, "metrics");
@@ -297,17 +329,19 @@ static bool read_set(struct zeta_set_reader *reader, const struct zeta_yaml_node
     good = name && zeta_reader_kind(reader, name, ZETA_YAML_SCALAR, "name") &&
            zeta_reader_name(reader, name, name->text, true, &set->name);
     good = zeta_reader_text(reader, node, "description", NULL, &set->description) && good;
+    good = read_uuid(reader, node, set) && good;
     good = zeta_reader_u32(reader, node, "domain", false, 0, 1023, &set->domain) && good;
-    good = read_reference(reader, node, "unit", &loaded->unit_name, &loaded->unit_line,
-                          &loaded->unit_column) &&
+    good = zeta_reader_reference(reader, node, "unit", &loaded->unit_name, &loaded->unit_line,
+                                 &loaded->unit_column) &&
            good;
-    good = read_reference(reader, node, "layout", &loaded->layout_name, &loaded->layout_line,
-                          &loaded->layout_column) &&
+    good = zeta_reader_reference(reader, node, "layout", &loaded->layout_name, &loaded->layout_line,
+                                 &loaded->layout_column) &&
            good;
     good = zeta_reader_sampling(reader, node, &set->sampling) && good;
     good = zeta_reader_expr(reader, node, "when", true, &set->available) && good;
     good = read_program(reader, zeta_yaml_member(node, "program"), set) && good;
-    good = metrics && zeta_read_metrics(reader, metrics, &set->metrics, &set->metric_count) && good;
+    good = metrics &&
+           zeta_read_metrics(reader, metrics, loaded, &set->metrics, &set->metric_count) && good;
     return good;
 }
 
@@ -325,9 +359,8 @@ static void read_sets(struct zeta_set_reader *reader, const struct zeta_yaml_nod
             (void)zeta_reader_no_memory(reader);
             return;
         }
-        if (read_set(reader, node, loaded) &&
-            !zeta_vector_push(&catalog->arena, &catalog->loaded, loaded))
-            (void)zeta_reader_no_memory(reader);
+        if (read_set(reader, node, loaded))
+            (void)zeta_read_set_also(reader, zeta_yaml_member(node, "also"), loaded);
     }
 }
 
@@ -459,8 +492,9 @@ static void read_each(struct zeta_set_reader *reader, const struct zeta_yaml_nod
 
 static void read_root(struct zeta_set_reader *reader, const struct zeta_yaml_node *root)
 {
-    static const char *const keys[] = {"format", "symbols",    "units",         "layouts",
-                                       "sets",   "parameters", "programmables", NULL};
+    static const char *const keys[] = {"format",     "symbols",       "units",
+                                       "layouts",    "metrics",       "sets",
+                                       "parameters", "programmables", NULL};
     const struct zeta_yaml_node *sets;
     uint64_t format = 0;
 
@@ -480,6 +514,7 @@ static void read_root(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     read_each(reader, root, "symbols", ZETA_YAML_MAPPING, read_symbol);
     read_each(reader, root, "units", ZETA_YAML_MAPPING, read_unit);
     read_each(reader, root, "layouts", ZETA_YAML_SEQUENCE, zeta_read_layout);
+    read_each(reader, root, "metrics", ZETA_YAML_MAPPING, zeta_read_shared_metric);
     read_each(reader, root, "parameters", ZETA_YAML_MAPPING, zeta_read_parameter);
     read_each(reader, root, "programmables", ZETA_YAML_SEQUENCE, zeta_read_programmable);
     sets = zeta_yaml_member(root, "sets");
@@ -529,5 +564,47 @@ ze_result_t zeta_catalog_add_file(struct zeta_catalog *catalog, const char *path
     if (result == ZE_RESULT_SUCCESS)
         result = read_document(catalog, document, sink);
     zeta_yaml_free(document);
+    return result;
+}
+
+/** Numbers of the parts of a catalog that files add. */
+struct counts {
+    uint32_t symbols, units, layouts, shared, loaded, parameters, programmables;
+};
+
+static struct counts count_parts(const struct zeta_catalog *catalog)
+{
+    return (struct counts){
+        .symbols = catalog->symbols.count,
+        .units = catalog->units.count,
+        .layouts = catalog->layouts.count,
+        .shared = catalog->shared.count,
+        .loaded = catalog->loaded.count,
+        .parameters = catalog->parameters.count,
+        .programmables = catalog->programmables.count,
+    };
+}
+
+/** Forgets what came after the counting. Its memory stays in the arena. */
+static void take_back(struct zeta_catalog *catalog, const struct counts *counts)
+{
+    catalog->symbols.count = counts->symbols;
+    catalog->units.count = counts->units;
+    catalog->layouts.count = counts->layouts;
+    catalog->shared.count = counts->shared;
+    catalog->loaded.count = counts->loaded;
+    catalog->parameters.count = counts->parameters;
+    catalog->programmables.count = counts->programmables;
+}
+
+ze_result_t zeta_catalog_add_whole(struct zeta_catalog *catalog, const char *name, const char *text,
+                                   size_t length, struct zeta_diagnostics *sink)
+{
+    const struct counts before = count_parts(catalog);
+    ze_result_t result = text ? zeta_catalog_add_text(catalog, text, length, name, sink)
+                              : zeta_catalog_add_file(catalog, name, sink);
+
+    if (result != ZE_RESULT_SUCCESS)
+        take_back(catalog, &before);
     return result;
 }

@@ -47,7 +47,8 @@ def arguments():
     parser.add_argument("--common", action="store_true",
                         help="write only the definitions that several of the files have in common")
     parser.add_argument("--use", action="append", default=[], metavar="FILE",
-                        help="use the shared definitions of this set file (from --common)")
+                        help="use shared definitions of this set file where they mean the same: "
+                        "name, value type, condition, value and maximum")
     parser.add_argument("--platform", action="store_true",
                         help="write symbols and units with their registers, too: what a new "
                         "platform needs besides its layouts")
@@ -86,7 +87,7 @@ def load_words(path):
 
 
 def load_known(paths):
-    """Keys of shared definitions that exist already, by name and members."""
+    """Keys of shared definitions that exist already, by their meaning."""
     known = {}
     for path in paths:
         found = load_yaml(path)
@@ -94,9 +95,10 @@ def load_known(paths):
         if not isinstance(found, dict):
             raise Refused(path, 0, "there are no shared definitions (metrics:) in it")
         for key, definition in found.items():
-            members = [(k, v if k in ("tier",) else write.scalar(v))
-                       for k, v in definition.items() if k != "name"]
-            known[(definition.get("name", key), tuple(members))] = key
+            if not isinstance(definition, dict):
+                raise Refused(path, 0, f"the shared definition {key} is no mapping")
+            members = [(k, write.scalar(v)) for k, v in definition.items()]
+            known[share.meaning(definition.get("name", key), members)] = key
     return known
 
 

@@ -3,17 +3,28 @@
 from collections import Counter
 
 
+def meaning(name, members):
+    """What two definitions must agree in for one to stand for the other: all but words and places."""
+    members = dict(members)
+    return (name,) + tuple(members.get(key) for key in ("value_type", "when", "value", "max"))
+
+
 class Shared:
-    """Definitions by key. A metric with several definitions has the keys X, X-2, X-3, ..."""
+    """Definitions by key. A metric with several definitions has the keys X, X-2, X-3, ...
+
+    known: keys of definitions in other files, by their meaning.
+    """
 
     def __init__(self, known=None):
-        self.keys = dict(known or {})  # (name, members): key
-        self.used = set(self.keys.values())
-        self.new = []                  # (key, metric) that this file declares
+        self.known = dict(known or {})
+        self.keys = {}  # (name, members): key
+        self.used = set(self.known.values())
+        self.new = []   # (key, metric) that this file declares
 
     def key_of(self, metric):
         """The key of a metric's definition; None if it is not shared."""
-        return self.keys.get((metric.name, metric.members))
+        return self.known.get(meaning(metric.name, metric.members)) or \
+            self.keys.get((metric.name, metric.members))
 
     def declare(self, metric):
         key = metric.name
@@ -40,7 +51,7 @@ def find(groups, least, known=None):
             first.setdefault(*identity)
     place = {identity: number for number, identity in enumerate(first)}
     for identity in sorted(first, key=lambda i: (-uses[i], place[i])):
-        if uses[identity] >= least and identity not in shared.keys:
+        if uses[identity] >= least and not shared.key_of(first[identity]):
             shared.declare(first[identity])
     shared.new.sort(key=lambda item: place[(item[1].name, item[1].members)])
     return shared

@@ -1,0 +1,63 @@
+/*
+ * Configurations of counting units, which the kernel knows by uuid in all processes.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel.h"
+#include "xe.h"
+
+/* How often a configuration may vanish and come back between a look and an upload. */
+#define ATTEMPTS 4
+
+/* Uploads a configuration: its id, or the negative errno. */
+static int upload(const struct zeta_intel_gpu *gpu, const char uuid[37],
+                  const struct zeta_intel_register *registers, uint32_t count)
+{
+    struct zeta_xe_oa_config config = {.n_regs = count, .regs_ptr = (uintptr_t)registers};
+    struct zeta_xe_observation observation = {
+        .type = ZETA_XE_OBSERVATION_OA, .op = ZETA_XE_OP_ADD_CONFIG, .param = (uintptr_t)&config};
+
+    memcpy(config.uuid, uuid, sizeof(config.uuid));
+    return zeta_intel_ioctl(gpu->fd, ZETA_XE_OBSERVATION, &observation);
+}
+
+static uint32_t refuse(struct zeta_intel_gpu *gpu, const char uuid[37], uint32_t count, int error)
+{
+    char what[96];
+
+    if (error == EINVAL)
+        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
+                               "%s: the xe driver refused the configuration %s with EINVAL: it "
+                               "does not allow one of its %u registers on this device, or the uuid "
+                               "is not in lower case; a newer kernel may allow more",
+                               gpu->id, uuid, count);
+    (void)snprintf(what, sizeof(what), "to take the configuration %.36s", uuid);
+    return zeta_xe_fail(gpu, what, error);
+}
+
+uint32_t zeta_xe_config_get(struct zeta_intel_gpu *gpu, const char uuid[37],
+                            const struct zeta_intel_register *registers, uint32_t count,
+                            uint64_t *out_config)
+{
+    static_assert(sizeof(struct zeta_intel_register) == 8, "registers are what the kernel takes");
+
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        int result;
+
+        if (zeta_intel_config_find(gpu, uuid, out_config))
+            return ZETA_PLUGIN_SUCCESS;
+        result = upload(gpu, uuid, registers, count);
+        if (result >= 0) {
+            *out_config = (uint64_t)result;
+            return ZETA_PLUGIN_SUCCESS;
+        }
+        if (result != -EADDRINUSE)
+            return refuse(gpu, uuid, count, -result);
+    }
+    return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
+                           "%s: the kernel says that it has the configuration %s already, but "
+                           "%s/metrics/%s/id cannot be read; is /sys mounted?",
+                           gpu->id, uuid, gpu->card, uuid);
+}

@@ -1,0 +1,438 @@
+/*
+ * What the kernel tells about a GPU: tiles, topology, memory, clocks, counting units. Nothing here
+ * fails: a GPU of which something is not known has no metrics, with the reason, and takes no other
+ * GPU with it.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel.h"
+#include "xe.h"
+
+/* What the answers are about, before it is sorted into tiles. */
+struct survey {
+    struct zeta_intel_gpu *gpu;
+    struct zeta_xe_gt_list gts;
+    struct zeta_xe_engine_list engines;
+    struct zeta_xe_region_list regions;
+    struct zeta_xe_unit_list units;
+};
+
+/* Notes why there are no metrics; the first reason stays. */
+static void refuse(struct zeta_intel_gpu *gpu, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void refuse(struct zeta_intel_gpu *gpu, const char *format, ...)
+{
+    va_list arguments;
+
+    if (gpu->no_metrics[0] != '\0')
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(gpu->no_metrics, sizeof(gpu->no_metrics), format, arguments);
+    va_end(arguments);
+}
+
+static void refuse_errno(struct zeta_intel_gpu *gpu, const char *query, int error)
+{
+    refuse(gpu, "The xe driver answered the question %s with %s.", query,
+           zeta_intel_errno(error).text);
+}
+
+static void refuse_answer(struct zeta_intel_gpu *gpu, const struct zeta_xe_problem *problem)
+{
+    refuse(gpu,
+           "The xe driver answered what cannot be: %s. A newer kernel than this version "
+           "understands, or a fault of the kernel.",
+           problem->text);
+}
+
+/* ---- what belongs to the whole GPU ---------------------------------------------------------- */
+
+static void ask_revision(struct survey *survey)
+{
+    struct zeta_intel_gpu *gpu = survey->gpu;
+    struct zeta_xe_problem problem;
+    struct zeta_xe_answer answer;
+    const int result = zeta_xe_query(gpu, ZETA_XE_QUERY_CONFIG, &answer);
+
+    if (result < 0) {
+        refuse_errno(gpu, "CONFIG", -result);
+        return;
+    }
+    if (!zeta_xe_parse_revision(answer, &gpu->revision, &problem))
+        refuse_answer(gpu, &problem);
+    zeta_xe_answer_free(&answer);
+}
+
+static void ask_gts(struct survey *survey)
+{
+    struct zeta_intel_gpu *gpu = survey->gpu;
+    struct zeta_xe_problem problem;
+    struct zeta_xe_answer answer;
+    const int result = zeta_xe_query(gpu, ZETA_XE_QUERY_GT_LIST, &answer);
+
+    gpu->tile_count = 1;
+    if (result < 0) {
+        refuse_errno(gpu, "GT_LIST", -result);
+        return;
+    }
+    if (!zeta_xe_parse_gts(answer, &survey->gts, &problem)) {
+        survey->gts.count = 0;
+        refuse_answer(gpu, &problem);
+    }
+    zeta_xe_answer_free(&answer);
+    for (uint32_t i = 0; i < survey->gts.count; i++) {
+        if (survey->gts.items[i].tile_id >= gpu->tile_count)
+            gpu->tile_count = survey->gts.items[i].tile_id + 1u;
+    }
+}
+
+static void ask_engines(struct survey *survey)
+{
+    struct zeta_xe_problem problem;
+    struct zeta_xe_answer answer;
+    const int result = zeta_xe_query(survey->gpu, ZETA_XE_QUERY_ENGINES, &answer);
+
+    if (result < 0) {
+        refuse_errno(survey->gpu, "ENGINES", -result);
+        return;
+    }
+    if (!zeta_xe_parse_engines(answer, &survey->engines, &problem))
+        refuse_answer(survey->gpu, &problem);
+    zeta_xe_answer_free(&answer);
+}
+
+/* Metrics need no memory sizes, so that what is wrong here is only logged. */
+static void ask_regions(struct survey *survey)
+{
+    struct zeta_xe_problem problem = {""};
+    struct zeta_xe_answer answer;
+    const int result = zeta_xe_query(survey->gpu, ZETA_XE_QUERY_MEM_REGIONS, &answer);
+
+    if (result < 0)
+        (void)snprintf(problem.text, sizeof(problem.text), "%s", zeta_intel_errno(-result).text);
+    else if (zeta_xe_parse_regions(answer, &survey->regions, &problem))
+        problem.text[0] = '\0';
+    if (result >= 0)
+        zeta_xe_answer_free(&answer);
+    if (problem.text[0] != '\0')
+        zeta_intel_log(survey->gpu->intel, ZETA_PLUGIN_LOG_WARN,
+                       "%s: the sizes of its memories are not known: %s", survey->gpu->id,
+                       problem.text);
+}
+
+/* ---- tiles ---------------------------------------------------------------------------------- */
+
+static const struct zeta_xe_gt *gt_find(const struct survey *survey, uint32_t gt_id)
+{
+    for (uint32_t i = 0; i < survey->gts.count; i++) {
+        if (survey->gts.items[i].gt_id == gt_id)
+            return &survey->gts.items[i];
+    }
+    return NULL;
+}
+
+/* The GT of a tile's render and compute engines; NULL: it has none. */
+static const struct zeta_xe_gt *main_gt(const struct survey *survey, uint32_t tile)
+{
+    for (uint32_t i = 0; i < survey->gts.count; i++) {
+        if (survey->gts.items[i].tile_id == tile && survey->gts.items[i].type == ZETA_XE_GT_MAIN)
+            return &survey->gts.items[i];
+    }
+    return NULL;
+}
+
+static void ask_topology(struct survey *survey, uint32_t tile, uint32_t gt_id)
+{
+    struct zeta_intel_gpu *gpu = survey->gpu;
+    const struct zeta_xe_shape shape = {gpu->platform->graphics,
+                                        gpu->platform->subslices_per_slice};
+    struct zeta_xe_problem problem;
+    struct zeta_xe_masks masks;
+    struct zeta_xe_answer answer;
+    const int result = zeta_xe_query(gpu, ZETA_XE_QUERY_GT_TOPOLOGY, &answer);
+
+    if (result < 0) {
+        refuse_errno(gpu, "GT_TOPOLOGY", -result);
+        return;
+    }
+    if (!zeta_xe_parse_masks(answer, gt_id, &masks, &problem) ||
+        !zeta_xe_topology_make(&masks, &shape, &gpu->tiles[tile].topology, &problem))
+        refuse_answer(gpu, &problem);
+    zeta_xe_answer_free(&answer);
+}
+
+/* Counts the engines of a tile, and chooses the one whose clock is read: best one that renders. */
+static void sort_engines(const struct survey *survey, uint32_t tile_index)
+{
+    static const uint32_t order[ZETA_INTEL_ENGINE_CLASSES] = {
+        ZETA_XE_ENGINE_RENDER, ZETA_XE_ENGINE_COMPUTE, ZETA_XE_ENGINE_COPY,
+        ZETA_XE_ENGINE_VIDEO_DECODE, ZETA_XE_ENGINE_VIDEO_ENHANCE};
+    struct zeta_intel_tile *tile = &survey->gpu->tiles[tile_index];
+    uint32_t best = ZETA_INTEL_ENGINE_CLASSES;
+
+    for (uint32_t i = 0; i < survey->engines.count; i++) {
+        const struct zeta_xe_engine_class_instance *engine = &survey->engines.items[i];
+        const struct zeta_xe_gt *gt = gt_find(survey, engine->gt_id);
+
+        if (!gt || gt->tile_id != tile_index || engine->engine_class >= ZETA_INTEL_ENGINE_CLASSES)
+            continue;
+        tile->topology.engines[engine->engine_class]++;
+        for (uint32_t rank = 0; engine->gt_id == tile->gt && rank < best; rank++) {
+            if (order[rank] == engine->engine_class) {
+                best = rank;
+                tile->clock_class = engine->engine_class;
+                tile->clock_instance = engine->engine_instance;
+            }
+        }
+    }
+}
+
+/* Memory near to a GT; where the kernel does not say which, the one with the tile's number. */
+static uint64_t near_memory(const struct survey *survey, const struct zeta_xe_gt *gt)
+{
+    uint64_t near_bytes = 0, nth_bytes = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < survey->regions.count; i++) {
+        const struct zeta_xe_mem_region *region = &survey->regions.items[i];
+
+        if (region->mem_class != ZETA_XE_MEM_VRAM)
+            continue;
+        if (region->instance < 64 && (gt->near_mem_regions >> region->instance & 1) != 0)
+            near_bytes += region->total_size;
+        if (n++ == gt->tile_id)
+            nth_bytes = region->total_size;
+    }
+    return near_bytes != 0 ? near_bytes : nth_bytes;
+}
+
+static uint64_t read_frequency(const struct survey *survey, const struct zeta_xe_gt *gt,
+                               const char *name)
+{
+    char path[192];
+    uint64_t mhz;
+
+    (void)snprintf(path, sizeof(path), "%s/device/tile%u/gt%u/freq0/%s", survey->gpu->card,
+                   gt->tile_id, gt->gt_id, name);
+    return zeta_intel_file_read_u64(path, &mhz) && mhz < 100000 ? mhz * 1000000 : 0;
+}
+
+static void ask_clocks(const struct survey *survey, struct zeta_intel_tile *tile,
+                       const struct zeta_xe_gt *gt)
+{
+    struct zeta_xe_engine_cycles cycles;
+
+    tile->min_hz = read_frequency(survey, gt, "min_freq");
+    tile->max_hz = read_frequency(survey, gt, "max_freq");
+    if (tile->max_hz == 0)
+        tile->max_hz = read_frequency(survey, gt, "rp0_freq");
+    tile->cs_timestamp_hz = gt->reference_clock;
+    tile->cs_timestamp_bits = survey->gpu->platform->graphics >= 2000 ? 64 : 36;
+    if (zeta_xe_cycles(survey->gpu, tile, &cycles) == 0 && cycles.width > 0 && cycles.width <= 64)
+        tile->cs_timestamp_bits = cycles.width;
+}
+
+static void ask_tile(struct survey *survey, uint32_t index)
+{
+    struct zeta_intel_tile *tile = &survey->gpu->tiles[index];
+    const struct zeta_xe_gt *gt = main_gt(survey, index);
+
+    if (!gt) {
+        refuse(survey->gpu,
+               "The xe driver tells of no GT with render or compute engines on tile "
+               "%u.",
+               index);
+        return;
+    }
+    tile->gt = gt->gt_id;
+    tile->memory_bytes = near_memory(survey, gt);
+    ask_topology(survey, index, gt->gt_id);
+    sort_engines(survey, index);
+    ask_clocks(survey, tile, gt);
+}
+
+/* ---- counting units ------------------------------------------------------------------------- */
+
+/*
+ * The GT that a unit counts on. Older kernels do not say it, but which engines it counts; and for
+ * a unit that lists none, the n-th of the GTs of its type.
+ */
+static const struct zeta_xe_gt *unit_gt(const struct survey *survey, uint32_t index)
+{
+    const struct zeta_xe_unit *unit = &survey->units.items[index];
+    const bool is_main = unit->head.oa_unit_type == ZETA_XE_OA_UNIT_OAG;
+    uint32_t n = 0;
+
+    if ((unit->head.capabilities & ZETA_XE_OA_CAPS_OA_UNIT_GT_ID) != 0)
+        return gt_find(survey, unit->head.gt_id);
+    if (unit->has_engine)
+        return gt_find(survey, unit->engine.gt_id);
+    for (uint32_t i = 0; i < index; i++) {
+        if ((survey->units.items[i].head.oa_unit_type == ZETA_XE_OA_UNIT_OAG) == is_main)
+            n++;
+    }
+    for (uint32_t i = 0; i < survey->gts.count; i++) {
+        const struct zeta_xe_gt *gt = &survey->gts.items[i];
+
+        if ((gt->type == ZETA_XE_GT_MAIN) == is_main && n-- == 0)
+            return gt;
+    }
+    return NULL;
+}
+
+/* Units of a kind on a tile that are there already. */
+static uint32_t count_units(const struct zeta_intel_gpu *gpu, enum zeta_intel_unit_kind kind,
+                            uint32_t tile)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < gpu->unit_count; i++)
+        count += gpu->units[i].kind == kind && gpu->units[i].tile == tile;
+    return count;
+}
+
+/* Names a unit as set files do; false: a second one where there can be one only. */
+static bool name_unit(const struct zeta_intel_gpu *gpu, struct zeta_intel_unit *unit)
+{
+    static const char *const names[] = {"oa", "oam", "oam-sag", "mert", "eu-stall"};
+    const uint32_t number = count_units(gpu, unit->kind, unit->tile);
+
+    if (unit->kind == ZETA_INTEL_OAM)
+        (void)snprintf(unit->name, sizeof(unit->name), "oam%u", number);
+    else
+        (void)snprintf(unit->name, sizeof(unit->name), "%s", names[unit->kind]);
+    return unit->kind == ZETA_INTEL_OAM || number == 0;
+}
+
+/* Why a unit that the kernel lists cannot be used; NULL: it can. */
+static const char *unit_problem(const struct zeta_xe_oa_unit *head, const struct zeta_xe_gt *gt)
+{
+    const bool is_media =
+        head->oa_unit_type == ZETA_XE_OA_UNIT_OAM || head->oa_unit_type == ZETA_XE_OA_UNIT_OAM_SAG;
+
+    if (head->oa_unit_type > ZETA_XE_OA_UNIT_MERT)
+        return "its kind is not known";
+    if ((head->capabilities & ZETA_XE_OA_CAPS_BASE) == 0)
+        return "it has no capabilities";
+    if (is_media && (head->capabilities & ZETA_XE_OA_CAPS_OAM) == 0)
+        return "this kernel cannot use media units yet";
+    if (head->oa_timestamp_freq == 0 || head->oa_timestamp_freq > 1000000000)
+        return "its clock has no sensible frequency";
+    return gt ? NULL : "its GT does not exist";
+}
+
+static void add_oa_unit(struct survey *survey, uint32_t index)
+{
+    static const enum zeta_intel_unit_kind kinds[] = {ZETA_INTEL_OAG, ZETA_INTEL_OAM,
+                                                      ZETA_INTEL_OAM_SAG, ZETA_INTEL_MERT};
+    const struct zeta_xe_oa_unit *head = &survey->units.items[index].head;
+    const struct zeta_xe_gt *gt = unit_gt(survey, index);
+    const char *problem = unit_problem(head, gt);
+    struct zeta_intel_gpu *gpu = survey->gpu;
+    struct zeta_intel_unit *unit = &gpu->units[gpu->unit_count];
+
+    if (!problem) {
+        *unit = (struct zeta_intel_unit){
+            .kind = kinds[head->oa_unit_type],
+            .tile = gt->tile_id,
+            .gt = gt->gt_id,
+            .kernel_id = head->oa_unit_id,
+            .timestamp_hz = head->oa_timestamp_freq,
+            .can_size_buffer = (head->capabilities & ZETA_XE_OA_CAPS_OA_BUFFER_SIZE) != 0,
+            .can_wait_for_reports = (head->capabilities & ZETA_XE_OA_CAPS_WAIT_NUM_REPORTS) != 0,
+        };
+        if (!name_unit(gpu, unit))
+            problem = "its tile has one of its kind already";
+    }
+    if (problem)
+        zeta_intel_log(gpu->intel, ZETA_PLUGIN_LOG_WARN,
+                       "%s: the OA unit %u (kind %u) of the kernel is left out: %s", gpu->id,
+                       head->oa_unit_id, head->oa_unit_type, problem);
+    else
+        gpu->unit_count++;
+}
+
+static void ask_oa_units(struct survey *survey)
+{
+    struct zeta_intel_gpu *gpu = survey->gpu;
+    struct zeta_xe_problem problem;
+    struct zeta_xe_answer answer;
+    const int result = zeta_xe_query(gpu, ZETA_XE_QUERY_OA_UNITS, &answer);
+
+    if (result == -ENODEV || result == -EOPNOTSUPP)
+        return;
+    if (result < 0) {
+        refuse_errno(gpu, "OA_UNITS", -result);
+        return;
+    }
+    if (!zeta_xe_parse_units(answer, &survey->units, &problem))
+        refuse_answer(gpu, &problem);
+    else
+        for (uint32_t i = 0; i < survey->units.count; i++)
+            add_oa_unit(survey, i);
+    zeta_xe_answer_free(&answer);
+}
+
+/* One unit for the main GT of each tile. Kernels and GPUs without the sampler say so by an error.
+ */
+static void ask_eu_stall(struct survey *survey)
+{
+    struct zeta_intel_gpu *gpu = survey->gpu;
+    struct zeta_intel_unit unit = {.kind = ZETA_INTEL_EU_STALL, .can_wait_for_reports = true};
+    struct zeta_xe_problem problem;
+    struct zeta_xe_answer answer;
+    uint64_t buffer_bytes;
+
+    if (zeta_xe_query(gpu, ZETA_XE_QUERY_EU_STALL, &answer) < 0)
+        return;
+    if (zeta_xe_parse_eu_stall(answer, &unit, &buffer_bytes, &problem)) {
+        for (uint32_t i = 0; i < gpu->tile_count && gpu->unit_count < ZETA_INTEL_UNITS; i++) {
+            unit.tile = i;
+            unit.gt = unit.kernel_id = gpu->tiles[i].gt;
+            if (name_unit(gpu, &unit))
+                gpu->units[gpu->unit_count++] = unit;
+        }
+    } else {
+        zeta_intel_log(gpu->intel, ZETA_PLUGIN_LOG_WARN, "%s: EU stalls cannot be sampled: %s",
+                       gpu->id, problem.text);
+    }
+    zeta_xe_answer_free(&answer);
+}
+
+static void ask_units(struct survey *survey)
+{
+    struct zeta_intel_gpu *gpu = survey->gpu;
+    uint64_t paranoid;
+
+    if (!zeta_intel_sysctl_read(ZETA_XE_SYSCTL, &paranoid)) {
+        refuse(gpu, "This kernel's xe driver cannot observe: there is no sysctl " ZETA_XE_SYSCTL
+                    ". It came with Linux 6.11.");
+        return;
+    }
+    ask_oa_units(survey);
+    ask_eu_stall(survey);
+    if (gpu->unit_count == 0)
+        refuse(gpu, "The xe driver tells of no counting unit that can be used: it has none for "
+                    "virtual functions of a shared GPU, and none when the firmware GuC is off.");
+}
+
+uint32_t zeta_xe_probe(struct zeta_intel_gpu *gpu)
+{
+    struct survey survey = {.gpu = gpu};
+
+    gpu->unit_count = 0;
+    ask_revision(&survey);
+    ask_gts(&survey);
+    ask_engines(&survey);
+    ask_regions(&survey);
+    for (uint32_t i = 0; i < gpu->tile_count; i++)
+        ask_tile(&survey, i);
+    ask_units(&survey);
+    if (gpu->no_metrics[0] != '\0')
+        gpu->unit_count = 0;
+    return ZETA_PLUGIN_SUCCESS;
+}

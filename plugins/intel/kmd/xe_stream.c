@@ -1,0 +1,248 @@
+/*
+ * Streams: opened by a chain of properties, read as bare reports. The kernel says by EIO that
+ * something is missing, once, and goes on.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "kernel.h"
+#include "xe.h"
+
+#include <zeta/descriptor.h>
+
+/* Buffers that the kernel makes, and the one that it makes unasked. */
+#define BUFFER_BYTES_MIN (128ull << 10)
+#define BUFFER_BYTES_MAX (128ull << 20)
+#define BUFFER_BYTES_DEFAULT (16ull << 20)
+
+/* How often one read may meet a loss without a record after it. */
+#define LOSSES_MAX 4
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+void zeta_xe_property_add(struct zeta_xe_properties *properties, uint32_t property, uint64_t value)
+{
+    struct zeta_xe_property *item = &properties->items[properties->count];
+
+    *item = (struct zeta_xe_property){.property = property, .value = value};
+    if (properties->count > 0)
+        properties->items[properties->count - 1].next = (uintptr_t)item;
+    properties->count++;
+}
+
+int zeta_xe_observe(const struct zeta_intel_gpu *gpu, uint32_t type,
+                    const struct zeta_xe_properties *properties)
+{
+    struct zeta_xe_observation observation = {
+        .type = type, .op = ZETA_XE_OP_STREAM_OPEN, .param = (uintptr_t)properties->items};
+    int error;
+    int fd = zeta_intel_ioctl(gpu->fd, ZETA_XE_OBSERVATION, &observation);
+
+    if (fd < 0)
+        return fd;
+    /* The kernel has no flags for either, so a fork at this moment inherits the descriptor. */
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    fd = zeta_plugin_descriptor_raise(fd);
+    if (fd < 0)
+        return -errno;
+    if (fcntl(fd, F_SETFL, O_NONBLOCK) == 0)
+        return fd;
+    error = errno;
+    (void)close(fd);
+    return -error;
+}
+
+struct zeta_xe_stream *zeta_xe_stream_make(struct zeta_intel_gpu *gpu,
+                                           const struct zeta_intel_stream_wish *wish, int fd)
+{
+    struct zeta_xe_stream *stream = calloc(1, sizeof(*stream));
+
+    if (!stream) {
+        (void)close(fd);
+        return NULL;
+    }
+    stream->base.gpu = gpu;
+    stream->base.unit = wish->unit;
+    stream->base.fd = fd;
+    stream->base.record_bytes = wish->record_bytes;
+    return stream;
+}
+
+uint64_t zeta_xe_buffer_bytes(uint64_t wanted_bytes)
+{
+    uint64_t bytes = BUFFER_BYTES_MIN;
+
+    while (bytes < wanted_bytes && bytes < BUFFER_BYTES_MAX)
+        bytes *= 2;
+    return bytes;
+}
+
+/* The size of the buffer that the stream got. */
+static uint64_t ask_buffer_bytes(int fd, uint64_t asked_bytes)
+{
+    struct zeta_xe_oa_info info = {0};
+
+    if (zeta_intel_ioctl(fd, ZETA_XE_STREAM_INFO, &info) < 0 || info.oa_buf_size == 0)
+        return asked_bytes;
+    return info.oa_buf_size;
+}
+
+/* Opens with what the unit can do; buffer_bytes 0: as the kernel likes. */
+static int observe(const struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
+                   uint64_t buffer_bytes)
+{
+    const uint64_t room = buffer_bytes != 0 ? buffer_bytes : BUFFER_BYTES_DEFAULT;
+    struct zeta_xe_properties properties = {0};
+    uint64_t notify = wish->notify_records;
+
+    zeta_xe_property_add(&properties, ZETA_XE_OA_UNIT_ID, wish->unit->kernel_id);
+    zeta_xe_property_add(&properties, ZETA_XE_OA_SAMPLE, 1);
+    zeta_xe_property_add(&properties, ZETA_XE_OA_METRIC_SET, wish->config);
+    zeta_xe_property_add(&properties, ZETA_XE_OA_FORMAT, wish->format);
+    zeta_xe_property_add(&properties, ZETA_XE_OA_PERIOD_EXPONENT, wish->exponent);
+    if (buffer_bytes != 0)
+        zeta_xe_property_add(&properties, ZETA_XE_OA_BUFFER_SIZE, buffer_bytes);
+    if (wish->unit->can_wait_for_reports && notify > 1) {
+        /* Half a buffer at most, so that a reader who waits for it comes in time. */
+        if (notify > room / 2 / wish->record_bytes)
+            notify = room / 2 / wish->record_bytes;
+        zeta_xe_property_add(&properties, ZETA_XE_OA_WAIT_NUM_REPORTS, notify);
+    }
+    return zeta_xe_observe(gpu, ZETA_XE_OBSERVATION_OA, &properties);
+}
+
+static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
+                       int error)
+{
+    char what[96];
+
+    if (error == EBUSY)
+        return zeta_intel_fail_busy(gpu, wish->unit, "xe_oa");
+    if (error == EINVAL)
+        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
+                               "%s: the xe driver refused a stream of the unit %s with EINVAL: it "
+                               "does not know the unit, the report format 0x%08x, the period "
+                               "exponent %u or the configuration %llu, which another process may "
+                               "have removed meanwhile; an older kernel than the device needs?",
+                               gpu->id, wish->unit->name, wish->format, wish->exponent,
+                               (unsigned long long)wish->config);
+    (void)snprintf(what, sizeof(what), "to open a stream of the unit %s", wish->unit->name);
+    return zeta_xe_fail(gpu, what, error);
+}
+
+uint32_t zeta_xe_oa_open(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
+                         struct zeta_xe_stream **out_stream)
+{
+    uint64_t buffer_bytes = wish->unit->can_size_buffer && wish->ring_bytes != 0
+                                ? zeta_xe_buffer_bytes(wish->ring_bytes)
+                                : 0;
+    struct zeta_xe_stream *stream;
+    int fd = observe(gpu, wish, buffer_bytes);
+
+    /* Contiguous memory of that size may be gone; the usual size is found more easily. */
+    if (fd == -ENOMEM && buffer_bytes > BUFFER_BYTES_DEFAULT) {
+        buffer_bytes = 0;
+        fd = observe(gpu, wish, buffer_bytes);
+    }
+    if (fd < 0)
+        return refuse(gpu, wish, -fd);
+    stream = zeta_xe_stream_make(gpu, wish, fd);
+    if (!stream)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    stream->base.ring_bytes =
+        ask_buffer_bytes(fd, buffer_bytes != 0 ? buffer_bytes : BUFFER_BYTES_DEFAULT);
+    *out_stream = stream;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+uint32_t zeta_xe_oa_break(uint64_t status)
+{
+    if ((status & ZETA_XE_OA_STATUS_BUFFER_OVERFLOW) != 0)
+        return ZETA_PLUGIN_BREAK_OVERFLOW;
+    /* A counter that overflowed makes the difference to the next report wrong: that is as lost. */
+    if ((status & (ZETA_XE_OA_STATUS_REPORT_LOST | ZETA_XE_OA_STATUS_COUNTER_OVERFLOW)) != 0)
+        return ZETA_PLUGIN_BREAK_LOST;
+    /* Triggers that found no room are markers that are missing; no report of the timer is. */
+    if ((status & ZETA_XE_OA_STATUS_MMIO_TRG_Q_FULL) != 0)
+        return ZETA_PLUGIN_BREAK_NONE;
+    return ZETA_PLUGIN_BREAK_LOST;
+}
+
+static uint32_t oa_loss(struct zeta_xe_stream *stream)
+{
+    const struct zeta_intel_gpu *gpu = stream->base.gpu;
+    struct zeta_xe_oa_status status = {0};
+
+    if (zeta_intel_ioctl(stream->base.fd, ZETA_XE_STREAM_STATUS, &status) < 0)
+        return ZETA_PLUGIN_BREAK_LOST;
+    if ((status.oa_status & ZETA_XE_OA_STATUS_MMIO_TRG_Q_FULL) != 0 && !stream->was_told) {
+        stream->was_told = true;
+        zeta_intel_log(gpu->intel, ZETA_PLUGIN_LOG_WARN,
+                       "%s: markers of the unit %s came faster than it takes them, and some are "
+                       "missing",
+                       gpu->id, stream->base.unit->name);
+    }
+    return zeta_xe_oa_break(status.oa_status);
+}
+
+static uint32_t loss(struct zeta_xe_stream *stream)
+{
+    /* Of two breaks without a record between them, the one that lost more is told. */
+    const uint32_t reason =
+        stream->base.unit->kind == ZETA_INTEL_EU_STALL ? ZETA_PLUGIN_BREAK_LOST : oa_loss(stream);
+
+    return stream->reason == ZETA_PLUGIN_BREAK_NONE || reason == ZETA_PLUGIN_BREAK_OVERFLOW
+               ? reason
+               : stream->reason;
+}
+
+static uint32_t refuse_read(struct zeta_xe_stream *stream, int error)
+{
+    char what[96];
+
+    (void)snprintf(what, sizeof(what), "to read the stream of the unit %s",
+                   stream->base.unit->name);
+    return zeta_xe_fail(stream->base.gpu, what, error);
+}
+
+uint32_t zeta_xe_stream_read(struct zeta_intel_kernel_stream *base, void *buffer,
+                             uint64_t capacity_bytes, struct zeta_plugin_read *out_read)
+{
+    struct zeta_xe_stream *stream = (struct zeta_xe_stream *)base;
+    const uint64_t room = capacity_bytes - capacity_bytes % base->record_bytes;
+    int losses = 0;
+    ssize_t got;
+
+    out_read->bytes = out_read->lost = 0;
+    out_read->broken = 0;
+    out_read->reason = ZETA_PLUGIN_BREAK_NONE;
+    if (room == 0)
+        return ZETA_PLUGIN_SUCCESS;
+    do {
+        got = read(base->fd, buffer, (size_t)room);
+        if (got < 0 && errno == EIO && losses++ < LOSSES_MAX) {
+            stream->reason = loss(stream);
+            errno = EINTR;
+        }
+    } while (got < 0 && errno == EINTR);
+    if (got < 0 && errno != EAGAIN && !(errno == EIO && losses > LOSSES_MAX))
+        return refuse_read(stream, errno);
+    if (got < (ssize_t)base->record_bytes)
+        return ZETA_PLUGIN_SUCCESS;
+    out_read->bytes = (uint64_t)got - (uint64_t)got % base->record_bytes;
+    out_read->broken = stream->reason != ZETA_PLUGIN_BREAK_NONE;
+    out_read->reason = stream->reason;
+    stream->reason = ZETA_PLUGIN_BREAK_NONE;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+void zeta_xe_stream_close(struct zeta_intel_kernel_stream *base)
+{
+    (void)close(base->fd);
+    free((struct zeta_xe_stream *)base);
+}

@@ -7,6 +7,7 @@
  */
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,6 +15,21 @@
 
 #include "kmd.h"
 #include "platform.h"
+
+/** Who of this process has a unit. Behind the lock of struct zeta_intel, but for the descriptor. */
+struct zeta_intel_use {
+    bool is_taken;
+    char holder[96]; /**< what it is taken for, for messages: "a stream of RenderBasic" */
+    /** Of the kernel's stream, -1: none. Read without the lock by a child of fork(). */
+    _Atomic int fd;
+};
+
+/** A clock that wraps, made one that does not. Behind the lock of struct zeta_intel. */
+struct zeta_intel_unwrap {
+    bool is_started;
+    uint64_t ticks;   /**< in full, when it was read last */
+    uint64_t host_ns; /**< then */
+};
 
 /** One GPU of the machine. Lives from init() to finish(). */
 struct zeta_intel_gpu {
@@ -32,6 +48,9 @@ struct zeta_intel_gpu {
     struct zeta_intel_tile tiles[ZETA_INTEL_TILES];
     uint32_t unit_count;
     struct zeta_intel_unit units[ZETA_INTEL_UNITS];
+    struct zeta_intel_use uses[ZETA_INTEL_UNITS];      /**< of the unit with the same index */
+    struct zeta_intel_unwrap unwraps[ZETA_INTEL_TILES]; /**< of the command streamer's clock */
+    atomic_bool is_lost;                                /**< the kernel said that it is gone */
     char no_metrics[512]; /**< not empty: it has no metrics, for this reason (a sentence) */
 };
 
@@ -42,7 +61,10 @@ struct zeta_plugin_device {
     bool is_tile;    /**< a tile of a root; GPUs with one tile have a root only */
     uint32_t parent; /**< index of the root, UINT32_MAX for a root */
     char id[32];     /**< "0000:03:00.0", tiles "0000:03:00.0.1" */
+    char name[160];
     uint8_t uuid[16];
+    struct zeta_plugin_queue_group queue_group;
+    struct zeta_plugin_memory memory;
     struct zeta_plugin_symbol *symbols;
     uint32_t symbol_count;
 };
@@ -62,9 +84,12 @@ struct zeta_plugin {
     const struct zeta_plugin_host_ops *ops;
     struct zeta_plugin_host *host;
     char id[64];
-    char data_dir[512];
+    char data_dir[4096];
     struct zeta_intel *intel; /**< NULL: not initialised */
 };
+
+/** Makes the state of a plugin object anew in a child of fork(). */
+uint32_t zeta_intel_child_after_fork(struct zeta_plugin *self);
 
 /** Leaves a sentence for the user and returns the result. */
 uint32_t zeta_intel_fail(const struct zeta_intel *intel, uint32_t result, const char *format, ...)
@@ -74,9 +99,79 @@ uint32_t zeta_intel_fail(const struct zeta_intel *intel, uint32_t result, const 
 void zeta_intel_log(const struct zeta_intel *intel, uint32_t level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* ---- discovery (discover.c, device.c) ----------------------------------------------------- */
+
+/**
+ * Fills intel->gpus with those GPUs of the machine that are of the platforms and can be opened.
+ * None is SUCCESS, unless some are there and not one can be opened: the sentence says why.
+ */
+uint32_t zeta_intel_discover(struct zeta_intel *intel);
+
+/** Makes the devices, with their symbols, out of the GPUs. OUT_OF_HOST_MEMORY. */
+uint32_t zeta_intel_devices_make(struct zeta_intel *intel);
+
+/** Tile of a device, never null. */
+const struct zeta_intel_tile *zeta_intel_device_tile(const struct zeta_plugin_device *device);
+
+/** Fills device->symbols with what expressions of set files may use. OUT_OF_HOST_MEMORY. */
+uint32_t zeta_intel_symbols_make(struct zeta_plugin_device *device);
+
+/**
+ * Ticks per second of the device's timer: the OA clock of the tile's OAG unit, else the command
+ * streamer's. Never 0.
+ */
+uint64_t zeta_intel_timer_hz(const struct zeta_plugin_device *device);
+
+/* ---- units and programs (unit.c, program.c) ----------------------------------------------- */
+
 /** The unit of that name on a device's tile; NULL if there is none. */
 const struct zeta_intel_unit *zeta_intel_unit_find(const struct zeta_plugin_device *device,
                                                    struct zeta_plugin_string name);
+
+/**
+ * As zeta_intel_unit_find(); without such a unit a sentence says which there are, or why there are
+ * none. NOT_AVAILABLE.
+ */
+uint32_t zeta_intel_unit_get(const struct zeta_plugin_device *device,
+                             struct zeta_plugin_string name,
+                             const struct zeta_intel_unit **out_unit);
+
+/** Nanoseconds between two reports with an exponent, rounded up. */
+uint64_t zeta_intel_period_ns(const struct zeta_intel_unit *unit, uint32_t exponent);
+
+/** The exponent from least to most whose period is nearest to the wanted one. */
+uint32_t zeta_intel_period_exponent(const struct zeta_intel_unit *unit, uint64_t period_ns,
+                                    uint32_t least, uint32_t most);
+
+/**
+ * Opens the one stream of a unit that this process may have, and starts it. holder says what for.
+ * HANDLE_OBJECT_IN_USE: this process has it; else as stream_open() of the kmd.
+ */
+uint32_t zeta_intel_unit_open(struct zeta_intel_gpu *gpu,
+                              const struct zeta_intel_stream_wish *wish, const char *holder,
+                              struct zeta_intel_kernel_stream **out_stream);
+/** Closes it and gives up the unit. */
+void zeta_intel_unit_close(struct zeta_intel_kernel_stream *stream);
+
+/** What a unit is programmed with. */
+struct zeta_intel_program {
+    struct zeta_intel_register *registers;
+    uint32_t count;
+    char uuid[37]; /**< of the set file, else made from the registers */
+};
+
+/**
+ * Makes a program of what the host gives and checks that the kernel allows its registers.
+ * INVALID_ARGUMENT with a sentence. Freed with zeta_intel_program_finish(), also after a failure.
+ *
+ * @entries  of struct zeta_plugin_program_entry
+ * @uuid     may be empty
+ */
+uint32_t zeta_intel_program_make(const struct zeta_intel_gpu *gpu,
+                                 const struct zeta_plugin_array *entries,
+                                 struct zeta_plugin_string set, struct zeta_plugin_string uuid,
+                                 struct zeta_intel_program *out_program);
+void zeta_intel_program_finish(struct zeta_intel_program *program);
 
 /** The operations, each group in the file of its name. */
 extern const struct zeta_plugin_device_ops zeta_intel_device_ops;

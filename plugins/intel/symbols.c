@@ -1,0 +1,181 @@
+/*
+ * Numbers that expressions of set files use, under every name that descriptions of Intel's counters
+ * have for them.
+ *
+ * Source of the names: the metric descriptions of igt-gpu-tools; of the rules: how those and the
+ * kernel's topology queries are used together.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intel.h"
+#include "topology.h"
+
+enum {
+    NAMED_SLICES = 16,   /* slices that have names of their own */
+    NAMED_SUBSLICES = 8, /* subslices of a slice that have */
+    NAMED_CORES = 64,    /* cores of the flat list that have */
+    NAME_BYTES = 64,
+    MAX_SYMBOLS = 64 + NAMED_SLICES * (1 + 2 * NAMED_SUBSLICES) + NAMED_CORES + 64
+};
+
+/* Everything of one device in one piece of memory. */
+struct list {
+    struct zeta_plugin_symbol symbols[MAX_SYMBOLS]; /* first: the device's pointer frees the list */
+    char names[MAX_SYMBOLS][NAME_BYTES];
+    uint32_t count;
+    uint32_t chosen; /* the first so many are of the platform file, and win */
+};
+
+__attribute__((format(printf, 3, 4))) static void add(struct list *list, uint64_t value,
+                                                      const char *format, ...)
+{
+    char *name = list->names[list->count];
+    va_list arguments;
+
+    if (list->count == MAX_SYMBOLS)
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(name, NAME_BYTES, format, arguments);
+    va_end(arguments);
+    for (uint32_t i = 0; i < list->chosen; i++) {
+        if (strcmp(list->names[i], name) == 0)
+            return;
+    }
+    list->symbols[list->count++] = (struct zeta_plugin_symbol){
+        .struct_size = sizeof(struct zeta_plugin_symbol),
+        .name = {name, strlen(name)},
+        .u64 = value,
+    };
+}
+
+static void add_platform(struct list *list, const struct zeta_intel_platform *platform)
+{
+    for (uint32_t i = 0; i < platform->symbol_count; i++)
+        add(list, platform->symbols[i].value, "%s", platform->symbols[i].name);
+    list->chosen = list->count;
+}
+
+static void add_clocks(struct list *list, const struct zeta_plugin_device *device)
+{
+    const struct zeta_intel_tile *tile = zeta_intel_device_tile(device);
+
+    add(list, zeta_intel_timer_hz(device), "GpuTimestampFrequency");
+    add(list, tile->min_hz, "GpuMinFrequency");
+    add(list, tile->max_hz, "GpuMaxFrequency");
+}
+
+static void add_counts(struct list *list, const struct zeta_intel_platform *platform,
+                       const struct zeta_intel_topology *topology)
+{
+    static const char *const eus[] = {"EuCoresTotalCount", "VectorEngineTotalCount"};
+    static const char *const slices[] = {"EuSlicesTotalCount", "SliceTotalCount"};
+    static const char *const threads[] = {"EuThreadsCount", "VectorEngineThreadsCount"};
+    static const char *const subslices[] = {"EuSubslicesTotalCount", "EuDualSubslicesTotalCount",
+                                            "XeCoreTotalCount"};
+
+    for (size_t i = 0; i < 2; i++) {
+        add(list, topology->eus, "%s", eus[i]);
+        add(list, topology->slices, "%s", slices[i]);
+        add(list, platform->threads_per_eu, "%s", threads[i]);
+    }
+    for (size_t i = 0; i < 3; i++)
+        add(list, topology->subslices, "%s", subslices[i]);
+}
+
+/*
+ * Bits that a slice takes in the mask of all subslices: 3 before Gen11 and 8 from there on; where
+ * the kernel has one flat list of cores, as many as a slice has.
+ */
+static uint32_t mask_stride(const struct zeta_intel_platform *platform,
+                            const struct zeta_intel_topology *topology)
+{
+    if (platform->graphics < 1100)
+        return 3;
+    return platform->graphics < 1255 ? 8 : topology->max_subslices;
+}
+
+static void add_masks(struct list *list, const struct zeta_intel_platform *platform,
+                      const struct zeta_intel_topology *topology)
+{
+    static const char *const names[] = {"SubsliceMask", "DualSubsliceMask", "GtDualSubsliceMask",
+                                        "XeCoreMask", "GtXeCoreMask"};
+    const uint64_t slices = zeta_intel_topology_slice_mask(topology);
+    const uint64_t subslices =
+        zeta_intel_topology_subslice_mask(topology, mask_stride(platform, topology));
+
+    add(list, slices, "SliceMask");
+    add(list, slices, "GtSliceMask");
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        add(list, subslices, "%s", names[i]);
+    for (uint32_t s = 0; s < NAMED_SLICES; s++) {
+        add(list, slices >> s & 1, "GtSlice%u", s);
+        for (uint32_t ss = 0; ss < NAMED_SUBSLICES; ss++) {
+            const uint64_t is_there = topology->subslice_mask[s] >> ss & 1;
+
+            add(list, is_there, "GtSlice%uXeCore%u", s, ss);
+            add(list, is_there, "GtSlice%uDualSubslice%u", s, ss);
+        }
+    }
+    for (uint32_t core = 0; core < NAMED_CORES; core++)
+        add(list, subslices >> core & 1, "GtXeCore%u", core);
+}
+
+/* Nodes of the third cache, and the queues to memory, of which there is one for each node. */
+static void add_caches(struct list *list, const struct zeta_intel_platform *platform,
+                       const struct zeta_intel_topology *topology)
+{
+    const uint32_t per_node = platform->l3_banks_per_node;
+    const uint32_t nodes = per_node == 0 ? 0 : (topology->l3_banks + per_node - 1) / per_node;
+
+    add(list, topology->l3_banks, "L3BankTotalCount");
+    add(list, nodes, "L3NodeTotalCount");
+    add(list, nodes, "SqidiTotalCount");
+}
+
+/* Fixed-function pipes: one for geometry and two for pixels in a slice, unless it is a small one. */
+static void add_pipes(struct list *list, const struct zeta_intel_topology *topology)
+{
+    const uint32_t pixel_pipes = topology->max_subslices <= 2 ? 1 : topology->slices * 2;
+
+    add(list, topology->slices, "GeometryPipeTotalCount");
+    add(list, pixel_pipes, "ColorPipeTotalCount");
+    add(list, pixel_pipes, "DepthPipeTotalCount");
+}
+
+static void add_rest(struct list *list, const struct zeta_plugin_device *device)
+{
+    const struct zeta_intel_gpu *gpu = device->gpu;
+    const struct zeta_intel_topology *topology = &zeta_intel_device_tile(device)->topology;
+    uint32_t media_units = 0;
+
+    for (uint32_t i = 0; i < gpu->unit_count; i++)
+        media_units += gpu->units[i].kind == ZETA_INTEL_OAM && gpu->units[i].tile == device->tile;
+    add(list, gpu->revision, "SkuRevisionId");
+    add(list, 0, "QueryMode"); /* queries count the whole GPU, as streams do */
+    add(list, topology->engines[4], "ComputeEngineTotalCount");
+    add(list, topology->engines[1], "CopyEngineTotalCount");
+    add(list, media_units, "OamUnits");
+}
+
+uint32_t zeta_intel_symbols_make(struct zeta_plugin_device *device)
+{
+    const struct zeta_intel_platform *platform = device->gpu->platform;
+    const struct zeta_intel_topology *topology = &zeta_intel_device_tile(device)->topology;
+    struct list *list = calloc(1, sizeof(*list));
+
+    if (!list)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    add_platform(list, platform);
+    add_clocks(list, device);
+    add_counts(list, platform, topology);
+    add_masks(list, platform, topology);
+    add_caches(list, platform, topology);
+    add_pipes(list, topology);
+    add_rest(list, device);
+    device->symbols = list->symbols;
+    device->symbol_count = list->count;
+    return ZETA_PLUGIN_SUCCESS;
+}

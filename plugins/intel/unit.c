@@ -1,0 +1,159 @@
+/*
+ * Counting units: what there is, their periods, and who of this process has one.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <zeta/plugin_host.h>
+
+#include "intel.h"
+
+static uint32_t unit_index(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit)
+{
+    return (uint32_t)(unit - gpu->units);
+}
+
+const struct zeta_intel_unit *zeta_intel_unit_find(const struct zeta_plugin_device *device,
+                                                   struct zeta_plugin_string name)
+{
+    const struct zeta_intel_gpu *gpu = device->gpu;
+
+    for (uint32_t i = 0; i < gpu->unit_count; i++) {
+        if (gpu->units[i].tile == device->tile && zeta_string_is(name, gpu->units[i].name))
+            return &gpu->units[i];
+    }
+    return NULL;
+}
+
+/* "oa, oam0": the units of a device's tile. */
+static void list_units(const struct zeta_plugin_device *device, char *out_list, size_t bytes)
+{
+    const struct zeta_intel_gpu *gpu = device->gpu;
+    size_t used = 0;
+
+    (void)snprintf(out_list, bytes, "none");
+    for (uint32_t i = 0; i < gpu->unit_count; i++) {
+        int added;
+
+        if (gpu->units[i].tile != device->tile)
+            continue;
+        added = snprintf(out_list + used, bytes - used, "%s%s", used > 0 ? ", " : "",
+                         gpu->units[i].name);
+        if (added < 0 || (size_t)added >= bytes - used)
+            return;
+        used += (size_t)added;
+    }
+}
+
+uint32_t zeta_intel_unit_get(const struct zeta_plugin_device *device,
+                             struct zeta_plugin_string name,
+                             const struct zeta_intel_unit **out_unit)
+{
+    const struct zeta_intel_gpu *gpu = device->gpu;
+    const struct zeta_intel_unit *unit = zeta_intel_unit_find(device, name);
+    char list[256];
+
+    if (unit) {
+        *out_unit = unit;
+        return ZETA_PLUGIN_SUCCESS;
+    }
+    if (gpu->no_metrics[0] != '\0')
+        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE, "%s (%s) has no metrics: %s",
+                               gpu->name, device->id, gpu->no_metrics);
+    list_units(device, list, sizeof(list));
+    return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
+                           "%s (%s) has no counting unit %.*s with this kernel; it has: %s",
+                           gpu->name, device->id, zeta_string_shown(name), name.data, list);
+}
+
+/* ---- periods ------------------------------------------------------------------------------ */
+
+/*
+ * A report comes whenever bit `exponent` of the tick counter falls, so every 2^(exponent + 1)
+ * ticks. In two parts, because the product does not fit: the exponent is at most 31.
+ */
+uint64_t zeta_intel_period_ns(const struct zeta_intel_unit *unit, uint32_t exponent)
+{
+    const uint64_t ticks = UINT64_C(2) << exponent;
+    const uint64_t hz = unit->timestamp_hz;
+
+    return ticks / hz * 1000000000u + (ticks % hz * 1000000000u + hz - 1) / hz;
+}
+
+uint32_t zeta_intel_period_exponent(const struct zeta_intel_unit *unit, uint64_t period_ns,
+                                    uint32_t least, uint32_t most)
+{
+    uint32_t best = least;
+
+    for (uint32_t e = least; e <= most; e++) {
+        const uint64_t period = zeta_intel_period_ns(unit, e);
+        const uint64_t best_period = zeta_intel_period_ns(unit, best);
+        const uint64_t distance = period > period_ns ? period - period_ns : period_ns - period;
+        const uint64_t best_distance =
+            best_period > period_ns ? best_period - period_ns : period_ns - best_period;
+
+        if (distance < best_distance)
+            best = e;
+    }
+    return best;
+}
+
+/* ---- who has one -------------------------------------------------------------------------- */
+
+static uint32_t take(struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit,
+                     const char *holder)
+{
+    struct zeta_intel_use *use = &gpu->uses[unit_index(gpu, unit)];
+    char other[sizeof(use->holder)];
+    bool was_taken;
+
+    (void)pthread_mutex_lock(&gpu->intel->lock);
+    was_taken = use->is_taken;
+    memcpy(other, use->holder, sizeof(other));
+    if (!was_taken) {
+        use->is_taken = true;
+        (void)snprintf(use->holder, sizeof(use->holder), "%s", holder);
+    }
+    (void)pthread_mutex_unlock(&gpu->intel->lock);
+    if (!was_taken)
+        return ZETA_PLUGIN_SUCCESS;
+    return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
+                           "%s: the unit %s, of which there is one for all processes, is in use by "
+                           "%s of this process; end that first",
+                           gpu->id, unit->name, other);
+}
+
+static void release(struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit)
+{
+    (void)pthread_mutex_lock(&gpu->intel->lock);
+    gpu->uses[unit_index(gpu, unit)].is_taken = false;
+    (void)pthread_mutex_unlock(&gpu->intel->lock);
+}
+
+uint32_t zeta_intel_unit_open(struct zeta_intel_gpu *gpu,
+                              const struct zeta_intel_stream_wish *wish, const char *holder,
+                              struct zeta_intel_kernel_stream **out_stream)
+{
+    uint32_t result = take(gpu, wish->unit, holder);
+
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    result = gpu->kmd->stream_open(gpu, wish, out_stream);
+    if (result != ZETA_PLUGIN_SUCCESS) {
+        release(gpu, wish->unit);
+        return result;
+    }
+    (*out_stream)->unit = wish->unit;
+    atomic_store(&gpu->uses[unit_index(gpu, wish->unit)].fd, (*out_stream)->fd);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+void zeta_intel_unit_close(struct zeta_intel_kernel_stream *stream)
+{
+    struct zeta_intel_gpu *gpu = stream->gpu;
+    const struct zeta_intel_unit *unit = stream->unit;
+
+    atomic_store(&gpu->uses[unit_index(gpu, unit)].fd, -1);
+    gpu->kmd->stream_close(stream);
+    release(gpu, unit);
+}

@@ -11,6 +11,9 @@
 #include "kernel.h"
 #include "xe.h"
 
+/* Of the clock of engines on nearly all GPUs, for those that tell none. */
+#define REFERENCE_HZ 19200000u
+
 /* What the answers are about, before it is sorted into tiles. */
 struct survey {
     struct zeta_intel_gpu *gpu;
@@ -230,8 +233,8 @@ static void ask_clocks(const struct survey *survey, struct zeta_intel_tile *tile
     tile->max_hz = read_frequency(survey, gt, "max_freq");
     if (tile->max_hz == 0)
         tile->max_hz = read_frequency(survey, gt, "rp0_freq");
-    tile->cs_timestamp_hz = gt->reference_clock;
-    tile->cs_timestamp_bits = survey->gpu->platform->graphics >= 2000 ? 64 : 36;
+    if (gt->reference_clock != 0)
+        tile->cs_timestamp_hz = gt->reference_clock;
     if (zeta_xe_cycles(survey->gpu, tile, &cycles) == 0 && cycles.width > 0 && cycles.width <= 64)
         tile->cs_timestamp_bits = cycles.width;
 }
@@ -241,6 +244,8 @@ static void ask_tile(struct survey *survey, uint32_t index)
     struct zeta_intel_tile *tile = &survey->gpu->tiles[index];
     const struct zeta_xe_gt *gt = main_gt(survey, index);
 
+    tile->cs_timestamp_hz = REFERENCE_HZ;
+    tile->cs_timestamp_bits = survey->gpu->platform->graphics >= 2000 ? 64 : 36;
     if (!gt) {
         refuse(survey->gpu,
                "The xe driver tells of no GT with render or compute engines on tile "

@@ -1,0 +1,116 @@
+/*
+ * What an xe stream is asked for and what its answers mean, as far as no kernel is needed: sizes of
+ * buffers, bits of the status, periods of EU stall sampling.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "plugins/intel/eu_stall.h"
+#include "plugins/intel/kmd/xe.h"
+
+static void buffer__any_wish__is_a_power_of_two_that_the_kernel_takes(void **state)
+{
+    (void)state;
+    assert_int_equal(zeta_xe_buffer_bytes(1), 128 << 10);
+    assert_int_equal(zeta_xe_buffer_bytes(128 << 10), 128 << 10);
+    assert_int_equal(zeta_xe_buffer_bytes((128 << 10) + 1), 256 << 10);
+    assert_int_equal(zeta_xe_buffer_bytes(16 << 20), 16 << 20);
+    assert_int_equal(zeta_xe_buffer_bytes(100 << 20), 128 << 20);
+    assert_int_equal(zeta_xe_buffer_bytes(UINT64_MAX), 128 << 20);
+}
+
+static void status__each_bit__is_a_break_of_its_kind(void **state)
+{
+    (void)state;
+    assert_int_equal(zeta_xe_oa_break(1), ZETA_PLUGIN_BREAK_LOST);
+    assert_int_equal(zeta_xe_oa_break(2), ZETA_PLUGIN_BREAK_OVERFLOW);
+    assert_int_equal(zeta_xe_oa_break(4), ZETA_PLUGIN_BREAK_LOST);
+    /* Markers without room: no report is missing. */
+    assert_int_equal(zeta_xe_oa_break(8), ZETA_PLUGIN_BREAK_NONE);
+    assert_int_equal(zeta_xe_oa_break(8 | 1), ZETA_PLUGIN_BREAK_LOST);
+    assert_int_equal(zeta_xe_oa_break(3), ZETA_PLUGIN_BREAK_OVERFLOW);
+    /* The kernel refused to read and does not say why: something is missing. */
+    assert_int_equal(zeta_xe_oa_break(0), ZETA_PLUGIN_BREAK_LOST);
+    assert_int_equal(zeta_xe_oa_break(0x100), ZETA_PLUGIN_BREAK_LOST);
+}
+
+static void properties__several__are_chained_in_order(void **state)
+{
+    struct zeta_xe_properties properties = {0};
+    const struct zeta_xe_property *item = &properties.items[0];
+
+    (void)state;
+    zeta_xe_property_add(&properties, ZETA_XE_OA_UNIT_ID, 2);
+    zeta_xe_property_add(&properties, ZETA_XE_OA_SAMPLE, 1);
+    zeta_xe_property_add(&properties, ZETA_XE_OA_FORMAT, 0x10105);
+    assert_int_equal(item->property, 1);
+    assert_int_equal(item->value, 2);
+    assert_int_equal(item->name, 0);
+    item = (const struct zeta_xe_property *)(uintptr_t)item->next;
+    assert_int_equal(item->property, 2);
+    item = (const struct zeta_xe_property *)(uintptr_t)item->next;
+    assert_int_equal(item->property, 4);
+    assert_int_equal(item->value, 0x10105);
+    assert_int_equal(item->next, 0);
+}
+
+static const struct zeta_intel_unit sampler = {
+    .name = "eu-stall",
+    .kind = ZETA_INTEL_EU_STALL,
+    .rates = {251, 502, 753, 1004, 1255, 1506, 1757},
+};
+
+static void stall_period__of_each_rate__is_cycles_at_the_highest_clock(void **state)
+{
+    (void)state;
+    assert_int_equal(zeta_intel_stall_period(&sampler, 1000000000, 0), 251);
+    assert_int_equal(zeta_intel_stall_period(&sampler, 2000000000, 6), 879); /* 878.5 */
+    assert_int_equal(zeta_intel_stall_period(&sampler, 0, 3), 1004);
+    assert_int_equal(zeta_intel_stall_period(&sampler, 1000000000, 7), 0);
+    assert_int_equal(zeta_intel_stall_period(&sampler, 1, 0), 251ull * 1000000000);
+}
+
+static void stall_period__wanted__finds_the_nearest_rate(void **state)
+{
+    (void)state;
+    assert_int_equal(zeta_intel_stall_nearest(&sampler, 1000000000, 0), 0);
+    assert_int_equal(zeta_intel_stall_nearest(&sampler, 1000000000, 376), 0);
+    assert_int_equal(zeta_intel_stall_nearest(&sampler, 1000000000, 377), 1);
+    assert_int_equal(zeta_intel_stall_nearest(&sampler, 1000000000, 1000), 3);
+    assert_int_equal(zeta_intel_stall_nearest(&sampler, 1000000000, UINT64_MAX), 6);
+    /* Half the clock: each rate takes twice as long. */
+    assert_int_equal(zeta_intel_stall_nearest(&sampler, 500000000, 1000), 1);
+}
+
+static void stall_limits__are_the_first_and_the_last_rate(void **state)
+{
+    const struct zeta_intel_unit none = {.kind = ZETA_INTEL_EU_STALL};
+    uint64_t least = 1, most = 1;
+
+    (void)state;
+    zeta_intel_stall_limits(&sampler, 1000000000, &least, &most);
+    assert_int_equal(least, 251);
+    assert_int_equal(most, 1757);
+    zeta_intel_stall_limits(&none, 1000000000, &least, &most);
+    assert_int_equal(least, 0);
+    assert_int_equal(most, 0);
+    assert_int_equal(zeta_intel_stall_nearest(&none, 1000000000, 100), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(buffer__any_wish__is_a_power_of_two_that_the_kernel_takes),
+        cmocka_unit_test(status__each_bit__is_a_break_of_its_kind),
+        cmocka_unit_test(properties__several__are_chained_in_order),
+        cmocka_unit_test(stall_period__of_each_rate__is_cycles_at_the_highest_clock),
+        cmocka_unit_test(stall_period__wanted__finds_the_nearest_rate),
+        cmocka_unit_test(stall_limits__are_the_first_and_the_last_rate),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -8,6 +8,7 @@
 #include "core/metric/enable.h"
 #include "core/metric/group.h"
 #include "core/metric/query.h"
+#include "core/metric/query_words.h"
 #include "core/metric/set.h"
 #include "core/metric/set_files.h"
 #include "core/metric/streamer.h"
@@ -222,8 +223,11 @@ static bool belongs(const struct zeta_device_metrics *metrics, const struct grou
     if ((set->sampling & round->sampling) == 0 ||
         !metrics->device->backend->providers[round->needs].backend)
         return false;
-    if (round->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
-        return candidate->queries != NULL;
+    if (round->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) {
+        const struct zeta_query_words *words = zeta_query_words_of(metrics, set->unit->name);
+
+        return candidate->queries != NULL && (!words || !*words->no_queries);
+    }
     /* On a root a record has to say on which tile it happened. */
     if (round->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED)
         return metrics->device->tile_count == 0 || set->layout->tile_field != ZETA_FIELD_NONE;
@@ -262,6 +266,21 @@ static ze_result_t make_groups(struct zeta_device_metrics *metrics,
     return ZE_RESULT_SUCCESS;
 }
 
+/** Of each unit whose sets could be queried. */
+static ze_result_t ask_about_queries(struct zeta_device_metrics *metrics,
+                                     const struct candidates *candidates)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    for (uint32_t i = 0; i < candidates->count && result == ZE_RESULT_SUCCESS; i++) {
+        const struct zeta_set *set = zeta_compiled_set(candidates->items[i].compiled[0]);
+
+        if (set->sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
+            result = zeta_query_words_ask(metrics, set->unit->name);
+    }
+    return result;
+}
+
 static void unload(struct zeta_device_metrics *metrics)
 {
     for (uint32_t i = 0; i < metrics->group_count; i++)
@@ -269,6 +288,7 @@ static void unload(struct zeta_device_metrics *metrics)
     free(metrics->groups);
     metrics->groups = NULL;
     metrics->group_count = 0;
+    zeta_query_words_free(metrics);
     zeta_device_sets_free(&metrics->sets);
 }
 
@@ -288,6 +308,8 @@ static ze_result_t load(struct zeta_device_metrics *metrics)
         result = zeta_device_sets_load(device, provider, &metrics->sets);
     if (result == ZE_RESULT_SUCCESS)
         result = list_candidates(metrics, &candidates);
+    if (result == ZE_RESULT_SUCCESS)
+        result = ask_about_queries(metrics, &candidates);
     if (result == ZE_RESULT_SUCCESS)
         result = make_groups(metrics, &candidates);
     if (result == ZE_RESULT_SUCCESS)

@@ -21,6 +21,7 @@ struct zeta_compiled;
 struct zeta_device;
 struct zeta_metric_group;
 struct zeta_query_pool;
+struct zeta_query_words;
 struct zeta_stream;
 struct zeta_tracer;
 struct zeta_user_group;
@@ -50,6 +51,7 @@ struct zeta_device_metrics {
     struct zeta_device_sets sets;
     struct zeta_metric_group **groups; /**< in the order of zetMetricGroupGet */
     uint32_t group_count;
+    struct zeta_query_words *query_words; /**< what was said about queries of units */
     struct zeta_device_programmables programmables;
 
     /** Guards what follows; on a tile the lock of its root is used instead. */

@@ -7,6 +7,7 @@
 #include "core/device/device.h"
 #include "core/metric/device_metrics.h"
 #include "core/metric/group.h"
+#include "core/metric/query_words.h"
 #include "core/metric/recipe.h"
 #include "core/metric/set_files.h"
 #include "core/plugin/host.h"
@@ -136,6 +137,13 @@ static ze_result_t make_programmable(struct zeta_device_metrics *metrics,
     return ZE_RESULT_SUCCESS;
 }
 
+static bool has_no_queries(const struct zeta_device_metrics *metrics, const struct zeta_unit *unit)
+{
+    const struct zeta_query_words *words = zeta_query_words_of(metrics, unit->name);
+
+    return words && *words->no_queries;
+}
+
 static ze_result_t make_programmables(struct zeta_device_metrics *metrics)
 {
     static const struct {
@@ -163,7 +171,14 @@ static ze_result_t make_programmables(struct zeta_device_metrics *metrics)
             const struct zeta_programmable *model =
                 zeta_catalog_programmable(programmables->catalog, i);
 
-            if ((model->sampling & rounds[r].sampling) != 0 && exists(metrics, model->name))
+            if ((model->sampling & rounds[r].sampling) == 0 || !exists(metrics, model->name))
+                continue;
+            if (rounds[r].sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) {
+                result = zeta_query_words_ask(metrics, model->unit->name);
+                if (result == ZE_RESULT_SUCCESS && has_no_queries(metrics, model->unit))
+                    continue;
+            }
+            if (result == ZE_RESULT_SUCCESS)
                 result = make_programmable(metrics, model, rounds[r].sampling);
         }
     }

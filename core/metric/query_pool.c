@@ -197,6 +197,7 @@ static ze_result_t open_pool(struct zeta_query_pool *pool)
         .set = {.data = set->name, .size = strlen(set->name)},
         .program = program.array,
         .digest = program.digest,
+        .uuid = program.uuid,
         .count = pool->count,
         .report_bytes = layout->record_bytes,
         .record_bytes = pool->record_bytes,

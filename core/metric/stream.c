@@ -204,6 +204,7 @@ static ze_result_t open_source(struct zeta_stream *stream, uint32_t index, uint6
         return result;
     desc.program = program.array;
     desc.digest = program.digest;
+    desc.uuid = program.uuid;
     source->backend = provider->backend;
     source->label = stream->label;
     source->tile = index;

@@ -19,6 +19,7 @@ struct zeta_provider;
 struct zeta_stream_program {
     struct zeta_plugin_array array; /**< of struct zeta_plugin_program_entry, owned */
     struct zeta_plugin_string digest;
+    struct zeta_plugin_string uuid; /**< as the set file says it, or empty */
     char digest_text[17];
 };
 

@@ -33,6 +33,13 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash_bytes(hash, text ? text : "", (text ? strlen(text) : 0) + 1);
 }
 
+static struct zeta_plugin_string uuid_of(const struct zeta_set *set)
+{
+    const char *uuid = set->query_of ? set->query_of->uuid : set->uuid;
+
+    return (struct zeta_plugin_string){.data = uuid ? uuid : "", .size = uuid ? strlen(uuid) : 0};
+}
+
 ze_result_t zeta_stream_program_make(const struct zeta_compiled *compiled,
                                      struct zeta_stream_program *out_program)
 {
@@ -63,6 +70,7 @@ ze_result_t zeta_stream_program_make(const struct zeta_compiled *compiled,
     (void)snprintf(out_program->digest_text, sizeof(out_program->digest_text), "%016" PRIx64, hash);
     out_program->digest.data = out_program->digest_text;
     out_program->digest.size = strlen(out_program->digest_text);
+    out_program->uuid = uuid_of(zeta_compiled_set(compiled));
     return ZE_RESULT_SUCCESS;
 }
 

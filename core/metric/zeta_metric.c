@@ -5,6 +5,7 @@
 #include "core/device/device.h"
 #include "core/metric/group_hold.h"
 #include "core/metric/metric_info.h"
+#include "core/metric/query_words.h"
 #include "core/metric/stream.h"
 #include "core/metric/streamer.h"
 #include "core/plugin/host.h"
@@ -51,6 +52,7 @@ static ze_result_t group_info(const struct zeta_metric_group *object, struct zet
         found.min_period_ns = limits.min_period_ns;
         found.max_period_ns = limits.max_period_ns;
     }
+    zeta_query_words_give(object, &found.no_queries, &found.query_note);
     (void)provider->backend->metric.holder(provider->backend->self, provider->device, unit,
                                            &found.holder_pid);
     give(info, &found, sizeof(found));

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <level_zero/zet_api.h>
+#include <zeta/zeta.h>
 
 #include "tests/sanitizer.h"
 
@@ -377,6 +378,79 @@ static void query__around_time_stamps__counts_them(void **state)
     assert_success(zeMemFree(h->context, stamp));
 }
 
+static void pools__sets_with_and_without_uuid__say_so_to_the_backend(void **state)
+{
+    const struct harness *h = *state;
+    const zet_metric_query_pool_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC,
+                                               .count = 1};
+    const char *const names[] = {"Work", "OtherWork"};
+
+    for (int i = 0; i < 2; i++) {
+        zet_metric_query_pool_handle_t pool = NULL;
+
+        assert_success(zetMetricQueryPoolCreate(
+            h->context, h->tiles[0],
+            find_group(h->tiles[0], names[i], ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED),
+            &desc, &pool));
+        assert_success(zetMetricQueryPoolDestroy(pool));
+    }
+}
+
+/* Whether a device has an event-based group of that name. */
+static bool is_queried(ze_device_handle_t device, const char *name)
+{
+    zet_metric_group_handle_t groups[32];
+    uint32_t count = 32;
+
+    assert_success(zetMetricGroupGet(device, &count, groups));
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_group_properties_t properties = {.stype =
+                                                        ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
+
+        assert_success(zetMetricGroupGetProperties(groups[i], &properties));
+        if (strcmp(properties.name, name) == 0 &&
+            properties.samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
+            return true;
+    }
+    return false;
+}
+
+static void unit__without_queries__has_no_groups_for_them_and_says_why(void **state)
+{
+    const struct harness *h = *state;
+    const ze_device_handle_t devices[] = {h->device, h->tiles[1]};
+    struct zeta_group_info info = {.struct_size = sizeof(info)};
+
+    for (int i = 0; i < 2; i++) {
+        assert_false(is_queried(devices[i], "Narrow"));
+        assert_true(is_queried(devices[i], "Work"));
+        assert_success(zetaMetricGroupGetInfo(
+            find_group(devices[i], "Narrow", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED),
+            &info));
+        assert_string_equal(info.no_queries, BARE_NO_QUERIES);
+        assert_string_equal(info.query_note, "");
+        /* Never meant for queries, so nobody asks where they are. */
+        assert_success(zetaMetricGroupGetInfo(
+            find_group(devices[i], "Unmarked", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED),
+            &info));
+        assert_string_equal(info.no_queries, "");
+    }
+}
+
+static void event_group__note_of_its_unit__is_said(void **state)
+{
+    const struct harness *h = *state;
+    struct zeta_group_info info = {.struct_size = sizeof(info)};
+
+    assert_success(zetaMetricGroupGetInfo(
+        find_group(h->device, "Work", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED), &info));
+    assert_string_equal(info.query_note, BARE_QUERY_NOTE);
+    assert_string_equal(info.no_queries, "");
+    assert_success(zetaMetricGroupGetInfo(
+        find_group(h->device, "Work", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED), &info));
+    assert_string_equal(info.query_note, "");
+}
+
 static void marker__into_a_stream__arrives(void **state)
 {
     const struct harness *h = *state;
@@ -622,6 +696,9 @@ int main(void)
         cmocka_unit_test(destroy__work_runs__is_refused_until_it_ends),
         cmocka_unit_test(event__of_work_that_failed__is_lost_for_queues_of_other_plugins),
         cmocka_unit_test(query__around_time_stamps__counts_them),
+        cmocka_unit_test(pools__sets_with_and_without_uuid__say_so_to_the_backend),
+        cmocka_unit_test(unit__without_queries__has_no_groups_for_them_and_says_why),
+        cmocka_unit_test(event_group__note_of_its_unit__is_said),
         cmocka_unit_test(marker__into_a_stream__arrives),
         cmocka_unit_test(host_memory__no_compute__is_memory_of_this_process),
         cmocka_unit_test(timestamp__outside_of_allocations__is_refused),

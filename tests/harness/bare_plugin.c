@@ -3,9 +3,11 @@
  * the counter "Launches" is the number of time stamps that a queue wrote. Two manifests share the
  * library; each is a plugin of its own, with a root and two tiles named after the manifest.
  */
+#include "fake.h"
 #include "fake_metrics.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +186,33 @@ static uint32_t queue_status(struct zeta_plugin *self, struct zeta_plugin_queue 
     return zeta_softqueue_status(queue->soft);
 }
 
+/* ---------------------------------------------------------------- metrics */
+
+static bool is(struct zeta_plugin_string string, const char *word)
+{
+    return string.size == strlen(word) && memcmp(string.data, word, (size_t)string.size) == 0;
+}
+
+static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                       struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
+{
+    if (is(unit, "narrow"))
+        out_limits->no_queries = text(BARE_NO_QUERIES);
+    else if (is(unit, "counters"))
+        out_limits->query_note = text(BARE_QUERY_NOTE);
+    return fake_metric_ops.limits(self, device, unit, out_limits);
+}
+
+/* The only set with a uuid is Work. */
+static uint32_t query_pool_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                  const struct zeta_plugin_query_desc *desc,
+                                  struct zeta_plugin_query_pool **out_pool)
+{
+    if (!is(desc->uuid, is(desc->set, "Work") ? BARE_WORK_UUID : ""))
+        return ZETA_PLUGIN_INVALID_ARGUMENT;
+    return fake_metric_ops.query_pool_create(self, device, desc, out_pool);
+}
+
 /* ---------------------------------------------------------------- plugin */
 
 static const struct zeta_plugin_device_ops device_ops = {.struct_size = sizeof(device_ops),
@@ -197,18 +226,22 @@ static const struct zeta_plugin_compute_ops queue_ops = {.struct_size = sizeof(q
                                                          .submit = submit,
                                                          .wake = wake,
                                                          .queue_status = queue_status};
+static struct zeta_plugin_metric_ops metric_ops;
 static const struct zeta_plugin_ops plugin_ops = {.struct_size = sizeof(plugin_ops),
                                                   .init = init,
                                                   .finish = finish,
                                                   .device = &device_ops,
                                                   .compute = &queue_ops,
-                                                  .metric = &fake_metric_ops};
+                                                  .metric = &metric_ops};
 
 uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,
                                struct zeta_plugin_answer *out_answer)
 {
     struct zeta_plugin *self = &plugins[atomic_fetch_add(&plugin_count, 1) % PLUGIN_COUNT];
 
+    metric_ops = fake_metric_ops;
+    metric_ops.limits = limits;
+    metric_ops.query_pool_create = query_pool_create;
     self->ops = offer->ops;
     self->host = offer->host;
     for (uint32_t i = 0; i < FAKE_DEVICE_COUNT; i++) {

@@ -24,6 +24,11 @@
 #define FAKE_END_SENTENCE "a query ends on a queue on which it was not begun"
 #define FAKE_FAULT_SENTENCE "kernel fault stored to address 16 in work-item 3"
 
+/** What the devices without compute (bare_plugin.c) say, and the uuid of set Work. */
+#define BARE_NO_QUERIES "The narrow unit forgets what it counted."
+#define BARE_QUERY_NOTE "Queries count the time stamps of their queue."
+#define BARE_WORK_UUID "5d2f8c1e-3b47-4a90-9e6d-0f1a2b3c4d5e"
+
 /** Functions of the loaded plugin; the symbol "fake_control" of its library. */
 struct fake_control {
     void (*release)(void);          /**< lets every "hold" end, also later ones, until hold() */

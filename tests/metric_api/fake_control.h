@@ -40,6 +40,7 @@ struct fake_counts {
     uint64_t period_ns;      /**< wanted by the last open */
     uint32_t program_entries;
     char digest[64];
+    char uuid[40]; /**< of the program, or empty */
 };
 
 /** Called inside stream_read, on the thread of the call. */

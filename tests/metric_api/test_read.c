@@ -491,6 +491,8 @@ static void open__backend__gets_the_program_and_its_digest(void **state)
     assert_int_equal(second.program_entries, 0);
     assert_int_equal(strlen(first.digest), 16);
     assert_string_not_equal(first.digest, second.digest);
+    assert_string_equal(first.uuid, "0c7e5a11-90b2-4f3d-8a6e-b1d2c3e4f506");
+    assert_string_equal(second.uuid, "");
     assert_int_equal(first.period_ns, 100000);
 }
 

@@ -75,6 +75,14 @@ static void print_group(const struct zeta_group_entry *group, bool is_verbose)
         return;
     (void)printf("    %s\n    from %s, plugin %s\n", group->properties.description,
                  group->info.origin, group->info.plugin);
+    if (*group->info.query_note)
+        zeta_terminal_write_folded(stdout, group->info.query_note, 4,
+                                   zeta_terminal_columns(stdout));
+    if (*group->info.no_queries) {
+        (void)puts("    no queries:");
+        zeta_terminal_write_folded(stdout, group->info.no_queries, 8,
+                                   zeta_terminal_columns(stdout));
+    }
     print_metrics(group);
     (void)putchar('\n');
 }
@@ -109,6 +117,10 @@ static void put_group(struct json_object *array, const struct zeta_group_entry *
     zeta_json_put_u64(object, "min_period_ns", group->info.min_period_ns);
     zeta_json_put_u64(object, "max_period_ns", group->info.max_period_ns);
     zeta_json_put_u64(object, "holder_pid", group->info.holder_pid);
+    if (*group->info.query_note)
+        zeta_json_put_text(object, "query_note", group->info.query_note);
+    if (*group->info.no_queries)
+        zeta_json_put_text(object, "no_queries", group->info.no_queries);
     metrics = zeta_json_put_array(object, "metrics");
     for (uint32_t i = 0; i < group->properties.metricCount; i++) {
         const struct zeta_metric_entry *metric = &group->metrics[i];

@@ -278,19 +278,25 @@ static uint32_t holder(struct zeta_plugin *self, struct zeta_plugin_device *devi
     return ZETA_PLUGIN_SUCCESS;
 }
 
+static void copy_text(char *target, size_t capacity, struct zeta_plugin_string text)
+{
+    size_t length = text.size < capacity - 1 ? (size_t)text.size : capacity - 1;
+
+    memcpy(target, text.data, length);
+    target[length] = '\0';
+}
+
 static void note_open(struct unit *unit, const struct zeta_plugin_stream_desc *desc)
 {
     struct fake_counts *counts = &unit->counts;
-    size_t length = desc->digest.size < sizeof(counts->digest) - 1 ? (size_t)desc->digest.size
-                                                                   : sizeof(counts->digest) - 1;
 
     counts->opens++;
     counts->notify_records = desc->notify_records;
     counts->ring_records = desc->ring_records;
     counts->period_ns = desc->period_ns;
     counts->program_entries = (uint32_t)desc->program.count;
-    memcpy(counts->digest, desc->digest.data, length);
-    counts->digest[length] = '\0';
+    copy_text(counts->digest, sizeof(counts->digest), desc->digest);
+    copy_text(counts->uuid, sizeof(counts->uuid), desc->uuid);
 }
 
 static uint32_t open_locked(struct unit *unit, struct zeta_plugin_stream_desc *desc,

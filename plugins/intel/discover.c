@@ -74,8 +74,7 @@ static bool open_node(struct zeta_intel_gpu *gpu, const drmDevice *device, struc
             continue;
         if (error == 0)
             (void)snprintf(gpu->node, sizeof(gpu->node), "%s", device->nodes[order[i]]);
-        gpu->fd =
-            zeta_plugin_descriptor_raise(open(device->nodes[order[i]], O_RDWR | O_CLOEXEC));
+        gpu->fd = zeta_plugin_descriptor_raise(open(device->nodes[order[i]], O_RDWR | O_CLOEXEC));
         if (gpu->fd >= 0) {
             (void)snprintf(gpu->node, sizeof(gpu->node), "%s", device->nodes[order[i]]);
             return true;
@@ -168,16 +167,14 @@ static uint32_t probe(struct zeta_intel_gpu *gpu)
 }
 
 /* Adds a GPU if it can be used; SUCCESS also when it is left out. */
-static uint32_t add_gpu(struct zeta_intel *intel, const drmDevice *device,
-                        struct refusal *refusal)
+static uint32_t add_gpu(struct zeta_intel *intel, const drmDevice *device, struct refusal *refusal)
 {
     struct zeta_intel_gpu *gpu = &intel->gpus[intel->gpu_count];
     char driver[32];
     uint32_t result;
 
     *gpu = (struct zeta_intel_gpu){.intel = intel, .fd = -1};
-    gpu->platform =
-        zeta_intel_platform_find(&intel->platforms, device->deviceinfo.pci->device_id);
+    gpu->platform = zeta_intel_platform_find(&intel->platforms, device->deviceinfo.pci->device_id);
     if (!gpu->platform)
         return ZETA_PLUGIN_SUCCESS;
     describe(gpu, device);

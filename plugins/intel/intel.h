@@ -48,7 +48,7 @@ struct zeta_intel_gpu {
     struct zeta_intel_tile tiles[ZETA_INTEL_TILES];
     uint32_t unit_count;
     struct zeta_intel_unit units[ZETA_INTEL_UNITS];
-    struct zeta_intel_use uses[ZETA_INTEL_UNITS];      /**< of the unit with the same index */
+    struct zeta_intel_use uses[ZETA_INTEL_UNITS];       /**< of the unit with the same index */
     struct zeta_intel_unwrap unwraps[ZETA_INTEL_TILES]; /**< of the command streamer's clock */
     atomic_bool is_lost;                                /**< the kernel said that it is gone */
     char no_metrics[512]; /**< not empty: it has no metrics, for this reason (a sentence) */
@@ -136,6 +136,9 @@ uint32_t zeta_intel_unit_get(const struct zeta_plugin_device *device,
                              struct zeta_plugin_string name,
                              const struct zeta_intel_unit **out_unit);
 
+/** Whether reports of a unit have headers of 64 bits, with time stamps of 56. */
+bool zeta_intel_unit_is_wide(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit);
+
 /** Nanoseconds between two reports with an exponent, rounded up. */
 uint64_t zeta_intel_period_ns(const struct zeta_intel_unit *unit, uint32_t exponent);
 
@@ -147,9 +150,8 @@ uint32_t zeta_intel_period_exponent(const struct zeta_intel_unit *unit, uint64_t
  * Opens the one stream of a unit that this process may have, and starts it. holder says what for.
  * HANDLE_OBJECT_IN_USE: this process has it; else as stream_open() of the kmd.
  */
-uint32_t zeta_intel_unit_open(struct zeta_intel_gpu *gpu,
-                              const struct zeta_intel_stream_wish *wish, const char *holder,
-                              struct zeta_intel_kernel_stream **out_stream);
+uint32_t zeta_intel_unit_open(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
+                              const char *holder, struct zeta_intel_kernel_stream **out_stream);
 /** Closes it and gives up the unit. */
 void zeta_intel_unit_close(struct zeta_intel_kernel_stream *stream);
 

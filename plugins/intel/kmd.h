@@ -20,10 +20,11 @@ struct zeta_intel;
 struct zeta_intel_gpu;
 
 enum {
-    ZETA_INTEL_TILES = 8,         /**< of one GPU, at most */
-    ZETA_INTEL_UNITS = 32,        /**< counting units of one GPU, at most */
-    ZETA_INTEL_SLICES = 32,       /**< of a tile, at most */
-    ZETA_INTEL_ENGINE_CLASSES = 5 /**< render, copy, video, video enhance, compute */
+    ZETA_INTEL_TILES = 8,          /**< of one GPU, at most */
+    ZETA_INTEL_UNITS = 32,         /**< counting units of one GPU, at most */
+    ZETA_INTEL_SLICES = 32,        /**< of a tile, at most */
+    ZETA_INTEL_ENGINE_CLASSES = 5, /**< render, copy, video, video enhance, compute */
+    ZETA_INTEL_EXPONENTS = 32      /**< of sampling periods: 0 to 31 */
 };
 
 /** Kinds of counting units, as oa-unit types of xe; EU stall sampling is a unit of its own. */
@@ -44,11 +45,10 @@ struct zeta_intel_unit {
     uint32_t
         kernel_id; /**< xe: oa_unit_id, or the GT for EU stalls; i915: class << 16 | instance */
     uint64_t
-        timestamp_hz; /**< ticks per second of the time stamps in its reports; 0 for EU stalls */
-    uint64_t min_period_ns; /**< 0: that of exponent 0 */
-    uint64_t rates[8];      /**< EU stalls: cycles between two samples, rising; 0 ends the list */
-    uint32_t record_bytes;  /**< EU stalls: of a record, as the kernel says */
-    bool can_size_buffer;   /**< the kernel takes a size for the buffer */
+        timestamp_hz;  /**< ticks per second of the time stamps in its reports; 0 for EU stalls */
+    uint64_t rates[8]; /**< EU stalls: cycles between two samples, rising; 0 ends the list */
+    uint32_t record_bytes;     /**< EU stalls: of a record, as the kernel says */
+    bool can_size_buffer;      /**< the kernel takes a size for the buffer */
     bool can_wait_for_reports; /**< the kernel takes a number of reports to wait for */
 };
 
@@ -64,11 +64,11 @@ struct zeta_intel_topology {
 /** What the kernel tells about one tile; a GPU without tiles has one. */
 struct zeta_intel_tile {
     struct zeta_intel_topology topology;
-    uint64_t min_hz, max_hz;    /**< core clock, 0: unknown */
-    uint64_t cs_timestamp_hz;   /**< of the command streamer's clock */
-    uint32_t cs_timestamp_bits; /**< before it wraps */
-    uint64_t memory_bytes;      /**< of its own, 0: none */
-    uint32_t gt;                /**< xe: id of the GT of its render and compute engines */
+    uint64_t min_hz, max_hz;              /**< core clock, 0: unknown */
+    uint64_t cs_timestamp_hz;             /**< of the command streamer's clock */
+    uint32_t cs_timestamp_bits;           /**< before it wraps */
+    uint64_t memory_bytes;                /**< of its own, 0: none */
+    uint32_t gt;                          /**< xe: id of the GT of its render and compute engines */
     uint32_t clock_class, clock_instance; /**< xe: engine of that GT whose clock is read */
 };
 
@@ -132,6 +132,12 @@ struct zeta_intel_kmd {
                             uint64_t capacity_bytes, struct zeta_plugin_read *out_read);
     /** Ends a stream and gives up the unit. */
     void (*stream_close)(struct zeta_intel_kernel_stream *stream);
+
+    /**
+     * The shortest period of an OA unit that the kernel lets this process have now, or any process
+     * without privileges. NULL: that of exponent 0, always.
+     */
+    uint64_t (*min_period_ns)(const struct zeta_intel_unit *unit, bool for_everybody);
 };
 
 extern const struct zeta_intel_kmd zeta_intel_i915;

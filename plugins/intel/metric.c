@@ -5,11 +5,67 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "eu_stall.h"
 #include "intel.h"
+#include "kmd/kernel.h"
+#include "stream.h"
 
-static uint32_t symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                        struct zeta_plugin_array *out_symbols)
+/* No set file is as large; the host has a limit of its own. */
+#define MAX_SET_BYTES (32 << 20)
+
+/* ---- sets --------------------------------------------------------------------------------- */
+
+/* A whole file, freed by the caller; NULL with errno. */
+static char *read_file(const char *path, size_t *out_bytes)
+{
+    FILE *file = fopen(path, "rbe");
+    struct stat status;
+    char *text = NULL;
+
+    if (!file)
+        return NULL;
+    if (fstat(fileno(file), &status) == 0 && status.st_size <= MAX_SET_BYTES)
+        text = malloc((size_t)status.st_size + 1);
+    else
+        errno = EFBIG;
+    if (text)
+        *out_bytes = fread(text, 1, (size_t)status.st_size, file);
+    (void)fclose(file);
+    return text;
+}
+
+/* A generation has several platforms, each with files of its own, which the manifest cannot tell.
+ */
+static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                         const struct zeta_plugin_text_sink *sink)
+{
+    const struct zeta_intel_platform *platform = device->gpu->platform;
+
+    for (uint32_t i = 0; i < platform->set_count; i++) {
+        char path[sizeof(self->data_dir) + 160];
+        size_t bytes = 0;
+        char *text;
+
+        (void)snprintf(path, sizeof(path), "%s/%s", self->data_dir, platform->sets[i]);
+        text = read_file(path, &bytes);
+        if (!text) {
+            zeta_intel_log(self->intel, ZETA_PLUGIN_LOG_WARN,
+                           "the set file %s of %s cannot be read: %s", path, platform->name,
+                           zeta_intel_errno(errno).text);
+            continue;
+        }
+        sink->write(sink->context, (struct zeta_plugin_string){path, strlen(path)},
+                    (struct zeta_plugin_string){text, bytes});
+        free(text);
+    }
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t get_symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                            struct zeta_plugin_array *out_symbols)
 {
     (void)self;
     out_symbols->data = device->symbols;
@@ -18,7 +74,62 @@ static uint32_t symbols(struct zeta_plugin *self, struct zeta_plugin_device *dev
     return ZETA_PLUGIN_SUCCESS;
 }
 
+/* ---- units -------------------------------------------------------------------------------- */
+
+static uint32_t get_limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                           struct zeta_plugin_string name, struct zeta_plugin_limits *out_limits)
+{
+    const struct zeta_intel_kmd *kmd = device->gpu->kmd;
+    const struct zeta_intel_unit *unit;
+    const uint32_t result = zeta_intel_unit_get(device, name, &unit);
+
+    (void)self;
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    if (unit->kind == ZETA_INTEL_EU_STALL) {
+        zeta_intel_stall_limits(unit, zeta_intel_device_tile(device)->max_hz,
+                                &out_limits->min_period_ns, &out_limits->max_period_ns);
+        return ZETA_PLUGIN_SUCCESS;
+    }
+    out_limits->min_period_ns =
+        kmd->min_period_ns ? kmd->min_period_ns(unit, false) : zeta_intel_period_ns(unit, 0);
+    out_limits->max_period_ns = zeta_intel_period_ns(unit, ZETA_INTEL_EXPONENTS - 1);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* What the kernel calls the descriptors of streams, in the links of /proc/PID/fd. */
+static const char *stream_link(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit)
+{
+    if (gpu->kmd == &zeta_intel_i915)
+        return "i915_perf";
+    return unit->kind == ZETA_INTEL_EU_STALL ? "xe_eu_stall" : "xe_oa";
+}
+
+static uint32_t get_holder(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                           struct zeta_plugin_string name, uint32_t *out_pid)
+{
+    struct zeta_intel_gpu *gpu = device->gpu;
+    const struct zeta_intel_unit *unit;
+    const uint32_t result = zeta_intel_unit_get(device, name, &unit);
+    bool is_ours;
+
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    (void)pthread_mutex_lock(&self->intel->lock);
+    is_ours = gpu->uses[unit - gpu->units].is_taken;
+    (void)pthread_mutex_unlock(&self->intel->lock);
+    *out_pid = is_ours ? (uint32_t)getpid() : zeta_intel_holder_find(gpu, stream_link(gpu, unit));
+    return ZETA_PLUGIN_SUCCESS;
+}
+
 const struct zeta_plugin_metric_ops zeta_intel_metric_ops = {
     .struct_size = sizeof(struct zeta_plugin_metric_ops),
-    .symbols = symbols,
+    .get_sets = get_sets,
+    .symbols = get_symbols,
+    .limits = get_limits,
+    .holder = get_holder,
+    .stream_open = zeta_intel_stream_open,
+    .stream_read = zeta_intel_stream_read,
+    .stream_descriptor = zeta_intel_stream_descriptor,
+    .stream_close = zeta_intel_stream_close,
 };

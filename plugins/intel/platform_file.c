@@ -337,8 +337,7 @@ static bool read_drivers(struct reader *reader, yaml_node_t *node, void *target)
         else if (strcmp(text_of(item), "xe") == 0)
             platform->has_xe = true;
         else
-            return fail(reader, item, "kernel drivers are i915 and xe, not '%.40s'",
-                        text_of(item));
+            return fail(reader, item, "kernel drivers are i915 and xe, not '%.40s'", text_of(item));
     }
     return true;
 }
@@ -399,8 +398,8 @@ static bool read_symbols(struct reader *reader, yaml_node_t *node, void *target)
 
         if (!read_text(reader, yaml_document_get_node(&reader->document, pair->key), false,
                        symbol->name, sizeof(symbol->name)) ||
-            !read_number(reader, yaml_document_get_node(&reader->document, pair->value),
-                         UINT64_MAX, &symbol->value))
+            !read_number(reader, yaml_document_get_node(&reader->document, pair->value), UINT64_MAX,
+                         &symbol->value))
             return false;
     }
     return true;

@@ -17,8 +17,7 @@ static uint64_t hash_registers(const struct zeta_intel_program *program, uint64_
         const uint32_t words[2] = {program->registers[i].address, program->registers[i].value};
 
         for (uint32_t byte = 0; byte < 8; byte++)
-            hash = (hash ^ (words[byte / 4] >> (8 * (byte % 4)) & 0xff)) *
-                   UINT64_C(0x100000001b3);
+            hash = (hash ^ (words[byte / 4] >> (8 * (byte % 4)) & 0xff)) * UINT64_C(0x100000001b3);
     }
     return hash;
 }

@@ -135,7 +135,8 @@ static void add_caches(struct list *list, const struct zeta_intel_platform *plat
     add(list, nodes, "SqidiTotalCount");
 }
 
-/* Fixed-function pipes: one for geometry and two for pixels in a slice, unless it is a small one. */
+/* Fixed-function pipes: one for geometry and two for pixels in a slice, unless it is a small one.
+ */
 static void add_pipes(struct list *list, const struct zeta_intel_topology *topology)
 {
     const uint32_t pixel_pipes = topology->max_subslices <= 2 ? 1 : topology->slices * 2;

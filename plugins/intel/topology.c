@@ -59,8 +59,7 @@ bool zeta_intel_topology_read(const void *block, size_t bytes,
     for (uint32_t s = 0; s < head.max_slices; s++) {
         for (uint32_t ss = 0; ss < head.max_subslices; ss++) {
             const uint8_t *eus =
-                data + head.eu_offset +
-                ((size_t)s * head.max_subslices + ss) * head.eu_stride;
+                data + head.eu_offset + ((size_t)s * head.max_subslices + ss) * head.eu_stride;
 
             if (!bit_of(data, s) ||
                 !bit_of(data + head.subslice_offset + (size_t)s * head.subslice_stride, ss))

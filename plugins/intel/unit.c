@@ -66,6 +66,12 @@ uint32_t zeta_intel_unit_get(const struct zeta_plugin_device *device,
                            gpu->name, device->id, zeta_string_shown(name), name.data, list);
 }
 
+/* Media has had such headers always, OAG since Xe2. */
+bool zeta_intel_unit_is_wide(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit)
+{
+    return unit->kind != ZETA_INTEL_OAG || gpu->platform->graphics >= 2000;
+}
+
 /* ---- periods ------------------------------------------------------------------------------ */
 
 /*
@@ -130,9 +136,8 @@ static void release(struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *un
     (void)pthread_mutex_unlock(&gpu->intel->lock);
 }
 
-uint32_t zeta_intel_unit_open(struct zeta_intel_gpu *gpu,
-                              const struct zeta_intel_stream_wish *wish, const char *holder,
-                              struct zeta_intel_kernel_stream **out_stream)
+uint32_t zeta_intel_unit_open(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
+                              const char *holder, struct zeta_intel_kernel_stream **out_stream)
 {
     uint32_t result = take(gpu, wish->unit, holder);
 

@@ -27,6 +27,8 @@ uint32_t zeta_intel_i915_stream_read(struct zeta_intel_kernel_stream *stream, vo
                                      uint64_t capacity_bytes, struct zeta_plugin_read *out_read);
 void zeta_intel_i915_stream_close(struct zeta_intel_kernel_stream *stream);
 
+uint64_t zeta_intel_i915_min_period_ns(const struct zeta_intel_unit *unit, bool for_everybody);
+
 /** Revision of the perf interface; 0: the kernel has none. */
 uint32_t zeta_intel_i915_perf_revision(const struct zeta_intel_gpu *gpu);
 

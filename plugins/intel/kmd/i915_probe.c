@@ -16,6 +16,9 @@
 /* The sysctl whose file is there wherever i915 has perf. */
 #define PARANOID "dev.i915.perf_stream_paranoid"
 
+/* Of GPUs that were there before kernels told; for the device's clock alone. */
+#define OLDEST_TIMESTAMP_HZ 12500000u
+
 enum { MAX_ANSWER_BYTES = 1 << 20 };
 
 /* ---- questions ---------------------------------------------------------------------------- */
@@ -85,8 +88,9 @@ static void read_old_topology(const struct zeta_intel_gpu *gpu,
     }
     topology->eus = (uint32_t)eus;
     zeta_intel_topology_count(topology);
-    topology->max_eus =
-        topology->subslices == 0 ? 0 : (topology->eus + topology->subslices - 1) / topology->subslices;
+    topology->max_eus = topology->subslices == 0
+                            ? 0
+                            : (topology->eus + topology->subslices - 1) / topology->subslices;
 }
 
 static void read_topology(const struct zeta_intel_gpu *gpu, struct zeta_intel_topology *topology)
@@ -121,7 +125,7 @@ static void read_engines(const struct zeta_intel_gpu *gpu, struct zeta_intel_top
         if (class < ZETA_INTEL_ENGINE_CLASSES)
             topology->engines[class]++;
         if (*out_video == 0 && class == I915_ENGINE_CLASS_VIDEO)
-            *out_video = (uint32_t)class << 16 | instance;
+            *out_video = (uint32_t) class << 16 | instance;
     }
     free(info);
 }
@@ -175,14 +179,13 @@ static void set_reason(struct zeta_intel_gpu *gpu, const char *reason)
 }
 
 /*
- * Finds out whether the OA unit works, without touching it: the kernel looks at that before it looks
- * at the number of the configuration to remove, and there is none with this number.
+ * Finds out whether the OA unit works, without touching it: the kernel looks at that before it
+ * looks at the number of the configuration to remove, and there is none with this number.
  */
 static bool has_oa(struct zeta_intel_gpu *gpu)
 {
     uint64_t nothing = UINT64_MAX;
-    const int error =
-        zeta_intel_ioctl(gpu->fd, DRM_IOCTL_I915_PERF_REMOVE_CONFIG, &nothing);
+    const int error = zeta_intel_ioctl(gpu->fd, DRM_IOCTL_I915_PERF_REMOVE_CONFIG, &nothing);
     char path[128];
     struct stat status;
 
@@ -253,11 +256,10 @@ uint32_t zeta_intel_i915_probe(struct zeta_intel_gpu *gpu)
     int error = get_param(gpu, I915_PARAM_CHIPSET_ID, &value);
 
     if (error < 0)
-        return zeta_intel_fail(gpu->intel,
-                               error == -ENODEV ? ZETA_PLUGIN_DEVICE_LOST
-                                                : ZETA_PLUGIN_NOT_AVAILABLE,
-                               "%s (%s): i915 does not answer what GPU this is: %s", gpu->name,
-                               gpu->id, zeta_intel_errno(-error).text);
+        return zeta_intel_fail(
+            gpu->intel, error == -ENODEV ? ZETA_PLUGIN_DEVICE_LOST : ZETA_PLUGIN_NOT_AVAILABLE,
+            "%s (%s): i915 does not answer what GPU this is: %s", gpu->name, gpu->id,
+            zeta_intel_errno(-error).text);
     gpu->tile_count = 1;
     if (get_param(gpu, I915_PARAM_REVISION, &value) == 0)
         gpu->revision = (uint32_t)value;
@@ -267,9 +269,13 @@ uint32_t zeta_intel_i915_probe(struct zeta_intel_gpu *gpu)
     tile->min_hz = read_frequency(gpu, "min");
     tile->max_hz = read_frequency(gpu, "max");
     (void)get_param(gpu, I915_PARAM_CS_TIMESTAMP_FREQUENCY, &tile->cs_timestamp_hz);
-    tile->cs_timestamp_bits = ZETA_I915_TIMESTAMP_BITS;
-    if (get_param(gpu, ZETA_I915_PARAM_OA_TIMESTAMP_FREQUENCY, &oa_hz) < 0 || oa_hz == 0)
+    if (tile->cs_timestamp_hz == 0)
+        tile->cs_timestamp_hz = OLDEST_TIMESTAMP_HZ;
+    else
         oa_hz = tile->cs_timestamp_hz;
+    tile->cs_timestamp_bits = ZETA_I915_TIMESTAMP_BITS;
+    if (get_param(gpu, ZETA_I915_PARAM_OA_TIMESTAMP_FREQUENCY, &value) == 0 && value != 0)
+        oa_hz = value;
     find_units(gpu, video, oa_hz);
     return ZETA_PLUGIN_SUCCESS;
 }

@@ -182,3 +182,23 @@ uint32_t zeta_intel_fail_busy(const struct zeta_intel_gpu *gpu, const struct zet
                            "processes (EBUSY); streams of that kind are open in process %s",
                            gpu->id, unit->name, holders);
 }
+
+uint32_t zeta_intel_holder_find(const struct zeta_intel_gpu *gpu, const char *kind)
+{
+    const char *card = strrchr(gpu->card, '/');
+    const struct dirent *entry;
+    uint32_t found = 0;
+    char card_node[64];
+    DIR *folder = opendir("/proc");
+
+    if (!folder)
+        return 0;
+    (void)snprintf(card_node, sizeof(card_node), "/dev/dri/%.40s", card ? card + 1 : "card");
+    while (found == 0 && (entry = readdir(folder))) {
+        if (isdigit((unsigned char)entry->d_name[0]) && process_has(entry->d_name, kind) &&
+            (process_has(entry->d_name, gpu->node) || process_has(entry->d_name, card_node)))
+            found = (uint32_t)strtoul(entry->d_name, NULL, 10);
+    }
+    (void)closedir(folder);
+    return found == (uint32_t)getpid() ? 0 : found;
+}

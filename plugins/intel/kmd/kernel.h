@@ -55,4 +55,11 @@ uint32_t zeta_intel_fail_permission(const struct zeta_intel_gpu *gpu, const char
 uint32_t zeta_intel_fail_busy(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit,
                               const char *kind);
 
+/**
+ * Another process that has a stream of that kind open, and a node of this GPU; 0: none is seen.
+ * That the kernel names descriptors so, and shows it in /proc/PID/fd, is general knowledge of
+ * Linux, no promise; a process of another user is seen by root alone.
+ */
+uint32_t zeta_intel_holder_find(const struct zeta_intel_gpu *gpu, const char *kind);
+
 #endif

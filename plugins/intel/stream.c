@@ -1,0 +1,240 @@
+/*
+ * Time-based streams: from what the host wants to what a kernel can, and the reports that come.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zeta/plugin_host.h>
+
+#include "eu_stall.h"
+#include "stream.h"
+
+struct zeta_plugin_stream {
+    struct zeta_intel_kernel_stream *kernel;
+    struct zeta_intel_order order;
+};
+
+/* ---- order of reports --------------------------------------------------------------------- */
+
+/* 32-bit headers hold the report's id at 0 and its time at 4, 64-bit ones at 0 and 8. */
+static uint64_t read_word(const uint8_t *report, uint32_t index, bool is_wide)
+{
+    uint32_t narrow;
+    uint64_t wide;
+
+    if (is_wide) {
+        memcpy(&wide, report + 8 * (size_t)index, sizeof(wide));
+        return wide;
+    }
+    memcpy(&narrow, report + 4 * (size_t)index, sizeof(narrow));
+    return narrow;
+}
+
+static void write_time(uint8_t *report, uint64_t time, bool is_wide)
+{
+    const uint32_t narrow = (uint32_t)time;
+
+    if (is_wide)
+        memcpy(report + 8, &time, sizeof(time));
+    else
+        memcpy(report + 4, &narrow, sizeof(narrow));
+}
+
+void zeta_intel_order_fix(struct zeta_intel_order *order, void *reports, uint64_t bytes,
+                          uint32_t report_bytes)
+{
+    uint8_t *report = reports;
+
+    for (uint64_t done = 0; done < bytes; done += report_bytes, report += report_bytes) {
+        const uint64_t id = read_word(report, 0, order->is_wide);
+        uint64_t time = read_word(report, 1, order->is_wide);
+
+        if (order->is_started && time == order->time && id != order->id) {
+            time++;
+            write_time(report, time, order->is_wide);
+        }
+        order->is_started = true;
+        order->id = id;
+        order->time = time;
+    }
+}
+
+/* ---- opening ------------------------------------------------------------------------------ */
+
+/* Bytes of the reports of a unit, and the kernel's number of their format. */
+static uint32_t find_format(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit,
+                            uint32_t *out_format)
+{
+    const struct zeta_intel_format *format;
+
+    *out_format = 0;
+    if (unit->kind == ZETA_INTEL_EU_STALL)
+        return unit->record_bytes;
+    format = &gpu->platform->formats[unit->kind];
+    *out_format = gpu->kmd == &zeta_intel_i915 ? format->i915 : format->xe;
+    return format->record_bytes;
+}
+
+static uint32_t check_record(const struct zeta_plugin_device *device,
+                             const struct zeta_intel_unit *unit,
+                             const struct zeta_plugin_stream_desc *desc,
+                             struct zeta_intel_stream_wish *wish)
+{
+    const struct zeta_intel_gpu *gpu = device->gpu;
+
+    wish->record_bytes = find_format(gpu, unit, &wish->format);
+    if (wish->record_bytes == desc->record_bytes)
+        return ZETA_PLUGIN_SUCCESS;
+    return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
+                           "%s (%s): the layout of the set %.*s has records of %u bytes, and the "
+                           "unit %s gives reports of %u",
+                           gpu->name, device->id, zeta_string_shown(desc->set), desc->set.data,
+                           desc->record_bytes, unit->name, wish->record_bytes);
+}
+
+/* Exponents whose period is at least so long, and at most what the caller can be told. */
+static uint32_t choose_exponent(const struct zeta_intel_unit *unit, uint64_t period_ns,
+                                uint64_t least_ns, uint64_t most_ns)
+{
+    uint32_t least = 0;
+    uint32_t most = ZETA_INTEL_EXPONENTS - 1;
+
+    while (least < most && zeta_intel_period_ns(unit, least) < least_ns)
+        least++;
+    while (most_ns != 0 && most > least && zeta_intel_period_ns(unit, most) > most_ns)
+        most--;
+    return zeta_intel_period_exponent(unit, period_ns, least, most);
+}
+
+static uint64_t wish_period(const struct zeta_plugin_device *device,
+                            const struct zeta_intel_stream_wish *wish)
+{
+    return wish->unit->kind == ZETA_INTEL_EU_STALL
+               ? zeta_intel_stall_period(wish->unit, zeta_intel_device_tile(device)->max_hz,
+                                         wish->exponent)
+               : zeta_intel_period_ns(wish->unit, wish->exponent);
+}
+
+/*
+ * Opens with the period wanted. When the kernel does not let this process sample so fast, with what
+ * it lets everybody: a period is never refused.
+ */
+static uint32_t open_kernel_stream(struct zeta_plugin_device *device,
+                                   const struct zeta_plugin_stream_desc *desc,
+                                   struct zeta_intel_stream_wish *wish,
+                                   struct zeta_intel_kernel_stream **out_stream)
+{
+    struct zeta_intel_gpu *gpu = device->gpu;
+    const struct zeta_intel_unit *unit = wish->unit;
+    uint64_t least_ns = 0;
+    char holder[96];
+    uint32_t result, exponent;
+
+    (void)snprintf(holder, sizeof(holder), "a stream of %.*s", zeta_string_shown(desc->set),
+                   desc->set.data);
+    if (unit->kind == ZETA_INTEL_EU_STALL) {
+        wish->exponent =
+            zeta_intel_stall_nearest(unit, zeta_intel_device_tile(device)->max_hz, desc->period_ns);
+        return zeta_intel_unit_open(gpu, wish, holder, out_stream);
+    }
+    if (gpu->kmd->min_period_ns)
+        least_ns = gpu->kmd->min_period_ns(unit, false);
+    wish->exponent = choose_exponent(unit, desc->period_ns, least_ns, desc->max_period_ns);
+    result = zeta_intel_unit_open(gpu, wish, holder, out_stream);
+    if (result != ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS || !gpu->kmd->min_period_ns)
+        return result;
+    least_ns = gpu->kmd->min_period_ns(unit, true);
+    exponent = choose_exponent(unit, desc->period_ns, least_ns, desc->max_period_ns);
+    if (exponent <= wish->exponent)
+        return result;
+    wish->exponent = exponent;
+    return zeta_intel_unit_open(gpu, wish, holder, out_stream);
+}
+
+static uint32_t get_config(struct zeta_plugin_device *device,
+                           const struct zeta_plugin_stream_desc *desc,
+                           struct zeta_intel_stream_wish *wish)
+{
+    const struct zeta_plugin_string uuid =
+        ZETA_PLUGIN_HAS(desc, uuid) ? desc->uuid : (struct zeta_plugin_string){NULL, 0};
+    struct zeta_intel_gpu *gpu = device->gpu;
+    struct zeta_intel_program program;
+    uint32_t result;
+
+    if (wish->unit->kind == ZETA_INTEL_EU_STALL)
+        return ZETA_PLUGIN_SUCCESS;
+    result = zeta_intel_program_make(gpu, &desc->program, desc->set, uuid, &program);
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = gpu->kmd->config_get(gpu, program.uuid, program.registers, program.count,
+                                      &wish->config);
+    zeta_intel_program_finish(&program);
+    return result;
+}
+
+uint32_t zeta_intel_stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                struct zeta_plugin_stream_desc *desc,
+                                struct zeta_plugin_stream **out_stream)
+{
+    struct zeta_intel_stream_wish wish = {
+        .ring_bytes = desc->ring_records * desc->record_bytes,
+        .notify_records = desc->notify_records,
+    };
+    struct zeta_plugin_stream *stream;
+    uint32_t result = zeta_intel_unit_get(device, desc->unit, &wish.unit);
+
+    (void)self;
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = check_record(device, wish.unit, desc, &wish);
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = get_config(device, desc, &wish);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    stream = calloc(1, sizeof(*stream));
+    if (!stream)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    result = open_kernel_stream(device, desc, &wish, &stream->kernel);
+    if (result != ZETA_PLUGIN_SUCCESS) {
+        free(stream);
+        return result;
+    }
+    stream->order.is_wide = zeta_intel_unit_is_wide(device->gpu, wish.unit);
+    desc->period_ns = wish_period(device, &wish);
+    desc->ring_records = stream->kernel->ring_bytes / desc->record_bytes;
+    desc->keeps = 0;
+    *out_stream = stream;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* ---- use ---------------------------------------------------------------------------------- */
+
+uint32_t zeta_intel_stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
+                                void *buffer, uint64_t capacity_bytes,
+                                struct zeta_plugin_read *out_read)
+{
+    struct zeta_intel_kernel_stream *kernel = stream->kernel;
+    const uint32_t result = kernel->gpu->kmd->stream_read(kernel, buffer, capacity_bytes, out_read);
+
+    (void)self;
+    if (result == ZETA_PLUGIN_SUCCESS && kernel->unit->kind != ZETA_INTEL_EU_STALL) {
+        if (out_read->broken)
+            stream->order.is_started = false;
+        zeta_intel_order_fix(&stream->order, buffer, out_read->bytes, kernel->record_bytes);
+    }
+    return result;
+}
+
+int32_t zeta_intel_stream_descriptor(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    return stream->kernel->fd;
+}
+
+void zeta_intel_stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    if (!stream)
+        return;
+    zeta_intel_unit_close(stream->kernel);
+    free(stream);
+}

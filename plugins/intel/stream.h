@@ -1,0 +1,34 @@
+#ifndef ZETA_PLUGINS_INTEL_STREAM_H
+#define ZETA_PLUGINS_INTEL_STREAM_H
+
+/*
+ * Time-based streams, as zeta/plugin.h has them. There is no stop: the host takes what is left and
+ * closes, which gives up the unit as well.
+ */
+
+#include "intel.h"
+
+uint32_t zeta_intel_stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                struct zeta_plugin_stream_desc *desc,
+                                struct zeta_plugin_stream **out_stream);
+uint32_t zeta_intel_stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
+                                void *buffer, uint64_t capacity_bytes,
+                                struct zeta_plugin_read *out_read);
+int32_t zeta_intel_stream_descriptor(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
+void zeta_intel_stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
+
+/** The last report of a sequence. */
+struct zeta_intel_order {
+    bool is_wide;    /**< reports have headers of 64 bits */
+    bool is_started; /**< there was one */
+    uint64_t id, time;
+};
+
+/**
+ * Moves a report whose time stamp is that of the report before it one tick later: rows that last no
+ * time have no rates. A copy of the report before, with the same id too, is left as it is.
+ */
+void zeta_intel_order_fix(struct zeta_intel_order *order, void *reports, uint64_t bytes,
+                          uint32_t report_bytes);
+
+#endif

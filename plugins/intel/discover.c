@@ -20,6 +20,7 @@
 #include <zeta/descriptor.h>
 
 #include "intel.h"
+#include "kmd/binding.h"
 #include "kmd/kernel.h"
 
 #define VENDOR_INTEL 0x8086u
@@ -148,6 +149,7 @@ static uint32_t probe(struct zeta_intel_gpu *gpu)
 {
     const struct zeta_intel_platform *platform = gpu->platform;
     const bool counts = gpu->kmd == &zeta_intel_i915 ? platform->has_i915 : platform->has_xe;
+    char advice[256];
     uint32_t result;
 
     find_card(gpu);
@@ -156,9 +158,11 @@ static uint32_t probe(struct zeta_intel_gpu *gpu)
         return result;
     if (!counts && gpu->no_metrics[0] == '\0') {
         gpu->unit_count = 0;
+        zeta_intel_binding_advice(platform, gpu->device_id, gpu->kmd->driver, advice,
+                                  sizeof(advice));
         (void)snprintf(gpu->no_metrics, sizeof(gpu->no_metrics),
-                       "The kernel driver %s does not count on %s; use %s.", gpu->kmd->driver,
-                       platform->name, platform->has_i915 ? "i915" : "xe");
+                       "The kernel driver %s does not count on %s. %s.", gpu->kmd->driver,
+                       platform->name, advice);
     }
     if (gpu->no_metrics[0] != '\0')
         zeta_intel_log(gpu->intel, ZETA_PLUGIN_LOG_WARN, "%s (%s) has no metrics: %s", gpu->name,
@@ -241,6 +245,20 @@ static uint32_t add_gpus(struct zeta_intel *intel, drmDevice **devices, int coun
     return result;
 }
 
+/* Notes a GPU that no driver shows, unless one that cannot be opened was noted before. */
+static void refuse_unbound(const struct zeta_intel *intel, struct refusal *refusal)
+{
+    char text[sizeof(refusal->text)];
+
+    if (!zeta_intel_binding_find(intel, text, sizeof(text)))
+        return;
+    zeta_intel_log(intel, ZETA_PLUGIN_LOG_WARN, "%s", text);
+    if (refusal->result != ZETA_PLUGIN_SUCCESS)
+        return;
+    refusal->result = ZETA_PLUGIN_NOT_AVAILABLE;
+    memcpy(refusal->text, text, sizeof(text));
+}
+
 uint32_t zeta_intel_discover(struct zeta_intel *intel)
 {
     struct refusal refusal = {ZETA_PLUGIN_SUCCESS, ""};
@@ -258,6 +276,7 @@ uint32_t zeta_intel_discover(struct zeta_intel *intel)
     if (count > 0)
         drmFreeDevices(devices, count);
     free(devices);
+    refuse_unbound(intel, &refusal);
     if (result == ZETA_PLUGIN_SUCCESS && intel->gpu_count == 0 &&
         refusal.result != ZETA_PLUGIN_SUCCESS)
         return zeta_intel_fail(intel, refusal.result, "%s", refusal.text);

@@ -5,19 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/plugin_host.h>
+
 #include "plugin.h"
 #include "set_text.h"
-
-static bool is_text(struct zeta_plugin_string string, const char *text)
-{
-    return string.size == strlen(text) && memcmp(string.data, text, (size_t)string.size) == 0;
-}
-
-/* Length of a text for a message. */
-static int shown(struct zeta_plugin_string string)
-{
-    return string.size < 100 ? (int)string.size : 100;
-}
 
 /* ---- what there is ------------------------------------------------------------------------ */
 
@@ -104,7 +95,7 @@ static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *devi
         uint32_t set, tile;
 
         if (source->is_tracer || !zeta_replay_source_is_of(source, device, &set, &tile) ||
-            !is_text(unit, recording->sets[set].unit))
+            !zeta_string_is(unit, recording->sets[set].unit))
             continue;
         if (!found || source->period_ns < out_limits->min_period_ns)
             out_limits->min_period_ns = source->period_ns;
@@ -116,7 +107,7 @@ static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *devi
         return ZETA_PLUGIN_SUCCESS;
     return zeta_replay_fail(self, ZETA_PLUGIN_NOT_AVAILABLE,
                             "nothing was sampled with unit %.*s of %s in this recording",
-                            shown(unit), unit.data, device->id);
+                            zeta_string_shown(unit), unit.data, device->id);
 }
 
 /* ---- streams ------------------------------------------------------------------------------ */
@@ -140,7 +131,7 @@ static bool find_streams(const struct zeta_plugin_device *device, struct zeta_pl
         uint32_t set, tile;
 
         if (source->is_tracer || !zeta_replay_source_is_of(source, device, &set, &tile) ||
-            !is_text(name, recording->sets[set].name))
+            !zeta_string_is(name, recording->sets[set].name))
             continue;
         if (wish->source_count == 0 ||
             distance(source->period_ns, period_ns) < distance(*out_period_ns, period_ns)) {
@@ -164,7 +155,8 @@ static uint32_t refuse_set(const struct zeta_plugin *self, const struct zeta_plu
     list_recorded(device, false, list, sizeof(list));
     return zeta_replay_fail(self, ZETA_PLUGIN_NOT_AVAILABLE,
                             "the recording %.200s has no data of %.*s on %s; sampled there: %s",
-                            self->replay->recording->path, shown(set), set.data, device->id, list);
+                            self->replay->recording->path, zeta_string_shown(set), set.data,
+                            device->id, list);
 }
 
 static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,

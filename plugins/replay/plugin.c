@@ -5,48 +5,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/plugin_host.h>
+
 #define PLUGIN_VERSION "0.1.0"
 
 uint32_t zeta_replay_fail(const struct zeta_plugin *self, uint32_t result, const char *format, ...)
 {
-    char text[800];
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof(text), format, arguments);
+    (void)zeta_host_fail(self->ops, self->host, result, format, arguments);
     va_end(arguments);
-    self->ops->fail(self->host, result, (struct zeta_plugin_string){text, strlen(text)});
     return result;
 }
 
 void zeta_replay_log(const struct zeta_plugin *self, uint32_t level, const char *format, ...)
 {
-    char text[800];
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof(text), format, arguments);
+    zeta_host_log(self->ops, self->host, level, format, arguments);
     va_end(arguments);
-    self->ops->log(self->host, level, (struct zeta_plugin_string){text, strlen(text)});
-}
-
-/* A setting as text; false if it has no value. Too long a value is cut. */
-static bool setting(const struct zeta_plugin *self, const char *name, char *out_text, size_t bytes)
-{
-    const struct zeta_plugin_string key = {name, strlen(name)};
-    struct zeta_plugin_string value = {NULL, 0};
-
-    if (self->ops->setting(self->host, key, &value) != ZETA_PLUGIN_SUCCESS || value.size == 0)
-        return false;
-    (void)snprintf(out_text, bytes, "%.*s", value.size < 8192 ? (int)value.size : 8192, value.data);
-    return true;
 }
 
 static uint32_t read_pace(const struct zeta_plugin *self, bool *out_is_paced)
 {
     char pace[32] = "fast";
 
-    (void)setting(self, "pace", pace, sizeof(pace));
+    (void)zeta_host_setting(self->ops, self->host, "pace", pace, sizeof(pace));
     *out_is_paced = strcmp(pace, "recorded") == 0;
     if (*out_is_paced || strcmp(pace, "fast") == 0)
         return ZETA_PLUGIN_SUCCESS;
@@ -100,7 +86,8 @@ static uint32_t plugin_init(struct zeta_plugin *self)
     char file[8192];
     uint32_t result;
 
-    if (self->replay || !setting(self, "file", file, sizeof(file)))
+    if (self->replay || !zeta_host_setting(self->ops, self->host, "file", file, sizeof(file)) ||
+        file[0] == '\0')
         return ZETA_PLUGIN_SUCCESS;
     result = create(self, file, &self->replay);
     if (result != ZETA_PLUGIN_SUCCESS)

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <zeta/plugin_host.h>
+
 #include "instance_eu.h"
 #include "ip_stream.h"
 #include "oa.h"
@@ -30,8 +32,7 @@ static const char *const unit_names[ZETA_VGPU_UNITS] = {
 static bool find_unit(struct zeta_plugin_string name, uint32_t *out_unit)
 {
     for (uint32_t i = 0; i < ZETA_VGPU_UNITS; i++) {
-        if (name.size == strlen(unit_names[i]) &&
-            memcmp(name.data, unit_names[i], name.size) == 0) {
+        if (zeta_string_is(name, unit_names[i])) {
             *out_unit = i;
             return true;
         }

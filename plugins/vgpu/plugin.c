@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <zeta/plugin_host.h>
+
 #include "compiler.h"
 #include "device.h"
 #include "instance.h"
@@ -26,42 +28,27 @@
 
 uint32_t zeta_vgpu_fail(const struct zeta_plugin *self, uint32_t result, const char *format, ...)
 {
-    char text[512];
-    struct zeta_plugin_string string = {text, 0};
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    (void)zeta_host_fail(self->ops, self->host, result, format, arguments);
     va_end(arguments);
-    string.size = strlen(text);
-    self->ops->fail(self->host, result, string);
     return result;
 }
 
 void zeta_vgpu_log(const struct zeta_plugin *self, uint32_t level, const char *format, ...)
 {
-    char text[600];
-    struct zeta_plugin_string string = {text, 0};
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    zeta_host_log(self->ops, self->host, level, format, arguments);
     va_end(arguments);
-    string.size = strlen(text);
-    self->ops->log(self->host, level, string);
 }
 
 bool zeta_vgpu_setting(const struct zeta_plugin *self, const char *name, char *out_text,
                        size_t capacity_bytes)
 {
-    const struct zeta_plugin_string key = {name, strlen(name)};
-    struct zeta_plugin_string value = {NULL, 0};
-
-    if (self->ops->setting(self->host, key, &value) != ZETA_PLUGIN_SUCCESS)
-        return false;
-    snprintf(out_text, capacity_bytes, "%.*s", value.size < 1024 ? (int)value.size : 1024,
-             value.data ? value.data : "");
-    return true;
+    return zeta_host_setting(self->ops, self->host, name, out_text, capacity_bytes);
 }
 
 static void on_unknown_key(void *context, const char *path, unsigned line, const char *key)

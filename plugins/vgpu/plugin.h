@@ -81,7 +81,7 @@ struct zeta_plugin {
 
 /**
  * Leaves a sentence for the user on the calling thread and returns result.
- * The format is that of printf; at most 511 bytes remain.
+ * The format is that of printf; at most 1023 bytes remain.
  */
 uint32_t zeta_vgpu_fail(const struct zeta_plugin *self, uint32_t result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

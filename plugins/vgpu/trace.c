@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <zeta/plugin_host.h>
+
 #include "plugin.h"
 #include "trace_merge.h"
 
@@ -327,8 +329,7 @@ static uint32_t find_source(const struct zeta_plugin *self, struct zeta_plugin_s
                             uint32_t *out_source)
 {
     for (uint32_t i = 0; i < ZETA_VGPU_SOURCES; i++) {
-        if (name.size == strlen(sources[i].name) &&
-            memcmp(name.data, sources[i].name, name.size) == 0) {
+        if (zeta_string_is(name, sources[i].name)) {
             *out_source = i;
             return ZETA_PLUGIN_SUCCESS;
         }

@@ -11,8 +11,6 @@
 #include "intel.h"
 #include "kmd/kernel.h"
 
-#define VENDOR_INTEL 0x8086u
-
 /* The graphics version from which on reports hold time stamps of 56 bits. */
 #define WIDE_REPORTS 2000u
 
@@ -41,7 +39,7 @@ uint64_t zeta_intel_timer_hz(const struct zeta_plugin_device *device)
 static void make_uuid(struct zeta_plugin_device *device)
 {
     const struct zeta_intel_gpu *gpu = device->gpu;
-    const uint16_t words[4] = {VENDOR_INTEL, (uint16_t)gpu->device_id, (uint16_t)gpu->revision,
+    const uint16_t words[4] = {ZETA_INTEL_VENDOR, (uint16_t)gpu->device_id, (uint16_t)gpu->revision,
                                (uint16_t)gpu->pci_domain};
 
     for (uint32_t i = 0; i < 4; i++) {
@@ -154,7 +152,7 @@ static uint32_t get_properties(struct zeta_plugin *self, struct zeta_plugin_devi
         .flags = gpu->integrated ? ZETA_PLUGIN_DEVICE_INTEGRATED : 0,
         .parent = device->parent,
         .tile = device->tile,
-        .vendor_id = VENDOR_INTEL,
+        .vendor_id = ZETA_INTEL_VENDOR,
         .device_id = gpu->device_id,
         .revision = gpu->revision,
         .has_pci = 1,

@@ -23,8 +23,6 @@
 #include "kmd/binding.h"
 #include "kmd/kernel.h"
 
-#define VENDOR_INTEL 0x8086u
-
 static const struct zeta_intel_kmd *const kmds[] = {&zeta_intel_i915, &zeta_intel_xe};
 
 /* What a GPU that cannot be opened leaves behind: the sentence of the first of them. */
@@ -219,7 +217,7 @@ static int compare_addresses(const void *a, const void *b)
 
 static bool is_intel(const drmDevice *device)
 {
-    return device->bustype == DRM_BUS_PCI && device->deviceinfo.pci->vendor_id == VENDOR_INTEL;
+    return device->bustype == DRM_BUS_PCI && device->deviceinfo.pci->vendor_id == ZETA_INTEL_VENDOR;
 }
 
 static uint32_t add_gpus(struct zeta_intel *intel, drmDevice **devices, int count,
@@ -277,8 +275,11 @@ uint32_t zeta_intel_discover(struct zeta_intel *intel)
         drmFreeDevices(devices, count);
     free(devices);
     refuse_unbound(intel, &refusal);
-    if (result == ZETA_PLUGIN_SUCCESS && intel->gpu_count == 0 &&
-        refusal.result != ZETA_PLUGIN_SUCCESS)
+    if (result != ZETA_PLUGIN_SUCCESS || intel->gpu_count > 0)
+        return result;
+    if (refusal.result != ZETA_PLUGIN_SUCCESS)
         return zeta_intel_fail(intel, refusal.result, "%s", refusal.text);
-    return result;
+    if (zeta_intel_absent_find(intel, refusal.text, sizeof(refusal.text)))
+        return zeta_intel_fail(intel, ZETA_PLUGIN_NOT_AVAILABLE, "%s", refusal.text);
+    return ZETA_PLUGIN_SUCCESS;
 }

@@ -1,0 +1,115 @@
+#include "tests/intel_data/data.h"
+
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/util/yaml.h"
+
+#define FOLDER ZETA_SOURCE_DIR "/plugins/intel"
+#define PREFIX "20-intel-"
+
+/* Findings end the test with their text. */
+static void stop(void *context, const struct zeta_diagnostic *diagnostic)
+{
+    char text[ZETA_DIAGNOSTIC_BYTES];
+
+    (void)context;
+    zeta_diagnostic_print(diagnostic, text, sizeof(text));
+    fail_msg("%s", text);
+}
+
+static void read_manifest(const char *path, struct zeta_manifest *out_manifest)
+{
+    struct zeta_diagnostics sink = {.report = stop};
+    struct zeta_yaml_document *document = NULL;
+
+    assert_int_equal(zeta_yaml_read_file(path, NULL, &sink, &document), ZE_RESULT_SUCCESS);
+    assert_int_equal(zeta_manifest_read(document, &sink, out_manifest), ZETA_MANIFEST_GOOD);
+    zeta_yaml_free(document);
+}
+
+static void read_generation(const char *path, struct data_generation *out_generation)
+{
+    char platforms[512], problem[512];
+    const char *name = strstr(path, PREFIX) + strlen(PREFIX);
+
+    (void)snprintf(out_generation->name, sizeof(out_generation->name), "%.*s",
+                   (int)(strlen(name) - strlen(".yaml")), name);
+    read_manifest(path, &out_generation->manifest);
+    (void)snprintf(platforms, sizeof(platforms), FOLDER "/data/%s/platforms.yaml",
+                   out_generation->name);
+    if (!zeta_intel_platforms_read(platforms, &out_generation->platforms, problem, sizeof(problem)))
+        fail_msg("%s", problem);
+}
+
+struct data_generation *data_read(uint32_t *out_count)
+{
+    struct data_generation *generations;
+    glob_t found;
+
+    assert_int_equal(glob(FOLDER "/" PREFIX "*.yaml", 0, NULL, &found), 0);
+    generations = calloc(found.gl_pathc, sizeof(*generations));
+    assert_non_null(generations);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        read_generation(found.gl_pathv[i], &generations[i]);
+    *out_count = (uint32_t)found.gl_pathc;
+    globfree(&found);
+    return generations;
+}
+
+void data_free(struct data_generation *generations, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        zeta_manifest_finish(&generations[i].manifest);
+        zeta_intel_platforms_free(&generations[i].platforms);
+    }
+    free(generations);
+}
+
+static void add_file(struct zeta_catalog *catalog, const char *folder, const char *name,
+                     struct zeta_diagnostics *sink)
+{
+    char path[512];
+
+    (void)snprintf(path, sizeof(path), FOLDER "/data/%s/%s", folder, name);
+    assert_int_equal(zeta_catalog_add_file(catalog, path, sink), ZE_RESULT_SUCCESS);
+}
+
+struct zeta_catalog *data_catalog(const struct data_generation *generation,
+                                  const struct zeta_intel_platform *platform)
+{
+    struct zeta_diagnostics sink = {.report = stop};
+    struct zeta_catalog *catalog = zeta_catalog_create();
+
+    assert_non_null(catalog);
+    for (size_t i = 0; i < generation->manifest.metrics.count; i++) {
+        const char *name = generation->manifest.metrics.items[i];
+
+        /* Installed, what generations share lies in a folder of its own. */
+        assert_memory_equal(name, "intel/", 6);
+        add_file(catalog, "common", name + 6, &sink);
+    }
+    for (uint32_t i = 0; i < platform->set_count; i++)
+        add_file(catalog, generation->name, platform->sets[i], &sink);
+    assert_int_equal(zeta_catalog_link(catalog, &sink), ZE_RESULT_SUCCESS);
+    return catalog;
+}
+
+void data_xml_name(const struct zeta_intel_platform *platform, char *out_name, uint32_t bytes)
+{
+    const char *from = platform->sets[platform->set_count - 1];
+    uint32_t length = 0;
+
+    for (; *from && *from != '.' && length + 1 < bytes; from++) {
+        if (*from != '-')
+            out_name[length++] = *from;
+    }
+    out_name[length] = '\0';
+}

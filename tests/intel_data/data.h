@@ -1,0 +1,35 @@
+/* The data of the Intel plugin as its files have it: generations, platforms, set files. */
+#ifndef ZETA_TESTS_INTEL_DATA_DATA_H
+#define ZETA_TESTS_INTEL_DATA_DATA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/metric/set.h"
+#include "core/plugin/manifest.h"
+#include "plugins/intel/platform.h"
+
+/** One manifest and the platforms beside it. */
+struct data_generation {
+    char name[32]; /**< "gen9" of 20-intel-gen9.yaml */
+    struct zeta_manifest manifest;
+    struct zeta_intel_platforms platforms;
+};
+
+/** All generations, by name. Ends the test with the first finding of a file. */
+struct data_generation *data_read(uint32_t *out_count);
+void data_free(struct data_generation *generations, uint32_t count);
+
+/**
+ * The set files of a platform as one linked catalog: those of the manifest, then its own. Ends the
+ * test with the first finding, also a warning.
+ */
+struct zeta_catalog *data_catalog(const struct data_generation *generation,
+                                  const struct zeta_intel_platform *platform);
+
+/**
+ * Name of the XML file with the platform's sets, without oa- and .xml: "sklgt2" of skl-gt2.yaml.
+ */
+void data_xml_name(const struct zeta_intel_platform *platform, char *out_name, uint32_t bytes);
+
+#endif

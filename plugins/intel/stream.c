@@ -8,57 +8,16 @@
 #include <zeta/plugin_host.h>
 
 #include "eu_stall.h"
+#include "order.h"
 #include "stream.h"
 
 struct zeta_plugin_stream {
     struct zeta_intel_kernel_stream *kernel;
     struct zeta_intel_order order;
+    /** Reports behind one that ended a read too early, because the device was reset there. */
+    uint8_t *held;
+    uint64_t held_at, held_bytes;
 };
-
-/* ---- order of reports --------------------------------------------------------------------- */
-
-/* 32-bit headers hold the report's id at 0 and its time at 4, 64-bit ones at 0 and 8. */
-static uint64_t read_word(const uint8_t *report, uint32_t index, bool is_wide)
-{
-    uint32_t narrow;
-    uint64_t wide;
-
-    if (is_wide) {
-        memcpy(&wide, report + 8 * (size_t)index, sizeof(wide));
-        return wide;
-    }
-    memcpy(&narrow, report + 4 * (size_t)index, sizeof(narrow));
-    return narrow;
-}
-
-static void write_time(uint8_t *report, uint64_t time, bool is_wide)
-{
-    const uint32_t narrow = (uint32_t)time;
-
-    if (is_wide)
-        memcpy(report + 8, &time, sizeof(time));
-    else
-        memcpy(report + 4, &narrow, sizeof(narrow));
-}
-
-void zeta_intel_order_fix(struct zeta_intel_order *order, void *reports, uint64_t bytes,
-                          uint32_t report_bytes)
-{
-    uint8_t *report = reports;
-
-    for (uint64_t done = 0; done < bytes; done += report_bytes, report += report_bytes) {
-        const uint64_t id = read_word(report, 0, order->is_wide);
-        uint64_t time = read_word(report, 1, order->is_wide);
-
-        if (order->is_started && time == order->time && id != order->id) {
-            time++;
-            write_time(report, time, order->is_wide);
-        }
-        order->is_started = true;
-        order->id = id;
-        order->time = time;
-    }
-}
 
 /* ---- opening ------------------------------------------------------------------------------ */
 
@@ -208,19 +167,77 @@ uint32_t zeta_intel_stream_open(struct zeta_plugin *self, struct zeta_plugin_dev
 
 /* ---- use ---------------------------------------------------------------------------------- */
 
+/* Gives what an earlier read held back, as the kernel would give it. */
+static void read_held(struct zeta_plugin_stream *stream, void *buffer, uint64_t capacity_bytes,
+                      struct zeta_plugin_read *out_read)
+{
+    const uint64_t room = capacity_bytes - capacity_bytes % stream->kernel->record_bytes;
+    const uint64_t bytes = stream->held_bytes < room ? stream->held_bytes : room;
+
+    memcpy(buffer, stream->held + stream->held_at, (size_t)bytes);
+    stream->held_at += bytes;
+    stream->held_bytes -= bytes;
+    out_read->bytes = bytes;
+    out_read->lost = 0;
+    out_read->broken = 0;
+    out_read->reason = ZETA_PLUGIN_BREAK_NONE;
+}
+
+/* Keeps the end of what was read for the next read, in front of what is held already. */
+static bool hold(struct zeta_plugin_stream *stream, const uint8_t *reports, uint64_t bytes)
+{
+    uint8_t *held = malloc((size_t)(bytes + stream->held_bytes));
+
+    if (!held)
+        return false;
+    memcpy(held, reports, (size_t)bytes);
+    if (stream->held_bytes > 0)
+        memcpy(held + bytes, stream->held + stream->held_at, (size_t)stream->held_bytes);
+    free(stream->held);
+    stream->held = held;
+    stream->held_at = 0;
+    stream->held_bytes += bytes;
+    return true;
+}
+
+/*
+ * Time stamps that go back come from a device that was reset: its counters begin anew as well, so
+ * that is a break before the first of them, where a read must end.
+ */
+static uint32_t divide_at_resets(struct zeta_plugin_stream *stream, uint8_t *reports,
+                                 struct zeta_plugin_read *read)
+{
+    const uint32_t report_bytes = stream->kernel->record_bytes;
+    uint64_t whole;
+
+    if (read->bytes > 0 && !read->broken && zeta_intel_order_goes_back(&stream->order, reports)) {
+        read->broken = 1;
+        read->reason = ZETA_PLUGIN_BREAK_RESET;
+    }
+    if (read->broken)
+        stream->order.is_started = false;
+    whole = zeta_intel_order_until_reset(&stream->order, reports, read->bytes, report_bytes);
+    if (whole < read->bytes && !hold(stream, reports + whole, read->bytes - whole))
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    read->bytes = whole;
+    zeta_intel_order_fix(&stream->order, reports, read->bytes, report_bytes);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
 uint32_t zeta_intel_stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
                                 void *buffer, uint64_t capacity_bytes,
                                 struct zeta_plugin_read *out_read)
 {
     struct zeta_intel_kernel_stream *kernel = stream->kernel;
-    const uint32_t result = kernel->gpu->kmd->stream_read(kernel, buffer, capacity_bytes, out_read);
+    uint32_t result = ZETA_PLUGIN_SUCCESS;
 
     (void)self;
-    if (result == ZETA_PLUGIN_SUCCESS && kernel->unit->kind != ZETA_INTEL_EU_STALL) {
-        if (out_read->broken)
-            stream->order.is_started = false;
-        zeta_intel_order_fix(&stream->order, buffer, out_read->bytes, kernel->record_bytes);
-    }
+    if (stream->held_bytes > 0)
+        read_held(stream, buffer, capacity_bytes, out_read);
+    else
+        result = kernel->gpu->kmd->stream_read(kernel, buffer, capacity_bytes, out_read);
+    if (result == ZETA_PLUGIN_SUCCESS && kernel->unit->kind != ZETA_INTEL_EU_STALL)
+        result = divide_at_resets(stream, buffer, out_read);
     return result;
 }
 
@@ -236,5 +253,6 @@ void zeta_intel_stream_close(struct zeta_plugin *self, struct zeta_plugin_stream
     if (!stream)
         return;
     zeta_intel_unit_close(stream->kernel);
+    free(stream->held);
     free(stream);
 }

@@ -17,18 +17,4 @@ uint32_t zeta_intel_stream_read(struct zeta_plugin *self, struct zeta_plugin_str
 int32_t zeta_intel_stream_descriptor(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
 void zeta_intel_stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
 
-/** The last report of a sequence. */
-struct zeta_intel_order {
-    bool is_wide;    /**< reports have headers of 64 bits */
-    bool is_started; /**< there was one */
-    uint64_t id, time;
-};
-
-/**
- * Moves a report whose time stamp is that of the report before it one tick later: rows that last no
- * time have no rates. A copy of the report before, with the same id too, is left as it is.
- */
-void zeta_intel_order_fix(struct zeta_intel_order *order, void *reports, uint64_t bytes,
-                          uint32_t report_bytes);
-
 #endif

@@ -11,6 +11,7 @@
 
 #include "plugins/intel/eu_stall.h"
 #include "plugins/intel/kmd/xe.h"
+#include "plugins/intel/order.h"
 
 static void buffer__any_wish__is_a_power_of_two_that_the_kernel_takes(void **state)
 {
@@ -101,6 +102,44 @@ static void stall_limits__are_the_first_and_the_last_rate(void **state)
     assert_int_equal(zeta_intel_stall_nearest(&none, 1000000000, 100), 0);
 }
 
+/* Reports with nothing but a header: id and time, in words of 32 or 64 bits. */
+static void order__time_goes_back__ends_before_that_report(void **state)
+{
+    const uint32_t narrow[][4] = {{1, 100}, {1, 200}, {1, 0xfffffff0}, {1, 10}, {1, 3000000000}};
+    const uint64_t wide[][4] = {{1, 1000}, {1, 2000}, {1, 30}, {1, 40}};
+    struct zeta_intel_order order = {.is_wide = false};
+
+    (void)state;
+    /* From 200 to nearly 2^32 is back, by less than half; the wrap after it is not. */
+    assert_int_equal(zeta_intel_order_until_reset(&order, narrow, sizeof(narrow), 16), 32);
+    assert_int_equal(zeta_intel_order_until_reset(&order, narrow[2], 32, 16), 32);
+    /* More than half a range ahead is behind. */
+    assert_int_equal(zeta_intel_order_until_reset(&order, narrow[3], 32, 16), 16);
+    order.is_wide = true;
+    assert_int_equal(zeta_intel_order_until_reset(&order, wide, sizeof(wide), 32), 64);
+    order.is_started = true;
+    order.time = 5000;
+    assert_int_equal(zeta_intel_order_until_reset(&order, wide, sizeof(wide), 32), 0);
+    /* 2^56 wraps as well. */
+    order.time = (UINT64_C(1) << 56) - 5;
+    assert_int_equal(zeta_intel_order_until_reset(&order, wide, 64, 32), 64);
+}
+
+static void order__several_reports_of_one_tick__follow_each_other(void **state)
+{
+    uint64_t wide[][4] = {{1, 500}, {2, 500}, {3, 500}, {3, 501}, {3, 900}};
+    struct zeta_intel_order order = {.is_wide = true};
+
+    (void)state;
+    assert_int_equal(zeta_intel_order_until_reset(&order, wide, sizeof(wide), 32), sizeof(wide));
+    zeta_intel_order_fix(&order, wide, sizeof(wide), 32);
+    assert_int_equal(wide[0][1], 500);
+    assert_int_equal(wide[1][1], 501);
+    assert_int_equal(wide[2][1], 502);
+    assert_int_equal(wide[3][1], 503);
+    assert_int_equal(wide[4][1], 900);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +148,8 @@ int main(void)
         cmocka_unit_test(properties__several__are_chained_in_order),
         cmocka_unit_test(stall_period__of_each_rate__is_cycles_at_the_highest_clock),
         cmocka_unit_test(stall_period__wanted__finds_the_nearest_rate),
+        cmocka_unit_test(order__time_goes_back__ends_before_that_report),
+        cmocka_unit_test(order__several_reports_of_one_tick__follow_each_other),
         cmocka_unit_test(stall_limits__are_the_first_and_the_last_rate),
     };
 

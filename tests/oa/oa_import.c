@@ -1,8 +1,10 @@
 #include "tests/oa/oa_import.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 const char *oa_import_notes(void)
@@ -46,7 +48,8 @@ static char *read_all(FILE *stream)
     return text;
 }
 
-char *oa_import(const char *path, const char *options)
+/** Starts the importer; reads what it prints. *out_status is that of pclose(). */
+static char *run(const char *path, const char *options, int *out_status)
 {
     static int registered;
     char command[2048];
@@ -61,10 +64,30 @@ char *oa_import(const char *path, const char *options)
     if (!stream)
         return NULL;
     text = read_all(stream);
-    if (pclose(stream) == 0)
+    *out_status = pclose(stream);
+    return text;
+}
+
+char *oa_import(const char *path, const char *options)
+{
+    int status = -1;
+    char *text = run(path, options, &status);
+    char command[512];
+
+    if (status == 0)
         return text;
     free(text);
     (void)snprintf(command, sizeof(command), "cat '%s' >&2", oa_import_notes());
     (void)!system(command);
     return NULL;
+}
+
+int oa_import_fails(const char *path, const char *options)
+{
+    int status = -1;
+    char *text = run(path, options, &status);
+    bool silent = text && text[0] == '\0';
+
+    free(text);
+    return silent && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

@@ -8,6 +8,10 @@
  */
 char *oa_import(const char *path, const char *options);
 
+/** Runs the importer where it is to fail; its exit status, or -1 if it prints something all the
+ * same. */
+int oa_import_fails(const char *path, const char *options);
+
 /** The file with what the last import of this process said on stderr. */
 const char *oa_import_notes(void);
 

@@ -15,12 +15,21 @@ enum oa_op {
     OP_UMUL,
     OP_UDIV,
     OP_UMIN,
+    OP_UMAX,
     OP_FADD,
     OP_FSUB,
     OP_FMUL,
     OP_FDIV,
+    OP_FMIN,
     OP_FMAX,
+    OP_FGT,
+    OP_FGTE,
+    OP_FLT,
+    OP_FLTE,
     OP_AND,
+    OP_OR,
+    OP_XOR,
+    OP_XNOR,
     OP_SHIFT_LEFT,
     OP_SHIFT_RIGHT,
     OP_UGT,
@@ -28,6 +37,7 @@ enum oa_op {
     OP_ULT,
     OP_ULTE,
     OP_BOTH,
+    OP_EQUAL,
     OPS
 };
 
@@ -42,7 +52,9 @@ static const char *const operators[OPS] = {
     [OP_UMIN] = "UMIN", [OP_FADD] = "FADD",      [OP_FSUB] = "FSUB", [OP_FMUL] = "FMUL",
     [OP_FDIV] = "FDIV", [OP_FMAX] = "FMAX",      [OP_AND] = "AND",   [OP_SHIFT_LEFT] = "<<",
     [OP_UGT] = "UGT",   [OP_SHIFT_RIGHT] = ">>", [OP_UGTE] = "UGTE", [OP_ULT] = "ULT",
-    [OP_ULTE] = "ULTE", [OP_BOTH] = "&&",
+    [OP_UMAX] = "UMAX", [OP_FMIN] = "FMIN",      [OP_FGT] = "FGT",   [OP_FGTE] = "FGTE",
+    [OP_FLT] = "FLT",   [OP_FLTE] = "FLTE",      [OP_OR] = "OR",     [OP_XOR] = "XOR",
+    [OP_XNOR] = "XNOR", [OP_EQUAL] = "==",       [OP_ULTE] = "ULTE", [OP_BOTH] = "&&",
 };
 
 static const char *const banks[OA_BANKS] = {
@@ -201,6 +213,16 @@ static struct oa_number on_doubles(enum oa_op op, double a, double b)
         return floating(a * b);
     case OP_FDIV:
         return floating(b == 0 ? 0 : a / b);
+    case OP_FMIN:
+        return floating(a < b ? a : b);
+    case OP_FGT:
+        return integer(a > b);
+    case OP_FGTE:
+        return integer(a >= b);
+    case OP_FLT:
+        return integer(a < b);
+    case OP_FLTE:
+        return integer(a <= b);
     default:
         return floating(a > b ? a : b);
     }
@@ -219,8 +241,16 @@ static struct oa_number on_integers(enum oa_op op, uint64_t a, uint64_t b)
         return integer(b == 0 ? 0 : a / b);
     case OP_UMIN:
         return integer(a < b ? a : b);
+    case OP_UMAX:
+        return integer(a > b ? a : b);
     case OP_AND:
         return integer(a & b);
+    case OP_OR:
+        return integer(a | b);
+    case OP_XOR:
+        return integer(a ^ b);
+    case OP_XNOR:
+        return integer(~(a ^ b));
     case OP_SHIFT_LEFT:
         return integer(b > 63 ? 0 : a << b);
     case OP_SHIFT_RIGHT:
@@ -231,16 +261,25 @@ static struct oa_number on_integers(enum oa_op op, uint64_t a, uint64_t b)
         return integer(a >= b);
     case OP_ULT:
         return integer(a < b);
-    case OP_ULTE:
-        return integer(a <= b);
     default:
-        return integer(a != 0 && b != 0);
+        return integer(a <= b);
     }
 }
 
-static bool is_on_doubles(enum oa_op op)
+static bool is_zero(struct oa_number number)
 {
-    return op >= OP_FADD && op <= OP_FMAX;
+    return number.is_float ? number.f == 0 : number.u == 0;
+}
+
+static struct oa_number apply(enum oa_op op, struct oa_number a, struct oa_number b)
+{
+    if (op >= OP_FADD && op <= OP_FLTE)
+        return on_doubles(op, oa_as_double(a), oa_as_double(b));
+    if (op == OP_BOTH)
+        return integer(!is_zero(a) && !is_zero(b));
+    if (op == OP_EQUAL)
+        return integer(a.is_float || b.is_float ? oa_as_double(a) == oa_as_double(b) : a.u == b.u);
+    return on_integers(op, oa_as_integer(a), oa_as_integer(b));
 }
 
 struct oa_number oa_equation_value(const struct oa_equation *equation, const unsigned char *earlier,
@@ -265,11 +304,7 @@ struct oa_number oa_equation_value(const struct oa_equation *equation, const uns
         if (depth < 2)
             die(operators[step->op], "stack underflow");
         depth--;
-        stack[depth - 1] =
-            is_on_doubles(step->op)
-                ? on_doubles(step->op, oa_as_double(stack[depth - 1]), oa_as_double(stack[depth]))
-                : on_integers(step->op, oa_as_integer(stack[depth - 1]),
-                              oa_as_integer(stack[depth]));
+        stack[depth - 1] = apply(step->op, stack[depth - 1], stack[depth]);
     }
     if (depth != 1)
         die("any", "not one number at the end");

@@ -4,7 +4,7 @@
  * Numbers are unsigned 64-bit integers or doubles. U operators and the bitwise ones take and give
  * integers modulo 2^64, F operators doubles; a double operand of a U operator is cut off (negative
  * and not a number: 0; too large: the largest), an integer operand of an F operator becomes the
- * nearest double. Division by zero gives 0.
+ * nearest double. Division by zero gives 0. '==' compares doubles if one of its operands is one.
  */
 #ifndef ZETA_TESTS_OA_OA_RPN_H
 #define ZETA_TESTS_OA_OA_RPN_H

@@ -150,15 +150,20 @@ static void add_rest(struct list *list, const struct zeta_plugin_device *device)
 {
     const struct zeta_intel_gpu *gpu = device->gpu;
     const struct zeta_intel_topology *topology = &zeta_intel_device_tile(device)->topology;
-    uint32_t media_units = 0;
+    uint32_t media_units = 0, stall_units = 0;
 
-    for (uint32_t i = 0; i < gpu->unit_count; i++)
-        media_units += gpu->units[i].kind == ZETA_INTEL_OAM && gpu->units[i].tile == device->tile;
+    for (uint32_t i = 0; i < gpu->unit_count; i++) {
+        if (gpu->units[i].tile != device->tile)
+            continue;
+        media_units += gpu->units[i].kind == ZETA_INTEL_OAM;
+        stall_units += gpu->units[i].kind == ZETA_INTEL_EU_STALL;
+    }
     add(list, gpu->revision, "SkuRevisionId");
     add(list, 0, "QueryMode"); /* queries count the whole GPU, as streams do */
     add(list, topology->engines[4], "ComputeEngineTotalCount");
     add(list, topology->engines[1], "CopyEngineTotalCount");
     add(list, media_units, "OamUnits");
+    add(list, stall_units, "EuStallUnits");
 }
 
 uint32_t zeta_intel_symbols_make(struct zeta_plugin_device *device)

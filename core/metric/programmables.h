@@ -52,11 +52,12 @@ struct zeta_parameter {
     uint32_t value_count; /**< at least 1 */
 };
 
-/** One entry of a counter's program: a selection, or a register with two expressions. */
+/** One entry of a counter's program: a selection, or a register with two or three expressions. */
 struct zeta_counter_entry {
     const char *select; /**< NULL for a register */
     const char *address;
     const char *value;
+    const char *mask; /**< bits of the register that are the counter's; NULL: all */
 };
 
 /** A counter that a programmable needs: it takes a slot of the unit. */

@@ -103,14 +103,17 @@ static const char *make_key(struct zeta_arena *arena, const struct zeta_counter 
 
         length += entry->select ? strlen(entry->select)
                                 : strlen(entry->address) + 1 + strlen(entry->value);
-        length += 2;
+        length += (entry->mask ? 1 + strlen(entry->mask) : 0) + 2;
     }
     key = zeta_arena_alloc(arena, length + 1);
     length = 0;
     for (uint32_t i = 0; key && i < counter->entry_count; i++) {
         const struct zeta_counter_entry *entry = &counter->entries[i];
         const char *parts[] = {entry->select ? entry->select : entry->address,
-                               entry->select ? "" : "\n", entry->select ? "" : entry->value,
+                               entry->select ? "" : "\n",
+                               entry->select ? "" : entry->value,
+                               entry->mask ? "\n" : "",
+                               entry->mask ? entry->mask : "",
                                "\n\n"};
 
         for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++) {
@@ -140,6 +143,8 @@ static ze_result_t cook_counter(struct cook *cook, const struct zeta_counter *so
             result = fill(cook, from->address, slot_names, &entry->address);
             if (result == ZE_RESULT_SUCCESS)
                 result = fill(cook, from->value, slot_names, &entry->value);
+            if (result == ZE_RESULT_SUCCESS && from->mask)
+                result = fill(cook, from->mask, slot_names, &entry->mask);
         }
         if (result != ZE_RESULT_SUCCESS)
             return result;

@@ -200,22 +200,23 @@ static ze_result_t make_entry(const struct maker *maker,
                               const struct zeta_names *names, const struct zeta_counter_entry *from,
                               struct zeta_program_entry *entry)
 {
-    const char *parts[2] = {from->select ? from->select : from->address, from->value};
+    const char *parts[] = {from->select ? from->select : from->address, from->value, from->mask};
+    uint32_t *const numbers[] = {&entry->address, &entry->value, &entry->mask};
     const char *wrong = NULL;
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     entry->line = programmable->line;
-    for (int i = 0; result == ZE_RESULT_SUCCESS && i < (from->select ? 1 : 2); i++)
+    for (int i = 0; result == ZE_RESULT_SUCCESS && i < 3 && parts[i]; i++)
         result = zeta_template_fill(&maker->made->arena, names, parts[i], &parts[i], &wrong);
     if (wrong)
         return refuse(maker, programmable, wrong);
     if (from->select)
         entry->select = parts[0];
-    if (result != ZE_RESULT_SUCCESS || from->select)
-        return result;
-    result = read_number(maker, programmable, parts[0], &entry->address);
-    return result == ZE_RESULT_SUCCESS ? read_number(maker, programmable, parts[1], &entry->value)
-                                       : result;
+    for (int i = 0; result == ZE_RESULT_SUCCESS && !from->select && i < 3 && parts[i]; i++)
+        result = read_number(maker, programmable, parts[i], numbers[i]);
+    if (result == ZE_RESULT_SUCCESS && from->mask && (entry->value & ~entry->mask) != 0)
+        return refuse(maker, programmable, "the value of a register has bits outside its mask");
+    return result;
 }
 
 /** The program of one counter in its slot. */
@@ -242,6 +243,51 @@ static ze_result_t make_part(const struct maker *maker,
 
         if (result != ZE_RESULT_SUCCESS)
             return result;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/** The entry before this one that has other bits of the same register; NULL if there is none. */
+static struct zeta_program_entry *find_sharer(const struct zeta_set *set, uint32_t part,
+                                              const struct zeta_program_entry *entry)
+{
+    for (uint32_t i = 0; i <= part; i++) {
+        for (uint32_t j = 0; j < set->program[i].entry_count; j++) {
+            struct zeta_program_entry *other = &set->program[i].entries[j];
+
+            if (other == entry)
+                return NULL;
+            if (other->mask && other->address == entry->address)
+                return other;
+        }
+    }
+    return NULL;
+}
+
+/** Registers that counters share are written once, with the bits of all of them. */
+static ze_result_t join_registers(const struct maker *maker)
+{
+    const struct zeta_set *set = &maker->made->set;
+
+    for (uint32_t i = 0; i < set->program_count; i++) {
+        struct zeta_program_part *part = &set->program[i];
+        uint32_t kept = 0;
+
+        for (uint32_t j = 0; j < part->entry_count; j++) {
+            const struct zeta_program_entry entry = part->entries[j];
+            struct zeta_program_entry *other =
+                entry.mask ? find_sharer(set, i, &part->entries[j]) : NULL;
+
+            if (other && ((other->value ^ entry.value) & other->mask & entry.mask) != 0)
+                return refuse(maker, NULL, "two of its counters need the same bits of a register");
+            if (!other) {
+                part->entries[kept++] = entry;
+                continue;
+            }
+            other->value |= entry.value;
+            other->mask |= entry.mask;
+        }
+        part->entry_count = kept;
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -275,7 +321,7 @@ static ze_result_t make_program(const struct maker *maker)
                 return result;
         }
     }
-    return ZE_RESULT_SUCCESS;
+    return join_registers(maker);
 }
 
 /* Metrics ---------------------------------------------------------------------------------------

@@ -104,6 +104,7 @@ struct zeta_program_entry {
     const char *select; /**< NULL for a register write */
     uint32_t address;
     uint32_t value;
+    uint32_t mask; /**< of a counter of a programmable that has only these bits; 0: the whole */
     uint32_t line;
 };
 

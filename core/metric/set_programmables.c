@@ -352,12 +352,16 @@ static bool read_counter_entry(struct zeta_set_reader *reader, const struct zeta
 {
     if (select)
         return read_template(reader, node, &entry->select);
-    if (node->kind != ZETA_YAML_SEQUENCE || node->child_count != 2) {
-        zeta_reader_error(reader, node, "a register is written as [address, value]");
+    if (node->kind != ZETA_YAML_SEQUENCE || node->child_count < 2 || node->child_count > 3) {
+        zeta_reader_error(reader, node,
+                          "a register is written as [address, value], or [address, value, mask] "
+                          "where counters share it");
         return false;
     }
     return read_template(reader, node->first_child, &entry->address) &&
-           read_template(reader, node->first_child->next, &entry->value);
+           read_template(reader, node->first_child->next, &entry->value) &&
+           (node->child_count == 2 ||
+            read_template(reader, node->first_child->next->next, &entry->mask));
 }
 
 static bool read_counter(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,

@@ -176,6 +176,42 @@ static void registers__are_expressions(void **state)
     done(&made);
 }
 
+static void shared_registers__are_written_once__with_the_bits_of_all(void **state)
+{
+    /* B0 has the lower half of 0x100, B1 the upper. */
+    static const char shared[] =
+        HEAD PROGRAMMABLE("{x}", "{registers: [[\"0x1f0\", \"{index}\"], [\"0x100\", "
+                                 "\"({place} + 1) << 16 * {index}\", "
+                                 "\"0xffff << 16 * {index}\"]]}");
+    struct made made;
+
+    (void)state;
+    make(&made, shared, 1, 2);
+    assert_int_equal(made.result, ZE_RESULT_SUCCESS);
+    assert_int_equal(made.set.set.program_count, 2);
+    assert_int_equal(made.set.set.program[0].entry_count, 2);
+    assert_int_equal(made.set.set.program[0].entries[1].address, 0x100);
+    assert_int_equal(made.set.set.program[0].entries[1].value, 0x00020001);
+    /* What has no mask stays as it is, also when another counter writes it too. */
+    assert_int_equal(made.set.set.program[1].entry_count, 1);
+    assert_int_equal(made.set.set.program[1].entries[0].address, 0x1f0);
+    assert_int_equal(made.set.set.program[1].entries[0].value, 1);
+    done(&made);
+}
+
+static void shared_registers__whose_bits_collide__are_refused(void **state)
+{
+    static const char collide[] =
+        HEAD PROGRAMMABLE("{x}", "{registers: [[\"0x100\", \"{place}\", \"0xff\"]]}");
+    struct made made;
+
+    (void)state;
+    make(&made, collide, 1, 2);
+    assert_int_equal(made.result, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(made.found.sink.first_error, "the same bits of a register"));
+    done(&made);
+}
+
 static void equal_counters__have_one_slot__and_names_are_unique(void **state)
 {
     struct made made;
@@ -260,6 +296,10 @@ static void faulty_templates__are_found_when_the_file_is_read(void **state)
                    "register 0x200 is not among those");
     expect_refused(HEAD PROGRAMMABLE("{x}", "{registers: [[\"ticks\", \"1\"]]}"), "unknown name");
     expect_refused(HEAD PROGRAMMABLE("{x}", "{}"), "either select or registers");
+    expect_refused(HEAD PROGRAMMABLE("{x}", "{registers: [[\"0x100\"]]}"),
+                   "[address, value, mask]");
+    expect_refused(HEAD PROGRAMMABLE("{x}", "{registers: [[\"0x100\", \"16\", \"15\"]]}"),
+                   "bits outside its mask");
 }
 
 static void texts_that_grow_without_end__are_refused(void **state)
@@ -392,6 +432,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(selections__get_slot_and_parameters),
         cmocka_unit_test(registers__are_expressions),
+        cmocka_unit_test(shared_registers__are_written_once__with_the_bits_of_all),
+        cmocka_unit_test(shared_registers__whose_bits_collide__are_refused),
         cmocka_unit_test(equal_counters__have_one_slot__and_names_are_unique),
         cmocka_unit_test(too_many_counters__are_refused),
         cmocka_unit_test(a_recipe_for_another_tile__counts_nothing),

@@ -91,6 +91,11 @@ struct zeta_plugin {
     struct zeta_intel *intel; /**< NULL: not initialised */
 };
 
+/** init() of the plugin: reads the platforms, looks for GPUs. */
+uint32_t zeta_intel_init(struct zeta_plugin *self);
+/** finish() of the plugin. */
+void zeta_intel_finish(struct zeta_plugin *self);
+
 /** Makes the state of a plugin object anew in a child of fork(). */
 uint32_t zeta_intel_child_after_fork(struct zeta_plugin *self);
 

@@ -1,0 +1,95 @@
+/*
+ * The state of a plugin object: made by init(), ended by finish(), made anew in a child of fork().
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "intel.h"
+
+/* Platforms of the generation, in the data directory of the manifest. */
+#define PLATFORM_FILE "platforms.yaml"
+
+static uint32_t read_platforms(struct zeta_intel *intel)
+{
+    char path[4200], problem[600];
+
+    (void)snprintf(path, sizeof(path), "%s/" PLATFORM_FILE, intel->self->data_dir);
+    if (zeta_intel_platforms_read(path, &intel->platforms, problem, sizeof(problem)))
+        return ZETA_PLUGIN_SUCCESS;
+    return zeta_intel_fail(intel, ZETA_PLUGIN_INVALID_ARGUMENT, "%s", problem);
+}
+
+static void close_descriptors(struct zeta_intel *intel)
+{
+    for (uint32_t i = 0; i < intel->gpu_count; i++) {
+        struct zeta_intel_gpu *gpu = &intel->gpus[i];
+
+        for (uint32_t u = 0; u < gpu->unit_count; u++) {
+            const int fd = atomic_exchange(&gpu->uses[u].fd, -1);
+
+            if (fd >= 0)
+                (void)close(fd);
+        }
+        if (gpu->fd >= 0)
+            (void)close(gpu->fd);
+    }
+}
+
+static void destroy(struct zeta_intel *intel)
+{
+    if (!intel)
+        return;
+    close_descriptors(intel);
+    for (uint32_t i = 0; i < intel->device_count; i++)
+        free(intel->devices[i].symbols);
+    free(intel->devices);
+    free(intel->gpus);
+    zeta_intel_platforms_free(&intel->platforms);
+    (void)pthread_mutex_destroy(&intel->lock);
+    free(intel);
+}
+
+uint32_t zeta_intel_init(struct zeta_plugin *self)
+{
+    struct zeta_intel *intel;
+    uint32_t result;
+
+    if (self->intel)
+        return ZETA_PLUGIN_SUCCESS;
+    intel = calloc(1, sizeof(*intel));
+    if (!intel)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    intel->self = self;
+    (void)pthread_mutex_init(&intel->lock, NULL);
+    result = read_platforms(intel);
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = zeta_intel_discover(intel);
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = zeta_intel_devices_make(intel);
+    if (result != ZETA_PLUGIN_SUCCESS) {
+        destroy(intel);
+        return result;
+    }
+    self->intel = intel;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+void zeta_intel_finish(struct zeta_plugin *self)
+{
+    destroy(self->intel);
+    self->intel = NULL;
+}
+
+/*
+ * Locks and threads of the parent mean nothing here, so its state is left where it is. Only the
+ * descriptors are closed: the kernel gives a unit to somebody else when the last copy is.
+ */
+uint32_t zeta_intel_child_after_fork(struct zeta_plugin *self)
+{
+    if (!self->intel)
+        return ZETA_PLUGIN_SUCCESS;
+    close_descriptors(self->intel);
+    self->intel = NULL;
+    return zeta_intel_init(self);
+}

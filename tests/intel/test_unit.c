@@ -1,0 +1,299 @@
+/*
+ * Periods, topologies, registers, programs and the order of reports: what needs no kernel.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "plugins/intel/intel.h"
+#include "plugins/intel/kmd/registers.h"
+#include "plugins/intel/order.h"
+#include "plugins/intel/topology.h"
+
+/* ---- a host that keeps the last sentence ---------------------------------------------------- */
+
+static char last_failure[1100];
+
+static void host_fail(struct zeta_plugin_host *host, uint32_t result,
+                      struct zeta_plugin_string text)
+{
+    (void)host;
+    (void)result;
+    (void)snprintf(last_failure, sizeof(last_failure), "%.*s", (int)text.size, text.data);
+}
+
+static const struct zeta_plugin_host_ops host_ops = {.struct_size = sizeof(host_ops),
+                                                     .fail = host_fail};
+static struct zeta_plugin plugin = {.ops = &host_ops, .id = "intel-test"};
+static struct zeta_intel intel = {.self = &plugin};
+static struct zeta_intel_platform platform = {.name = "Test GPU", .graphics = 1200};
+static struct zeta_intel_gpu gpu = {.intel = &intel, .platform = &platform, .id = "0000:00:02.0"};
+
+static struct zeta_plugin_string string_of(const char *text)
+{
+    return (struct zeta_plugin_string){text, strlen(text)};
+}
+
+/* ---- periods -------------------------------------------------------------------------------- */
+
+static void period__of_an_exponent__is_rounded_up(void **state)
+{
+    const struct zeta_intel_unit skl = {.timestamp_hz = 12000000};
+    const struct zeta_intel_unit tgl = {.timestamp_hz = 19200000};
+
+    (void)state;
+    assert_int_equal(zeta_intel_period_ns(&skl, 0), 167);
+    assert_int_equal(zeta_intel_period_ns(&skl, 5), 5334);
+    assert_int_equal(zeta_intel_period_ns(&skl, 12), 682667);
+    assert_int_equal(zeta_intel_period_ns(&skl, 13), 1365334);
+    assert_int_equal(zeta_intel_period_ns(&tgl, 0), 105);
+    assert_int_equal(zeta_intel_period_ns(&tgl, 13), 853334);
+    /* 2^32 ticks: the product with 10^9 does not fit in 64 bits. */
+    assert_int_equal(zeta_intel_period_ns(&skl, 31), 357913941334);
+}
+
+static void period__wanted__gets_the_nearest_exponent(void **state)
+{
+    const struct zeta_intel_unit unit = {.timestamp_hz = 12000000};
+
+    (void)state;
+    for (uint32_t e = 0; e < ZETA_INTEL_EXPONENTS; e++)
+        assert_int_equal(zeta_intel_period_exponent(&unit, zeta_intel_period_ns(&unit, e), 0, 31),
+                         e);
+    assert_int_equal(zeta_intel_period_exponent(&unit, 1000000, 0, 31), 12);
+    assert_int_equal(zeta_intel_period_exponent(&unit, 1030000, 0, 31), 13);
+    assert_int_equal(zeta_intel_period_exponent(&unit, 0, 0, 31), 0);
+    assert_int_equal(zeta_intel_period_exponent(&unit, UINT64_MAX, 0, 31), 31);
+    assert_int_equal(zeta_intel_period_exponent(&unit, 0, 6, 31), 6);
+    assert_int_equal(zeta_intel_period_exponent(&unit, UINT64_MAX, 0, 20), 20);
+}
+
+/* ---- topologies ----------------------------------------------------------------------------- */
+
+static size_t make_block(uint8_t *block, const uint16_t head[8], const uint8_t *data, size_t bytes)
+{
+    memcpy(block, head, 16);
+    memcpy(block + 16, data, bytes);
+    return 16 + bytes;
+}
+
+static void topology__of_three_slices__counts_what_is_there(void **state)
+{
+    /* 2 of 3 slices with 3 and 2 of 3 subslices; one subslice has 6 of 8 EUs. */
+    static const uint16_t head[8] = {0, 3, 3, 8, 1, 1, 4, 1};
+    static const uint8_t data[] = {0x5,  0x7,  0x7,  0x6,  0xff, 0xff, 0xff,
+                                   0xff, 0xff, 0xff, 0xff, 0xf3, 0xff};
+    struct zeta_intel_topology topology = {0};
+    uint8_t block[64];
+
+    (void)state;
+    assert_true(
+        zeta_intel_topology_read(block, make_block(block, head, data, sizeof(data)), &topology));
+    assert_int_equal(topology.slices, 2);
+    assert_int_equal(topology.subslices, 5);
+    assert_int_equal(topology.eus, 4 * 8 + 6);
+    assert_int_equal(zeta_intel_topology_slice_mask(&topology), 0x5);
+    assert_int_equal(zeta_intel_topology_subslice_mask(&topology, 3), 0x187);
+    assert_int_equal(zeta_intel_topology_subslice_mask(&topology, 8), 0x60007);
+}
+
+static void topology__in_a_flat_list__is_split_into_slices(void **state)
+{
+    static const uint16_t head[8] = {0, 1, 32, 16, 1, 4, 5, 2};
+    uint8_t data[5 + 64] = {0x1, 0xff, 0x00, 0x0e, 0x00};
+    struct zeta_intel_topology topology = {0};
+    uint8_t block[128];
+
+    (void)state;
+    memset(data + 5, 0xff, 64);
+    assert_true(
+        zeta_intel_topology_read(block, make_block(block, head, data, sizeof(data)), &topology));
+    zeta_intel_topology_split(&topology, 4);
+    assert_int_equal(topology.max_slices, 8);
+    assert_int_equal(topology.max_subslices, 4);
+    assert_int_equal(topology.slices, 3);
+    assert_int_equal(topology.subslices, 11);
+    assert_int_equal(topology.eus, 11 * 16);
+    assert_int_equal(topology.subslice_mask[4], 0xe);
+    assert_int_equal(zeta_intel_topology_slice_mask(&topology), 0x13);
+    assert_int_equal(zeta_intel_topology_subslice_mask(&topology, 4), 0x0e00ff);
+}
+
+static void topology__cut_or_too_large__is_refused(void **state)
+{
+    static const uint16_t good[8] = {0, 3, 3, 8, 1, 1, 4, 1};
+    static const uint16_t bad[][8] = {
+        {0, 0, 3, 8, 1, 1, 4, 1},     {0, 33, 3, 8, 1, 1, 4, 1}, {0, 3, 33, 8, 1, 1, 4, 1},
+        {0, 3, 9, 8, 1, 1, 4, 1},     {0, 3, 3, 9, 1, 1, 4, 1},  {0, 3, 3, 8, 60000, 1, 4, 1},
+        {0, 3, 3, 8, 1, 1, 60000, 1},
+    };
+    const uint8_t data[13] = {0};
+    struct zeta_intel_topology topology = {0};
+    uint8_t block[64];
+    const size_t bytes = make_block(block, good, data, sizeof(data));
+
+    (void)state;
+    assert_true(zeta_intel_topology_read(block, bytes, &topology));
+    for (size_t cut = 0; cut < bytes; cut++)
+        assert_false(zeta_intel_topology_read(block, cut, &topology));
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        (void)make_block(block, bad[i], data, sizeof(data));
+        assert_false(zeta_intel_topology_read(block, bytes, &topology));
+    }
+}
+
+/* ---- registers and programs ----------------------------------------------------------------- */
+
+static void register__of_each_generation__has_its_class(void **state)
+{
+    static const struct {
+        uint32_t graphics, address;
+        enum zeta_intel_register_class class;
+    } known[] = {
+        {750, 0x9888, ZETA_INTEL_REGISTER_MUX},       {750, 0x25100, ZETA_INTEL_REGISTER_MUX},
+        {750, 0x2770, ZETA_INTEL_REGISTER_BOOLEAN},   {750, 0xe458, ZETA_INTEL_REGISTER_REFUSED},
+        {800, 0xe458, ZETA_INTEL_REGISTER_FLEX},      {800, 0x25100, ZETA_INTEL_REGISTER_REFUSED},
+        {800, 0x182300, ZETA_INTEL_REGISTER_MUX},     {900, 0x0d24, ZETA_INTEL_REGISTER_MUX},
+        {1200, 0xd900, ZETA_INTEL_REGISTER_BOOLEAN},  {1200, 0x2710, ZETA_INTEL_REGISTER_REFUSED},
+        {1200, 0xdd00, ZETA_INTEL_REGISTER_REFUSED},  {1255, 0xdd00, ZETA_INTEL_REGISTER_BOOLEAN},
+        {1200, 0x0d08, ZETA_INTEL_REGISTER_REFUSED},  {1270, 0x393200, ZETA_INTEL_REGISTER_BOOLEAN},
+        {1270, 0x38d100, ZETA_INTEL_REGISTER_MUX},    {2001, 0x13000, ZETA_INTEL_REGISTER_MUX},
+        {1255, 0x13000, ZETA_INTEL_REGISTER_REFUSED}, {900, 0x9889, ZETA_INTEL_REGISTER_REFUSED},
+        {900, 0, ZETA_INTEL_REGISTER_REFUSED},        {900, 0x2358, ZETA_INTEL_REGISTER_REFUSED},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (zeta_intel_register_classify(known[i].graphics, known[i].address) != known[i].class)
+            fail_msg("graphics %u, register 0x%x", known[i].graphics, known[i].address);
+    }
+}
+
+static uint32_t make_program(const uint32_t (*pairs)[2], uint32_t count, const char *uuid,
+                             struct zeta_intel_program *out_program)
+{
+    struct zeta_plugin_program_entry entries[4] = {{0}};
+    const struct zeta_plugin_array array = {entries, count, sizeof(entries[0])};
+
+    for (uint32_t i = 0; i < count; i++) {
+        entries[i].struct_size = sizeof(entries[i]);
+        entries[i].address = pairs[i][0];
+        entries[i].value = pairs[i][1];
+    }
+    last_failure[0] = '\0';
+    return zeta_intel_program_make(&gpu, &array, string_of("SomeSet"), string_of(uuid),
+                                   out_program);
+}
+
+static void program__without_uuid__has_one_of_its_registers(void **state)
+{
+    static const uint32_t first[][2] = {{0x9888, 1}, {0xd900, 2}};
+    static const uint32_t other[][2] = {{0x9888, 1}, {0xd900, 3}};
+    struct zeta_intel_program a, b, c;
+
+    (void)state;
+    assert_int_equal(make_program(first, 2, "", &a), 0);
+    assert_int_equal(make_program(first, 2, "", &b), 0);
+    assert_int_equal(make_program(other, 2, "", &c), 0);
+    assert_int_equal(strlen(a.uuid), 36);
+    assert_int_equal(strspn(a.uuid, "0123456789abcdef-"), 36);
+    assert_true(a.uuid[8] == '-' && a.uuid[13] == '-' && a.uuid[18] == '-' && a.uuid[23] == '-');
+    assert_int_equal(a.uuid[14], '8');
+    assert_string_equal(a.uuid, b.uuid);
+    assert_string_not_equal(a.uuid, c.uuid);
+    assert_int_equal(a.count, 2);
+    assert_int_equal(a.registers[1].address, 0xd900);
+    assert_int_equal(a.registers[1].value, 2);
+    zeta_intel_program_finish(&a);
+    zeta_intel_program_finish(&b);
+    zeta_intel_program_finish(&c);
+}
+
+static void program__with_uuid__keeps_it(void **state)
+{
+    static const uint32_t pairs[][2] = {{0x9888, 1}};
+    static const char uuid[] = "80b1cf4a-5b5f-4f7f-8c2b-0123456789ab";
+    struct zeta_intel_program program;
+
+    (void)state;
+    assert_int_equal(make_program(pairs, 1, uuid, &program), 0);
+    assert_string_equal(program.uuid, uuid);
+    zeta_intel_program_finish(&program);
+    assert_int_equal(make_program(pairs, 1, "80B1CF4A-5b5f-4f7f-8c2b-0123456789ab", &program),
+                     ZETA_PLUGIN_INVALID_ARGUMENT);
+    zeta_intel_program_finish(&program);
+}
+
+static void program__with_a_foreign_register__is_refused_by_name(void **state)
+{
+    static const uint32_t pairs[][2] = {{0x9888, 1}, {0x2358, 2}};
+    struct zeta_intel_program program;
+
+    (void)state;
+    assert_int_equal(make_program(pairs, 2, "", &program), ZETA_PLUGIN_INVALID_ARGUMENT);
+    zeta_intel_program_finish(&program);
+    assert_non_null(strstr(last_failure, "SomeSet"));
+    assert_non_null(strstr(last_failure, "0x2358"));
+    assert_non_null(strstr(last_failure, "Test GPU"));
+    assert_int_equal(make_program(pairs, 0, "", &program), ZETA_PLUGIN_INVALID_ARGUMENT);
+    zeta_intel_program_finish(&program);
+    assert_non_null(strstr(last_failure, "no registers"));
+}
+
+/* ---- order of reports ----------------------------------------------------------------------- */
+
+static void reports__of_one_tick__are_a_tick_apart(void **state)
+{
+    /* id, time; two words of each report of 64 bytes. */
+    static const uint32_t in[][2] = {{1, 100},        {2, 100},        {3, 100}, {3, 101},
+                                     {4, UINT32_MAX}, {5, UINT32_MAX}, {6, 7}};
+    static const uint32_t expected[] = {100, 101, 102, 103, UINT32_MAX, 0, 7};
+    struct zeta_intel_order order = {.is_wide = false};
+    uint32_t reports[7][16] = {{0}};
+
+    (void)state;
+    for (size_t i = 0; i < 7; i++)
+        memcpy(reports[i], in[i], sizeof(in[i]));
+    zeta_intel_order_fix(&order, reports, 3 * 64, 64);
+    zeta_intel_order_fix(&order, reports[3], 4 * 64, 64);
+    for (size_t i = 0; i < 7; i++) {
+        assert_int_equal(reports[i][0], in[i][0]);
+        assert_int_equal(reports[i][1], expected[i]);
+    }
+}
+
+static void reports__with_wide_headers__are_moved_by_their_time(void **state)
+{
+    struct zeta_intel_order order = {.is_wide = true};
+    uint64_t reports[2][16] = {{1, 0x100000000, 5}, {2, 0x100000000, 6}};
+
+    (void)state;
+    zeta_intel_order_fix(&order, reports, sizeof(reports), 128);
+    assert_int_equal(reports[0][1], 0x100000000);
+    assert_int_equal(reports[1][1], 0x100000001);
+    assert_int_equal(reports[1][2], 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(period__of_an_exponent__is_rounded_up),
+        cmocka_unit_test(period__wanted__gets_the_nearest_exponent),
+        cmocka_unit_test(topology__of_three_slices__counts_what_is_there),
+        cmocka_unit_test(topology__in_a_flat_list__is_split_into_slices),
+        cmocka_unit_test(topology__cut_or_too_large__is_refused),
+        cmocka_unit_test(register__of_each_generation__has_its_class),
+        cmocka_unit_test(program__without_uuid__has_one_of_its_registers),
+        cmocka_unit_test(program__with_uuid__keeps_it),
+        cmocka_unit_test(program__with_a_foreign_register__is_refused_by_name),
+        cmocka_unit_test(reports__of_one_tick__are_a_tick_apart),
+        cmocka_unit_test(reports__with_wide_headers__are_moved_by_their_time),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -43,6 +43,9 @@ struct zeta_loaded_set {
     struct zeta_metric_use
         *uses; /**< by index; the metric of such an index is empty until linking */
     uint32_t use_count;
+    const struct zeta_loaded_set
+        *also_of; /**< it is this one on a further unit; NULL: it is none */
+    bool faulty;  /**< the linker refused it */
     const char *unit_name;
     uint32_t unit_line, unit_column;
     const char *layout_name;

@@ -231,8 +231,9 @@ static bool gather_metrics(struct linker *linker, struct zeta_loaded_set *loaded
     return true;
 }
 
-static bool check_metric_names(struct linker *linker, const struct zeta_set *set)
+static bool check_metric_names(struct linker *linker, const struct zeta_loaded_set *loaded)
 {
+    const struct zeta_set *set = &loaded->set;
     ZETA_CLEANUP(zeta_freep) struct named *list = calloc(set->metric_count, sizeof(*list));
     bool good = true;
 
@@ -248,6 +249,11 @@ static bool check_metric_names(struct linker *linker, const struct zeta_set *set
             good = fail(linker, metric->file, metric->line, 1,
                         "metric %s has the name of a header field of layout %s", metric->name,
                         set->layout->name);
+    }
+    /* Where a shared metric is used, not where it is declared, its name can be one too many. */
+    for (uint32_t i = 0; i < loaded->use_count; i++) {
+        list[loaded->uses[i].index].file = set->file;
+        list[loaded->uses[i].index].line = loaded->uses[i].line;
     }
     return check_unique(linker, list, set->metric_count, "metric") && good;
 }
@@ -433,7 +439,7 @@ static bool link_set(struct linker *linker, struct zeta_loaded_set *loaded)
                         set->name, other->file, other->line);
     }
     return resolve_references(linker, loaded) && gather_metrics(linker, loaded) &&
-           check_metric_names(linker, set) && link_metrics(linker, set, loaded) &&
+           check_metric_names(linker, loaded) && link_metrics(linker, set, loaded) &&
            link_events(linker, set) && link_program(linker, set) &&
            link_condition(linker, set->file, set->available) && check_event_sampling(linker, set);
 }
@@ -479,8 +485,11 @@ ze_result_t zeta_catalog_link(struct zeta_catalog *catalog, struct zeta_diagnost
     for (uint32_t i = 0; i < catalog->loaded.count; i++) {
         struct zeta_loaded_set *loaded = catalog->loaded.items[i];
 
-        if (link_set(&linker, loaded) &&
-            !zeta_vector_push(&catalog->arena, &catalog->sets, &loaded->set))
+        /* What is wrong with a set need not be said again for each of its units. */
+        if (loaded->also_of && loaded->also_of->faulty)
+            continue;
+        loaded->faulty = !link_set(&linker, loaded);
+        if (!loaded->faulty && !zeta_vector_push(&catalog->arena, &catalog->sets, &loaded->set))
             linker.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         if (linker.result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
             break;

@@ -122,6 +122,7 @@ bool zeta_read_set_also(struct zeta_set_reader *reader, const struct zeta_yaml_n
             return zeta_reader_no_memory(reader);
         /* Expressions that one of them linked fit the others: same metrics, same layout. */
         *further = *loaded;
+        further->also_of = loaded;
         if (read_also(reader, item, further) &&
             !zeta_vector_push(&catalog->arena, &catalog->loaded, further))
             return zeta_reader_no_memory(reader);

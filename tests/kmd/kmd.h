@@ -97,6 +97,24 @@ enum kmd_bank { KMD_BANK_CLOCK, KMD_BANK_A, KMD_BANK_B, KMD_BANK_C, KMD_BANK_PEC
 uint64_t kmd_counter(const struct kmd_machine *machine, uint32_t device, uint32_t unit,
                      const char *uuid, enum kmd_bank bank, uint32_t index, uint64_t oa_ticks);
 
+/** A record of EU stall sampling, taken apart: how often a Xe core was seen at an instruction, and why. */
+struct kmd_stall {
+    uint32_t ip; /**< in units of 8 bytes */
+    uint32_t active, other, control, pipe, send, distance, scoreboard, sync, fetch;
+    uint32_t tdr, exception; /**< not in records of Ponte Vecchio */
+    bool is_end;             /**< likewise */
+};
+
+/** Sampling periods that a record of EU stalls counts. */
+enum { KMD_STALL_PERIODS = 1024 };
+
+/**
+ * The record that the buffer of a Xe core took as number `index` since its stream was enabled. Each
+ * core makes one in KMD_STALL_PERIODS sampling periods of the maximum clock; one that finds the
+ * buffer full is dropped and has no number. Cores are numbered as the bits of GT_TOPOLOGY.
+ */
+struct kmd_stall kmd_stall_record(uint32_t gt, uint32_t core, uint64_t index);
+
 /** How often something was asked of the drivers, in all processes: for tests of what a client does.
  */
 enum kmd_statistic {

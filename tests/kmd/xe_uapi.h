@@ -12,14 +12,10 @@
 #include <stdint.h>
 
 /** Numbers of ioctls on the node. */
-enum {
-    KMD_XE_DEVICE_QUERY = 0xc0286440,
-    KMD_XE_VM_CREATE = 0xc0206443,
-    KMD_XE_VM_DESTROY = 0x40186444,
-    KMD_XE_EXEC_QUEUE_CREATE = 0xc0306446,
-    KMD_XE_EXEC_QUEUE_DESTROY = 0x40186447,
-    KMD_XE_OBSERVATION = 0x4020644b
-};
+#define KMD_XE_DEVICE_QUERY 0xc0286440UL
+#define KMD_XE_EXEC_QUEUE_CREATE 0xc0306446UL
+#define KMD_XE_EXEC_QUEUE_DESTROY 0x40186447UL
+#define KMD_XE_OBSERVATION 0x4020644bUL
 
 /** Numbers of ioctls on a stream of observation. */
 enum {
@@ -300,16 +296,7 @@ struct kmd_xe_eu_stall {
 KMD_XE_LAYOUT(kmd_xe_eu_stall, 80);
 KMD_XE_AT(kmd_xe_eu_stall, num_rates, 72);
 
-/** Argument of VM_CREATE: flags in, id out. */
-struct kmd_xe_vm_create {
-    uint64_t extensions;
-    uint32_t flags;
-    uint32_t vm_id;
-    uint64_t reserved[2];
-};
-KMD_XE_LAYOUT(kmd_xe_vm_create, 32);
-
-/** Argument of VM_DESTROY and EXEC_QUEUE_DESTROY. */
+/** Argument of EXEC_QUEUE_DESTROY. */
 struct kmd_xe_destroy {
     uint32_t id;
     uint32_t pad;

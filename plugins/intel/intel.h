@@ -81,6 +81,9 @@ struct zeta_intel {
     struct zeta_plugin_device *devices;
     uint32_t device_count;
     pthread_mutex_t lock; /**< of what streams and pools share; a leaf */
+    struct zeta_softqueue_pool *queues;
+    pthread_mutex_t sampler_lock;        /**< of the list; held while units are opened and closed */
+    struct zeta_intel_sampler *samplers; /**< of query pools (sampler.h) */
 };
 
 struct zeta_plugin {

@@ -11,6 +11,7 @@
 #include "eu_stall.h"
 #include "intel.h"
 #include "kmd/kernel.h"
+#include "query.h"
 #include "stream.h"
 
 /* No set file is as large; the host has a limit of its own. */
@@ -86,6 +87,7 @@ static uint32_t get_limits(struct zeta_plugin *self, struct zeta_plugin_device *
     (void)self;
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
+    zeta_intel_query_limits(device, unit, out_limits);
     if (unit->kind == ZETA_INTEL_EU_STALL) {
         zeta_intel_stall_limits(unit, zeta_intel_device_tile(device)->max_hz,
                                 &out_limits->min_period_ns, &out_limits->max_period_ns);
@@ -132,4 +134,8 @@ const struct zeta_plugin_metric_ops zeta_intel_metric_ops = {
     .stream_read = zeta_intel_stream_read,
     .stream_descriptor = zeta_intel_stream_descriptor,
     .stream_close = zeta_intel_stream_close,
+    .query_pool_create = zeta_intel_query_pool_create,
+    .query_pool_destroy = zeta_intel_query_pool_destroy,
+    .query_reset = zeta_intel_query_reset,
+    .query_collect = zeta_intel_query_collect,
 };

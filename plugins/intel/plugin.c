@@ -13,6 +13,7 @@ static const struct zeta_plugin_ops plugin_ops = {
     .init = zeta_intel_init,
     .finish = zeta_intel_finish,
     .device = &zeta_intel_device_ops,
+    .compute = &zeta_intel_queue_ops,
     .metric = &zeta_intel_metric_ops,
 };
 

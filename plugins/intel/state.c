@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <zeta/softqueue.h>
+
 #include "intel.h"
+#include "sampler.h"
 
 /* Platforms of the generation, in the data directory of the manifest. */
 #define PLATFORM_FILE "platforms.yaml"
@@ -45,7 +48,9 @@ static void destroy(struct zeta_intel *intel)
         free(intel->devices[i].symbols);
     free(intel->devices);
     free(intel->gpus);
+    zeta_softqueue_pool_destroy(intel->queues);
     zeta_intel_platforms_free(&intel->platforms);
+    (void)pthread_mutex_destroy(&intel->sampler_lock);
     (void)pthread_mutex_destroy(&intel->lock);
     free(intel);
 }
@@ -62,7 +67,10 @@ uint32_t zeta_intel_init(struct zeta_plugin *self)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     intel->self = self;
     (void)pthread_mutex_init(&intel->lock, NULL);
-    result = read_platforms(intel);
+    (void)pthread_mutex_init(&intel->sampler_lock, NULL);
+    result = zeta_softqueue_pool_create(self->ops, self->host, &intel->queues);
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = read_platforms(intel);
     if (result == ZETA_PLUGIN_SUCCESS)
         result = zeta_intel_discover(intel);
     if (result == ZETA_PLUGIN_SUCCESS)
@@ -77,6 +85,8 @@ uint32_t zeta_intel_init(struct zeta_plugin *self)
 
 void zeta_intel_finish(struct zeta_plugin *self)
 {
+    if (self->intel)
+        zeta_intel_samplers_end(self->intel);
     destroy(self->intel);
     self->intel = NULL;
 }

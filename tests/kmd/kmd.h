@@ -97,7 +97,8 @@ enum kmd_bank { KMD_BANK_CLOCK, KMD_BANK_A, KMD_BANK_B, KMD_BANK_C, KMD_BANK_PEC
 uint64_t kmd_counter(const struct kmd_machine *machine, uint32_t device, uint32_t unit,
                      const char *uuid, enum kmd_bank bank, uint32_t index, uint64_t oa_ticks);
 
-/** A record of EU stall sampling, taken apart: how often a Xe core was seen at an instruction, and why. */
+/** A record of EU stall sampling, taken apart: how often a Xe core was seen at an instruction, and
+ * why. */
 struct kmd_stall {
     uint32_t ip; /**< in units of 8 bytes */
     uint32_t active, other, control, pipe, send, distance, scoreboard, sync, fetch;

@@ -18,6 +18,7 @@
  */
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,7 +32,7 @@ enum {
     KMD_CONFIGS = 2048, /**< of one GPU at a time */
     KMD_IDLES = 32,     /**< times of sleep that are remembered; older ones count as awake */
     KMD_CLASSES = 5,    /**< of engines: render, copy, video, video enhance, compute */
-    KMD_PRIVATE = 64    /**< words that a driver has for itself */
+    KMD_PRIVATE = 96    /**< words that a driver has for itself */
 };
 
 /* ------------------------------------------------------------------------------------------------
@@ -95,7 +96,7 @@ struct kmd_format {
     uint32_t users; /**< enum kmd_format_users */
     uint32_t bytes; /**< of a report */
     enum kmd_header header;
-    struct kmd_segment segments[8]; /**< count 0 ends the list */
+    struct kmd_segment segments[9]; /**< count 0 ends the list */
 };
 
 /** By id of i915 or by word of xe; NULL: this generation of graphics does not have it. */
@@ -111,12 +112,12 @@ enum kmd_loss { KMD_LOST_REPORTS = 1, KMD_LOST_BUFFER = 2 };
 
 /** The stream of a unit. Under the lock of the GPU. */
 struct kmd_stream {
-    bool is_open;    /**< made, and its end was not noticed yet */
-    bool enabled;    /**< set by kmd_ring_start() and kmd_ring_stop() */
-    bool readable;   /**< a byte is in the FIFO: it polls readable */
-    uint64_t serial; /**< of all streams of the machine: names the FIFO */
-    uint64_t inode;  /**< of the FIFO */
-    int32_t pid;     /**< of the process that opened it */
+    bool is_open;           /**< made, and its end was not noticed yet */
+    bool enabled;           /**< set by kmd_ring_start() and kmd_ring_stop() */
+    bool readable;          /**< a byte is in the FIFO: it polls readable */
+    uint64_t serial;        /**< of all streams of the machine: names the FIFO */
+    _Atomic uint64_t inode; /**< of the FIFO */
+    int32_t pid;            /**< of the process that opened it */
 
     /* What the driver chose; all that the ring needs to know. */
     uint64_t poll_ns;      /**< period of the kernel's look at the tail */
@@ -202,7 +203,7 @@ struct kmd_gpu {
     uint32_t open_errno;
     uint64_t fault_switches, fault_lose; /**< for the next stream, when there was none */
     uint64_t fault_short_reads;          /**< as of its streams, for those opened later */
-    bool is_unplugged;
+    _Atomic bool is_unplugged;
 
     uint32_t unit_count;
     struct kmd_unit units[KMD_UNITS];
@@ -220,12 +221,18 @@ struct kmd_shared {
     uint32_t magic, version;
     uint32_t gpu_count;
     bool is_privileged, node_is_forbidden, is_manual;
-    uint64_t start_ns;    /**< CLOCK_MONOTONIC when the machine's time was 0 */
-    uint64_t manual_ns;   /**< manual time; atomic */
-    uint64_t next_serial; /**< of streams; atomic */
-    uint64_t device;      /**< st_dev of the folder */
+    uint64_t start_ns;            /**< CLOCK_MONOTONIC when the machine's time was 0 */
+    _Atomic uint64_t manual_ns;   /**< manual time */
+    _Atomic uint64_t next_serial; /**< of streams */
+    uint64_t device;              /**< st_dev of the folder */
     struct kmd_gpu gpus[KMD_DEVICES];
 };
+
+/** Adds to a statistic. Under the lock. */
+static inline void kmd_count(struct kmd_gpu *gpu, enum kmd_statistic statistic, uint64_t more)
+{
+    gpu->statistics[statistic] += more;
+}
 
 /** The machine that this process sees; NULL: none. */
 struct kmd_shared *kmd_shared(void);
@@ -289,6 +296,7 @@ bool kmd_unit_is_busy(struct kmd_gpu *gpu, struct kmd_unit *unit);
 int kmd_stream_make(struct kmd_gpu *gpu, struct kmd_unit *unit, int flags);
 /** Sets format and report_bytes. */
 void kmd_stream_set_format(struct kmd_stream *stream, const struct kmd_format *format);
+const struct kmd_format *kmd_stream_format(const struct kmd_stream *stream);
 /** Sets whether its descriptor polls readable. */
 void kmd_stream_set_readable(struct kmd_gpu *gpu, struct kmd_unit *unit, int fd, bool readable);
 

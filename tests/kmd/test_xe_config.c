@@ -98,16 +98,16 @@ static void add__of_each_generation__its_registers(void **state)
         uint32_t address;
         bool is_allowed;
     } expected[] = {
-        {"tgl-gt2", 0x9888, true},    {"tgl-gt2", 0x20cc, true},   {"tgl-gt2", 0xdc44, true},
-        {"tgl-gt2", 0xdc48, false},   {"tgl-gt2", 0xdd00, false},  {"tgl-gt2", 0xe65c, true},
-        {"tgl-gt2", 0x0d04, true},    {"tgl-gt2", 0x0d08, false},  {"tgl-gt2", 0x0d0c, true},
-        {"dg2-g10", 0xdc48, true},    {"dg2-g10", 0xdd48, true},   {"dg2-g10", 0xdd4c, false},
-        {"dg2-g10", 0x393000, false}, {"pvc", 0x20cc, true},       {"mtl-gt2", 0x20cc, false},
-        {"mtl-gt2", 0x38d114, true},  {"arl", 0x39323c, true},     {"mtl-gt3", 0x38d118, false},
-        {"mtl-gt2", 0x394200, false}, {"bmg", 0x394200, true},     {"bmg", 0x394a3c, true},
-        {"lnl", 0x13000, true},       {"lnl", 0x137fc, true},      {"lnl", 0x13800, false},
-        {"lnl", 0x9888, false},       {"ptl", 0x14537c, true},     {"ptl", 0x145380, false},
-        {"lnl", 0xd900, true},        {"lnl", 0xe458, true},       {"lnl", 0, false},
+        {"tgl-gt2", 0x9888, true},    {"tgl-gt2", 0x20cc, true},  {"tgl-gt2", 0xdc44, true},
+        {"tgl-gt2", 0xdc48, false},   {"tgl-gt2", 0xdd00, false}, {"tgl-gt2", 0xe65c, true},
+        {"tgl-gt2", 0x0d04, true},    {"tgl-gt2", 0x0d08, false}, {"tgl-gt2", 0x0d0c, true},
+        {"dg2-g10", 0xdc48, true},    {"dg2-g10", 0xdd48, true},  {"dg2-g10", 0xdd4c, false},
+        {"dg2-g10", 0x393000, false}, {"pvc", 0x20cc, true},      {"mtl-gt2", 0x20cc, false},
+        {"mtl-gt2", 0x38d114, true},  {"arl", 0x39323c, true},    {"mtl-gt3", 0x38d118, false},
+        {"mtl-gt2", 0x394200, false}, {"bmg", 0x394200, true},    {"bmg", 0x394a3c, true},
+        {"lnl", 0x13000, true},       {"lnl", 0x137fc, true},     {"lnl", 0x13800, false},
+        {"lnl", 0x9888, false},       {"ptl", 0x14537c, true},    {"ptl", 0x145380, false},
+        {"lnl", 0xd900, true},        {"lnl", 0xe458, true},      {"lnl", 0, false},
     };
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
         begin(expected[i].platform);

@@ -32,11 +32,26 @@ static int end(void **state)
     return 0;
 }
 
-#define SAMPLE {KMD_XE_OA_SAMPLE, 1}
-#define SET {KMD_XE_OA_METRIC_SET, config}
-#define FORMAT(word) {KMD_XE_OA_FORMAT, word}
-#define EXPONENT(value) {KMD_XE_OA_EXPONENT, value}
-#define UNIT(id) {KMD_XE_OA_UNIT_ID, id}
+#define SAMPLE                                                                                     \
+    {                                                                                              \
+        KMD_XE_OA_SAMPLE, 1                                                                        \
+    }
+#define SET                                                                                        \
+    {                                                                                              \
+        KMD_XE_OA_METRIC_SET, config                                                               \
+    }
+#define FORMAT(word)                                                                               \
+    {                                                                                              \
+        KMD_XE_OA_FORMAT, word                                                                     \
+    }
+#define EXPONENT(value)                                                                            \
+    {                                                                                              \
+        KMD_XE_OA_EXPONENT, value                                                                  \
+    }
+#define UNIT(id)                                                                                   \
+    {                                                                                              \
+        KMD_XE_OA_UNIT_ID, id                                                                      \
+    }
 
 /* Opens, expects success, and closes. */
 #define assert_opens(...)                                                                          \
@@ -148,8 +163,8 @@ static void property__of_a_newer_driver__unknown_to_an_old_one(void **state)
         {KMD_XE_CAP_WAIT_NUM_REPORTS, {KMD_XE_OA_WAIT_NUM_REPORTS, 2}},
     };
     for (size_t i = 0; i < 4; i++) {
-        begin_on((struct kmd_device){.platform = "lnl",
-                                     .xe_capabilities = 63 & ~added[i].capability});
+        begin_on(
+            (struct kmd_device){.platform = "lnl", .xe_capabilities = 63 & ~added[i].capability});
         assert_errno(EINVAL, xe_oa_open(fd, SAMPLE, SET, FORMAT(PEC64), added[i].pair));
         assert_opens(SAMPLE, SET, FORMAT(PEC64), EXPONENT(10));
         end(NULL);
@@ -181,8 +196,8 @@ static void queue__that_does_not_fit__its_errno(void **state)
     assert_opens(SAMPLE, SET, FORMAT(PEC64), {KMD_XE_OA_EXEC_QUEUE, render});
     assert_opens(SAMPLE, SET, FORMAT(PEC64), {KMD_XE_OA_EXEC_QUEUE, 0}); /* none */
     /* A unit of media has no queue, not even one that is missing. */
-    assert_errno(EINVAL, xe_oa_open(fd, SAMPLE, SET, FORMAT(MPEC8U32), UNIT(2),
-                                    {KMD_XE_OA_EXEC_QUEUE, 77}));
+    assert_errno(
+        EINVAL, xe_oa_open(fd, SAMPLE, SET, FORMAT(MPEC8U32), UNIT(2), {KMD_XE_OA_EXEC_QUEUE, 77}));
     assert_errno(ENOENT, xe_oa_open(fd, SAMPLE, SET, FORMAT(PEC64), {KMD_XE_OA_EXEC_QUEUE, 77}));
     assert_errno(EOPNOTSUPP,
                  xe_oa_open(fd, SAMPLE, SET, FORMAT(PEC64), {KMD_XE_OA_EXEC_QUEUE, wide}));
@@ -273,22 +288,21 @@ static void checks__many_at_once__the_earlier_wins(void **state)
     assert_true(busy >= 0);
     struct xe_pair set = {KMD_XE_OA_METRIC_SET, 99};
     assert_errno(EINVAL, xe_oa_open(fd, SAMPLE, set, FORMAT(MPEC8U32), UNIT(2)));
-    assert_errno(EFAULT,
-                 xe_oa_open(fd, SAMPLE, set, FORMAT(MPEC8U32), UNIT(2), {KMD_XE_OA_NUM_SYNCS, 1},
-                            {KMD_XE_OA_SYNCS, xe_bad_address}));
+    assert_errno(EFAULT, xe_oa_open(fd, SAMPLE, set, FORMAT(MPEC8U32), UNIT(2),
+                                    {KMD_XE_OA_NUM_SYNCS, 1}, {KMD_XE_OA_SYNCS, xe_bad_address}));
     assert_errno(EBUSY, xe_oa_open(fd, SAMPLE, set, FORMAT(PEC64), {KMD_XE_OA_NUM_SYNCS, 1},
                                    {KMD_XE_OA_SYNCS, xe_bad_address}));
-    assert_errno(EINVAL, xe_oa_open(fd, SAMPLE, set, FORMAT(PEC64),
-                                    {KMD_XE_OA_BUFFER_SIZE, 128 << 10},
-                                    {KMD_XE_OA_WAIT_NUM_REPORTS, (128 << 10) / 576 + 1}));
-    assert_errno(EBUSY, xe_oa_open(fd, SAMPLE, set, FORMAT(PEC64),
-                                   {KMD_XE_OA_BUFFER_SIZE, 128 << 10},
-                                   {KMD_XE_OA_WAIT_NUM_REPORTS, (128 << 10) / 576}));
+    assert_errno(EINVAL,
+                 xe_oa_open(fd, SAMPLE, set, FORMAT(PEC64), {KMD_XE_OA_BUFFER_SIZE, 128 << 10},
+                            {KMD_XE_OA_WAIT_NUM_REPORTS, (128 << 10) / 576 + 1}));
+    assert_errno(EBUSY,
+                 xe_oa_open(fd, SAMPLE, set, FORMAT(PEC64), {KMD_XE_OA_BUFFER_SIZE, 128 << 10},
+                            {KMD_XE_OA_WAIT_NUM_REPORTS, (128 << 10) / 576}));
     assert_errno(EINVAL, xe_oa_open(fd, set, FORMAT(PEC64)));
     close(busy);
     uint32_t queue = make_queue(KMD_XE_RENDER, 1);
-    assert_errno(EINVAL, xe_oa_open(fd, SET, FORMAT(PEC64), EXPONENT(3),
-                                    {KMD_XE_OA_EXEC_QUEUE, queue}));
+    assert_errno(EINVAL,
+                 xe_oa_open(fd, SET, FORMAT(PEC64), EXPONENT(3), {KMD_XE_OA_EXEC_QUEUE, queue}));
     assert_opens(SET, FORMAT(PEC64), {KMD_XE_OA_EXEC_QUEUE, queue});
 }
 
@@ -305,18 +319,17 @@ static void formats__of_each_generation_and_unit__as_listed(void **state)
 {
     (void)state;
     /* Format words of each group, in one list; bit n of a generation: it has word n. */
-    static const uint32_t words[] = {0x700,   0x000,     0x200, 0x500,   0x501, 0x103,
-                                     0x203,   0x104,     0x204, 0x10105, 0x1010105,
-                                     0x105,   0x10505,   0x505, 0x10605, 0x605, 0x10305,
-                                     0x10405};
+    static const uint32_t words[] = {0x700,   0x000, 0x200,   0x500,   0x501,     0x103,
+                                     0x203,   0x104, 0x204,   0x10105, 0x1010105, 0x105,
+                                     0x10505, 0x505, 0x10605, 0x605,   0x10305,   0x10405};
     enum { GEN12 = 0xf, XEHP = 0x78, MEDIA = 0x180, XE2 = 0x3fe00 };
     static const struct {
         const char *platform;
         uint32_t graphics, media; /* words of unit 0 and of the last unit */
     } expected[] = {
-        {"tgl-gt2", GEN12, GEN12},      {"adl", GEN12, GEN12},   {"dg2-g11", XEHP, XEHP},
-        {"pvc", XEHP, XEHP},            {"mtl-gt3", XEHP, MEDIA}, {"lnl", XE2, MEDIA},
-        {"bmg", XE2, MEDIA},            {"ptl", XE2, MEDIA},
+        {"tgl-gt2", GEN12, GEN12}, {"adl", GEN12, GEN12},    {"dg2-g11", XEHP, XEHP},
+        {"pvc", XEHP, XEHP},       {"mtl-gt3", XEHP, MEDIA}, {"lnl", XE2, MEDIA},
+        {"bmg", XE2, MEDIA},       {"ptl", XE2, MEDIA},
     };
     static const uint32_t last_units[] = {0, 0, 0, 1, 1, 2, 3, 2};
     for (size_t i = 0; i < 8; i++) {

@@ -41,14 +41,12 @@ static void rules__each_wrong_argument__its_errno(void **state)
     assert_errno(EINVAL, ask((struct kmd_xe_device_query){.reserved = {0, 1}}));
     assert_errno(EINVAL, ask((struct kmd_xe_device_query){.query = 11}));
     /* The size first, then the address. */
-    assert_errno(EINVAL, ask((struct kmd_xe_device_query){.query = KMD_XE_QUERY_CONFIG,
-                                                          .size = 47,
-                                                          .data = xe_bad_address}));
+    assert_errno(EINVAL, ask((struct kmd_xe_device_query){
+                             .query = KMD_XE_QUERY_CONFIG, .size = 47, .data = xe_bad_address}));
     assert_errno(EINVAL, ask((struct kmd_xe_device_query){
                              .query = KMD_XE_QUERY_CONFIG, .size = 49, .data = address}));
-    assert_errno(EFAULT, ask((struct kmd_xe_device_query){.query = KMD_XE_QUERY_CONFIG,
-                                                          .size = 48,
-                                                          .data = xe_bad_address}));
+    assert_errno(EFAULT, ask((struct kmd_xe_device_query){
+                             .query = KMD_XE_QUERY_CONFIG, .size = 48, .data = xe_bad_address}));
     assert_errno(ENOTTY, ioctl(fd, 0x6440, 0));
 }
 
@@ -134,8 +132,8 @@ static void gts__with_a_media_gt__second(void **state)
     struct kmd_xe_count *engines = xe_query(fd, KMD_XE_QUERY_ENGINES, &bytes);
     const struct kmd_xe_engine_info *infos = (const void *)(engines + 1);
     for (uint32_t i = 0; i < engines->count; i++)
-        assert_int_equal(infos[i].engine.gt_id, infos[i].engine.engine_class == 2 ||
-                                                    infos[i].engine.engine_class == 3);
+        assert_int_equal(infos[i].engine.gt_id,
+                         infos[i].engine.engine_class == 2 || infos[i].engine.engine_class == 3);
     free(engines);
 }
 
@@ -331,12 +329,13 @@ static void cycles__of_wrong_arguments__refused(void **state)
     assert_errno(EINVAL, cycles(&wrong));
     wrong.engine = (struct kmd_xe_engine){.engine_class = KMD_XE_RENDER, .gt_id = 1};
     assert_errno(EINVAL, cycles(&wrong));
-    assert_errno(EFAULT, ask((struct kmd_xe_device_query){.query = KMD_XE_QUERY_ENGINE_CYCLES,
-                                                          .size = 40,
-                                                          .data = xe_bad_address}));
+    assert_errno(EFAULT,
+                 ask((struct kmd_xe_device_query){
+                     .query = KMD_XE_QUERY_ENGINE_CYCLES, .size = 40, .data = xe_bad_address}));
     end(NULL);
     begin((struct kmd_device){.platform = "lnl", .has_no_oa = true});
-    assert_errno(EOPNOTSUPP, ask((struct kmd_xe_device_query){.query = KMD_XE_QUERY_ENGINE_CYCLES}));
+    assert_errno(EOPNOTSUPP,
+                 ask((struct kmd_xe_device_query){.query = KMD_XE_QUERY_ENGINE_CYCLES}));
 }
 
 static void cycles__as_time_passes__run_at_the_reference_clock(void **state)
@@ -360,11 +359,11 @@ static void cycles__as_time_passes__run_at_the_reference_clock(void **state)
 static void cycles__beyond_their_width__wrap(void **state)
 {
     (void)state;
-    struct kmd_config config = {.device_count = 2,
-                                .is_manual = true,
-                                .first_ticks = (UINT64_C(1) << 36) - 5,
-                                .devices = {{.platform = "tgl-gt2", .driver = "xe"},
-                                            {.platform = "lnl", .driver = "xe"}}};
+    struct kmd_config config = {
+        .device_count = 2,
+        .is_manual = true,
+        .first_ticks = (UINT64_C(1) << 36) - 5,
+        .devices = {{.platform = "tgl-gt2", .driver = "xe"}, {.platform = "lnl", .driver = "xe"}}};
     machine = kmd_start(&config);
     fd = xe_node();
     kmd_advance(machine, 1000000);

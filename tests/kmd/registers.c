@@ -1,0 +1,90 @@
+/* The registers that a metric set may program, by class and generation. */
+
+#include "tests/kmd/kmd_priv.h"
+
+enum { MUX, BOOLEAN, FLEX };
+
+struct range {
+    uint32_t list;
+    uint32_t min_graphics, max_graphics;
+    uint32_t first, last;
+};
+
+/* What all parts of a generation may do; Cherryview's own follows in the function. */
+static const struct range ranges[] = {
+    {BOOLEAN, 750, 1100, 0x2710, 0x272c},
+    {BOOLEAN, 750, 1100, 0x2740, 0x275c},
+    {BOOLEAN, 750, 1100, 0x2770, 0x27ac},
+    {BOOLEAN, 1200, 3000, 0x2b2c, 0x2b2c},
+    {BOOLEAN, 1200, 3000, 0xd900, 0xd91c},
+    {BOOLEAN, 1200, 3000, 0xd920, 0xd93c},
+    {BOOLEAN, 1200, 3000, 0xd940, 0xd97c},
+    {BOOLEAN, 1200, 3000, 0xdc00, 0xdc3c},
+    {BOOLEAN, 1200, 3000, 0xdc40, 0xdc44},
+    {BOOLEAN, 1255, 3000, 0xdc48, 0xdc48},
+    {BOOLEAN, 1255, 3000, 0xdd00, 0xdd48},
+    {BOOLEAN, 1270, 3000, 0x393000, 0x39301c},
+    {BOOLEAN, 1270, 3000, 0x393020, 0x39303c},
+    {BOOLEAN, 1270, 3000, 0x393040, 0x39307c},
+    {BOOLEAN, 1270, 3000, 0x393200, 0x39323c},
+    {BOOLEAN, 2000, 3000, 0x394200, 0x39423c},
+    {BOOLEAN, 2000, 3000, 0x394a00, 0x394a3c},
+
+    {MUX, 750, 1100, 0x91b8, 0x91cc},
+    {MUX, 750, 1100, 0x9800, 0x9888},
+    {MUX, 750, 1100, 0xe180, 0xe180},
+    {MUX, 800, 1100, 0x0d00, 0x0d2c},
+    {MUX, 800, 1100, 0x20cc, 0x20cc},
+    {MUX, 1100, 1100, 0x91c8, 0x91dc},
+    {MUX, 750, 750, 0x9e80, 0x9ea4},
+    {MUX, 750, 750, 0x9ec0, 0x9ec0},
+    {MUX, 750, 750, 0x25100, 0x2ff90},
+    {MUX, 1200, 1274, 0x0d00, 0x0d04},
+    {MUX, 1200, 1274, 0x0d0c, 0x0d2c},
+    {MUX, 1200, 1274, 0x9840, 0x9840},
+    {MUX, 1200, 1274, 0x9884, 0x9888},
+    {MUX, 1200, 1260, 0x20cc, 0x20cc},
+    {MUX, 1270, 1274, 0x38d100, 0x38d114},
+    /* Xe2 was wired anew: none of the selectors before it. */
+    {MUX, 2000, 3000, 0x5194, 0x5194},
+    {MUX, 2000, 3000, 0x8704, 0x8704},
+    {MUX, 2000, 3000, 0xb01c, 0xb01c},
+    {MUX, 2000, 3000, 0xb1bc, 0xb1bc},
+    {MUX, 2000, 3000, 0xd0e0, 0xd0f4},
+    {MUX, 2000, 3000, 0xe18c, 0xe18c},
+    {MUX, 2000, 3000, 0xe590, 0xe590},
+    {MUX, 2000, 3000, 0x13000, 0x137fc},
+    {MUX, 2000, 3000, 0x145194, 0x145194},
+    {MUX, 2000, 3000, 0x145340, 0x14537c},
+};
+
+static bool is_flex(uint32_t address)
+{
+    static const uint32_t flex[] = {0xe458, 0xe558, 0xe658, 0xe758, 0xe45c, 0xe55c, 0xe65c};
+
+    for (size_t i = 0; i < sizeof(flex) / sizeof(flex[0]); i++) {
+        if (address == flex[i])
+            return true;
+    }
+    return false;
+}
+
+bool kmd_register_is_allowed(const struct kmd_gpu *gpu, uint32_t list, uint32_t address)
+{
+    const struct kmd_platform *platform = kmd_gpu_platform(gpu);
+    const bool is_cherryview = platform->graphics == 800 && platform->max_slices == 1;
+
+    if (list == FLEX)
+        return platform->graphics >= 800 && is_flex(address);
+    if (list == MUX && is_cherryview && address >= 0x182300 && address <= 0x1823a4)
+        return true;
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        const struct range *range = &ranges[i];
+
+        if (range->list == list && platform->graphics >= range->min_graphics &&
+            platform->graphics <= range->max_graphics && address >= range->first &&
+            address <= range->last)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,310 @@
+/*
+ * The ring of a unit. No report is stored: which there are follows from the times between head
+ * and tail, and what they hold from their time. A timer report comes when bit `exponent` of the
+ * clock falls, so at the multiples of 2^(exponent + 1); none while the GPU sleeps, and one when it
+ * falls asleep.
+ */
+
+#include <string.h>
+
+#include "tests/kmd/counter.h"
+#include "tests/kmd/machine.h"
+
+/* Bits of the reason of a report. */
+enum { REASON_TIMER = 1 << 0, REASON_SWITCH = 1 << 3, REASON_SLEEP = 1 << 4 };
+
+/* When a stream makes reports. */
+struct schedule {
+    bool has_timer;
+    uint32_t shift; /* a period is 1 << shift ticks */
+    uint64_t half;
+    uint64_t switch_from, switch_to;
+    struct kmd_sleep sleep;
+};
+
+struct event {
+    uint64_t tick;
+    uint32_t reason;
+};
+
+static void schedule_init(struct schedule *schedule, const struct kmd_gpu *gpu,
+                          const struct kmd_unit *unit)
+{
+    const struct kmd_stream *stream = &unit->stream;
+
+    schedule->has_timer = stream->has_timer;
+    schedule->shift = stream->exponent + 1;
+    schedule->half = 1ull << stream->exponent;
+    schedule->switch_from = stream->switch_from;
+    schedule->switch_to = stream->switch_to;
+    kmd_sleep_init(&schedule->sleep, gpu, unit);
+}
+
+/* Middles of periods with a switch, up to a time. */
+static uint64_t switches_until(const struct schedule *schedule, uint64_t tick)
+{
+    const uint64_t middles = (tick + schedule->half) >> schedule->shift;
+
+    if (middles <= schedule->switch_from)
+        return 0;
+    return (middles < schedule->switch_to ? middles : schedule->switch_to) - schedule->switch_from;
+}
+
+/* Reports of timer and switches after one time and up to another, if nobody sleeps. */
+static uint64_t count_awake(const struct schedule *schedule, uint64_t after, uint64_t until)
+{
+    if (!schedule->has_timer || until <= after)
+        return 0;
+    return (until >> schedule->shift) - (after >> schedule->shift) +
+           switches_until(schedule, until) - switches_until(schedule, after);
+}
+
+static uint64_t count_events(const struct schedule *schedule, uint64_t after, uint64_t until)
+{
+    uint64_t count = count_awake(schedule, after, until);
+
+    for (uint32_t i = 0; i < schedule->sleep.count; i++) {
+        const uint64_t from = schedule->sleep.from[i];
+        const uint64_t last = schedule->sleep.to[i] - 1;
+
+        if (from > until || last <= after || last + 1 == from)
+            continue;
+        count -=
+            count_awake(schedule, from > after ? from - 1 : after, last < until ? last : until);
+        count += from > after;
+    }
+    return count;
+}
+
+/* The first report after a time; false: there is none until the other. */
+static bool next_event(const struct schedule *schedule, uint64_t after, uint64_t until,
+                       struct event *out_event)
+{
+    const struct kmd_sleep *sleep = &schedule->sleep;
+
+    for (uint32_t i = 0;;) {
+        const uint64_t period = after >> schedule->shift;
+        const uint64_t middle = (period << schedule->shift) + schedule->half;
+
+        *out_event = (struct event){(period + 1) << schedule->shift, REASON_TIMER};
+        if (!schedule->has_timer)
+            out_event->tick = UINT64_MAX;
+        else if (after < middle && period >= schedule->switch_from && period < schedule->switch_to)
+            *out_event = (struct event){middle, REASON_SWITCH};
+        while (i < sleep->count && (sleep->to[i] <= after + 1 || sleep->to[i] == sleep->from[i]))
+            i++;
+        if (i == sleep->count || out_event->tick < sleep->from[i])
+            return out_event->tick <= until;
+        if (after < sleep->from[i]) {
+            *out_event = (struct event){sleep->from[i], REASON_SLEEP};
+            return out_event->tick <= until;
+        }
+        /* Asleep: nothing before it wakes up. */
+        after = sleep->to[i] - 1;
+        if (after >= until)
+            return false;
+    }
+}
+
+static uint64_t now_ticks(const struct kmd_gpu *gpu, const struct kmd_unit *unit)
+{
+    return kmd_unit_ticks(gpu, unit, kmd_now_ns());
+}
+
+void kmd_ring_start(struct kmd_gpu *gpu, struct kmd_unit *unit)
+{
+    struct kmd_stream *stream = &unit->stream;
+
+    stream->head_tick = stream->tail_tick = now_ticks(gpu, unit);
+    stream->losses = 0;
+    stream->enabled = true;
+    if (gpu->fault_switches > 0)
+        kmd_ring_add_switches(gpu, unit, gpu->fault_switches);
+    gpu->fault_switches = 0;
+}
+
+void kmd_ring_stop(struct kmd_gpu *gpu, struct kmd_unit *unit)
+{
+    kmd_ring_look(gpu, unit);
+    unit->stream.enabled = false;
+}
+
+void kmd_ring_add_switches(struct kmd_gpu *gpu, struct kmd_unit *unit, uint64_t periods)
+{
+    struct kmd_stream *stream = &unit->stream;
+
+    stream->switch_from = (now_ticks(gpu, unit) >> (stream->exponent + 1)) + 1;
+    stream->switch_to = stream->switch_from + periods;
+}
+
+void kmd_ring_overflow(struct kmd_gpu *gpu, struct kmd_unit *unit)
+{
+    struct kmd_stream *stream = &unit->stream;
+    struct schedule schedule;
+
+    schedule_init(&schedule, gpu, unit);
+    stream->tail_tick = now_ticks(gpu, unit);
+    kmd_count(gpu, KMD_STAT_REPORTS_LOST,
+              count_events(&schedule, stream->head_tick, stream->tail_tick));
+    stream->head_tick = stream->tail_tick;
+    stream->losses |= KMD_LOST_BUFFER;
+}
+
+void kmd_ring_look(struct kmd_gpu *gpu, struct kmd_unit *unit)
+{
+    struct kmd_stream *stream = &unit->stream;
+    struct schedule schedule;
+
+    if (!stream->enabled)
+        return;
+    schedule_init(&schedule, gpu, unit);
+    stream->tail_tick = now_ticks(gpu, unit);
+    /* Until the driver starts it anew, a ring that overflowed takes nothing. */
+    if ((stream->losses & KMD_LOST_BUFFER) ||
+        count_events(&schedule, stream->head_tick, stream->tail_tick) >
+            stream->ring_bytes / stream->report_bytes)
+        kmd_ring_overflow(gpu, unit);
+}
+
+/* Drops reports that a fault wants lost. */
+static void lose(struct kmd_gpu *gpu, struct kmd_stream *stream, const struct schedule *schedule)
+{
+    struct event event;
+    uint64_t lost = 0;
+
+    while (lost < stream->lose &&
+           next_event(schedule, stream->head_tick, stream->tail_tick, &event)) {
+        stream->head_tick = event.tick;
+        lost++;
+    }
+    if (lost == 0)
+        return;
+    stream->lose -= lost;
+    stream->losses |= KMD_LOST_REPORTS;
+    kmd_count(gpu, KMD_STAT_REPORTS_LOST, lost);
+}
+
+uint64_t kmd_ring_available(struct kmd_gpu *gpu, struct kmd_unit *unit)
+{
+    struct kmd_stream *stream = &unit->stream;
+    struct schedule schedule;
+
+    schedule_init(&schedule, gpu, unit);
+    if (stream->lose > 0)
+        lose(gpu, stream, &schedule);
+    return count_events(&schedule, stream->head_tick, stream->tail_tick);
+}
+
+static void put32(uint8_t *to, uint64_t value)
+{
+    const uint32_t word = (uint32_t)value;
+
+    memcpy(to, &word, sizeof(word));
+}
+
+static void put64(uint8_t *to, uint64_t value)
+{
+    memcpy(to, &value, sizeof(value));
+}
+
+/* The context that runs after the last switch before or at an event. */
+static uint32_t context_of(const struct kmd_stream *stream, const struct event *event)
+{
+    const uint64_t period = event->tick >> (stream->exponent + 1);
+    const uint64_t switches = period + (event->reason == REASON_SWITCH);
+    uint64_t last;
+
+    if (switches <= stream->switch_from || stream->switch_from == stream->switch_to)
+        return stream->context;
+    last = (switches < stream->switch_to ? switches : stream->switch_to) - 1;
+    return stream->context + 1 + (uint32_t)(last & 1);
+}
+
+/* First word: frequencies, reason, and whether the context id is valid. */
+static uint32_t report_id(const struct kmd_gpu *gpu, const struct event *event)
+{
+    const uint32_t graphics = kmd_gpu_platform(gpu)->graphics;
+    const uint32_t clock = ((gpu->max_mhz * 1000 + 8333) / 16666) & 0x1ff;
+    uint32_t id = event->reason << 19;
+
+    if (graphics < 900)
+        return id | (event->reason != REASON_SLEEP ? 1u << 25 : 0);
+    id |= clock;
+    if (graphics >= 1250)
+        return id | (event->reason == REASON_SWITCH ? 1u << 16 : 0);
+    id |= (clock >> 7) << 9 | (clock & 0x7f) << 25;
+    return id | (event->reason != REASON_SLEEP ? 1u << 16 : 0);
+}
+
+static void put_header(const struct kmd_gpu *gpu, const struct kmd_stream *stream,
+                       const struct kmd_format *format, const struct event *event, uint64_t clock,
+                       uint8_t *report)
+{
+    const uint32_t context = event->reason == REASON_SLEEP ? 0 : context_of(stream, event);
+
+    switch (format->header) {
+    case KMD_HEADER_HSW:
+        put32(report, 1);
+        put32(report + 4, event->tick);
+        break;
+    case KMD_HEADER_32:
+        put32(report, report_id(gpu, event));
+        put32(report + 4, event->tick);
+        put32(report + 8, context);
+        put32(report + 12, clock);
+        break;
+    case KMD_HEADER_64:
+        put64(report, report_id(gpu, event));
+        put64(report + 8, event->tick & ((1ull << 56) - 1));
+        put64(report + 16, context);
+        put64(report + 24, clock);
+        break;
+    }
+}
+
+static void put_segment(const struct kmd_segment *segment, const struct kmd_tracks *tracks,
+                        const struct kmd_moment *moment, uint8_t *report)
+{
+    const struct kmd_track *track = &tracks->banks[segment->bank][segment->first];
+    uint8_t *to = report + segment->offset;
+
+    for (uint32_t i = 0; i < segment->count; i++) {
+        const uint64_t value = kmd_track_value(tracks, &track[i], moment);
+
+        if (segment->width == KMD_U64) {
+            put64(to + 8 * i, value);
+            continue;
+        }
+        put32(to + 4 * i, value);
+        if (segment->width == KMD_U40)
+            report[160 + segment->first + i] = (uint8_t)(value >> 32);
+    }
+}
+
+uint32_t kmd_ring_take(struct kmd_gpu *gpu, struct kmd_unit *unit, void *out, size_t stride,
+                       uint32_t max)
+{
+    struct kmd_stream *stream = &unit->stream;
+    const struct kmd_format *format = kmd_stream_format(stream);
+    struct kmd_tracks tracks;
+    struct schedule schedule;
+    struct event event;
+    uint32_t taken = 0;
+
+    kmd_tracks_init(&tracks, gpu, unit, stream->uuid);
+    schedule_init(&schedule, gpu, unit);
+    while (taken < max && next_event(&schedule, stream->head_tick, stream->tail_tick, &event)) {
+        uint8_t *report = (uint8_t *)out + stride * taken;
+        const struct kmd_moment moment = kmd_moment_at(&schedule.sleep, event.tick);
+
+        memset(report, 0, format->bytes);
+        put_header(gpu, stream, format, &event,
+                   kmd_track_value(&tracks, &tracks.banks[KMD_BANK_CLOCK][0], &moment), report);
+        for (const struct kmd_segment *segment = format->segments; segment->count > 0; segment++)
+            put_segment(segment, &tracks, &moment, report);
+        stream->head_tick = event.tick;
+        taken++;
+    }
+    kmd_count(gpu, KMD_STAT_REPORTS_MADE, taken);
+    return taken;
+}

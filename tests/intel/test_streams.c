@@ -1,0 +1,339 @@
+/*
+ * Streams through i915, on emulated machines: reports are what the counters were, bit by bit.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <zeta/zeta.h>
+
+#include "tests/intel/machine_bed.h"
+
+enum { ROOM = 1 << 20 };
+
+static uint8_t data[ROOM];
+
+static uint32_t word(const uint8_t *report, uint32_t at)
+{
+    uint32_t value;
+
+    memcpy(&value, report + at, sizeof(value));
+    return value;
+}
+
+/* The 64-bit time of a report: the first at or after a known time that has these 32 bits. */
+static uint64_t unwrap(uint64_t after, uint32_t ticks)
+{
+    return after + (uint32_t)(ticks - (uint32_t)after);
+}
+
+static const char *uuid_of_test_oa = "6607f034-d053-40d1-8215-67c07f3041bb";
+
+/* Compares every counter of an A32u40_A4u32_B8_C8 report with what it stood at. */
+static void expect_a32(const uint8_t *report, const char *uuid, uint64_t ticks)
+{
+    struct kmd_machine *machine = bed_machine();
+
+    assert_int_equal(word(report, 12),
+                     (uint32_t)kmd_counter(machine, 0, 0, uuid, KMD_BANK_CLOCK, 0, ticks));
+    for (uint32_t a = 0; a < 36; a++) {
+        const uint64_t full = kmd_counter(machine, 0, 0, uuid, KMD_BANK_A, a, ticks);
+
+        assert_int_equal(word(report, 16 + 4 * a), (uint32_t)full);
+        if (a < 32)
+            assert_int_equal(report[160 + a], (uint8_t)(full >> 32));
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        assert_int_equal(word(report, 192 + 4 * i),
+                         (uint32_t)kmd_counter(machine, 0, 0, uuid, KMD_BANK_B, i, ticks));
+        assert_int_equal(word(report, 224 + 4 * i),
+                         (uint32_t)kmd_counter(machine, 0, 0, uuid, KMD_BANK_C, i, ticks));
+    }
+}
+
+static void stream__of_gen12__gives_reports_bit_by_bit(void **state)
+{
+    struct kmd_config config = bed_config("tgl-gt2", "i915");
+    struct bed_stream stream;
+    uint64_t ticks;
+    uint32_t slots;
+
+    (void)state;
+    (void)bed_start(&config);
+    stream = bed_open(bed_device(), "TestOa", 1000000);
+    slots = bed_collect(&stream, 20, data, sizeof(data));
+    ticks = config.first_ticks;
+    for (uint32_t i = 0; i < slots; i++) {
+        const uint8_t *report = data + (size_t)i * stream.record_bytes;
+
+        ticks = unwrap(ticks, word(report, 4));
+        expect_a32(report, uuid_of_test_oa, ticks);
+    }
+    bed_close(&stream);
+}
+
+static void stream__near_the_wrap_of_time__goes_on(void **state)
+{
+    struct kmd_config config = bed_config("tgl-gt2", "i915");
+    struct bed_stream stream;
+    uint64_t ticks;
+    uint32_t slots, wraps = 0;
+
+    (void)state;
+    config.first_ticks = (UINT64_C(1) << 32) - 100000; /* 5 ms */
+    (void)bed_start(&config);
+    stream = bed_open(bed_device(), "RenderBasic", 1000000);
+    slots = bed_collect(&stream, 20, data, sizeof(data));
+    ticks = config.first_ticks;
+    for (uint32_t i = 0; i < slots; i++) {
+        const uint8_t *report = data + (size_t)i * stream.record_bytes;
+
+        wraps += i > 0 && word(report, 4) < word(report - stream.record_bytes, 4);
+        ticks = unwrap(ticks, word(report, 4));
+        assert_int_equal(word(report, 12),
+                         (uint32_t)kmd_counter(bed_machine(), 0, 0, "", KMD_BANK_CLOCK, 0, ticks));
+    }
+    assert_int_equal(wraps, 1);
+    bed_close(&stream);
+}
+
+static void period__wanted__is_the_nearest_power_of_two_and_told(void **state)
+{
+    /* Ticks of 19.2 MHz: 2^14 are 853.3 us, 2^15 1.7 ms. */
+    static const struct {
+        uint32_t wanted_ns, used_ns;
+        uint32_t ticks;
+    } periods[] = {{1000000, 853334, 1 << 14}, {1500000, 1706667, 1 << 15}, {100000, 106667, 1 << 11}};
+    struct kmd_config config = bed_config("tgl-gt2", "i915");
+
+    (void)state;
+    (void)bed_start(&config);
+    for (size_t i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
+        struct bed_stream stream = bed_open(bed_device(), "RenderBasic", periods[i].wanted_ns);
+        uint32_t slots = bed_collect(&stream, 5, data, sizeof(data));
+
+        assert_int_equal(stream.period_ns, periods[i].used_ns);
+        for (uint32_t s = 1; s < slots; s++)
+            assert_int_equal(word(data + (size_t)s * 256, 4) - word(data + (size_t)(s - 1) * 256, 4),
+                             periods[i].ticks);
+        bed_close(&stream);
+    }
+}
+
+/* Values of all metrics of a group, row by row. */
+static zet_typed_value_t *calculate(const struct bed_stream *stream, uint32_t slots,
+                                    uint32_t *out_count)
+{
+    zet_typed_value_t *values;
+
+    *out_count = 0;
+    EXPECT_OK(zetMetricGroupCalculateMetricValues(
+        stream->group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+        (size_t)slots * stream->record_bytes, data, out_count, NULL));
+    values = calloc(*out_count, sizeof(*values));
+    assert_non_null(values);
+    EXPECT_OK(zetMetricGroupCalculateMetricValues(
+        stream->group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+        (size_t)slots * stream->record_bytes, data, out_count, values));
+    return values;
+}
+
+static void test_oa__sampled__is_what_its_counters_counted(void **state)
+{
+    struct kmd_config config = bed_config("tgl-gt2", "i915");
+    struct kmd_machine *machine = bed_start(&config);
+    struct bed_stream stream = bed_open(bed_device(), "TestOa", 1000000);
+    const uint32_t slots = bed_collect(&stream, 10, data, sizeof(data));
+    zet_typed_value_t *values;
+    uint64_t before = unwrap(config.first_ticks, word(data, 4));
+    uint32_t count;
+
+    (void)state;
+    values = calculate(&stream, slots, &count);
+    assert_int_equal(count, (slots - 1) * stream.properties.metricCount);
+    for (uint32_t row = 0; row + 1 < slots; row++) {
+        const zet_typed_value_t *line = values + (size_t)row * stream.properties.metricCount;
+        const uint64_t after =
+            unwrap(before, word(data + (size_t)(row + 1) * stream.record_bytes, 4));
+        const uint64_t clocks =
+            kmd_counter(machine, 0, 0, uuid_of_test_oa, KMD_BANK_CLOCK, 0, after) -
+            kmd_counter(machine, 0, 0, uuid_of_test_oa, KMD_BANK_CLOCK, 0, before);
+
+        assert_int_equal(bed_value(&line[metric_index(stream.group, "GpuTime")]),
+                         (after - before) * 1000000000 / 19200000);
+        assert_int_equal(bed_value(&line[metric_index(stream.group, "GpuCoreClocks")]), clocks);
+        for (uint32_t i = 0; i < 8; i++) {
+            char name[16];
+
+            (void)snprintf(name, sizeof(name), "Counter%u", i);
+            assert_int_equal(bed_value(&line[metric_index(stream.group, name)]),
+                             kmd_counter(machine, 0, 0, uuid_of_test_oa, KMD_BANK_B, i, after) -
+                                 kmd_counter(machine, 0, 0, uuid_of_test_oa, KMD_BANK_B, i,
+                                             before));
+        }
+        before = after;
+    }
+    free(values);
+    bed_close(&stream);
+}
+
+static void stream__opened_twice__uploads_its_configuration_once(void **state)
+{
+    struct kmd_config config = bed_config("skl-gt2", "i915");
+    struct kmd_machine *machine = bed_start(&config);
+    ze_device_handle_t device = bed_device();
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct bed_stream stream = bed_open(device, "RenderBasic", 1000000);
+
+        assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_STREAMS_OPEN), 1);
+        bed_close(&stream);
+        assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_STREAMS_OPEN), 0);
+    }
+    assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_CONFIGS_ADDED), 1);
+    assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_CONFIGS_REMOVED), 0);
+    assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_STREAMS_OPENED), 3);
+}
+
+/* Reads until a result that is a loss came. */
+static void expect_loss(struct bed_stream *stream)
+{
+    for (uint32_t step = 0; step < BED_STEPS; step++) {
+        size_t bytes = sizeof(data);
+        const ze_result_t result =
+            zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &bytes, data);
+
+        if (result == ZE_RESULT_WARNING_DROPPED_DATA)
+            return;
+        assert_int_equal(result, ZE_RESULT_SUCCESS);
+        kmd_advance(bed_machine(), BED_STEP_NS);
+    }
+    fail_msg("no loss was told");
+}
+
+static void losses__of_reports_and_of_the_buffer__are_told_and_end(void **state)
+{
+    static const enum kmd_fault faults[] = {KMD_FAULT_LOSE_REPORTS, KMD_FAULT_LOSE_BUFFER};
+    struct kmd_config config = bed_config("tgl-gt2", "i915");
+    struct kmd_machine *machine = bed_start(&config);
+    struct bed_stream stream = bed_open(bed_device(), "RenderBasic", 1000000);
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct zeta_stream_info info = {.struct_size = sizeof(info)};
+
+        (void)bed_collect(&stream, 10, data, sizeof(data));
+        kmd_fault(machine, 0, faults[i], 3);
+        expect_loss(&stream);
+        (void)bed_collect(&stream, 10, data, sizeof(data));
+        EXPECT_OK(zetaMetricStreamerGetInfo(stream.streamer, &info));
+        assert_int_equal(info.breaks, i + 1);
+    }
+    bed_close(&stream);
+}
+
+static void reads__that_fail_or_give_little__lose_nothing(void **state)
+{
+    struct kmd_config config = bed_config("tgl-gt2", "i915");
+    struct kmd_machine *machine = bed_start(&config);
+    struct bed_stream stream = bed_open(bed_device(), "RenderBasic", 1000000);
+    uint32_t slots;
+
+    (void)state;
+    kmd_fault(machine, 0, KMD_FAULT_SHORT_READS, 1);
+    kmd_fault(machine, 0, KMD_FAULT_READ_ERRNO, EAGAIN);
+    slots = bed_collect(&stream, 10, data, sizeof(data));
+    kmd_fault(machine, 0, KMD_FAULT_READ_ERRNO, EINTR);
+    kmd_advance(machine, 10 * BED_STEP_NS);
+    assert_true(bed_read(&stream, data + (size_t)slots * 256, sizeof(data) / 2, ZE_RESULT_SUCCESS) >
+                0);
+    kmd_fault(machine, 0, KMD_FAULT_READ_ERRNO, ENOSPC);
+    kmd_advance(machine, 10 * BED_STEP_NS);
+    (void)bed_read(&stream, data, sizeof(data), ZE_RESULT_SUCCESS);
+    assert_true(bed_read(&stream, data, sizeof(data), ZE_RESULT_SUCCESS) > 0);
+    for (uint32_t i = 1; i < slots; i++)
+        assert_int_equal(word(data + (size_t)i * 256, 4) - word(data + (size_t)(i - 1) * 256, 4),
+                         1 << 14);
+    bed_close(&stream);
+}
+
+static void read__that_answers_eio__starts_again_with_a_break(void **state)
+{
+    struct kmd_config config = bed_config("tgl-gt2", "i915");
+    struct kmd_machine *machine = bed_start(&config);
+    struct bed_stream stream = bed_open(bed_device(), "RenderBasic", 1000000);
+
+    (void)state;
+    (void)bed_collect(&stream, 5, data, sizeof(data));
+    kmd_fault(machine, 0, KMD_FAULT_READ_ERRNO, EIO);
+    expect_loss(&stream);
+    (void)bed_collect(&stream, 5, data, sizeof(data));
+    bed_close(&stream);
+}
+
+static void device__unplugged__is_lost(void **state)
+{
+    struct kmd_config config = bed_config("tgl-gt2", "i915");
+    struct kmd_machine *machine = bed_start(&config);
+    ze_device_handle_t device = bed_device();
+    struct bed_stream stream = bed_open(device, "RenderBasic", 1000000);
+    size_t bytes = sizeof(data);
+
+    (void)state;
+    (void)bed_collect(&stream, 5, data, sizeof(data));
+    EXPECT_OK(zeDeviceGetStatus(device));
+    kmd_fault(machine, 0, KMD_FAULT_UNPLUG, 1);
+    while (bytes > 0 && zetMetricStreamerReadData(stream.streamer, UINT32_MAX, &bytes, data) ==
+                            ZE_RESULT_SUCCESS)
+        ;
+    EXPECT_RESULT(zetMetricStreamerReadData(stream.streamer, UINT32_MAX, &bytes, data),
+                  ZE_RESULT_ERROR_DEVICE_LOST);
+    expect_sentence("ENODEV");
+    EXPECT_RESULT(zeDeviceGetStatus(device), ZE_RESULT_ERROR_DEVICE_LOST);
+}
+
+static void event__with_reports_enough__is_signalled(void **state)
+{
+    struct kmd_config config = bed_config("tgl-gt2", "i915");
+    ze_device_handle_t device;
+    struct bed_stream stream;
+    struct test_event event;
+    zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
+                                       .notifyEveryNReports = 10,
+                                       .samplingPeriod = 1000000};
+
+    (void)state;
+    config.is_manual = false;
+    (void)bed_start(&config);
+    device = bed_device();
+    stream = bed_open(device, "RenderBasic", 1000000);
+    EXPECT_OK(zetMetricStreamerClose(stream.streamer));
+    event = make_event(stream.context);
+    EXPECT_OK(zetMetricStreamerOpen(stream.context, device, stream.group, &desc, event.event,
+                                    &stream.streamer));
+    EXPECT_OK(zeEventHostSynchronize(event.event, UINT64_C(20000000000)));
+    assert_true(bed_read(&stream, data, sizeof(data), ZE_RESULT_SUCCESS) >= (size_t)10 * 256);
+    bed_close(&stream);
+    destroy_event(&event);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stream__of_gen12__gives_reports_bit_by_bit),
+        cmocka_unit_test(stream__near_the_wrap_of_time__goes_on),
+        cmocka_unit_test(period__wanted__is_the_nearest_power_of_two_and_told),
+        cmocka_unit_test(test_oa__sampled__is_what_its_counters_counted),
+        cmocka_unit_test(stream__opened_twice__uploads_its_configuration_once),
+        cmocka_unit_test(losses__of_reports_and_of_the_buffer__are_told_and_end),
+        cmocka_unit_test(reads__that_fail_or_give_little__lose_nothing),
+        cmocka_unit_test(read__that_answers_eio__starts_again_with_a_break),
+        cmocka_unit_test(device__unplugged__is_lost),
+        cmocka_unit_test(event__with_reports_enough__is_signalled),
+    };
+
+    return bed_main(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));
+}

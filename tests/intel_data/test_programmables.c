@@ -1,0 +1,340 @@
+/*
+ * Programmables of the flexible EU counters: put together in the order of a set's counters they
+ * write the registers that the set writes, and read the counters that the set reads.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/metric/recipe_set.h"
+#include "tests/intel_data/data.h"
+#include "tests/metric/support.h"
+
+enum { FIRST = 7, COUNTERS = 14, REPORT = 256 };
+
+/** A programmable with the value of its first parameter. */
+struct wish {
+    const char *name;
+    uint32_t value;
+};
+
+/** What is in a set's counters from A7 on, in order; ends with a NULL name. */
+static const struct wish by_shader[] = {
+    {"EuActive", 0},   {"EuStall", 0},      {"EuFpuBothActive", 0},
+    {"Fpu0Active", 1}, {"Fpu1Active", 1},   {"EuSendActive", 1},
+    {"EuActive", 1},   {"EuStall", 1},      {"Fpu0Active", 5},
+    {"Fpu1Active", 5}, {"EuSendActive", 5}, {"EuFpuBothActive", 5},
+    {"EuActive", 5},   {"EuStall", 5},      {NULL, 0},
+};
+static const struct wish by_instruction[] = {
+    {"EuActive", 0},
+    {"EuStall", 0},
+    {"EuFpuBothActive", 0},
+    {"Fpu0Active", 0},
+    {"Fpu1Active", 0},
+    {"EuSendActive", 0},
+    {"EuHybridInstructions", 0},
+    {"EuHybridInstructions", 1},
+    {"EuTernaryInstructions", 0},
+    {"EuTernaryInstructions", 1},
+    {"EuBinaryInstructions", 0},
+    {"EuBinaryInstructions", 1},
+    {"EuMoveInstructions", 0},
+    {"EuMoveInstructions", 1},
+    {NULL, 0},
+};
+static const struct wish occupancy[] = {
+    {"EuActive", 0}, {"EuStall", 0}, {"EuFpuBothActive", 0}, {"EuThreadOccupancy", 0}, {NULL, 0}};
+static const struct wish gen12_first[] = {
+    {"EuActive", 0}, {"EuStall", 0}, {"EuThreadOccupancy", 0}, {NULL, 0}};
+static const struct wish gen12_shaders[] = {
+    {"FpuActive", 2}, {"FpuActive", 3}, {"EuSendActive", 1}, {NULL, 0}};
+static const struct wish gen12_pipes[] = {
+    {"EuFpuEmActive", 0}, {"FpuActive", 0}, {"EmActive", 0}, {NULL, 0}};
+
+static const struct expectation {
+    const char *platform;
+    const char *set;
+    const struct wish *wishes;
+} expectations[] = {
+    {"bdw-gt2", "L3_1", by_shader},
+    {"bdw-gt2", "ComputeL3Cache", by_instruction},
+    {"chv", "HDCAndSF", by_shader},
+    {"skl-gt2", "HDCAndSF", by_shader},
+    {"skl-gt2", "ComputeL3Cache", by_instruction},
+    {"skl-gt2", "VMEPipe", occupancy},
+    {"icl", "TDL_1", by_shader},
+    {"icl", "ComputeL3Cache", by_instruction},
+    {"tgl-gt2", "L3_1", gen12_first},
+    {"tgl-gt2", "EuActivity4", gen12_shaders},
+    {"adl-p", "EuActivity7", gen12_pipes},
+};
+
+/** A catalog with the set that the wishes make. */
+struct bed {
+    struct data_generation *generations;
+    uint32_t generation_count;
+    struct zeta_catalog *catalog;
+    struct zeta_recipe recipes[COUNTERS];
+    struct zeta_ingredient ingredients[COUNTERS];
+    uint32_t count;
+    struct zeta_recipe_set made;
+};
+
+static void load(struct bed *bed, const char *platform)
+{
+    bed->generations = data_read(&bed->generation_count);
+    for (uint32_t i = 0; i < bed->generation_count; i++) {
+        const struct zeta_intel_platforms *platforms = &bed->generations[i].platforms;
+
+        for (uint32_t k = 0; k < platforms->count; k++) {
+            if (strcmp(platforms->items[k].id, platform) == 0)
+                bed->catalog = data_catalog(&bed->generations[i], &platforms->items[k]);
+        }
+    }
+    assert_non_null(bed->catalog);
+}
+
+static void cook(struct bed *bed, const struct wish *wish, uint32_t utilization)
+{
+    const zet_metric_programmable_param_value_exp_t values[] = {{.value.ui32 = wish->value},
+                                                                {.value.ui32 = utilization}};
+    const struct zeta_programmable *programmable =
+        zeta_catalog_find_programmable(bed->catalog, wish->name);
+    struct zeta_choice choice;
+    const struct zeta_recipe_request request = {
+        .choice = &choice, .name = wish->name, .description = "d"};
+    const char *wrong = NULL;
+
+    assert_non_null(programmable);
+    assert_int_equal(zeta_choice_make(programmable, 2, values, &choice), ZE_RESULT_SUCCESS);
+    assert_int_equal(zeta_recipe_init(&bed->recipes[bed->count], programmable, &request, &wrong),
+                     ZE_RESULT_SUCCESS);
+    bed->ingredients[bed->count] =
+        (struct zeta_ingredient){&bed->recipes[bed->count], ZETA_RECIPE_ALL_TILES};
+    bed->count++;
+}
+
+static void bed_init(struct bed *bed, const struct expectation *expectation, uint32_t utilization)
+{
+    struct zeta_recipe_set_request request = {.name = "Mine",
+                                              .description = "",
+                                              .file = "test",
+                                              .unit_name = "oa",
+                                              .layout_name = "a32u40-a4u32-b8-c8"};
+    struct zeta_diagnostics sink = {0};
+
+    *bed = (struct bed){0};
+    load(bed, expectation->platform);
+    for (const struct wish *wish = expectation->wishes; wish->name; wish++)
+        cook(bed, wish, utilization);
+    request.catalog = bed->catalog;
+    request.sampling = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
+    request.ingredients = bed->ingredients;
+    request.count = bed->count;
+    if (zeta_recipe_set_init(&bed->made, &request, &sink) != ZE_RESULT_SUCCESS)
+        fail_msg("%s", sink.first_error);
+}
+
+static void bed_finish(struct bed *bed)
+{
+    zeta_recipe_set_finish(&bed->made);
+    for (uint32_t i = 0; i < bed->count; i++)
+        zeta_recipe_finish(&bed->recipes[i]);
+    zeta_catalog_destroy(bed->catalog);
+    data_free(bed->generations, bed->generation_count);
+}
+
+/** The value that a set writes to a register; false if it does not write it. */
+static bool find_write(const struct zeta_set *set, uint32_t address, uint32_t *out_value)
+{
+    for (uint32_t i = 0; i < set->program_count; i++) {
+        for (uint32_t k = 0; k < set->program[i].entry_count; k++) {
+            if (set->program[i].entries[k].address == address) {
+                *out_value = set->program[i].entries[k].value;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static uint32_t count_writes(const struct zeta_set *set)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < set->program_count; i++)
+        count += set->program[i].entry_count;
+    return count;
+}
+
+static void flexible_counters__as_in_a_set__write_its_registers(void **state)
+{
+    static const uint32_t registers[] = {0xe458, 0xe558, 0xe658, 0xe758, 0xe45c, 0xe55c, 0xe65c};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(expectations) / sizeof(expectations[0]); i++) {
+        const struct zeta_set *set;
+        struct bed bed;
+        uint32_t written = 0;
+
+        bed_init(&bed, &expectations[i], 1);
+        set = zeta_catalog_find_set(bed.catalog, expectations[i].set);
+        assert_non_null(set);
+        for (size_t k = 0; k < sizeof(registers) / sizeof(registers[0]); k++) {
+            uint32_t wanted = 0, found = 0;
+            const bool expected = find_write(set, registers[k], &wanted);
+
+            if (find_write(&bed.made.set, registers[k], &found) != expected || found != wanted)
+                fail_msg("%s %s: register %#x is %#x, in the set %#x", expectations[i].platform,
+                         expectations[i].set, registers[k], found, wanted);
+            written += expected;
+        }
+        assert_int_equal(count_writes(&bed.made.set), written);
+        bed_finish(&bed);
+    }
+}
+
+static uint64_t eus = 24;
+
+static bool find_symbol(void *context, const char *name, struct zeta_number *out_value)
+{
+    (void)context;
+    out_value->type = ZETA_EXPR_U64;
+    out_value->u.u64 = strcmp(name, "GpuTimestampFrequency") == 0 ? 12000000 : eus;
+    return true;
+}
+
+static void put(unsigned char *report, uint32_t at, uint32_t value)
+{
+    memcpy(report + at, &value, sizeof(value));
+}
+
+/** Two reports, between which A[n] moves by 1000 + n and the clocks by 10000. */
+static void make_reports(unsigned char *reports)
+{
+    memset(reports, 0, (size_t)2 * REPORT);
+    put(reports, 0, 1);
+    put(reports + REPORT, 0, 2);
+    put(reports + REPORT, 4, 12000);
+    put(reports + REPORT, 12, 10000);
+    for (uint32_t n = 0; n < 36; n++)
+        put(reports + REPORT, 16 + 4 * n, 1000 + n);
+}
+
+static void calculate(const struct bed *bed, zet_typed_value_t *values, uint32_t capacity)
+{
+    const struct zeta_symbol_lookup lookup = {find_symbol, NULL};
+    unsigned char reports[2 * REPORT];
+    struct zeta_compiled *compiled = NULL;
+    struct zeta_evaluation result;
+    struct zeta_diagnostics sink = {0};
+
+    if (zeta_set_compile(bed->catalog, &bed->made.set, &lookup, &sink, &compiled) !=
+        ZE_RESULT_SUCCESS)
+        fail_msg("%s", sink.first_error);
+    make_reports(reports);
+    assert_int_equal(zeta_evaluate(compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0,
+                                   reports, sizeof(reports), values, capacity, &result),
+                     ZE_RESULT_SUCCESS);
+    assert_int_equal(result.row_count, 1);
+    zeta_compiled_destroy(compiled);
+}
+
+static void flexible_counters__cycles__are_those_of_their_counters(void **state)
+{
+    const struct expectation expectation = {"skl-gt2", "HDCAndSF", by_shader};
+    zet_typed_value_t values[32];
+    struct bed bed;
+
+    (void)state;
+    bed_init(&bed, &expectation, 0);
+    assert_int_equal(bed.count, COUNTERS);
+    calculate(&bed, values, 32);
+    for (uint32_t i = 0; i < COUNTERS; i++) {
+        assert_int_equal(values[i].type, ZET_VALUE_TYPE_UINT64);
+        assert_int_equal(values[i].value.ui64, 1000 + FIRST + i);
+    }
+    bed_finish(&bed);
+}
+
+static void flexible_counters__percentage__is_of_all_eus(void **state)
+{
+    const struct expectation expectation = {"skl-gt2", "VMEPipe", occupancy};
+    zet_typed_value_t values[32];
+    struct bed bed;
+
+    (void)state;
+    bed_init(&bed, &expectation, 1);
+    calculate(&bed, values, 32);
+    assert_int_equal(values[1].type, ZET_VALUE_TYPE_FLOAT64);
+    assert_true(values[1].value.fp64 == 100.0 * 1008 / (10000.0 * 24));
+    /* Threads of an EU have the value of all other symbols here. */
+    assert_true(values[3].value.fp64 == 100.0 * (1010 * 8) / (10000.0 * 24 * 24));
+    bed_finish(&bed);
+}
+
+static void flexible_counters__of_gen12__are_four_together(void **state)
+{
+    const struct expectation expectation = {"tgl-gt2", "L3_1", gen12_first};
+    zet_typed_value_t values[32];
+    struct bed bed;
+
+    (void)state;
+    bed_init(&bed, &expectation, 0);
+    calculate(&bed, values, 32);
+    assert_int_equal(values[0].value.ui64, 1007 + 1008 + 1009 + 1010);
+    assert_int_equal(values[1].value.ui64, 1011 + 1012 + 1013 + 1014);
+    assert_int_equal(values[2].value.ui64, (1015 + 1016 + 1017 + 1018) * 8);
+    bed_finish(&bed);
+}
+
+static void check_types(const struct data_generation *generation,
+                        const struct zeta_intel_platform *platform)
+{
+    struct zeta_catalog *catalog = data_catalog(generation, platform);
+    const uint32_t count = zeta_catalog_programmable_count(catalog);
+
+    for (uint32_t i = 0; i < count && i < 10; i++) {
+        const struct zeta_programmable *programmable = zeta_catalog_programmable(catalog, i);
+
+        assert_true(programmable->parameter_count > 0);
+        for (uint32_t k = 0; k < programmable->parameter_count; k++)
+            assert_int_not_equal(programmable->parameters[k]->type,
+                                 ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_GENERIC);
+    }
+    if (count > 0)
+        assert_true(generation->manifest.provides & (1u << ZETA_GROUP_METRIC_PROGRAMMABLE));
+    zeta_catalog_destroy(catalog);
+}
+
+static void programmables__first_ten__have_no_generic_parameter(void **state)
+{
+    uint32_t count = 0;
+    struct data_generation *generations = data_read(&count);
+
+    (void)state;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < generations[i].platforms.count; k++)
+            check_types(&generations[i], &generations[i].platforms.items[k]);
+    }
+    data_free(generations, count);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flexible_counters__as_in_a_set__write_its_registers),
+        cmocka_unit_test(flexible_counters__cycles__are_those_of_their_counters),
+        cmocka_unit_test(flexible_counters__percentage__is_of_all_eus),
+        cmocka_unit_test(flexible_counters__of_gen12__are_four_together),
+        cmocka_unit_test(programmables__first_ten__have_no_generic_parameter),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

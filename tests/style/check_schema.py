@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""check_schema.py REPOSITORY: the YAML files of plugins are what the schemas in config/schema say.
+
+The readers of the library check more, but not the same: a schema that falls behind them helps nobody.
+"""
+import pathlib
+import sys
+
+import jsonschema
+import yaml
+
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+# schema: patterns of the files that it is for
+FILES = {
+    "manifest.yaml": ["plugins/*/[0-9][0-9]-*.yaml"],
+    "set.yaml": ["plugins/*/metrics/*.yaml", "plugins/intel/data/*/*.yaml"],
+    "platforms.yaml": ["plugins/intel/data/*/platforms.yaml"],
+}
+
+
+def mistakes_of(validator, path):
+    document = yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER)
+    for error in validator.iter_errors(document):
+        # Of alternatives the one that came furthest tells most.
+        error = jsonschema.exceptions.best_match([error])
+        place = "/".join(str(part) for part in error.absolute_path)
+        yield f"{path}: {place}: {error.message[:200]}"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    mistakes, count = [], 0
+    for name, patterns in FILES.items():
+        schema = yaml.load((root / "config/schema" / name).read_text(encoding="utf-8"),
+                           Loader=LOADER)
+        jsonschema.Draft202012Validator.check_schema(schema)
+        validator = jsonschema.Draft202012Validator(schema)
+        for path in (path for pattern in patterns for path in sorted(root.glob(pattern))):
+            if name == "platforms.yaml" or path.name != "platforms.yaml":
+                mistakes += mistakes_of(validator, path)
+                count += 1
+    print("\n".join(mistakes) or f"{count} files agree with their schemas")
+    return 1 if mistakes or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -11,4 +11,5 @@ function(add_xe_test name)
 endfunction()
 
 add_xe_test(devices)
+add_xe_test(stall)
 add_xe_test(streams)

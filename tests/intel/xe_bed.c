@@ -38,6 +38,7 @@ struct xe_source xe_source_of(ze_device_handle_t device, const char *group)
     EXPECT_OK(zetaMetricGroupGetInfo(source.group, &info));
     source.record_bytes = info.record_bytes;
     source.metrics = properties.metricCount;
+    source.is_sample = strcmp(group, "EuStallSampling") == 0;
     return source;
 }
 
@@ -143,7 +144,7 @@ static const uint8_t *next_record(const struct xe_source *source, size_t *at, co
 
         *at += source->record_bytes;
         if (memcmp(slot, magic, sizeof(magic)) != 0 &&
-            (!before || memcmp(slot, before, source->record_bytes) != 0))
+            (source->is_sample || !before || memcmp(slot, before, source->record_bytes) != 0))
             return slot;
     }
     return NULL;

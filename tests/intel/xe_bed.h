@@ -28,6 +28,7 @@ struct xe_source {
     size_t bytes;       /**< of it */
     size_t chunk_bytes; /**< of one read */
     uint32_t warnings;  /**< reads that said that data was dropped */
+    bool is_sample;     /**< no record is repeated, and two may be equal */
     bool is_shared;     /**< the context is another source's, which has made the group active */
 };
 

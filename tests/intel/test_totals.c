@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 /*
- * A report of 64 bytes as Gen8 to Gen12LP write them, in small: id, ticks of 32 bits, a counter of 40
- * bits in two pieces, one of 32 bits, a number that does not count, and a double.
+ * A report of 64 bytes as Gen8 to Gen12LP write them, in small: id, ticks of 32 bits, a counter of
+ * 40 bits in two pieces, one of 32 bits, a number that does not count, and a double.
  */
 enum { ID, TICKS, A40, B32, LEVEL, SUM, FIELDS };
 enum { REPORT_BYTES = 64 };
@@ -25,13 +25,9 @@ enum { REPORT_BYTES = 64 };
 static const struct zeta_plugin_query_field descs[FIELDS] = {
     [ID] = {BASE, .name = NAME("report_id"), .low_bit = 0, .low_width = 32},
     [TICKS] = {BASE, .name = NAME("ticks"), .low_bit = 32, .low_width = 32, .delta_bits = 32},
-    [A40] = {BASE,
-             .name = NAME("A"),
-             .low_bit = 128,
-             .low_width = 32,
+    [A40] = {BASE, .name = NAME("A"), .low_bit = 128, .low_width = 32,
              .high_bit = 8 * 63, /* the last byte, behind which nothing may be read */
-             .high_width = 8,
-             .delta_bits = 40},
+             .high_width = 8, .delta_bits = 40},
     [B32] = {BASE, .name = NAME("B"), .low_bit = 160, .low_width = 32, .delta_bits = 32},
     [LEVEL] = {BASE, .name = NAME("level"), .low_bit = 195, .low_width = 13},
     [SUM] = {BASE, .name = NAME("sum"), .low_bit = 256, .low_width = 64, .delta_bits = 64,
@@ -265,7 +261,8 @@ static void difference__of_copied_values__by_kind_of_field(void **state)
     memcpy(&end_bits, &end, sizeof(end));
     assert_int_equal(zeta_intel_field_difference(&totals.fields[A40], 5, 12), 7);
     assert_int_equal(zeta_intel_field_difference(&totals.fields[LEVEL], 5, 12), 12);
-    assert_true(real(zeta_intel_field_difference(&totals.fields[SUM], begin_bits, end_bits)) == 2.5);
+    assert_true(real(zeta_intel_field_difference(&totals.fields[SUM], begin_bits, end_bits)) ==
+                2.5);
     zeta_intel_totals_finish(&totals);
 }
 

@@ -198,7 +198,7 @@ bool oa_device_symbol(const struct oa_device *device, const char *name, uint64_t
         {"ComputeEngineTotalCount", 4},
         {"CopyEngineTotalCount", 1},
         /* Of layouts of the set files, not of equations. */
-        {"ContextValidBit", platform->format == &oa_format_a32 && platform->eus == 8 ? 25 : 16},
+        {"ContextValidBit", 16},
     };
 
     for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {

@@ -43,8 +43,9 @@ enum oa_op {
 
 struct oa_step {
     enum oa_op op;
-    uint64_t number;          /**< OP_NUMBER; OP_COUNTER: its index; OP_READ: index in the run */
-    const struct oa_run *run; /**< OP_READ */
+    uint64_t number;          /**< OP_NUMBER; OP_COUNTER and OP_READ: the index */
+    enum oa_bank bank;        /**< OP_READ */
+    const struct oa_run *run; /**< OP_READ: where the counter is */
 };
 
 static const char *const operators[OPS] = {
@@ -115,10 +116,11 @@ static void make_read(struct oa_equation *equation, const char *text,
         return;
     }
     step->op = OP_READ;
+    step->bank = bank;
+    step->number = index;
     step->run = oa_format_run(format, bank, (uint32_t)index);
     if (!step->run)
         die(text, banks[bank]);
-    step->number = index - step->run->first;
 }
 
 static struct oa_step make_symbol(struct oa_equation *equation, const char *name,
@@ -282,8 +284,16 @@ static struct oa_number apply(enum oa_op op, struct oa_number a, struct oa_numbe
     return on_integers(op, oa_as_integer(a), oa_as_integer(b));
 }
 
-struct oa_number oa_equation_value(const struct oa_equation *equation, const unsigned char *earlier,
-                                   const unsigned char *later, const struct oa_number *counters)
+static uint64_t read_counter(const struct oa_step *step, const struct oa_row *row)
+{
+    if (row->differences)
+        return row->differences[step->bank][step->number];
+    return oa_report_delta(step->run, (uint32_t)step->number - step->run->first, row->earlier,
+                           row->later);
+}
+
+struct oa_number oa_equation_value(const struct oa_equation *equation, const struct oa_row *row,
+                                   const struct oa_number *counters)
 {
     struct oa_number stack[STACK];
     uint32_t depth = 0;
@@ -294,11 +304,9 @@ struct oa_number oa_equation_value(const struct oa_equation *equation, const uns
         if (step->op <= OP_COUNTER) {
             if (depth == STACK)
                 die("any", "stack overflow");
-            stack[depth++] =
-                step->op == OP_NUMBER ? integer(step->number)
-                : step->op == OP_COUNTER
-                    ? counters[step->number]
-                    : integer(oa_report_delta(step->run, (uint32_t)step->number, earlier, later));
+            stack[depth++] = step->op == OP_NUMBER    ? integer(step->number)
+                             : step->op == OP_COUNTER ? counters[step->number]
+                                                      : integer(read_counter(step, row));
             continue;
         }
         if (depth < 2)

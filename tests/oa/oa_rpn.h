@@ -24,6 +24,15 @@ struct oa_number {
 uint64_t oa_as_integer(struct oa_number number);
 double oa_as_double(struct oa_number number);
 
+#define OA_BANK_SIZE 64u
+
+/** What equations read: two reports or, where differences is not NULL, numbers as they are. */
+struct oa_row {
+    const unsigned char *earlier;
+    const unsigned char *later;
+    uint64_t (*differences)[OA_BANK_SIZE]; /**< by bank */
+};
+
 /** A device symbol's value; aborts the test if the name is unknown. */
 typedef uint64_t (*oa_symbol_fn)(const void *device, const char *name);
 
@@ -45,8 +54,8 @@ struct oa_equation oa_equation_make(const char *text, const struct oa_set *set, 
                                     const void *device);
 void oa_equation_free(struct oa_equation *equation);
 
-/** The value for two reports (NULL where none is read) and the values of the set's counters. */
-struct oa_number oa_equation_value(const struct oa_equation *equation, const unsigned char *earlier,
-                                   const unsigned char *later, const struct oa_number *counters);
+/** The value of a row (NULL where nothing is read), with the values of the set's counters. */
+struct oa_number oa_equation_value(const struct oa_equation *equation, const struct oa_row *row,
+                                   const struct oa_number *counters);
 
 #endif

@@ -1,0 +1,268 @@
+#include "tests/oa/oa_bed.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/metric/support.h"
+#include "tests/oa/oa_import.h"
+
+#define DATA_DIRECTORY ZETA_SOURCE_DIR "/plugins/intel/data/common/"
+
+struct oa_tested oa_tested;
+
+static uint64_t need_symbol(const void *context, const char *name)
+{
+    uint64_t value = 0;
+
+    if (!oa_device_symbol(context, name, &value))
+        fail_msg("the equations need $%s, which the test does not know", name);
+    return value;
+}
+
+static bool find_symbol(void *context, const char *name, struct zeta_number *out_value)
+{
+    out_value->type = ZETA_EXPR_U64;
+    return oa_device_symbol(context, name, &out_value->u.u64);
+}
+
+bool oa_bed_holds(const struct oa_bed *bed, const char *availability)
+{
+    struct oa_equation equation;
+    bool value;
+
+    if (!availability)
+        return true;
+    equation = oa_equation_make(availability, bed->set, 0, NULL, need_symbol, &bed->device);
+    value = oa_as_integer(oa_equation_value(&equation, NULL, NULL)) != 0;
+    oa_equation_free(&equation);
+    return value;
+}
+
+/** Whether all counters that the equation refers to exist. */
+static bool references_exist(const struct oa_equation *equation, const bool *exists)
+{
+    for (uint32_t i = 0; i < OA_MAX_COUNTERS; i++) {
+        const uint64_t word = i < 64 ? equation->references : equation->references_high;
+
+        if ((word >> i % 64 & 1) && !exists[i])
+            return false;
+    }
+    return !equation->reads_perfcnt;
+}
+
+/** Finds out which counters the device has. Equations are made for all of them. */
+static void choose_counters(struct oa_bed *bed)
+{
+    bool exists[OA_MAX_COUNTERS] = {false};
+
+    assert_true(bed->set->counter_count <= OA_MAX_COUNTERS);
+    for (uint32_t i = 0; i < bed->set->counter_count; i++) {
+        const struct oa_counter *counter = &bed->set->counters[i];
+
+        bed->value[i] = oa_equation_make(counter->equation, bed->set, i, bed->format, need_symbol,
+                                         &bed->device);
+        if (counter->maximum)
+            bed->maximum[i] = oa_equation_make(counter->maximum, bed->set, i, bed->format,
+                                               need_symbol, &bed->device);
+        exists[i] = oa_bed_holds(bed, counter->availability) &&
+                    references_exist(&bed->value[i], exists) &&
+                    references_exist(&bed->maximum[i], exists);
+        if (exists[i])
+            bed->counters[bed->count++] = i;
+    }
+}
+
+static void bed_finish(struct oa_bed *bed)
+{
+    for (uint32_t i = 0; i < bed->set->counter_count; i++) {
+        oa_equation_free(&bed->value[i]);
+        oa_equation_free(&bed->maximum[i]);
+    }
+    zeta_compiled_destroy(bed->compiled);
+    zeta_compiled_destroy(bed->query);
+}
+
+void oa_for_each_bed(void (*test)(struct oa_bed *bed))
+{
+    for (uint32_t variant = 0; variant < OA_VARIANTS; variant++) {
+        for (uint32_t i = 0; i < oa_tested.file->set_count; i++) {
+            struct oa_bed bed = {
+                .device = {oa_tested.platform, &oa_tested.platform->fusings[variant]},
+                .set = &oa_tested.file->sets[i],
+            };
+            const struct zeta_symbol_lookup lookup = {find_symbol, &bed.device};
+            struct zeta_diagnostics sink = {0};
+
+            if (!oa_platform_has(oa_tested.platform, variant))
+                continue;
+            bed.format = oa_format_find(bed.set->format, oa_tested.platform->format);
+            assert_non_null(bed.format);
+            bed.imported = zeta_catalog_find_set(oa_tested.catalog, bed.set->name);
+            assert_non_null(bed.imported);
+            if (zeta_set_compile(oa_tested.catalog, bed.imported, &lookup, &sink, &bed.compiled) !=
+                ZE_RESULT_SUCCESS)
+                fail_msg("%s", sink.first_error);
+            if (zeta_set_compile_query(oa_tested.catalog, bed.imported, &lookup, &sink,
+                                       &bed.query) != ZE_RESULT_SUCCESS)
+                fail_msg("%s", sink.first_error);
+            choose_counters(&bed);
+            test(&bed);
+            bed_finish(&bed);
+        }
+    }
+}
+
+/** Value of a counter in the type of its data; references see it before it is rounded to f32. */
+static struct oa_number typed(const struct oa_counter *counter, struct oa_number number)
+{
+    if (counter->is_float)
+        return (struct oa_number){.is_float = true, .f = oa_as_double(number)};
+    return (struct oa_number){.u = oa_as_integer(number)};
+}
+
+static zet_typed_value_t result_of(struct oa_number number)
+{
+    zet_typed_value_t value = {0};
+
+    value.type = number.is_float ? ZET_VALUE_TYPE_FLOAT32 : ZET_VALUE_TYPE_UINT64;
+    if (number.is_float)
+        value.value.fp32 = (float)number.f;
+    else
+        value.value.ui64 = number.u;
+    return value;
+}
+
+static void compare(const struct oa_bed *bed, uint32_t counter, uint32_t row, bool maximum,
+                    const zet_typed_value_t *found, struct oa_number expected)
+{
+    const zet_typed_value_t wanted = result_of(expected);
+    char texts[2][64];
+
+    if (same_value(found, &wanted))
+        return;
+    print_value(found, texts[0], sizeof(texts[0]));
+    print_value(&wanted, texts[1], sizeof(texts[1]));
+    fail_msg("%s %s/%s, row %u%s: %s, of the XML %s (%s)", oa_tested.name, bed->set->name,
+             bed->set->counters[counter].name, row, maximum ? ", maximum" : "", texts[0], texts[1],
+             bed->set->counters[counter].equation);
+}
+
+void oa_compare_row(const struct oa_bed *bed, uint32_t number, const struct oa_row *row,
+                    zet_typed_value_t *const *values)
+{
+    struct oa_number numbers[OA_MAX_COUNTERS] = {{0}};
+
+    for (uint32_t i = 0; i < bed->set->counter_count; i++)
+        numbers[i] = typed(&bed->set->counters[i], oa_equation_value(&bed->value[i], row, numbers));
+    for (uint32_t i = 0; i < bed->count; i++) {
+        const uint32_t index = bed->counters[i];
+        const struct oa_counter *counter = &bed->set->counters[index];
+        struct oa_number maximum = numbers[index];
+
+        if (counter->maximum)
+            maximum = typed(counter, oa_equation_value(&bed->maximum[index], row, numbers));
+        else if (counter->is_percent)
+            maximum = typed(counter, (struct oa_number){.u = 100});
+        compare(bed, index, number, false, &values[0][i], numbers[index]);
+        compare(bed, index, number, true, &values[1][i], maximum);
+    }
+}
+
+void oa_calculate(const struct zeta_compiled *compiled, const void *raw, size_t raw_bytes,
+                  uint32_t rows, zet_typed_value_t **out_columns)
+{
+    static const zet_metric_group_calculation_type_t types[] = {
+        ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+        ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES};
+    const uint32_t count = rows * zeta_compiled_metric_count(compiled);
+
+    for (unsigned type = 0; type < 2; type++) {
+        struct zeta_evaluation result;
+
+        out_columns[type] = calloc(count, sizeof(**out_columns));
+        assert_non_null(out_columns[type]);
+        assert_int_equal(zeta_evaluate(compiled, types[type], 0, raw, raw_bytes, out_columns[type],
+                                       count, &result),
+                         ZE_RESULT_SUCCESS);
+        assert_int_equal(result.row_count, rows);
+        assert_true(result.complete);
+    }
+}
+
+static void report_finding(void *context, const struct zeta_diagnostic *finding)
+{
+    char text[ZETA_DIAGNOSTIC_BYTES];
+
+    (void)context;
+    zeta_diagnostic_print(finding, text, sizeof(text));
+    print_error("%s\n", text);
+}
+
+int oa_tested_prepare(void **state)
+{
+    static const char *const parts[] = {"symbols.yaml",
+                                        "symbols-xe.yaml",
+                                        "layout-hsw-a45-b8-c8.yaml",
+                                        "layout-a32u40-a4u32-b8-c8.yaml",
+                                        "layout-a24u40-a14u32-b8-c8.yaml",
+                                        "layout-mpec8.yaml",
+                                        "layout-pec64.yaml"};
+    /* Units without lists of registers: what may be written is not the question here. */
+    static const char rest[] = "format: 1\nunits: {oa: {}, oam0: {}}\n"
+                               "symbols: {ContextValidBit: {from: provider, type: u64}}\n";
+    struct zeta_diagnostics sink = {.report = report_finding};
+
+    (void)state;
+    oa_tested.file = oa_file_read(oa_tested.path);
+    oa_tested.text = oa_import(oa_tested.path, "--share");
+    oa_tested.catalog = zeta_catalog_create();
+    if (!oa_tested.text || !oa_tested.catalog ||
+        zeta_catalog_add_text(oa_tested.catalog, oa_tested.text, strlen(oa_tested.text),
+                              oa_tested.name, &sink) ||
+        zeta_catalog_add_text(oa_tested.catalog, rest, strlen(rest), "rest", &sink))
+        return -1;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        char path[512];
+
+        (void)snprintf(path, sizeof(path), "%s%s", DATA_DIRECTORY, parts[i]);
+        if (zeta_catalog_add_file(oa_tested.catalog, path, &sink) != ZE_RESULT_SUCCESS)
+            return -1;
+    }
+    if (zeta_catalog_link(oa_tested.catalog, &sink) != ZE_RESULT_SUCCESS)
+        return -1;
+    return sink.count[ZETA_SEVERITY_WARNING] == 0 ? 0 : -1;
+}
+
+int oa_tested_finish(void **state)
+{
+    (void)state;
+    zeta_catalog_destroy(oa_tested.catalog);
+    oa_file_free(oa_tested.file);
+    free(oa_tested.text);
+    return 0;
+}
+
+/** The name of the platform in .../oa-NAME.xml. */
+static void take_name(const char *path)
+{
+    const char *file = strrchr(path, '/');
+    const char *name = strstr(file ? file : path, "oa-");
+    size_t length = name ? strcspn(name, ".") : 0;
+
+    if (length > 3 && length - 3 < sizeof(oa_tested.name))
+        memcpy(oa_tested.name, name + 3, length - 3);
+}
+
+bool oa_tested_choose(const char *path)
+{
+    oa_tested.path = path;
+    take_name(path);
+    oa_tested.platform = oa_platform_find(oa_tested.name);
+    return oa_tested.platform != NULL;
+}

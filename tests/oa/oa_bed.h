@@ -1,0 +1,65 @@
+/*
+ * The file that is tested, what the importer made of it, and its sets on each device: equations of
+ * the XML beside the compiled set. One file per process.
+ */
+#ifndef ZETA_TESTS_OA_OA_BED_H
+#define ZETA_TESTS_OA_OA_BED_H
+
+#include "core/metric/compile.h"
+#include "tests/oa/oa_device.h"
+#include "tests/oa/oa_file.h"
+#include "tests/oa/oa_rpn.h"
+
+#define OA_MAX_COUNTERS 128u
+
+/** What the tests share. */
+struct oa_tested {
+    const char *path;
+    char name[32]; /**< of the platform */
+    struct oa_file *file;
+    const struct oa_platform *platform;
+    char *text; /**< that the importer printed */
+    struct zeta_catalog *catalog;
+};
+
+extern struct oa_tested oa_tested;
+
+/** A set of the file with its equations for one device. */
+struct oa_bed {
+    struct oa_device device;
+    const struct oa_set *set;
+    const struct oa_format *format;
+    const struct zeta_set *imported;
+    struct zeta_compiled *compiled;
+    struct zeta_compiled *query; /**< its query form */
+    uint32_t count;              /**< of the counters that exist on the device */
+    uint32_t counters[OA_MAX_COUNTERS];
+    struct oa_equation value[OA_MAX_COUNTERS];
+    struct oa_equation maximum[OA_MAX_COUNTERS]; /**< without steps: there is none */
+};
+
+/** Takes .../oa-NAME.xml for what is tested; false if there is no such platform. */
+bool oa_tested_choose(const char *path);
+
+/** Reads the file, imports it and loads what comes out; for cmocka, as the next one. */
+int oa_tested_prepare(void **state);
+int oa_tested_finish(void **state);
+
+/** Calls a test for each set on each device. */
+void oa_for_each_bed(void (*test)(struct oa_bed *bed));
+
+/** Whether an availability of the XML (NULL: always) is true on the device. */
+bool oa_bed_holds(const struct oa_bed *bed, const char *availability);
+
+/**
+ * Calculates values (out_columns[0]) and maxima (out_columns[1]) of records, which give so many
+ * rows. Each is freed with free().
+ */
+void oa_calculate(const struct zeta_compiled *compiled, const void *raw, size_t raw_bytes,
+                  uint32_t rows, zet_typed_value_t **out_columns);
+
+/** Compares one row with the XML: values[0] are those of the metrics, values[1] the maxima. */
+void oa_compare_row(const struct oa_bed *bed, uint32_t number, const struct oa_row *row,
+                    zet_typed_value_t *const *values);
+
+#endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -78,6 +79,9 @@ static void *map(void *address, size_t bytes, int protection, int flags, int fd,
     void *mapped = MAP_FAILED;
     int result;
 
+    /* The runtime of a sanitizer calls this while it starts: nothing else works yet. */
+    if (!kmd_real_is_ready())
+        return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
     if (fd >= 0 && kmd_shared() &&
         kmd_dispatch_mmap(fd, address, bytes, protection, flags, offset, &mapped, &result))
         return answer(result) < 0 ? MAP_FAILED : mapped;

@@ -43,6 +43,19 @@ static void find_all(void)
     find(&f->glob, "glob");
 }
 
+static bool is_ready;
+
+/* Before any constructor without a number, and after the runtime of a sanitizer has started. */
+__attribute__((constructor(101))) static void begin(void)
+{
+    is_ready = true;
+}
+
+bool kmd_real_is_ready(void)
+{
+    return is_ready;
+}
+
 const struct kmd_real *kmd_real(void)
 {
     (void)pthread_once(&once, find_all);

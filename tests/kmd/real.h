@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <glob.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -42,6 +43,9 @@ struct kmd_real {
     char *(*realpath)(const char *path, char *resolved);
     int (*glob)(const char *pattern, int flags, int (*problem)(const char *, int), glob_t *out);
 };
+
+/** Whether the program has started: before, only the kernel itself can be called. */
+bool kmd_real_is_ready(void);
 
 /** All of them, found at the first call. */
 const struct kmd_real *kmd_real(void);

@@ -63,6 +63,7 @@ struct zeta_counter_entry {
 /** A counter that a programmable needs: it takes a slot of the unit. */
 struct zeta_counter {
     const char *name;
+    const char *bank; /**< the only one whose slots it can take; NULL: any */
     struct zeta_counter_entry *entries;
     uint32_t entry_count;
 };
@@ -105,6 +106,9 @@ const struct zeta_programmable *zeta_catalog_programmable(const struct zeta_cata
                                                           uint32_t index);
 const struct zeta_programmable *zeta_catalog_find_programmable(const struct zeta_catalog *catalog,
                                                                const char *name);
+
+/** Most runs of slots of a unit. */
+#define ZETA_UNIT_MAX_SLOT_RUNS 8u
 
 /** Counters of a unit that programmables may use. */
 uint32_t zeta_unit_slot_count(const struct zeta_unit *unit);

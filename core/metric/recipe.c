@@ -92,10 +92,11 @@ static ze_result_t fill(struct cook *cook, const char *text, const char *const *
     return zeta_template_fill(&cook->recipe->arena, &cook->names, text, out_text, &cook->wrong);
 }
 
-/** One text for what a counter counts: its entries behind each other. */
+/** One text for what a counter counts: its bank, then its entries behind each other. */
 static const char *make_key(struct zeta_arena *arena, const struct zeta_counter *counter)
 {
-    size_t length = 0;
+    const char *bank = counter->bank ? counter->bank : "";
+    size_t length = strlen(bank) + 1;
     char *key;
 
     for (uint32_t i = 0; i < counter->entry_count; i++) {
@@ -106,7 +107,9 @@ static const char *make_key(struct zeta_arena *arena, const struct zeta_counter 
         length += (entry->mask ? 1 + strlen(entry->mask) : 0) + 2;
     }
     key = zeta_arena_alloc(arena, length + 1);
-    length = 0;
+    length = strlen(bank) + 1;
+    if (key)
+        (void)snprintf(key, length + 1, "%s\n", bank);
     for (uint32_t i = 0; key && i < counter->entry_count; i++) {
         const struct zeta_counter_entry *entry = &counter->entries[i];
         const char *parts[] = {entry->select ? entry->select : entry->address,
@@ -127,7 +130,7 @@ static const char *make_key(struct zeta_arena *arena, const struct zeta_counter 
 static ze_result_t cook_counter(struct cook *cook, const struct zeta_counter *source,
                                 struct zeta_counter *counter)
 {
-    *counter = (struct zeta_counter){.name = source->name};
+    *counter = (struct zeta_counter){.name = source->name, .bank = source->bank};
     counter->entries =
         zeta_arena_array(&cook->recipe->arena, source->entry_count, sizeof(*counter->entries));
     if (!counter->entries)
@@ -277,9 +280,8 @@ void zeta_recipe_finish(struct zeta_recipe *recipe)
     zeta_arena_finish(&recipe->arena);
 }
 
-/** True if no earlier counter of the tile counts the same. */
-static bool is_first(const struct zeta_ingredient *ingredients, uint32_t ingredient,
-                     uint32_t counter, uint32_t tile)
+bool zeta_ingredients_is_first(const struct zeta_ingredient *ingredients, uint32_t ingredient,
+                               uint32_t counter, uint32_t tile)
 {
     const char *key = ingredients[ingredient].recipe->keys[counter];
 
@@ -295,35 +297,71 @@ static bool is_first(const struct zeta_ingredient *ingredients, uint32_t ingredi
     return true;
 }
 
-/** Number of different keys before the wanted one; NULL: of all. */
-static uint32_t count_keys(const struct zeta_ingredient *ingredients, uint32_t count, uint32_t tile,
-                           const char *wanted)
+uint32_t zeta_ingredients_slots(const struct zeta_ingredient *ingredients, uint32_t count,
+                                uint32_t tile)
 {
     uint32_t slots = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        const struct zeta_recipe *recipe = ingredients[i].recipe;
+        const uint32_t counters = ingredients[i].recipe->programmable->counter_count;
 
-        if (!zeta_ingredient_counts(&ingredients[i], tile))
-            continue;
-        for (uint32_t j = 0; j < recipe->programmable->counter_count; j++) {
-            if (wanted && strcmp(recipe->keys[j], wanted) == 0)
-                return slots;
-            slots += is_first(ingredients, i, j, tile);
-        }
+        for (uint32_t j = 0; zeta_ingredient_counts(&ingredients[i], tile) && j < counters; j++)
+            slots += zeta_ingredients_is_first(ingredients, i, j, tile);
     }
     return slots;
 }
 
-uint32_t zeta_ingredients_slots(const struct zeta_ingredient *ingredients, uint32_t count,
-                                uint32_t tile)
+/** Takes the first slot of a unit that a counter can have; UINT32_MAX if none is left. */
+static uint32_t take_slot(const struct zeta_unit *unit, uint32_t *taken,
+                          const struct zeta_counter *counter)
 {
-    return count_keys(ingredients, count, tile, NULL);
+    uint32_t before = 0;
+
+    for (uint32_t i = 0; i < unit->slot_run_count; i++) {
+        const struct zeta_slot_run *run = &unit->slots[i];
+
+        if (taken[i] < run->count && (!counter->bank || strcmp(counter->bank, run->bank) == 0))
+            return before + taken[i]++;
+        before += run->count;
+    }
+    return UINT32_MAX;
 }
 
-uint32_t zeta_ingredients_slot_of(const struct zeta_ingredient *ingredients, uint32_t ingredient,
+/**
+ * Gives all counters slots, until one has the wanted key (NULL: none). Its slot, or that of the
+ * last one; UINT32_MAX if a counter finds none.
+ */
+static uint32_t take_slots(const struct zeta_unit *unit, const struct zeta_ingredient *ingredients,
+                           uint32_t count, uint32_t tile, const char *wanted)
+{
+    uint32_t taken[ZETA_UNIT_MAX_SLOT_RUNS] = {0};
+    uint32_t slot = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zeta_recipe *recipe = ingredients[i].recipe;
+        const uint32_t counters = recipe->programmable->counter_count;
+
+        for (uint32_t j = 0; zeta_ingredient_counts(&ingredients[i], tile) && j < counters; j++) {
+            if (!zeta_ingredients_is_first(ingredients, i, j, tile))
+                continue;
+            slot = take_slot(unit, taken, &recipe->counters[j]);
+            if (slot == UINT32_MAX || (wanted && strcmp(recipe->keys[j], wanted) == 0))
+                return slot;
+        }
+    }
+    return slot;
+}
+
+bool zeta_ingredients_fit(const struct zeta_unit *unit, const struct zeta_ingredient *ingredients,
+                          uint32_t count, uint32_t tile)
+{
+    return take_slots(unit, ingredients, count, tile, NULL) != UINT32_MAX;
+}
+
+uint32_t zeta_ingredients_slot_of(const struct zeta_unit *unit,
+                                  const struct zeta_ingredient *ingredients, uint32_t ingredient,
                                   uint32_t counter, uint32_t tile)
 {
-    return count_keys(ingredients, ingredient + 1, tile,
+    return take_slots(unit, ingredients, ingredient + 1, tile,
                       ingredients[ingredient].recipe->keys[counter]);
 }

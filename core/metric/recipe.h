@@ -118,11 +118,27 @@ uint32_t zeta_ingredients_slots(const struct zeta_ingredient *ingredients, uint3
                                 uint32_t tile);
 
 /**
- * Slot of a counter: counters are numbered as they come, equal ones once.
+ * True if no earlier counter counts the same: counters that are equal share a slot.
+ *
+ * @ingredient, @counter  which counter
+ */
+bool zeta_ingredients_is_first(const struct zeta_ingredient *ingredients, uint32_t ingredient,
+                               uint32_t counter, uint32_t tile);
+
+/**
+ * Slot of a counter among those of the unit. Counters take slots as they come, each the first one
+ * that is free and of its bank.
  *
  * @ingredient, @counter  which counter; its ingredient counts on the tile
+ *
+ * UINT32_MAX if there is none left for it or for one before it.
  */
-uint32_t zeta_ingredients_slot_of(const struct zeta_ingredient *ingredients, uint32_t ingredient,
+uint32_t zeta_ingredients_slot_of(const struct zeta_unit *unit,
+                                  const struct zeta_ingredient *ingredients, uint32_t ingredient,
                                   uint32_t counter, uint32_t tile);
+
+/** True if all counters find a slot of the unit on the tile. */
+bool zeta_ingredients_fit(const struct zeta_unit *unit, const struct zeta_ingredient *ingredients,
+                          uint32_t count, uint32_t tile);
 
 #endif

@@ -310,11 +310,11 @@ static ze_result_t make_program(const struct maker *maker)
             continue;
         for (uint32_t j = 0; j < recipe->programmable->counter_count; j++) {
             const uint32_t slot =
-                zeta_ingredients_slot_of(request->ingredients, i, j, request->tile);
+                zeta_ingredients_slot_of(set->unit, request->ingredients, i, j, request->tile);
             ze_result_t result;
 
-            if (slot != set->program_count)
-                continue; /* an earlier counter is the same */
+            if (!zeta_ingredients_is_first(request->ingredients, i, j, request->tile))
+                continue;
             result = make_part(maker, recipe->programmable, &recipe->counters[j], slot,
                                &set->program[set->program_count++]);
             if (result != ZE_RESULT_SUCCESS)
@@ -351,6 +351,7 @@ static ze_result_t make_values(const struct maker *maker, uint32_t index,
     const struct zeta_recipe *recipe = request->ingredients[index].recipe;
     const struct zeta_programmable *programmable = recipe->programmable;
     const bool counts = zeta_ingredient_counts(&request->ingredients[index], request->tile);
+    const struct zeta_unit *unit = maker->made->set.unit;
     struct slot_names slots[ZETA_PROGRAMMABLE_MAX_COUNTERS];
     struct zeta_let lets[ZETA_PROGRAMMABLE_MAX_COUNTERS];
     const struct zeta_names names = {.lets = lets, .count = programmable->counter_count};
@@ -358,9 +359,10 @@ static ze_result_t make_values(const struct maker *maker, uint32_t index,
 
     for (uint32_t i = 0; i < programmable->counter_count; i++) {
         const uint32_t slot =
-            counts ? zeta_ingredients_slot_of(request->ingredients, index, i, request->tile) : 0;
+            counts ? zeta_ingredients_slot_of(unit, request->ingredients, index, i, request->tile)
+                   : 0;
 
-        if (!find_slot(maker->made->set.unit, slot, &slots[i]))
+        if (!find_slot(unit, slot, &slots[i]))
             return refuse(maker, programmable, "its counters do not fit the slots of its unit");
         lets[i] = (struct zeta_let){recipe->counters[i].name, slots[i].counter};
     }

@@ -48,6 +48,10 @@ bool zeta_read_slots(struct zeta_set_reader *reader, const struct zeta_yaml_node
         return true;
     if (!zeta_reader_kind(reader, list, ZETA_YAML_SEQUENCE, "slots"))
         return false;
+    if (list->child_count > ZETA_UNIT_MAX_SLOT_RUNS) {
+        zeta_reader_error(reader, list, "more than %u runs of slots", ZETA_UNIT_MAX_SLOT_RUNS);
+        return false;
+    }
     unit->slots =
         zeta_arena_array(&reader->catalog->arena, list->child_count, sizeof(*unit->slots));
     if (!unit->slots)
@@ -367,7 +371,7 @@ static bool read_counter_entry(struct zeta_set_reader *reader, const struct zeta
 static bool read_counter(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                          struct zeta_counter *counter)
 {
-    static const char *const keys[] = {"select", "registers", NULL};
+    static const char *const keys[] = {"bank", "select", "registers", NULL};
     const struct zeta_yaml_node *select;
     const struct zeta_yaml_node *list;
 
@@ -375,6 +379,9 @@ static bool read_counter(struct zeta_set_reader *reader, const struct zeta_yaml_
         !zeta_reader_name(reader, node, node->key, false, &counter->name))
         return false;
     zeta_reader_check_keys(reader, node, keys);
+    if (zeta_yaml_member(node, "bank") &&
+        !zeta_reader_text(reader, node, "bank", NULL, &counter->bank))
+        return false;
     select = zeta_yaml_member(node, "select");
     list = zeta_yaml_member(node, "registers");
     if (!select == !list) {

@@ -56,6 +56,18 @@ static uint32_t slots_needed(const struct packing *packing, uint32_t count)
     return most;
 }
 
+/** Whether the metrics of one source find their counters on each tile. */
+static bool fit_unit(const struct packing *packing, const struct zeta_unit *unit, uint32_t count)
+{
+    const uint32_t tiles = packing->device->tile_count > 0 ? packing->device->tile_count : 1;
+
+    for (uint32_t tile = 0; tile < tiles; tile++) {
+        if (!zeta_ingredients_fit(unit, packing->room, count, tile))
+            return false;
+    }
+    return true;
+}
+
 static bool fit(void *context, const uint32_t *members, uint32_t count)
 {
     struct packing *packing = context;
@@ -66,7 +78,7 @@ static bool fit(void *context, const uint32_t *members, uint32_t count)
             return false;
         packing->room[i] = packing->ingredients[members[i]];
     }
-    return slots_needed(packing, count) <= zeta_unit_slot_count(first->programmable->model->unit);
+    return fit_unit(packing, first->programmable->model->unit, count);
 }
 
 /** No solution has fewer groups: counters of each source by slots of its unit, rounded up. */

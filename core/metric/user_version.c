@@ -104,6 +104,11 @@ ze_result_t zeta_user_group_check(const struct zeta_metric_group *group,
                               "of its metrics into another group",
                               zeta_metric_group_name(group), needed, unit->name,
                               zeta_unit_slot_count(unit));
+        if (!zeta_ingredients_fit(unit, ingredients, count, tile))
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "group %s would need more counters of one kind than unit %s has; put "
+                              "some of its metrics into another group",
+                              zeta_metric_group_name(group), unit->name);
     }
     return ZE_RESULT_SUCCESS;
 }

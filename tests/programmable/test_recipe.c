@@ -212,6 +212,26 @@ static void shared_registers__whose_bits_collide__are_refused(void **state)
     done(&made);
 }
 
+static void counters_of_a_bank__take_its_slots_only(void **state)
+{
+    struct made made;
+
+    (void)state;
+    make(&made, HEAD PROGRAMMABLE("{x}", "{bank: C, select: [\"{slot}=thing{place}\"]}"), 1, 1);
+    assert_int_equal(made.result, ZE_RESULT_SUCCESS);
+    assert_string_equal(made.set.set.program[0].entries[0].select, "C1=thing0");
+    done(&made);
+    /* There is one slot of C, although B has two more. */
+    make(&made, HEAD PROGRAMMABLE("{x}", "{bank: C, select: [\"{slot}=thing{place}\"]}"), 1, 2);
+    assert_int_equal(made.result, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(made.found.sink.first_error, "do not fit the slots"));
+    assert_false(zeta_ingredients_fit(zeta_catalog_find_programmable(made.found.catalog, "P")->unit,
+                                      made.ingredients, 2, 0));
+    done(&made);
+    expect_refused(HEAD PROGRAMMABLE("{x}", "{bank: A, select: [\"{slot}=thing{place}\"]}"),
+                   "do not fit the slots");
+}
+
 static void equal_counters__have_one_slot__and_names_are_unique(void **state)
 {
     struct made made;
@@ -432,6 +452,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(selections__get_slot_and_parameters),
         cmocka_unit_test(registers__are_expressions),
+        cmocka_unit_test(counters_of_a_bank__take_its_slots_only),
         cmocka_unit_test(shared_registers__are_written_once__with_the_bits_of_all),
         cmocka_unit_test(shared_registers__whose_bits_collide__are_refused),
         cmocka_unit_test(equal_counters__have_one_slot__and_names_are_unique),

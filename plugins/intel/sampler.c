@@ -34,7 +34,11 @@
 #define SLEEP_NS UINT64_C(50000000)
 #define SLEEP_PERIODS 8u
 
-#define LOOK_MS 5 /* between looks at the clock while a mark is pending */
+/*
+ * Reports wait for so long in the kernel: results come a little later, and who reads them is not
+ * woken for each.
+ */
+#define LOOK_MS 2
 
 #define BUFFER_BYTES 131072u
 #define DIGEST_BYTES 64u
@@ -265,7 +269,7 @@ static void wait_for_reports(struct zeta_intel_sampler *sampler)
     uint64_t count;
 
     (void)pthread_mutex_lock(&sampler->lock);
-    const int timeout_ms = sampler->pending ? LOOK_MS : -1;
+    const int timeout_ms = sampler->pending ? LOOK_MS : -1; /* also where none come */
     (void)pthread_mutex_unlock(&sampler->lock);
     (void)poll(files, 2, timeout_ms);
     if (files[1].revents)
@@ -381,6 +385,8 @@ static uint32_t open_stream(struct zeta_intel_sampler *sampler,
     zeta_intel_program_finish(&program);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
+    wish.notify_records =
+        LOOK_MS * UINT64_C(1000000) / zeta_intel_period_ns(sampler->unit, wish.exponent) + 1;
     (void)snprintf(holder, sizeof(holder), "query pools of %.*s",
                    desc->set.size > 64 ? 64 : (int)desc->set.size, desc->set.data);
     result = zeta_intel_unit_open(gpu, &wish, holder, &sampler->stream);

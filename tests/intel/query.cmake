@@ -1,3 +1,11 @@
 # Queries of whole GPUs.
 zeta_add_test(NAME plugin.intel.totals SOURCES test_totals.c LIBS intel_parts LABELS plugin)
 zeta_add_test(NAME plugin.intel.sampler SOURCES test_sampler.c LIBS intel_parts LABELS plugin)
+
+# On machines that the emulated kernel shows, through the public API.
+function(add_query_machine_test name)
+    zeta_add_test(NAME api.intel.${name} SOURCES test_${name}.c query_bed.c LIBS kmd intel_bed
+        LABELS api ENV ZETA_PLUGIN_PATH=${ZETA_DATA_OUTPUT_DIRECTORY})
+    add_dependencies(api.intel.${name} zeta-intel)
+endfunction()
+add_query_machine_test(query)

@@ -154,7 +154,7 @@ static uint32_t probe(struct zeta_intel_gpu *gpu)
     result = gpu->kmd->probe(gpu);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
-    if (!counts && gpu->no_metrics[0] == '\0') {
+    if (!counts) {
         gpu->unit_count = 0;
         zeta_intel_binding_advice(platform, gpu->device_id, gpu->kmd->driver, advice,
                                   sizeof(advice));
@@ -257,6 +257,16 @@ static void refuse_unbound(const struct zeta_intel *intel, struct refusal *refus
     memcpy(refusal->text, text, sizeof(text));
 }
 
+/* Whether any GPU has metrics: a plugin that offers nothing else is of no use without. */
+static bool can_count(const struct zeta_intel *intel)
+{
+    for (uint32_t i = 0; i < intel->gpu_count; i++) {
+        if (intel->gpus[i].no_metrics[0] == '\0')
+            return true;
+    }
+    return false;
+}
+
 uint32_t zeta_intel_discover(struct zeta_intel *intel)
 {
     struct refusal refusal = {ZETA_PLUGIN_SUCCESS, ""};
@@ -275,8 +285,11 @@ uint32_t zeta_intel_discover(struct zeta_intel *intel)
         drmFreeDevices(devices, count);
     free(devices);
     refuse_unbound(intel, &refusal);
-    if (result != ZETA_PLUGIN_SUCCESS || intel->gpu_count > 0)
+    if (result != ZETA_PLUGIN_SUCCESS || can_count(intel))
         return result;
+    if (intel->gpu_count > 0)
+        return zeta_intel_fail(intel, ZETA_PLUGIN_NOT_AVAILABLE, "%s (%s) has no metrics: %s",
+                               intel->gpus[0].name, intel->gpus[0].id, intel->gpus[0].no_metrics);
     if (refusal.result != ZETA_PLUGIN_SUCCESS)
         return zeta_intel_fail(intel, refusal.result, "%s", refusal.text);
     if (zeta_intel_absent_find(intel, refusal.text, sizeof(refusal.text)))

@@ -104,23 +104,6 @@ static void device__with_tiles__has_a_sub_device_for_each(void **state)
     assert_true((whole.flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE) == 0);
 }
 
-/* Groups of a device by name; 0: it has none of that name. */
-static uint32_t count_groups(ze_device_handle_t device, const char *name)
-{
-    zet_metric_group_handle_t groups[1024];
-    uint32_t count = 1024, found = 0;
-
-    EXPECT_OK(zetMetricGroupGet(device, &count, groups));
-    for (uint32_t i = 0; i < count; i++) {
-        zet_metric_group_properties_t properties = {.stype =
-                                                        ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
-
-        EXPECT_OK(zetMetricGroupGetProperties(groups[i], &properties));
-        found += strcmp(properties.name, name) == 0;
-    }
-    return found;
-}
-
 static void groups__of_each_device__are_those_of_its_units(void **state)
 {
     static const struct {
@@ -136,9 +119,9 @@ static void groups__of_each_device__are_those_of_its_units(void **state)
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         const ze_device_handle_t device = find_device(wanted[i].name);
 
-        assert_true(count_groups(device, "TestOa") > 0);
-        assert_int_equal(count_groups(device, "MediaSet1") > 0, wanted[i].has_media);
-        assert_int_equal(count_groups(device, "EuStallSampling"), wanted[i].has_stalls);
+        assert_true(xe_group_count(device, "TestOa") > 0);
+        assert_int_equal(xe_group_count(device, "MediaSet1") > 0, wanted[i].has_media);
+        assert_int_equal(xe_group_count(device, "EuStallSampling"), wanted[i].has_stalls);
     }
 }
 

@@ -5,11 +5,14 @@ endforeach()
 
 # The same through the API, on an emulated kernel.
 function(add_xe_test name)
-    zeta_add_test(NAME api.intel.xe.${name} SOURCES test_xe_${name}.c xe_bed.c
-        LIBS kmd metric_api_harness LABELS api ENV ZETA_PLUGIN_PATH=${ZETA_DATA_OUTPUT_DIRECTORY} ${ARGN})
+    cmake_parse_arguments(X "" "" "SOURCES;LABELS" ${ARGN})
+    zeta_add_test(NAME api.intel.xe.${name} SOURCES test_xe_${name}.c xe_bed.c ${X_SOURCES}
+        LIBS kmd metric_api_harness LABELS api ${X_LABELS} ENV ZETA_PLUGIN_PATH=${ZETA_DATA_OUTPUT_DIRECTORY})
     add_dependencies(api.intel.xe.${name} zeta-intel)
 endfunction()
 
 add_xe_test(devices)
+add_xe_test(refusals SOURCES machine_bed.c)
 add_xe_test(stall)
 add_xe_test(streams)
+add_xe_test(threads LABELS tsan)

@@ -123,6 +123,22 @@ void xe_source_close(struct xe_source *source)
     memset(source, 0, sizeof(*source));
 }
 
+uint32_t xe_group_count(ze_device_handle_t device, const char *name)
+{
+    zet_metric_group_handle_t groups[1024];
+    uint32_t count = 1024, found = 0;
+
+    EXPECT_OK(zetMetricGroupGet(device, &count, groups));
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_group_properties_t properties = {.stype =
+                                                        ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
+
+        EXPECT_OK(zetMetricGroupGetProperties(groups[i], &properties));
+        found += strcmp(properties.name, name) == 0;
+    }
+    return found;
+}
+
 /* ---- raw data ------------------------------------------------------------------------------- */
 
 static const uint8_t magic[ZETA_SLOT_MAGIC_BYTES] = ZETA_SLOT_MAGIC;

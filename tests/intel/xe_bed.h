@@ -14,6 +14,9 @@ struct kmd_machine *xe_machine_start(const struct kmd_config *config);
 /** Stops the machine; what is open on it is dead. */
 void xe_machine_stop(struct kmd_machine *machine);
 
+/** Groups of a device by name; 0: it has none of that name. */
+uint32_t xe_group_count(ze_device_handle_t device, const char *name);
+
 /** A stream and what it gave. */
 struct xe_source {
     ze_device_handle_t device;

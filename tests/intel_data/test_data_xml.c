@@ -64,7 +64,7 @@ static bool holds(const struct bed *bed, const char *availability)
     if (!availability)
         return true;
     equation = oa_equation_make(availability, bed->set, 0, NULL, need_symbol, &bed->device);
-    value = oa_as_integer(oa_equation_value(&equation, NULL, NULL, NULL)) != 0;
+    value = oa_as_integer(oa_equation_value(&equation, NULL, NULL)) != 0;
     oa_equation_free(&equation);
     return value;
 }
@@ -199,8 +199,8 @@ static void compare(const struct bed *bed, const struct oa_counter *counter, con
 }
 
 /** values[0] are those of the metrics, values[1] the maxima. */
-static void compare_row(const struct bed *bed, const unsigned char *earlier,
-                        const unsigned char *later, zet_typed_value_t *const *values)
+static void compare_row(const struct bed *bed, const struct oa_row *row,
+                        zet_typed_value_t *const *values)
 {
     struct oa_number numbers[MAX_COUNTERS] = {{0}};
 
@@ -209,7 +209,7 @@ static void compare_row(const struct bed *bed, const unsigned char *earlier,
         const uint32_t index = bed->exists[i] ? find_metric(bed, counter->name) : 0;
         struct oa_number maximum;
 
-        numbers[i] = typed(counter, oa_equation_value(&bed->value[i], earlier, later, numbers));
+        numbers[i] = typed(counter, oa_equation_value(&bed->value[i], row, numbers));
         /* Ours have 128 bits between product and quotient, the XML's have 64. */
         if (!bed->exists[i] || (!bed->bounded && ends_with(counter->name, "Duration")))
             continue;
@@ -219,7 +219,7 @@ static void compare_row(const struct bed *bed, const unsigned char *earlier,
             maximum = typed(counter, (struct oa_number){.u = 100});
         /* That a thread takes 100 cycles at most is no truth of any GPU. */
         if (counter->maximum && !ends_with(counter->name, "PerThread"))
-            maximum = typed(counter, oa_equation_value(&bed->maximum[i], earlier, later, numbers));
+            maximum = typed(counter, oa_equation_value(&bed->maximum[i], row, numbers));
         compare(bed, counter, "the maximum", &values[1][index], maximum);
     }
 }
@@ -247,9 +247,10 @@ static void compare_all(const struct bed *bed, const unsigned char *reports)
     for (uint32_t row = 0; row + 1 < REPORTS; row++) {
         zet_typed_value_t *const values[] = {measured + (size_t)row * metrics,
                                              maxima + (size_t)row * metrics};
+        const struct oa_row pair = {.earlier = reports + (size_t)row * bytes,
+                                    .later = reports + (size_t)(row + 1) * bytes};
 
-        compare_row(bed, reports + (size_t)row * bytes, reports + (size_t)(row + 1) * bytes,
-                    values);
+        compare_row(bed, &pair, values);
     }
 }
 

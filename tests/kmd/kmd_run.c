@@ -1,0 +1,172 @@
+/* Runs a program on a machine of the emulated kernel: kmd-run --device tgl-gt2 -- lsgpu */
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/kmd/kmd.h"
+
+enum { BAD_USAGE = 2, NOT_STARTED = 127, NAME_BYTES = 64 };
+
+static const char usage[] =
+    "usage: kmd-run [--device PLATFORM[:DRIVER]]... [OPTION]... -- PROGRAM [ARGUMENT]...\n"
+    "\n"
+    "Runs a program that sees emulated Intel GPUs (one tgl-gt2 unless told otherwise).\n"
+    "\n"
+    "  --device PLATFORM[:DRIVER]  a GPU; DRIVER is i915 or xe\n"
+    "  --paranoid                  the sysctls forbid observation without privilege\n"
+    "  --unprivileged              the program does not have CAP_PERFMON\n"
+    "  --forbidden                 nodes in /dev/dri cannot be opened\n"
+    "  --no-oa                     the GPUs are those of a guest, without OA units\n"
+    "  --sample-rate HZ            i915's oa_max_sample_rate\n"
+    "  --list                      print the platforms\n";
+
+struct run {
+    struct kmd_config config;
+    char names[KMD_DEVICES][NAME_BYTES];
+    bool has_no_oa;
+};
+
+static bool add_device(struct run *run, const char *text)
+{
+    struct kmd_device *device = &run->config.devices[run->config.device_count];
+    char *name = run->names[run->config.device_count];
+    char *colon;
+
+    if (run->config.device_count == KMD_DEVICES || strlen(text) >= NAME_BYTES) {
+        (void)fprintf(stderr, "kmd-run: --device %s: at most %d devices with short names\n", text,
+                      KMD_DEVICES);
+        return false;
+    }
+    (void)strcpy(name, text);
+    colon = strchr(name, ':');
+    if (colon) {
+        *colon = '\0';
+        device->driver = colon + 1;
+    }
+    device->platform = name;
+    run->config.device_count++;
+    return true;
+}
+
+static void list_platforms(void)
+{
+    for (const char *const *name = kmd_platforms(); *name; name++)
+        (void)puts(*name);
+}
+
+/* -1: go on; else the exit status. */
+static int parse(struct run *run, int count, char **arguments)
+{
+    static const struct option options[] = {{"device", required_argument, NULL, 'd'},
+                                            {"paranoid", no_argument, NULL, 'p'},
+                                            {"unprivileged", no_argument, NULL, 'u'},
+                                            {"forbidden", no_argument, NULL, 'f'},
+                                            {"no-oa", no_argument, NULL, 'n'},
+                                            {"sample-rate", required_argument, NULL, 's'},
+                                            {"list", no_argument, NULL, 'l'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+
+    for (;;) {
+        switch (getopt_long(count, arguments, "+d:h", options, NULL)) {
+        case -1:
+            return -1;
+        case 'd':
+            if (!add_device(run, optarg))
+                return BAD_USAGE;
+            break;
+        case 'p':
+            run->config.is_paranoid = true;
+            break;
+        case 'u':
+            run->config.is_privileged = false;
+            break;
+        case 'f':
+            run->config.node_is_forbidden = true;
+            break;
+        case 'n':
+            run->has_no_oa = true;
+            break;
+        case 's':
+            run->config.max_sample_rate = (uint32_t)strtoul(optarg, NULL, 10);
+            break;
+        case 'l':
+            list_platforms();
+            return 0;
+        case 'h':
+            (void)fputs(usage, stdout);
+            return 0;
+        default:
+            (void)fputs(usage, stderr);
+            return BAD_USAGE;
+        }
+    }
+}
+
+/* Before what is preloaded already; sanitizers accept a library before their own only if told. */
+static void set_environment(void)
+{
+    const char *before = getenv("LD_PRELOAD");
+    const char *options = getenv("ASAN_OPTIONS");
+    char text[4096];
+
+    (void)snprintf(text, sizeof(text), "%s%s%s", KMD_PRELOAD, before ? ":" : "",
+                   before ? before : "");
+    (void)setenv("LD_PRELOAD", text, 1);
+    (void)snprintf(text, sizeof(text), "%s%sverify_asan_link_order=0", options ? options : "",
+                   options ? ":" : "");
+    (void)setenv("ASAN_OPTIONS", text, 1);
+}
+
+static int run_program(char **arguments)
+{
+    int status = 0;
+    const pid_t child = fork();
+
+    if (child < 0) {
+        perror("kmd-run: fork");
+        return NOT_STARTED;
+    }
+    if (child == 0) {
+        set_environment();
+        (void)execvp(arguments[0], arguments);
+        (void)fprintf(stderr, "kmd-run: %s: %s\n", arguments[0], strerror(errno));
+        _exit(NOT_STARTED);
+    }
+    /* Keys at the terminal are for the program; the machine goes when it has gone. */
+    (void)signal(SIGINT, SIG_IGN);
+    (void)signal(SIGQUIT, SIG_IGN);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int main(int count, char **arguments)
+{
+    struct run run = {.config = {.is_privileged = true}};
+    struct kmd_machine *machine;
+    int status = parse(&run, count, arguments);
+
+    if (status >= 0)
+        return status;
+    if (optind == count) {
+        (void)fputs(usage, stderr);
+        return BAD_USAGE;
+    }
+    if (run.config.device_count == 0)
+        (void)add_device(&run, "tgl-gt2");
+    for (uint32_t i = 0; i < run.config.device_count; i++)
+        run.config.devices[i].has_no_oa = run.has_no_oa;
+    machine = kmd_start(&run.config);
+    if (!machine)
+        return BAD_USAGE;
+    status = run_program(arguments + optind);
+    kmd_stop(machine);
+    return status;
+}

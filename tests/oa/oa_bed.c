@@ -44,13 +44,13 @@ bool oa_bed_holds(const struct oa_bed *bed, const char *availability)
     return value;
 }
 
-/** Whether all counters that the equation refers to exist. */
-static bool references_exist(const struct oa_equation *equation, const bool *exists)
+/** Whether a counter can be calculated, by what its equation refers to. */
+static bool is_measured(const struct oa_equation *equation, const bool *measured)
 {
     for (uint32_t i = 0; i < OA_MAX_COUNTERS; i++) {
         const uint64_t word = i < 64 ? equation->references : equation->references_high;
 
-        if ((word >> i % 64 & 1) && !exists[i])
+        if ((word >> i % 64 & 1) && !measured[i])
             return false;
     }
     return !equation->reads_perfcnt;
@@ -59,7 +59,7 @@ static bool references_exist(const struct oa_equation *equation, const bool *exi
 /** Finds out which counters the device has. Equations are made for all of them. */
 static void choose_counters(struct oa_bed *bed)
 {
-    bool exists[OA_MAX_COUNTERS] = {false};
+    bool measured[OA_MAX_COUNTERS] = {false};
 
     assert_true(bed->set->counter_count <= OA_MAX_COUNTERS);
     for (uint32_t i = 0; i < bed->set->counter_count; i++) {
@@ -70,10 +70,10 @@ static void choose_counters(struct oa_bed *bed)
         if (counter->maximum)
             bed->maximum[i] = oa_equation_make(counter->maximum, bed->set, i, bed->format,
                                                need_symbol, &bed->device);
-        exists[i] = oa_bed_holds(bed, counter->availability) &&
-                    references_exist(&bed->value[i], exists) &&
-                    references_exist(&bed->maximum[i], exists);
-        if (exists[i])
+        /* What it refers to need not be available itself, but in a report. */
+        measured[i] =
+            is_measured(&bed->value[i], measured) && is_measured(&bed->maximum[i], measured);
+        if (measured[i] && oa_bed_holds(bed, counter->availability))
             bed->counters[bed->count++] = i;
     }
 }

@@ -155,6 +155,28 @@ static void equation__value_has_the_type_of_the_data__references_too(void **stat
     free(text);
 }
 
+static void equation__reference_with_another_condition__written_out(void **state)
+{
+    char *text = import("<metrics>\n" SET                                               //
+                            COUNTER_OF("Base", "float", "equation=\"A 1 READ 2 UDIV\"") //
+                        COUNTER_OF("One", "uint64",
+                                   "equation=\"$Base A 2 READ UADD\" "  //
+                                   "availability=\"$SliceMask 1 AND\"") //
+                        COUNTER_OF("Same", "uint64",
+                                   "equation=\"$One 3 UMUL\" "          //
+                                   "availability=\"$SliceMask 1 AND\"") //
+                        COUNTER_OF("All", "uint64",
+                                   "equation=\"$Same $Base FADD\" "
+                                   "max_equation=\"$One\"") END,
+                        "");
+
+    (void)state;
+    expect(text, "value: \"u64(Base) + A[2]\"");
+    expect(text, "value: One * 3");
+    expect(text, "u64(f64((u64(Base) + A[2]) * 3) + Base)\", max: \"u64(Base) + A[2]\"");
+    free(text);
+}
+
 static void equation__muldiv__only_when_asked_for(void **state)
 {
     static const char xml[] = ONE("GPU_TIME 0 READ 1000000000 UMUL $GpuTimestampFrequency UDIV");
@@ -205,6 +227,23 @@ static void equation__wrong__refused_at_its_line(void **state)
         (void)snprintf(xml, sizeof(xml), "<metrics>\n" SET COUNTER("%s") END, cases[i].equation);
         refuse(xml, "", cases[i].expected);
     }
+}
+
+static void equation__grows_without_end__refused(void **state)
+{
+    char xml[8192];
+    size_t used = 0;
+
+    (void)state;
+    used += (size_t)snprintf(xml, sizeof(xml), "<metrics>\n" SET "%s",
+                             COUNTER_OF("M0", "uint64", "equation=\"1\" availability=\"1\""));
+    for (int i = 1; i < 30; i++)
+        used += (size_t)snprintf(
+            xml + used, sizeof(xml) - used,
+            COUNTER_OF("M%d", "uint64", "equation=\"$M%d $M%d UADD\" availability=\"%d\""), i,
+            i - 1, i - 1, i + 1);
+    (void)snprintf(xml + used, sizeof(xml) - used, END);
+    refuse(xml, "", "counter M9: with what it refers to it has more than 1024 operands");
 }
 
 static void file__wrong__refused_at_its_line(void **state)
@@ -423,8 +462,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equation__each_operator__expression),
         cmocka_unit_test(equation__value_has_the_type_of_the_data__references_too),
+        cmocka_unit_test(equation__reference_with_another_condition__written_out),
         cmocka_unit_test(equation__muldiv__only_when_asked_for),
         cmocka_unit_test(equation__wrong__refused_at_its_line),
+        cmocka_unit_test(equation__grows_without_end__refused),
         cmocka_unit_test(file__wrong__refused_at_its_line),
         cmocka_unit_test(options__wrong__refused),
         cmocka_unit_test(options__skip_faulty__other_sets_written),

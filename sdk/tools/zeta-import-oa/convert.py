@@ -100,9 +100,9 @@ class Converter:
 
     def condition(self, line, what, text):
         """A condition over symbols; None if it is always true."""
-        equations = rpn.Equations(None, {}, set())
+        equations = rpn.Equations(None)
         try:
-            node = rpn.truth(equations.tree(text))
+            node = rpn.truth(equations.equation(text))
         except rpn.Wrong as error:
             self.refuse(line, f"availability of {what}: {error}")
         self.symbols |= equations.symbols
@@ -130,7 +130,7 @@ class Converter:
     def value(self, equations, counter, text):
         """The value of a counter as an expression of the type that its data has."""
         kind = rpn.F if counter.data_type in ("float", "double") else rpn.U
-        node = rpn.converted(equations.tree(text), kind)
+        node = rpn.converted(equations.equation(text, counter.availability), kind)
         if self.muldiv:
             node = rpn.with_muldiv(node)
         return infix.expression(node), kind
@@ -161,12 +161,12 @@ class Converter:
         members += [("max", scalar(maximum))] if maximum else []
         members += [("description", scalar(self.sentence(counter.name,
                                                          f"{counter.name} in {unit_word}.")))]
-        equations.metrics[counter.name] = kind
+        equations.metrics[counter.name] = rpn.Known(kind, counter.equation, counter.availability)
         return Metric(counter.line, counter.name, members)
 
     def metrics(self, source, report_format):
         """The metrics of a set, without those that no report can answer."""
-        equations = rpn.Equations(report_format, {}, set())
+        equations = rpn.Equations(report_format)
         out = []
         for counter in source.counters:
             try:

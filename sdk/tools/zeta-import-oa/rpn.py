@@ -35,6 +35,8 @@ BINARY = {
     "FGT": (">", F, U), "FGTE": (">=", F, U), "FLT": ("<", F, U), "FLTE": ("<=", F, U),
 }
 CALLS = {"UMIN": ("min", U), "UMAX": ("max", U), "FMIN": ("min", F), "FMAX": ("max", F)}
+# Of an expression in a set file (core/metric/README.md).
+MAX_NODES = 1024
 OPERATORS = set(BINARY) | set(CALLS) | {"XNOR", "&&", "=="}
 
 
@@ -115,19 +117,31 @@ def is_condition(node):
     return node[0] == "binary" and node[1] in (">", ">=", "<", "<=", "==", "!=", "&&")
 
 
+class Known:
+    """A metric that later ones may refer to: type, equation and availability (None: always)."""
+
+    def __init__(self, kind, equation, availability):
+        self.kind = kind
+        self.equation = equation
+        self.availability = availability
+
+
 class Equations:
     """Equations of one set: what their names may mean.
 
     report_format  a formats.Format, None where equations may not read counters
-    metrics        types of the metrics declared so far, by name
+    metrics        the metrics so far: Known by name
     missing        names of counters that were left out
+    availability   of the metric whose equations are read
     """
 
-    def __init__(self, report_format, metrics, missing):
+    def __init__(self, report_format):
         self.format = report_format
-        self.metrics = metrics
-        self.missing = missing
+        self.metrics = {}
+        self.missing = set()
         self.symbols = set()
+        self.availability = None
+        self.tokens = 0
 
     def read(self, bank, index):
         if index[0] != "number" or index[-1] != U:
@@ -155,8 +169,12 @@ class Equations:
         name = token[1:]
         if name in self.missing:
             raise NotMeasured(f"needs {name}, which is left out")
-        if name in self.metrics:
-            return ("metric", name, self.metrics[name])
+        known = self.metrics.get(name)
+        if known and known.availability in (None, self.availability):
+            return ("metric", name, known.kind)
+        if known:
+            # With a reference the one would be absent wherever the other is.
+            return converted(self.tree(known.equation), known.kind)
         self.symbols.add(name)
         return ("symbol", token, U)
 
@@ -181,9 +199,18 @@ class Equations:
             raise Wrong(f"'{token}' is of the MDAPI dialect, which is not read")
         raise Wrong(f"unknown operator '{token}'")
 
+    def equation(self, text, availability=None):
+        """The tree of an equation of a metric that has this availability."""
+        self.availability = availability
+        self.tokens = 0
+        return self.tree(text)
+
     def tree(self, text):
-        """The tree of an equation."""
+        """The tree of an equation, which may be one that another refers to."""
         stack = []
+        self.tokens += len(text.split())
+        if self.tokens > MAX_NODES:
+            raise Wrong(f"with what it refers to it has more than {MAX_NODES} operands and operators")
 
         def pop(token):
             if not stack:

@@ -1,0 +1,19 @@
+# Against libi915_perf of intel-gpu-tools, which is opened at run time: without it tests are skipped.
+add_executable(unit.oa.oracle test_oracle.c oa_c.c oa_oracle.c oa_sequence.c)
+set_target_properties(unit.oa.oracle PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${ZETA_TEST_OUTPUT_DIRECTORY})
+target_link_libraries(unit.oa.oracle PRIVATE intel_data_support oa_test_support metric_test_support
+    zeta_flags PkgConfig::CMOCKA Threads::Threads m ${CMAKE_DL_LIBS})
+target_include_directories(unit.oa.oracle PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_definitions(unit.oa.oracle PRIVATE ZETA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+add_test(NAME unit.oa.oracle COMMAND unit.oa.oracle)
+zeta_test_properties(unit.oa.oracle LABELS unit)
+foreach(file
+        i915/adl i915/bdw i915/bxt i915/cflgt2 i915/cflgt3 i915/chv i915/cnl i915/dg1 i915/ehl
+        i915/glk i915/hsw i915/icl i915/kblgt2 i915/kblgt3 i915/mtlgt2 i915/mtlgt3 i915/rkl
+        i915/sklgt2 i915/sklgt3 i915/sklgt4 i915/tglgt1 i915/tglgt2 xe/acmgt1 xe/acmgt2 xe/acmgt3)
+    string(REPLACE "/" "." name unit.oa.oracle.${file})
+    string(REPLACE "/" "/oa-" file ${file})
+    add_test(NAME ${name} COMMAND unit.oa.oracle ${file}.xml)
+    zeta_test_properties(${name} LABELS unit)
+endforeach()

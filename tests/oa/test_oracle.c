@@ -1,0 +1,777 @@
+/*
+ * Our sets and our evaluator against libi915_perf of igt-gpu-tools: the same reports give the same
+ * values, integers to the bit and floats within the last place of f32.
+ *
+ * Without arguments the sets that the Intel plugin comes with, on every generation that the library
+ * knows; with the name of an XML file, what zeta-import-oa makes of it. Where the library is known
+ * to calculate otherwise, the test says how, and that it is exactly so.
+ *
+ * usage: test_oracle [i915/oa-NAME.xml]
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/intel_data/data.h"
+#include "tests/metric/support.h"
+#include "tests/oa/oa_c.h"
+#include "tests/oa/oa_device.h"
+#include "tests/oa/oa_import.h"
+#include "tests/oa/oa_oracle.h"
+#include "tests/oa/oa_sequence.h"
+
+#define REPORTS 48u
+
+/** A platform of both sides. */
+struct line {
+    const char *file; /**< as oa_platform_find() and the XML call it */
+    uint32_t device_id;
+    uint32_t differing; /**< counters that the library has otherwise than the newer XML */
+    bool is_flat;       /**< the kernel tells one slice with all cores */
+    bool is_halved; /**< the library halves time stamps, for the clock of the command streamer */
+};
+
+static const struct line lines[] = {
+    {"hsw", 0x0412, 0, false, false},    {"bdw", 0x1616, 0, false, false},
+    {"chv", 0x22b0, 0, false, false},    {"sklgt2", 0x1912, 0, false, false},
+    {"sklgt3", 0x1926, 0, false, false}, {"sklgt4", 0x193b, 0, false, false},
+    {"bxt", 0x5a84, 0, false, false},    {"glk", 0x3184, 0, false, false},
+    {"kblgt2", 0x5916, 0, false, false}, {"kblgt3", 0x5923, 0, false, false},
+    {"cflgt2", 0x3e92, 0, false, false}, {"cflgt3", 0x3ea5, 0, false, false},
+    {"cnl", 0x5a51, 0, false, false},    {"icl", 0x8a52, 0, false, false},
+    {"ehl", 0x4571, 0, false, false},    {"tglgt1", 0x9a60, 0, false, false},
+    {"tglgt2", 0x9a49, 0, false, false}, {"rkl", 0x4c8a, 0, false, false},
+    {"dg1", 0x4905, 0, false, false},    {"adl", 0x46a6, 0, false, false},
+    {"acmgt1", 0x56a5, 0, true, true},   {"acmgt2", 0x5696, 0, true, true},
+    {"acmgt3", 0x56a0, 0, true, true},   {"mtlgt2", 0x7d45, 16, true, false},
+    {"mtlgt3", 0x7d55, 49, true, false},
+};
+#define LINES (sizeof(lines) / sizeof(lines[0]))
+
+/** Whose numbers stand behind $Name. */
+enum view {
+    VIEW_TRUE,
+    /**
+     * As the library has them: no slice has a name, cores of any slice are those of slice 0, the
+     * mask of cores is that of slices; and EUs of Meteor Lake have 7 threads.
+     */
+    VIEW_LIBRARY
+};
+
+/** One platform, fused in one way, on both sides. */
+struct bed {
+    const struct line *line;
+    struct oa_device device;
+    struct oa_oracle_shape shape;
+    struct oa_oracle_device *oracle;
+    const struct zeta_catalog *catalog;
+    enum view view;
+};
+
+/** A set of a bed on both sides. */
+struct pair {
+    const struct bed *bed;
+    const struct zeta_set *set;
+    struct zeta_compiled *compiled;
+    const struct oa_oracle_set *theirs;
+};
+
+/** What runs with the name of an XML file work on; path is NULL in the others. */
+static struct {
+    const char *path;
+    const struct line *line;
+    struct oa_file *file;
+    struct zeta_catalog *catalog;
+} imported;
+
+static uint64_t seed = 1;
+
+/* Devices --------------------------------------------------------------------------------------
+ */
+
+static bool library_symbol(const struct bed *bed, const char *name, uint64_t *out_value)
+{
+    unsigned slice, core;
+    int end = 0;
+
+    if (strstr(name, "ThreadsCount")) {
+        *out_value = oa_oracle_threads(bed->oracle);
+    } else if (strstr(name, "XeCoreMask")) {
+        *out_value = bed->shape.subslices[0] != 0;
+        for (uint32_t s = 1; s < bed->shape.slices; s++)
+            *out_value |= (uint64_t)(bed->shape.subslices[s] != 0) << s;
+    } else if (sscanf(name, "GtSlice%uXeCore%u%n", &slice, &core, &end) == 2 && !name[end]) {
+        *out_value = bed->shape.subslices[0] >> core & 1;
+    } else if (sscanf(name, "GtSlice%u%n", &slice, &end) == 1 && !name[end]) {
+        *out_value = 0;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool find_symbol(void *context, const char *name, struct zeta_number *out_value)
+{
+    const struct bed *bed = context;
+    const char *const kernel[] = {"SliceMask", "EuSlicesTotalCount", "SliceTotalCount"};
+
+    out_value->type = ZETA_EXPR_U64;
+    out_value->u.u64 = 0;
+    if (strcmp(name, "OamUnits") == 0 || strcmp(name, "EuStallUnits") == 0)
+        return true;
+    for (size_t i = 0; i < 3 && bed->line->is_flat; i++) {
+        if (strcmp(name, kernel[i]) == 0) {
+            out_value->u.u64 = 1;
+            return true;
+        }
+    }
+    return (bed->view == VIEW_LIBRARY && library_symbol(bed, name, &out_value->u.u64)) ||
+           oa_device_symbol(&bed->device, name, &out_value->u.u64);
+}
+
+static uint64_t need_symbol(const void *context, const char *name)
+{
+    struct zeta_number value;
+
+    if (!find_symbol((void *)context, name, &value))
+        fail_msg("the equations need $%s, which the test does not know", name);
+    return value.u.u64;
+}
+
+/** What the kernel tells about the device: room for the largest one of its kind. */
+static void fill_shape(struct bed *bed)
+{
+    const struct oa_platform *platform = bed->device.platform;
+    struct oa_oracle_shape *shape = &bed->shape;
+    uint64_t revision = 0;
+
+    assert_true(oa_device_symbol(&bed->device, "SkuRevisionId", &revision));
+    *shape = (struct oa_oracle_shape){
+        .device_id = bed->line->device_id,
+        .revision = (uint32_t)revision,
+        .timestamp_hz = platform->timestamp_hz / (bed->line->is_halved ? 2 : 1),
+        .eu_count = platform->eus,
+        .slices = 1,
+        .subslice_count = bed->line->is_flat ? 32 : 1,
+    };
+    assert_true(oa_device_symbol(&bed->device, "GpuMinFrequency", &shape->min_hz));
+    assert_true(oa_device_symbol(&bed->device, "GpuMaxFrequency", &shape->max_hz));
+    for (uint32_t s = 0; s < OA_SLICES; s++) {
+        const uint32_t mask = bed->device.fusing->subslices[s];
+
+        if (bed->line->is_flat)
+            shape->subslices[0] |= mask << s * platform->mask_stride;
+        else
+            shape->subslices[s] = mask;
+        for (uint32_t variant = 0; variant < OA_VARIANTS && !bed->line->is_flat; variant++) {
+            const uint32_t any = platform->fusings[variant].subslices[s];
+
+            if (any != 0)
+                shape->slices = s + 1 > shape->slices ? s + 1 : shape->slices;
+            while (any >> shape->subslice_count)
+                shape->subslice_count++;
+        }
+    }
+}
+
+static void each_fusing(const struct line *line, const struct zeta_catalog *catalog, enum view view,
+                        void (*visit)(const struct bed *bed))
+{
+    const struct oa_platform *platform = oa_platform_find(line->file);
+
+    assert_non_null(platform);
+    for (uint32_t variant = 0; oa_platform_has(platform, variant); variant++) {
+        struct bed bed = {
+            .line = line,
+            .device = {platform, &platform->fusings[variant]},
+            .catalog = catalog,
+            .view = view,
+        };
+        uint64_t eus = 0;
+
+        fill_shape(&bed);
+        bed.oracle = oa_oracle_open(&bed.shape);
+        assert_non_null(bed.oracle);
+        assert_true(oa_device_symbol(&bed.device, "EuCoresTotalCount", &eus));
+        assert_int_equal(oa_oracle_eus(bed.oracle), eus);
+        visit(&bed);
+        oa_oracle_close(bed.oracle);
+    }
+}
+
+/** The committed sets of the platform with that device. The caller destroys the catalog. */
+static struct zeta_catalog *committed(uint32_t device_id)
+{
+    uint32_t count = 0;
+    struct data_generation *generations = data_read(&count);
+    struct zeta_catalog *catalog = NULL;
+
+    for (uint32_t i = 0; i < count && !catalog; i++) {
+        const struct zeta_intel_platform *platform =
+            zeta_intel_platform_find(&generations[i].platforms, device_id);
+
+        if (platform)
+            catalog = data_catalog(&generations[i], platform);
+    }
+    data_free(generations, count);
+    if (!catalog)
+        fail_msg("the plugin has no platform with device %#06x", device_id);
+    return catalog;
+}
+
+/** Every platform, fused in every way: the committed sets, or those of the XML file. */
+static void each_bed(enum view view, void (*visit)(const struct bed *bed))
+{
+    if (imported.path) {
+        each_fusing(imported.line, imported.catalog, view, visit);
+        return;
+    }
+    for (size_t i = 0; i < LINES; i++) {
+        struct zeta_catalog *catalog = committed(lines[i].device_id);
+
+        each_fusing(&lines[i], catalog, view, visit);
+        zeta_catalog_destroy(catalog);
+    }
+}
+
+static void each_pair(const struct bed *bed, void (*visit)(const struct pair *pair))
+{
+    const struct zeta_symbol_lookup lookup = {find_symbol, (void *)bed};
+    uint32_t visited = 0;
+
+    for (uint32_t i = 0; i < zeta_catalog_set_count(bed->catalog); i++) {
+        struct pair pair = {.bed = bed, .set = zeta_catalog_set(bed->catalog, i)};
+        struct zeta_diagnostics sink = {0};
+
+        /* The library knows no media reports and no stall samples. */
+        if (strcmp(pair.set->layout->name, bed->device.platform->format->name) != 0)
+            continue;
+        pair.theirs = oa_oracle_find(bed->oracle, pair.set->uuid);
+        if (!pair.theirs)
+            fail_msg("%s: the library lacks %s", bed->line->file, pair.set->name);
+        if (zeta_set_compile(bed->catalog, pair.set, &lookup, &sink, &pair.compiled) !=
+            ZE_RESULT_SUCCESS)
+            fail_msg("%s", sink.first_error);
+        visit(&pair);
+        zeta_compiled_destroy(pair.compiled);
+        visited++;
+    }
+    assert_true(visited > 0);
+}
+
+static const struct oa_oracle_counter *their_counter(const struct oa_oracle_set *set,
+                                                     const char *name)
+{
+    for (uint32_t i = 0; i < oa_oracle_counter_count(set); i++) {
+        const struct oa_oracle_counter *counter = oa_oracle_counter(set, i);
+
+        if (strcmp(oa_oracle_counter_name(counter), name) == 0)
+            return counter;
+    }
+    return NULL;
+}
+
+/** Index of a metric that exists on the device; UINT32_MAX if there is none of that name. */
+static uint32_t our_metric(const struct zeta_compiled *compiled, const char *name)
+{
+    for (uint32_t i = 0; i < zeta_compiled_metric_count(compiled); i++) {
+        if (strcmp(zeta_compiled_metric(compiled, i)->name, name) == 0)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+/* Which metrics there are -----------------------------------------------------------------------
+ */
+
+/** Names that tools look for, and which the library has in hertz only. */
+static bool is_ours_alone(const char *name)
+{
+    return strcmp(name, "AvgGpuCoreFrequencyMHz") == 0;
+}
+
+/** Whether the library gives one value whatever was counted: it reads what is in no report. */
+static bool is_constant(const struct pair *pair, const struct oa_oracle_counter *counter)
+{
+    /* Behind time and clocks and the counters of the report are registers, which stay 0. */
+    const struct oa_format *format = pair->bed->device.platform->format;
+    const uint32_t used = format == &oa_format_hsw ? 62 : format == &oa_format_a32 ? 54 : 56;
+
+    struct oa_oracle_value first = {0};
+
+    for (uint32_t round = 0; round < 16; round++) {
+        struct oa_oracle_deltas deltas = {0};
+        struct oa_oracle_value value;
+
+        for (uint32_t i = 0; i < used; i++)
+            deltas.deltas[i] = next_random(&seed) >> 32;
+        value = oa_oracle_read(pair->bed->oracle, pair->theirs, counter, &deltas);
+        if (round == 0)
+            first = value;
+        else if (value.u != first.u || value.f < first.f || value.f > first.f)
+            return false;
+    }
+    return true;
+}
+
+/** Averages over memory ports: the library calls them percentages, and they are fractions. */
+static bool is_fraction(const char *name)
+{
+    return strcmp(name, "GPU_MEMORY_ACTIVE") == 0 ||
+           strcmp(name, "GPU_MEMORY_REQUEST_QUEUE_FULL") == 0;
+}
+
+static bool refers_to_absent(const struct pair *pair, const struct zeta_expr *expr)
+{
+    if (expr->op == ZETA_EXPR_METRIC)
+        return our_metric(pair->compiled, expr->u.ref.name) == UINT32_MAX;
+    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
+        if (refers_to_absent(pair, expr->u.arg[i]))
+            return true;
+    }
+    return false;
+}
+
+/** Whether we have the metric, but not on this device because it is made of one that is not there.
+ */
+static bool needs_absent(const struct pair *pair, const char *name)
+{
+    for (uint32_t i = 0; i < pair->set->metric_count; i++) {
+        if (strcmp(pair->set->metrics[i].name, name) == 0)
+            return refers_to_absent(pair, pair->set->metrics[i].value);
+    }
+    return false;
+}
+
+static void compare_metrics(const struct pair *pair)
+{
+    for (uint32_t i = 0; i < oa_oracle_counter_count(pair->theirs); i++) {
+        const struct oa_oracle_counter *counter = oa_oracle_counter(pair->theirs, i);
+        const char *name = oa_oracle_counter_name(counter);
+
+        if (our_metric(pair->compiled, name) == UINT32_MAX && !is_fraction(name) &&
+            !is_constant(pair, counter) && !needs_absent(pair, name))
+            fail_msg("%s %s: we lack %s", pair->bed->line->file, pair->set->name, name);
+    }
+    for (uint32_t i = 0; i < zeta_compiled_metric_count(pair->compiled); i++) {
+        const struct zeta_metric *metric = zeta_compiled_metric(pair->compiled, i);
+
+        if (!metric->is_info && !is_ours_alone(metric->name) &&
+            !their_counter(pair->theirs, metric->name))
+            fail_msg("%s %s: the library lacks %s", pair->bed->line->file, pair->set->name,
+                     metric->name);
+    }
+}
+
+static void compare_metrics_of_bed(const struct bed *bed)
+{
+    each_pair(bed, compare_metrics);
+}
+
+static void metrics__each_device__same_as_the_library_sees_it(void **state)
+{
+    (void)state;
+    each_bed(VIEW_LIBRARY, compare_metrics_of_bed);
+}
+
+/* What is programmed ----------------------------------------------------------------------------
+ */
+
+/** Of Meteor Lake the XML is newer than the library, and many of its small sets were changed. */
+static bool is_newer(const struct pair *pair)
+{
+    return imported.path && pair->bed->line->differing > 0 &&
+           strncmp(pair->set->name, "Ext", 3) == 0;
+}
+
+static bool has_choices(const struct zeta_set *set)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < set->program_count; i++)
+        count += set->program[i].condition != NULL;
+    return count > 1;
+}
+
+/** Several parts that depend on the device are ordered by priority; the library ignores that. */
+static void compare_unordered(const struct pair *pair, const struct zeta_program_entry *entries,
+                              uint32_t count)
+{
+    uint64_t ours = 0, theirs = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t address, value;
+
+        oa_oracle_register(pair->theirs, i, &address, &value);
+        ours += ((uint64_t)entries[i].address << 32 | entries[i].value) * 0x9e3779b97f4a7c15u >> 8;
+        theirs += ((uint64_t)address << 32 | value) * 0x9e3779b97f4a7c15u >> 8;
+    }
+    assert_int_equal(ours, theirs);
+}
+
+static void compare_program(const struct pair *pair)
+{
+    const struct zeta_program_entry *entries = NULL;
+    const uint32_t count = zeta_compiled_program(pair->compiled, &entries);
+
+    if (is_newer(pair))
+        return;
+    if (count != oa_oracle_register_count(pair->theirs))
+        fail_msg("%s %s: %u registers, the library has %u", pair->bed->line->file, pair->set->name,
+                 count, oa_oracle_register_count(pair->theirs));
+    if (has_choices(pair->set)) {
+        compare_unordered(pair, entries, count);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t address, value;
+
+        oa_oracle_register(pair->theirs, i, &address, &value);
+        if (entries[i].address != address || entries[i].value != value)
+            fail_msg("%s %s: write %u is %#x to %#x, of the library %#x to %#x",
+                     pair->bed->line->file, pair->set->name, i, entries[i].value,
+                     entries[i].address, value, address);
+    }
+}
+
+static void compare_programs_of_bed(const struct bed *bed)
+{
+    each_pair(bed, compare_program);
+}
+
+static void programs__each_device__same_registers_in_order(void **state)
+{
+    (void)state;
+    each_bed(VIEW_LIBRARY, compare_programs_of_bed);
+}
+
+/* Values ----------------------------------------------------------------------------------------
+ */
+
+/** Counters that differ for a reason, each once: "set/metric". */
+struct names {
+    char names[512][96];
+    uint32_t count;
+};
+
+static struct names newer; /**< the library has them otherwise than the newer XML */
+static struct names cut;   /**< the library keeps what the description cuts off */
+
+static void remember(struct names *list, const struct pair *pair, const char *name)
+{
+    char full[96];
+
+    (void)snprintf(full, sizeof(full), "%s/%s/%s", pair->bed->line->file, pair->set->name, name);
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (strcmp(list->names[i], full) == 0)
+            return;
+    }
+    assert_true(list->count < sizeof(list->names) / sizeof(list->names[0]));
+    memcpy(list->names[list->count++], full, sizeof(full));
+}
+
+/** Equal to the bit, or neighbours of f32. */
+static bool agrees(const zet_typed_value_t *ours, struct oa_oracle_value theirs)
+{
+    const float rounded = (float)theirs.f;
+
+    if (!theirs.is_float)
+        return ours->type == ZET_VALUE_TYPE_UINT64 && ours->value.ui64 == theirs.u;
+    if (ours->type != ZET_VALUE_TYPE_FLOAT32)
+        return false;
+    return ours->value.fp32 == rounded || nextafterf(ours->value.fp32, rounded) == rounded;
+}
+
+/** Whether a product is divided with 128 bits in between, by the metric or by what it refers to. */
+static bool has_wide_product(const struct zeta_set *set, const struct zeta_expr *expr)
+{
+    if (expr->op == ZETA_EXPR_MULDIV)
+        return true;
+    if (expr->op == ZETA_EXPR_METRIC)
+        return has_wide_product(set, set->metrics[expr->u.ref.target].value);
+    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
+        if (has_wide_product(set, expr->u.arg[i]))
+            return true;
+    }
+    return false;
+}
+
+/** Reports of the running test. */
+static struct {
+    oa_sequence_fn fill;
+    bool bounded; /**< no product of two numbers of a report leaves 64 bits */
+    const unsigned char *earlier, *later; /**< of the row that is compared */
+    unsigned char bytes[REPORTS * OA_REPORT_MAX_BYTES];
+} reports;
+
+/** Whether the library's value is that of the XML's equation by the conversions of C. */
+static bool is_as_in_c(const struct pair *pair, const char *name, struct oa_oracle_value theirs)
+{
+    const struct oa_c_input input = {
+        .set = oa_file_find(imported.file, pair->set->name),
+        .format = pair->bed->device.platform->format,
+        .symbol = need_symbol,
+        .device = pair->bed,
+        .earlier = reports.earlier,
+        .later = reports.later,
+        .time_divisor = 1,
+    };
+    const int counter = oa_set_find(input.set, input.set->counter_count, name);
+    struct oa_number value;
+
+    assert_true(counter >= 0);
+    value = oa_c_value(&input, (uint32_t)counter);
+    return theirs.is_float ? fabs(value.f - theirs.f) <= fabs(theirs.f) * 1e-12
+                           : value.u == theirs.u;
+}
+
+/**
+ * Whether the library's value is larger by less than one event: the description cuts half a count
+ * off before it multiplies, the library afterwards.
+ */
+static bool is_cut_later(const zet_typed_value_t *ours, struct oa_oracle_value theirs,
+                         const struct oa_oracle_deltas *deltas)
+{
+    const double clocks = (double)deltas->deltas[1];
+
+    if (!theirs.is_float)
+        return theirs.u > ours->value.ui64 && theirs.u - ours->value.ui64 < 64;
+    return theirs.f > ours->value.fp32 &&
+           theirs.f - ours->value.fp32 <= 100 / clocks + 1e-6 * theirs.f;
+}
+
+static void complain(const struct pair *pair, const char *name, const char *what,
+                     const zet_typed_value_t *ours, struct oa_oracle_value theirs)
+{
+    char text[64], other[64];
+
+    print_value(ours, text, sizeof(text));
+    if (theirs.is_float)
+        (void)snprintf(other, sizeof(other), "%.17g", theirs.f);
+    else
+        (void)snprintf(other, sizeof(other), "%llu", (unsigned long long)theirs.u);
+    fail_msg("%s %s/%s: %s is %s, of the library %s", pair->bed->line->file, pair->set->name, name,
+             what, text, other);
+}
+
+static void compare(const struct pair *pair, const char *name, const zet_typed_value_t *ours,
+                    struct oa_oracle_value theirs, const struct oa_oracle_deltas *deltas)
+{
+    if (agrees(ours, theirs))
+        return;
+    if (imported.path ? is_as_in_c(pair, name, theirs) : is_cut_later(ours, theirs, deltas))
+        remember(&cut, pair, name);
+    else if (is_newer(pair))
+        remember(&newer, pair, name);
+    else
+        complain(pair, name, "the value", ours, theirs);
+}
+
+static void compare_row(const struct pair *pair, uint32_t row, const zet_typed_value_t *values,
+                        const zet_typed_value_t *maxima)
+{
+    const uint32_t bytes = pair->bed->device.platform->format->report_bytes;
+    unsigned char records[2][OA_ORACLE_RECORD_HEADER + OA_REPORT_MAX_BYTES] = {{0}};
+    struct oa_oracle_deltas deltas;
+
+    for (uint32_t i = 0; i < 2; i++)
+        memcpy(records[i] + OA_ORACLE_RECORD_HEADER, reports.bytes + (size_t)(row + i) * bytes,
+               bytes);
+    reports.earlier = records[0] + OA_ORACLE_RECORD_HEADER;
+    reports.later = records[1] + OA_ORACLE_RECORD_HEADER;
+    oa_oracle_accumulate(pair->bed->oracle, pair->theirs, records[0], records[1], &deltas);
+    for (uint32_t i = 0; i < zeta_compiled_metric_count(pair->compiled); i++) {
+        const struct zeta_metric *metric = zeta_compiled_metric(pair->compiled, i);
+        const struct oa_oracle_counter *counter =
+            metric->is_info ? NULL : their_counter(pair->theirs, metric->name);
+        struct oa_oracle_value maximum;
+
+        if (!counter || (!reports.bounded && pair->bed->device.platform->format == &oa_format_hsw &&
+                         has_wide_product(pair->set, metric->value)))
+            continue;
+        compare(pair, metric->name, &values[i],
+                oa_oracle_read(pair->bed->oracle, pair->theirs, counter, &deltas), &deltas);
+        if (metric->maximum && !is_newer(pair) &&
+            oa_oracle_maximum(pair->bed->oracle, pair->theirs, counter, &deltas, &maximum) &&
+            !agrees(&maxima[i], maximum))
+            complain(pair, metric->name, "the maximum", &maxima[i], maximum);
+    }
+}
+
+static void compare_values(const struct pair *pair)
+{
+    const struct oa_format *format = pair->bed->device.platform->format;
+    const uint32_t metrics = zeta_compiled_metric_count(pair->compiled);
+    const uint32_t capacity = REPORTS * metrics;
+    zet_typed_value_t *columns[2];
+
+    reports.fill(format, reports.bytes, REPORTS, &seed);
+    /* Of odd time stamps the library loses the last bit. */
+    for (uint32_t i = 0; i < REPORTS && pair->bed->line->is_halved; i++)
+        reports.bytes[(size_t)i * format->report_bytes + 4] &= 0xfe;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct zeta_evaluation result;
+
+        columns[i] = calloc(capacity, sizeof(zet_typed_value_t));
+        assert_non_null(columns[i]);
+        assert_int_equal(zeta_evaluate(pair->compiled,
+                                       i == 0 ? ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
+                                              : ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES,
+                                       0, reports.bytes, (size_t)REPORTS * format->report_bytes,
+                                       columns[i], capacity, &result),
+                         ZE_RESULT_SUCCESS);
+        assert_int_equal(result.row_count, REPORTS - 1);
+    }
+    for (uint32_t row = 0; row + 1 < REPORTS; row++)
+        compare_row(pair, row, columns[0] + (size_t)row * metrics,
+                    columns[1] + (size_t)row * metrics);
+    free(columns[0]);
+    free(columns[1]);
+}
+
+static void compare_values_of_bed(const struct bed *bed)
+{
+    each_pair(bed, compare_values);
+}
+
+static void compare_sequence(oa_sequence_fn fill, bool bounded)
+{
+    reports.fill = fill;
+    reports.bounded = bounded;
+    each_bed(VIEW_LIBRARY, compare_values_of_bed);
+}
+
+static void values__random_reports__agree(void **state)
+{
+    (void)state;
+    compare_sequence(oa_sequence_random, false);
+}
+
+static void values__advancing_reports__agree(void **state)
+{
+    (void)state;
+    compare_sequence(oa_sequence_advancing, true);
+}
+
+static void values__edge_cases__agree(void **state)
+{
+    (void)state;
+    compare_sequence(oa_sequence_edges, false);
+}
+
+/** After all values: no more and no fewer counters differ than are known to. */
+static void values__newer_counters__are_those_that_are_known(void **state)
+{
+    (void)state;
+    assert_int_equal(newer.count, imported.line->differing);
+}
+
+/* Running ---------------------------------------------------------------------------------------
+ */
+
+static int import(void **state)
+{
+    static const char *const parts[] = {"symbols.yaml",
+                                        "symbols-xe.yaml",
+                                        "layout-hsw-a45-b8-c8.yaml",
+                                        "layout-a32u40-a4u32-b8-c8.yaml",
+                                        "layout-a24u40-a14u32-b8-c8.yaml",
+                                        "layout-mpec8.yaml"};
+    static const char rest[] = "format: 1\nunits: {oa: {}, oam0: {}}\n"
+                               "symbols: {ContextValidBit: {from: provider, type: u64}}\n";
+    struct zeta_diagnostics sink = {0};
+    char *text = oa_import(imported.path, "--share");
+
+    (void)state;
+    imported.file = oa_file_read(imported.path);
+    imported.catalog = zeta_catalog_create();
+    assert_non_null(text);
+    assert_non_null(imported.catalog);
+    (void)zeta_catalog_add_text(imported.catalog, text, strlen(text), imported.path, &sink);
+    (void)zeta_catalog_add_text(imported.catalog, rest, strlen(rest), "rest", &sink);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        char path[512];
+
+        (void)snprintf(path, sizeof(path), ZETA_SOURCE_DIR "/plugins/intel/data/common/%s",
+                       parts[i]);
+        (void)zeta_catalog_add_file(imported.catalog, path, &sink);
+    }
+    free(text);
+    if (zeta_catalog_link(imported.catalog, &sink) != ZE_RESULT_SUCCESS)
+        print_error("%s\n", sink.first_error);
+    return sink.count[ZETA_SEVERITY_ERROR] == 0 ? 0 : -1;
+}
+
+static int forget(void **state)
+{
+    (void)state;
+    zeta_catalog_destroy(imported.catalog);
+    oa_file_free(imported.file);
+    return 0;
+}
+
+/** The line of .../oa-NAME.xml; NULL if there is none. */
+static const struct line *find_line(const char *path)
+{
+    const char *name = strstr(path, "oa-");
+
+    for (size_t i = 0; name && i < LINES; i++) {
+        const size_t length = strlen(lines[i].file);
+
+        if (strncmp(name + 3, lines[i].file, length) == 0 && name[3 + length] == '.')
+            return &lines[i];
+    }
+    return NULL;
+}
+
+static int run_imported(const char *file)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(metrics__each_device__same_as_the_library_sees_it),
+        cmocka_unit_test(programs__each_device__same_registers_in_order),
+        cmocka_unit_test(values__random_reports__agree),
+        cmocka_unit_test(values__advancing_reports__agree),
+        cmocka_unit_test(values__edge_cases__agree),
+        cmocka_unit_test(values__newer_counters__are_those_that_are_known),
+    };
+    static char path[1024];
+    const char *shared = getenv("ZETA_SHARED");
+
+    imported.line = find_line(file);
+    if (!imported.line) {
+        (void)fprintf(stderr, "unknown platform: %s\n", file);
+        return 1;
+    }
+    (void)snprintf(path, sizeof(path), "%s/oa/%s", shared ? shared : "", file);
+    if (!shared || access(path, R_OK) != 0) {
+        (void)printf("skipped: %s is not there; ZETA_SHARED names the folder with oa/\n", path);
+        return 77;
+    }
+    imported.path = path;
+    return cmocka_run_group_tests_name(file, tests, import, forget);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(metrics__each_device__same_as_the_library_sees_it),
+        cmocka_unit_test(programs__each_device__same_registers_in_order),
+        cmocka_unit_test(values__random_reports__agree),
+        cmocka_unit_test(values__advancing_reports__agree),
+        cmocka_unit_test(values__edge_cases__agree),
+    };
+    const char *problem = oa_oracle_load();
+
+    if (problem) {
+        (void)printf("skipped: %s\n", problem);
+        return 77;
+    }
+    return argc == 2 ? run_imported(argv[1]) : cmocka_run_group_tests(tests, NULL, NULL);
+}

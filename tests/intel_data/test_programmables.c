@@ -215,7 +215,7 @@ static void put(unsigned char *report, uint32_t at, uint32_t value)
     memcpy(report + at, &value, sizeof(value));
 }
 
-/** Two reports, between which A[n] moves by 1000 + n and the clocks by 10000. */
+/** Two reports, between which A[n] moves by 1000 + n, B[n] by 2000 + n, the clocks by 10000. */
 static void make_reports(unsigned char *reports)
 {
     memset(reports, 0, (size_t)2 * REPORT);
@@ -225,6 +225,8 @@ static void make_reports(unsigned char *reports)
     put(reports + REPORT, 12, 10000);
     for (uint32_t n = 0; n < 36; n++)
         put(reports + REPORT, 16 + 4 * n, 1000 + n);
+    for (uint32_t n = 0; n < 8; n++)
+        put(reports + REPORT, 192 + 4 * n, 2000 + n);
 }
 
 static void calculate(const struct bed *bed, zet_typed_value_t *values, uint32_t capacity)
@@ -294,6 +296,65 @@ static void flexible_counters__of_gen12__are_four_together(void **state)
     bed_finish(&bed);
 }
 
+/** What B0 that never and B1 that always counts are programmed with. */
+static void check_boolean(const char *platform, uint32_t trigger, uint32_t events)
+{
+    static const struct wish conditions[] = {{"BooleanClocks", 0}, {"BooleanClocks", 1}, {NULL, 0}};
+    const struct expectation expectation = {platform, "TestOa", conditions};
+    const struct zeta_set *set;
+    uint32_t wanted = 0, found = 0;
+    zet_typed_value_t values[32];
+    struct bed bed;
+
+    bed_init(&bed, &expectation, 0);
+    set = zeta_catalog_find_set(bed.catalog, expectation.set);
+    assert_non_null(set);
+    for (uint32_t address = events; address < events + 16; address += 8) {
+        assert_true(find_write(set, address, &wanted));
+        assert_true(find_write(&bed.made.set, address, &found));
+        assert_int_equal(found, wanted);
+    }
+    /* A bit for each of B0 to B3 in use; the set of the test uses all. */
+    assert_true(find_write(set, trigger, &wanted));
+    assert_true(find_write(&bed.made.set, trigger, &found));
+    assert_int_equal(wanted, 0xf0800000);
+    assert_int_equal(found, 0x30800000);
+    calculate(&bed, values, 32);
+    assert_int_equal(values[0].value.ui64, 2000);
+    assert_int_equal(values[1].value.ui64, 2001);
+    bed_finish(&bed);
+}
+
+static void boolean_counters__never_and_always__as_in_the_test_set(void **state)
+{
+    (void)state;
+    check_boolean("bdw-gt2", 0x2714, 0x2770);
+    check_boolean("chv", 0x2714, 0x2770);
+    check_boolean("skl-gt2", 0x2714, 0x2770);
+    check_boolean("icl", 0x2714, 0x2770);
+    check_boolean("tgl-gt2", 0xd904, 0xd940);
+    check_boolean("tgl-gt2", 0xd904, 0xdc00);
+}
+
+/** Flexible counters take slots of A, boolean ones slots of B, in one group. */
+static void both_kinds__in_one_group__have_counters_of_their_own(void **state)
+{
+    static const struct wish wishes[] = {
+        {"BooleanClocks", 1}, {"EuActive", 0}, {"BooleanClocks", 0}, {"EuStall", 0}, {NULL, 0}};
+    const struct expectation expectation = {"skl-gt2", "TestOa", wishes};
+    zet_typed_value_t values[32];
+    struct bed bed;
+
+    (void)state;
+    bed_init(&bed, &expectation, 0);
+    calculate(&bed, values, 32);
+    assert_int_equal(values[0].value.ui64, 2000);
+    assert_int_equal(values[1].value.ui64, 1007);
+    assert_int_equal(values[2].value.ui64, 2001);
+    assert_int_equal(values[3].value.ui64, 1008);
+    bed_finish(&bed);
+}
+
 static void check_types(const struct data_generation *generation,
                         const struct zeta_intel_platform *platform)
 {
@@ -333,6 +394,8 @@ int main(void)
         cmocka_unit_test(flexible_counters__cycles__are_those_of_their_counters),
         cmocka_unit_test(flexible_counters__percentage__is_of_all_eus),
         cmocka_unit_test(flexible_counters__of_gen12__are_four_together),
+        cmocka_unit_test(boolean_counters__never_and_always__as_in_the_test_set),
+        cmocka_unit_test(both_kinds__in_one_group__have_counters_of_their_own),
         cmocka_unit_test(programmables__first_ten__have_no_generic_parameter),
     };
 

@@ -195,13 +195,16 @@ static uint64_t unwrap(struct zeta_intel_unwrap *state, const struct zeta_intel_
                        const struct zeta_plugin_clock *clock)
 {
     const uint32_t bits = tile->cs_timestamp_bits;
+    /* The host's time is the middle of a reading, which may be earlier than that of a longer one.
+     */
+    const uint64_t passed_ns =
+        clock->host_ns > state->host_ns ? clock->host_ns - state->host_ns : 0;
     uint64_t expected, away;
 
     if (!state->is_started || bits == 0 || bits >= 64) {
         state->ticks = clock->device_ticks;
     } else {
-        expected = state->ticks +
-                   scale(clock->host_ns - state->host_ns, tile->cs_timestamp_hz, 1000000000u);
+        expected = state->ticks + scale(passed_ns, tile->cs_timestamp_hz, 1000000000u);
         away = (clock->device_ticks - expected) & ((UINT64_C(1) << bits) - 1);
         state->ticks = expected + away;
         if (away >= UINT64_C(1) << (bits - 1) && state->ticks >= UINT64_C(1) << bits)

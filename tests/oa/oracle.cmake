@@ -1,5 +1,5 @@
 # Against libi915_perf of intel-gpu-tools, which is opened at run time: without it tests are skipped.
-add_executable(unit.oa.oracle test_oracle.c oa_c.c oa_oracle.c oa_sequence.c)
+add_executable(unit.oa.oracle test_oracle.c oa_match.c oa_c.c oa_oracle.c oa_sequence.c)
 set_target_properties(unit.oa.oracle PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${ZETA_TEST_OUTPUT_DIRECTORY})
 target_link_libraries(unit.oa.oracle PRIVATE intel_data_support oa_test_support metric_test_support

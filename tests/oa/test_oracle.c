@@ -22,189 +22,21 @@
 #include "tests/intel_data/data.h"
 #include "tests/metric/support.h"
 #include "tests/oa/oa_c.h"
-#include "tests/oa/oa_device.h"
 #include "tests/oa/oa_import.h"
-#include "tests/oa/oa_oracle.h"
+#include "tests/oa/oa_match.h"
 #include "tests/oa/oa_sequence.h"
 
 #define REPORTS 48u
 
-/** A platform of both sides. */
-struct line {
-    const char *file; /**< as oa_platform_find() and the XML call it */
-    uint32_t device_id;
-    uint32_t differing; /**< counters that the library has otherwise than the newer XML */
-    bool is_flat;       /**< the kernel tells one slice with all cores */
-    bool is_halved; /**< the library halves time stamps, for the clock of the command streamer */
-};
-
-static const struct line lines[] = {
-    {"hsw", 0x0412, 0, false, false},    {"bdw", 0x1616, 0, false, false},
-    {"chv", 0x22b0, 0, false, false},    {"sklgt2", 0x1912, 0, false, false},
-    {"sklgt3", 0x1926, 0, false, false}, {"sklgt4", 0x193b, 0, false, false},
-    {"bxt", 0x5a84, 0, false, false},    {"glk", 0x3184, 0, false, false},
-    {"kblgt2", 0x5916, 0, false, false}, {"kblgt3", 0x5923, 0, false, false},
-    {"cflgt2", 0x3e92, 0, false, false}, {"cflgt3", 0x3ea5, 0, false, false},
-    {"cnl", 0x5a51, 0, false, false},    {"icl", 0x8a52, 0, false, false},
-    {"ehl", 0x4571, 0, false, false},    {"tglgt1", 0x9a60, 0, false, false},
-    {"tglgt2", 0x9a49, 0, false, false}, {"rkl", 0x4c8a, 0, false, false},
-    {"dg1", 0x4905, 0, false, false},    {"adl", 0x46a6, 0, false, false},
-    {"acmgt1", 0x56a5, 0, true, true},   {"acmgt2", 0x5696, 0, true, true},
-    {"acmgt3", 0x56a0, 0, true, true},   {"mtlgt2", 0x7d45, 16, true, false},
-    {"mtlgt3", 0x7d55, 49, true, false},
-};
-#define LINES (sizeof(lines) / sizeof(lines[0]))
-
-/** Whose numbers stand behind $Name. */
-enum view {
-    VIEW_TRUE,
-    /**
-     * As the library has them: no slice has a name, cores of any slice are those of slice 0, the
-     * mask of cores is that of slices; and EUs of Meteor Lake have 7 threads.
-     */
-    VIEW_LIBRARY
-};
-
-/** One platform, fused in one way, on both sides. */
-struct bed {
-    const struct line *line;
-    struct oa_device device;
-    struct oa_oracle_shape shape;
-    struct oa_oracle_device *oracle;
-    const struct zeta_catalog *catalog;
-    enum view view;
-};
-
-/** A set of a bed on both sides. */
-struct pair {
-    const struct bed *bed;
-    const struct zeta_set *set;
-    struct zeta_compiled *compiled;
-    const struct oa_oracle_set *theirs;
-};
-
 /** What runs with the name of an XML file work on; path is NULL in the others. */
 static struct {
     const char *path;
-    const struct line *line;
+    const struct oa_line *line;
     struct oa_file *file;
     struct zeta_catalog *catalog;
 } imported;
 
 static uint64_t seed = 1;
-
-/* Devices --------------------------------------------------------------------------------------
- */
-
-static bool library_symbol(const struct bed *bed, const char *name, uint64_t *out_value)
-{
-    unsigned slice, core;
-    int end = 0;
-
-    if (strstr(name, "ThreadsCount")) {
-        *out_value = oa_oracle_threads(bed->oracle);
-    } else if (strstr(name, "XeCoreMask")) {
-        *out_value = bed->shape.subslices[0] != 0;
-        for (uint32_t s = 1; s < bed->shape.slices; s++)
-            *out_value |= (uint64_t)(bed->shape.subslices[s] != 0) << s;
-    } else if (sscanf(name, "GtSlice%uXeCore%u%n", &slice, &core, &end) == 2 && !name[end]) {
-        *out_value = bed->shape.subslices[0] >> core & 1;
-    } else if (sscanf(name, "GtSlice%u%n", &slice, &end) == 1 && !name[end]) {
-        *out_value = 0;
-    } else {
-        return false;
-    }
-    return true;
-}
-
-static bool find_symbol(void *context, const char *name, struct zeta_number *out_value)
-{
-    const struct bed *bed = context;
-    const char *const kernel[] = {"SliceMask", "EuSlicesTotalCount", "SliceTotalCount"};
-
-    out_value->type = ZETA_EXPR_U64;
-    out_value->u.u64 = 0;
-    if (strcmp(name, "OamUnits") == 0 || strcmp(name, "EuStallUnits") == 0)
-        return true;
-    for (size_t i = 0; i < 3 && bed->line->is_flat; i++) {
-        if (strcmp(name, kernel[i]) == 0) {
-            out_value->u.u64 = 1;
-            return true;
-        }
-    }
-    return (bed->view == VIEW_LIBRARY && library_symbol(bed, name, &out_value->u.u64)) ||
-           oa_device_symbol(&bed->device, name, &out_value->u.u64);
-}
-
-static uint64_t need_symbol(const void *context, const char *name)
-{
-    struct zeta_number value;
-
-    if (!find_symbol((void *)context, name, &value))
-        fail_msg("the equations need $%s, which the test does not know", name);
-    return value.u.u64;
-}
-
-/** What the kernel tells about the device: room for the largest one of its kind. */
-static void fill_shape(struct bed *bed)
-{
-    const struct oa_platform *platform = bed->device.platform;
-    struct oa_oracle_shape *shape = &bed->shape;
-    uint64_t revision = 0;
-
-    assert_true(oa_device_symbol(&bed->device, "SkuRevisionId", &revision));
-    *shape = (struct oa_oracle_shape){
-        .device_id = bed->line->device_id,
-        .revision = (uint32_t)revision,
-        .timestamp_hz = platform->timestamp_hz / (bed->line->is_halved ? 2 : 1),
-        .eu_count = platform->eus,
-        .slices = 1,
-        .subslice_count = bed->line->is_flat ? 32 : 1,
-    };
-    assert_true(oa_device_symbol(&bed->device, "GpuMinFrequency", &shape->min_hz));
-    assert_true(oa_device_symbol(&bed->device, "GpuMaxFrequency", &shape->max_hz));
-    for (uint32_t s = 0; s < OA_SLICES; s++) {
-        const uint32_t mask = bed->device.fusing->subslices[s];
-
-        if (bed->line->is_flat)
-            shape->subslices[0] |= mask << s * platform->mask_stride;
-        else
-            shape->subslices[s] = mask;
-        for (uint32_t variant = 0; variant < OA_VARIANTS && !bed->line->is_flat; variant++) {
-            const uint32_t any = platform->fusings[variant].subslices[s];
-
-            if (any != 0)
-                shape->slices = s + 1 > shape->slices ? s + 1 : shape->slices;
-            while (any >> shape->subslice_count)
-                shape->subslice_count++;
-        }
-    }
-}
-
-static void each_fusing(const struct line *line, const struct zeta_catalog *catalog, enum view view,
-                        void (*visit)(const struct bed *bed))
-{
-    const struct oa_platform *platform = oa_platform_find(line->file);
-
-    assert_non_null(platform);
-    for (uint32_t variant = 0; oa_platform_has(platform, variant); variant++) {
-        struct bed bed = {
-            .line = line,
-            .device = {platform, &platform->fusings[variant]},
-            .catalog = catalog,
-            .view = view,
-        };
-        uint64_t eus = 0;
-
-        fill_shape(&bed);
-        bed.oracle = oa_oracle_open(&bed.shape);
-        assert_non_null(bed.oracle);
-        assert_true(oa_device_symbol(&bed.device, "EuCoresTotalCount", &eus));
-        assert_int_equal(oa_oracle_eus(bed.oracle), eus);
-        visit(&bed);
-        oa_oracle_close(bed.oracle);
-    }
-}
 
 /** The committed sets of the platform with that device. The caller destroys the catalog. */
 static struct zeta_catalog *committed(uint32_t device_id)
@@ -227,65 +59,18 @@ static struct zeta_catalog *committed(uint32_t device_id)
 }
 
 /** Every platform, fused in every way: the committed sets, or those of the XML file. */
-static void each_bed(enum view view, void (*visit)(const struct bed *bed))
+static void each_match(enum oa_view view, void (*visit)(const struct oa_match *match))
 {
     if (imported.path) {
-        each_fusing(imported.line, imported.catalog, view, visit);
+        oa_match_each(imported.line, imported.catalog, view, visit);
         return;
     }
-    for (size_t i = 0; i < LINES; i++) {
-        struct zeta_catalog *catalog = committed(lines[i].device_id);
+    for (uint32_t i = 0; i < oa_line_count; i++) {
+        struct zeta_catalog *catalog = committed(oa_lines[i].device_id);
 
-        each_fusing(&lines[i], catalog, view, visit);
+        oa_match_each(&oa_lines[i], catalog, view, visit);
         zeta_catalog_destroy(catalog);
     }
-}
-
-static void each_pair(const struct bed *bed, void (*visit)(const struct pair *pair))
-{
-    const struct zeta_symbol_lookup lookup = {find_symbol, (void *)bed};
-    uint32_t visited = 0;
-
-    for (uint32_t i = 0; i < zeta_catalog_set_count(bed->catalog); i++) {
-        struct pair pair = {.bed = bed, .set = zeta_catalog_set(bed->catalog, i)};
-        struct zeta_diagnostics sink = {0};
-
-        /* The library knows no media reports and no stall samples. */
-        if (strcmp(pair.set->layout->name, bed->device.platform->format->name) != 0)
-            continue;
-        pair.theirs = oa_oracle_find(bed->oracle, pair.set->uuid);
-        if (!pair.theirs)
-            fail_msg("%s: the library lacks %s", bed->line->file, pair.set->name);
-        if (zeta_set_compile(bed->catalog, pair.set, &lookup, &sink, &pair.compiled) !=
-            ZE_RESULT_SUCCESS)
-            fail_msg("%s", sink.first_error);
-        visit(&pair);
-        zeta_compiled_destroy(pair.compiled);
-        visited++;
-    }
-    assert_true(visited > 0);
-}
-
-static const struct oa_oracle_counter *their_counter(const struct oa_oracle_set *set,
-                                                     const char *name)
-{
-    for (uint32_t i = 0; i < oa_oracle_counter_count(set); i++) {
-        const struct oa_oracle_counter *counter = oa_oracle_counter(set, i);
-
-        if (strcmp(oa_oracle_counter_name(counter), name) == 0)
-            return counter;
-    }
-    return NULL;
-}
-
-/** Index of a metric that exists on the device; UINT32_MAX if there is none of that name. */
-static uint32_t our_metric(const struct zeta_compiled *compiled, const char *name)
-{
-    for (uint32_t i = 0; i < zeta_compiled_metric_count(compiled); i++) {
-        if (strcmp(zeta_compiled_metric(compiled, i)->name, name) == 0)
-            return i;
-    }
-    return UINT32_MAX;
 }
 
 /* Which metrics there are -----------------------------------------------------------------------
@@ -298,10 +83,10 @@ static bool is_ours_alone(const char *name)
 }
 
 /** Whether the library gives one value whatever was counted: it reads what is in no report. */
-static bool is_constant(const struct pair *pair, const struct oa_oracle_counter *counter)
+static bool is_constant(const struct oa_pair *pair, const struct oa_oracle_counter *counter)
 {
     /* Behind time and clocks and the counters of the report are registers, which stay 0. */
-    const struct oa_format *format = pair->bed->device.platform->format;
+    const struct oa_format *format = pair->match->device.platform->format;
     const uint32_t used = format == &oa_format_hsw ? 62 : format == &oa_format_a32 ? 54 : 56;
 
     struct oa_oracle_value first = {0};
@@ -312,7 +97,7 @@ static bool is_constant(const struct pair *pair, const struct oa_oracle_counter 
 
         for (uint32_t i = 0; i < used; i++)
             deltas.deltas[i] = next_random(&seed) >> 32;
-        value = oa_oracle_read(pair->bed->oracle, pair->theirs, counter, &deltas);
+        value = oa_oracle_read(pair->match->oracle, pair->theirs, counter, &deltas);
         if (round == 0)
             first = value;
         else if (value.u != first.u || value.f < first.f || value.f > first.f)
@@ -328,10 +113,10 @@ static bool is_fraction(const char *name)
            strcmp(name, "GPU_MEMORY_REQUEST_QUEUE_FULL") == 0;
 }
 
-static bool refers_to_absent(const struct pair *pair, const struct zeta_expr *expr)
+static bool refers_to_absent(const struct oa_pair *pair, const struct zeta_expr *expr)
 {
     if (expr->op == ZETA_EXPR_METRIC)
-        return our_metric(pair->compiled, expr->u.ref.name) == UINT32_MAX;
+        return oa_pair_metric(pair, expr->u.ref.name) == UINT32_MAX;
     for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
         if (refers_to_absent(pair, expr->u.arg[i]))
             return true;
@@ -341,7 +126,7 @@ static bool refers_to_absent(const struct pair *pair, const struct zeta_expr *ex
 
 /** Whether we have the metric, but not on this device because it is made of one that is not there.
  */
-static bool needs_absent(const struct pair *pair, const char *name)
+static bool needs_absent(const struct oa_pair *pair, const char *name)
 {
     for (uint32_t i = 0; i < pair->set->metric_count; i++) {
         if (strcmp(pair->set->metrics[i].name, name) == 0)
@@ -350,44 +135,44 @@ static bool needs_absent(const struct pair *pair, const char *name)
     return false;
 }
 
-static void compare_metrics(const struct pair *pair)
+static void compare_metrics(const struct oa_pair *pair)
 {
     for (uint32_t i = 0; i < oa_oracle_counter_count(pair->theirs); i++) {
         const struct oa_oracle_counter *counter = oa_oracle_counter(pair->theirs, i);
         const char *name = oa_oracle_counter_name(counter);
 
-        if (our_metric(pair->compiled, name) == UINT32_MAX && !is_fraction(name) &&
+        if (oa_pair_metric(pair, name) == UINT32_MAX && !is_fraction(name) &&
             !is_constant(pair, counter) && !needs_absent(pair, name))
-            fail_msg("%s %s: we lack %s", pair->bed->line->file, pair->set->name, name);
+            fail_msg("%s %s: we lack %s", pair->match->line->file, pair->set->name, name);
     }
     for (uint32_t i = 0; i < zeta_compiled_metric_count(pair->compiled); i++) {
         const struct zeta_metric *metric = zeta_compiled_metric(pair->compiled, i);
 
         if (!metric->is_info && !is_ours_alone(metric->name) &&
-            !their_counter(pair->theirs, metric->name))
-            fail_msg("%s %s: the library lacks %s", pair->bed->line->file, pair->set->name,
+            !oa_pair_counter(pair, metric->name))
+            fail_msg("%s %s: the library lacks %s", pair->match->line->file, pair->set->name,
                      metric->name);
     }
 }
 
-static void compare_metrics_of_bed(const struct bed *bed)
+static void compare_metrics_of_match(const struct oa_match *match)
 {
-    each_pair(bed, compare_metrics);
+    oa_pair_each(match, compare_metrics);
 }
 
 static void metrics__each_device__same_as_the_library_sees_it(void **state)
 {
     (void)state;
-    each_bed(VIEW_LIBRARY, compare_metrics_of_bed);
+    each_match(OA_VIEW_LIBRARY, compare_metrics_of_match);
 }
 
 /* What is programmed ----------------------------------------------------------------------------
  */
 
 /** Of Meteor Lake the XML is newer than the library, and many of its small sets were changed. */
-static bool is_newer(const struct pair *pair)
+static bool is_newer(const struct oa_pair *pair)
 {
-    return imported.path && pair->bed->line->differing > 0 &&
+    return imported.path && pair->match->line->differing > 0 &&
            strncmp(pair->set->name, "Ext", 3) == 0;
 }
 
@@ -401,7 +186,7 @@ static bool has_choices(const struct zeta_set *set)
 }
 
 /** Several parts that depend on the device are ordered by priority; the library ignores that. */
-static void compare_unordered(const struct pair *pair, const struct zeta_program_entry *entries,
+static void compare_unordered(const struct oa_pair *pair, const struct zeta_program_entry *entries,
                               uint32_t count)
 {
     uint64_t ours = 0, theirs = 0;
@@ -416,7 +201,7 @@ static void compare_unordered(const struct pair *pair, const struct zeta_program
     assert_int_equal(ours, theirs);
 }
 
-static void compare_program(const struct pair *pair)
+static void compare_program(const struct oa_pair *pair)
 {
     const struct zeta_program_entry *entries = NULL;
     const uint32_t count = zeta_compiled_program(pair->compiled, &entries);
@@ -424,8 +209,8 @@ static void compare_program(const struct pair *pair)
     if (is_newer(pair))
         return;
     if (count != oa_oracle_register_count(pair->theirs))
-        fail_msg("%s %s: %u registers, the library has %u", pair->bed->line->file, pair->set->name,
-                 count, oa_oracle_register_count(pair->theirs));
+        fail_msg("%s %s: %u registers, the library has %u", pair->match->line->file,
+                 pair->set->name, count, oa_oracle_register_count(pair->theirs));
     if (has_choices(pair->set)) {
         compare_unordered(pair, entries, count);
         return;
@@ -436,20 +221,20 @@ static void compare_program(const struct pair *pair)
         oa_oracle_register(pair->theirs, i, &address, &value);
         if (entries[i].address != address || entries[i].value != value)
             fail_msg("%s %s: write %u is %#x to %#x, of the library %#x to %#x",
-                     pair->bed->line->file, pair->set->name, i, entries[i].value,
+                     pair->match->line->file, pair->set->name, i, entries[i].value,
                      entries[i].address, value, address);
     }
 }
 
-static void compare_programs_of_bed(const struct bed *bed)
+static void compare_programs_of_match(const struct oa_match *match)
 {
-    each_pair(bed, compare_program);
+    oa_pair_each(match, compare_program);
 }
 
 static void programs__each_device__same_registers_in_order(void **state)
 {
     (void)state;
-    each_bed(VIEW_LIBRARY, compare_programs_of_bed);
+    each_match(OA_VIEW_LIBRARY, compare_programs_of_match);
 }
 
 /* Values ----------------------------------------------------------------------------------------
@@ -464,11 +249,11 @@ struct names {
 static struct names newer; /**< the library has them otherwise than the newer XML */
 static struct names cut;   /**< the library keeps what the description cuts off */
 
-static void remember(struct names *list, const struct pair *pair, const char *name)
+static void remember(struct names *list, const struct oa_pair *pair, const char *name)
 {
     char full[96];
 
-    (void)snprintf(full, sizeof(full), "%s/%s/%s", pair->bed->line->file, pair->set->name, name);
+    (void)snprintf(full, sizeof(full), "%s/%s/%s", pair->match->line->file, pair->set->name, name);
     for (uint32_t i = 0; i < list->count; i++) {
         if (strcmp(list->names[i], full) == 0)
             return;
@@ -512,13 +297,13 @@ static struct {
 } reports;
 
 /** Whether the library's value is that of the XML's equation by the conversions of C. */
-static bool is_as_in_c(const struct pair *pair, const char *name, struct oa_oracle_value theirs)
+static bool is_as_in_c(const struct oa_pair *pair, const char *name, struct oa_oracle_value theirs)
 {
     const struct oa_c_input input = {
         .set = oa_file_find(imported.file, pair->set->name),
-        .format = pair->bed->device.platform->format,
-        .symbol = need_symbol,
-        .device = pair->bed,
+        .format = pair->match->device.platform->format,
+        .symbol = oa_match_symbol,
+        .device = pair->match,
         .earlier = reports.earlier,
         .later = reports.later,
         .time_divisor = 1,
@@ -547,7 +332,7 @@ static bool is_cut_later(const zet_typed_value_t *ours, struct oa_oracle_value t
            theirs.f - ours->value.fp32 <= 100 / clocks + 1e-6 * theirs.f;
 }
 
-static void complain(const struct pair *pair, const char *name, const char *what,
+static void complain(const struct oa_pair *pair, const char *name, const char *what,
                      const zet_typed_value_t *ours, struct oa_oracle_value theirs)
 {
     char text[64], other[64];
@@ -557,11 +342,11 @@ static void complain(const struct pair *pair, const char *name, const char *what
         (void)snprintf(other, sizeof(other), "%.17g", theirs.f);
     else
         (void)snprintf(other, sizeof(other), "%llu", (unsigned long long)theirs.u);
-    fail_msg("%s %s/%s: %s is %s, of the library %s", pair->bed->line->file, pair->set->name, name,
-             what, text, other);
+    fail_msg("%s %s/%s: %s is %s, of the library %s", pair->match->line->file, pair->set->name,
+             name, what, text, other);
 }
 
-static void compare(const struct pair *pair, const char *name, const zet_typed_value_t *ours,
+static void compare(const struct oa_pair *pair, const char *name, const zet_typed_value_t *ours,
                     struct oa_oracle_value theirs, const struct oa_oracle_deltas *deltas)
 {
     if (agrees(ours, theirs))
@@ -574,10 +359,10 @@ static void compare(const struct pair *pair, const char *name, const zet_typed_v
         complain(pair, name, "the value", ours, theirs);
 }
 
-static void compare_row(const struct pair *pair, uint32_t row, const zet_typed_value_t *values,
+static void compare_row(const struct oa_pair *pair, uint32_t row, const zet_typed_value_t *values,
                         const zet_typed_value_t *maxima)
 {
-    const uint32_t bytes = pair->bed->device.platform->format->report_bytes;
+    const uint32_t bytes = pair->match->device.platform->format->report_bytes;
     unsigned char records[2][OA_ORACLE_RECORD_HEADER + OA_REPORT_MAX_BYTES] = {{0}};
     struct oa_oracle_deltas deltas;
 
@@ -586,35 +371,36 @@ static void compare_row(const struct pair *pair, uint32_t row, const zet_typed_v
                bytes);
     reports.earlier = records[0] + OA_ORACLE_RECORD_HEADER;
     reports.later = records[1] + OA_ORACLE_RECORD_HEADER;
-    oa_oracle_accumulate(pair->bed->oracle, pair->theirs, records[0], records[1], &deltas);
+    oa_oracle_accumulate(pair->match->oracle, pair->theirs, records[0], records[1], &deltas);
     for (uint32_t i = 0; i < zeta_compiled_metric_count(pair->compiled); i++) {
         const struct zeta_metric *metric = zeta_compiled_metric(pair->compiled, i);
         const struct oa_oracle_counter *counter =
-            metric->is_info ? NULL : their_counter(pair->theirs, metric->name);
+            metric->is_info ? NULL : oa_pair_counter(pair, metric->name);
         struct oa_oracle_value maximum;
 
-        if (!counter || (!reports.bounded && pair->bed->device.platform->format == &oa_format_hsw &&
-                         has_wide_product(pair->set, metric->value)))
+        if (!counter ||
+            (!reports.bounded && pair->match->device.platform->format == &oa_format_hsw &&
+             has_wide_product(pair->set, metric->value)))
             continue;
         compare(pair, metric->name, &values[i],
-                oa_oracle_read(pair->bed->oracle, pair->theirs, counter, &deltas), &deltas);
+                oa_oracle_read(pair->match->oracle, pair->theirs, counter, &deltas), &deltas);
         if (metric->maximum && !is_newer(pair) &&
-            oa_oracle_maximum(pair->bed->oracle, pair->theirs, counter, &deltas, &maximum) &&
+            oa_oracle_maximum(pair->match->oracle, pair->theirs, counter, &deltas, &maximum) &&
             !agrees(&maxima[i], maximum))
             complain(pair, metric->name, "the maximum", &maxima[i], maximum);
     }
 }
 
-static void compare_values(const struct pair *pair)
+static void compare_values(const struct oa_pair *pair)
 {
-    const struct oa_format *format = pair->bed->device.platform->format;
+    const struct oa_format *format = pair->match->device.platform->format;
     const uint32_t metrics = zeta_compiled_metric_count(pair->compiled);
     const uint32_t capacity = REPORTS * metrics;
     zet_typed_value_t *columns[2];
 
     reports.fill(format, reports.bytes, REPORTS, &seed);
     /* Of odd time stamps the library loses the last bit. */
-    for (uint32_t i = 0; i < REPORTS && pair->bed->line->is_halved; i++)
+    for (uint32_t i = 0; i < REPORTS && pair->match->line->is_halved; i++)
         reports.bytes[(size_t)i * format->report_bytes + 4] &= 0xfe;
     for (uint32_t i = 0; i < 2; i++) {
         struct zeta_evaluation result;
@@ -636,16 +422,16 @@ static void compare_values(const struct pair *pair)
     free(columns[1]);
 }
 
-static void compare_values_of_bed(const struct bed *bed)
+static void compare_values_of_match(const struct oa_match *match)
 {
-    each_pair(bed, compare_values);
+    oa_pair_each(match, compare_values);
 }
 
 static void compare_sequence(oa_sequence_fn fill, bool bounded)
 {
     reports.fill = fill;
     reports.bounded = bounded;
-    each_bed(VIEW_LIBRARY, compare_values_of_bed);
+    each_match(OA_VIEW_LIBRARY, compare_values_of_match);
 }
 
 static void values__random_reports__agree(void **state)
@@ -718,15 +504,15 @@ static int forget(void **state)
 }
 
 /** The line of .../oa-NAME.xml; NULL if there is none. */
-static const struct line *find_line(const char *path)
+static const struct oa_line *find_line(const char *path)
 {
     const char *name = strstr(path, "oa-");
 
-    for (size_t i = 0; name && i < LINES; i++) {
-        const size_t length = strlen(lines[i].file);
+    for (uint32_t i = 0; name && i < oa_line_count; i++) {
+        const size_t length = strlen(oa_lines[i].file);
 
-        if (strncmp(name + 3, lines[i].file, length) == 0 && name[3 + length] == '.')
-            return &lines[i];
+        if (strncmp(name + 3, oa_lines[i].file, length) == 0 && name[3 + length] == '.')
+            return &oa_lines[i];
     }
     return NULL;
 }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "core/metric/compile.h"
 #include "tests/intel_data/data.h"
 
 static struct data_generation *generations;
@@ -157,6 +158,70 @@ static void sets__every_platform__load_without_a_finding(void **state)
     each_platform(check_sets);
 }
 
+/** A way of fusing: every mask, every count, and whether a single part is there. */
+struct fusing {
+    uint64_t mask, count;
+};
+
+static bool find_symbol(void *context, const char *name, struct zeta_number *out_value)
+{
+    const struct fusing *fusing = context;
+    const size_t length = strlen(name);
+
+    out_value->type = ZETA_EXPR_U64;
+    if (strncmp(name, "Gt", 2) == 0)
+        out_value->u.u64 = fusing->mask >> (name[length - 1] & 7) & 1;
+    else if (length > 4 && strcmp(name + length - 4, "Mask") == 0)
+        out_value->u.u64 = fusing->mask;
+    else
+        out_value->u.u64 = fusing->count;
+    return true;
+}
+
+/** Whether a set gives something on a device; on none it may fail for another reason. */
+static bool compiles(const struct zeta_catalog *catalog, const struct zeta_set *set,
+                     struct fusing *fusing, bool query)
+{
+    const struct zeta_symbol_lookup lookup = {find_symbol, fusing};
+    struct zeta_diagnostics sink = {0};
+    struct zeta_compiled *compiled = NULL;
+    const ze_result_t result = query
+                                   ? zeta_set_compile_query(catalog, set, &lookup, &sink, &compiled)
+                                   : zeta_set_compile(catalog, set, &lookup, &sink, &compiled);
+
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE)
+        fail_msg("%s of %s: %s", query ? "query" : "set", set->name, sink.first_error);
+    zeta_compiled_destroy(compiled);
+    return result == ZE_RESULT_SUCCESS;
+}
+
+static void compile_sets(const struct data_generation *generation,
+                         const struct zeta_intel_platform *platform)
+{
+    static struct fusing fusings[] = {{UINT64_MAX, 64}, {1, 1},      {2, 1},
+                                      {0x15, 3},        {0xff00, 8}, {0, 0}};
+    struct zeta_catalog *catalog = data_catalog(generation, platform);
+
+    for (uint32_t i = 0; i < zeta_catalog_set_count(catalog); i++) {
+        const struct zeta_set *set = zeta_catalog_set(catalog, i);
+
+        for (size_t k = 0; k < sizeof(fusings) / sizeof(fusings[0]); k++) {
+            const bool found = compiles(catalog, set, &fusings[k], false);
+
+            assert_true(found || k > 0);
+            if (set->sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
+                assert_int_equal(compiles(catalog, set, &fusings[k], true), found);
+        }
+    }
+    zeta_catalog_destroy(catalog);
+}
+
+static void sets__differently_fused__compile_or_do_not_exist(void **state)
+{
+    (void)state;
+    each_platform(compile_sets);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +229,7 @@ int main(void)
         cmocka_unit_test(manifests__devices__are_those_of_the_platforms),
         cmocka_unit_test(platforms__device_ids__belong_to_one_each),
         cmocka_unit_test(sets__every_platform__load_without_a_finding),
+        cmocka_unit_test(sets__differently_fused__compile_or_do_not_exist),
     };
 
     return cmocka_run_group_tests(tests, read_all, free_all);

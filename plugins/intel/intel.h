@@ -114,7 +114,7 @@ void zeta_intel_log(const struct zeta_intel *intel, uint32_t level, const char *
 
 /**
  * Fills intel->gpus with those GPUs of the machine that are of the platforms and can be opened.
- * None is SUCCESS, unless some are there and not one can be opened: the sentence says why.
+ * None is SUCCESS, unless some are there and not one can be opened or count: the sentence says why.
  */
 uint32_t zeta_intel_discover(struct zeta_intel *intel);
 

@@ -45,6 +45,8 @@ static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *de
 {
     const struct zeta_intel_platform *platform = device->gpu->platform;
 
+    if (device->gpu->no_metrics[0] != '\0')
+        return ZETA_PLUGIN_SUCCESS; /* the log says why */
     for (uint32_t i = 0; i < platform->set_count; i++) {
         char path[sizeof(self->data_dir) + 160];
         size_t bytes = 0;

@@ -15,36 +15,41 @@ static struct kmd_machine *machine;
 
 /* ---- processes ------------------------------------------------------------------------------ */
 
-static int run_here(const struct CMUnitTest *tests, size_t count, const char *name)
+static int run_here(const struct CMUnitTest *tests, size_t count, const char *name, char *value)
 {
-    const struct CMUnitTest *found = NULL;
+    struct CMUnitTest chosen;
+    bool found = false;
     int failed;
 
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(tests[i].name, name) == 0)
-            found = &tests[i];
+    for (size_t i = 0; i < count && !found; i++) {
+        found = strcmp(tests[i].name, name) == 0;
+        chosen = tests[i];
     }
     if (!found) {
         print_error("there is no case %s\n", name);
         return 1;
     }
-    failed = _cmocka_run_group_tests(name, found, 1, NULL, NULL);
+    chosen.initial_state = value;
+    failed = _cmocka_run_group_tests(name, &chosen, 1, NULL, NULL);
     if (machine)
         kmd_stop(machine);
     return failed;
 }
 
-static bool passes(const char *program, const char *name)
+static int run_apart(const char *program, const char *name, const char *value)
 {
-    char *const arguments[] = {strdup(program), strdup(name), NULL};
+    char *arguments[] = {strdup(program), strdup(name), value ? strdup(value) : NULL, NULL};
     int status = -1;
     pid_t pid;
 
-    if (posix_spawn(&pid, program, NULL, NULL, arguments, environ) == 0)
+    if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, arguments, environ) == 0)
         (void)waitpid(pid, &status, 0);
-    free(arguments[0]);
-    free(arguments[1]);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    for (size_t i = 0; i < 3; i++)
+        free(arguments[i]);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return 0;
+    print_error("failed: %s %s %s\n", program, name, value ? value : "");
+    return 1;
 }
 
 int bed_main(int argc, char **argv, const struct CMUnitTest *tests, size_t count)
@@ -52,12 +57,14 @@ int bed_main(int argc, char **argv, const struct CMUnitTest *tests, size_t count
     int failed = 0;
 
     if (argc > 1)
-        return run_here(tests, count, argv[1]);
+        return run_here(tests, count, argv[1], argc > 2 ? argv[2] : NULL);
     for (size_t i = 0; i < count; i++) {
-        if (!passes("/proc/self/exe", tests[i].name)) {
-            print_error("case %s of %s failed\n", tests[i].name, argv[0]);
-            failed++;
-        }
+        const char *const *values = tests[i].initial_state;
+
+        if (!values)
+            failed += run_apart(argv[0], tests[i].name, NULL);
+        for (; values && *values; values++)
+            failed += run_apart(argv[0], tests[i].name, *values);
     }
     return failed;
 }

@@ -14,7 +14,8 @@ enum { BED_STEP_NS = 1000000, BED_STEPS = 20000 };
 
 /**
  * Runs the cases, each in a process; with a name as the argument that one, here. What main()
- * returns. The machine of a case is stopped by bed_main, whatever became of the case.
+ * returns. A case whose initial state is a list of texts, ended by NULL, runs once with each of
+ * them as its state. The machine of a case is stopped, whatever became of the case.
  */
 int bed_main(int argc, char **argv, const struct CMUnitTest *tests, size_t count);
 

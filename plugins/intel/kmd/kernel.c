@@ -111,8 +111,8 @@ uint32_t zeta_intel_fail_permission(const struct zeta_intel_gpu *gpu, const char
         gpu->id, what, sysctl, (unsigned long long)value, sysctl);
 }
 
-/* True if a descriptor of the process has a link with that text. */
-static bool process_has(const char *pid, const char *kind)
+/* True if a descriptor of the process has that link. */
+static bool process_has(const char *pid, const char *wanted)
 {
     char path[300], link[256];
     const struct dirent *entry;
@@ -129,10 +129,16 @@ static bool process_has(const char *pid, const char *kind)
         if (length <= 0)
             continue;
         link[length] = '\0';
-        found = strstr(link, kind) != NULL;
+        found = strcmp(link, wanted) == 0;
     }
     (void)closedir(folder);
     return found;
+}
+
+/* The link of descriptors that the kernel names so. */
+static void link_of_kind(const char *kind, char *out_link, size_t bytes)
+{
+    (void)snprintf(out_link, bytes, "anon_inode:[%s]", kind);
 }
 
 /* Writes "12 (perf), 34 (zeta)": the processes that have such descriptors. False: none is seen. */
@@ -140,16 +146,18 @@ static bool list_holders(const char *kind, char *out_list, size_t bytes)
 {
     DIR *folder = opendir("/proc");
     const struct dirent *entry;
+    char wanted[64];
     size_t used = 0;
 
     out_list[0] = '\0';
     if (!folder)
         return false;
+    link_of_kind(kind, wanted, sizeof(wanted));
     while ((entry = readdir(folder))) {
         char path[300], name[64];
         int written;
 
-        if (!isdigit((unsigned char)entry->d_name[0]) || !process_has(entry->d_name, kind))
+        if (!isdigit((unsigned char)entry->d_name[0]) || !process_has(entry->d_name, wanted))
             continue;
         (void)snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
         if (read_text(path, name, sizeof(name)) < 0)
@@ -188,14 +196,15 @@ uint32_t zeta_intel_holder_find(const struct zeta_intel_gpu *gpu, const char *ki
     const char *card = strrchr(gpu->card, '/');
     const struct dirent *entry;
     uint32_t found = 0;
-    char card_node[64];
+    char card_node[64], wanted[64];
     DIR *folder = opendir("/proc");
 
     if (!folder)
         return 0;
+    link_of_kind(kind, wanted, sizeof(wanted));
     (void)snprintf(card_node, sizeof(card_node), "/dev/dri/%.40s", card ? card + 1 : "card");
     while (found == 0 && (entry = readdir(folder))) {
-        if (isdigit((unsigned char)entry->d_name[0]) && process_has(entry->d_name, kind) &&
+        if (isdigit((unsigned char)entry->d_name[0]) && process_has(entry->d_name, wanted) &&
             (process_has(entry->d_name, gpu->node) || process_has(entry->d_name, card_node)))
             found = (uint32_t)strtoul(entry->d_name, NULL, 10);
     }

@@ -88,34 +88,64 @@ static void bed_finish(struct oa_bed *bed)
     zeta_compiled_destroy(bed->query);
 }
 
-void oa_for_each_bed(void (*test)(struct oa_bed *bed))
+/** What was imported of a set, or what the plugin has for it. */
+static const struct zeta_set *find_set(const struct oa_set *set)
 {
-    for (uint32_t variant = 0; variant < OA_VARIANTS; variant++) {
-        for (uint32_t i = 0; i < oa_tested.file->set_count; i++) {
-            struct oa_bed bed = {
-                .device = {oa_tested.platform, &oa_tested.platform->fusings[variant]},
-                .set = &oa_tested.file->sets[i],
-            };
-            const struct zeta_symbol_lookup lookup = {find_symbol, &bed.device};
-            struct zeta_diagnostics sink = {0};
+    const struct zeta_catalog *catalog = oa_tested.catalog;
 
-            if (!oa_platform_has(oa_tested.platform, variant))
+    if (!oa_tested.shipped)
+        return zeta_catalog_find_set(catalog, set->name);
+    for (uint32_t i = 0; i < zeta_catalog_set_count(catalog); i++) {
+        const struct zeta_set *found = zeta_catalog_set(catalog, i);
+
+        if (found->uuid && strcmp(found->uuid, set->uuid) == 0)
+            return found;
+    }
+    return NULL;
+}
+
+static void run_bed(const struct oa_set *set, const struct zeta_set *imported, uint32_t variant,
+                    void (*test)(struct oa_bed *bed))
+{
+    struct oa_bed bed = {
+        .device = {oa_tested.platform, &oa_tested.platform->fusings[variant]},
+        .set = set,
+        .format = oa_format_find(set->format, oa_tested.platform->format),
+        .imported = imported,
+    };
+    const struct zeta_symbol_lookup lookup = {find_symbol, &bed.device};
+    struct zeta_diagnostics sink = {0};
+
+    assert_non_null(bed.format);
+    if (zeta_set_compile(oa_tested.catalog, imported, &lookup, &sink, &bed.compiled) !=
+            ZE_RESULT_SUCCESS ||
+        zeta_set_compile_query(oa_tested.catalog, imported, &lookup, &sink, &bed.query) !=
+            ZE_RESULT_SUCCESS)
+        fail_msg("%s", sink.first_error);
+    choose_counters(&bed);
+    test(&bed);
+    bed_finish(&bed);
+}
+
+uint32_t oa_for_each_bed(void (*test)(struct oa_bed *bed))
+{
+    uint32_t calls = 0;
+
+    for (uint32_t variant = 0; variant < OA_VARIANTS; variant++) {
+        if (!oa_platform_has(oa_tested.platform, variant))
+            continue;
+        for (uint32_t i = 0; i < oa_tested.file->set_count; i++) {
+            const struct oa_set *set = &oa_tested.file->sets[i];
+            const struct zeta_set *imported = find_set(set);
+
+            if (!imported && oa_tested.shipped)
                 continue;
-            bed.format = oa_format_find(bed.set->format, oa_tested.platform->format);
-            assert_non_null(bed.format);
-            bed.imported = zeta_catalog_find_set(oa_tested.catalog, bed.set->name);
-            assert_non_null(bed.imported);
-            if (zeta_set_compile(oa_tested.catalog, bed.imported, &lookup, &sink, &bed.compiled) !=
-                ZE_RESULT_SUCCESS)
-                fail_msg("%s", sink.first_error);
-            if (zeta_set_compile_query(oa_tested.catalog, bed.imported, &lookup, &sink,
-                                       &bed.query) != ZE_RESULT_SUCCESS)
-                fail_msg("%s", sink.first_error);
-            choose_counters(&bed);
-            test(&bed);
-            bed_finish(&bed);
+            assert_non_null(imported);
+            run_bed(set, imported, variant, test);
+            calls++;
         }
     }
+    return calls;
 }
 
 /** Value of a counter in the type of its data; references see it before it is rounded to f32. */
@@ -193,6 +223,64 @@ void oa_calculate(const struct zeta_compiled *compiled, const void *raw, size_t 
         assert_int_equal(result.row_count, rows);
         assert_true(result.complete);
     }
+}
+
+void oa_check_program(struct oa_bed *bed)
+{
+    const struct zeta_program_entry *entries = NULL;
+    const uint32_t count = zeta_compiled_program(bed->compiled, &entries);
+    uint32_t at = 0;
+
+    for (int type = 0; type < OA_CONFIG_TYPES; type++) {
+        for (uint32_t priority = 0; priority < 16; priority++) {
+            for (uint32_t i = 0; i < bed->set->config_count; i++) {
+                const struct oa_config *config = &bed->set->configs[i];
+
+                if (config->type != (enum oa_config_type)type || config->priority != priority ||
+                    !oa_bed_holds(bed, config->availability))
+                    continue;
+                for (uint32_t r = 0; r < config->register_count; r++, at++) {
+                    assert_true(at < count);
+                    assert_int_equal(entries[at].address, config->registers[r].address);
+                    assert_int_equal(entries[at].value, config->registers[r].value);
+                }
+            }
+        }
+    }
+    assert_int_equal(at, count);
+}
+
+void oa_number_reports(unsigned char *reports, uint32_t count, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < count; i++)
+        reports[(size_t)i * bytes] = (unsigned char)(i + 1);
+}
+
+uint64_t oa_random_step(uint64_t *seed, uint32_t bits)
+{
+    const uint32_t magnitude = (uint32_t)(next_random(seed) >> 32) % (bits + 1);
+
+    return magnitude == 0 ? 0 : next_random(seed) >> (64 - magnitude);
+}
+
+void oa_make_advancing(const struct oa_format *format, uint64_t *seed, uint32_t bits,
+                       unsigned char *reports, uint32_t count)
+{
+    memset(reports, 0, (size_t)count * format->report_bytes);
+    for (uint32_t r = 0; r < format->run_count; r++) {
+        const struct oa_run *run = &format->runs[r];
+        const uint32_t largest = bits < run->bits ? bits : run->bits;
+
+        for (uint32_t index = 0; index < run->count; index++) {
+            uint64_t value = next_random(seed);
+
+            for (uint32_t i = 0; i < count; i++) {
+                oa_report_set(run, index, reports + (size_t)i * format->report_bytes, value);
+                value += oa_random_step(seed, i % 4 == 0 || largest < 24 ? largest : 24);
+            }
+        }
+    }
+    oa_number_reports(reports, count, format->report_bytes);
 }
 
 static void report_finding(void *context, const struct zeta_diagnostic *finding)

@@ -20,6 +20,7 @@ struct oa_tested {
     const struct oa_platform *platform;
     char *text; /**< that the importer printed */
     struct zeta_catalog *catalog;
+    bool shipped; /**< the catalog is the plugin's: sets are found by uuid, and not all are there */
 };
 
 extern struct oa_tested oa_tested;
@@ -45,8 +46,8 @@ bool oa_tested_choose(const char *path);
 int oa_tested_prepare(void **state);
 int oa_tested_finish(void **state);
 
-/** Calls a test for each set on each device. */
-void oa_for_each_bed(void (*test)(struct oa_bed *bed));
+/** Calls a test for each set on each device; gives the number of calls. */
+uint32_t oa_for_each_bed(void (*test)(struct oa_bed *bed));
 
 /** Whether an availability of the XML (NULL: always) is true on the device. */
 bool oa_bed_holds(const struct oa_bed *bed, const char *availability);
@@ -61,5 +62,18 @@ void oa_calculate(const struct zeta_compiled *compiled, const void *raw, size_t 
 /** Compares one row with the XML: values[0] are those of the metrics, values[1] the maxima. */
 void oa_compare_row(const struct oa_bed *bed, uint32_t number, const struct oa_row *row,
                     zet_typed_value_t *const *values);
+
+/** The compiled set's program has the registers of the XML, in their order. */
+void oa_check_program(struct oa_bed *bed);
+
+/** Makes the report ids of neighbours different: equal ones would be a repetition. */
+void oa_number_reports(unsigned char *reports, uint32_t count, uint32_t bytes);
+
+/** A number of any magnitude up to so many bits. */
+uint64_t oa_random_step(uint64_t *seed, uint32_t bits);
+
+/** Reports in which every counter moves on by steps of its own, below 2^bits, and wraps. */
+void oa_make_advancing(const struct oa_format *format, uint64_t *seed, uint32_t bits,
+                       unsigned char *reports, uint32_t count);
 
 #endif

@@ -197,7 +197,9 @@ bool oa_device_symbol(const struct oa_device *device, const char *name, uint64_t
         {"DepthPipeTotalCount", 2 * count_bits(slices)},
         {"ComputeEngineTotalCount", 4},
         {"CopyEngineTotalCount", 1},
-        /* Of layouts of the set files, not of equations. */
+        /* Of the set files, not of equations. */
+        {"OamUnits", 2},
+        {"EuStallUnits", 1},
         {"ContextValidBit", 16},
     };
 

@@ -62,38 +62,13 @@ static void check_metrics(struct oa_bed *bed)
 static void availability__each_device__same_metrics(void **state)
 {
     (void)state;
-    oa_for_each_bed(check_metrics);
-}
-
-static void check_program(struct oa_bed *bed)
-{
-    const struct zeta_program_entry *entries = NULL;
-    const uint32_t count = zeta_compiled_program(bed->compiled, &entries);
-    uint32_t at = 0;
-
-    for (int type = 0; type < OA_CONFIG_TYPES; type++) {
-        for (uint32_t priority = 0; priority < 16; priority++) {
-            for (uint32_t i = 0; i < bed->set->config_count; i++) {
-                const struct oa_config *config = &bed->set->configs[i];
-
-                if (config->type != (enum oa_config_type)type || config->priority != priority ||
-                    !oa_bed_holds(bed, config->availability))
-                    continue;
-                for (uint32_t r = 0; r < config->register_count; r++, at++) {
-                    assert_true(at < count);
-                    assert_int_equal(entries[at].address, config->registers[r].address);
-                    assert_int_equal(entries[at].value, config->registers[r].value);
-                }
-            }
-        }
-    }
-    assert_int_equal(at, count);
+    (void)oa_for_each_bed(check_metrics);
 }
 
 static void program__each_device__same_registers_in_order(void **state)
 {
     (void)state;
-    oa_for_each_bed(check_program);
+    (void)oa_for_each_bed(oa_check_program);
 }
 
 static void compare_all(const struct oa_bed *bed, const unsigned char *reports)
@@ -115,13 +90,6 @@ static void compare_all(const struct oa_bed *bed, const unsigned char *reports)
     free(columns[1]);
 }
 
-/** Makes the report ids of neighbours different: equal ones would be a repetition. */
-static void number_reports(unsigned char *reports, uint32_t bytes)
-{
-    for (uint32_t i = 0; i < REPORTS; i++)
-        reports[(size_t)i * bytes] = (unsigned char)(i + 1);
-}
-
 static uint64_t seed = 1;
 
 static void check_random(struct oa_bed *bed)
@@ -131,51 +99,28 @@ static void check_random(struct oa_bed *bed)
 
     for (size_t i = 0; i < (size_t)REPORTS * bytes; i++)
         reports[i] = (unsigned char)(next_random(&seed) >> 32);
-    number_reports(reports, bytes);
+    oa_number_reports(reports, REPORTS, bytes);
     compare_all(bed, reports);
 }
 
 static void values__random_reports__equal(void **state)
 {
     (void)state;
-    oa_for_each_bed(check_random);
+    (void)oa_for_each_bed(check_random);
 }
 
-/** A step of any magnitude up to the width of the counter. */
-static uint64_t random_step(uint32_t bits)
-{
-    const uint32_t magnitude = (uint32_t)(next_random(&seed) >> 32) % (bits + 1);
-
-    return magnitude == 0 ? 0 : next_random(&seed) >> (64 - magnitude);
-}
-
-/** Every counter moves on by steps of its own, and wraps where it is full. */
 static void check_advancing(struct oa_bed *bed)
 {
     static unsigned char reports[REPORTS * OA_REPORT_MAX_BYTES];
-    const uint32_t bytes = bed->format->report_bytes;
 
-    memset(reports, 0, sizeof(reports));
-    for (uint32_t r = 0; r < bed->format->run_count; r++) {
-        const struct oa_run *run = &bed->format->runs[r];
-
-        for (uint32_t index = 0; index < run->count; index++) {
-            uint64_t value = next_random(&seed);
-
-            for (uint32_t i = 0; i < REPORTS; i++) {
-                oa_report_set(run, index, reports + (size_t)i * bytes, value);
-                value += random_step(i % 4 == 0 ? run->bits : 24);
-            }
-        }
-    }
-    number_reports(reports, bytes);
+    oa_make_advancing(bed->format, &seed, 64, reports, REPORTS);
     compare_all(bed, reports);
 }
 
 static void values__advancing_reports__equal(void **state)
 {
     (void)state;
-    oa_for_each_bed(check_advancing);
+    (void)oa_for_each_bed(check_advancing);
 }
 
 /**
@@ -199,14 +144,14 @@ static void check_edges(struct oa_bed *bed)
                               edges[(is_clock ? i / 8 + i : i) % 8]);
         }
     }
-    number_reports(reports, bytes);
+    oa_number_reports(reports, REPORTS, bytes);
     compare_all(bed, reports);
 }
 
 static void values__edge_cases__equal(void **state)
 {
     (void)state;
-    oa_for_each_bed(check_edges);
+    (void)oa_for_each_bed(check_edges);
 }
 
 /** The field of a layout that a counter is; ZETA_FIELD_NONE if the format has none such. */
@@ -253,7 +198,7 @@ static void check_queries(struct oa_bed *bed)
         zet_typed_value_t *columns[2];
 
         for (uint32_t word = 0; word < bytes / 8; word++)
-            record[word] = random_step(64);
+            record[word] = oa_random_step(&seed, 64);
         ((struct zeta_query_record *)record)->size_bytes = bytes;
         ((struct zeta_query_record *)record)->tile = 0;
         for (uint32_t bank = 0; bank < OA_BANKS; bank++) {
@@ -275,7 +220,7 @@ static void check_queries(struct oa_bed *bed)
 static void queries__records_of_wide_differences__equal(void **state)
 {
     (void)state;
-    oa_for_each_bed(check_queries);
+    (void)oa_for_each_bed(check_queries);
 }
 
 /** What equations with PERFCNT would read is in no report: such metrics are not imported. */

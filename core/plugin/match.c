@@ -198,20 +198,57 @@ static void describe_setting(const struct zeta_manifest *manifest, const char *s
     }
 }
 
-static void describe(const struct zeta_manifest *manifest, const struct zeta_manifest_match *match,
-                     struct zeta_text *text)
+/* Whether an entry names devices of a vendor and asks for nothing else. */
+static bool is_id_list(const struct zeta_manifest_match *match)
 {
+    return match->has_vendor && match->device_id_count > 0 && match->drivers.count == 0 &&
+           !match->device_glob && !match->setting;
+}
+
+/* Whether entry i is a list of the same vendor as the list that is entry number first. */
+static bool is_joined(const struct zeta_manifest *manifest, size_t first, size_t i)
+{
+    return i == first ||
+           (is_id_list(&manifest->matches[first]) && is_id_list(&manifest->matches[i]) &&
+            manifest->matches[first].vendor == manifest->matches[i].vendor);
+}
+
+/* All lists of a vendor as one; of long ones the beginning. */
+static void describe_pci(const struct zeta_manifest *manifest, size_t first, struct zeta_text *text)
+{
+    const struct zeta_manifest_match *matches = manifest->matches;
+    size_t count = 0, shown = 0;
+
+    for (size_t i = first; i < manifest->match_count; i++)
+        count += is_joined(manifest, first, i) ? matches[i].device_id_count : 0;
+    zeta_text_add(text, "a PCI device 0x%04x:%s", matches[first].vendor, count > 0 ? "" : "*");
+    for (size_t i = first; i < manifest->match_count; i++) {
+        for (size_t id = 0; is_joined(manifest, first, i) && id < matches[i].device_id_count &&
+                            shown < (count > 8 ? 3 : count);
+             id++)
+            zeta_text_add(text, "%s0x%04x", shown++ > 0 ? "," : "", matches[i].device_ids[id]);
+    }
+    if (count > shown)
+        zeta_text_add(text, "... (%zu ids)", count);
+}
+
+/* Whether an earlier list has described the ids of this one too. */
+static bool is_described(const struct zeta_manifest *manifest, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (is_joined(manifest, i, index))
+            return true;
+    }
+    return false;
+}
+
+static void describe(const struct zeta_manifest *manifest, size_t index, struct zeta_text *text)
+{
+    const struct zeta_manifest_match *match = &manifest->matches[index];
     const size_t start = text->length;
 
-    if (match->has_vendor) {
-        zeta_text_add(text, "a PCI device 0x%04x:", match->vendor);
-        for (size_t i = 0; i < match->device_id_count && i < 8; i++)
-            zeta_text_add(text, "%s0x%04x", i > 0 ? "," : "", match->device_ids[i]);
-        if (match->device_id_count > 8)
-            zeta_text_add(text, "... (%zu ids)", match->device_id_count);
-        if (match->device_id_count == 0)
-            zeta_text_add(text, "*");
-    }
+    if (match->has_vendor)
+        describe_pci(manifest, index, text);
     for (size_t i = 0; i < match->drivers.count; i++)
         zeta_text_add(text, "%s%s",
                       i > 0               ? " or "
@@ -248,9 +285,11 @@ bool zeta_machine_matches(struct zeta_machine *machine, const struct zeta_manife
     }
     zeta_text_add(reason, "Nothing on this machine matches: looked for ");
     for (size_t i = 0; i < manifest->match_count; i++) {
+        if (is_described(manifest, i))
+            continue;
         if (i > 0)
             zeta_text_add(reason, "; or ");
-        describe(manifest, &manifest->matches[i], reason);
+        describe(manifest, i, reason);
     }
     zeta_text_add(reason, ".");
     return false;

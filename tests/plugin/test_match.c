@@ -98,6 +98,21 @@ static void pci_with_driver__driver_of_that_device__decides(void **state)
     expect_none("[{pci: {vendor: 0x8086}, drm_driver: [xe]}]", "kernel driver xe");
 }
 
+static void pci__several_lists_of_a_vendor__are_told_as_one(void **state)
+{
+    (void)state;
+    make_machine();
+    expect_none("[{pci: {vendor: 0x1234, device: [1, 2]}}, {pci: {vendor: 0x1234, device: 3}}]",
+                "looked for a PCI device 0x1234:0x0001,0x0002,0x0003.");
+    expect_none("[{pci: {vendor: 0x1234, device: [1, 2, 3, 4, 5]}}, {pci: {vendor: 0x4321, "
+                "device: 9}}, {pci: {vendor: 0x1234, device: [6, 7, 8, 9]}}]",
+                "a PCI device 0x1234:0x0001,0x0002,0x0003... (9 ids); or a PCI device "
+                "0x4321:0x0009.");
+    expect_none("[{pci: {vendor: 0x1234, device: 1}}, {pci: {vendor: 0x1234, device: 2}, "
+                "drm_driver: xe}]",
+                "0x1234:0x0001; or a PCI device 0x1234:0x0002 with the kernel driver xe.");
+}
+
 static void drm_driver__of_any_device__matches(void **state)
 {
     (void)state;
@@ -145,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(pci__vendor_and_device__match),
         CASE(pci_with_driver__driver_of_that_device__decides),
+        CASE(pci__several_lists_of_a_vendor__are_told_as_one),
         CASE(drm_driver__of_any_device__matches),
         CASE(device__glob__matches_files),
         CASE(always__true__matches_and_nothing_else_does),

@@ -129,18 +129,18 @@ static void match_entry(struct zeta_plugin_host *entry, struct zeta_machine *mac
 static void stop_software(struct zeta_plugin_host *entry, const struct zeta_plugin_host *instead)
 {
     const char *id = entry->manifest.id;
+    char variable[160] = "";
 
     entry->matched = false;
-    if (instead->manifest.device_class == ZETA_CLASS_REPLAY)
-        (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_DISABLED,
-                              "A recording was asked for, which the plugin %s shows. To use the "
-                              "software device as well, set plugins.%s.enable: always.",
-                              instead->manifest.id, id);
-    else
-        (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_DISABLED,
-                              "This machine has hardware for the plugin %s. To use the software "
-                              "device as well, set plugins.%s.enable: always.",
-                              instead->manifest.id, id);
+    (void)zeta_settings_plugin_variable(variable, sizeof(variable), id, "enable");
+    (void)zeta_entry_stop(
+        entry, ZETA_PLUGIN_STATE_DISABLED,
+        "%s %s. For the software device alone set ZETA_PLUGINS_SELECT=%s; to have "
+        "both, %s=always (or plugins.%s.enable: always in zeta.yaml).",
+        instead->manifest.device_class == ZETA_CLASS_REPLAY
+            ? "A recording was asked for, which is shown by the plugin"
+            : "This machine has hardware for the plugin",
+        instead->manifest.id, id, variable, id);
 }
 
 /*

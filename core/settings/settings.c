@@ -182,8 +182,8 @@ bool zeta_settings_bool(const char *name, bool fallback)
     return fallback;
 }
 
-/* ZETA_PLUGIN_<ID>_<KEY>; with key NULL only the part of the plugin, with the last "_". */
-static bool variable_name(char *out_name, size_t size_bytes, const char *id, const char *key)
+bool zeta_settings_plugin_variable(char *out_name, size_t size_bytes, const char *id,
+                                   const char *key)
 {
     int length = snprintf(out_name, size_bytes, PLUGIN_PREFIX "%s_%s", id, key ? key : "");
 
@@ -223,7 +223,7 @@ ze_result_t zeta_settings_declare(const char *id, const char *key, const char *v
     const char *own;
 
     if (!state || !full_name(name, sizeof(name), id, key) ||
-        !variable_name(derived, sizeof(derived), id, key))
+        !zeta_settings_plugin_variable(derived, sizeof(derived), id, key))
         return ZE_RESULT_SUCCESS; /* nobody can have set a name of that length */
     kept = zeta_store_find(&state->environment, derived);
     if (kept && !is_used(kept) &&
@@ -251,7 +251,7 @@ static bool is_taken(const struct state *state, const char *id, const char *vari
         const char *name = state->store.entries[i].name;
 
         if (strncmp(name, prefix, strlen(prefix)) == 0 &&
-            variable_name(derived, sizeof(derived), id, name + strlen(prefix)) &&
+            zeta_settings_plugin_variable(derived, sizeof(derived), id, name + strlen(prefix)) &&
             strcmp(derived, variable) == 0)
             return true;
     }
@@ -272,7 +272,7 @@ static bool apply_to_undeclared(struct state *state, const char *id)
 
         if (strncmp(name, prefix, strlen(prefix)) != 0 ||
             strncmp(state->store.entries[i].origin, "environment ", 12) == 0 ||
-            !variable_name(derived, sizeof(derived), id, name + strlen(prefix)))
+            !zeta_settings_plugin_variable(derived, sizeof(derived), id, name + strlen(prefix)))
             continue;
         kept = zeta_store_find(&state->environment, derived);
         if (!kept || is_used(kept))
@@ -291,7 +291,7 @@ ze_result_t zeta_settings_declare_end(const char *id)
     char prefix[NAME_BYTES];
     char name[NAME_BYTES];
 
-    if (!state || !variable_name(prefix, sizeof(prefix), id, NULL))
+    if (!state || !zeta_settings_plugin_variable(prefix, sizeof(prefix), id, NULL))
         return ZE_RESULT_SUCCESS;
     if (!apply_to_undeclared(state, id))
         return no_memory();
@@ -324,7 +324,7 @@ const char *zeta_settings_plugin(const char *id, const char *key)
     if (entry)
         return entry->value;
     /* Not declared, and with dots or capitals: the variable still means it. */
-    if (!variable_name(name, sizeof(name), id, key))
+    if (!zeta_settings_plugin_variable(name, sizeof(name), id, key))
         return NULL;
     entry = zeta_store_find(&state->environment, name);
     return entry && *kept_value(entry) ? entry->value : NULL;

@@ -77,6 +77,13 @@ ze_result_t zeta_settings_declare_end(const char *id);
 const char *zeta_settings_plugin(const char *id, const char *key);
 
 /**
+ * Writes the variable that sets a plugin's setting, ZETA_PLUGIN_<ID>_<KEY>; with key NULL only the
+ * part of the plugin, with the last "_". False if it does not fit.
+ */
+bool zeta_settings_plugin_variable(char *out_name, size_t size_bytes, const char *id,
+                                   const char *key);
+
+/**
  * True if a ZET_ENABLE_* variable is on in the environment as it is now ("1" or any number but 0).
  * These are read again at each initialisation, because programs set them late.
  */

@@ -110,9 +110,11 @@ int zeta_device_list_explain_none(void)
         for (uint32_t i = 0; i < plugins.count; i++) {
             const struct zeta_plugin_info *plugin = &plugins.plugins[i];
 
-            (void)fprintf(stderr, "  %s: %s: %s\n", plugin->id[0] ? plugin->id : plugin->manifest,
-                          zeta_plugin_state_name(plugin->state), plugin->reason);
+            if (plugin->state != ZETA_PLUGIN_STATE_NO_DEVICE)
+                (void)fprintf(stderr, "  %s: %s: %s\n", zeta_plugin_name(plugin),
+                              zeta_plugin_state_name(plugin->state), plugin->reason);
         }
+        zeta_plugin_list_print_absent(&plugins, "  no device of: ", stderr);
     }
     zeta_plugin_list_finish(&plugins);
     return status;

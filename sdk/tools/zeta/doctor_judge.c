@@ -99,14 +99,18 @@ static bool judge_plugins(struct zeta_doctor *doctor)
             continue;
         if (asprintf(&repair, "zeta plugin check '%s'", plugin->manifest) < 0)
             return false;
-        is_well = find(doctor, true, repair, "plugin %s is %s: %s",
-                       plugin->id[0] ? plugin->id : plugin->manifest,
+        is_well = find(doctor, true, repair, "plugin %s is %s: %s", zeta_plugin_name(plugin),
                        zeta_plugin_state_name(plugin->state), plugin->reason);
         free(repair);
         if (!is_well)
             return false;
     }
-    if (doctor->devices.count > 0)
+    return true;
+}
+
+static bool judge_devices(struct zeta_doctor *doctor)
+{
+    if (!doctor->is_initialised || doctor->devices.count > 0)
         return true;
     if (doctor->plugins.count == 0)
         return find(doctor, true, "zeta plugin path", "no plugin was found, so there is no device");
@@ -114,9 +118,9 @@ static bool judge_plugins(struct zeta_doctor *doctor)
         const struct zeta_plugin_info *plugin = &doctor->plugins.plugins[i];
 
         if (plugin->state == ZETA_PLUGIN_STATE_DISABLED)
-            return find(doctor, true, "take the setting or variable back that disables it",
-                        "there is no device; plugin %s is disabled: %s", plugin->id,
-                        plugin->reason);
+            return find(
+                doctor, true, "what that says, or take the setting back that disables the plugin",
+                "there is no device; plugin %s is disabled: %s", plugin->id, plugin->reason);
     }
     return find(doctor, true, "zeta plugin list", "there is no device");
 }
@@ -239,5 +243,5 @@ static bool judge_rest(struct zeta_doctor *doctor)
 bool zeta_doctor_judge(struct zeta_doctor *doctor)
 {
     return judge_program(doctor) && judge_own(doctor) && judge_plugins(doctor) &&
-           judge_loader(doctor) && judge_rest(doctor);
+           judge_devices(doctor) && judge_loader(doctor) && judge_rest(doctor);
 }

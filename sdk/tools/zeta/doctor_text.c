@@ -88,12 +88,15 @@ static void print_plugins(const struct zeta_doctor *doctor)
     for (uint32_t i = 0; i < doctor->plugins.count; i++) {
         const struct zeta_plugin_info *plugin = &doctor->plugins.plugins[i];
 
+        if (plugin->state == ZETA_PLUGIN_STATE_NO_DEVICE)
+            continue;
         print_label(label);
-        (void)printf("%s: %s%s%s\n", plugin->id[0] ? plugin->id : plugin->manifest,
+        (void)printf("%s: %s%s%s\n", zeta_plugin_name(plugin),
                      zeta_plugin_state_name(plugin->state), plugin->reason[0] ? ", " : "",
                      plugin->reason);
         label = "";
     }
+    zeta_plugin_list_print_absent(&doctor->plugins, "           no device of: ", stdout);
     label = "devices";
     for (uint32_t i = 0; i < doctor->devices.count; i++) {
         const struct zeta_device_entry *entry = &doctor->devices.entries[i];

@@ -52,14 +52,14 @@ static void print_metrics(const struct zeta_group_entry *group)
     }
 }
 
-static void print_group(const struct zeta_group_entry *group, bool is_verbose)
+static void print_group(const struct zeta_group_entry *group, int width, bool is_verbose)
 {
     char min[ZETA_DURATION_TEXT_BYTES];
     char max[ZETA_DURATION_TEXT_BYTES];
 
-    (void)printf("%6u  %-24s %-8s %7u  %-19s", group->properties.domain, group->properties.name,
-                 zeta_sampling_name(group->properties.samplingType), group->properties.metricCount,
-                 group->info.unit);
+    (void)printf("%6u  %-*s  %-8s %7u  %-8s", group->properties.domain, width,
+                 group->properties.name, zeta_sampling_name(group->properties.samplingType),
+                 group->properties.metricCount, group->info.unit);
     if (group->info.max_period_ns) {
         zeta_duration_format(group->info.min_period_ns, min);
         zeta_duration_format(group->info.max_period_ns, max);
@@ -87,19 +87,33 @@ static void print_group(const struct zeta_group_entry *group, bool is_verbose)
     (void)putchar('\n');
 }
 
+static int name_width(const struct zeta_group_list *groups)
+{
+    size_t width = 0;
+
+    for (uint32_t i = 0; i < groups->count; i++) {
+        const size_t length = strlen(groups->entries[i].properties.name);
+
+        width = length > width ? length : width;
+    }
+    return (int)width;
+}
+
 static void print_groups(const struct zeta_device_entry *device,
                          const struct zeta_group_list *groups, bool is_verbose)
 {
+    const int width = name_width(groups);
+
     (void)printf("%s (%s, %s)\n\n", device->properties.name, device->info.device_class,
                  device->info.id);
     if (groups->count == 0) {
         (void)puts("It has no metric groups.");
         return;
     }
-    (void)printf("%6s  %-24s %-8s %7s  %-19s  %s\n", "Domain", "Group", "Sampling", "Metrics",
+    (void)printf("%6s  %-*s  %-8s %7s  %-8s  %s\n", "Domain", width, "Group", "Sampling", "Metrics",
                  "Unit", "Period");
     for (uint32_t i = 0; i < groups->count; i++)
-        print_group(&groups->entries[i], is_verbose);
+        print_group(&groups->entries[i], width, is_verbose);
 }
 
 static void put_group(struct json_object *array, const struct zeta_group_entry *group)

@@ -36,10 +36,25 @@ static struct json_object *new_document(const char *schema)
     return document;
 }
 
-/* What cannot be read has no id; its file is all there is to name it by. */
-static const char *name_of(const struct zeta_plugin_info *plugin)
+static void print_row(const struct zeta_plugin_info *plugin, int width)
 {
-    return plugin->id[0] ? plugin->id : plugin->manifest;
+    (void)printf("%-*s  %-13s %-9s %u device%s\n", width, zeta_plugin_name(plugin),
+                 zeta_plugin_state_name(plugin->state), plugin->device_class, plugin->device_count,
+                 plugin->device_count == 1 ? "" : "s");
+    if (plugin->reason[0])
+        (void)printf("    %s\n", plugin->reason);
+}
+
+static int name_width(const struct zeta_plugin_list *list)
+{
+    size_t width = 0;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        const size_t length = strlen(list->plugins[i].id);
+
+        width = length > width ? length : width;
+    }
+    return (int)width;
 }
 
 static int list_plugins(const struct zeta_plugin_list *list,
@@ -58,14 +73,10 @@ static int list_plugins(const struct zeta_plugin_list *list,
     if (list->count == 0)
         (void)puts("No plugin was found; 'zeta plugin path' shows where manifests are looked for.");
     for (uint32_t i = 0; i < list->count; i++) {
-        const struct zeta_plugin_info *plugin = &list->plugins[i];
-
-        (void)printf("%-12s %-13s %-9s %u device%s\n", name_of(plugin),
-                     zeta_plugin_state_name(plugin->state), plugin->device_class,
-                     plugin->device_count, plugin->device_count == 1 ? "" : "s");
-        if (plugin->reason[0])
-            (void)printf("    %s\n", plugin->reason);
+        if (list->plugins[i].state != ZETA_PLUGIN_STATE_NO_DEVICE)
+            print_row(&list->plugins[i], name_width(list));
     }
+    zeta_plugin_list_print_absent(list, "no device of: ", stdout);
     return ZETA_EXIT_OK;
 }
 
@@ -96,7 +107,7 @@ static int show_plugin(const struct zeta_plugin_list *list, const struct zeta_li
     if (!plugin) {
         (void)zeta_say_failure("there is no plugin '%s'; there are:", options->rest[0]);
         for (uint32_t i = 0; i < list->count; i++)
-            (void)fprintf(stderr, "  %s\n", name_of(&list->plugins[i]));
+            (void)fprintf(stderr, "  %s\n", zeta_plugin_name(&list->plugins[i]));
         return ZETA_EXIT_FAILED;
     }
     if (options->has_json) {

@@ -22,6 +22,11 @@ const char *zeta_plugin_state_name(uint32_t state)
     return names[state];
 }
 
+const char *zeta_plugin_name(const struct zeta_plugin_info *plugin)
+{
+    return plugin->id[0] ? plugin->id : plugin->manifest;
+}
+
 int zeta_plugin_list_init(struct zeta_plugin_list *out_list)
 {
     uint32_t count = 0;
@@ -49,4 +54,19 @@ void zeta_plugin_list_finish(struct zeta_plugin_list *list)
 {
     free(list->plugins);
     *list = (struct zeta_plugin_list){0};
+}
+
+void zeta_plugin_list_print_absent(const struct zeta_plugin_list *list, const char *text,
+                                   FILE *stream)
+{
+    const char *before = text;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->plugins[i].state != ZETA_PLUGIN_STATE_NO_DEVICE)
+            continue;
+        (void)fprintf(stream, "%s%s", before, zeta_plugin_name(&list->plugins[i]));
+        before = ", ";
+    }
+    if (before != text)
+        (void)fputs("\n", stream);
 }

@@ -250,6 +250,99 @@ static void stream__opened_twice__uploads_its_configuration_once(void **state)
     assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_STREAMS_OPENED), 3);
 }
 
+/* A set of a file in metrics.d has no uuid: the plugin names its configuration by its registers. */
+static void set__of_a_user__is_sampled_and_uploaded_once(void **state)
+{
+    struct kmd_config config = bed_config("tgl-gt2", "i915");
+    struct kmd_machine *machine = bed_start(&config);
+    zet_typed_value_t *values;
+    uint32_t count, slots;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct bed_stream stream = bed_open(bed_device(), "UserClocks", 1000000);
+
+        slots = bed_collect(&stream, 5, data, sizeof(data));
+        values = calculate(&stream, slots, &count);
+        for (uint32_t row = 0; row < count; row += stream.properties.metricCount)
+            assert_int_equal(bed_value(&values[row + metric_index(stream.group, "Ticks")]),
+                             1 << 14);
+        free(values);
+        bed_close(&stream);
+    }
+    assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_CONFIGS_ADDED), 1);
+}
+
+/* Opens a stream of another group beside the one that is open. */
+static struct bed_stream open_beside(const struct bed_stream *first, const char *group)
+{
+    struct bed_stream second = *first;
+    zet_metric_group_handle_t both[2] = {first->group, NULL};
+    struct zeta_group_info info = {.struct_size = sizeof(info)};
+    zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
+                                       .samplingPeriod = 1000000};
+
+    second.group = find_group(first->device, group, TIME_BASED, &second.properties);
+    both[1] = second.group;
+    EXPECT_OK(zetaMetricGroupGetInfo(second.group, &info));
+    second.record_bytes = info.record_bytes;
+    EXPECT_OK(zetContextActivateMetricGroups(first->context, first->device, 2, both));
+    EXPECT_OK(zetMetricStreamerOpen(first->context, first->device, second.group, &desc, NULL,
+                                    &second.streamer));
+    return second;
+}
+
+static void unit__of_media__samples_beside_the_other(void **state)
+{
+    struct kmd_config config = bed_config("mtl-gt3", "i915");
+    struct kmd_machine *machine = bed_start(&config);
+    struct bed_stream render = bed_open(bed_device(), "RenderBasic", 1000000);
+    struct bed_stream media = open_beside(&render, "MediaSet1");
+    uint64_t ticks, before = 0;
+    uint32_t slots;
+
+    (void)state;
+    assert_int_equal(media.record_bytes, 128);
+    assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_STREAMS_OPEN), 2);
+    slots = bed_collect(&media, 10, data, sizeof(data));
+    for (uint32_t i = 0; i < slots; i++) {
+        const uint8_t *report = data + (size_t)i * media.record_bytes;
+
+        memcpy(&ticks, report + 8, sizeof(ticks));
+        assert_true(ticks > before);
+        before = ticks;
+        for (uint32_t c = 0; c < 8; c++) {
+            assert_int_equal(word(report, 32 + 4 * c),
+                             (uint32_t)kmd_counter(machine, 0, 1, "", KMD_BANK_PEC, c, ticks));
+            assert_int_equal(word(report, 96 + 4 * c),
+                             (uint32_t)kmd_counter(machine, 0, 1, "", KMD_BANK_C, c, ticks));
+        }
+    }
+    assert_true(bed_read(&render, data, sizeof(data), ZE_RESULT_SUCCESS) >= (size_t)10 * 256);
+    EXPECT_OK(zetMetricStreamerClose(media.streamer));
+    bed_close(&render);
+}
+
+/* With an older perf interface i915 cannot be told which unit is meant, and media has none. */
+static void unit__of_media__is_not_there_before_revision_7(void **state)
+{
+    struct kmd_config config = bed_config("mtl-gt3", "i915");
+    zet_metric_group_handle_t groups[512];
+    uint32_t count = 512;
+
+    (void)state;
+    config.devices[0].perf_revision = 6;
+    (void)bed_start(&config);
+    EXPECT_OK(zetMetricGroupGet(bed_device(), &count, groups));
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_group_properties_t properties = {.stype =
+                                                        ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
+
+        EXPECT_OK(zetMetricGroupGetProperties(groups[i], &properties));
+        assert_null(strstr(properties.name, "Media"));
+    }
+}
+
 /* Reads until a result that is a loss came. */
 static void expect_loss(struct bed_stream *stream)
 {
@@ -386,6 +479,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(period__wanted__is_the_nearest_power_of_two_and_told),
         cmocka_unit_test(test_oa__sampled__is_what_its_counters_counted),
         cmocka_unit_test(stream__opened_twice__uploads_its_configuration_once),
+        cmocka_unit_test(set__of_a_user__is_sampled_and_uploaded_once),
+        cmocka_unit_test(unit__of_media__samples_beside_the_other),
+        cmocka_unit_test(unit__of_media__is_not_there_before_revision_7),
         cmocka_unit_test(losses__of_reports_and_of_the_buffer__are_told_and_end),
         cmocka_unit_test(reads__that_fail_or_give_little__lose_nothing),
         cmocka_unit_test(read__that_answers_eio__starts_again_with_a_break),

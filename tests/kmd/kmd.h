@@ -54,8 +54,8 @@ struct kmd_config {
 };
 
 /**
- * Makes a machine in a new folder below TMPDIR and sets ZETA_KMD, in this process and for those
- * that it starts. NULL after a message on stderr. One at a time.
+ * Makes a machine in a new folder below TMPDIR (not set: /dev/shm, else /tmp) and sets ZETA_KMD, in
+ * this process and for those that it starts. NULL after a message on stderr. One at a time.
  */
 struct kmd_machine *kmd_start(const struct kmd_config *config);
 /** Ends it and removes the folder. Descriptors of it that are still open are dead. */

@@ -178,9 +178,18 @@ static bool init_shared(struct kmd_shared *shared, const struct kmd_config *conf
     return true;
 }
 
-struct kmd_machine *kmd_start(const struct kmd_config *config)
+/* A machine is hundreds of small files that live for a moment: in memory, where that is offered. */
+static const char *base_folder(void)
 {
     const char *base = getenv("TMPDIR");
+
+    if (base && *base == '/')
+        return base;
+    return kmd_real()->access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
+}
+
+struct kmd_machine *kmd_start(const struct kmd_config *config)
+{
     struct kmd_machine *machine;
 
     if (kmd_shared()) {
@@ -190,8 +199,7 @@ struct kmd_machine *kmd_start(const struct kmd_config *config)
     machine = calloc(1, sizeof(*machine));
     if (!machine)
         return NULL;
-    (void)snprintf(machine->folder, sizeof(machine->folder), "%.3000s/kmd-XXXXXX",
-                   base && *base == '/' ? base : "/tmp");
+    (void)snprintf(machine->folder, sizeof(machine->folder), "%.3000s/kmd-XXXXXX", base_folder());
     if (!mkdtemp(machine->folder)) {
         (void)fprintf(stderr, "kmd: no folder %s: %s\n", machine->folder, strerror(errno));
         free(machine);

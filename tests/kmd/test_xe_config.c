@@ -40,17 +40,17 @@ static void observation__of_wrong_kind__refused(void **state)
     assert_errno(EINVAL, xe_observe(fd, KMD_XE_TYPE_EU_STALL, KMD_XE_OP_REMOVE_CONFIG, 0));
 }
 
-/* Each case mends what the one before was refused for: so the order of the checks shows. */
+/* The registers are at a bad address: EINVAL comes from a check before they are read. */
 static void add__of_wrong_arguments__errnos_in_order(void **state)
 {
     (void)state;
     begin("lnl");
     uint32_t registers[4] = {XE_REGISTER, 1, 0xd904, 2};
-    struct kmd_xe_oa_config config = {.extensions = 1, .n_regs = 2};
+    struct kmd_xe_oa_config config = {.n_regs = 2, .regs_ptr = xe_bad_address};
     memcpy(config.uuid, XE_UUID, sizeof(config.uuid));
-    config.uuid[8] = '0';
     assert_errno(EFAULT, xe_observe(fd, KMD_XE_TYPE_OA, KMD_XE_OP_ADD_CONFIG, xe_bad_address));
-    config.regs_ptr = (uintptr_t)registers;
+    assert_errno(EFAULT, add(config));
+    config.extensions = 1;
     assert_errno(EINVAL, add(config));
     config.extensions = 0;
     config.regs_ptr = 0;
@@ -59,17 +59,21 @@ static void add__of_wrong_arguments__errnos_in_order(void **state)
     config.n_regs = 0;
     assert_errno(EINVAL, add(config));
     config.n_regs = 2;
-    assert_errno(EINVAL, add(config)); /* the uuid, before the registers are read */
-    config.uuid[8] = '-';
-    assert_errno(EFAULT, add(config));
+    static const uint32_t places[] = {0, 7, 8, 13, 18, 23, 35};
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        char right = config.uuid[places[i]];
+        config.uuid[places[i]] = right == '-' ? '0' : '-';
+        assert_errno(EINVAL, add(config));
+        config.uuid[places[i]] = right;
+    }
     config.regs_ptr = (uintptr_t)registers;
     registers[2] = 0xd8fc;
     assert_errno(EINVAL, add(config));
     registers[2] = 0xd904;
     assert_int_equal(add(config), 1);
     assert_errno(EADDRINUSE, add(config));
-    config.uuid[0] = 'z';
-    assert_errno(EINVAL, add(config));
+    registers[0] = 0xd8fc;
+    assert_errno(EINVAL, add(config)); /* the registers, before the uuid is looked up */
     assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_CONFIGS_ADDED), 1);
 }
 

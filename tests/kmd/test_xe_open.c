@@ -73,6 +73,7 @@ static void chain__of_wrong_links__refused_at_the_first(void **state)
     assert_errno(EFAULT, xe_observe(fd, KMD_XE_TYPE_OA, KMD_XE_OP_STREAM_OPEN, 0));
     struct xe_chain chain;
     xe_chain(&chain, (const struct xe_pair[]){SAMPLE, SET, {0, 0}});
+    chain.links[1].base.next = xe_bad_address; /* a walk that goes on too far finds EFAULT */
     chain.links[0].base.pad = 1;
     assert_errno(EINVAL, open_chain(&chain));
     chain.links[0].base.pad = 0;
@@ -82,7 +83,6 @@ static void chain__of_wrong_links__refused_at_the_first(void **state)
     chain.links[0].pad = 1;
     assert_errno(EINVAL, open_chain(&chain));
     chain.links[0].pad = 0;
-    chain.links[1].base.next = xe_bad_address;
     assert_errno(EFAULT, open_chain(&chain));
     chain.links[0].property = 0;
     assert_errno(EINVAL, open_chain(&chain));

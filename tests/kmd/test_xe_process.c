@@ -156,7 +156,9 @@ static void read__that_blocks__waits_for_enough_reports(void **state)
                             {KMD_XE_OA_WAIT_NUM_REPORTS, 20});
     assert_true(stream >= 0);
     static uint8_t data[4096 * PEC64_BYTES];
-    ssize_t bytes = read(stream, data, sizeof(data));
+    ssize_t bytes = read(stream, data, 20 * PEC64_BYTES);
+    assert_int_equal(bytes, 20 * PEC64_BYTES);
+    bytes = read(stream, data, sizeof(data)); /* some may be left, but not enough */
     assert_true(bytes >= 20 * PEC64_BYTES);
     close(stream);
     stream = xe_stall_open(fd, {KMD_XE_EU_STALL_GT_ID, 0}, {KMD_XE_EU_STALL_WAIT_NUM_REPORTS, 100});

@@ -53,10 +53,15 @@ static void enable(void)
     assert_int_equal(ioctl(stream, KMD_XE_STREAM_ENABLE, 0), 0);
 }
 
-/* Time in which each core makes so many records: 1 GHz makes it whole nanoseconds. */
+/*
+ * Time in which each core makes so many records: 1 GHz makes it whole nanoseconds. In two steps, so
+ * that the driver looks in the middle of a record.
+ */
 static void pass(uint64_t records, uint64_t cycles)
 {
-    kmd_advance(machine, records * cycles * KMD_STALL_PERIODS);
+    uint64_t ns = records * cycles * KMD_STALL_PERIODS;
+    kmd_advance(machine, ns / 3);
+    kmd_advance(machine, ns - ns / 3);
 }
 
 /* Two cores in each of two slices with room for four: 0, 1, 4, 5. */

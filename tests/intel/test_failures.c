@@ -186,6 +186,7 @@ static void unit__of_another_process__is_not_available_until_it_ends(void **stat
     struct kmd_config config = bed_config("tgl-gt2", "i915");
     struct bed_stream stream;
     int ready[2], end[2], status;
+    char holder[48];
     pid_t pid;
     char byte;
 
@@ -197,7 +198,9 @@ static void unit__of_another_process__is_not_available_until_it_ends(void **stat
     assert_int_equal(read(ready[0], &byte, 1), 1);
     EXPECT_OK(zeInit(0));
     bed_open_fails(bed_device(), "RenderBasic", 1000000, ZE_RESULT_ERROR_NOT_AVAILABLE);
-    expect_sentence("unit oa");
+    expect_sentence("unit oa that RenderBasic on 0000:00:02.0");
+    (void)snprintf(holder, sizeof(holder), "process %d;", (int)pid);
+    expect_sentence(holder);
     (void)close(end[1]);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);

@@ -510,7 +510,7 @@ static void eu_stall__that_cannot_be__is_refused(void **state)
     assert_false(zeta_xe_parse_eu_stall(answer, &unit, &buffer_bytes, &problem));
     drop(answer);
     put(&blob, 8, 1, 8);
-    put(&blob, 80, 0, 16);
+    put(&blob, 80, 0, 8);
     put(&blob, 88, 0, 8);
     answer = answer_of(&blob, blob.used);
     assert_false(zeta_xe_parse_eu_stall(answer, &unit, &buffer_bytes, &problem));

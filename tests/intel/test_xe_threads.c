@@ -9,7 +9,7 @@
 
 #include "tests/intel/xe_bed.h"
 
-enum { ROUNDS = 40, READERS = 4 };
+enum { ROUNDS = 60, READERS = 4 };
 
 static const struct kmd_config machine_config = {
     .device_count = 2,
@@ -32,7 +32,7 @@ static void *read_all(void *context)
     struct reader *reader = context;
 
     for (int i = 0; i < ROUNDS && reader->result == ZE_RESULT_SUCCESS; i++) {
-        reader->result = xe_source_drain(&reader->source);
+        reader->result = xe_source_read(&reader->source);
         sleep_ms(5);
     }
     return NULL;
@@ -78,6 +78,7 @@ static void units__read_by_threads__give_reports_in_order(void **state)
     xe_sources_activate(&(struct xe_source *){&readers[3].source}, 1);
     for (int i = 0; i < READERS; i++) {
         readers[i].source.chunk_bytes = 1 << 16;
+        readers[i].source.period_ns = 1000000;
         xe_source_open(&readers[i].source);
     }
     assert_int_equal(pthread_create(&clock, NULL, read_clocks, devices), 0);

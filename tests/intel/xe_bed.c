@@ -86,8 +86,11 @@ ze_result_t xe_source_read(struct xe_source *source)
     size_t bytes = source->chunk_bytes - source->chunk_bytes % source->record_bytes;
     ze_result_t result;
 
-    source->raw = realloc(source->raw, source->bytes + bytes);
-    assert_non_null(source->raw);
+    if (source->capacity - source->bytes < bytes) {
+        source->capacity = 2 * source->capacity + bytes;
+        source->raw = realloc(source->raw, source->capacity);
+        assert_non_null(source->raw);
+    }
     result = zetMetricStreamerReadData(source->streamer, UINT32_MAX, &bytes,
                                        source->raw + source->bytes);
     if (result == ZE_RESULT_WARNING_DROPPED_DATA) {

@@ -28,6 +28,7 @@ struct xe_source {
     uint32_t period_ns; /**< in: wanted; out: used */
     uint32_t notify;    /**< in: wanted; out: used */
     uint8_t *raw;       /**< of all reads */
+    size_t capacity;    /**< room there */
     size_t bytes;       /**< of it */
     size_t chunk_bytes; /**< of one read */
     uint32_t warnings;  /**< reads that said that data was dropped */

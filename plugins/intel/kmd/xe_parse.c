@@ -73,7 +73,7 @@ bool zeta_xe_parse_engines(struct zeta_xe_answer answer, struct zeta_xe_engine_l
     if (!list_count(answer, "ENGINES", sizeof(struct zeta_xe_engine), &count, problem))
         return false;
     for (uint32_t i = 0; i < count && i < ZETA_XE_ENGINES; i++) {
-        struct zeta_xe_engine engine;
+        struct zeta_xe_engine engine = {0};
 
         (void)take(answer, sizeof(struct zeta_xe_list) + i * sizeof(engine), &engine,
                    sizeof(engine));
@@ -93,7 +93,7 @@ bool zeta_xe_parse_gts(struct zeta_xe_answer answer, struct zeta_xe_gt_list *out
     if (count == 0)
         return say(problem, "the answer GT_LIST is empty");
     for (uint32_t i = 0; i < count && i < ZETA_XE_GTS; i++) {
-        struct zeta_xe_gt gt;
+        struct zeta_xe_gt gt = {0};
 
         (void)take(answer, sizeof(struct zeta_xe_list) + i * sizeof(gt), &gt, sizeof(gt));
         if (gt.tile_id >= ZETA_INTEL_TILES)

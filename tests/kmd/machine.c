@@ -218,6 +218,18 @@ struct kmd_machine *kmd_start(const struct kmd_config *config)
     return machine;
 }
 
+/* Timer threads leave them: a machine that comes next numbers its streams from 1 again. */
+static void forget_streams(struct kmd_gpu *gpu)
+{
+    kmd_lock(gpu);
+    for (uint32_t i = 0; i < gpu->unit_count; i++) {
+        gpu->units[i].stream.is_open = gpu->units[i].stream.enabled = false;
+        gpu->units[i].stream.serial = 0;
+        atomic_store(&gpu->units[i].stream.inode, 0);
+    }
+    kmd_unlock(gpu);
+}
+
 /*
  * The mapping stays: threads of this process may be inside, and other processes have it too. To
  * them the devices are unplugged.
@@ -226,8 +238,10 @@ void kmd_stop(struct kmd_machine *machine)
 {
     if (!machine)
         return;
-    for (uint32_t i = 0; i < machine->shared->gpu_count; i++)
+    for (uint32_t i = 0; i < machine->shared->gpu_count; i++) {
         kmd_fault(machine, i, KMD_FAULT_UNPLUG, 1);
+        forget_streams(&machine->shared->gpus[i]);
+    }
     (void)unsetenv(KMD_VARIABLE);
     atomic_store_explicit(&current, NULL, memory_order_release);
     kmd_tree_remove(machine->folder);

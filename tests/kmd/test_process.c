@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "tests/kmd/bed.h"
+#include "tests/sanitizer.h"
 
 enum { EXPONENT = 10, RECORD = 264, PERIOD_NS = 106667 };
 
@@ -121,13 +122,19 @@ static void fork__stream_in_child__becomes_readable(void **state)
 {
     const struct kmd_config config = {
         .device_count = 1, .devices = {{.platform = "tgl-gt2"}}, .is_privileged = true};
-    struct kmd_machine *machine = bed_start_config(&config);
-    const int node = bed_node();
-    const long set = bed_add(node, BED_UUID);
-    const int first = (int)try_open(node, set);
+    struct kmd_machine *machine;
+    int node;
+    long set;
+    int first;
     pid_t child;
 
     (void)state;
+    if (NO_THREADS_AFTER_FORK)
+        skip();
+    machine = bed_start_config(&config);
+    node = bed_node();
+    set = bed_add(node, BED_UUID);
+    first = (int)try_open(node, set);
     (void)close(first);
     child = fork();
     if (child == 0) {

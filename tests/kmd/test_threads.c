@@ -13,7 +13,7 @@
 
 #include "tests/kmd/bed.h"
 
-enum { READERS = 3, RECORDS = 32, RECORD = 264, EXPONENT = 8 };
+enum { READERS = 3, RECORDS = 32, RECORD = 264, EXPONENT = 11 };
 
 struct shared {
     struct kmd_machine *machine;

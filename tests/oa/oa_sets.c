@@ -15,7 +15,7 @@
 #include "tests/oa/oa_import.h"
 #include "zeta/query_record.h"
 
-#define REPORTS 256u
+#define REPORTS 128u
 #define QUERIES 4u
 
 static void import__all_sets__loaded_with_their_properties(void **state)

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-static bool is_media(uint16_t class)
+static bool is_media(uint32_t kind)
 {
-    return class == KMD_XE_VIDEO_DECODE || class == KMD_XE_VIDEO_ENHANCE;
+    return kind == KMD_XE_VIDEO_DECODE || kind == KMD_XE_VIDEO_ENHANCE;
 }
 
 static bool has_media_gt(const struct kmd_gpu *gpu)
@@ -82,13 +82,15 @@ bool kmd_xe_samples_stalls(const struct kmd_gpu *gpu)
 
 static void add_engines(struct kmd_gpu *gpu, const struct kmd_xe_gt_info *gt)
 {
-    for (uint16_t class = 0; class < KMD_CLASSES; class ++) {
-        if (has_media_gt(gpu) && is_media(class) != (gt->type == KMD_XE_GT_MEDIA))
+    for (uint32_t kind = 0; kind < KMD_CLASSES; kind++) {
+        if (has_media_gt(gpu) && is_media(kind) != (gt->type == KMD_XE_GT_MEDIA))
             continue;
-        for (uint16_t i = 0; i < kmd_gpu_platform(gpu)->engines[class]; i++)
+        for (uint32_t i = 0; i < kmd_gpu_platform(gpu)->engines[kind]; i++)
             if (gpu->engine_count < KMD_ENGINES)
-                gpu->engines[gpu->engine_count++] = (struct kmd_engine){
-                    .class = class, .instance = i, .gt = gt->id, .unit = UINT16_MAX};
+                gpu->engines[gpu->engine_count++] = (struct kmd_engine){.class = (uint16_t)kind,
+                                                                        .instance = (uint16_t)i,
+                                                                        .gt = gt->id,
+                                                                        .unit = UINT16_MAX};
     }
 }
 

@@ -44,7 +44,7 @@ static int query_regions(const struct kmd_gpu *gpu, struct kmd_xe_answer *answer
     struct kmd_xe_region region = {
         .region_class = 0, .min_page_size = 4096, .total_bytes = UINT64_C(16) << 30};
     put(answer, &region, sizeof(region));
-    for (uint16_t i = 0; i < own; i++) {
+    for (uint32_t i = 0; i < own; i++) {
         region = (struct kmd_xe_region){.region_class = 1,
                                         .instance = (uint16_t)(i + 1),
                                         .min_page_size = 65536,

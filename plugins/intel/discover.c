@@ -243,18 +243,14 @@ static uint32_t add_gpus(struct zeta_intel *intel, drmDevice **devices, int coun
     return result;
 }
 
-/* Notes a GPU that no driver shows, unless one that cannot be opened was noted before. */
+/* Notes a GPU without a node, unless one whose node cannot be opened was noted before. */
 static void refuse_unbound(const struct zeta_intel *intel, struct refusal *refusal)
 {
-    char text[sizeof(refusal->text)];
-
-    if (!zeta_intel_binding_find(intel, text, sizeof(text)))
+    if (refusal->result != ZETA_PLUGIN_SUCCESS ||
+        !zeta_intel_binding_find(intel, refusal->text, sizeof(refusal->text)))
         return;
-    zeta_intel_log(intel, ZETA_PLUGIN_LOG_WARN, "%s", text);
-    if (refusal->result != ZETA_PLUGIN_SUCCESS)
-        return;
+    zeta_intel_log(intel, ZETA_PLUGIN_LOG_WARN, "%s", refusal->text);
     refusal->result = ZETA_PLUGIN_NOT_AVAILABLE;
-    memcpy(refusal->text, text, sizeof(text));
 }
 
 /* Whether any GPU has metrics: a plugin that offers nothing else is of no use without. */
@@ -292,7 +288,5 @@ uint32_t zeta_intel_discover(struct zeta_intel *intel)
                                intel->gpus[0].name, intel->gpus[0].id, intel->gpus[0].no_metrics);
     if (refusal.result != ZETA_PLUGIN_SUCCESS)
         return zeta_intel_fail(intel, refusal.result, "%s", refusal.text);
-    if (zeta_intel_absent_find(intel, refusal.text, sizeof(refusal.text)))
-        return zeta_intel_fail(intel, ZETA_PLUGIN_NOT_AVAILABLE, "%s", refusal.text);
     return ZETA_PLUGIN_SUCCESS;
 }

@@ -118,12 +118,6 @@ void zeta_intel_log(const struct zeta_intel *intel, uint32_t level, const char *
  */
 uint32_t zeta_intel_discover(struct zeta_intel *intel);
 
-/**
- * A GPU of the generation that is in the machine, in a sentence that says why it cannot be used.
- * For when none could be. False: there is none.
- */
-bool zeta_intel_absent_find(const struct zeta_intel *intel, char *out_reason, size_t bytes);
-
 /** Makes the devices, with their symbols, out of the GPUs. OUT_OF_HOST_MEMORY. */
 uint32_t zeta_intel_devices_make(struct zeta_intel *intel);
 

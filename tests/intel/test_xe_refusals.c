@@ -135,6 +135,16 @@ static void expect_reason(const char *part)
         fail_msg("the reason \"%s\" does not contain \"%s\"", reason, part);
 }
 
+/* Removes a file of the machine; the device is the only one. */
+static void remove_file(const char *name)
+{
+    char path[512];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", kmd_folder(bed_machine()), name);
+    if (unlink(path) != 0)
+        fail_msg("%s cannot be removed: %s", path, strerror(errno));
+}
+
 static void guest__without_units__is_named(void **state)
 {
     struct kmd_config config = bed_config("bmg", "xe");
@@ -149,12 +159,10 @@ static void guest__without_units__is_named(void **state)
 static void kernel__without_observation__is_named(void **state)
 {
     const struct kmd_config config = bed_config("bmg", "xe");
-    char path[512];
 
     (void)state;
     (void)bed_start_machine(&config);
-    (void)snprintf(path, sizeof(path), "%s" SYSCTL, kmd_folder(bed_machine()));
-    assert_int_equal(unlink(path), 0);
+    remove_file("proc/sys/dev/xe/observation_paranoid");
     EXPECT_OK(zeInit(0));
     expect_reason("no sysctl dev.xe.observation_paranoid");
     expect_reason("Linux 6.11");
@@ -188,6 +196,33 @@ static void driver__that_does_not_count_here__is_named_with_the_words_to_boot(vo
     expect_reason("i915 does not count on Lunar Lake");
     expect_reason("i915.force_probe=!64");
     expect_reason("xe.force_probe=64");
+}
+
+static void node__missing_from_a_container__is_named(void **state)
+{
+    const struct kmd_config config = bed_config("bmg", "xe");
+
+    (void)state;
+    (void)bed_start_machine(&config);
+    remove_file("dev/dri/renderD128");
+    remove_file("dev/dri/card0");
+    EXPECT_OK(zeInit(0));
+    expect_reason("has the kernel driver xe, but no node in /dev/dri");
+}
+
+static void driver__none__is_named_with_the_words_to_load_it(void **state)
+{
+    const struct kmd_config config = bed_config("bmg", "xe");
+
+    (void)state;
+    (void)bed_start_machine(&config);
+    remove_file("dev/dri/renderD128");
+    remove_file("dev/dri/card0");
+    remove_file("sys/bus/pci/devices/0000:03:00.0/driver");
+    EXPECT_OK(zeInit(0));
+    expect_reason("has no kernel driver");
+    expect_reason("sudo modprobe xe");
+    expect_reason("xe.force_probe=e2");
 }
 
 /* ---- errors of the kernel ------------------------------------------------------------------- */
@@ -257,6 +292,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(kernel__without_observation__is_named),
         cmocka_unit_test(kernel__with_the_first_capabilities__is_asked_for_no_more),
         cmocka_unit_test(driver__that_does_not_count_here__is_named_with_the_words_to_boot),
+        cmocka_unit_test(node__missing_from_a_container__is_named),
+        cmocka_unit_test(driver__none__is_named_with_the_words_to_load_it),
         cmocka_unit_test(errno__of_an_open__becomes_a_result_and_a_sentence),
         cmocka_unit_test(errno__of_a_read__is_told_unless_it_is_an_interruption),
     };

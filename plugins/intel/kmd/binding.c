@@ -5,12 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEVICES "/sys/bus/pci/devices"
-#define VENDOR_INTEL 0x8086u
-#define CLASS_DISPLAY 0x03u
 
 void zeta_intel_binding_advice(const struct zeta_intel_platform *platform, uint32_t device_id,
                                const char *bound, char *out_text, size_t bytes)
@@ -54,15 +51,6 @@ static uint32_t read_hex(const char *address, const char *name)
     return (uint32_t)strtoul(text, NULL, 16);
 }
 
-static bool has_nodes(const char *address)
-{
-    char path[128];
-    struct stat status;
-
-    (void)snprintf(path, sizeof(path), DEVICES "/%.32s/drm", address);
-    return stat(path, &status) == 0;
-}
-
 /* Name of the driver that has a PCI device, in the caller's room; NULL: none has. */
 static const char *find_driver(const char *address, char *room, size_t bytes)
 {
@@ -79,33 +67,36 @@ static const char *find_driver(const char *address, char *room, size_t bytes)
     return name ? name + 1 : room;
 }
 
-static bool describe(const struct zeta_intel *intel, const char *address, char *out_text,
-                     size_t bytes)
+/* Whether the GPU at a PCI address was found by its node. */
+static bool is_known(const struct zeta_intel *intel, const char *address)
 {
-    const struct zeta_intel_platform *platform;
-    char room[256], advice[256];
-    const char *driver;
-    uint32_t device_id;
+    for (uint32_t i = 0; i < intel->gpu_count; i++) {
+        if (strcmp(intel->gpus[i].id, address) == 0)
+            return true;
+    }
+    return false;
+}
 
-    if (read_hex(address, "vendor") != VENDOR_INTEL ||
-        read_hex(address, "class") >> 16 != CLASS_DISPLAY)
-        return false;
-    device_id = read_hex(address, "device");
-    platform = zeta_intel_platform_find(&intel->platforms, device_id);
-    if (!platform || has_nodes(address))
-        return false;
-    driver = find_driver(address, room, sizeof(room));
+static void describe(const struct zeta_intel_platform *platform, uint32_t device_id,
+                     const char *address, char *out_text, size_t bytes)
+{
+    char room[256], advice[256];
+    const char *driver = find_driver(address, room, sizeof(room));
+
     zeta_intel_binding_advice(platform, device_id, driver, advice, sizeof(advice));
-    if (driver)
-        (void)snprintf(
-            out_text, bytes,
-            "Intel %s (%.32s) is bound to the driver %s, which shows no graphics device. "
-            "%s",
-            platform->name, address, driver, advice);
+    if (!driver)
+        (void)snprintf(out_text, bytes, "Intel %s (%.32s) has no kernel driver. %s", platform->name,
+                       address, advice);
+    else if (strcmp(driver, "i915") == 0 || strcmp(driver, "xe") == 0)
+        (void)snprintf(out_text, bytes,
+                       "Intel %s (%.32s) has the kernel driver %s, but no node in /dev/dri; in a "
+                       "container pass it the devices, such as --device /dev/dri",
+                       platform->name, address, driver);
     else
-        (void)snprintf(out_text, bytes, "Intel %s (%.32s) is bound to no driver. %s",
-                       platform->name, address, advice);
-    return true;
+        (void)snprintf(out_text, bytes,
+                       "Intel %s (%.32s) is bound to the kernel driver %s; only i915 and xe count. "
+                       "%s",
+                       platform->name, address, driver, advice);
 }
 
 bool zeta_intel_binding_find(const struct zeta_intel *intel, char *out_text, size_t bytes)
@@ -116,8 +107,19 @@ bool zeta_intel_binding_find(const struct zeta_intel *intel, char *out_text, siz
 
     if (!folder)
         return false;
-    while (!found && (entry = readdir(folder)))
-        found = entry->d_name[0] != '.' && describe(intel, entry->d_name, out_text, bytes);
+    while (!found && (entry = readdir(folder))) {
+        const struct zeta_intel_platform *platform;
+        uint32_t device_id;
+
+        if (entry->d_name[0] == '.' || is_known(intel, entry->d_name) ||
+            read_hex(entry->d_name, "vendor") != ZETA_INTEL_VENDOR)
+            continue;
+        device_id = read_hex(entry->d_name, "device");
+        platform = zeta_intel_platform_find(&intel->platforms, device_id);
+        found = platform != NULL;
+        if (found)
+            describe(platform, device_id, entry->d_name, out_text, bytes);
+    }
     (void)closedir(folder);
     return found;
 }

@@ -21,8 +21,9 @@ void zeta_intel_binding_advice(const struct zeta_intel_platform *platform, uint3
                                const char *bound, char *out_text, size_t bytes);
 
 /**
- * Looks for a GPU of the generation that has no node of DRM, because no driver has it or one that
- * is not made for graphics. Writes a sentence about the first; false: there is none.
+ * Looks for a GPU of the generation that is in the machine and not among intel->gpus, because
+ * nothing that counts drives it, or it has no node. Writes a sentence about the first; false: there
+ * is none.
  */
 bool zeta_intel_binding_find(const struct zeta_intel *intel, char *out_text, size_t bytes);
 

@@ -104,8 +104,19 @@ struct zeta_catalog *data_catalog(const struct data_generation *generation,
 
 void data_xml_name(const struct zeta_intel_platform *platform, char *out_name, uint32_t bytes)
 {
+    /* What Intel names by marketing or chip, the XML names by size. */
+    static const char *const others[][2] = {{"mtl-u.yaml", "mtlgt2"},
+                                            {"mtl-h.yaml", "mtlgt3"},
+                                            {"acm-g10.yaml", "acmgt3"},
+                                            {"acm-g11.yaml", "acmgt1"},
+                                            {"acm-g12.yaml", "acmgt2"}};
     const char *from = platform->sets[platform->set_count - 1];
     uint32_t length = 0;
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (strcmp(from, others[i][0]) == 0)
+            from = others[i][1];
+    }
 
     for (; *from && *from != '.' && length + 1 < bytes; from++) {
         if (*from != '-')

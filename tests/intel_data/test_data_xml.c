@@ -34,6 +34,7 @@ struct bed {
     struct oa_device device;
     const struct oa_set *set;
     const struct oa_format *format;
+    const struct zeta_set *ours;
     struct zeta_compiled *compiled;
     struct oa_equation value[MAX_COUNTERS];
     struct oa_equation maximum[MAX_COUNTERS]; /**< without steps: there is none */
@@ -53,6 +54,10 @@ static uint64_t need_symbol(const void *context, const char *name)
 static bool find_symbol(void *context, const char *name, struct zeta_number *out_value)
 {
     out_value->type = ZETA_EXPR_U64;
+    if (strcmp(name, "OamUnits") == 0 || strcmp(name, "EuStallUnits") == 0) {
+        out_value->u.u64 = 2;
+        return true;
+    }
     return oa_device_symbol(context, name, &out_value->u.u64);
 }
 
@@ -143,8 +148,12 @@ static void check_metrics(struct bed *bed)
                          counter->is_float ? ZET_VALUE_TYPE_FLOAT32 : ZET_VALUE_TYPE_UINT64);
         expected++;
     }
-    for (uint32_t i = 0; i < zeta_compiled_metric_count(bed->compiled); i++)
-        found += !zeta_compiled_metric(bed->compiled, i)->is_info;
+    for (uint32_t i = 0; i < zeta_compiled_metric_count(bed->compiled); i++) {
+        const struct zeta_metric *metric = zeta_compiled_metric(bed->compiled, i);
+
+        /* From XeHP on the frequency is there in megahertz too: tools look for it. */
+        found += !metric->is_info && strcmp(metric->name, "AvgGpuCoreFrequencyMHz") != 0;
+    }
     assert_int_equal(found, expected);
 }
 
@@ -198,6 +207,34 @@ static void compare(const struct bed *bed, const struct oa_counter *counter, con
              counter->name, what, texts[0], texts[1], counter->equation);
 }
 
+/** Whether a product is divided with 128 bits in between, by the metric or by what it refers to. */
+static bool has_wide_product(const struct zeta_set *set, const struct zeta_expr *expr)
+{
+    if (expr->op == ZETA_EXPR_MULDIV)
+        return true;
+    if (expr->op == ZETA_EXPR_METRIC)
+        return has_wide_product(set, set->metrics[expr->u.ref.target].value);
+    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
+        if (has_wide_product(set, expr->u.arg[i]))
+            return true;
+    }
+    return false;
+}
+
+/**
+ * Whether random reports make a product that 64 bits do not hold, as the XML has them between
+ * product and quotient: the times of shaders, and everything with time where reports have 56 bits
+ * of it.
+ */
+static bool may_outgrow(const struct bed *bed, uint32_t index)
+{
+    const struct zeta_metric *metric = zeta_compiled_metric(bed->compiled, index);
+    const bool is_wide = bed->format == &oa_format_pec64 || bed->format == &oa_format_mpec32;
+
+    return (is_wide || ends_with(metric->name, "Duration")) &&
+           has_wide_product(bed->ours, metric->value);
+}
+
 /** values[0] are those of the metrics, values[1] the maxima. */
 static void compare_row(const struct bed *bed, const struct oa_row *row,
                         zet_typed_value_t *const *values)
@@ -210,8 +247,7 @@ static void compare_row(const struct bed *bed, const struct oa_row *row,
         struct oa_number maximum;
 
         numbers[i] = typed(counter, oa_equation_value(&bed->value[i], row, numbers));
-        /* Ours have 128 bits between product and quotient, the XML's have 64. */
-        if (!bed->exists[i] || (!bed->bounded && ends_with(counter->name, "Duration")))
+        if (!bed->exists[i] || (!bed->bounded && may_outgrow(bed, index)))
             continue;
         compare(bed, counter, "the value", &values[0][index], numbers[i]);
         maximum = numbers[i];
@@ -314,8 +350,12 @@ static void each_bed(const struct oa_file *file, const struct oa_platform *platf
             const struct zeta_set *set = zeta_catalog_find_set(catalog, bed.set->name);
             struct zeta_diagnostics sink = {0};
 
+            /* Of Meteor Lake's many small sets the plugin has none. */
+            if (!set && strncmp(bed.set->name, "Ext", 3) == 0)
+                continue;
             if (!set)
                 fail_msg("%s: set %s is missing", platform->file, bed.set->name);
+            bed.ours = set;
             assert_string_equal(set->uuid, bed.set->uuid);
             if (zeta_set_compile(catalog, set, &lookup, &sink, &bed.compiled) != ZE_RESULT_SUCCESS)
                 fail_msg("%s", sink.first_error);
@@ -343,9 +383,11 @@ static void each_file(void (*check)(struct bed *bed))
 
             data_xml_name(&platforms->items[k], name, sizeof(name));
             (void)snprintf(path, sizeof(path), "%s/oa/i915/oa-%s.xml", getenv("ZETA_SHARED"), name);
+            if (access(path, R_OK) != 0)
+                (void)snprintf(path, sizeof(path), "%s/oa/xe/oa-%s.xml", getenv("ZETA_SHARED"),
+                               name);
             file = oa_file_read(path);
             assert_non_null(oa_platform_find(name));
-            assert_int_equal(zeta_catalog_set_count(catalog), file->set_count);
             each_bed(file, oa_platform_find(name), catalog, check);
             oa_file_free(file);
             zeta_catalog_destroy(catalog);

@@ -231,7 +231,7 @@ static void query__data__registers_come_back(void **state)
 
     config.lists[FLEX] = (uintptr_t)registers;
     memset(data, 0, sizeof(data));
-    memcpy(data, BED_UUID, 36);
+    memcpy(data, config.uuid, sizeof(config.uuid));
     memcpy(data + HEADER, &config, sizeof(config));
     assert_int_equal(query(node, 2, sizeof(data), data), HEADER + ENTRY);
     assert_int_equal(registers[0], 0xe55c);

@@ -22,8 +22,7 @@ static long set_config(struct kmd_call *call, uint64_t id)
 
     if (call->gpu->perf_revision < 2 || !config)
         return -EINVAL;
-    stream->config = id;
-    memcpy(stream->uuid, config->uuid, sizeof(stream->uuid));
+    kmd_stream_set_config(call->gpu, call->unit, config);
     call->sleep_us = PREPARATION_US;
     return previous;
 }

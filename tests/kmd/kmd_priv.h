@@ -126,8 +126,10 @@ struct kmd_stream {
     bool has_timer;        /**< makes reports by itself */
     uint32_t exponent;
     uint64_t ring_bytes;
-    uint64_t config;  /**< id */
-    char uuid[37];    /**< of the configuration; "" for none */
+    uint64_t config;       /**< id */
+    char uuid[37];         /**< of the configuration; "" for none */
+    char earlier_uuid[37]; /**< of the one before, until changed_tick */
+    uint64_t changed_tick;
     uint32_t context; /**< id that reports of context switches name */
 
     /* The ring: positions are times of the unit's clock, in full. */
@@ -299,6 +301,13 @@ void kmd_stream_set_format(struct kmd_stream *stream, const struct kmd_format *f
 const struct kmd_format *kmd_stream_format(const struct kmd_stream *stream);
 /** Sets whether its descriptor polls readable. */
 void kmd_stream_set_readable(struct kmd_gpu *gpu, struct kmd_unit *unit, int fd, bool readable);
+
+/**
+ * Another configuration from now on. What is in the ring keeps the counters of the one before; of
+ * two changes between reads only the last is told apart.
+ */
+void kmd_stream_set_config(struct kmd_gpu *gpu, struct kmd_unit *unit,
+                           const struct kmd_oa_config *config);
 
 /** Starts with an empty ring: reports from now on. */
 void kmd_ring_start(struct kmd_gpu *gpu, struct kmd_unit *unit);

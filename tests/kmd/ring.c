@@ -111,12 +111,26 @@ static uint64_t now_ticks(const struct kmd_gpu *gpu, const struct kmd_unit *unit
     return kmd_unit_ticks(gpu, unit, kmd_now_ns());
 }
 
+void kmd_stream_set_config(struct kmd_gpu *gpu, struct kmd_unit *unit,
+                           const struct kmd_oa_config *config)
+{
+    struct kmd_stream *stream = &unit->stream;
+
+    if (stream->config == config->id)
+        return;
+    memcpy(stream->earlier_uuid, stream->uuid, sizeof(stream->uuid));
+    memcpy(stream->uuid, config->uuid, sizeof(stream->uuid));
+    stream->config = config->id;
+    stream->changed_tick = now_ticks(gpu, unit);
+}
+
 void kmd_ring_start(struct kmd_gpu *gpu, struct kmd_unit *unit)
 {
     struct kmd_stream *stream = &unit->stream;
 
     stream->head_tick = stream->tail_tick = now_ticks(gpu, unit);
     stream->losses = 0;
+    stream->changed_tick = 0;
     stream->enabled = true;
     if (gpu->fault_switches > 0)
         kmd_ring_add_switches(gpu, unit, gpu->fault_switches);
@@ -290,13 +304,18 @@ uint32_t kmd_ring_take(struct kmd_gpu *gpu, struct kmd_unit *unit, void *out, si
     struct schedule schedule;
     struct event event;
     uint32_t taken = 0;
+    bool is_earlier = stream->head_tick < stream->changed_tick;
 
-    kmd_tracks_init(&tracks, gpu, unit, stream->uuid);
+    kmd_tracks_init(&tracks, gpu, unit, is_earlier ? stream->earlier_uuid : stream->uuid);
     schedule_init(&schedule, gpu, unit);
     while (taken < max && next_event(&schedule, stream->head_tick, stream->tail_tick, &event)) {
         uint8_t *report = (uint8_t *)out + stride * taken;
         const struct kmd_moment moment = kmd_moment_at(&schedule.sleep, event.tick);
 
+        if (is_earlier && event.tick > stream->changed_tick) {
+            kmd_tracks_init(&tracks, gpu, unit, stream->uuid);
+            is_earlier = false;
+        }
         memset(report, 0, format->bytes);
         put_header(gpu, stream, format, &event,
                    kmd_track_value(&tracks, &tracks.banks[KMD_BANK_CLOCK][0], &moment), report);

@@ -348,6 +348,7 @@ static void config__changed__previous_id_and_new_counters(void **state)
         .type = 2, .flags = 1, .address = (uintptr_t)&fence, .timeline_value = 7};
     assert_errno(ENODEV, CHANGE({KMD_XE_OA_METRIC_SET, 9}, {KMD_XE_OA_NUM_SYNCS, 1}));
     assert_errno(EINVAL, CHANGE({KMD_XE_OA_METRIC_SET, 2}, {KMD_XE_OA_NUM_SYNCS, 1}));
+    pass(1);
     assert_int_equal(CHANGE({KMD_XE_OA_METRIC_SET, 2}, {KMD_XE_OA_NUM_SYNCS, 1},
                             {KMD_XE_OA_SYNCS, (uintptr_t)&sync}),
                      1);
@@ -355,13 +356,16 @@ static void config__changed__previous_id_and_new_counters(void **state)
     assert_int_equal(CHANGE({KMD_XE_OA_METRIC_SET, 2}), 2);
     assert_int_equal(xe_remove_config(fd, 2), 0); /* the stream keeps it */
     pass(1);
-    uint8_t report[PEC64_BYTES], expected[PEC64_BYTES];
+    uint8_t reports[2 * PEC64_BYTES], expected[PEC64_BYTES];
     const struct xe_layout *layout = &xe_layouts[10];
     assert_int_equal(layout->word, PEC64);
-    assert_int_equal(read(stream, report, sizeof(report)), sizeof(report));
-    xe_pack(machine, layout, test_oa, xe_get(report + 8, 8), 1950, xe_get(report + 16, 8),
-            expected);
-    assert_memory_equal(report, expected, sizeof(report));
+    assert_int_equal(read(stream, reports, sizeof(reports)), sizeof(reports));
+    for (uint32_t i = 0; i < 2; i++) { /* the first was made before the change */
+        const uint8_t *report = reports + (size_t)i * PEC64_BYTES;
+        xe_pack(machine, layout, i ? test_oa : XE_UUID, xe_get(report + 8, 8), 1950,
+                xe_get(report + 16, 8), expected);
+        assert_memory_equal(report, expected, sizeof(expected));
+    }
     assert_errno(ENODEV, CHANGE({KMD_XE_OA_METRIC_SET, 2}));
 }
 

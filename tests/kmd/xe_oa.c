@@ -3,7 +3,6 @@
 #include "xe_priv.h"
 
 #include <errno.h>
-#include <string.h>
 
 enum {
     MAX_LINKS = 16,
@@ -212,8 +211,7 @@ long kmd_xe_oa_open(struct kmd_call *call, uint64_t param)
     stream->has_timer = wish.has_exponent;
     stream->exponent = wish.exponent;
     stream->ring_bytes = wish.buffer_bytes;
-    stream->config = config->id;
-    memcpy(stream->uuid, config->uuid, sizeof(stream->uuid));
+    kmd_stream_set_config(call->gpu, wish.unit, config);
     stream->driver[KMD_XE_OA_IS_SAMPLING] = wish.samples;
     stream->driver[KMD_XE_OA_WAIT] = wish.wait_reports ? wish.wait_reports : 1;
     if (!wish.is_disabled)

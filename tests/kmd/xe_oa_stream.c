@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { CHUNK_BYTES = 64 << 10, PROGRAM_US = 500 };
 
@@ -110,8 +109,7 @@ static long set_config(struct kmd_call *call, uint64_t argument)
     if (status)
         return status;
     long previous = (long)stream->config;
-    stream->config = config->id;
-    memcpy(stream->uuid, config->uuid, sizeof(stream->uuid));
+    kmd_stream_set_config(call->gpu, call->unit, config);
     kmd_xe_syncs_signal(wish.syncs, wish.num_syncs);
     call->sleep_us = signals ? 0 : PROGRAM_US;
     return previous;

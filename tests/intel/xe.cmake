@@ -12,6 +12,7 @@ function(add_xe_test name)
 endfunction()
 
 add_xe_test(devices)
+add_xe_test(platforms SOURCES machine_bed.c)
 add_xe_test(refusals SOURCES machine_bed.c)
 add_xe_test(stall)
 add_xe_test(streams)

@@ -1,0 +1,167 @@
+/*
+ * Every platform that xe counts on, in a process of its own each: what it shows, that the kernel
+ * takes all of its sets, and what TestOa counts where its counters have a known meaning.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <zeta/zeta.h>
+
+#include "tests/intel/machine_bed.h"
+#include "tests/intel/xe_bed.h"
+
+static const struct {
+    const char *preset, *name, *manifest;
+    uint32_t timer_hz, report_bytes;
+} platforms[] = {
+    {"tgl-gt1", "Tiger Lake", "intel-gen12lp", 19200000, 256},
+    {"tgl-gt2", "Tiger Lake", "intel-gen12lp", 19200000, 256},
+    {"rkl", "Rocket Lake", "intel-gen12lp", 19200000, 256},
+    {"dg1", "DG1", "intel-gen12lp", 19200000, 256},
+    {"adl", "Alder Lake", "intel-gen12lp", 19200000, 256},
+    {"dg2-g10", "Alchemist G10", "intel-xehpg", 25000000, 256},
+    {"dg2-g11", "Alchemist G11", "intel-xehpg", 25000000, 256},
+    {"dg2-g12", "Alchemist G12", "intel-xehpg", 25000000, 256},
+    {"mtl-gt2", "Meteor Lake", "intel-mtl-arl", 38400000, 256},
+    {"mtl-gt3", "Meteor Lake", "intel-mtl-arl", 38400000, 256},
+    {"arl", "Arrow Lake", "intel-mtl-arl", 38400000, 256},
+    {"pvc", "Ponte Vecchio", "intel-xehpc", 0, 256},
+    {"lnl", "Lunar Lake", "intel-xe2", 19200000, 576},
+    {"bmg", "Battlemage", "intel-xe2", 19200000, 576},
+    {"ptl", "Panther Lake", "intel-xe3", 19200000, 576},
+};
+
+/* The last have a set TestOa of another kind. */
+enum { PLATFORMS = sizeof(platforms) / sizeof(platforms[0]), WITHOUT_B_AND_C = 3 };
+
+/* One tile of those that have several, so that a device is what is streamed. */
+static ze_device_handle_t start(const char *preset)
+{
+    struct kmd_config config = bed_config(preset, "xe");
+
+    config.devices[0].tiles = 1;
+    config.devices[0].max_mhz = 1200;
+    (void)bed_start(&config);
+    return bed_device();
+}
+
+static uint32_t index_of(const char *preset)
+{
+    uint32_t index = 0;
+
+    while (strcmp(platforms[index].preset, preset) != 0)
+        index++;
+    return index;
+}
+
+static void preset__of_xe__is_a_device_that_samples(void **state)
+{
+    const uint32_t index = index_of(*state);
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2};
+    struct zeta_device_info info = {.struct_size = sizeof(info)};
+    const ze_device_handle_t device = start(*state);
+    struct xe_source source;
+
+    EXPECT_OK(zeDeviceGetProperties(device, &properties));
+    assert_non_null(strstr(properties.name, platforms[index].name));
+    assert_int_equal(properties.vendorId, 0x8086);
+    assert_true(properties.numSlices > 0 && properties.numSubslicesPerSlice > 0);
+    assert_true(properties.numEUsPerSubslice > 0 && properties.numThreadsPerEU >= 7);
+    assert_int_equal(properties.coreClockRate, 1200);
+    if (platforms[index].timer_hz != 0)
+        assert_int_equal(properties.timerResolution, platforms[index].timer_hz);
+    EXPECT_OK(zetaDeviceGetInfo(device, &info));
+    assert_string_equal(info.stream, platforms[index].manifest);
+    source = xe_source_of(device, "TestOa");
+    assert_int_equal(source.record_bytes, platforms[index].report_bytes);
+    xe_source_start(&source);
+    kmd_advance(bed_machine(), 5000000);
+    EXPECT_OK(xe_source_drain(&source));
+    assert_true(xe_record_count(&source) > 20);
+    assert_int_equal(source.warnings, 0);
+    xe_source_close(&source);
+    assert_int_equal(kmd_statistic(bed_machine(), 0, KMD_STAT_BAD_CALLS), 0);
+}
+
+/* Opens and closes the stream of a group; fails with its name and the reason. */
+static void try_group(ze_context_handle_t context, ze_device_handle_t device,
+                      zet_metric_group_handle_t group, const char *name)
+{
+    zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
+                                       .samplingPeriod = 1000000};
+    zet_metric_streamer_handle_t streamer = NULL;
+
+    EXPECT_OK(zetContextActivateMetricGroups(context, device, 1, &group));
+    if (zetMetricStreamerOpen(context, device, group, &desc, NULL, &streamer) != ZE_RESULT_SUCCESS)
+        fail_msg("%s: %s", name, zetaGetLastError());
+    EXPECT_OK(zetMetricStreamerClose(streamer));
+    EXPECT_OK(zetContextActivateMetricGroups(context, device, 0, NULL));
+}
+
+static void sets__of_each_platform__are_taken_by_xe(void **state)
+{
+    const ze_device_handle_t device = start(*state);
+    const ze_context_handle_t context = make_context(device);
+    zet_metric_group_handle_t groups[2048];
+    uint32_t count = 2048, opened = 0;
+
+    EXPECT_OK(zetMetricGroupGet(device, &count, groups));
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_group_properties_t properties = {.stype =
+                                                        ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
+
+        EXPECT_OK(zetMetricGroupGetProperties(groups[i], &properties));
+        if ((properties.samplingType & TIME_BASED) == 0)
+            continue;
+        try_group(context, device, groups[i], properties.name);
+        opened++;
+    }
+    print_message("%s on xe: %u time-based groups opened\n", (const char *)*state, opened);
+    assert_true(opened >= 2);
+    assert_int_equal(kmd_statistic(bed_machine(), 0, KMD_STAT_BAD_CALLS), 0);
+    EXPECT_OK(zeContextDestroy(context));
+}
+
+static void test_oa__of_platforms_before_xe2__counts_parts_of_the_clock(void **state)
+{
+    struct xe_source source = xe_source_of(start(*state), "TestOa");
+    struct xe_rows rows;
+
+    source.period_ns = 1000000;
+    xe_source_start(&source);
+    kmd_advance(bed_machine(), 10000000);
+    EXPECT_OK(xe_source_drain(&source));
+    rows = xe_source_calculate(&source);
+    assert_true(rows.rows >= 4);
+    for (uint32_t row = 0; row < rows.rows; row++) {
+        const uint64_t clocks = xe_value(&source, &rows, row, "GpuCoreClocks").ui64;
+        const uint64_t ns = xe_value(&source, &rows, row, "GpuTime").ui64;
+
+        assert_in_range(ns, source.period_ns - 100, source.period_ns + 100);
+        assert_in_range(clocks, ns * 12 / 10 - 200, ns * 12 / 10 + 200);
+        assert_int_equal(xe_value(&source, &rows, row, "Counter0").ui64, 0);
+        assert_int_equal(xe_value(&source, &rows, row, "Counter1").ui64, clocks);
+        assert_in_range(xe_value(&source, &rows, row, "Counter3").ui64, clocks / 2 - 1,
+                        clocks / 2 + 1);
+        assert_in_range(xe_value(&source, &rows, row, "Counter4").ui64, clocks / 3 - 1,
+                        clocks / 3 + 1);
+    }
+    xe_rows_free(&rows);
+    xe_source_close(&source);
+}
+
+int main(int argc, char **argv)
+{
+    static const char *all[PLATFORMS + 1], *old[PLATFORMS - WITHOUT_B_AND_C + 1];
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(preset__of_xe__is_a_device_that_samples, (void *)all),
+        cmocka_unit_test_prestate(sets__of_each_platform__are_taken_by_xe, (void *)all),
+        cmocka_unit_test_prestate(test_oa__of_platforms_before_xe2__counts_parts_of_the_clock,
+                                  (void *)old),
+    };
+
+    for (uint32_t i = 0; i < PLATFORMS; i++)
+        all[i] = platforms[i].preset;
+    memcpy(old, all, (PLATFORMS - WITHOUT_B_AND_C) * sizeof(all[0]));
+    return bed_main(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));
+}

@@ -2,7 +2,8 @@
 """check_semantics.py REPOSITORY BUILD CTEST: every rule of sdk/doc/semantics.md has a test.
 
 The last column of its tables names tests as `ctest name`: `case`, `case`; `ctest name` ... Each
-name must be registered, and each case be a function of that test's source.
+name must be registered, and each case be a function of that test's source: test_c.c, or test_b_c.c,
+for a.b.c.
 """
 import pathlib
 import re
@@ -28,13 +29,14 @@ def mistakes_of(cell, names, cases):
     if "`" not in cell:
         yield "names no test"
     for group in cell.split(";"):
-        test, last = "", ""
+        test, sources = "", set()
         for word in re.findall(r"`([^`]+)`", group):
             if "__" not in word:
-                test, last = word, "test_" + word.rsplit(".", 1)[-1]
+                test, parts = word, word.split(".")
+                sources = {"test_" + parts[-1], "test_" + "_".join(parts[-2:])}
                 if word not in names:
                     yield f"there is no test {word}"
-            elif last not in cases.get(word, ()):
+            elif not sources & cases.get(word, set()):
                 yield f"{test} has no case {word}"
 
 

@@ -85,6 +85,12 @@ static void add_switches(struct kmd_gpu *gpu, struct kmd_unit *unit, uint64_t va
     kmd_ring_add_switches(gpu, unit, value);
 }
 
+static void raise_status(struct kmd_gpu *gpu, struct kmd_unit *unit, uint64_t value)
+{
+    if (gpu->is_xe && unit->kind != KMD_UNIT_EU_STALL)
+        unit->stream.losses |= (uint32_t)value & (KMD_LOST_COUNTS | KMD_LOST_TRIGGERS);
+}
+
 static bool has_streams(struct kmd_gpu *gpu)
 {
     for (uint32_t i = 0; i < gpu->unit_count; i++) {
@@ -172,6 +178,9 @@ static void do_fault(struct kmd_gpu *gpu, enum kmd_fault fault, uint64_t value)
         break;
     case KMD_FAULT_CONTEXT_SWITCH:
         keep_or_do(gpu, &gpu->fault_switches, value, add_switches);
+        break;
+    case KMD_FAULT_STATUS:
+        each_stream(gpu, raise_status, value);
         break;
     }
 }

@@ -116,7 +116,7 @@ static int64_t param_value(const struct kmd_gpu *gpu, int32_t param)
     }
 }
 
-long kmd_i915_getparam(struct kmd_call *call, uint64_t argument)
+static long get_param(struct kmd_call *call, uint64_t argument)
 {
     struct {
         int32_t param, pad;
@@ -152,7 +152,7 @@ static long reg_read(struct kmd_call *call, uint64_t argument)
 static long node_ioctl(struct kmd_call *call, unsigned long request, uint64_t argument)
 {
     if (request == ioctl_getparam)
-        return kmd_i915_getparam(call, argument);
+        return get_param(call, argument);
     if (request == ioctl_query)
         return kmd_i915_query(call, argument);
     if (request == ioctl_reg_read)

@@ -15,12 +15,10 @@ enum {
 
 /** Words of struct kmd_stream.driver. */
 enum {
-    I915_SAMPLES,     /**< reports are wanted */
-    I915_ONE_CONTEXT, /**< foreign contexts are hidden */
-    I915_STREAM_WORDS
+    I915_SAMPLES,    /**< reports are wanted */
+    I915_ONE_CONTEXT /**< foreign contexts are hidden */
 };
 
-long kmd_i915_getparam(struct kmd_call *call, uint64_t argument);
 long kmd_i915_query(struct kmd_call *call, uint64_t argument);
 long kmd_i915_perf_open(struct kmd_call *call, uint64_t argument);
 long kmd_i915_add_config(struct kmd_call *call, uint64_t argument);

@@ -16,17 +16,17 @@ struct oa_config {
 };
 _Static_assert(sizeof(struct oa_config) == 72, "drm_i915_perf_oa_config");
 
-/* The kernel keeps some bits for itself. */
+/* Bits that the kernel sets itself, with the halves that allow writing them. */
 static uint32_t masked(uint32_t address, uint32_t value)
 {
-    switch (address) {
-    case 0xe180: /* HALF_SLICE_CHICKEN2: bit 5 stays set */
-        return value & ~(1u << 5);
-    case 0x20cc: /* WAIT_FOR_RC6_EXIT */
-        return value & ~(1u << 1);
-    default:
-        return value;
-    }
+    const uint32_t st_po_disable = 1u << 13 | 1u << 29; /* of HALF_SLICE_CHICKEN2 */
+    const uint32_t wait_for_rc6_exit = 1u << 0 | 1u << 16;
+
+    if (address == 0xe180)
+        return value & ~st_po_disable;
+    if (address == 0x20cc)
+        return value & ~wait_for_rc6_exit;
+    return value;
 }
 
 /* One list, behind those that are there. 0 or a negative errno. */

@@ -108,7 +108,12 @@ const struct kmd_format *kmd_format_xe(uint32_t graphics, uint32_t word);
  * --------------------------------------------------------------------------------------------- */
 
 /** Why a driver has to tell of a loss. */
-enum kmd_loss { KMD_LOST_REPORTS = 1, KMD_LOST_BUFFER = 2 };
+enum kmd_loss {
+    KMD_LOST_REPORTS = 1,
+    KMD_LOST_BUFFER = 2,
+    KMD_LOST_COUNTS = 4,  /**< xe: a counter went over */
+    KMD_LOST_TRIGGERS = 8 /**< xe: too many triggered reports */
+};
 
 /** The stream of a unit. Under the lock of the GPU. */
 struct kmd_stream {

@@ -240,6 +240,29 @@ static void query__data__registers_come_back(void **state)
     kmd_stop(machine);
 }
 
+/* Bits that belong to the kernel do not come back; the others do. */
+static void add__register_of_the_kernel__keeps_its_bits(void **state)
+{
+    struct kmd_machine *machine = bed_start("tgl-gt2");
+    const int node = bed_node();
+    const uint32_t write[2] = {0x20cc, UINT32_MAX};
+    struct bed_oa_config config = {.counts = {1, 0, 0}, .lists = {(uintptr_t)write, 0, 0}};
+    uint8_t data[HEADER + ENTRY] = {0};
+    uint32_t registers[2] = {0};
+    uint64_t id;
+
+    (void)state;
+    memcpy(config.uuid, BED_UUID, sizeof(config.uuid));
+    id = (uint64_t)bed_ioctl(node, BED_ADD_CONFIG, &config);
+    config.lists[0] = (uintptr_t)registers;
+    memcpy(data, &id, sizeof(id));
+    memcpy(data + HEADER, &config, sizeof(config));
+    assert_int_equal(query(node, 3, sizeof(data), data), HEADER + ENTRY);
+    assert_int_equal(registers[1], ~0x10001u);
+    (void)close(node);
+    kmd_stop(machine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +272,7 @@ int main(void)
         cmocka_unit_test(remove__while_streaming__stream_goes_on),
         cmocka_unit_test(query__list__own_id_first),
         cmocka_unit_test(query__data__registers_come_back),
+        cmocka_unit_test(add__register_of_the_kernel__keeps_its_bits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

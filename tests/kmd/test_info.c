@@ -56,6 +56,33 @@ static void getparam__every_id__value_of_the_preset(void **state)
     }
 }
 
+static void getparam__described_device__wins_over_the_preset(void **state)
+{
+    const struct kmd_config config = {.device_count = 1,
+                                      .devices = {{.platform = "skl-gt2",
+                                                   .pci_id = 0x191b,
+                                                   .revision = 6,
+                                                   .slices = 2,
+                                                   .subslices = 2,
+                                                   .eus = 7,
+                                                   .oa_hz = 24000000,
+                                                   .cs_hz = 6000000}}};
+    static const int32_t wanted[9] = {0x191b, 6, 4, 28, 0x3, 0x3, 6000000, 7, 24000000};
+    static const int32_t ids[9] = {4, 32, 33, 34, 46, 47, 51, 54, 57};
+    struct kmd_machine *machine = bed_start_config(&config);
+    const int node = bed_node();
+
+    (void)state;
+    for (int i = 0; i < 9; i++) {
+        int32_t value = 0;
+
+        assert_int_equal(getparam(node, ids[i], &value), 0);
+        assert_int_equal(value, wanted[i]);
+    }
+    (void)close(node);
+    kmd_stop(machine);
+}
+
 static void getparam__older_kernel__no_oa_frequency(void **state)
 {
     const struct kmd_config config = {.device_count = 1,
@@ -295,6 +322,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(getparam__every_id__value_of_the_preset),
+        cmocka_unit_test(getparam__described_device__wins_over_the_preset),
         cmocka_unit_test(getparam__older_kernel__no_oa_frequency),
         cmocka_unit_test(query__bad_arguments__ioctl_or_item_fails),
         cmocka_unit_test(query__topology__lengths_and_counts),

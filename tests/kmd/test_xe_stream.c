@@ -295,6 +295,21 @@ static void reports__lost_by_the_device__eio_between_good_data(void **state)
     assert_int_equal(status_of(stream), KMD_XE_STATUS_BUFFER_OVERFLOW);
 }
 
+static void status__of_several_bits__all_at_once(void **state)
+{
+    (void)state;
+    begin();
+    uint8_t data[16 * PEC64_BYTES];
+    pass(2);
+    kmd_fault(machine, 0, KMD_FAULT_STATUS, KMD_XE_STATUS_COUNTER_OVERFLOW);
+    kmd_fault(machine, 0, KMD_FAULT_STATUS, KMD_XE_STATUS_TRIGGER_QUEUE_FULL);
+    kmd_fault(machine, 0, KMD_FAULT_LOSE_REPORTS, 1);
+    assert_errno(EIO, read(stream, data, 1)); /* before the room is looked at */
+    assert_int_equal(status_of(stream), 1 | 4 | 8);
+    assert_int_equal(read(stream, data, sizeof(data)), PEC64_BYTES);
+    assert_int_equal(status_of(stream), 0);
+}
+
 static void enable__and_disable__as_often_as_one_likes(void **state)
 {
     (void)state;
@@ -444,6 +459,10 @@ static void mapping__of_a_ring__shows_it_raw(void **state)
             last = xe_get(ring + i * PEC64_BYTES + 8, 8);
     ssize_t bytes = read(stream, data, sizeof(data));
     assert_int_equal(xe_get(data + bytes - PEC64_BYTES + 8, 8), last); /* it went round */
+    kmd_fault(machine, 0, KMD_FAULT_RESET, 0);
+    pass(2);
+    assert_int_equal(xe_get(ring + 8, 8), PERIOD_TICKS); /* begun anew, empty behind */
+    assert_int_equal(xe_get(ring + 2 * PEC64_BYTES + 8, 8), 0);
     munmap((void *)(uintptr_t)ring, RING);
 }
 
@@ -514,6 +533,7 @@ int main(void)
         CASE(ring__just_full__loses_nothing),
         CASE(ring__overflowing__eio_and_a_new_start),
         CASE(reports__lost_by_the_device__eio_between_good_data),
+        CASE(status__of_several_bits__all_at_once),
         CASE(enable__and_disable__as_often_as_one_likes),
         CASE(config__changed__previous_id_and_new_counters),
         CASE(ioctl__wrong__its_errno),

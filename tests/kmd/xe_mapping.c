@@ -52,6 +52,8 @@ void kmd_xe_mapping_update(struct kmd_gpu *gpu, struct kmd_unit *unit)
     uint64_t *words = stream->driver;
     if (!words[KMD_XE_OA_IS_MAPPED])
         return;
+    if (words[KMD_XE_OA_MAPPED_TICK] > stream->tail_tick) /* a reset: time began anew */
+        kmd_xe_mapping_restart(unit);
     int fd = open_ring(stream);
     uint8_t *chunk = malloc((size_t)CHUNK_REPORTS * stream->report_bytes);
     if (fd >= 0 && chunk) {

@@ -15,6 +15,10 @@ static uint64_t take_status(struct kmd_stream *stream)
         status |= KMD_XE_STATUS_REPORT_LOST;
     if (stream->losses & KMD_LOST_BUFFER)
         status |= KMD_XE_STATUS_BUFFER_OVERFLOW;
+    if (stream->losses & KMD_LOST_COUNTS)
+        status |= KMD_XE_STATUS_COUNTER_OVERFLOW;
+    if (stream->losses & KMD_LOST_TRIGGERS)
+        status |= KMD_XE_STATUS_TRIGGER_QUEUE_FULL;
     stream->losses = 0;
     return status;
 }

@@ -82,8 +82,8 @@ static void add_file(struct zeta_catalog *catalog, const char *folder, const cha
     assert_int_equal(zeta_catalog_add_file(catalog, path, sink), ZE_RESULT_SUCCESS);
 }
 
-struct zeta_catalog *data_catalog(const struct data_generation *generation,
-                                  const struct zeta_intel_platform *platform)
+struct zeta_catalog *data_catalog_open(const struct data_generation *generation,
+                                       const struct zeta_intel_platform *platform)
 {
     struct zeta_diagnostics sink = {.report = stop};
     struct zeta_catalog *catalog = zeta_catalog_create();
@@ -98,6 +98,15 @@ struct zeta_catalog *data_catalog(const struct data_generation *generation,
     }
     for (uint32_t i = 0; i < platform->set_count; i++)
         add_file(catalog, generation->name, platform->sets[i], &sink);
+    return catalog;
+}
+
+struct zeta_catalog *data_catalog(const struct data_generation *generation,
+                                  const struct zeta_intel_platform *platform)
+{
+    struct zeta_diagnostics sink = {.report = stop};
+    struct zeta_catalog *catalog = data_catalog_open(generation, platform);
+
     assert_int_equal(zeta_catalog_link(catalog, &sink), ZE_RESULT_SUCCESS);
     return catalog;
 }

@@ -27,6 +27,10 @@ void data_free(struct data_generation *generations, uint32_t count);
 struct zeta_catalog *data_catalog(const struct data_generation *generation,
                                   const struct zeta_intel_platform *platform);
 
+/** The same, not linked yet: further files can be added. */
+struct zeta_catalog *data_catalog_open(const struct data_generation *generation,
+                                       const struct zeta_intel_platform *platform);
+
 /**
  * Name of the XML file with the platform's sets, without oa- and .xml: "sklgt2" of skl-gt2.yaml.
  */

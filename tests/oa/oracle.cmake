@@ -1,4 +1,8 @@
 # Against libi915_perf of intel-gpu-tools, which is opened at run time: without it tests are skipped.
+if(NOT TARGET intel_data_support)
+    return()
+endif()
+
 add_executable(unit.oa.oracle test_oracle.c oa_match.c oa_c.c oa_oracle.c oa_sequence.c)
 set_target_properties(unit.oa.oracle PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${ZETA_TEST_OUTPUT_DIRECTORY})

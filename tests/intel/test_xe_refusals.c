@@ -59,8 +59,8 @@ static void paranoid__switched_off_meanwhile__lets_anybody_sample(void **state)
 
 /* ---- units that somebody has ---------------------------------------------------------------- */
 
-/* Runs a process that opens a stream of TestOa, and stays until it is killed. */
-static pid_t start_holder(void)
+/* Runs a process that opens a stream of a group, and stays until it is killed. */
+static pid_t start_holder(const char *group)
 {
     int ends[2];
     pid_t pid;
@@ -75,7 +75,7 @@ static pid_t start_holder(void)
         /* A case that fails must not leave it behind. */
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         EXPECT_OK(zeInit(0));
-        stream = bed_open(bed_device(), "TestOa", PERIOD_NS);
+        stream = bed_open(bed_device(), group, PERIOD_NS);
         assert_non_null(stream.streamer);
         assert_int_equal(write(ends[1], "x", 1), 1);
         for (;;)
@@ -96,7 +96,7 @@ static void unit__of_another_process__is_refused_with_its_pid(void **state)
 
     (void)state;
     (void)bed_start(&config);
-    pid = start_holder();
+    pid = start_holder("TestOa");
     (void)snprintf(pid_text, sizeof(pid_text), "%d", (int)pid);
     bed_open_fails(bed_device(), "TestOa", PERIOD_NS, ZE_RESULT_ERROR_NOT_AVAILABLE);
     expect_sentence(pid_text);
@@ -104,6 +104,26 @@ static void unit__of_another_process__is_refused_with_its_pid(void **state)
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     stream = bed_open(bed_device(), "TestOa", PERIOD_NS);
     bed_close(&stream);
+}
+
+/* Stalls of a GT have a unit of their own, which is the kernel's for all processes too. */
+static void sampler__of_another_process__is_refused_and_counters_are_not(void **state)
+{
+    const struct kmd_config config = bed_config("bmg", "xe");
+    struct bed_stream stream;
+    char pid_text[32];
+    pid_t pid;
+
+    (void)state;
+    (void)bed_start(&config);
+    pid = start_holder("EuStallSampling");
+    (void)snprintf(pid_text, sizeof(pid_text), "%d", (int)pid);
+    stream = bed_open(bed_device(), "TestOa", PERIOD_NS);
+    bed_close(&stream);
+    bed_open_fails(bed_device(), "EuStallSampling", 1000, ZE_RESULT_ERROR_NOT_AVAILABLE);
+    expect_sentence(pid_text);
+    (void)kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
 static void unit__of_this_process__is_in_use(void **state)
@@ -287,6 +307,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(paranoid__sampling_of_stalls__is_refused_alike),
         cmocka_unit_test(paranoid__switched_off_meanwhile__lets_anybody_sample),
         cmocka_unit_test(unit__of_another_process__is_refused_with_its_pid),
+        cmocka_unit_test(sampler__of_another_process__is_refused_and_counters_are_not),
         cmocka_unit_test(unit__of_this_process__is_in_use),
         cmocka_unit_test(guest__without_units__is_named),
         cmocka_unit_test(kernel__without_observation__is_named),

@@ -56,7 +56,6 @@ static void *read_clocks(void *context)
 
 static void units__read_by_threads__give_reports_in_order(void **state)
 {
-    struct kmd_machine *machine = xe_machine_start(&machine_config);
     const ze_device_handle_t bmg = find_device("Intel Battlemage");
     ze_device_handle_t devices[3] = {bmg, NULL, NULL};
     struct reader readers[READERS] = {0};
@@ -111,14 +110,55 @@ static void units__read_by_threads__give_reports_in_order(void **state)
     }
     for (int i = READERS; i-- > 0;)
         xe_source_close(&readers[i].source);
-    xe_machine_stop(machine);
+}
+
+/* The kernel wakes the library when so many reports are there. */
+static void event__of_each_kind_of_unit__is_signalled_when_enough_came(void **state)
+{
+    static const struct {
+        const char *group;
+        uint32_t period_ns, notify;
+    } cases[] = {{"TestOa", 1000000, 40}, {"MediaSet1", 1000000, 40}, {"EuStallSampling", 251, 64}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct xe_source source = xe_source_of(find_device("Intel Battlemage"), cases[i].group);
+        struct test_event event;
+
+        source.period_ns = cases[i].period_ns;
+        source.notify = cases[i].notify;
+        xe_sources_activate(&(struct xe_source *){&source}, 1);
+        event = make_event(source.context);
+        source.event = event.event;
+        xe_source_open(&source);
+        assert_int_equal(source.notify, cases[i].notify);
+        assert_int_equal(zeEventQueryStatus(event.event), ZE_RESULT_NOT_READY);
+        EXPECT_OK(zeEventHostSynchronize(event.event, UINT64_C(30000000000)));
+        EXPECT_OK(xe_source_read(&source));
+        assert_true(xe_record_count(&source) >= cases[i].notify);
+        destroy_event(&event);
+        xe_source_close(&source);
+    }
+}
+
+static int setup(void **state)
+{
+    *state = xe_machine_start(&machine_config);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    xe_machine_stop(*state);
+    return 0;
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units__read_by_threads__give_reports_in_order),
+        cmocka_unit_test(event__of_each_kind_of_unit__is_signalled_when_enough_came),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

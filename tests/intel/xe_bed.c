@@ -63,7 +63,7 @@ ze_result_t xe_source_try_open(struct xe_source *source)
                                        .notifyEveryNReports = source->notify,
                                        .samplingPeriod = source->period_ns};
     const ze_result_t result = zetMetricStreamerOpen(source->context, source->device, source->group,
-                                                     &desc, NULL, &source->streamer);
+                                                     &desc, source->event, &source->streamer);
 
     source->notify = desc.notifyEveryNReports;
     source->period_ns = desc.samplingPeriod;

@@ -23,6 +23,7 @@ struct xe_source {
     ze_context_handle_t context;
     zet_metric_group_handle_t group;
     zet_metric_streamer_handle_t streamer;
+    ze_event_handle_t event; /**< in: to be signalled; may be NULL */
     uint32_t record_bytes;
     uint32_t metrics;   /**< of the group */
     uint32_t period_ns; /**< in: wanted; out: used */

@@ -203,11 +203,19 @@ static uint32_t loss(struct zeta_xe_stream *stream)
 
 static uint32_t refuse_read(struct zeta_xe_stream *stream, int error)
 {
+    struct zeta_intel_gpu *gpu = stream->base.gpu;
     char what[96];
 
+    if (error == ENODEV) {
+        atomic_store(&gpu->is_lost, true);
+        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_DEVICE_LOST,
+                               "%s: the xe driver ended the stream of the unit %s with ENODEV: the "
+                               "device was unplugged, or the driver gave it up; see dmesg",
+                               gpu->id, stream->base.unit->name);
+    }
     (void)snprintf(what, sizeof(what), "to read the stream of the unit %s",
                    stream->base.unit->name);
-    return zeta_xe_fail(stream->base.gpu, what, error);
+    return zeta_xe_fail(gpu, what, error);
 }
 
 uint32_t zeta_xe_stream_read(struct zeta_intel_kernel_stream *base, void *buffer,

@@ -111,6 +111,25 @@ struct zeta_catalog *data_catalog(const struct data_generation *generation,
     return catalog;
 }
 
+struct zeta_catalog *data_device_catalog(uint32_t device_id)
+{
+    uint32_t count = 0;
+    struct data_generation *generations = data_read(&count);
+    struct zeta_catalog *catalog = NULL;
+
+    for (uint32_t i = 0; i < count && !catalog; i++) {
+        const struct zeta_intel_platform *platform =
+            zeta_intel_platform_find(&generations[i].platforms, device_id);
+
+        if (platform)
+            catalog = data_catalog(&generations[i], platform);
+    }
+    data_free(generations, count);
+    if (!catalog)
+        fail_msg("no platform has device %#06x", device_id);
+    return catalog;
+}
+
 void data_xml_name(const struct zeta_intel_platform *platform, char *out_name, uint32_t bytes)
 {
     /* What Intel names by marketing or chip, the XML names by size. */

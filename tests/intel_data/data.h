@@ -31,6 +31,9 @@ struct zeta_catalog *data_catalog(const struct data_generation *generation,
 struct zeta_catalog *data_catalog_open(const struct data_generation *generation,
                                        const struct zeta_intel_platform *platform);
 
+/** The same as data_catalog() for the platform of a PCI id, of whatever generation. */
+struct zeta_catalog *data_device_catalog(uint32_t device_id);
+
 /**
  * Name of the XML file with the platform's sets, without oa- and .xml: "sklgt2" of skl-gt2.yaml.
  */

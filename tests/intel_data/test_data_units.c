@@ -32,19 +32,6 @@ static int free_all(void **state)
     return 0;
 }
 
-/** The sets of the platform with that device; the caller destroys the catalog. */
-static struct zeta_catalog *open_device(uint32_t device_id,
-                                        const struct zeta_intel_platform **out_platform)
-{
-    for (uint32_t i = 0; i < generation_count; i++) {
-        *out_platform = zeta_intel_platform_find(&generations[i].platforms, device_id);
-        if (*out_platform)
-            return data_catalog(&generations[i], *out_platform);
-    }
-    fail_msg("no platform has device %#06x", device_id);
-    return NULL;
-}
-
 /** Numbers of a device that has one of everything. */
 static bool find_symbol(void *context, const char *name, struct zeta_number *out_value)
 {
@@ -121,8 +108,7 @@ static void media_sets__from_xe2_on__write_registers_of_their_unit(void **state)
 
     (void)state;
     for (size_t d = 0; d < sizeof(devices) / sizeof(devices[0]); d++) {
-        const struct zeta_intel_platform *platform;
-        struct zeta_catalog *catalog = open_device(devices[d], &platform);
+        struct zeta_catalog *catalog = data_device_catalog(devices[d]);
 
         for (uint32_t i = 0; i < zeta_catalog_set_count(catalog); i++) {
             const struct zeta_set *set = zeta_catalog_set(catalog, i);
@@ -187,8 +173,7 @@ static void check_stalls(uint32_t device_id, uint32_t active_bit)
     /* Positions of the counts as the kernel describes them, those of Active apart. */
     static const uint32_t bits[] = {0, 0, 45, 53, 61, 69, 77, 85, 93, 37};
     unsigned char record[64] = {0};
-    const struct zeta_intel_platform *platform;
-    struct zeta_catalog *catalog = open_device(device_id, &platform);
+    struct zeta_catalog *catalog = data_device_catalog(device_id);
     struct zeta_compiled *compiled = compile(catalog, "EuStallSampling");
     zet_typed_value_t values[10];
     struct zeta_evaluation result;

@@ -3,15 +3,14 @@ if(NOT TARGET intel_data_support)
     return()
 endif()
 
-add_executable(unit.oa.oracle test_oracle.c oa_match.c oa_c.c oa_oracle.c oa_sequence.c)
-set_target_properties(unit.oa.oracle PROPERTIES
-    RUNTIME_OUTPUT_DIRECTORY ${ZETA_TEST_OUTPUT_DIRECTORY})
-target_link_libraries(unit.oa.oracle PRIVATE intel_data_support oa_test_support metric_test_support
-    zeta_flags PkgConfig::CMOCKA Threads::Threads m ${CMAKE_DL_LIBS})
-target_include_directories(unit.oa.oracle PRIVATE ${PROJECT_SOURCE_DIR})
-target_compile_definitions(unit.oa.oracle PRIVATE ZETA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-add_test(NAME unit.oa.oracle COMMAND unit.oa.oracle)
-zeta_test_properties(unit.oa.oracle LABELS unit)
+add_library(oa_oracle_support STATIC oa_match.c oa_c.c oa_oracle.c oa_sequence.c)
+target_link_libraries(oa_oracle_support PUBLIC intel_data_support oa_test_support
+    metric_test_support m ${CMAKE_DL_LIBS} PRIVATE zeta_flags PkgConfig::CMOCKA)
+target_include_directories(oa_oracle_support PUBLIC ${PROJECT_SOURCE_DIR})
+
+zeta_add_test(NAME unit.oa.oracle SOURCES test_oracle.c LIBS oa_oracle_support LABELS unit)
+zeta_add_test(NAME unit.oa.oracle_traps SOURCES test_oracle_traps.c LIBS oa_oracle_support
+    LABELS unit)
 foreach(file
         i915/adl i915/bdw i915/bxt i915/cflgt2 i915/cflgt3 i915/chv i915/cnl i915/dg1 i915/ehl
         i915/glk i915/hsw i915/icl i915/kblgt2 i915/kblgt3 i915/mtlgt2 i915/mtlgt3 i915/rkl

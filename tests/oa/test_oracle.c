@@ -38,26 +38,6 @@ static struct {
 
 static uint64_t seed = 1;
 
-/** The committed sets of the platform with that device. The caller destroys the catalog. */
-static struct zeta_catalog *committed(uint32_t device_id)
-{
-    uint32_t count = 0;
-    struct data_generation *generations = data_read(&count);
-    struct zeta_catalog *catalog = NULL;
-
-    for (uint32_t i = 0; i < count && !catalog; i++) {
-        const struct zeta_intel_platform *platform =
-            zeta_intel_platform_find(&generations[i].platforms, device_id);
-
-        if (platform)
-            catalog = data_catalog(&generations[i], platform);
-    }
-    data_free(generations, count);
-    if (!catalog)
-        fail_msg("the plugin has no platform with device %#06x", device_id);
-    return catalog;
-}
-
 /** Every platform, fused in every way: the committed sets, or those of the XML file. */
 static void each_match(enum oa_view view, void (*visit)(const struct oa_match *match))
 {
@@ -66,7 +46,7 @@ static void each_match(enum oa_view view, void (*visit)(const struct oa_match *m
         return;
     }
     for (uint32_t i = 0; i < oa_line_count; i++) {
-        struct zeta_catalog *catalog = committed(oa_lines[i].device_id);
+        struct zeta_catalog *catalog = data_device_catalog(oa_lines[i].device_id);
 
         oa_match_each(&oa_lines[i], catalog, view, visit);
         zeta_catalog_destroy(catalog);

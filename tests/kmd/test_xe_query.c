@@ -205,6 +205,29 @@ static void topology__of_pvc__computes_only(void **state)
     free(data);
 }
 
+static void hwconfig__of_each_generation__places_or_nothing(void **state)
+{
+    (void)state;
+    begin((struct kmd_device){.platform = "bmg", .slices = 1, .subslices = 2});
+    uint32_t bytes;
+    uint32_t *table = xe_query(fd, KMD_XE_QUERY_HWCONFIG, &bytes);
+    uint32_t values[4] = {0}; /* by key; each has one word */
+    for (uint32_t at = 0; at < bytes / 4; at += 2 + table[at + 1]) {
+        assert_in_range(table[at], 1, 3);
+        assert_int_equal(table[at + 1], 1);
+        values[table[at]] = table[at + 2];
+    }
+    assert_int_equal(values[1], 5); /* what there is room for, not what is there */
+    assert_int_equal(values[2], 20);
+    assert_int_equal(values[3], 8);
+    free(table);
+    end(NULL);
+    begin((struct kmd_device){.platform = "tgl-gt2"});
+    table = xe_query(fd, KMD_XE_QUERY_HWCONFIG, &bytes);
+    assert_int_equal(bytes, 0);
+    free(table);
+}
+
 /* Reads the units one after another. */
 static uint32_t read_units(struct kmd_xe_oa_unit out_units[8], struct kmd_xe_engine first[8])
 {
@@ -434,6 +457,7 @@ int main(void)
         CASE(topology__of_xe2__slices_in_one_mask),
         CASE(topology__of_an_old_driver__pairs_of_eus),
         CASE(topology__of_pvc__computes_only),
+        CASE(hwconfig__of_each_generation__places_or_nothing),
         CASE(units__of_a_card_of_xe2__graphics_and_three_of_media),
         CASE(units__of_other_shapes__their_own),
         CASE(stalls__where_sampled__seven_rates),

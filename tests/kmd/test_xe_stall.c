@@ -237,6 +237,19 @@ static void records__of_pvc__its_bits_on_both_tiles(void **state)
     close(first);
 }
 
+static void records__of_xe3__as_those_of_xe2(void **state)
+{
+    (void)state;
+    begin((struct kmd_device){.platform = "ptl", .max_mhz = 1000});
+    open_stream(xe_stall_open(fd, GT(0)));
+    enable();
+    pass(1, 4 * 251);
+    uint8_t data[16 * RECORD];
+    assert_int_equal(read(stream, data, sizeof(data)), 12 * RECORD);
+    for (uint32_t core = 0; core < 12; core++)
+        check_record(data + (size_t)core * RECORD, false, 0, core, 0);
+}
+
 static void poll__until_enough_records__not_readable(void **state)
 {
     (void)state;
@@ -321,6 +334,7 @@ int main(void)
         CASE(records__of_some_cores__core_by_core),
         CASE(records__at_each_rate__as_many_as_time_allows),
         CASE(records__of_pvc__its_bits_on_both_tiles),
+        CASE(records__of_xe3__as_those_of_xe2),
         CASE(poll__until_enough_records__not_readable),
         CASE(buffers__that_are_full__drop_and_say_so_once),
         CASE(faults__of_the_device__as_told),

@@ -206,6 +206,28 @@ static void kernel__with_the_first_capabilities__is_asked_for_no_more(void **sta
     assert_int_equal(xe_group_count(bed_device(), "MediaSet1"), 0);
 }
 
+/* Such a kernel does not say on which GT a unit counts; the engines that it counts do. */
+static void kernel__with_the_first_capabilities__has_units_on_both_tiles(void **state)
+{
+    struct kmd_config config = bed_config("pvc", "xe");
+    ze_device_handle_t tiles[2];
+    uint32_t count = 2;
+
+    (void)state;
+    config.devices[0].xe_capabilities = 1;
+    config.devices[0].tiles = 2;
+    (void)bed_start(&config);
+    EXPECT_OK(zeDeviceGetSubDevices(bed_device(), &count, tiles));
+    assert_int_equal(count, 2);
+    for (uint32_t i = 0; i < count; i++) {
+        struct bed_stream stream = bed_open(tiles[i], "TestOa", PERIOD_NS);
+
+        assert_int_equal(kmd_statistic(bed_machine(), 0, KMD_STAT_STREAMS_OPEN), 1);
+        bed_close(&stream);
+    }
+    assert_int_equal(kmd_statistic(bed_machine(), 0, KMD_STAT_BAD_CALLS), 0);
+}
+
 /* The other driver has it, as happens on kernels that take a GPU with xe only when told to. */
 static void driver__that_does_not_count_here__is_named_with_the_words_to_boot(void **state)
 {
@@ -312,6 +334,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(guest__without_units__is_named),
         cmocka_unit_test(kernel__without_observation__is_named),
         cmocka_unit_test(kernel__with_the_first_capabilities__is_asked_for_no_more),
+        cmocka_unit_test(kernel__with_the_first_capabilities__has_units_on_both_tiles),
         cmocka_unit_test(driver__that_does_not_count_here__is_named_with_the_words_to_boot),
         cmocka_unit_test(node__missing_from_a_container__is_named),
         cmocka_unit_test(driver__none__is_named_with_the_words_to_load_it),

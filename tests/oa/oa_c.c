@@ -88,8 +88,8 @@ static bool apply(struct machine *machine, const char *token)
 
     while (i < 6 && !(strchr("UF", token[0]) && strcmp(token + 1, names[i]) == 0))
         i++;
-    if (machine->depth < 2 ||
-        (i == 6 && strcmp(token, "AND") && strcmp(token, "<<") && strcmp(token, ">>")))
+    if (machine->depth < 2 || (i == 6 && strcmp(token, "AND") != 0 && strcmp(token, "<<") != 0 &&
+                               strcmp(token, ">>") != 0))
         return false;
     b = machine->stack[machine->depth - 1].number;
     a = machine->stack[machine->depth - 2].number;

@@ -158,6 +158,15 @@ KMD_EXPORT int scandir(const char *path, struct dirent ***out_list,
     return kmd_real()->scandir(kmd_path(AT_FDCWD, path, buffer), out_list, filter, compare);
 }
 
+/* The pointers are to functions that take the other name of the same structure. */
+KMD_EXPORT int scandir64(const char *path, struct dirent64 ***out_list,
+                         int (*filter)(const struct dirent64 *),
+                         int (*compare)(const struct dirent64 **, const struct dirent64 **))
+{
+    return scandir(path, (struct dirent ***)out_list, (int (*)(const struct dirent *))filter,
+                   (int (*)(const struct dirent **, const struct dirent **))compare);
+}
+
 /* Matches in the tree, and shows what the program asked for. */
 KMD_EXPORT int glob(const char *pattern, int flags, int (*problem)(const char *, int), glob_t *out)
 {
@@ -171,4 +180,12 @@ KMD_EXPORT int glob(const char *pattern, int flags, int (*problem)(const char *,
         (void)kmd_path_outside(found, &length);
     }
     return result;
+}
+
+_Static_assert(sizeof(glob_t) == sizeof(glob64_t), "glob_t has 64-bit members");
+
+KMD_EXPORT int glob64(const char *pattern, int flags, int (*problem)(const char *, int),
+                      glob64_t *out)
+{
+    return glob(pattern, flags, problem, (glob_t *)out);
 }

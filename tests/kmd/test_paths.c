@@ -65,10 +65,12 @@ static void list__nodes__names_and_kinds(void **state)
     struct kmd_machine *machine = bed_start_config(&config);
     DIR *directory = opendir("/dev/dri");
     struct dirent **list = NULL;
+    struct dirent64 **list64 = NULL;
     struct dirent *entry;
     int cards = 0;
     int renders = 0;
     glob_t found;
+    glob64_t found64;
     int count;
 
     (void)state;
@@ -95,6 +97,14 @@ static void list__nodes__names_and_kinds(void **state)
     while (count > 0)
         free(list[--count]);
     free(list);
+    assert_int_equal(scandir64("/sys/class/drm", &list64, NULL, alphasort64), 7);
+    assert_string_equal(list64[2]->d_name, "card0");
+    while (count < 7)
+        free(list64[count++]);
+    free(list64);
+    assert_int_equal(glob64("/dev/dri/card*", 0, NULL, &found64), 0);
+    assert_int_equal(found64.gl_pathc, 1);
+    globfree64(&found64);
     kmd_stop(machine);
 }
 

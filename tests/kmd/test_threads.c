@@ -1,5 +1,6 @@
 /* Threads on one machine: for the thread sanitizer, and for what must not be lost or doubled. */
 
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -130,9 +131,49 @@ static void unit__many_openers__one_at_a_time(void **state)
     kmd_stop(shared.machine);
 }
 
+static unsigned count_threads(void)
+{
+    DIR *directory = opendir("/proc/self/task");
+    unsigned count = 0;
+
+    assert_non_null(directory);
+    for (struct dirent *entry = readdir(directory); entry; entry = readdir(directory))
+        count += entry->d_name[0] != '.';
+    (void)closedir(directory);
+    return count;
+}
+
+/* The timer thread is there as long as a stream is. */
+static void timer__last_stream_closed__thread_ends(void **state)
+{
+    const struct kmd_config config = {
+        .device_count = 1, .devices = {{.platform = "tgl-gt2"}}, .is_privileged = true};
+    struct kmd_machine *machine = bed_start_config(&config);
+    const int node = bed_node();
+    const long set = bed_add(node, BED_UUID);
+    const unsigned before = count_threads();
+    int stream;
+
+    (void)state;
+    stream = bed_stream(node, set, 10, EXPONENT);
+    assert_int_equal(count_threads(), before + 1);
+    assert_true(bed_polls(stream, 10000));
+    (void)close(stream);
+    for (int i = 0; i < 1000 && count_threads() != before; i++)
+        (void)usleep(10000);
+    assert_int_equal(count_threads(), before);
+    /* And comes back with the next one. */
+    stream = bed_stream(node, set, 10, EXPONENT);
+    assert_true(bed_polls(stream, 10000));
+    (void)close(stream);
+    (void)close(node);
+    kmd_stop(machine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(timer__last_stream_closed__thread_ends),
         cmocka_unit_test(stream__many_readers__each_report_once),
         cmocka_unit_test(unit__many_openers__one_at_a_time),
     };

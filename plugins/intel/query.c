@@ -187,6 +187,8 @@ static bool make_parts(const struct zeta_plugin_query_pool *pool, struct query *
 
     if (query->parts)
         return true;
+    if (parts_bytes == 0)
+        return false; /* never: for the analyser */
     query->parts = calloc(1, parts_bytes + values_bytes);
     if (!query->parts)
         return false;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -194,6 +195,38 @@ static void devices__two_of_them__count_apart(void **state)
         query_bed_expect_a32(records, strstr(properties.name, "Skylake") ? 1 : 0, "");
         query_bed_close(&beds[i]);
     }
+}
+
+/* A child begins anew, and takes nothing of what its parent counts. */
+static void fork__inside_a_query__parent_counts_on(void **state)
+{
+    struct kmd_config config = bed_config("tgl-gt2", "i915");
+    struct query_bed bed;
+    int status = -1;
+
+    (void)state;
+    (void)bed_start(&config);
+    bed = query_bed_open(bed_device(), "RenderBasic");
+    query_bed_begin(&bed, 0);
+    query_bed_pass(10 * BED_STEP_NS);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        ze_driver_handle_t driver = NULL;
+        ze_device_handle_t device = NULL;
+        uint32_t count = 1;
+
+        _exit(zeDriverGet(&count, &driver) != ZE_RESULT_SUCCESS ||
+              zeDeviceGet(driver, &count, &device) != ZE_RESULT_SUCCESS || count != 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    query_bed_pass(10 * BED_STEP_NS);
+    query_bed_end(&bed, 0);
+    (void)query_bed_collect(&bed, 0, records);
+    query_bed_expect_a32(records, 0, "");
+    assert_int_equal(query_bed_head(records).flags, 0);
+    query_bed_close(&bed);
 }
 
 /* ---- sleep and losses ----------------------------------------------------------------------- */
@@ -516,6 +549,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(query__of_half_a_minute__counts_across_all_turns),
         cmocka_unit_test(query__of_haswell__counts_across_turns_of_its_a_counters),
         cmocka_unit_test(devices__two_of_them__count_apart),
+        cmocka_unit_test(fork__inside_a_query__parent_counts_on),
         cmocka_unit_test(query__while_the_gpu_sleeps__ends_and_counted_nothing),
         cmocka_unit_test(losses__inside_a_query__are_marked),
         cmocka_unit_test(device__unplugged__queries_are_lost),

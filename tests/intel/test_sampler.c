@@ -846,7 +846,7 @@ static void pool__of_more_queries_than_there_is_memory_for__is_refused_or_cheap(
 
 /* ---- threads ------------------------------------------------------------------------------ */
 
-enum { THREADS = 4, ROUNDS = 60 };
+enum { THREADS = 4, ROUNDS = 15 };
 
 static atomic_bool stop;
 

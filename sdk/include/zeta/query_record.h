@@ -28,9 +28,9 @@ extern "C" {
 
 /** Flags of a query record. */
 enum {
-    ZETA_QUERY_SPLIT = 1u << 0,     /**< the queue was interrupted between begin and end */
+    ZETA_QUERY_SPLIT = 1u << 0,     /**< queue or counting was interrupted in between */
     ZETA_QUERY_FREQUENCY = 1u << 1, /**< the core clock changed between begin and end */
-    ZETA_QUERY_OVERFLOW = 1u << 2   /**< a counter may have wrapped more often than could be seen */
+    ZETA_QUERY_OVERFLOW = 1u << 2   /**< counts may be too low: a gap, or wraps that nobody saw */
 };
 
 /** The beginning of a record; the fields follow. */

@@ -83,24 +83,43 @@ static uint64_t longest_period_ns(const struct zeta_plugin_device *device)
     return (uint64_t)(seconds / 2 * 1e9);
 }
 
-/* What the user wants; a value that is none is said once per pool and left alone. */
+/* What the user wants. False for a text that is no period; it is used as if nobody had set it. */
+static bool read_setting(const struct zeta_intel *intel, char *out_text, size_t text_bytes,
+                         uint64_t *out_period_ns)
+{
+    char *end = NULL;
+
+    *out_period_ns = PERIOD_NS;
+    if (!zeta_host_setting(intel->self->ops, intel->self->host, "query_period_ns", out_text,
+                           text_bytes))
+        return true;
+    errno = 0;
+    const unsigned long long value = strtoull(out_text, &end, 10);
+    if (errno != 0 || end == out_text || *end != '\0' || out_text[0] == '-' || value == 0)
+        return false;
+    *out_period_ns = value;
+    return true;
+}
+
 static uint64_t wanted_period_ns(const struct zeta_intel *intel)
 {
     char text[32];
-    char *end = NULL;
+    uint64_t period_ns;
 
-    if (!zeta_host_setting(intel->self->ops, intel->self->host, "query_period_ns", text,
-                           sizeof(text)))
-        return PERIOD_NS;
-    errno = 0;
-    const unsigned long long value = strtoull(text, &end, 10);
-    if (errno == 0 && end != text && *end == '\0' && text[0] != '-' && value > 0)
-        return value;
-    zeta_intel_log(intel, ZETA_PLUGIN_LOG_WARN,
-                   "query_period_ns is \"%s\", which is no number of nanoseconds above 0; queries "
-                   "use %llu",
-                   text, (unsigned long long)PERIOD_NS);
-    return PERIOD_NS;
+    (void)read_setting(intel, text, sizeof(text), &period_ns);
+    return period_ns;
+}
+
+static void say_if_setting_is_bad(const struct zeta_intel *intel)
+{
+    char text[32];
+    uint64_t period_ns;
+
+    if (!read_setting(intel, text, sizeof(text), &period_ns))
+        zeta_intel_log(intel, ZETA_PLUGIN_LOG_WARN,
+                       "query_period_ns is \"%s\", which is no number of nanoseconds above 0; "
+                       "queries use %llu",
+                       text, (unsigned long long)period_ns);
 }
 
 /*
@@ -377,6 +396,7 @@ static uint32_t open_stream(struct zeta_intel_sampler *sampler,
     char holder[96];
     uint32_t result = choose_format(sampler, &wish);
 
+    say_if_setting_is_bad(gpu->intel);
     if (result == ZETA_PLUGIN_SUCCESS)
         result = zeta_intel_program_make(gpu, &desc->program, desc->set, desc->uuid, &program);
     if (result == ZETA_PLUGIN_SUCCESS)

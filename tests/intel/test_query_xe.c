@@ -39,6 +39,19 @@ static bool is_pec64(const uint8_t *record, uint32_t unit)
     return is_equal;
 }
 
+/* Fields of MPEC8u32_B8_C8: the header's four, PEC0 to PEC7, B, C. */
+static bool is_mpec8(const uint8_t *record, uint32_t unit)
+{
+    bool is_equal = query_bed_field(record, 3) == counted(record, unit, "", KMD_BANK_CLOCK, 0);
+
+    for (uint32_t i = 0; i < 8; i++)
+        is_equal = is_equal &&
+                   query_bed_field(record, 4 + i) == counted(record, unit, "", KMD_BANK_PEC, i) &&
+                   query_bed_field(record, 12 + i) == counted(record, unit, "", KMD_BANK_B, i) &&
+                   query_bed_field(record, 20 + i) == counted(record, unit, "", KMD_BANK_C, i);
+    return is_equal;
+}
+
 /* The unit whose counters a record holds; 8: none. */
 static uint32_t unit_of(const uint8_t *record, bool (*is_of)(const uint8_t *record, uint32_t unit))
 {
@@ -123,6 +136,26 @@ static void tiles__queried_by_themselves__need_their_own_unit_alone(void **state
     query_bed_close(&beds[1]);
 }
 
+static void query__of_a_media_unit__counts_its_counters(void **state)
+{
+    struct kmd_config config = bed_config("bmg", "xe");
+    struct query_bed bed;
+    size_t bytes;
+
+    (void)state;
+    (void)bed_start(&config);
+    bed = query_bed_open(bed_device(), "MediaSet1");
+    query_bed_begin(&bed, 0);
+    query_bed_pass(50 * BED_STEP_NS);
+    query_bed_end(&bed, 0);
+    bytes = query_bed_collect(&bed, 0, records);
+    assert_int_equal(bytes, zeta_query_record_bytes(28));
+    assert_true(unit_of(records, is_mpec8) < 8);
+    assert_int_equal(query_bed_field(records, 1),
+                     query_bed_head(records).end_ticks - query_bed_head(records).begin_ticks);
+    query_bed_close(&bed);
+}
+
 static void losses__told_by_xe__are_marked(void **state)
 {
     static const enum kmd_fault faults[] = {KMD_FAULT_LOSE_REPORTS, KMD_FAULT_LOSE_BUFFER};
@@ -193,6 +226,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(query__of_xe2__counts_what_the_counters_did),
         cmocka_unit_test(root__with_two_tiles__has_a_record_of_each),
         cmocka_unit_test(tiles__queried_by_themselves__need_their_own_unit_alone),
+        cmocka_unit_test(query__of_a_media_unit__counts_its_counters),
         cmocka_unit_test(losses__told_by_xe__are_marked),
         cmocka_unit_test(query__while_the_gpu_sleeps__ends),
         cmocka_unit_test(query__of_dg2__has_the_time_of_its_oa_clock),

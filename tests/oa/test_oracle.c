@@ -56,10 +56,11 @@ static void each_match(enum oa_view view, void (*visit)(const struct oa_match *m
 /* Which metrics there are -----------------------------------------------------------------------
  */
 
-/** Names that tools look for, and which the library has in hertz only. */
+/** Names that tools look for; the library has others for the same, and the frequency in hertz. */
 static bool is_ours_alone(const char *name)
 {
-    return strcmp(name, "AvgGpuCoreFrequencyMHz") == 0;
+    return strcmp(name, "AvgGpuCoreFrequencyMHz") == 0 || strcmp(name, "XVE_ACTIVE") == 0 ||
+           strcmp(name, "XVE_STALL") == 0;
 }
 
 /** Whether the library gives one value whatever was counted: it reads what is in no report. */

@@ -2,6 +2,8 @@
 foreach(name IN ITEMS parse stream)
     zeta_add_test(NAME plugin.intel.xe.${name} SOURCES test_xe_${name}.c LIBS intel_parts LABELS plugin)
 endforeach()
+# Answers of the emulated kernel that are changed on their way.
+zeta_add_test(NAME plugin.intel.xe.probe SOURCES test_xe_probe.c LIBS kmd intel_parts LABELS plugin)
 
 # The same through the API, on an emulated kernel.
 function(add_xe_test name)

@@ -36,8 +36,6 @@ typedef void (*accumulate_fn)(struct oa_oracle_deltas *deltas,
                               const struct oa_oracle_set *set, const void *earlier,
                               const void *later);
 typedef const char *(*reason_fn)(const struct oa_oracle_device *device, const void *record);
-typedef uint64_t (*read_u64_fn)(const void *device, const void *set, uint64_t *deltas);
-typedef double (*read_f64_fn)(const void *device, const void *set, uint64_t *deltas);
 
 static struct {
     open_fn open;
@@ -263,23 +261,36 @@ void oa_oracle_accumulate(const struct oa_oracle_device *device, const struct oa
     library.accumulate(out_deltas, device, set, earlier, later);
 }
 
-/** Calls the counter's function at the offset: which type it gives, the counter says. */
+/** The counter's function at the offset: which type it gives, the counter says. */
+static struct oa_oracle_function function_at(const struct oa_oracle_counter *counter, size_t offset)
+{
+    struct oa_oracle_function function = {0};
+    const char *at = (const char *)counter + offset;
+
+    if (u32_at(counter, COUNTER_STORAGE) == STORAGE_U64)
+        memcpy(&function.u64, at, sizeof(function.u64));
+    else
+        memcpy(&function.f64, at, sizeof(function.f64));
+    return function;
+}
+
+struct oa_oracle_function oa_oracle_function(const struct oa_oracle_counter *counter)
+{
+    return function_at(counter, COUNTER_READ);
+}
+
 static struct oa_oracle_value call(const struct oa_oracle_device *device,
                                    const struct oa_oracle_set *set,
                                    const struct oa_oracle_counter *counter, size_t offset,
                                    struct oa_oracle_deltas *deltas)
 {
-    struct oa_oracle_value value = {.is_float = u32_at(counter, COUNTER_STORAGE) != STORAGE_U64};
-    read_u64_fn read_u64;
-    read_f64_fn read_f64;
+    const struct oa_oracle_function function = function_at(counter, offset);
+    struct oa_oracle_value value = {.is_float = !function.u64};
 
-    if (value.is_float) {
-        memcpy(&read_f64, (const char *)counter + offset, sizeof(read_f64));
-        value.f = read_f64(device, set, deltas->deltas);
-    } else {
-        memcpy(&read_u64, (const char *)counter + offset, sizeof(read_u64));
-        value.u = read_u64(device, set, deltas->deltas);
-    }
+    if (function.u64)
+        value.u = function.u64(device, set, deltas->deltas);
+    else
+        value.f = function.f64(device, set, deltas->deltas);
     return value;
 }
 

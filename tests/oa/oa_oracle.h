@@ -71,6 +71,13 @@ struct oa_oracle_value oa_oracle_read(const struct oa_oracle_device *device,
                                       const struct oa_oracle_counter *counter,
                                       struct oa_oracle_deltas *deltas);
 
+/** The function behind a counter, for who calls it so often that a step between would count. */
+struct oa_oracle_function {
+    uint64_t (*u64)(const void *device, const void *set, uint64_t *deltas); /**< NULL: f64 */
+    double (*f64)(const void *device, const void *set, uint64_t *deltas);
+};
+struct oa_oracle_function oa_oracle_function(const struct oa_oracle_counter *counter);
+
 /** False if the counter has no maximum. */
 bool oa_oracle_maximum(const struct oa_oracle_device *device, const struct oa_oracle_set *set,
                        const struct oa_oracle_counter *counter, struct oa_oracle_deltas *deltas,

@@ -25,15 +25,29 @@
 
 static const struct zeta_intel_kmd *const kmds[] = {&zeta_intel_i915, &zeta_intel_xe};
 
-/* What a GPU that cannot be opened leaves behind: the sentence of the first of them. */
+/*
+ * What GPUs that cannot be used leave behind: the sentence of the first of them, which becomes the
+ * reason of the plugin when no other GPU can be used. So it is logged at the end, or not at all.
+ */
 struct refusal {
     uint32_t result;
     char text[600];
 };
 
+static void keep_refusal(const struct zeta_intel *intel, struct refusal *refusal, uint32_t result,
+                         const char *text)
+{
+    if (refusal->result != ZETA_PLUGIN_SUCCESS) {
+        zeta_intel_log(intel, ZETA_PLUGIN_LOG_WARN, "%s", text);
+        return;
+    }
+    refusal->result = result;
+    (void)snprintf(refusal->text, sizeof(refusal->text), "%s", text);
+}
+
 /* ---- nodes -------------------------------------------------------------------------------- */
 
-/* Says why a node could not be opened, and what to do; the first of these is kept. */
+/* Says why a node could not be opened, and what to do. */
 static void refuse_node(struct refusal *refusal, const struct zeta_intel_gpu *gpu, int error)
 {
     const struct zeta_intel_errno_text why = zeta_intel_errno(error);
@@ -54,12 +68,9 @@ static void refuse_node(struct refusal *refusal, const struct zeta_intel_gpu *gp
     else
         (void)snprintf(text, sizeof(text), "%s (%s): the device node %s cannot be opened: %s",
                        gpu->name, gpu->id, gpu->node, why.text);
-    zeta_intel_log(gpu->intel, ZETA_PLUGIN_LOG_WARN, "%s", text);
-    if (refusal->result != ZETA_PLUGIN_SUCCESS)
-        return;
-    refusal->result =
-        is_forbidden ? ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS : ZETA_PLUGIN_NOT_AVAILABLE;
-    memcpy(refusal->text, text, sizeof(text));
+    keep_refusal(gpu->intel, refusal,
+                 is_forbidden ? ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS : ZETA_PLUGIN_NOT_AVAILABLE,
+                 text);
 }
 
 /* Opens the render node, or the card where there is no other. */
@@ -162,9 +173,6 @@ static uint32_t probe(struct zeta_intel_gpu *gpu)
                        "The kernel driver %s does not count on %s. %s.", gpu->kmd->driver,
                        platform->name, advice);
     }
-    if (gpu->no_metrics[0] != '\0')
-        zeta_intel_log(gpu->intel, ZETA_PLUGIN_LOG_WARN, "%s (%s) has no metrics: %s", gpu->name,
-                       gpu->id, gpu->no_metrics);
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -172,7 +180,7 @@ static uint32_t probe(struct zeta_intel_gpu *gpu)
 static uint32_t add_gpu(struct zeta_intel *intel, const drmDevice *device, struct refusal *refusal)
 {
     struct zeta_intel_gpu *gpu = &intel->gpus[intel->gpu_count];
-    char driver[32];
+    char driver[32], text[256];
     uint32_t result;
 
     *gpu = (struct zeta_intel_gpu){.intel = intel, .fd = -1};
@@ -184,9 +192,10 @@ static uint32_t add_gpu(struct zeta_intel *intel, const drmDevice *device, struc
         return ZETA_PLUGIN_SUCCESS;
     gpu->kmd = find_kmd(gpu->fd, driver, sizeof(driver));
     if (!gpu->kmd) {
-        zeta_intel_log(intel, ZETA_PLUGIN_LOG_WARN,
+        (void)snprintf(text, sizeof(text),
                        "%s (%s) is left out: its kernel driver is %s, and only i915 and xe count",
                        gpu->name, gpu->id, driver);
+        keep_refusal(intel, refusal, ZETA_PLUGIN_NOT_AVAILABLE, text);
         (void)close(gpu->fd);
         return ZETA_PLUGIN_SUCCESS;
     }
@@ -250,7 +259,6 @@ static void refuse_unbound(const struct zeta_intel *intel, struct refusal *refus
     if (refusal->result != ZETA_PLUGIN_SUCCESS ||
         !zeta_intel_binding_find(intel, refusal->text, sizeof(refusal->text)))
         return;
-    zeta_intel_log(intel, ZETA_PLUGIN_LOG_WARN, "%s", refusal->text);
     refusal->result = ZETA_PLUGIN_NOT_AVAILABLE;
 }
 
@@ -262,6 +270,35 @@ static bool can_count(const struct zeta_intel *intel)
             return true;
     }
     return false;
+}
+
+/* What users should know though the plugin works: the host shows it beside the plugin. */
+static void leave_note(const struct zeta_intel *intel, const struct refusal *refusal)
+{
+    const char *note = refusal->result != ZETA_PLUGIN_SUCCESS ? refusal->text : "";
+
+    for (uint32_t i = 0; i < intel->gpu_count && note[0] == '\0'; i++)
+        note = intel->gpus[i].no_metrics;
+    for (uint32_t i = 0; i < intel->gpu_count && note[0] == '\0'; i++)
+        note = intel->gpus[i].note;
+    if (note[0] != '\0')
+        (void)zeta_intel_fail(intel, ZETA_PLUGIN_SUCCESS, "%s", note);
+}
+
+/* Logs what is wrong with GPUs, but for the one that the plugin's failure tells. */
+static void log_rest(const struct zeta_intel *intel, const struct refusal *refusal)
+{
+    const bool fails = !can_count(intel);
+
+    for (uint32_t i = fails ? 1 : 0; i < intel->gpu_count; i++) {
+        const struct zeta_intel_gpu *gpu = &intel->gpus[i];
+
+        if (gpu->no_metrics[0] != '\0')
+            zeta_intel_log(intel, ZETA_PLUGIN_LOG_WARN, "%s (%s) has no metrics: %s", gpu->name,
+                           gpu->id, gpu->no_metrics);
+    }
+    if (refusal->result != ZETA_PLUGIN_SUCCESS && (!fails || intel->gpu_count > 0))
+        zeta_intel_log(intel, ZETA_PLUGIN_LOG_WARN, "%s", refusal->text);
 }
 
 uint32_t zeta_intel_discover(struct zeta_intel *intel)
@@ -282,8 +319,13 @@ uint32_t zeta_intel_discover(struct zeta_intel *intel)
         drmFreeDevices(devices, count);
     free(devices);
     refuse_unbound(intel, &refusal);
-    if (result != ZETA_PLUGIN_SUCCESS || can_count(intel))
+    log_rest(intel, &refusal);
+    if (result != ZETA_PLUGIN_SUCCESS)
         return result;
+    if (can_count(intel)) {
+        leave_note(intel, &refusal);
+        return ZETA_PLUGIN_SUCCESS;
+    }
     if (intel->gpu_count > 0)
         return zeta_intel_fail(intel, ZETA_PLUGIN_NOT_AVAILABLE, "%s (%s) has no metrics: %s",
                                intel->gpus[0].name, intel->gpus[0].id, intel->gpus[0].no_metrics);

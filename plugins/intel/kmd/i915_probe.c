@@ -189,6 +189,8 @@ static bool has_oa(struct zeta_intel_gpu *gpu)
     char path[128];
     struct stat status;
 
+    if (error == -EACCES)
+        zeta_intel_note_permission(gpu, PARANOID);
     if (error == -ENOENT || error == -EACCES || error >= 0) {
         (void)snprintf(path, sizeof(path), "%s/metrics", gpu->card);
         if (gpu->card[0] != '\0' && stat(path, &status) == 0)

@@ -92,23 +92,41 @@ bool zeta_intel_config_find(const struct zeta_intel_gpu *gpu, const char uuid[37
 /* Sentences of failures that both drivers have ---------------------------------------------------
  */
 
-uint32_t zeta_intel_fail_permission(const struct zeta_intel_gpu *gpu, const char *what,
-                                    const char *sysctl)
+/* Why the kernel answers EACCES, and what to do. */
+static void explain_permission(const char *sysctl, char *out_text, size_t bytes)
 {
     uint64_t value;
 
-    if (!zeta_intel_sysctl_read(sysctl, &value))
-        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
-                               "%s: the kernel refused %s with EACCES, and the sysctl %s cannot be "
-                               "read; run as root, or give the program the capability: "
-                               "sudo setcap cap_perfmon=ep PROGRAM",
-                               gpu->id, what, sysctl);
-    return zeta_intel_fail(
-        gpu->intel, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
-        "%s: the kernel refused %s with EACCES: the sysctl %s is %llu, so that it takes the "
-        "capability CAP_PERFMON. Allow everybody: sudo sysctl %s=0; or one program: "
-        "sudo setcap cap_perfmon=ep PROGRAM",
-        gpu->id, what, sysctl, (unsigned long long)value, sysctl);
+    if (zeta_intel_sysctl_read(sysctl, &value))
+        (void)snprintf(out_text, bytes,
+                       "the sysctl %s is %llu, so that it takes the capability CAP_PERFMON. Allow "
+                       "everybody: sudo sysctl %s=0; or one program: "
+                       "sudo setcap cap_perfmon=ep PROGRAM",
+                       sysctl, (unsigned long long)value, sysctl);
+    else
+        (void)snprintf(out_text, bytes,
+                       "the sysctl %s cannot be read. Run as root, or give the program the "
+                       "capability: sudo setcap cap_perfmon=ep PROGRAM",
+                       sysctl);
+}
+
+uint32_t zeta_intel_fail_permission(const struct zeta_intel_gpu *gpu, const char *what,
+                                    const char *sysctl)
+{
+    char why[400];
+
+    explain_permission(sysctl, why, sizeof(why));
+    return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
+                           "%s: the kernel refused %s with EACCES: %s", gpu->id, what, why);
+}
+
+void zeta_intel_note_permission(struct zeta_intel_gpu *gpu, const char *sysctl)
+{
+    char why[400];
+
+    explain_permission(sysctl, why, sizeof(why));
+    (void)snprintf(gpu->note, sizeof(gpu->note),
+                   "%s: the kernel will not let this process sample: %s", gpu->id, why);
 }
 
 /* True if a descriptor of the process has that link. */

@@ -45,6 +45,9 @@ bool zeta_intel_config_find(const struct zeta_intel_gpu *gpu, const char uuid[37
 uint32_t zeta_intel_fail_permission(const struct zeta_intel_gpu *gpu, const char *what,
                                     const char *sysctl);
 
+/** Leaves in gpu->note that streams will fail so, when the kernel said it before one is opened. */
+void zeta_intel_note_permission(struct zeta_intel_gpu *gpu, const char *sysctl);
+
 /**
  * Fails with NOT_AVAILABLE because the kernel answered EBUSY: names the processes that have a
  * stream open whose descriptor's link holds kind, as far as this process may see them. Which of

@@ -425,6 +425,18 @@ static void ask_units(struct survey *survey)
                     "virtual functions of a shared GPU, and none when the firmware GuC is off.");
 }
 
+/* There is no configuration with that number to remove; without permission that is not told. */
+static void ask_permission(struct zeta_intel_gpu *gpu)
+{
+    uint64_t nothing = UINT64_MAX;
+    struct zeta_xe_observation observation = {.type = ZETA_XE_OBSERVATION_OA,
+                                              .op = ZETA_XE_OP_REMOVE_CONFIG,
+                                              .param = (uintptr_t)&nothing};
+
+    if (zeta_intel_ioctl(gpu->fd, ZETA_XE_OBSERVATION, &observation) == -EACCES)
+        zeta_intel_note_permission(gpu, ZETA_XE_SYSCTL);
+}
+
 uint32_t zeta_xe_probe(struct zeta_intel_gpu *gpu)
 {
     struct survey survey = {.gpu = gpu};
@@ -439,5 +451,7 @@ uint32_t zeta_xe_probe(struct zeta_intel_gpu *gpu)
     ask_units(&survey);
     if (gpu->no_metrics[0] != '\0')
         gpu->unit_count = 0;
+    else
+        ask_permission(gpu);
     return ZETA_PLUGIN_SUCCESS;
 }

@@ -87,19 +87,23 @@ static bool expand_in(struct zeta_plugin_host *entry, const char *directory, con
 void zeta_sets_expand(struct zeta_plugin_host *entry, struct zeta_text *out_warning)
 {
     char libraries[PATH_MAX];
-    const char *bases[4];
+    char shipped[PATH_MAX];
+    const char *bases[5];
 
     zeta_paths_plugin_libraries(libraries, sizeof(libraries));
+    zeta_paths_own_data(shipped, sizeof(shipped));
     bases[0] = entry->directory;
     bases[1] = entry->tree;
     bases[2] = entry->data_dir;
     bases[3] = libraries;
+    /* So that a manifest out of the tree can use layouts and metrics that Zeta comes with. */
+    bases[4] = shipped;
     for (size_t i = 0; i < entry->manifest.metrics.count; i++) {
         const char *pattern = entry->manifest.metrics.items[i];
         bool any = false;
 
-        for (size_t b = 0; b < 4 && !any; b++)
-            any = expand_in(entry, bases[b], pattern, libraries);
+        for (size_t b = 0; b < sizeof(bases) / sizeof(bases[0]) && !any; b++)
+            any = bases[b][0] != '\0' && expand_in(entry, bases[b], pattern, libraries);
         if (any)
             continue;
         zeta_log(ZETA_LOG_WARN, "plugin", "%s: the set files \"%s\" of %s do not exist.",

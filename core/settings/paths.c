@@ -153,18 +153,26 @@ static bool add_list(struct zeta_base_dirs *list, const char *prefix, const char
     return true;
 }
 
-static bool add_beside(struct zeta_base_dirs *list)
+void zeta_paths_own_data(char *out_path, size_t size_bytes)
 {
     char own[PATH_MAX];
     char path[PATH_MAX];
     char real[PATH_MAX];
 
+    out_path[0] = '\0';
     if (!zeta_paths_own_directory(own, sizeof(own)) ||
         !join(path, sizeof(path), own, "/" ZETA_LIBDIR_TO_DATA))
-        return true;
-    if (!realpath(path, real))
-        (void)join(real, sizeof(real), path, "");
-    return add(list, real, strlen(real), "beside libzeta", true, NULL);
+        return;
+    /* What is not there yet has its name all the same, for messages. */
+    (void)join(out_path, size_bytes, realpath(path, real) ? real : path, "");
+}
+
+static bool add_beside(struct zeta_base_dirs *list)
+{
+    char path[PATH_MAX];
+
+    zeta_paths_own_data(path, sizeof(path));
+    return path[0] == '\0' || add(list, path, strlen(path), "beside libzeta", true, NULL);
 }
 
 static bool add_user(struct zeta_base_dirs *list, const char *variable, const char *below_home)

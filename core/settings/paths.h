@@ -50,6 +50,9 @@ bool zeta_paths_own_directory(char *out_path, size_t size_bytes);
 /** Directory of plugin libraries that manifests name without a slash; "" if there is none. */
 void zeta_paths_plugin_libraries(char *out_path, size_t size_bytes);
 
+/** share/zeta beside libzeta, where Zeta's own data is; "" if that is unknown. */
+void zeta_paths_own_data(char *out_path, size_t size_bytes);
+
 /** The user's configuration directory, with "/zeta"; false without one or when not allowed. */
 bool zeta_paths_user_config(char *out_path, size_t size_bytes);
 

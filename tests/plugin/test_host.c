@@ -599,6 +599,22 @@ static void sets__globs__expand_in_the_places_of_the_plugin(void **state)
     }
 }
 
+static void sets__of_zeta_itself__serve_manifests_elsewhere(void **state)
+{
+    const struct zeta_backend *backend;
+
+    (void)state;
+    harness_manifest("t/plugins.d/10-p.yaml", "p", FAKE, STREAM,
+                     "settings: {devices: d}\nmetrics: [schema/set.yaml, schema/manifest.yaml]\n");
+    harness_write("t/schema/manifest.yaml", "x: 1\n");
+    (void)setenv("ZETA_PLUGIN_PATH", harness_path("t"), 1);
+    harness_start();
+    backend = harness_device("d")->identity.backend;
+    assert_int_equal(backend->set_file_count, 2);
+    assert_string_equal(backend->set_files[0], ZETA_BUILD_DIR "/share/zeta/schema/set.yaml");
+    assert_string_equal(backend->set_files[1], harness_path("t/schema/manifest.yaml"));
+}
+
 static void critical__not_active__fails_initialisation(void **state)
 {
     (void)state;
@@ -777,6 +793,7 @@ int main(void)
         CASE(merge__two_plugins_one_device__share_the_groups),
         CASE(settings__of_manifest_file_and_environment__reach_the_plugin),
         CASE(sets__globs__expand_in_the_places_of_the_plugin),
+        CASE(sets__of_zeta_itself__serve_manifests_elsewhere),
         CASE(critical__not_active__fails_initialisation),
         CASE(trust__world_writable__is_refused_as_root),
         CASE(privileged__variables__are_not_read),

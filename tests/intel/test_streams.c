@@ -380,6 +380,78 @@ static void losses__of_reports_and_of_the_buffer__are_told_and_end(void **state)
     bed_close(&stream);
 }
 
+/* Counters and time begin at 0 again: nothing is calculated across that. */
+static void device__that_is_reset__breaks_the_stream_and_goes_on(void **state)
+{
+    struct kmd_config config = bed_config("tgl-gt2", "i915");
+    struct kmd_machine *machine;
+    struct bed_stream stream;
+    zet_typed_value_t *values;
+    uint32_t slots, count;
+
+    (void)state;
+    config.first_ticks = 200000000; /* 10 s */
+    machine = bed_start(&config);
+    stream = bed_open(bed_device(), "RenderBasic", 1000000);
+    (void)bed_collect(&stream, 10, data, sizeof(data));
+    kmd_fault(machine, 0, KMD_FAULT_RESET, 1);
+    expect_loss(&stream);
+    slots = bed_collect(&stream, 10, data, sizeof(data));
+    values = calculate(&stream, slots, &count);
+    for (uint32_t row = 0; row < count; row += stream.properties.metricCount)
+        assert_in_range(bed_value(&values[row + metric_index(stream.group, "GpuTime")]), 853333,
+                        853334);
+    free(values);
+    bed_close(&stream);
+}
+
+/* Reports of context switches are points of the curve like all others. */
+static void switches__of_contexts__are_reports_in_between(void **state)
+{
+    struct kmd_config config = bed_config("tgl-gt2", "i915");
+    struct kmd_machine *machine = bed_start(&config);
+    struct bed_stream stream = bed_open(bed_device(), "RenderBasic", 1000000);
+    uint64_t ticks = config.first_ticks;
+    uint32_t slots, switches = 0;
+
+    (void)state;
+    kmd_fault(machine, 0, KMD_FAULT_CONTEXT_SWITCH, 5);
+    slots = bed_collect(&stream, 20, data, sizeof(data));
+    for (uint32_t i = 0; i < slots; i++) {
+        const uint8_t *report = data + (size_t)i * stream.record_bytes;
+
+        ticks = unwrap(ticks, word(report, 4));
+        switches += (word(report, 0) >> 19 & 8) != 0;
+        assert_int_equal(word(report, 12),
+                         (uint32_t)kmd_counter(machine, 0, 0, "", KMD_BANK_CLOCK, 0, ticks));
+    }
+    assert_in_range(switches, 4, 5); /* the first may have been before the baseline */
+    bed_close(&stream);
+}
+
+/* A GPU that sleeps writes nothing; the first report after it belongs to the ones before. */
+static void device__that_sleeps__gives_no_reports_and_no_break(void **state)
+{
+    struct kmd_config config = bed_config("tgl-gt2", "i915");
+    struct kmd_machine *machine = bed_start(&config);
+    struct bed_stream stream = bed_open(bed_device(), "RenderBasic", 1000000);
+    struct zeta_stream_info info = {.struct_size = sizeof(info)};
+
+    (void)state;
+    (void)bed_collect(&stream, 10, data, sizeof(data));
+    kmd_fault(machine, 0, KMD_FAULT_IDLE, 1);
+    (void)bed_read(&stream, data, sizeof(data), ZE_RESULT_SUCCESS);
+    kmd_advance(machine, UINT64_C(5000000000));
+    (void)bed_read(&stream, data, sizeof(data), ZE_RESULT_SUCCESS);
+    kmd_advance(machine, UINT64_C(5000000000));
+    assert_int_equal(bed_read(&stream, data, sizeof(data), ZE_RESULT_SUCCESS), 0);
+    kmd_fault(machine, 0, KMD_FAULT_IDLE, 0);
+    (void)bed_collect(&stream, 10, data, sizeof(data));
+    EXPECT_OK(zetaMetricStreamerGetInfo(stream.streamer, &info));
+    assert_int_equal(info.breaks, 0);
+    bed_close(&stream);
+}
+
 static void reads__that_fail_or_give_little__lose_nothing(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -483,6 +555,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(unit__of_media__samples_beside_the_other),
         cmocka_unit_test(unit__of_media__is_not_there_before_revision_7),
         cmocka_unit_test(losses__of_reports_and_of_the_buffer__are_told_and_end),
+        cmocka_unit_test(device__that_is_reset__breaks_the_stream_and_goes_on),
+        cmocka_unit_test(switches__of_contexts__are_reports_in_between),
+        cmocka_unit_test(device__that_sleeps__gives_no_reports_and_no_break),
         cmocka_unit_test(reads__that_fail_or_give_little__lose_nothing),
         cmocka_unit_test(read__that_answers_eio__starts_again_with_a_break),
         cmocka_unit_test(device__unplugged__is_lost),

@@ -53,7 +53,18 @@ static void begin(const struct child *child, const char *step)
     say(child, ZETA_PLUGIN_STATE_FAILED, false, step);
 }
 
-static void say_success(const struct child *child, const struct zeta_text *warning)
+/* While the plugin still has them: its strings need not outlive its devices. */
+static void add_devices(const struct zeta_plugin_host *entry, struct zeta_text *text)
+{
+    zeta_text_add(text, "%u device%s", entry->device_count, entry->device_count == 1 ? "" : "s");
+    for (uint32_t i = 0; i < entry->device_count; i++)
+        zeta_text_add(text, "%s%.*s", i == 0 ? " (" : ", ", (int)entry->properties[i].id.size,
+                      entry->properties[i].id.data);
+    zeta_text_add(text, "%s", entry->device_count > 0 ? ")" : "");
+}
+
+static void say_success(const struct child *child, const struct zeta_text *devices,
+                        const struct zeta_text *warning)
 {
     struct zeta_plugin_host *entry = child->entry;
     struct zeta_machine machine = {0};
@@ -65,15 +76,14 @@ static void say_success(const struct child *child, const struct zeta_text *warni
         say(child, ZETA_PLUGIN_STATE_NOT_LOADABLE, true, zeta_text_get(warning));
         return;
     }
-    zeta_text_add(&text, "The plugin %s works: %u device%s", entry->manifest.id,
-                  entry->device_count, entry->device_count == 1 ? "" : "s");
-    for (uint32_t i = 0; i < entry->device_count; i++)
-        zeta_text_add(&text, "%s%.*s", i == 0 ? " (" : ", ", (int)entry->properties[i].id.size,
-                      entry->properties[i].id.data);
-    zeta_text_add(&text, "%s, %zu set file%s.", entry->device_count > 0 ? ")" : "",
-                  entry->set_files.count, entry->set_files.count == 1 ? "" : "s");
+    zeta_text_add(&text, "The plugin %s works: %s, %zu set file%s.", entry->manifest.id,
+                  zeta_text_get(devices), entry->set_files.count,
+                  entry->set_files.count == 1 ? "" : "s");
     if (!zeta_machine_matches(&machine, &entry->manifest, &reason))
         zeta_text_add(&text, " It would not be opened by itself: %s", zeta_text_get(&reason));
+    else if (entry->device_count == 0)
+        zeta_text_add(&text,
+                      " What its manifest matches is here, and the plugin does not know it.");
     say(child, state, true, zeta_text_get(&text));
 }
 
@@ -85,6 +95,7 @@ static void stop_child(const struct child *child)
 static void run_steps(const struct child *child)
 {
     struct zeta_plugin_host *entry = child->entry;
+    struct zeta_text devices = {0};
     struct zeta_text warning = {0};
     zeta_plugin_negotiate_fn negotiate;
     bool usable;
@@ -108,13 +119,15 @@ static void run_steps(const struct child *child)
     }
     begin(child, "while its devices were listed");
     usable = zeta_entry_enumerate(entry) || entry->state == ZETA_PLUGIN_STATE_NO_DEVICE;
-    if (usable)
+    if (usable) {
+        add_devices(entry, &devices);
         zeta_sets_expand(entry, &warning);
+    }
     begin(child, "in finish");
     if (entry->initialised)
         entry->finish(entry->backend.self);
     if (usable)
-        say_success(child, &warning);
+        say_success(child, &devices, &warning);
     else
         stop_child(child);
 }

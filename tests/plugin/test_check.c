@@ -58,7 +58,8 @@ static void check__no_device__is_said(void **state)
 {
     (void)state;
     harness_manifest("10-p.yaml", "p", FAKE, "metric.stream", "");
-    expect_report("10-p.yaml", LIMIT_NS, ZETA_PLUGIN_STATE_NO_DEVICE, "0 devices");
+    expect_report("10-p.yaml", LIMIT_NS, ZETA_PLUGIN_STATE_NO_DEVICE,
+                  "0 devices, 0 set files. What its manifest matches is here");
 }
 
 static void check__crashes__name_signal_and_step(void **state)

@@ -84,9 +84,11 @@ static uint32_t init(struct zeta_plugin *self)
     return ZETA_PLUGIN_SUCCESS;
 }
 
+/* Nothing that a device said is there afterwards. */
 static void finish(struct zeta_plugin *self)
 {
     self->count = 0;
+    memset(self->devices, 0, sizeof(self->devices));
 }
 
 static uint32_t enumerate(struct zeta_plugin *self, uint32_t capacity,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/util/cleanup.h"
+#include "core/util/error.h"
 #include "core/util/log.h"
 
 #define DEVICES_MAX 4096u /* of one plugin; more is rubbish */
@@ -27,6 +28,7 @@ void zeta_entry_free(struct zeta_plugin_host *entry)
         (void)zeta_list_add(&retired, entry->backend.self);
     zeta_manifest_finish(&entry->manifest);
     zeta_text_finish(&entry->reason);
+    zeta_text_finish(&entry->note);
     for (size_t i = 0; i < entry->set_files.count; i++)
         free(entry->set_files.items[i]);
     zeta_list_finish(&entry->set_files);
@@ -76,10 +78,17 @@ static bool stop_for_result(struct zeta_plugin_host *entry, const char *what, ui
 bool zeta_entry_init(struct zeta_plugin_host *entry)
 {
     uint32_t result = entry->init ? entry->init(entry->backend.self) : ZETA_PLUGIN_SUCCESS;
+    const char *note;
 
     if (result != ZETA_PLUGIN_SUCCESS)
         return stop_for_result(entry, "Initialising the plugin", result);
     entry->initialised = true;
+    note = zeta_services_failure(entry, ZETA_PLUGIN_SUCCESS);
+    zeta_text_finish(&entry->note);
+    if (note) {
+        zeta_text_append(&entry->note, note, strlen(note));
+        zeta_error_clear(); /* nothing failed */
+    }
     return true;
 }
 
@@ -183,5 +192,7 @@ bool zeta_entry_enumerate(struct zeta_plugin_host *entry)
     entry->active = true;
     entry->state = ZETA_PLUGIN_STATE_ACTIVE;
     zeta_text_finish(&entry->reason);
+    if (entry->note.length > 0)
+        zeta_text_append(&entry->reason, entry->note.data, entry->note.length);
     return true;
 }

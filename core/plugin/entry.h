@@ -34,7 +34,8 @@ struct zeta_plugin_host {
     size_t directory_rank; /**< position in the search */
 
     uint32_t state; /**< enum zeta_plugin_state */
-    struct zeta_text reason;
+    struct zeta_text reason; /**< why it is not active; of an active one its note */
+    struct zeta_text note;   /**< what its init() left though it succeeded */
 
     /* After negotiation. */
     bool negotiated;

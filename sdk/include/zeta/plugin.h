@@ -272,7 +272,8 @@ struct zeta_plugin_ops {
 
     /**
      * Prepares the plugin: reads settings, looks for hardware. May start threads. Called once after
-     * negotiation, and again after finish(). Absent: nothing to do.
+     * negotiation, and again after finish(). Absent: nothing to do. A sentence that it leaves with
+     * host->fail(SUCCESS) is a note, which the host shows beside the plugin.
      */
     uint32_t (*init)(struct zeta_plugin *self);
     /** Stops threads, closes descriptors, frees memory. The code stays mapped. Required. */

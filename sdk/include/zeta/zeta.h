@@ -62,7 +62,8 @@ struct zeta_plugin_info {
     const char *provides;     /**< comma separated: "compute,metric.stream" */
     uint32_t state;           /**< enum zeta_plugin_state */
     uint32_t device_count;
-    const char *reason; /**< sentence: why it is not active, "" when it is */
+    const char *reason; /**< sentence: why it is not active; of an active one what users should
+                             know of it, or "" */
 };
 
 /**

@@ -89,10 +89,14 @@ static void kernel__of_each_perf_revision__samples(void **state)
 static void process__without_capability__hears_of_sysctl_and_command(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
+    const char *reason = "";
 
     (void)state;
     config.is_privileged = false;
     (void)bed_start(&config);
+    /* The plugin works, and says beside its state that nothing can be sampled yet. */
+    assert_int_equal(bed_plugin("intel-gen12lp", &reason), ZETA_PLUGIN_STATE_ACTIVE);
+    assert_non_null(strstr(reason, "sudo sysctl dev.i915.perf_stream_paranoid=0"));
     bed_open_fails(bed_device(), "RenderBasic", 1000000, ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS);
     expect_sentence("dev.i915.perf_stream_paranoid is 1");
     expect_sentence("sudo sysctl dev.i915.perf_stream_paranoid=0");
@@ -102,12 +106,15 @@ static void process__without_capability__hears_of_sysctl_and_command(void **stat
 static void process__on_a_lenient_kernel__needs_no_capability(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
+    const char *reason = "";
     struct bed_stream stream;
 
     (void)state;
     config.is_privileged = false;
     config.is_paranoid = false;
     (void)bed_start(&config);
+    assert_int_equal(bed_plugin("intel-gen12lp", &reason), ZETA_PLUGIN_STATE_ACTIVE);
+    assert_string_equal(reason, "");
     stream = bed_open(bed_device(), "RenderBasic", 1000000);
     bed_close(&stream);
 }

@@ -107,6 +107,15 @@ size_t query_bed_collect(const struct query_bed *bed, uint32_t index, uint8_t *r
     return bytes;
 }
 
+void query_bed_catch_up(const struct query_bed *bed)
+{
+    static uint8_t unused[2 * QUERY_MOST_BYTES];
+
+    query_bed_begin(bed, 3);
+    query_bed_end(bed, 3);
+    (void)query_bed_collect(bed, 3, unused);
+}
+
 void query_bed_pass(uint64_t ns)
 {
     const uint64_t step_ns = 50000000;

@@ -45,6 +45,12 @@ void query_bed_end_now(const struct query_bed *bed, uint32_t index);
 /** Lets time pass until a query has its result; the bytes of its records. */
 size_t query_bed_collect(const struct query_bed *bed, uint32_t index, uint8_t *records);
 
+/**
+ * Waits until reports were read that are later than everything before: by another query, the last
+ * of the pool. What is told of losses then comes behind what has begun.
+ */
+void query_bed_catch_up(const struct query_bed *bed);
+
 /** Lets time pass in steps in which the reader of reports keeps up. */
 void query_bed_pass(uint64_t ns);
 

@@ -244,7 +244,7 @@ static void query__while_the_gpu_sleeps__ends_and_counted_nothing(void **state)
     query_bed_pass(20 * BED_STEP_NS);
     query_bed_begin(&bed, 0);
     query_bed_pass(200 * BED_STEP_NS);
-    query_bed_end(&bed, 0);
+    query_bed_end_now(&bed, 0);
     (void)query_bed_collect(&bed, 0, records);
     const struct zeta_query_record head = query_bed_head(records);
     assert_int_equal(head.flags, 0);
@@ -266,6 +266,7 @@ static void losses__inside_a_query__are_marked(void **state)
     for (uint32_t i = 0; i < 2; i++) {
         query_bed_begin(&bed, i);
         query_bed_pass(20 * BED_STEP_NS);
+        query_bed_catch_up(&bed);
         kmd_fault(bed_machine(), 0, faults[i], 3);
         query_bed_pass(20 * BED_STEP_NS);
         query_bed_end(&bed, i);

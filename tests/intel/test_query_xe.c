@@ -168,6 +168,7 @@ static void losses__told_by_xe__are_marked(void **state)
     for (uint32_t i = 0; i < 2; i++) {
         query_bed_begin(&bed, i);
         query_bed_pass(20 * BED_STEP_NS);
+        query_bed_catch_up(&bed);
         kmd_fault(bed_machine(), 0, faults[i], 3);
         query_bed_pass(20 * BED_STEP_NS);
         query_bed_end(&bed, i);

@@ -57,6 +57,33 @@ static const struct wish gen12_shaders[] = {
 static const struct wish gen12_pipes[] = {
     {"EuFpuEmActive", 0}, {"FpuActive", 0}, {"EmActive", 0}, {NULL, 0}};
 
+static const struct wish xehp_compute[] = {{"XveActive", 0},
+                                           {"XveStall", 0},
+                                           {"FpuActive", 0},
+                                           {"EmActive", 0},
+                                           {"XmxActive", 0},
+                                           {"XveFpuEmActive", 0},
+                                           {"XveFpuXmxActive", 0},
+                                           {"SendActive", 0},
+                                           {"XveThreadOccupancy", 0},
+                                           {"XveFpuFlt16", 0},
+                                           {"XveFpuFlt32", 0},
+                                           {"XveFpuFlt64", 0},
+                                           {NULL, 0}};
+static const struct wish xehp_async[] = {
+    {"FpuActive", 0}, {"FpuActive", 1}, {"FpuActive", 5},          {"FpuActive", 6},
+    {"FpuActive", 9}, {"EmActive", 0},  {"EmActive", 1},           {"EmActive", 5},
+    {"EmActive", 6},  {"EmActive", 9},  {"XveThreadOccupancy", 0}, {"XveActive", 0},
+    {"XveStall", 0},  {NULL, 0}};
+static const struct wish xehp_stages[] = {{"FpuActive", 2},  {"FpuActive", 3},  {"FpuActive", 4},
+                                          {"EmActive", 2},   {"EmActive", 3},   {"EmActive", 4},
+                                          {"SendActive", 2}, {"SendActive", 3}, {"SendActive", 4},
+                                          {"SendActive", 6}, {NULL, 0}};
+static const struct wish pvc_pipes[] = {
+    {"EuActive", 0},          {"EuStall", 0},      {"EmFpuActive", 0},
+    {"EuThreadOccupancy", 0}, {"FpuActive", 0},    {"EmActive", 0},
+    {"SysActive", 0},         {"SysFpuActive", 0}, {NULL, 0}};
+
 static const struct expectation {
     const char *platform;
     const char *set;
@@ -73,6 +100,13 @@ static const struct expectation {
     {"tgl-gt2", "L3_1", gen12_first},
     {"tgl-gt2", "EuActivity4", gen12_shaders},
     {"adl-p", "EuActivity7", gen12_pipes},
+    {"acm-g10", "ComputeBasic", xehp_compute},
+    {"acm-g11", "AsyncCompute", xehp_async},
+    {"acm-g12", "XveActivity1", xehp_stages},
+    {"mtl-u", "XveActivity", xehp_stages},
+    {"mtl-h", "ComputeBasic", xehp_compute},
+    {"arl-h", "AsyncCompute", xehp_async},
+    {"pvc", "TestOa", pvc_pipes},
 };
 
 /** A catalog with the set that the wishes make. */
@@ -106,13 +140,16 @@ static void cook(struct bed *bed, const struct wish *wish, uint32_t utilization)
                                                                 {.value.ui32 = utilization}};
     const struct zeta_programmable *programmable =
         zeta_catalog_find_programmable(bed->catalog, wish->name);
+    /* Those that are not told by shader have the last parameter alone. */
+    const uint32_t first = programmable && programmable->parameter_count == 1 ? 1 : 0;
     struct zeta_choice choice;
     const struct zeta_recipe_request request = {
         .choice = &choice, .name = wish->name, .description = "d"};
     const char *wrong = NULL;
 
     assert_non_null(programmable);
-    assert_int_equal(zeta_choice_make(programmable, 2, values, &choice), ZE_RESULT_SUCCESS);
+    assert_int_equal(zeta_choice_make(programmable, 2 - first, values + first, &choice),
+                     ZE_RESULT_SUCCESS);
     assert_int_equal(zeta_recipe_init(&bed->recipes[bed->count], programmable, &request, &wrong),
                      ZE_RESULT_SUCCESS);
     bed->ingredients[bed->count] =
@@ -122,11 +159,8 @@ static void cook(struct bed *bed, const struct wish *wish, uint32_t utilization)
 
 static void bed_init(struct bed *bed, const struct expectation *expectation, uint32_t utilization)
 {
-    struct zeta_recipe_set_request request = {.name = "Mine",
-                                              .description = "",
-                                              .file = "test",
-                                              .unit_name = "oa",
-                                              .layout_name = "a32u40-a4u32-b8-c8"};
+    struct zeta_recipe_set_request request = {
+        .name = "Mine", .description = "", .file = "test", .unit_name = "oa"};
     struct zeta_diagnostics sink = {0};
 
     *bed = (struct bed){0};
@@ -134,6 +168,8 @@ static void bed_init(struct bed *bed, const struct expectation *expectation, uin
     for (const struct wish *wish = expectation->wishes; wish->name; wish++)
         cook(bed, wish, utilization);
     request.catalog = bed->catalog;
+    request.layout_name =
+        zeta_catalog_find_programmable(bed->catalog, expectation->wishes[0].name)->layout_name;
     request.sampling = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     request.ingredients = bed->ingredients;
     request.count = bed->count;
@@ -196,6 +232,33 @@ static void flexible_counters__as_in_a_set__write_its_registers(void **state)
             written += expected;
         }
         assert_int_equal(count_writes(&bed.made.set), written);
+        bed_finish(&bed);
+    }
+}
+
+/** Counters of Xe2 and Xe3 take the events that the sets of all platforms write for them. */
+static void events_of_xe2__chosen__written_for_their_counters(void **state)
+{
+    static const struct wish wishes[] = {
+        {"XVE_ACTIVE", 0}, {"ICACHE_MISS", 0}, {"SLM_BYTE_READ", 0}, {NULL, 0}};
+    static const struct expectation platforms[] = {
+        {"lnl", NULL, wishes}, {"bmg", NULL, wishes}, {"ptl", NULL, wishes}};
+    static const uint32_t events[] = {0x605, 0x623, 0xa15};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(platforms) / sizeof(platforms[0]); i++) {
+        struct bed bed;
+
+        bed_init(&bed, &platforms[i], 1);
+        assert_int_equal(count_writes(&bed.made.set), 6);
+        for (uint32_t n = 0; n < 3; n++) {
+            uint32_t event = 0, rest = 1;
+
+            assert_true(find_write(&bed.made.set, 0x13000 + 8 * n, &event));
+            assert_true(find_write(&bed.made.set, 0x13004 + 8 * n, &rest));
+            assert_int_equal(event, events[n]);
+            assert_int_equal(rest, 0);
+        }
         bed_finish(&bed);
     }
 }
@@ -391,6 +454,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flexible_counters__as_in_a_set__write_its_registers),
+        cmocka_unit_test(events_of_xe2__chosen__written_for_their_counters),
         cmocka_unit_test(flexible_counters__cycles__are_those_of_their_counters),
         cmocka_unit_test(flexible_counters__percentage__is_of_all_eus),
         cmocka_unit_test(flexible_counters__of_gen12__are_four_together),

@@ -19,3 +19,12 @@ add_xe_test(refusals SOURCES machine_bed.c)
 add_xe_test(stall)
 add_xe_test(streams)
 add_xe_test(threads LABELS tsan)
+
+# The command shows samples of a device whose code it does not know.
+if(TARGET zeta_command AND NOT ZETA_SANITIZE)
+    add_test(NAME api.intel.xe.stat_ip COMMAND kmd-run --device bmg --
+        $<TARGET_FILE:zeta_command> stat -a --ip --for 200ms)
+    zeta_test_properties(api.intel.xe.stat_ip LABELS api tools ENV ZETA_PLUGINS_DISABLE=)
+    set_tests_properties(api.intel.xe.stat_ip PROPERTIES PASS_REGULAR_EXPRESSION
+        "a sample every [0-9.]+ ns at the highest clock.*Address  Reasons.*does not load the kernels")
+endif()

@@ -12,7 +12,8 @@
 enum { ADDRESS_BITS = 3, FIRST_ROOM = 256 };
 
 struct zeta_ip_address {
-    uint64_t address; /* 0: free */
+    bool is_used; /* else the place is free: 0 is an address on hardware */
+    uint64_t address;
     struct zeta_ip_counts counts;
 };
 
@@ -42,7 +43,7 @@ static uint32_t slot_of(const struct zeta_ip_profile *profile, uint64_t address)
     uint32_t slot = (uint32_t)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 
     slot &= profile->room - 1;
-    while (profile->addresses[slot].address != 0 && profile->addresses[slot].address != address)
+    while (profile->addresses[slot].is_used && profile->addresses[slot].address != address)
         slot = (slot + 1) & (profile->room - 1);
     return slot;
 }
@@ -56,7 +57,7 @@ static bool grow(struct zeta_ip_profile *profile)
     if (!larger.addresses)
         return false;
     for (uint32_t i = 0; i < profile->room; i++) {
-        if (profile->addresses[i].address != 0)
+        if (profile->addresses[i].is_used)
             larger.addresses[slot_of(&larger, profile->addresses[i].address)] =
                 profile->addresses[i];
     }
@@ -87,7 +88,8 @@ bool zeta_ip_profile_add_row(struct zeta_ip_profile *profile, const zet_typed_va
     profile->rows++;
     add_counts(&profile->all, &counts);
     slot = &profile->addresses[slot_of(profile, address)];
-    profile->used += slot->address == 0;
+    profile->used += !slot->is_used;
+    slot->is_used = true;
     slot->address = address;
     add_counts(&slot->counts, &counts);
     return true;
@@ -256,7 +258,7 @@ int zeta_ip_profile_resolve(struct zeta_ip_profile *profile, const char *folder)
     if (!profile->lines || !profile->kernels)
         return zeta_say_failure("no memory for the profile");
     for (uint32_t i = 0; i < profile->room; i++) {
-        if (profile->addresses[i].address != 0)
+        if (profile->addresses[i].is_used)
             resolve_address(profile, folder, &profile->addresses[i],
                             &profile->lines[profile->line_count++]);
     }

@@ -60,6 +60,7 @@ static void print_header(const struct zeta_report *report, FILE *stream)
 static void print_groups(const struct zeta_report *report, FILE *stream)
 {
     const struct zeta_stat_style style = zeta_stat_style_of(stream);
+    const struct zeta_report_stream *samples = report->profile_stream;
 
     for (uint32_t i = 0; i < report->stream_count; i++) {
         const struct zeta_report_stream *s = report->streams[i];
@@ -67,9 +68,10 @@ static void print_groups(const struct zeta_report *report, FILE *stream)
         if (s->kind == ZETA_REPORT_ROWS && s->calc.is_open)
             zeta_stat_group_print(&s->calc.group, &style, stream);
     }
-    if (report->profile_stream)
-        zeta_stat_ip_print(&report->profile, &report->profile_stream->calc.group, style.columns,
-                           stream);
+    if (samples)
+        zeta_stat_ip_print(&report->profile, &samples->calc.group,
+                           samples->has_device ? report->devices[samples->device].device_class : "",
+                           style.columns, stream);
 }
 
 static void print_events(const struct zeta_report_stream *events, FILE *stream)

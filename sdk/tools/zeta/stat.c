@@ -116,7 +116,7 @@ static void say_period(const struct run *run)
     char wanted[ZETA_DURATION_TEXT_BYTES];
 
     /* Periods come in steps, often powers of two; only what is out of range is worth a word. */
-    if (used_ns <= 2 * wanted_ns && wanted_ns <= 2 * used_ns)
+    if (!run->options.has_period || (used_ns <= 2 * wanted_ns && wanted_ns <= 2 * used_ns))
         return;
     zeta_duration_format(used_ns, used);
     zeta_duration_format(wanted_ns, wanted);

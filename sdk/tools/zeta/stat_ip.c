@@ -117,13 +117,20 @@ static int longest(int width, const char *text)
     return text && (int)strlen(text) > width ? (int)strlen(text) : width;
 }
 
+/* Whether nobody knows what lies at any address: then there are no kernels to tell apart. */
+static bool has_addresses_only(const struct zeta_ip_profile *profile)
+{
+    return profile->kernel_count == 1 && !profile->kernels[0].name;
+}
+
 static void print_kernels(const struct zeta_ip_profile *profile, FILE *stream)
 {
+    const bool is_bare = has_addresses_only(profile);
     int width = longest(6, NULL);
 
-    for (uint32_t i = 0; i < profile->kernel_count; i++)
+    for (uint32_t i = 0; i < profile->kernel_count && !is_bare; i++)
         width = longest(width, kernel_name(profile->kernels[i].name));
-    (void)fprintf(stream, "%-*s %10s %6s ", width, "Kernel", "Samples", "%");
+    (void)fprintf(stream, "%-*s %10s %6s ", width, is_bare ? "" : "Kernel", "Samples", "%");
     for (uint32_t i = 0; i < ZETA_IP_REASONS; i++) {
         const int length = short_length(profile->reason_names[i]);
 
@@ -134,8 +141,9 @@ static void print_kernels(const struct zeta_ip_profile *profile, FILE *stream)
     for (uint32_t i = 0; i < profile->kernel_count; i++) {
         const struct zeta_ip_kernel *kernel = &profile->kernels[i];
 
-        (void)fprintf(stream, "%-*s %10" PRIu64 " %6.1f ", width, kernel_name(kernel->name),
-                      kernel->counts.total, percent(kernel->counts.total, profile->all.total));
+        (void)fprintf(stream, "%-*s %10" PRIu64 " %6.1f ", width,
+                      is_bare ? "All" : kernel_name(kernel->name), kernel->counts.total,
+                      percent(kernel->counts.total, profile->all.total));
         for (uint32_t r = 0; r < ZETA_IP_REASONS; r++) {
             const int length = short_length(profile->reason_names[r]);
 
@@ -203,11 +211,51 @@ static void print_lines(const struct zeta_ip_profile *profile, unsigned columns,
                       percent(rest, profile->all.total), profile->line_count - count);
 }
 
+/* The same where addresses are all that is known. */
+static void print_addresses(const struct zeta_ip_profile *profile, FILE *stream)
+{
+    const uint32_t count = profile->line_count < MAX_LINES ? profile->line_count : MAX_LINES;
+    uint64_t rest = profile->all.total;
+    int width = longest(7, NULL);
+
+    for (uint32_t i = 0; i < count; i++) {
+        char *place = place_text(&profile->lines[i]);
+
+        width = longest(width, place);
+        free(place);
+    }
+    (void)fprintf(stream, "\n%10s %6s  %-*s  %s\n", "Samples", "%", width, "Address", "Reasons");
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zeta_ip_counts *counts = &profile->lines[i].counts;
+        char *place = place_text(&profile->lines[i]);
+        char reasons[REASONS_BYTES];
+
+        reasons_text(profile, counts, reasons);
+        (void)fprintf(stream, "%10" PRIu64 " %6.1f  %-*s  %s\n", counts->total,
+                      percent(counts->total, profile->all.total), width, place ? place : "",
+                      reasons);
+        rest -= counts->total;
+        free(place);
+    }
+    if (profile->line_count > count)
+        (void)fprintf(stream, "%10" PRIu64 " %6.1f  at %u more addresses\n", rest,
+                      percent(rest, profile->all.total), profile->line_count - count);
+}
+
 /* What is missing from the tables, and what to do about it. */
-static void print_notes(const struct zeta_ip_profile *profile, FILE *stream)
+static void print_notes(const struct zeta_ip_profile *profile, bool is_software, FILE *stream)
 {
     if (profile->all.total == 0)
         (void)fputs("No thread of a kernel was seen: none ran, or too shortly for the period.\n",
+                    stream);
+    else if (has_addresses_only(profile) && is_software)
+        (void)fputs("\nWhat lies at these addresses is not known: no program wrote its modules. "
+                    "Programs do\nthat when ZETA_MODULE_DUMP names a folder, the same for them and "
+                    "for zeta.\n",
+                    stream);
+    else if (has_addresses_only(profile))
+        (void)fputs("\nWhat lies at these addresses is not known: Zeta does not load the kernels "
+                    "of this device.\nThey count in bytes from the base of its instructions.\n",
                     stream);
     else if (!zeta_code_lines_work())
         (void)fputs("\nThis zeta was built without libdw, so addresses stand for lines.\n", stream);
@@ -217,24 +265,40 @@ static void print_notes(const struct zeta_ip_profile *profile, FILE *stream)
             percent(profile->without_lines, profile->all.total));
 }
 
-void zeta_stat_ip_print(const struct zeta_ip_profile *profile,
-                        const struct zeta_sampled_group *group, unsigned columns, FILE *stream)
+/* How far two samples lie apart. Software counts in the time that it models, hardware in cycles. */
+static void print_period(const char *device_class, uint64_t period_ns, FILE *stream)
 {
     char period[ZETA_DURATION_TEXT_BYTES];
 
-    zeta_duration_format(group->period_ns, period);
-    (void)fprintf(
-        stream, "\n%s, domain %u, each thread every %s of its modelled time: %" PRIu64 " samples, ",
-        group->entry->properties.name, group->entry->properties.domain, period, profile->all.total);
+    zeta_duration_format(period_ns, period);
+    if (strcmp(device_class, "software") == 0)
+        (void)fprintf(stream, "each thread every %s of its modelled time", period);
+    else if (strcmp(device_class, "hardware") == 0)
+        (void)fprintf(stream, "a sample every %s at the highest clock", period);
+    else
+        (void)fprintf(stream, "a sample every %s", period);
+}
+
+void zeta_stat_ip_print(const struct zeta_ip_profile *profile,
+                        const struct zeta_sampled_group *group, const char *device_class,
+                        unsigned columns, FILE *stream)
+{
+    (void)fprintf(stream, "\n%s, domain %u, ", group->entry->properties.name,
+                  group->entry->properties.domain);
+    print_period(device_class, group->period_ns, stream);
+    (void)fprintf(stream, ": %" PRIu64 " samples, ", profile->all.total);
     if (group->lost)
         (void)fprintf(stream, "%" PRIu64 " records lost\n\n", group->lost);
     else
         (void)fputs("none lost\n\n", stream);
     if (profile->all.total > 0) {
         print_kernels(profile, stream);
-        print_lines(profile, columns, stream);
+        if (has_addresses_only(profile))
+            print_addresses(profile, stream);
+        else
+            print_lines(profile, columns, stream);
     }
-    print_notes(profile, stream);
+    print_notes(profile, strcmp(device_class, "software") == 0, stream);
 }
 
 static void write_text(FILE *file, const char *text)

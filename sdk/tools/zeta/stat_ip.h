@@ -11,9 +11,15 @@
 
 struct json_object;
 
-/** Writes tables of kernels and of the lines with the most samples. */
+/**
+ * Writes tables of kernels and of the lines with the most samples, or of addresses where nothing
+ * else is known.
+ *
+ * @device_class  of struct zeta_device_info: says what the period is measured in
+ */
 void zeta_stat_ip_print(const struct zeta_ip_profile *profile,
-                        const struct zeta_sampled_group *group, unsigned columns, FILE *stream);
+                        const struct zeta_sampled_group *group, const char *device_class,
+                        unsigned columns, FILE *stream);
 
 /** One line per line of the source, the first line names the columns. */
 void zeta_stat_ip_write_csv(const struct zeta_ip_profile *profile, FILE *file);

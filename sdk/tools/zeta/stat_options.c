@@ -198,6 +198,7 @@ int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **
         status = check_passes(options);
     if (status == ZETA_EXIT_OK)
         status = zeta_stat_options_check(options, "stat");
+    options->has_period = options->period_ns != 0;
     options->ip_period_ns = options->period_ns ? options->period_ns : DEFAULT_IP_PERIOD_NS;
     if (status == ZETA_EXIT_OK && !options->is_profile)
         status = zeta_stat_options_default(options);

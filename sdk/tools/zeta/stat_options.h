@@ -19,6 +19,7 @@ struct zeta_stat_options {
     const char *groups[ZETA_STAT_MAX_GROUPS];
     uint32_t group_count;
     uint64_t period_ns;
+    bool has_period;         /**< somebody asked for it, else it is usual */
     bool is_profile;         /**< --ip: the last group is that of instruction pointers */
     uint64_t ip_period_ns;   /**< of that group */
     const char *output_path; /**< -o: replaces the tables; null: none */

@@ -155,6 +155,7 @@ void zeta_stat_report_print(const struct zeta_stat_report *report,
     for (uint32_t i = 0; i < report->group_count; i++)
         zeta_stat_group_print(report->groups[i], style, stream);
     if (report->profile)
-        zeta_stat_ip_print(report->profile, report->profile_group, style->columns, stream);
+        zeta_stat_ip_print(report->profile, report->profile_group,
+                           report->device->info.device_class, style->columns, stream);
     print_overhead(report, stream);
 }

@@ -167,7 +167,7 @@ static ze_result_t compile_parts(struct compiler *compiler)
     if (compiler->lowering.result != ZE_RESULT_SUCCESS)
         return compiler->lowering.result;
     if (!wanted) {
-        zeta_diagnose(compiler->sink, ZETA_SEVERITY_WARNING, set->file, set->line, 1,
+        zeta_diagnose(compiler->sink, ZETA_SEVERITY_NOTE, set->file, set->line, 1,
                       "set %s: its condition does not hold on this device", set->name);
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     }

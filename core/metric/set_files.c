@@ -51,7 +51,9 @@ static void log_finding(void *context ZETA_UNUSED, const struct zeta_diagnostic 
     char text[ZETA_DIAGNOSTIC_BYTES];
 
     zeta_diagnostic_print(finding, text, sizeof(text));
-    zeta_log(is_news(text) ? ZETA_LOG_WARN : ZETA_LOG_DEBUG, "metric", "%s", text);
+    zeta_log(finding->severity != ZETA_SEVERITY_NOTE && is_news(text) ? ZETA_LOG_WARN
+                                                                      : ZETA_LOG_DEBUG,
+             "metric", "%s", text);
 }
 
 /** Adds a file (text is NULL) or a text of that name, unless it is broken. */

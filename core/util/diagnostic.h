@@ -17,6 +17,7 @@
 enum zeta_severity {
     ZETA_SEVERITY_ERROR,   /**< the file, or the part that the text names, cannot be used */
     ZETA_SEVERITY_WARNING, /**< usable, but probably not what its author meant */
+    ZETA_SEVERITY_NOTE,    /**< nothing is wrong: what the text names is not for this device */
     ZETA_SEVERITY_COUNT
 };
 

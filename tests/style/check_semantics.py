@@ -59,4 +59,5 @@ def main():
     sys.exit(1 if mistakes else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -12,6 +12,9 @@
 /** Records that one call to the backend gives when a ring is filled. */
 #define FILL_RECORDS 64u
 
+/** A piece below this part of what a read gave already is a trickle. */
+#define TRICKLE 64u
+
 /** What one call to the backend gave. */
 struct piece {
     uint32_t records;
@@ -420,8 +423,17 @@ static bool hold_one(struct zeta_source *source)
 }
 
 /**
+ * Whether a piece is so small beside what the read gave that it came while the read ran: going on
+ * would follow a fast device record by record, until the application's memory is full.
+ */
+static bool is_trickle(uint32_t records, uint64_t given)
+{
+    return records < given / TRICKLE;
+}
+
+/**
  * Reads straight to the application's memory, one slot further if the baseline or a BREAK will
- * stand before it. False when the backend has nothing more.
+ * stand before it. False when the backend has nothing more, or only what came meanwhile.
  */
 static bool read_through(struct zeta_source *source, struct zeta_cursor *cursor, bool first)
 {
@@ -444,7 +456,7 @@ static bool read_through(struct zeta_source *source, struct zeta_cursor *cursor,
     }
     give_records(cursor, piece.records);
     keep_last(source, cursor);
-    return true;
+    return piece.records == room || !is_trickle(piece.records, cursor->new_records);
 }
 
 static void read_direct(struct zeta_source *source, struct zeta_cursor *cursor)

@@ -561,6 +561,31 @@ static void read__plugin_inside_its_call__no_lock_of_the_library_is_held(void **
     }
 }
 
+static void push_one(void *context)
+{
+    const struct open_stream *made = context;
+
+    made->bed.control->push("fake0", "u0", 1);
+}
+
+/** A device that is as fast as the reads of its records. */
+static void read__records_come_while_it_runs__ends_with_what_was_there(void **state)
+{
+    static struct slot slots[2048];
+    const struct way direct = {"fake0", false};
+    struct open_stream made = open_on(&direct, "Basic");
+    uint32_t count;
+
+    (void)state;
+    made.bed.control->push("fake0", "u0", 500);
+    made.bed.control->hook(push_one, &made);
+    count = bed_read(made.streamer, UINT32_MAX, 2048, ZE_RESULT_SUCCESS, slots);
+    assert_in_range(count, 501, 510);
+    expect_records(slots, count, 0, count - 1);
+    made.bed.control->hook(NULL, NULL);
+    end(&made);
+}
+
 static void close__unread_data__is_fine(void **state)
 {
     (void)state;
@@ -593,6 +618,7 @@ int main(void)
         cmocka_unit_test(open__backend__gets_the_program_and_its_digest),
         cmocka_unit_test(read__ring_of_the_core_is_full__drops_the_oldest_and_says_so),
         cmocka_unit_test(read__plugin_inside_its_call__no_lock_of_the_library_is_held),
+        cmocka_unit_test(read__records_come_while_it_runs__ends_with_what_was_there),
         cmocka_unit_test(close__unread_data__is_fine),
     };
 

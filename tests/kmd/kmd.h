@@ -9,7 +9,7 @@
  * (LD_PRELOAD). A machine is a folder: a tree of files that stands for /dev/dri, /sys and
  * /proc/sys, and a description. Paths below those places lead into the tree; everything else goes
  * to the real kernel. Without a machine nothing changes. A machine is shared by all processes that
- * have ZETA_KMD in their environment, with configurations, units in use and time in common.
+ * have KMD_MACHINE in their environment, with configurations, units in use and time in common.
  *
  * Counters follow known functions of time, so every report can be foretold (kmd_counter()).
  * Written from public descriptions of the kernel's interface, apart from the plugin.
@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 /** Variable with the folder of the machine. */
-#define KMD_VARIABLE "ZETA_KMD"
+#define KMD_VARIABLE "KMD_MACHINE"
 
 enum { KMD_DEVICES = 8, KMD_TILES = 2 };
 
@@ -54,8 +54,8 @@ struct kmd_config {
 };
 
 /**
- * Makes a machine in a new folder below TMPDIR (not set: /dev/shm, else /tmp) and sets ZETA_KMD, in
- * this process and for those that it starts. NULL after a message on stderr. One at a time.
+ * Makes a machine in a new folder below TMPDIR (not set: /dev/shm, else /tmp) and sets KMD_MACHINE,
+ * in this process and for those that it starts. NULL after a message on stderr. One at a time.
  */
 struct kmd_machine *kmd_start(const struct kmd_config *config);
 /** Ends it and removes the folder. Descriptors of it that are still open are dead. */

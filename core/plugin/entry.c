@@ -58,7 +58,7 @@ bool zeta_entry_stop(struct zeta_plugin_host *entry, enum zeta_plugin_state stat
     entry->state = (uint32_t)state;
     zeta_text_finish(&entry->reason);
     zeta_text_append(&entry->reason, text, strlen(text));
-    zeta_log(trouble && !entry->checked ? ZETA_LOG_WARN : ZETA_LOG_INFO, "plugin", "%s: %s (%s)",
+    zeta_log(trouble && !entry->checked ? ZETA_LOG_WARN : ZETA_LOG_INFO, "plugins", "%s: %s (%s)",
              zeta_entry_name(entry), text, entry->path);
     return false;
 }
@@ -68,9 +68,10 @@ static bool stop_for_result(struct zeta_plugin_host *entry, const char *what, ui
 {
     const char *words = zeta_services_failure(entry, result);
 
-    if (words)
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED, "%s failed (0x%08x): %s", what,
-                               result, words);
+    if (words) {
+        entry->has_own_reason = true;
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED, "%s", words);
+    }
     return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED,
                            "%s failed with 0x%08x; the plugin gave no reason.", what, result);
 }
@@ -78,6 +79,7 @@ static bool stop_for_result(struct zeta_plugin_host *entry, const char *what, ui
 bool zeta_entry_init(struct zeta_plugin_host *entry)
 {
     uint32_t result = entry->init ? entry->init(entry->backend.self) : ZETA_PLUGIN_SUCCESS;
+
     const char *note;
 
     if (result != ZETA_PLUGIN_SUCCESS)

@@ -33,9 +33,10 @@ struct zeta_plugin_host {
     bool checked;          /**< for a report, which holds the reason: not logged as well */
     size_t directory_rank; /**< position in the search */
 
-    uint32_t state; /**< enum zeta_plugin_state */
+    uint32_t state;          /**< enum zeta_plugin_state */
     struct zeta_text reason; /**< why it is not active; of an active one its note */
     struct zeta_text note;   /**< what its init() left though it succeeded */
+    bool has_own_reason;     /**< the plugin said it itself: what it needs is in there */
 
     /* After negotiation. */
     bool negotiated;
@@ -100,7 +101,8 @@ void zeta_sets_expand(struct zeta_plugin_host *entry, struct zeta_text *out_warn
 
 /**
  * Adds to the reason of a plugin that failed or found no device which of the needs that its
- * manifest names is not met, as far as that can be seen from outside.
+ * manifest names is not met, as far as that can be seen from outside. Nothing is added to what the
+ * plugin says itself: it knows better.
  */
 void zeta_needs_explain(struct zeta_plugin_host *entry);
 

@@ -114,14 +114,14 @@ static bool is_wanted(struct zeta_plugin_host *entry)
 static void match_entry(struct zeta_plugin_host *entry, struct zeta_machine *machine)
 {
     struct zeta_text reason = {0};
+    const bool fits = zeta_machine_matches(machine, &entry->manifest, &reason) ||
+                      strcmp(enable_of(entry), "always") == 0;
 
-    if (!is_wanted(entry))
-        return;
-    if (zeta_machine_matches(machine, &entry->manifest, &reason) ||
-        strcmp(enable_of(entry), "always") == 0)
-        entry->matched = true;
-    else
+    /* In this order: who chooses among ten generations is not told about nine that are not here. */
+    if (!fits)
         (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NO_DEVICE, "%s", zeta_text_get(&reason));
+    else
+        entry->matched = is_wanted(entry);
     zeta_text_finish(&reason);
 }
 

@@ -43,6 +43,8 @@ void zeta_needs_explain(struct zeta_plugin_host *entry)
     const struct zeta_manifest *manifest = &entry->manifest;
     struct zeta_text *reason = &entry->reason;
 
+    if (entry->has_own_reason)
+        return;
     if (reason->length > 0 && !strchr(".!?", reason->data[reason->length - 1]))
         zeta_text_add(reason, ".");
     for (size_t i = 0; i < manifest->need_devices.count; i++)

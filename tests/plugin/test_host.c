@@ -301,13 +301,19 @@ static void needs__not_met__are_part_of_the_reason(void **state)
                      "CAP_SYS_ADMIN]}\n");
     harness_manifest("20-err.yaml", "err", FAULTY, "debug",
                      "needs: {devices: /dev/gone}\nsettings: {fault: init-error}\n");
+    harness_manifest("30-mute.yaml", "mute", FAULTY, "debug",
+                     "needs: {devices: /dev/gone}\nsettings: {fault: enumerate-error}\n");
     harness_write("root/dev/there", "%s", "");
     zeta_paths_set_root(harness_path("root"));
     harness_start();
     harness_expect("null", ZETA_PLUGIN_STATE_NO_DEVICE, "needs /dev/fake*, which does not exist");
     harness_expect("null", ZETA_PLUGIN_STATE_NO_DEVICE, "one of CAP_PERFMON, CAP_SYS_ADMIN");
     assert_null(strstr(harness_record("null")->reason, "/dev/there"));
-    harness_expect("err", ZETA_PLUGIN_STATE_FAILED, "join the group render. It needs /dev/gone");
+    harness_expect("mute", ZETA_PLUGIN_STATE_FAILED, "gave no reason. It needs /dev/gone");
+    /* Its own words are all that is said. */
+    harness_expect("err", ZETA_PLUGIN_STATE_FAILED, "join the group render");
+    assert_string_equal(harness_record("err")->reason,
+                        "/dev/fake0 may not be opened; join the group render");
 }
 
 static void filter__select_and_disable__disable_wins(void **state)
@@ -322,6 +328,20 @@ static void filter__select_and_disable__disable_wins(void **state)
     harness_expect("intel-a", ZETA_PLUGIN_STATE_ACTIVE, "");
     harness_expect("intel-b", ZETA_PLUGIN_STATE_DISABLED, "environment ZETA_PLUGINS_DISABLE");
     harness_expect("other", ZETA_PLUGIN_STATE_DISABLED, "environment ZETA_PLUGINS_SELECT");
+}
+
+static void filter__plugin_for_another_machine__is_no_device_not_disabled(void **state)
+{
+    (void)state;
+    add_good();
+    harness_write("plugins.d/20-other.yaml",
+                  "format: \"1.0\"\nid: other\nclass: hardware\nlibrary: %s\n"
+                  "provides: [" STREAM "]\nmatches: [{device: /dev/not-here}]\n",
+                  FAKE);
+    (void)setenv("ZETA_PLUGINS_SELECT", "good", 1);
+    harness_start();
+    harness_expect("good", ZETA_PLUGIN_STATE_ACTIVE, "");
+    harness_expect("other", ZETA_PLUGIN_STATE_NO_DEVICE, "/dev/not-here");
 }
 
 static void filter__never_and_always__by_environment(void **state)
@@ -781,6 +801,7 @@ int main(void)
         CASE(plugin__no_device__is_silent_success),
         CASE(needs__not_met__are_part_of_the_reason),
         CASE(filter__select_and_disable__disable_wins),
+        CASE(filter__plugin_for_another_machine__is_no_device_not_disabled),
         CASE(filter__never_and_always__by_environment),
         CASE(arch__of_another_machine__is_passed_over),
         CASE(software__hardware_matched__is_hidden_even_if_that_fails),

@@ -10,6 +10,7 @@
 
 #include "intel.h"
 #include "kmd/kernel.h"
+#include "symbols.h"
 
 /* The graphics version from which on reports hold time stamps of 56 bits. */
 #define WIDE_REPORTS 2000u
@@ -52,6 +53,30 @@ static void make_uuid(struct zeta_plugin_device *device)
     device->uuid[15] = device->is_tile ? (uint8_t)(device->tile + 1) : 0;
 }
 
+static uint32_t make_symbols(struct zeta_plugin_device *device)
+{
+    const struct zeta_intel_gpu *gpu = device->gpu;
+    const struct zeta_intel_tile *tile = zeta_intel_device_tile(device);
+    struct zeta_intel_facts facts = {
+        .platform = gpu->platform,
+        .topology = &tile->topology,
+        .timestamp_hz = zeta_intel_timer_hz(device),
+        .min_hz = tile->min_hz,
+        .max_hz = tile->max_hz,
+        .revision = gpu->revision,
+    };
+
+    for (uint32_t i = 0; i < gpu->unit_count; i++) {
+        if (gpu->units[i].tile != device->tile)
+            continue;
+        facts.media_units += gpu->units[i].kind == ZETA_INTEL_OAM;
+        facts.stall_units += gpu->units[i].kind == ZETA_INTEL_EU_STALL;
+    }
+    return zeta_intel_symbols_list(&facts, &device->symbols, &device->symbol_count)
+               ? ZETA_PLUGIN_SUCCESS
+               : ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+}
+
 static uint32_t make_device(struct zeta_plugin_device *device, struct zeta_intel_gpu *gpu,
                             uint32_t parent, uint32_t tile)
 {
@@ -79,7 +104,7 @@ static uint32_t make_device(struct zeta_plugin_device *device, struct zeta_intel
     for (uint32_t i = 0; i < gpu->tile_count; i++)
         device->memory.total_bytes +=
             !device->is_tile || i == tile ? gpu->tiles[i].memory_bytes : 0;
-    return zeta_intel_symbols_make(device);
+    return make_symbols(device);
 }
 
 uint32_t zeta_intel_devices_make(struct zeta_intel *intel)

@@ -125,9 +125,6 @@ uint32_t zeta_intel_devices_make(struct zeta_intel *intel);
 /** Tile of a device, never null. */
 const struct zeta_intel_tile *zeta_intel_device_tile(const struct zeta_plugin_device *device);
 
-/** Fills device->symbols with what expressions of set files may use. OUT_OF_HOST_MEMORY. */
-uint32_t zeta_intel_symbols_make(struct zeta_plugin_device *device);
-
 /**
  * Ticks per second of the device's timer: the OA clock of the tile's OAG unit, else the command
  * streamer's. Never 0.

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "intel.h"
+#include "symbols.h"
 #include "topology.h"
 
 enum {
@@ -58,13 +58,11 @@ static void add_platform(struct list *list, const struct zeta_intel_platform *pl
     list->chosen = list->count;
 }
 
-static void add_clocks(struct list *list, const struct zeta_plugin_device *device)
+static void add_clocks(struct list *list, const struct zeta_intel_facts *facts)
 {
-    const struct zeta_intel_tile *tile = zeta_intel_device_tile(device);
-
-    add(list, zeta_intel_timer_hz(device), "GpuTimestampFrequency");
-    add(list, tile->min_hz, "GpuMinFrequency");
-    add(list, tile->max_hz, "GpuMaxFrequency");
+    add(list, facts->timestamp_hz, "GpuTimestampFrequency");
+    add(list, facts->min_hz, "GpuMinFrequency");
+    add(list, facts->max_hz, "GpuMaxFrequency");
 }
 
 static void add_counts(struct list *list, const struct zeta_intel_platform *platform,
@@ -146,42 +144,31 @@ static void add_pipes(struct list *list, const struct zeta_intel_topology *topol
     add(list, pixel_pipes, "DepthPipeTotalCount");
 }
 
-static void add_rest(struct list *list, const struct zeta_plugin_device *device)
+static void add_rest(struct list *list, const struct zeta_intel_facts *facts)
 {
-    const struct zeta_intel_gpu *gpu = device->gpu;
-    const struct zeta_intel_topology *topology = &zeta_intel_device_tile(device)->topology;
-    uint32_t media_units = 0, stall_units = 0;
-
-    for (uint32_t i = 0; i < gpu->unit_count; i++) {
-        if (gpu->units[i].tile != device->tile)
-            continue;
-        media_units += gpu->units[i].kind == ZETA_INTEL_OAM;
-        stall_units += gpu->units[i].kind == ZETA_INTEL_EU_STALL;
-    }
-    add(list, gpu->revision, "SkuRevisionId");
+    add(list, facts->revision, "SkuRevisionId");
     add(list, 0, "QueryMode"); /* queries count the whole GPU, as streams do */
-    add(list, topology->engines[4], "ComputeEngineTotalCount");
-    add(list, topology->engines[1], "CopyEngineTotalCount");
-    add(list, media_units, "OamUnits");
-    add(list, stall_units, "EuStallUnits");
+    add(list, facts->topology->engines[4], "ComputeEngineTotalCount");
+    add(list, facts->topology->engines[1], "CopyEngineTotalCount");
+    add(list, facts->media_units, "OamUnits");
+    add(list, facts->stall_units, "EuStallUnits");
 }
 
-uint32_t zeta_intel_symbols_make(struct zeta_plugin_device *device)
+bool zeta_intel_symbols_list(const struct zeta_intel_facts *facts,
+                             struct zeta_plugin_symbol **out_symbols, uint32_t *out_count)
 {
-    const struct zeta_intel_platform *platform = device->gpu->platform;
-    const struct zeta_intel_topology *topology = &zeta_intel_device_tile(device)->topology;
     struct list *list = calloc(1, sizeof(*list));
 
     if (!list)
-        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    add_platform(list, platform);
-    add_clocks(list, device);
-    add_counts(list, platform, topology);
-    add_masks(list, platform, topology);
-    add_caches(list, platform, topology);
-    add_pipes(list, topology);
-    add_rest(list, device);
-    device->symbols = list->symbols;
-    device->symbol_count = list->count;
-    return ZETA_PLUGIN_SUCCESS;
+        return false;
+    add_platform(list, facts->platform);
+    add_clocks(list, facts);
+    add_counts(list, facts->platform, facts->topology);
+    add_masks(list, facts->platform, facts->topology);
+    add_caches(list, facts->platform, facts->topology);
+    add_pipes(list, facts->topology);
+    add_rest(list, facts);
+    *out_symbols = list->symbols;
+    *out_count = list->count;
+    return true;
 }

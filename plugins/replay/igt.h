@@ -81,13 +81,12 @@ struct zeta_igt_platform {
     const char *name;
     uint32_t version; /**< of the graphics part: 75 Haswell, 80 ... 1200, 1255, 1270 */
     uint32_t threads_per_eu;
-    uint32_t reason_bits;     /**< of a report; 0: it has none */
-    uint32_t valid_bit;       /**< of the report id that says that the context is valid; 0: none */
-    uint32_t subslice_stride; /**< bits of the subslice mask for one slice */
+    uint32_t reason_bits; /**< of a report; 0: it has none */
+    uint32_t valid_bit;   /**< of the report id that says that the context is valid; 0: none */
 };
 
-/** Finds the platform of a PCI id. False: it is not known. */
-bool zeta_igt_platform_find(uint32_t pci_id, struct zeta_igt_platform *out_platform);
+/** Finds the platform of a PCI id; NULL: it is not known. */
+const struct zeta_igt_platform *zeta_igt_platform_find(uint32_t pci_id);
 
 /**
  * Writes a set file with the layout of the format and one set, RawCounters, whose metrics are the

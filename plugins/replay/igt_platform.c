@@ -75,23 +75,23 @@ const struct zeta_igt_format *zeta_igt_format_find(uint32_t id, bool is_haswell)
     return NULL;
 }
 
-static const struct zeta_igt_platform haswell = {"Haswell", 75, 7, 0, 0, 3};
-static const struct zeta_igt_platform broadwell = {"Broadwell", 80, 7, 6, 25, 3};
-static const struct zeta_igt_platform cherryview = {"Cherryview", 80, 7, 6, 25, 3};
-static const struct zeta_igt_platform skylake = {"Skylake", 90, 7, 6, 16, 3};
-static const struct zeta_igt_platform broxton = {"Broxton", 90, 6, 6, 16, 3};
-static const struct zeta_igt_platform geminilake = {"Geminilake", 90, 6, 6, 16, 3};
-static const struct zeta_igt_platform kabylake = {"Kaby Lake", 95, 7, 6, 16, 3};
-static const struct zeta_igt_platform coffeelake = {"Coffee Lake", 95, 7, 6, 16, 3};
-static const struct zeta_igt_platform cannonlake = {"Cannon Lake", 100, 7, 6, 16, 3};
-static const struct zeta_igt_platform icelake = {"Ice Lake", 110, 7, 6, 16, 8};
-static const struct zeta_igt_platform elkhartlake = {"Elkhart Lake", 110, 7, 6, 16, 8};
-static const struct zeta_igt_platform tigerlake = {"Tiger Lake", 1200, 7, 6, 16, 8};
-static const struct zeta_igt_platform rocketlake = {"Rocket Lake", 1200, 7, 6, 16, 8};
-static const struct zeta_igt_platform dg1 = {"DG1", 1210, 7, 6, 16, 8};
-static const struct zeta_igt_platform alderlake = {"Alder Lake", 1200, 7, 6, 16, 8};
-static const struct zeta_igt_platform alchemist = {"Alchemist", 1255, 8, 7, 16, 8};
-static const struct zeta_igt_platform meteorlake = {"Meteor Lake", 1270, 8, 7, 16, 8};
+static const struct zeta_igt_platform haswell = {"Haswell", 75, 7, 0, 0};
+static const struct zeta_igt_platform broadwell = {"Broadwell", 80, 7, 6, 25};
+static const struct zeta_igt_platform cherryview = {"Cherryview", 80, 7, 6, 25};
+static const struct zeta_igt_platform skylake = {"Skylake", 90, 7, 6, 16};
+static const struct zeta_igt_platform broxton = {"Broxton", 90, 6, 6, 16};
+static const struct zeta_igt_platform geminilake = {"Geminilake", 90, 6, 6, 16};
+static const struct zeta_igt_platform kabylake = {"Kaby Lake", 95, 7, 6, 16};
+static const struct zeta_igt_platform coffeelake = {"Coffee Lake", 95, 7, 6, 16};
+static const struct zeta_igt_platform cannonlake = {"Cannon Lake", 100, 7, 6, 16};
+static const struct zeta_igt_platform icelake = {"Ice Lake", 110, 7, 6, 16};
+static const struct zeta_igt_platform elkhartlake = {"Elkhart Lake", 110, 7, 6, 16};
+static const struct zeta_igt_platform tigerlake = {"Tiger Lake", 1200, 7, 6, 16};
+static const struct zeta_igt_platform rocketlake = {"Rocket Lake", 1200, 7, 6, 16};
+static const struct zeta_igt_platform dg1 = {"DG1", 1210, 7, 6, 16};
+static const struct zeta_igt_platform alderlake = {"Alder Lake", 1200, 7, 6, 16};
+static const struct zeta_igt_platform alchemist = {"Alchemist", 1255, 8, 7, 16};
+static const struct zeta_igt_platform meteorlake = {"Meteor Lake", 1270, 8, 7, 16};
 
 /* PCI ids of a platform. Ids of one family share their upper bytes, so ranges hold them. */
 static const struct {
@@ -110,13 +110,11 @@ static const struct {
     {0xa780, 0xa78b, &alderlake},  {0xa7a0, 0xa7ad, &alderlake},
 };
 
-bool zeta_igt_platform_find(uint32_t pci_id, struct zeta_igt_platform *out_platform)
+const struct zeta_igt_platform *zeta_igt_platform_find(uint32_t pci_id)
 {
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
-        if (pci_id >= ranges[i].first && pci_id <= ranges[i].last) {
-            *out_platform = *ranges[i].platform;
-            return true;
-        }
+        if (pci_id >= ranges[i].first && pci_id <= ranges[i].last)
+            return ranges[i].platform;
     }
-    return false;
+    return NULL;
 }

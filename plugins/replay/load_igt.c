@@ -1,6 +1,7 @@
 /*
- * A file of the recorder of intel-gpu-tools as a recording: one device, one stream, one set with
- * the counters as they stand in the reports.
+ * A file of the recorder of intel-gpu-tools as a recording: one device, one stream, and two sets:
+ * the recorded one, where the data of the plugin for Intel GPUs describe it, and the counters as
+ * they stand in the reports.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -9,11 +10,13 @@
 #include <string.h>
 
 #include "igt.h"
+#include "intel_data.h"
+#include "plugins/intel/symbols.h"
+#include "plugins/intel/topology.h"
 #include "set_text.h"
 
 #define VERSION_BYTES 8u
 #define DEVICE_INFO_BYTES 336u
-#define TOPOLOGY_BYTES 16u
 #define CORRELATION_BYTES 16u
 
 /** Valid bits of the time stamp of the command streamer. */
@@ -29,12 +32,23 @@ struct device_info {
     char uuid[41];
 };
 
-/* Counts of a topology. */
-struct topology {
-    uint32_t slices, subslices, eus;
-    uint32_t slice_mask;
-    uint64_t subslice_mask;
-    uint32_t subslices_per_slice, eus_per_subslice; /**< most of any */
+/* What stands in front of the data. */
+struct head {
+    struct device_info info;
+    unsigned char topology[65536]; /**< the kernel's block: what a record can hold */
+    size_t topology_bytes;
+    uint64_t topology_offset;
+};
+
+/* What the file is of. */
+struct origin {
+    const struct zeta_igt_platform *igt;
+    const struct zeta_igt_format *format;
+    bool is_described; /**< by the data of the plugin for Intel GPUs */
+    struct zeta_replay_intel intel;
+    struct zeta_intel_platform fallback; /**< where there are none: what the PCI id says */
+    const struct zeta_intel_platform *platform;
+    struct zeta_intel_topology topology;
 };
 
 /* Two clocks at one instant. */
@@ -90,65 +104,14 @@ static bool take_device_info(const struct zeta_igt_record *record, struct device
     return true;
 }
 
-static bool has_bit(const unsigned char *bytes, uint32_t bit)
+static bool take_topology(const struct zeta_igt_record *record, struct head *head,
+                          struct zeta_replay_problem *problem)
 {
-    return (bytes[bit / 8] >> (bit % 8) & 1) != 0;
-}
-
-static uint32_t count_eus(const unsigned char *eus, uint32_t most)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < most; i++)
-        count += has_bit(eus, i) ? 1 : 0;
-    return count;
-}
-
-/* The block of the kernel: where the masks lie, then the masks. */
-static bool take_topology(const struct zeta_igt_record *record, uint32_t mask_stride,
-                          struct topology *out, struct zeta_replay_problem *problem)
-{
-    uint32_t head[8] = {0}; /* flags, slices, subslices, EUs, then offsets and strides */
-    const unsigned char *data = record->body + TOPOLOGY_BYTES;
-    uint64_t needed;
-
-    if (record->type != ZETA_IGT_TOPOLOGY || record->body_bytes < TOPOLOGY_BYTES)
+    if (record->type != ZETA_IGT_TOPOLOGY)
         return zeta_replay_say(problem, "the topology is missing at byte %" PRIu64, record->offset);
-    for (uint32_t i = 0; i < 8; i++)
-        head[i] = (uint32_t)zeta_igt_get(record->body + 2 * i, 2);
-    needed = (uint64_t)head[6] + (uint64_t)head[1] * head[2] * head[7];
-    if ((uint64_t)head[4] + (uint64_t)head[1] * head[5] > needed)
-        needed = (uint64_t)head[4] + (uint64_t)head[1] * head[5];
-    if (head[1] == 0 || head[1] > 32 || head[2] > 64 || head[3] > 64 || head[5] * 8 < head[2] ||
-        head[7] * 8 < head[3] || needed > record->body_bytes - TOPOLOGY_BYTES ||
-        (head[1] + 7) / 8 > head[4])
-        return zeta_replay_say(problem, "the topology at byte %" PRIu64 " is damaged",
-                               record->offset);
-    for (uint32_t s = 0; s < head[1]; s++) {
-        uint32_t own = 0;
-
-        if (!has_bit(data, s))
-            continue;
-        out->slices++;
-        out->slice_mask |= 1u << s;
-        for (uint32_t ss = 0; ss < head[2]; ss++) {
-            const uint32_t bit = s * mask_stride + ss;
-            uint32_t eus;
-
-            if (!has_bit(data + head[4] + s * head[5], ss))
-                continue;
-            own++;
-            if (bit < 64)
-                out->subslice_mask |= UINT64_C(1) << bit;
-            eus = count_eus(data + head[6] + (s * head[2] + ss) * head[7], head[3]);
-            out->eus += eus;
-            if (eus > out->eus_per_subslice)
-                out->eus_per_subslice = eus;
-        }
-        out->subslices += own;
-        if (own > out->subslices_per_slice)
-            out->subslices_per_slice = own;
-    }
+    memcpy(head->topology, record->body, record->body_bytes);
+    head->topology_bytes = record->body_bytes;
+    head->topology_offset = record->offset;
     return true;
 }
 
@@ -243,33 +206,28 @@ static uint64_t find_ratio(const struct scan *scan, uint64_t oa_hz)
 }
 
 static bool add_symbols(struct zeta_replay_device *device, const struct device_info *info,
-                        const struct zeta_igt_platform *platform, const struct topology *topology,
-                        struct zeta_replay_problem *problem)
+                        const struct origin *origin, struct zeta_replay_problem *problem)
 {
-    const struct {
-        const char *name;
-        uint64_t value;
-    } symbols[] = {
-        {"GpuTimestampFrequency", info->oa_hz},
-        {"GpuMinFrequency", info->min_hz},
-        {"GpuMaxFrequency", info->max_hz},
-        {"EuCoresTotalCount", topology->eus},
-        {"EuSlicesTotalCount", topology->slices},
-        {"EuSubslicesTotalCount", topology->subslices},
-        {"EuDualSubslicesTotalCount", topology->subslices},
-        {"EuThreadsCount", platform->threads_per_eu},
-        {"SliceMask", topology->slice_mask},
-        {"SubsliceMask", topology->subslice_mask},
-        {"DualSubsliceMask", topology->subslice_mask},
-        {"SkuRevisionId", info->revision},
-        {"QueryMode", 0},
+    const struct zeta_intel_facts facts = {
+        .platform = origin->platform,
+        .topology = &origin->topology,
+        .timestamp_hz = info->oa_hz,
+        .min_hz = info->min_hz,
+        .max_hz = info->max_hz,
+        .revision = info->revision,
+        .media_units = origin->platform->formats[ZETA_INTEL_OAM].i915 != 0 ? 1 : 0,
     };
+    struct zeta_plugin_symbol *symbols;
+    uint32_t count;
+    bool good = true;
 
-    for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
-        if (!zeta_replay_add_symbol(device, symbols[i].name, false, symbols[i].value, 0, problem))
-            return false;
-    }
-    return true;
+    if (!zeta_intel_symbols_list(&facts, &symbols, &count))
+        return zeta_replay_say(problem, "there is no memory for its numbers");
+    for (uint32_t i = 0; good && i < count; i++)
+        good =
+            zeta_replay_add_symbol(device, symbols[i].name.data, false, symbols[i].u64, 0, problem);
+    free(symbols);
+    return good;
 }
 
 /* No two files of one machine differ here, and no other device has it. */
@@ -281,17 +239,22 @@ static void make_uuid(const struct device_info *info, uint8_t uuid[16])
         uuid[i] = (uint8_t)(words[i / 4] >> (8 * (i % 4)));
 }
 
-static bool add_device(struct zeta_replay_recording *recording, const struct device_info *info,
-                       const struct zeta_igt_platform *platform, const struct topology *topology,
-                       struct zeta_replay_problem *problem)
+static uint32_t divide_up(uint32_t value, uint32_t by)
 {
+    return by == 0 ? 0 : (value + by - 1) / by;
+}
+
+static bool add_device(struct zeta_replay_recording *recording, const struct device_info *info,
+                       const struct origin *origin, struct zeta_replay_problem *problem)
+{
+    const struct zeta_intel_topology *topology = &origin->topology;
     struct zeta_replay_device *device = zeta_replay_add_device(recording, problem);
 
     if (!device)
         return false;
     device->parent = UINT32_MAX;
-    (void)snprintf(device->name, sizeof(device->name), "Intel %s 0x%04" PRIx32, platform->name,
-                   info->pci_id);
+    (void)snprintf(device->name, sizeof(device->name), "Intel %s 0x%04" PRIx32,
+                   origin->platform->name, info->pci_id);
     (void)snprintf(device->id, sizeof(device->id), "i915-%04" PRIx32, info->pci_id);
     make_uuid(info, device->uuid);
     device->vendor_id = 0x8086;
@@ -303,52 +266,95 @@ static bool add_device(struct zeta_replay_recording *recording, const struct dev
     device->kernel_timestamp_valid_bits = 32;
     device->core_clock_mhz = info->max_hz / 1000000;
     device->slices = topology->slices;
-    device->subslices_per_slice = topology->subslices_per_slice;
-    device->eus_per_subslice = topology->eus_per_subslice;
-    device->threads_per_eu = platform->threads_per_eu;
+    device->subslices_per_slice = divide_up(topology->subslices, topology->slices);
+    device->eus_per_subslice = divide_up(topology->eus, topology->subslices);
+    device->threads_per_eu = origin->platform->threads_per_eu;
     device->simd_width = 8;
-    return add_symbols(device, info, platform, topology, problem);
+    return add_symbols(device, info, origin, problem);
 }
 
-static bool add_set(struct zeta_replay_recording *recording, const struct device_info *info,
-                    const struct zeta_igt_format *format, const struct zeta_igt_platform *platform,
-                    struct zeta_replay_problem *problem)
+/* The kind of unit that sets call by a name. */
+static enum zeta_intel_unit_kind kind_of(const char *unit)
+{
+    if (strcmp(unit, "oam-sag") == 0)
+        return ZETA_INTEL_OAM_SAG;
+    return strncmp(unit, "oam", 3) == 0 ? ZETA_INTEL_OAM : ZETA_INTEL_OAG;
+}
+
+/*
+ * Adds the recorded set if the data describe it, for reports as they are in the file. False with
+ * a sentence, and nothing added.
+ */
+static bool add_named_set(struct zeta_replay_recording *recording, const struct device_info *info,
+                          const struct origin *origin, struct zeta_replay_problem *problem)
 {
     struct zeta_replay_set *set = zeta_replay_add_set(recording, problem);
 
     if (!set)
         return false;
-    set->text = zeta_igt_set_text(format, platform, info->set, info->uuid, &set->text_bytes);
+    if (zeta_replay_intel_set(&origin->intel, info->set, info->uuid, set, problem) &&
+        zeta_replay_set_read(set, problem)) {
+        if (origin->platform->formats[kind_of(set->unit)].i915 == info->format &&
+            set->record_bytes == origin->format->report_bytes)
+            return true;
+        (void)zeta_replay_say(problem, "%.60s of %s is not for reports of format %" PRIu32,
+                              set->name, origin->platform->name, info->format);
+    }
+    free(set->text);
+    *set = (struct zeta_replay_set){0};
+    recording->set_count--;
+    return false;
+}
+
+static bool add_raw_set(struct zeta_replay_recording *recording, const struct device_info *info,
+                        const struct origin *origin, struct zeta_replay_problem *problem)
+{
+    struct zeta_replay_set *set = zeta_replay_add_set(recording, problem);
+
+    if (!set)
+        return false;
+    set->text =
+        zeta_igt_set_text(origin->format, origin->igt, info->set, info->uuid, &set->text_bytes);
     if (!set->text)
         return zeta_replay_say(problem, "there is no memory for its metric set");
-    recording->igt.report_bytes = format->report_bytes;
+    recording->igt.report_bytes = origin->format->report_bytes;
     return zeta_replay_set_read(set, problem);
 }
 
-static bool add_stream(struct zeta_replay_recording *recording, struct zeta_replay_problem *problem)
+/* The same reports, once for each set. */
+static bool add_streams(struct zeta_replay_recording *recording,
+                        struct zeta_replay_problem *problem)
 {
-    struct zeta_replay_source *source = zeta_replay_add_source(recording, problem);
     struct zeta_replay_device *device = &recording->devices[0];
     struct scan scan = {.correlations = 0};
+    const size_t used = strlen(recording->note);
+    uint64_t period_ns;
 
-    if (!source || !scan_file(recording, &scan, problem))
+    if (!scan_file(recording, &scan, problem))
         return false;
-    source->tiles = 1;
-    source->period_ns = find_period_ns(&scan, device->metric_hz);
+    period_ns = find_period_ns(&scan, device->metric_hz);
+    for (uint32_t i = 0; i < recording->set_count; i++) {
+        struct zeta_replay_source *source = zeta_replay_add_source(recording, problem);
+
+        if (!source)
+            return false;
+        source->tiles = 1;
+        source->sets[0] = i;
+        source->period_ns = period_ns;
+    }
     /* Reports with a long time stamp tell more of it than the correlations do. */
     device->first_ticks = scan.correlations > 0 && recording->sets[0].clock.low_width <= 32
                               ? scan.first.cs_ticks * find_ratio(&scan, device->metric_hz)
                               : scan.first_time;
-    (void)snprintf(recording->note, sizeof(recording->note),
-                   "%" PRIu64 " reports, %" PRIu32 " time correlations%s", scan.reports,
-                   scan.correlations,
+    (void)snprintf(recording->note + used, sizeof(recording->note) - used,
+                   "%s%" PRIu64 " reports, %" PRIu32 " time correlations%s", used > 0 ? "; " : "",
+                   scan.reports, scan.correlations,
                    scan.correlations < 2 ? ": times are those of the nominal frequency" : "");
     return true;
 }
 
 /* The records in front of the data, which stand in this order. */
-static bool read_head(struct zeta_igt_file *file, struct device_info *info,
-                      struct zeta_igt_platform *platform, struct topology *topology,
+static bool read_head(struct zeta_igt_file *file, struct head *head,
                       struct zeta_replay_problem *problem)
 {
     struct zeta_igt_record record;
@@ -357,40 +363,88 @@ static bool read_head(struct zeta_igt_file *file, struct device_info *info,
         return false;
     if (!zeta_igt_next(file, &record))
         return zeta_replay_say(problem, "it ends before the description of the device");
-    if (!take_device_info(&record, info, problem))
+    if (!take_device_info(&record, &head->info, problem))
         return false;
-    if (!zeta_igt_platform_find(info->pci_id, platform))
-        return zeta_replay_say(problem, "the PCI id 0x%04" PRIx32 " is of no known platform",
-                               info->pci_id);
     if (!zeta_igt_next(file, &record))
         return zeta_replay_say(problem, "it ends before the topology");
-    return take_topology(&record, platform->subslice_stride, topology, problem);
+    return take_topology(&record, head, problem);
+}
+
+/*
+ * What the PCI id tells without the data. Slices are as in the file, with the bits that their
+ * subslices take in masks.
+ */
+static void describe_by_id(struct origin *origin)
+{
+    struct zeta_intel_platform *platform = &origin->fallback;
+
+    (void)snprintf(platform->name, sizeof(platform->name), "%s", origin->igt->name);
+    platform->graphics =
+        origin->igt->version < 200 ? origin->igt->version * 10 : origin->igt->version;
+    platform->threads_per_eu = origin->igt->threads_per_eu;
+    origin->platform = platform;
+}
+
+/* Finds out what the file is of. Data that are not there are no failure: the note says so. */
+static bool find_origin(struct zeta_replay_recording *recording, const struct head *head,
+                        struct origin *origin, struct zeta_replay_problem *problem)
+{
+    const struct device_info *info = &head->info;
+    struct zeta_replay_problem missing = {""};
+
+    origin->igt = zeta_igt_platform_find(info->pci_id);
+    if (!origin->igt)
+        return zeta_replay_say(problem, "the PCI id 0x%04" PRIx32 " is of no known platform",
+                               info->pci_id);
+    origin->format = zeta_igt_format_find(info->format, origin->igt->version < 80);
+    if (!origin->format)
+        return zeta_replay_say(
+            problem, "its reports have format %" PRIu32 ", whose layout on %s is not known",
+            info->format, origin->igt->name);
+    origin->is_described =
+        zeta_replay_intel_open(recording->share, info->pci_id, &origin->intel, &missing);
+    if (origin->is_described)
+        origin->platform = origin->intel.platform;
+    else
+        describe_by_id(origin);
+    if (!zeta_intel_topology_read(head->topology, head->topology_bytes, &origin->topology))
+        return zeta_replay_say(problem, "the topology at byte %" PRIu64 " is damaged",
+                               head->topology_offset);
+    zeta_intel_topology_split(&origin->topology, origin->platform->subslices_per_slice);
+    if (!origin->is_described || !add_named_set(recording, info, origin, &missing))
+        (void)snprintf(recording->note, sizeof(recording->note), "counters are shown raw only: %s",
+                       missing.text);
+    return true;
+}
+
+static bool load(struct zeta_replay_recording *recording, const struct head *head,
+                 struct origin *origin, struct zeta_replay_problem *problem)
+{
+    return find_origin(recording, head, origin, problem) &&
+           add_raw_set(recording, &head->info, origin, problem) &&
+           add_device(recording, &head->info, origin, problem) && add_streams(recording, problem);
 }
 
 bool zeta_replay_load_igt(struct zeta_replay_recording *recording,
                           struct zeta_replay_problem *problem)
 {
-    struct zeta_igt_platform platform = {0};
-    const struct zeta_igt_format *format;
-    struct device_info info = {0};
-    struct topology topology = {0};
+    struct head *head = calloc(1, sizeof(*head));
+    struct origin origin = {.is_described = false};
     struct zeta_igt_file file;
     bool good;
 
-    if (!zeta_igt_open(&file, recording->path, 0, problem))
-        return false;
-    (void)zeta_replay_say(problem, "it ends within its first record");
-    good = read_head(&file, &info, &platform, &topology, problem);
-    recording->igt.data_offset = file.offset + file.used;
-    zeta_igt_close(&file);
-    if (!good)
-        return false;
-    format = zeta_igt_format_find(info.format, platform.version < 80);
-    if (!format)
-        return zeta_replay_say(
-            problem, "its reports have format %" PRIu32 ", whose layout on %s is not known",
-            info.format, platform.name);
-    return add_set(recording, &info, format, &platform, problem) &&
-           add_device(recording, &info, &platform, &topology, problem) &&
-           add_stream(recording, problem);
+    if (!head)
+        return zeta_replay_say(problem, "there is no memory to read it");
+    good = zeta_igt_open(&file, recording->path, 0, problem);
+    if (good) {
+        (void)zeta_replay_say(problem, "it ends within its first record");
+        good = read_head(&file, head, problem);
+        recording->igt.data_offset = file.offset + file.used;
+        zeta_igt_close(&file);
+    }
+    good = good && load(recording, head, &origin, problem);
+    if (origin.is_described)
+        zeta_replay_intel_close(&origin.intel);
+    free(head);
+    return good;
 }

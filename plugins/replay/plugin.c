@@ -65,7 +65,7 @@ static uint32_t create(struct zeta_plugin *self, const char *file, struct zeta_r
     (void)pthread_mutex_init(&replay->lock, NULL);
     result = read_pace(self, &replay->is_paced);
     if (result == ZETA_PLUGIN_SUCCESS) {
-        replay->recording = zeta_replay_recording_load(file, &problem);
+        replay->recording = zeta_replay_recording_load(file, self->share, &problem);
         if (!replay->recording)
             result = zeta_replay_fail(self, ZETA_PLUGIN_NOT_AVAILABLE, "%s", problem.text);
         else if (!zeta_replay_devices_init(replay))
@@ -78,6 +78,17 @@ static uint32_t create(struct zeta_plugin *self, const char *file, struct zeta_r
     replay->start_ns = zeta_replay_now();
     *out_replay = replay;
     return ZETA_PLUGIN_SUCCESS;
+}
+
+/* Data of other plugins lie beside this one's. */
+static char *share_of(struct zeta_plugin_string data_dir)
+{
+    char *path = NULL;
+
+    if (data_dir.size == 0 || data_dir.size > 65536 ||
+        asprintf(&path, "%.*s/..", (int)data_dir.size, data_dir.data) < 0)
+        return NULL;
+    return path;
 }
 
 static uint32_t plugin_init(struct zeta_plugin *self)
@@ -151,6 +162,7 @@ uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,
                    offer->id.size < sizeof(self->id) ? (int)offer->id.size
                                                      : (int)sizeof(self->id) - 1,
                    offer->id.data);
+    self->share = share_of(offer->data_dir);
     out_answer->struct_size = sizeof(*out_answer);
     out_answer->abi = ZETA_PLUGIN_ABI;
     out_answer->self = self;

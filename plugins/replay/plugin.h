@@ -52,6 +52,7 @@ struct zeta_plugin {
     const struct zeta_plugin_host_ops *ops;
     struct zeta_plugin_host *host;
     char id[64];
+    char *share;                /**< directory that has plugins.d; NULL without memory */
     struct zeta_replay *replay; /**< NULL: not initialised, or no recording is named */
 };
 

@@ -157,6 +157,7 @@ void zeta_replay_recording_free(struct zeta_replay_recording *recording)
     free(recording->sets);
     free(recording->sources);
     free(recording->path);
+    free(recording->share);
     free(recording);
 }
 
@@ -207,7 +208,7 @@ static bool check(const struct zeta_replay_recording *recording,
     return true;
 }
 
-struct zeta_replay_recording *zeta_replay_recording_load(const char *path,
+struct zeta_replay_recording *zeta_replay_recording_load(const char *path, const char *share,
                                                          struct zeta_replay_problem *out_problem)
 {
     struct zeta_replay_recording *recording = calloc(1, sizeof(*recording));
@@ -216,6 +217,7 @@ struct zeta_replay_recording *zeta_replay_recording_load(const char *path,
 
     if (recording) {
         recording->path = realpath(path, NULL);
+        recording->share = share ? realpath(share, NULL) : NULL;
         if (!recording->path)
             (void)zeta_replay_say(&problem, "it cannot be opened: %s", strerror(errno));
         else

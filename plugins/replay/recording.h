@@ -112,7 +112,8 @@ struct zeta_replay_igt {
 
 struct zeta_replay_recording {
     enum zeta_replay_format format;
-    char *path; /**< absolute */
+    char *path;  /**< absolute */
+    char *share; /**< where data of other plugins are; NULL: nowhere */
     dev_t file_device;
     ino_t file_number;
 
@@ -123,14 +124,17 @@ struct zeta_replay_recording {
     struct zeta_replay_source *sources;
     uint32_t source_count;
     struct zeta_replay_igt igt;
-    char note[160]; /**< what the file itself says to a person who looks at the log, or "" */
+    char note[700]; /**< what is to be said to a person who looks at the log, or "" */
 };
 
 /**
  * Reads what is in a file. NULL with a sentence: it cannot be read, is no recording, or is damaged
  * before its first data. A file that was cut is used up to the cut.
+ *
+ * @share  directory with plugins.d and the data of plugins, for files that name sets of Intel GPUs
+ *         by their uuid; NULL: without it
  */
-struct zeta_replay_recording *zeta_replay_recording_load(const char *path,
+struct zeta_replay_recording *zeta_replay_recording_load(const char *path, const char *share,
                                                          struct zeta_replay_problem *out_problem);
 
 /** Frees a recording. NULL is allowed. */

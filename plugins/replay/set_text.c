@@ -5,65 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <yaml.h>
-
-/* Bounds of a text; the library that reads it in the end has the same or smaller ones. */
-#define DEPTH_MAX 32u
-#define NODES_MAX 200000u
-
-/* ---- looking into a document -------------------------------------------------------------- */
-
-static const char *scalar(const yaml_node_t *node)
-{
-    return node && node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : NULL;
-}
-
-static yaml_node_t *member(yaml_document_t *document, const yaml_node_t *mapping, const char *key)
-{
-    if (!mapping || mapping->type != YAML_MAPPING_NODE)
-        return NULL;
-    for (const yaml_node_pair_t *pair = mapping->data.mapping.pairs.start;
-         pair < mapping->data.mapping.pairs.top; pair++) {
-        const char *name = scalar(yaml_document_get_node(document, pair->key));
-
-        if (name && strcmp(name, key) == 0)
-            return yaml_document_get_node(document, pair->value);
-    }
-    return NULL;
-}
-
-static const char *text_of(yaml_document_t *document, const yaml_node_t *mapping, const char *key)
-{
-    return scalar(member(document, mapping, key));
-}
-
-/* The only element, or the one of that name, of a sequence of mappings. */
-static yaml_node_t *element(yaml_document_t *document, const yaml_node_t *sequence,
-                            const char *name)
-{
-    if (!sequence || sequence->type != YAML_SEQUENCE_NODE)
-        return NULL;
-    for (const yaml_node_item_t *item = sequence->data.sequence.items.start;
-         item < sequence->data.sequence.items.top; item++) {
-        yaml_node_t *node = yaml_document_get_node(document, *item);
-        const char *own = text_of(document, node, "name");
-
-        if (own && (!name || strcmp(own, name) == 0))
-            return node;
-    }
-    return NULL;
-}
+#include "yaml_part.h"
 
 /* A number of a mapping; fallback if it is missing, false if it is none or above max. */
 static bool number(yaml_document_t *document, const yaml_node_t *mapping, const char *key,
                    uint32_t fallback, uint32_t max, uint32_t *out_value)
 {
-    const char *text = text_of(document, mapping, key);
+    const char *text = zeta_replay_node_text(document, mapping, key);
     unsigned long value;
     char *end;
 
     *out_value = fallback;
-    if (!member(document, mapping, key))
+    if (!zeta_replay_node_member(document, mapping, key))
         return true;
     if (!text || text[0] < '0' || text[0] > '9')
         return false;
@@ -77,42 +30,12 @@ static bool number(yaml_document_t *document, const yaml_node_t *mapping, const 
 
 /* ---- parsing ------------------------------------------------------------------------------ */
 
-/* Aliases would let a short text stand for a huge one. */
-static bool has_alias(const struct zeta_replay_set *set)
-{
-    yaml_parser_t parser;
-    yaml_event_t event;
-    bool alias = false, end = false;
-
-    if (!yaml_parser_initialize(&parser))
-        return true;
-    yaml_parser_set_input_string(&parser, (const unsigned char *)set->text, set->text_bytes);
-    while (!alias && !end && yaml_parser_parse(&parser, &event)) {
-        alias = event.type == YAML_ALIAS_EVENT;
-        end = event.type == YAML_STREAM_END_EVENT;
-        yaml_event_delete(&event);
-    }
-    yaml_parser_delete(&parser);
-    return alias || !end;
-}
-
 static bool parse(const struct zeta_replay_set *set, yaml_document_t *out_document,
                   struct zeta_replay_problem *problem)
 {
-    yaml_parser_t parser;
-    bool good;
-
-    if (has_alias(set) || !yaml_parser_initialize(&parser))
-        return zeta_replay_say(problem, "the text of metric set %u is no YAML of a set file",
-                               set->number);
-    yaml_parser_set_input_string(&parser, (const unsigned char *)set->text, set->text_bytes);
-    good = yaml_parser_load(&parser, out_document) != 0;
-    yaml_parser_delete(&parser);
-    if (good && !yaml_document_get_root_node(out_document)) {
-        yaml_document_delete(out_document);
-        good = false;
-    }
-    return good || zeta_replay_say(problem, "the text of metric set %u is empty", set->number);
+    return zeta_replay_document_parse(set->text, set->text_bytes, out_document) ||
+           zeta_replay_say(problem, "the text of metric set %u is no YAML of a set file",
+                           set->number);
 }
 
 static bool copy_name(char *target, const char *text)
@@ -154,8 +77,8 @@ static bool read_part(yaml_document_t *document, const yaml_node_t *part, uint32
 static bool read_view(yaml_document_t *document, const yaml_node_t *header, const yaml_node_t *view,
                       uint32_t record_bytes, struct zeta_replay_field *out_field)
 {
-    const char *name = text_of(document, view, "in");
-    const yaml_node_t *whole = name ? member(document, header, name) : NULL;
+    const char *name = zeta_replay_node_text(document, view, "in");
+    const yaml_node_t *whole = name ? zeta_replay_node_member(document, header, name) : NULL;
     uint32_t first, whole_width, bit;
 
     if (!whole || !read_part(document, whole, record_bytes, 64, &first, &whole_width) ||
@@ -172,17 +95,17 @@ static bool read_view(yaml_document_t *document, const yaml_node_t *header, cons
 static bool read_field(yaml_document_t *document, const yaml_node_t *layout, const char *name,
                        uint32_t record_bytes, struct zeta_replay_field *out_field)
 {
-    const yaml_node_t *header = member(document, layout, "header");
-    const yaml_node_t *field = member(document, header, name);
+    const yaml_node_t *header = zeta_replay_node_member(document, layout, "header");
+    const yaml_node_t *field = zeta_replay_node_member(document, header, name);
     const yaml_node_t *high;
 
     if (!field)
         return true;
-    if (member(document, field, "in"))
+    if (zeta_replay_node_member(document, field, "in"))
         return read_view(document, header, field, record_bytes, out_field);
     if (!read_part(document, field, record_bytes, 64, &out_field->low_bit, &out_field->low_width))
         return false;
-    high = member(document, field, "hi");
+    high = zeta_replay_node_member(document, field, "hi");
     if (high && !read_part(document, high, record_bytes, 64 - out_field->low_width,
                            &out_field->high_bit, &out_field->high_width))
         return false;
@@ -205,14 +128,17 @@ static bool read_fields(yaml_document_t *document, const yaml_node_t *layout,
 static bool read_document(yaml_document_t *document, struct zeta_replay_set *set)
 {
     const yaml_node_t *root = yaml_document_get_root_node(document);
-    const yaml_node_t *own = element(document, member(document, root, "sets"), NULL);
-    const char *layout_name = text_of(document, own, "layout");
+    const yaml_node_t *own =
+        zeta_replay_node_element(document, zeta_replay_node_member(document, root, "sets"), NULL);
+    const char *layout_name = zeta_replay_node_text(document, own, "layout");
     const yaml_node_t *layout =
-        layout_name ? element(document, member(document, root, "layouts"), layout_name) : NULL;
+        layout_name ? zeta_replay_node_element(
+                          document, zeta_replay_node_member(document, root, "layouts"), layout_name)
+                    : NULL;
 
-    return copy_name(set->name, text_of(document, own, "name")) &&
-           copy_name(set->unit, text_of(document, own, "unit")) &&
-           read_kind(text_of(document, layout, "kind"), &set->kind) &&
+    return copy_name(set->name, zeta_replay_node_text(document, own, "name")) &&
+           copy_name(set->unit, zeta_replay_node_text(document, own, "unit")) &&
+           read_kind(zeta_replay_node_text(document, layout, "kind"), &set->kind) &&
            number(document, layout, "record", 0, ZETA_REPLAY_RECORD_MAX, &set->record_bytes) &&
            set->record_bytes >= ZETA_REPLAY_RECORD_MIN && read_fields(document, layout, set);
 }
@@ -264,193 +190,100 @@ static bool is_new(struct zeta_replay_seen *seen, const char *kind, const char *
     return true;
 }
 
-/* One copying from a document to another. */
-struct copying {
-    yaml_document_t *from;
-    yaml_document_t to;
+/* One set on its way into the text of a device. */
+struct writing {
+    struct zeta_replay_copying copying;
     struct zeta_replay_seen *seen;
-    uint32_t nodes;
-    bool failed;
 };
 
-static int copy_node(struct copying *copying, const yaml_node_t *node, uint32_t depth);
-
-static bool copy_items(struct copying *copying, const yaml_node_t *node, int made, uint32_t depth)
+static bool append_pair(struct writing *writing, int mapping, const yaml_node_t *key, int value)
 {
-    for (const yaml_node_item_t *item = node->data.sequence.items.start;
-         item < node->data.sequence.items.top; item++) {
-        const int part =
-            copy_node(copying, yaml_document_get_node(copying->from, *item), depth + 1);
+    const int name = value ? zeta_replay_node_copy(&writing->copying, key, 0) : 0;
 
-        if (!part || !yaml_document_append_sequence_item(&copying->to, made, part))
-            return false;
-    }
-    return true;
-}
-
-static bool copy_pairs(struct copying *copying, const yaml_node_t *node, int made, uint32_t depth)
-{
-    for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
-         pair < node->data.mapping.pairs.top; pair++) {
-        const int key =
-            copy_node(copying, yaml_document_get_node(copying->from, pair->key), depth + 1);
-        const int value =
-            key ? copy_node(copying, yaml_document_get_node(copying->from, pair->value), depth + 1)
-                : 0;
-
-        if (!value || !yaml_document_append_mapping_pair(&copying->to, made, key, value))
-            return false;
-    }
-    return true;
-}
-
-/* 0: it failed. */
-static int copy_node(struct copying *copying, const yaml_node_t *node, uint32_t depth)
-{
-    bool good = node && depth <= DEPTH_MAX && ++copying->nodes <= NODES_MAX;
-    int made = 0;
-
-    if (good && node->type == YAML_SCALAR_NODE) {
-        made = yaml_document_add_scalar(&copying->to, NULL, node->data.scalar.value,
-                                        (int)node->data.scalar.length, node->data.scalar.style);
-    } else if (good && node->type == YAML_SEQUENCE_NODE) {
-        made = yaml_document_add_sequence(&copying->to, NULL, node->data.sequence.style);
-        good = made != 0 && copy_items(copying, node, made, depth);
-    } else if (good && node->type == YAML_MAPPING_NODE) {
-        made = yaml_document_add_mapping(&copying->to, NULL, node->data.mapping.style);
-        good = made != 0 && copy_pairs(copying, node, made, depth);
-    }
-    if (good && made != 0)
-        return made;
-    copying->failed = true;
-    return 0;
-}
-
-static bool append_pair(struct copying *copying, int mapping, const yaml_node_t *key, int value)
-{
-    const int name = value ? copy_node(copying, key, 0) : 0;
-
-    if (!name || !yaml_document_append_mapping_pair(&copying->to, mapping, name, value))
-        copying->failed = true;
-    return !copying->failed;
+    if (!name || !yaml_document_append_mapping_pair(&writing->copying.to, mapping, name, value))
+        writing->copying.failed = true;
+    return !writing->copying.failed;
 }
 
 /* Symbols and units: a mapping whose keys are the names. */
-static bool copy_new_members(struct copying *copying, int root, const char *kind,
+static bool copy_new_members(struct writing *writing, int root, const char *kind,
                              const yaml_node_t *key, const yaml_node_t *mapping)
 {
-    const int made = yaml_document_add_mapping(&copying->to, NULL, YAML_BLOCK_MAPPING_STYLE);
+    const int made =
+        yaml_document_add_mapping(&writing->copying.to, NULL, YAML_BLOCK_MAPPING_STYLE);
     bool any = false;
 
     for (const yaml_node_pair_t *pair = mapping->data.mapping.pairs.start;
-         made && pair < mapping->data.mapping.pairs.top && !copying->failed; pair++) {
-        const yaml_node_t *name = yaml_document_get_node(copying->from, pair->key);
+         made && pair < mapping->data.mapping.pairs.top && !writing->copying.failed; pair++) {
+        const yaml_node_t *name = yaml_document_get_node(writing->copying.from, pair->key);
 
-        if (!scalar(name) || !is_new(copying->seen, kind, scalar(name), &copying->failed))
+        if (!zeta_replay_node_scalar(name) ||
+            !is_new(writing->seen, kind, zeta_replay_node_scalar(name), &writing->copying.failed))
             continue;
         any = true;
         (void)append_pair(
-            copying, made, name,
-            copy_node(copying, yaml_document_get_node(copying->from, pair->value), 1));
+            writing, made, name,
+            zeta_replay_node_copy(&writing->copying,
+                                  yaml_document_get_node(writing->copying.from, pair->value), 1));
     }
-    return made && !copying->failed && (!any || append_pair(copying, root, key, made));
+    return made && !writing->copying.failed && (!any || append_pair(writing, root, key, made));
 }
 
 /* Layouts: a sequence of mappings with names. */
-static bool copy_new_elements(struct copying *copying, int root, const char *kind,
+static bool copy_new_elements(struct writing *writing, int root, const char *kind,
                               const yaml_node_t *key, const yaml_node_t *sequence)
 {
-    const int made = yaml_document_add_sequence(&copying->to, NULL, YAML_BLOCK_SEQUENCE_STYLE);
+    const int made =
+        yaml_document_add_sequence(&writing->copying.to, NULL, YAML_BLOCK_SEQUENCE_STYLE);
     bool any = false;
 
     for (const yaml_node_item_t *item = sequence->data.sequence.items.start;
-         made && item < sequence->data.sequence.items.top && !copying->failed; item++) {
-        const yaml_node_t *node = yaml_document_get_node(copying->from, *item);
-        const char *name = text_of(copying->from, node, "name");
+         made && item < sequence->data.sequence.items.top && !writing->copying.failed; item++) {
+        const yaml_node_t *node = yaml_document_get_node(writing->copying.from, *item);
+        const char *name = zeta_replay_node_text(writing->copying.from, node, "name");
         int copy;
 
-        if (!name || !is_new(copying->seen, kind, name, &copying->failed))
+        if (!name || !is_new(writing->seen, kind, name, &writing->copying.failed))
             continue;
         any = true;
-        copy = copy_node(copying, node, 1);
-        if (!copy || !yaml_document_append_sequence_item(&copying->to, made, copy))
-            copying->failed = true;
+        copy = zeta_replay_node_copy(&writing->copying, node, 1);
+        if (!copy || !yaml_document_append_sequence_item(&writing->copying.to, made, copy))
+            writing->copying.failed = true;
     }
-    return made && !copying->failed && (!any || append_pair(copying, root, key, made));
+    return made && !writing->copying.failed && (!any || append_pair(writing, root, key, made));
 }
 
 /* What a device may say once is left out where it was said before. */
-static bool copy_root(struct copying *copying)
+static bool copy_root(struct writing *writing)
 {
-    const yaml_node_t *root = yaml_document_get_root_node(copying->from);
-    const int made = yaml_document_add_mapping(&copying->to, NULL, YAML_BLOCK_MAPPING_STYLE);
+    const yaml_node_t *root = yaml_document_get_root_node(writing->copying.from);
+    const int made =
+        yaml_document_add_mapping(&writing->copying.to, NULL, YAML_BLOCK_MAPPING_STYLE);
     bool good = made != 0 && root->type == YAML_MAPPING_NODE;
 
     for (const yaml_node_pair_t *pair = good ? root->data.mapping.pairs.start : NULL;
          good && pair < root->data.mapping.pairs.top; pair++) {
-        const yaml_node_t *key = yaml_document_get_node(copying->from, pair->key);
-        const yaml_node_t *value = yaml_document_get_node(copying->from, pair->value);
-        const char *name = scalar(key);
+        const yaml_node_t *key = yaml_document_get_node(writing->copying.from, pair->key);
+        const yaml_node_t *value = yaml_document_get_node(writing->copying.from, pair->value);
+        const char *name = zeta_replay_node_scalar(key);
 
         if (name && value && value->type == YAML_MAPPING_NODE)
-            good = copy_new_members(copying, made, name, key, value);
+            good = copy_new_members(writing, made, name, key, value);
         else if (name && value && value->type == YAML_SEQUENCE_NODE)
-            good = copy_new_elements(copying, made, name, key, value);
+            good = copy_new_elements(writing, made, name, key, value);
         else
-            good = append_pair(copying, made, key, copy_node(copying, value, 1));
+            good =
+                append_pair(writing, made, key, zeta_replay_node_copy(&writing->copying, value, 1));
     }
-    return good && !copying->failed;
-}
-
-/* Text that an emitter writes. */
-struct output {
-    char *text;
-    size_t bytes, capacity;
-};
-
-static int collect(void *context, unsigned char *bytes, size_t count)
-{
-    struct output *output = context;
-
-    if (output->capacity - output->bytes < count) {
-        const size_t capacity = (output->bytes + count) * 2;
-        char *grown = realloc(output->text, capacity);
-
-        if (!grown)
-            return 0;
-        output->text = grown;
-        output->capacity = capacity;
-    }
-    memcpy(output->text + output->bytes, bytes, count);
-    output->bytes += count;
-    return 1;
-}
-
-/* The emitter takes the document over, also when it fails. */
-static bool emit(yaml_document_t *document, struct output *output)
-{
-    yaml_emitter_t emitter;
-    bool good;
-
-    if (!yaml_emitter_initialize(&emitter)) {
-        yaml_document_delete(document);
-        return false;
-    }
-    yaml_emitter_set_output(&emitter, collect, output);
-    yaml_emitter_set_unicode(&emitter, 1);
-    yaml_emitter_set_width(&emitter, -1);
-    good = yaml_emitter_open(&emitter) && yaml_emitter_dump(&emitter, document) &&
-           yaml_emitter_close(&emitter);
-    yaml_emitter_delete(&emitter);
-    return good;
+    return good && !writing->copying.failed;
 }
 
 bool zeta_replay_set_write(const struct zeta_replay_set *set, struct zeta_replay_seen *seen,
                            const struct zeta_plugin_text_sink *sink,
                            struct zeta_replay_problem *problem)
 {
-    struct copying copying = {.seen = seen};
-    struct output output = {NULL, 0, 0};
+    struct writing writing = {.seen = seen};
+    struct zeta_replay_output output = {NULL, 0, 0};
     yaml_document_t from;
     bool good;
 
@@ -460,13 +293,13 @@ bool zeta_replay_set_write(const struct zeta_replay_set *set, struct zeta_replay
     }
     if (!parse(set, &from, problem))
         return false;
-    copying.from = &from;
-    good = yaml_document_initialize(&copying.to, NULL, NULL, NULL, 1, 1) != 0;
-    if (good && !copy_root(&copying)) {
-        yaml_document_delete(&copying.to);
+    writing.copying.from = &from;
+    good = yaml_document_initialize(&writing.copying.to, NULL, NULL, NULL, 1, 1) != 0;
+    if (good && !copy_root(&writing)) {
+        yaml_document_delete(&writing.copying.to);
         good = false;
     } else if (good) {
-        good = emit(&copying.to, &output);
+        good = zeta_replay_document_emit(&writing.copying.to, &output);
     }
     yaml_document_delete(&from);
     if (good)

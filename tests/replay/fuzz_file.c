@@ -85,7 +85,8 @@ static void play(const struct zeta_replay_recording *recording,
 void fuzz_play(void)
 {
     struct zeta_replay_problem problem = {""};
-    struct zeta_replay_recording *recording = zeta_replay_recording_load(fuzz_path(), &problem);
+    struct zeta_replay_recording *recording =
+        zeta_replay_recording_load(fuzz_path(), NULL, &problem);
 
     if (!recording) {
         if (problem.text[0] == '\0')

@@ -4,13 +4,22 @@
 #include <string.h>
 
 const struct igt_kind igt_kinds[] = {
-    {0x0412, 5, 256, 12500000, 12500000, 1, 2, 10, 45, 8, 8, "Haswell"},
-    {0x1912, 7, 64, 12000000, 12000000, 1, 3, 8, 0, 8, 4, "Skylake"},
-    {0x1912, 10, 256, 12000000, 12000000, 1, 3, 8, 36, 8, 8, "Skylake"},
-    {0x9a49, 10, 256, 19200000, 19200000, 1, 6, 16, 36, 8, 8, "Tiger Lake"},
-    {0x56a0, 12, 256, 25000000, 12500000, 8, 4, 16, 38, 8, 8, "Alchemist"},
-    {0x7d55, 13, 192, 38400000, 19200000, 2, 4, 16, 8, 8, 8, "Meteor Lake"},
-    {0x7d55, 14, 128, 38400000, 19200000, 2, 4, 16, 8, 8, 8, "Meteor Lake"},
+    {0x0412, 5, 256, 12500000, 12500000, 1, 2, 10, 45, 8, 8, "Haswell", "Haswell GT2", NULL, NULL},
+    {0x1912, 7, 64, 12000000, 12000000, 1, 3, 8, 0, 8, 4, "Skylake", "Skylake GT2", NULL, NULL},
+    {0x1912, 10, 256, 12000000, 12000000, 1, 3, 8, 36, 8, 8, "Skylake", "Skylake GT2", NULL, NULL},
+    {0x9a49, 10, 256, 19200000, 19200000, 1, 6, 16, 36, 8, 8, "Tiger Lake", "Tiger Lake GT2", NULL,
+     NULL},
+    {0x56a0, 12, 256, 25000000, 12500000, 8, 4, 16, 38, 8, 8, "Alchemist", "Alchemist G10", NULL,
+     NULL},
+    {0x7d55, 13, 192, 38400000, 19200000, 2, 4, 16, 8, 8, 8, "Meteor Lake", "Meteor Lake H", NULL,
+     NULL},
+    {0x7d55, 14, 128, 38400000, 19200000, 2, 4, 16, 8, 8, 8, "Meteor Lake", "Meteor Lake H", NULL,
+     NULL},
+    {0x9a49, 10, 256, 19200000, 19200000, 1, 6, 16, 36, 8, 8, "Tiger Lake", "Tiger Lake GT2",
+     "RenderBasic", "0fc397c0-4833-492c-9ccd-4929d574d5b8"},
+    /* A set of reports of another format. */
+    {0x9a49, 7, 64, 19200000, 19200000, 1, 6, 16, 0, 8, 4, "Tiger Lake", "Tiger Lake GT2",
+     "RenderBasic", "0fc397c0-4833-492c-9ccd-4929d574d5b8"},
 };
 const uint32_t igt_kind_count = sizeof(igt_kinds) / sizeof(igt_kinds[0]);
 
@@ -164,8 +173,8 @@ void igt_put_version(struct tape_data *file, uint32_t version)
 
 void igt_put_device(struct tape_data *file, const struct igt_kind *kind)
 {
-    static const char set[] = "RenderBasic";
-    static const char uuid[] = "12345678-9abc-def0-1234-56789abcdef0";
+    const char *set = kind->set ? kind->set : "RenderBasic";
+    const char *uuid = kind->uuid ? kind->uuid : "12345678-9abc-def0-1234-56789abcdef0";
     unsigned char body[336] = {0};
 
     put64(body, 0, kind->oa_hz);
@@ -176,8 +185,8 @@ void igt_put_device(struct tape_data *file, const struct igt_kind *kind)
     put32(body, 24, 0);
     put32(body, 28, 0);
     put32(body, 32, kind->format);
-    memcpy(body + 36, set, sizeof(set));
-    memcpy(body + 292, uuid, sizeof(uuid));
+    memcpy(body + 36, set, strlen(set));
+    memcpy(body + 292, uuid, strlen(uuid));
     put_record(file, 65537, body, sizeof(body));
 }
 

@@ -25,7 +25,9 @@ struct igt_kind {
     uint64_t cs_hz;                  /**< of the command streamer */
     uint32_t slices, subslices, eus; /**< of the whole, of a slice, of a subslice */
     uint32_t a_count, b_count, c_count;
-    const char *name; /**< of the platform, in the device's name */
+    const char *name;       /**< of the platform, in the device's name */
+    const char *full;       /**< the same where the data of the plugin for Intel GPUs are there */
+    const char *set, *uuid; /**< recorded; NULL: one that nobody knows */
 };
 
 extern const struct igt_kind igt_kinds[];

@@ -27,7 +27,7 @@ static int scratch_fd = -1;
 static struct zeta_replay_recording *load_again(struct zeta_replay_problem *problem)
 {
     problem->text[0] = '\0';
-    return zeta_replay_recording_load(scratch, problem);
+    return zeta_replay_recording_load(scratch, NULL, problem);
 }
 
 /** The bytes of a file become another file, which is loaded. */
@@ -323,9 +323,9 @@ static void file__that_is_none__is_refused(void **state)
     assert_null(
         load((const unsigned char *)"hello, this is no recording at all, is it?", 42, &problem));
     assert_non_null(strstr(problem.text, "cannot be replayed"));
-    assert_null(zeta_replay_recording_load("/nonexistent/file", &problem));
+    assert_null(zeta_replay_recording_load("/nonexistent/file", NULL, &problem));
     assert_non_null(strstr(problem.text, "No such file"));
-    assert_null(zeta_replay_recording_load("/", &problem));
+    assert_null(zeta_replay_recording_load("/", NULL, &problem));
     assert_non_null(strstr(problem.text, "no regular file"));
 }
 

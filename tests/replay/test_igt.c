@@ -1,4 +1,7 @@
-/* Files of intel-gpu-tools through the API: one process for each kind of device. */
+/*
+ * Files of intel-gpu-tools through the API: two processes for each kind of device, one with the
+ * data of the plugin for Intel GPUs and one without.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +19,11 @@
 #define IS_LOST(k) (((k) >= 100 && (k) < 150) || ((k) >= 200 && (k) < 210))
 #define ROWS (REPORTS - 60 - 3)
 
+/** A plugin path with the manifest of the plugin alone. */
+#define ALONE ZETA_BUILD_DIR "/tests/replay-alone"
+
 static const struct igt_kind *kind;
+static bool has_data;
 static char path[256];
 
 static void write_file(void)
@@ -65,8 +72,8 @@ static void device__of_the_file__is_described(void **state)
 
     (void)state;
     EXPECT_OK(zeDeviceGetProperties(only_device(), &properties));
-    (void)snprintf(words, sizeof(words), "Intel %s 0x%04" PRIx32 " (recording)", kind->name,
-                   kind->pci_id);
+    (void)snprintf(words, sizeof(words), "Intel %s 0x%04" PRIx32 " (recording)",
+                   has_data ? kind->full : kind->name, kind->pci_id);
     assert_string_equal(properties.name, words);
     assert_int_equal(properties.vendorId, 0x8086);
     assert_int_equal(properties.deviceId, kind->pci_id);
@@ -97,7 +104,8 @@ static void group__raw_counters__says_what_was_recorded(void **state)
     (void)state;
     EXPECT_OK(zetMetricGroupGetProperties(raw_counters(), &properties));
     assert_non_null(strstr(properties.description, "RenderBasic"));
-    assert_non_null(strstr(properties.description, "12345678-9abc-def0-1234-56789abcdef0"));
+    assert_non_null(strstr(properties.description,
+                           kind->uuid ? kind->uuid : "12345678-9abc-def0-1234-56789abcdef0"));
     EXPECT_OK(zetaMetricGroupGetInfo(raw_counters(), &info));
     assert_int_equal(info.record_bytes, kind->report_bytes);
     assert_int_equal(info.min_period_ns,
@@ -105,13 +113,12 @@ static void group__raw_counters__says_what_was_recorded(void **state)
 }
 
 /** Reads everything; returns the bytes. */
-static size_t read_all(unsigned char *buffer, size_t bytes)
+static size_t read_all(zet_metric_group_handle_t group, unsigned char *buffer, size_t bytes)
 {
     zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
                                        .samplingPeriod = 1000};
     ze_device_handle_t device = only_device();
     ze_context_handle_t context = make_context(device);
-    zet_metric_group_handle_t group = raw_counters();
     zet_metric_streamer_handle_t streamer = NULL;
     size_t size = bytes;
 
@@ -171,7 +178,7 @@ static void values__of_every_counter__are_the_differences(void **state)
 
     (void)state;
     assert_non_null(raw);
-    size = read_all(raw, bytes);
+    size = read_all(group, raw, bytes);
     EXPECT_OK(zetMetricGet(group, &metric_count, NULL));
     EXPECT_OK(zetMetricGroupCalculateMetricValues(group, type, size, raw, &value_count, NULL));
     values = calloc(value_count, sizeof(*values));
@@ -189,6 +196,82 @@ static void values__of_every_counter__are_the_differences(void **state)
     assert_int_equal(counters[1], kind->b_count);
     assert_int_equal(counters[2], kind->c_count);
     free(values);
+    free(raw);
+}
+
+/* Whether the set that was recorded is a group. */
+static bool is_named(void)
+{
+    return has_data && kind->uuid && kind->format == 10;
+}
+
+static void groups__of_the_file__are_the_recorded_set_and_raw_counters(void **state)
+{
+    zet_metric_group_properties_t properties = {.stype =
+                                                    ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
+    zet_metric_group_handle_t groups[8];
+    uint32_t count = 8;
+
+    (void)state;
+    EXPECT_OK(zetMetricGroupGet(only_device(), &count, groups));
+    assert_int_equal(count, is_named() ? 2 : 1);
+    EXPECT_OK(zetMetricGroupGetProperties(groups[0], &properties));
+    assert_string_equal(properties.name, is_named() ? "RenderBasic" : "RawCounters");
+}
+
+static uint32_t index_of(zet_metric_group_handle_t group, const char *name)
+{
+    zet_metric_handle_t metrics[128];
+    uint32_t count = 128;
+
+    EXPECT_OK(zetMetricGet(group, &count, metrics));
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_properties_t properties = {.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES};
+
+        EXPECT_OK(zetMetricGetProperties(metrics[i], &properties));
+        if (strcmp(properties.name, name) == 0)
+            return i;
+    }
+    fail_msg("there is no %s", name);
+    return 0;
+}
+
+/* Its equations, with numbers of the file: A7 to A10 count clocks of busy EUs, of which it has 6
+ * x 16. */
+static void values__of_the_recorded_set__are_those_of_its_equations(void **state)
+{
+    const zet_metric_group_calculation_type_t type =
+        ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES;
+    const size_t bytes = (size_t)(REPORTS + 8) * kind->report_bytes;
+    zet_metric_group_handle_t group;
+    uint32_t value_count = 0, metric_count = 0;
+    zet_typed_value_t *row;
+    uint64_t busy = 0;
+    unsigned char *raw;
+    size_t size;
+
+    (void)state;
+    if (!is_named())
+        return;
+    group = find_group(only_device(), "RenderBasic", TIME_BASED, NULL);
+    raw = malloc(bytes);
+    assert_non_null(raw);
+    size = read_all(group, raw, bytes);
+    EXPECT_OK(zetMetricGet(group, &metric_count, NULL));
+    EXPECT_OK(zetMetricGroupCalculateMetricValues(group, type, size, raw, &value_count, NULL));
+    row = calloc(value_count, sizeof(*row));
+    assert_non_null(row);
+    EXPECT_RESULT(zetMetricGroupCalculateMetricValues(group, type, size, raw, &value_count, row),
+                  ZE_RESULT_WARNING_DROPPED_DATA);
+    assert_int_equal(value_count, ROWS * metric_count);
+    assert_int_equal(row[index_of(group, "GpuTime")].value.ui64,
+                     UINT64_C(1000000000) * IGT_PERIOD_TICKS / kind->oa_hz);
+    for (uint32_t i = 7; i <= 10; i++)
+        busy += igt_step('A', i);
+    assert_int_equal(row[index_of(group, "VsThreads")].value.ui64, igt_step('A', 1));
+    assert_float_equal(row[index_of(group, "EuActive")].value.fp32,
+                       (double)(busy / (6 * 16) * 100) / IGT_CLOCKS, 1e-4);
+    free(row);
     free(raw);
 }
 
@@ -211,7 +294,9 @@ static int run_kind(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(device__of_the_file__is_described),
+        cmocka_unit_test(groups__of_the_file__are_the_recorded_set_and_raw_counters),
         cmocka_unit_test(group__raw_counters__says_what_was_recorded),
+        cmocka_unit_test(values__of_the_recorded_set__are_those_of_its_equations),
         cmocka_unit_test(values__of_every_counter__are_the_differences),
     };
 
@@ -222,12 +307,15 @@ int main(void)
 {
     int failures = 0;
 
-    for (uint32_t i = 0; i < igt_kind_count; i++) {
+    for (uint32_t i = 0; i < 2 * igt_kind_count; i++) {
         pid_t child;
         int status = -1;
 
-        kind = &igt_kinds[i];
+        kind = &igt_kinds[i / 2];
+        has_data = i % 2 == 0;
         child = fork();
+        if (child == 0 && !has_data)
+            (void)setenv("ZETA_PLUGIN_PATH", ALONE, 1);
         if (child == 0)
             exit(run_kind() == 0 ? 0 : 1);
         if (child < 0 || waitpid(child, &status, 0) != child || status != 0)

@@ -54,29 +54,69 @@ void example_check(ze_result_t result, const char *call)
                  reason);
 }
 
-void example_find_device(ze_driver_handle_t *out_driver, ze_device_handle_t *out_device)
+uint32_t example_find_compute_ordinal(ze_device_handle_t device)
 {
-    uint32_t driver_count = 0;
-    ze_driver_handle_t *drivers = NULL;
+    ze_command_queue_group_properties_t groups[16] = {0};
+    uint32_t count = sizeof(groups) / sizeof(groups[0]);
+
+    for (uint32_t i = 0; i < count; i++)
+        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
+    example_check(zeDeviceGetCommandQueueGroupProperties(device, &count, groups),
+                  "zeDeviceGetCommandQueueGroupProperties");
+    for (uint32_t i = 0; i < count; i++) {
+        if (groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+/* The first device of a driver that will do; NULL if none does. *out_last: what the last one is. */
+static ze_device_handle_t find_in_driver(ze_driver_handle_t driver, bool must_compute,
+                                         ze_device_properties_t *out_last)
+{
+    ze_device_handle_t devices[32];
+    uint32_t count = sizeof(devices) / sizeof(devices[0]);
+
+    example_check(zeDeviceGet(driver, &count, devices), "zeDeviceGet");
+    for (uint32_t i = 0; i < count; i++) {
+        if (!must_compute || example_find_compute_ordinal(devices[i]) != UINT32_MAX)
+            return devices[i];
+        example_check(zeDeviceGetProperties(devices[i], out_last), "zeDeviceGetProperties");
+    }
+    return NULL;
+}
+
+static void find_device(bool must_compute, ze_driver_handle_t *out_driver,
+                        ze_device_handle_t *out_device)
+{
+    ze_device_properties_t last = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    ze_driver_handle_t drivers[16];
+    uint32_t count = sizeof(drivers) / sizeof(drivers[0]);
 
     example_check(zeInit(ZE_INIT_FLAG_GPU_ONLY), "zeInit");
-    example_check(zeDriverGet(&driver_count, NULL), "zeDriverGet");
-    drivers = calloc(driver_count + 1, sizeof(ze_driver_handle_t));
-    if (!drivers)
-        example_fail("no memory");
-    example_check(zeDriverGet(&driver_count, drivers), "zeDriverGet");
-    for (uint32_t i = 0; i < driver_count; i++) {
-        uint32_t device_count = 1;
-
-        example_check(zeDeviceGet(drivers[i], &device_count, out_device), "zeDeviceGet");
-        if (device_count == 0)
-            continue;
-        *out_driver = drivers[i];
+    example_check(zeDriverGet(&count, drivers), "zeDriverGet");
+    for (uint32_t i = 0; i < count; i++) {
         driver_in_use = drivers[i];
-        free(drivers);
-        return;
+        *out_driver = drivers[i];
+        *out_device = find_in_driver(drivers[i], must_compute, &last);
+        if (*out_device)
+            return;
     }
+    if (last.name[0])
+        example_fail("%s can be measured but runs no kernels here; the virtual GPU of Zeta does: "
+                     "set ZETA_PLUGINS_SELECT=vgpu",
+                     last.name);
     example_fail("no driver has a device");
+}
+
+void example_find_device(ze_driver_handle_t *out_driver, ze_device_handle_t *out_device)
+{
+    find_device(false, out_driver, out_device);
+}
+
+void example_find_computing_device(ze_driver_handle_t *out_driver, ze_device_handle_t *out_device)
+{
+    find_device(true, out_driver, out_device);
 }
 
 char *example_data_path(const char *name)

@@ -20,6 +20,15 @@ _Noreturn void example_fail(const char *format, ...) __attribute__((format(print
 void example_find_device(ze_driver_handle_t *out_driver, ze_device_handle_t *out_device);
 
 /**
+ * Initialises Level Zero and gives the first device that runs kernels. Where there is none the
+ * program ends with what is there instead, and how to choose the virtual GPU.
+ */
+void example_find_computing_device(ze_driver_handle_t *out_driver, ze_device_handle_t *out_device);
+
+/** The first group of queues of a device that runs kernels; UINT32_MAX: it runs none. */
+uint32_t example_find_compute_ordinal(ze_device_handle_t device);
+
+/**
  * The path of a file that is installed with the program, such as "kernels/matmul.elf": below
  * ../share/zeta, seen from the program. The caller frees it.
  */

@@ -80,7 +80,7 @@ int main(int count, char **words)
     matrix_fill(a, n, 1);
     matrix_fill(b, n, 5);
 
-    example_find_device(&driver, &device);
+    example_find_computing_device(&driver, &device);
     example_check(zeDeviceGetProperties(device, &properties), "zeDeviceGetProperties");
     example_check(zeContextCreate(driver, &description, &context), "zeContextCreate");
     matrix_multiply(context, device, arguments.kernel_path ? arguments.kernel_path : installed, a,

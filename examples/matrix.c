@@ -5,23 +5,6 @@
 
 #include "example.h"
 
-/* The first group of queues that runs kernels. */
-static uint32_t find_compute_ordinal(ze_device_handle_t device)
-{
-    ze_command_queue_group_properties_t groups[16] = {0};
-    uint32_t count = sizeof(groups) / sizeof(groups[0]);
-
-    for (uint32_t i = 0; i < count; i++)
-        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
-    example_check(zeDeviceGetCommandQueueGroupProperties(device, &count, groups),
-                  "zeDeviceGetCommandQueueGroupProperties");
-    for (uint32_t i = 0; i < count; i++) {
-        if (groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE)
-            return i;
-    }
-    example_fail("the device has no queue that runs kernels");
-}
-
 static ze_kernel_handle_t create_kernel(ze_module_handle_t module, void *const buffers[3],
                                         uint32_t n)
 {
@@ -70,7 +53,9 @@ void matrix_work_create(struct matrix_work *work, ze_context_handle_t context,
                         ze_device_handle_t device, const char *kernel_path, uint32_t n)
 {
     *work = (struct matrix_work){.context = context, .device = device, .n = n};
-    work->ordinal = find_compute_ordinal(device);
+    work->ordinal = example_find_compute_ordinal(device);
+    if (work->ordinal == UINT32_MAX)
+        example_fail("the device has no queue that runs kernels");
     work->module = example_load_module(context, device, kernel_path);
     for (uint32_t i = 0; i < 3; i++)
         work->buffers[i] = allocate(context, device, (size_t)n * n * sizeof(float));

@@ -120,7 +120,8 @@ double example_to_double(const zet_typed_value_t *value)
     }
 }
 
-uint32_t example_find_metric(zet_metric_group_handle_t group, const char *name)
+/* Position of a metric in the rows of its group; UINT32_MAX: the group has none of that name. */
+static uint32_t look_for_metric(zet_metric_group_handle_t group, const char *name)
 {
     uint32_t count = 0;
     uint32_t place = UINT32_MAX;
@@ -139,6 +140,18 @@ uint32_t example_find_metric(zet_metric_group_handle_t group, const char *name)
             place = i;
     }
     free(metrics);
+    return place;
+}
+
+bool example_has_metric(zet_metric_group_handle_t group, const char *name)
+{
+    return look_for_metric(group, name) != UINT32_MAX;
+}
+
+uint32_t example_find_metric(zet_metric_group_handle_t group, const char *name)
+{
+    const uint32_t place = look_for_metric(group, name);
+
     if (place == UINT32_MAX)
         example_fail("the group has no metric %s", name);
     return place;

@@ -5,6 +5,7 @@
 #ifndef ZETA_EXAMPLES_METRICS_H
 #define ZETA_EXAMPLES_METRICS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,9 @@ double example_to_double(const zet_typed_value_t *value);
 
 /** Position of a metric in the rows of its group. Ends the program when the group has none. */
 uint32_t example_find_metric(zet_metric_group_handle_t group, const char *name);
+
+/** Whether a group has a metric of that name. */
+bool example_has_metric(zet_metric_group_handle_t group, const char *name);
 
 /**
  * Calculates raw data and prints the metrics that are named: at most ten rows, then the sum of all.

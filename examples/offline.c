@@ -79,7 +79,7 @@ static void sample_and_export(const char *path)
     uint8_t *raw = NULL;
     size_t bytes = 0;
 
-    example_find_device(&driver, &program.device);
+    example_find_computing_device(&driver, &program.device);
     example_check(zetDeviceEnableMetricsExp(program.device), "zetDeviceEnableMetricsExp");
     example_check(zeContextCreate(driver, &description, &program.context), "zeContextCreate");
     group = example_find_group(program.device, "ComputeBasic",

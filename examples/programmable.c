@@ -142,7 +142,7 @@ int main(void)
     uint32_t group_count = MAX_GROUPS;
     uint32_t rows = 0;
 
-    example_find_device(&driver, &program.device);
+    example_find_computing_device(&driver, &program.device);
     example_check(zetDeviceEnableMetricsExp(program.device), "zetDeviceEnableMetricsExp");
     example_check(zeContextCreate(driver, &description, &program.context), "zeContextCreate");
     metric_count = create_metrics(find_programmable(program.device, "FpOps"), metrics);

@@ -101,7 +101,7 @@ int main(void)
     size_t bytes = 0;
     uint32_t rows = 0;
 
-    example_find_device(&driver, &device);
+    example_find_computing_device(&driver, &device);
     example_check(zetDeviceEnableMetricsExp(device), "zetDeviceEnableMetricsExp");
     example_check(zeContextCreate(driver, &description, &context), "zeContextCreate");
     group =

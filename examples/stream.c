@@ -3,8 +3,8 @@
  *
  * The order of the calls is the one that time-based sampling asks for: find a group, activate it,
  * open a streamer with an event, work, wait for reports, read, close, deactivate, calculate. They
- * stand in example_sample() and example_print_rows() of metrics.c. A device that computes nothing,
- * such as a recording (ZETA_REPLAY=FILE), is sampled without work.
+ * stand in example_sample() and example_print_rows() of metrics.c. A device that runs no kernels
+ * here, such as a recording (ZETA_REPLAY=FILE) or an Intel GPU, is sampled without work of ours.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,33 +14,38 @@
 #include "matrix.h"
 #include "metrics.h"
 
-enum { MATRIX_SIZE = 128 };
+enum { MATRIX_SIZE = 128, MOST_SHOWN = 4 };
 
-static const char *const shown_metrics[] = {"GpuTime", "InstRetired", "FpOps", "BarrierMessages"};
+/* As many as fit in a line, of those that the group has. */
+static const char *const wanted_metrics[] = {"GpuTime",          "InstRetired", "FpOps",
+                                             "BarrierMessages",  "GpuBusy",     "EuActive",
+                                             "GtiReadThroughput"};
 
 struct program {
     ze_context_handle_t context;
     ze_device_handle_t device;
 };
 
-static bool computes(ze_device_handle_t device)
-{
-    uint32_t count = 0;
-
-    example_check(zeDeviceGetCommandQueueGroupProperties(device, &count, NULL),
-                  "zeDeviceGetCommandQueueGroupProperties");
-    return count > 0;
-}
-
 static void work(void *user)
 {
     const struct program *program = user;
 
-    if (!computes(program->device)) {
-        (void)printf("The device computes nothing.\n");
+    if (example_find_compute_ordinal(program->device) == UINT32_MAX) {
+        (void)printf("The device runs no kernels here; it is sampled as it is.\n");
         return;
     }
     matrix_multiply_checked(program->context, program->device, MATRIX_SIZE);
+}
+
+static uint32_t choose_metrics(zet_metric_group_handle_t group, const char **out_names)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < sizeof(wanted_metrics) / sizeof(wanted_metrics[0]); i++) {
+        if (count < MOST_SHOWN && example_has_metric(group, wanted_metrics[i]))
+            out_names[count++] = wanted_metrics[i];
+    }
+    return count;
 }
 
 int main(void)
@@ -51,6 +56,7 @@ int main(void)
     zet_metric_group_handle_t group = NULL;
     uint8_t *raw = NULL;
     size_t bytes = 0;
+    const char *names[MOST_SHOWN] = {NULL};
     uint32_t rows = 0;
 
     example_find_device(&driver, &program.device);
@@ -60,7 +66,7 @@ int main(void)
                                ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
     raw = example_sample(program.context, program.device, group, work, &program, &bytes);
     example_check(zeContextDestroy(program.context), "zeContextDestroy");
-    rows = example_print_rows(group, raw, bytes, shown_metrics, 4);
+    rows = example_print_rows(group, raw, bytes, names, choose_metrics(group, names));
     free(raw);
     return rows > 0 ? 0 : 1;
 }

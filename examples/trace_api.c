@@ -143,7 +143,7 @@ int main(void)
     ze_context_handle_t context = NULL;
     zet_tracer_exp_handle_t tracer = NULL;
 
-    example_find_device(&driver, &device);
+    example_find_computing_device(&driver, &device);
     example_check(zeContextCreate(driver, &context_description, &context), "zeContextCreate");
     example_check(zeEventPoolCreate(context, &pool_description, 1, &device, &tool.pool),
                   "zeEventPoolCreate");

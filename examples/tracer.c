@@ -150,7 +150,7 @@ int main(void)
     zet_metric_entry_exp_t *entries = NULL;
     uint32_t count = 0;
 
-    example_find_device(&driver, &device);
+    example_find_computing_device(&driver, &device);
     example_check(zetDeviceEnableMetricsExp(device), "zetDeviceEnableMetricsExp");
     example_check(zeContextCreate(driver, &description, &context), "zeContextCreate");
     group = example_find_group(device, NULL, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED);

@@ -82,7 +82,7 @@ int main(int count, char **words)
     float *vectors[3] = {NULL};
     uint32_t wrong = 0;
 
-    example_find_device(&driver, &device);
+    example_find_computing_device(&driver, &device);
     ze_context_handle_t context = create_context(driver);
     for (int i = 0; i < 3; i++)
         vectors[i] = allocate(context, device);

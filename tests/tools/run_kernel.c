@@ -50,7 +50,7 @@ int main(int count, char **words)
         (void)fputs("usage: run_kernel FILE KERNEL\n", stderr);
         return 2;
     }
-    example_find_device(&driver, &device);
+    example_find_computing_device(&driver, &device);
     example_check(zeContextCreate(driver, &context_description, &context), "zeContextCreate");
     kernel = load_kernel(context, device, words[1], words[2]);
     example_check(zeCommandListCreateImmediate(context, device, &description, &list),

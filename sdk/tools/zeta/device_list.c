@@ -7,6 +7,8 @@
 #include "plugin_list.h"
 #include "say.h"
 
+#define LOG_VARIABLE "ZETA_LOG"
+
 static int load_entry(ze_driver_handle_t driver, ze_device_handle_t device,
                       struct zeta_device_entry *entry)
 {
@@ -64,6 +66,15 @@ static int append_devices(struct zeta_device_list *list, ze_driver_handle_t driv
     return status;
 }
 
+/*
+ * What became of plugins is told by the commands, where it matters, and not by the library as well.
+ * For this process only: programs that are run log as ever.
+ */
+static bool keep_log_short(void)
+{
+    return !getenv(LOG_VARIABLE) && setenv(LOG_VARIABLE, "warn,plugins=error", 1) == 0;
+}
+
 int zeta_device_list_init(struct zeta_device_list *out_list)
 {
     ze_init_driver_type_desc_t types = {.stype = ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC,
@@ -71,10 +82,12 @@ int zeta_device_list_init(struct zeta_device_list *out_list)
     ze_driver_handle_t *drivers = NULL;
     uint32_t count = 0;
     int status = ZETA_EXIT_OK;
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    const bool is_short = keep_log_short();
+    ze_result_t result = zeInitDrivers(&count, NULL, &types);
 
     *out_list = (struct zeta_device_list){0};
-    result = zeInitDrivers(&count, NULL, &types);
+    if (is_short)
+        (void)unsetenv(LOG_VARIABLE);
     if (result != ZE_RESULT_SUCCESS)
         return zeta_say_refusal(result, "cannot start");
     if (count == 0)

@@ -7,6 +7,7 @@
 #include "json_text.h"
 #include "options.h"
 #include "output.h"
+#include "plugin_list.h"
 #include "say.h"
 
 /* The parts of the API and the plugin that provides each; "" where there is none. */
@@ -124,6 +125,7 @@ int zeta_command_devices(int count, char **arguments)
     else if (status == ZETA_EXIT_OK) {
         for (uint32_t i = 0; i < list.count; i++)
             print_device(&list.entries[i]);
+        zeta_plugin_list_tell_failures();
     }
     zeta_device_list_finish(&list);
     return status;

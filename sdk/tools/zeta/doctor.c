@@ -120,8 +120,8 @@ static int look(struct zeta_doctor *doctor, const char *program)
     status = look_inside(doctor);
     if (status != ZETA_EXIT_OK)
         return status;
-    if (!zeta_doctor_try_compiler(doctor) || !zeta_doctor_look_at_place(&doctor->place) ||
-        !zeta_doctor_judge(doctor))
+    if (!zeta_doctor_try_sampling(doctor) || !zeta_doctor_try_compiler(doctor) ||
+        !zeta_doctor_look_at_place(&doctor->place) || !zeta_doctor_judge(doctor))
         return zeta_say_failure("no memory for the report");
     return ZETA_EXIT_OK;
 }
@@ -140,6 +140,9 @@ static void finish(struct zeta_doctor *doctor)
     free(doctor->drivers);
     free(doctor->variables);
     zeta_plugin_list_finish(&doctor->plugins);
+    for (uint32_t i = 0; doctor->samplings && i < doctor->devices.count; i++)
+        free(doctor->samplings[i].error);
+    free(doctor->samplings);
     zeta_device_list_finish(&doctor->devices);
     free(doctor->settings);
     free(doctor->compiler.path);

@@ -81,6 +81,13 @@ struct zeta_doctor_place {
     char *error; /**< why it cannot be used */
 };
 
+/** Whether a device of hardware can be sampled, by the index of the device. */
+struct zeta_doctor_sampling {
+    bool was_tried;
+    bool is_busy; /**< somebody else does; error says who */
+    char *error;  /**< why it cannot; null: it can */
+};
+
 struct zeta_doctor_finding {
     bool is_problem; /**< keeps programs from working; else a note */
     char *what;
@@ -102,6 +109,7 @@ struct zeta_doctor {
     bool is_initialised; /**< plugins, settings and devices are known */
     struct zeta_plugin_list plugins;
     struct zeta_device_list devices;
+    struct zeta_doctor_sampling *samplings; /**< one for each device; null: not looked at */
     struct zeta_setting *settings;
     uint32_t setting_count;
     struct zeta_doctor_compiler compiler;
@@ -125,6 +133,9 @@ bool zeta_doctor_look_behind(const struct zeta_doctor *doctor, const char *drive
 
 /** Frees what was found. */
 void zeta_doctor_probe_finish(struct zeta_doctor_probe *probe);
+
+/** Samples each device of hardware for a moment; devices are known. False without memory. */
+bool zeta_doctor_try_sampling(struct zeta_doctor *doctor);
 
 /** Lists the variables that loaders, drivers and Zeta know. */
 bool zeta_doctor_look_at_variables(struct zeta_doctor *doctor);

@@ -88,6 +88,8 @@ static void put_plugins(struct json_object *document, const struct zeta_doctor *
         zeta_json_put_text(object, "id", entry->info.id);
         zeta_json_put_text(object, "class", entry->info.device_class);
         zeta_json_put_text(object, "compute", entry->info.compute);
+        if (doctor->samplings && doctor->samplings[i].was_tried)
+            zeta_json_put_bool(object, "can_be_sampled", !doctor->samplings[i].error);
     }
 }
 

@@ -85,24 +85,32 @@ static bool judge_own(struct zeta_doctor *doctor)
     return true;
 }
 
+/* A plugin that works is asked nothing more; one that runs and fails says itself what to do. */
+static bool judge_plugin(struct zeta_doctor *doctor, const struct zeta_plugin_info *plugin)
+{
+    char *repair = NULL;
+    bool is_well;
+
+    if (plugin->state == ZETA_PLUGIN_STATE_FAILED)
+        return find(doctor, true, NULL, "plugin %s does not work here: %s",
+                    zeta_plugin_name(plugin), plugin->reason);
+    if (plugin->state != ZETA_PLUGIN_STATE_NOT_LOADABLE &&
+        plugin->state != ZETA_PLUGIN_STATE_REFUSED)
+        return true;
+    if (asprintf(&repair, "zeta plugin check '%s'", plugin->manifest) < 0)
+        return false;
+    is_well = find(doctor, true, repair, "plugin %s is %s: %s", zeta_plugin_name(plugin),
+                   zeta_plugin_state_name(plugin->state), plugin->reason);
+    free(repair);
+    return is_well;
+}
+
 static bool judge_plugins(struct zeta_doctor *doctor)
 {
     if (!doctor->is_initialised)
         return true;
     for (uint32_t i = 0; i < doctor->plugins.count; i++) {
-        const struct zeta_plugin_info *plugin = &doctor->plugins.plugins[i];
-        char *repair = NULL;
-        bool is_well;
-
-        if (plugin->state != ZETA_PLUGIN_STATE_NOT_LOADABLE &&
-            plugin->state != ZETA_PLUGIN_STATE_REFUSED && plugin->state != ZETA_PLUGIN_STATE_FAILED)
-            continue;
-        if (asprintf(&repair, "zeta plugin check '%s'", plugin->manifest) < 0)
-            return false;
-        is_well = find(doctor, true, repair, "plugin %s is %s: %s", zeta_plugin_name(plugin),
-                       zeta_plugin_state_name(plugin->state), plugin->reason);
-        free(repair);
-        if (!is_well)
+        if (!judge_plugin(doctor, &doctor->plugins.plugins[i]))
             return false;
     }
     return true;
@@ -110,6 +118,8 @@ static bool judge_plugins(struct zeta_doctor *doctor)
 
 static bool judge_devices(struct zeta_doctor *doctor)
 {
+    bool any = false;
+
     if (!doctor->is_initialised || doctor->devices.count > 0)
         return true;
     if (doctor->plugins.count == 0)
@@ -117,12 +127,27 @@ static bool judge_devices(struct zeta_doctor *doctor)
     for (uint32_t i = 0; i < doctor->plugins.count; i++) {
         const struct zeta_plugin_info *plugin = &doctor->plugins.plugins[i];
 
-        if (plugin->state == ZETA_PLUGIN_STATE_DISABLED)
-            return find(
-                doctor, true, "what that says, or take the setting back that disables the plugin",
-                "there is no device; plugin %s is disabled: %s", plugin->id, plugin->reason);
+        if (plugin->state != ZETA_PLUGIN_STATE_DISABLED)
+            continue;
+        any = true;
+        if (!find(doctor, true, "what that says, or take the setting back that disables the plugin",
+                  "there is no device; plugin %s is disabled: %s", plugin->id, plugin->reason))
+            return false;
     }
-    return find(doctor, true, "zeta plugin list", "there is no device");
+    return any || find(doctor, true, "zeta plugin list", "there is no device");
+}
+
+static bool judge_sampling(struct zeta_doctor *doctor)
+{
+    for (uint32_t i = 0; doctor->samplings && i < doctor->devices.count; i++) {
+        const struct zeta_doctor_sampling *sampling = &doctor->samplings[i];
+
+        if (sampling->error && !find(doctor, !sampling->is_busy, NULL, "%s cannot be sampled%s: %s",
+                                     doctor->devices.entries[i].properties.name,
+                                     sampling->is_busy ? " now" : "", sampling->error))
+            return false;
+    }
+    return true;
 }
 
 /* Whether programs need a loader; one that is linked to libzeta does not. */
@@ -174,6 +199,16 @@ static bool judge_drivers(struct zeta_doctor *doctor)
                 "Zeta");
 }
 
+/* Whether programs can compute on a device of Zeta; true where there is none, which is judged. */
+static bool has_compute(const struct zeta_doctor *doctor)
+{
+    for (uint32_t i = 0; i < doctor->devices.count; i++) {
+        if (doctor->devices.entries[i].info.compute[0])
+            return true;
+    }
+    return doctor->devices.count == 0;
+}
+
 static bool judge_loader(struct zeta_doctor *doctor)
 {
     const struct zeta_doctor_probe *loader = &doctor->loader;
@@ -191,6 +226,10 @@ static bool judge_loader(struct zeta_doctor *doctor)
         return find(doctor, true, "install Zeta at a path without them",
                     "no loader can be pointed at '%s', because of the comma or blank in it",
                     doctor->own_library);
+    /* Nothing of Zeta's is a driver for programs: whether another is there is not its business. */
+    if (!has_compute(doctor))
+        return find(doctor, false, "the driver of the GPU's maker; ZETA_PLUGINS_SELECT=vgpu",
+                    "Zeta measures what is here and runs no kernels on it");
     /* What the loader does follows from its drivers, and Zeta's devices from what was judged. */
     if (doctor->problem_count > before || doctor->own.device_count == 0)
         return true;
@@ -243,5 +282,6 @@ static bool judge_rest(struct zeta_doctor *doctor)
 bool zeta_doctor_judge(struct zeta_doctor *doctor)
 {
     return judge_program(doctor) && judge_own(doctor) && judge_plugins(doctor) &&
-           judge_devices(doctor) && judge_loader(doctor) && judge_rest(doctor);
+           judge_devices(doctor) && judge_sampling(doctor) && judge_loader(doctor) &&
+           judge_rest(doctor);
 }

@@ -81,6 +81,38 @@ static void print_library(const struct zeta_doctor *doctor)
     (void)putchar('\n');
 }
 
+/* Whether a device that a plugin samples cannot be sampled, which is a finding. */
+static bool has_sampling_trouble(const struct zeta_doctor *doctor,
+                                 const struct zeta_plugin_info *plugin)
+{
+    for (uint32_t i = 0; doctor->samplings && i < doctor->devices.count; i++) {
+        if (doctor->samplings[i].error &&
+            strcmp(doctor->devices.entries[i].info.stream, plugin->id) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Sentences of plugins stand here or among the findings, not in both. */
+static const char *sentence_of(const struct zeta_doctor *doctor,
+                               const struct zeta_plugin_info *plugin)
+{
+    if (zeta_plugin_is_in_trouble(plugin) || has_sampling_trouble(doctor, plugin) ||
+        (plugin->state == ZETA_PLUGIN_STATE_DISABLED && doctor->devices.count == 0))
+        return "see below";
+    return plugin->reason;
+}
+
+static const char *sampling_of(const struct zeta_doctor *doctor, uint32_t device)
+{
+    const struct zeta_doctor_sampling *sampling =
+        doctor->samplings ? &doctor->samplings[device] : NULL;
+
+    if (!sampling || !sampling->was_tried)
+        return "";
+    return sampling->error ? ", cannot be sampled" : ", can be sampled";
+}
+
 static void print_plugins(const struct zeta_doctor *doctor)
 {
     const char *label = "plugins";
@@ -92,8 +124,8 @@ static void print_plugins(const struct zeta_doctor *doctor)
             continue;
         print_label(label);
         (void)printf("%s: %s%s%s\n", zeta_plugin_name(plugin),
-                     zeta_plugin_state_name(plugin->state), plugin->reason[0] ? ", " : "",
-                     plugin->reason);
+                     zeta_plugin_state_name(plugin->state),
+                     sentence_of(doctor, plugin)[0] ? ", " : "", sentence_of(doctor, plugin));
         label = "";
     }
     zeta_plugin_list_print_absent(&doctor->plugins, "           no device of: ", stdout);
@@ -102,9 +134,10 @@ static void print_plugins(const struct zeta_doctor *doctor)
         const struct zeta_device_entry *entry = &doctor->devices.entries[i];
 
         print_label(label);
-        (void)printf("%u  %s (%s), id %s, compute by %s\n", entry->index, entry->properties.name,
+        (void)printf("%u  %s (%s), id %s, compute by %s%s\n", entry->index, entry->properties.name,
                      entry->info.device_class, entry->info.id,
-                     entry->info.compute[0] ? entry->info.compute : "nobody");
+                     entry->info.compute[0] ? entry->info.compute : "nobody",
+                     sampling_of(doctor, i));
         label = "";
     }
 }

@@ -1,6 +1,7 @@
 #include "plugin_list.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "say.h"
 
@@ -69,4 +70,42 @@ void zeta_plugin_list_print_absent(const struct zeta_plugin_list *list, const ch
     }
     if (before != text)
         (void)fputs("\n", stream);
+}
+
+bool zeta_plugin_is_in_trouble(const struct zeta_plugin_info *plugin)
+{
+    return plugin->state == ZETA_PLUGIN_STATE_NOT_LOADABLE ||
+           plugin->state == ZETA_PLUGIN_STATE_REFUSED || plugin->state == ZETA_PLUGIN_STATE_FAILED;
+}
+
+void zeta_plugin_list_tell_failures(void)
+{
+    struct zeta_plugin_list list;
+
+    if (zeta_plugin_list_init(&list) == ZETA_EXIT_OK) {
+        for (uint32_t i = 0; i < list.count; i++) {
+            if (zeta_plugin_is_in_trouble(&list.plugins[i]))
+                zeta_say_note(
+                    "plugin %s is of no use here (%s): %s", zeta_plugin_name(&list.plugins[i]),
+                    zeta_plugin_state_name(list.plugins[i].state), list.plugins[i].reason);
+        }
+    }
+    zeta_plugin_list_finish(&list);
+}
+
+void zeta_plugin_list_suggest_software(void)
+{
+    struct zeta_plugin_list list;
+
+    if (zeta_plugin_list_init(&list) == ZETA_EXIT_OK) {
+        for (uint32_t i = 0; i < list.count; i++) {
+            const struct zeta_plugin_info *plugin = &list.plugins[i];
+
+            if (plugin->state == ZETA_PLUGIN_STATE_DISABLED &&
+                strcmp(plugin->device_class, "software") == 0)
+                zeta_say_note("to use the software device of %s instead: ZETA_PLUGINS_SELECT=%s",
+                              plugin->id, plugin->id);
+        }
+    }
+    zeta_plugin_list_finish(&list);
 }

@@ -4,6 +4,7 @@
 #ifndef ZETA_TOOLS_PLUGIN_LIST_H
 #define ZETA_TOOLS_PLUGIN_LIST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -31,6 +32,18 @@ const char *zeta_plugin_name(const struct zeta_plugin_info *plugin);
  */
 void zeta_plugin_list_print_absent(const struct zeta_plugin_list *list, const char *text,
                                    FILE *stream);
+
+/** Says which plugins do not work here, and why; for lists of what does. */
+void zeta_plugin_list_tell_failures(void);
+
+/**
+ * Says how to choose devices made of software, if there are any that stay away because of hardware.
+ * For the end of a failure of that hardware; the library is initialised.
+ */
+void zeta_plugin_list_suggest_software(void);
+
+/** True for a plugin that should work and does not. */
+bool zeta_plugin_is_in_trouble(const struct zeta_plugin_info *plugin);
 
 /** "active", "not loadable" ...; never null. state: enum zeta_plugin_state. */
 const char *zeta_plugin_state_name(uint32_t state);

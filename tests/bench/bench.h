@@ -27,8 +27,9 @@ static inline double bench_seconds(clockid_t clock)
 }
 
 /**
- * Lets this process, and those that it starts, see the virtual GPU of the build with metrics on, as
- * an instance of its own: others may count on the usual one. Before the first call of the library.
+ * Lets this process, and those that it starts, see the virtual GPU of the build and nothing else,
+ * with metrics on, as an instance of its own: others may count on the usual one. Says so. Before
+ * the first call of the library.
  */
 static inline void bench_use_virtual_gpu(void)
 {
@@ -38,7 +39,10 @@ static inline void bench_use_virtual_gpu(void)
     (void)setenv("ZETA_VGPU_INSTANCE", instance, 1);
     (void)setenv("ZETA_PLUGIN_PATH", ZETA_BUILD_DIR "/share/zeta", 0);
     (void)setenv("ZETA_CONFIG", "none", 0);
+    (void)setenv("ZETA_PLUGINS_SELECT", "vgpu", 1);
     (void)setenv("ZET_ENABLE_METRICS", "1", 1);
+    (void)printf("on the virtual GPU (ZETA_PLUGINS_SELECT=vgpu)\n");
+    (void)fflush(stdout);
 }
 
 /**

@@ -47,7 +47,7 @@ case_replay_file_of_intel_gpu_tools()
     ZETA_REPLAY=$work/r
     export ZETA_REPLAY
     expect 0 zeta devices
-    out_has "Intel Tiger Lake 0x9a49 (recording)"
+    out_has "Intel Tiger Lake GT2 0x9a49 (recording)"
     expect 0 zeta stat -a -g RawCounters --json="$json"
     holds "$json" 'd["groups"][0]["samples"] == 2000'
     holds "$json" 'metric("RawCounters", "A35")["total"] == 2000 * 36000'

@@ -27,7 +27,7 @@ ${ZET_ENABLE_METRICS-unset}, trace ${ZETA_TRACE-unset}"'
 case_run_without_device()
 {
     unset ZE_ENABLE_ALT_DRIVERS
-    ZETA_PLUGINS_DISABLE=vgpu
+    ZETA_PLUGINS_DISABLE="vgpu,intel-*"
     export ZETA_PLUGINS_DISABLE
     # shellcheck disable=SC2016
     expect 0 zeta run -- sh -c 'echo "drivers ${ZE_ENABLE_ALT_DRIVERS-unset}"'

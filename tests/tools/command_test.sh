@@ -183,7 +183,7 @@ case_device_by_id_and_name()
 # No device at all: what became of each plugin, and what to do.
 case_device_none()
 {
-    ZETA_PLUGINS_DISABLE=vgpu
+    ZETA_PLUGINS_DISABLE="vgpu,intel-*"
     export ZETA_PLUGINS_DISABLE
     expect 1 zeta devices
     err_has "there is no device"

@@ -1,0 +1,192 @@
+# Cases of a machine with an Intel GPU, for command_test.sh: the emulated kernel shows it.
+# shellcheck shell=sh disable=SC2154 # it has the variables
+
+# on "OPTIONS of kmd-run" COMMAND...: with those GPUs, and nothing of Zeta ruled out.
+on()
+{
+    options=$1
+    shift
+    # shellcheck disable=SC2086 # a list of words
+    env -u ZETA_PLUGINS_DISABLE "$build/tests/kmd-run" $options -- "$@"
+}
+
+intel()
+{
+    on "--device tgl-gt2" "$@"
+}
+
+# One thing is said once, in the output and the messages together.
+said_once()
+{
+    times=$(cat "$out" "$err" | grep -oF -- "$1" | wc -l)
+    [ "$times" -eq 1 ] || die "'$1' is said $times times"
+}
+
+case_hardware_devices()
+{
+    expect 0 intel "$bin/zeta" devices
+    out_has "0  Intel Tiger Lake GT2 (hardware)"
+    out_has "stream: intel-gen12lp, query: intel-gen12lp"
+    out_has "1 slices x 6 subslices x 16 EUs x 7 threads"
+    out_has "timer 19.2 MHz"
+    ! grep -q "^1 " "$out" || die "there is a second device"
+    expect 0 intel "$bin/zeta" plugin list
+    out_has "intel-gen12lp  active"
+    out_has "ZETA_PLUGINS_SELECT=vgpu"
+    expect 0 intel env ZETA_PLUGINS_SELECT=vgpu "$bin/zeta" devices "--json=$json"
+    holds "$json" '[e["class"] for e in d["devices"]] == ["software"]'
+    expect 0 intel env ZETA_PLUGINS_SELECT=vgpu "$bin/zeta" plugin list
+    out_has "search.select does not name it"
+    said_once "search.select"
+    expect 0 intel env ZETA_PLUGIN_VGPU_ENABLE=always "$bin/zeta" devices "--json=$json"
+    holds "$json" '[e["class"] for e in d["devices"]] == ["hardware", "software"]'
+}
+
+case_hardware_groups()
+{
+    expect 0 intel "$bin/zeta" groups "--json=$json"
+    holds "$json" '{"RenderBasic", "ComputeBasic", "TestOa"} <= {g["name"] for g in d["groups"]}'
+    holds "$json" 'd["groups"][0]["sampling"] == "time"'
+    holds "$json" 'all(m["description"] for g in d["groups"] for m in g["metrics"])'
+    expect 0 intel "$bin/zeta" groups -v
+    out_has "whole GPU"
+}
+
+# The emulated GPU runs at its highest clock, 1300 MHz, and its OA unit at 19.2 MHz.
+case_hardware_stat()
+{
+    expect 0 intel "$bin/zeta" stat -a --for 500ms "--json=$json"
+    holds "$json" 'metric("ComputeBasic", "AvgGpuCoreFrequency")["mean"] // 10**6 in (1299, 1300)'
+    holds "$json" '0.4e9 < metric("ComputeBasic", "GpuTime")["total"] < 5e9'
+    holds "$json" 'd["groups"][0]["device_class"] == "hardware" and d["groups"][0]["lost"] == 0'
+    # Half and a third of the clock: B counters of the set TestOa.
+    expect 0 intel "$bin/zeta" stat -a -g TestOa --for 500ms "--json=$json"
+    holds "$json" 'abs(metric("TestOa", "Counter3")["mean"] / metric("TestOa", "Counter2")["mean"] - 0.5) < 0.01'
+    # A program is run as it is: its driver is nobody's business.
+    expect 3 intel "$bin/zeta" stat "--json=$json" -- sh -c 'echo "${ZE_ENABLE_ALT_DRIVERS-none}"; exit 3'
+    out_has "none"
+    holds "$json" 'metric("ComputeBasic", "GpuTime")["total"] > 0'
+}
+
+# What was recorded is there again in a report, as a device, and without plugins.
+case_hardware_record()
+{
+    expect 0 intel "$bin/zeta" record -a --for 300ms -g RenderBasic -p 2ms -o "$work/r"
+    expect 0 zeta report "--json=$json" "$work/r"
+    cp "$json" "$work/wanted.json"
+    holds "$json" 'd["groups"][0]["samples"] > 50'
+    holds "$json" 'metric("RenderBasic", "VsThreads")["total"] > 0'
+    expect 0 zeta calc "--json=$work/calculated.json" "$work/r"
+    ZETA_REPLAY=$work/r
+    export ZETA_REPLAY
+    expect 0 zeta devices
+    out_has "Intel Tiger Lake GT2 (recording)"
+    expect 0 zeta stat -a -g RenderBasic "--json=$work/replayed.json"
+    "$python" "$source/tests/tools/same_values.py" RenderBasic "$work/wanted.json" \
+        "$work/calculated.json" "$work/replayed.json" >"$out" || die "values differ"
+}
+
+case_hardware_selftest()
+{
+    expect 0 intel "$bin/zeta" selftest --for 300ms intel
+    out_has "Intel Tiger Lake GT2 (hardware"
+    grep -q "ok *clock .*19.2000 MHz" "$out" || die "the clock is not right"
+    grep -q "ok *TestOa " "$out" || die "TestOa is not checked"
+    out_has " 0 failed"
+}
+
+case_hardware_doctor()
+{
+    on "--device tgl-gt2" "$bin/zeta" doctor -- "$bin/matmul" >"$out" 2>"$err" || true
+    out_has "intel-gen12lp: active"
+    out_has "Intel Tiger Lake GT2 (hardware), id 0000:00:02.0, compute by nobody, can be sampled"
+    out_has "ZETA_PLUGINS_SELECT=vgpu"
+    # A GPU without its compute driver is no fault of anybody's.
+    expect 0 intel env -u ZE_ENABLE_ALT_DRIVERS "$bin/zeta" doctor
+    out_has "note: Zeta measures what is here and runs no kernels on it"
+}
+
+case_hardware_examples()
+{
+    expect 0 intel "$bin/list_metrics"
+    out_has "RenderBasic"
+    expect 0 intel "$bin/stream"
+    out_has "The device runs no kernels here"
+    out_has "GpuTime"
+    expect 0 intel "$bin/newer_functions"
+    for example in matmul query markers tracer programmable vector_add trace_api; do
+        expect 1 intel "$bin/$example"
+        err_has "Intel Tiger Lake GT2 can be measured but runs no kernels here"
+        err_has "set ZETA_PLUGINS_SELECT=vgpu"
+        [ "$(wc -l <"$err")" -eq 1 ] || die "more than a sentence"
+    done
+    expect 0 intel env ZETA_PLUGINS_SELECT=vgpu "$bin/matmul" 32
+    out_has "result right"
+    expect 0 intel env ZETA_PLUGIN_VGPU_ENABLE=always "$bin/matmul" 32
+    out_has "result right"
+}
+
+case_hardware_not_permitted()
+{
+    expect 1 on "--device tgl-gt2 --paranoid --unprivileged" "$bin/zeta" stat -a --for 1s
+    err_has "sudo sysctl dev.i915.perf_stream_paranoid=0"
+    err_has "to use the software device of vgpu instead: ZETA_PLUGINS_SELECT=vgpu"
+    said_once "perf_stream_paranoid=0"
+    expect 1 on "--device tgl-gt2 --paranoid --unprivileged" "$bin/zeta" doctor
+    out_has "PROBLEM: Intel Tiger Lake GT2 cannot be sampled"
+    said_once "perf_stream_paranoid=0"
+    expect 0 on "--device tgl-gt2 --paranoid --unprivileged" "$bin/zeta" plugin list
+    said_once "perf_stream_paranoid=0"
+    expect 0 on "--device tgl-gt2 --paranoid" "$bin/zeta" stat -a --for 300ms
+}
+
+case_hardware_node_forbidden()
+{
+    expect 1 on "--device tgl-gt2 --forbidden" "$bin/zeta" devices
+    err_has "usermod -aG"
+    expect 0 on "--device tgl-gt2 --forbidden" "$bin/zeta" plugin list
+    out_has "intel-gen12lp  failed"
+    said_once "no permission to open the device node"
+    expect 1 on "--device tgl-gt2 --forbidden" "$bin/zeta" doctor
+    out_has "PROBLEM: plugin intel-gen12lp does not work here: "
+    out_has "ZETA_PLUGINS_SELECT=vgpu"
+    expect 1 on "--device tgl-gt2 --forbidden" "$bin/zeta" stat -a --for 1s
+    err_has "ZETA_PLUGINS_SELECT=vgpu"
+}
+
+case_hardware_guest_without_oa()
+{
+    expect 0 on "--device tgl-gt2 --no-oa" "$bin/zeta" plugin list
+    out_has "sample on the host"
+    said_once "has no OA unit"
+    expect 1 on "--device tgl-gt2 --no-oa" "$bin/zeta" stat -a --for 1s
+    err_has "ZETA_PLUGINS_SELECT=vgpu"
+}
+
+# Lunar Lake is counted by xe alone.
+case_hardware_other_driver()
+{
+    expect 0 on "--device lnl:i915" "$bin/zeta" plugin list
+    out_has "intel-xe2"
+    out_has "force_probe"
+    said_once "does not count on"
+}
+
+# Two processes want one unit: the second is told who has it.
+case_hardware_busy()
+{
+    expect 0 intel sh -c '
+        "$0" stat -a --for 20s 2>"$1" & holder=$!
+        sleep 1
+        "$0" stat -a --for 1s 2>"$2"; echo "status $?, holder $holder"
+        "$0" doctor >"$3" 2>&1
+        kill -TERM "$holder"; wait "$holder"; true' \
+        "$bin/zeta" "$work/first" "$work/second" "$work/doctor"
+    out_has "status 1,"
+    holder=$(sed 's/.*holder //' "$out")
+    cp "$work/second" "$err"
+    err_has "$holder"
+    err_has "ZETA_PLUGINS_SELECT=vgpu"
+    grep -q "note: Intel Tiger Lake GT2 cannot be sampled now: .*$holder" "$work/doctor" ||
+        die "the doctor does not say who samples"
+}

@@ -196,25 +196,45 @@ void kmd_fault(struct kmd_machine *machine, uint32_t device, enum kmd_fault faul
     kmd_unlock(&shared->gpus[device]);
 }
 
+static uint64_t count_open_locked(struct kmd_gpu *gpu)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < gpu->unit_count; i++)
+        count += gpu->units[i].stream.is_open && kmd_stream_is_alive(gpu, &gpu->units[i]);
+    return count;
+}
+
+static uint64_t count_waiting_locked(struct kmd_gpu *gpu)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < gpu->unit_count; i++) {
+        struct kmd_unit *unit = &gpu->units[i];
+
+        if (unit->kind != KMD_UNIT_EU_STALL && unit->stream.is_open && unit->stream.enabled)
+            count += kmd_ring_available(gpu, unit);
+    }
+    return count;
+}
+
 uint64_t kmd_statistic(const struct kmd_machine *machine, uint32_t device,
                        enum kmd_statistic statistic)
 {
     struct kmd_shared *shared = kmd_machine_shared(machine);
-    uint64_t value = 0;
     struct kmd_gpu *gpu;
+    uint64_t value;
 
     if (device >= shared->gpu_count)
         return 0;
     gpu = &shared->gpus[device];
     kmd_lock(gpu);
-    if (statistic == KMD_STAT_STREAMS_OPEN) {
-        for (uint32_t i = 0; i < gpu->unit_count; i++) {
-            if (gpu->units[i].stream.is_open && kmd_stream_is_alive(gpu, &gpu->units[i]))
-                value++;
-        }
-    } else {
+    if (statistic == KMD_STAT_STREAMS_OPEN)
+        value = count_open_locked(gpu);
+    else if (statistic == KMD_STAT_REPORTS_WAITING)
+        value = count_waiting_locked(gpu);
+    else
         value = gpu->statistics[statistic];
-    }
     kmd_unlock(gpu);
     return value;
 }

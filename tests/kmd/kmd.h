@@ -56,6 +56,7 @@ struct kmd_config {
 /**
  * Makes a machine in a new folder below TMPDIR (not set: /dev/shm, else /tmp) and sets KMD_MACHINE,
  * in this process and for those that it starts. NULL after a message on stderr. One at a time.
+ * Removes the machines there whose processes have ended without kmd_stop().
  */
 struct kmd_machine *kmd_start(const struct kmd_config *config);
 /** Ends it and removes the folder. Descriptors of it that are still open are dead. */
@@ -126,6 +127,7 @@ enum kmd_statistic {
     KMD_STAT_STREAMS_OPEN, /**< now */
     KMD_STAT_REPORTS_MADE,
     KMD_STAT_REPORTS_LOST,
+    KMD_STAT_REPORTS_WAITING, /**< now: in rings of OA units, for whoever reads them */
     KMD_STAT_BAD_CALLS /**< ioctls that answered EINVAL, EFAULT or ENOTTY */
 };
 uint64_t kmd_statistic(const struct kmd_machine *machine, uint32_t device,

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/kmd/folder.h"
 #include "tests/kmd/real.h"
 #include "tests/kmd/tree.h"
 
@@ -178,16 +179,6 @@ static bool init_shared(struct kmd_shared *shared, const struct kmd_config *conf
     return true;
 }
 
-/* A machine is hundreds of small files that live for a moment: in memory, where that is offered. */
-static const char *base_folder(void)
-{
-    const char *base = getenv("TMPDIR");
-
-    if (base && *base == '/')
-        return base;
-    return kmd_real()->access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
-}
-
 struct kmd_machine *kmd_start(const struct kmd_config *config)
 {
     struct kmd_machine *machine;
@@ -199,16 +190,15 @@ struct kmd_machine *kmd_start(const struct kmd_config *config)
     machine = calloc(1, sizeof(*machine));
     if (!machine)
         return NULL;
-    (void)snprintf(machine->folder, sizeof(machine->folder), "%.3000s/kmd-XXXXXX", base_folder());
-    if (!mkdtemp(machine->folder)) {
-        (void)fprintf(stderr, "kmd: no folder %s: %s\n", machine->folder, strerror(errno));
+    kmd_folder_sweep();
+    if (!kmd_folder_make(machine->folder, sizeof(machine->folder))) {
         free(machine);
         return NULL;
     }
     machine->shared = map_file(machine->folder, true);
     if (!machine->shared || !init_shared(machine->shared, config, machine->folder)) {
         (void)fprintf(stderr, "kmd: the machine in %s could not be made\n", machine->folder);
-        kmd_tree_remove(machine->folder);
+        kmd_folder_remove(machine->folder);
         free(machine);
         return NULL;
     }
@@ -244,7 +234,7 @@ void kmd_stop(struct kmd_machine *machine)
     }
     (void)unsetenv(KMD_VARIABLE);
     atomic_store_explicit(&current, NULL, memory_order_release);
-    kmd_tree_remove(machine->folder);
+    kmd_folder_remove(machine->folder);
     free(machine);
 }
 

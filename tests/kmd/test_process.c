@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -205,6 +206,47 @@ static void exec__other_process__sees_configurations(void **state)
     kmd_stop(machine);
 }
 
+/* A child with a machine, the folder of which is told. It waits for a signal. */
+static pid_t start_owner(char *out_folder, size_t bytes)
+{
+    int ends[2];
+    pid_t child;
+
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    if (child == 0) {
+        struct kmd_machine *machine = bed_start("tgl-gt2");
+        const char *folder = kmd_folder(machine);
+
+        (void)!write(ends[1], folder, strlen(folder) + 1);
+        (void)pause();
+        _exit(0);
+    }
+    assert_true(read(ends[0], out_folder, bytes) > 0);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    return child;
+}
+
+static void machine__of_a_killed_process__is_removed_by_the_next(void **state)
+{
+    char dead[PATH_MAX], alive[PATH_MAX];
+    const pid_t first = start_owner(dead, sizeof(dead));
+    const pid_t second = start_owner(alive, sizeof(alive));
+
+    (void)state;
+    assert_int_equal(kill(first, SIGKILL), 0);
+    (void)wait_for(first);
+    assert_int_equal(access(dead, F_OK), 0);
+    kmd_stop(bed_start("tgl-gt2"));
+    assert_int_equal(access(dead, F_OK), -1);
+    assert_int_equal(access(alive, F_OK), 0);
+    assert_int_equal(kill(second, SIGKILL), 0);
+    (void)wait_for(second);
+    kmd_stop(bed_start("tgl-gt2"));
+    assert_int_equal(access(alive, F_OK), -1);
+}
+
 static int run_role(const char *role, int fd)
 {
     uint8_t data[RECORD];
@@ -227,6 +269,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(exec__inherited_stream__works_and_holds_the_unit),
         cmocka_unit_test(exec__close_on_exec__stream_is_gone),
         cmocka_unit_test(exec__other_process__sees_configurations),
+        cmocka_unit_test(machine__of_a_killed_process__is_removed_by_the_next),
     };
 
     if (count == 3)

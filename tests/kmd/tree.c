@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -262,17 +261,4 @@ bool kmd_tree_write(const char *root, struct kmd_shared *shared, bool is_paranoi
         }
     }
     return !place.failed;
-}
-
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
-{
-    (void)status;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
-
-void kmd_tree_remove(const char *root)
-{
-    (void)nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }

@@ -10,8 +10,6 @@
 /** Writes everything below the folder; fills slots and inodes of the GPUs. False after perror(). */
 bool kmd_tree_write(const char *root, struct kmd_shared *shared, bool is_paranoid,
                     uint32_t max_sample_rate);
-/** Removes a folder with all that it holds. */
-void kmd_tree_remove(const char *root);
 
 /** Minor number of a GPU's node. */
 static inline uint32_t kmd_minor(const struct kmd_gpu *gpu, bool is_render)

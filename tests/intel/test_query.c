@@ -264,15 +264,7 @@ static void losses__inside_a_query__are_marked(void **state)
     (void)bed_start(&config);
     bed = query_bed_open(bed_device(), "RenderBasic");
     for (uint32_t i = 0; i < 2; i++) {
-        query_bed_begin(&bed, i);
-        query_bed_pass(20 * BED_STEP_NS);
-        query_bed_catch_up(&bed);
-        kmd_fault(bed_machine(), 0, faults[i], 3);
-        query_bed_pass(20 * BED_STEP_NS);
-        query_bed_end(&bed, i);
-        (void)query_bed_collect(&bed, i, records);
-        assert_int_equal(query_bed_head(records).flags & (ZETA_QUERY_SPLIT | ZETA_QUERY_OVERFLOW),
-                         ZETA_QUERY_SPLIT | ZETA_QUERY_OVERFLOW);
+        query_bed_expect_loss(&bed, i, faults[i], records);
         /* The gap is neither in the counts nor in their time. */
         assert_true(query_bed_field(records, 1) <
                     query_bed_head(records).end_ticks - query_bed_head(records).begin_ticks);

@@ -34,6 +34,10 @@
 #define SLEEP_NS UINT64_C(50000000)
 #define SLEEP_PERIODS 8u
 
+/* A clock that is so much ahead of the host's was set: the device was reset, and with it counters.
+ */
+#define JUMP_S 60u
+
 /*
  * Reports wait for so long in the kernel: results come a little later, and who reads them is not
  * woken for each.
@@ -42,6 +46,12 @@
 
 #define BUFFER_BYTES 131072u
 #define DIGEST_BYTES 64u
+
+/* Two clocks at one time. */
+struct reading {
+    uint64_t ticks; /* of the unit, not wrapped */
+    uint64_t host_ns;
+};
 
 struct zeta_intel_sampler {
     struct zeta_intel_sampler *next; /**< behind intel->sampler_lock, as users */
@@ -60,6 +70,7 @@ struct zeta_intel_sampler {
     struct zeta_intel_totals totals; /* from here on behind the lock */
     struct zeta_intel_mark *pending;
     bool has_failed;
+    struct reading clock; /* the last one of the thread; host_ns 0: none yet */
 };
 
 /* ---- periods ------------------------------------------------------------------------------ */
@@ -163,14 +174,14 @@ static uint64_t to_unit_ticks(const struct zeta_intel_sampler *sampler, uint64_t
     return from == to ? device_ticks : device_ticks / from * to + device_ticks % from * to / from;
 }
 
-static uint32_t read_clock(const struct zeta_intel_sampler *sampler, uint64_t *out_ticks)
+static uint32_t read_clock(const struct zeta_intel_sampler *sampler, struct reading *out_reading)
 {
     struct zeta_plugin_clock clock = {.struct_size = sizeof(clock)};
     const uint32_t result =
         zeta_intel_device_ops.clock(sampler->device->gpu->intel->self, sampler->device, &clock);
 
     if (result == ZETA_PLUGIN_SUCCESS)
-        *out_ticks = to_unit_ticks(sampler, clock.device_ticks);
+        *out_reading = (struct reading){to_unit_ticks(sampler, clock.device_ticks), clock.host_ns};
     return result;
 }
 
@@ -227,6 +238,59 @@ static void settle_asleep_locked(struct zeta_intel_sampler *sampler, uint64_t cl
         (void)pthread_cond_broadcast(&sampler->settled);
 }
 
+/* Whether the clock was set since the last reading. */
+static bool has_jumped(const struct zeta_intel_sampler *sampler, const struct reading *now)
+{
+    const struct reading *last = &sampler->clock;
+    const uint64_t hz = sampler->unit->timestamp_hz;
+    const uint64_t passed_ns = now->host_ns > last->host_ns ? now->host_ns - last->host_ns : 0;
+
+    return last->host_ns != 0 && (now->ticks < last->ticks ||
+                                  (now->ticks - last->ticks) / hz > passed_ns / SECOND_NS + JUMP_S);
+}
+
+/*
+ * The device was reset: no report will come for the marks left before, and the next one begins
+ * anew. An end has what was counted until the last report, and something is missing behind that.
+ */
+static void settle_reset_locked(struct zeta_intel_sampler *sampler, uint64_t clock_ticks)
+{
+    struct zeta_intel_mark **link = &sampler->pending;
+
+    while (*link) {
+        struct zeta_intel_mark *mark = *link;
+
+        if (!sampler->totals.is_started && !mark->is_end) {
+            mark->ticks = clock_ticks; /* waits for the first report, which will be later */
+            link = &mark->next;
+            continue;
+        }
+        *link = mark->next;
+        settle_locked(sampler, mark, sampler->totals.ticks);
+        mark->breaks += mark->is_end;
+    }
+    zeta_intel_totals_break(&sampler->totals);
+    (void)pthread_cond_broadcast(&sampler->settled);
+}
+
+/* Reads the clock for what is read next. */
+static uint32_t look_at_clock(struct zeta_intel_sampler *sampler, uint64_t *out_ticks)
+{
+    struct reading now = {0, 0};
+    uint32_t result;
+
+    (void)pthread_mutex_lock(&sampler->lock);
+    result = read_clock(sampler, &now);
+    if (result == ZETA_PLUGIN_SUCCESS) {
+        if (has_jumped(sampler, &now))
+            settle_reset_locked(sampler, now.ticks);
+        sampler->clock = now;
+    }
+    (void)pthread_mutex_unlock(&sampler->lock);
+    *out_ticks = now.ticks;
+    return result;
+}
+
 static void fail_locked(struct zeta_intel_sampler *sampler)
 {
     sampler->has_failed = true;
@@ -265,7 +329,7 @@ static bool drain(struct zeta_intel_sampler *sampler)
     struct zeta_plugin_read read = {.struct_size = sizeof(read)};
     uint64_t clock_ticks = 0;
 
-    if (read_clock(sampler, &clock_ticks) != ZETA_PLUGIN_SUCCESS)
+    if (look_at_clock(sampler, &clock_ticks) != ZETA_PLUGIN_SUCCESS)
         return false;
     do {
         read = (struct zeta_plugin_read){.struct_size = sizeof(read)};
@@ -574,6 +638,14 @@ void zeta_intel_samplers_end(struct zeta_intel *intel)
     }
 }
 
+/* The list is whole at any time: one write adds a sampler that is ready, one takes it out. */
+void zeta_intel_samplers_forget(struct zeta_intel *intel)
+{
+    for (struct zeta_intel_sampler *sampler = intel->samplers; sampler; sampler = sampler->next)
+        (void)close(sampler->wake_fd);
+    intel->samplers = NULL;
+}
+
 /* ---- what pools ask ----------------------------------------------------------------------- */
 
 uint64_t zeta_intel_sampler_hz(const struct zeta_intel_sampler *sampler)
@@ -593,10 +665,12 @@ uint64_t zeta_intel_sampler_difference(const struct zeta_intel_sampler *sampler,
  */
 uint32_t zeta_intel_sampler_mark(struct zeta_intel_sampler *sampler, struct zeta_intel_mark *mark)
 {
+    struct reading now = {0, 0};
     uint32_t result;
 
     (void)pthread_mutex_lock(&sampler->lock);
-    result = read_clock(sampler, &mark->ticks);
+    result = read_clock(sampler, &now);
+    mark->ticks = now.ticks;
     if (result == ZETA_PLUGIN_SUCCESS && sampler->has_failed) {
         mark->state = ZETA_INTEL_MARK_LOST;
     } else if (result == ZETA_PLUGIN_SUCCESS) {

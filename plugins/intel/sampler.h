@@ -10,6 +10,9 @@
  * A GPU that sleeps writes no reports and counts nothing: then the totals of the last report are
  * those of the time of the mark, and settle it after a while. A beginning is not settled so where
  * counting has not begun, or goes on only with the next report.
+ *
+ * A device that is reset counts anew, and its clock may go on from anywhere. Marks from before are
+ * settled with what was counted until then; whatever spans the reset has a break.
  */
 
 #include <pthread.h>
@@ -87,5 +90,9 @@ bool zeta_intel_sampler_is_possible(const struct zeta_plugin_device *device,
 
 /** Ends the samplers of pools that the host left behind. Nobody uses them any more. */
 void zeta_intel_samplers_end(struct zeta_intel *intel);
+
+/** In a child of fork(): closes the descriptors of the parent's samplers, whose threads are not
+ * here. */
+void zeta_intel_samplers_forget(struct zeta_intel *intel);
 
 #endif

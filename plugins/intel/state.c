@@ -100,6 +100,7 @@ uint32_t zeta_intel_child_after_fork(struct zeta_plugin *self)
     if (!self->intel)
         return ZETA_PLUGIN_SUCCESS;
     close_descriptors(self->intel);
+    zeta_intel_samplers_forget(self->intel);
     self->intel = NULL;
     return zeta_intel_init(self);
 }

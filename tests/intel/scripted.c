@@ -20,6 +20,7 @@ static uint32_t tell_clock(struct zeta_intel_gpu *gpu, uint32_t tile, struct zet
     (void)gpu, (void)tile;
     (void)pthread_mutex_lock(&scripted.lock);
     out->device_ticks = scripted.now_ticks;
+    out->host_ns = scripted.host_shift_ns + scripted.now_ticks * SCRIPTED_TICK_NS;
     (void)pthread_mutex_unlock(&scripted.lock);
     return ZETA_PLUGIN_SUCCESS;
 }
@@ -111,6 +112,14 @@ const struct zeta_intel_kmd scripted_kmd = {
 void scripted_set_time(uint64_t ticks)
 {
     (void)pthread_mutex_lock(&scripted.lock);
+    scripted.now_ticks = ticks;
+    (void)pthread_mutex_unlock(&scripted.lock);
+}
+
+void scripted_reset_device(uint64_t ticks)
+{
+    (void)pthread_mutex_lock(&scripted.lock);
+    scripted.host_shift_ns += (scripted.now_ticks - ticks) * SCRIPTED_TICK_NS;
     scripted.now_ticks = ticks;
     (void)pthread_mutex_unlock(&scripted.lock);
 }
@@ -210,6 +219,7 @@ void scripted_reset(void)
 {
     memset(scripted.sources, 0, sizeof(scripted.sources));
     scripted.now_ticks = 50;
+    scripted.host_shift_ns = 1000000000;
     scripted.opens = scripted.refusals = 0;
     scripted.least_ns = scripted.least_for_all_ns = 0;
     scripted.setting[0] = scripted.sentence[0] = '\0';

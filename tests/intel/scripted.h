@@ -13,6 +13,9 @@
 
 enum { SCRIPTED_TILES = 2, SCRIPTED_REPORTS = 4096, SCRIPTED_REPORT_BYTES = 64 };
 
+/** Of the clock: it goes with the host's. */
+enum { SCRIPTED_TICK_NS = 1000 };
+
 struct scripted_report {
     uint32_t id, ticks, words[14];
 };
@@ -32,6 +35,7 @@ struct scripted_source {
 extern struct scripted {
     pthread_mutex_t lock;
     uint64_t now_ticks;
+    uint64_t host_shift_ns; /**< of the host's clock, against now_ticks */
     struct scripted_source sources[SCRIPTED_TILES];
     uint32_t opens;                      /**< of streams so far */
     uint32_t refusals;                   /**< of openings, to come */
@@ -47,6 +51,9 @@ extern const struct zeta_plugin_host_ops scripted_host;
 void scripted_reset(void);
 
 void scripted_set_time(uint64_t ticks);
+
+/** The device is reset: its clock goes on from there, the host's does not notice. */
+void scripted_reset_device(uint64_t ticks);
 
 /** A report of a tile at a time, when its counter stood at a value; time has passed until then. */
 void scripted_report_on(uint32_t tile, uint64_t ticks, uint32_t count, uint32_t id);

@@ -2,6 +2,7 @@
  * Queries of whole GPUs through i915, on emulated machines: what they counted is what the counters
  * did between the times that records tell, to the last count.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <linux/capability.h>
 #include <pthread.h>
@@ -197,6 +198,25 @@ static void devices__two_of_them__count_apart(void **state)
     }
 }
 
+/* Descriptors of this process that the kernel names so. */
+static uint32_t count_links(const char *wanted)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    const struct dirent *entry;
+    uint32_t count = 0;
+
+    while (folder && (entry = readdir(folder))) {
+        char path[300], link[256] = "";
+
+        (void)snprintf(path, sizeof(path), "/proc/self/fd/%s", entry->d_name);
+        (void)!readlink(path, link, sizeof(link) - 1);
+        count += strcmp(link, wanted) == 0;
+    }
+    if (folder)
+        (void)closedir(folder);
+    return count;
+}
+
 /* A child begins anew, and takes nothing of what its parent counts. */
 static void fork__inside_a_query__parent_counts_on(void **state)
 {
@@ -206,7 +226,11 @@ static void fork__inside_a_query__parent_counts_on(void **state)
 
     (void)state;
     (void)bed_start(&config);
+    (void)bed_device();
+    const uint32_t eventfds = count_links("anon_inode:[eventfd]");
     bed = query_bed_open(bed_device(), "RenderBasic");
+    assert_true(count_links("anon_inode:[eventfd]") > eventfds);
+    assert_int_equal(count_links("anon_inode:[i915_perf]"), 1);
     query_bed_begin(&bed, 0);
     query_bed_pass(10 * BED_STEP_NS);
     const pid_t child = fork();
@@ -217,7 +241,9 @@ static void fork__inside_a_query__parent_counts_on(void **state)
         uint32_t count = 1;
 
         _exit(zeDriverGet(&count, &driver) != ZE_RESULT_SUCCESS ||
-              zeDeviceGet(driver, &count, &device) != ZE_RESULT_SUCCESS || count != 1);
+              zeDeviceGet(driver, &count, &device) != ZE_RESULT_SUCCESS || count != 1 ||
+              count_links("anon_inode:[eventfd]") != eventfds ||
+              count_links("anon_inode:[i915_perf]") != 0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
@@ -273,6 +299,60 @@ static void losses__inside_a_query__are_marked(void **state)
     query_bed_pass(20 * BED_STEP_NS);
     query_bed_end(&bed, 2);
     (void)query_bed_collect(&bed, 2, records);
+    assert_int_equal(query_bed_head(records).flags, 0);
+    query_bed_expect_a32(records, 0, "");
+    query_bed_close(&bed);
+}
+
+/* Counters, reports and the clock begin at 0: nobody waits until it is as late as it was. */
+static void reset__inside_queries__is_marked_and_none_waits(void **state)
+{
+    struct kmd_config config = bed_config("tgl-gt2", "i915");
+    struct query_bed bed;
+
+    (void)state;
+    config.first_ticks = UINT64_C(200000000000); /* almost three hours */
+    (void)bed_start(&config);
+    bed = query_bed_open(bed_device(), "RenderBasic");
+    query_bed_begin(&bed, 0);
+    query_bed_pass(20 * BED_STEP_NS);
+    query_bed_catch_up(&bed);
+    query_bed_begin(&bed, 1);
+    kmd_fault(bed_machine(), 0, KMD_FAULT_RESET, 1);
+    query_bed_pass(20 * BED_STEP_NS);
+    for (uint32_t i = 0; i < 2; i++) {
+        query_bed_end(&bed, i);
+        (void)query_bed_collect(&bed, i, records);
+        assert_int_equal(query_bed_head(records).flags & (ZETA_QUERY_SPLIT | ZETA_QUERY_OVERFLOW),
+                         ZETA_QUERY_SPLIT | ZETA_QUERY_OVERFLOW);
+        /* Clocks of what was counted, before and after: no more than the time of it. */
+        assert_true(query_bed_field(records, 1) < UINT64_C(10) * 19200000);
+        assert_true(query_bed_field(records, 3) < UINT64_C(10) * 2000000000);
+    }
+    query_bed_begin(&bed, 2);
+    query_bed_pass(20 * BED_STEP_NS);
+    query_bed_end(&bed, 2);
+    (void)query_bed_collect(&bed, 2, records);
+    assert_int_equal(query_bed_head(records).flags, 0);
+    query_bed_expect_a32(records, 0, "");
+    query_bed_close(&bed);
+}
+
+/* Reports between those of the timer: counts and times stay those of the counters. */
+static void switches__of_contexts_inside__change_nothing(void **state)
+{
+    struct kmd_config config = bed_config("tgl-gt2", "i915");
+    struct query_bed bed;
+
+    (void)state;
+    (void)bed_start(&config);
+    bed = query_bed_open(bed_device(), "RenderBasic");
+    query_bed_begin(&bed, 0);
+    query_bed_pass(5 * BED_STEP_NS);
+    kmd_fault(bed_machine(), 0, KMD_FAULT_CONTEXT_SWITCH, 100);
+    query_bed_pass(40 * BED_STEP_NS);
+    query_bed_end(&bed, 0);
+    (void)query_bed_collect(&bed, 0, records);
     assert_int_equal(query_bed_head(records).flags, 0);
     query_bed_expect_a32(records, 0, "");
     query_bed_close(&bed);
@@ -545,6 +625,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(fork__inside_a_query__parent_counts_on),
         cmocka_unit_test(query__while_the_gpu_sleeps__ends_and_counted_nothing),
         cmocka_unit_test(losses__inside_a_query__are_marked),
+        cmocka_unit_test(reset__inside_queries__is_marked_and_none_waits),
+        cmocka_unit_test(switches__of_contexts_inside__change_nothing),
         cmocka_unit_test(device__unplugged__queries_are_lost),
         cmocka_unit_test(pool__while_a_stream_has_the_unit__is_not_available),
         cmocka_unit_test(stream__while_pools_have_the_unit__names_them),

@@ -251,6 +251,57 @@ static void loss__inside_a_query__is_marked_in_that_one_alone(void **state)
     sampler_bed_drop(bed, pool);
 }
 
+/* Counters begin anew, and the clock goes on from a time that is earlier, or much later. */
+static void reset__inside_queries__is_marked_and_ends_those_before(void **state)
+{
+    static const uint64_t clocks[] = {500, (UINT64_C(1) << 40) + 3000000000};
+    struct sampler_bed *bed = *state;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint64_t clock = clocks[i];
+        struct zeta_plugin_query_pool *pool;
+        struct sampler_record r;
+
+        scripted_reset_device(1000000000);
+        pool = sampler_bed_pool(bed, "First");
+        assert_int_equal(zeta_intel_query_begin(pool, 0), ZETA_PLUGIN_SUCCESS);
+        assert_int_equal(zeta_intel_query_begin(pool, 1), ZETA_PLUGIN_SUCCESS);
+        scripted_report(1000000100, 70);
+        scripted_report(1000000200, 90);
+        scripted_await_reader();
+        scripted_set_time(1000000300);
+        assert_int_equal(zeta_intel_query_begin(pool, 2), ZETA_PLUGIN_SUCCESS);
+        assert_int_equal(zeta_intel_query_end(pool, 1), ZETA_PLUGIN_SUCCESS);
+        scripted_reset_device(clock);
+        /* The report of this end never came. */
+        assert_int_equal(sampler_bed_await(bed, pool, 1, &r), ZETA_PLUGIN_SUCCESS);
+        assert_int_equal(r.head.flags, ZETA_QUERY_SPLIT | ZETA_QUERY_OVERFLOW);
+        assert_int_equal(r.fields[COUNT], 20);
+        scripted_report(clock + 10, 1);
+        scripted_report(clock + 20, 4);
+        scripted_await_reader();
+        assert_int_equal(zeta_intel_query_end(pool, 0), ZETA_PLUGIN_SUCCESS);
+        assert_int_equal(zeta_intel_query_end(pool, 2), ZETA_PLUGIN_SUCCESS);
+        assert_int_equal(zeta_intel_query_begin(pool, 3), ZETA_PLUGIN_SUCCESS);
+        scripted_report(clock + 30, 9);
+        /* What the counter counted before and after; not what it lost. */
+        assert_int_equal(sampler_bed_await(bed, pool, 0, &r), ZETA_PLUGIN_SUCCESS);
+        assert_int_equal(r.head.flags, ZETA_QUERY_SPLIT | ZETA_QUERY_OVERFLOW);
+        assert_int_equal(r.fields[COUNT], 20 + 8);
+        assert_int_equal(r.fields[TICKS], 100 + 20);
+        /* Its begin was left when no report came any more. */
+        assert_int_equal(sampler_bed_await(bed, pool, 2, &r), ZETA_PLUGIN_SUCCESS);
+        assert_int_equal(r.head.flags, ZETA_QUERY_SPLIT | ZETA_QUERY_OVERFLOW);
+        assert_int_equal(r.fields[COUNT], 8);
+        assert_int_equal(zeta_intel_query_end(pool, 3), ZETA_PLUGIN_SUCCESS);
+        scripted_report(clock + 40, 10);
+        assert_int_equal(sampler_bed_await(bed, pool, 3, &r), ZETA_PLUGIN_SUCCESS);
+        assert_int_equal(r.head.flags, 0);
+        assert_int_equal(r.fields[COUNT], 1);
+        sampler_bed_drop(bed, pool);
+    }
+}
+
 static void core_clock__changes_inside__is_marked(void **state)
 {
     struct sampler_bed *bed = *state;
@@ -566,6 +617,7 @@ int main(void)
         CASE(query__in_the_middle_of_sleep__counted_nothing),
         CASE(begin__before_any_report__waits_for_the_first),
         CASE(loss__inside_a_query__is_marked_in_that_one_alone),
+        CASE(reset__inside_queries__is_marked_and_ends_those_before),
         CASE(core_clock__changes_inside__is_marked),
         CASE(stream__fails__queries_say_so_and_new_pools_too),
         CASE(pool__of_another_program__says_who_has_the_unit),

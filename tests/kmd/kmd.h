@@ -128,7 +128,8 @@ enum kmd_statistic {
     KMD_STAT_REPORTS_MADE,
     KMD_STAT_REPORTS_LOST,
     KMD_STAT_REPORTS_WAITING, /**< now: in rings of OA units, for whoever reads them */
-    KMD_STAT_BAD_CALLS /**< ioctls that answered EINVAL, EFAULT or ENOTTY */
+    KMD_STAT_BAD_CALLS,       /**< ioctls that answered EINVAL, EFAULT or ENOTTY */
+    KMD_STAT_READ_NS          /**< processor time that the emulation spent in reads of streams */
 };
 uint64_t kmd_statistic(const struct kmd_machine *machine, uint32_t device,
                        enum kmd_statistic statistic);

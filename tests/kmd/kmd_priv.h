@@ -220,7 +220,7 @@ struct kmd_gpu {
     uint64_t next_config;
     struct kmd_oa_config configs[KMD_CONFIGS];
 
-    uint64_t statistics[KMD_STAT_BAD_CALLS + 1];
+    uint64_t statistics[KMD_STAT_READ_NS + 1];
     uint64_t driver[KMD_PRIVATE]; /**< for the driver; 0 when the machine starts */
 };
 

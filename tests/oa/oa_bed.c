@@ -302,7 +302,7 @@ int oa_tested_prepare(void **state)
                                         "layout-mpec8.yaml",
                                         "layout-pec64.yaml"};
     /* Units without lists of registers: what may be written is not the question here. */
-    static const char rest[] = "format: 1\nunits: {oa: {}, oam0: {}}\n"
+    static const char rest[] = "format: 1\nunits: {oa: {}, oam0: {}, oam1: {}, oam-sag: {}}\n"
                                "symbols: {ContextValidBit: {from: provider, type: u64}}\n";
     struct zeta_diagnostics sink = {.report = report_finding};
 

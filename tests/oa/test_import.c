@@ -350,6 +350,30 @@ static void options__sets_layout_unit_also__followed(void **state)
     free(text);
 }
 
+static void set__of_one_media_unit__belongs_to_it(void **state)
+{
+#define MEDIA "oa_format=\"128B_MPEC8_NOA16\""
+#define WRITES(first, second)                                                                      \
+    "<register_config type=\"OA\"><register address=\"" first "\" value=\"1\"/>"                   \
+    "<register address=\"" second                                                                  \
+    "\" value=\"2\"/></register_config>" COUNTER("A 1 READ") "</set>\n"
+    static const char xml[] = "<metrics>\n" SET_WITH("First", MEDIA) WRITES("0x394200", "0x39423c")
+        SET_WITH("Second", MEDIA) WRITES("0x394a00", "0x394a3c") SET_WITH("Shared", MEDIA)
+            WRITES("0x393200", "0x393204") SET_WITH("Both", MEDIA) WRITES("0x394a00", "0x393200")
+                SET_WITH("Moved", MEDIA) WRITES("0x394a00", "0x394a04") SET_WITH("Render", "")
+                    WRITES("0x394a00", "0x394a04") "</metrics>\n";
+    char *text = import(xml, "--unit Moved=oam7");
+
+    (void)state;
+    expect(text, "First of TGLGT2.\n    domain: 1\n    unit: oam0\n");
+    expect(text, "Second of TGLGT2.\n    domain: 2\n    unit: oam1\n");
+    expect(text, "Shared of TGLGT2.\n    domain: 3\n    unit: oam-sag\n");
+    expect(text, "Both of TGLGT2.\n    domain: 1\n    unit: oam0\n");
+    expect(text, "Moved of TGLGT2.\n    domain: 1\n    unit: oam7\n");
+    expect(text, "Render of TGLGT2.\n    domain: 0\n    unit: oa\n");
+    free(text);
+}
+
 static void options__words__instead_of_names(void **state)
 {
     char words[300];
@@ -470,6 +494,7 @@ int main(void)
         cmocka_unit_test(options__wrong__refused),
         cmocka_unit_test(options__skip_faulty__other_sets_written),
         cmocka_unit_test(options__sets_layout_unit_also__followed),
+        cmocka_unit_test(set__of_one_media_unit__belongs_to_it),
         cmocka_unit_test(options__words__instead_of_names),
         cmocka_unit_test(options__share__one_definition_for_equal_metrics),
         cmocka_unit_test(options__platform__symbols_and_registers),

@@ -92,10 +92,13 @@ class Converter:
 
     def unit_of(self, source, report_format):
         """Unit and domain of a set."""
-        text = (self.units.of(source) or [f"{report_format.unit}:{report_format.domain}"])[-1]
-        name, colon, domain = text.partition(":")
+        chosen = self.units.of(source)
+        if not chosen:
+            return formats.unit_of_program(
+                report_format, {a for config in source.configs for a, _ in config.registers})
+        name, colon, domain = chosen[-1].partition(":")
         if not name or (colon and not domain.isdigit()):
-            raise Refused("--unit", 0, f"'{text}' is not of the form UNIT:DOMAIN")
+            raise Refused("--unit", 0, f"'{chosen[-1]}' is not of the form UNIT:DOMAIN")
         return name, int(domain) if colon else report_format.domain
 
     def condition(self, line, what, text):

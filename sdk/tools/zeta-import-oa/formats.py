@@ -40,6 +40,21 @@ BY_NAME = {
 
 BY_LAYOUT = {f.layout: f for f in (HASWELL, A32, A24, MPEC32, MPEC64, PEC64, PEC64_BC)}
 
+# From Xe2 on each media unit has a block of 64 bytes of registers that select its events.
+BLOCK_BYTES = 0x40
+MEDIA_UNITS = {0x394200: ("oam0", 1), 0x394a00: ("oam1", 2), 0x393200: ("oam-sag", 3)}
+
+
+def unit_of_program(report_format, addresses):
+    """Unit and domain of a set of that format that writes these registers.
+
+    A program that writes the block of one media unit alone would select nothing on another.
+    """
+    blocks = {address - address % BLOCK_BYTES for address in addresses}
+    if report_format.unit == "oam0" and len(blocks) == 1:
+        return MEDIA_UNITS.get(blocks.pop(), (report_format.unit, report_format.domain))
+    return report_format.unit, report_format.domain
+
 
 def default_format(chipset):
     """The format of a set that names none, by the chipset of the set."""

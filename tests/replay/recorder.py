@@ -22,11 +22,14 @@ ROWS = 20
 
 def record(build, platform, name, path):
     """Runs the recorder until there are enough reports. What it says goes where ours goes."""
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("KMD_MACHINE", "LD_PRELOAD")}
     if os.path.exists(PIPE):
         os.unlink(PIPE)
     child = subprocess.Popen(
         [f"{build}/tests/kmd-run", "--device", platform, "--", "sh", "-c",
-         'i915-perf-recorder -m "$0" -p 0.02 -o "$1" & echo $! >"$1.pid"; wait', name, path])
+         'i915-perf-recorder -m "$0" -p 0.02 -o "$1" & echo $! >"$1.pid"; wait', name, path],
+        env=environment)
     end = time.monotonic() + 60
     while child.poll() is None and time.monotonic() < end:
         if os.path.exists(path) and os.path.getsize(path) > ROWS * 264 + 1024:

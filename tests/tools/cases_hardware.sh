@@ -1,13 +1,13 @@
 # Cases of a machine with an Intel GPU, for command_test.sh: the emulated kernel shows it.
 # shellcheck shell=sh disable=SC2154 # it has the variables
 
-# on "OPTIONS of kmd-run" COMMAND...: with those GPUs, and nothing of Zeta ruled out.
+# on "OPTIONS of kmd-run" COMMAND...: with those GPUs alone, and nothing of Zeta ruled out.
 on()
 {
     options=$1
     shift
     # shellcheck disable=SC2086 # a list of words
-    env -u ZETA_PLUGINS_DISABLE "$build/tests/kmd-run" $options -- "$@"
+    env -u ZETA_PLUGINS_DISABLE -u KMD_MACHINE -u LD_PRELOAD "$build/tests/kmd-run" $options -- "$@"
 }
 
 intel()

@@ -21,6 +21,7 @@
 #include "core/util/cleanup.h"
 #include "tests/intel_data/data.h"
 #include "tests/metric/support.h"
+#include "tests/oa/oa_bed.h"
 #include "tests/oa/oa_device.h"
 #include "tests/oa/oa_rpn.h"
 
@@ -42,15 +43,6 @@ struct bed {
     bool bounded; /**< reports hold no difference that makes a product leave 64 bits */
 };
 
-static uint64_t need_symbol(const void *context, const char *name)
-{
-    uint64_t value = 0;
-
-    if (!oa_device_symbol(context, name, &value))
-        fail_msg("the equations need $%s, which the test does not know", name);
-    return value;
-}
-
 static bool find_symbol(void *context, const char *name, struct zeta_number *out_value)
 {
     out_value->type = ZETA_EXPR_U64;
@@ -59,19 +51,6 @@ static bool find_symbol(void *context, const char *name, struct zeta_number *out
         return true;
     }
     return oa_device_symbol(context, name, &out_value->u.u64);
-}
-
-static bool holds(const struct bed *bed, const char *availability)
-{
-    struct oa_equation equation;
-    bool value;
-
-    if (!availability)
-        return true;
-    equation = oa_equation_make(availability, bed->set, 0, NULL, need_symbol, &bed->device);
-    value = oa_as_integer(oa_equation_value(&equation, NULL, NULL)) != 0;
-    oa_equation_free(&equation);
-    return value;
 }
 
 /** Whether a counter needs what is in no report, by itself or by one that it refers to. */
@@ -96,12 +75,13 @@ static void bed_prepare(struct bed *bed)
     for (uint32_t i = 0; i < bed->set->counter_count; i++) {
         const struct oa_counter *counter = &bed->set->counters[i];
 
-        bed->value[i] = oa_equation_make(counter->equation, bed->set, i, bed->format, need_symbol,
-                                         &bed->device);
+        bed->value[i] = oa_equation_make(counter->equation, bed->set, i, bed->format,
+                                         oa_need_symbol, &bed->device);
         if (counter->maximum)
             bed->maximum[i] = oa_equation_make(counter->maximum, bed->set, i, bed->format,
-                                               need_symbol, &bed->device);
-        bed->exists[i] = holds(bed, counter->availability) && !needs_perfcnt(bed, i);
+                                               oa_need_symbol, &bed->device);
+        bed->exists[i] =
+            oa_holds(counter->availability, bed->set, &bed->device) && !needs_perfcnt(bed, i);
     }
 }
 
@@ -179,7 +159,7 @@ static void check_program(struct bed *bed)
             const struct oa_config *config = &bed->set->configs[i];
 
             if ((unsigned)config->type != order / 16 || config->priority != order % 16 ||
-                !holds(bed, config->availability))
+                !oa_holds(config->availability, bed->set, &bed->device))
                 continue;
             for (uint32_t r = 0; r < config->register_count; r++, at++) {
                 assert_true(at < count);
@@ -218,20 +198,6 @@ static void compare(const struct bed *bed, const struct oa_counter *counter, con
              counter->name, what, texts[0], texts[1], counter->equation);
 }
 
-/** Whether a product is divided with 128 bits in between, by the metric or by what it refers to. */
-static bool has_wide_product(const struct zeta_set *set, const struct zeta_expr *expr)
-{
-    if (expr->op == ZETA_EXPR_MULDIV)
-        return true;
-    if (expr->op == ZETA_EXPR_METRIC)
-        return has_wide_product(set, set->metrics[expr->u.ref.target].value);
-    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
-        if (has_wide_product(set, expr->u.arg[i]))
-            return true;
-    }
-    return false;
-}
-
 /**
  * Whether random reports make a product that 64 bits do not hold, as the XML has them between
  * product and quotient: the times of shaders, and everything with time where reports have 56 bits
@@ -243,7 +209,7 @@ static bool may_outgrow(const struct bed *bed, uint32_t index)
     const bool is_wide = bed->format == &oa_format_pec64 || bed->format == &oa_format_mpec32;
 
     return (is_wide || ends_with(metric->name, "Duration")) &&
-           has_wide_product(bed->ours, metric->value);
+           oa_has_wide_product(bed->ours, metric->value);
 }
 
 /** values[0] are those of the metrics, values[1] the maxima. */

@@ -16,7 +16,7 @@
 
 struct oa_tested oa_tested;
 
-static uint64_t need_symbol(const void *context, const char *name)
+uint64_t oa_need_symbol(const void *context, const char *name)
 {
     uint64_t value = 0;
 
@@ -31,17 +31,30 @@ static bool find_symbol(void *context, const char *name, struct zeta_number *out
     return oa_device_symbol(context, name, &out_value->u.u64);
 }
 
-bool oa_bed_holds(const struct oa_bed *bed, const char *availability)
+bool oa_holds(const char *availability, const struct oa_set *set, const struct oa_device *device)
 {
     struct oa_equation equation;
     bool value;
 
     if (!availability)
         return true;
-    equation = oa_equation_make(availability, bed->set, 0, NULL, need_symbol, &bed->device);
+    equation = oa_equation_make(availability, set, 0, NULL, oa_need_symbol, device);
     value = oa_as_integer(oa_equation_value(&equation, NULL, NULL)) != 0;
     oa_equation_free(&equation);
     return value;
+}
+
+bool oa_has_wide_product(const struct zeta_set *set, const struct zeta_expr *expr)
+{
+    if (expr->op == ZETA_EXPR_MULDIV)
+        return true;
+    if (expr->op == ZETA_EXPR_METRIC)
+        return oa_has_wide_product(set, set->metrics[expr->u.ref.target].value);
+    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
+        if (oa_has_wide_product(set, expr->u.arg[i]))
+            return true;
+    }
+    return false;
 }
 
 /** Whether a counter can be calculated, by what its equation refers to. */
@@ -65,15 +78,15 @@ static void choose_counters(struct oa_bed *bed)
     for (uint32_t i = 0; i < bed->set->counter_count; i++) {
         const struct oa_counter *counter = &bed->set->counters[i];
 
-        bed->value[i] = oa_equation_make(counter->equation, bed->set, i, bed->format, need_symbol,
-                                         &bed->device);
+        bed->value[i] = oa_equation_make(counter->equation, bed->set, i, bed->format,
+                                         oa_need_symbol, &bed->device);
         if (counter->maximum)
             bed->maximum[i] = oa_equation_make(counter->maximum, bed->set, i, bed->format,
-                                               need_symbol, &bed->device);
+                                               oa_need_symbol, &bed->device);
         /* What it refers to need not be available itself, but in a report. */
         measured[i] =
             is_measured(&bed->value[i], measured) && is_measured(&bed->maximum[i], measured);
-        if (measured[i] && oa_bed_holds(bed, counter->availability))
+        if (measured[i] && oa_holds(counter->availability, bed->set, &bed->device))
             bed->counters[bed->count++] = i;
     }
 }
@@ -237,7 +250,7 @@ void oa_check_program(struct oa_bed *bed)
                 const struct oa_config *config = &bed->set->configs[i];
 
                 if (config->type != (enum oa_config_type)type || config->priority != priority ||
-                    !oa_bed_holds(bed, config->availability))
+                    !oa_holds(config->availability, bed->set, &bed->device))
                     continue;
                 for (uint32_t r = 0; r < config->register_count; r++, at++) {
                     assert_true(at < count);

@@ -49,8 +49,15 @@ int oa_tested_finish(void **state);
 /** Calls a test for each set on each device; gives the number of calls. */
 uint32_t oa_for_each_bed(void (*test)(struct oa_bed *bed));
 
-/** Whether an availability of the XML (NULL: always) is true on the device. */
-bool oa_bed_holds(const struct oa_bed *bed, const char *availability);
+/** The number behind $Name on a struct oa_device, for oa_equation_make(). Ends the test: unknown.
+ */
+uint64_t oa_need_symbol(const void *device, const char *name);
+
+/** Whether an availability of the XML (NULL: always) is true on a device. */
+bool oa_holds(const char *availability, const struct oa_set *set, const struct oa_device *device);
+
+/** Whether a product is divided with 128 bits in between, by the metric or by what it refers to. */
+bool oa_has_wide_product(const struct zeta_set *set, const struct zeta_expr *expr);
 
 /**
  * Calculates values (out_columns[0]) and maxima (out_columns[1]) of records, which give so many

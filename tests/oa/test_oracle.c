@@ -21,6 +21,7 @@
 
 #include "tests/intel_data/data.h"
 #include "tests/metric/support.h"
+#include "tests/oa/oa_bed.h"
 #include "tests/oa/oa_c.h"
 #include "tests/oa/oa_import.h"
 #include "tests/oa/oa_match.h"
@@ -255,20 +256,6 @@ static bool agrees(const zet_typed_value_t *ours, struct oa_oracle_value theirs)
     return ours->value.fp32 == rounded || nextafterf(ours->value.fp32, rounded) == rounded;
 }
 
-/** Whether a product is divided with 128 bits in between, by the metric or by what it refers to. */
-static bool has_wide_product(const struct zeta_set *set, const struct zeta_expr *expr)
-{
-    if (expr->op == ZETA_EXPR_MULDIV)
-        return true;
-    if (expr->op == ZETA_EXPR_METRIC)
-        return has_wide_product(set, set->metrics[expr->u.ref.target].value);
-    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
-        if (has_wide_product(set, expr->u.arg[i]))
-            return true;
-    }
-    return false;
-}
-
 /** Reports of the running test. */
 static struct {
     oa_sequence_fn fill;
@@ -361,7 +348,7 @@ static void compare_row(const struct oa_pair *pair, uint32_t row, const zet_type
 
         if (!counter ||
             (!reports.bounded && pair->match->device.platform->format == &oa_format_hsw &&
-             has_wide_product(pair->set, metric->value)))
+             oa_has_wide_product(pair->set, metric->value)))
             continue;
         compare(pair, metric->name, &values[i],
                 oa_oracle_read(pair->match->oracle, pair->theirs, counter, &deltas), &deltas);

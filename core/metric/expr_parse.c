@@ -22,13 +22,30 @@ enum token_kind {
     TOKEN_FLOAT,
     TOKEN_NAME,
     TOKEN_SYMBOL,
-    TOKEN_OPERATOR /**< one of the operators below, or one of ( ) [ ] , ? : ! ~ */
+    TOKEN_OPERATOR /**< a binary operator, or one of ( ) [ ] , ? : ! ~ */
 };
+
+/** Binary operators; a longer one stands before its own beginning. */
+static const struct binary_operator {
+    char text[3];
+    unsigned precedence;
+    enum zeta_expr_op op;
+} binary_operators[] = {
+    {"||", 1, ZETA_EXPR_LOGICAL_OR}, {"&&", 2, ZETA_EXPR_LOGICAL_AND}, {"<<", 8, ZETA_EXPR_SHL},
+    {">>", 8, ZETA_EXPR_SHR},        {"==", 6, ZETA_EXPR_EQ},          {"!=", 6, ZETA_EXPR_NE},
+    {"<=", 7, ZETA_EXPR_LE},         {">=", 7, ZETA_EXPR_GE},          {"|", 3, ZETA_EXPR_OR},
+    {"^", 4, ZETA_EXPR_XOR},         {"&", 5, ZETA_EXPR_AND},          {"<", 7, ZETA_EXPR_LT},
+    {">", 7, ZETA_EXPR_GT},          {"+", 9, ZETA_EXPR_ADD},          {"-", 9, ZETA_EXPR_SUB},
+    {"*", 10, ZETA_EXPR_MUL},        {"/", 10, ZETA_EXPR_DIV},         {"%", 10, ZETA_EXPR_MOD},
+};
+
+#define BINARY_OPERATOR_COUNT (sizeof(binary_operators) / sizeof(binary_operators[0]))
 
 struct token {
     enum token_kind kind;
     const char *start; /**< of a symbol: after the dollar sign */
     size_t length;
+    const struct binary_operator *binary; /**< NULL: it is none */
     uint64_t u64;
     double f64;
 };
@@ -45,22 +62,6 @@ struct parser {
     unsigned node_count;
     ze_result_t result; /**< of the first failure */
 };
-
-/** Binary operators; a longer one stands before its own beginning. */
-static const struct {
-    const char *text;
-    unsigned precedence;
-    enum zeta_expr_op op;
-} binary_operators[] = {
-    {"||", 1, ZETA_EXPR_LOGICAL_OR}, {"&&", 2, ZETA_EXPR_LOGICAL_AND}, {"<<", 8, ZETA_EXPR_SHL},
-    {">>", 8, ZETA_EXPR_SHR},        {"==", 6, ZETA_EXPR_EQ},          {"!=", 6, ZETA_EXPR_NE},
-    {"<=", 7, ZETA_EXPR_LE},         {">=", 7, ZETA_EXPR_GE},          {"|", 3, ZETA_EXPR_OR},
-    {"^", 4, ZETA_EXPR_XOR},         {"&", 5, ZETA_EXPR_AND},          {"<", 7, ZETA_EXPR_LT},
-    {">", 7, ZETA_EXPR_GT},          {"+", 9, ZETA_EXPR_ADD},          {"-", 9, ZETA_EXPR_SUB},
-    {"*", 10, ZETA_EXPR_MUL},        {"/", 10, ZETA_EXPR_DIV},         {"%", 10, ZETA_EXPR_MOD},
-};
-
-#define BINARY_OPERATOR_COUNT (sizeof(binary_operators) / sizeof(binary_operators[0]))
 
 static struct zeta_expr *parse_choice(struct parser *parser);
 
@@ -186,16 +187,16 @@ static void scan_number(struct parser *parser)
 static void scan_operator(struct parser *parser)
 {
     struct token *token = &parser->token;
-    size_t left = (size_t)(parser->end - parser->at);
+    char second = parser->end - parser->at > 1 ? parser->at[1] : '\0';
 
     token->kind = TOKEN_OPERATOR;
     token->length = 1;
-    for (size_t i = 0; i < BINARY_OPERATOR_COUNT; i++) {
-        size_t length = strlen(binary_operators[i].text);
+    for (size_t i = 0; i < BINARY_OPERATOR_COUNT && !token->binary; i++) {
+        const char *text = binary_operators[i].text;
 
-        if (length <= left && memcmp(parser->at, binary_operators[i].text, length) == 0) {
-            token->length = length;
-            break;
+        if (text[0] == *parser->at && (!text[1] || text[1] == second)) {
+            token->binary = &binary_operators[i];
+            token->length = text[1] ? 2 : 1;
         }
     }
     if (token->length == 1 && !strchr("()[],?:!~|^&<>+-*/%", *token->start))
@@ -232,15 +233,17 @@ static void next_token(struct parser *parser)
                     (unsigned)(unsigned char)*parser->at);
         }
     }
-    if (parser->result != ZE_RESULT_SUCCESS)
+    if (parser->result != ZE_RESULT_SUCCESS) {
         token->kind = TOKEN_END;
+        token->binary = NULL;
+    }
 }
 
 static bool token_is(const struct parser *parser, const char *text)
 {
     const struct token *token = &parser->token;
 
-    return (token->kind == TOKEN_OPERATOR || token->kind == TOKEN_NAME) &&
+    return (token->kind == TOKEN_OPERATOR || token->kind == TOKEN_NAME) && *token->start == *text &&
            token->length == strlen(text) && memcmp(token->start, text, token->length) == 0;
 }
 
@@ -487,21 +490,17 @@ static struct zeta_expr *parse_binary(struct parser *parser, unsigned min_preced
     struct zeta_expr *left = parse_unary(parser);
 
     while (left) {
+        const struct binary_operator *binary = parser->token.binary;
         const char *where = parser->token.start;
         struct zeta_expr *right;
-        size_t i;
 
-        for (i = 0; i < BINARY_OPERATOR_COUNT; i++) {
-            if (token_is(parser, binary_operators[i].text))
-                break;
-        }
-        if (i == BINARY_OPERATOR_COUNT || binary_operators[i].precedence < min_precedence)
+        if (!binary || binary->precedence < min_precedence)
             return left;
         next_token(parser);
-        right = parse_binary(parser, binary_operators[i].precedence + 1);
+        right = parse_binary(parser, binary->precedence + 1);
         if (!right)
             return NULL;
-        left = new_operation(parser, binary_operators[i].op, where, left, right, NULL);
+        left = new_operation(parser, binary->op, where, left, right, NULL);
     }
     return NULL;
 }

@@ -257,12 +257,15 @@ uint32_t zeta_intel_i915_probe(struct zeta_intel_gpu *gpu)
     uint32_t video = 0;
     int error = get_param(gpu, I915_PARAM_CHIPSET_ID, &value);
 
-    if (error < 0)
-        return zeta_intel_fail(
-            gpu->intel, error == -ENODEV ? ZETA_PLUGIN_DEVICE_LOST : ZETA_PLUGIN_NOT_AVAILABLE,
-            "%s (%s): i915 does not answer what GPU this is: %s", gpu->name, gpu->id,
-            zeta_intel_errno(-error).text);
     gpu->tile_count = 1;
+    tile->cs_timestamp_hz = OLDEST_TIMESTAMP_HZ;
+    tile->cs_timestamp_bits = ZETA_I915_TIMESTAMP_BITS;
+    if (error < 0) {
+        /* One that was removed meanwhile must not take the others along. */
+        (void)snprintf(gpu->no_metrics, sizeof(gpu->no_metrics),
+                       "i915 does not answer what GPU this is: %s.", zeta_intel_errno(-error).text);
+        return ZETA_PLUGIN_SUCCESS;
+    }
     if (get_param(gpu, I915_PARAM_REVISION, &value) == 0)
         gpu->revision = (uint32_t)value;
     read_topology(gpu, &tile->topology);
@@ -270,12 +273,8 @@ uint32_t zeta_intel_i915_probe(struct zeta_intel_gpu *gpu)
     tile->memory_bytes = read_memory(gpu);
     tile->min_hz = read_frequency(gpu, "min");
     tile->max_hz = read_frequency(gpu, "max");
-    (void)get_param(gpu, I915_PARAM_CS_TIMESTAMP_FREQUENCY, &tile->cs_timestamp_hz);
-    if (tile->cs_timestamp_hz == 0)
-        tile->cs_timestamp_hz = OLDEST_TIMESTAMP_HZ;
-    else
-        oa_hz = tile->cs_timestamp_hz;
-    tile->cs_timestamp_bits = ZETA_I915_TIMESTAMP_BITS;
+    if (get_param(gpu, I915_PARAM_CS_TIMESTAMP_FREQUENCY, &value) == 0 && value != 0)
+        tile->cs_timestamp_hz = oa_hz = value;
     if (get_param(gpu, ZETA_I915_PARAM_OA_TIMESTAMP_FREQUENCY, &value) == 0 && value != 0)
         oa_hz = value;
     find_units(gpu, video, oa_hz);

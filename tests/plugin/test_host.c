@@ -334,10 +334,11 @@ static void filter__plugin_for_another_machine__is_no_device_not_disabled(void *
 {
     (void)state;
     add_good();
-    harness_write("plugins.d/20-other.yaml",
-                  "format: \"1.0\"\nid: other\nclass: hardware\nlibrary: %s\n"
-                  "provides: [" STREAM "]\nmatches: [{device: /dev/not-here}]\n",
-                  FAKE);
+    harness_write(
+        "20-other.yaml",
+        "format: \"1.0\"\nid: other\nclass: hardware\nlibrary: %s\nabi: {min: 1, max: 1}\n"
+        "provides: [" STREAM "]\nmatches: [{device: /dev/not-here}]\n",
+        FAKE);
     (void)setenv("ZETA_PLUGINS_SELECT", "good", 1);
     harness_start();
     harness_expect("good", ZETA_PLUGIN_STATE_ACTIVE, "");

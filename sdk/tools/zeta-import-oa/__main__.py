@@ -34,7 +34,8 @@ def arguments():
     parser.add_argument("--layout", action="append", default=[], metavar="KEY=LAYOUT",
                         help="use this layout")
     parser.add_argument("--unit", action="append", default=[], metavar="KEY=UNIT[:DOMAIN]",
-                        help="use this unit and domain")
+                        help="use this unit and domain, not those that the format and the "
+                             "registers say")
     parser.add_argument("--also", action="append", default=[],
                         metavar="KEY=SUFFIX:UNIT:DOMAIN[:WHEN]",
                         help="have the sets once more on another unit")

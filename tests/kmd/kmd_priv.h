@@ -50,7 +50,6 @@ struct kmd_platform {
     uint32_t slices, subslices, eus; /**< fused, from the first on, per slice/subslice */
     uint32_t min_mhz, max_mhz;
     uint32_t oa_hz, cs_hz;
-    uint32_t perf_revision;        /**< i915 */
     uint32_t i915_formats;         /**< bit n: format id n */
     uint32_t tiles;                /**< 1 or 2 */
     uint32_t engines[KMD_CLASSES]; /**< per tile */

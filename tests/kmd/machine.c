@@ -20,6 +20,9 @@
 
 enum { MAGIC = 0x6b6d647a, VERSION = 1 };
 
+/* The newest of i915 that is described. */
+enum { PERF_REVISION = 7 };
+
 struct kmd_machine {
     struct kmd_shared *shared;
     char folder[PATH_MAX - 512];
@@ -136,7 +139,7 @@ static bool init_gpu(struct kmd_gpu *gpu, uint32_t index, const struct kmd_devic
     gpu->subslices = OR(device->subslices, platform->subslices);
     gpu->eus = OR(device->eus, platform->eus);
     gpu->tiles = OR(device->tiles, platform->tiles);
-    gpu->perf_revision = OR(device->perf_revision, platform->perf_revision);
+    gpu->perf_revision = OR(device->perf_revision, PERF_REVISION);
     gpu->min_mhz = OR(device->min_mhz, platform->min_mhz);
     gpu->max_mhz = OR(device->max_mhz, platform->max_mhz);
     gpu->oa_hz = OR(device->oa_hz, platform->oa_hz);

@@ -87,21 +87,32 @@ static pid_t start_holder(const char *group)
     return pid;
 }
 
+static void end_holder(pid_t pid)
+{
+    (void)kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void expect_holder(pid_t pid)
+{
+    char text[32];
+
+    (void)snprintf(text, sizeof(text), "%d", (int)pid);
+    expect_sentence(text);
+}
+
 static void unit__of_another_process__is_refused_with_its_pid(void **state)
 {
     const struct kmd_config config = bed_config("bmg", "xe");
     struct bed_stream stream;
-    char pid_text[32];
     pid_t pid;
 
     (void)state;
     (void)bed_start(&config);
     pid = start_holder("TestOa");
-    (void)snprintf(pid_text, sizeof(pid_text), "%d", (int)pid);
     bed_open_fails(bed_device(), "TestOa", PERIOD_NS, ZE_RESULT_ERROR_NOT_AVAILABLE);
-    expect_sentence(pid_text);
-    (void)kill(pid, SIGKILL);
-    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    expect_holder(pid);
+    end_holder(pid);
     stream = bed_open(bed_device(), "TestOa", PERIOD_NS);
     bed_close(&stream);
 }
@@ -111,19 +122,16 @@ static void sampler__of_another_process__is_refused_and_counters_are_not(void **
 {
     const struct kmd_config config = bed_config("bmg", "xe");
     struct bed_stream stream;
-    char pid_text[32];
     pid_t pid;
 
     (void)state;
     (void)bed_start(&config);
     pid = start_holder("EuStallSampling");
-    (void)snprintf(pid_text, sizeof(pid_text), "%d", (int)pid);
     stream = bed_open(bed_device(), "TestOa", PERIOD_NS);
     bed_close(&stream);
     bed_open_fails(bed_device(), "EuStallSampling", 1000, ZE_RESULT_ERROR_NOT_AVAILABLE);
-    expect_sentence(pid_text);
-    (void)kill(pid, SIGKILL);
-    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    expect_holder(pid);
+    end_holder(pid);
 }
 
 static void unit__of_this_process__is_in_use(void **state)

@@ -374,6 +374,24 @@ static void set__of_one_media_unit__belongs_to_it(void **state)
     free(text);
 }
 
+static void units__of_the_xml__are_those_of_our_files(void **state)
+{
+#define IN(name, unit)                                                                             \
+    "<counter symbol_name=\"" name "\" data_type=\"uint64\" semantic_type=\"event\" "              \
+    "units=\"" unit "\" equation=\"A 1 READ\"/>\n"
+    static const char xml[] = "<metrics>\n" SET IN("Rate", "hz") IN("Traffic", "gbps")
+        IN("Plain", "number") IN("Lines", "eu sends to l3 cache lines") IN("Time", "ns") END;
+    char *text = import(xml, "");
+
+    (void)state;
+    expect(text, "name: Rate, type: ratio, value_type: u64, unit: Hz,");
+    expect(text, "name: Traffic, type: event, value_type: u64, unit: GB/s,");
+    expect(text, "name: Plain, type: event, value_type: u64, tier");
+    expect(text, "name: Lines, type: event, value_type: u64, unit: accesses/line,");
+    expect(text, "name: Time, type: event, value_type: u64, unit: ns,");
+    free(text);
+}
+
 static void options__words__instead_of_names(void **state)
 {
     char words[300];
@@ -495,6 +513,7 @@ int main(void)
         cmocka_unit_test(options__skip_faulty__other_sets_written),
         cmocka_unit_test(options__sets_layout_unit_also__followed),
         cmocka_unit_test(set__of_one_media_unit__belongs_to_it),
+        cmocka_unit_test(units__of_the_xml__are_those_of_our_files),
         cmocka_unit_test(options__words__instead_of_names),
         cmocka_unit_test(options__share__one_definition_for_equal_metrics),
         cmocka_unit_test(options__platform__symbols_and_registers),

@@ -16,6 +16,12 @@ RATIO_UNITS = ("percent", "hz", "utilization")
 UNIT_WORDS = {"percent": "percent", "hz": "hertz", "ns": "nanoseconds", "us": "microseconds",
               "gbps": "gigabytes per second", "number": "a plain number", "": "a plain number",
               "utilization": "parts of what is possible"}
+# Units that files of ours write in another way; a plain number has none.
+UNITS = {"hz": "Hz", "gbps": "GB/s", "number": "", "utilization": "",
+         "eu bytes per l3 cache line": "bytes/line",
+         "eu sends to l3 cache lines": "accesses/line",
+         "eu requests to l3 cache lines": "accesses/line",
+         "eu atomic requests to l3 cache lines": "accesses/line"}
 OPEN_TIER = 4
 
 
@@ -152,10 +158,11 @@ class Converter:
         when = counter.availability and self.condition(counter.line, counter.name,
                                                        counter.availability)
         tier = self.tier(counter)
-        unit_word = UNIT_WORDS.get(counter.unit, counter.unit)
+        unit = UNITS.get(counter.unit, counter.unit)
+        unit_word = UNIT_WORDS.get(counter.unit, unit)
         members = [("type", self.metric_type(counter)),
                    ("value_type", VALUE_TYPES[counter.data_type])]
-        members += [("unit", scalar(counter.unit))] if counter.unit else []
+        members += [("unit", scalar(unit))] if unit else []
         members += [("tier", tier)] if tier != 1 else []
         members += [("class", "exact")]
         members += [("component", scalar(counter.group))] if counter.group else []

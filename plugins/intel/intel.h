@@ -25,6 +25,8 @@ struct zeta_intel_use {
     char holder[96]; /**< what it is taken for, for messages: "a stream of RenderBasic" */
     /** Of the kernel's stream, -1: none. Read without the lock by a child of fork(). */
     _Atomic int fd;
+    uint32_t seen_pid; /**< another process that had it when somebody asked, 0: none was seen */
+    uint64_t seen_ns;  /**< when that was, 0: never */
 };
 
 /** A clock that wraps, made one that does not. Behind the lock of struct zeta_intel. */

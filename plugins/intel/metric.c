@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "eu_stall.h"
@@ -16,6 +17,9 @@
 
 /* No set file is as large; the host has a limit of its own. */
 #define MAX_SET_BYTES (32 << 20)
+
+/* How long it is known who has a unit. */
+#define SEEN_FOR_NS 100000000u
 
 /* ---- sets --------------------------------------------------------------------------------- */
 
@@ -109,20 +113,41 @@ static const char *stream_link(const struct zeta_intel_gpu *gpu, const struct ze
     return unit->kind == ZETA_INTEL_EU_STALL ? "xe_eu_stall" : "xe_oa";
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * Looks at the descriptors of all processes, which takes milliseconds; who lists groups asks for
+ * each of them, so an answer holds for a moment.
+ */
 static uint32_t get_holder(struct zeta_plugin *self, struct zeta_plugin_device *device,
                            struct zeta_plugin_string name, uint32_t *out_pid)
 {
     struct zeta_intel_gpu *gpu = device->gpu;
     const struct zeta_intel_unit *unit;
     const uint32_t result = zeta_intel_unit_get(device, name, &unit);
-    bool is_ours;
+    struct zeta_intel_use *use;
+    bool is_known;
 
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
+    use = &gpu->uses[unit - gpu->units];
     (void)pthread_mutex_lock(&self->intel->lock);
-    is_ours = gpu->uses[unit - gpu->units].is_taken;
+    is_known = use->is_taken || (use->seen_ns != 0 && now_ns() - use->seen_ns < SEEN_FOR_NS);
+    *out_pid = use->is_taken ? (uint32_t)getpid() : use->seen_pid;
     (void)pthread_mutex_unlock(&self->intel->lock);
-    *out_pid = is_ours ? (uint32_t)getpid() : zeta_intel_holder_find(gpu, stream_link(gpu, unit));
+    if (is_known)
+        return ZETA_PLUGIN_SUCCESS;
+    *out_pid = zeta_intel_holder_find(gpu, stream_link(gpu, unit));
+    (void)pthread_mutex_lock(&self->intel->lock);
+    use->seen_pid = *out_pid;
+    use->seen_ns = now_ns();
+    (void)pthread_mutex_unlock(&self->intel->lock);
     return ZETA_PLUGIN_SUCCESS;
 }
 

@@ -18,6 +18,7 @@
 
 struct zeta_intel;
 struct zeta_intel_gpu;
+struct zeta_intel_program;
 
 enum {
     ZETA_INTEL_TILES = 8,          /**< of one GPU, at most */
@@ -80,7 +81,8 @@ struct zeta_intel_register {
 /** Opens a stream of the kernel. */
 struct zeta_intel_stream_wish {
     const struct zeta_intel_unit *unit;
-    uint64_t config;         /**< from config_get(); not used for EU stalls */
+    const struct zeta_intel_program *program; /**< NULL for EU stalls; a kmd looks at config */
+    uint64_t config;         /**< of the program, from config_get(); zeta_intel_unit_open() asks */
     uint32_t format;         /**< of the platform file: id of i915, or format word of xe */
     uint32_t record_bytes;   /**< of a report */
     uint32_t exponent;       /**< period is 2^(exponent + 1) ticks; EU stalls: index in rates */

@@ -5,6 +5,9 @@
 /* More reports than that never have the same time. */
 #define SAME_TICKS 16
 
+/* Reports show late, and no two clocks go alike. */
+#define SLACK_S 4u
+
 /* 32-bit headers hold the report's id at 0 and its time at 4, 64-bit ones at 0 and 8. */
 static uint64_t read_word(const uint8_t *report, uint32_t index, bool is_wide)
 {
@@ -29,12 +32,48 @@ static void write_time(uint8_t *report, uint64_t time, bool is_wide)
         memcpy(report + 4, &narrow, sizeof(narrow));
 }
 
+static uint64_t time_mask(const struct zeta_intel_order *order)
+{
+    return order->is_wide ? (UINT64_C(1) << 56) - 1 : UINT32_MAX;
+}
+
 /* How far a time stamp lies behind the last one: nearly all of the range where it is ahead. */
 static uint64_t ticks_behind(const struct zeta_intel_order *order, uint64_t time)
 {
-    const uint64_t mask = order->is_wide ? (UINT64_C(1) << 56) - 1 : UINT32_MAX;
+    return (order->time - time) & time_mask(order);
+}
 
-    return (order->time - time) & mask;
+/* In two parts, because the product does not fit. */
+static uint64_t ticks_of(const struct zeta_intel_order *order, uint64_t ns)
+{
+    return ns / 1000000000u * order->hz + ns % 1000000000u * order->hz / 1000000000u;
+}
+
+void zeta_intel_order_empty_at(struct zeta_intel_order *order, uint64_t host_ns)
+{
+    order->empty = ticks_of(order, host_ns);
+}
+
+void zeta_intel_order_look_at(struct zeta_intel_order *order, uint64_t host_ns)
+{
+    order->now = ticks_of(order, host_ns);
+}
+
+/*
+ * Takes a report as the last one. From one to the next the host's clock has gone as far as theirs;
+ * where that runs ahead of the host, by their drift, the host wins.
+ */
+static void follow(struct zeta_intel_order *order, uint64_t id, uint64_t time)
+{
+    if (order->is_started && ticks_behind(order, time) > SAME_TICKS)
+        order->oldest += (time - order->time) & time_mask(order);
+    if (order->oldest < order->empty)
+        order->oldest = order->empty;
+    if (order->oldest > order->now)
+        order->oldest = order->now;
+    order->is_started = true;
+    order->id = id;
+    order->time = time;
 }
 
 void zeta_intel_order_fix(struct zeta_intel_order *order, void *reports, uint64_t bytes,
@@ -51,18 +90,17 @@ void zeta_intel_order_fix(struct zeta_intel_order *order, void *reports, uint64_
             time = order->time + 1;
             write_time(report, time, order->is_wide);
         }
-        order->is_started = true;
-        order->id = id;
-        order->time = time;
+        follow(order, id, time);
     }
 }
 
 bool zeta_intel_order_goes_back(const struct zeta_intel_order *order, const void *report)
 {
-    const uint64_t behind = ticks_behind(order, read_word(report, 1, order->is_wide));
-    const uint64_t half = UINT64_C(1) << (order->is_wide ? 55 : 31);
+    const uint64_t time = read_word(report, 1, order->is_wide);
+    const uint64_t ahead = (time - order->time) & time_mask(order);
 
-    return order->is_started && behind > SAME_TICKS && behind < half;
+    return order->is_started && ticks_behind(order, time) > SAME_TICKS &&
+           ahead > order->now - order->oldest + SLACK_S * order->hz;
 }
 
 uint64_t zeta_intel_order_until_reset(const struct zeta_intel_order *order, const void *reports,
@@ -73,8 +111,7 @@ uint64_t zeta_intel_order_until_reset(const struct zeta_intel_order *order, cons
     uint64_t done = 0;
 
     while (done < bytes && !zeta_intel_order_goes_back(&before, report)) {
-        before.is_started = true;
-        before.time = read_word(report, 1, order->is_wide);
+        follow(&before, 0, read_word(report, 1, order->is_wide));
         done += report_bytes;
         report += report_bytes;
     }

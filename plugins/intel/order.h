@@ -9,12 +9,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** The last report of a sequence. */
+/** The last report of a sequence. Times of the host are in ticks of the reports. */
 struct zeta_intel_order {
-    bool is_wide;    /**< reports have headers of 64 bits */
-    bool is_started; /**< there was one */
+    bool is_wide; /**< reports have headers of 64 bits */
+    uint64_t hz;  /**< of their time stamps */
+    bool is_started;
     uint64_t id, time;
+    uint64_t oldest; /**< host: it was not made earlier */
+    uint64_t empty;  /**< host: what is read from now on was not made earlier */
+    uint64_t now;    /**< host: it was made before */
 };
+
+/** Says that at this time of the host the kernel had no report that was not read. */
+void zeta_intel_order_empty_at(struct zeta_intel_order *order, uint64_t host_ns);
+
+/** Says that the reports which follow were made before this time of the host. Never goes back. */
+void zeta_intel_order_look_at(struct zeta_intel_order *order, uint64_t host_ns);
 
 /**
  * Moves a report whose time stamp is that of the report before it one tick later: rows that last no
@@ -24,8 +34,11 @@ void zeta_intel_order_fix(struct zeta_intel_order *order, void *reports, uint64_
                           uint32_t report_bytes);
 
 /**
- * True if a report is older than the last one, by up to half of what a time stamp holds (beyond
- * that it is ahead), and not just by ticks that zeta_intel_order_fix() added. The device was reset.
+ * True if the device was reset before a report: its time stamp is further from that of the last one
+ * than the host's clock can have gone meanwhile, and not behind by ticks that
+ * zeta_intel_order_fix() added. Time stamps wrap, so a report after a long sleep may seem to lie
+ * behind, and one after a reset ahead; a reset is missed if what it makes of the time is within 4 s
+ * of what could be.
  */
 bool zeta_intel_order_goes_back(const struct zeta_intel_order *order, const void *report);
 

@@ -463,12 +463,11 @@ static uint32_t open_stream(struct zeta_intel_sampler *sampler,
     say_if_setting_is_bad(gpu->intel);
     if (result == ZETA_PLUGIN_SUCCESS)
         result = zeta_intel_program_make(gpu, &desc->program, desc->set, desc->uuid, &program);
-    if (result == ZETA_PLUGIN_SUCCESS)
-        result =
-            gpu->kmd->config_get(gpu, program.uuid, program.registers, program.count, &wish.config);
-    zeta_intel_program_finish(&program);
-    if (result != ZETA_PLUGIN_SUCCESS)
+    if (result != ZETA_PLUGIN_SUCCESS) {
+        zeta_intel_program_finish(&program);
         return result;
+    }
+    wish.program = &program;
     wish.notify_records =
         LOOK_MS * UINT64_C(1000000) / zeta_intel_period_ns(sampler->unit, wish.exponent) + 1;
     (void)snprintf(holder, sizeof(holder), "query pools of %.*s",
@@ -476,6 +475,7 @@ static uint32_t open_stream(struct zeta_intel_sampler *sampler,
     result = zeta_intel_unit_open(gpu, &wish, holder, &sampler->stream);
     if (result == ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS)
         result = open_slower(sampler, &wish, holder);
+    zeta_intel_program_finish(&program);
     if (result == ZETA_PLUGIN_HANDLE_OBJECT_IN_USE)
         return refuse_taken(sampler, desc);
     uint64_t sleep_ns = SLEEP_PERIODS * zeta_intel_period_ns(sampler->unit, wish.exponent);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <zeta/plugin_host.h>
 
@@ -18,6 +19,15 @@ struct zeta_plugin_stream {
     uint8_t *held;
     uint64_t held_at, held_bytes;
 };
+
+/* The host's clock that goes on while it is suspended, as that of a GPU may. */
+static uint64_t host_ns(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
 
 /* ---- opening ------------------------------------------------------------------------------ */
 
@@ -111,9 +121,11 @@ static uint32_t open_kernel_stream(struct zeta_plugin_device *device,
     return zeta_intel_unit_open(gpu, wish, holder, out_stream);
 }
 
-static uint32_t get_config(struct zeta_plugin_device *device,
-                           const struct zeta_plugin_stream_desc *desc,
-                           struct zeta_intel_stream_wish *wish)
+/* Makes the program that a unit of OA is to run, and opens. */
+static uint32_t open_program(struct zeta_plugin_device *device,
+                             const struct zeta_plugin_stream_desc *desc,
+                             struct zeta_intel_stream_wish *wish,
+                             struct zeta_intel_kernel_stream **out_stream)
 {
     const struct zeta_plugin_string uuid =
         ZETA_PLUGIN_HAS(desc, uuid) ? desc->uuid : (struct zeta_plugin_string){NULL, 0};
@@ -122,11 +134,12 @@ static uint32_t get_config(struct zeta_plugin_device *device,
     uint32_t result;
 
     if (wish->unit->kind == ZETA_INTEL_EU_STALL)
-        return ZETA_PLUGIN_SUCCESS;
+        return open_kernel_stream(device, desc, wish, out_stream);
     result = zeta_intel_program_make(gpu, &desc->program, desc->set, uuid, &program);
+    wish->program = &program;
     if (result == ZETA_PLUGIN_SUCCESS)
-        result = gpu->kmd->config_get(gpu, program.uuid, program.registers, program.count,
-                                      &wish->config);
+        result = open_kernel_stream(device, desc, wish, out_stream);
+    wish->program = NULL;
     zeta_intel_program_finish(&program);
     return result;
 }
@@ -140,24 +153,25 @@ uint32_t zeta_intel_stream_open(struct zeta_plugin *self, struct zeta_plugin_dev
         .notify_records = desc->notify_records,
     };
     struct zeta_plugin_stream *stream;
+    const uint64_t opened_ns = host_ns();
     uint32_t result = zeta_intel_unit_get(device, desc->unit, &wish.unit);
 
     (void)self;
     if (result == ZETA_PLUGIN_SUCCESS)
         result = check_record(device, wish.unit, desc, &wish);
-    if (result == ZETA_PLUGIN_SUCCESS)
-        result = get_config(device, desc, &wish);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
     stream = calloc(1, sizeof(*stream));
     if (!stream)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    result = open_kernel_stream(device, desc, &wish, &stream->kernel);
+    result = open_program(device, desc, &wish, &stream->kernel);
     if (result != ZETA_PLUGIN_SUCCESS) {
         free(stream);
         return result;
     }
     stream->order.is_wide = zeta_intel_unit_is_wide(device->gpu, wish.unit);
+    stream->order.hz = wish.unit->timestamp_hz;
+    zeta_intel_order_empty_at(&stream->order, opened_ns);
     desc->period_ns = wish_period(device, &wish);
     desc->ring_records = stream->kernel->ring_bytes / desc->record_bytes;
     desc->keeps = 0;
@@ -201,7 +215,7 @@ static bool hold(struct zeta_plugin_stream *stream, const uint8_t *reports, uint
 }
 
 /*
- * Time stamps that go back come from a device that was reset: its counters begin anew as well, so
+ * Time stamps that do not go on with the host's clock come from a device that was reset: its counters begin anew as well, so
  * that is a break before the first of them, where a read must end.
  */
 static uint32_t divide_at_resets(struct zeta_plugin_stream *stream, uint8_t *reports,
@@ -210,6 +224,7 @@ static uint32_t divide_at_resets(struct zeta_plugin_stream *stream, uint8_t *rep
     const uint32_t report_bytes = stream->kernel->record_bytes;
     uint64_t whole;
 
+    zeta_intel_order_look_at(&stream->order, host_ns());
     if (read->bytes > 0 && !read->broken && zeta_intel_order_goes_back(&stream->order, reports)) {
         read->broken = 1;
         read->reason = ZETA_PLUGIN_BREAK_RESET;
@@ -229,6 +244,7 @@ uint32_t zeta_intel_stream_read(struct zeta_plugin *self, struct zeta_plugin_str
                                 struct zeta_plugin_read *out_read)
 {
     struct zeta_intel_kernel_stream *kernel = stream->kernel;
+    const uint64_t begin_ns = host_ns();
     uint32_t result = ZETA_PLUGIN_SUCCESS;
 
     (void)self;
@@ -236,9 +252,11 @@ uint32_t zeta_intel_stream_read(struct zeta_plugin *self, struct zeta_plugin_str
         read_held(stream, buffer, capacity_bytes, out_read);
     else
         result = kernel->gpu->kmd->stream_read(kernel, buffer, capacity_bytes, out_read);
-    if (result == ZETA_PLUGIN_SUCCESS && kernel->unit->kind != ZETA_INTEL_EU_STALL)
-        result = divide_at_resets(stream, buffer, out_read);
-    return result;
+    if (result != ZETA_PLUGIN_SUCCESS || kernel->unit->kind == ZETA_INTEL_EU_STALL)
+        return result;
+    if (out_read->bytes == 0)
+        zeta_intel_order_empty_at(&stream->order, begin_ns);
+    return divide_at_resets(stream, buffer, out_read);
 }
 
 int32_t zeta_intel_stream_descriptor(struct zeta_plugin *self, struct zeta_plugin_stream *stream)

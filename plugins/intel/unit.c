@@ -7,6 +7,7 @@
 #include <zeta/plugin_host.h>
 
 #include "intel.h"
+#include "kmd/kernel.h"
 
 static uint32_t unit_index(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit)
 {
@@ -136,14 +137,40 @@ static void release(struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *un
     (void)pthread_mutex_unlock(&gpu->intel->lock);
 }
 
+/* One try, with the configuration as the kernel has it now. */
+static uint32_t open_once(struct zeta_intel_gpu *gpu, struct zeta_intel_stream_wish *wish,
+                          struct zeta_intel_kernel_stream **out_stream)
+{
+    const struct zeta_intel_program *program = wish->program;
+    uint32_t result = ZETA_PLUGIN_SUCCESS;
+
+    if (program)
+        result = gpu->kmd->config_get(gpu, program->uuid, program->registers, program->count,
+                                      &wish->config);
+    return result == ZETA_PLUGIN_SUCCESS ? gpu->kmd->stream_open(gpu, wish, out_stream) : result;
+}
+
+/* Other processes may remove a configuration after a look at it; they do that when they end. */
+static bool config_is_gone(const struct zeta_intel_gpu *gpu,
+                           const struct zeta_intel_stream_wish *wish)
+{
+    uint64_t now = 0;
+
+    return wish->program && (!zeta_intel_config_find(gpu, wish->program->uuid, &now) ||
+                             now != wish->config);
+}
+
 uint32_t zeta_intel_unit_open(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
                               const char *holder, struct zeta_intel_kernel_stream **out_stream)
 {
+    struct zeta_intel_stream_wish current = *wish;
     uint32_t result = take(gpu, wish->unit, holder);
 
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
-    result = gpu->kmd->stream_open(gpu, wish, out_stream);
+    result = open_once(gpu, &current, out_stream);
+    if (result == ZETA_PLUGIN_NOT_AVAILABLE && config_is_gone(gpu, &current))
+        result = open_once(gpu, &current, out_stream);
     if (result != ZETA_PLUGIN_SUCCESS) {
         release(gpu, wish->unit);
         return result;

@@ -30,7 +30,7 @@ static uint32_t get_config(struct zeta_intel_gpu *gpu, const char uuid[37],
                            uint64_t *out_config)
 {
     (void)gpu, (void)uuid, (void)registers, (void)count;
-    *out_config = 1;
+    *out_config = ++scripted.configs;
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -49,6 +49,8 @@ static uint32_t open_stream(struct zeta_intel_gpu *gpu, const struct zeta_intel_
         scripted.refusals--;
         return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS, "too fast");
     }
+    if (wish->config < scripted.oldest_config)
+        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE, "no configuration");
     (void)pthread_mutex_lock(&scripted.lock);
     assert_false(source->is_open);
     scripted.opens++;
@@ -221,6 +223,7 @@ void scripted_reset(void)
     scripted.now_ticks = 50;
     scripted.host_shift_ns = 1000000000;
     scripted.opens = scripted.refusals = 0;
+    scripted.configs = scripted.oldest_config = 0;
     scripted.least_ns = scripted.least_for_all_ns = 0;
     scripted.setting[0] = scripted.sentence[0] = '\0';
 }

@@ -39,6 +39,8 @@ extern struct scripted {
     struct scripted_source sources[SCRIPTED_TILES];
     uint32_t opens;                      /**< of streams so far */
     uint32_t refusals;                   /**< of openings, to come */
+    uint64_t configs;                    /**< uploaded so far: the id of the last one */
+    uint64_t oldest_config;              /**< somebody removed those with lower ids */
     uint64_t least_ns, least_for_all_ns; /**< between reports */
     char sentence[1024];                 /**< the last one that the plugin said */
     char setting[32];                    /**< query_period_ns; empty: not set */

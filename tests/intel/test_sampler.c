@@ -456,6 +456,24 @@ static void period__refused_as_too_fast__is_that_for_everybody(void **state)
     assert_string_equal(scripted.sentence, "too fast");
 }
 
+/* Another process may remove what it takes for its own, at any time. */
+static void configuration__removed_before_the_stream__is_taken_again(void **state)
+{
+    struct sampler_bed *bed = *state;
+    struct zeta_plugin_query_pool *pool = NULL;
+
+    scripted.oldest_config = 2;
+    pool = sampler_bed_pool(bed, "First");
+    assert_int_equal(scripted.configs, 2);
+    assert_int_equal(scripted.opens, 1);
+    sampler_bed_drop(bed, pool);
+    /* Once more, not for ever. */
+    scripted.oldest_config = 10;
+    assert_int_equal(sampler_bed_try_pool(bed, 1, "First", 1, &pool), ZETA_PLUGIN_NOT_AVAILABLE);
+    assert_string_equal(scripted.sentence, "no configuration");
+    assert_int_equal(scripted.configs, 4);
+}
+
 /* ---- life --------------------------------------------------------------------------------- */
 
 static void end__without_a_begin__is_refused(void **state)
@@ -626,6 +644,7 @@ int main(void)
         CASE(period__much_wanted__never_lets_a_counter_come_around),
         CASE(period__kernel_allows_less__is_what_it_allows_or_there_are_no_queries),
         CASE(period__refused_as_too_fast__is_that_for_everybody),
+        CASE(configuration__removed_before_the_stream__is_taken_again),
         CASE(end__without_a_begin__is_refused),
         CASE(query__reset_and_begun_again__forgets),
         CASE(pool__destroyed_with_pending_queries__leaves_others_alone),

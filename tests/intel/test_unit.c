@@ -279,6 +279,80 @@ static void reports__with_wide_headers__are_moved_by_their_time(void **state)
     assert_int_equal(reports[1][2], 6);
 }
 
+#define SECOND_NS UINT64_C(1000000000)
+#define HZ 12000000u
+
+/* Whether a report, read at a time of the host, comes from a device that was reset. */
+static bool is_reset(struct zeta_intel_order *order, uint64_t host_ns, uint32_t time)
+{
+    uint32_t report[16] = {1, time};
+    bool result;
+
+    zeta_intel_order_look_at(order, host_ns);
+    result = zeta_intel_order_goes_back(order, report);
+    assert_true((zeta_intel_order_until_reset(order, report, sizeof(report), 64) == 0) == result);
+    if (result)
+        order->is_started = false;
+    zeta_intel_order_fix(order, report, sizeof(report), 64);
+    return result;
+}
+
+/* 2^32 ticks of 12 MHz are 358 s. */
+static void gap__of_more_than_half_a_wrap__is_no_reset(void **state)
+{
+    struct zeta_intel_order order = {.hz = HZ};
+
+    (void)state;
+    zeta_intel_order_empty_at(&order, 1000 * SECOND_NS);
+    assert_false(is_reset(&order, 1001 * SECOND_NS, 5000 * HZ));
+    assert_false(is_reset(&order, 1301 * SECOND_NS, (uint32_t)(5300ull * HZ)));
+    assert_false(is_reset(&order, 1301 * SECOND_NS, (uint32_t)(5300ull * HZ) + 100));
+    /* Reads that found nothing in between change nothing. */
+    zeta_intel_order_empty_at(&order, 1400 * SECOND_NS);
+    assert_false(is_reset(&order, 1650 * SECOND_NS, (uint32_t)(5649ull * HZ)));
+}
+
+static void time__behind_by_more_than_half_a_wrap__is_a_reset(void **state)
+{
+    struct zeta_intel_order order = {.hz = HZ};
+
+    (void)state;
+    zeta_intel_order_empty_at(&order, 1000 * SECOND_NS);
+    assert_false(is_reset(&order, 1001 * SECOND_NS, 300 * HZ));
+    assert_false(is_reset(&order, 1002 * SECOND_NS, 301 * HZ));
+    /* 300 s behind, that is 58 s ahead, of which one has passed. */
+    assert_true(is_reset(&order, 1003 * SECOND_NS, 1 * HZ));
+    assert_false(is_reset(&order, 1004 * SECOND_NS, 2 * HZ));
+    assert_true(is_reset(&order, 1005 * SECOND_NS, 1 * HZ));
+}
+
+/* A reader who is late by many seconds, and never finds the buffer empty, sees no resets. */
+static void reports__that_are_read_late__are_no_reset(void **state)
+{
+    struct zeta_intel_order order = {.hz = HZ};
+
+    (void)state;
+    zeta_intel_order_empty_at(&order, 1000 * SECOND_NS);
+    for (uint32_t second = 1; second < 4000; second++)
+        assert_false(is_reset(&order, (1000 + second + second % 90) * SECOND_NS,
+                              (uint32_t)((uint64_t)second * HZ)));
+}
+
+/* A clock that runs too fast, for days; then the device is reset. */
+static void time__that_drifts__is_no_reset(void **state)
+{
+    struct zeta_intel_order order = {.hz = HZ};
+    uint64_t ticks = 0;
+
+    (void)state;
+    zeta_intel_order_empty_at(&order, 999 * SECOND_NS);
+    for (uint64_t second = 1000; second < 300000; second++) {
+        ticks += HZ + HZ / 5000;
+        assert_false(is_reset(&order, second * SECOND_NS, (uint32_t)ticks));
+    }
+    assert_true(is_reset(&order, 300000 * SECOND_NS, (uint32_t)(ticks + 20 * HZ)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +367,10 @@ int main(void)
         cmocka_unit_test(program__with_a_foreign_register__is_refused_by_name),
         cmocka_unit_test(reports__of_one_tick__are_a_tick_apart),
         cmocka_unit_test(reports__with_wide_headers__are_moved_by_their_time),
+        cmocka_unit_test(gap__of_more_than_half_a_wrap__is_no_reset),
+        cmocka_unit_test(time__behind_by_more_than_half_a_wrap__is_a_reset),
+        cmocka_unit_test(reports__that_are_read_late__are_no_reset),
+        cmocka_unit_test(time__that_drifts__is_no_reset),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

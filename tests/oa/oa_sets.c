@@ -210,7 +210,7 @@ static void check_queries(struct oa_bed *bed)
 {
     const struct zeta_layout *layout = bed->imported->layout;
     const uint32_t bytes = zeta_query_record_bytes(zeta_query_form_field_count(layout));
-    uint64_t record[(sizeof(struct zeta_query_record) + 8 * 256) / 8];
+    uint64_t record[(sizeof(struct zeta_query_record) + 8 * 256) / 8] = {0};
 
     assert_true(bytes <= sizeof(record));
     for (uint32_t i = 0; i < QUERIES; i++) {

@@ -13,13 +13,10 @@ static void begin(const char *platform)
 
 static int end(void **state)
 {
+    int stream = -1;
+
     (void)state;
-    if (fd >= 0)
-        close(fd);
-    fd = -1;
-    kmd_stop(machine);
-    machine = NULL;
-    return 0;
+    return xe_end(&machine, &fd, &stream);
 }
 
 static int add(struct kmd_xe_oa_config config)

@@ -25,13 +25,10 @@ static void begin(const char *platform)
 
 static int end(void **state)
 {
+    int stream = -1;
+
     (void)state;
-    if (fd >= 0)
-        close(fd);
-    fd = -1;
-    kmd_stop(machine);
-    machine = NULL;
-    return 0;
+    return xe_end(&machine, &fd, &stream);
 }
 
 /* Opens a stream in the form that the tests use: exponent 14 is 1.7 ms at 19.2 MHz. */

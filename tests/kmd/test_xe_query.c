@@ -15,13 +15,10 @@ static void begin(struct kmd_device device)
 
 static int end(void **state)
 {
+    int stream = -1;
+
     (void)state;
-    if (fd >= 0)
-        close(fd);
-    fd = -1;
-    kmd_stop(machine);
-    machine = NULL;
-    return 0;
+    return xe_end(&machine, &fd, &stream);
 }
 
 static int ask(struct kmd_xe_device_query query)

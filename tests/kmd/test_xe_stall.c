@@ -18,14 +18,7 @@ static void begin(struct kmd_device device)
 static int end(void **state)
 {
     (void)state;
-    if (stream >= 0)
-        close(stream);
-    if (fd >= 0)
-        close(fd);
-    fd = stream = -1;
-    kmd_stop(machine);
-    machine = NULL;
-    return 0;
+    return xe_end(&machine, &fd, &stream);
 }
 
 #define GT(id)                                                                                     \

@@ -30,14 +30,7 @@ static void begin_at(const char *platform, uint64_t first_ticks)
 static int end(void **state)
 {
     (void)state;
-    if (stream >= 0)
-        close(stream);
-    if (fd >= 0)
-        close(fd);
-    fd = stream = -1;
-    kmd_stop(machine);
-    machine = NULL;
-    return 0;
+    return xe_end(&machine, &fd, &stream);
 }
 
 #define BASICS                                                                                     \

@@ -114,6 +114,19 @@ static inline int xe_node(void)
     return fd;
 }
 
+/** After a case: closes what it opened (-1: nothing) and stops its machine. For cmocka, 0. */
+static inline int xe_end(struct kmd_machine **machine, int *fd, int *stream)
+{
+    if (*stream >= 0)
+        close(*stream);
+    if (*fd >= 0)
+        close(*fd);
+    *fd = *stream = -1;
+    kmd_stop(*machine);
+    *machine = NULL;
+    return 0;
+}
+
 static inline void xe_set_nonblocking(int fd)
 {
     assert_int_equal(fcntl(fd, F_SETFL, O_NONBLOCK), 0);

@@ -73,6 +73,23 @@ void data_free(struct data_generation *generations, uint32_t count)
     free(generations);
 }
 
+struct data_all data_all;
+
+int data_all_read(void **state)
+{
+    (void)state;
+    data_all.generations = data_read(&data_all.count);
+    return 0;
+}
+
+int data_all_free(void **state)
+{
+    (void)state;
+    data_free(data_all.generations, data_all.count);
+    data_all = (struct data_all){NULL, 0};
+    return 0;
+}
+
 static void add_file(struct zeta_catalog *catalog, const char *folder, const char *name,
                      struct zeta_diagnostics *sink)
 {

@@ -20,6 +20,14 @@ struct data_generation {
 struct data_generation *data_read(uint32_t *out_count);
 void data_free(struct data_generation *generations, uint32_t count);
 
+/** All generations while a group of cases runs, and what reads and frees them, for cmocka. */
+extern struct data_all {
+    struct data_generation *generations;
+    uint32_t count;
+} data_all;
+int data_all_read(void **state);
+int data_all_free(void **state);
+
 /**
  * The set files of a platform as one linked catalog: those of the manifest, then its own. Ends the
  * test with the first finding, also a warning.

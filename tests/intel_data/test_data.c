@@ -11,32 +11,15 @@
 #include "core/metric/compile.h"
 #include "tests/intel_data/data.h"
 
-static struct data_generation *generations;
-static uint32_t generation_count;
-
-static int read_all(void **state)
-{
-    (void)state;
-    generations = data_read(&generation_count);
-    return 0;
-}
-
-static int free_all(void **state)
-{
-    (void)state;
-    data_free(generations, generation_count);
-    return 0;
-}
-
 /* The function is called for each platform of each generation. */
 static void each_platform(void (*visit)(const struct data_generation *generation,
                                         const struct zeta_intel_platform *platform))
 {
     uint32_t visited = 0;
 
-    for (uint32_t i = 0; i < generation_count; i++) {
-        for (uint32_t k = 0; k < generations[i].platforms.count; k++, visited++)
-            visit(&generations[i], &generations[i].platforms.items[k]);
+    for (uint32_t i = 0; i < data_all.count; i++) {
+        for (uint32_t k = 0; k < data_all.generations[i].platforms.count; k++, visited++)
+            visit(&data_all.generations[i], &data_all.generations[i].platforms.items[k]);
     }
     assert_true(visited >= 40);
 }
@@ -68,33 +51,34 @@ static size_t match_count(const struct zeta_manifest *manifest)
 static void manifests__ten_generations__name_the_plugin(void **state)
 {
     (void)state;
-    assert_int_equal(generation_count, 10);
-    for (uint32_t i = 0; i < generation_count; i++) {
+    assert_int_equal(data_all.count, 10);
+    for (uint32_t i = 0; i < data_all.count; i++) {
         char id[64];
 
-        (void)snprintf(id, sizeof(id), "intel-%s", generations[i].name);
-        assert_string_equal(generations[i].manifest.id, id);
-        assert_string_equal(generations[i].manifest.library, "libzeta-intel.so");
+        (void)snprintf(id, sizeof(id), "intel-%s", data_all.generations[i].name);
+        assert_string_equal(data_all.generations[i].manifest.id, id);
+        assert_string_equal(data_all.generations[i].manifest.library, "libzeta-intel.so");
     }
 }
 
 static void manifests__devices__are_those_of_the_platforms(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < generation_count; i++) {
+    for (uint32_t i = 0; i < data_all.count; i++) {
         size_t count = 0;
 
-        for (uint32_t k = 0; k < generations[i].platforms.count; k++) {
-            const struct zeta_intel_platform *platform = &generations[i].platforms.items[k];
+        for (uint32_t k = 0; k < data_all.generations[i].platforms.count; k++) {
+            const struct zeta_intel_platform *platform =
+                &data_all.generations[i].platforms.items[k];
 
             for (uint32_t d = 0; d < platform->pci_count; d++) {
-                if (!matches(&generations[i].manifest, platform->pci[d]))
-                    fail_msg("%s: the manifest lacks device %#06x of %s", generations[i].name,
-                             platform->pci[d], platform->id);
+                if (!matches(&data_all.generations[i].manifest, platform->pci[d]))
+                    fail_msg("%s: the manifest lacks device %#06x of %s",
+                             data_all.generations[i].name, platform->pci[d], platform->id);
             }
             count += platform->pci_count;
         }
-        assert_int_equal(count, match_count(&generations[i].manifest));
+        assert_int_equal(count, match_count(&data_all.generations[i].manifest));
     }
 }
 
@@ -232,5 +216,5 @@ int main(void)
         cmocka_unit_test(sets__differently_fused__compile_or_do_not_exist),
     };
 
-    return cmocka_run_group_tests(tests, read_all, free_all);
+    return cmocka_run_group_tests(tests, data_all_read, data_all_free);
 }

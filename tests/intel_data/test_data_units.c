@@ -15,23 +15,6 @@
 #include "core/metric/evaluate.h"
 #include "tests/intel_data/data.h"
 
-static struct data_generation *generations;
-static uint32_t generation_count;
-
-static int read_all(void **state)
-{
-    (void)state;
-    generations = data_read(&generation_count);
-    return 0;
-}
-
-static int free_all(void **state)
-{
-    (void)state;
-    data_free(generations, generation_count);
-    return 0;
-}
-
 /** Numbers of a device that has one of everything. */
 static bool find_symbol(void *context, const char *name, struct zeta_number *out_value)
 {
@@ -89,10 +72,10 @@ static void check_domains(const struct zeta_catalog *catalog)
 static void sets__every_platform__have_the_domain_of_their_unit(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < generation_count; i++) {
-        for (uint32_t k = 0; k < generations[i].platforms.count; k++) {
+    for (uint32_t i = 0; i < data_all.count; i++) {
+        for (uint32_t k = 0; k < data_all.generations[i].platforms.count; k++) {
             struct zeta_catalog *catalog =
-                data_catalog(&generations[i], &generations[i].platforms.items[k]);
+                data_catalog(&data_all.generations[i], &data_all.generations[i].platforms.items[k]);
 
             check_domains(catalog);
             zeta_catalog_destroy(catalog);
@@ -129,10 +112,11 @@ static void media_sets__from_xe2_on__write_registers_of_their_unit(void **state)
 static void sets__every_platform__have_records_of_their_unit(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < generation_count; i++) {
-        for (uint32_t k = 0; k < generations[i].platforms.count; k++) {
-            const struct zeta_intel_platform *platform = &generations[i].platforms.items[k];
-            struct zeta_catalog *catalog = data_catalog(&generations[i], platform);
+    for (uint32_t i = 0; i < data_all.count; i++) {
+        for (uint32_t k = 0; k < data_all.generations[i].platforms.count; k++) {
+            const struct zeta_intel_platform *platform =
+                &data_all.generations[i].platforms.items[k];
+            struct zeta_catalog *catalog = data_catalog(&data_all.generations[i], platform);
 
             for (uint32_t s = 0; s < zeta_catalog_set_count(catalog); s++) {
                 static const enum zeta_intel_unit_kind kinds[] = {
@@ -222,5 +206,5 @@ int main(void)
         cmocka_unit_test(stall_samples__xe2_and_xe3__ten_metrics_of_a_record),
     };
 
-    return cmocka_run_group_tests(tests, read_all, free_all);
+    return cmocka_run_group_tests(tests, data_all_read, data_all_free);
 }

@@ -238,6 +238,27 @@ void oa_calculate(const struct zeta_compiled *compiled, const void *raw, size_t 
     }
 }
 
+void oa_each_row(const struct oa_bed *bed, const unsigned char *reports, uint32_t count,
+                 void (*check)(const struct oa_bed *bed, uint32_t number, const struct oa_row *row,
+                               zet_typed_value_t *const *values))
+{
+    const uint32_t bytes = bed->format->report_bytes;
+    const uint32_t metrics = zeta_compiled_metric_count(bed->compiled);
+    zet_typed_value_t *columns[2];
+
+    oa_calculate(bed->compiled, reports, (size_t)count * bytes, count - 1, columns);
+    for (uint32_t i = 0; i + 1 < count; i++) {
+        const struct oa_row row = {.earlier = reports + (size_t)i * bytes,
+                                   .later = reports + (size_t)(i + 1) * bytes};
+        zet_typed_value_t *const values[] = {columns[0] + (size_t)i * metrics,
+                                             columns[1] + (size_t)i * metrics};
+
+        check(bed, i, &row, values);
+    }
+    free(columns[0]);
+    free(columns[1]);
+}
+
 void oa_check_program(struct oa_bed *bed)
 {
     const struct zeta_program_entry *entries = NULL;

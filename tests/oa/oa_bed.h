@@ -70,6 +70,11 @@ void oa_calculate(const struct zeta_compiled *compiled, const void *raw, size_t 
 void oa_compare_row(const struct oa_bed *bed, uint32_t number, const struct oa_row *row,
                     zet_typed_value_t *const *values);
 
+/** Calculates so many reports of a set, and has each row checked. */
+void oa_each_row(const struct oa_bed *bed, const unsigned char *reports, uint32_t count,
+                 void (*check)(const struct oa_bed *bed, uint32_t number, const struct oa_row *row,
+                               zet_typed_value_t *const *values));
+
 /** The compiled set's program has the registers of the XML, in their order. */
 void oa_check_program(struct oa_bed *bed);
 

@@ -92,25 +92,6 @@ static void program__each_device__same_registers_in_order(void **state)
     (void)oa_for_each_bed(oa_check_program);
 }
 
-static void compare_all(const struct oa_bed *bed, const unsigned char *reports)
-{
-    const uint32_t bytes = bed->format->report_bytes;
-    const uint32_t metrics = zeta_compiled_metric_count(bed->compiled);
-    zet_typed_value_t *columns[2];
-
-    oa_calculate(bed->compiled, reports, (size_t)REPORTS * bytes, REPORTS - 1, columns);
-    for (uint32_t i = 0; i + 1 < REPORTS; i++) {
-        const struct oa_row row = {.earlier = reports + (size_t)i * bytes,
-                                   .later = reports + (size_t)(i + 1) * bytes};
-        zet_typed_value_t *const values[] = {columns[0] + (size_t)i * metrics,
-                                             columns[1] + (size_t)i * metrics};
-
-        oa_compare_row(bed, i, &row, values);
-    }
-    free(columns[0]);
-    free(columns[1]);
-}
-
 static uint64_t seed = 1;
 
 static void check_random(struct oa_bed *bed)
@@ -121,7 +102,7 @@ static void check_random(struct oa_bed *bed)
     for (size_t i = 0; i < (size_t)REPORTS * bytes; i++)
         reports[i] = (unsigned char)(next_random(&seed) >> 32);
     oa_number_reports(reports, REPORTS, bytes);
-    compare_all(bed, reports);
+    oa_each_row(bed, reports, REPORTS, oa_compare_row);
 }
 
 static void values__random_reports__equal(void **state)
@@ -135,7 +116,7 @@ static void check_advancing(struct oa_bed *bed)
     static unsigned char reports[REPORTS * OA_REPORT_MAX_BYTES];
 
     oa_make_advancing(bed->format, &seed, 64, reports, REPORTS);
-    compare_all(bed, reports);
+    oa_each_row(bed, reports, REPORTS, oa_compare_row);
 }
 
 static void values__advancing_reports__equal(void **state)
@@ -166,7 +147,7 @@ static void check_edges(struct oa_bed *bed)
         }
     }
     oa_number_reports(reports, REPORTS, bytes);
-    compare_all(bed, reports);
+    oa_each_row(bed, reports, REPORTS, oa_compare_row);
 }
 
 static void values__edge_cases__equal(void **state)

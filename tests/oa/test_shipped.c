@@ -109,22 +109,9 @@ static void compare_by_name(const struct oa_bed *bed, uint32_t number, const str
 static void check_values(struct oa_bed *bed)
 {
     static unsigned char reports[REPORTS * OA_REPORT_MAX_BYTES];
-    const uint32_t bytes = bed->format->report_bytes;
-    const uint32_t metrics = zeta_compiled_metric_count(bed->compiled);
-    zet_typed_value_t *columns[2];
 
     oa_make_advancing(bed->format, &seed, STEP_BITS, reports, REPORTS);
-    oa_calculate(bed->compiled, reports, (size_t)REPORTS * bytes, REPORTS - 1, columns);
-    for (uint32_t i = 0; i + 1 < REPORTS; i++) {
-        const struct oa_row row = {.earlier = reports + (size_t)i * bytes,
-                                   .later = reports + (size_t)(i + 1) * bytes};
-        zet_typed_value_t *const values[] = {columns[0] + (size_t)i * metrics,
-                                             columns[1] + (size_t)i * metrics};
-
-        compare_by_name(bed, i, &row, values);
-    }
-    free(columns[0]);
-    free(columns[1]);
+    oa_each_row(bed, reports, REPORTS, compare_by_name);
 }
 
 static void values__advancing_reports__equal(void **state)

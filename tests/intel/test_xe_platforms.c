@@ -2,6 +2,7 @@
  * Every platform that xe counts on, in a process of its own each: what it shows, that the kernel
  * takes all of its sets, and what TestOa counts where its counters have a known meaning.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,18 +151,145 @@ static void test_oa__of_platforms_before_xe2__counts_parts_of_the_clock(void **s
     xe_source_close(&source);
 }
 
+/* ---- TestOa of Xe2 and Xe3 ------------------------------------------------------------------ */
+
+/* The set in public descriptions, by its uuid; cores and slices that the device is made with. */
+static const struct test_oa {
+    const char *preset, *uuid;
+    uint32_t slices, per_slice;
+} test_oas[] = {
+    {"lnl", "24c33f2c-f8d9-40d9-b2db-64e863b4d625", 2, 4},
+    {"bmg", "9ec392a7-4c77-4253-a28a-85240821e82c", 5, 3},
+    {"ptl", "cf90eca9-c696-4e2c-8f48-0574b1745a58", 2, 6},
+};
+
+/* What a counter of the unit went on by between the reports of a row. */
+static uint64_t passed(const struct test_oa *set, enum kmd_bank bank, uint32_t index,
+                       const uint64_t ticks[2])
+{
+    return kmd_counter(bed_machine(), 0, 0, set->uuid, bank, index, ticks[1]) -
+           kmd_counter(bed_machine(), 0, 0, set->uuid, bank, index, ticks[0]);
+}
+
+/* The counter of a core: the set has them in three runs, of the cores 0 to 3, 4 to 14, and above.
+ */
+static uint32_t counter_of_core(uint32_t core)
+{
+    if (core < 4)
+        return 3 + core;
+    return core < 15 ? 17 + core : core - 8;
+}
+
+static void expect_share(double found, uint64_t part, uint64_t whole)
+{
+    const double wanted = 100.0 * (double)part / (double)whole;
+
+    assert_true(found > wanted * 0.999999 - 1e-9 && found < wanted * 1.000001 + 1e-9);
+}
+
+/* A bit of the flat mask for each core that is there; the cores of a slice are the next ones. */
+static uint64_t cores_of(const struct test_oa *set, uint32_t slice_bits)
+{
+    uint64_t mask = 0;
+
+    for (uint32_t s = 0; s < set->slices; s++)
+        mask |= ((UINT64_C(1) << set->per_slice) - 1) << s * slice_bits;
+    return mask;
+}
+
+static void expect_row(const struct test_oa *set, const struct xe_source *source,
+                       const struct xe_rows *rows, uint32_t row, uint64_t cores)
+{
+    const uint64_t ticks[2] = {xe_get(xe_record(source, row), 8, 8),
+                               xe_get(xe_record(source, row + 1), 8, 8)};
+    const uint64_t clocks = passed(set, KMD_BANK_CLOCK, 0, ticks);
+    const uint64_t event1 = passed(set, KMD_BANK_PEC, 2, ticks);
+    const uint64_t event2 = passed(set, KMD_BANK_PEC, 35, ticks);
+    char name[64];
+
+    assert_int_equal(xe_value(source, rows, row, "GpuTime").ui64,
+                     (ticks[1] - ticks[0]) * 1000000000u / 19200000u);
+    assert_int_equal(xe_value(source, rows, row, "GpuCoreClocks").ui64, clocks);
+    assert_int_equal(xe_value(source, rows, row, "IA_VERTEX").ui64,
+                     passed(set, KMD_BANK_PEC, 33, ticks));
+    assert_int_equal(xe_value(source, rows, row, "GPGPU_THREADGROUP_COUNT").ui64,
+                     passed(set, KMD_BANK_PEC, 0, ticks));
+    assert_int_equal(xe_value(source, rows, row, "ASYNC_GPGPU_THREADGROUP_COUNT").ui64,
+                     passed(set, KMD_BANK_PEC, 1, ticks));
+    expect_share(xe_value(source, rows, row, "GPU_BUSY").fp32, passed(set, KMD_BANK_PEC, 32, ticks),
+                 clocks);
+    assert_int_equal(xe_value(source, rows, row, "TEST_EVENT1_CYCLES").ui64, event1);
+    assert_int_equal(xe_value(source, rows, row, "TEST_EVENT2_CYCLES").ui64, event2);
+    expect_share(xe_value(source, rows, row, "TEST_EVENT1").fp32,
+                 event1 / (set->slices * set->per_slice), clocks);
+    expect_share(xe_value(source, rows, row, "TEST_EVENT2").fp32, event2 / set->slices, clocks);
+    for (uint32_t core = 0; core < 28; core++) {
+        if ((cores >> core & 1) == 0)
+            continue;
+        (void)snprintf(name, sizeof(name), "TEST_EVENT1_CYCLES_XECORE%u", core);
+        assert_int_equal(xe_value(source, rows, row, name).ui64,
+                         passed(set, KMD_BANK_PEC, counter_of_core(core), ticks));
+    }
+}
+
+/* Metrics of the set for a core each. */
+static uint32_t count_core_metrics(const struct xe_source *source)
+{
+    zet_metric_handle_t metrics[128];
+    uint32_t count = 128, found = 0;
+
+    EXPECT_OK(zetMetricGet(source->group, &count, metrics));
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_properties_t properties = {.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES};
+
+        EXPECT_OK(zetMetricGetProperties(metrics[i], &properties));
+        found += strncmp(properties.name, "TEST_EVENT1_CYCLES_XECORE", 25) == 0;
+    }
+    return found;
+}
+
+static void test_oa__of_xe2_and_xe3__counts_what_its_equations_say(void **state)
+{
+    struct kmd_config config = bed_config(*state, "xe");
+    const struct test_oa *set = test_oas;
+    struct xe_source source;
+    struct xe_rows rows;
+
+    while (strcmp(set->preset, *state) != 0)
+        set++;
+    config.devices[0].slices = set->slices;
+    config.devices[0].subslices = set->per_slice;
+    (void)bed_start(&config);
+    source = xe_source_of(bed_device(), "TestOa");
+    assert_int_equal(count_core_metrics(&source), set->slices * set->per_slice);
+    xe_source_start(&source);
+    kmd_advance(bed_machine(), 5000000);
+    EXPECT_OK(xe_source_drain(&source));
+    rows = xe_source_calculate(&source);
+    assert_true(rows.rows >= 20);
+    for (uint32_t row = 0; row < rows.rows; row++)
+        expect_row(set, &source, &rows, row, cores_of(set, strcmp(*state, "ptl") == 0 ? 6 : 4));
+    xe_rows_free(&rows);
+    xe_source_close(&source);
+}
+
 int main(int argc, char **argv)
 {
     static const char *all[PLATFORMS + 1], *old[PLATFORMS - WITHOUT_B_AND_C + 1];
+    static const char *wide[WITHOUT_B_AND_C + 1];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(preset__of_xe__is_a_device_that_samples, (void *)all),
         cmocka_unit_test_prestate(sets__of_each_platform__are_taken_by_xe, (void *)all),
         cmocka_unit_test_prestate(test_oa__of_platforms_before_xe2__counts_parts_of_the_clock,
                                   (void *)old),
+        cmocka_unit_test_prestate(test_oa__of_xe2_and_xe3__counts_what_its_equations_say,
+                                  (void *)wide),
     };
 
     for (uint32_t i = 0; i < PLATFORMS; i++)
         all[i] = platforms[i].preset;
+    for (uint32_t i = 0; i < WITHOUT_B_AND_C; i++)
+        wide[i] = test_oas[i].preset;
     memcpy(old, all, (PLATFORMS - WITHOUT_B_AND_C) * sizeof(all[0]));
     return bed_main(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));
 }

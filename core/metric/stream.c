@@ -194,7 +194,7 @@ static ze_result_t open_source(struct zeta_stream *stream, uint32_t index, uint6
         .set = {.data = set->name, .size = strlen(set->name)},
         .period_ns = stream->period_ns,
         .max_period_ns = UINT32_MAX, /* zet_metric_streamer_desc_t holds it in 32 bits */
-        .notify_records = stream->notify_count > 0 ? stream->notify_count : 1,
+        .notify_records = stream->notify_count,
         .ring_records = ring_records,
         .record_bytes = stream->record_bytes,
     };

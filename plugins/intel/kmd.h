@@ -87,7 +87,7 @@ struct zeta_intel_stream_wish {
     uint32_t record_bytes;   /**< of a report */
     uint32_t exponent;       /**< period is 2^(exponent + 1) ticks; EU stalls: index in rates */
     uint64_t ring_bytes;     /**< wanted; 0: what the kernel takes */
-    uint64_t notify_records; /**< to wake after so many, where the kernel can; 0: at once */
+    uint64_t notify_records; /**< to wake after so many, where the kernel can; 0: no one waits */
 };
 
 /** An open stream of the kernel; a kmd embeds it in its own. */

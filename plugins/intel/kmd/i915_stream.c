@@ -23,8 +23,9 @@
 /* Bytes that one read() is asked for. */
 #define STAGE_BYTES (256u << 10)
 
-/* How often the kernel looks for new reports, in ns: as it does unasked, and as often as makes
- * sense for somebody who waits for few of them. The kernel's own least is 100 us. */
+/* How often the kernel looks for new reports, in ns: as it does unasked, which is enough for who
+ * waits for many or for none, and as often as makes sense for somebody who waits for few of them.
+ * The kernel's own least is 100 us. */
 #define POLL_LONGEST_NS 5000000u
 #define POLL_SHORTEST_NS 500000u
 
@@ -67,9 +68,9 @@ uint64_t zeta_intel_i915_min_period_ns(const struct zeta_intel_unit *unit, bool 
 static uint64_t poll_period(const struct zeta_intel_stream_wish *wish)
 {
     const uint64_t period_ns = zeta_intel_period_ns(wish->unit, wish->exponent);
-    const uint64_t records = wish->notify_records > 0 ? wish->notify_records : 1;
+    const uint64_t records = wish->notify_records;
 
-    if (records >= POLL_LONGEST_NS / period_ns + 1)
+    if (records == 0 || records >= POLL_LONGEST_NS / period_ns + 1)
         return POLL_LONGEST_NS;
     return records * period_ns < POLL_SHORTEST_NS ? POLL_SHORTEST_NS : records * period_ns;
 }

@@ -44,7 +44,8 @@ struct zeta_plugin_stream_desc {
     struct zeta_plugin_array program; /**< of struct zeta_plugin_program_entry */
     struct zeta_plugin_string digest; /**< identifies the program between processes */
     uint64_t period_ns;               /**< in: wanted; out: used, nearest supported one */
-    uint64_t notify_records;          /**< N: the descriptor polls readable with N pending */
+    uint64_t notify_records;          /**< N: the descriptor polls readable with N pending;
+                                           0: nobody waits for it */
     uint64_t ring_records;            /**< in: wanted capacity; out: capacity */
     uint32_t record_bytes;            /**< record size of the layout; INVALID_ARGUMENT if wrong */
     uint32_t keeps;         /**< out: 1: no record is ever lost here, however late it is read, so

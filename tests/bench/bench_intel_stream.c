@@ -198,7 +198,8 @@ static void print(const struct capture *capture, const struct shares *shares,
     (void)fflush(stdout);
 }
 
-/* In a process of its own: the library looks for GPUs once. The exit status. */
+/* In a process of its own: the library looks for GPUs once. The exit status: losses are a figure.
+ */
 static int measure(const struct gpu *gpu, unsigned duration_s)
 {
     struct zeta_stream_info info = {.struct_size = sizeof(info)};
@@ -222,7 +223,7 @@ static int measure(const struct gpu *gpu, unsigned duration_s)
           copy_seconds(buffer, info.records * gpu->report_bytes));
     kmd_stop(machine);
     free(buffer);
-    return info.breaks > 0;
+    return 0;
 }
 
 int main(int argc, char **argv)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/settings/settings.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "core/util/log.h"
@@ -47,8 +48,10 @@ void zeta_entry_free(struct zeta_plugin_host *entry)
 bool zeta_entry_stop(struct zeta_plugin_host *entry, enum zeta_plugin_state state,
                      const char *format, ...)
 {
-    bool trouble = state == ZETA_PLUGIN_STATE_NOT_LOADABLE || state == ZETA_PLUGIN_STATE_REFUSED ||
-                   state == ZETA_PLUGIN_STATE_FAILED;
+    const bool trouble = state == ZETA_PLUGIN_STATE_NOT_LOADABLE ||
+                         state == ZETA_PLUGIN_STATE_REFUSED || state == ZETA_PLUGIN_STATE_FAILED;
+    const bool is_told =
+        entry->checked || strcmp(zeta_settings_text("log.plugins", "warn"), "info") == 0;
     char text[2048];
     va_list arguments;
 
@@ -58,7 +61,7 @@ bool zeta_entry_stop(struct zeta_plugin_host *entry, enum zeta_plugin_state stat
     entry->state = (uint32_t)state;
     zeta_text_finish(&entry->reason);
     zeta_text_append(&entry->reason, text, strlen(text));
-    zeta_log(trouble && !entry->checked ? ZETA_LOG_WARN : ZETA_LOG_INFO, "plugins", "%s: %s (%s)",
+    zeta_log(trouble && !is_told ? ZETA_LOG_WARN : ZETA_LOG_INFO, "plugin", "%s: %s (%s)",
              zeta_entry_name(entry), text, entry->path);
     return false;
 }

@@ -12,6 +12,7 @@ const struct zeta_known_setting zeta_known_settings[] = {
      .joint = ',',
      .harmless = true},
     {.name = "log.file", .variable = "ZETA_LOG_FILE", .fallback = ""},
+    {.name = "log.plugins", .variable = "ZETA_LOG_PLUGINS", .fallback = "warn", .harmless = true},
     {.name = "search.path", .variable = "ZETA_PLUGIN_PATH", .fallback = "", .joint = ':'},
     {.name = "search.add", .variable = "ZETA_ADD_PLUGIN_PATH", .fallback = "", .joint = ':'},
     {.name = "search.select", .variable = "ZETA_PLUGINS_SELECT", .fallback = "", .joint = ','},

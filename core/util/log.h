@@ -22,8 +22,7 @@ enum zeta_log_level {
 /** True if a message of the level and topic would be written. Cheap. */
 bool zeta_log_enabled(enum zeta_log_level level, const char *topic);
 
-/** Writes one line "zeta: <level>: <topic>: <text>". topic: "plugin", "plugins" (what became of each),
- * "metric", "settings" ... */
+/** Writes one line "zeta: <level>: <topic>: <text>". topic: "plugin", "metric", "settings" ... */
 void zeta_log(enum zeta_log_level level, const char *topic, const char *format, ...)
     ZETA_PRINTF(3, 4);
 

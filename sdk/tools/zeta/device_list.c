@@ -7,7 +7,7 @@
 #include "plugin_list.h"
 #include "say.h"
 
-#define LOG_VARIABLE "ZETA_LOG"
+#define LOG_VARIABLE "ZETA_LOG_PLUGINS"
 
 static int load_entry(ze_driver_handle_t driver, ze_device_handle_t device,
                       struct zeta_device_entry *entry)
@@ -72,7 +72,7 @@ static int append_devices(struct zeta_device_list *list, ze_driver_handle_t driv
  */
 static bool keep_log_short(void)
 {
-    return !getenv(LOG_VARIABLE) && setenv(LOG_VARIABLE, "warn,plugins=error", 1) == 0;
+    return !getenv(LOG_VARIABLE) && setenv(LOG_VARIABLE, "info", 1) == 0;
 }
 
 int zeta_device_list_init(struct zeta_device_list *out_list)

@@ -34,6 +34,7 @@ static const struct {
     {"ZETA_CONFIG", "the file of settings, or none"},
     {"ZETA_MODULE_DUMP", "where images of modules are written, for profilers"},
     {"ZETA_LOG_FILE", "where messages go"},
+    {"ZETA_LOG_PLUGINS", "whether plugins that do not work are warned of"},
     {"ZETA_LOG", "which messages are written"},
     {"ZETA_PLUGIN_PATH", "where plugins are looked for, and nowhere else"},
     {"ZETA_ADD_PLUGIN_PATH", "where plugins are looked for first"},

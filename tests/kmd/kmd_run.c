@@ -23,6 +23,7 @@ static const char usage[] =
     "  --unprivileged              the program does not have CAP_PERFMON\n"
     "  --forbidden                 nodes in /dev/dri cannot be opened\n"
     "  --no-oa                     the GPUs are those of a guest, without OA units\n"
+    "  --pci ID                    PCI id of the GPUs, for one that nobody knows\n"
     "  --sample-rate HZ            i915's oa_max_sample_rate\n"
     "  --list                      print the platforms\n";
 
@@ -30,6 +31,7 @@ struct run {
     struct kmd_config config;
     char names[KMD_DEVICES][NAME_BYTES];
     bool has_no_oa;
+    uint32_t pci_id; /* 0: those of the platforms */
 };
 
 static bool add_device(struct run *run, const char *text)
@@ -68,6 +70,7 @@ static int parse(struct run *run, int count, char **arguments)
                                             {"unprivileged", no_argument, NULL, 'u'},
                                             {"forbidden", no_argument, NULL, 'f'},
                                             {"no-oa", no_argument, NULL, 'n'},
+                                            {"pci", required_argument, NULL, 'i'},
                                             {"sample-rate", required_argument, NULL, 's'},
                                             {"list", no_argument, NULL, 'l'},
                                             {"help", no_argument, NULL, 'h'},
@@ -92,6 +95,9 @@ static int parse(struct run *run, int count, char **arguments)
             break;
         case 'n':
             run->has_no_oa = true;
+            break;
+        case 'i':
+            run->pci_id = (uint32_t)strtoul(optarg, NULL, 16);
             break;
         case 's':
             run->config.max_sample_rate = (uint32_t)strtoul(optarg, NULL, 10);
@@ -161,8 +167,10 @@ int main(int count, char **arguments)
     }
     if (run.config.device_count == 0)
         (void)add_device(&run, "tgl-gt2");
-    for (uint32_t i = 0; i < run.config.device_count; i++)
+    for (uint32_t i = 0; i < run.config.device_count; i++) {
         run.config.devices[i].has_no_oa = run.has_no_oa;
+        run.config.devices[i].pci_id = run.pci_id;
+    }
     machine = kmd_start(&run.config);
     if (!machine)
         return BAD_USAGE;

@@ -172,6 +172,40 @@ case_hardware_other_driver()
     said_once "does not count on"
 }
 
+# No kernel driver has it, so it has no node either.
+case_hardware_without_driver()
+{
+    # shellcheck disable=SC2016 # the variable of the emulated machine
+    without='rm "$KMD_MACHINE"/dev/dri/* "$KMD_MACHINE"/sys/bus/pci/devices/0000:03:00.0/driver; "$@"'
+    expect 1 on "--device bmg:xe" sh -c "$without" sh "$bin/zeta" devices
+    said_once "Intel Battlemage (0000:03:00.0) has no kernel driver"
+    err_has "sudo modprobe xe"
+    err_has "ZETA_PLUGINS_SELECT=vgpu"
+    expect 1 on "--device bmg:xe" sh -c "$without" sh "$bin/zeta" doctor
+    said_once "Intel Battlemage (0000:03:00.0) has no kernel driver"
+}
+
+# A GPU that no manifest knows is not Zeta's hardware: the virtual GPU stays.
+case_hardware_unknown()
+{
+    expect 0 on "--device tgl-gt2 --pci ffee" "$bin/zeta" devices
+    out_has "(software)"
+    expect 0 on "--device tgl-gt2 --pci ffee" "$bin/zeta" plugin show intel-gen12lp
+    out_has "state     no device: "
+    expect 0 on "--device tgl-gt2 --pci ffee" "$bin/matmul" 32
+}
+
+# Of two GPUs one cannot be used: it is named, and the other one works.
+case_hardware_one_of_two()
+{
+    expect 0 on "--device dg2-g10 --device lnl:i915" "$bin/zeta" devices
+    out_has "Intel Alchemist G10 (hardware)"
+    err_has "plugin intel-xe2 is of no use here (failed): Intel Lunar Lake"
+    said_once "Lunar Lake (0000"
+    expect 0 on "--device dg2-g10 --device lnl:i915" "$bin/zeta" stat -a --for 300ms
+    err_lacks "Lunar Lake"
+}
+
 # Two processes want one unit: the second is told who has it.
 case_hardware_busy()
 {

@@ -20,7 +20,7 @@ case_replay_devices_and_groups()
     out_has "Taped  "
     out_has "250 us"
     expect 0 zeta plugin list
-    out_has "A recording was asked for, which the plugin replay shows."
+    out_has "A recording was asked for, which is shown by the plugin replay."
     zeta doctor >"$out" 2>"$err" || true # without a loader's list it has more to say
     out_has "plugins.replay.file = $work/r (environment ZETA_REPLAY)"
 }
@@ -69,6 +69,8 @@ case_replay_bad_file_is_said()
     out_has 'pace is fast or recorded, not "slow"'
     unset ZETA_REPLAY ZETA_PLUGIN_REPLAY_PACE
     expect 0 zeta plugin list
+    out_has "no device of: "
+    expect 0 zeta plugin show replay
     out_has "plugins.replay.file (variable ZETA_REPLAY)"
     expect 0 zeta devices
     out_has "(software)"

@@ -170,7 +170,8 @@ void zeta_intel_unit_close(struct zeta_intel_kernel_stream *stream);
 struct zeta_intel_program {
     struct zeta_intel_register *registers;
     uint32_t count;
-    char uuid[37]; /**< of the set file, else made from the registers */
+    char uuid[37];    /**< of the set file, else made from the registers */
+    bool is_nameless; /**< made: nobody will look for it in the kernel */
 };
 
 /**

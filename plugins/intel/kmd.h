@@ -124,6 +124,12 @@ struct zeta_intel_kmd {
                            uint64_t *out_config);
 
     /**
+     * Takes a configuration out of the kernel; streams that run with it go on. That it is gone
+     * already, by another process, is no failure.
+     */
+    void (*config_remove)(struct zeta_intel_gpu *gpu, uint64_t config);
+
+    /**
      * Opens and starts a stream. NOT_AVAILABLE: somebody has the unit (with pid where it can be
      * found); INSUFFICIENT_PERMISSIONS: with the sysctl, its value, and the command.
      */

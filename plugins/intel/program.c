@@ -77,7 +77,7 @@ uint32_t zeta_intel_program_make(const struct zeta_intel_gpu *gpu,
                                  struct zeta_plugin_string set, struct zeta_plugin_string uuid,
                                  struct zeta_intel_program *out_program)
 {
-    *out_program = (struct zeta_intel_program){NULL, 0, ""};
+    *out_program = (struct zeta_intel_program){.is_nameless = uuid.size == 0};
     if (entries->count == 0)
         return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
                                "%s: the set %.*s has no registers on this device, and its unit "

@@ -150,14 +150,25 @@ static uint32_t open_once(struct zeta_intel_gpu *gpu, struct zeta_intel_stream_w
     return result == ZETA_PLUGIN_SUCCESS ? gpu->kmd->stream_open(gpu, wish, out_stream) : result;
 }
 
-/* Other processes may remove a configuration after a look at it; they do that when they end. */
+/* Other processes may remove a configuration after a look at it, as drop_config() does. */
 static bool config_is_gone(const struct zeta_intel_gpu *gpu,
                            const struct zeta_intel_stream_wish *wish)
 {
     uint64_t now = 0;
 
-    return wish->program && (!zeta_intel_config_find(gpu, wish->program->uuid, &now) ||
-                             now != wish->config);
+    return wish->program &&
+           (!zeta_intel_config_find(gpu, wish->program->uuid, &now) || now != wish->config);
+}
+
+/*
+ * Configurations of set files stay in the kernel for the next who wants them: there are as many as
+ * sets. Of those without a name there is no end, so that nothing is left of one but what its stream
+ * holds.
+ */
+static void drop_config(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish)
+{
+    if (wish->program && wish->program->is_nameless && wish->config != 0)
+        gpu->kmd->config_remove(gpu, wish->config);
 }
 
 uint32_t zeta_intel_unit_open(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
@@ -171,6 +182,7 @@ uint32_t zeta_intel_unit_open(struct zeta_intel_gpu *gpu, const struct zeta_inte
     result = open_once(gpu, &current, out_stream);
     if (result == ZETA_PLUGIN_NOT_AVAILABLE && config_is_gone(gpu, &current))
         result = open_once(gpu, &current, out_stream);
+    drop_config(gpu, &current);
     if (result != ZETA_PLUGIN_SUCCESS) {
         release(gpu, wish->unit);
         return result;

@@ -34,6 +34,11 @@ static uint32_t get_config(struct zeta_intel_gpu *gpu, const char uuid[37],
     return ZETA_PLUGIN_SUCCESS;
 }
 
+static void remove_config(struct zeta_intel_gpu *gpu, uint64_t config)
+{
+    (void)gpu, (void)config;
+}
+
 static uint64_t min_period(const struct zeta_intel_unit *unit, bool as_everybody)
 {
     (void)unit;
@@ -105,6 +110,7 @@ const struct zeta_intel_kmd scripted_kmd = {
     .driver = "scripted",
     .clock = tell_clock,
     .config_get = get_config,
+    .config_remove = remove_config,
     .min_period_ns = min_period,
     .stream_open = open_stream,
     .stream_read = read_stream,

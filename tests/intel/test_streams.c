@@ -251,7 +251,7 @@ static void stream__opened_twice__uploads_its_configuration_once(void **state)
 }
 
 /* A set of a file in metrics.d has no uuid: the plugin names its configuration by its registers. */
-static void set__of_a_user__is_sampled_and_uploaded_once(void **state)
+static void set__of_a_user__is_sampled_and_leaves_nothing(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
     struct kmd_machine *machine = bed_start(&config);
@@ -270,7 +270,8 @@ static void set__of_a_user__is_sampled_and_uploaded_once(void **state)
         free(values);
         bed_close(&stream);
     }
-    assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_CONFIGS_ADDED), 1);
+    assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_CONFIGS_ADDED), 2);
+    assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_CONFIGS_REMOVED), 2);
 }
 
 /* Opens a stream of another group beside the one that is open. */
@@ -552,7 +553,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(period__wanted__is_the_nearest_power_of_two_and_told),
         cmocka_unit_test(test_oa__sampled__is_what_its_counters_counted),
         cmocka_unit_test(stream__opened_twice__uploads_its_configuration_once),
-        cmocka_unit_test(set__of_a_user__is_sampled_and_uploaded_once),
+        cmocka_unit_test(set__of_a_user__is_sampled_and_leaves_nothing),
         cmocka_unit_test(unit__of_media__samples_beside_the_other),
         cmocka_unit_test(unit__of_media__is_not_there_before_revision_7),
         cmocka_unit_test(losses__of_reports_and_of_the_buffer__are_told_and_end),

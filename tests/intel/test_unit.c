@@ -204,6 +204,7 @@ static void program__without_uuid__has_one_of_its_registers(void **state)
     assert_int_equal(strspn(a.uuid, "0123456789abcdef-"), 36);
     assert_true(a.uuid[8] == '-' && a.uuid[13] == '-' && a.uuid[18] == '-' && a.uuid[23] == '-');
     assert_int_equal(a.uuid[14], '8');
+    assert_true(a.is_nameless);
     assert_string_equal(a.uuid, b.uuid);
     assert_string_not_equal(a.uuid, c.uuid);
     assert_int_equal(a.count, 2);
@@ -223,6 +224,7 @@ static void program__with_uuid__keeps_it(void **state)
     (void)state;
     assert_int_equal(make_program(pairs, 1, uuid, &program), 0);
     assert_string_equal(program.uuid, uuid);
+    assert_false(program.is_nameless);
     zeta_intel_program_finish(&program);
     assert_int_equal(make_program(pairs, 1, "80B1CF4A-5b5f-4f7f-8c2b-0123456789ab", &program),
                      ZETA_PLUGIN_INVALID_ARGUMENT);

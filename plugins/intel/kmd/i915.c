@@ -77,6 +77,7 @@ const struct zeta_intel_kmd zeta_intel_i915 = {
     .probe = zeta_intel_i915_probe,
     .clock = zeta_intel_i915_clock,
     .config_get = zeta_intel_i915_config_get,
+    .config_remove = zeta_intel_i915_config_remove,
     .stream_open = zeta_intel_i915_stream_open,
     .stream_read = zeta_intel_i915_stream_read,
     .stream_close = zeta_intel_i915_stream_close,

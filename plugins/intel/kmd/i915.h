@@ -20,6 +20,7 @@ uint32_t zeta_intel_i915_clock(struct zeta_intel_gpu *gpu, uint32_t tile,
 uint32_t zeta_intel_i915_config_get(struct zeta_intel_gpu *gpu, const char uuid[37],
                                     const struct zeta_intel_register *registers, uint32_t count,
                                     uint64_t *out_config);
+void zeta_intel_i915_config_remove(struct zeta_intel_gpu *gpu, uint64_t config);
 uint32_t zeta_intel_i915_stream_open(struct zeta_intel_gpu *gpu,
                                      const struct zeta_intel_stream_wish *wish,
                                      struct zeta_intel_kernel_stream **out_stream);

@@ -93,3 +93,8 @@ uint32_t zeta_intel_i915_config_get(struct zeta_intel_gpu *gpu, const char uuid[
     (void)snprintf(what, sizeof(what), "to take the configuration %s of counters", uuid);
     return zeta_intel_i915_fail(gpu, id < 0 ? (int)-id : EINVAL, what);
 }
+
+void zeta_intel_i915_config_remove(struct zeta_intel_gpu *gpu, uint64_t config)
+{
+    (void)zeta_intel_ioctl(gpu->fd, DRM_IOCTL_I915_PERF_REMOVE_CONFIG, &config);
+}

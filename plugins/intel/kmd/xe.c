@@ -154,6 +154,7 @@ const struct zeta_intel_kmd zeta_intel_xe = {
     .probe = zeta_xe_probe,
     .clock = read_clock,
     .config_get = zeta_xe_config_get,
+    .config_remove = zeta_xe_config_remove,
     .stream_open = stream_open,
     .stream_read = zeta_xe_stream_read,
     .stream_close = zeta_xe_stream_close,

@@ -48,10 +48,11 @@ uint32_t zeta_xe_probe(struct zeta_intel_gpu *gpu);
 int zeta_xe_cycles(const struct zeta_intel_gpu *gpu, const struct zeta_intel_tile *tile,
                    struct zeta_xe_engine_cycles *out_cycles);
 
-/** As config_get() of struct zeta_intel_kmd. */
+/** As config_get() and config_remove() of struct zeta_intel_kmd. */
 uint32_t zeta_xe_config_get(struct zeta_intel_gpu *gpu, const char uuid[37],
                             const struct zeta_intel_register *registers, uint32_t count,
                             uint64_t *out_config);
+void zeta_xe_config_remove(struct zeta_intel_gpu *gpu, uint64_t config);
 
 /** A chain of properties, in the order in which they were added. */
 struct zeta_xe_properties {

@@ -61,3 +61,12 @@ uint32_t zeta_xe_config_get(struct zeta_intel_gpu *gpu, const char uuid[37],
                            "%s/metrics/%s/id cannot be read; is /sys mounted?",
                            gpu->id, uuid, gpu->card, uuid);
 }
+
+void zeta_xe_config_remove(struct zeta_intel_gpu *gpu, uint64_t config)
+{
+    struct zeta_xe_observation observation = {.type = ZETA_XE_OBSERVATION_OA,
+                                              .op = ZETA_XE_OP_REMOVE_CONFIG,
+                                              .param = (uintptr_t)&config};
+
+    (void)zeta_intel_ioctl(gpu->fd, ZETA_XE_OBSERVATION, &observation);
+}

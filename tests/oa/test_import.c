@@ -294,6 +294,12 @@ static void file__wrong__refused_at_its_line(void **state)
         {"<metrics>\n" SET "<register_config type=\"OA\">\n"
          "<register address=\"0x100000000\" value=\"0\"/></register_config>" END,
          ":4: address '0x100000000' of a register is no number of 32 bits"},
+        {"<metrics>\n<register_config type=\"OA\">\n<register address=\"1\" value=\"1\"/>"
+         "</register_config></metrics>",
+         ": there is no <set> in it"},
+        {"<metrics>\n" SET COUNTER_OF("M", "uint64", "equation=\"1\" mdapi_group=\"a&#10;b\"") END,
+         ":3: the attribute mdapi_group has a line break or control character"},
+        {"<metrics>\n<set symbol_name=\"\xff\"/></metrics>", ":2: this is no well-formed XML"},
         {"<metrics>\n" SET "<register_config type=\"NOA\" availability=\"1 2\"/>" COUNTER("1") END,
          ":3: availability of registers of set S: 2 values are left"},
     };
@@ -301,6 +307,77 @@ static void file__wrong__refused_at_its_line(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         refuse(cases[i].xml, "", cases[i].expected);
+}
+
+/** A text of so many copies of a part between two others; freed by the caller. */
+static char *repeated(const char *before, const char *part, size_t count, const char *after)
+{
+    const size_t length = strlen(part);
+    char *text = malloc(strlen(before) + length * count + strlen(after) + 1);
+    char *at = text;
+
+    assert_non_null(text);
+    at += sprintf(at, "%s", before);
+    for (size_t i = 0; i < count; i++, at += length)
+        memcpy(at, part, length);
+    (void)strcpy(at, after);
+    return text;
+}
+
+/** What a reader in Python chokes on: endless digits, recursion, sizes. */
+static void file__made_to_hurt__refused_in_words(void **state)
+{
+    static const struct {
+        const char *before, *part, *after;
+        size_t count;
+        const char *expected;
+    } cases[] = {
+        {"<metrics>\n" SET COUNTER("1") "<register_config type=\"NOA\" priority=\"", "9",
+         "\"/>" END, 5000, ":4: priority '9999999999999999999999999999999999999999' is no number"},
+        {"<metrics>\n" SET COUNTER("1") "<register_config type=\"OA\"><register address=\"", "9",
+         "\" value=\"0\"/></register_config>" END, 5000, "of a register is no number of 32 bits"},
+        {"<metrics>\n" SET "<counter symbol_name=\"M\" data_type=\"uint64\" "
+         "semantic_type=\"event\" equation=\"",
+         "9", "\"/>" END, 5000, "needs more than 64 bits"},
+        {"<metrics>\n" SET "<counter symbol_name=\"M\" data_type=\"uint64\" "
+         "semantic_type=\"event\" equation=\"",
+         "9", ".0\"/>" END, 400, "is beyond what a double can hold"},
+        {"<metrics>\n" SET "<counter symbol_name=\"M\" data_type=\"uint64\" "
+         "semantic_type=\"event\" equation=\"$X ",
+         "$Y XNOR ", "\"/>" END, 400,
+         ":3: counter M: its operations are nested deeper than 256 levels"},
+        {"<metrics>\n", "<a>", "", 100000, ":2: elements are nested deeper than 16 levels"},
+        {"<metrics>\n", "                                ", "</metrics>", (64 << 20) / 32,
+         ": this file is larger than 64 MiB"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char *xml = repeated(cases[i].before, cases[i].part, cases[i].count, cases[i].after);
+
+        refuse(xml, "", cases[i].expected);
+        free(xml);
+    }
+}
+
+/** Metrics with conditions of their own are written out in each other: not without end. */
+static void equation__refers_through_many_conditions__refused(void **state)
+{
+    const size_t room = 1 << 20;
+    char *xml = malloc(room);
+    size_t used;
+
+    (void)state;
+    assert_non_null(xml);
+    used = (size_t)snprintf(xml, room, "<metrics>\n" SET "%s",
+                            COUNTER_OF("M0", "uint64", "equation=\"$X\" availability=\"$A0\""));
+    for (int i = 1; i < 1100; i++)
+        used += (size_t)snprintf(
+            xml + used, room - used,
+            COUNTER_OF("M%d", "uint64", "equation=\"$M%d\" availability=\"$A%d\""), i, i - 1, i);
+    (void)snprintf(xml + used, room - used, END);
+    refuse(xml, "", "counter M65: more than 64 metrics with other conditions refer to each other");
+    free(xml);
 }
 
 static void options__wrong__refused(void **state)
@@ -509,6 +586,8 @@ int main(void)
         cmocka_unit_test(equation__wrong__refused_at_its_line),
         cmocka_unit_test(equation__grows_without_end__refused),
         cmocka_unit_test(file__wrong__refused_at_its_line),
+        cmocka_unit_test(file__made_to_hurt__refused_in_words),
+        cmocka_unit_test(equation__refers_through_many_conditions__refused),
         cmocka_unit_test(options__wrong__refused),
         cmocka_unit_test(options__skip_faulty__other_sets_written),
         cmocka_unit_test(options__sets_layout_unit_also__followed),

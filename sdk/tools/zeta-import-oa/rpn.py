@@ -37,6 +37,9 @@ BINARY = {
 CALLS = {"UMIN": ("min", U), "UMAX": ("max", U), "FMIN": ("min", F), "FMAX": ("max", F)}
 # Of an expression in a set file (core/metric/README.md).
 MAX_NODES = 1024
+MAX_DEPTH = 256
+# Of metrics that refer to metrics with other conditions, which are written out.
+MAX_CHAIN = 64
 OPERATORS = set(BINARY) | set(CALLS) | {"XNOR", "&&", "=="}
 
 
@@ -117,6 +120,26 @@ def is_condition(node):
     return node[0] == "binary" and node[1] in (">", ">=", "<", "<=", "==", "!=", "&&")
 
 
+def children(node):
+    if node[0] == "convert":
+        return (node[1],)
+    if node[0] == "unary":
+        return (node[2],)
+    if node[0] == "binary":
+        return node[2:4]
+    return node[2] if node[0] == "call" else ()
+
+
+def depth(node):
+    """Levels of a tree, which may have more than functions can call themselves."""
+    deepest, left = 0, [(node, 1)]
+    while left:
+        node, level = left.pop()
+        deepest = max(deepest, level)
+        left += [(child, level + 1) for child in children(node)]
+    return deepest
+
+
 class Known:
     """A metric that later ones may refer to: type, equation and availability (None: always)."""
 
@@ -142,6 +165,7 @@ class Equations:
         self.symbols = set()
         self.availability = None
         self.tokens = 0
+        self.chain = 0
 
     def read(self, bank, index):
         if index[0] != "number" or index[-1] != U:
@@ -174,18 +198,27 @@ class Equations:
             return ("metric", name, known.kind)
         if known:
             # With a reference the one would be absent wherever the other is.
-            return converted(self.tree(known.equation), known.kind)
+            self.chain += 1
+            if self.chain > MAX_CHAIN:
+                raise Wrong(f"more than {MAX_CHAIN} metrics with other conditions refer to each "
+                            "other")
+            node = converted(self.tree(known.equation), known.kind)
+            self.chain -= 1
+            return node
         self.symbols.add(name)
         return ("symbol", token, U)
 
     def operand(self, token):
         if INTEGER.match(token):
-            value = int(token, 0) if token[:2].lower() == "0x" else int(token)
-            if value > MASK:
-                raise Wrong(f"{token} needs more than 64 bits")
+            value = int(token, 16 if token[:2].lower() == "0x" else 10) if len(token) < 64 else None
+            if value is None or value > MASK:
+                raise Wrong(f"{token[:40]} needs more than 64 bits")
             return ("number", value, U)
         if DECIMAL.match(token):
-            return ("number", float(token), F)
+            value = float(token)
+            if value == float("inf"):
+                raise Wrong(f"{token[:40]} is beyond what a double can hold")
+            return ("number", value, F)
         if token == "true":
             return ("number", 1, U)
         if SYMBOL.match(token):
@@ -203,7 +236,11 @@ class Equations:
         """The tree of an equation of a metric that has this availability."""
         self.availability = availability
         self.tokens = 0
-        return self.tree(text)
+        self.chain = 0
+        node = self.tree(text)
+        if depth(node) > MAX_DEPTH:
+            raise Wrong(f"its operations are nested deeper than {MAX_DEPTH} levels")
+        return node
 
     def tree(self, text):
         """The tree of an equation, which may be one that another refers to."""

@@ -9,6 +9,18 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 SET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 REGISTER_TYPES = ("NOA", "OA", "FLEX")
+# Python refuses to read numbers of thousands of digits; none of ours has more.
+ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{1,16}\Z|[0-9]{1,16}\Z")
+PRIORITY = re.compile(r"[0-9]{1,9}\Z")
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
+# The largest file that is known has 2 MB.
+MAX_BYTES = 64 << 20
+MAX_DEPTH = 16
+
+
+def number(text):
+    """Decimal digits mean a decimal number, also with zeros before them."""
+    return int(text, 16 if text[:2].lower() == "0x" else 10)
 
 
 class Counter:
@@ -50,6 +62,7 @@ class Set:
         self.apis = attributes.get("mdapi_supported_apis", "").split()
         self.counters = []
         self.configs = []
+        self.lines = {}  # of counters, by name
 
 
 class Reader:
@@ -58,6 +71,7 @@ class Reader:
     def __init__(self, path):
         self.path = path
         self.sets = []
+        self.lines = {}  # of sets, by name
         self.stack = []
         self.parser = xml.parsers.expat.ParserCreate()
         self.parser.StartElementHandler = self.start
@@ -76,17 +90,22 @@ class Reader:
                 self.refuse(f"<{element}> needs the attribute {name}")
 
     def start(self, element, attributes):
-        parent = self.stack[-1] if self.stack else None
+        place = tuple(self.stack)
         self.stack.append(element)
-        if len(self.stack) == 1 and element != "metrics":
+        if len(place) >= MAX_DEPTH:
+            self.refuse(f"elements are nested deeper than {MAX_DEPTH} levels")
+        for name, text in attributes.items():
+            if CONTROL.search(text):
+                self.refuse(f"the attribute {name[:40]} has a line break or control character")
+        if not place and element != "metrics":
             self.refuse(f"the document is <{element}>; sets are in <metrics>")
-        if element == "set" and parent == "metrics":
+        if element == "set" and place == ("metrics",):
             self.start_set(attributes)
-        elif element == "counter" and parent == "set":
+        elif element == "counter" and place == ("metrics", "set"):
             self.start_counter(attributes)
-        elif element == "register_config" and parent == "set":
+        elif element == "register_config" and place == ("metrics", "set"):
             self.start_config(attributes)
-        elif element == "register" and parent == "register_config":
+        elif element == "register" and place == ("metrics", "set", "register_config"):
             self.start_register(attributes)
 
     def end(self, _):
@@ -99,9 +118,9 @@ class Reader:
             self.refuse(f"'{found.name}' is no name for a set")
         if not UUID.match(found.uuid):
             self.refuse(f"hw_config_guid '{found.uuid}' is no uuid")
-        for other in self.sets:
-            if other.name == found.name:
-                self.refuse(f"set {found.name} is already in line {other.line}")
+        if found.name in self.lines:
+            self.refuse(f"set {found.name} is already in line {self.lines[found.name]}")
+        self.lines[found.name] = found.line
         self.sets.append(found)
 
     def start_counter(self, attributes):
@@ -109,9 +128,10 @@ class Reader:
         found = Counter(self.parser.CurrentLineNumber, attributes)
         if not NAME.match(found.name) or len(found.name) > 255:
             self.refuse(f"'{found.name}' is no name for a metric")
-        for other in self.sets[-1].counters:
-            if other.name == found.name:
-                self.refuse(f"counter {found.name} is already in line {other.line}")
+        lines = self.sets[-1].lines
+        if found.name in lines:
+            self.refuse(f"counter {found.name} is already in line {lines[found.name]}")
+        lines[found.name] = found.line
         self.sets[-1].counters.append(found)
 
     def start_config(self, attributes):
@@ -120,8 +140,8 @@ class Reader:
         if kind not in REGISTER_TYPES:
             self.refuse(f"unknown register type '{kind}'; known are {', '.join(REGISTER_TYPES)}")
         priority = attributes.get("priority", "0")
-        if not re.fullmatch(r"[0-9]+", priority):
-            self.refuse(f"priority '{priority}' is no number")
+        if not PRIORITY.match(priority):
+            self.refuse(f"priority '{priority[:40]}' is no number")
         self.sets[-1].configs.append(Config(self.parser.CurrentLineNumber, kind,
                                             attributes.get("availability"), int(priority)))
 
@@ -130,9 +150,10 @@ class Reader:
         pair = []
         for name in ("address", "value"):
             text = attributes[name]
-            if not re.fullmatch(r"0[xX][0-9a-fA-F]+|[0-9]+", text) or int(text, 0) > 0xffffffff:
-                self.refuse(f"{name} '{text}' of a register is no number of 32 bits")
-            pair.append(int(text, 0))
+            value = number(text) if ADDRESS.match(text) else None
+            if value is None or value > 0xffffffff:
+                self.refuse(f"{name} '{text[:40]}' of a register is no number of 32 bits")
+            pair.append(value)
         self.sets[-1].configs[-1].registers.append(tuple(pair))
 
 
@@ -141,7 +162,11 @@ def read(path):
     reader = Reader(path)
     try:
         with open(path, "rb") as file:
-            reader.parser.ParseFile(file)
+            text = file.read(MAX_BYTES + 1)
+        if len(text) > MAX_BYTES:
+            raise Refused(path, 0, f"this file is larger than {MAX_BYTES >> 20} MiB")
+        # At once: in pieces an attribute is looked at again with each of them.
+        reader.parser.Parse(text, True)
     except xml.parsers.expat.ExpatError as error:
         reason = xml.parsers.expat.errors.messages[error.code]
         raise Refused(path, error.lineno, f"this is no well-formed XML: {reason}") from None

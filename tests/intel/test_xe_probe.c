@@ -16,6 +16,7 @@
 #include <cmocka.h>
 #include <xf86drm.h>
 
+#include "plugins/intel/kmd/kernel.h"
 #include "plugins/intel/kmd/xe.h"
 #include "tests/kmd/kmd.h"
 
@@ -226,6 +227,27 @@ static void probe__clock_of_no_rate__has_the_usual_one(void **state)
     assert_true(has_unit("oa"));
 }
 
+/* ---- configurations ------------------------------------------------------------------------- */
+
+static void configuration__that_is_removed__is_found_no_more(void **state)
+{
+    static const char uuid[] = "01234567-89ab-8def-8123-456789abcdef";
+    static const struct zeta_intel_register registers[] = {{0x13000, 1}, {0xd900, 2}};
+    uint64_t config = 0, found = 0;
+
+    (void)state;
+    probe();
+    gpu.fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
+    assert_true(gpu.fd >= 0);
+    assert_int_equal(zeta_xe_config_get(&gpu, uuid, registers, 2, &config), ZETA_PLUGIN_SUCCESS);
+    assert_true(zeta_intel_config_find(&gpu, uuid, &found));
+    assert_int_equal(found, config);
+    zeta_xe_config_remove(&gpu, config);
+    assert_false(zeta_intel_config_find(&gpu, uuid, &found));
+    zeta_xe_config_remove(&gpu, config); /* another process was faster */
+    (void)close(gpu.fd);
+}
+
 int main(void)
 {
     const struct kmd_config config = {
@@ -241,6 +263,7 @@ int main(void)
         cmocka_unit_test_setup(probe__impossible_lists__are_a_reason, forget_change),
         cmocka_unit_test_setup(probe__impossible_unit__is_left_out_alone, forget_change),
         cmocka_unit_test_setup(probe__clock_of_no_rate__has_the_usual_one, forget_change),
+        cmocka_unit_test_setup(configuration__that_is_removed__is_found_no_more, forget_change),
     };
     struct kmd_machine *machine = kmd_start(&config);
     int failed;

@@ -296,6 +296,75 @@ static void descriptors__of_nodes_and_streams__are_closed_by_exec(void **state)
     xe_source_close(&source);
 }
 
+static uint32_t count_descriptors(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    uint32_t count = 0;
+
+    assert_non_null(folder);
+    while (readdir(folder))
+        count++;
+    (void)closedir(folder);
+    return count;
+}
+
+static void streams__opened_and_refused_often__leave_nothing(void **state)
+{
+    static const char *const groups[] = {"TestOa", "EuStallSampling", "MediaSet1"};
+    const uint64_t bad_calls = kmd_statistic(machine, BMG, KMD_STAT_BAD_CALLS);
+    uint32_t before = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < 60; i++) {
+        struct xe_source source = xe_source_of(bmg, groups[i % 3]);
+
+        if (i == 6)
+            before = count_descriptors();
+        xe_source_start(&source);
+        kmd_advance(machine, 1000000);
+        EXPECT_OK(xe_source_drain(&source));
+        EXPECT_OK(zetMetricStreamerClose(source.streamer));
+        source.streamer = NULL;
+        kmd_fault(machine, BMG, KMD_FAULT_OPEN_ERRNO, i % 2 ? EBUSY : ENOMEM);
+        assert_int_not_equal(xe_source_try_open(&source), ZE_RESULT_SUCCESS);
+        kmd_fault(machine, BMG, KMD_FAULT_OPEN_ERRNO, 0);
+        xe_source_open(&source);
+        xe_source_close(&source);
+    }
+    assert_int_equal(count_descriptors(), before);
+    assert_int_equal(kmd_statistic(machine, BMG, KMD_STAT_STREAMS_OPEN), 0);
+    assert_int_equal(kmd_statistic(machine, BMG, KMD_STAT_BAD_CALLS), bad_calls);
+}
+
+/* What a root could not have as a whole it gives back in parts. */
+static void stream__of_a_root__with_a_tile_in_use__is_refused_and_leaves_the_other(void **state)
+{
+    const ze_device_handle_t root = find_device("Intel Ponte Vecchio");
+    struct xe_source whole = xe_source_of(root, "TestOa"), sources[2];
+    ze_device_handle_t tiles[2];
+    uint32_t count = 2;
+
+    (void)state;
+    EXPECT_OK(zeDeviceGetSubDevices(root, &count, tiles));
+    for (uint32_t i = 0; i < 2; i++)
+        sources[i] = xe_source_of(tiles[i], "TestOa");
+    xe_source_start(&sources[1]);
+    whole.context = make_context(root);
+    EXPECT_OK(zetContextActivateMetricGroups(whole.context, root, 1, &whole.group));
+    assert_int_not_equal(xe_source_try_open(&whole), ZE_RESULT_SUCCESS);
+    assert_int_equal(kmd_statistic(machine, PVC, KMD_STAT_STREAMS_OPEN), 1);
+    xe_source_start(&sources[0]);
+    kmd_advance(machine, 5000000);
+    for (uint32_t i = 0; i < 2; i++) {
+        EXPECT_OK(xe_source_drain(&sources[i]));
+        assert_true(xe_record_count(&sources[i]) > 10);
+        xe_source_close(&sources[i]);
+    }
+    xe_source_open(&whole);
+    xe_source_close(&whole);
+    assert_int_equal(kmd_statistic(machine, PVC, KMD_STAT_STREAMS_OPEN), 0);
+}
+
 /* ---- configurations and buffers ------------------------------------------------------------- */
 
 static void config__opened_again__is_not_uploaded_twice(void **state)
@@ -467,6 +536,8 @@ int main(void)
         cmocka_unit_test(values__of_test_oa_of_pvc__are_parts_of_the_clocks),
         cmocka_unit_test(streams__of_oag_and_oam__run_side_by_side),
         cmocka_unit_test(descriptors__of_nodes_and_streams__are_closed_by_exec),
+        cmocka_unit_test(streams__opened_and_refused_often__leave_nothing),
+        cmocka_unit_test(stream__of_a_root__with_a_tile_in_use__is_refused_and_leaves_the_other),
         cmocka_unit_test(streams__of_both_tiles__have_counters_of_their_own_unit),
         cmocka_unit_test(stream__of_a_root_with_tiles__has_the_reports_of_both),
         cmocka_unit_test(config__opened_again__is_not_uploaded_twice),

@@ -27,4 +27,9 @@ if(TARGET zeta_command AND NOT ZETA_SANITIZE)
     zeta_test_properties(api.intel.xe.stat_ip LABELS api tools ENV ZETA_PLUGINS_DISABLE=)
     set_tests_properties(api.intel.xe.stat_ip PROPERTIES PASS_REGULAR_EXPRESSION
         "a sample every [0-9.]+ ns at the highest clock.*Address  Reasons.*does not load the kernels")
+    add_test(NAME api.intel.xe.hidden COMMAND kmd-run --device pvc --
+        env ZE_AFFINITY_MASK=1 $<TARGET_FILE:zeta_command> devices)
+    zeta_test_properties(api.intel.xe.hidden LABELS api tools ENV ZETA_PLUGINS_DISABLE=)
+    set_tests_properties(api.intel.xe.hidden PROPERTIES PASS_REGULAR_EXPRESSION
+        "intel-xehpc: active: Its devices are hidden by ZE_AFFINITY_MASK=1")
 endif()

@@ -110,6 +110,19 @@ void zeta_device_list_finish(struct zeta_device_list *list)
     *list = (struct zeta_device_list){0};
 }
 
+static void explain(const struct zeta_plugin_info *plugin)
+{
+    const char *mask = getenv("ZE_AFFINITY_MASK");
+    const bool is_hidden = plugin->state == ZETA_PLUGIN_STATE_ACTIVE && mask && mask[0];
+
+    (void)fprintf(stderr, "  %s: %s: ", zeta_plugin_name(plugin),
+                  zeta_plugin_state_name(plugin->state));
+    if (is_hidden)
+        (void)fprintf(stderr, "Its devices are hidden by ZE_AFFINITY_MASK=%s.\n", mask);
+    else
+        (void)fprintf(stderr, "%s\n", plugin->reason);
+}
+
 int zeta_device_list_explain_none(void)
 {
     struct zeta_plugin_list plugins;
@@ -121,11 +134,8 @@ int zeta_device_list_explain_none(void)
     } else if (status == ZETA_EXIT_OK) {
         status = zeta_say_failure("there is no device; what became of each plugin:");
         for (uint32_t i = 0; i < plugins.count; i++) {
-            const struct zeta_plugin_info *plugin = &plugins.plugins[i];
-
-            if (plugin->state != ZETA_PLUGIN_STATE_NO_DEVICE)
-                (void)fprintf(stderr, "  %s: %s: %s\n", zeta_plugin_name(plugin),
-                              zeta_plugin_state_name(plugin->state), plugin->reason);
+            if (plugins.plugins[i].state != ZETA_PLUGIN_STATE_NO_DEVICE)
+                explain(&plugins.plugins[i]);
         }
         zeta_plugin_list_print_absent(&plugins, "  no device of: ", stderr);
     }

@@ -93,6 +93,10 @@ case_hardware_selftest()
     grep -q "ok *clock .*19.2000 MHz" "$out" || die "the clock is not right"
     grep -q "ok *TestOa " "$out" || die "TestOa is not checked"
     out_has " 0 failed"
+    # Another device is no help to who tests this one.
+    expect 1 on "--device tgl-gt2 --paranoid --unprivileged" "$bin/zeta" selftest --for 300ms intel
+    err_has "perf_stream_paranoid=0"
+    err_lacks "ZETA_PLUGINS_SELECT"
 }
 
 case_hardware_doctor()

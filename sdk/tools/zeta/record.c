@@ -172,9 +172,10 @@ static int open_streams(struct run *run)
     int status;
 
     more.read_bytes = zeta_record_file_piece_bytes(&run->file);
-    status = zeta_sampler_open(&run->session.sampler, run->session.device, run->groups,
-                               options->sampling.group_count, options->sampling.period_ns, NULL, 0,
-                               &more);
+    status = zeta_session_opened(&run->session,
+                                 zeta_sampler_open(&run->session.sampler, run->session.device,
+                                                   run->groups, options->sampling.group_count,
+                                                   options->sampling.period_ns, NULL, 0, &more));
     if (status == ZETA_EXIT_OK)
         status = describe_streams(run);
     if (status == ZETA_EXIT_OK)

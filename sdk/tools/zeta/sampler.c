@@ -1,10 +1,8 @@
 #include "sampler.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "plugin_list.h"
 #include "say.h"
 
 /* Reports per read: large enough to be cheap, small enough to stay in the cache. */
@@ -119,8 +117,6 @@ int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_device_ent
         status = open_stream(sampler, &sampler->streams[i], groups[i],
                              is_profile ? ip_period_ns : period_ns, read_bytes);
     }
-    if (status != ZETA_EXIT_OK && strcmp(device->info.device_class, "hardware") == 0)
-        zeta_plugin_list_suggest_software();
     return status;
 }
 

@@ -1,7 +1,9 @@
 #include "session.h"
 
+#include <string.h>
 #include <time.h>
 
+#include "plugin_list.h"
 #include "say.h"
 
 static uint64_t clock_ns(clockid_t clock)
@@ -129,6 +131,13 @@ static int sample(struct zeta_session *session)
     }
     if (status == ZETA_EXIT_OK)
         status = wait_for_last_report(session);
+    return status;
+}
+
+int zeta_session_opened(const struct zeta_session *session, int status)
+{
+    if (status != ZETA_EXIT_OK && strcmp(session->device->info.device_class, "hardware") == 0)
+        zeta_plugin_list_suggest_software();
     return status;
 }
 

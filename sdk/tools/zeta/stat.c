@@ -65,10 +65,12 @@ static int open_pass(struct run *run, uint32_t pass)
 
     for (uint32_t i = 0; i < pass; i++)
         first += run->passes.counts[i];
-    return zeta_sampler_open(&run->session.sampler, run->session.device, run->groups + first,
-                             run->passes.counts[pass], run->options.period_ns,
-                             run->options.is_profile ? &run->profile : NULL,
-                             run->options.ip_period_ns, NULL);
+    return zeta_session_opened(&run->session,
+                               zeta_sampler_open(&run->session.sampler, run->session.device,
+                                                 run->groups + first, run->passes.counts[pass],
+                                                 run->options.period_ns,
+                                                 run->options.is_profile ? &run->profile : NULL,
+                                                 run->options.ip_period_ns, NULL));
 }
 
 /* Everything that can be wrong is found here, before the program runs. */

@@ -15,6 +15,8 @@
 #define ZETA_SET_MAX_METRICS 1024u
 /** Longest chain of metrics that refer to metrics. */
 #define ZETA_SET_MAX_CHAIN 16u
+/** Metrics and nodes of expressions that the sets of a catalog have beyond what its files say. */
+#define ZETA_CATALOG_MAX_MADE 2000000u
 
 /** A growing array of pointers whose memory comes from an arena. */
 struct zeta_vector {
@@ -54,6 +56,7 @@ struct zeta_loaded_set {
 
 struct zeta_catalog {
     struct zeta_arena arena;
+    uint32_t made; /**< metrics and nodes that uses of shared metrics and further units made */
     struct zeta_vector symbols; /**< of struct zeta_symbol */
     struct zeta_vector units;   /**< of struct zeta_unit */
     struct zeta_vector layouts; /**< of struct zeta_layout */

@@ -200,3 +200,12 @@ struct zeta_expr *zeta_expr_copy(const struct zeta_expr *expr, struct zeta_arena
     }
     return copy;
 }
+
+uint32_t zeta_expr_count(const struct zeta_expr *expr)
+{
+    uint32_t count = expr ? 1 : 0;
+
+    for (unsigned i = 0; expr && i < zeta_expr_arity(expr->op); i++)
+        count += zeta_expr_count(expr->u.arg[i]);
+    return count;
+}

@@ -116,6 +116,9 @@ ze_result_t zeta_expr_parse(const char *text, size_t length, const struct zeta_e
 /** Copies a tree, linked or not. Names are not copied. NULL when memory is exhausted. */
 struct zeta_expr *zeta_expr_copy(const struct zeta_expr *expr, struct zeta_arena *arena);
 
+/** Number of nodes of a tree; 0 for NULL. */
+uint32_t zeta_expr_count(const struct zeta_expr *expr);
+
 /** Most operands that an operation has. */
 #define ZETA_EXPR_MAX_ARITY 3u
 

@@ -170,10 +170,38 @@ static bool copy_metric(struct zeta_arena *arena, const struct zeta_metric *from
            (metric->maximum || !from->maximum) && (metric->events || from->event_count == 0);
 }
 
+/** What a copy of a metric holds. */
+static uint32_t count_metric(const struct zeta_metric *metric)
+{
+    return 1 + metric->event_count + zeta_expr_count(metric->value) +
+           zeta_expr_count(metric->available) + zeta_expr_count(metric->maximum);
+}
+
+/**
+ * Counts what a use or a further unit makes of a few bytes. False, with an error, when it is too
+ * much: a small file must not take all memory.
+ */
+static bool may_make(struct zeta_catalog *catalog, const struct zeta_loaded_set *loaded,
+                     uint32_t count, struct zeta_diagnostics *sink)
+{
+    if (count <= ZETA_CATALOG_MAX_MADE - catalog->made) {
+        catalog->made += count;
+        return true;
+    }
+    zeta_diagnose(sink, ZETA_SEVERITY_ERROR, loaded->set.file, loaded->set.line, 1,
+                  "with set %s, shared metrics and further units make more than %u metrics and "
+                  "parts of expressions",
+                  loaded->set.name, ZETA_CATALOG_MAX_MADE);
+    return false;
+}
+
 ze_result_t zeta_link_uses(struct zeta_catalog *catalog, const struct zeta_loaded_set *loaded,
                            struct zeta_metric *metrics, struct zeta_diagnostics *sink)
 {
     ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (loaded->also_of && !may_make(catalog, loaded, loaded->set.metric_count, sink))
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 
     for (uint32_t i = 0; i < loaded->use_count; i++) {
         const struct zeta_metric_use *use = &loaded->uses[i];
@@ -190,6 +218,8 @@ ze_result_t zeta_link_uses(struct zeta_catalog *catalog, const struct zeta_loade
                 "at the top of a set file",
                 use->key);
             result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        } else if (!may_make(catalog, loaded, count_metric(&(*found)->metric), sink)) {
+            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
         } else if (!copy_metric(&catalog->arena, &(*found)->metric, &metrics[use->index])) {
             return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         }

@@ -433,6 +433,44 @@ static void shared__many_in_many_sets__loaded(void **state)
     free(text.data);
 }
 
+/** A megabyte that would take gigabytes: large definitions in many sets, sets on many units. */
+static void shared__and_units_without_end__refused(void **state)
+{
+    struct zeta_text text = {0};
+    struct findings findings;
+    struct zeta_catalog *catalog;
+
+    (void)state;
+    zeta_text_add(&text, "format: 1\nmetrics:\n");
+    for (unsigned i = 0; i < 50; i++) {
+        zeta_text_add(&text, "  M%u: {" META ", value: \"A[0]", i);
+        for (unsigned term = 0; term < 240; term++)
+            zeta_text_add(&text, " + A[1]");
+        zeta_text_add(&text, "\"}\n");
+    }
+    zeta_text_add(&text, "sets:\n");
+    for (unsigned set = 0; set < 100; set++) {
+        zeta_text_add(&text,
+                      "  - {name: s%u, description: d, domain: 0, unit: u, layout: wide, "
+                      "sampling: [time], also: [",
+                      set);
+        for (unsigned unit = 0; unit < 50; unit++)
+            zeta_text_add(&text, "%s{name: s%u_%u, unit: v, domain: 1}", unit ? ", " : "", set,
+                          unit);
+        zeta_text_add(&text, "], metrics: [M0");
+        for (unsigned i = 1; i < 50; i++)
+            zeta_text_add(&text, ", M%u", i);
+        zeta_text_add(&text, "]}\n");
+    }
+    assert_false(text.failed);
+    catalog = load(text.data, NULL, &findings);
+    if (!strstr(findings.text, "make more than 2000000 metrics and parts of expressions"))
+        fail_msg("got \"%s\"", findings.text);
+    assert_in_range(zeta_catalog_set_count(catalog), 1, 200);
+    zeta_catalog_destroy(catalog);
+    free(text.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -453,6 +491,7 @@ int main(void)
         cmocka_unit_test(describe__shared_also_and_uuid__text_means_the_same),
         cmocka_unit_test(whole__refused_text__leaves_nothing),
         cmocka_unit_test(shared__many_in_many_sets__loaded),
+        cmocka_unit_test(shared__and_units_without_end__refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -225,6 +225,88 @@ static void notification__of_any_number__comes_back_and_is_reached(void **state)
     EXPECT_OK(zeContextDestroy(client.context));
 }
 
+/* ---- lists of a device that nobody computes on ---------------------------------------------- */
+
+static void commands__of_every_kind__work_or_are_refused_when_appended(void **state)
+{
+    const ze_device_handle_t device = start((const char *)*state);
+    const ze_context_handle_t context = make_context(device);
+    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+    const ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    const ze_device_mem_alloc_desc_t local = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    const ze_module_desc_t module_desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                                          .format = ZE_MODULE_FORMAT_NATIVE,
+                                          .inputSize = 4,
+                                          .pInputModule = (const uint8_t *)"none"};
+    const struct test_event event = make_event(context);
+    const ze_copy_region_t region = {.width = 4, .height = 1, .depth = 1};
+    ze_kernel_timestamp_result_t on_stack;
+    ze_command_list_handle_t list = NULL;
+    ze_module_handle_t module = NULL;
+    uint64_t stack[4] = {0}, *memory = NULL;
+    const size_t size = sizeof(stack);
+    const void *range = stack;
+    void *room = NULL;
+
+    EXPECT_OK(zeCommandListCreateImmediate(context, device, &desc, &list));
+    EXPECT_RESULT(zeModuleCreate(context, device, &module_desc, &module, NULL),
+                  ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    EXPECT_RESULT(zeMemAllocDevice(context, &local, 64, 64, device, &room),
+                  ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    EXPECT_RESULT(zeMemAllocShared(context, &local, &host, 64, 64, device, &room),
+                  ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    EXPECT_OK(zeMemAllocHost(context, &host, 64, 64, (void **)&memory));
+    memset(memory, 0, 64);
+    EXPECT_RESULT(zeCommandListAppendMemoryCopy(list, memory, stack, 8, NULL, 0, NULL),
+                  ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    EXPECT_RESULT(zeCommandListAppendMemoryCopyRegion(list, memory, &region, 0, 0, stack, &region,
+                                                      0, 0, NULL, 0, NULL),
+                  ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    EXPECT_RESULT(zeCommandListAppendMemoryFill(list, memory, stack, 1, 8, NULL, 0, NULL),
+                  ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    (void)zeCommandListAppendMemoryPrefetch(list, stack, 8);
+    (void)zeCommandListAppendMemAdvise(list, device, stack, 8, ZE_MEMORY_ADVICE_SET_READ_MOSTLY);
+    (void)zeCommandListAppendMemoryRangesBarrier(list, 1, &size, &range, NULL, 0, NULL);
+    EXPECT_RESULT(zeCommandListAppendWriteGlobalTimestamp(list, stack, NULL, 0, NULL),
+                  ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    EXPECT_RESULT(zeCommandListAppendWriteGlobalTimestamp(list, memory + 8, NULL, 0, NULL),
+                  ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    EXPECT_OK(zeCommandListAppendSignalEvent(list, event.event));
+    (void)zeCommandListAppendQueryKernelTimestamps(list, 1, (ze_event_handle_t *)&event.event,
+                                                   &on_stack, NULL, NULL, 0, NULL);
+    EXPECT_RESULT(zetCommandListAppendMetricStreamerMarker(list, NULL, 7),
+                  ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    EXPECT_OK(zetCommandListAppendMetricMemoryBarrier(list));
+    EXPECT_OK(zeCommandListAppendBarrier(list, NULL, 0, NULL));
+    EXPECT_OK(zeCommandListAppendWriteGlobalTimestamp(list, memory, NULL, 0, NULL));
+    EXPECT_OK(zeCommandListHostSynchronize(list, UINT64_MAX));
+    assert_true(memory[0] != 0);
+    assert_int_equal(stack[0], 0);
+    EXPECT_OK(zeCommandListDestroy(list));
+    EXPECT_OK(zeMemFree(context, memory));
+    struct test_event done = event;
+    destroy_event(&done);
+    EXPECT_OK(zeContextDestroy(context));
+}
+
+static void marker__on_a_stream_without_any__is_refused_when_appended(void **state)
+{
+    struct client client = make_client((const char *)*state);
+    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+    ze_command_list_handle_t list = NULL;
+
+    EXPECT_OK(activate(&client, 1, client.time, NULL));
+    EXPECT_OK(open_streamer(&client, client.time, &client.streamer));
+    EXPECT_OK(zeCommandListCreateImmediate(client.context, client.device, &desc, &list));
+    EXPECT_RESULT(zetCommandListAppendMetricStreamerMarker(list, client.streamer, 7),
+                  ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    EXPECT_OK(zeCommandListAppendBarrier(list, NULL, 0, NULL));
+    EXPECT_OK(zeCommandListHostSynchronize(list, UINT64_MAX));
+    EXPECT_OK(zeCommandListDestroy(list));
+    EXPECT_OK(zetMetricStreamerClose(client.streamer));
+    EXPECT_OK(zeContextDestroy(client.context));
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +314,10 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(objects__left_or_ended_in_any_order__give_the_unit_back,
                                   (void *)both),
         cmocka_unit_test_prestate(reads__of_any_size__keep_to_records_and_end, (void *)both),
+        cmocka_unit_test_prestate(commands__of_every_kind__work_or_are_refused_when_appended,
+                                  (void *)both),
+        cmocka_unit_test_prestate(marker__on_a_stream_without_any__is_refused_when_appended,
+                                  (void *)both),
         cmocka_unit_test_prestate(notification__of_any_number__comes_back_and_is_reached,
                                   (void *)both),
     };

@@ -27,6 +27,16 @@ static bool has_ended(const struct zeta_stream *stream)
     return true;
 }
 
+/** True when a source will not be read again; the descriptor of a lost device is always ready. */
+static bool has_failed(const struct zeta_stream *stream)
+{
+    for (uint32_t i = 0; i < stream->source_count; i++) {
+        if (atomic_load_explicit(&stream->sources[i].error, memory_order_relaxed) != 0)
+            return true;
+    }
+    return false;
+}
+
 /**
  * The level that the event shows. An error counts as reached, so that a program that waits for
  * reports of a lost device gets to the read that tells it; and so does the end of what is recorded,
@@ -37,14 +47,9 @@ static bool level_reached(void *context)
     const struct zeta_stream *stream = context;
     uint64_t unread = 0;
 
-    for (uint32_t i = 0; i < stream->source_count; i++) {
-        const struct zeta_source *source = &stream->sources[i];
-
-        if (atomic_load_explicit(&source->error, memory_order_relaxed) != 0)
-            return true;
-        unread += zeta_source_unread(source);
-    }
-    return unread >= stream->notify_count || has_ended(stream);
+    for (uint32_t i = 0; i < stream->source_count; i++)
+        unread += zeta_source_unread(&stream->sources[i]);
+    return unread >= stream->notify_count || has_failed(stream) || has_ended(stream);
 }
 
 /** Watches the descriptor again if it fired; one of several callers does it. */
@@ -67,7 +72,7 @@ static void watch_ready(void *context, bool readable)
     if (zeta_turn_take(&stream->turn, false)) {
         for (uint32_t i = 0; i < stream->source_count; i++)
             (void)zeta_source_fill(&stream->sources[i]);
-        if (stream->sources[0].ring)
+        if (stream->sources[0].ring && !has_failed(stream))
             rearm(stream);
         zeta_turn_give(&stream->turn);
     }

@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "tests/intel/xe_bed.h"
 
@@ -141,6 +143,38 @@ static void event__of_each_kind_of_unit__is_signalled_when_enough_came(void **st
     }
 }
 
+static uint64_t cpu_ns(void)
+{
+    struct timespec used = {0};
+
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+/* Whoever waits for reports is told, and nobody asks a stream again and again that cannot answer.
+ */
+static void event__of_a_gpu_that_is_unplugged__is_signalled_and_rests(void **state)
+{
+    struct xe_source source = xe_source_of(find_device("Intel Battlemage"), "TestOa");
+    struct test_event event;
+    uint64_t used_ns;
+
+    source.period_ns = 1000000;
+    source.notify = 20000;
+    xe_sources_activate(&(struct xe_source *){&source}, 1);
+    event = make_event(source.context);
+    source.event = event.event;
+    xe_source_open(&source);
+    kmd_fault(*state, 0, KMD_FAULT_UNPLUG, 1);
+    EXPECT_OK(zeEventHostSynchronize(event.event, UINT64_C(30000000000)));
+    used_ns = cpu_ns();
+    (void)usleep(400000);
+    assert_true(cpu_ns() - used_ns < 200000000);
+    EXPECT_RESULT(xe_source_drain(&source), ZE_RESULT_ERROR_DEVICE_LOST);
+    destroy_event(&event);
+    xe_source_close(&source);
+}
+
 static int setup(void **state)
 {
     *state = xe_machine_start(&machine_config);
@@ -158,6 +192,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units__read_by_threads__give_reports_in_order),
         cmocka_unit_test(event__of_each_kind_of_unit__is_signalled_when_enough_came),
+        cmocka_unit_test(event__of_a_gpu_that_is_unplugged__is_signalled_and_rests),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

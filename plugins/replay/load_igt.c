@@ -397,10 +397,12 @@ static bool find_origin(struct zeta_replay_recording *recording, const struct he
         return zeta_replay_say(problem, "the PCI id 0x%04" PRIx32 " is of no known platform",
                                info->pci_id);
     origin->format = zeta_igt_format_find(info->format, origin->igt->version < 80);
-    if (!origin->format)
-        return zeta_replay_say(
+    if (!origin->format) {
+        (void)zeta_replay_say(
             problem, "its reports have format %" PRIu32 ", whose layout on %s is not known",
             info->format, origin->igt->name);
+        return false;
+    }
     origin->is_described =
         zeta_replay_intel_open(recording->share, info->pci_id, &origin->intel, &missing);
     if (origin->is_described)

@@ -185,8 +185,8 @@ void igt_put_device(struct tape_data *file, const struct igt_kind *kind)
     put32(body, 24, 0);
     put32(body, 28, 0);
     put32(body, 32, kind->format);
-    memcpy(body + 36, set, strlen(set));
-    memcpy(body + 292, uuid, strlen(uuid));
+    memcpy(body + 36, set, strlen(set) + 1);
+    memcpy(body + 292, uuid, strlen(uuid) + 1);
     put_record(file, 65537, body, sizeof(body));
 }
 

@@ -246,7 +246,7 @@ static void values__of_the_recorded_set__are_those_of_its_equations(void **state
     zet_metric_group_handle_t group;
     uint32_t value_count = 0, metric_count = 0;
     zet_typed_value_t *row;
-    uint64_t busy = 0;
+    uint64_t busy = 0, percent;
     unsigned char *raw;
     size_t size;
 
@@ -268,9 +268,10 @@ static void values__of_the_recorded_set__are_those_of_its_equations(void **state
                      UINT64_C(1000000000) * IGT_PERIOD_TICKS / kind->oa_hz);
     for (uint32_t i = 7; i <= 10; i++)
         busy += igt_step('A', i);
+    percent = busy / (6 * 16) * 100; /* in whole numbers, as the equation has it */
     assert_int_equal(row[index_of(group, "VsThreads")].value.ui64, igt_step('A', 1));
-    assert_float_equal(row[index_of(group, "EuActive")].value.fp32,
-                       (double)(busy / (6 * 16) * 100) / IGT_CLOCKS, 1e-4);
+    assert_float_equal(row[index_of(group, "EuActive")].value.fp32, (double)percent / IGT_CLOCKS,
+                       1e-4);
     free(row);
     free(raw);
 }

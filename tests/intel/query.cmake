@@ -13,4 +13,6 @@ add_query_machine_test(query)
 add_query_machine_test(query_xe)
 add_query_machine_test(programmables)
 target_include_directories(api.intel.programmables SYSTEM PRIVATE ${DRM_INCLUDE_DIRS})
+# Its drmIoctl stands before that of libdrm.
+set_target_properties(api.intel.programmables PROPERTIES ENABLE_EXPORTS ON)
 add_query_machine_test(client)

@@ -441,6 +441,57 @@ static void expect_break(enum kmd_fault fault, uint64_t value, uint32_t reason)
     xe_source_close(&source);
 }
 
+/* Rows of all tiles of a root, each of which must last one period. */
+static void expect_rows_of_tiles(const struct xe_source *source, uint32_t tiles, uint64_t wanted_ns)
+{
+    uint32_t sets = 0, values = 0, metric = metric_index(source->group, "GpuTime"), from = 0;
+    const zet_metric_group_calculation_type_t type =
+        ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES;
+    zet_typed_value_t *found;
+    uint32_t counts[4];
+
+    EXPECT_OK(zetMetricGroupCalculateMultipleMetricValuesExp(
+        source->group, type, source->bytes, source->raw, &sets, &values, NULL, NULL));
+    assert_int_equal(sets, tiles);
+    found = calloc(values, sizeof(*found));
+    assert_non_null(found);
+    assert_in_set(zetMetricGroupCalculateMultipleMetricValuesExp(source->group, type, source->bytes,
+                                                                 source->raw, &sets, &values,
+                                                                 counts, found),
+                  ((const uintmax_t[]){ZE_RESULT_SUCCESS, ZE_RESULT_WARNING_DROPPED_DATA}), 2);
+    for (uint32_t t = 0; t < tiles; t++) {
+        const uint32_t rows = counts[t] / source->metrics;
+
+        assert_true(rows > 20);
+        for (uint32_t row = 0; row < rows; row++)
+            assert_int_equal(found[from + row * source->metrics + metric].value.ui64, wanted_ns);
+        from += counts[t];
+    }
+    free(found);
+}
+
+/* No row reaches across what one tile or the other lost. */
+static void losses__of_tiles__are_breaks_of_their_own(void **state)
+{
+    struct xe_source source = xe_source_of(find_device("Intel Ponte Vecchio"), "TestOa");
+
+    (void)state;
+    xe_source_start(&source);
+    for (uint32_t i = 0; i < 4; i++) {
+        kmd_advance(machine, 2000000);
+        EXPECT_OK(xe_source_drain(&source));
+        kmd_fault(machine, PVC, KMD_FAULT_LOSE_REPORTS, 1 + 2 * i);
+        kmd_advance(machine, 1000000);
+        EXPECT_OK(xe_source_drain(&source));
+    }
+    kmd_advance(machine, 2000000);
+    EXPECT_OK(xe_source_drain(&source));
+    assert_in_range(xe_break_count(&source, ZETA_PLUGIN_BREAK_LOST), 4, 8);
+    assert_true(source.warnings > 0);
+    expect_rows_of_tiles(&source, 2, source.period_ns);
+    xe_source_close(&source);
+}
+
 static void loss__of_reports__is_a_break(void **state)
 {
     (void)state;
@@ -543,6 +594,7 @@ int main(void)
         cmocka_unit_test(config__opened_again__is_not_uploaded_twice),
         cmocka_unit_test(buffer__for_many_reports__is_as_large_as_they_need),
         cmocka_unit_test(period__any_wish__is_the_nearest_exponent),
+        cmocka_unit_test(losses__of_tiles__are_breaks_of_their_own),
         cmocka_unit_test(loss__of_reports__is_a_break),
         cmocka_unit_test(loss__of_the_buffer__is_a_break),
         cmocka_unit_test(reads__short_and_in_vain__lose_nothing),

@@ -393,9 +393,11 @@ static bool find_origin(struct zeta_replay_recording *recording, const struct he
     struct zeta_replay_problem missing = {""};
 
     origin->igt = zeta_igt_platform_find(info->pci_id);
-    if (!origin->igt)
-        return zeta_replay_say(problem, "the PCI id 0x%04" PRIx32 " is of no known platform",
-                               info->pci_id);
+    if (!origin->igt) {
+        (void)zeta_replay_say(problem, "the PCI id 0x%04" PRIx32 " is of no known platform",
+                              info->pci_id);
+        return false;
+    }
     origin->format = zeta_igt_format_find(info->format, origin->igt->version < 80);
     if (!origin->format) {
         (void)zeta_replay_say(
@@ -409,9 +411,11 @@ static bool find_origin(struct zeta_replay_recording *recording, const struct he
         origin->platform = origin->intel.platform;
     else
         describe_by_id(origin);
-    if (!zeta_intel_topology_read(head->topology, head->topology_bytes, &origin->topology))
-        return zeta_replay_say(problem, "the topology at byte %" PRIu64 " is damaged",
-                               head->topology_offset);
+    if (!zeta_intel_topology_read(head->topology, head->topology_bytes, &origin->topology)) {
+        (void)zeta_replay_say(problem, "the topology at byte %" PRIu64 " is damaged",
+                              head->topology_offset);
+        return false;
+    }
     zeta_intel_topology_split(&origin->topology, origin->platform->subslices_per_slice);
     if (!origin->is_described || !add_named_set(recording, info, origin, &missing))
         (void)snprintf(recording->note, sizeof(recording->note), "counters are shown raw only: %s",

@@ -185,7 +185,6 @@ struct kmd_clock {
 
 struct kmd_gpu {
     pthread_mutex_t lock; /**< robust, shared; dispatch.c holds it around each call of a driver */
-    bool exists;
     uint32_t index;
     uint32_t platform; /**< index in kmd_platform_table */
     bool is_xe;

@@ -129,7 +129,6 @@ static bool init_gpu(struct kmd_gpu *gpu, uint32_t index, const struct kmd_devic
         return false;
     }
     init_lock(&gpu->lock);
-    gpu->exists = true;
     gpu->index = index;
     gpu->platform = (uint32_t)(platform - kmd_platform_table);
     gpu->is_xe = strcmp(driver, "xe") == 0;

@@ -27,8 +27,6 @@ void kmd_stream_tick(struct kmd_gpu *gpu, struct kmd_unit *unit);
 void kmd_ring_overflow(struct kmd_gpu *gpu, struct kmd_unit *unit);
 /** The next so many periods have a context switch in the middle. The lock is held. */
 void kmd_ring_add_switches(struct kmd_gpu *gpu, struct kmd_unit *unit, uint64_t periods);
-/** Path of the FIFO of a stream. */
-void kmd_stream_path(const struct kmd_stream *stream, char *out_path, size_t bytes);
 /** Is its FIFO still held by somebody? Ends the stream if not. The lock is held. */
 bool kmd_stream_is_alive(struct kmd_gpu *gpu, struct kmd_unit *unit);
 

@@ -15,7 +15,7 @@
 
 enum { FIRST_CONTEXT = 0x20 };
 
-void kmd_stream_path(const struct kmd_stream *stream, char *out_path, size_t bytes)
+static void stream_path(const struct kmd_stream *stream, char *out_path, size_t bytes)
 {
     (void)snprintf(out_path, bytes, "%s/streams/%llu", kmd_root(),
                    (unsigned long long)stream->serial);
@@ -25,7 +25,7 @@ static int open_fifo(const struct kmd_stream *stream, int flags)
 {
     char path[PATH_MAX];
 
-    kmd_stream_path(stream, path, sizeof(path));
+    stream_path(stream, path, sizeof(path));
     return kmd_real()->open(path, O_RDWR | flags);
 }
 
@@ -46,7 +46,7 @@ bool kmd_stream_is_alive(struct kmd_gpu *gpu, struct kmd_unit *unit)
     else
         alive = flock(fd, LOCK_EX | LOCK_NB) != 0;
     if (!alive) {
-        kmd_stream_path(stream, path, sizeof(path));
+        stream_path(stream, path, sizeof(path));
         (void)unlink(path);
         stream->is_open = stream->enabled = false;
         atomic_store(&stream->inode, 0);
@@ -68,7 +68,7 @@ static int make_fifo(const struct kmd_stream *stream, int flags, uint64_t *out_i
     struct stat status;
     int fd;
 
-    kmd_stream_path(stream, path, sizeof(path));
+    stream_path(stream, path, sizeof(path));
     if (mkfifo(path, 0600) != 0)
         return -errno;
     fd = open_fifo(stream, flags & (O_CLOEXEC | O_NONBLOCK));

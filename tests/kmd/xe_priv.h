@@ -169,9 +169,6 @@ void kmd_xe_stall_update(struct kmd_gpu *gpu, struct kmd_unit *unit);
 uint64_t kmd_xe_stall_available(const struct kmd_unit *unit);
 /** Takes at most max records, core by core; how many. */
 uint32_t kmd_xe_stall_take(struct kmd_gpu *gpu, struct kmd_unit *unit, uint8_t *out, uint32_t max);
-/** Packs a record as the generation does. */
-void kmd_xe_stall_pack(uint32_t graphics, const struct kmd_stall *stall,
-                       uint8_t out_record[KMD_XE_STALL_RECORD_BYTES]);
 
 /** xe_stall.c: the streams. */
 long kmd_xe_stall_open(struct kmd_call *call, uint64_t param);

@@ -42,8 +42,9 @@ static void put_bits(uint8_t *record, uint32_t at, uint32_t width, uint32_t valu
         record[(at + i) / 8] = (uint8_t)(record[(at + i) / 8] | (value >> i & 1) << (at + i) % 8);
 }
 
-void kmd_xe_stall_pack(uint32_t graphics, const struct kmd_stall *stall,
-                       uint8_t out_record[KMD_XE_STALL_RECORD_BYTES])
+/* Packs a record as the generation does. */
+static void pack(uint32_t graphics, const struct kmd_stall *stall,
+                 uint8_t out_record[KMD_XE_STALL_RECORD_BYTES])
 {
     bool is_pvc = graphics < 2000;
     const uint32_t reasons[] = {stall->other,    stall->control,    stall->pipe, stall->send,
@@ -165,7 +166,7 @@ uint32_t kmd_xe_stall_take(struct kmd_gpu *gpu, struct kmd_unit *unit, uint8_t *
         for (; held(*buffer) && done < max; done++) {
             uint64_t index = (*buffer >> HELD_BITS) - held(*buffer);
             struct kmd_stall stall = kmd_stall_record(unit->gt, cores[n], index);
-            kmd_xe_stall_pack(graphics, &stall, out + (size_t)done * KMD_XE_STALL_RECORD_BYTES);
+            pack(graphics, &stall, out + (size_t)done * KMD_XE_STALL_RECORD_BYTES);
             *buffer -= 1;
         }
     }

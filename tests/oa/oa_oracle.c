@@ -214,23 +214,6 @@ const struct oa_oracle_set *oa_oracle_find(const struct oa_oracle_device *device
     return search(device, has_uuid, text);
 }
 
-static bool count_set(const struct oa_oracle_set *set, void *context)
-{
-    uint32_t *count = context;
-
-    (void)set;
-    ++*count;
-    return false;
-}
-
-uint32_t oa_oracle_set_count(const struct oa_oracle_device *device)
-{
-    uint32_t count = 0;
-
-    (void)search(device, count_set, &count);
-    return count;
-}
-
 uint32_t oa_oracle_counter_count(const struct oa_oracle_set *set)
 {
     return u32_at(set, SET_COUNTER_COUNT);

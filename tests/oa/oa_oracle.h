@@ -43,7 +43,6 @@ uint64_t oa_oracle_threads(const struct oa_oracle_device *device);
 
 /** The set whose program has that uuid; NULL if there is none. */
 const struct oa_oracle_set *oa_oracle_find(const struct oa_oracle_device *device, const char *uuid);
-uint32_t oa_oracle_set_count(const struct oa_oracle_device *device);
 
 uint32_t oa_oracle_counter_count(const struct oa_oracle_set *set);
 const struct oa_oracle_counter *oa_oracle_counter(const struct oa_oracle_set *set, uint32_t index);

@@ -81,7 +81,7 @@ const struct oa_run *oa_format_run(const struct oa_format *format, enum oa_bank 
     return NULL;
 }
 
-uint64_t oa_report_get(const struct oa_run *run, uint32_t index, const unsigned char *report)
+static uint64_t field_of(const struct oa_run *run, uint32_t index, const unsigned char *report)
 {
     const unsigned char *low = report + run->at + index * run->stride;
     uint64_t value = 0;
@@ -106,7 +106,7 @@ void oa_report_set(const struct oa_run *run, uint32_t index, unsigned char *repo
 uint64_t oa_report_delta(const struct oa_run *run, uint32_t index, const unsigned char *earlier,
                          const unsigned char *later)
 {
-    uint64_t delta = oa_report_get(run, index, later) - oa_report_get(run, index, earlier);
+    uint64_t delta = field_of(run, index, later) - field_of(run, index, earlier);
 
     return run->bits == 64 ? delta : delta & ((UINT64_C(1) << run->bits) - 1);
 }

@@ -46,8 +46,6 @@ extern const struct oa_format oa_format_hsw, oa_format_a32, oa_format_a24, oa_fo
 const struct oa_run *oa_format_run(const struct oa_format *format, enum oa_bank bank,
                                    uint32_t index);
 
-/** Value of counter index of a run, which counts from the run's first. */
-uint64_t oa_report_get(const struct oa_run *run, uint32_t index, const unsigned char *report);
 void oa_report_set(const struct oa_run *run, uint32_t index, unsigned char *report, uint64_t value);
 
 /** Difference of a counter of two reports, modulo its width. */

@@ -1,167 +1,16 @@
-#include "sampler.h"
+#include "sampler_priv.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <zeta/plugin_host.h>
-
-#include "intel.h"
-#include "totals.h"
-
 #define SECOND_NS UINT64_C(1000000000)
-
-/*
- * How often reports come unless the setting query_period_ns says otherwise: ends of queries are
- * right to that time. 10 kHz is a tenth of what i915 allows everybody, 2.5 MB/s of reports of 256
- * bytes, less than a hundredth of a core to add them up, and often enough for the counters of all
- * GPUs.
- */
-#define PERIOD_NS UINT64_C(100000)
-
-/* Of a GPU about which the kernel says nothing. */
-#define MOST_EUS 1024u
-#define MOST_HZ UINT64_C(3000000000)
-
-/* The kernel looks for reports 200 times a second. Who got none for this long will get none. */
-#define SLEEP_NS UINT64_C(50000000)
-#define SLEEP_PERIODS 8u
 
 /* A clock that is so much ahead of the host's was set: the device was reset, and with it counters.
  */
 #define JUMP_S 60u
-
-/*
- * Reports wait for so long in the kernel: results come a little later, and who reads them is not
- * woken for each.
- */
-#define LOOK_MS 2
-
-#define BUFFER_BYTES 131072u
-#define DIGEST_BYTES 64u
-
-/* Two clocks at one time. */
-struct reading {
-    uint64_t ticks; /* of the unit, not wrapped */
-    uint64_t host_ns;
-};
-
-struct zeta_intel_sampler {
-    struct zeta_intel_sampler *next; /**< behind intel->sampler_lock, as users */
-    uint32_t users;
-    struct zeta_plugin_device *device;
-    const struct zeta_intel_unit *unit;
-    char digest[DIGEST_BYTES];
-    struct zeta_intel_kernel_stream *stream;
-    uint64_t sleep_ticks; /**< without a report for so long the GPU sleeps */
-    uint8_t *buffer;      /**< of the thread */
-    int wake_fd;
-    atomic_bool stopping;
-    pthread_t thread;
-    pthread_mutex_t lock; /**< a leaf but for the plugin's, under which clocks are read */
-    pthread_cond_t settled;
-    struct zeta_intel_totals totals; /* from here on behind the lock */
-    struct zeta_intel_mark *pending;
-    bool has_failed;
-    struct reading clock; /* the last one of the thread; host_ns 0: none yet */
-};
-
-/* ---- periods ------------------------------------------------------------------------------ */
-
-static uint64_t divide_up(uint64_t value, uint64_t by)
-{
-    return (value + by - 1) / by;
-}
-
-/*
- * Counters that add up all EUs count at most one per EU and clock. Half of the time in which one of
- * 32 bits comes around, so that one late report is no harm.
- */
-static uint64_t longest_period_ns(const struct zeta_plugin_device *device)
-{
-    const struct zeta_intel_tile *tile = zeta_intel_device_tile(device);
-    const uint64_t eus = tile->topology.eus ? tile->topology.eus : MOST_EUS;
-    const uint64_t hz = tile->max_hz ? tile->max_hz : MOST_HZ;
-    const double seconds = 4294967296.0 / ((double)eus * (double)hz);
-
-    return (uint64_t)(seconds / 2 * 1e9);
-}
-
-/* What the user wants. False for a text that is no period; it is used as if nobody had set it. */
-static bool read_setting(const struct zeta_intel *intel, char *out_text, size_t text_bytes,
-                         uint64_t *out_period_ns)
-{
-    char *end = NULL;
-
-    *out_period_ns = PERIOD_NS;
-    if (!zeta_host_setting(intel->self->ops, intel->self->host, "query_period_ns", out_text,
-                           text_bytes))
-        return true;
-    errno = 0;
-    const unsigned long long value = strtoull(out_text, &end, 10);
-    if (errno != 0 || end == out_text || *end != '\0' || out_text[0] == '-' || value == 0)
-        return false;
-    *out_period_ns = value;
-    return true;
-}
-
-static uint64_t wanted_period_ns(const struct zeta_intel *intel)
-{
-    char text[32];
-    uint64_t period_ns;
-
-    (void)read_setting(intel, text, sizeof(text), &period_ns);
-    return period_ns;
-}
-
-static void say_if_setting_is_bad(const struct zeta_intel *intel)
-{
-    char text[32];
-    uint64_t period_ns;
-
-    if (!read_setting(intel, text, sizeof(text), &period_ns))
-        zeta_intel_log(intel, ZETA_PLUGIN_LOG_WARN,
-                       "query_period_ns is \"%s\", which is no number of nanoseconds above 0; "
-                       "queries use %llu",
-                       text, (unsigned long long)period_ns);
-}
-
-/*
- * The largest exponent whose period is neither above the wanted one nor above the longest, but no
- * faster than the kernel lets this process, or everybody, have reports.
- */
-static uint32_t choose_exponent(const struct zeta_plugin_device *device,
-                                const struct zeta_intel_unit *unit, bool as_everybody)
-{
-    const struct zeta_intel_kmd *kmd = device->gpu->kmd;
-    const uint64_t least_ns = kmd->min_period_ns ? kmd->min_period_ns(unit, as_everybody) : 0;
-    const uint64_t longest_ns = longest_period_ns(device);
-    uint64_t period_ns = wanted_period_ns(device->gpu->intel);
-    uint32_t exponent = 0;
-
-    if (period_ns > longest_ns)
-        period_ns = longest_ns;
-    while (exponent < ZETA_INTEL_EXPONENTS - 1 && zeta_intel_period_ns(unit, exponent) < least_ns)
-        exponent++;
-    while (exponent < ZETA_INTEL_EXPONENTS - 1 &&
-           zeta_intel_period_ns(unit, exponent + 1) <= period_ns)
-        exponent++;
-    return exponent;
-}
-
-bool zeta_intel_sampler_is_possible(const struct zeta_plugin_device *device,
-                                    const struct zeta_intel_unit *unit)
-{
-    return zeta_intel_period_ns(unit, choose_exponent(device, unit, false)) <=
-           longest_period_ns(device);
-}
 
 /* ---- marks -------------------------------------------------------------------------------- */
 
@@ -174,14 +23,16 @@ static uint64_t to_unit_ticks(const struct zeta_intel_sampler *sampler, uint64_t
     return from == to ? device_ticks : device_ticks / from * to + device_ticks % from * to / from;
 }
 
-static uint32_t read_clock(const struct zeta_intel_sampler *sampler, struct reading *out_reading)
+static uint32_t read_clock(const struct zeta_intel_sampler *sampler,
+                           struct zeta_intel_reading *out_reading)
 {
     struct zeta_plugin_clock clock = {.struct_size = sizeof(clock)};
     const uint32_t result =
         zeta_intel_device_ops.clock(sampler->device->gpu->intel->self, sampler->device, &clock);
 
     if (result == ZETA_PLUGIN_SUCCESS)
-        *out_reading = (struct reading){to_unit_ticks(sampler, clock.device_ticks), clock.host_ns};
+        *out_reading =
+            (struct zeta_intel_reading){to_unit_ticks(sampler, clock.device_ticks), clock.host_ns};
     return result;
 }
 
@@ -239,9 +90,10 @@ static void settle_asleep_locked(struct zeta_intel_sampler *sampler, uint64_t cl
 }
 
 /* Whether the clock was set since the last reading. */
-static bool has_jumped(const struct zeta_intel_sampler *sampler, const struct reading *now)
+static bool has_jumped(const struct zeta_intel_sampler *sampler,
+                       const struct zeta_intel_reading *now)
 {
-    const struct reading *last = &sampler->clock;
+    const struct zeta_intel_reading *last = &sampler->clock;
     const uint64_t hz = sampler->unit->timestamp_hz;
     const uint64_t passed_ns = now->host_ns > last->host_ns ? now->host_ns - last->host_ns : 0;
 
@@ -273,19 +125,20 @@ static void settle_reset_locked(struct zeta_intel_sampler *sampler, uint64_t clo
     (void)pthread_cond_broadcast(&sampler->settled);
 }
 
-/* Reads the clock for what is read next. */
-static uint32_t look_at_clock(struct zeta_intel_sampler *sampler, uint64_t *out_ticks)
+/* Reads the clock; whether the device was reset since it was read before. */
+static uint32_t look_at_clock(struct zeta_intel_sampler *sampler, uint64_t *out_ticks,
+                              bool *out_is_reset)
 {
-    struct reading now = {0, 0};
+    struct zeta_intel_reading now = {0, 0};
     uint32_t result;
 
     (void)pthread_mutex_lock(&sampler->lock);
     result = read_clock(sampler, &now);
-    if (result == ZETA_PLUGIN_SUCCESS) {
-        if (has_jumped(sampler, &now))
-            settle_reset_locked(sampler, now.ticks);
+    *out_is_reset = result == ZETA_PLUGIN_SUCCESS && has_jumped(sampler, &now);
+    if (*out_is_reset)
+        settle_reset_locked(sampler, now.ticks);
+    if (result == ZETA_PLUGIN_SUCCESS)
         sampler->clock = now;
-    }
     (void)pthread_mutex_unlock(&sampler->lock);
     *out_ticks = now.ticks;
     return result;
@@ -322,25 +175,34 @@ static void add_reports(struct zeta_intel_sampler *sampler, const struct zeta_pl
     (void)pthread_mutex_unlock(&sampler->lock);
 }
 
-/* Reads what there is; false when the stream failed. */
+/*
+ * Reads what there is; false when the stream failed. The clock is read behind reports, so that it
+ * knows of a reset that they come after; those of such a read may be from both sides, and are not
+ * counted.
+ */
 static bool drain(struct zeta_intel_sampler *sampler)
 {
-    struct zeta_intel_kernel_stream *stream = sampler->stream;
-    struct zeta_plugin_read read = {.struct_size = sizeof(read)};
-    uint64_t clock_ticks = 0;
+    const struct zeta_intel_kmd *kmd = sampler->device->gpu->kmd;
+    struct zeta_plugin_read read;
+    uint64_t before_ticks, ticks = 0;
+    bool is_reset = false;
 
-    if (look_at_clock(sampler, &clock_ticks) != ZETA_PLUGIN_SUCCESS)
+    if (look_at_clock(sampler, &ticks, &is_reset) != ZETA_PLUGIN_SUCCESS)
         return false;
     do {
         read = (struct zeta_plugin_read){.struct_size = sizeof(read)};
-        if (sampler->device->gpu->kmd->stream_read(stream, sampler->buffer, BUFFER_BYTES, &read) !=
-            ZETA_PLUGIN_SUCCESS)
+        before_ticks = ticks;
+        if (kmd->stream_read(sampler->stream, sampler->buffer, ZETA_INTEL_SAMPLER_BYTES, &read) !=
+                ZETA_PLUGIN_SUCCESS ||
+            look_at_clock(sampler, &ticks, &is_reset) != ZETA_PLUGIN_SUCCESS)
             return false;
-        if (read.bytes > 0 || read.broken)
-            add_reports(sampler, &read, clock_ticks);
+        if (!is_reset && (read.bytes > 0 || read.broken))
+            add_reports(sampler, &read, ticks);
     } while (read.bytes > 0 && !atomic_load(&sampler->stopping));
+    if (is_reset)
+        return true;
     (void)pthread_mutex_lock(&sampler->lock);
-    settle_asleep_locked(sampler, clock_ticks);
+    settle_asleep_locked(sampler, before_ticks);
     (void)pthread_mutex_unlock(&sampler->lock);
     return true;
 }
@@ -352,7 +214,8 @@ static void wait_for_reports(struct zeta_intel_sampler *sampler)
     uint64_t count;
 
     (void)pthread_mutex_lock(&sampler->lock);
-    const int timeout_ms = sampler->pending ? LOOK_MS : -1; /* also where none come */
+    const int timeout_ms =
+        sampler->pending ? ZETA_INTEL_SAMPLER_LOOK_MS : -1; /* also where none come */
     (void)pthread_mutex_unlock(&sampler->lock);
     (void)poll(files, 2, timeout_ms);
     if (files[1].revents)
@@ -382,7 +245,7 @@ static void wake(const struct zeta_intel_sampler *sampler)
 }
 
 /* With every signal blocked: handlers are the application's business. */
-static uint32_t start_thread(struct zeta_intel_sampler *sampler)
+uint32_t zeta_intel_sampler_start(struct zeta_intel_sampler *sampler)
 {
     sigset_t all, before;
     int error;
@@ -399,251 +262,11 @@ static uint32_t start_thread(struct zeta_intel_sampler *sampler)
                            sampler->device->id, strerrordesc_np(error));
 }
 
-/* ---- making ------------------------------------------------------------------------------- */
-
-/* The kernel's word for the reports of a unit. */
-static uint32_t choose_format(const struct zeta_intel_sampler *sampler,
-                              struct zeta_intel_stream_wish *wish)
+void zeta_intel_sampler_stop(struct zeta_intel_sampler *sampler)
 {
-    const struct zeta_intel_gpu *gpu = sampler->device->gpu;
-    const struct zeta_intel_format *format = &gpu->platform->formats[sampler->unit->kind];
-    const bool is_i915 = gpu->kmd == &zeta_intel_i915;
-
-    wish->format = is_i915 ? format->i915 : format->xe;
-    wish->record_bytes = format->record_bytes;
-    if ((is_i915 ? format->i915 != 0 : format->has_xe) &&
-        format->record_bytes == sampler->totals.report_bytes)
-        return ZETA_PLUGIN_SUCCESS;
-    return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
-                           "%s: reports of the unit %s have %u bytes, those of the set file %u",
-                           sampler->device->id, sampler->unit->name, format->record_bytes,
-                           sampler->totals.report_bytes);
-}
-
-/* A stream or other queries of this process have the unit. */
-static uint32_t refuse_taken(const struct zeta_intel_sampler *sampler,
-                             const struct zeta_plugin_query_desc *desc)
-{
-    struct zeta_intel_gpu *gpu = sampler->device->gpu;
-    struct zeta_intel_use use;
-
-    (void)pthread_mutex_lock(&gpu->intel->lock);
-    memcpy(use.holder, gpu->uses[sampler->unit - gpu->units].holder, sizeof(use.holder));
-    (void)pthread_mutex_unlock(&gpu->intel->lock);
-    return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
-                           "%s: queries of %.*s need the whole unit %s, and %s of this process has "
-                           "it; end that first",
-                           sampler->device->id, zeta_string_shown(desc->set), desc->set.data,
-                           sampler->unit->name, use.holder);
-}
-
-/* Once more with what the kernel lets everybody have, if that is enough and was not it. */
-static uint32_t open_slower(struct zeta_intel_sampler *sampler, struct zeta_intel_stream_wish *wish,
-                            const char *holder)
-{
-    const uint32_t exponent = choose_exponent(sampler->device, sampler->unit, true);
-
-    if (exponent <= wish->exponent ||
-        zeta_intel_period_ns(sampler->unit, exponent) > longest_period_ns(sampler->device))
-        return ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS;
-    wish->exponent = exponent;
-    return zeta_intel_unit_open(sampler->device->gpu, wish, holder, &sampler->stream);
-}
-
-static uint32_t open_stream(struct zeta_intel_sampler *sampler,
-                            const struct zeta_plugin_query_desc *desc)
-{
-    struct zeta_intel_gpu *gpu = sampler->device->gpu;
-    struct zeta_intel_stream_wish wish = {
-        .unit = sampler->unit, .exponent = choose_exponent(sampler->device, sampler->unit, false)};
-    struct zeta_intel_program program = {0};
-    char holder[96];
-    uint32_t result = choose_format(sampler, &wish);
-
-    say_if_setting_is_bad(gpu->intel);
-    if (result == ZETA_PLUGIN_SUCCESS)
-        result = zeta_intel_program_make(gpu, &desc->program, desc->set, desc->uuid, &program);
-    if (result != ZETA_PLUGIN_SUCCESS) {
-        zeta_intel_program_finish(&program);
-        return result;
-    }
-    wish.program = &program;
-    wish.notify_records =
-        LOOK_MS * UINT64_C(1000000) / zeta_intel_period_ns(sampler->unit, wish.exponent) + 1;
-    (void)snprintf(holder, sizeof(holder), "query pools of %.*s",
-                   desc->set.size > 64 ? 64 : (int)desc->set.size, desc->set.data);
-    result = zeta_intel_unit_open(gpu, &wish, holder, &sampler->stream);
-    if (result == ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS)
-        result = open_slower(sampler, &wish, holder);
-    zeta_intel_program_finish(&program);
-    if (result == ZETA_PLUGIN_HANDLE_OBJECT_IN_USE)
-        return refuse_taken(sampler, desc);
-    uint64_t sleep_ns = SLEEP_PERIODS * zeta_intel_period_ns(sampler->unit, wish.exponent);
-    if (sleep_ns < SLEEP_NS)
-        sleep_ns = SLEEP_NS;
-    sampler->sleep_ticks = divide_up(sleep_ns * (sampler->unit->timestamp_hz / 1000), 1000000);
-    return result;
-}
-
-static void destroy(struct zeta_intel_sampler *sampler)
-{
-    if (sampler->stream)
-        zeta_intel_unit_close(sampler->stream);
-    if (sampler->wake_fd >= 0)
-        (void)close(sampler->wake_fd);
-    zeta_intel_totals_finish(&sampler->totals);
-    (void)pthread_cond_destroy(&sampler->settled);
-    (void)pthread_mutex_destroy(&sampler->lock);
-    free(sampler->buffer);
-    free(sampler);
-}
-
-static void init_sync(struct zeta_intel_sampler *sampler)
-{
-    pthread_condattr_t attributes;
-
-    (void)pthread_mutex_init(&sampler->lock, NULL);
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&sampler->settled, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-}
-
-static uint32_t prepare(struct zeta_intel_sampler *sampler,
-                        const struct zeta_plugin_query_desc *desc)
-{
-    const struct zeta_intel_gpu *gpu = sampler->device->gpu;
-    uint32_t result = zeta_intel_totals_init(&sampler->totals, &desc->fields, desc->report_bytes,
-                                             gpu->platform->graphics);
-
-    if (result == ZETA_PLUGIN_INVALID_ARGUMENT)
-        return zeta_intel_fail(gpu->intel, result,
-                               "%s: the layout of the set %.*s has no running header field ticks, "
-                               "or fields outside of the %u bytes of a report",
-                               sampler->device->id, zeta_string_shown(desc->set), desc->set.data,
-                               desc->report_bytes);
-    sampler->buffer = malloc(BUFFER_BYTES + sizeof(uint64_t));
-    sampler->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (result == ZETA_PLUGIN_SUCCESS && (!sampler->buffer || sampler->wake_fd < 0))
-        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    return result;
-}
-
-static uint32_t create(struct zeta_plugin_device *device, const struct zeta_intel_unit *unit,
-                       const struct zeta_plugin_query_desc *desc,
-                       struct zeta_intel_sampler **out_sampler)
-{
-    struct zeta_intel_sampler *sampler = calloc(1, sizeof(*sampler));
-    uint32_t result;
-
-    if (!sampler)
-        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    sampler->device = device;
-    sampler->unit = unit;
-    sampler->wake_fd = -1;
-    (void)snprintf(sampler->digest, sizeof(sampler->digest), "%.*s",
-                   desc->digest.size < DIGEST_BYTES ? (int)desc->digest.size : 0,
-                   desc->digest.data);
-    init_sync(sampler);
-    result = prepare(sampler, desc);
-    if (result == ZETA_PLUGIN_SUCCESS)
-        result = open_stream(sampler, desc);
-    if (result == ZETA_PLUGIN_SUCCESS)
-        result = start_thread(sampler);
-    if (result != ZETA_PLUGIN_SUCCESS)
-        destroy(sampler);
-    else
-        *out_sampler = sampler;
-    return result;
-}
-
-/* Equal programs have equal reports, unless set files describe them in different ways. */
-static bool serves(const struct zeta_intel_sampler *sampler,
-                   const struct zeta_plugin_device *device, const struct zeta_intel_unit *unit,
-                   const struct zeta_plugin_query_desc *desc)
-{
-    return sampler->device->gpu == device->gpu && sampler->unit == unit &&
-           sampler->totals.count == desc->fields.count &&
-           sampler->totals.report_bytes == desc->report_bytes &&
-           zeta_string_is(desc->digest, sampler->digest);
-}
-
-static uint32_t join_locked(struct zeta_intel_sampler *sampler)
-{
-    (void)pthread_mutex_lock(&sampler->lock);
-    const bool has_failed = sampler->has_failed;
-    (void)pthread_mutex_unlock(&sampler->lock);
-    if (has_failed)
-        return zeta_intel_fail(sampler->device->gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
-                               "%s: the kernel ended the stream of the unit %s that queries need; "
-                               "destroy the pools that used it first",
-                               sampler->device->id, sampler->unit->name);
-    sampler->users++;
-    return ZETA_PLUGIN_SUCCESS;
-}
-
-uint32_t zeta_intel_sampler_get(struct zeta_plugin_device *device,
-                                const struct zeta_plugin_query_desc *desc,
-                                struct zeta_intel_sampler **out_sampler)
-{
-    struct zeta_intel *intel = device->gpu->intel;
-    const struct zeta_intel_unit *unit = NULL;
-    uint32_t result = zeta_intel_unit_get(device, desc->unit, &unit);
-
-    if (result != ZETA_PLUGIN_SUCCESS)
-        return result;
-    (void)pthread_mutex_lock(&intel->sampler_lock);
-    struct zeta_intel_sampler *sampler = intel->samplers;
-    while (sampler && !serves(sampler, device, unit, desc))
-        sampler = sampler->next;
-    if (sampler) {
-        result = join_locked(sampler);
-    } else {
-        result = create(device, unit, desc, &sampler);
-        if (result == ZETA_PLUGIN_SUCCESS) {
-            sampler->users = 1;
-            sampler->next = intel->samplers;
-            intel->samplers = sampler;
-        }
-    }
-    (void)pthread_mutex_unlock(&intel->sampler_lock);
-    if (result == ZETA_PLUGIN_SUCCESS)
-        *out_sampler = sampler;
-    return result;
-}
-
-void zeta_intel_sampler_put(struct zeta_intel_sampler *sampler)
-{
-    struct zeta_intel *intel = sampler->device->gpu->intel;
-    struct zeta_intel_sampler **link = &intel->samplers;
-
-    (void)pthread_mutex_lock(&intel->sampler_lock);
-    if (--sampler->users == 0) {
-        while (*link != sampler)
-            link = &(*link)->next;
-        *link = sampler->next;
-        atomic_store(&sampler->stopping, true);
-        wake(sampler);
-        (void)pthread_join(sampler->thread, NULL);
-        destroy(sampler);
-    }
-    (void)pthread_mutex_unlock(&intel->sampler_lock);
-}
-
-void zeta_intel_samplers_end(struct zeta_intel *intel)
-{
-    while (intel->samplers) {
-        intel->samplers->users = 1;
-        zeta_intel_sampler_put(intel->samplers);
-    }
-}
-
-/* The list is whole at any time: one write adds a sampler that is ready, one takes it out. */
-void zeta_intel_samplers_forget(struct zeta_intel *intel)
-{
-    for (struct zeta_intel_sampler *sampler = intel->samplers; sampler; sampler = sampler->next)
-        (void)close(sampler->wake_fd);
-    intel->samplers = NULL;
+    atomic_store(&sampler->stopping, true);
+    wake(sampler);
+    (void)pthread_join(sampler->thread, NULL);
 }
 
 /* ---- what pools ask ----------------------------------------------------------------------- */
@@ -665,7 +288,7 @@ uint64_t zeta_intel_sampler_difference(const struct zeta_intel_sampler *sampler,
  */
 uint32_t zeta_intel_sampler_mark(struct zeta_intel_sampler *sampler, struct zeta_intel_mark *mark)
 {
-    struct reading now = {0, 0};
+    struct zeta_intel_reading now = {0, 0};
     uint32_t result;
 
     (void)pthread_mutex_lock(&sampler->lock);

@@ -226,7 +226,7 @@ const struct zeta_plugin_host_ops scripted_host = {.struct_size = sizeof(scripte
 void scripted_reset(void)
 {
     memset(scripted.sources, 0, sizeof(scripted.sources));
-    scripted.now_ticks = 50;
+    scripted.now_ticks = 5;
     scripted.host_shift_ns = 1000000000;
     scripted.opens = scripted.refusals = 0;
     scripted.configs = scripted.oldest_config = 0;

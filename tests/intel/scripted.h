@@ -49,7 +49,7 @@ extern struct scripted {
 extern const struct zeta_intel_kmd scripted_kmd;
 extern const struct zeta_plugin_host_ops scripted_host;
 
-/** As at the start: time 50, no reports, nothing refused. */
+/** As at the start: time 5, no reports, nothing refused. */
 void scripted_reset(void);
 
 void scripted_set_time(uint64_t ticks);

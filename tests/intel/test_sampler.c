@@ -96,21 +96,21 @@ static void queries__overlapping_in_several_pools__share_a_stream(void **state)
                                                sampler_bed_pool(bed, "First")};
     struct sampler_record r;
 
-    scripted_report(10, 100);
+    scripted_report(60, 100);
     for (uint32_t i = 0; i < 4; i++) {
-        scripted_set_time(20 + 10 * i);
+        scripted_set_time(70 + 10 * i);
         assert_int_equal(zeta_intel_query_begin(pools[i % 2], i), ZETA_PLUGIN_SUCCESS);
-        scripted_report(25 + 10 * i, 200 + i);
+        scripted_report(75 + 10 * i, 200 + i);
     }
     for (uint32_t i = 0; i < 4; i++) {
-        scripted_set_time(100 + 10 * i);
+        scripted_set_time(150 + 10 * i);
         assert_int_equal(zeta_intel_query_end(pools[i % 2], i), ZETA_PLUGIN_SUCCESS);
-        scripted_report(105 + 10 * i, 1000 * (i + 1));
+        scripted_report(155 + 10 * i, 1000 * (i + 1));
     }
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(sampler_bed_await(bed, pools[i % 2], i, &r), ZETA_PLUGIN_SUCCESS);
         assert_int_equal(r.fields[COUNT], 1000 * (i + 1) - (200 + i));
-        assert_int_equal(r.head.begin_ticks, 25 + 10 * i);
+        assert_int_equal(r.head.begin_ticks, 75 + 10 * i);
     }
     assert_int_equal(scripted.opens, 1);
     sampler_bed_drop(bed, pools[0]);

@@ -215,8 +215,8 @@ static bool hold(struct zeta_plugin_stream *stream, const uint8_t *reports, uint
 }
 
 /*
- * Time stamps that do not go on with the host's clock come from a device that was reset: its counters
- * begin anew as well, so that is a break before the first of them, where a read must end.
+ * Time stamps that do not go on with the host's clock come from a device that was reset: its
+ * counters begin anew as well, so that is a break before the first of them, where a read must end.
  */
 static uint32_t divide_at_resets(struct zeta_plugin_stream *stream, uint8_t *reports,
                                  struct zeta_plugin_read *read)

@@ -72,6 +72,13 @@ static uint32_t open_stream(struct zeta_intel_gpu *gpu, const struct zeta_intel_
     return ZETA_PLUGIN_SUCCESS;
 }
 
+/* The host's clock does not notice. */
+static void set_clock_locked(uint64_t ticks)
+{
+    scripted.host_shift_ns += (scripted.now_ticks - ticks) * SCRIPTED_TICK_NS;
+    scripted.now_ticks = ticks;
+}
+
 static uint32_t read_stream(struct zeta_intel_kernel_stream *stream, void *buffer,
                             uint64_t capacity_bytes, struct zeta_plugin_read *out_read)
 {
@@ -80,6 +87,9 @@ static uint32_t read_stream(struct zeta_intel_kernel_stream *stream, void *buffe
     uint32_t result;
 
     (void)pthread_mutex_lock(&scripted.lock);
+    if (scripted.reset_ticks != 0)
+        set_clock_locked(scripted.reset_ticks);
+    scripted.reset_ticks = 0;
     result = source->failure;
     while (source->count > 0 && capacity_bytes - out_read->bytes >= SCRIPTED_REPORT_BYTES) {
         memcpy((uint8_t *)buffer + out_read->bytes, &source->reports[source->first],
@@ -127,8 +137,7 @@ void scripted_set_time(uint64_t ticks)
 void scripted_reset_device(uint64_t ticks)
 {
     (void)pthread_mutex_lock(&scripted.lock);
-    scripted.host_shift_ns += (scripted.now_ticks - ticks) * SCRIPTED_TICK_NS;
-    scripted.now_ticks = ticks;
+    set_clock_locked(ticks);
     (void)pthread_mutex_unlock(&scripted.lock);
 }
 
@@ -228,6 +237,7 @@ void scripted_reset(void)
     memset(scripted.sources, 0, sizeof(scripted.sources));
     scripted.now_ticks = 5;
     scripted.host_shift_ns = 1000000000;
+    scripted.reset_ticks = 0;
     scripted.opens = scripted.refusals = 0;
     scripted.configs = scripted.oldest_config = 0;
     scripted.least_ns = scripted.least_for_all_ns = 0;

@@ -36,6 +36,7 @@ extern struct scripted {
     pthread_mutex_t lock;
     uint64_t now_ticks;
     uint64_t host_shift_ns; /**< of the host's clock, against now_ticks */
+    uint64_t reset_ticks;   /**< not 0: where the clock is set as the next read begins */
     struct scripted_source sources[SCRIPTED_TILES];
     uint32_t opens;                      /**< of streams so far */
     uint32_t refusals;                   /**< of openings, to come */

@@ -302,6 +302,35 @@ static void reset__inside_queries__is_marked_and_ends_those_before(void **state)
     }
 }
 
+/* The clock was looked at before; the report would be a turn of it later than those before. */
+static void reset__between_clock_and_read__is_not_counted_as_a_turn(void **state)
+{
+    struct sampler_bed *bed = *state;
+    struct zeta_plugin_query_pool *pool;
+    struct sampler_record r;
+
+    scripted_set_time(3000000000);
+    pool = sampler_bed_pool(bed, "First");
+    assert_int_equal(zeta_intel_query_begin(pool, 0), ZETA_PLUGIN_SUCCESS);
+    scripted_report(3000000100, 70);
+    scripted_report(3000000200, 90);
+    scripted_await_reader();
+    (void)pthread_mutex_lock(&scripted.lock);
+    scripted.reset_ticks = 500;
+    (void)pthread_mutex_unlock(&scripted.lock);
+    scripted_report(510, 1);
+    scripted_await_reader();
+    scripted_report(520, 4);
+    scripted_await_reader();
+    assert_int_equal(zeta_intel_query_end(pool, 0), ZETA_PLUGIN_SUCCESS);
+    scripted_report(540, 12);
+    assert_int_equal(sampler_bed_await(bed, pool, 0, &r), ZETA_PLUGIN_SUCCESS);
+    assert_int_equal(r.head.flags, ZETA_QUERY_SPLIT | ZETA_QUERY_OVERFLOW);
+    assert_in_range(r.fields[COUNT], 20, 20 + 8);
+    assert_in_range(r.fields[TICKS], 100, 100 + 20);
+    sampler_bed_drop(bed, pool);
+}
+
 static void core_clock__changes_inside__is_marked(void **state)
 {
     struct sampler_bed *bed = *state;
@@ -636,6 +665,7 @@ int main(void)
         CASE(begin__before_any_report__waits_for_the_first),
         CASE(loss__inside_a_query__is_marked_in_that_one_alone),
         CASE(reset__inside_queries__is_marked_and_ends_those_before),
+        CASE(reset__between_clock_and_read__is_not_counted_as_a_turn),
         CASE(core_clock__changes_inside__is_marked),
         CASE(stream__fails__queries_say_so_and_new_pools_too),
         CASE(pool__of_another_program__says_who_has_the_unit),

@@ -145,11 +145,30 @@ static ze_result_t compile_query(const struct zeta_device *device, struct zeta_d
     return zeta_set_compile_query(sets->catalog, set, lookup, NULL, &sets->queries[sets->count]);
 }
 
+/** Compiles a set and its query form; both or none. */
+static ze_result_t compile_one(const struct zeta_device *device, struct zeta_device_sets *sets,
+                               const struct zeta_set *set, const struct zeta_symbol_lookup *lookup)
+{
+    struct zeta_diagnostics sink = {.report = log_finding};
+    struct zeta_compiled **place = &sets->compiled[sets->count];
+    ze_result_t result = zeta_set_compile(sets->catalog, set, lookup, &sink, place);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = compile_query(device, sets, set, lookup);
+    if (result == ZE_RESULT_SUCCESS) {
+        sets->count++;
+        return result;
+    }
+    zeta_compiled_destroy(*place);
+    *place = NULL;
+    return result;
+}
+
 /** Compiles what is in the catalog; a set that the device does not have is left out. */
 static ze_result_t compile_all(const struct zeta_device *device,
                                const struct zeta_provider *provider, struct zeta_device_sets *sets)
 {
-    struct zeta_diagnostics sink = {.report = log_finding};
     struct zeta_plugin_array symbols = {0};
     const struct zeta_symbol_lookup lookup = zeta_device_symbols(provider, &symbols);
     uint32_t count = zeta_catalog_set_count(sets->catalog);
@@ -160,18 +179,11 @@ static ze_result_t compile_all(const struct zeta_device *device,
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
         const struct zeta_set *set = zeta_catalog_set(sets->catalog, i);
-        ze_result_t result =
-            zeta_set_compile(sets->catalog, set, &lookup, &sink, &sets->compiled[sets->count]);
+        const ze_result_t result = compile_one(device, sets, set, &lookup);
 
         if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
             return result;
-        if (result == ZE_RESULT_SUCCESS)
-            result = compile_query(device, sets, set, &lookup);
-        if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
-            return result;
-        if (result == ZE_RESULT_SUCCESS)
-            sets->count++;
-        else
+        if (result != ZE_RESULT_SUCCESS)
             zeta_log(result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE ? ZETA_LOG_DEBUG : ZETA_LOG_WARN,
                      "metric", "%s:%u: device %s has no group %s", set->file, set->line,
                      device->backend->id, set->name);

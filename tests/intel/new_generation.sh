@@ -26,7 +26,7 @@ trap end EXIT
 # Nothing of the person who runs this: no plugins, no settings, no caches.
 HOME=$work
 TMPDIR=$work
-PATH=$build/bin:$PATH
+PATH=$build/bin:$build/tests:$PATH
 export HOME TMPDIR PATH
 unset XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR
 

@@ -15,8 +15,9 @@
 
 enum { ROUNDS = 3, SHORT_S = 1, LONG_S = 3, ARGUMENTS = 16 };
 
-#define ZETA ZETA_BUILD_DIR "/bin/zeta"
 #define RECORDER "i915-perf-recorder"
+
+static const char zeta[] = ZETA_BUILD_DIR "/bin/zeta";
 
 /* The recorder's period is twice what it is asked for. */
 static const struct program {
@@ -24,9 +25,9 @@ static const struct program {
     const char *arguments[ARGUMENTS];
     bool is_interrupted; /* it does not end by itself */
 } programs[] = {
-    {"1 kHz", "zeta stat", {ZETA, "stat", "-g", "RenderBasic", "-p", "1ms", "-a"}, false},
+    {"1 kHz", "zeta stat", {zeta, "stat", "-g", "RenderBasic", "-p", "1ms", "-a"}, false},
     {"1 kHz", RECORDER, {RECORDER, "-m", "RenderBasic", "-p", "0.0005", "-o"}, true},
-    {"10 kHz", "zeta stat", {ZETA, "stat", "-g", "RenderBasic", "-p", "100us", "-a"}, false},
+    {"10 kHz", "zeta stat", {zeta, "stat", "-g", "RenderBasic", "-p", "100us", "-a"}, false},
     {"10 kHz", RECORDER, {RECORDER, "-m", "RenderBasic", "-p", "0.00005", "-o"}, true},
 };
 

@@ -73,7 +73,7 @@ static void export_data(zet_metric_group_handle_t group, const uint8_t *raw, siz
 static void sample_and_export(const char *path)
 {
     const ze_context_desc_t description = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
-    struct program program = {NULL};
+    struct program program = {.device = NULL};
     ze_driver_handle_t driver = NULL;
     zet_metric_group_handle_t group = NULL;
     uint8_t *raw = NULL;

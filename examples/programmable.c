@@ -136,7 +136,7 @@ int main(void)
     const ze_context_desc_t description = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     zet_metric_handle_t metrics[MAX_METRICS] = {NULL};
     zet_metric_group_handle_t groups[MAX_GROUPS] = {NULL};
-    struct program program = {NULL};
+    struct program program = {.device = NULL};
     ze_driver_handle_t driver = NULL;
     uint32_t metric_count = 0;
     uint32_t group_count = MAX_GROUPS;

@@ -51,7 +51,7 @@ static uint32_t choose_metrics(zet_metric_group_handle_t group, const char **out
 int main(void)
 {
     const ze_context_desc_t description = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
-    struct program program = {NULL};
+    struct program program = {.device = NULL};
     ze_driver_handle_t driver = NULL;
     zet_metric_group_handle_t group = NULL;
     uint8_t *raw = NULL;

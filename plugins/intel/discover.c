@@ -157,7 +157,6 @@ static void describe(struct zeta_intel_gpu *gpu, const drmDevice *device)
 static uint32_t probe(struct zeta_intel_gpu *gpu)
 {
     const struct zeta_intel_platform *platform = gpu->platform;
-    const bool counts = gpu->kmd == &zeta_intel_i915 ? platform->has_i915 : platform->has_xe;
     char advice[256];
     uint32_t result;
 
@@ -165,7 +164,7 @@ static uint32_t probe(struct zeta_intel_gpu *gpu)
     result = gpu->kmd->probe(gpu);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
-    if (!counts) {
+    if (!gpu->kmd->counts_on(platform)) {
         gpu->unit_count = 0;
         zeta_intel_binding_advice(platform, gpu->device_id, gpu->kmd->driver, advice,
                                   sizeof(advice));

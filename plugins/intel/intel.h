@@ -147,6 +147,14 @@ uint32_t zeta_intel_unit_get(const struct zeta_plugin_device *device,
                              struct zeta_plugin_string name,
                              const struct zeta_intel_unit **out_unit);
 
+/**
+ * Fills the format and the size of reports of wish->unit. INVALID_ARGUMENT with a sentence if the
+ * layout of the set has records of another size, or the kernel's driver has no such reports.
+ */
+uint32_t zeta_intel_unit_reports(const struct zeta_plugin_device *device,
+                                 struct zeta_plugin_string set, uint32_t record_bytes,
+                                 struct zeta_intel_stream_wish *wish);
+
 /** Whether reports of a unit have headers of 64 bits, with time stamps of 56. */
 bool zeta_intel_unit_is_wide(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit);
 

@@ -18,6 +18,8 @@
 
 struct zeta_intel;
 struct zeta_intel_gpu;
+struct zeta_intel_format;
+struct zeta_intel_platform;
 struct zeta_intel_program;
 
 enum {
@@ -146,6 +148,13 @@ struct zeta_intel_kmd {
      * without privileges. NULL: that of exponent 0, always.
      */
     uint64_t (*min_period_ns)(const struct zeta_intel_unit *unit, bool for_everybody);
+
+    /** Whether the platform file says that this driver counts on a platform. */
+    bool (*counts_on)(const struct zeta_intel_platform *platform);
+    /** The kernel's number of a report format; false if this driver has no such reports. */
+    bool (*format)(const struct zeta_intel_format *format, uint32_t *out_number);
+    /** What the kernel calls descriptors of streams of a unit, in the links of /proc/PID/fd. */
+    const char *(*stream_name)(const struct zeta_intel_unit *unit);
 };
 
 extern const struct zeta_intel_kmd zeta_intel_i915;

@@ -105,14 +105,6 @@ static uint32_t get_limits(struct zeta_plugin *self, struct zeta_plugin_device *
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* What the kernel calls the descriptors of streams, in the links of /proc/PID/fd. */
-static const char *stream_link(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit)
-{
-    if (gpu->kmd == &zeta_intel_i915)
-        return "i915_perf";
-    return unit->kind == ZETA_INTEL_EU_STALL ? "xe_eu_stall" : "xe_oa";
-}
-
 static uint64_t now_ns(void)
 {
     struct timespec now = {0};
@@ -143,7 +135,7 @@ static uint32_t get_holder(struct zeta_plugin *self, struct zeta_plugin_device *
     (void)pthread_mutex_unlock(&self->intel->lock);
     if (is_known)
         return ZETA_PLUGIN_SUCCESS;
-    *out_pid = zeta_intel_holder_find(gpu, stream_link(gpu, unit));
+    *out_pid = zeta_intel_holder_find(gpu, unit);
     (void)pthread_mutex_lock(&self->intel->lock);
     use->seen_pid = *out_pid;
     use->seen_ns = now_ns();

@@ -20,25 +20,6 @@ static uint64_t divide_up(uint64_t value, uint64_t by)
 
 /* ---- making ------------------------------------------------------------------------------- */
 
-/* The kernel's word for the reports of a unit. */
-static uint32_t choose_format(const struct zeta_intel_sampler *sampler,
-                              struct zeta_intel_stream_wish *wish)
-{
-    const struct zeta_intel_gpu *gpu = sampler->device->gpu;
-    const struct zeta_intel_format *format = &gpu->platform->formats[sampler->unit->kind];
-    const bool is_i915 = gpu->kmd == &zeta_intel_i915;
-
-    wish->format = is_i915 ? format->i915 : format->xe;
-    wish->record_bytes = format->record_bytes;
-    if ((is_i915 ? format->i915 != 0 : format->has_xe) &&
-        format->record_bytes == sampler->totals.report_bytes)
-        return ZETA_PLUGIN_SUCCESS;
-    return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
-                           "%s: reports of the unit %s have %u bytes, those of the set file %u",
-                           sampler->device->id, sampler->unit->name, format->record_bytes,
-                           sampler->totals.report_bytes);
-}
-
 /* A stream or other queries of this process have the unit. */
 static uint32_t refuse_taken(const struct zeta_intel_sampler *sampler,
                              const struct zeta_plugin_query_desc *desc)
@@ -78,7 +59,8 @@ static uint32_t open_stream(struct zeta_intel_sampler *sampler,
         .exponent = zeta_intel_sampler_exponent(sampler->device, sampler->unit, false)};
     struct zeta_intel_program program = {0};
     char holder[96];
-    uint32_t result = choose_format(sampler, &wish);
+    uint32_t result =
+        zeta_intel_unit_reports(sampler->device, desc->set, desc->report_bytes, &wish);
 
     zeta_intel_sampler_check_setting(gpu->intel);
     if (result == ZETA_PLUGIN_SUCCESS)

@@ -31,37 +31,6 @@ static uint64_t host_ns(void)
 
 /* ---- opening ------------------------------------------------------------------------------ */
 
-/* Bytes of the reports of a unit, and the kernel's number of their format. */
-static uint32_t find_format(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit,
-                            uint32_t *out_format)
-{
-    const struct zeta_intel_format *format;
-
-    *out_format = 0;
-    if (unit->kind == ZETA_INTEL_EU_STALL)
-        return unit->record_bytes;
-    format = &gpu->platform->formats[unit->kind];
-    *out_format = gpu->kmd == &zeta_intel_i915 ? format->i915 : format->xe;
-    return format->record_bytes;
-}
-
-static uint32_t check_record(const struct zeta_plugin_device *device,
-                             const struct zeta_intel_unit *unit,
-                             const struct zeta_plugin_stream_desc *desc,
-                             struct zeta_intel_stream_wish *wish)
-{
-    const struct zeta_intel_gpu *gpu = device->gpu;
-
-    wish->record_bytes = find_format(gpu, unit, &wish->format);
-    if (wish->record_bytes == desc->record_bytes)
-        return ZETA_PLUGIN_SUCCESS;
-    return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
-                           "%s (%s): the layout of the set %.*s has records of %u bytes, and the "
-                           "unit %s gives reports of %u",
-                           gpu->name, device->id, zeta_string_shown(desc->set), desc->set.data,
-                           desc->record_bytes, unit->name, wish->record_bytes);
-}
-
 /* Exponents whose period is at least so long, and at most what the caller can be told. */
 static uint32_t choose_exponent(const struct zeta_intel_unit *unit, uint64_t period_ns,
                                 uint64_t least_ns, uint64_t most_ns)
@@ -158,7 +127,7 @@ uint32_t zeta_intel_stream_open(struct zeta_plugin *self, struct zeta_plugin_dev
 
     (void)self;
     if (result == ZETA_PLUGIN_SUCCESS)
-        result = check_record(device, wish.unit, desc, &wish);
+        result = zeta_intel_unit_reports(device, desc->set, desc->record_bytes, &wish);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
     stream = calloc(1, sizeof(*stream));

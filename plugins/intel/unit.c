@@ -67,6 +67,35 @@ uint32_t zeta_intel_unit_get(const struct zeta_plugin_device *device,
                            gpu->name, device->id, zeta_string_shown(name), name.data, list);
 }
 
+uint32_t zeta_intel_unit_reports(const struct zeta_plugin_device *device,
+                                 struct zeta_plugin_string set, uint32_t record_bytes,
+                                 struct zeta_intel_stream_wish *wish)
+{
+    const struct zeta_intel_gpu *gpu = device->gpu;
+    const struct zeta_intel_unit *unit = wish->unit;
+
+    wish->format = 0;
+    wish->record_bytes = unit->record_bytes;
+    if (unit->kind != ZETA_INTEL_EU_STALL) {
+        const struct zeta_intel_format *format = &gpu->platform->formats[unit->kind];
+
+        wish->record_bytes = format->record_bytes;
+        if (!gpu->kmd->format(format, &wish->format))
+            return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
+                                   "%s (%s): the platform file of %s names no report format of the "
+                                   "kernel driver %s for the unit %s",
+                                   gpu->name, device->id, gpu->platform->name, gpu->kmd->driver,
+                                   unit->name);
+    }
+    if (wish->record_bytes == record_bytes)
+        return ZETA_PLUGIN_SUCCESS;
+    return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
+                           "%s (%s): the layout of the set %.*s has records of %u bytes, and the "
+                           "unit %s gives reports of %u",
+                           gpu->name, device->id, zeta_string_shown(set), set.data, record_bytes,
+                           unit->name, wish->record_bytes);
+}
+
 /* Media has had such headers always, OAG since Xe2. */
 bool zeta_intel_unit_is_wide(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit)
 {

@@ -116,6 +116,12 @@ static void close_stream(struct zeta_intel_kernel_stream *stream)
     (void)pthread_mutex_unlock(&scripted.lock);
 }
 
+static bool find_format(const struct zeta_intel_format *format, uint32_t *out_number)
+{
+    *out_number = format->xe;
+    return format->has_xe;
+}
+
 const struct zeta_intel_kmd scripted_kmd = {
     .driver = "scripted",
     .clock = tell_clock,
@@ -125,6 +131,7 @@ const struct zeta_intel_kmd scripted_kmd = {
     .stream_open = open_stream,
     .stream_read = read_stream,
     .stream_close = close_stream,
+    .format = find_format,
 };
 
 void scripted_set_time(uint64_t ticks)

@@ -72,6 +72,23 @@ uint32_t zeta_intel_i915_fail(struct zeta_intel_gpu *gpu, int error, const char 
                            gpu->name, gpu->id, what, why.text, advice);
 }
 
+static bool counts_on(const struct zeta_intel_platform *platform)
+{
+    return platform->has_i915;
+}
+
+static bool find_format(const struct zeta_intel_format *format, uint32_t *out_number)
+{
+    *out_number = format->i915;
+    return format->i915 != 0;
+}
+
+static const char *stream_name(const struct zeta_intel_unit *unit)
+{
+    (void)unit;
+    return "i915_perf";
+}
+
 const struct zeta_intel_kmd zeta_intel_i915 = {
     .driver = "i915",
     .probe = zeta_intel_i915_probe,
@@ -82,4 +99,7 @@ const struct zeta_intel_kmd zeta_intel_i915 = {
     .stream_read = zeta_intel_i915_stream_read,
     .stream_close = zeta_intel_i915_stream_close,
     .min_period_ns = zeta_intel_i915_min_period_ns,
+    .counts_on = counts_on,
+    .format = find_format,
+    .stream_name = stream_name,
 };

@@ -192,9 +192,9 @@ static bool list_holders(const char *kind, char *out_list, size_t bytes)
     return used > 0;
 }
 
-uint32_t zeta_intel_fail_busy(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit,
-                              const char *kind)
+uint32_t zeta_intel_fail_busy(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit)
 {
+    const char *kind = gpu->kmd->stream_name(unit);
     char holders[256];
 
     if (!list_holders(kind, holders, sizeof(holders)))
@@ -209,7 +209,8 @@ uint32_t zeta_intel_fail_busy(const struct zeta_intel_gpu *gpu, const struct zet
                            gpu->id, unit->name, holders);
 }
 
-uint32_t zeta_intel_holder_find(const struct zeta_intel_gpu *gpu, const char *kind)
+uint32_t zeta_intel_holder_find(const struct zeta_intel_gpu *gpu,
+                                const struct zeta_intel_unit *unit)
 {
     const char *card = strrchr(gpu->card, '/');
     const struct dirent *entry;
@@ -219,7 +220,7 @@ uint32_t zeta_intel_holder_find(const struct zeta_intel_gpu *gpu, const char *ki
 
     if (!folder)
         return 0;
-    link_of_kind(kind, wanted, sizeof(wanted));
+    link_of_kind(gpu->kmd->stream_name(unit), wanted, sizeof(wanted));
     (void)snprintf(card_node, sizeof(card_node), "/dev/dri/%.40s", card ? card + 1 : "card");
     while (found == 0 && (entry = readdir(folder))) {
         if (isdigit((unsigned char)entry->d_name[0]) && process_has(entry->d_name, wanted) &&

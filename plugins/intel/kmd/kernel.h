@@ -50,19 +50,17 @@ void zeta_intel_note_permission(struct zeta_intel_gpu *gpu, const char *sysctl);
 
 /**
  * Fails with NOT_AVAILABLE because the kernel answered EBUSY: names the processes that have a
- * stream open whose descriptor's link holds kind, as far as this process may see them. Which of
- * several has this very unit is not visible from outside.
- *
- * @kind  as the kernel names such descriptors: "i915_perf", "xe_oa", "xe_eu_stall"
+ * stream of such a unit open, as far as this process may see them. Which of several has this very
+ * unit is not visible from outside.
  */
-uint32_t zeta_intel_fail_busy(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit,
-                              const char *kind);
+uint32_t zeta_intel_fail_busy(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit);
 
 /**
- * Another process that has a stream of that kind open, and a node of this GPU; 0: none is seen.
+ * Another process that has a stream of such a unit open, and a node of this GPU; 0: none is seen.
  * That the kernel names descriptors so, and shows it in /proc/PID/fd, is general knowledge of
  * Linux, no promise; a process of another user is seen by root alone.
  */
-uint32_t zeta_intel_holder_find(const struct zeta_intel_gpu *gpu, const char *kind);
+uint32_t zeta_intel_holder_find(const struct zeta_intel_gpu *gpu,
+                                const struct zeta_intel_unit *unit);
 
 #endif

@@ -149,6 +149,24 @@ static uint32_t stream_open(struct zeta_intel_gpu *gpu, const struct zeta_intel_
     return result;
 }
 
+/* ---- what the platform file and the kernel say of streams ------------------------------------ */
+
+static bool counts_on(const struct zeta_intel_platform *platform)
+{
+    return platform->has_xe;
+}
+
+static bool find_format(const struct zeta_intel_format *format, uint32_t *out_number)
+{
+    *out_number = format->xe;
+    return format->has_xe;
+}
+
+static const char *stream_name(const struct zeta_intel_unit *unit)
+{
+    return unit->kind == ZETA_INTEL_EU_STALL ? "xe_eu_stall" : "xe_oa";
+}
+
 const struct zeta_intel_kmd zeta_intel_xe = {
     .driver = "xe",
     .probe = zeta_xe_probe,
@@ -158,4 +176,7 @@ const struct zeta_intel_kmd zeta_intel_xe = {
     .stream_open = stream_open,
     .stream_read = zeta_xe_stream_read,
     .stream_close = zeta_xe_stream_close,
+    .counts_on = counts_on,
+    .format = find_format,
+    .stream_name = stream_name,
 };

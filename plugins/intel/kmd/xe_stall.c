@@ -43,7 +43,7 @@ static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_strea
                        int error)
 {
     if (error == EBUSY)
-        return zeta_intel_fail_busy(gpu, wish->unit, "xe_eu_stall");
+        return zeta_intel_fail_busy(gpu, wish->unit);
     if (error == EINVAL)
         return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
                                "%s: the xe driver refused to sample stalls on GT %u each %llu "

@@ -120,7 +120,7 @@ static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_strea
     char what[96];
 
     if (error == EBUSY)
-        return zeta_intel_fail_busy(gpu, wish->unit, "xe_oa");
+        return zeta_intel_fail_busy(gpu, wish->unit);
     if (error == EINVAL)
         return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
                                "%s: the xe driver refused a stream of the unit %s with EINVAL: it "

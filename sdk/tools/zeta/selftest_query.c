@@ -84,37 +84,42 @@ static ze_result_t enclose_time(const struct bench *bench)
     return result;
 }
 
-/* GpuTime of the first row. */
-static ze_result_t get_time(const struct bench *bench, const struct zeta_group_entry *group,
-                            double *out_ns)
+/* The result of the query, freed by the caller. */
+static ze_result_t read_query(const struct bench *bench, uint8_t **out_raw, size_t *out_bytes)
 {
-    uint32_t count = 0;
-    size_t bytes = 0;
+    ze_result_t result = zetMetricQueryGetData(bench->query, out_bytes, NULL);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    *out_raw = malloc(*out_bytes);
+    if (!*out_raw)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    return zetMetricQueryGetData(bench->query, out_bytes, *out_raw);
+}
+
+/* GpuTime of the first row; every tile has a row of its own. */
+static ze_result_t get_time(const struct bench *bench, const struct zeta_device_entry *device,
+                            const struct zeta_group_entry *group, double *out_ns)
+{
+    uint32_t tiles = device->tile_count ? device->tile_count : 1;
+    uint32_t count = tiles * group->properties.metricCount;
+    uint32_t *per_tile = calloc(tiles, sizeof(*per_tile));
+    zet_typed_value_t *values = calloc(count, sizeof(*values));
     uint8_t *raw = NULL;
-    zet_typed_value_t *values = NULL;
-    ze_result_t result = zetMetricQueryGetData(bench->query, &bytes, NULL);
+    size_t bytes = 0;
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
-    *out_ns = 0;
-    if (result == ZE_RESULT_SUCCESS && !(raw = malloc(bytes)))
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (per_tile && values)
+        result = read_query(bench, &raw, &bytes);
     if (result == ZE_RESULT_SUCCESS)
-        result = zetMetricQueryGetData(bench->query, &bytes, raw);
-    /* Every tile has a row of its own. */
-    count = group->properties.metricCount * 64;
-    if (result == ZE_RESULT_SUCCESS && !(values = calloc(count, sizeof(*values))))
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    if (result == ZE_RESULT_SUCCESS) {
-        uint32_t sets = 64;
-        uint32_t per_set[64] = {0};
-
         result = zetMetricGroupCalculateMultipleMetricValuesExp(
-            group->group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, bytes, raw, &sets,
-            &count, per_set, values);
-    }
+            group->group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, bytes, raw, &tiles,
+            &count, per_tile, values);
     for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && i < group->properties.metricCount; i++) {
         if (strcmp(group->metrics[i].properties.name, "GpuTime") == 0)
             *out_ns = zeta_number_as_double(zeta_number_from_value(&values[i]));
     }
+    free(per_tile);
     free(values);
     free(raw);
     return result;
@@ -129,7 +134,7 @@ void zeta_selftest_query(struct zeta_selftest *test, struct zeta_group_entry *gr
     if (result == ZE_RESULT_SUCCESS)
         result = enclose_time(&bench);
     if (result == ZE_RESULT_SUCCESS)
-        result = get_time(&bench, group, &time_ns);
+        result = get_time(&bench, test->device, group, &time_ns);
     if (result != ZE_RESULT_SUCCESS) {
         (void)zeta_say_refusal(result, "cannot query %s", group->properties.name);
         zeta_selftest_tell(test, ZETA_SELFTEST_FAILED, "query", "%s cannot be queried, see above",

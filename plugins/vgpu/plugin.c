@@ -230,7 +230,10 @@ static uint32_t plugin_child_after_fork(struct zeta_plugin *self)
                        &self->vgpu);
 }
 
-uint32_t zeta_vgpu_instance_get(struct zeta_vgpu *vgpu, struct zeta_vgpu_instance **out_instance)
+/* Joins the instance, once for all threads: who sees it sees what the tiles took from it. */
+static enum zeta_vgpu_result attach_locked(struct zeta_vgpu *vgpu,
+                                           struct zeta_vgpu_message *message,
+                                           struct zeta_vgpu_instance **out_instance)
 {
     const struct zeta_vgpu_description *d = &vgpu->description;
     const struct zeta_vgpu_instance_desc desc = {
@@ -239,6 +242,18 @@ uint32_t zeta_vgpu_instance_get(struct zeta_vgpu *vgpu, struct zeta_vgpu_instanc
         .rows_per_tile = zeta_vgpu_topology_subslices(&d->topology) + 1,
         .wrap_soon_s = d->faults.wrap_soon,
     };
+    const enum zeta_vgpu_result result = zeta_vgpu_instance_attach(&desc, message, out_instance);
+
+    if (result != ZETA_VGPU_OK)
+        return result;
+    for (uint32_t i = 0; i < d->tiles; i++)
+        vgpu->tiles[i].trace.watched = zeta_vgpu_instance_watched(*out_instance, i);
+    atomic_store(&vgpu->instance, *out_instance);
+    return ZETA_VGPU_OK;
+}
+
+uint32_t zeta_vgpu_instance_get(struct zeta_vgpu *vgpu, struct zeta_vgpu_instance **out_instance)
+{
     struct zeta_vgpu_instance *instance = atomic_load(&vgpu->instance);
     enum zeta_vgpu_result result = ZETA_VGPU_OK;
     struct zeta_vgpu_message message;
@@ -247,11 +262,7 @@ uint32_t zeta_vgpu_instance_get(struct zeta_vgpu *vgpu, struct zeta_vgpu_instanc
         pthread_mutex_lock(&vgpu->instance_lock);
         instance = atomic_load(&vgpu->instance);
         if (!instance)
-            result = zeta_vgpu_instance_attach(&desc, &message, &instance);
-        for (uint32_t i = 0; result == ZETA_VGPU_OK && i < d->tiles; i++)
-            vgpu->tiles[i].trace.watched = zeta_vgpu_instance_watched(instance, i);
-        if (result == ZETA_VGPU_OK)
-            atomic_store(&vgpu->instance, instance);
+            result = attach_locked(vgpu, &message, &instance);
         pthread_mutex_unlock(&vgpu->instance_lock);
     }
     if (result == ZETA_VGPU_OK && zeta_vgpu_instance_damaged(instance, &message))

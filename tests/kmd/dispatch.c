@@ -81,15 +81,6 @@ static void sleep_us(uint32_t us)
         (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
 }
 
-/* The stream that an ioctl of a node made has to be looked after. */
-static void watch_new(struct kmd_gpu *gpu, long fd)
-{
-    struct kmd_call call;
-
-    if (fd > 2 && find_target((int)fd, &call) && call.unit && call.gpu == gpu)
-        kmd_ticker_add(call.gpu, call.unit);
-}
-
 bool kmd_dispatch_ioctl(int fd, unsigned long request, uint64_t argument, long *out_result)
 {
     struct kmd_call call;
@@ -103,10 +94,8 @@ bool kmd_dispatch_ioctl(int fd, unsigned long request, uint64_t argument, long *
         kmd_count(call.gpu, KMD_STAT_BAD_CALLS, 1);
     kmd_unlock(call.gpu);
     sleep_us(call.sleep_us);
-    if (call.unit)
-        kmd_ticker_add(call.gpu, call.unit);
-    else
-        watch_new(call.gpu, result);
+    if (call.unit || call.made)
+        kmd_ticker_add(call.gpu, call.unit ? call.unit : call.made);
     *out_result = result;
     return true;
 }

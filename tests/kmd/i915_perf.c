@@ -222,7 +222,7 @@ static long open_stream(struct kmd_call *call, const struct wish *wish, uint32_t
 {
     const struct kmd_oa_config *config = kmd_config_by_id(call->gpu, wish->config);
     struct kmd_stream *stream = &wish->unit->stream;
-    const int fd = kmd_stream_make(call->gpu, wish->unit,
+    const int fd = kmd_stream_make(call, wish->unit,
                                    ((flags & FLAG_CLOEXEC) ? O_CLOEXEC : 0) |
                                        ((flags & FLAG_NONBLOCK) ? O_NONBLOCK : 0));
 

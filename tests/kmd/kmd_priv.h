@@ -292,13 +292,15 @@ bool kmd_register_is_allowed(const struct kmd_gpu *gpu, uint32_t list, uint32_t 
  * Streams and their rings
  * --------------------------------------------------------------------------------------------- */
 
+struct kmd_call;
+
 /** Has another stream that is alive the unit? Ends one that is not. */
 bool kmd_unit_is_busy(struct kmd_gpu *gpu, struct kmd_unit *unit);
 /**
  * Makes the stream of a free unit: everything zero but for what the arguments say. The descriptor
  * (flags: O_CLOEXEC, O_NONBLOCK), -EMFILE, -ENFILE, -ENOMEM. After it nothing may fail.
  */
-int kmd_stream_make(struct kmd_gpu *gpu, struct kmd_unit *unit, int flags);
+int kmd_stream_make(struct kmd_call *call, struct kmd_unit *unit, int flags);
 /** Sets format and report_bytes. */
 void kmd_stream_set_format(struct kmd_stream *stream, const struct kmd_format *format);
 const struct kmd_format *kmd_stream_format(const struct kmd_stream *stream);
@@ -337,6 +339,7 @@ uint32_t kmd_ring_take(struct kmd_gpu *gpu, struct kmd_unit *unit, void *out, si
 struct kmd_call {
     struct kmd_gpu *gpu;
     struct kmd_unit *unit; /**< of a stream, else NULL */
+    struct kmd_unit *made; /**< out: that got a stream, else NULL */
     int fd;
     bool is_blocking;  /**< the descriptor has no O_NONBLOCK */
     uint32_t sleep_us; /**< out: the caller sleeps so long after the lock was released */

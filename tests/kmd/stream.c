@@ -84,8 +84,9 @@ static int make_fifo(const struct kmd_stream *stream, int flags, uint64_t *out_i
     return fd;
 }
 
-int kmd_stream_make(struct kmd_gpu *gpu, struct kmd_unit *unit, int flags)
+int kmd_stream_make(struct kmd_call *call, struct kmd_unit *unit, int flags)
 {
+    struct kmd_gpu *gpu = call->gpu;
     struct kmd_stream *stream = &unit->stream;
     uint64_t inode = 0;
     int fd;
@@ -104,6 +105,7 @@ int kmd_stream_make(struct kmd_gpu *gpu, struct kmd_unit *unit, int flags)
     gpu->fault_lose = 0;
     stream->is_open = true;
     atomic_store(&stream->inode, inode);
+    call->made = unit;
     kmd_count(gpu, KMD_STAT_STREAMS_OPENED, 1);
     return fd;
 }

@@ -201,7 +201,7 @@ long kmd_xe_oa_open(struct kmd_call *call, uint64_t param)
     if (status)
         return status;
 
-    int fd = kmd_stream_make(call->gpu, wish.unit, 0);
+    int fd = kmd_stream_make(call, wish.unit, 0);
     if (fd < 0)
         return fd;
     const struct kmd_oa_config *config = kmd_config_by_id(call->gpu, wish.metric_set);

@@ -68,7 +68,7 @@ long kmd_xe_stall_open(struct kmd_call *call, uint64_t param)
     if (gpu->open_errno)
         return -(long)gpu->open_errno;
 
-    int fd = kmd_stream_make(gpu, wish.unit, 0);
+    int fd = kmd_stream_make(call, wish.unit, 0);
     if (fd < 0)
         return fd;
     struct kmd_stream *stream = &wish.unit->stream;

@@ -30,24 +30,40 @@ static struct {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* A child of fork has none of the threads, and takes no lock that one of them had. */
-static void init_state(void)
+/* The thread is not inside while a process forks, so that its child finds everything whole. */
+static void before_fork(void)
+{
+    (void)pthread_mutex_lock(&ticker.lock);
+}
+
+static void after_fork_in_parent(void)
+{
+    (void)pthread_mutex_unlock(&ticker.lock);
+}
+
+static void init_changed(void)
 {
     pthread_condattr_t monotonic;
 
-    (void)pthread_mutex_init(&ticker.lock, NULL);
     (void)pthread_condattr_init(&monotonic);
     (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&ticker.changed, &monotonic);
     (void)pthread_condattr_destroy(&monotonic);
+}
+
+/* A child has no thread of its own yet, and nobody waits. */
+static void after_fork_in_child(void)
+{
+    init_changed();
     ticker.is_running = false;
     ticker.count = 0;
+    (void)pthread_mutex_unlock(&ticker.lock);
 }
 
 static void init_once(void)
 {
-    init_state();
-    (void)pthread_atfork(NULL, NULL, init_state);
+    init_changed();
+    (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 static struct watch *earliest(void)

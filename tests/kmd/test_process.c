@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -206,7 +207,7 @@ static void exec__other_process__sees_configurations(void **state)
     kmd_stop(machine);
 }
 
-/* A child with a machine, the folder of which is told. It waits for a signal. */
+/* A child with a machine, the folder of which is told. It waits for a signal, or for our end. */
 static pid_t start_owner(char *out_folder, size_t bytes)
 {
     int ends[2];
@@ -218,6 +219,7 @@ static pid_t start_owner(char *out_folder, size_t bytes)
         struct kmd_machine *machine = bed_start("tgl-gt2");
         const char *folder = kmd_folder(machine);
 
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         (void)!write(ends[1], folder, strlen(folder) + 1);
         (void)pause();
         _exit(0);
@@ -228,13 +230,17 @@ static pid_t start_owner(char *out_folder, size_t bytes)
     return child;
 }
 
+/* In a folder of its own: the next machine may be that of any other program. */
 static void machine__of_a_killed_process__is_removed_by_the_next(void **state)
 {
-    char dead[PATH_MAX], alive[PATH_MAX];
-    const pid_t first = start_owner(dead, sizeof(dead));
-    const pid_t second = start_owner(alive, sizeof(alive));
+    char dead[PATH_MAX], alive[PATH_MAX], folder[] = "/tmp/kmd-process-XXXXXX";
+    pid_t first, second;
 
     (void)state;
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(setenv("TMPDIR", folder, 1), 0);
+    first = start_owner(dead, sizeof(dead));
+    second = start_owner(alive, sizeof(alive));
     assert_int_equal(kill(first, SIGKILL), 0);
     (void)wait_for(first);
     assert_int_equal(access(dead, F_OK), 0);
@@ -245,6 +251,8 @@ static void machine__of_a_killed_process__is_removed_by_the_next(void **state)
     (void)wait_for(second);
     kmd_stop(bed_start("tgl-gt2"));
     assert_int_equal(access(alive, F_OK), -1);
+    (void)unsetenv("TMPDIR");
+    assert_int_equal(rmdir(folder), 0);
 }
 
 static int run_role(const char *role, int fd)

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 enum { PEC64 = 0x10105, PEC64_BYTES = 576, MPEC8U32 = 0x204, MPEC8U32_BYTES = 128 };
@@ -39,7 +40,8 @@ static int open_unit(int node, uint64_t unit)
                       {KMD_XE_OA_EXPONENT, 14});
 }
 
-/* Runs a function in a child that then waits to be killed; returns when it has run. */
+/* Runs a function in a child that then waits to be killed, or for our end; returns when it has run.
+ */
 static pid_t start_child(void (*function)(void))
 {
     int ready[2];
@@ -47,6 +49,7 @@ static pid_t start_child(void (*function)(void))
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         function();
         if (write(ready[1], "x", 1) != 1)
             _exit(2);

@@ -7,23 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <level_zero/ze_api.h>
-#include <level_zero/zet_api.h>
-
 #include "tests/bench/bench.h"
+#include "tests/bench/bench_ze.h"
 
 #define REPORTS 4096u
 #define REPORT_BYTES 256u
 #define ROUNDS 31u
 #define VALUES ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
-
-static void check(ze_result_t result, const char *what)
-{
-    if (result == ZE_RESULT_SUCCESS)
-        return;
-    (void)fprintf(stderr, "%s: 0x%x\n", what, (unsigned)result);
-    exit(1);
-}
 
 /** What is measured. */
 struct bench {
@@ -43,11 +33,12 @@ static void find_group(struct bench *bench)
     ze_device_handle_t device;
     uint32_t one = 1;
 
-    check(zeInit(0), "zeInit");
-    check(zeDriverGet(&one, &bench->driver), "zeDriverGet");
-    check(zeDeviceGet(bench->driver, &one, &device), "zeDeviceGet");
-    check(zetMetricGroupGet(device, &one, &bench->group), "zetMetricGroupGet");
-    check(zetMetricGroupGetProperties(bench->group, &properties), "zetMetricGroupGetProperties");
+    bench_check(zeInit(0), "zeInit");
+    bench_check(zeDriverGet(&one, &bench->driver), "zeDriverGet");
+    bench_check(zeDeviceGet(bench->driver, &one, &device), "zeDeviceGet");
+    bench_check(zetMetricGroupGet(device, &one, &bench->group), "zetMetricGroupGet");
+    bench_check(zetMetricGroupGetProperties(bench->group, &properties),
+                "zetMetricGroupGetProperties");
     (void)printf("  group %s, %u metrics, %u reports of %u bytes\n", properties.name,
                  properties.metricCount, REPORTS, REPORT_BYTES);
     bench->room = REPORTS * properties.metricCount;
@@ -58,10 +49,10 @@ static void in_place(struct bench *bench)
     uint32_t sets = 1;
     uint32_t total = bench->room;
 
-    check(zetMetricGroupCalculateMultipleMetricValuesExp(bench->group, VALUES,
-                                                         REPORTS * REPORT_BYTES, bench->raw, &sets,
-                                                         &total, NULL, bench->values),
-          "in place");
+    bench_check(zetMetricGroupCalculateMultipleMetricValuesExp(bench->group, VALUES,
+                                                               REPORTS * REPORT_BYTES, bench->raw,
+                                                               &sets, &total, NULL, bench->values),
+                "in place");
 }
 
 static void offline(struct bench *bench)
@@ -70,17 +61,17 @@ static void offline(struct bench *bench)
     uint32_t sets = 1;
     uint32_t total = bench->room;
 
-    check(zetMetricGroupCalculateMetricExportDataExp(bench->driver, VALUES, bench->size,
-                                                     bench->data, &desc, &sets, &total, NULL,
-                                                     bench->values),
-          "offline");
+    bench_check(zetMetricGroupCalculateMetricExportDataExp(bench->driver, VALUES, bench->size,
+                                                           bench->data, &desc, &sets, &total, NULL,
+                                                           bench->values),
+                "offline");
 }
 
 static void export_data(struct bench *bench)
 {
-    check(zetMetricGroupGetExportDataExp(bench->group, bench->raw, REPORTS * REPORT_BYTES,
-                                         &bench->size, bench->data),
-          "export");
+    bench_check(zetMetricGroupGetExportDataExp(bench->group, bench->raw, REPORTS * REPORT_BYTES,
+                                               &bench->size, bench->data),
+                "export");
 }
 
 static void copy(struct bench *bench)

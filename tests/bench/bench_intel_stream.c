@@ -4,14 +4,11 @@
  * with what was lost and the processor's time. The emulated kernel makes the reports when they are
  * read, in this process; it says itself what that took, and the rest is ours.
  */
-#include <level_zero/ze_api.h>
-#include <level_zero/zet_api.h>
 #include <sched.h>
 #include <sys/wait.h>
 
-#include <zeta/zeta.h>
-
 #include "tests/bench/bench.h"
+#include "tests/bench/bench_ze.h"
 #include "tests/kmd/kmd.h"
 
 /* 16 ticks of 16 MHz. */
@@ -47,15 +44,6 @@ struct shares {
     double emulation; /* of it, in reads of the emulated kernel */
 };
 
-static void check(ze_result_t result, const char *what)
-{
-    if (result == ZE_RESULT_SUCCESS)
-        return;
-    (void)fprintf(stderr, "bench_intel_stream: %s: 0x%x: %s\n", what, (unsigned)result,
-                  zetaGetLastError());
-    exit(1);
-}
-
 static struct kmd_machine *start_machine(const struct gpu *gpu)
 {
     const struct kmd_config config = {
@@ -75,25 +63,6 @@ static struct kmd_machine *start_machine(const struct gpu *gpu)
     return machine;
 }
 
-static zet_metric_group_handle_t find_render_basic(ze_device_handle_t device)
-{
-    zet_metric_group_handle_t groups[256];
-    uint32_t count = 256;
-
-    check(zetMetricGroupGet(device, &count, groups), "groups");
-    for (uint32_t i = 0; i < count; i++) {
-        zet_metric_group_properties_t properties = {.stype =
-                                                        ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
-
-        check(zetMetricGroupGetProperties(groups[i], &properties), "properties of a group");
-        if (strcmp(properties.name, "RenderBasic") == 0 &&
-            properties.samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)
-            return groups[i];
-    }
-    (void)fprintf(stderr, "bench_intel_stream: there is no group RenderBasic\n");
-    exit(1);
-}
-
 static void open_stream(struct capture *capture)
 {
     ze_context_desc_t context_desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
@@ -103,16 +72,18 @@ static void open_stream(struct capture *capture)
     ze_driver_handle_t driver;
     uint32_t one = 1;
 
-    check(zeInit(0), "zeInit");
-    check(zeDriverGet(&one, &driver), "driver");
-    check(zeDeviceGet(driver, &one, &capture->device), "device");
-    check(zeContextCreate(driver, &context_desc, &capture->context), "context");
-    capture->group = find_render_basic(capture->device);
-    check(zetContextActivateMetricGroups(capture->context, capture->device, 1, &capture->group),
-          "activation");
-    check(zetMetricStreamerOpen(capture->context, capture->device, capture->group, &desc, NULL,
-                                &capture->streamer),
-          "stream");
+    bench_check(zeInit(0), "zeInit");
+    bench_check(zeDriverGet(&one, &driver), "driver");
+    bench_check(zeDeviceGet(driver, &one, &capture->device), "device");
+    bench_check(zeContextCreate(driver, &context_desc, &capture->context), "context");
+    capture->group = bench_find_group(capture->device, "RenderBasic",
+                                      ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
+    bench_check(
+        zetContextActivateMetricGroups(capture->context, capture->device, 1, &capture->group),
+        "activation");
+    bench_check(zetMetricStreamerOpen(capture->context, capture->device, capture->group, &desc,
+                                      NULL, &capture->streamer),
+                "stream");
     capture->period_ns = desc.samplingPeriod;
 }
 
@@ -127,7 +98,7 @@ static void drain(const struct capture *capture, uint8_t *buffer)
         bytes = ROOM;
         result = zetMetricStreamerReadData(capture->streamer, UINT32_MAX, &bytes, buffer);
         if (result != ZE_RESULT_WARNING_DROPPED_DATA)
-            check(result, "read");
+            bench_check(result, "read");
     } while (bytes > ROOM / 2);
 }
 
@@ -217,8 +188,8 @@ static int measure(const struct gpu *gpu, unsigned duration_s)
     (void)sched_setscheduler(0, SCHED_FIFO, &first);
     open_stream(&capture);
     shares = read_for(&capture, machine, buffer, duration_s);
-    check(zetaMetricStreamerGetInfo(capture.streamer, &info), "statistics");
-    check(zetMetricStreamerClose(capture.streamer), "close");
+    bench_check(zetaMetricStreamerGetInfo(capture.streamer, &info), "statistics");
+    bench_check(zetMetricStreamerClose(capture.streamer), "close");
     print(&capture, &shares, &info, machine,
           copy_seconds(buffer, info.records * gpu->report_bytes));
     kmd_stop(machine);

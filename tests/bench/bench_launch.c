@@ -15,24 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <level_zero/ze_api.h>
-
 #include "tests/bench/bench.h"
+#include "tests/bench/bench_ze.h"
 
 #define ROUNDS 7u
 #define LAUNCHES 2000u
 #define BATCH 200u
 #define MOST_THREADS 4u
-
-static void check(ze_result_t result, const char *what)
-{
-    if (result == ZE_RESULT_SUCCESS)
-        return;
-    (void)fprintf(stderr, "bench_launch: %s: 0x%x\n", what, (unsigned)result);
-    exit(1);
-}
-
-#define CHECK(call) check((call), #call)
 
 static double now_us(void)
 {
@@ -126,12 +115,12 @@ static struct gpu open_gpu(void)
     module.inputSize = fread(image, 1, sizeof(image), file);
     module.pInputModule = image;
     (void)fclose(file);
-    CHECK(zeInit(ZE_INIT_FLAG_GPU_ONLY));
-    CHECK(zeDriverGet(&count, &driver));
+    BENCH_CHECK(zeInit(ZE_INIT_FLAG_GPU_ONLY));
+    BENCH_CHECK(zeDriverGet(&count, &driver));
     count = 1;
-    CHECK(zeDeviceGet(driver, &count, &gpu.device));
-    CHECK(zeContextCreate(driver, &context, &gpu.context));
-    CHECK(zeModuleCreate(gpu.context, gpu.device, &module, &gpu.module, NULL));
+    BENCH_CHECK(zeDeviceGet(driver, &count, &gpu.device));
+    BENCH_CHECK(zeContextCreate(driver, &context, &gpu.context));
+    BENCH_CHECK(zeModuleCreate(gpu.context, gpu.device, &module, &gpu.module, NULL));
     return gpu;
 }
 
@@ -140,7 +129,7 @@ static ze_kernel_handle_t make_kernel(const struct gpu *gpu)
     const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "empty"};
     ze_kernel_handle_t kernel = NULL;
 
-    CHECK(zeKernelCreate(gpu->module, &desc, &kernel));
+    BENCH_CHECK(zeKernelCreate(gpu->module, &desc, &kernel));
     return kernel;
 }
 
@@ -151,7 +140,7 @@ static ze_command_list_handle_t make_immediate(const struct gpu *gpu, ze_command
                                           .mode = mode};
     ze_command_list_handle_t list = NULL;
 
-    CHECK(zeCommandListCreateImmediate(gpu->context, gpu->device, &desc, &list));
+    BENCH_CHECK(zeCommandListCreateImmediate(gpu->context, gpu->device, &desc, &list));
     return list;
 }
 
@@ -161,7 +150,7 @@ static ze_event_handle_t make_event(const struct gpu *gpu)
                                                 .flags = ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE};
     ze_event_handle_t event = NULL;
 
-    CHECK(zeEventCounterBasedCreate(gpu->context, gpu->device, &desc, &event));
+    BENCH_CHECK(zeEventCounterBasedCreate(gpu->context, gpu->device, &desc, &event));
     return event;
 }
 
@@ -185,10 +174,10 @@ static double latency_us(const struct gpu *gpu, enum way way)
     ze_command_queue_handle_t queue = NULL;
 
     if (way == WAY_REGULAR) {
-        CHECK(zeCommandQueueCreate(gpu->context, gpu->device, &queue_desc, &queue));
-        CHECK(zeCommandListCreate(gpu->context, gpu->device, &list_desc, &list));
-        CHECK(zeCommandListAppendLaunchKernel(list, kernel, &one, NULL, 0, NULL));
-        CHECK(zeCommandListClose(list));
+        BENCH_CHECK(zeCommandQueueCreate(gpu->context, gpu->device, &queue_desc, &queue));
+        BENCH_CHECK(zeCommandListCreate(gpu->context, gpu->device, &list_desc, &list));
+        BENCH_CHECK(zeCommandListAppendLaunchKernel(list, kernel, &one, NULL, 0, NULL));
+        BENCH_CHECK(zeCommandListClose(list));
     } else {
         list = make_immediate(gpu, way == WAY_SYNCHRONOUS ? ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS
                                                           : ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
@@ -196,23 +185,23 @@ static double latency_us(const struct gpu *gpu, enum way way)
     double begin = now_us();
     for (unsigned i = 0; i < LAUNCHES; i++) {
         if (way == WAY_REGULAR) {
-            CHECK(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
-            CHECK(zeCommandQueueSynchronize(queue, UINT64_MAX));
+            BENCH_CHECK(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+            BENCH_CHECK(zeCommandQueueSynchronize(queue, UINT64_MAX));
             continue;
         }
-        CHECK(zeCommandListAppendLaunchKernel(list, kernel, &one, way == WAY_EVENT ? event : NULL,
-                                              0, NULL));
+        BENCH_CHECK(zeCommandListAppendLaunchKernel(list, kernel, &one,
+                                                    way == WAY_EVENT ? event : NULL, 0, NULL));
         if (way == WAY_ASYNCHRONOUS)
-            CHECK(zeCommandListHostSynchronize(list, UINT64_MAX));
+            BENCH_CHECK(zeCommandListHostSynchronize(list, UINT64_MAX));
         else if (way == WAY_EVENT)
-            CHECK(zeEventHostSynchronize(event, UINT64_MAX));
+            BENCH_CHECK(zeEventHostSynchronize(event, UINT64_MAX));
     }
     begin = (now_us() - begin) / LAUNCHES;
-    CHECK(zeCommandListDestroy(list));
+    BENCH_CHECK(zeCommandListDestroy(list));
     if (queue)
-        CHECK(zeCommandQueueDestroy(queue));
-    CHECK(zeEventDestroy(event));
-    CHECK(zeKernelDestroy(kernel));
+        BENCH_CHECK(zeCommandQueueDestroy(queue));
+    BENCH_CHECK(zeEventDestroy(event));
+    BENCH_CHECK(zeKernelDestroy(kernel));
     return begin;
 }
 
@@ -233,15 +222,15 @@ static void *launch_many(void *argument)
     for (unsigned i = 0; i < LAUNCHES; i++) {
         bool wait = job->events && i > 0;
 
-        CHECK(zeCommandListAppendLaunchKernel(list, kernel, &one, job->events ? event : NULL,
-                                              wait ? 1 : 0, wait ? &event : NULL));
+        BENCH_CHECK(zeCommandListAppendLaunchKernel(list, kernel, &one, job->events ? event : NULL,
+                                                    wait ? 1 : 0, wait ? &event : NULL));
         if ((i + 1) % BATCH == 0)
-            CHECK(zeCommandListHostSynchronize(list, UINT64_MAX));
+            BENCH_CHECK(zeCommandListHostSynchronize(list, UINT64_MAX));
     }
-    CHECK(zeCommandListHostSynchronize(list, UINT64_MAX));
-    CHECK(zeCommandListDestroy(list));
-    CHECK(zeEventDestroy(event));
-    CHECK(zeKernelDestroy(kernel));
+    BENCH_CHECK(zeCommandListHostSynchronize(list, UINT64_MAX));
+    BENCH_CHECK(zeCommandListDestroy(list));
+    BENCH_CHECK(zeEventDestroy(event));
+    BENCH_CHECK(zeKernelDestroy(kernel));
     return NULL;
 }
 
@@ -304,7 +293,7 @@ int main(void)
         (void)printf("    %u threads: %9.0f /s, each waiting for an event %9.0f /s\n", threads,
                      plain, ordered);
     }
-    CHECK(zeModuleDestroy(gpu.module));
-    CHECK(zeContextDestroy(gpu.context));
+    BENCH_CHECK(zeModuleDestroy(gpu.module));
+    BENCH_CHECK(zeContextDestroy(gpu.context));
     return 0;
 }

@@ -10,26 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <level_zero/ze_api.h>
-#include <level_zero/zet_api.h>
-
 #include "tests/bench/bench.h"
+#include "tests/bench/bench_ze.h"
 
 #define ROUNDS 9u
 #define LAUNCHES 1000u
 #define MARKERS 300u /* fewer than a log holds, so that none waits */
 #define MOST_BYTES 4096u
 #define MOST_VALUES 64u
-
-static void check(ze_result_t result, const char *what)
-{
-    if (result == ZE_RESULT_SUCCESS)
-        return;
-    (void)fprintf(stderr, "bench_query: %s: 0x%x\n", what, (unsigned)result);
-    exit(1);
-}
-
-#define CHECK(call) check((call), #call)
 
 static double now_us(void)
 {
@@ -44,24 +32,6 @@ struct gpu {
     ze_kernel_handle_t kernel;
     zet_metric_group_handle_t queried, streamed; /* both of ComputeBasic */
 };
-
-static zet_metric_group_handle_t find_group(ze_device_handle_t device, uint32_t sampling)
-{
-    zet_metric_group_handle_t groups[64];
-    uint32_t count = 64;
-
-    CHECK(zetMetricGroupGet(device, &count, groups));
-    for (uint32_t i = 0; i < count; i++) {
-        zet_metric_group_properties_t properties = {.stype =
-                                                        ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
-
-        CHECK(zetMetricGroupGetProperties(groups[i], &properties));
-        if (strcmp(properties.name, "ComputeBasic") == 0 && properties.samplingType == sampling)
-            return groups[i];
-    }
-    (void)fprintf(stderr, "bench_query: the device has no group ComputeBasic\n");
-    exit(1);
-}
 
 static struct gpu open_gpu(void)
 {
@@ -82,16 +52,18 @@ static struct gpu open_gpu(void)
         exit(1);
     module.inputSize = fread(image, 1, sizeof(image), file);
     (void)fclose(file);
-    CHECK(zeInit(ZE_INIT_FLAG_GPU_ONLY));
-    CHECK(zeDriverGet(&count, &driver));
+    BENCH_CHECK(zeInit(ZE_INIT_FLAG_GPU_ONLY));
+    BENCH_CHECK(zeDriverGet(&count, &driver));
     count = 1;
-    CHECK(zeDeviceGet(driver, &count, &gpu.device));
-    CHECK(zeContextCreate(driver, &context, &gpu.context));
-    CHECK(zeModuleCreate(gpu.context, gpu.device, &module, &gpu.module, NULL));
-    CHECK(zeKernelCreate(gpu.module, &kernel, &gpu.kernel));
-    CHECK(zeCommandQueueCreate(gpu.context, gpu.device, &queue, &gpu.queue));
-    gpu.queried = find_group(gpu.device, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
-    gpu.streamed = find_group(gpu.device, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
+    BENCH_CHECK(zeDeviceGet(driver, &count, &gpu.device));
+    BENCH_CHECK(zeContextCreate(driver, &context, &gpu.context));
+    BENCH_CHECK(zeModuleCreate(gpu.context, gpu.device, &module, &gpu.module, NULL));
+    BENCH_CHECK(zeKernelCreate(gpu.module, &kernel, &gpu.kernel));
+    BENCH_CHECK(zeCommandQueueCreate(gpu.context, gpu.device, &queue, &gpu.queue));
+    gpu.queried = bench_find_group(gpu.device, "ComputeBasic",
+                                   ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
+    gpu.streamed = bench_find_group(gpu.device, "ComputeBasic",
+                                    ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
     return gpu;
 }
 
@@ -100,7 +72,7 @@ static ze_command_list_handle_t make_list(const struct gpu *gpu)
     const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
     ze_command_list_handle_t list = NULL;
 
-    CHECK(zeCommandListCreate(gpu->context, gpu->device, &desc, &list));
+    BENCH_CHECK(zeCommandListCreate(gpu->context, gpu->device, &desc, &list));
     return list;
 }
 
@@ -108,23 +80,23 @@ static void append_kernel(const struct gpu *gpu, ze_command_list_handle_t list)
 {
     const ze_group_count_t one = {1, 1, 1};
 
-    CHECK(zeCommandListAppendLaunchKernel(list, gpu->kernel, &one, NULL, 0, NULL));
+    BENCH_CHECK(zeCommandListAppendLaunchKernel(list, gpu->kernel, &one, NULL, 0, NULL));
 }
 
 static void append_pair(const struct gpu *gpu, ze_command_list_handle_t list,
                         zet_metric_query_handle_t query)
 {
-    CHECK(zetCommandListAppendMetricQueryBegin(list, query));
+    BENCH_CHECK(zetCommandListAppendMetricQueryBegin(list, query));
     append_kernel(gpu, list);
-    CHECK(zetCommandListAppendMetricQueryEnd(list, query, NULL, 0, NULL));
+    BENCH_CHECK(zetCommandListAppendMetricQueryEnd(list, query, NULL, 0, NULL));
 }
 
 static double run_us(const struct gpu *gpu, ze_command_list_handle_t list)
 {
     const double begin = now_us();
 
-    CHECK(zeCommandQueueExecuteCommandLists(gpu->queue, 1, &list, NULL));
-    CHECK(zeCommandQueueSynchronize(gpu->queue, UINT64_MAX));
+    BENCH_CHECK(zeCommandQueueExecuteCommandLists(gpu->queue, 1, &list, NULL));
+    BENCH_CHECK(zeCommandQueueSynchronize(gpu->queue, UINT64_MAX));
     return now_us() - begin;
 }
 
@@ -133,11 +105,11 @@ static void time_lists(const struct gpu *gpu, ze_command_list_handle_t lists[2],
                        struct bench_rounds rounds[2])
 {
     for (unsigned i = 0; i < 2; i++)
-        CHECK(zeCommandListClose(lists[i]));
+        BENCH_CHECK(zeCommandListClose(lists[i]));
     for (unsigned round = 0; round < 2 * ROUNDS; round++)
         bench_add(&rounds[round % 2], run_us(gpu, lists[round % 2]));
     for (unsigned i = 0; i < 2; i++)
-        CHECK(zeCommandListDestroy(lists[i]));
+        BENCH_CHECK(zeCommandListDestroy(lists[i]));
 }
 
 static void print_pair(const char *what, const struct bench_rounds rounds[2], unsigned count)
@@ -172,7 +144,7 @@ static void measure_immediate(const struct gpu *gpu, zet_metric_query_handle_t *
     struct bench_rounds rounds[2] = {0};
     ze_command_list_handle_t list = NULL;
 
-    CHECK(zeCommandListCreateImmediate(gpu->context, gpu->device, &desc, &list));
+    BENCH_CHECK(zeCommandListCreateImmediate(gpu->context, gpu->device, &desc, &list));
     for (unsigned round = 0; round < 2 * ROUNDS; round++) {
         const double begin = now_us();
 
@@ -182,10 +154,10 @@ static void measure_immediate(const struct gpu *gpu, zet_metric_query_handle_t *
             else
                 append_pair(gpu, list, queries[i]);
         }
-        CHECK(zeCommandListHostSynchronize(list, UINT64_MAX));
+        BENCH_CHECK(zeCommandListHostSynchronize(list, UINT64_MAX));
         bench_add(&rounds[round % 2], now_us() - begin);
     }
-    CHECK(zeCommandListDestroy(list));
+    BENCH_CHECK(zeCommandListDestroy(list));
     print_pair("immediate list, appended", rounds, LAUNCHES);
 }
 
@@ -204,15 +176,15 @@ static void measure_results(const struct gpu *gpu, zet_metric_query_handle_t *qu
 
         for (unsigned i = 0; i < LAUNCHES; i++) {
             bytes[i] = MOST_BYTES;
-            CHECK(zetMetricQueryGetData(queries[i], &bytes[i], raw[i]));
+            BENCH_CHECK(zetMetricQueryGetData(queries[i], &bytes[i], raw[i]));
         }
         bench_add(&rounds[0], now_us() - begin);
         begin = now_us();
         for (unsigned i = 0; i < LAUNCHES; i++) {
             uint32_t count = MOST_VALUES;
 
-            CHECK(zetMetricGroupCalculateMetricValues(gpu->queried, type, bytes[i], raw[i], &count,
-                                                      values));
+            BENCH_CHECK(zetMetricGroupCalculateMetricValues(gpu->queried, type, bytes[i], raw[i],
+                                                            &count, values));
         }
         bench_add(&rounds[1], now_us() - begin);
     }
@@ -231,16 +203,16 @@ static void measure_queries(const struct gpu *gpu)
     zet_metric_group_handle_t group = gpu->queried;
     zet_metric_query_pool_handle_t pool = NULL;
 
-    CHECK(zetContextActivateMetricGroups(gpu->context, gpu->device, 1, &group));
-    CHECK(zetMetricQueryPoolCreate(gpu->context, gpu->device, gpu->queried, &desc, &pool));
+    BENCH_CHECK(zetContextActivateMetricGroups(gpu->context, gpu->device, 1, &group));
+    BENCH_CHECK(zetMetricQueryPoolCreate(gpu->context, gpu->device, gpu->queried, &desc, &pool));
     for (unsigned i = 0; i < LAUNCHES; i++)
-        CHECK(zetMetricQueryCreate(pool, i, &queries[i]));
+        BENCH_CHECK(zetMetricQueryCreate(pool, i, &queries[i]));
     measure_regular(gpu, queries);
     measure_immediate(gpu, queries);
     measure_results(gpu, queries);
     for (unsigned i = 0; i < LAUNCHES; i++)
-        CHECK(zetMetricQueryDestroy(queries[i]));
-    CHECK(zetMetricQueryPoolDestroy(pool));
+        BENCH_CHECK(zetMetricQueryDestroy(queries[i]));
+    BENCH_CHECK(zetMetricQueryPoolDestroy(pool));
 }
 
 static void measure_markers(const struct gpu *gpu)
@@ -253,17 +225,17 @@ static void measure_markers(const struct gpu *gpu)
     ze_command_list_handle_t lists[2] = {make_list(gpu), make_list(gpu)};
     struct bench_rounds rounds[2] = {0};
 
-    CHECK(zetContextActivateMetricGroups(gpu->context, gpu->device, 1, &group));
-    CHECK(zetMetricStreamerOpen(gpu->context, gpu->device, group, &desc, NULL, &streamer));
+    BENCH_CHECK(zetContextActivateMetricGroups(gpu->context, gpu->device, 1, &group));
+    BENCH_CHECK(zetMetricStreamerOpen(gpu->context, gpu->device, group, &desc, NULL, &streamer));
     for (unsigned i = 0; i < MARKERS; i++) {
         append_kernel(gpu, lists[0]);
         append_kernel(gpu, lists[1]);
-        CHECK(zetCommandListAppendMetricStreamerMarker(lists[1], streamer, i));
+        BENCH_CHECK(zetCommandListAppendMetricStreamerMarker(lists[1], streamer, i));
     }
     time_lists(gpu, lists, rounds);
     print_pair("300 markers of a stream", rounds, MARKERS);
-    CHECK(zetMetricStreamerClose(streamer));
-    CHECK(zetContextActivateMetricGroups(gpu->context, gpu->device, 0, NULL));
+    BENCH_CHECK(zetMetricStreamerClose(streamer));
+    BENCH_CHECK(zetContextActivateMetricGroups(gpu->context, gpu->device, 0, NULL));
 }
 
 int main(void)
@@ -277,9 +249,9 @@ int main(void)
                 NULL);
     measure_queries(&gpu);
     measure_markers(&gpu);
-    CHECK(zeCommandQueueDestroy(gpu.queue));
-    CHECK(zeKernelDestroy(gpu.kernel));
-    CHECK(zeModuleDestroy(gpu.module));
-    CHECK(zeContextDestroy(gpu.context));
+    BENCH_CHECK(zeCommandQueueDestroy(gpu.queue));
+    BENCH_CHECK(zeKernelDestroy(gpu.kernel));
+    BENCH_CHECK(zeModuleDestroy(gpu.module));
+    BENCH_CHECK(zeContextDestroy(gpu.context));
     return 0;
 }

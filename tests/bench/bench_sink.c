@@ -16,9 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <zeta/zeta.h>
-
 #include "tests/bench/bench.h"
+#include "tests/bench/bench_ze.h"
 
 #define CALLS 100000u
 #define ROUNDS 7u
@@ -50,15 +49,6 @@ static uint64_t clock_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void check(ze_result_t result, const char *what)
-{
-    if (result == ZE_RESULT_SUCCESS)
-        return;
-    (void)fprintf(stderr, "bench_sink: %s gives 0x%x: %s\n", what, (unsigned)result,
-                  zetaGetLastError());
-    exit(1);
-}
-
 static struct bed make_bed(void)
 {
     const ze_event_pool_desc_t pool_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
@@ -72,13 +62,13 @@ static struct bed make_bed(void)
     struct bed bed = {0};
     uint32_t count = 1;
 
-    check(zeInit(0), "zeInit");
-    check(zeDriverGet(&count, &driver), "zeDriverGet");
+    bench_check(zeInit(0), "zeInit");
+    bench_check(zeDriverGet(&count, &driver), "zeDriverGet");
     count = 1;
-    check(zeDeviceGet(driver, &count, &bed.device), "zeDeviceGet");
-    check(zeContextCreate(driver, &context_desc, &context), "zeContextCreate");
-    check(zeEventPoolCreate(context, &pool_desc, 0, NULL, &pool), "zeEventPoolCreate");
-    check(zeEventCreate(pool, &event_desc, &bed.event), "zeEventCreate");
+    bench_check(zeDeviceGet(driver, &count, &bed.device), "zeDeviceGet");
+    bench_check(zeContextCreate(driver, &context_desc, &context), "zeContextCreate");
+    bench_check(zeEventPoolCreate(context, &pool_desc, 0, NULL, &pool), "zeEventPoolCreate");
+    bench_check(zeEventCreate(pool, &event_desc, &bed.event), "zeEventCreate");
     bed.peer = fopen("/dev/null", "w");
     if (!bed.peer || setvbuf(bed.peer, NULL, _IOFBF, 65536) != 0)
         exit(1);
@@ -165,11 +155,11 @@ static double best(const struct bed *bed, const struct call *call, uint32_t coun
 
         (void)snprintf(path, sizeof(path), "/tmp/zeta-bench-sink-%ld.json", (long)getpid());
         if (is_recorded)
-            check(zetaTraceStart(&desc), "zetaTraceStart");
+            bench_check(zetaTraceStart(&desc), "zetaTraceStart");
         ns = run_threads(bed, call, count);
         if (is_recorded) {
-            check(zetaTraceGetInfo(&info), "zetaTraceGetInfo");
-            check(zetaTraceStop(), "zetaTraceStop");
+            bench_check(zetaTraceGetInfo(&info), "zetaTraceGetInfo");
+            bench_check(zetaTraceStop(), "zetaTraceStop");
             (void)unlink(path);
             if (info.lost > 0)
                 (void)fprintf(stderr, "bench_sink: %" PRIu64 " records lost\n", info.lost);

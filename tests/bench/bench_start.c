@@ -9,12 +9,9 @@
  *        bench_start loader    one sample of the loader
  */
 #include <dlfcn.h>
-#include <level_zero/ze_api.h>
-#include <level_zero/zet_api.h>
-
-#include <zeta/zeta.h>
 
 #include "tests/bench/bench.h"
+#include "tests/bench/bench_ze.h"
 #include "tests/kmd/kmd.h"
 
 #define SAMPLES 15
@@ -28,15 +25,6 @@ static const struct {
     const char *platform, *driver;
 } gpus[] = {{"tgl-gt2", "i915"}, {"dg2-g10", "i915"}, {"bmg", "xe"}};
 
-static void check(ze_result_t result, const char *what)
-{
-    if (result == ZE_RESULT_SUCCESS)
-        return;
-    (void)fprintf(stderr, "bench_start: %s: 0x%x: %s\n", what, (unsigned)result,
-                  zetaGetLastError());
-    exit(1);
-}
-
 /* ---- a measured process -------------------------------------------------------------------- */
 
 static ze_device_handle_t find_device(ze_driver_handle_t *out_driver)
@@ -45,29 +33,10 @@ static ze_device_handle_t find_device(ze_driver_handle_t *out_driver)
     ze_device_handle_t device;
     uint32_t one = 1;
 
-    check(zeDriverGet(&one, out_driver), "driver");
-    check(zeDeviceGet(*out_driver, &one, &device), "device");
-    check(zeDeviceGetProperties(device, &properties), "properties");
+    bench_check(zeDriverGet(&one, out_driver), "driver");
+    bench_check(zeDeviceGet(*out_driver, &one, &device), "device");
+    bench_check(zeDeviceGetProperties(device, &properties), "properties");
     return device;
-}
-
-static zet_metric_group_handle_t find_render_basic(ze_device_handle_t device)
-{
-    zet_metric_group_handle_t groups[256];
-    uint32_t count = 256;
-
-    check(zetMetricGroupGet(device, &count, groups), "groups");
-    for (uint32_t i = 0; i < count; i++) {
-        zet_metric_group_properties_t properties = {.stype =
-                                                        ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
-
-        check(zetMetricGroupGetProperties(groups[i], &properties), "properties of a group");
-        if (strcmp(properties.name, "RenderBasic") == 0 &&
-            properties.samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)
-            return groups[i];
-    }
-    (void)fprintf(stderr, "bench_start: there is no group RenderBasic\n");
-    exit(1);
 }
 
 /* Opens a stream and asks it until something is there. */
@@ -84,13 +53,13 @@ static void wait_for_report(ze_driver_handle_t driver, ze_device_handle_t device
     ze_context_handle_t context;
     size_t bytes = 0;
 
-    check(zeContextCreate(driver, &context_desc, &context), "context");
-    check(zetContextActivateMetricGroups(context, device, 1, &group), "activation");
-    check(zetMetricStreamerOpen(context, device, group, &desc, NULL, &streamer), "stream");
+    bench_check(zeContextCreate(driver, &context_desc, &context), "context");
+    bench_check(zetContextActivateMetricGroups(context, device, 1, &group), "activation");
+    bench_check(zetMetricStreamerOpen(context, device, group, &desc, NULL, &streamer), "stream");
     while (bytes == 0) {
         (void)nanosleep(&pause, NULL);
         bytes = sizeof(buffer);
-        check(zetMetricStreamerReadData(streamer, UINT32_MAX, &bytes, buffer), "read");
+        bench_check(zetMetricStreamerReadData(streamer, UINT32_MAX, &bytes, buffer), "read");
     }
 }
 
@@ -107,11 +76,11 @@ static int sample_ours(void)
     ze_driver_handle_t driver;
     ze_device_handle_t device;
 
-    check(zeInit(0), "zeInit");
+    bench_check(zeInit(0), "zeInit");
     at_ms[INIT] = since_ms(begin);
     device = find_device(&driver);
     at_ms[PROPERTIES] = since_ms(begin);
-    group = find_render_basic(device);
+    group = bench_find_group(device, "RenderBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
     at_ms[GROUPS] = since_ms(begin);
     wait_for_report(driver, device, group);
     at_ms[REPORT] = since_ms(begin);

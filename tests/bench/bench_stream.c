@@ -11,22 +11,12 @@
 #include <string.h>
 #include <time.h>
 
-#include <level_zero/ze_api.h>
-#include <level_zero/zet_api.h>
-
 #include "tests/bench/bench.h"
+#include "tests/bench/bench_ze.h"
 #include "tests/bench/stream/stream_backend.h"
 
 #define ROUNDS 15u
 #define BYTES_PER_ROUND (256u << 20)
-
-static void check(ze_result_t result, const char *what)
-{
-    if (result == ZE_RESULT_SUCCESS)
-        return;
-    (void)fprintf(stderr, "bench_stream: %s gives 0x%x\n", what, (unsigned)result);
-    exit(1);
-}
 
 static double now_s(void)
 {
@@ -52,15 +42,15 @@ static zet_metric_streamer_handle_t open_stream(void)
     (void)setenv("ZETA_PLUGIN_PATH", STREAM_DIR, 1);
     (void)setenv("ZETA_CONFIG", "none", 1);
     (void)setenv("ZET_ENABLE_METRICS", "1", 1);
-    check(zeInit(0), "zeInit");
-    check(zeDriverGet(&count, &driver), "zeDriverGet");
+    bench_check(zeInit(0), "zeInit");
+    bench_check(zeDriverGet(&count, &driver), "zeDriverGet");
     count = 1;
-    check(zeDeviceGet(driver, &count, &device), "zeDeviceGet");
-    check(zeContextCreate(driver, &context_desc, &context), "zeContextCreate");
+    bench_check(zeDeviceGet(driver, &count, &device), "zeDeviceGet");
+    bench_check(zeContextCreate(driver, &context_desc, &context), "zeContextCreate");
     count = 1;
-    check(zetMetricGroupGet(device, &count, &group), "zetMetricGroupGet");
-    check(zetContextActivateMetricGroups(context, device, 1, &group), "activation");
-    check(zetMetricStreamerOpen(context, device, group, &desc, NULL, &streamer), "open");
+    bench_check(zetMetricGroupGet(device, &count, &group), "zetMetricGroupGet");
+    bench_check(zetContextActivateMetricGroups(context, device, 1, &group), "activation");
+    bench_check(zetMetricStreamerOpen(context, device, group, &desc, NULL, &streamer), "open");
     return streamer;
 }
 
@@ -91,7 +81,7 @@ static double read_stream(zet_metric_streamer_handle_t streamer, uint8_t *buffer
     while (bytes < BYTES_PER_ROUND) {
         size_t size = capacity;
 
-        check(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, buffer), "read");
+        bench_check(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, buffer), "read");
         bytes += size - STREAM_RECORD_BYTES; /* the first one is repeated */
     }
     return (double)bytes / (now_s() - start) * 1e-9;
@@ -143,6 +133,6 @@ int main(void)
                      sizes[i] >> 10, ours, peer, ours / peer * 100);
         free(buffer);
     }
-    check(zetMetricStreamerClose(streamer), "close");
+    bench_check(zetMetricStreamerClose(streamer), "close");
     return 0;
 }

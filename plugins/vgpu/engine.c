@@ -279,15 +279,14 @@ static void *worker_main(void *argument)
 {
     struct worker *worker = argument;
     struct zeta_vgpu_engine *engine = worker->engine;
-    uint64_t number = 0;
 
     pthread_mutex_lock(&engine->lock);
     while (!engine->quit) {
-        if (engine->launch_number == number) {
+        if (engine->launch_number == worker->seen_launch) {
             pthread_cond_wait(&engine->start, &engine->lock);
             continue;
         }
-        number = engine->launch_number;
+        worker->seen_launch = engine->launch_number;
         if (worker->index >= engine->active_workers)
             continue;
         pthread_mutex_unlock(&engine->lock);
@@ -314,6 +313,9 @@ static bool start_workers_locked(struct zeta_vgpu_engine *engine)
     while (fine && engine->started_workers + 1 < engine->active_workers) {
         struct worker *worker = &engine->workers[engine->started_workers + 1];
 
+        /* The launch may be given up for lack of the next thread, and this one must not begin it.
+         */
+        worker->seen_launch = engine->launch_number;
         fine = pthread_create(&worker->thread, NULL, worker_main, worker) == 0;
         if (fine) {
             (void)pthread_setname_np(worker->thread, "vgpu-worker");

@@ -239,6 +239,7 @@ struct worker {
     uint32_t index;
     uint32_t reader; /* number in the space */
     bool has_reader;
+    uint64_t seen_launch; /* number of the last launch that it looked at */
 };
 
 struct zeta_vgpu_engine {

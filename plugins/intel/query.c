@@ -201,14 +201,26 @@ static bool make_parts(const struct zeta_plugin_query_pool *pool, struct query *
     return true;
 }
 
+static struct zeta_intel_mark *mark_of(struct query *query, uint32_t tile, bool is_end)
+{
+    return is_end ? &query->parts[tile].end : &query->parts[tile].begin;
+}
+
+/* Leaves the marks of all tiles or, when a clock cannot be read, of none. */
 static uint32_t mark_tiles_locked(struct zeta_plugin_query_pool *pool, struct query *query,
                                   bool is_end)
 {
     uint32_t result = ZETA_PLUGIN_SUCCESS;
+    uint32_t left = 0;
 
-    for (uint32_t t = 0; t < pool->tile_count && result == ZETA_PLUGIN_SUCCESS; t++)
-        result = zeta_intel_sampler_mark(pool->samplers[t],
-                                         is_end ? &query->parts[t].end : &query->parts[t].begin);
+    while (left < pool->tile_count && result == ZETA_PLUGIN_SUCCESS) {
+        result = zeta_intel_sampler_mark(pool->samplers[left], mark_of(query, left, is_end));
+        left += result == ZETA_PLUGIN_SUCCESS;
+    }
+    while (result != ZETA_PLUGIN_SUCCESS && left > 0) {
+        left--;
+        zeta_intel_sampler_unmark(pool->samplers[left], mark_of(query, left, is_end));
+    }
     return result;
 }
 

@@ -2,6 +2,8 @@
 zeta_add_test(NAME plugin.intel.totals SOURCES test_totals.c LIBS intel_parts LABELS plugin)
 zeta_add_test(NAME plugin.intel.sampler SOURCES test_sampler.c sampler_bed.c scripted.c
     LIBS intel_parts LABELS plugin)
+zeta_add_test(NAME plugin.intel.query_marks SOURCES test_query_marks.c sampler_bed.c scripted.c
+    LIBS intel_parts LABELS plugin)
 
 # On machines that the emulated kernel shows, through the public API.
 function(add_query_machine_test name)

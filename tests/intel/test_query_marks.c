@@ -1,0 +1,78 @@
+/*
+ * Marks of queries that something disturbs while they are left or taken back.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "plugins/intel/query.h"
+#include "tests/intel/sampler_bed.h"
+
+/* The scripted kernel, whose clock of the second tile answers the test no more if it is told so. */
+static struct zeta_intel_kmd kernel;
+static pthread_t test_thread;
+static atomic_bool is_clock_refused;
+
+static uint32_t tell_clock(struct zeta_intel_gpu *gpu, uint32_t tile, struct zeta_plugin_clock *out)
+{
+    if (tile == 1 && atomic_load(&is_clock_refused) && pthread_equal(pthread_self(), test_thread))
+        return ZETA_PLUGIN_NOT_AVAILABLE;
+    return scripted_kmd.clock(gpu, tile, out);
+}
+
+static int setup(void **state)
+{
+    const int result = sampler_bed_setup(state);
+    struct sampler_bed *bed = *state;
+
+    kernel = scripted_kmd;
+    kernel.clock = tell_clock;
+    bed->gpu.kmd = &kernel;
+    test_thread = pthread_self();
+    return result;
+}
+
+/* Both tiles of a root are marked or none is, so that nothing is marked twice. */
+static void end__one_tile_tells_no_time__can_be_tried_again(void **state)
+{
+    struct sampler_bed *bed = *state;
+    struct zeta_plugin_query_pool *pool = NULL;
+    struct sampler_record r[SCRIPTED_TILES];
+
+    assert_int_equal(sampler_bed_try_pool(bed, 0, "First", 1, &pool), ZETA_PLUGIN_SUCCESS);
+    atomic_store(&is_clock_refused, true);
+    assert_int_equal(zeta_intel_query_begin(pool, 0), ZETA_PLUGIN_NOT_AVAILABLE);
+    assert_int_equal(zeta_intel_query_begin(pool, 0), ZETA_PLUGIN_NOT_AVAILABLE);
+    atomic_store(&is_clock_refused, false);
+    assert_int_equal(zeta_intel_query_begin(pool, 0), ZETA_PLUGIN_SUCCESS);
+    scripted_report_on(0, 100, 1, 0);
+    scripted_report_on(1, 120, 10, 0);
+    scripted_set_time(150);
+    atomic_store(&is_clock_refused, true);
+    assert_int_equal(zeta_intel_query_end(pool, 0), ZETA_PLUGIN_NOT_AVAILABLE);
+    assert_int_equal(zeta_intel_query_end(pool, 0), ZETA_PLUGIN_NOT_AVAILABLE);
+    atomic_store(&is_clock_refused, false);
+    assert_int_equal(zeta_intel_query_end(pool, 0), ZETA_PLUGIN_SUCCESS);
+    scripted_report_on(0, 200, 4, 0);
+    scripted_report_on(1, 220, 50, 0);
+    assert_int_equal(sampler_bed_await(bed, pool, 0, r), ZETA_PLUGIN_SUCCESS);
+    assert_int_equal(r[0].head.begin_ticks, 100);
+    assert_int_equal(r[0].head.end_ticks, 200);
+    assert_int_equal(r[0].fields[COUNT], 3);
+    assert_int_equal(r[1].fields[COUNT], 40);
+    sampler_bed_drop(bed, pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(end__one_tile_tells_no_time__can_be_tried_again, setup,
+                                        sampler_bed_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

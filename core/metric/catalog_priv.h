@@ -159,6 +159,9 @@ bool zeta_reader_reference(struct zeta_set_reader *reader, const struct zeta_yam
                            const char *key, const char **out_name, uint32_t *out_line,
                            uint32_t *out_column);
 
+/** Reads one unit (set_units.c) and adds it to the catalog if it is in order. */
+void zeta_read_unit(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
+
 /* What sets have in common (set_shared.c). */
 
 /** Reads a shared definition and adds it to the catalog if it is in order. */

@@ -190,6 +190,7 @@ static ze_result_t add_symbols(struct zeta_text *text, const struct zeta_compile
 /* The set ---------------------------------------------------------------------------------------
  */
 
+/** Registers without their classes, which matter only to who programs the unit. */
 static void add_unit(struct zeta_text *text, const struct zeta_unit *unit)
 {
     zeta_text_add(text, "units:\n  %s:\n", unit->name);

@@ -61,7 +61,12 @@ struct zeta_slot_run {
 struct zeta_address_range {
     uint32_t first;
     uint32_t last;
+    const char *register_class; /**< as the backend calls it; NULL: the unit does not say */
 };
+
+/** The range of the unit's registers that has the address; NULL if none has. */
+const struct zeta_address_range *zeta_unit_find_range(const struct zeta_unit *unit,
+                                                      uint32_t address);
 
 /** How a number came to be; every metric says it. */
 enum zeta_metric_class {

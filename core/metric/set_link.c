@@ -377,15 +377,6 @@ static bool link_metrics(struct linker *linker, struct zeta_set *set,
     return check_value_types(linker, set);
 }
 
-static bool register_allowed(const struct zeta_unit *unit, uint32_t address)
-{
-    for (uint32_t i = 0; i < unit->range_count; i++) {
-        if (address >= unit->ranges[i].first && address <= unit->ranges[i].last)
-            return true;
-    }
-    return !unit->has_ranges;
-}
-
 static bool link_program(struct linker *linker, const struct zeta_set *set)
 {
     bool good = true;
@@ -397,7 +388,8 @@ static bool link_program(struct linker *linker, const struct zeta_set *set)
         for (uint32_t j = 0; j < part->entry_count; j++) {
             const struct zeta_program_entry *entry = &part->entries[j];
 
-            if (!entry->select && !register_allowed(set->unit, entry->address))
+            if (!entry->select && set->unit->has_ranges &&
+                !zeta_unit_find_range(set->unit, entry->address))
                 good = fail(linker, set->file, entry->line, 1,
                             "register 0x%x is not among those that programs of unit %s may write",
                             entry->address, set->unit->name);

@@ -1,4 +1,4 @@
-/* Reading set files: symbols, units, sets, programs, metrics. */
+/* Reading set files: symbols, sets, programs, metrics. */
 #include <string.h>
 
 #include "core/metric/catalog_priv.h"
@@ -410,73 +410,6 @@ static void read_symbol(struct zeta_set_reader *reader, const struct zeta_yaml_n
         (void)zeta_reader_no_memory(reader);
 }
 
-/** [first, last] or a single address. */
-static bool read_range(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                       struct zeta_address_range *range)
-{
-    const struct zeta_yaml_node *pair = node->kind == ZETA_YAML_SEQUENCE ? node->first_child : NULL;
-    uint64_t first = 0;
-    uint64_t last = 0;
-    bool good;
-
-    if (pair) {
-        good = node->child_count == 2 && zeta_yaml_u64(pair, &first) &&
-               zeta_yaml_u64(pair->next, &last);
-    } else {
-        good = zeta_yaml_u64(node, &first);
-        last = first;
-    }
-    if (!good || first > last || last > UINT32_MAX) {
-        zeta_reader_error(reader, node, "registers lists addresses and [first, last] pairs");
-        return false;
-    }
-    *range = (struct zeta_address_range){(uint32_t)first, (uint32_t)last};
-    return true;
-}
-
-static void read_unit(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
-{
-    static const char *const keys[] = {"description", "registers", "markers", "slots", NULL};
-    struct zeta_catalog *catalog = reader->catalog;
-    const struct zeta_yaml_node *ranges;
-    struct zeta_unit *unit;
-
-    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a unit"))
-        return;
-    zeta_reader_check_keys(reader, node, keys);
-    unit = zeta_arena_alloc(&catalog->arena, sizeof(*unit));
-    if (!unit) {
-        (void)zeta_reader_no_memory(reader);
-        return;
-    }
-    unit->file = reader->file;
-    unit->line = node->key_line;
-    if (!zeta_reader_name(reader, node, node->key, true, &unit->name) ||
-        !zeta_reader_text(reader, node, "description", "", &unit->description) ||
-        !zeta_reader_u32(reader, node, "markers", true, 1, 64, &unit->marker_bits))
-        return;
-    ranges = zeta_yaml_member(node, "registers");
-    if (ranges) {
-        if (!zeta_reader_kind(reader, ranges, ZETA_YAML_SEQUENCE, "registers"))
-            return;
-        unit->has_ranges = true;
-        unit->ranges =
-            zeta_arena_array(&catalog->arena, ranges->child_count, sizeof(*unit->ranges));
-        if (!unit->ranges) {
-            (void)zeta_reader_no_memory(reader);
-            return;
-        }
-        for (const struct zeta_yaml_node *i = ranges->first_child; i; i = i->next) {
-            if (!read_range(reader, i, &unit->ranges[unit->range_count++]))
-                return;
-        }
-    }
-    if (!zeta_read_slots(reader, node, unit))
-        return;
-    if (!zeta_vector_push(&catalog->arena, &catalog->units, unit))
-        (void)zeta_reader_no_memory(reader);
-}
-
 /** Calls read for each member of an optional part of the file. */
 static void read_each(struct zeta_set_reader *reader, const struct zeta_yaml_node *root,
                       const char *key, enum zeta_yaml_kind kind,
@@ -512,7 +445,7 @@ static void read_root(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     }
     zeta_reader_check_keys(reader, root, keys);
     read_each(reader, root, "symbols", ZETA_YAML_MAPPING, read_symbol);
-    read_each(reader, root, "units", ZETA_YAML_MAPPING, read_unit);
+    read_each(reader, root, "units", ZETA_YAML_MAPPING, zeta_read_unit);
     read_each(reader, root, "layouts", ZETA_YAML_SEQUENCE, zeta_read_layout);
     read_each(reader, root, "metrics", ZETA_YAML_MAPPING, zeta_read_shared_metric);
     read_each(reader, root, "parameters", ZETA_YAML_MAPPING, zeta_read_parameter);

@@ -33,16 +33,28 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash_bytes(hash, text ? text : "", (text ? strlen(text) : 0) + 1);
 }
 
+static struct zeta_plugin_string text_of(const char *text)
+{
+    return (struct zeta_plugin_string){.data = text ? text : "", .size = text ? strlen(text) : 0};
+}
+
+/** What the unit's list of registers says of an address. */
+static const char *class_of(const struct zeta_unit *unit, uint32_t address)
+{
+    const struct zeta_address_range *range = zeta_unit_find_range(unit, address);
+
+    return range ? range->register_class : NULL;
+}
+
 static struct zeta_plugin_string uuid_of(const struct zeta_set *set)
 {
-    const char *uuid = set->query_of ? set->query_of->uuid : set->uuid;
-
-    return (struct zeta_plugin_string){.data = uuid ? uuid : "", .size = uuid ? strlen(uuid) : 0};
+    return text_of(set->query_of ? set->query_of->uuid : set->uuid);
 }
 
 ze_result_t zeta_stream_program_make(const struct zeta_compiled *compiled,
                                      struct zeta_stream_program *out_program)
 {
+    const struct zeta_unit *unit = zeta_compiled_set(compiled)->unit;
     const struct zeta_program_entry *entries = NULL;
     uint32_t count = zeta_compiled_program(compiled, &entries);
     struct zeta_plugin_program_entry *made = calloc(count > 0 ? count : 1, sizeof(*made));
@@ -50,7 +62,7 @@ ze_result_t zeta_stream_program_make(const struct zeta_compiled *compiled,
 
     if (!made)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    hash = hash_text(hash, zeta_compiled_set(compiled)->unit->name);
+    hash = hash_text(hash, unit->name);
     hash = hash_u32(hash, zeta_compiled_record_bytes(compiled));
     for (uint32_t i = 0; i < count; i++) {
         const char *select = entries[i].select;
@@ -58,10 +70,10 @@ ze_result_t zeta_stream_program_make(const struct zeta_compiled *compiled,
         made[i] = (struct zeta_plugin_program_entry){.struct_size = sizeof(made[i]),
                                                      .address = entries[i].address,
                                                      .value = entries[i].value};
-        if (select) {
-            made[i].select.data = select;
-            made[i].select.size = strlen(select);
-        }
+        if (select)
+            made[i].select = text_of(select);
+        else
+            made[i].register_class = text_of(class_of(unit, entries[i].address));
         hash = hash_text(hash, select);
         hash = hash_u32(hash_u32(hash, entries[i].address), entries[i].value);
     }

@@ -215,6 +215,79 @@ static void load__layout_that_does_not_fit__refused(void **state)
     refuse(8, "  - nam: plain", "f.yaml:8:5: key 'name' is missing");
 }
 
+static void load__registers_by_class__refused_if_faulty(void **state)
+{
+    (void)state;
+    refuse(6, "  oa: {registers: 5}", "f.yaml:6:19: registers must be a sequence, not a scalar");
+    refuse(6, "  oa: {registers: {a: 5}}",
+           "f.yaml:6:23: registers must be a sequence, not a scalar");
+    refuse(6, "  oa: {registers: {a: {b: [1]}}}",
+           "f.yaml:6:23: registers must be a sequence, not a mapping");
+    refuse(6, "  oa: {registers: {a b: [0x100]}}", "f.yaml:6:25: name 'a b': letters");
+    refuse(6, "  oa: {registers: {\"\": [0x100]}}", "f.yaml:6:20: a key must not be empty");
+    refuse(6, "  oa: {registers: {a: [x]}}", "f.yaml:6:24: registers lists addresses and");
+    refuse(6, "  oa: {registers: {a: [[2, 1]]}}", "f.yaml:6:24: registers lists addresses and");
+    refuse(6, "  oa: {registers: {a: [0x100000000]}}",
+           "f.yaml:6:24: registers lists addresses and");
+    refuse(6, "  oa: {registers: {a: [0x100], b: [0x200]}}",
+           "f.yaml:27:1: register 0x300 is not among those that programs of unit oa may write");
+    refuse(6, "  oa: {registers: {}}",
+           "f.yaml:27:1: register 0x100 is not among those that programs of unit oa may write");
+    refuse(6, "  oa: {registers: {a: [], b: [0x300]}}",
+           "f.yaml:27:1: register 0x100 is not among those that programs of unit oa may write");
+}
+
+/** Whatever the order and the nesting of the lists. */
+static void load__register_of_two_classes__refused(void **state)
+{
+    (void)state;
+    refuse(6, "  oa: {registers: {a: [0x100, 0x300], b: [0x300]}}",
+           "f.yaml:6:19: register 0x300 is listed as a and as b");
+    refuse(6, "  oa: {registers: {a: [[0x100, 0x1ff], 0x300], b: [[0x1fc, 0x203]]}}",
+           "f.yaml:6:19: register 0x1fc is listed as a and as b");
+    refuse(6, "  oa: {registers: {b: [[0x120, 0x123]], a: [[0x100, 0x3ff]]}}",
+           "f.yaml:6:19: register 0x120 is listed as a and as b");
+    refuse(6, "  oa: {registers: {a: [[0x100, 0x3ff], [0x100, 0x10f]], b: [[0x200, 0x203]]}}",
+           "f.yaml:6:19: register 0x200 is listed as a and as b");
+}
+
+static void load__registers_by_class__each_has_its_own(void **state)
+{
+    struct zeta_catalog *catalog = zeta_catalog_create();
+    const struct zeta_unit *unit;
+    char text[4096];
+
+    (void)state;
+    build(text, sizeof(text), 6,
+          "  oa: {registers: {a: [[0x100, 0x1ff], 0x180], b: [], c: [0x300, [0x200, 0x2ff]]}}");
+    assert_int_equal(zeta_catalog_add_text(catalog, text, strlen(text), "f.yaml", NULL),
+                     ZE_RESULT_SUCCESS);
+    assert_int_equal(zeta_catalog_link(catalog, NULL), ZE_RESULT_SUCCESS);
+    unit = zeta_catalog_set(catalog, 0)->unit;
+    assert_null(zeta_unit_find_range(unit, 0xff));
+    assert_string_equal(zeta_unit_find_range(unit, 0x100)->register_class, "a");
+    assert_string_equal(zeta_unit_find_range(unit, 0x180)->register_class, "a");
+    assert_string_equal(zeta_unit_find_range(unit, 0x1ff)->register_class, "a");
+    assert_string_equal(zeta_unit_find_range(unit, 0x200)->register_class, "c");
+    assert_string_equal(zeta_unit_find_range(unit, 0x300)->register_class, "c");
+    assert_null(zeta_unit_find_range(unit, 0x301));
+    zeta_catalog_destroy(catalog);
+}
+
+static void load__registers_without_class__have_none(void **state)
+{
+    struct zeta_catalog *catalog = zeta_catalog_create();
+    char text[4096];
+
+    (void)state;
+    build(text, sizeof(text), 0, "");
+    assert_int_equal(zeta_catalog_add_text(catalog, text, strlen(text), "f.yaml", NULL),
+                     ZE_RESULT_SUCCESS);
+    assert_int_equal(zeta_catalog_link(catalog, NULL), ZE_RESULT_SUCCESS);
+    assert_null(zeta_unit_find_range(zeta_catalog_set(catalog, 0)->unit, 0x300)->register_class);
+    zeta_catalog_destroy(catalog);
+}
+
 static void load__set_with_faulty_members__refused(void **state)
 {
     (void)state;
@@ -391,6 +464,10 @@ int main(void)
         cmocka_unit_test(load__broken_yaml__line_and_column),
         cmocka_unit_test(load__unknown_keys__warnings),
         cmocka_unit_test(load__layout_that_does_not_fit__refused),
+        cmocka_unit_test(load__registers_by_class__refused_if_faulty),
+        cmocka_unit_test(load__register_of_two_classes__refused),
+        cmocka_unit_test(load__registers_by_class__each_has_its_own),
+        cmocka_unit_test(load__registers_without_class__have_none),
         cmocka_unit_test(load__set_with_faulty_members__refused),
         cmocka_unit_test(load__faulty_metric__refused),
         cmocka_unit_test(load__cycles_between_metrics__refused),

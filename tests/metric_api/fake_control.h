@@ -28,6 +28,8 @@ struct fake_record {
     uint32_t mark; /**< FAKE_MARK: a record of only zero bytes would be padding */
 };
 
+enum { FAKE_ENTRIES = 8 };
+
 /** What the backend saw of the library. */
 struct fake_counts {
     uint32_t opens;
@@ -39,6 +41,7 @@ struct fake_counts {
     uint64_t ring_records;   /**< wanted by the last open */
     uint64_t period_ns;      /**< wanted by the last open */
     uint32_t program_entries;
+    char register_classes[FAKE_ENTRIES][16]; /**< of the first entries */
     char digest[64];
     char uuid[40]; /**< of the program, or empty */
 };

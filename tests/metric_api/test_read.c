@@ -477,6 +477,7 @@ static void open__period_and_count__are_brought_into_range_and_written_back(void
 
 static void open__backend__gets_the_program_and_its_digest(void **state)
 {
+    static const char *const classes[] = {"", "", "place", "pick", "pick"};
     struct fake_counts first;
     struct fake_counts second;
 
@@ -487,7 +488,9 @@ static void open__backend__gets_the_program_and_its_digest(void **state)
         *(i == 0 ? &first : &second) = made.bed.control->counts("fake0", "u0");
         end(&made);
     }
-    assert_int_equal(first.program_entries, 2);
+    assert_int_equal(first.program_entries, 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_string_equal(first.register_classes[i], classes[i]);
     assert_int_equal(second.program_entries, 0);
     assert_int_equal(strlen(first.digest), 16);
     assert_string_not_equal(first.digest, second.digest);

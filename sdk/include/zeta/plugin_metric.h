@@ -34,6 +34,9 @@ struct zeta_plugin_program_entry {
     uint32_t value;
     struct zeta_plugin_string
         select; /**< not empty: a selection that only the plugin understands */
+    struct zeta_plugin_string
+        register_class; /**< class of the register, as the set files list it for the unit
+                             (units: registers); empty: they do not list it, or without class */
 };
 
 /** Opens a stream; in and out. */

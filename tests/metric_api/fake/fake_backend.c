@@ -282,8 +282,19 @@ static void copy_text(char *target, size_t capacity, struct zeta_plugin_string t
 {
     size_t length = text.size < capacity - 1 ? (size_t)text.size : capacity - 1;
 
-    memcpy(target, text.data, length);
+    if (length > 0)
+        memcpy(target, text.data, length);
     target[length] = '\0';
+}
+
+static void note_program(struct fake_counts *counts, const struct zeta_plugin_array *program)
+{
+    const struct zeta_plugin_program_entry *entries = program->data;
+
+    counts->program_entries = (uint32_t)program->count;
+    for (uint32_t i = 0; i < program->count && i < FAKE_ENTRIES; i++)
+        copy_text(counts->register_classes[i], sizeof(counts->register_classes[i]),
+                  entries[i].register_class);
 }
 
 static void note_open(struct unit *unit, const struct zeta_plugin_stream_desc *desc)
@@ -294,7 +305,7 @@ static void note_open(struct unit *unit, const struct zeta_plugin_stream_desc *d
     counts->notify_records = desc->notify_records;
     counts->ring_records = desc->ring_records;
     counts->period_ns = desc->period_ns;
-    counts->program_entries = (uint32_t)desc->program.count;
+    note_program(counts, &desc->program);
     copy_text(counts->digest, sizeof(counts->digest), desc->digest);
     copy_text(counts->uuid, sizeof(counts->uuid), desc->uuid);
 }

@@ -294,6 +294,12 @@ static void file__wrong__refused_at_its_line(void **state)
         {"<metrics>\n" SET "<register_config type=\"OA\">\n"
          "<register address=\"0x100000000\" value=\"0\"/></register_config>" END,
          ":4: address '0x100000000' of a register is no number of 32 bits"},
+        {"<metrics>\n" SET COUNTER(
+             "1") "<register_config type=\"OA\">\n"
+                  "<register address=\"0x9888\" value=\"1\"/></register_config>\n"
+                  "<register_config type=\"NOA\"><register address=\"0x9888\" value=\"1\"/>"
+                  "</register_config>" END,
+         ": register 0x9888 is boolean here and mux elsewhere"},
         {"<metrics>\n<register_config type=\"OA\">\n<register address=\"1\" value=\"1\"/>"
          "</register_config></metrics>",
          ": there is no <set> in it"},
@@ -542,7 +548,7 @@ static void options__platform__symbols_and_registers(void **state)
 
     (void)state;
     expect(text, "  EuCoresTotalCount: {from: provider, type: u64}\n  SliceMask: {from: provider");
-    expect(text, "  oa:\n    registers: [[0x9884, 0x9888], 0xe458]\n");
+    expect(text, "  oa:\n    registers:\n      mux: [[0x9884, 0x9888]]\n      flex: [0xe458]\n");
     /* By priority, then by type; a condition is of its own part alone. */
     expect(text, "    program:\n      - when: \"$SliceMask & 2\"\n"
                  "        registers: [[0x9884, 0x00000003]]\n"

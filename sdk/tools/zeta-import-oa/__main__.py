@@ -144,7 +144,7 @@ class Import:
             complain(f"{path}:{line}: note: {text}; left out")
         self.symbols |= converter.symbols
         for unit, addresses in converter.addresses.items():
-            self.addresses.setdefault(unit, set()).update(addresses)
+            self.addresses.setdefault(unit, {}).update(addresses)
         return out
 
     def run(self):

@@ -6,6 +6,7 @@ import formats
 import infix
 import rpn
 from findings import Refused
+from source import REGISTER_CLASSES
 from yaml_text import scalar
 
 VALUE_TYPES = {"uint64": "u64", "float": "f32", "uint32": "u32", "double": "f64", "bool32": "bool8"}
@@ -75,7 +76,7 @@ class Converter:
         self.also = also
         self.muldiv = muldiv
         self.symbols = set()   # device symbols that expressions use
-        self.addresses = {}    # unit: set of register addresses
+        self.addresses = {}    # unit: {address of a register: its class}
         self.left_out = []     # (line, text)
 
     def refuse(self, line, text):
@@ -189,6 +190,14 @@ class Converter:
         self.symbols |= equations.symbols
         return out
 
+    def note_registers(self, config, unit):
+        register_class = REGISTER_CLASSES[config.kind]
+        known = self.addresses.setdefault(unit, {})
+        for address, _ in config.registers:
+            if known.setdefault(address, register_class) != register_class:
+                self.refuse(config.line, f"register {address:#06x} is {register_class} here and "
+                            f"{known[address]} elsewhere")
+
     def program(self, source, unit):
         """Parts of the program: mux by priority, then boolean, then flexible EU counters."""
         order = sorted((c for c in source.configs if c.kind == "NOA"), key=lambda c: c.priority)
@@ -197,7 +206,7 @@ class Converter:
         for config in order:
             condition = config.availability and self.condition(
                 config.line, f"registers of set {source.name}", config.availability)
-            self.addresses.setdefault(unit, set()).update(a for a, _ in config.registers)
+            self.note_registers(config, unit)
             if parts and parts[-1][0] == condition:
                 parts[-1][1].extend(config.registers)
             elif config.registers:

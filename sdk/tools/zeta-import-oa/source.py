@@ -8,7 +8,8 @@ from findings import Refused
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 SET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
-REGISTER_TYPES = ("NOA", "OA", "FLEX")
+# Types of registers, and what set files call them.
+REGISTER_CLASSES = {"NOA": "mux", "OA": "boolean", "FLEX": "flex"}
 # Python refuses to read numbers of thousands of digits; none of ours has more.
 ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{1,16}\Z|[0-9]{1,16}\Z")
 PRIORITY = re.compile(r"[0-9]{1,9}\Z")
@@ -137,8 +138,8 @@ class Reader:
     def start_config(self, attributes):
         self.need("register_config", attributes, ("type",))
         kind = attributes["type"]
-        if kind not in REGISTER_TYPES:
-            self.refuse(f"unknown register type '{kind}'; known are {', '.join(REGISTER_TYPES)}")
+        if kind not in REGISTER_CLASSES:
+            self.refuse(f"unknown register type '{kind}'; known are {', '.join(REGISTER_CLASSES)}")
         priority = attributes.get("priority", "0")
         if not PRIORITY.match(priority):
             self.refuse(f"priority '{priority[:40]}' is no number")

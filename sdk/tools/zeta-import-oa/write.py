@@ -1,5 +1,6 @@
 """Printing a set file."""
 
+import source
 from yaml_text import fill, flow_mapping, scalar
 
 
@@ -80,8 +81,12 @@ def ranges(addresses):
 
 
 def units(addresses):
+    """Units with their registers, a list of each class. addresses: of a unit, {address: class}"""
     lines = ["units:"]
     for unit in sorted(addresses):
-        lines.append(f"  {unit}:")
-        lines += fill("    registers: [", ranges(addresses[unit]), "]", 6)
+        lines += [f"  {unit}:", "    registers:"]
+        for name in source.REGISTER_CLASSES.values():
+            found = [a for a, register_class in addresses[unit].items() if register_class == name]
+            if found:
+                lines += fill(f"      {name}: [", ranges(found), "]", 8)
     return lines

@@ -196,7 +196,8 @@ struct kmd_gpu {
     uint64_t oa_hz, cs_hz;
     uint32_t xe_capabilities; /**< 0: those of a recent kernel */
     bool has_no_oa, has_no_eu_stall, has_render_node_only, has_no_metrics_folder;
-    char slot[16]; /**< PCI address "0000:03:00.0" */
+    uint32_t mux_first, mux_last; /**< as of struct kmd_device */
+    char slot[16];                /**< PCI address "0000:03:00.0" */
     uint64_t card_inode, render_inode;
 
     struct kmd_clock clock; /**< of all its units */
@@ -287,6 +288,9 @@ int kmd_config_registers(const struct kmd_gpu *gpu, const struct kmd_oa_config *
                          uint32_t *registers);
 /** May a set program this register on this GPU? Classes as of i915: 0 mux, 1 boolean, 2 flex. */
 bool kmd_register_is_allowed(const struct kmd_gpu *gpu, uint32_t list, uint32_t address);
+/** Ranges of registers, both ends included, that are allowed on a platform; false: no more. */
+bool kmd_register_range(const struct kmd_platform *platform, uint32_t index, uint32_t *out_list,
+                        uint32_t *out_first, uint32_t *out_last);
 
 /* ------------------------------------------------------------------------------------------------
  * Streams and their rings

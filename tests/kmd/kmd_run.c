@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ static const char usage[] =
     "  --no-oa                     the GPUs are those of a guest, without OA units\n"
     "  --pci ID                    PCI id of the GPUs, for one that nobody knows\n"
     "  --sample-rate HZ            i915's oa_max_sample_rate\n"
+    "  --mux FIRST-LAST            registers that programs may write, too: a newer kernel's\n"
     "  --list                      print the platforms\n";
 
 struct run {
@@ -32,6 +34,7 @@ struct run {
     char names[KMD_DEVICES][NAME_BYTES];
     bool has_no_oa;
     uint32_t pci_id; /* 0: those of the platforms */
+    uint32_t mux_first, mux_last;
 };
 
 static bool add_device(struct run *run, const char *text)
@@ -56,6 +59,16 @@ static bool add_device(struct run *run, const char *text)
     return true;
 }
 
+static bool read_mux(struct run *run, const char *text)
+{
+    char extra;
+
+    if (sscanf(text, "%" SCNx32 "-%" SCNx32 "%c", &run->mux_first, &run->mux_last, &extra) == 2)
+        return true;
+    (void)fprintf(stderr, "kmd-run: --mux %s: two addresses, such as 0x14800-0x148fc\n", text);
+    return false;
+}
+
 static void list_platforms(void)
 {
     for (const char *const *name = kmd_platforms(); *name; name++)
@@ -72,6 +85,7 @@ static int parse(struct run *run, int count, char **arguments)
                                             {"no-oa", no_argument, NULL, 'n'},
                                             {"pci", required_argument, NULL, 'i'},
                                             {"sample-rate", required_argument, NULL, 's'},
+                                            {"mux", required_argument, NULL, 'm'},
                                             {"list", no_argument, NULL, 'l'},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
@@ -101,6 +115,10 @@ static int parse(struct run *run, int count, char **arguments)
             break;
         case 's':
             run->config.max_sample_rate = (uint32_t)strtoul(optarg, NULL, 10);
+            break;
+        case 'm':
+            if (!read_mux(run, optarg))
+                return BAD_USAGE;
             break;
         case 'l':
             list_platforms();
@@ -170,6 +188,8 @@ int main(int count, char **arguments)
     for (uint32_t i = 0; i < run.config.device_count; i++) {
         run.config.devices[i].has_no_oa = run.has_no_oa;
         run.config.devices[i].pci_id = run.pci_id;
+        run.config.devices[i].mux_first = run.mux_first;
+        run.config.devices[i].mux_last = run.mux_last;
     }
     machine = kmd_start(&run.config);
     if (!machine)

@@ -10,7 +10,9 @@ struct range {
     uint32_t first, last;
 };
 
-/* What all parts of a generation may do; Cherryview's own follows in the function. */
+/* Broadwell and Cherryview are both 8.0; here they differ. */
+enum { CHERRYVIEW = 801 };
+
 static const struct range ranges[] = {
     {BOOLEAN, 750, 1100, 0x2710, 0x272c},
     {BOOLEAN, 750, 1100, 0x2740, 0x275c},
@@ -39,6 +41,7 @@ static const struct range ranges[] = {
     {MUX, 750, 750, 0x9e80, 0x9ea4},
     {MUX, 750, 750, 0x9ec0, 0x9ec0},
     {MUX, 750, 750, 0x25100, 0x2ff90},
+    {MUX, CHERRYVIEW, CHERRYVIEW, 0x182300, 0x1823a4},
     {MUX, 1200, 1274, 0x0d00, 0x0d04},
     {MUX, 1200, 1274, 0x0d0c, 0x0d2c},
     {MUX, 1200, 1274, 0x9840, 0x9840},
@@ -56,15 +59,34 @@ static const struct range ranges[] = {
     {MUX, 2000, 3000, 0x13000, 0x137fc},
     {MUX, 2000, 3000, 0x145194, 0x145194},
     {MUX, 2000, 3000, 0x145340, 0x14537c},
+
+    {FLEX, 800, 3000, 0xe458, 0xe458},
+    {FLEX, 800, 3000, 0xe558, 0xe558},
+    {FLEX, 800, 3000, 0xe658, 0xe658},
+    {FLEX, 800, 3000, 0xe758, 0xe758},
+    {FLEX, 800, 3000, 0xe45c, 0xe45c},
+    {FLEX, 800, 3000, 0xe55c, 0xe55c},
+    {FLEX, 800, 3000, 0xe65c, 0xe65c},
 };
 
-static bool is_flex(uint32_t address)
+static bool is_of(const struct range *range, const struct kmd_platform *platform)
 {
-    static const uint32_t flex[] = {0xe458, 0xe558, 0xe658, 0xe758, 0xe45c, 0xe55c, 0xe65c};
+    const bool is_cherryview = platform->graphics == 800 && platform->max_slices == 1;
+    const uint32_t graphics = is_cherryview ? CHERRYVIEW : platform->graphics;
 
-    for (size_t i = 0; i < sizeof(flex) / sizeof(flex[0]); i++) {
-        if (address == flex[i])
-            return true;
+    return graphics >= range->min_graphics && graphics <= range->max_graphics;
+}
+
+bool kmd_register_range(const struct kmd_platform *platform, uint32_t index, uint32_t *out_list,
+                        uint32_t *out_first, uint32_t *out_last)
+{
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        if (!is_of(&ranges[i], platform) || index-- > 0)
+            continue;
+        *out_list = ranges[i].list;
+        *out_first = ranges[i].first;
+        *out_last = ranges[i].last;
+        return true;
     }
     return false;
 }
@@ -72,18 +94,12 @@ static bool is_flex(uint32_t address)
 bool kmd_register_is_allowed(const struct kmd_gpu *gpu, uint32_t list, uint32_t address)
 {
     const struct kmd_platform *platform = kmd_gpu_platform(gpu);
-    const bool is_cherryview = platform->graphics == 800 && platform->max_slices == 1;
 
-    if (list == FLEX)
-        return platform->graphics >= 800 && is_flex(address);
-    if (list == MUX && is_cherryview && address >= 0x182300 && address <= 0x1823a4)
+    if (list == MUX && gpu->mux_last != 0 && address >= gpu->mux_first && address <= gpu->mux_last)
         return true;
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
-        const struct range *range = &ranges[i];
-
-        if (range->list == list && platform->graphics >= range->min_graphics &&
-            platform->graphics <= range->max_graphics && address >= range->first &&
-            address <= range->last)
+        if (ranges[i].list == list && is_of(&ranges[i], platform) && address >= ranges[i].first &&
+            address <= ranges[i].last)
             return true;
     }
     return false;

@@ -108,6 +108,26 @@ static void add__registers__allowed_by_class_and_generation(void **state)
     }
 }
 
+/* A kernel that knows more selectors than the preset. */
+static void add__registers_of_a_newer_kernel__allowed_as_mux(void **state)
+{
+    const struct kmd_config config = {
+        .device_count = 1,
+        .devices = {{.platform = "tgl-gt2", .mux_first = 0x14800, .mux_last = 0x148fc}},
+        .is_privileged = true};
+    struct kmd_machine *machine = bed_start_config(&config);
+    const int node = bed_node();
+
+    (void)state;
+    assert_true(takes(node, MUX, 0x14800));
+    assert_true(takes(node, MUX, 0x148fc));
+    assert_true(takes(node, MUX, 0x9888));
+    assert_false(takes(node, MUX, 0x14900));
+    assert_false(takes(node, BOOLEAN, 0x14800));
+    (void)close(node);
+    kmd_stop(machine);
+}
+
 static int read_id(const char *uuid)
 {
     char path[128];
@@ -268,6 +288,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(add__bad_arguments__errno_in_order),
         cmocka_unit_test(add__registers__allowed_by_class_and_generation),
+        cmocka_unit_test(add__registers_of_a_newer_kernel__allowed_as_mux),
         cmocka_unit_test(add__same_uuid__eaddrinuse_and_id_in_sysfs),
         cmocka_unit_test(remove__while_streaming__stream_goes_on),
         cmocka_unit_test(query__list__own_id_first),

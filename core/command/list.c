@@ -350,8 +350,8 @@ ze_result_t ZE_APICALL impl_zeCommandListCreateImmediate(ze_context_handle_t hCo
         zeta_queue_destroy(queue);
         return result;
     }
-    list->queue = queue;
     list->in_order = (altdesc->flags & ZE_COMMAND_QUEUE_FLAG_IN_ORDER) != 0;
+    atomic_store(&list->queue, queue);
     *phCommandList = (ze_command_list_handle_t)list;
     return ZE_RESULT_SUCCESS;
 }

@@ -37,7 +37,8 @@ struct zeta_command_list {
     struct zeta_object object;
     struct zeta_context *context; /**< pinned */
     struct zeta_device *device;
-    struct zeta_queue *queue;             /**< of an immediate list, else NULL */
+    _Atomic(struct zeta_queue *) queue;   /**< of an immediate list, else NULL; set last: others
+                                             find lists as soon as they are there */
     _Atomic(struct zeta_graph *) capture; /**< that it records into, NULL: none */
     uint32_t ordinal;
     ze_command_list_flags_t flags;

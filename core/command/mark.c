@@ -27,8 +27,8 @@ struct zeta_queue_marks {
 static struct zeta_queue *queue_of(void *owner, enum zeta_kind kind)
 {
     if (kind == ZETA_KIND_COMMAND_LIST)
-        return ((struct zeta_command_list *)owner)->queue;
-    return ((struct zeta_command_queue *)owner)->queue;
+        return atomic_load(&((struct zeta_command_list *)owner)->queue);
+    return atomic_load(&((struct zeta_command_queue *)owner)->queue);
 }
 
 /* True if a submission up to that number runs. */

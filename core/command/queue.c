@@ -257,13 +257,12 @@ static void collect_list(void *object, void *context)
     collect(object, ZETA_KIND_COMMAND_LIST, context);
 }
 
+/* NULL for a regular list, and one that is just being made. It may be destroyed meanwhile. */
 static struct zeta_queue *queue_of(void *object)
 {
-    const struct zeta_object *header = object;
-
-    if (atomic_load(&header->kind) == ZETA_KIND_COMMAND_LIST)
-        return ((struct zeta_command_list *)object)->queue;
-    return ((struct zeta_command_queue *)object)->queue;
+    if (zeta_object_was(object, ZETA_KIND_COMMAND_LIST))
+        return atomic_load(&((struct zeta_command_list *)object)->queue);
+    return atomic_load(&((struct zeta_command_queue *)object)->queue);
 }
 
 static bool matches(const struct zeta_queue *queue, const struct zeta_context *context,

@@ -64,7 +64,7 @@ struct zeta_queue {
 /** A command queue of the API. */
 struct zeta_command_queue {
     struct zeta_object object;
-    struct zeta_queue *queue;
+    _Atomic(struct zeta_queue *) queue; /**< set last, as that of an immediate list */
 };
 
 /** A fence: on when the submission that it came with has ended. */

@@ -36,7 +36,7 @@ ze_result_t ZE_APICALL impl_zeCommandQueueCreate(ze_context_handle_t hContext,
         zeta_queue_destroy(queue);
         return result;
     }
-    ((struct zeta_command_queue *)object)->queue = queue;
+    atomic_store(&((struct zeta_command_queue *)object)->queue, queue);
     *phCommandQueue = object;
     return ZE_RESULT_SUCCESS;
 }

@@ -105,6 +105,45 @@ static void objects__made_and_destroyed_by_threads__leave_nothing(void **state)
     assert_int_equal(h->control->live_memory(), 0);
 }
 
+/* Some threads make and end queues while others wait for the queues that there are. */
+static void *make_queues(void *argument)
+{
+    struct job *job = argument;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        note(job,
+             zeCommandListDestroy(harness_immediate(job->h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS)));
+        note(job, zeCommandQueueDestroy(harness_queue(job->h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS)));
+    }
+    return NULL;
+}
+
+static void *wait_for_all(void *argument)
+{
+    struct job *job = argument;
+
+    for (int i = 0; i < ROUNDS; i++)
+        note(job, zeDeviceSynchronize(job->h->device));
+    return NULL;
+}
+
+static void device__waited_for_while_queues_are_made__sees_whole_ones(void **state)
+{
+    const struct harness *h = *state;
+    pthread_t threads[THREADS];
+    struct job jobs[THREADS];
+
+    for (int i = 0; i < THREADS; i++) {
+        jobs[i] = (struct job){.h = h};
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, i % 2 ? make_queues : wait_for_all, &jobs[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(jobs[i].worst, ZE_RESULT_SUCCESS);
+    }
+}
+
 /* Two lists hand a token to each other; two host threads look at the events all the time. */
 static atomic_bool stop;
 
@@ -191,6 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queue__shared_by_threads__runs_everything_once),
         cmocka_unit_test(objects__made_and_destroyed_by_threads__leave_nothing),
+        cmocka_unit_test(device__waited_for_while_queues_are_made__sees_whole_ones),
         cmocka_unit_test(synchronize__cancelled_thread__returns_first),
         cmocka_unit_test(ping_pong__while_others_poll__ends),
     };

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,6 +132,18 @@ static struct zeta_vgpu_segment *map_segment(int descriptor)
     return address == MAP_FAILED ? NULL : address;
 }
 
+int zeta_vgpu_instance_back(int descriptor, size_t begin, size_t size_bytes)
+{
+    sigset_t all, before;
+    int error;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = posix_fallocate(descriptor, (off_t)begin, (off_t)size_bytes);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
 /*
  * Makes the file one of zeros. What every process uses is backed by memory now, because a page
  * that the file system has no room for would kill the process that touches it; slots follow when
@@ -144,7 +157,7 @@ static int make_file(int descriptor, const struct zeta_vgpu_instance_desc *desc)
     if (ftruncate(descriptor, 0) != 0 ||
         ftruncate(descriptor, sizeof(struct zeta_vgpu_segment)) != 0)
         return errno;
-    return posix_fallocate(descriptor, 0, (off_t)used);
+    return zeta_vgpu_instance_back(descriptor, 0, used);
 }
 
 /*

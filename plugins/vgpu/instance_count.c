@@ -1,7 +1,6 @@
 #include "instance.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -400,7 +399,7 @@ static enum zeta_vgpu_result take_slot_locked(struct zeta_vgpu_instance *instanc
     struct zeta_vgpu_segment *segment = instance->segment;
     struct zeta_vgpu_tenant *tenant = &segment->tenants[slot];
     const size_t at = offsetof(struct zeta_vgpu_segment, slots) + slot * sizeof(segment->slots[0]);
-    int error = posix_fallocate(instance->descriptor, (off_t)at, sizeof(segment->slots[0]));
+    int error = zeta_vgpu_instance_back(instance->descriptor, at, sizeof(segment->slots[0]));
 
     if (error != 0) {
         snprintf(out_message->text, sizeof(out_message->text),

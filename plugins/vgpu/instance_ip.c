@@ -1,6 +1,5 @@
 #include "instance_ip.h"
 
-#include <fcntl.h>
 #include <stddef.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,14 +22,14 @@ bool zeta_vgpu_instance_ip_begin(struct zeta_vgpu_instance *instance, uint32_t t
                                  uint64_t period_ticks, uint64_t *out_cursor)
 {
     struct zeta_vgpu_segment *segment = instance->segment;
-    const off_t begin = (off_t)offsetof(struct zeta_vgpu_segment, ip_logs) +
-                        (off_t)(tile * sizeof(segment->ip_logs[0]));
+    const size_t begin =
+        offsetof(struct zeta_vgpu_segment, ip_logs) + tile * sizeof(segment->ip_logs[0]);
     uint64_t session, bits = 1;
 
     while (UINT64_C(1) << bits <= period_ticks && bits < 63)
         bits++;
     /* Writers must never touch a page that the file system has no room for. */
-    if (posix_fallocate(instance->descriptor, begin, sizeof(segment->ip_logs[0])) != 0 ||
+    if (zeta_vgpu_instance_back(instance->descriptor, begin, sizeof(segment->ip_logs[0])) != 0 ||
         !zeta_vgpu_instance_lock(instance))
         return false;
     session = (atomic_load(&segment->ip_wanted[tile]) >> PERIOD_BITS) + 1;

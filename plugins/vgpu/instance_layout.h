@@ -174,6 +174,12 @@ struct zeta_vgpu_instance {
 bool zeta_vgpu_instance_lock(struct zeta_vgpu_instance *instance);
 void zeta_vgpu_instance_unlock(struct zeta_vgpu_instance *instance);
 
+/**
+ * Gives bytes of the file memory of their own, so that touching them cannot fail. 0, or an errno
+ * value. Signals wait meanwhile: they could end it with EINTR, again and again.
+ */
+int zeta_vgpu_instance_back(int descriptor, size_t begin, size_t size_bytes);
+
 /** Adds a slot to the base and frees it. With the lock. */
 void zeta_vgpu_instance_fold_locked(struct zeta_vgpu_instance *instance, uint32_t slot);
 

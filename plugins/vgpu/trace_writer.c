@@ -146,7 +146,9 @@ void zeta_vgpu_trace_rest(struct zeta_vgpu_tile *tile)
     const struct zeta_vgpu_instance *instance;
     bool linked = false;
 
-    if (!atomic_load_explicit(&writer->linked, memory_order_relaxed))
+    /* Before the looks: who maps a ring behind one of them says so afterwards. */
+    if (!atomic_load_explicit(&writer->linked, memory_order_relaxed) ||
+        !atomic_exchange(&writer->linked, false))
         return;
     instance = atomic_load(&tile->vgpu->instance);
     for (uint32_t i = 0; i < ZETA_VGPU_SOURCES; i++) {
@@ -158,6 +160,6 @@ void zeta_vgpu_trace_rest(struct zeta_vgpu_tile *tile)
         linked |= link->ring != NULL;
         pthread_mutex_unlock(&link->lock);
     }
-    if (!linked)
-        atomic_store(&writer->linked, false);
+    if (linked)
+        atomic_store(&writer->linked, true);
 }

@@ -8,8 +8,7 @@ target_link_libraries(oa_oracle_support PUBLIC intel_data_support oa_test_suppor
     metric_test_support m ${CMAKE_DL_LIBS} PRIVATE zeta_flags PkgConfig::CMOCKA)
 target_include_directories(oa_oracle_support PUBLIC ${PROJECT_SOURCE_DIR})
 
-zeta_add_test(NAME unit.oa.oracle SOURCES test_oracle.c LIBS oa_oracle_support LABELS unit
-    TIMEOUT 300)
+zeta_add_test(NAME unit.oa.oracle SOURCES test_oracle.c LIBS oa_oracle_support LABELS unit)
 zeta_add_test(NAME unit.oa.oracle_traps SOURCES test_oracle_traps.c LIBS oa_oracle_support
     LABELS unit)
 foreach(file

@@ -182,6 +182,14 @@ ze_result_t zetaPluginCheck(const char *manifest_path, uint32_t *out_state, char
     return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t zetaSettingDefault(const char *name, const char *value)
+{
+    if (!name || !value)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER, "zetaSettingDefault: %s is null.",
+                          name ? "value" : "name");
+    return zeta_settings_set_default(name, value);
+}
+
 ze_result_t zetaSettingGet(uint32_t *count, struct zeta_setting *settings)
 {
     ze_result_t result =

@@ -4,6 +4,7 @@
 #include "core/settings/settings.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,10 @@ struct state {
 
 static _Atomic(struct state *) published;
 
+/* Defaults that the program chose in the place of ours. */
+static struct zeta_setting_store chosen;
+static pthread_mutex_t chosen_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static ze_result_t no_memory(void)
 {
     return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "There is no memory for the settings.");
@@ -46,6 +51,21 @@ static bool apply_variable(struct zeta_setting_store *store, const char *name, c
     return zeta_store_set(store, name, value, origin);
 }
 
+static bool apply_default(struct zeta_setting_store *store, const struct zeta_known_setting *known)
+{
+    const struct zeta_setting_entry *own;
+    bool done;
+
+    if (zeta_store_find(store, known->name))
+        return true;
+    (void)pthread_mutex_lock(&chosen_lock);
+    own = zeta_store_find(&chosen, known->name);
+    done = zeta_store_set(store, known->name, own ? own->value : known->fallback,
+                          own ? own->origin : "default");
+    (void)pthread_mutex_unlock(&chosen_lock);
+    return done;
+}
+
 static bool apply_known(struct zeta_setting_store *store)
 {
     for (const struct zeta_known_setting *known = zeta_known_settings; known->name; known++) {
@@ -56,8 +76,7 @@ static bool apply_known(struct zeta_setting_store *store)
                 known->harmless ? getenv(known->variable) : zeta_paths_environment(known->variable);
         if (value && !apply_variable(store, known->name, known->variable, value))
             return false;
-        if (!zeta_store_find(store, known->name) &&
-            !zeta_store_set(store, known->name, known->fallback, "default"))
+        if (!apply_default(store, known))
             return false;
     }
     return true;
@@ -128,9 +147,28 @@ ze_result_t zeta_settings_load(void)
     return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t zeta_settings_set_default(const char *name, const char *value)
+{
+    bool is_set;
+
+    if (!zeta_known_setting_find(name))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "Zeta has no setting '%s'; config/zeta.yaml lists all.", name);
+    if (atomic_load_explicit(&published, memory_order_acquire))
+        return zeta_error(ZE_RESULT_ERROR_NOT_AVAILABLE,
+                          "The settings were read already; choose the default of %s before zeInit "
+                          "and zeInitDrivers.",
+                          name);
+    (void)pthread_mutex_lock(&chosen_lock);
+    is_set = zeta_store_set(&chosen, name, value, "default of the program");
+    (void)pthread_mutex_unlock(&chosen_lock);
+    return is_set ? ZE_RESULT_SUCCESS : no_memory();
+}
+
 void zeta_settings_unload(void)
 {
     free_state(atomic_exchange(&published, NULL));
+    zeta_store_finish(&chosen);
     zeta_log_reset();
 }
 

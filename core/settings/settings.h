@@ -26,7 +26,7 @@
 struct zeta_setting_entry {
     const char *name;   /**< "log.level", "plugins.vgpu.enable" ... */
     const char *value;  /**< never NULL; lists are joined by commas, path lists by colons */
-    const char *origin; /**< "FILE:LINE", "environment NAME" or "default" */
+    const char *origin; /**< "FILE:LINE", "environment NAME", "default", "default of the program" */
 };
 
 /**
@@ -35,6 +35,14 @@ struct zeta_setting_entry {
  * Threading: the caller holds the initialisation lock of core/device, or no other thread runs.
  */
 ze_result_t zeta_settings_load(void);
+
+/**
+ * Replaces the default of a setting that Zeta itself knows, until zeta_settings_unload(); an empty
+ * value takes that back.
+ * Errors: INVALID_ARGUMENT (no such setting), NOT_AVAILABLE (they were read already),
+ * OUT_OF_HOST_MEMORY. Any thread.
+ */
+ze_result_t zeta_settings_set_default(const char *name, const char *value);
 
 /** Forgets everything, for tests. No other thread may use settings. */
 void zeta_settings_unload(void);

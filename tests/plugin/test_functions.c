@@ -101,6 +101,34 @@ static void setting_get__lists_sorted_with_origin(void **state)
     assert_true(found);
 }
 
+static void setting_default__before_start__is_in_effect(void **state)
+{
+    struct zeta_setting settings[64];
+    uint32_t count = 64;
+    bool found = false;
+
+    (void)state;
+    assert_int_equal(zetaSettingDefault("log.plugins", "info"), ZE_RESULT_SUCCESS);
+    assert_int_equal(zetaSettingDefault(NULL, "info"), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_int_equal(zetaSettingDefault("log.plugins", NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_int_equal(zetaSettingDefault("plugins", "x"), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(zetaGetLastError(), "no setting 'plugins'"));
+    harness_start();
+    assert_int_equal(zetaSettingDefault("log.plugins", "warn"), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_non_null(strstr(zetaGetLastError(), "before zeInit"));
+    for (size_t i = 0; i < 64; i++)
+        settings[i].struct_size = sizeof(settings[i]);
+    assert_int_equal(zetaSettingGet(&count, settings), ZE_RESULT_SUCCESS);
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(settings[i].name, "log.plugins") != 0)
+            continue;
+        found = true;
+        assert_string_equal(settings[i].value, "info");
+        assert_string_equal(settings[i].origin, "default of the program");
+    }
+    assert_true(found);
+}
+
 static void plugin_check__report__is_cut_to_its_room(void **state)
 {
     char report[12];
@@ -222,6 +250,7 @@ int main(void)
         CASE(functions__before_start__say_uninitialised),
         CASE(plugin_get__count_and_struct_size__are_honoured),
         CASE(setting_get__lists_sorted_with_origin),
+        CASE(setting_default__before_start__is_in_effect),
         CASE(plugin_check__report__is_cut_to_its_room),
         CASE(search__as_user__has_the_documented_order),
         CASE(search__as_root__skips_directories_of_users),

@@ -23,7 +23,7 @@
 static char root[PATH_MAX];
 static const char *const variables[] = {
     "ZETA_CONFIG",         "ZETA_LOG",          "ZETA_LOG_FILE", "ZETA_PLUGIN_PATH",
-    "ZETA_PLUGINS_SELECT", "ZETA_PLUGIN_V_A_B", "ZETA_OWN"};
+    "ZETA_PLUGINS_SELECT", "ZETA_PLUGIN_V_A_B", "ZETA_OWN",      "ZETA_LOG_PLUGINS"};
 
 static void clear_environment(void)
 {
@@ -311,6 +311,42 @@ static void switch__variable__is_read_when_asked(void **state)
     assert_false(zeta_settings_switch("ZETA_OWN"));
 }
 
+static void default__of_the_program__yields_to_users(void **state)
+{
+    (void)state;
+    assert_int_equal(zeta_settings_set_default("log.plugins", "info"), ZE_RESULT_SUCCESS);
+    load();
+    expect_entry("log.plugins", "info", "default of the program");
+    expect_entry("log.level", "warn", "default");
+    assert_int_equal(zeta_settings_set_default("log.plugins", "warn"),
+                     ZE_RESULT_ERROR_NOT_AVAILABLE);
+    expect_entry("log.plugins", "info", "default of the program");
+
+    /* A line of a file wins, a variable over that, and an empty one is nobody's choice. */
+    zeta_settings_unload();
+    write_file("home/zeta/zeta.yaml", "log: {plugins: warn}\n");
+    assert_int_equal(zeta_settings_set_default("log.plugins", "info"), ZE_RESULT_SUCCESS);
+    load();
+    expect_entry("log.plugins", "warn", "zeta.yaml:1");
+    zeta_settings_unload();
+    (void)setenv("ZETA_LOG_PLUGINS", "", 1);
+    assert_int_equal(zeta_settings_set_default("log.plugins", "info"), ZE_RESULT_SUCCESS);
+    load();
+    expect_entry("log.plugins", "info", "default of the program");
+}
+
+static void default__unknown_or_taken_back__is_ours(void **state)
+{
+    (void)state;
+    assert_int_equal(zeta_settings_set_default("log.colour", "red"),
+                     ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(zeta_settings_set_default("log.plugins", "info"), ZE_RESULT_SUCCESS);
+    assert_int_equal(zeta_settings_set_default("log.plugins", ""), ZE_RESULT_SUCCESS);
+    load();
+    expect_entry("log.plugins", "warn", "default");
+    assert_null(zeta_settings_find("log.colour"));
+}
+
 static void settings__all__are_sorted(void **state)
 {
     size_t count = 0;
@@ -342,6 +378,8 @@ int main(void)
         CASE(plugin__empty_variable__removes_the_value_of_files),
         CASE(values__as_bool__or_fallback),
         CASE(switch__variable__is_read_when_asked),
+        CASE(default__of_the_program__yields_to_users),
+        CASE(default__unknown_or_taken_back__is_ours),
         CASE(settings__all__are_sorted),
     };
 

@@ -85,6 +85,21 @@ case_doctor_broken_plugin()
     expect 1 zeta doctor
     out_has "PROBLEM: plugin faulty is not loadable"
     out_has "try: zeta plugin check '$work/plugins.d/50-faulty.yaml'"
+    # Commands tell it themselves, unless somebody wants the library to do so.
+    expect 0 zeta devices
+    err_has "plugin faulty is of no use here"
+    [ "$(grep -c faulty "$err")" -eq 1 ] || die "it is told twice"
+    echo 'log: {plugins: warn}' >"$work/zeta.yaml"
+    ZETA_CONFIG=$work/zeta.yaml
+    export ZETA_CONFIG
+    expect 0 zeta devices
+    [ "$(grep -c faulty "$err")" -eq 2 ] || die "log.plugins of the file is not heeded"
+    expect 1 zeta doctor
+    out_has "log.plugins = warn ($work/zeta.yaml:1)"
+    ZETA_LOG_PLUGINS=info
+    export ZETA_LOG_PLUGINS
+    expect 0 zeta devices
+    [ "$(grep -c faulty "$err")" -eq 1 ] || die "ZETA_LOG_PLUGINS is not heeded"
 }
 
 case_doctor_crashing_plugin()

@@ -98,8 +98,9 @@ struct zeta_setting {
     size_t struct_size;
     const char *name;
     const char *value;
-    const char *origin; /**< "default", "default of FILE:LINE" (a manifest),
-                             "environment ZETA_LOG", "/etc/zeta/zeta.yaml:12" ... */
+    const char *origin; /**< "default", "default of FILE:LINE" (a manifest), "default of the
+                             program" (zetaSettingDefault), "environment ZETA_LOG",
+                             "/etc/zeta/zeta.yaml:12" ... */
 };
 
 /**
@@ -107,6 +108,17 @@ struct zeta_setting {
  * zeInit.
  */
 ZETA_EXPORT ze_result_t zetaSettingGet(uint32_t *count, struct zeta_setting *settings);
+
+/**
+ * Gives one of Zeta's own settings ("log.plugins") another default in this process: for a program
+ * that tells users itself what the library would log. Files and the environment win over it.
+ *
+ * @value  copied; empty: the library's own default again
+ *
+ * INVALID_ARGUMENT: there is no such setting. NOT_AVAILABLE: settings were read already; call it
+ * before everything else. Any thread.
+ */
+ZETA_EXPORT ze_result_t zetaSettingDefault(const char *name, const char *value);
 
 /** Which plugin stands behind a device, and what for. */
 struct zeta_device_info {

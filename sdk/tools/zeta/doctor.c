@@ -73,18 +73,6 @@ static bool look_at_drivers(struct zeta_doctor *doctor)
     return true;
 }
 
-/* Set for the start of this process alone (device_list.c): nobody's choice. */
-static void drop_own_setting(struct zeta_doctor *doctor)
-{
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < doctor->setting_count; i++) {
-        if (getenv("ZETA_LOG_PLUGINS") || strcmp(doctor->settings[i].name, "log.plugins") != 0)
-            doctor->settings[kept++] = doctor->settings[i];
-    }
-    doctor->setting_count = kept;
-}
-
 static bool list_settings(struct zeta_doctor *doctor)
 {
     uint32_t count = 0;
@@ -98,7 +86,6 @@ static bool list_settings(struct zeta_doctor *doctor)
         doctor->settings[i].struct_size = sizeof(doctor->settings[i]);
     if (zetaSettingGet(&count, doctor->settings) == ZE_RESULT_SUCCESS)
         doctor->setting_count = count;
-    drop_own_setting(doctor);
     return true;
 }
 

@@ -27,7 +27,7 @@ case_hardware_devices()
     expect 0 intel "$bin/zeta" devices
     out_has "0  Intel Tiger Lake GT2 (hardware)"
     out_has "stream: intel-gen12lp, query: intel-gen12lp"
-    out_has "1 slices x 6 subslices x 16 EUs x 7 threads"
+    out_has "1 slice x 6 subslices x 16 EUs x 7 threads"
     out_has "timer 19.2 MHz"
     ! grep -q "^1 " "$out" || die "there is a second device"
     expect 0 intel "$bin/zeta" plugin list
@@ -40,6 +40,44 @@ case_hardware_devices()
     said_once "search.select"
     expect 0 intel env ZETA_PLUGIN_VGPU_ENABLE=always "$bin/zeta" devices "--json=$json"
     holds "$json" '[e["class"] for e in d["devices"]] == ["hardware", "software"]'
+}
+
+# One of several GPUs, and one tile of it, which counts as much as half of both.
+case_hardware_tile()
+{
+    two="--device tgl-gt2 --device pvc"
+    expect 0 on "$two" "$bin/zeta" devices
+    out_has "1  Intel Ponte Vecchio (hardware)"
+    out_has "2 tiles (1.0 to 1.1), 8 slices"
+    for tile in 1.1 0000:04:00.0.1 "Intel Ponte Vecchio, tile 1"; do
+        expect 0 on "$two" "$bin/zeta" stat -a --for 200ms -g TestOa -d "$tile" "--json=$json"
+        holds "$json" 'd["groups"][0]["device_id"] == "0000:04:00.0.1"'
+        holds "$json" 'd["groups"][0]["samples"] == metric("TestOa", "Counter8")["total"]'
+    done
+    expect 0 on "$two" "$bin/zeta" groups -d 1.0
+    out_has "Intel Ponte Vecchio, tile 0 (hardware, 0000:04:00.0.0)"
+    expect 0 on "$two" "$bin/zeta" selftest --for 200ms -d 1.1 intel
+    out_has "Intel Ponte Vecchio, tile 1 (hardware"
+    out_has "1 device, 5 checks: 0 failed"
+    # Of a recording too.
+    expect 0 on "$two" "$bin/zeta" record -a --for 300ms -g TestOa -d 1 -o "$work/r"
+    ZETA_REPLAY=$work/r
+    export ZETA_REPLAY
+    for device in replay0 replay0.0 replay0.1; do
+        expect 0 zeta stat -a -g TestOa -d "$device" "--json=$work/$device"
+        holds "$work/$device" "d['groups'][0]['device_id'] == '$device'"
+    done
+    "$python" - "$work/replay0" <<'END' || die "two tiles are not the whole"
+import json, sys
+both, *each = [json.load(open(sys.argv[1] + end))["groups"][0]["samples"] for end in ("", ".0", ".1")]
+assert both == sum(each) and min(each) > 100
+END
+    unset ZETA_REPLAY
+    for tile in 1.2 0.0 1.01 1. .1; do
+        expect 1 on "$two" "$bin/zeta" groups -d "$tile"
+        err_has "there is no device '$tile'; -d takes a number, an id or a name:"
+        err_has "Intel Ponte Vecchio (hardware), tiles 1.0 to 1.1"
+    done
 }
 
 case_hardware_groups()

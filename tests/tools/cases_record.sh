@@ -135,6 +135,12 @@ assert [g["name"] for g in calc] == [g["name"] for g in stat] == ["ComputeBasic"
 for a, b in zip(calc, stat):
     assert a["samples"] == b["samples"] > 0 and a["metrics"] == b["metrics"]
 END
+    for tile in 0.0 replay0.1; do
+        expect 0 zeta stat -a -g ComputeBasic -d "$tile" --json="$json"
+        holds "$json" 'd["groups"][0]["device_id"] in ("replay0.0", "replay0.1")'
+    done
+    expect 1 zeta stat -a -g ComputeBasic -d 0.2
+    err_has "tiles 0.0 to 0.1"
     # What was recorded can be recorded again, events of both groups too.
     expect 0 zeta record -a -g ComputeBasic,ThreadDispatch -e KernelEvents,DeviceEvents -o "$work/s"
     for file in r s; do

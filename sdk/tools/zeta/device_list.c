@@ -7,8 +7,6 @@
 #include "plugin_list.h"
 #include "say.h"
 
-#define LOG_VARIABLE "ZETA_LOG_PLUGINS"
-
 static int load_entry(ze_driver_handle_t driver, ze_device_handle_t device,
                       struct zeta_device_entry *entry)
 {
@@ -66,15 +64,6 @@ static int append_devices(struct zeta_device_list *list, ze_driver_handle_t driv
     return status;
 }
 
-/*
- * What became of plugins is told by the commands, where it matters, and not by the library as well.
- * For this process only: programs that are run log as ever.
- */
-static bool keep_log_short(void)
-{
-    return !getenv(LOG_VARIABLE) && setenv(LOG_VARIABLE, "info", 1) == 0;
-}
-
 int zeta_device_list_init(struct zeta_device_list *out_list)
 {
     ze_init_driver_type_desc_t types = {.stype = ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC,
@@ -82,12 +71,12 @@ int zeta_device_list_init(struct zeta_device_list *out_list)
     ze_driver_handle_t *drivers = NULL;
     uint32_t count = 0;
     int status = ZETA_EXIT_OK;
-    const bool is_short = keep_log_short();
-    ze_result_t result = zeInitDrivers(&count, NULL, &types);
+    ze_result_t result;
 
     *out_list = (struct zeta_device_list){0};
-    if (is_short)
-        (void)unsetenv(LOG_VARIABLE);
+    /* What became of plugins the commands tell, where it matters. Too late after the first list. */
+    (void)zetaSettingDefault("log.plugins", "info");
+    result = zeInitDrivers(&count, NULL, &types);
     if (result != ZE_RESULT_SUCCESS)
         return zeta_say_refusal(result, "cannot start");
     if (count == 0)
@@ -152,9 +141,60 @@ static bool matches(const struct zeta_device_entry *entry, const char *text)
            strcmp(text, entry->properties.name) == 0;
 }
 
-int zeta_device_list_find(const struct zeta_device_list *list, const char *text,
+static bool tile_matches(const struct zeta_device_entry *tile, uint32_t number, const char *text)
+{
+    char index[32];
+
+    (void)snprintf(index, sizeof(index), "%u.%u", tile->index, number);
+    return strcmp(text, index) == 0 || strcmp(text, tile->info.id) == 0 ||
+           strcmp(text, tile->properties.name) == 0;
+}
+
+/* Looks for a tile among those of a device. */
+static int find_tile(const struct zeta_device_entry *root, const char *text,
+                     struct zeta_device_entry *tile, bool *out_found)
+{
+    uint32_t count = root->tile_count;
+    ze_device_handle_t *handles = calloc(count, sizeof(ze_device_handle_t));
+    int status = ZETA_EXIT_OK;
+    ze_result_t result;
+
+    if (!handles)
+        return zeta_say_failure("no memory for a list of %u tiles", count);
+    result = zeDeviceGetSubDevices(root->device, &count, handles);
+    if (result != ZE_RESULT_SUCCESS)
+        status = zeta_say_refusal(result, "cannot list the tiles of %s", root->properties.name);
+    for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK && !*out_found; i++) {
+        *tile = (struct zeta_device_entry){.index = root->index};
+        status = load_entry(root->driver, handles[i], tile);
+        *out_found = status == ZETA_EXIT_OK && tile_matches(tile, i, text);
+    }
+    free(handles);
+    return status;
+}
+
+static int refuse_device(const struct zeta_device_list *list, const char *text)
+{
+    (void)zeta_say_failure("there is no device '%s'; -d takes a number, an id or a name:", text);
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct zeta_device_entry *entry = &list->entries[i];
+
+        (void)fprintf(stderr, "  %u  %s  %s (%s)", entry->index, entry->info.id,
+                      entry->properties.name, entry->info.device_class);
+        if (entry->tile_count > 1)
+            (void)fprintf(stderr, ", tiles %u.0 to %u.%u", entry->index, entry->index,
+                          entry->tile_count - 1);
+        (void)fputc('\n', stderr);
+    }
+    return ZETA_EXIT_FAILED;
+}
+
+int zeta_device_list_find(struct zeta_device_list *list, const char *text,
                           const struct zeta_device_entry **out_entry)
 {
+    bool found = false;
+    int status = ZETA_EXIT_OK;
+
     *out_entry = NULL;
     if (list->count == 0)
         return zeta_device_list_explain_none();
@@ -164,14 +204,15 @@ int zeta_device_list_find(const struct zeta_device_list *list, const char *text,
             return ZETA_EXIT_OK;
         }
     }
-    (void)zeta_say_failure("there is no device '%s'; -d takes a number, an id or a name:", text);
-    for (uint32_t i = 0; i < list->count; i++) {
-        const struct zeta_device_entry *entry = &list->entries[i];
-
-        (void)fprintf(stderr, "  %u  %s  %s (%s)\n", entry->index, entry->info.id,
-                      entry->properties.name, entry->info.device_class);
+    for (uint32_t i = 0; i < list->count && status == ZETA_EXIT_OK && !found; i++) {
+        if (list->entries[i].tile_count > 0)
+            status = find_tile(&list->entries[i], text, &list->tile, &found);
     }
-    return ZETA_EXIT_FAILED;
+    if (found)
+        *out_entry = &list->tile;
+    else if (status == ZETA_EXIT_OK)
+        status = refuse_device(list, text);
+    return status;
 }
 
 int zeta_device_list_find_compute(const char *text, bool *out_is_ours)

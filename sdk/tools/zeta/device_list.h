@@ -22,6 +22,7 @@ struct zeta_device_entry {
 struct zeta_device_list {
     struct zeta_device_entry *entries;
     uint32_t count;
+    struct zeta_device_entry tile; /**< the tile that was looked for last, if one was */
 };
 
 /**
@@ -33,10 +34,12 @@ int zeta_device_list_init(struct zeta_device_list *out_list);
 void zeta_device_list_finish(struct zeta_device_list *list);
 
 /**
- * Finds a device by index, by id or by name; null text means the first one. On failure says what
- * there is and gives ZETA_EXIT_FAILED. The entry belongs to the list.
+ * Finds a device by index, by id or by name, or a tile of one by those of the tile, "0.1" being
+ * the second tile of the first device; null text means the first device. On failure says what
+ * there is and gives ZETA_EXIT_FAILED. The entry belongs to the list; that of a tile, whose index
+ * is the device's, is valid until the next call.
  */
-int zeta_device_list_find(const struct zeta_device_list *list, const char *text,
+int zeta_device_list_find(struct zeta_device_list *list, const char *text,
                           const struct zeta_device_entry **out_entry);
 
 /**

@@ -16,7 +16,7 @@ struct provider {
     const char *plugin;
 };
 
-enum { PROVIDER_COUNT = 5 };
+enum { PROVIDER_COUNT = 5, YEAR_SECONDS = 31536000 };
 
 static void get_providers(const struct zeta_device_info *info, struct provider *out_providers)
 {
@@ -37,10 +37,26 @@ static double wrap_seconds(const ze_device_properties_t *properties)
            (double)properties->timerResolution;
 }
 
+/* Tiles with the numbers that -d takes. */
+static void print_topology(const struct zeta_device_entry *entry)
+{
+    const ze_device_properties_t *properties = &entry->properties;
+
+    if (entry->tile_count > 1)
+        (void)printf("%u tiles (%u.0 to %u.%u)", entry->tile_count, entry->index, entry->index,
+                     entry->tile_count - 1);
+    else
+        (void)printf("1 tile");
+    (void)printf(", %u slice%s x %u subslice%s x %u EUs x %u threads\n", properties->numSlices,
+                 properties->numSlices == 1 ? "" : "s", properties->numSubslicesPerSlice,
+                 properties->numSubslicesPerSlice == 1 ? "" : "s", properties->numEUsPerSubslice,
+                 properties->numThreadsPerEU);
+}
+
 static void print_device(const struct zeta_device_entry *entry)
 {
     const ze_device_properties_t *properties = &entry->properties;
-    const uint32_t tiles = entry->tile_count ? entry->tile_count : 1;
+    const double wrap = wrap_seconds(properties);
     struct provider providers[PROVIDER_COUNT];
     const char *separator = "";
 
@@ -54,14 +70,12 @@ static void print_device(const struct zeta_device_entry *entry)
         (void)printf("%s%s: %s", separator, providers[i].part, providers[i].plugin);
         separator = ", ";
     }
-    (void)printf("\n   topology  %u tile%s, %u slices x %u subslices x %u EUs x %u threads\n",
-                 tiles, tiles == 1 ? "" : "s", properties->numSlices,
-                 properties->numSubslicesPerSlice, properties->numEUsPerSubslice,
-                 properties->numThreadsPerEU);
+    (void)printf("\n   topology  ");
+    print_topology(entry);
     (void)printf("   clock     core %u MHz, timer %.6g MHz with %u bits", properties->coreClockRate,
                  (double)properties->timerResolution / 1e6, properties->timestampValidBits);
-    if (wrap_seconds(properties) > 0.0)
-        (void)printf(", wraps after %.1f s", wrap_seconds(properties));
+    if (wrap > 0.0 && wrap < YEAR_SECONDS)
+        (void)printf(", wraps after %.1f s", wrap);
     (void)putchar('\n');
 }
 

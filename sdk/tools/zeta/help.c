@@ -59,7 +59,7 @@ static const struct manual {
      "Shows what can be measured on a device: its metric groups, and its programmables, from\n"
      "which programs make metrics of their own.\n"
      "\n"
-     "  -d DEVICE        a number, an id or a name from 'zeta devices'; default: the first\n"
+     "  -d DEVICE        number, id or name from 'zeta devices' (0.1: a tile); default: the first\n"
      "  -v               every metric and parameter too, and where it is described\n"},
     {"plugin", "usage: zeta plugin list [--json[=FILE]]\n"
                "       zeta plugin show ID [--json[=FILE]]\n"
@@ -81,7 +81,7 @@ static const struct manual {
      "  -g GROUP,...     groups of different domains; default: ComputeBasic\n"
      "  -e GROUP,...     also the events of groups with sampling 'tracer'\n"
      "  -p PERIOD        time between samples, such as 500us; default: 1ms\n"
-     "  -d DEVICE        a number, an id or a name from 'zeta devices'; default: the first\n"
+     "  -d DEVICE        number, id or name from 'zeta devices' (0.1: a tile); default: the first\n"
      "  --no-trace       without the calls of the program and its kernels\n"
      "  --max-size SIZE  of the file, such as 64M; the oldest data goes\n"
      "  --shared         sample the virtual device that other processes use, not a fresh one\n"
@@ -116,7 +116,7 @@ static const struct manual {
      "when something is wrong.\n"
      "\n"
      "  PLUGIN           only devices of this plugin, or of those that begin so: intel\n"
-     "  -d DEVICE        a number, an id or a name from 'zeta devices'; default: all\n"
+     "  -d DEVICE        number, id or name from 'zeta devices' (0.1: a tile); default: all\n"
      "  -p PERIOD        time between samples, such as 500us; default: 1ms\n"
      "  --for TIME       of sampling each group; default: 1s\n"},
     {"stat",
@@ -133,7 +133,7 @@ static const struct manual {
      "  --json=FILE      also write the result to FILE as JSON\n"
      "  --ip             show where the threads of kernels spend their time, and why they wait;\n"
      "                   without -g only that\n"
-     "  -d DEVICE        a number, an id or a name from 'zeta devices'; default: the first\n"
+     "  -d DEVICE        number, id or name from 'zeta devices' (0.1: a tile); default: the first\n"
      "  --shared         sample the virtual device that other processes use, not a fresh one\n"
      "  -a               without a program, whoever uses the device, until Ctrl-C\n"
      "  --for TIME       with -a: for that long, such as 10s\n"},

@@ -141,7 +141,7 @@ static bool is_wanted(const struct options *options, const struct zeta_device_en
            (plugin[length] == '\0' || plugin[length] == '-');
 }
 
-static int test_devices(const struct options *options, const struct zeta_device_list *devices)
+static int test_devices(const struct options *options, struct zeta_device_list *devices)
 {
     const struct zeta_device_entry *only = NULL;
     struct zeta_selftest all = {0};
@@ -150,11 +150,11 @@ static int test_devices(const struct options *options, const struct zeta_device_
 
     if (options->device)
         status = zeta_device_list_find(devices, options->device, &only);
-    for (uint32_t i = 0; i < devices->count && status == ZETA_EXIT_OK; i++) {
-        const struct zeta_device_entry *device = &devices->entries[i];
+    for (uint32_t i = 0; i < (only ? 1 : devices->count) && status == ZETA_EXIT_OK; i++) {
+        const struct zeta_device_entry *device = only ? only : &devices->entries[i];
         struct zeta_selftest test;
 
-        if ((only && device != only) || !is_wanted(options, device))
+        if (!is_wanted(options, device))
             continue;
         status = test_device(device, options, &test);
         all.count += test.count;

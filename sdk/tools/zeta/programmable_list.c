@@ -193,13 +193,27 @@ row_sampling(const struct zeta_programmable_list *list, uint32_t place)
     return sampling;
 }
 
+static int name_width(const struct zeta_programmable_list *list)
+{
+    size_t width = strlen("Programmable");
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        const size_t length = strlen(list->entries[i].properties.name);
+
+        width = length > width ? length : width;
+    }
+    return (int)width;
+}
+
 void zeta_programmable_list_print(const struct zeta_programmable_list *list, bool is_verbose)
 {
     const unsigned columns = zeta_terminal_columns(stdout);
+    const int width = name_width(list);
 
     if (list->count == 0)
         return;
-    (void)printf("\n%6s  %-24s %-11s %s\n", "Domain", "Programmable", "Sampling", "Parameters");
+    (void)printf("\n%6s  %-*s %-11s %s\n", "Domain", width, "Programmable", "Sampling",
+                 "Parameters");
     for (uint32_t i = 0; i < list->count; i++) {
         const struct zeta_programmable_entry *entry = &list->entries[i];
         const zet_metric_group_sampling_type_flags_t sampling = row_sampling(list, i);
@@ -208,7 +222,7 @@ void zeta_programmable_list_print(const struct zeta_programmable_list *list, boo
 
         if (sampling == 0)
             continue;
-        (void)printf("%6u  %-24s %-11s", entry->properties.domain, entry->properties.name,
+        (void)printf("%6u  %-*s %-11s", entry->properties.domain, width, entry->properties.name,
                      is_both ? "time, event" : zeta_sampling_name(sampling));
         for (uint32_t p = 0; p < entry->properties.parameterCount; p++)
             (void)printf("%s %s", p > 0 ? "," : "", entry->parameters[p].name);

@@ -608,7 +608,7 @@ static void fork__queue_in_the_parent__child_makes_its_own(void **state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        (void)alarm(30);
+        (void)alarm(600);
         _exit(check_child(h, list));
     }
     assert_int_equal(waitpid(child, &status, 0), child);

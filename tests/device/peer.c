@@ -125,7 +125,7 @@ bool peer_main(int argc, char **argv)
 
     if (argc != 3 || strcmp(argv[1], "peer") != 0)
         return false;
-    (void)alarm(60);
+    (void)alarm(600);
     socket = atoi(argv[2]);
     gpu_open(&gpu);
     while (receive(socket, &request, &descriptor)) {

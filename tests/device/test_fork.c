@@ -63,7 +63,7 @@ static int run_child(const struct harness *h, ze_event_handle_t event,
 
     assert_true(child >= 0);
     if (child == 0) {
-        (void)alarm(30);
+        (void)alarm(600);
         _exit(check_child(h, event, list));
     }
     assert_int_equal(waitpid(child, &status, 0), child);

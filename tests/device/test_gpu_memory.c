@@ -256,7 +256,7 @@ static void fork__child__has_none_of_it_and_harms_nothing(void **state)
 
         assert_true(child >= 0);
         if (child == 0) {
-            (void)alarm(30);
+            (void)alarm(600);
             _exit(check_child(memory));
         }
         assert_int_equal(waitpid(child, &status, 0), child);
@@ -309,7 +309,7 @@ static void descriptors__standard_streams_closed__are_others(void **state)
     (void)state;
     assert_true(child >= 0);
     if (child == 0) {
-        (void)alarm(30);
+        (void)alarm(600);
         _exit(check_closed_streams());
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -348,7 +348,7 @@ static void limits__of_the_size_of_files__are_said_and_kill_nobody(void **state)
     (void)state;
     assert_true(child >= 0);
     if (child == 0) {
-        (void)alarm(30);
+        (void)alarm(600);
         _exit(check_file_limit());
     }
     assert_int_equal(waitpid(child, &status, 0), child);

@@ -71,7 +71,7 @@ static void look(const char *const *variables, struct found *out_found)
         ze_driver_handle_t driver = NULL;
         uint32_t count = 1;
 
-        (void)alarm(30);
+        (void)alarm(600);
         for (; *variables; variables += 2)
             (void)setenv(variables[0], variables[1], 1);
         MUST(zeInit(0));

@@ -268,7 +268,7 @@ static void zes_init__without_ze_init__is_enough(void **state)
     child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        (void)alarm(60);
+        (void)alarm(600);
         _exit(use_sysman_alone());
     }
     assert_int_equal(waitpid(child, &status, 0), child);

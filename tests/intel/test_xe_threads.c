@@ -135,7 +135,7 @@ static void event__of_each_kind_of_unit__is_signalled_when_enough_came(void **st
         xe_source_open(&source);
         assert_int_equal(source.notify, cases[i].notify);
         /* Enough may be there at once on a busy machine; what counts is that they are then. */
-        EXPECT_OK(zeEventHostSynchronize(event.event, UINT64_C(30000000000)));
+        EXPECT_OK(zeEventHostSynchronize(event.event, UINT64_MAX));
         EXPECT_OK(xe_source_read(&source));
         assert_true(xe_record_count(&source) >= cases[i].notify);
         destroy_event(&event);
@@ -166,7 +166,7 @@ static void event__of_a_gpu_that_is_unplugged__is_signalled_and_rests(void **sta
     source.event = event.event;
     xe_source_open(&source);
     kmd_fault(*state, 0, KMD_FAULT_UNPLUG, 1);
-    EXPECT_OK(zeEventHostSynchronize(event.event, UINT64_C(30000000000)));
+    EXPECT_OK(zeEventHostSynchronize(event.event, UINT64_MAX));
     used_ns = cpu_ns();
     (void)usleep(400000);
     assert_true(cpu_ns() - used_ns < 200000000);

@@ -84,7 +84,7 @@ static void standard_streams__closed__stay_closed(void **state)
     child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        (void)alarm(60);
+        (void)alarm(600);
         _exit(use_without_standard_streams());
     }
     assert_int_equal(waitpid(child, &status, 0), child);

@@ -64,7 +64,7 @@ static int run_in_child(int (*steps)(const struct thing *), const struct thing *
 
     assert_true(child >= 0);
     if (child == 0) {
-        (void)alarm(20); /* a dead-lock ends as a signal */
+        (void)alarm(600); /* a dead-lock ends as a signal */
         _exit(steps(thing));
     }
     assert_int_equal(waitpid(child, &status, 0), child);

@@ -68,7 +68,7 @@ static void fork__traced_process__child_has_no_tracer(void **state)
     (void)zeEventQueryStatus(signal.event);
     pid_t child = fork();
     if (child == 0) {
-        (void)alarm(30);
+        (void)alarm(600);
         _exit(check_child(tracer, &witness));
     }
     assert_int_equal(status_of(child), 0);
@@ -107,7 +107,7 @@ static void fork__while_others_trace__child_starts_anew(void **state)
         pid_t child = fork();
 
         if (child == 0) {
-            (void)alarm(30);
+            (void)alarm(600);
             _exit(check_child(tracer, &witness));
         }
         assert_int_equal(status_of(child), 0);
@@ -168,7 +168,7 @@ static void fork__inside_a_prologue__ends_the_call_in_both_processes(void **stat
                       forker.witness.strangers == 0 && result == ZE_RESULT_ERROR_UNINITIALIZED &&
                       forker.witness.result == result;
 
-        (void)alarm(30);
+        (void)alarm(600);
         _exit(paired ? check_child(tracer, &forker.witness) : 20);
     }
     assert_int_equal(result, ZE_RESULT_NOT_READY);
@@ -186,6 +186,6 @@ int main(void)
         cmocka_unit_test(fork__inside_a_prologue__ends_the_call_in_both_processes),
     };
 
-    (void)alarm(100);
+    (void)alarm(600);
     return cmocka_run_group_tests(tests, harness_setup, harness_teardown);
 }

@@ -445,7 +445,7 @@ int main(void)
         cmocka_unit_test(close__listeners_there__later_calls_tell_nobody),
     };
 
-    (void)alarm(100);
+    (void)alarm(600);
     if (getenv("WITHOUT_MEMBARRIER") && take_membarrier_away() != 0) {
         print_message("skipped: no filter of system calls can be installed here\n");
         return 77;

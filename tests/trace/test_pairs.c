@@ -367,6 +367,6 @@ int main(void)
         cmocka_unit_test(callbacks__that_call_the_api_in_threads__are_never_nested),
     };
 
-    (void)alarm(100);
+    (void)alarm(600);
     return cmocka_run_group_tests(tests, harness_setup, harness_teardown);
 }

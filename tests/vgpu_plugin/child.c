@@ -35,7 +35,7 @@ struct child child_start(child_fn function)
     if (child.pid == 0) {
         const struct child parent = {getppid(), down[0], up[1]};
 
-        alarm(60);
+        alarm(600);
         function(&parent);
         _exit(0);
     }

@@ -354,7 +354,7 @@ static void finish__queues_and_streams_left__stops_them(void **state)
     (void)state;
     waiting.wait_events = waits;
     waiting.wait_count = 1;
-    alarm(60); /* instead of waiting for ever */
+    alarm(600); /* instead of waiting for ever */
     for (unsigned i = 0; i < 4; i++) {
         struct zeta_plugin_stream *stream;
         struct zeta_plugin_queue *queue;
@@ -400,7 +400,7 @@ static void fork__with_queue_and_stream__child_begins_anew(void **state)
         struct zeta_plugin_stream *own;
         uint32_t count = 0;
 
-        alarm(20);
+        alarm(600);
         if (host.device_ops->child_after_fork(host.self) != 0 ||
             host.device_ops->enumerate(host.self, 1, &host.device, &count) != 0 || count != 1)
             _exit(1);

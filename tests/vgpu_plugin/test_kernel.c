@@ -322,7 +322,7 @@ static void process__exits_with_an_endless_kernel__ends(void **state)
         struct host_work work;
         _Atomic uint32_t *flag;
 
-        alarm(20);
+        alarm(600);
         host_open(&host, NULL);
         flag = host_allocate(&host, 64);
         command =

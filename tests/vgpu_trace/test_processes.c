@@ -296,7 +296,7 @@ static void fork__tracer_open__child_begins_anew_and_parent_goes_on(void **state
         struct bed_work own;
         uint32_t count = 0;
 
-        alarm(60);
+        alarm(600);
         if (host.device_ops->child_after_fork(host.self) != ZETA_PLUGIN_SUCCESS ||
             host.device_ops->enumerate(host.self, 1, &host.device, &count) != ZETA_PLUGIN_SUCCESS)
             _exit(1);

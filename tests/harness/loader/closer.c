@@ -72,7 +72,7 @@ int main(int argc, char **argv)
     ze_event_handle_t event;
     uint32_t count = 1;
 
-    (void)alarm(120);
+    (void)alarm(600);
     NEED(argc == 2);
     loader = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
     NEED(loader);
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
     NEED_OK(LOADER(ze, DriverGet)(&count, &driver));
     NEED_OK(LOADER(ze, DeviceGet)(driver, &count, &device));
     event = start_stream(driver, device);
-    NEED_OK(LOADER(ze, EventHostSynchronize)(event, UINT64_C(20000000000)));
+    NEED_OK(LOADER(ze, EventHostSynchronize)(event, UINT64_MAX));
     NEED(dlclose(loader) == 0);
     (void)nanosleep(&moment, NULL);
     return 0;

@@ -47,6 +47,16 @@ static void settle_locked(struct zeta_intel_sampler *sampler, struct zeta_intel_
     mark->state = ZETA_INTEL_MARK_SETTLED;
 }
 
+/* The time of the report that will settle a mark first; with no mark later than any. */
+static uint64_t earliest_locked(const struct zeta_intel_sampler *sampler)
+{
+    uint64_t ticks = UINT64_MAX;
+
+    for (const struct zeta_intel_mark *mark = sampler->pending; mark; mark = mark->next)
+        ticks = mark->ticks < ticks ? mark->ticks : ticks;
+    return ticks;
+}
+
 /* Settles the marks that the last report is late enough for. */
 static void settle_reached_locked(struct zeta_intel_sampler *sampler)
 {
@@ -160,15 +170,17 @@ static void add_reports(struct zeta_intel_sampler *sampler, const struct zeta_pl
                         uint64_t clock_ticks)
 {
     const uint32_t report_bytes = sampler->totals.report_bytes;
+    const uint32_t count = (uint32_t)(read->bytes / report_bytes);
 
     (void)pthread_mutex_lock(&sampler->lock);
     const bool waited = sampler->pending != NULL;
     if (read->broken)
         zeta_intel_totals_break(&sampler->totals);
-    for (uint64_t at = 0; at + report_bytes <= read->bytes; at += report_bytes) {
-        zeta_intel_totals_add(&sampler->totals, sampler->buffer + at, clock_ticks);
-        if (sampler->pending)
-            settle_reached_locked(sampler);
+    for (uint32_t done = 0; done < count;) {
+        done +=
+            zeta_intel_totals_add(&sampler->totals, sampler->buffer + (size_t)done * report_bytes,
+                                  count - done, clock_ticks, earliest_locked(sampler));
+        settle_reached_locked(sampler);
     }
     if (waited)
         (void)pthread_cond_broadcast(&sampler->settled);

@@ -125,7 +125,7 @@ static uint32_t prepare(struct zeta_intel_sampler *sampler,
                                "or fields outside of the %u bytes of a report",
                                sampler->device->id, zeta_string_shown(desc->set), desc->set.data,
                                desc->report_bytes);
-    sampler->buffer = malloc(ZETA_INTEL_SAMPLER_BYTES + sizeof(uint64_t));
+    sampler->buffer = malloc(ZETA_INTEL_SAMPLER_BYTES + ZETA_INTEL_REPORT_SLACK);
     sampler->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (result == ZETA_PLUGIN_SUCCESS && (!sampler->buffer || sampler->wake_fd < 0))
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;

@@ -16,7 +16,7 @@
 enum {
     ZETA_INTEL_SAMPLER_LOOK_MS = 2,   /**< reports wait for so long in the kernel: results come a
                                          little   later, and who reads them is not woken for each */
-    ZETA_INTEL_SAMPLER_BYTES = 131072 /**< of one read; the buffer has 8 more */
+    ZETA_INTEL_SAMPLER_BYTES = 131072 /**< of one read; the buffer has slack behind */
 };
 
 /** Two clocks at one time. */

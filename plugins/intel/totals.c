@@ -9,60 +9,28 @@
  * Ratios of the core clock in the first word of a report: of the unslice on all, of the slices in
  * two pieces up to Gen12LP. The kernel has them written from Gen9 on.
  */
-#define UNSLICE_RATIO UINT64_C(0x000001ff)
-#define SLICE_RATIO UINT64_C(0xfe000600)
+#define UNSLICE_RATIO UINT32_C(0x000001ff)
+#define SLICE_RATIO UINT32_C(0xfe000600)
 #define GEN9 900u
 #define XEHP 1250u
 
-static uint64_t mask_of(uint32_t width)
+/* Reads the descriptors; where the ticks are. False for what cannot be read, or is not there. */
+static bool read_fields(struct zeta_intel_totals *totals, const struct zeta_plugin_array *fields)
 {
-    return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
-}
+    bool has_ticks = false;
 
-/* Reads up to 64 bits; a number that does not begin in a byte has 57 at most. */
-static uint64_t read_bits(const uint8_t *report, uint32_t byte, uint32_t shift, uint64_t mask)
-{
-    uint64_t word;
+    for (uint32_t i = 0; i < totals->count; i++) {
+        const struct zeta_plugin_query_field *from =
+            (const void *)((const char *)fields->data + i * fields->stride);
 
-    memcpy(&word, report + byte, sizeof(word));
-    return word >> shift & mask;
-}
-
-static uint64_t read_field(const uint8_t *report, const struct zeta_intel_field *field)
-{
-    uint64_t value = read_bits(report, field->low_byte, field->low_shift, field->low_mask);
-
-    if (field->high_mask)
-        value |= read_bits(report, field->high_byte, field->high_shift, field->high_mask)
-                 << field->low_width;
-    return value;
-}
-
-static bool fits(uint32_t bit, uint32_t width, uint32_t report_bytes)
-{
-    return width <= 64 && (uint64_t)bit + width <= (uint64_t)report_bytes * 8 &&
-           width + bit % 8 <= 64;
-}
-
-static uint32_t read_desc(const struct zeta_plugin_query_field *from, uint32_t report_bytes,
-                          struct zeta_intel_field *field)
-{
-    if (!fits(from->low_bit, from->low_width, report_bytes) ||
-        !fits(from->high_bit, from->high_width, report_bytes) ||
-        from->low_width + from->high_width > 64 || from->delta_bits > 64)
-        return ZETA_PLUGIN_INVALID_ARGUMENT;
-    *field = (struct zeta_intel_field){
-        .low_byte = from->low_bit / 8,
-        .low_shift = from->low_bit % 8,
-        .low_width = from->low_width,
-        .low_mask = mask_of(from->low_width),
-        .high_byte = from->high_bit / 8,
-        .high_shift = from->high_bit % 8,
-        .high_mask = from->high_width ? mask_of(from->high_width) : 0,
-        .delta_mask = from->delta_bits ? mask_of(from->delta_bits) : 0,
-        .is_float = from->is_float != 0,
-    };
-    return ZETA_PLUGIN_SUCCESS;
+        if (!zeta_intel_field_make(from, totals->report_bytes, &totals->fields[i]))
+            return false;
+        if (from->delta_bits > 0 && zeta_string_is(from->name, "ticks")) {
+            totals->tick_field = i;
+            has_ticks = true;
+        }
+    }
+    return has_ticks;
 }
 
 uint32_t zeta_intel_totals_init(struct zeta_intel_totals *totals,
@@ -70,36 +38,27 @@ uint32_t zeta_intel_totals_init(struct zeta_intel_totals *totals,
                                 uint32_t graphics)
 {
     const uint32_t count = (uint32_t)fields->count;
-    const struct zeta_plugin_query_field head = {.low_width = 32};
-    bool has_ticks = false;
 
     *totals = (struct zeta_intel_totals){.count = count, .report_bytes = report_bytes};
     totals->fields = calloc(count + 1, sizeof(*totals->fields));
-    totals->last = calloc(count + 1, sizeof(*totals->last));
+    totals->runs = calloc(count + 1, sizeof(*totals->runs));
+    totals->last = calloc(1, report_bytes + ZETA_INTEL_REPORT_SLACK);
     totals->sums = calloc(count + 1, sizeof(*totals->sums));
-    if (!totals->fields || !totals->last || !totals->sums)
+    if (!totals->fields || !totals->runs || !totals->last || !totals->sums)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    if (read_desc(&head, report_bytes, &totals->head) != ZETA_PLUGIN_SUCCESS)
+    if (report_bytes < sizeof(totals->clock_mask) || !read_fields(totals, fields))
         return ZETA_PLUGIN_INVALID_ARGUMENT;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct zeta_plugin_query_field *from =
-            (const void *)((const char *)fields->data + i * fields->stride);
-
-        if (read_desc(from, report_bytes, &totals->fields[i]) != ZETA_PLUGIN_SUCCESS)
-            return ZETA_PLUGIN_INVALID_ARGUMENT;
-        if (from->delta_bits > 0 && zeta_string_is(from->name, "ticks")) {
-            totals->tick_field = i;
-            has_ticks = true;
-        }
-    }
+    totals->run_count =
+        zeta_intel_runs_make(totals->fields, count, totals->tick_field, totals->runs);
     if (graphics >= GEN9)
         totals->clock_mask = graphics < XEHP ? UNSLICE_RATIO | SLICE_RATIO : UNSLICE_RATIO;
-    return has_ticks ? ZETA_PLUGIN_SUCCESS : ZETA_PLUGIN_INVALID_ARGUMENT;
+    return ZETA_PLUGIN_SUCCESS;
 }
 
 void zeta_intel_totals_finish(struct zeta_intel_totals *totals)
 {
     free(totals->fields);
+    free(totals->runs);
     free(totals->last);
     free(totals->sums);
     *totals = (struct zeta_intel_totals){0};
@@ -114,12 +73,10 @@ void zeta_intel_totals_break(struct zeta_intel_totals *totals)
 }
 
 /* The time of a report in full, from a time that is near. */
-static uint64_t locate(const struct zeta_intel_totals *totals, const uint8_t *report,
-                       uint64_t clock_ticks)
+static uint64_t locate(const struct zeta_intel_totals *totals, uint64_t stamp, uint64_t clock_ticks)
 {
-    const struct zeta_intel_field *field = &totals->fields[totals->tick_field];
-    const uint64_t mask = field->delta_mask;
-    uint64_t ago = (clock_ticks - read_field(report, field)) & mask;
+    const uint64_t mask = totals->fields[totals->tick_field].delta_mask;
+    uint64_t ago = (clock_ticks - stamp) & mask;
 
     /* The clock may have been read a little before the report was written. */
     if (ago > mask / 2)
@@ -127,96 +84,97 @@ static uint64_t locate(const struct zeta_intel_totals *totals, const uint8_t *re
     return clock_ticks - ago;
 }
 
-/* Whether a turn of the report's clock may have passed since the report before. */
-static bool is_far(const struct zeta_intel_totals *totals, uint64_t clock_ticks)
-{
-    const uint64_t half = totals->fields[totals->tick_field].delta_mask / 2;
-
-    return clock_ticks > totals->ticks && clock_ticks - totals->ticks > half;
-}
-
-/* The time of a report from that of the one before it; false if it goes backwards. */
-static bool follow(const struct zeta_intel_totals *totals, const uint8_t *report,
+/*
+ * The time of a report in full: from that of the one before it, unless a turn of the report's clock
+ * may have passed since. False if it goes backwards.
+ */
+static bool follow(const struct zeta_intel_totals *totals, uint64_t stamp, uint64_t clock_ticks,
                    uint64_t *out_ticks)
 {
-    const struct zeta_intel_field *field = &totals->fields[totals->tick_field];
-    const uint64_t passed =
-        (read_field(report, field) - totals->last[totals->tick_field]) & field->delta_mask;
+    const uint64_t mask = totals->fields[totals->tick_field].delta_mask;
+    const uint64_t passed = (stamp - totals->stamp) & mask;
 
+    if (clock_ticks > totals->ticks && clock_ticks - totals->ticks > mask / 2) {
+        *out_ticks = locate(totals, stamp, clock_ticks);
+        return *out_ticks >= totals->ticks;
+    }
     *out_ticks = totals->ticks + passed;
-    return passed <= field->delta_mask / 2;
+    return passed <= mask / 2;
 }
 
-static double to_double(uint64_t bits)
+/* Adds what the header of a report tells. False if counting begins anew with it. */
+static bool add_header(struct zeta_intel_totals *totals, const uint8_t *report,
+                       uint64_t clock_ticks)
 {
-    double value;
-
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
-static uint64_t to_bits(double value)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    return bits;
-}
-
-static void add_field(struct zeta_intel_totals *totals, uint32_t i, uint64_t now)
-{
-    const struct zeta_intel_field *field = &totals->fields[i];
-
-    if (field->delta_mask && field->is_float)
-        totals->sums[i] =
-            to_bits(to_double(totals->sums[i]) + to_double(now) - to_double(totals->last[i]));
-    else if (field->delta_mask)
-        totals->sums[i] += (now - totals->last[i]) & field->delta_mask;
-}
-
-void zeta_intel_totals_add(struct zeta_intel_totals *totals, const uint8_t *report,
-                           uint64_t clock_ticks)
-{
-    const uint64_t clock = read_field(report, &totals->head) & totals->clock_mask;
+    const uint64_t stamp = zeta_intel_field_read(&totals->fields[totals->tick_field], report);
     uint64_t ticks = 0;
+    uint32_t clock;
 
-    if (totals->is_started) {
-        bool is_later = follow(totals, report, &ticks);
+    memcpy(&clock, report, sizeof(clock));
+    clock &= totals->clock_mask;
+    if (totals->is_started && !follow(totals, stamp, clock_ticks, &ticks))
+        zeta_intel_totals_break(totals);
 
-        if (is_far(totals, clock_ticks)) {
-            ticks = locate(totals, report, clock_ticks);
-            is_later = ticks >= totals->ticks;
-        }
-        if (!is_later)
-            zeta_intel_totals_break(totals);
+    const bool goes_on = totals->is_started;
+    if (goes_on) {
+        totals->sums[totals->tick_field] += ticks - totals->ticks;
+        totals->switches += clock != totals->clock;
+    } else {
+        ticks = locate(totals, stamp, clock_ticks);
     }
-    if (!totals->is_started)
-        ticks = locate(totals, report, clock_ticks);
-    for (uint32_t i = 0; i < totals->count; i++) {
-        const uint64_t now = read_field(report, &totals->fields[i]);
-
-        if (totals->is_started && i == totals->tick_field)
-            totals->sums[i] += ticks - totals->ticks;
-        else if (totals->is_started)
-            add_field(totals, i, now);
-        totals->last[i] = now;
-    }
-    totals->switches += totals->is_started && clock != totals->last_clock;
-    totals->last_clock = clock;
+    totals->stamp = stamp;
+    totals->clock = clock;
     totals->ticks = ticks;
     totals->is_started = true;
+    return goes_on;
+}
+
+/* Adds what was counted from the report before the first of these to the last. */
+static void add_counters(struct zeta_intel_totals *totals, const uint8_t *reports, uint32_t first,
+                         uint32_t end)
+{
+    const uint32_t bytes = totals->report_bytes;
+    struct zeta_intel_steps steps = {
+        .before = totals->last, .now = reports, .stride = bytes, .count = 1};
+
+    if (first == 0 && end > 0) {
+        zeta_intel_runs_add(totals->runs, totals->run_count, totals->fields, &steps, totals->sums);
+        first = 1;
+    }
+    if (first >= end)
+        return;
+    steps.before = reports + (size_t)(first - 1) * bytes;
+    steps.now = steps.before + bytes;
+    steps.count = end - first;
+    zeta_intel_runs_add(totals->runs, totals->run_count, totals->fields, &steps, totals->sums);
+}
+
+uint32_t zeta_intel_totals_add(struct zeta_intel_totals *totals, const uint8_t *reports,
+                               uint32_t count, uint64_t clock_ticks, uint64_t until_ticks)
+{
+    const size_t bytes = totals->report_bytes;
+    uint32_t first = 0, added = 0;
+
+    if (count == 0)
+        return 0;
+    do {
+        if (!add_header(totals, reports + added * bytes, clock_ticks)) {
+            add_counters(totals, reports, first, added);
+            first = added + 1;
+        }
+        added++;
+    } while (added < count && totals->ticks < until_ticks);
+    add_counters(totals, reports, first, added);
+    memcpy(totals->last, reports + (added - 1) * bytes, bytes);
+    return added;
 }
 
 void zeta_intel_totals_copy(const struct zeta_intel_totals *totals, uint64_t *out_values)
 {
-    for (uint32_t i = 0; i < totals->count; i++)
-        out_values[i] = totals->fields[i].delta_mask ? totals->sums[i] : totals->last[i];
-}
+    for (uint32_t i = 0; i < totals->count; i++) {
+        const struct zeta_intel_field *field = &totals->fields[i];
 
-uint64_t zeta_intel_field_difference(const struct zeta_intel_field *field, uint64_t begin,
-                                     uint64_t end)
-{
-    if (!field->delta_mask)
-        return end;
-    return field->is_float ? to_bits(to_double(end) - to_double(begin)) : end - begin;
+        out_values[i] =
+            field->delta_mask ? totals->sums[i] : zeta_intel_field_read(field, totals->last);
+    }
 }

@@ -1,5 +1,6 @@
 # Queries of whole GPUs.
-zeta_add_test(NAME plugin.intel.totals SOURCES test_totals.c LIBS intel_parts LABELS plugin)
+zeta_add_test(NAME plugin.intel.totals SOURCES test_totals.c totals_model.c
+    LIBS intel_parts LABELS plugin)
 zeta_add_test(NAME plugin.intel.sampler SOURCES test_sampler.c sampler_bed.c scripted.c
     LIBS intel_parts LABELS plugin)
 zeta_add_test(NAME plugin.intel.query_marks SOURCES test_query_marks.c sampler_bed.c scripted.c

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "tests/intel/totals_model.h"
+
 /*
  * A report of 64 bytes as Gen8 to Gen12LP write them, in small: id, ticks of 32 bits, a counter of
  * 40 bits in two pieces, one of 32 bits, a number that does not count, and a double.
@@ -46,7 +48,7 @@ struct moment {
 
 static uint8_t *report_of(const struct moment *m)
 {
-    static uint8_t bytes[REPORT_BYTES + 8];
+    static uint8_t bytes[REPORT_BYTES + ZETA_INTEL_REPORT_SLACK];
     const uint32_t head[2] = {m->id, (uint32_t)m->ticks};
     const uint32_t words[3] = {(uint32_t)m->a, (uint32_t)m->b, (uint32_t)(m->level << 3 | 5)};
 
@@ -77,7 +79,7 @@ static double real(uint64_t bits)
 
 static void add(struct zeta_intel_totals *totals, const struct moment *m)
 {
-    zeta_intel_totals_add(totals, report_of(m), m->ticks);
+    assert_int_equal(zeta_intel_totals_add(totals, report_of(m), 1, m->ticks, UINT64_MAX), 1);
 }
 
 static void counters__many_wraps__add_up_in_full(void **state)
@@ -187,7 +189,8 @@ static void sleep__longer_than_turns_of_the_clock__keeps_the_time(void **state)
         m.ticks += sleeps[i];
         m.a += 17;
         /* The clock is read a little before or after the report is written. */
-        zeta_intel_totals_add(&totals, report_of(&m), m.ticks + (i % 2 ? 1000 : -1000ull));
+        (void)zeta_intel_totals_add(&totals, report_of(&m), 1, m.ticks + (i % 2 ? 1000 : -1000ull),
+                                    UINT64_MAX);
         zeta_intel_totals_copy(&totals, values);
         assert_int_equal(totals.breaks, 0);
         assert_int_equal(totals.ticks, m.ticks);
@@ -266,6 +269,39 @@ static void difference__of_copied_values__by_kind_of_field(void **state)
     zeta_intel_totals_finish(&totals);
 }
 
+static void random_reports__fields_of_any_kind__as_the_reference(void **state)
+{
+    (void)state;
+    totals_model_check("this format", descs, FIELDS, REPORT_BYTES, 1200);
+}
+
+/* Counts narrower or wider than their fields, odd places, gaps between fields. */
+static void random_reports__fields_like_those_of_runs__are_read_by_their_bits(void **state)
+{
+    const struct zeta_plugin_query_field odd[] = {
+        {BASE, .name = NAME("ticks"), .low_bit = 0, .low_width = 56, .delta_bits = 56},
+        {BASE, .name = NAME("A"), .low_bit = 64, .low_width = 32, .delta_bits = 24},
+        {BASE, .name = NAME("A"), .low_bit = 96, .low_width = 32, .high_bit = 132, .high_width = 8,
+         .delta_bits = 40},
+        {BASE, .name = NAME("A"), .low_bit = 160, .low_width = 32, .high_bit = 240, .high_width = 8,
+         .delta_bits = 40},
+        {BASE, .name = NAME("A"), .low_bit = 192, .low_width = 32, .high_bit = 152, .high_width = 8,
+         .delta_bits = 40},
+        {BASE, .name = NAME("A"), .low_bit = 224, .low_width = 16, .delta_bits = 16},
+        {BASE, .name = NAME("A"), .low_bit = 248, .low_width = 64, .delta_bits = 64},
+        {BASE, .name = NAME("A"), .low_bit = 312, .low_width = 64, .delta_bits = 60},
+        {BASE, .name = NAME("A"), .low_bit = 379, .low_width = 32, .delta_bits = 32},
+        {BASE, .name = NAME("A"), .low_bit = 416, .low_width = 32, .delta_bits = 40},
+        {BASE, .name = NAME("A"), .low_bit = 448, .low_width = 32, .delta_bits = 32},
+        {BASE, .name = NAME("A"), .low_bit = 512, .low_width = 32, .delta_bits = 32},
+        {BASE, .name = NAME("A"), .low_bit = 576, .low_width = 64, .delta_bits = 64},
+        {BASE, .name = NAME("A"), .low_bit = 704, .low_width = 64, .delta_bits = 64},
+    };
+
+    (void)state;
+    totals_model_check("odd fields", odd, sizeof(odd) / sizeof(odd[0]), 96, 2004);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +313,8 @@ int main(void)
         cmocka_unit_test(core_clock__changed_in_the_header__is_counted_where_it_is_told),
         cmocka_unit_test(fields__that_cannot_be_read__are_refused),
         cmocka_unit_test(difference__of_copied_values__by_kind_of_field),
+        cmocka_unit_test(random_reports__fields_of_any_kind__as_the_reference),
+        cmocka_unit_test(random_reports__fields_like_those_of_runs__are_read_by_their_bits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

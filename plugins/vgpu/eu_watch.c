@@ -3,6 +3,16 @@
 #include "plugin.h"
 #include "tile.h"
 
+void zeta_vgpu_eu_watch_init(struct zeta_vgpu_eu_watch *watch)
+{
+    pthread_mutex_init(&watch->lock, NULL);
+}
+
+void zeta_vgpu_eu_watch_finish(struct zeta_vgpu_eu_watch *watch)
+{
+    pthread_mutex_destroy(&watch->lock);
+}
+
 /* Lets the engine count, or not any more. */
 static void count(struct zeta_vgpu_tile *tile, bool on)
 {
@@ -28,8 +38,13 @@ static bool is_ours(const struct zeta_vgpu_tile *tile, const struct zeta_vgpu_eu
     return !modelled && wish->eu / topology->eus_per_subslice == subslice;
 }
 
-static void publish_unit(struct zeta_vgpu_tile *tile, uint32_t subslice, uint32_t unit,
-                         uint64_t number)
+/*
+ * A place of a wish belongs to another subslice, and so to another thread, with the next wish.
+ * Whoever still has the old one sees with the lock that it is over, and does not write over the new
+ * one.
+ */
+static void publish_unit_locked(struct zeta_vgpu_tile *tile, uint32_t subslice, uint32_t unit,
+                                uint64_t number)
 {
     struct zeta_vgpu_instance *instance = atomic_load(&tile->vgpu->instance);
 
@@ -41,12 +56,12 @@ static void publish_unit(struct zeta_vgpu_tile *tile, uint32_t subslice, uint32_
             !is_ours(tile, &wish, subslice))
             continue;
         value = zeta_vgpu_engine_eu_counter(tile->engine, wish.eu, wish.counter);
-        if (atomic_load(&tile->eu_watch.seen[unit][i].number) != number) {
-            atomic_store(&tile->eu_watch.seen[unit][i].base, value);
-            atomic_store(&tile->eu_watch.seen[unit][i].number, number);
+        if (tile->eu_watch.seen[unit][i].number != number) {
+            tile->eu_watch.seen[unit][i].base = value;
+            tile->eu_watch.seen[unit][i].number = number;
         }
         zeta_vgpu_instance_publish_eu(instance, tile->index, unit, i, number,
-                                      value - atomic_load(&tile->eu_watch.seen[unit][i].base));
+                                      value - tile->eu_watch.seen[unit][i].base);
     }
 }
 
@@ -60,7 +75,9 @@ void zeta_vgpu_eu_watch_publish(struct zeta_vgpu_tile *tile, uint32_t subslice)
         if (number == 0)
             continue;
         count(tile, true);
-        publish_unit(tile, subslice, unit, number);
+        pthread_mutex_lock(&tile->eu_watch.lock);
+        publish_unit_locked(tile, subslice, unit, number);
+        pthread_mutex_unlock(&tile->eu_watch.lock);
     }
 }
 

@@ -6,6 +6,7 @@
  * publishes.
  */
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,12 +17,16 @@ struct zeta_vgpu_tile;
 
 /** What a tile has published for which wish. */
 struct zeta_vgpu_eu_watch {
-    atomic_bool counts; /**< the engine counts for us */
+    atomic_bool counts;   /**< the engine counts for us */
+    pthread_mutex_t lock; /**< guards the rest, and orders what is published; a leaf */
     struct {
-        _Atomic uint64_t number; /**< of the wish */
-        _Atomic uint64_t base;   /**< what the engine had counted when it was seen */
+        uint64_t number; /**< of the wish */
+        uint64_t base;   /**< what the engine had counted when it was seen */
     } seen[ZETA_VGPU_EU_UNITS][ZETA_VGPU_EU_WISHES];
 };
+
+void zeta_vgpu_eu_watch_init(struct zeta_vgpu_eu_watch *watch);
+void zeta_vgpu_eu_watch_finish(struct zeta_vgpu_eu_watch *watch);
 
 /** Every subslice, exact and modelled. */
 #define ZETA_VGPU_EU_WATCH_ALL UINT32_MAX

@@ -18,6 +18,7 @@ void zeta_vgpu_tile_init(struct zeta_vgpu_tile *tile, struct zeta_vgpu *vgpu, ui
     tile->rows = zeta_vgpu_topology_subslices(&vgpu->description.topology) + 1;
     pthread_mutex_init(&tile->lock, NULL);
     zeta_vgpu_turns_init(&tile->turns);
+    zeta_vgpu_eu_watch_init(&tile->eu_watch);
     zeta_vgpu_trace_writer_init(&tile->trace);
     pthread_mutex_init(&tile->streams_lock, NULL);
 }
@@ -28,6 +29,7 @@ void zeta_vgpu_tile_finish(struct zeta_vgpu_tile *tile)
     tile->engine = NULL;
     pthread_mutex_destroy(&tile->streams_lock);
     zeta_vgpu_trace_writer_finish(&tile->trace);
+    zeta_vgpu_eu_watch_finish(&tile->eu_watch);
     zeta_vgpu_turns_finish(&tile->turns);
     pthread_mutex_destroy(&tile->lock);
 }

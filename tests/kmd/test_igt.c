@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -40,6 +41,8 @@ static pid_t start_tool(const char *output, const char *const *arguments)
     const pid_t child = fork();
 
     if (child == 0) {
+        /* A case that fails must not leave it behind. */
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         const int fd = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
         (void)dup2(fd, 1);
@@ -100,6 +103,13 @@ static long long size_of(const char *path)
     return stat(path, &status) == 0 ? (long long)status.st_size : -1;
 }
 
+static bool is_running(pid_t child)
+{
+    siginfo_t end = {.si_pid = 0};
+
+    return waitid(P_PID, (id_t)child, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid == 0;
+}
+
 /* Records until the file has so many bytes, then interrupts the recorder. */
 static void record(const char *folder, const char *set, const char *file, long long bytes)
 {
@@ -112,7 +122,7 @@ static void record(const char *folder, const char *set, const char *file, long l
     (void)unlink(fifo);
     (void)snprintf(output, sizeof(output), "%s/output", folder);
     child = start_tool(output, arguments);
-    for (int i = 0; i < 1500 && size_of(file) < bytes; i++)
+    while (size_of(file) < bytes && is_running(child))
         (void)nanosleep(&pause, NULL);
     assert_int_equal(kill(child, SIGINT), 0);
     assert_int_equal(end_of(child), 0);

@@ -101,6 +101,7 @@ static void fork__other_process__has_unit_until_it_dies(void **state)
     assert_int_equal(pipe(ready), 0);
     child = fork();
     if (child == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         byte = try_open(node, set) >= 0;
         (void)!write(ready[1], &byte, 1);
         (void)pause();
@@ -142,7 +143,7 @@ static void fork__stream_in_child__becomes_readable(void **state)
     if (child == 0) {
         const int stream = (int)try_open(node, set);
 
-        _exit(stream >= 0 && bed_polls(stream, 10000) && bed_polls(stream, 10000) ? 0 : 1);
+        _exit(stream >= 0 && bed_polls(stream, -1) && bed_polls(stream, -1) ? 0 : 1);
     }
     assert_int_equal(wait_for(child), 0);
     (void)close(node);

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -325,13 +326,18 @@ static void on_alarm(int number)
     (void)number;
 }
 
+struct reader {
+    pthread_t thread;
+    atomic_bool is_back;
+};
+
 static void *alarm_later(void *argument)
 {
-    const pthread_t *reader = argument;
+    struct reader *reader = argument;
 
-    for (int i = 0; i < 20; i++) {
+    while (!atomic_load(&reader->is_back)) {
         (void)usleep(20000);
-        (void)pthread_kill(*reader, SIGUSR1);
+        (void)pthread_kill(reader->thread, SIGUSR1);
     }
     return NULL;
 }
@@ -340,14 +346,15 @@ static void read__blocking_and_interrupted__eintr(void **state)
 {
     struct fixture *fixture = *state;
     const struct sigaction action = {.sa_handler = on_alarm};
-    pthread_t self = pthread_self();
+    struct reader reader = {.thread = pthread_self()};
     uint8_t data[RECORD];
     pthread_t thread;
 
     set_blocking(fixture->stream);
     assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
-    assert_int_equal(pthread_create(&thread, NULL, alarm_later, &self), 0);
+    assert_int_equal(pthread_create(&thread, NULL, alarm_later, &reader), 0);
     assert_int_equal(bed_read(fixture->stream, data, sizeof(data)), -EINTR);
+    atomic_store(&reader.is_back, true);
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
@@ -363,7 +370,7 @@ static void poll__real_time__becomes_readable(void **state)
 
     (void)state;
     for (int i = 0; i < 5; i++) {
-        assert_true(bed_polls(stream, 10000));
+        assert_true(bed_polls(stream, -1));
         assert_int_equal(bed_read(stream, data, sizeof(data)), RECORD);
     }
     set_blocking(stream);

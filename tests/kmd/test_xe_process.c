@@ -188,7 +188,7 @@ static void *read_unit(void *argument)
     uint64_t last = 0;
     while (reader->got < reader->wanted) {
         struct pollfd ask = {.fd = stream, .events = POLLIN};
-        if (!reader->is_blocking && poll(&ask, 1, 20000) != 1)
+        if (!reader->is_blocking && poll(&ask, 1, -1) != 1)
             break;
         ssize_t length = read(stream, data, sizeof(data));
         if (length < 0 && errno != EAGAIN && errno != EIO)

@@ -176,15 +176,17 @@ void zeta_intel_unit_close(struct zeta_intel_kernel_stream *stream);
 
 /** What a unit is programmed with. */
 struct zeta_intel_program {
-    struct zeta_intel_register *registers;
+    struct zeta_intel_register *registers; /**< by class, in each in the order of the host */
     uint32_t count;
+    uint32_t counts[ZETA_INTEL_REGISTER_CLASSES]; /**< of each class */
     char uuid[37];    /**< of the set file, else made from the registers */
     bool is_nameless; /**< made: nobody will look for it in the kernel */
 };
 
 /**
- * Makes a program of what the host gives and checks that the kernel allows its registers.
- * INVALID_ARGUMENT with a sentence. Freed with zeta_intel_program_finish(), also after a failure.
+ * Makes a program of what the host gives. INVALID_ARGUMENT with a sentence, also for a register
+ * that set files do not let programs write. Freed with zeta_intel_program_finish(), also after a
+ * failure.
  *
  * @entries  of struct zeta_plugin_program_entry
  * @uuid     may be empty

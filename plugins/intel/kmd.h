@@ -80,6 +80,14 @@ struct zeta_intel_register {
     uint32_t address, value;
 };
 
+/** What a register belongs to; set files say it (units: registers), under these names. */
+enum zeta_intel_register_class {
+    ZETA_INTEL_REGISTER_MUX,     /**< "mux": wires events to counters */
+    ZETA_INTEL_REGISTER_BOOLEAN, /**< "boolean": of the OA unit, its boolean counters, triggers */
+    ZETA_INTEL_REGISTER_FLEX,    /**< "flex": selects what the counters of EUs count */
+    ZETA_INTEL_REGISTER_CLASSES
+};
+
 /** Opens a stream of the kernel. */
 struct zeta_intel_stream_wish {
     const struct zeta_intel_unit *unit;
@@ -117,12 +125,11 @@ struct zeta_intel_kmd {
                       struct zeta_plugin_clock *out_clock);
 
     /**
-     * The kernel's id of a configuration: that which has the uuid already, else the registers are
-     * uploaded under it. Several processes may do so at once.
-     * INSUFFICIENT_PERMISSIONS; INVALID_ARGUMENT when the kernel refuses a register.
+     * The kernel's id of a program: that of the configuration with its uuid if there is one, else
+     * its registers are uploaded. Several processes may do so at once. INSUFFICIENT_PERMISSIONS;
+     * INVALID_ARGUMENT when the kernel refuses a register.
      */
-    uint32_t (*config_get)(struct zeta_intel_gpu *gpu, const char uuid[37],
-                           const struct zeta_intel_register *registers, uint32_t count,
+    uint32_t (*config_get)(struct zeta_intel_gpu *gpu, const struct zeta_intel_program *program,
                            uint64_t *out_config);
 
     /**

@@ -8,7 +8,6 @@
 #include <zeta/plugin_host.h>
 
 #include "intel.h"
-#include "kmd/registers.h"
 
 /* FNV-1a of the registers from a start of one's own: two of them make a uuid. */
 static uint64_t hash_registers(const struct zeta_intel_program *program, uint64_t hash)
@@ -51,9 +50,31 @@ static bool is_uuid(struct zeta_plugin_string text)
     return true;
 }
 
-static uint32_t read_entry(const struct zeta_intel_gpu *gpu,
-                           const struct zeta_plugin_program_entry *entry,
-                           struct zeta_plugin_string set, struct zeta_intel_register *out_register)
+/* False for a register that set files do not list for its unit, or under another name. */
+static bool read_class(const struct zeta_plugin_program_entry *entry,
+                       enum zeta_intel_register_class *out_class)
+{
+    static const char *const names[ZETA_INTEL_REGISTER_CLASSES] = {
+        [ZETA_INTEL_REGISTER_MUX] = "mux",
+        [ZETA_INTEL_REGISTER_BOOLEAN] = "boolean",
+        [ZETA_INTEL_REGISTER_FLEX] = "flex",
+    };
+
+    if (!ZETA_PLUGIN_HAS(entry, register_class))
+        return false;
+    for (uint32_t i = 0; i < ZETA_INTEL_REGISTER_CLASSES; i++) {
+        if (zeta_string_is(entry->register_class, names[i])) {
+            *out_class = (enum zeta_intel_register_class)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t check_entry(const struct zeta_intel_gpu *gpu,
+                            const struct zeta_plugin_program_entry *entry,
+                            struct zeta_plugin_string set,
+                            enum zeta_intel_register_class *out_class)
 {
     if (entry->select.size > 0)
         return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
@@ -61,14 +82,50 @@ static uint32_t read_entry(const struct zeta_intel_gpu *gpu,
                                "with registers only",
                                gpu->id, zeta_string_shown(set), set.data,
                                zeta_string_shown(entry->select), entry->select.data);
-    if (zeta_intel_register_classify(gpu->platform->graphics, entry->address) ==
-        ZETA_INTEL_REGISTER_REFUSED)
+    if (entry->address % 4 != 0)
         return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
-                               "%s: the set %.*s writes register 0x%x, which is none of those that "
-                               "programs may write on %s",
-                               gpu->id, zeta_string_shown(set), set.data, entry->address,
-                               gpu->platform->name);
-    *out_register = (struct zeta_intel_register){entry->address, entry->value};
+                               "%s: the set %.*s writes to 0x%x, and addresses of registers are "
+                               "multiples of 4",
+                               gpu->id, zeta_string_shown(set), set.data, entry->address);
+    if (!read_class(entry, out_class))
+        return zeta_intel_fail(
+            gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
+            "%s: the set %.*s writes register 0x%x, and no set file of %s lists it "
+            "as mux, boolean or flex of this unit (units: registers)",
+            gpu->id, zeta_string_shown(set), set.data, entry->address, gpu->platform->name);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static const struct zeta_plugin_program_entry *entry_at(const struct zeta_plugin_array *entries,
+                                                        uint64_t index)
+{
+    return (const void *)((const char *)entries->data + index * entries->stride);
+}
+
+/*
+ * The kernel's lists one after the other: i915 takes each, xe all of them. Registers of one class
+ * are written in the order in which the host gives them.
+ */
+static uint32_t take_entries(const struct zeta_intel_gpu *gpu,
+                             const struct zeta_plugin_array *entries, struct zeta_plugin_string set,
+                             struct zeta_intel_program *program)
+{
+    enum zeta_intel_register_class found = ZETA_INTEL_REGISTER_CLASSES;
+
+    for (uint32_t class = 0; class < ZETA_INTEL_REGISTER_CLASSES; class ++) {
+        for (uint64_t i = 0; i < entries->count; i++) {
+            const struct zeta_plugin_program_entry *entry = entry_at(entries, i);
+            const uint32_t result = check_entry(gpu, entry, set, &found);
+
+            if (result != ZETA_PLUGIN_SUCCESS)
+                return result;
+            if (found != (enum zeta_intel_register_class) class)
+                continue;
+            program->registers[program->count++] =
+                (struct zeta_intel_register){entry->address, entry->value};
+            program->counts[class]++;
+        }
+    }
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -77,6 +134,8 @@ uint32_t zeta_intel_program_make(const struct zeta_intel_gpu *gpu,
                                  struct zeta_plugin_string set, struct zeta_plugin_string uuid,
                                  struct zeta_intel_program *out_program)
 {
+    uint32_t result;
+
     *out_program = (struct zeta_intel_program){.is_nameless = uuid.size == 0};
     if (entries->count == 0)
         return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
@@ -91,15 +150,9 @@ uint32_t zeta_intel_program_make(const struct zeta_intel_gpu *gpu,
     out_program->registers = calloc((size_t)entries->count, sizeof(*out_program->registers));
     if (!out_program->registers)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    for (; out_program->count < entries->count; out_program->count++) {
-        const struct zeta_plugin_program_entry *entry =
-            (const void *)((const char *)entries->data + out_program->count * entries->stride);
-        const uint32_t result =
-            read_entry(gpu, entry, set, &out_program->registers[out_program->count]);
-
-        if (result != ZETA_PLUGIN_SUCCESS)
-            return result;
-    }
+    result = take_entries(gpu, entries, set, out_program);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
     if (uuid.size > 0)
         (void)snprintf(out_program->uuid, sizeof(out_program->uuid), "%.36s", uuid.data);
     else

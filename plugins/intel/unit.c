@@ -174,8 +174,7 @@ static uint32_t open_once(struct zeta_intel_gpu *gpu, struct zeta_intel_stream_w
     uint32_t result = ZETA_PLUGIN_SUCCESS;
 
     if (program)
-        result = gpu->kmd->config_get(gpu, program->uuid, program->registers, program->count,
-                                      &wish->config);
+        result = gpu->kmd->config_get(gpu, program, &wish->config);
     return result == ZETA_PLUGIN_SUCCESS ? gpu->kmd->stream_open(gpu, wish, out_stream) : result;
 }
 

@@ -86,7 +86,7 @@ uint32_t sampler_bed_try_pool(struct sampler_bed *bed, uint32_t device, const ch
                    .delta_bits = 32},
     };
     const struct zeta_plugin_program_entry entry = {
-        .struct_size = sizeof(entry), .address = 0x9888, .value = 1};
+        .struct_size = sizeof(entry), .address = 0x9888, .value = 1, .register_class = NAME("mux")};
     const struct zeta_plugin_query_desc desc = {
         .struct_size = sizeof(desc),
         .unit = NAME("oa"),

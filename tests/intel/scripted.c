@@ -25,11 +25,10 @@ static uint32_t tell_clock(struct zeta_intel_gpu *gpu, uint32_t tile, struct zet
     return ZETA_PLUGIN_SUCCESS;
 }
 
-static uint32_t get_config(struct zeta_intel_gpu *gpu, const char uuid[37],
-                           const struct zeta_intel_register *registers, uint32_t count,
+static uint32_t get_config(struct zeta_intel_gpu *gpu, const struct zeta_intel_program *program,
                            uint64_t *out_config)
 {
-    (void)gpu, (void)uuid, (void)registers, (void)count;
+    (void)gpu, (void)program;
     *out_config = ++scripted.configs;
     return ZETA_PLUGIN_SUCCESS;
 }

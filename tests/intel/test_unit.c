@@ -1,5 +1,5 @@
 /*
- * Periods, topologies, registers, programs and the order of reports: what needs no kernel.
+ * Periods, topologies, programs and the order of reports: what needs no kernel.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "plugins/intel/intel.h"
-#include "plugins/intel/kmd/registers.h"
 #include "plugins/intel/order.h"
 #include "plugins/intel/topology.h"
 
@@ -147,53 +146,56 @@ static void topology__cut_or_too_large__is_refused(void **state)
     }
 }
 
-/* ---- registers and programs ----------------------------------------------------------------- */
+/* ---- programs -------------------------------------------------------------------------------- */
 
-static void register__of_each_generation__has_its_class(void **state)
-{
-    static const struct {
-        uint32_t graphics, address;
-        enum zeta_intel_register_class class;
-    } known[] = {
-        {750, 0x9888, ZETA_INTEL_REGISTER_MUX},       {750, 0x25100, ZETA_INTEL_REGISTER_MUX},
-        {750, 0x2770, ZETA_INTEL_REGISTER_BOOLEAN},   {750, 0xe458, ZETA_INTEL_REGISTER_REFUSED},
-        {800, 0xe458, ZETA_INTEL_REGISTER_FLEX},      {800, 0x25100, ZETA_INTEL_REGISTER_REFUSED},
-        {800, 0x182300, ZETA_INTEL_REGISTER_MUX},     {900, 0x0d24, ZETA_INTEL_REGISTER_MUX},
-        {1200, 0xd900, ZETA_INTEL_REGISTER_BOOLEAN},  {1200, 0x2710, ZETA_INTEL_REGISTER_REFUSED},
-        {1200, 0xdd00, ZETA_INTEL_REGISTER_REFUSED},  {1255, 0xdd00, ZETA_INTEL_REGISTER_BOOLEAN},
-        {1200, 0x0d08, ZETA_INTEL_REGISTER_REFUSED},  {1270, 0x393200, ZETA_INTEL_REGISTER_BOOLEAN},
-        {1270, 0x38d100, ZETA_INTEL_REGISTER_MUX},    {2001, 0x13000, ZETA_INTEL_REGISTER_MUX},
-        {1255, 0x13000, ZETA_INTEL_REGISTER_REFUSED}, {900, 0x9889, ZETA_INTEL_REGISTER_REFUSED},
-        {900, 0, ZETA_INTEL_REGISTER_REFUSED},        {900, 0x2358, ZETA_INTEL_REGISTER_REFUSED},
-    };
+struct write {
+    uint32_t address, value;
+    const char *register_class;
+};
 
-    (void)state;
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        if (zeta_intel_register_classify(known[i].graphics, known[i].address) != known[i].class)
-            fail_msg("graphics %u, register 0x%x", known[i].graphics, known[i].address);
-    }
-}
-
-static uint32_t make_program(const uint32_t (*pairs)[2], uint32_t count, const char *uuid,
+static uint32_t make_program(const struct write *writes, uint32_t count, const char *uuid,
                              struct zeta_intel_program *out_program)
 {
-    struct zeta_plugin_program_entry entries[4] = {{0}};
+    struct zeta_plugin_program_entry entries[8] = {{0}};
     const struct zeta_plugin_array array = {entries, count, sizeof(entries[0])};
 
     for (uint32_t i = 0; i < count; i++) {
         entries[i].struct_size = sizeof(entries[i]);
-        entries[i].address = pairs[i][0];
-        entries[i].value = pairs[i][1];
+        entries[i].address = writes[i].address;
+        entries[i].value = writes[i].value;
+        entries[i].register_class = string_of(writes[i].register_class);
     }
     last_failure[0] = '\0';
     return zeta_intel_program_make(&gpu, &array, string_of("SomeSet"), string_of(uuid),
                                    out_program);
 }
 
+/* As the kernels take them; what is of one class stays in the order of the set. */
+static void program__of_all_classes__has_mux_then_boolean_then_flex(void **state)
+{
+    static const struct write writes[] = {
+        {0xe458, 1, "flex"}, {0x9888, 2, "mux"},     {0xd904, 3, "boolean"},
+        {0x9888, 4, "mux"},  {0xd900, 5, "boolean"}, {0x9884, 6, "mux"},
+    };
+    static const uint32_t order[] = {2, 4, 6, 3, 5, 1};
+    struct zeta_intel_program program;
+
+    (void)state;
+    assert_int_equal(make_program(writes, 6, "", &program), 0);
+    assert_int_equal(program.count, 6);
+    for (uint32_t i = 0; i < 6; i++)
+        assert_int_equal(program.registers[i].value, order[i]);
+    assert_int_equal(program.registers[3].address, 0xd904);
+    assert_int_equal(program.counts[ZETA_INTEL_REGISTER_MUX], 3);
+    assert_int_equal(program.counts[ZETA_INTEL_REGISTER_BOOLEAN], 2);
+    assert_int_equal(program.counts[ZETA_INTEL_REGISTER_FLEX], 1);
+    zeta_intel_program_finish(&program);
+}
+
 static void program__without_uuid__has_one_of_its_registers(void **state)
 {
-    static const uint32_t first[][2] = {{0x9888, 1}, {0xd900, 2}};
-    static const uint32_t other[][2] = {{0x9888, 1}, {0xd900, 3}};
+    static const struct write first[] = {{0x9888, 1, "mux"}, {0xd900, 2, "boolean"}};
+    static const struct write other[] = {{0x9888, 1, "mux"}, {0xd900, 3, "boolean"}};
     struct zeta_intel_program a, b, c;
 
     (void)state;
@@ -217,34 +219,70 @@ static void program__without_uuid__has_one_of_its_registers(void **state)
 
 static void program__with_uuid__keeps_it(void **state)
 {
-    static const uint32_t pairs[][2] = {{0x9888, 1}};
+    static const struct write writes[] = {{0x9888, 1, "mux"}};
     static const char uuid[] = "80b1cf4a-5b5f-4f7f-8c2b-0123456789ab";
     struct zeta_intel_program program;
 
     (void)state;
-    assert_int_equal(make_program(pairs, 1, uuid, &program), 0);
+    assert_int_equal(make_program(writes, 1, uuid, &program), 0);
     assert_string_equal(program.uuid, uuid);
     assert_false(program.is_nameless);
     zeta_intel_program_finish(&program);
-    assert_int_equal(make_program(pairs, 1, "80B1CF4A-5b5f-4f7f-8c2b-0123456789ab", &program),
+    assert_int_equal(make_program(writes, 1, "80B1CF4A-5b5f-4f7f-8c2b-0123456789ab", &program),
                      ZETA_PLUGIN_INVALID_ARGUMENT);
     zeta_intel_program_finish(&program);
 }
 
-static void program__with_a_foreign_register__is_refused_by_name(void **state)
+/* The set file lists it nowhere, without class, or under a name that is none of a kernel's. */
+static void program__with_a_register_of_no_class__is_refused_by_name(void **state)
 {
-    static const uint32_t pairs[][2] = {{0x9888, 1}, {0x2358, 2}};
+    static const char *const classes[] = {"", "noa", "mu", "muxes", "MUX"};
     struct zeta_intel_program program;
 
     (void)state;
-    assert_int_equal(make_program(pairs, 2, "", &program), ZETA_PLUGIN_INVALID_ARGUMENT);
+    for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+        const struct write writes[] = {{0x9888, 1, "mux"}, {0x2358, 2, classes[i]}};
+
+        assert_int_equal(make_program(writes, 2, "", &program), ZETA_PLUGIN_INVALID_ARGUMENT);
+        zeta_intel_program_finish(&program);
+        assert_non_null(strstr(last_failure, "SomeSet"));
+        assert_non_null(strstr(last_failure, "0x2358"));
+        assert_non_null(strstr(last_failure, "Test GPU"));
+    }
+}
+
+/* Hosts that do not know of classes, and have shorter entries. */
+static void program__of_a_host_without_classes__is_refused(void **state)
+{
+    const struct zeta_plugin_program_entry entry = {
+        .struct_size = offsetof(struct zeta_plugin_program_entry, register_class),
+        .address = 0x9888,
+        .value = 1,
+        .register_class = string_of("mux"),
+    };
+    const struct zeta_plugin_array array = {&entry, 1, sizeof(entry)};
+    struct zeta_intel_program program;
+
+    (void)state;
+    assert_int_equal(
+        zeta_intel_program_make(&gpu, &array, string_of("SomeSet"), string_of(""), &program),
+        ZETA_PLUGIN_INVALID_ARGUMENT);
     zeta_intel_program_finish(&program);
-    assert_non_null(strstr(last_failure, "SomeSet"));
-    assert_non_null(strstr(last_failure, "0x2358"));
-    assert_non_null(strstr(last_failure, "Test GPU"));
-    assert_int_equal(make_program(pairs, 0, "", &program), ZETA_PLUGIN_INVALID_ARGUMENT);
+    assert_non_null(strstr(last_failure, "0x9888"));
+}
+
+static void program__of_nothing_or_beside_registers__is_refused(void **state)
+{
+    static const struct write writes[] = {{0x9889, 1, "mux"}};
+    struct zeta_intel_program program;
+
+    (void)state;
+    assert_int_equal(make_program(writes, 0, "", &program), ZETA_PLUGIN_INVALID_ARGUMENT);
     zeta_intel_program_finish(&program);
     assert_non_null(strstr(last_failure, "no registers"));
+    assert_int_equal(make_program(writes, 1, "", &program), ZETA_PLUGIN_INVALID_ARGUMENT);
+    zeta_intel_program_finish(&program);
+    assert_non_null(strstr(last_failure, "multiples of 4"));
 }
 
 /* ---- order of reports ----------------------------------------------------------------------- */
@@ -363,10 +401,12 @@ int main(void)
         cmocka_unit_test(topology__of_three_slices__counts_what_is_there),
         cmocka_unit_test(topology__in_a_flat_list__is_split_into_slices),
         cmocka_unit_test(topology__cut_or_too_large__is_refused),
-        cmocka_unit_test(register__of_each_generation__has_its_class),
         cmocka_unit_test(program__without_uuid__has_one_of_its_registers),
         cmocka_unit_test(program__with_uuid__keeps_it),
-        cmocka_unit_test(program__with_a_foreign_register__is_refused_by_name),
+        cmocka_unit_test(program__of_all_classes__has_mux_then_boolean_then_flex),
+        cmocka_unit_test(program__with_a_register_of_no_class__is_refused_by_name),
+        cmocka_unit_test(program__of_a_host_without_classes__is_refused),
+        cmocka_unit_test(program__of_nothing_or_beside_registers__is_refused),
         cmocka_unit_test(reports__of_one_tick__are_a_tick_apart),
         cmocka_unit_test(reports__with_wide_headers__are_moved_by_their_time),
         cmocka_unit_test(gap__of_more_than_half_a_wrap__is_no_reset),

@@ -231,19 +231,22 @@ static void probe__clock_of_no_rate__has_the_usual_one(void **state)
 
 static void configuration__that_is_removed__is_found_no_more(void **state)
 {
-    static const char uuid[] = "01234567-89ab-8def-8123-456789abcdef";
-    static const struct zeta_intel_register registers[] = {{0x13000, 1}, {0xd900, 2}};
+    struct zeta_intel_register registers[] = {{0x13000, 1}, {0xd900, 2}};
+    const struct zeta_intel_program program = {.registers = registers,
+                                               .count = 2,
+                                               .counts = {1, 1},
+                                               .uuid = "01234567-89ab-8def-8123-456789abcdef"};
     uint64_t config = 0, found = 0;
 
     (void)state;
     probe();
     gpu.fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
     assert_true(gpu.fd >= 0);
-    assert_int_equal(zeta_xe_config_get(&gpu, uuid, registers, 2, &config), ZETA_PLUGIN_SUCCESS);
-    assert_true(zeta_intel_config_find(&gpu, uuid, &found));
+    assert_int_equal(zeta_xe_config_get(&gpu, &program, &config), ZETA_PLUGIN_SUCCESS);
+    assert_true(zeta_intel_config_find(&gpu, program.uuid, &found));
     assert_int_equal(found, config);
     zeta_xe_config_remove(&gpu, config);
-    assert_false(zeta_intel_config_find(&gpu, uuid, &found));
+    assert_false(zeta_intel_config_find(&gpu, program.uuid, &found));
     zeta_xe_config_remove(&gpu, config); /* another process was faster */
     (void)close(gpu.fd);
 }

@@ -17,9 +17,8 @@ enum {
 uint32_t zeta_intel_i915_probe(struct zeta_intel_gpu *gpu);
 uint32_t zeta_intel_i915_clock(struct zeta_intel_gpu *gpu, uint32_t tile,
                                struct zeta_plugin_clock *out_clock);
-uint32_t zeta_intel_i915_config_get(struct zeta_intel_gpu *gpu, const char uuid[37],
-                                    const struct zeta_intel_register *registers, uint32_t count,
-                                    uint64_t *out_config);
+uint32_t zeta_intel_i915_config_get(struct zeta_intel_gpu *gpu,
+                                    const struct zeta_intel_program *program, uint64_t *out_config);
 void zeta_intel_i915_config_remove(struct zeta_intel_gpu *gpu, uint64_t config);
 uint32_t zeta_intel_i915_stream_open(struct zeta_intel_gpu *gpu,
                                      const struct zeta_intel_stream_wish *wish,

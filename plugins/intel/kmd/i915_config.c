@@ -4,54 +4,25 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "i915.h"
 #include "i915_uapi.h"
 #include "kernel.h"
-#include "registers.h"
-
-/* i915 takes a list of each class; each keeps its order. */
-struct lists {
-    struct zeta_intel_register *all; /* mux, then boolean, then flex */
-    uint32_t counts[3];
-};
 
 _Static_assert(sizeof(struct zeta_intel_register) == 8, "the kernel takes pairs of 32 bits");
 
-static bool sort(const struct zeta_intel_gpu *gpu, const struct zeta_intel_register *registers,
-                 uint32_t count, struct lists *out_lists)
-{
-    uint32_t used = 0;
-
-    *out_lists = (struct lists){.all = calloc(count + 1u, sizeof(*registers))};
-    if (!out_lists->all)
-        return false;
-    for (uint32_t class = ZETA_INTEL_REGISTER_MUX; class <= ZETA_INTEL_REGISTER_FLEX; class ++) {
-        for (uint32_t i = 0; i < count; i++) {
-            if (zeta_intel_register_classify(gpu->platform->graphics, registers[i].address) !=
-                (enum zeta_intel_register_class) class)
-                continue;
-            out_lists->all[used++] = registers[i];
-            out_lists->counts[class]++;
-        }
-    }
-    return true;
-}
-
-/* The id, or the negative errno. */
-static int64_t add_config(const struct zeta_intel_gpu *gpu, const char uuid[37],
-                          const struct lists *lists)
+/* Uploads a program, a list of each class: its id, or the negative errno. */
+static int64_t upload(const struct zeta_intel_gpu *gpu, const struct zeta_intel_program *program)
 {
     struct drm_i915_perf_oa_config config = {
-        .n_mux_regs = lists->counts[ZETA_INTEL_REGISTER_MUX],
-        .n_boolean_regs = lists->counts[ZETA_INTEL_REGISTER_BOOLEAN],
-        .n_flex_regs = lists->counts[ZETA_INTEL_REGISTER_FLEX],
+        .n_mux_regs = program->counts[ZETA_INTEL_REGISTER_MUX],
+        .n_boolean_regs = program->counts[ZETA_INTEL_REGISTER_BOOLEAN],
+        .n_flex_regs = program->counts[ZETA_INTEL_REGISTER_FLEX],
     };
-    const struct zeta_intel_register *at = lists->all;
+    const struct zeta_intel_register *at = program->registers;
 
-    memcpy(config.uuid, uuid, sizeof(config.uuid));
+    memcpy(config.uuid, program->uuid, sizeof(config.uuid));
     if (config.n_mux_regs > 0)
         config.mux_regs_ptr = (uintptr_t)at;
     at += config.n_mux_regs;
@@ -63,34 +34,29 @@ static int64_t add_config(const struct zeta_intel_gpu *gpu, const char uuid[37],
     return zeta_intel_ioctl(gpu->fd, DRM_IOCTL_I915_PERF_ADD_CONFIG, &config);
 }
 
-uint32_t zeta_intel_i915_config_get(struct zeta_intel_gpu *gpu, const char uuid[37],
-                                    const struct zeta_intel_register *registers, uint32_t count,
-                                    uint64_t *out_config)
+uint32_t zeta_intel_i915_config_get(struct zeta_intel_gpu *gpu,
+                                    const struct zeta_intel_program *program, uint64_t *out_config)
 {
-    struct lists lists;
     char what[128];
     int64_t id;
 
-    if (zeta_intel_config_find(gpu, uuid, out_config))
+    if (zeta_intel_config_find(gpu, program->uuid, out_config))
         return ZETA_PLUGIN_SUCCESS;
-    if (!sort(gpu, registers, count, &lists))
-        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    id = add_config(gpu, uuid, &lists);
-    free(lists.all);
+    id = upload(gpu, program);
     if (id > 0) {
         *out_config = (uint64_t)id;
         return ZETA_PLUGIN_SUCCESS;
     }
     /* Another process was faster; its configuration is the same one, by the uuid. */
-    if (id == -EADDRINUSE && zeta_intel_config_find(gpu, uuid, out_config))
+    if (id == -EADDRINUSE && zeta_intel_config_find(gpu, program->uuid, out_config))
         return ZETA_PLUGIN_SUCCESS;
     if (id == -EINVAL)
         return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
                                "%s (%s): the kernel refused the configuration %s with EINVAL: it "
                                "does not let programs write one of its %u registers, or the "
                                "directory %.64s/metrics is missing; a newer kernel may know them",
-                               gpu->name, gpu->id, uuid, count, gpu->card);
-    (void)snprintf(what, sizeof(what), "to take the configuration %s of counters", uuid);
+                               gpu->name, gpu->id, program->uuid, program->count, gpu->card);
+    (void)snprintf(what, sizeof(what), "to take the configuration %s of counters", program->uuid);
     return zeta_intel_i915_fail(gpu, id < 0 ? (int)-id : EINVAL, what);
 }
 

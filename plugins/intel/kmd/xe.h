@@ -49,8 +49,7 @@ int zeta_xe_cycles(const struct zeta_intel_gpu *gpu, const struct zeta_intel_til
                    struct zeta_xe_engine_cycles *out_cycles);
 
 /** As config_get() and config_remove() of struct zeta_intel_kmd. */
-uint32_t zeta_xe_config_get(struct zeta_intel_gpu *gpu, const char uuid[37],
-                            const struct zeta_intel_register *registers, uint32_t count,
+uint32_t zeta_xe_config_get(struct zeta_intel_gpu *gpu, const struct zeta_intel_program *program,
                             uint64_t *out_config);
 void zeta_xe_config_remove(struct zeta_intel_gpu *gpu, uint64_t config);
 

@@ -24,8 +24,8 @@
 #define LINES_AT (ZETA_TRACE_OPEN_BYTES + 1)
 #define LINE_ROOM (2 * ZETA_TRACE_LINE_BYTES)
 
-/* How long close() waits for threads that are just making a chunk: they need microseconds. */
-#define CLOSE_PATIENCE_NS (100 * UINT64_C(1000000))
+/* How long threads are waited for that are just making a chunk: they need microseconds. */
+#define PATIENCE_NS (100 * UINT64_C(1000000))
 
 struct zeta_trace_slot {
     alignas(64) atomic_bool is_taken;
@@ -179,6 +179,27 @@ static void drop_descriptor(void)
     file.head = NULL;
 }
 
+/* Of a file that was closed before its threads had come out, or whose descriptor is not ours. */
+static void drop_left(void)
+{
+    if (file.fd >= 0 && !is_ours())
+        file.fd = -1;
+    drop_descriptor();
+}
+
+/* False: somebody is stuck inside, for example the thread whose signal handler ends the process. */
+static bool wait_for_users(void)
+{
+    const uint64_t end_ns = zeta_clock_monotonic_ns() + PATIENCE_NS;
+
+    while (atomic_load(&file.users) != 0) {
+        if (zeta_clock_monotonic_ns() > end_ns)
+            return false;
+        (void)sched_yield();
+    }
+    return true;
+}
+
 ze_result_t zeta_trace_file_open(const char *path, uint64_t limit_bytes)
 {
     ze_result_t result;
@@ -186,6 +207,12 @@ ze_result_t zeta_trace_file_open(const char *path, uint64_t limit_bytes)
     if (zeta_trace_file_is_open())
         return zeta_error(ZE_RESULT_ERROR_NOT_AVAILABLE,
                           "A trace is being written to %s; one at a time.", file.path);
+    if (!wait_for_users())
+        return zeta_error(ZE_RESULT_ERROR_NOT_AVAILABLE,
+                          "The trace %s has ended, but a thread that writes to its disk does not "
+                          "come back; try again later.",
+                          file.path);
+    drop_left();
     file.limit_bytes = clip_limit(limit_bytes);
     memset(file.blanks, ' ', sizeof(file.blanks));
     result = create(path);
@@ -200,19 +227,6 @@ ze_result_t zeta_trace_file_open(const char *path, uint64_t limit_bytes)
     atomic_fetch_add(&file.generation, 1);
     atomic_store(&file.is_open, true);
     return ZE_RESULT_SUCCESS;
-}
-
-/* False: somebody is stuck inside, for example the thread whose signal handler ends the process. */
-static bool wait_for_users(void)
-{
-    const uint64_t end_ns = zeta_clock_monotonic_ns() + CLOSE_PATIENCE_NS;
-
-    while (atomic_load(&file.users) != 0) {
-        if (zeta_clock_monotonic_ns() > end_ns)
-            return false;
-        (void)sched_yield();
-    }
-    return true;
 }
 
 static void unmap_chunk(struct zeta_trace_slot *slot)

@@ -5,12 +5,14 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -21,6 +23,24 @@
 enum { THREADS = 4, LINES = 20000, MEGABYTE = 1 << 20 };
 
 static char path[256];
+
+/* The test is linked so that calls of pwrite() come here: a disk that does not answer. */
+ssize_t __real_pwrite(int descriptor, const void *bytes, size_t size, off_t offset);
+ssize_t __wrap_pwrite(int descriptor, const void *bytes, size_t size, off_t offset);
+
+static atomic_bool hangs; /* the disk, for threads that are not the first */
+static atomic_bool is_hanging;
+
+ssize_t __wrap_pwrite(int descriptor, const void *bytes, size_t size, off_t offset)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+
+    while (atomic_load(&hangs) && getpid() != gettid()) {
+        atomic_store(&is_hanging, true);
+        (void)nanosleep(&moment, NULL);
+    }
+    return __real_pwrite(descriptor, bytes, size, offset);
+}
 
 static int make_path(void **state)
 {
@@ -376,6 +396,38 @@ static void file__cancelled_thread__finishes_its_line(void **state)
     assert_int_equal(count_lines(), 1);
 }
 
+static void *write_slowly(void *argument)
+{
+    uint32_t hint = 0;
+
+    (void)argument;
+    (void)write_line(&hint, "{\"n\":1},\n");
+    return NULL;
+}
+
+/* A thread that still writes to the file before would write into the next one. */
+static void file__opened_while_a_thread_hangs__is_refused_until_it_is_out(void **state)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    uint32_t hint = 0;
+    pthread_t thread;
+
+    assert_int_equal(zeta_trace_file_open(path, MEGABYTE), ZE_RESULT_SUCCESS);
+    atomic_store(&hangs, true);
+    assert_int_equal(pthread_create(&thread, NULL, write_slowly, NULL), 0);
+    while (!atomic_load(&is_hanging))
+        (void)nanosleep(&moment, NULL);
+    zeta_trace_file_close();
+    assert_int_equal(remove_path(state), 0);
+    assert_int_equal(zeta_trace_file_open(path, MEGABYTE), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    atomic_store(&hangs, false);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(zeta_trace_file_open(path, MEGABYTE), ZE_RESULT_SUCCESS);
+    assert_true(write_line(&hint, "{\"n\":1},\n"));
+    zeta_trace_file_close();
+    assert_int_equal(count_lines(), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +444,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(file__many_threads__lose_nothing, make_path, remove_path),
         cmocka_unit_test_setup_teardown(file__closed_under_writers__is_a_document_each_time,
                                         make_path, remove_path),
+        cmocka_unit_test_setup_teardown(
+            file__opened_while_a_thread_hangs__is_refused_until_it_is_out, make_path, remove_path),
         cmocka_unit_test_setup_teardown(file__killed_writer__leaves_whole_lines, make_path,
                                         remove_path),
         cmocka_unit_test_setup_teardown(file__forked_child__has_a_file_of_its_own, make_path,

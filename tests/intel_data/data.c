@@ -147,6 +147,34 @@ struct zeta_catalog *data_device_catalog(uint32_t device_id)
     return catalog;
 }
 
+struct zeta_plugin_query_field *data_query_fields(const struct zeta_layout *layout,
+                                                  uint32_t *out_count)
+{
+    struct zeta_plugin_query_field *fields = calloc(layout->field_count, sizeof(*fields));
+    uint32_t count = 0;
+
+    assert_non_null(fields);
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        const struct zeta_field *field = &layout->fields[i];
+
+        if (field->part_of != ZETA_FIELD_NONE) /* a view of another */
+            continue;
+        fields[count++] = (struct zeta_plugin_query_field){
+            .struct_size = sizeof(*fields),
+            .name = {field->name, strlen(field->name)},
+            .index = field->index,
+            .low_bit = field->low_bit,
+            .low_width = field->low_width,
+            .high_bit = field->high_bit,
+            .high_width = field->high_width,
+            .delta_bits = field->delta_bits,
+            .is_float = field->is_float,
+        };
+    }
+    *out_count = count;
+    return fields;
+}
+
 void data_xml_name(const struct zeta_intel_platform *platform, char *out_name, uint32_t bytes)
 {
     /* What Intel names by marketing or chip, the XML names by size. */

@@ -8,6 +8,7 @@
 #include "core/metric/set.h"
 #include "core/plugin/manifest.h"
 #include "plugins/intel/platform.h"
+#include "zeta/plugin.h"
 
 /** One manifest and the platforms beside it. */
 struct data_generation {
@@ -41,6 +42,13 @@ struct zeta_catalog *data_catalog_open(const struct data_generation *generation,
 
 /** The same as data_catalog() for the platform of a PCI id, of whatever generation. */
 struct zeta_catalog *data_device_catalog(uint32_t device_id);
+
+/**
+ * The fields of a layout as the core describes them to makers of queries; names are the layout's.
+ * Freed with free().
+ */
+struct zeta_plugin_query_field *data_query_fields(const struct zeta_layout *layout,
+                                                  uint32_t *out_count);
 
 /**
  * Name of the XML file with the platform's sets, without oa- and .xml: "sklgt2" of skl-gt2.yaml.

@@ -6,10 +6,12 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "plugins/intel/query.h"
+#include "plugins/intel/sampler_priv.h"
 #include "tests/intel/sampler_bed.h"
 
 /* The scripted kernel, whose clock of the second tile answers the test no more if it is told so. */
@@ -24,6 +26,20 @@ static uint32_t tell_clock(struct zeta_intel_gpu *gpu, uint32_t tile, struct zet
     return scripted_kmd.clock(gpu, tile, out);
 }
 
+/* The standard output while it is closed; it comes back when the kernel is asked for a stream. */
+static int output = -1;
+
+static uint32_t open_stream(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
+                            struct zeta_intel_kernel_stream **out_stream)
+{
+    if (output >= 0) {
+        (void)dup2(output, STDOUT_FILENO);
+        (void)close(output);
+        output = -1;
+    }
+    return scripted_kmd.stream_open(gpu, wish, out_stream);
+}
+
 static int setup(void **state)
 {
     const int result = sampler_bed_setup(state);
@@ -31,6 +47,7 @@ static int setup(void **state)
 
     kernel = scripted_kmd;
     kernel.clock = tell_clock;
+    kernel.stream_open = open_stream;
     bed->gpu.kmd = &kernel;
     test_thread = pthread_self();
     return result;
@@ -67,11 +84,28 @@ static void end__one_tile_tells_no_time__can_be_tried_again(void **state)
     sampler_bed_drop(bed, pool);
 }
 
+/* What the program prints while its standard output is closed must not wake a sampler. */
+static void sampler__standard_output_closed__leaves_its_number_alone(void **state)
+{
+    struct sampler_bed *bed = *state;
+    struct zeta_plugin_query_pool *pool = NULL;
+
+    output = dup(STDOUT_FILENO);
+    assert_true(output > STDERR_FILENO);
+    assert_int_equal(close(STDOUT_FILENO), 0);
+    assert_int_equal(sampler_bed_try_pool(bed, 1, "First", 1, &pool), ZETA_PLUGIN_SUCCESS);
+    assert_int_equal(output, -1);
+    assert_true(bed->intel.samplers->wake_fd > STDERR_FILENO);
+    sampler_bed_drop(bed, pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(end__one_tile_tells_no_time__can_be_tried_again, setup,
                                         sampler_bed_teardown),
+        cmocka_unit_test_setup_teardown(sampler__standard_output_closed__leaves_its_number_alone,
+                                        setup, sampler_bed_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

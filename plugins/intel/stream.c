@@ -150,61 +150,74 @@ uint32_t zeta_intel_stream_open(struct zeta_plugin *self, struct zeta_plugin_dev
 
 /* ---- use ---------------------------------------------------------------------------------- */
 
-/* Gives what an earlier read held back, as the kernel would give it. */
-static void read_held(struct zeta_plugin_stream *stream, void *buffer, uint64_t capacity_bytes,
-                      struct zeta_plugin_read *out_read)
-{
-    const uint64_t room = capacity_bytes - capacity_bytes % stream->kernel->record_bytes;
-    const uint64_t bytes = stream->held_bytes < room ? stream->held_bytes : room;
-
-    memcpy(buffer, stream->held + stream->held_at, (size_t)bytes);
-    stream->held_at += bytes;
-    stream->held_bytes -= bytes;
-    out_read->bytes = bytes;
-    out_read->lost = 0;
-    out_read->broken = 0;
-    out_read->reason = ZETA_PLUGIN_BREAK_NONE;
-}
-
-/* Keeps the end of what was read for the next read, in front of what is held already. */
+/* Keeps what lies behind a reset for the reads to come. */
 static bool hold(struct zeta_plugin_stream *stream, const uint8_t *reports, uint64_t bytes)
 {
-    uint8_t *held = malloc((size_t)(bytes + stream->held_bytes));
+    uint8_t *held = realloc(stream->held, (size_t)bytes);
 
     if (!held)
         return false;
     memcpy(held, reports, (size_t)bytes);
-    if (stream->held_bytes > 0)
-        memcpy(held + bytes, stream->held + stream->held_at, (size_t)stream->held_bytes);
-    free(stream->held);
     stream->held = held;
     stream->held_at = 0;
-    stream->held_bytes += bytes;
+    stream->held_bytes = bytes;
     return true;
 }
 
 /*
- * Time stamps that do not go on with the host's clock come from a device that was reset: its
- * counters begin anew as well, so that is a break before the first of them, where a read must end.
+ * Says how many of the reports one read gives, and what comes before the first. Time stamps that do
+ * not go on with the host's clock come from a device that was reset: its counters begin anew as
+ * well, so that is a break before the first of them, where a read must end.
  */
-static uint32_t divide_at_resets(struct zeta_plugin_stream *stream, uint8_t *reports,
-                                 struct zeta_plugin_read *read)
+static void divide_at_reset(struct zeta_plugin_stream *stream, const uint8_t *reports,
+                            uint64_t bytes, struct zeta_plugin_read *read)
 {
-    const uint32_t report_bytes = stream->kernel->record_bytes;
-    uint64_t whole;
-
     zeta_intel_order_look_at(&stream->order, host_ns());
-    if (read->bytes > 0 && !read->broken && zeta_intel_order_goes_back(&stream->order, reports)) {
+    if (bytes > 0 && !read->broken && zeta_intel_order_goes_back(&stream->order, reports)) {
         read->broken = 1;
         read->reason = ZETA_PLUGIN_BREAK_RESET;
     }
     if (read->broken)
         stream->order.is_started = false;
-    whole = zeta_intel_order_until_reset(&stream->order, reports, read->bytes, report_bytes);
-    if (whole < read->bytes && !hold(stream, reports + whole, read->bytes - whole))
+    read->bytes =
+        zeta_intel_order_until_reset(&stream->order, reports, bytes, stream->kernel->record_bytes);
+}
+
+/*
+ * Gives what an earlier read held back, as the kernel would give it. Reports are copied once,
+ * however many resets lie between them.
+ */
+static void read_held(struct zeta_plugin_stream *stream, uint8_t *buffer, uint64_t capacity_bytes,
+                      struct zeta_plugin_read *out_read)
+{
+    const uint64_t room = capacity_bytes - capacity_bytes % stream->kernel->record_bytes;
+    const uint8_t *held = stream->held + stream->held_at;
+
+    out_read->lost = 0;
+    out_read->broken = 0;
+    out_read->reason = ZETA_PLUGIN_BREAK_NONE;
+    divide_at_reset(stream, held, stream->held_bytes < room ? stream->held_bytes : room, out_read);
+    memcpy(buffer, held, (size_t)out_read->bytes);
+    stream->held_at += out_read->bytes;
+    stream->held_bytes -= out_read->bytes;
+}
+
+/* Gives what the kernel has, and holds back what lies behind a reset. */
+static uint32_t read_kernel(struct zeta_plugin_stream *stream, uint8_t *buffer,
+                            uint64_t capacity_bytes, struct zeta_plugin_read *out_read)
+{
+    struct zeta_intel_kernel_stream *kernel = stream->kernel;
+    const uint64_t begin_ns = host_ns();
+    const uint32_t result = kernel->gpu->kmd->stream_read(kernel, buffer, capacity_bytes, out_read);
+    const uint64_t bytes = out_read->bytes;
+
+    if (result != ZETA_PLUGIN_SUCCESS || kernel->unit->kind == ZETA_INTEL_EU_STALL)
+        return result;
+    if (bytes == 0)
+        zeta_intel_order_empty_at(&stream->order, begin_ns);
+    divide_at_reset(stream, buffer, bytes, out_read);
+    if (out_read->bytes < bytes && !hold(stream, buffer + out_read->bytes, bytes - out_read->bytes))
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    read->bytes = whole;
-    zeta_intel_order_fix(&stream->order, reports, read->bytes, report_bytes);
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -213,19 +226,16 @@ uint32_t zeta_intel_stream_read(struct zeta_plugin *self, struct zeta_plugin_str
                                 struct zeta_plugin_read *out_read)
 {
     struct zeta_intel_kernel_stream *kernel = stream->kernel;
-    const uint64_t begin_ns = host_ns();
     uint32_t result = ZETA_PLUGIN_SUCCESS;
 
     (void)self;
     if (stream->held_bytes > 0)
         read_held(stream, buffer, capacity_bytes, out_read);
     else
-        result = kernel->gpu->kmd->stream_read(kernel, buffer, capacity_bytes, out_read);
-    if (result != ZETA_PLUGIN_SUCCESS || kernel->unit->kind == ZETA_INTEL_EU_STALL)
-        return result;
-    if (out_read->bytes == 0)
-        zeta_intel_order_empty_at(&stream->order, begin_ns);
-    return divide_at_resets(stream, buffer, out_read);
+        result = read_kernel(stream, buffer, capacity_bytes, out_read);
+    if (result == ZETA_PLUGIN_SUCCESS && kernel->unit->kind != ZETA_INTEL_EU_STALL)
+        zeta_intel_order_fix(&stream->order, buffer, out_read->bytes, kernel->record_bytes);
+    return result;
 }
 
 int32_t zeta_intel_stream_descriptor(struct zeta_plugin *self, struct zeta_plugin_stream *stream)

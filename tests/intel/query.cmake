@@ -5,6 +5,9 @@ zeta_add_test(NAME plugin.intel.sampler SOURCES test_sampler.c sampler_bed.c scr
     LIBS intel_parts LABELS plugin)
 zeta_add_test(NAME plugin.intel.query_marks SOURCES test_query_marks.c sampler_bed.c scripted.c
     LIBS intel_parts LABELS plugin)
+# Streams of the same kernel.
+zeta_add_test(NAME plugin.intel.stream SOURCES test_stream.c sampler_bed.c scripted.c
+    LIBS intel_parts LABELS plugin)
 
 # On machines that the emulated kernel shows, through the public API.
 function(add_query_machine_test name)

@@ -1,6 +1,7 @@
 #include "core/plugin/match.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
@@ -13,6 +14,7 @@
 #include "core/settings/paths.h"
 #include "core/settings/settings.h"
 #include "core/util/cleanup.h"
+#include "core/util/log.h"
 
 static bool read_small_file(int directory, const char *name, char *out_text, size_t size_bytes)
 {
@@ -69,6 +71,26 @@ static bool add_pci_device(struct zeta_machine *machine, const struct zeta_pci_d
     return true;
 }
 
+static bool is_out_of_descriptors(int error)
+{
+    return error == EMFILE || error == ENFILE;
+}
+
+/*
+ * A machine without such a bus has no directory; any other reason hides hardware that is there, so
+ * that a software device would take its place unnoticed.
+ */
+static void tell_unread(const char *path, int error)
+{
+    char words[64];
+
+    if (error == ENOENT || error == ENOTDIR)
+        return;
+    zeta_log(ZETA_LOG_WARN, "plugin", "%s cannot be read: %s%s; hardware in it is not found", path,
+             strerror_r(error, words, sizeof(words)),
+             is_out_of_descriptors(error) ? " (close some, or raise the limit: ulimit -n)" : "");
+}
+
 static void read_pci(struct zeta_machine *machine)
 {
     char path[PATH_MAX + 64];
@@ -78,8 +100,10 @@ static void read_pci(struct zeta_machine *machine)
     machine->pci_read = true;
     (void)snprintf(path, sizeof(path), "%s/sys/bus/pci/devices", zeta_paths_root());
     all = opendir(path);
-    if (!all)
+    if (!all) {
+        tell_unread(path, errno);
         return;
+    }
     while ((entry = readdir(all)) != NULL) {
         struct zeta_pci_device device = {0};
         ZETA_CLEANUP(zeta_closep)
@@ -87,9 +111,14 @@ static void read_pci(struct zeta_machine *machine)
 
         if (entry->d_name[0] == '.')
             continue;
+        errno = 0;
         fd = openat(dirfd(all), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0 || !read_pci_ids(fd, &device))
-            continue;
+        if (fd < 0 || !read_pci_ids(fd, &device)) {
+            if (!is_out_of_descriptors(errno))
+                continue;
+            tell_unread(path, errno); /* it is so for all that follow */
+            break;
+        }
         read_driver(fd, "driver", device.driver, sizeof(device.driver));
         if (!add_pci_device(machine, &device))
             break;

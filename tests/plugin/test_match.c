@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 
 #include "core/plugin/manifest.h"
 #include "core/settings/paths.h"
+#include "core/util/log.h"
 #include "core/util/yaml.h"
 #include "tests/plugin/harness.h"
 
@@ -74,6 +76,51 @@ static void expect_none(const char *entries, const char *words)
     if (!strstr(zeta_text_get(&reason), words))
         fail_msg("\"%s\" lacks \"%s\"", zeta_text_get(&reason), words);
     zeta_text_finish(&reason);
+}
+
+/* The machine is looked at while the process may open so many descriptors more. */
+static void read_with_descriptors(rlim_t more, char *out_log, size_t bytes)
+{
+    const char *entry = "[{pci: {vendor: 0x8086}}]";
+    struct rlimit before, limit;
+    struct zeta_text reason = {0};
+    const int first = dup(STDERR_FILENO);
+    FILE *log;
+
+    (void)close(first);
+    zeta_log_configure("warn", harness_path("log"));
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    limit = (struct rlimit){.rlim_cur = (rlim_t)first + more, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    (void)matches(entry, &reason);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    zeta_log_reset();
+    zeta_text_finish(&reason);
+    log = fopen(harness_path("log"), "r");
+    assert_non_null(log);
+    out_log[fread(out_log, 1, bytes - 1, log)] = '\0';
+    assert_int_equal(fclose(log), 0);
+    assert_int_equal(remove(harness_path("log")), 0);
+}
+
+static void pci__no_descriptor_left__is_told_once(void **state)
+{
+    char log[2048];
+
+    (void)state;
+    make_machine();
+    /* None for the list; none for a device; none for its ids. Then there are enough. */
+    for (rlim_t more = 0; more <= 2; more++) {
+        char *told;
+
+        read_with_descriptors(more, log, sizeof(log));
+        told = strstr(log, "sys/bus/pci/devices cannot be read: Too many open files (");
+        if (!told || !strstr(told, "ulimit -n"))
+            fail_msg("with %u descriptors the log is \"%s\"", (unsigned)more, log);
+        assert_null(strstr(told + strlen("sys/bus/pci/devices cannot"), "cannot be read"));
+    }
+    read_with_descriptors(8, log, sizeof(log));
+    assert_string_equal(log, "");
 }
 
 static void pci__vendor_and_device__match(void **state)
@@ -159,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(pci__vendor_and_device__match),
+        CASE(pci__no_descriptor_left__is_told_once),
         CASE(pci_with_driver__driver_of_that_device__decides),
         CASE(pci__several_lists_of_a_vendor__are_told_as_one),
         CASE(drm_driver__of_any_device__matches),

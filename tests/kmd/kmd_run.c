@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/kmd/kmd.h"
@@ -27,7 +28,29 @@ static const char usage[] =
     "  --pci ID                    PCI id of the GPUs, for one that nobody knows\n"
     "  --sample-rate HZ            i915's oa_max_sample_rate\n"
     "  --mux FIRST-LAST            registers that programs may write, too: a newer kernel's\n"
+    "  --fault NAME[=VALUE][@MS]   misbehaviour of the first GPU, from the start or MS after its\n"
+    "                              first stream was opened:\n"
+    "                              open-errno, read-errno, lose-reports, lose-buffer, "
+    "short-reads,\n"
+    "                              false-poll, reset, unplug, idle, context-switch, status "
+    "(kmd.h)\n"
+    "  --perf-revision N           i915's, 1 to 7\n"
     "  --list                      print the platforms\n";
+
+/* In the order of enum kmd_fault. */
+static const char *const fault_names[] = {
+    "open-errno", "read-errno", "lose-reports", "lose-buffer",    "short-reads", "false-poll",
+    "reset",      "unplug",     "idle",         "context-switch", "status"};
+
+enum { FAULTS = 8, NAMES = sizeof(fault_names) / sizeof(fault_names[0]) };
+
+struct fault {
+    uint64_t value;
+    uint64_t after_ms; /* since the first stream was opened */
+    enum kmd_fault kind;
+    bool has_to_wait;
+    bool is_done;
+};
 
 struct run {
     struct kmd_config config;
@@ -35,6 +58,9 @@ struct run {
     bool has_no_oa;
     uint32_t pci_id; /* 0: those of the platforms */
     uint32_t mux_first, mux_last;
+    uint32_t perf_revision; /* 0: those of the platforms */
+    struct fault faults[FAULTS];
+    uint32_t fault_count;
 };
 
 static bool add_device(struct run *run, const char *text)
@@ -69,6 +95,29 @@ static bool read_mux(struct run *run, const char *text)
     return false;
 }
 
+static bool add_fault(struct run *run, const char *text)
+{
+    struct fault *fault = &run->faults[run->fault_count];
+    const size_t length = strcspn(text, "=@");
+    const char *at = strchr(text, '@');
+    size_t kind = 0;
+
+    while (kind < NAMES &&
+           (strlen(fault_names[kind]) != length || strncmp(text, fault_names[kind], length) != 0))
+        kind++;
+    if (kind == NAMES || run->fault_count == FAULTS) {
+        (void)fprintf(stderr, "kmd-run: --fault %s: at most %d of those that --help names\n", text,
+                      FAULTS);
+        return false;
+    }
+    *fault = (struct fault){.kind = (enum kmd_fault)kind,
+                            .value = text[length] == '=' ? strtoull(text + length + 1, NULL, 0) : 1,
+                            .after_ms = at ? strtoull(at + 1, NULL, 10) : 0,
+                            .has_to_wait = at != NULL};
+    run->fault_count++;
+    return true;
+}
+
 static void list_platforms(void)
 {
     for (const char *const *name = kmd_platforms(); *name; name++)
@@ -86,6 +135,8 @@ static int parse(struct run *run, int count, char **arguments)
                                             {"pci", required_argument, NULL, 'i'},
                                             {"sample-rate", required_argument, NULL, 's'},
                                             {"mux", required_argument, NULL, 'm'},
+                                            {"fault", required_argument, NULL, 'F'},
+                                            {"perf-revision", required_argument, NULL, 'r'},
                                             {"list", no_argument, NULL, 'l'},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
@@ -120,6 +171,13 @@ static int parse(struct run *run, int count, char **arguments)
             if (!read_mux(run, optarg))
                 return BAD_USAGE;
             break;
+        case 'F':
+            if (!add_fault(run, optarg))
+                return BAD_USAGE;
+            break;
+        case 'r':
+            run->perf_revision = (uint32_t)strtoul(optarg, NULL, 10);
+            break;
         case 'l':
             list_platforms();
             return 0;
@@ -148,7 +206,50 @@ static void set_environment(void)
     (void)setenv("ASAN_OPTIONS", text, 1);
 }
 
-static int run_program(char **arguments)
+static uint64_t now_ms(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Does those whose time has come; true if others are left. first_ms: 0 before the first stream. */
+static bool do_faults(struct run *run, struct kmd_machine *machine, uint64_t first_ms)
+{
+    bool is_left = false;
+
+    for (uint32_t i = 0; i < run->fault_count; i++) {
+        struct fault *fault = &run->faults[i];
+
+        if (!fault->is_done &&
+            (!fault->has_to_wait || (first_ms > 0 && now_ms() - first_ms >= fault->after_ms))) {
+            kmd_fault(machine, 0, fault->kind, fault->value);
+            fault->is_done = true;
+        }
+        is_left = is_left || !fault->is_done;
+    }
+    return is_left;
+}
+
+/* Waits for the program, and lets faults happen meanwhile. */
+static int wait_for(pid_t child, struct run *run, struct kmd_machine *machine)
+{
+    const struct timespec pause = {.tv_nsec = 5000000};
+    uint64_t first_ms = 0;
+    int status = 0;
+
+    while (do_faults(run, machine, first_ms) && waitpid(child, &status, WNOHANG) == 0) {
+        (void)nanosleep(&pause, NULL);
+        if (first_ms == 0 && kmd_statistic(machine, 0, KMD_STAT_STREAMS_OPENED) > 0)
+            first_ms = now_ms();
+    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+static int run_program(struct run *run, struct kmd_machine *machine, char **arguments)
 {
     int status = 0;
     const pid_t child = fork();
@@ -166,8 +267,7 @@ static int run_program(char **arguments)
     /* Keys at the terminal are for the program; the machine goes when it has gone. */
     (void)signal(SIGINT, SIG_IGN);
     (void)signal(SIGQUIT, SIG_IGN);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
+    status = wait_for(child, run, machine);
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -188,13 +288,15 @@ int main(int count, char **arguments)
     for (uint32_t i = 0; i < run.config.device_count; i++) {
         run.config.devices[i].has_no_oa = run.has_no_oa;
         run.config.devices[i].pci_id = run.pci_id;
+        run.config.devices[i].perf_revision = run.perf_revision;
         run.config.devices[i].mux_first = run.mux_first;
         run.config.devices[i].mux_last = run.mux_last;
     }
     machine = kmd_start(&run.config);
     if (!machine)
         return BAD_USAGE;
-    status = run_program(arguments + optind);
+    (void)do_faults(&run, machine, 0);
+    status = run_program(&run, machine, arguments + optind);
     kmd_stop(machine);
     return status;
 }

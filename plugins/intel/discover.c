@@ -73,6 +73,19 @@ static void refuse_node(struct refusal *refusal, const struct zeta_intel_gpu *gp
                  text);
 }
 
+/* There may be nodes, and nobody can tell. */
+static void refuse_list(const struct zeta_intel *intel, struct refusal *refusal, int error)
+{
+    char text[sizeof(refusal->text)];
+
+    (void)snprintf(text, sizeof(text), "the GPUs in /dev/dri cannot be listed: %s%s",
+                   zeta_intel_errno(error).text,
+                   error == EMFILE || error == ENFILE
+                       ? "; close descriptors, or raise the limit: ulimit -n"
+                       : "");
+    keep_refusal(intel, refusal, ZETA_PLUGIN_NOT_AVAILABLE, text);
+}
+
 /* Opens the render node, or the card where there is no other. */
 static bool open_node(struct zeta_intel_gpu *gpu, const drmDevice *device, struct refusal *refusal)
 {
@@ -313,6 +326,8 @@ uint32_t zeta_intel_discover(struct zeta_intel *intel)
             return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
         count = drmGetDevices2(DRM_DEVICE_GET_PCI_REVISION, devices, count);
     }
+    if (count < 0 && count != -ENOENT)
+        refuse_list(intel, &refusal, -count);
     result = add_gpus(intel, devices, count > 0 ? count : 0, &refusal);
     if (count > 0)
         drmFreeDevices(devices, count);

@@ -53,7 +53,7 @@ uint32_t zeta_intel_i915_fail(struct zeta_intel_gpu *gpu, int error, const char 
     const char *advice = "see the kernel's log (dmesg)";
 
     if (error == EACCES || error == EPERM)
-        return zeta_intel_fail_permission(gpu, what, "dev.i915.perf_stream_paranoid");
+        return zeta_intel_fail_permission(gpu, what, error, "dev.i915.perf_stream_paranoid");
     if (error == ENODEV) {
         atomic_store(&gpu->is_lost, true);
         result = ZETA_PLUGIN_DEVICE_LOST;

@@ -92,12 +92,18 @@ bool zeta_intel_config_find(const struct zeta_intel_gpu *gpu, const char uuid[37
 /* Sentences of failures that both drivers have ---------------------------------------------------
  */
 
-/* Why the kernel answers EACCES, and what to do. */
+/* Why the kernel says that it is not permitted, and what to do. */
 static void explain_permission(const char *sysctl, char *out_text, size_t bytes)
 {
     uint64_t value;
 
-    if (zeta_intel_sysctl_read(sysctl, &value))
+    if (zeta_intel_sysctl_read(sysctl, &value) && value == 0)
+        (void)snprintf(out_text, bytes,
+                       "the sysctl %s is 0, so that everybody may sample; something else forbids "
+                       "it: a security module or a container's filter of system calls. Try as "
+                       "root, outside of the container, and see dmesg",
+                       sysctl);
+    else if (zeta_intel_sysctl_read(sysctl, &value))
         (void)snprintf(out_text, bytes,
                        "the sysctl %s is %llu, so that it takes the capability CAP_PERFMON. Allow "
                        "everybody: sudo sysctl %s=0; or one program: "
@@ -110,14 +116,15 @@ static void explain_permission(const char *sysctl, char *out_text, size_t bytes)
                        sysctl);
 }
 
-uint32_t zeta_intel_fail_permission(const struct zeta_intel_gpu *gpu, const char *what,
+uint32_t zeta_intel_fail_permission(const struct zeta_intel_gpu *gpu, const char *what, int error,
                                     const char *sysctl)
 {
     char why[400];
 
     explain_permission(sysctl, why, sizeof(why));
     return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
-                           "%s: the kernel refused %s with EACCES: %s", gpu->id, what, why);
+                           "%s (%s): the kernel refused %s with %s: %s", gpu->name, gpu->id, what,
+                           strerrorname_np(error), why);
 }
 
 void zeta_intel_note_permission(struct zeta_intel_gpu *gpu, const char *sysctl)

@@ -37,12 +37,13 @@ bool zeta_intel_config_find(const struct zeta_intel_gpu *gpu, const char uuid[37
                             uint64_t *out_config);
 
 /**
- * Fails with INSUFFICIENT_PERMISSIONS because the kernel answered EACCES: names the sysctl, its
- * value, the command that changes it, and the capability.
+ * Fails with INSUFFICIENT_PERMISSIONS because the kernel answered EACCES or EPERM: names the
+ * sysctl, its value, the command that changes it, and the capability; where the sysctl allows all,
+ * that something else forbids it.
  *
  * @what  what was refused: "to open a stream of the unit oa"
  */
-uint32_t zeta_intel_fail_permission(const struct zeta_intel_gpu *gpu, const char *what,
+uint32_t zeta_intel_fail_permission(const struct zeta_intel_gpu *gpu, const char *what, int error,
                                     const char *sysctl);
 
 /** Leaves in gpu->note that streams will fail so, when the kernel said it before one is opened. */

@@ -57,41 +57,42 @@ bool zeta_xe_is_gone(struct zeta_intel_gpu *gpu)
 uint32_t zeta_xe_fail(struct zeta_intel_gpu *gpu, const char *what, int error)
 {
     const struct zeta_intel_errno_text text = zeta_intel_errno(error);
+    uint32_t result = ZETA_PLUGIN_NOT_AVAILABLE;
+    const char *advice = "see the kernel's log (dmesg)";
 
     switch (error) {
     case EACCES:
     case EPERM:
-        return zeta_intel_fail_permission(gpu, what, ZETA_XE_SYSCTL);
+        return zeta_intel_fail_permission(gpu, what, error, ZETA_XE_SYSCTL);
     case ENODEV:
-        if (zeta_xe_is_gone(gpu))
-            return zeta_intel_fail(
-                gpu->intel, ZETA_PLUGIN_DEVICE_LOST,
-                "%s: the xe driver refused %s with %s: the device was unplugged, "
-                "or the driver gave it up; see dmesg",
-                gpu->id, what, text.text);
-        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
-                               "%s: the xe driver refused %s with %s: it does not count on this "
-                               "device, as on virtual functions of a shared GPU",
-                               gpu->id, what, text.text);
+        if (zeta_xe_is_gone(gpu)) {
+            result = ZETA_PLUGIN_DEVICE_LOST;
+            advice = "the device was unplugged, or the driver gave it up; see dmesg";
+            break;
+        }
+        result = ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+        advice = "it does not count on this device, as on virtual functions of a shared GPU";
+        break;
     case ENOMEM:
-        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
-                               "%s: the xe driver refused %s with %s", gpu->id, what, text.text);
+        result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+        advice = "the kernel has no memory for its buffer";
+        break;
     case EMFILE:
     case ENFILE:
-        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
-                               "%s: the xe driver refused %s with %s: close descriptors, or raise "
-                               "the limit (ulimit -n)",
-                               gpu->id, what, text.text);
+        advice = "close descriptors, or raise the limit (ulimit -n)";
+        break;
     case ETIMEDOUT:
     case EIO:
-        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
-                               "%s: the xe driver refused %s with %s: the GPU could not be woken; "
-                               "see dmesg",
-                               gpu->id, what, text.text);
+        advice = "the GPU could not be woken; see dmesg";
+        break;
+    case ZETA_INTEL_ENOTSUPP:
+        advice = "it has no such unit for this GPU, as in guests that have a part of one";
+        break;
     default:
-        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
-                               "%s: the xe driver refused %s with %s", gpu->id, what, text.text);
+        break;
     }
+    return zeta_intel_fail(gpu->intel, result, "%s (%s): the xe driver refused %s with %s: %s",
+                           gpu->name, gpu->id, what, text.text, advice);
 }
 
 /* ---- clock ---------------------------------------------------------------------------------- */

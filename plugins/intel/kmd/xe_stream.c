@@ -122,13 +122,14 @@ static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_strea
     if (error == EBUSY)
         return zeta_intel_fail_busy(gpu, wish->unit);
     if (error == EINVAL)
-        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
-                               "%s: the xe driver refused a stream of the unit %s with EINVAL: it "
-                               "does not know the unit, the report format 0x%08x, the period "
-                               "exponent %u or the configuration %llu, which another process may "
-                               "have removed meanwhile; an older kernel than the device needs?",
-                               gpu->id, wish->unit->name, wish->format, wish->exponent,
-                               (unsigned long long)wish->config);
+        return zeta_intel_fail(
+            gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
+            "%s (%s): the xe driver refused a stream of the unit %s with EINVAL: it "
+            "does not know the unit, the report format 0x%08x, the period "
+            "exponent %u or the configuration %llu, which another process may "
+            "have removed meanwhile; an older kernel than the device needs?",
+            gpu->name, gpu->id, wish->unit->name, wish->format, wish->exponent,
+            (unsigned long long)wish->config);
     (void)snprintf(what, sizeof(what), "to open a stream of the unit %s", wish->unit->name);
     return zeta_xe_fail(gpu, what, error);
 }
@@ -208,10 +209,11 @@ static uint32_t refuse_read(struct zeta_xe_stream *stream, int error)
 
     if (error == ENODEV) {
         atomic_store(&gpu->is_lost, true);
-        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_DEVICE_LOST,
-                               "%s: the xe driver ended the stream of the unit %s with ENODEV: the "
-                               "device was unplugged, or the driver gave it up; see dmesg",
-                               gpu->id, stream->base.unit->name);
+        return zeta_intel_fail(
+            gpu->intel, ZETA_PLUGIN_DEVICE_LOST,
+            "%s (%s): the xe driver ended the stream of the unit %s with ENODEV: "
+            "the device was unplugged, or the driver gave it up; see dmesg",
+            gpu->name, gpu->id, stream->base.unit->name);
     }
     (void)snprintf(what, sizeof(what), "to read the stream of the unit %s",
                    stream->base.unit->name);

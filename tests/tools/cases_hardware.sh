@@ -251,9 +251,14 @@ case_hardware_one_of_two()
 # Two processes want one unit: the second is told who has it.
 case_hardware_busy()
 {
+    # A stream of the emulated kernel is a file of the machine.
+    # shellcheck disable=SC2016 # the inner shell's
     expect 0 intel sh -c '
-        "$0" stat -a --for 20s 2>"$1" & holder=$!
-        sleep 1
+        "$0" stat -a 2>"$1" & holder=$!
+        until ls "$KMD_MACHINE"/streams/* >"$3" 2>&1; do
+            kill -0 "$holder" || exit 1
+            sleep 0.1
+        done
         "$0" stat -a --for 1s 2>"$2"; echo "status $?, holder $holder"
         "$0" doctor >"$3" 2>&1
         kill -TERM "$holder"; wait "$holder"; true' \
@@ -265,4 +270,72 @@ case_hardware_busy()
     err_has "ZETA_PLUGINS_SELECT=vgpu"
     grep -q "note: Intel Tiger Lake GT2 cannot be sampled now: .*$holder" "$work/doctor" ||
         die "the doctor does not say who samples"
+}
+
+# What a GPU does while it is sampled: what is lost is told, and what ends it.
+case_hardware_faults()
+{
+    for device in tgl-gt2 bmg; do
+        expect 0 on "--device $device --fault lose-reports=30@300" \
+            "$bin/zeta" stat -a --for 600ms -g TestOa
+        grep -q "samples, reports of .* ms lost (in no figure below)" "$err" "$out" ||
+            die "stat does not say what was lost"
+        rm -f "$work/r"
+        expect 0 on "--device $device --fault lose-buffer@300" \
+            "$bin/zeta" record -a --for 600ms -g TestOa -o "$work/r"
+        grep -q "TestOa .* samples, reports of .* lost" "$err" || die "record says none is lost"
+        expect 1 on "--device $device --fault unplug@300" "$bin/zeta" stat -a --for 10s -g TestOa
+        err_has "cannot read TestOa: Intel "
+        err_has "ENODEV"
+        err_has "TestOa, domain 0"
+        expect 1 on "--device $device --fault unplug@300" "$bin/zeta" selftest --for 10s intel
+        err_has "ENODEV"
+        out_has "FAILED  TestOa"
+    done
+}
+
+# It sleeps, which is no fault of anybody's.
+case_hardware_asleep()
+{
+    expect 0 on "--device tgl-gt2 --fault idle" "$bin/zeta" selftest --for 100ms intel
+    out_has "no report came in 0.1 s"
+    out_has "-       query                  no report came between its begin and end"
+    out_has "0 failed, 2 not possible"
+    expect 1 on "--device bmg --fault idle" "$bin/zeta" stat -a --for 100ms
+    err_has "gave no report; nothing was run. A GPU that sleeps gives none"
+}
+
+# EACCES where the sysctl allows all, and EPERM, are of somebody else.
+case_hardware_forbidden_by_others()
+{
+    for device in tgl-gt2 bmg; do
+        expect 1 on "--device $device --fault open-errno=1" "$bin/zeta" stat -a --for 100ms
+        err_has "with EPERM: the sysctl dev."
+        err_has "is 0, so that everybody may sample; something else forbids it"
+        err_lacks "sudo sysctl"
+    done
+}
+
+case_hardware_nodes_unlisted()
+{
+    # shellcheck disable=SC2016 # the variable of the emulated machine
+    without='rm -r "$KMD_MACHINE"/dev/dri; : >"$KMD_MACHINE"/dev/dri; "$@"'
+    expect 1 on "--device bmg:xe" sh -c "$without" sh "$bin/zeta" devices
+    said_once "the GPUs in /dev/dri cannot be listed: ENOTDIR"
+}
+
+# Nothing tells the highest clock: no figure of it, and no test against it.
+case_hardware_clock_unknown()
+{
+    # shellcheck disable=SC2016
+    without='rm -r "$KMD_MACHINE"/sys/class/drm/card*/device/tile0 2>/dev/null
+        rm -f "$KMD_MACHINE"/sys/class/drm/card0/gt_max_freq_mhz \
+            "$KMD_MACHINE"/sys/class/drm/card0/gt/gt0/rps_max_freq_mhz
+        "$@"'
+    for device in tgl-gt2 bmg; do
+        expect 0 on "--device $device" sh -c "$without" sh "$bin/zeta" devices
+        out_has "core unknown, timer 19.2 MHz"
+        expect 0 on "--device $device" sh -c "$without" sh "$bin/zeta" selftest --for 100ms intel
+        out_has "MHz on average; the kernel does not tell its highest"
+    done
 }

@@ -72,8 +72,13 @@ static void print_device(const struct zeta_device_entry *entry)
     }
     (void)printf("\n   topology  ");
     print_topology(entry);
-    (void)printf("   clock     core %u MHz, timer %.6g MHz with %u bits", properties->coreClockRate,
-                 (double)properties->timerResolution / 1e6, properties->timestampValidBits);
+    (void)printf("   clock     core ");
+    if (properties->coreClockRate > 0)
+        (void)printf("%u MHz", properties->coreClockRate);
+    else
+        (void)printf("unknown");
+    (void)printf(", timer %.6g MHz with %u bits", (double)properties->timerResolution / 1e6,
+                 properties->timestampValidBits);
     if (wrap > 0.0 && wrap < YEAR_SECONDS)
         (void)printf(", wraps after %.1f s", wrap);
     (void)putchar('\n');

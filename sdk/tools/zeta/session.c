@@ -35,22 +35,23 @@ static uint64_t pause_ns_of(const struct zeta_session *session)
     return session->pause_limit_ns ? shorter(pause_ns, session->pause_limit_ns) : pause_ns;
 }
 
-/* Reads until a condition of the streams holds, somebody asks to end or time is up. */
+/*
+ * Reads until a condition of the streams holds, somebody asks to end or patience is at its end.
+ * What counts are the pauses between reads: who stood still with the whole machine has not waited.
+ */
 static int read_until(struct zeta_session *session,
                       bool (*holds)(const struct zeta_session *, uint64_t), uint64_t argument,
                       uint64_t patience_ns, bool *out_holds)
 {
-    const uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
     const uint64_t pause_ns =
         shorter(pause_ns_of(session), zeta_sampler_period_ns(&session->sampler) / 2 + 100000);
     const unsigned interrupts = session->child.interrupts;
 
-    for (;;) {
+    for (uint64_t waited_ns = 0;; waited_ns += pause_ns) {
         if (read_streams(session) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
         *out_holds = holds(session, argument);
-        if (*out_holds || session->child.interrupts > interrupts ||
-            clock_ns(CLOCK_MONOTONIC) - start_ns > patience_ns)
+        if (*out_holds || session->child.interrupts > interrupts || waited_ns > patience_ns)
             return ZETA_EXIT_OK;
         zeta_stat_child_wait(&session->child, pause_ns);
     }
@@ -73,6 +74,16 @@ static uint64_t patience(const struct zeta_session *session)
     return 3000000000 + 3 * zeta_sampler_period_ns(&session->sampler);
 }
 
+/* Why a device gives no report, and what to do. */
+static const char *why_silent(const struct zeta_device_entry *device)
+{
+    if (strcmp(device->info.device_class, "software") == 0)
+        return "A virtual device with clock: virtual gives reports only while it works, and cannot "
+               "be sampled from another process";
+    return "A GPU that sleeps gives none: run something on it meanwhile, or keep it awake; if that "
+           "does not help, see dmesg and zeta selftest";
+}
+
 /* What the program does must lie between two reports: here is the first of them. */
 static int wait_for_first_report(struct zeta_session *session)
 {
@@ -80,10 +91,8 @@ static int wait_for_first_report(struct zeta_session *session)
     int status = read_until(session, has_started, 0, patience(session), &is_there);
 
     if (status == ZETA_EXIT_OK && !is_there && session->child.interrupts == 0)
-        return zeta_say_failure("%s gave no report; nothing was run. A virtual device with clock: "
-                                "virtual gives reports only while it works, and cannot be sampled "
-                                "from another process",
-                                session->device->properties.name);
+        return zeta_say_failure("%s gave no report; nothing was run. %s",
+                                session->device->properties.name, why_silent(session->device));
     return status;
 }
 
@@ -149,7 +158,8 @@ int zeta_session_run(struct zeta_session *session)
 
     if (status != ZETA_EXIT_OK)
         return status;
-    if (session->child.interrupts > 0)
+    /* Without a program that is how it ends, however early. */
+    if (session->program && session->child.interrupts > 0)
         return ZETA_EXIT_SIGNAL + session->child.last_interrupt;
     if (session->program) {
         status = zeta_stat_child_start(&session->child, session->program, session->variables);

@@ -111,9 +111,11 @@ void zeta_stat_group_print(const struct zeta_sampled_group *group,
                   group->entry->properties.name, group->entry->properties.domain,
                   group->period_ns > 0 ? ", every " : "", group->period_ns > 0 ? period : "",
                   group->samples);
-    if (group->lost || group->lost_ns)
+    if (group->lost)
         (void)fprintf(stream, "%" PRIu64 " reports lost (%s, in no figure below)\n\n", group->lost,
                       lost_time);
+    else if (group->lost_ns) /* drivers do not always tell how many */
+        (void)fprintf(stream, "reports of %s lost (in no figure below)\n\n", lost_time);
     else
         (void)fputs("none lost\n\n", stream);
 

@@ -33,18 +33,28 @@ ze_result_t zeta_graph_refuse_event(const struct zeta_event *event)
 
 /* ---------------------------------------------------------------- recording */
 
-static ze_result_t not_capturing(struct zeta_graph *graph)
+static void leave(struct zeta_graph *graph)
 {
     (void)pthread_mutex_unlock(&graph->body->lock);
+    zeta_object_unpin(graph);
+}
+
+static ze_result_t not_capturing(void)
+{
     return zeta_error(ZE_RESULT_ERROR_GRAPH_CAPTURE_INVALIDATED,
                       "the recording of the graph ended while a command was appended");
 }
 
+/* Another list may end the recording, and the application the graph, before we have the lock. */
 ze_result_t zeta_graph_append_begin(struct zeta_append *append, struct zeta_graph *graph)
 {
+    if (!zeta_object_pin(graph, ZETA_KIND_GRAPH))
+        return not_capturing();
     (void)pthread_mutex_lock(&graph->body->lock);
-    if (zeta_graph_of(append->list) != graph)
-        return not_capturing(graph);
+    if (zeta_graph_of(append->list) != graph) {
+        leave(graph);
+        return not_capturing();
+    }
     append->graph = graph;
     append->recording = &graph->body->recording;
     return ZE_RESULT_SUCCESS;
@@ -113,7 +123,7 @@ ze_result_t zeta_graph_append_end(struct zeta_append *append, ze_result_t result
 
     if (result == ZE_RESULT_SUCCESS)
         note_commands(graph, append, append->first_command);
-    (void)pthread_mutex_unlock(&graph->body->lock);
+    leave(graph);
     return result;
 }
 

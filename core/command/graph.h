@@ -106,10 +106,10 @@ ze_result_t zeta_graph_own_events(struct zeta_executable_graph *executable);
 /** Drops them. */
 void zeta_graph_drop_events(struct zeta_executable_graph *executable);
 
-/** Begins an append that records. Locks the graph, unless it fails. */
+/** Begins an append that records. Pins and locks the graph, unless it fails. */
 ze_result_t zeta_graph_append_begin(struct zeta_append *append, struct zeta_graph *graph);
 
-/** Ends it: notes what the append means for joins, or takes it back. Unlocks the graph. */
+/** Ends it: notes what the append means for joins, or takes it back. Lets go of the graph. */
 ze_result_t zeta_graph_append_end(struct zeta_append *append, ze_result_t result);
 
 /**

@@ -207,11 +207,14 @@ ze_result_t ZE_APICALL impl_zeCommandListGetGraphExt(ze_command_list_handle_t hC
 ze_result_t ZE_APICALL impl_zeGraphGetPrimaryCommandListExt(ze_graph_handle_t hGraph,
                                                             ze_command_list_handle_t *phCommandList)
 {
-    const struct zeta_graph_body *body = ((const struct zeta_graph *)hGraph)->body;
+    struct zeta_graph_body *body = ((struct zeta_graph *)hGraph)->body;
 
-    if (!body->primary)
+    (void)pthread_mutex_lock(&body->lock);
+    ze_command_list_handle_t primary = body->primary;
+    (void)pthread_mutex_unlock(&body->lock);
+    if (!primary)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "nothing was recorded into the graph");
-    *phCommandList = body->primary;
+    *phCommandList = primary;
     return ZE_RESULT_SUCCESS;
 }
 

@@ -27,12 +27,14 @@ void kmd_advance(struct kmd_machine *machine, uint64_t ns)
 {
     struct kmd_shared *shared = kmd_machine_shared(machine);
 
-    (void)atomic_fetch_add(&shared->manual_ns, ns);
-    for (uint32_t i = 0; i < shared->gpu_count; i++) {
+    /* Nobody sees the time that has come before the kernel has looked at its reports. */
+    for (uint32_t i = 0; i < shared->gpu_count; i++)
         kmd_lock(&shared->gpus[i]);
+    (void)atomic_fetch_add(&shared->manual_ns, ns);
+    for (uint32_t i = 0; i < shared->gpu_count; i++)
         each_stream(&shared->gpus[i], tick, 0);
-        kmd_unlock(&shared->gpus[i]);
-    }
+    for (uint32_t i = shared->gpu_count; i > 0; i--)
+        kmd_unlock(&shared->gpus[i - 1]);
 }
 
 static void set_read_errno(struct kmd_gpu *gpu, struct kmd_unit *unit, uint64_t value)

@@ -73,6 +73,12 @@ static int put_lost(struct progress *progress, uint32_t type)
     return 0;
 }
 
+/* The timer of a kernel is never late; the thread that stands for it may be, on a busy host. */
+static bool is_look_due(const struct kmd_stream *stream)
+{
+    return kmd_now_ns() - stream->looked_ns >= stream->poll_ns;
+}
+
 /* Losses are told before reports; after a lost buffer the unit starts anew. */
 static int put_losses(struct kmd_call *call, struct progress *progress)
 {
@@ -154,12 +160,11 @@ ssize_t kmd_i915_stream_read(struct kmd_call *call, uint64_t buffer, size_t byte
 
     if (!stream->enabled || stream->driver[I915_SAMPLES] == 0)
         return -EIO;
-    if (call->is_blocking) {
-        if (!stream->has_timer)
-            return -EIO;
-        /* Who waits looks for himself first. */
+    if (call->is_blocking && !stream->has_timer)
+        return -EIO;
+    /* Who waits looks for himself first. */
+    if (call->is_blocking || is_look_due(stream))
         kmd_ring_look(call->gpu, call->unit);
-    }
     (void)kmd_ring_available(call->gpu, call->unit);
     result = put_losses(call, &progress);
     if (result == 0)

@@ -139,6 +139,7 @@ struct kmd_stream {
     /* The ring: positions are times of the unit's clock, in full. */
     uint64_t head_tick;              /**< reports up to this one were taken */
     uint64_t tail_tick;              /**< reports up to this one were seen by the kernel */
+    uint64_t looked_ns;              /**< machine time when they were */
     uint64_t switch_from, switch_to; /**< periods [from, to) with a context switch in the middle */
     uint64_t lose;                   /**< so many of the next reports are still to be lost */
     uint32_t losses; /**< enum kmd_loss, that the driver did not tell yet; the driver clears them */

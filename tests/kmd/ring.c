@@ -129,6 +129,7 @@ void kmd_ring_start(struct kmd_gpu *gpu, struct kmd_unit *unit)
     struct kmd_stream *stream = &unit->stream;
 
     stream->head_tick = stream->tail_tick = now_ticks(gpu, unit);
+    stream->looked_ns = kmd_now_ns();
     stream->losses = 0;
     stream->changed_tick = 0;
     stream->enabled = true;
@@ -173,6 +174,7 @@ void kmd_ring_look(struct kmd_gpu *gpu, struct kmd_unit *unit)
         return;
     schedule_init(&schedule, gpu, unit);
     stream->tail_tick = now_ticks(gpu, unit);
+    stream->looked_ns = kmd_now_ns();
     /* Until the driver starts it anew, a ring that overflowed takes nothing. */
     if ((stream->losses & KMD_LOST_BUFFER) ||
         count_events(&schedule, stream->head_tick, stream->tail_tick) >

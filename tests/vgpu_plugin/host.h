@@ -98,8 +98,8 @@ uint64_t host_read(struct host *host, struct zeta_plugin_stream *stream, void *b
 
 /**
  * Reads until a report is there that is younger than the call, so that it knows all that happened
- * before. Across breaks. Gives the number of reports; fails the test after 20 s or when capacity
- * is too small.
+ * before. Across breaks. Gives the number of reports: of more than capacity (at least 2) the first
+ * one, and of the newest those that fit. Fails the test after 20 s.
  */
 uint64_t host_read_past_now(struct host *host, struct zeta_plugin_stream *stream, void *buffer,
                             uint64_t capacity);

@@ -178,7 +178,7 @@ static void counts__matmul_and_copy__closed_formulas_hold(void **state)
     struct host *host = *state;
     struct zeta_plugin_module *module = kernel_file_load(host);
     struct zeta_plugin_queue *queue = host_queue(host, 0);
-    struct zeta_plugin_stream *stream = open_stream(host, "oa", 327680, 1, NULL);
+    struct zeta_plugin_stream *stream = open_stream(host, "oa", 5242880, 1, NULL);
     struct zeta_plugin_command copy = host_copy(host_allocate(host, 100000), reports, 100000);
     uint64_t count;
 
@@ -347,7 +347,7 @@ static void program__each_selection__counts_what_it_says(void **state)
     struct zeta_plugin_queue *queue = host_queue(host, 0);
     uint32_t *counter = host_allocate(host, 64);
     struct zeta_plugin_command command = kernel_launch(kernel, &counter, 10, 16);
-    struct zeta_plugin_stream *stream = open_stream(host, "oa", 655360, 1, program);
+    struct zeta_plugin_stream *stream = open_stream(host, "oa", 5242880, 1, program);
     uint64_t count;
 
     assert_int_equal(host_run(host, queue, &command, 1), ZETA_PLUGIN_SUCCESS);

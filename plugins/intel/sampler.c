@@ -135,25 +135,6 @@ static void settle_reset_locked(struct zeta_intel_sampler *sampler, uint64_t clo
     (void)pthread_cond_broadcast(&sampler->settled);
 }
 
-/* Reads the clock; whether the device was reset since it was read before. */
-static uint32_t look_at_clock(struct zeta_intel_sampler *sampler, uint64_t *out_ticks,
-                              bool *out_is_reset)
-{
-    struct zeta_intel_reading now = {0, 0};
-    uint32_t result;
-
-    (void)pthread_mutex_lock(&sampler->lock);
-    result = read_clock(sampler, &now);
-    *out_is_reset = result == ZETA_PLUGIN_SUCCESS && has_jumped(sampler, &now);
-    if (*out_is_reset)
-        settle_reset_locked(sampler, now.ticks);
-    if (result == ZETA_PLUGIN_SUCCESS)
-        sampler->clock = now;
-    (void)pthread_mutex_unlock(&sampler->lock);
-    *out_ticks = now.ticks;
-    return result;
-}
-
 static void fail_locked(struct zeta_intel_sampler *sampler)
 {
     sampler->has_failed = true;
@@ -166,14 +147,13 @@ static void fail_locked(struct zeta_intel_sampler *sampler)
 
 /* ---- thread ------------------------------------------------------------------------------- */
 
-static void add_reports(struct zeta_intel_sampler *sampler, const struct zeta_plugin_read *read,
-                        uint64_t clock_ticks)
+static void add_reports_locked(struct zeta_intel_sampler *sampler,
+                               const struct zeta_plugin_read *read, uint64_t clock_ticks)
 {
     const uint32_t report_bytes = sampler->totals.report_bytes;
     const uint32_t count = (uint32_t)(read->bytes / report_bytes);
-
-    (void)pthread_mutex_lock(&sampler->lock);
     const bool waited = sampler->pending != NULL;
+
     if (read->broken)
         zeta_intel_totals_break(&sampler->totals);
     for (uint32_t done = 0; done < count;) {
@@ -184,38 +164,55 @@ static void add_reports(struct zeta_intel_sampler *sampler, const struct zeta_pl
     }
     if (waited)
         (void)pthread_cond_broadcast(&sampler->settled);
-    (void)pthread_mutex_unlock(&sampler->lock);
 }
 
 /*
- * Reads what there is; false when the stream failed. The clock is read behind reports, so that it
- * knows of a reset that they come after; those of such a read may be from both sides, and are not
- * counted.
+ * The clock is read behind reports, so that it knows of a reset that they come after; those of such
+ * a read may be from both sides, and are not counted. All of it under one lock: a mark is left
+ * either before this look or when what was read is counted already. So no report from before a
+ * reset settles a mark from after it.
+ *
+ * @read      what was read since the look before; NULL: nothing yet
+ * @io_ticks  the time of the look before, then that of this one
  */
+static uint32_t look(struct zeta_intel_sampler *sampler, const struct zeta_plugin_read *read,
+                     uint64_t *io_ticks)
+{
+    struct zeta_intel_reading now = {0, 0};
+
+    (void)pthread_mutex_lock(&sampler->lock);
+    const uint32_t result = read_clock(sampler, &now);
+    if (result == ZETA_PLUGIN_SUCCESS) {
+        if (has_jumped(sampler, &now)) {
+            settle_reset_locked(sampler, now.ticks);
+        } else if (read) {
+            add_reports_locked(sampler, read, now.ticks);
+            if (read->bytes == 0)
+                settle_asleep_locked(sampler, *io_ticks);
+        }
+        sampler->clock = now;
+    }
+    (void)pthread_mutex_unlock(&sampler->lock);
+    *io_ticks = now.ticks;
+    return result;
+}
+
+/* Reads what there is; false when the stream failed. */
 static bool drain(struct zeta_intel_sampler *sampler)
 {
     const struct zeta_intel_kmd *kmd = sampler->device->gpu->kmd;
     struct zeta_plugin_read read;
-    uint64_t before_ticks, ticks = 0;
-    bool is_reset = false;
+    uint64_t ticks = 0;
 
-    if (look_at_clock(sampler, &ticks, &is_reset) != ZETA_PLUGIN_SUCCESS)
+    if (look(sampler, NULL, &ticks) != ZETA_PLUGIN_SUCCESS)
         return false;
     do {
         read = (struct zeta_plugin_read){.struct_size = sizeof(read)};
-        before_ticks = ticks;
         if (kmd->stream_read(sampler->stream, sampler->buffer, ZETA_INTEL_SAMPLER_BYTES, &read) !=
                 ZETA_PLUGIN_SUCCESS ||
-            look_at_clock(sampler, &ticks, &is_reset) != ZETA_PLUGIN_SUCCESS)
+            look(sampler, &read, &ticks) != ZETA_PLUGIN_SUCCESS)
             return false;
-        if (!is_reset && (read.bytes > 0 || read.broken))
-            add_reports(sampler, &read, ticks);
     } while (read.bytes > 0 && !atomic_load(&sampler->stopping));
-    if (is_reset)
-        return true;
-    (void)pthread_mutex_lock(&sampler->lock);
-    settle_asleep_locked(sampler, before_ticks);
-    (void)pthread_mutex_unlock(&sampler->lock);
     return true;
 }
 

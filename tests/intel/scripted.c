@@ -86,10 +86,12 @@ static uint32_t read_stream(struct zeta_intel_kernel_stream *stream, void *buffe
     uint32_t result;
 
     (void)pthread_mutex_lock(&scripted.lock);
-    if (scripted.reset_ticks != 0)
+    if (scripted.reset_ticks != 0 && source->count > 0) {
         set_clock_locked(scripted.reset_ticks);
-    scripted.reset_ticks = 0;
+        scripted.reset_ticks = 0;
+    }
     result = source->failure;
+    source->is_counted = source->count == 0 && !source->broken;
     while (source->count > 0 && capacity_bytes - out_read->bytes >= SCRIPTED_REPORT_BYTES) {
         memcpy((uint8_t *)buffer + out_read->bytes, &source->reports[source->first],
                SCRIPTED_REPORT_BYTES);
@@ -191,18 +193,29 @@ void scripted_fail_reads(uint32_t result)
     (void)pthread_mutex_unlock(&scripted.lock);
 }
 
+bool scripted_is_empty(void)
+{
+    (void)pthread_mutex_lock(&scripted.lock);
+    const bool is_empty = scripted.sources[0].count == 0 && !scripted.sources[0].broken;
+    (void)pthread_mutex_unlock(&scripted.lock);
+    return is_empty;
+}
+
 void scripted_await_reader(void)
 {
+    struct scripted_source *source = &scripted.sources[0];
     const struct timespec step = {.tv_nsec = 1000000};
-    bool is_empty = false;
+    bool is_counted = false;
 
-    for (int i = 0; i < 20000 && !is_empty; i++) {
+    for (int i = 0; i < 20000 && !is_counted; i++) {
         (void)pthread_mutex_lock(&scripted.lock);
-        is_empty = scripted.sources[0].count == 0 && !scripted.sources[0].broken;
+        is_counted = source->count == 0 && !source->broken && source->is_counted;
+        if (!is_counted)
+            call_reader_locked(source);
         (void)pthread_mutex_unlock(&scripted.lock);
         (void)nanosleep(&step, NULL);
     }
-    assert_true(is_empty);
+    assert_true(is_counted);
 }
 
 /* ---- the host ----------------------------------------------------------------------------- */

@@ -27,6 +27,7 @@ struct scripted_source {
     struct scripted_report reports[SCRIPTED_REPORTS];
     uint32_t first, count;
     bool broken;
+    bool is_counted;  /**< who read the last report came back, and found no more */
     uint32_t failure; /**< of each read, with what there is */
     uint32_t exponent;
 };
@@ -36,7 +37,7 @@ extern struct scripted {
     pthread_mutex_t lock;
     uint64_t now_ticks;
     uint64_t host_shift_ns; /**< of the host's clock, against now_ticks */
-    uint64_t reset_ticks;   /**< not 0: where the clock is set as the next read begins */
+    uint64_t reset_ticks;   /**< not 0: where the next read that gives reports sets the clock */
     struct scripted_source sources[SCRIPTED_TILES];
     uint32_t opens;                      /**< of streams so far */
     uint32_t refusals;                   /**< of openings, to come */
@@ -68,7 +69,10 @@ void scripted_lose_reports(void);
 /** All reads of the first tile fail from now on. */
 void scripted_fail_reads(uint32_t result);
 
-/** Until somebody has read every report of the first tile. */
+/** Until somebody has read every report of the first tile, and done what was to be done with it. */
 void scripted_await_reader(void);
+
+/** Whether every report was read; something may still be to be done. */
+bool scripted_is_empty(void);
 
 #endif

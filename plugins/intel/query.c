@@ -12,8 +12,8 @@
 
 #define WAIT_STEP_NS UINT64_C(20000000) /* between looks whether the queue is to end */
 
-/* For the report of an end at most; it may come later all the same. */
-#define WAIT_MOST_NS UINT64_C(500000000)
+/* For the report of an end where time stands still; it may come later all the same. */
+#define WAIT_STILL_NS UINT64_C(500000000)
 
 /* What a query is on one tile. */
 struct part {
@@ -276,11 +276,16 @@ void zeta_intel_query_wait(struct zeta_plugin_query_pool *pool, uint32_t index,
     const struct part *parts = pool->queries[index].parts;
 
     for (uint32_t t = 0; t < pool->tile_count; t++) {
+        struct zeta_intel_sampler *sampler = pool->samplers[t];
+        const struct zeta_intel_mark *end = &parts[t].end;
         uint64_t waited_ns = 0;
 
-        while (waited_ns < WAIT_MOST_NS && !atomic_load(is_interrupted) &&
-               !zeta_intel_sampler_wait(pool->samplers[t], &parts[t].end, WAIT_STEP_NS))
+        while (!atomic_load(is_interrupted) &&
+               !zeta_intel_sampler_wait(sampler, end, WAIT_STEP_NS)) {
             waited_ns += WAIT_STEP_NS;
+            if (waited_ns >= WAIT_STILL_NS && zeta_intel_sampler_stands_still(sampler, end))
+                break;
+        }
     }
 }
 

@@ -339,6 +339,19 @@ enum zeta_intel_mark_state zeta_intel_sampler_state(struct zeta_intel_sampler *s
     return state;
 }
 
+bool zeta_intel_sampler_stands_still(struct zeta_intel_sampler *sampler,
+                                     const struct zeta_intel_mark *mark)
+{
+    struct zeta_intel_reading now = {0, 0};
+
+    (void)pthread_mutex_lock(&sampler->lock);
+    const bool is_still = read_clock(sampler, &now) == ZETA_PLUGIN_SUCCESS &&
+                          now.ticks >= mark->ticks &&
+                          now.ticks - mark->ticks < sampler->sleep_ticks;
+    (void)pthread_mutex_unlock(&sampler->lock);
+    return is_still;
+}
+
 bool zeta_intel_sampler_wait(struct zeta_intel_sampler *sampler, const struct zeta_intel_mark *mark,
                              uint64_t timeout_ns)
 {

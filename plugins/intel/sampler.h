@@ -84,6 +84,13 @@ enum zeta_intel_mark_state zeta_intel_sampler_state(struct zeta_intel_sampler *s
 bool zeta_intel_sampler_wait(struct zeta_intel_sampler *sampler, const struct zeta_intel_mark *mark,
                              uint64_t timeout_ns);
 
+/**
+ * Whether the unit's clock has not gone on since a mark was left, or hardly. Where it has, the mark
+ * will be settled however long that takes on a busy host: by a report, a sleep, a reset, or a loss.
+ */
+bool zeta_intel_sampler_stands_still(struct zeta_intel_sampler *sampler,
+                                     const struct zeta_intel_mark *mark);
+
 /** False if the kernel does not allow reports so often that no counter comes around unseen. */
 bool zeta_intel_sampler_is_possible(const struct zeta_plugin_device *device,
                                     const struct zeta_intel_unit *unit);

@@ -52,25 +52,19 @@ case_stat_shared()
     expect 0 zeta stat --shared -g ComputeBasic,ThreadDispatch "--json=$json" -- \
         sh -c "'$bin/matmul' 48 & wait"
     "$python" "$source/examples/matmul_check.py" "$json" 48 >"$out" || die "formulas do not hold"
-    "$bin/zeta" stat -a --for 20s "--json=$json" 2>"$work/stat" &
-    watcher=$!
-    wait_for_holder
+    begin_to_watch "--json=$json"
     "$bin/matmul" 48 >/dev/null || die "matmul failed"
-    kill -TERM "$watcher"
-    wait "$watcher" || die "the watcher failed"
+    end_watching
     holds "$json" 'metric("ComputeBasic", "FpOps")["total"] == 2 * 48**3'
 }
 
 # A shared instance that somebody samples already.
 case_stat_held()
 {
-    "$bin/zeta" stat -a --shared --for 20s 2>"$work/stat" &
-    holder=$!
-    wait_for_holder
+    begin_to_watch
     expect 1 zeta stat -a --for 100ms
-    err_has "$holder"
-    kill -TERM "$holder"
-    wait "$holder" || die "the holder failed"
+    err_has "$watcher"
+    end_watching
 }
 
 case_stat_output_untouched()
@@ -87,13 +81,13 @@ case_stat_output_untouched()
 # Files and descriptors of the command must not take the place of a stream that is closed.
 case_stat_streams_closed()
 {
-    expect 0 timeout 60 sh -c "'$bin/zeta' stat --json='$json' -- true <&- >&- 2>&-"
+    expect 0 sh -c "'$bin/zeta' stat --json='$json' -- true <&- >&- 2>&-"
     holds "$json" 'd["exit_code"] == 0 and metric("ComputeBasic", "GpuTime") is not None'
-    expect 3 timeout 60 sh -c "'$bin/zeta' stat -- sh -c '\"$bin/matmul\" 32; exit 3' >&-"
+    expect 3 sh -c "'$bin/zeta' stat -- sh -c '\"$bin/matmul\" 32; exit 3' >&-"
     err_has "ComputeBasic, domain 0"
     # The program finds closed what the command found closed.
-    expect 1 timeout 60 sh -c "'$bin/zeta' stat -- sh -c 'cat <&0 || exit 1' <&-"
-    expect 1 timeout 60 sh -c "'$bin/zeta' devices >&-"
+    expect 1 sh -c "'$bin/zeta' stat -- sh -c 'cat <&0 || exit 1' <&-"
+    expect 1 sh -c "'$bin/zeta' devices >&-"
     err_has "the standard output cannot be written"
 }
 
@@ -197,14 +191,17 @@ case_stat_all()
 
 case_stat_all_interrupted()
 {
-    expect 0 timeout --preserve-status -s INT 1 "$bin/zeta" stat -a "--json=$json"
+    begin_to_watch "--json=$json"
+    end_watching INT
+    cp "$work/stat" "$err"
     err_has "ComputeBasic, domain 0"
     holds "$json" 'd["interrupted"] and d["groups"][0]["samples"] > 0'
 }
 
 case_stat_interrupted()
 {
-    expect 130 timeout --preserve-status -s INT 1 "$bin/zeta" stat "--json=$json" -- sleep 60
+    # shellcheck disable=SC2016 # the inner shell's
+    expect 130 zeta stat "--json=$json" -- sh -c 'kill -INT $PPID; exec sleep 600'
     err_has "ComputeBasic, domain 0"
     holds "$json" 'd["interrupted"] and d["exit_code"] == 130'
 }
@@ -299,7 +296,7 @@ PYTHON
 
 case_stat_endless_kernel()
 {
-    expect 130 timeout --preserve-status -s INT 2 "$bin/zeta" stat "--json=$json" -- \
+    expect 130 zeta stat "--json=$json" -- \
         "$build/tests/run_kernel" "$build/tests/kernels/endless.elf" endless
     err_has "ComputeBasic, domain 0"
     holds "$json" 'd["interrupted"] and metric("ComputeBasic", "InstRetired")["total"] > 0'
@@ -425,21 +422,16 @@ case_stat_ip_folder()
     [ -f "$work/dump/index" ] || die "no index in the folder"
     holds "$json" '[k["name"] for k in d["profile"]["kernels"]] == ["matmul"]'
     # A watcher finds there what it sees of others.
-    ZETA_MODULE_DUMP=$work/dump "$bin/zeta" stat --shared --ip -a --for 20s "--json=$json" \
-        2>"$work/stat" &
-    watcher=$!
-    wait_for_holder
-    ZETA_MODULE_DUMP=$work/dump "$bin/matmul" 128 >/dev/null || die "matmul failed"
-    kill -TERM "$watcher"
-    wait "$watcher" || die "the watcher failed"
+    export ZETA_MODULE_DUMP="$work/dump"
+    begin_to_watch --ip "--json=$json"
+    "$bin/matmul" 128 >/dev/null || die "matmul failed"
+    end_watching
     holds "$json" '[k["name"] for k in d["profile"]["kernels"]] == ["matmul"]'
     # One that is told nothing says so.
-    "$bin/zeta" stat --shared --ip -a --for 20s "--json=$json" 2>"$work/stat" &
-    watcher=$!
-    wait_for_holder
+    unset ZETA_MODULE_DUMP
+    begin_to_watch --ip "--json=$json"
     "$bin/matmul" 128 >/dev/null || die "matmul failed"
-    kill -TERM "$watcher"
-    wait "$watcher" || die "the watcher failed"
+    end_watching
     holds "$json" '[k["name"] for k in d["profile"]["kernels"]] == [None]'
 }
 
@@ -449,7 +441,7 @@ case_stat_ip_processes()
         "'$bin/matmul' 64 & '$bin/vector_add' & wait"
     holds "$json" '{"matmul", "vector_add"} >= {k["name"] for k in d["profile"]["kernels"]}'
     holds "$json" '"matmul" in [k["name"] for k in d["profile"]["kernels"]]'
-    expect 130 timeout --preserve-status -s INT 2 "$bin/zeta" stat --ip "--json=$json" -- \
+    expect 130 zeta stat --ip "--json=$json" -- \
         "$build/tests/run_kernel" "$build/tests/kernels/endless.elf" endless
     holds "$json" 'd["interrupted"] and d["profile"]["kernels"][0]["name"] == "endless"'
 }

@@ -9,7 +9,9 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 bin=$build/bin
 # Beside what the tests make, so that files can be moved there, and /tmp stays as it was.
 work=$(mktemp -d "$build/tests/command-XXXXXX")
-trap 'rm -rf "$work"' EXIT
+# Nothing that was started in the background outlives the test.
+watcher=
+trap '[ -z "$watcher" ] || kill -KILL "$watcher" 2>/dev/null; rm -rf "$work"' EXIT
 # A command that is killed leaves its folder.
 unset XDG_RUNTIME_DIR
 TMPDIR=$work
@@ -70,15 +72,31 @@ zeta()
     "$bin/zeta" "$@"
 }
 
-# Until a process that was started in the background samples the shared device.
-wait_for_holder()
+# Fails when the process that was started in the background has ended.
+watcher_runs()
 {
-    tries=0
+    kill -0 "$watcher" 2>/dev/null || die "what was started in the background has ended: $1"
+}
+
+# begin_to_watch OPTIONS...: samples the shared device in the background until end_watching.
+begin_to_watch()
+{
+    "$bin/zeta" stat -a --shared "$@" >/dev/null 2>"$work/stat" &
+    watcher=$!
     until zeta groups >"$out" 2>"$err" && grep -q "held by process" "$out"; do
-        tries=$((tries + 1))
-        [ "$tries" -lt 100 ] || die "nobody is named as holder"
+        watcher_runs "nobody is named as holder"
         sleep 0.1
     done
+}
+
+# end_watching [SIGNAL]
+end_watching()
+{
+    kill "-${1:-TERM}" "$watcher"
+    status=0
+    wait "$watcher" || status=$?
+    watcher=
+    [ "$status" -eq 0 ] || die "the watcher gave $status: $(cat "$work/stat")"
 }
 
 case_help()
@@ -154,13 +172,9 @@ case_groups()
 # Who samples a group is named while it does.
 case_groups_holder()
 {
-    "$bin/zeta" stat -a --shared --for 20s 2>"$work/stat" &
-    holder=$!
-    wait_for_holder
-    # Who is asked to end before the first sample says so in its exit status.
-    sleep 0.5
-    kill -TERM "$holder"
-    wait "$holder" || die "the holder failed"
+    begin_to_watch
+    grep -q "held by process $watcher" "$out" || die "somebody else is named"
+    end_watching
 }
 
 case_device_unknown()

@@ -307,6 +307,15 @@ static uint32_t flags_of(const struct zeta_intel_mark *begin, const struct zeta_
     return flags;
 }
 
+/* A begin whose report came after the end was settled is of the time when it was left. */
+static uint64_t begin_of(const struct part *part)
+{
+    const uint64_t ticks =
+        part->begin.ticks <= part->end.ticks ? part->begin.ticks : part->begin.left_ticks;
+
+    return ticks < part->end.ticks ? ticks : part->end.ticks;
+}
+
 /* A begin that is pending when the end is settled got no report since: nothing was counted. */
 static void write_record(const struct zeta_plugin_query_pool *pool, uint32_t tile,
                          const struct part *part, bool is_begun, uint8_t *target)
@@ -314,7 +323,7 @@ static void write_record(const struct zeta_plugin_query_pool *pool, uint32_t til
     const struct zeta_intel_sampler *sampler = pool->samplers[tile];
     const struct zeta_intel_mark *end = &part->end;
     const struct zeta_intel_mark *begin = is_begun ? &part->begin : end;
-    const uint64_t begin_ticks = part->begin.ticks < end->ticks ? part->begin.ticks : end->ticks;
+    const uint64_t begin_ticks = begin_of(part);
     const uint64_t hz = zeta_intel_sampler_hz(sampler);
     const struct zeta_query_record head = {
         .size_bytes = pool->record_bytes,
@@ -340,7 +349,10 @@ static uint32_t collect_tile_locked(struct zeta_plugin_query_pool *pool, const s
     struct part *part = &query->parts[tile];
     struct zeta_intel_sampler *sampler = pool->samplers[tile];
     const enum zeta_intel_mark_state end = zeta_intel_sampler_state(sampler, &part->end);
-    const enum zeta_intel_mark_state begin = zeta_intel_sampler_state(sampler, &part->begin);
+    /* A later report must not settle the begin of a query that is over. */
+    const enum zeta_intel_mark_state begin =
+        end == ZETA_INTEL_MARK_SETTLED ? zeta_intel_sampler_withdraw(sampler, &part->begin)
+                                       : zeta_intel_sampler_state(sampler, &part->begin);
 
     if (end == ZETA_INTEL_MARK_LOST || begin == ZETA_INTEL_MARK_LOST)
         return zeta_intel_fail(pool->intel, ZETA_PLUGIN_DEVICE_LOST,
@@ -349,13 +361,6 @@ static uint32_t collect_tile_locked(struct zeta_plugin_query_pool *pool, const s
                                pool->device, pool->set);
     if (end != ZETA_INTEL_MARK_SETTLED)
         return ZETA_PLUGIN_NOT_READY;
-    if (begin == ZETA_INTEL_MARK_PENDING) {
-        /* Not settled any more: a later report must not. */
-        const uint64_t ticks = part->begin.ticks;
-
-        zeta_intel_sampler_unmark(sampler, &part->begin);
-        part->begin.ticks = ticks;
-    }
     write_record(pool, tile, part, begin == ZETA_INTEL_MARK_SETTLED, target);
     return ZETA_PLUGIN_SUCCESS;
 }

@@ -123,7 +123,8 @@ static void settle_reset_locked(struct zeta_intel_sampler *sampler, uint64_t clo
         struct zeta_intel_mark *mark = *link;
 
         if (!sampler->totals.is_started && !mark->is_end) {
-            mark->ticks = clock_ticks; /* waits for the first report, which will be later */
+            /* Waits for the first report, which will be later. */
+            mark->ticks = mark->left_ticks = clock_ticks;
             link = &mark->next;
             continue;
         }
@@ -302,7 +303,7 @@ uint32_t zeta_intel_sampler_mark(struct zeta_intel_sampler *sampler, struct zeta
 
     (void)pthread_mutex_lock(&sampler->lock);
     result = read_clock(sampler, &now);
-    mark->ticks = now.ticks;
+    mark->ticks = mark->left_ticks = now.ticks;
     if (result == ZETA_PLUGIN_SUCCESS && sampler->has_failed) {
         mark->state = ZETA_INTEL_MARK_LOST;
     } else if (result == ZETA_PLUGIN_SUCCESS) {
@@ -315,17 +316,33 @@ uint32_t zeta_intel_sampler_mark(struct zeta_intel_sampler *sampler, struct zeta
     return result;
 }
 
-void zeta_intel_sampler_unmark(struct zeta_intel_sampler *sampler, struct zeta_intel_mark *mark)
+static void remove_locked(struct zeta_intel_sampler *sampler, struct zeta_intel_mark *mark)
 {
     struct zeta_intel_mark **link = &sampler->pending;
 
-    (void)pthread_mutex_lock(&sampler->lock);
     while (*link && *link != mark)
         link = &(*link)->next;
     if (*link)
         *link = mark->next;
     mark->state = ZETA_INTEL_MARK_NONE;
+}
+
+void zeta_intel_sampler_unmark(struct zeta_intel_sampler *sampler, struct zeta_intel_mark *mark)
+{
+    (void)pthread_mutex_lock(&sampler->lock);
+    remove_locked(sampler, mark);
     (void)pthread_mutex_unlock(&sampler->lock);
+}
+
+enum zeta_intel_mark_state zeta_intel_sampler_withdraw(struct zeta_intel_sampler *sampler,
+                                                       struct zeta_intel_mark *mark)
+{
+    (void)pthread_mutex_lock(&sampler->lock);
+    const enum zeta_intel_mark_state state = mark->state;
+    if (state == ZETA_INTEL_MARK_PENDING)
+        remove_locked(sampler, mark);
+    (void)pthread_mutex_unlock(&sampler->lock);
+    return state;
 }
 
 enum zeta_intel_mark_state zeta_intel_sampler_state(struct zeta_intel_sampler *sampler,

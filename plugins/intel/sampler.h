@@ -37,11 +37,12 @@ enum zeta_intel_mark_state {
 struct zeta_intel_mark {
     struct zeta_intel_mark *next;
     enum zeta_intel_mark_state state;
-    bool is_end;       /**< of a query; set by the caller */
-    uint64_t ticks;    /**< of the unit, not wrapped: when it was left, then those of its report */
-    uint64_t breaks;   /**< of the sequence of reports so far */
-    uint64_t switches; /**< changes of the core clock so far */
-    uint64_t *values;  /**< one per field: totals, for others the value in the report */
+    bool is_end;    /**< of a query; set by the caller */
+    uint64_t ticks; /**< of the unit, not wrapped: when it was left, then those of its report */
+    uint64_t left_ticks; /**< when it was left, or the device was reset since */
+    uint64_t breaks;     /**< of the sequence of reports so far */
+    uint64_t switches;   /**< changes of the core clock so far */
+    uint64_t *values;    /**< one per field: totals, for others the value in the report */
 };
 
 struct zeta_intel_sampler;
@@ -72,6 +73,10 @@ uint32_t zeta_intel_sampler_mark(struct zeta_intel_sampler *sampler, struct zeta
 
 /** Takes a mark back, whatever its state: nobody touches it any more. */
 void zeta_intel_sampler_unmark(struct zeta_intel_sampler *sampler, struct zeta_intel_mark *mark);
+
+/** Takes a mark back that is pending; else leaves it as it is. Its state before. */
+enum zeta_intel_mark_state zeta_intel_sampler_withdraw(struct zeta_intel_sampler *sampler,
+                                                       struct zeta_intel_mark *mark);
 
 /** The state of a mark; once it is settled or lost its members do not change. */
 enum zeta_intel_mark_state zeta_intel_sampler_state(struct zeta_intel_sampler *sampler,

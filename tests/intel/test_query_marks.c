@@ -84,6 +84,43 @@ static void end__one_tile_tells_no_time__can_be_tried_again(void **state)
     sampler_bed_drop(bed, pool);
 }
 
+/*
+ * No report ever came when the query ended, and the first one before anybody collected it: the
+ * record is the same as without that report.
+ */
+static void begin__report_comes_behind_the_end__is_as_early_as_it_was(void **state)
+{
+    const atomic_bool is_interrupted = false;
+    struct sampler_bed *bed = *state;
+    struct zeta_plugin_query_pool *pool = sampler_bed_pool(bed, "First");
+    struct sampler_record r;
+
+    for (uint32_t round = 0; round < 2; round++) {
+        scripted_set_time(100 + 100 * round);
+        assert_int_equal(zeta_intel_query_begin(pool, round), ZETA_PLUGIN_SUCCESS);
+    }
+    scripted_set_time(250);
+    for (uint32_t round = 0; round < 2; round++)
+        assert_int_equal(zeta_intel_query_end(pool, round), ZETA_PLUGIN_SUCCESS);
+    scripted_set_time(10000000);
+    for (uint32_t round = 0; round < 2; round++)
+        zeta_intel_query_wait(pool, round, &is_interrupted);
+    assert_int_equal(sampler_bed_collect(bed, pool, 0, &r), ZETA_PLUGIN_SUCCESS);
+    assert_int_equal(r.head.begin_ticks, 100);
+    assert_int_equal(r.head.end_ticks, 250);
+    scripted_report(10000100, 7);
+    scripted_await_reader();
+    for (uint32_t round = 0; round < 2; round++) {
+        assert_int_equal(sampler_bed_collect(bed, pool, round, &r), ZETA_PLUGIN_SUCCESS);
+        assert_int_equal(r.head.begin_ticks, 100 + 100 * round);
+        assert_int_equal(r.head.end_ticks, 250);
+        assert_int_equal(r.head.time_ns, 150000 - 100000 * round);
+        assert_int_equal(r.head.flags, 0);
+        assert_int_equal(r.fields[COUNT], 0);
+    }
+    sampler_bed_drop(bed, pool);
+}
+
 /* What the program prints while its standard output is closed must not wake a sampler. */
 static void sampler__standard_output_closed__leaves_its_number_alone(void **state)
 {
@@ -104,6 +141,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(end__one_tile_tells_no_time__can_be_tried_again, setup,
                                         sampler_bed_teardown),
+        cmocka_unit_test_setup_teardown(begin__report_comes_behind_the_end__is_as_early_as_it_was,
+                                        setup, sampler_bed_teardown),
         cmocka_unit_test_setup_teardown(sampler__standard_output_closed__leaves_its_number_alone,
                                         setup, sampler_bed_teardown),
     };

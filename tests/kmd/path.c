@@ -27,7 +27,7 @@ static bool is_always_ours(const char *path)
     return is_below(path, "/dev/dri") || is_below(path, "/sys/class/drm") ||
            strncmp(path, character, sizeof(character) - 1) == 0 ||
            is_below(path, "/sys/bus/pci/devices") || is_below(path, "/proc/sys/dev/i915") ||
-           is_below(path, "/proc/sys/dev/xe");
+           is_below(path, "/proc/sys/dev/xe") || is_below(path, "/proc/sys/kernel/cap_last_cap");
 }
 
 /* Shared by machine and host: each thing in it is looked up on its own. */

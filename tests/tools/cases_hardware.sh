@@ -182,6 +182,22 @@ case_hardware_not_permitted()
     expect 0 on "--device tgl-gt2 --paranoid" "$bin/zeta" stat -a --for 300ms
 }
 
+# Before Linux 5.8 there was no CAP_PERFMON.
+case_hardware_not_permitted_by_an_old_kernel()
+{
+    for last in 37 38; do
+        # shellcheck disable=SC2016 # the variable of the emulated machine
+        expect 1 on "--device tgl-gt2 --unprivileged" sh -c '
+            echo 2 >/proc/sys/dev/i915/perf_stream_paranoid
+            mkdir "$KMD_MACHINE"/proc/sys/kernel
+            echo "$0" >"$KMD_MACHINE"/proc/sys/kernel/cap_last_cap
+            exec "$1" stat -a --for 100ms' "$last" "$bin/zeta"
+        err_has "the sysctl dev.i915.perf_stream_paranoid is 2, so that it takes the capability CAP_"
+        [ "$last" -eq 38 ] || err_has "sudo setcap cap_sys_admin=ep PROGRAM"
+        [ "$last" -eq 37 ] || err_has "sudo setcap cap_perfmon=ep PROGRAM"
+    done
+}
+
 case_hardware_node_forbidden()
 {
     expect 1 on "--device tgl-gt2 --forbidden" "$bin/zeta" devices

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,28 +93,38 @@ bool zeta_intel_config_find(const struct zeta_intel_gpu *gpu, const char uuid[37
 /* Sentences of failures that both drivers have ---------------------------------------------------
  */
 
+/* Linux before 5.8 does not have the capability for this purpose alone. */
+static bool has_perfmon(void)
+{
+    uint64_t last;
+
+    return !zeta_intel_sysctl_read("kernel.cap_last_cap", &last) || last >= CAP_PERFMON;
+}
+
 /* Why the kernel says that it is not permitted, and what to do. */
 static void explain_permission(const char *sysctl, char *out_text, size_t bytes)
 {
+    const char *capability = has_perfmon() ? "CAP_PERFMON" : "CAP_SYS_ADMIN";
+    const char *command = has_perfmon() ? "sudo setcap cap_perfmon=ep PROGRAM"
+                                        : "sudo setcap cap_sys_admin=ep PROGRAM";
     uint64_t value;
 
-    if (zeta_intel_sysctl_read(sysctl, &value) && value == 0)
+    if (!zeta_intel_sysctl_read(sysctl, &value))
+        (void)snprintf(out_text, bytes,
+                       "the sysctl %s cannot be read. Run as root, or give the program the "
+                       "capability: %s",
+                       sysctl, command);
+    else if (value == 0)
         (void)snprintf(out_text, bytes,
                        "the sysctl %s is 0, so that everybody may sample; something else forbids "
                        "it: a security module or a container's filter of system calls. Try as "
                        "root, outside of the container, and see dmesg",
                        sysctl);
-    else if (zeta_intel_sysctl_read(sysctl, &value))
-        (void)snprintf(out_text, bytes,
-                       "the sysctl %s is %llu, so that it takes the capability CAP_PERFMON. Allow "
-                       "everybody: sudo sysctl %s=0; or one program: "
-                       "sudo setcap cap_perfmon=ep PROGRAM",
-                       sysctl, (unsigned long long)value, sysctl);
     else
         (void)snprintf(out_text, bytes,
-                       "the sysctl %s cannot be read. Run as root, or give the program the "
-                       "capability: sudo setcap cap_perfmon=ep PROGRAM",
-                       sysctl);
+                       "the sysctl %s is %llu, so that it takes the capability %s. Allow "
+                       "everybody: sudo sysctl %s=0; or one program: %s",
+                       sysctl, (unsigned long long)value, capability, sysctl, command);
 }
 
 uint32_t zeta_intel_fail_permission(const struct zeta_intel_gpu *gpu, const char *what, int error,

@@ -422,7 +422,8 @@ static void ask_units(struct survey *survey)
     ask_eu_stall(survey);
     if (gpu->unit_count == 0)
         refuse(gpu, "The xe driver tells of no counting unit that can be used: it has none for "
-                    "virtual functions of a shared GPU, and none when the firmware GuC is off.");
+                    "virtual functions of a shared GPU (sample on the host), and none when the "
+                    "firmware GuC is off (see dmesg).");
 }
 
 /* There is no configuration with that number to remove; without permission that is not told. */

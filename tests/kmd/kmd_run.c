@@ -34,6 +34,7 @@ static const char usage[] =
     "short-reads,\n"
     "                              false-poll, reset, unplug, idle, context-switch, status "
     "(kmd.h)\n"
+    "  --end MS                    asks the program to end (SIGINT) MS after the last fault\n"
     "  --perf-revision N           i915's, 1 to 7\n"
     "  --list                      print the platforms\n";
 
@@ -61,6 +62,8 @@ struct run {
     uint32_t perf_revision; /* 0: those of the platforms */
     struct fault faults[FAULTS];
     uint32_t fault_count;
+    bool has_end;
+    uint64_t end_ms; /* after the last fault */
 };
 
 static bool add_device(struct run *run, const char *text)
@@ -136,6 +139,7 @@ static int parse(struct run *run, int count, char **arguments)
                                             {"sample-rate", required_argument, NULL, 's'},
                                             {"mux", required_argument, NULL, 'm'},
                                             {"fault", required_argument, NULL, 'F'},
+                                            {"end", required_argument, NULL, 'e'},
                                             {"perf-revision", required_argument, NULL, 'r'},
                                             {"list", no_argument, NULL, 'l'},
                                             {"help", no_argument, NULL, 'h'},
@@ -170,6 +174,10 @@ static int parse(struct run *run, int count, char **arguments)
         case 'm':
             if (!read_mux(run, optarg))
                 return BAD_USAGE;
+            break;
+        case 'e':
+            run->has_end = true;
+            run->end_ms = strtoull(optarg, NULL, 0);
             break;
         case 'F':
             if (!add_fault(run, optarg))
@@ -238,13 +246,19 @@ static int wait_for(pid_t child, struct run *run, struct kmd_machine *machine)
     const struct timespec pause = {.tv_nsec = 5000000};
     uint64_t first_ms = 0;
     int status = 0;
+    pid_t ended = 0;
 
-    while (do_faults(run, machine, first_ms) && waitpid(child, &status, WNOHANG) == 0) {
+    while (do_faults(run, machine, first_ms) && ended == 0) {
         (void)nanosleep(&pause, NULL);
         if (first_ms == 0 && kmd_statistic(machine, 0, KMD_STAT_STREAMS_OPENED) > 0)
             first_ms = now_ms();
+        ended = waitpid(child, &status, WNOHANG);
     }
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    if (ended == 0 && run->has_end) {
+        (void)usleep((useconds_t)run->end_ms * 1000);
+        (void)kill(child, SIGINT);
+    }
+    while (ended == 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     return status;
 }

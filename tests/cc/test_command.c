@@ -165,6 +165,22 @@ static void error__in_source__has_file_and_line(void **state)
     assert_int_equal(access(run_path("wrong.elf"), F_OK), -1);
 }
 
+/* As a parent that does not care about its children starts programs. */
+static void error__children_are_ignored__is_the_same(void **state)
+{
+    struct run_result result;
+    char env[] = "/usr/bin/env", ignore[] = "--ignore-signal=CHLD", compiler[] = COMPILER;
+    char *source = strdup(run_file("wrong.cl", "kernel void k(void) { undeclared = 1; }\n"));
+    char *const words[] = {env, ignore, compiler, source, NULL};
+
+    (void)state;
+    run_program(&result, words, NULL, 0);
+    if (strstr(result.messages, "nothing came out"))
+        fail_msg("the failure is not known: %s", result.messages);
+    assert_says(&result, 1, "error: use of undeclared identifier 'undeclared'");
+    free(source);
+}
+
 static void warning__in_source__shown_and_compiled(void **state)
 {
     struct run_result result;
@@ -306,6 +322,7 @@ int main(void)
         cmocka_unit_test(inputs__two_definitions__names_the_symbol),
         cmocka_unit_test(input__include__found_beside_the_file),
         cmocka_unit_test(error__in_source__has_file_and_line),
+        cmocka_unit_test(error__children_are_ignored__is_the_same),
         cmocka_unit_test(warning__in_source__shown_and_compiled),
         cmocka_unit_test(result__failure__leaves_the_old_file),
         cmocka_unit_test(result__standard_output__is_the_file),

@@ -64,6 +64,12 @@ case_doctor_broken_driver()
     out_has "it crashes (Aborted) at this step: zeInit"
     out_has "has an entry with a blank"
     out_has "driver /no/such/driver.so cannot be used"
+    # As below a parent that does not care about its children.
+    expect 1 "$python" -c '
+import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execv(sys.argv[1], sys.argv[1:])' "$bin/zeta" doctor
+    out_has "it crashes (Aborted) at this step: zeInit"
     ZE_ENABLE_ALT_DRIVERS=$driver
     BROKEN_DRIVER=hang
     expect 1 zeta doctor --wait 1s

@@ -40,6 +40,7 @@ int main(int count, char **arguments)
     struct zeta_cc_command command;
     int status;
 
+    (void)signal(SIGCHLD, SIG_DFL); /* ignored it would take exit statuses away */
     if (!find_data(&data)) {
         (void)fputs("zeta-vgpu-cc: does not find its own file; is /proc mounted?\n", stderr);
         return ZETA_CC_EXIT_FAILED;

@@ -113,6 +113,7 @@ bool zeta_doctor_run(char **arguments, int stream, uint64_t patience_ns,
     bool is_ready;
 
     *out_answer = (struct zeta_doctor_answer){0};
+    (void)signal(SIGCHLD, SIG_DFL); /* ignored it would take the exit status away */
     out_answer->output = calloc(1, MOST_OUTPUT_BYTES + 1);
     is_ready = variables && out_answer->output && pipe2(ends, O_CLOEXEC) == 0;
     if (is_ready) {

@@ -206,6 +206,18 @@ case_stat_interrupted()
     holds "$json" 'd["interrupted"] and d["exit_code"] == 130'
 }
 
+# Who asks to end while nothing runs yet does not want the program any more.
+case_stat_interrupted_before()
+{
+    # A profile waits for no report, so that nobody has looked at the signal by then.
+    expect 130 "$python" -c '
+import os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+os.kill(os.getpid(), signal.SIGINT)
+os.execv(sys.argv[1], sys.argv[1:])' "$bin/zeta" stat --ip -- touch "$work/ran"
+    [ ! -e "$work/ran" ] || die "the program was run"
+}
+
 case_stat_environment()
 {
     unset ZE_ENABLE_ALT_DRIVERS

@@ -128,10 +128,12 @@ static int sample(struct zeta_session *session)
     int status = ZETA_EXIT_OK;
 
     while (!is_over(session, start_ns)) {
+        const uint64_t passed_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
         uint64_t wait_ns = pause_ns;
 
         if (session->for_ns)
-            wait_ns = shorter(wait_ns, start_ns + session->for_ns - clock_ns(CLOCK_MONOTONIC));
+            wait_ns =
+                passed_ns < session->for_ns ? shorter(wait_ns, session->for_ns - passed_ns) : 0;
         zeta_stat_child_wait(&session->child, wait_ns);
         if (status == ZETA_EXIT_OK)
             status = read_streams(session);
@@ -158,6 +160,9 @@ int zeta_session_run(struct zeta_session *session)
 
     if (status != ZETA_EXIT_OK)
         return status;
+    /* A terminal's signal that came until now does not reach a program that is started later. */
+    if (session->program)
+        zeta_stat_child_wait(&session->child, 0);
     /* Without a program that is how it ends, however early. */
     if (session->program && session->child.interrupts > 0)
         return ZETA_EXIT_SIGNAL + session->child.last_interrupt;

@@ -12,36 +12,28 @@
 #include "core/trace/trace.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
+#include "core/util/life.h"
 #include "core/util/log.h"
 #include "core/util/thread.h"
 #include "zeta_impl.h"
 
-/*
- * State of one life of the library. A forked child gets a fresh one, whose lock was never taken:
- * a thread of the parent may have held the old lock at the time of the fork.
- */
+/* What initialisation made, in this process; its lock is held while it is made. */
 struct generation {
-    pthread_mutex_t lock;
+    struct zeta_life life;
     struct zeta_driver_set set;
 };
 
-#define FRESH_GENERATION                                                                           \
-    {                                                                                              \
-        .lock = PTHREAD_MUTEX_INITIALIZER                                                          \
-    }
-
 _Atomic uint32_t zeta_core_state_word = ZETA_CORE_NEVER;
 
-static struct generation generation = FRESH_GENERATION;
+static struct zeta_life_root generations;
 static _Atomic bool metrics_wanted;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
 static void start_anew_in_child(void)
 {
-    static const struct generation fresh = FRESH_GENERATION;
     uint32_t ready = ZETA_CORE_READY;
 
-    generation = fresh;
+    zeta_life_leave(&generations);
     zeta_trace_forget();
     atomic_store(&metrics_wanted, false);
     atomic_compare_exchange_strong(&zeta_core_state_word, &ready, ZETA_CORE_FORKED);
@@ -76,7 +68,7 @@ static void say_failure(ze_result_t result)
                  *sentence ? sentence : "no reason was given");
 }
 
-static ze_result_t start(struct generation *life)
+static ze_result_t start(struct generation *generation)
 {
     const void *tables[4];
     ze_result_t result = zeta_settings_load();
@@ -93,7 +85,36 @@ static ze_result_t start(struct generation *life)
     result = zeta_plugin_host_start();
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    return zeta_drivers_create(&life->set);
+    return zeta_drivers_create(&generation->set);
+}
+
+/* One thread starts, the others wait for it. */
+static ze_result_t start_once(void)
+{
+    ZETA_NO_CANCEL;
+    struct generation *generation = zeta_life_get(&generations, sizeof(*generation));
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (!generation)
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                          "there is no memory to initialise the library");
+    (void)pthread_mutex_lock(&generation->life.lock);
+    uint32_t state = atomic_load(&zeta_core_state_word);
+    if (state == ZETA_CORE_DEAD) {
+        result = zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
+                            "the library is being unloaded and cannot be initialised again");
+    } else if (state != ZETA_CORE_READY) {
+        zeta_error_clear();
+        result = start(generation);
+        if (result == ZE_RESULT_SUCCESS) {
+            atomic_store(&zeta_core_state_word, ZETA_CORE_READY);
+        } else {
+            say_failure(result);
+            zeta_object_close();
+        }
+    }
+    (void)pthread_mutex_unlock(&generation->life.lock);
+    return result;
 }
 
 ze_result_t zeta_core_init(void)
@@ -105,25 +126,8 @@ ze_result_t zeta_core_init(void)
                           "a plugin initialised the library that was just opening it; a plugin "
                           "must not use the API of its host");
     (void)pthread_once(&fork_once, watch_forks);
-    if (!zeta_core_is_initialised()) {
-        ZETA_NO_CANCEL;
-        (void)pthread_mutex_lock(&generation.lock);
-        uint32_t state = atomic_load(&zeta_core_state_word);
-        if (state == ZETA_CORE_DEAD) {
-            result = zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
-                                "the library is being unloaded and cannot be initialised again");
-        } else if (state != ZETA_CORE_READY) {
-            zeta_error_clear();
-            result = start(&generation);
-            if (result == ZE_RESULT_SUCCESS) {
-                atomic_store(&zeta_core_state_word, ZETA_CORE_READY);
-            } else {
-                say_failure(result);
-                zeta_object_close();
-            }
-        }
-        (void)pthread_mutex_unlock(&generation.lock);
-    }
+    if (!zeta_core_is_initialised())
+        result = start_once();
     /* Once enabled is enabled: groups that a program may have stay usable. */
     if (result == ZE_RESULT_SUCCESS && zeta_settings_switch("ZET_ENABLE_METRICS"))
         atomic_store(&metrics_wanted, true);
@@ -135,12 +139,14 @@ bool zeta_core_metrics_wanted(void)
     return atomic_load(&metrics_wanted);
 }
 
+/* Of a library that is initialised. */
 static void list_drivers(uint32_t *count, ze_driver_handle_t *handles)
 {
-    uint32_t n = zeta_count_clip(count, generation.set.count, handles);
+    const struct generation *generation = zeta_life_peek(&generations);
+    uint32_t n = zeta_count_clip(count, generation->set.count, handles);
 
     for (uint32_t i = 0; i < n; i++)
-        handles[i] = (ze_driver_handle_t)generation.set.drivers[i];
+        handles[i] = (ze_driver_handle_t)generation->set.drivers[i];
 }
 
 ze_result_t ZE_APICALL impl_zeInit(ze_init_flags_t flags)

@@ -9,6 +9,7 @@
 #include "core/metric/describe.h"
 #include "core/metric/set.h"
 #include "core/util/error.h"
+#include "core/util/life.h"
 
 struct zeta_description {
     struct zeta_description *next; /**< used last comes first */
@@ -21,46 +22,26 @@ struct zeta_description {
     struct zeta_compiled *compiled;
 };
 
-/** One for the process; a child of fork() begins with a new one, because of the lock. */
+/** One for the process. */
 struct cache {
-    struct cache *before; /**< of the parent process */
-    pthread_mutex_t lock;
+    struct zeta_life life;
     struct zeta_description *first;
     uint32_t count;
 };
 
-static _Atomic(struct cache *) current;
-static _Atomic(struct cache *) inherited;
+static struct zeta_life_root caches;
 static _Atomic bool fork_hook_set;
 
-/** Runs in the child of a fork: no lock is touched. */
 static void forget_after_fork(void)
 {
-    struct cache *old = atomic_exchange(&current, NULL);
-
-    if (old)
-        atomic_store(&inherited, old);
+    zeta_life_leave(&caches);
 }
 
 static struct cache *get_cache(void)
 {
-    struct cache *cache = atomic_load(&current);
-    struct cache *made;
-
-    if (cache)
-        return cache;
     if (!atomic_exchange(&fork_hook_set, true))
         (void)pthread_atfork(NULL, NULL, forget_after_fork);
-    made = calloc(1, sizeof(*made));
-    if (!made)
-        return NULL;
-    made->before = atomic_load(&inherited);
-    (void)pthread_mutex_init(&made->lock, NULL);
-    if (!atomic_compare_exchange_strong(&current, &cache, made)) {
-        free(made);
-        return cache;
-    }
-    return made;
+    return zeta_life_get(&caches, sizeof(struct cache));
 }
 
 static void destroy(struct zeta_description *description)
@@ -232,9 +213,9 @@ ze_result_t zeta_description_get(const char *text, size_t bytes,
 
     if (!cache)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    (void)pthread_mutex_lock(&cache->lock);
+    (void)pthread_mutex_lock(&cache->life.lock);
     found = find_locked(cache, text, bytes, sampling);
-    (void)pthread_mutex_unlock(&cache->lock);
+    (void)pthread_mutex_unlock(&cache->life.lock);
     if (found) {
         *out_description = found;
         return ZE_RESULT_SUCCESS;
@@ -243,7 +224,7 @@ ze_result_t zeta_description_get(const char *text, size_t bytes,
     if (result != ZE_RESULT_SUCCESS)
         return result;
 
-    (void)pthread_mutex_lock(&cache->lock);
+    (void)pthread_mutex_lock(&cache->life.lock);
     found = find_locked(cache, text, bytes, sampling);
     if (!found) {
         made->users = 1;
@@ -253,7 +234,7 @@ ze_result_t zeta_description_get(const char *text, size_t bytes,
         made = NULL;
         gone = trim_locked(cache);
     }
-    (void)pthread_mutex_unlock(&cache->lock);
+    (void)pthread_mutex_unlock(&cache->life.lock);
     destroy(made);
     destroy_all(gone);
     *out_description = found;
@@ -262,16 +243,16 @@ ze_result_t zeta_description_get(const char *text, size_t bytes,
 
 void zeta_description_release(struct zeta_description *description)
 {
-    struct cache *cache = atomic_load(&current);
+    struct cache *cache = zeta_life_peek(&caches);
     struct zeta_description *gone;
 
     /* Without a cache this is the child of a fork that happened in between. */
     if (!description || !cache)
         return;
-    (void)pthread_mutex_lock(&cache->lock);
+    (void)pthread_mutex_lock(&cache->life.lock);
     description->users--;
     gone = trim_locked(cache);
-    (void)pthread_mutex_unlock(&cache->lock);
+    (void)pthread_mutex_unlock(&cache->life.lock);
     destroy_all(gone);
 }
 
@@ -287,13 +268,13 @@ struct zeta_compiled *zeta_description_compiled(const struct zeta_description *d
 
 uint32_t zeta_description_count(void)
 {
-    struct cache *cache = atomic_load(&current);
+    struct cache *cache = zeta_life_peek(&caches);
     uint32_t count = 0;
 
     if (!cache)
         return 0;
-    (void)pthread_mutex_lock(&cache->lock);
+    (void)pthread_mutex_lock(&cache->life.lock);
     count = cache->count;
-    (void)pthread_mutex_unlock(&cache->lock);
+    (void)pthread_mutex_unlock(&cache->life.lock);
     return count;
 }

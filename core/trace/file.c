@@ -48,11 +48,11 @@ static struct {
     _Atomic uint64_t next_bytes;
     _Atomic uint64_t lost;
     atomic_bool is_counting; /* somebody writes the number of lost records into the head */
-    int fd;
+    atomic_int fd;           /* atomic, as head, for forks alone */
     dev_t device;
     ino_t inode;
     uint64_t limit_bytes;
-    char *head;
+    char *_Atomic head;
     char *path;
     char blanks[CHUNK_BYTES]; /* what a new part of the file holds */
 } file = {.fd = -1};
@@ -261,15 +261,16 @@ void zeta_trace_file_close(void)
 
 void zeta_trace_file_forget(void)
 {
-    atomic_store(&file.is_open, false);
-    atomic_store(&file.users, 0);
-    atomic_store(&file.is_counting, false);
+    /* Exchanges: behind all that threads of the parent did, also those that ended unwatched. */
+    (void)atomic_exchange(&file.is_open, false);
+    (void)atomic_exchange(&file.users, 0);
+    (void)atomic_exchange(&file.is_counting, false);
     atomic_fetch_add(&file.generation, 1);
     atomic_fetch_add(&file.life, 1);
-    if (file.fd >= 0)
-        (void)close(file.fd);
-    file.fd = -1;
-    file.head = NULL;
+    const int fd = atomic_exchange(&file.fd, -1);
+    if (fd >= 0)
+        (void)close(fd);
+    (void)atomic_exchange(&file.head, NULL);
     /* Chunks stay mapped until the slot is used again: other threads are gone, this one may be
      * inside a call. */
     for (size_t i = 0; i < SLOT_COUNT; i++)

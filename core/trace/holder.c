@@ -147,9 +147,10 @@ bool zeta_trace_is_held(const void *value)
 void zeta_trace_holders_forget(void)
 {
     for (struct zeta_trace_holder *holder = atomic_load(&first); holder; holder = holder->next) {
+        /* Behind what its owner did, also of one that ended unwatched. */
+        (void)atomic_exchange(&holder->held, NULL);
         holder->more = NULL;
         holder->more_count = 0;
-        atomic_store(&holder->held, NULL);
         atomic_store(&holder->claim, 0);
     }
     atomic_store(&next_look, FIRST_LOOK);

@@ -14,6 +14,7 @@
 #include "core/util/cleanup.h"
 #include "core/util/clock.h"
 #include "core/util/error.h"
+#include "core/util/life.h"
 #include "core/util/thread.h"
 #include "zeta_strings.h"
 
@@ -44,19 +45,14 @@ struct thread_state {
 static _Thread_local struct thread_state this_thread;
 static _Atomic uint32_t thread_count;
 
-/* Starting and stopping. */
+/* Starting and stopping, in this process. */
 struct control {
-    pthread_mutex_t lock;
+    struct zeta_life life;
     bool is_added; /* the listener */
     char *filter;  /* globs, separated by commas; null: everything */
 };
 
-#define FRESH_CONTROL                                                                              \
-    {                                                                                              \
-        .lock = PTHREAD_MUTEX_INITIALIZER                                                          \
-    }
-
-static struct control control = FRESH_CONTROL;
+static struct zeta_life_root controls;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
 /* ---- threads ------------------------------------------------------------------------------- */
@@ -121,8 +117,9 @@ static bool wants(const struct zeta_trace_listener *listener ZETA_UNUSED,
                   enum zeta_function function)
 {
     const char *name = zeta_function_descriptions[function].name;
+    const struct control *control = zeta_life_peek(&controls);
 
-    return !control.filter || zeta_sink_filter_accepts(control.filter, name);
+    return !control->filter || zeta_sink_filter_accepts(control->filter, name);
 }
 
 /* Time in the room that was left for it: ten blanks and digits, a point, three digits. */
@@ -226,11 +223,9 @@ static struct zeta_trace_listener listener = {.wants = wants, .begin = begin, .e
 
 static void start_anew_in_child(void)
 {
-    static const struct control fresh = FRESH_CONTROL;
-
     zeta_trace_forget();
     zeta_trace_file_forget();
-    control = fresh;
+    zeta_life_leave(&controls);
 }
 
 static void watch_forks(void)
@@ -244,13 +239,13 @@ ZETA_AT_UNLOAD static void complete_file(void)
     zeta_trace_file_close();
 }
 
-static ze_result_t add_listener_locked(void)
+static ze_result_t add_listener_locked(struct control *control)
 {
     ze_result_t result = ZE_RESULT_SUCCESS;
 
-    if (!control.is_added)
+    if (!control->is_added)
         result = zeta_trace_add(&listener);
-    control.is_added = result == ZE_RESULT_SUCCESS;
+    control->is_added = result == ZE_RESULT_SUCCESS;
     if (result != ZE_RESULT_SUCCESS)
         zeta_trace_file_close();
     return result;
@@ -259,8 +254,10 @@ static ze_result_t add_listener_locked(void)
 ze_result_t zeta_sink_start(const char *path, const char *filter, uint64_t limit_bytes)
 {
     ZETA_NO_CANCEL;
-    char *copy = filter && *filter ? strdup(filter) : NULL;
+    const bool has_filter = filter && *filter;
+    struct control *control;
     ze_result_t result;
+    char *copy;
 
     if (zeta_sink_path_is_foreign(path))
         return zeta_error(
@@ -268,33 +265,45 @@ ze_result_t zeta_sink_start(const char *path, const char *filter, uint64_t limit
             "The library writes Chrome's JSON only, not %s; name a .json file, or let "
             "'zeta trace -o FILE.pftrace -- PROGRAM' run the program.",
             path);
-    if (filter && *filter && !copy)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "No memory for a filter.");
     (void)pthread_once(&fork_once, watch_forks);
-    (void)pthread_mutex_lock(&control.lock);
+    control = zeta_life_get(&controls, sizeof(*control));
+    copy = has_filter ? strdup(filter) : NULL;
+    if (!control || (has_filter && !copy)) {
+        free(copy);
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "No memory to begin a trace.");
+    }
+    (void)pthread_mutex_lock(&control->life.lock);
     result = zeta_trace_file_open(path, limit_bytes ? limit_bytes : DEFAULT_LIMIT_BYTES);
     if (result == ZE_RESULT_SUCCESS) {
-        free(control.filter);
-        control.filter = ZETA_TAKE(copy);
-        result = add_listener_locked();
+        free(control->filter);
+        control->filter = ZETA_TAKE(copy);
+        result = add_listener_locked(control);
     }
-    (void)pthread_mutex_unlock(&control.lock);
+    (void)pthread_mutex_unlock(&control->life.lock);
     free(copy);
     return result;
 }
 
+static bool stop_locked(struct control *control)
+{
+    if (!zeta_trace_file_is_open())
+        return false;
+    zeta_trace_remove(&listener);
+    control->is_added = false;
+    zeta_trace_file_close();
+    return true;
+}
+
 ze_result_t zeta_sink_stop(void)
 {
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    struct control *control = zeta_life_peek(&controls);
+    bool has_stopped = false;
 
-    (void)pthread_mutex_lock(&control.lock);
-    if (zeta_trace_file_is_open()) {
-        zeta_trace_remove(&listener);
-        control.is_added = false;
-        zeta_trace_file_close();
-    } else {
-        result = zeta_error(ZE_RESULT_ERROR_NOT_AVAILABLE, "No trace is being written.");
+    if (control) {
+        (void)pthread_mutex_lock(&control->life.lock);
+        has_stopped = stop_locked(control);
+        (void)pthread_mutex_unlock(&control->life.lock);
     }
-    (void)pthread_mutex_unlock(&control.lock);
-    return result;
+    return has_stopped ? ZE_RESULT_SUCCESS
+                       : zeta_error(ZE_RESULT_ERROR_NOT_AVAILABLE, "No trace is being written.");
 }

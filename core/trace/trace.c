@@ -8,6 +8,7 @@
 #include "core/trace/holder.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
+#include "core/util/life.h"
 
 /* Waiting for calls to end: the first pause, and the longest one. */
 #define SHORT_PAUSE_NS (20L * 1000)
@@ -31,19 +32,14 @@ struct zeta_trace_thread {
  * listeners, made when the listeners were added: so a removal needs no memory and cannot fail.
  */
 struct writers {
-    pthread_mutex_t lock;
+    struct zeta_life life;
     struct zeta_trace_list *retired; /* replaced, perhaps in use by calls */
     struct zeta_trace_list *spare[ZETA_FUNCTION_COUNT];
 };
 
-#define FRESH_WRITERS                                                                              \
-    {                                                                                              \
-        .lock = PTHREAD_MUTEX_INITIALIZER                                                          \
-    }
-
 const void *_Atomic zeta_trace_points[ZETA_FUNCTION_COUNT];
 
-static struct writers writers = FRESH_WRITERS;
+static struct zeta_life_root all_writers;
 static _Atomic uint32_t generation = 1;
 static _Thread_local struct zeta_trace_thread this_thread;
 
@@ -206,9 +202,9 @@ static struct zeta_trace_list *pop(struct zeta_trace_list **stack)
 }
 
 /* Frees the retired lists that no call uses. */
-static void reclaim_locked(void)
+static void reclaim_locked(struct writers *writers)
 {
-    struct zeta_trace_list **link = &writers.retired;
+    struct zeta_trace_list **link = &writers->retired;
 
     while (*link) {
         if (zeta_trace_is_held(*link))
@@ -218,12 +214,13 @@ static void reclaim_locked(void)
     }
 }
 
-static void publish_locked(size_t function, const struct zeta_trace_list *list)
+static void publish_locked(struct writers *writers, size_t function,
+                           const struct zeta_trace_list *list)
 {
     const struct zeta_trace_list *old = atomic_exchange(&zeta_trace_points[function], list);
 
     if (old)
-        push(&writers.retired, (struct zeta_trace_list *)old);
+        push(&writers->retired, (struct zeta_trace_list *)old);
 }
 
 /* The list of a function with one more listener; and a spare one for when a listener leaves. */
@@ -248,13 +245,22 @@ static struct zeta_trace_list *extend(size_t function, struct zeta_trace_listene
     return list;
 }
 
+static ze_result_t no_memory(void)
+{
+    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                      "no memory for the lists of those who trace API calls");
+}
+
 ze_result_t zeta_trace_add(struct zeta_trace_listener *listener)
 {
     struct zeta_trace_list *lists[ZETA_FUNCTION_COUNT] = {0};
     struct zeta_trace_list *spares[ZETA_FUNCTION_COUNT] = {0};
+    struct writers *writers = zeta_life_get(&all_writers, sizeof(*writers));
     bool complete = true;
 
-    (void)pthread_mutex_lock(&writers.lock);
+    if (!writers)
+        return no_memory();
+    (void)pthread_mutex_lock(&writers->life.lock);
     for (size_t i = 0; i < ZETA_FUNCTION_COUNT && complete; i++) {
         if (!listener->wants(listener, (enum zeta_function)i))
             continue;
@@ -268,21 +274,18 @@ ze_result_t zeta_trace_add(struct zeta_trace_listener *listener)
             free(spares[i]);
         } else if (lists[i]) {
             if (spares[i])
-                push(&writers.spare[i], spares[i]);
-            publish_locked(i, lists[i]);
+                push(&writers->spare[i], spares[i]);
+            publish_locked(writers, i, lists[i]);
         }
     }
     zeta_trace_barrier();
-    reclaim_locked();
-    (void)pthread_mutex_unlock(&writers.lock);
-    if (!complete)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                          "no memory for the lists of those who trace API calls");
-    return ZE_RESULT_SUCCESS;
+    reclaim_locked(writers);
+    (void)pthread_mutex_unlock(&writers->life.lock);
+    return complete ? ZE_RESULT_SUCCESS : no_memory();
 }
 
 /* The list of a function without a listener that it has. */
-static struct zeta_trace_list *reduce_locked(size_t function,
+static struct zeta_trace_list *reduce_locked(struct writers *writers, size_t function,
                                              const struct zeta_trace_listener *listener)
 {
     const struct zeta_trace_list *old = list_of(function);
@@ -291,7 +294,7 @@ static struct zeta_trace_list *reduce_locked(size_t function,
 
     if (old->count == 1)
         return NULL;
-    list = pop(&writers.spare[function]);
+    list = pop(&writers->spare[function]);
     for (uint32_t i = 0; i < old->count; i++) {
         if (old->listeners[i] != listener)
             list->listeners[count++] = old->listeners[i];
@@ -301,25 +304,33 @@ static struct zeta_trace_list *reduce_locked(size_t function,
 
 void zeta_trace_remove(struct zeta_trace_listener *listener)
 {
-    (void)pthread_mutex_lock(&writers.lock);
+    struct writers *writers = zeta_life_peek(&all_writers);
+
+    /* None in a child of fork() that nobody traces. */
+    if (!writers)
+        return;
+    (void)pthread_mutex_lock(&writers->life.lock);
     for (size_t i = 0; i < ZETA_FUNCTION_COUNT; i++) {
         if (contains(list_of(i), listener))
-            publish_locked(i, reduce_locked(i, listener));
+            publish_locked(writers, i, reduce_locked(writers, i, listener));
     }
     zeta_trace_barrier();
-    reclaim_locked();
-    (void)pthread_mutex_unlock(&writers.lock);
+    reclaim_locked(writers);
+    (void)pthread_mutex_unlock(&writers->life.lock);
 }
 
 bool zeta_trace_is_idle(const struct zeta_trace_listener *listener)
 {
+    struct writers *writers = zeta_life_peek(&all_writers);
     bool idle = true;
 
-    (void)pthread_mutex_lock(&writers.lock);
-    reclaim_locked();
-    for (const struct zeta_trace_list *list = writers.retired; list && idle; list = list->next)
+    if (!writers)
+        return true;
+    (void)pthread_mutex_lock(&writers->life.lock);
+    reclaim_locked(writers);
+    for (const struct zeta_trace_list *list = writers->retired; list && idle; list = list->next)
         idle = !contains(list, listener);
-    (void)pthread_mutex_unlock(&writers.lock);
+    (void)pthread_mutex_unlock(&writers->life.lock);
     return idle;
 }
 
@@ -349,10 +360,8 @@ void zeta_trace_close(void)
 
 void zeta_trace_forget(void)
 {
-    static const struct writers fresh = FRESH_WRITERS;
-
     zeta_trace_close();
     zeta_trace_holders_forget();
     atomic_fetch_add(&generation, 1);
-    writers = fresh;
+    zeta_life_leave(&all_writers);
 }

@@ -4,6 +4,8 @@
 #include "recording.h"
 #include "support.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -422,6 +424,59 @@ static void sink__forked_child__records_nothing_of_its_own_accord(void **state)
     signal_destroy(&signal);
 }
 
+static char unwatched_path[64];
+static _Atomic int unwatched;
+
+/* Begins, ends and begins again; its id, or -1. */
+static void *record_unwatched(void *nothing)
+{
+    const struct zeta_trace_desc desc = {
+        .struct_size = sizeof(desc), .path = unwatched_path, .filter = "zeDriver*"};
+    uint32_t count = 0;
+    ze_result_t result = zetaTraceStart(&desc);
+
+    (void)nothing;
+    (void)zeDriverGet(&count, NULL);
+    (void)zetaTraceStop();
+    (void)unlink(unwatched_path);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zetaTraceStart(&desc);
+    atomic_store_explicit(&unwatched, result == ZE_RESULT_SUCCESS ? gettid() : -1,
+                          memory_order_relaxed);
+    return NULL;
+}
+
+/*
+ * The process has one thread when it forks, but what another one did last nobody waited for: no
+ * step of the child's beginning may depend on that, and the thread sanitizer sees each.
+ */
+static void sink__started_by_a_thread_that_ended__forked_child_starts_anew(void **state)
+{
+    pthread_t thread;
+    char task[64];
+    int tid, status = -1;
+
+    (void)state;
+    (void)snprintf(unwatched_path, sizeof(unwatched_path), "/tmp/zeta-unwatched-%d.json", getpid());
+    assert_int_equal(pthread_create(&thread, NULL, record_unwatched, NULL), 0);
+    assert_int_equal(pthread_detach(thread), 0);
+    while ((tid = atomic_load_explicit(&unwatched, memory_order_relaxed)) == 0)
+        (void)usleep(1000);
+    assert_true(tid > 0);
+    (void)snprintf(task, sizeof(task), "/proc/self/task/%d", tid);
+    while (access(task, F_OK) == 0)
+        (void)usleep(1000);
+    pid_t child = fork();
+    if (child == 0) {
+        (void)alarm(600);
+        _exit(check_child());
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_success(zetaTraceStop());
+    (void)unlink(unwatched_path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -438,6 +493,7 @@ int main(void)
         cmocka_unit_test(sink__started_and_stopped_under_calls__is_a_document_each_time),
         cmocka_unit_test(sink__stopped_under_a_blocked_call__shows_it_unfinished),
         cmocka_unit_test(sink__forked_child__records_nothing_of_its_own_accord),
+        cmocka_unit_test(sink__started_by_a_thread_that_ended__forked_child_starts_anew),
         cmocka_unit_test(sink__lost_work__loses_the_events_of_the_application),
     };
 

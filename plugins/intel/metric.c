@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <zeta/plugin_host.h>
+
 #include "eu_stall.h"
 #include "intel.h"
 #include "kmd/kernel.h"
@@ -42,6 +44,42 @@ static char *read_file(const char *path, size_t *out_bytes)
     return text;
 }
 
+static void give_file(struct zeta_plugin *self, const struct zeta_intel_platform *platform,
+                      const char *name, const struct zeta_plugin_text_sink *sink)
+{
+    const char *above = strchr(name, '/') ? "/.." : ""; /* intel/NAME: what generations share */
+    char path[sizeof(self->data_dir) + 160];
+    size_t bytes = 0;
+    char *text;
+
+    (void)snprintf(path, sizeof(path), "%s%s/%s", self->data_dir, above, name);
+    text = read_file(path, &bytes);
+    if (!text) {
+        zeta_intel_log(self->intel, ZETA_PLUGIN_LOG_WARN,
+                       "the set file %s of %s cannot be read: %s", path, platform->name,
+                       zeta_intel_errno(errno).text);
+        return;
+    }
+    sink->write(sink->context, (struct zeta_plugin_string){path, strlen(path)},
+                (struct zeta_plugin_string){text, bytes});
+    free(text);
+}
+
+/* Some platforms have hundreds of sets for a few signals each. Who asks for them waits for them. */
+static bool wants_all_sets(const struct zeta_plugin *self)
+{
+    char text[16];
+
+    if (!zeta_host_setting(self->ops, self->host, "sets", text, sizeof(text)) ||
+        strcmp(text, "main") == 0)
+        return false;
+    if (strcmp(text, "all") == 0)
+        return true;
+    zeta_intel_log(self->intel, ZETA_PLUGIN_LOG_WARN,
+                   "the setting sets is \"%s\", and can be main or all; it is used as main", text);
+    return false;
+}
+
 /* A generation has several platforms, each with files of its own, which the manifest cannot tell.
  */
 static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *device,
@@ -51,23 +89,12 @@ static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *de
 
     if (device->gpu->no_metrics[0] != '\0')
         return ZETA_PLUGIN_SUCCESS; /* the log says why */
-    for (uint32_t i = 0; i < platform->set_count; i++) {
-        char path[sizeof(self->data_dir) + 160];
-        size_t bytes = 0;
-        char *text;
-
-        (void)snprintf(path, sizeof(path), "%s/%s", self->data_dir, platform->sets[i]);
-        text = read_file(path, &bytes);
-        if (!text) {
-            zeta_intel_log(self->intel, ZETA_PLUGIN_LOG_WARN,
-                           "the set file %s of %s cannot be read: %s", path, platform->name,
-                           zeta_intel_errno(errno).text);
-            continue;
-        }
-        sink->write(sink->context, (struct zeta_plugin_string){path, strlen(path)},
-                    (struct zeta_plugin_string){text, bytes});
-        free(text);
-    }
+    for (uint32_t i = 0; i < platform->set_count; i++)
+        give_file(self, platform, platform->sets[i], sink);
+    if (platform->more_count == 0 || !wants_all_sets(self))
+        return ZETA_PLUGIN_SUCCESS;
+    for (uint32_t i = 0; i < platform->more_count; i++)
+        give_file(self, platform, platform->more[i], sink);
     return ZETA_PLUGIN_SUCCESS;
 }
 

@@ -106,6 +106,14 @@ static bool read_u32(struct reader *reader, const yaml_node_t *node, uint32_t mo
 }
 
 /* A text of 1 to bytes - 1 bytes without control characters; of a name also without slashes. */
+/* Beside the platform file, or in the folder that generations share. */
+static bool is_file_of_data(const char *name)
+{
+    if (strncmp(name, "intel/", 6) == 0)
+        name += 6;
+    return name[0] != '\0' && name[0] != '.' && !strchr(name, '/');
+}
+
 static bool read_text(struct reader *reader, const yaml_node_t *node, bool is_file_name,
                       char *out_text, size_t bytes)
 {
@@ -120,9 +128,12 @@ static bool read_text(struct reader *reader, const yaml_node_t *node, bool is_fi
         if (node->data.scalar.value[i] < ' ')
             return fail(reader, node, "there is a control character in this text");
     }
-    if (is_file_name && (strchr(text_of(node), '/') || text_of(node)[0] == '.'))
-        return fail(reader, node, "'%.60s' should be the name of a file beside this one",
-                    text_of(node));
+    if (is_file_name && !is_file_of_data(text_of(node)))
+        return fail(
+            reader, node,
+            "'%.60s' should be the name of a file beside this one, or intel/NAME of one that "
+            "generations share",
+            text_of(node));
     memcpy(out_text, text_of(node), length);
     out_text[length] = '\0';
     return true;
@@ -357,26 +368,43 @@ static bool read_banks(struct reader *reader, yaml_node_t *node, void *target)
     return read_u32(reader, node, 64, &((struct zeta_intel_platform *)target)->l3_banks_per_node);
 }
 
-static bool read_sets(struct reader *reader, yaml_node_t *node, void *target)
+/* Names of files; as many as were read count, also when the list is wrong. */
+static bool read_files(struct reader *reader, yaml_node_t *node, char ***out_files,
+                       uint32_t *out_count)
 {
-    struct zeta_intel_platform *platform = target;
+    char **files;
 
     if (!expect_list(reader, node, MAX_SETS))
         return false;
-    platform->sets = calloc(list_length(node) + 1, sizeof(*platform->sets));
-    if (!platform->sets)
+    files = calloc(list_length(node) + 1, sizeof(*files));
+    *out_files = files;
+    if (!files)
         return fail_memory(reader);
     for (uint32_t i = 0; i < list_length(node); i++) {
         char name[128];
 
         if (!read_text(reader, list_item(reader, node, i), true, name, sizeof(name)))
             return false;
-        platform->sets[i] = strdup(name);
-        if (!platform->sets[i])
+        files[i] = strdup(name);
+        if (!files[i])
             return fail_memory(reader);
-        platform->set_count++;
+        ++*out_count;
     }
     return true;
+}
+
+static bool read_sets(struct reader *reader, yaml_node_t *node, void *target)
+{
+    struct zeta_intel_platform *platform = target;
+
+    return read_files(reader, node, &platform->sets, &platform->set_count);
+}
+
+static bool read_more(struct reader *reader, yaml_node_t *node, void *target)
+{
+    struct zeta_intel_platform *platform = target;
+
+    return read_files(reader, node, &platform->more, &platform->more_count);
 }
 
 static bool read_symbols(struct reader *reader, yaml_node_t *node, void *target)
@@ -419,6 +447,7 @@ static bool read_platform(struct reader *reader, const yaml_node_t *node,
         {"subslices_per_slice", read_subslices, false},
         {"l3_banks_per_node", read_banks, false},
         {"sets", read_sets, true},
+        {"more", read_more, false},
         {"units", read_units, true},
         {"symbols", read_symbols, false},
     };

@@ -12,8 +12,13 @@ static void check_platform(const struct zeta_intel_platform *platform)
 {
     if (!*platform->name || !*platform->id || platform->pci_count == 0)
         abort();
-    for (uint32_t i = 0; i < platform->set_count; i++) {
-        if (strchr(platform->sets[i], '/') || platform->sets[i][0] == '.')
+    for (uint32_t i = 0; i < platform->set_count + platform->more_count; i++) {
+        const char *name =
+            i < platform->set_count ? platform->sets[i] : platform->more[i - platform->set_count];
+
+        if (strncmp(name, "intel/", 6) == 0)
+            name += 6;
+        if (strchr(name, '/') || name[0] == '.')
             abort();
     }
     for (uint32_t kind = 0; kind < ZETA_INTEL_EU_STALL; kind++) {

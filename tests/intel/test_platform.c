@@ -28,6 +28,7 @@ static const char good_text[] = "format: 1\n"
                                 "      oag: {i915: 12, xe: 0x500, record: 256}\n"
                                 "      oam: {xe: 0, record: 128}\n"
                                 "    symbols: {SqidiTotalCount: 2, Other: 0x10}\n"
+                                "    more: [intel/c.yaml, d.yaml, e.yaml]\n"
                                 "  - name: Another\n"
                                 "    id: another\n"
                                 "    graphics: 9\n"
@@ -64,6 +65,8 @@ static void file__all_keys__gives_every_value(void **state)
     assert_int_equal(p->l3_banks_per_node, 2);
     assert_int_equal(p->set_count, 2);
     assert_string_equal(p->sets[1], "b.yaml");
+    assert_int_equal(p->more_count, 3);
+    assert_string_equal(p->more[0], "intel/c.yaml");
     assert_int_equal(p->formats[ZETA_INTEL_OAG].i915, 12);
     assert_int_equal(p->formats[ZETA_INTEL_OAG].xe, 0x500);
     assert_true(p->formats[ZETA_INTEL_OAM].has_xe);
@@ -88,7 +91,7 @@ static void file__key_left_out__has_its_default(void **state)
     assert_int_equal(p->graphics, 900);
     assert_false(p->integrated || p->has_xe || p->formats[ZETA_INTEL_OAG].has_xe);
     assert_int_equal(p->subslices_per_slice, 0);
-    assert_int_equal(p->set_count, 0);
+    assert_int_equal(p->set_count + p->more_count, 0);
     zeta_intel_platforms_free(&platforms);
 }
 
@@ -159,11 +162,14 @@ static void file__with_a_mistake__is_refused_with_line_and_reason(void **state)
         {"39497", "0x9a40x", "p.yaml:6: ", "whole number"},
         {"[0x9a40, 39497]", "[]", "p.yaml:6: ", "at least one"},
         {"[a.yaml", "[../a.yaml", "p.yaml:12: ", "file beside this one"},
+        {"intel/c.yaml", "intel/../c.yaml", "p.yaml:17: ", "file beside this one"},
+        {"intel/c.yaml", "intel/", "p.yaml:17: ", "file beside this one"},
+        {"intel/c.yaml", "xe2/c.yaml", "p.yaml:17: ", "intel/NAME"},
         {"record: 256", "record: 100", "p.yaml:14: ", "multiple of 64"},
         {"record: 256", "record: 1024", "p.yaml:14: ", "640"},
         {"      oag:", "      oax:", "p.yaml:14: ", "'oax' is unknown"},
         {"{xe: 0, record: 128}", "{xe: 0}", "p.yaml:15: ", "'record' is missing"},
-        {"pci: [1]", "pci: [0x9a40]", "p.yaml:17: ", "two platforms: some-gpu and another"},
+        {"pci: [1]", "pci: [0x9a40]", "p.yaml:18: ", "two platforms: some-gpu and another"},
         {"Other: 0x10", "Other: 1.5", "p.yaml:16: ", "whole number"},
         {"name: Some GPU", "name: [Some]", "p.yaml:3: ", "a value"},
         {"platforms:", "platforms: {", "p.yaml:", ""},

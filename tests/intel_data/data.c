@@ -95,12 +95,17 @@ static void add_file(struct zeta_catalog *catalog, const char *folder, const cha
 {
     char path[512];
 
+    /* Installed, what generations share lies in a folder of its own. */
+    if (strncmp(name, "intel/", 6) == 0) {
+        folder = "common";
+        name += 6;
+    }
     (void)snprintf(path, sizeof(path), FOLDER "/data/%s/%s", folder, name);
     assert_int_equal(zeta_catalog_add_file(catalog, path, sink), ZE_RESULT_SUCCESS);
 }
 
 struct zeta_catalog *data_catalog_open(const struct data_generation *generation,
-                                       const struct zeta_intel_platform *platform)
+                                       const struct zeta_intel_platform *platform, bool all)
 {
     struct zeta_diagnostics sink = {.report = stop};
     struct zeta_catalog *catalog = zeta_catalog_create();
@@ -109,12 +114,13 @@ struct zeta_catalog *data_catalog_open(const struct data_generation *generation,
     for (size_t i = 0; i < generation->manifest.metrics.count; i++) {
         const char *name = generation->manifest.metrics.items[i];
 
-        /* Installed, what generations share lies in a folder of its own. */
         assert_memory_equal(name, "intel/", 6);
-        add_file(catalog, "common", name + 6, &sink);
+        add_file(catalog, "common", name, &sink);
     }
     for (uint32_t i = 0; i < platform->set_count; i++)
         add_file(catalog, generation->name, platform->sets[i], &sink);
+    for (uint32_t i = 0; all && i < platform->more_count; i++)
+        add_file(catalog, generation->name, platform->more[i], &sink);
     return catalog;
 }
 
@@ -122,7 +128,7 @@ struct zeta_catalog *data_catalog(const struct data_generation *generation,
                                   const struct zeta_intel_platform *platform)
 {
     struct zeta_diagnostics sink = {.report = stop};
-    struct zeta_catalog *catalog = data_catalog_open(generation, platform);
+    struct zeta_catalog *catalog = data_catalog_open(generation, platform, true);
 
     assert_int_equal(zeta_catalog_link(catalog, &sink), ZE_RESULT_SUCCESS);
     return catalog;

@@ -30,15 +30,15 @@ int data_all_read(void **state);
 int data_all_free(void **state);
 
 /**
- * The set files of a platform as one linked catalog: those of the manifest, then its own. Ends the
+ * All set files of a platform as one linked catalog: those of the manifest, then its own. Ends the
  * test with the first finding, also a warning.
  */
 struct zeta_catalog *data_catalog(const struct data_generation *generation,
                                   const struct zeta_intel_platform *platform);
 
-/** The same, not linked yet: further files can be added. */
+/** The same, not linked yet: further files can be added. Not all: without the files in `more`. */
 struct zeta_catalog *data_catalog_open(const struct data_generation *generation,
-                                       const struct zeta_intel_platform *platform);
+                                       const struct zeta_intel_platform *platform, bool all);
 
 /** The same as data_catalog() for the platform of a PCI id, of whatever generation. */
 struct zeta_catalog *data_device_catalog(uint32_t device_id);

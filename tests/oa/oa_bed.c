@@ -151,9 +151,8 @@ uint32_t oa_for_each_bed(void (*test)(struct oa_bed *bed))
             const struct oa_set *set = &oa_tested.file->sets[i];
             const struct zeta_set *imported = find_set(set);
 
-            if (!imported && oa_tested.shipped)
-                continue;
-            assert_non_null(imported);
+            if (!imported)
+                fail_msg("%s: set %s is missing", oa_tested.name, set->name);
             run_bed(set, imported, variant, test);
             calls++;
         }
@@ -196,6 +195,13 @@ static void compare(const struct oa_bed *bed, uint32_t counter, uint32_t row, bo
              bed->set->counters[counter].equation);
 }
 
+/** Its description says that cycles are 100 at most, as if they were a percentage; ours says
+ * nothing. */
+static bool is_mistaken(const struct oa_counter *counter)
+{
+    return strcmp(counter->name, "XVE_ACTIVE_CYCLES_HS") == 0;
+}
+
 void oa_compare_row(const struct oa_bed *bed, uint32_t number, const struct oa_row *row,
                     zet_typed_value_t *const *values)
 {
@@ -208,7 +214,7 @@ void oa_compare_row(const struct oa_bed *bed, uint32_t number, const struct oa_r
         const struct oa_counter *counter = &bed->set->counters[index];
         struct oa_number maximum = numbers[index];
 
-        if (counter->maximum)
+        if (counter->maximum && !(oa_tested.shipped && is_mistaken(counter)))
             maximum = typed(counter, oa_equation_value(&bed->maximum[index], row, numbers));
         else if (counter->is_percent)
             maximum = typed(counter, (struct oa_number){.u = 100});

@@ -20,7 +20,7 @@ struct oa_tested {
     const struct oa_platform *platform;
     char *text; /**< that the importer printed */
     struct zeta_catalog *catalog;
-    bool shipped; /**< the catalog is the plugin's: sets are found by uuid, and not all are there */
+    bool shipped; /**< the catalog is the plugin's: sets are found by uuid */
 };
 
 extern struct oa_tested oa_tested;

@@ -41,6 +41,11 @@ static bool library_symbol(const struct oa_match *match, const char *name, uint6
 
     if (strstr(name, "ThreadsCount")) {
         *out_value = oa_oracle_threads(match->oracle);
+    } else if (strstr(name, "XeCoreMask") && match->view == OA_VIEW_FILLED) {
+        for (uint32_t s = 0; s < OA_SLICES; s++)
+            *out_value |= (uint64_t)(match->device.fusing->subslices[s] != 0) << s;
+    } else if (match->view == OA_VIEW_FILLED) {
+        return false;
     } else if (strstr(name, "XeCoreMask")) {
         *out_value = match->shape.subslices[0] != 0;
         for (uint32_t s = 1; s < match->shape.slices; s++)
@@ -58,19 +63,20 @@ static bool library_symbol(const struct oa_match *match, const char *name, uint6
 static bool find_symbol(void *context, const char *name, struct zeta_number *out_value)
 {
     const struct oa_match *match = context;
-    const char *const kernel[] = {"SliceMask", "EuSlicesTotalCount", "SliceTotalCount"};
+    const char *const kernel[] = {"EuSlicesTotalCount", "SliceTotalCount", "SliceMask"};
+    const size_t flat = match->view == OA_VIEW_FILLED ? 2 : 3;
 
     out_value->type = ZETA_EXPR_U64;
     out_value->u.u64 = 0;
     if (strcmp(name, "OamUnits") == 0 || strcmp(name, "EuStallUnits") == 0)
         return true;
-    for (size_t i = 0; i < 3 && match->line->is_flat; i++) {
+    for (size_t i = 0; i < flat && match->line->is_flat; i++) {
         if (strcmp(name, kernel[i]) == 0) {
             out_value->u.u64 = 1;
             return true;
         }
     }
-    return (match->view == OA_VIEW_LIBRARY && library_symbol(match, name, &out_value->u.u64)) ||
+    return (match->view != OA_VIEW_TRUE && library_symbol(match, name, &out_value->u.u64)) ||
            oa_device_symbol(&match->device, name, &out_value->u.u64);
 }
 
@@ -139,9 +145,36 @@ void oa_match_each(const struct oa_line *line, const struct zeta_catalog *catalo
         assert_non_null(match.oracle);
         assert_true(oa_device_symbol(&match.device, "EuCoresTotalCount", &eus));
         assert_int_equal(oa_oracle_eus(match.oracle), eus);
+        if (view == OA_VIEW_FILLED)
+            oa_oracle_fill(match.oracle, line->file, match.device.fusing->subslices);
         visit(&match);
         oa_oracle_close(match.oracle);
     }
+}
+
+/**
+ * Sets of Meteor Lake whose program or counters igt-gpu-tools changed after release 1.27, which the
+ * library is of; the XML has the newer ones.
+ */
+static const char *const changed[] = {
+    "a04168f6-637e-44af-a1b6-e5f005708df4", "e8a60701-f694-496d-95be-34cc80796a46",
+    "3e47d0e8-5414-4496-8746-37e36fefc777", "143440a0-d7e2-4f41-8372-8fdca1ecc2a8",
+    "7c5d3f41-b690-44b2-8352-00215ac94bae", "02f43996-feff-4e13-a8fd-eea9de2f13fc",
+    "2cbd327c-40e2-452b-a9fc-c7787869a352", "682c3520-dffc-4a76-8e17-1d9effc01a1a",
+    "714e9d80-e4e3-40e6-9e79-2ca6d1d0a5a5", "2bc8b90d-997c-4d62-b101-fe1aa74036e5",
+    "79252877-1dcd-4700-b4bd-58bce74b796d", "68ac1770-b062-48cd-94f4-44c6ae16867a",
+    "443b8a84-7e77-4e9f-8a2a-56743897cba3", "68581669-8e57-4ff9-bb70-71a99f8454c8",
+    "1b49d31f-4d7c-4dd7-ad31-030ccb59649e", "1b0ce68b-c301-4d05-8659-85fad0825057",
+    "fde32e67-1a87-4946-bf96-c1ff68105749",
+};
+
+bool oa_pair_is_older(const struct oa_pair *pair)
+{
+    for (size_t i = 0; i < sizeof(changed) / sizeof(changed[0]); i++) {
+        if (strcmp(changed[i], pair->set->uuid) == 0)
+            return true;
+    }
+    return false;
 }
 
 void oa_pair_each(const struct oa_match *match, void (*visit)(const struct oa_pair *pair))

@@ -29,7 +29,12 @@ enum oa_view {
      * As the library has them: no slice has a name, cores of any slice are those of slice 0, the
      * mask of cores is that of slices; and EUs of Meteor Lake have 7 threads.
      */
-    OA_VIEW_LIBRARY
+    OA_VIEW_LIBRARY,
+    /**
+     * True, because the library was told which slices and cores there are; only the mask of cores is
+     * still that of slices, and the threads are its own.
+     */
+    OA_VIEW_FILLED
 };
 
 /** One platform, fused in one way, on both sides. */
@@ -60,6 +65,9 @@ const struct oa_line *oa_line_find(const char *file);
 /** Visits the platform as fused in each way. */
 void oa_match_each(const struct oa_line *line, const struct zeta_catalog *catalog,
                    enum oa_view view, void (*visit)(const struct oa_match *match));
+
+/** Whether the library's set is older than its description: other registers, other counters. */
+bool oa_pair_is_older(const struct oa_pair *pair);
 
 /** A number by its name in equations, in the match's view. */
 uint64_t oa_match_symbol(const void *match, const char *name);

@@ -1,6 +1,7 @@
 #include "tests/oa/oa_oracle.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,11 @@ enum {
     DEVICE_SETS = 16, /* head of the circular list of sets */
     DEVICE_EUS = 32 + 176,
     DEVICE_THREADS = 32 + 224,
+    DEVICE_SLICE_MASK = 32 + 216,
+    DEVICE_CORE_STRIDE = 32 + 236, /* bytes of cores of a slice */
+    DEVICE_SLICES = 32 + 244,
+    DEVICE_CORES = 32 + 245,
+    SET_NAME = 8,
     SET_UUID = 16,
     SET_COUNTERS = 24,
     SET_COUNTER_COUNT = 32,
@@ -55,6 +61,8 @@ static struct {
     free_fn free;
     accumulate_fn accumulate;
     reason_fn reason;
+    void (*reload)(struct oa_oracle_device *device);
+    void *handle;
 } library;
 
 static uint32_t u32_at(const void *object, size_t offset)
@@ -140,6 +148,7 @@ const char *oa_oracle_load(void)
         !resolve(handle, "intel_perf_accumulate_reports", &library.accumulate) ||
         !resolve(handle, "intel_perf_read_report_reason", &library.reason))
         return LIBRARY " lacks functions of release 1.27";
+    library.handle = handle;
     return has_known_layout() ? NULL : LIBRARY " is not laid out as in release 1.27";
 }
 
@@ -191,6 +200,28 @@ void oa_oracle_close(struct oa_oracle_device *device)
     library.free(device);
 }
 
+void oa_oracle_fill(struct oa_oracle_device *device, const char *platform, const uint8_t cores[8])
+{
+    char *bytes = (char *)device, *head = bytes + DEVICE_SETS;
+    const uint16_t stride = 1;
+    uint64_t slices = 0;
+    char name[64];
+
+    for (uint32_t s = 0; s < 8; s++)
+        slices |= (uint64_t)(cores[s] != 0) << s;
+    memcpy(bytes + DEVICE_SLICE_MASK, &slices, sizeof(slices));
+    memcpy(bytes + DEVICE_CORE_STRIDE, &stride, sizeof(stride));
+    memcpy(bytes + DEVICE_SLICES, &slices, 1);
+    memcpy(bytes + DEVICE_CORES, cores, 8);
+    /* An empty list; the sets that were there are the library's to lose. */
+    memcpy(head, &head, sizeof(head));
+    memcpy(head + LINK_NEXT, &head, sizeof(head));
+    (void)snprintf(name, sizeof(name), "intel_perf_load_metrics_%s", platform);
+    if (!resolve(library.handle, name, &library.reload))
+        abort();
+    library.reload(device);
+}
+
 uint64_t oa_oracle_eus(const struct oa_oracle_device *device)
 {
     return u64_at(device, DEVICE_EUS);
@@ -212,6 +243,25 @@ const struct oa_oracle_set *oa_oracle_find(const struct oa_oracle_device *device
 
     (void)strncpy(text, uuid, sizeof(text) - 1);
     return search(device, has_uuid, text);
+}
+
+const struct oa_oracle_set *oa_oracle_next(const struct oa_oracle_device *device,
+                                           const struct oa_oracle_set *set)
+{
+    const char *head = (const char *)device + DEVICE_SETS;
+    const char *link = pointer_at(set ? (const char *)set + SET_LINK : head, LINK_NEXT);
+
+    return link == head ? NULL : (const void *)(link - SET_LINK);
+}
+
+const char *oa_oracle_set_name(const struct oa_oracle_set *set)
+{
+    return pointer_at(set, SET_NAME);
+}
+
+const char *oa_oracle_set_uuid(const struct oa_oracle_set *set)
+{
+    return pointer_at(set, SET_UUID);
 }
 
 uint32_t oa_oracle_counter_count(const struct oa_oracle_set *set)

@@ -38,11 +38,23 @@ const char *oa_oracle_load(void);
 struct oa_oracle_device *oa_oracle_open(const struct oa_oracle_shape *shape);
 void oa_oracle_close(struct oa_oracle_device *device);
 
+/**
+ * Tells the library which slices there are, and which cores in each, as the shape has them: it
+ * reads these masks and never fills them. Its sets of that platform are loaded anew.
+ */
+void oa_oracle_fill(struct oa_oracle_device *device, const char *platform, const uint8_t cores[8]);
+
 uint64_t oa_oracle_eus(const struct oa_oracle_device *device);
 uint64_t oa_oracle_threads(const struct oa_oracle_device *device);
 
 /** The set whose program has that uuid; NULL if there is none. */
 const struct oa_oracle_set *oa_oracle_find(const struct oa_oracle_device *device, const char *uuid);
+
+/** Sets one after the other: the first behind NULL, NULL behind the last. */
+const struct oa_oracle_set *oa_oracle_next(const struct oa_oracle_device *device,
+                                           const struct oa_oracle_set *set);
+const char *oa_oracle_set_name(const struct oa_oracle_set *set);
+const char *oa_oracle_set_uuid(const struct oa_oracle_set *set);
 
 uint32_t oa_oracle_counter_count(const struct oa_oracle_set *set);
 const struct oa_oracle_counter *oa_oracle_counter(const struct oa_oracle_set *set, uint32_t index);

@@ -1,6 +1,6 @@
 /*
- * What a user does to have the sets that the plugin leaves out: zeta-import-oa makes a set file of
- * them, which is loaded beside those of the plugin.
+ * A user's own choice of sets: zeta-import-oa makes a set file of them, which is loaded beside those
+ * of the plugin.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +54,7 @@ static struct zeta_catalog *open_meteor_lake(void)
     return catalog;
 }
 
-static void imported__sets_that_are_left_out__load_beside_ours(void **state)
+static void imported__many_sets__load_beside_ours(void **state)
 {
     struct oa_file *file = oa_file_read(path);
     struct zeta_catalog *catalog = open_meteor_lake();
@@ -86,7 +86,7 @@ static void imported__sets_that_are_left_out__load_beside_ours(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(imported__sets_that_are_left_out__load_beside_ours),
+        cmocka_unit_test(imported__many_sets__load_beside_ours),
     };
     const char *shared = getenv("ZETA_SHARED");
 

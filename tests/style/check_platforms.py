@@ -29,14 +29,24 @@ def formats(unit):
     return f"{', '.join(names)}: {unit['record']} bytes"
 
 
-def sets_of(folder, platform):
+def count_sets(folder, names):
     """Sets of the OA unit, and those of media units."""
     counts = [0, 0]
-    for name in platform["sets"]:
+    for name in names:
+        if name.startswith("intel/"):  # what generations share
+            continue
         for entry in load(folder / name).get("sets", []):
             for unit in [entry["unit"]] + [also["unit"] for also in entry.get("also", [])]:
                 counts[unit != "oa"] += 1
     return f"{counts[0]} + {counts[1]}" if counts[1] else str(counts[0])
+
+
+def sets_of(folder, platform):
+    """How many sets there are, and how many with the setting `sets: all`."""
+    count = count_sets(folder, platform["sets"])
+    if "more" not in platform:
+        return count
+    return f"{count}; all: {count_sets(folder, platform['sets'] + platform['more'])}"
 
 
 def rows_of_data(plugin):

@@ -1,5 +1,6 @@
 /*
  * The settings of this process: merged once, published through one pointer, constant afterwards.
+ * Declarations of a plugin are made in a copy, which is published in its place.
  */
 #include "core/settings/settings.h"
 
@@ -28,13 +29,31 @@
 struct state {
     struct zeta_setting_store store;       /* values in effect, defaults included */
     struct zeta_setting_store environment; /* variables that belong to plugins, by their name */
+    struct state *older; /* what this is a copy of: it has strings of ours, and may be in use */
+    pid_t process;       /* of a draft */
 };
 
 static _Atomic(struct state *) published;
 
+/* The next one, between the first declaration of a plugin and the end; for who may declare. */
+static struct state *draft;
+
 /* Defaults that the program chose in the place of ours. */
 static struct zeta_setting_store chosen;
 static pthread_mutex_t chosen_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+static void start_anew_in_child(void)
+{
+    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+
+    chosen_lock = fresh;
+}
+
+static void watch_forks(void)
+{
+    (void)pthread_atfork(NULL, NULL, start_anew_in_child);
+}
 
 static ze_result_t no_memory(void)
 {
@@ -109,11 +128,31 @@ static bool keep_plugin_variables(struct zeta_setting_store *environment)
 
 static void free_state(struct state *state)
 {
-    if (!state)
-        return;
     zeta_store_finish(&state->store);
     zeta_store_finish(&state->environment);
     free(state);
+}
+
+/* A copy of what is published, to be changed; NULL without memory. */
+static struct state *get_draft(struct state *current)
+{
+    struct state *made;
+
+    /* A thread of the parent may have been changing the parent's. */
+    if (draft && draft->process == getpid())
+        return draft;
+    made = calloc(1, sizeof(*made));
+    if (!made)
+        return NULL;
+    if (!zeta_store_copy(&current->store, &made->store) ||
+        !zeta_store_copy(&current->environment, &made->environment)) {
+        free_state(made);
+        return NULL;
+    }
+    made->older = current;
+    made->process = getpid();
+    draft = made;
+    return made;
 }
 
 /* Messages about the settings themselves obey the environment already. */
@@ -130,6 +169,7 @@ ze_result_t zeta_settings_load(void)
 
     if (atomic_load_explicit(&published, memory_order_acquire))
         return ZE_RESULT_SUCCESS;
+    (void)pthread_once(&fork_once, watch_forks);
     state = calloc(1, sizeof(*state));
     if (!state)
         return no_memory();
@@ -159,6 +199,7 @@ ze_result_t zeta_settings_set_default(const char *name, const char *value)
                           "The settings were read already; choose the default of %s before zeInit "
                           "and zeInitDrivers.",
                           name);
+    (void)pthread_once(&fork_once, watch_forks);
     (void)pthread_mutex_lock(&chosen_lock);
     is_set = zeta_store_set(&chosen, name, value, "default of the program");
     (void)pthread_mutex_unlock(&chosen_lock);
@@ -167,7 +208,15 @@ ze_result_t zeta_settings_set_default(const char *name, const char *value)
 
 void zeta_settings_unload(void)
 {
-    free_state(atomic_exchange(&published, NULL));
+    struct state *state = atomic_exchange(&published, NULL);
+
+    for (state = draft ? draft : state; state;) {
+        struct state *older = state->older;
+
+        free_state(state);
+        state = older;
+    }
+    draft = NULL;
     zeta_store_finish(&chosen);
     zeta_log_reset();
 }
@@ -254,15 +303,19 @@ static const char *kept_value(const struct zeta_setting_entry *kept)
 ze_result_t zeta_settings_declare(const char *id, const char *key, const char *variable,
                                   const char *default_value, const char *default_origin)
 {
-    struct state *state = atomic_load_explicit(&published, memory_order_acquire);
+    struct state *current = atomic_load_explicit(&published, memory_order_acquire);
     const struct zeta_setting_entry *kept;
+    struct state *state;
     char name[NAME_BYTES];
     char derived[NAME_BYTES];
     const char *own;
 
-    if (!state || !full_name(name, sizeof(name), id, key) ||
+    if (!current || !full_name(name, sizeof(name), id, key) ||
         !zeta_settings_plugin_variable(derived, sizeof(derived), id, key))
         return ZE_RESULT_SUCCESS; /* nobody can have set a name of that length */
+    state = get_draft(current);
+    if (!state)
+        return no_memory();
     kept = zeta_store_find(&state->environment, derived);
     if (kept && !is_used(kept) &&
         (!apply_variable(&state->store, name, derived, kept_value(kept)) ||
@@ -323,16 +376,11 @@ static bool apply_to_undeclared(struct state *state, const char *id)
     return true;
 }
 
-ze_result_t zeta_settings_declare_end(const char *id)
+/* Variables of the plugin that no setting in effect has taken; prefix is what they begin with. */
+static bool take_others(struct state *state, const char *id, const char *prefix)
 {
-    struct state *state = atomic_load_explicit(&published, memory_order_acquire);
-    char prefix[NAME_BYTES];
     char name[NAME_BYTES];
 
-    if (!state || !zeta_settings_plugin_variable(prefix, sizeof(prefix), id, NULL))
-        return ZE_RESULT_SUCCESS;
-    if (!apply_to_undeclared(state, id))
-        return no_memory();
     for (size_t i = 0; i < state->environment.count; i++) {
         const struct zeta_setting_entry *kept = &state->environment.entries[i];
         char *key;
@@ -345,8 +393,24 @@ ze_result_t zeta_settings_declare_end(const char *id)
         for (; *key; key++)
             *key = (char)tolower((unsigned char)*key);
         if (!apply_variable(&state->store, name, kept->name, kept->value))
-            return no_memory();
+            return false;
     }
+    return true;
+}
+
+ze_result_t zeta_settings_declare_end(const char *id)
+{
+    struct state *current = atomic_load_explicit(&published, memory_order_acquire);
+    struct state *state;
+    char prefix[NAME_BYTES];
+
+    if (!current || !zeta_settings_plugin_variable(prefix, sizeof(prefix), id, NULL))
+        return ZE_RESULT_SUCCESS;
+    state = get_draft(current);
+    if (!state || !apply_to_undeclared(state, id) || !take_others(state, id, prefix))
+        return no_memory();
+    draft = NULL;
+    atomic_store_explicit(&published, state, memory_order_release);
     return ZE_RESULT_SUCCESS;
 }
 

@@ -11,7 +11,8 @@
  * An empty value in a file or a variable removes what was found before.
  *
  * Settings have dotted names: the file's "log: {level: debug}" is "log.level". Everything is read
- * once, by zeta_settings_load(); the values never change afterwards, so lookups need no lock.
+ * once, by zeta_settings_load(); what is found never changes afterwards, so lookups need no lock.
+ * What plugins declare is added in a copy, which takes the place of the one before.
  */
 #ifndef ZETA_CORE_SETTINGS_SETTINGS_H
 #define ZETA_CORE_SETTINGS_SETTINGS_H
@@ -50,7 +51,7 @@ void zeta_settings_unload(void);
 /** The entry of a name; NULL if there is neither a value nor a default. Any thread after load. */
 const struct zeta_setting_entry *zeta_settings_find(const char *name);
 
-/** All settings in effect, sorted by name. */
+/** All settings in effect, sorted by name. They live as long. */
 const struct zeta_setting_entry *zeta_settings_all(size_t *out_count);
 
 /** The value of a name, or fallback. */
@@ -65,9 +66,10 @@ const char *zeta_settings_origin(const char *name);
 /**
  * Makes known a setting of a plugin, "plugins.<id>.<key>", with the default of its manifest and the
  * variables that may set it: ZETA_PLUGIN_<ID>_<KEY> in capitals, other characters as "_", and the
- * one that the manifest names, which wins. default_value may be NULL.
+ * one that the manifest names, which wins. default_value may be NULL. In effect at the end of the
+ * declarations.
  *
- * Errors: OUT_OF_HOST_MEMORY. Threading: as zeta_settings_load(), before anybody looks it up.
+ * Errors: OUT_OF_HOST_MEMORY. Threading: as zeta_settings_load(); others may look up meanwhile.
  */
 ze_result_t zeta_settings_declare(const char *id, const char *key, const char *variable,
                                   const char *default_value, const char *default_origin);

@@ -56,6 +56,20 @@ static bool grow(struct zeta_setting_store *store)
     return true;
 }
 
+bool zeta_store_copy(const struct zeta_setting_store *store, struct zeta_setting_store *out_copy)
+{
+    *out_copy = (struct zeta_setting_store){0};
+    if (store->count == 0)
+        return true;
+    out_copy->entries = malloc(store->capacity * sizeof(*store->entries));
+    if (!out_copy->entries)
+        return false;
+    memcpy(out_copy->entries, store->entries, store->count * sizeof(*store->entries));
+    out_copy->count = store->count;
+    out_copy->capacity = store->capacity;
+    return true;
+}
+
 bool zeta_store_set(struct zeta_setting_store *store, const char *name, const char *value,
                     const char *origin)
 {

@@ -25,7 +25,10 @@ extern const struct zeta_known_setting zeta_known_settings[];
 /** The known setting of a name, NULL for another. */
 const struct zeta_known_setting *zeta_known_setting_find(const char *name);
 
-/** Entries sorted by name; strings are in the arena. All zero bytes is empty. */
+/**
+ * Entries sorted by name; strings are in the arena, or in that of the store that this is a copy of.
+ * All zero bytes is empty.
+ */
 struct zeta_setting_store {
     struct zeta_arena arena;
     struct zeta_setting_entry *entries;
@@ -40,6 +43,9 @@ struct zeta_setting_entry *zeta_store_find(const struct zeta_setting_store *stor
 /** Sets a value, replacing an older one. An empty value removes the entry. False: no memory. */
 bool zeta_store_set(struct zeta_setting_store *store, const char *name, const char *value,
                     const char *origin);
+
+/** Copies the entries, whose strings stay those of the store. False: no memory. */
+bool zeta_store_copy(const struct zeta_setting_store *store, struct zeta_setting_store *out_copy);
 
 /** Frees everything and leaves an empty store. */
 void zeta_store_finish(struct zeta_setting_store *store);

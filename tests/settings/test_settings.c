@@ -5,8 +5,10 @@
 
 #include <ftw.h>
 #include <limits.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,6 +240,7 @@ static void settings__privileged__ignores_variables_and_bad_modes(void **state)
     load();
     assert_int_equal(zeta_settings_declare("v", "a.b", "ZETA_OWN", "safe", "m.yaml:1"),
                      ZE_RESULT_SUCCESS);
+    assert_int_equal(zeta_settings_declare_end("v"), ZE_RESULT_SUCCESS);
     assert_null(zeta_settings_find("search.path"));
     assert_string_equal(zeta_settings_plugin("v", "a.b"), "safe");
     expect_entry("plugins.v.a", "sys", SYSTEM "zeta.yaml:1");
@@ -270,7 +273,51 @@ static void plugin__declared_settings__default_file_variable(void **state)
     (void)setenv("ZETA_OWN", "own", 1);
     assert_int_equal(zeta_settings_declare("v", "a.b", "ZETA_OWN", "default", "m.yaml:7"),
                      ZE_RESULT_SUCCESS);
+    assert_int_equal(zeta_settings_declare_end("v"), ZE_RESULT_SUCCESS);
     expect_entry("plugins.v.a.b", "own", "environment ZETA_OWN");
+}
+
+static void *look_up(void *is_over)
+{
+    while (!atomic_load((atomic_bool *)is_over)) {
+        if (strcmp(zeta_settings_text("search.order", "none"), "two,one") != 0 ||
+            strcmp(zeta_settings_origin("log.level"), "default") != 0)
+            return is_over;
+    }
+    return NULL;
+}
+
+/* Of zeInit in one thread, while another asks for what needs no initialisation. */
+static void plugin__declarations__disturb_no_lookup(void **state)
+{
+    const struct zeta_setting_entry *before;
+    atomic_bool is_over = false;
+    pthread_t thread;
+    void *is_wrong = NULL;
+
+    (void)state;
+    write_file("home/zeta/zeta.yaml", "search: {order: [two, one]}\n");
+    load();
+    before = zeta_settings_find("search.order");
+    assert_int_equal(pthread_create(&thread, NULL, look_up, &is_over), 0);
+    for (unsigned plugin = 0; plugin < 20; plugin++) {
+        char id[16];
+
+        (void)snprintf(id, sizeof(id), "p%u", plugin);
+        for (unsigned i = 0; i < 30; i++) {
+            char key[16];
+
+            (void)snprintf(key, sizeof(key), "k%u", i);
+            assert_int_equal(zeta_settings_declare(id, key, NULL, "default", "m.yaml:7"),
+                             ZE_RESULT_SUCCESS);
+        }
+        assert_int_equal(zeta_settings_declare_end(id), ZE_RESULT_SUCCESS);
+        assert_string_equal(zeta_settings_plugin(id, "k29"), "default");
+    }
+    atomic_store(&is_over, true);
+    assert_int_equal(pthread_join(thread, &is_wrong), 0);
+    assert_null(is_wrong);
+    assert_string_equal(before->value, "two,one");
 }
 
 static void plugin__empty_variable__removes_the_value_of_files(void **state)
@@ -375,6 +422,7 @@ int main(void)
         CASE(settings__root__reads_no_file_of_a_user),
         CASE(settings__privileged__ignores_variables_and_bad_modes),
         CASE(plugin__declared_settings__default_file_variable),
+        CASE(plugin__declarations__disturb_no_lookup),
         CASE(plugin__empty_variable__removes_the_value_of_files),
         CASE(values__as_bool__or_fallback),
         CASE(switch__variable__is_read_when_asked),

@@ -275,10 +275,10 @@ static uint32_t get_status(struct zeta_plugin *self, struct zeta_plugin_device *
         zeta_intel_ioctl(gpu->fd, DRM_IOCTL_VERSION, &version) != -ENODEV)
         return ZETA_PLUGIN_SUCCESS;
     atomic_store(&gpu->is_lost, true);
-    return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_DEVICE_LOST,
-                           "%s (%s) is gone: the kernel answers ENODEV; it was removed, or its "
-                           "driver was",
-                           gpu->name, gpu->id);
+    return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_DEVICE_LOST,
+                          "%s (%s) is gone: the kernel answers ENODEV; it was removed, or its "
+                          "driver was",
+                          gpu->name, gpu->id);
 }
 
 const struct zeta_plugin_device_ops zeta_intel_device_ops = {

@@ -38,7 +38,7 @@ static void keep_refusal(const struct zeta_intel *intel, struct refusal *refusal
                          const char *text)
 {
     if (refusal->result != ZETA_PLUGIN_SUCCESS) {
-        zeta_intel_log(intel, ZETA_PLUGIN_LOG_WARN, "%s", text);
+        zeta_host_log(intel->host, ZETA_PLUGIN_LOG_WARN, "%s", text);
         return;
     }
     refusal->result = result;
@@ -294,7 +294,7 @@ static void leave_note(const struct zeta_intel *intel, const struct refusal *ref
     for (uint32_t i = 0; i < intel->gpu_count && note[0] == '\0'; i++)
         note = intel->gpus[i].note;
     if (note[0] != '\0')
-        (void)zeta_intel_fail(intel, ZETA_PLUGIN_SUCCESS, "%s", note);
+        (void)zeta_host_fail(intel->host, ZETA_PLUGIN_SUCCESS, "%s", note);
 }
 
 /* Logs what is wrong with GPUs, but for the one that the plugin's failure tells. */
@@ -306,11 +306,11 @@ static void log_rest(const struct zeta_intel *intel, const struct refusal *refus
         const struct zeta_intel_gpu *gpu = &intel->gpus[i];
 
         if (gpu->no_metrics[0] != '\0')
-            zeta_intel_log(intel, ZETA_PLUGIN_LOG_WARN, "%s (%s) has no metrics: %s", gpu->name,
-                           gpu->id, gpu->no_metrics);
+            zeta_host_log(intel->host, ZETA_PLUGIN_LOG_WARN, "%s (%s) has no metrics: %s",
+                          gpu->name, gpu->id, gpu->no_metrics);
     }
     if (refusal->result != ZETA_PLUGIN_SUCCESS && (!fails || intel->gpu_count > 0))
-        zeta_intel_log(intel, ZETA_PLUGIN_LOG_WARN, "%s", refusal->text);
+        zeta_host_log(intel->host, ZETA_PLUGIN_LOG_WARN, "%s", refusal->text);
 }
 
 uint32_t zeta_intel_discover(struct zeta_intel *intel)
@@ -341,9 +341,9 @@ uint32_t zeta_intel_discover(struct zeta_intel *intel)
         return ZETA_PLUGIN_SUCCESS;
     }
     if (intel->gpu_count > 0)
-        return zeta_intel_fail(intel, ZETA_PLUGIN_NOT_AVAILABLE, "%s (%s) has no metrics: %s",
-                               intel->gpus[0].name, intel->gpus[0].id, intel->gpus[0].no_metrics);
+        return zeta_host_fail(intel->host, ZETA_PLUGIN_NOT_AVAILABLE, "%s (%s) has no metrics: %s",
+                              intel->gpus[0].name, intel->gpus[0].id, intel->gpus[0].no_metrics);
     if (refusal.result != ZETA_PLUGIN_SUCCESS)
-        return zeta_intel_fail(intel, refusal.result, "%s", refusal.text);
+        return zeta_host_fail(intel->host, refusal.result, "%s", refusal.text);
     return ZETA_PLUGIN_SUCCESS;
 }

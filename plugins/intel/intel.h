@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include <zeta/plugin.h>
+#include <zeta/plugin_host.h>
 
 #include "kmd.h"
 #include "platform.h"
@@ -78,6 +79,7 @@ struct zeta_plugin_device {
 /** The state of an initialised plugin object. */
 struct zeta_intel {
     struct zeta_plugin *self;
+    const struct zeta_host *host;          /**< of self */
     struct zeta_intel_platforms platforms; /**< of the generation */
     struct zeta_intel_gpu *gpus;
     uint32_t gpu_count;
@@ -90,10 +92,7 @@ struct zeta_intel {
 };
 
 struct zeta_plugin {
-    const struct zeta_plugin_host_ops *ops;
-    struct zeta_plugin_host *host;
-    char id[64];
-    char data_dir[4096];
+    struct zeta_host host;
     struct zeta_intel *intel; /**< NULL: not initialised */
 };
 
@@ -104,14 +103,6 @@ void zeta_intel_finish(struct zeta_plugin *self);
 
 /** Makes the state of a plugin object anew in a child of fork(). */
 uint32_t zeta_intel_child_after_fork(struct zeta_plugin *self);
-
-/** Leaves a sentence for the user and returns the result. */
-uint32_t zeta_intel_fail(const struct zeta_intel *intel, uint32_t result, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/** Writes a message to the log of the host (ZETA_PLUGIN_LOG_*). */
-void zeta_intel_log(const struct zeta_intel *intel, uint32_t level, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* ---- discovery (discover.c, device.c) ----------------------------------------------------- */
 

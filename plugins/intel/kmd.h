@@ -7,7 +7,7 @@
  * or knows a path of sysfs.
  *
  * Results are those of zeta/plugin.h. A function that fails has left a sentence with
- * zeta_intel_fail() that says what was asked, of which device, what the kernel answered (errno by
+ * zeta_host_fail() that says what was asked, of which device, what the kernel answered (errno by
  * name), why, and what to do.
  */
 

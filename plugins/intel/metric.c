@@ -2,6 +2,7 @@
  * What the host asks about metrics of a device: sets, symbols, limits, holders.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,16 +49,15 @@ static void give_file(struct zeta_plugin *self, const struct zeta_intel_platform
                       const char *name, const struct zeta_plugin_text_sink *sink)
 {
     const char *above = strchr(name, '/') ? "/.." : ""; /* intel/NAME: what generations share */
-    char path[sizeof(self->data_dir) + 160];
+    char path[PATH_MAX + 160];
     size_t bytes = 0;
     char *text;
 
-    (void)snprintf(path, sizeof(path), "%s%s/%s", self->data_dir, above, name);
+    (void)snprintf(path, sizeof(path), "%s%s/%s", self->host.data_dir, above, name);
     text = read_file(path, &bytes);
     if (!text) {
-        zeta_intel_log(self->intel, ZETA_PLUGIN_LOG_WARN,
-                       "the set file %s of %s cannot be read: %s", path, platform->name,
-                       zeta_intel_errno(errno).text);
+        zeta_host_log(&self->host, ZETA_PLUGIN_LOG_WARN, "the set file %s of %s cannot be read: %s",
+                      path, platform->name, zeta_intel_errno(errno).text);
         return;
     }
     sink->write(sink->context, (struct zeta_plugin_string){path, strlen(path)},
@@ -70,13 +70,12 @@ static bool wants_all_sets(const struct zeta_plugin *self)
 {
     char text[16];
 
-    if (!zeta_host_setting(self->ops, self->host, "sets", text, sizeof(text)) ||
-        strcmp(text, "main") == 0)
+    if (!zeta_host_setting(&self->host, "sets", text, sizeof(text)) || strcmp(text, "main") == 0)
         return false;
     if (strcmp(text, "all") == 0)
         return true;
-    zeta_intel_log(self->intel, ZETA_PLUGIN_LOG_WARN,
-                   "the setting sets is \"%s\", and can be main or all; it is used as main", text);
+    zeta_host_log(&self->host, ZETA_PLUGIN_LOG_WARN,
+                  "the setting sets is \"%s\", and can be main or all; it is used as main", text);
     return false;
 }
 

@@ -77,19 +77,19 @@ static uint32_t check_entry(const struct zeta_intel_gpu *gpu,
                             enum zeta_intel_register_class *out_class)
 {
     if (entry->select.size > 0)
-        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
-                               "%s: the set %.*s selects \"%.*s\", and Intel GPUs are programmed "
-                               "with registers only",
-                               gpu->id, zeta_string_shown(set), set.data,
-                               zeta_string_shown(entry->select), entry->select.data);
+        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "%s: the set %.*s selects \"%.*s\", and Intel GPUs are programmed "
+                              "with registers only",
+                              gpu->id, zeta_string_shown(set), set.data,
+                              zeta_string_shown(entry->select), entry->select.data);
     if (entry->address % 4 != 0)
-        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
-                               "%s: the set %.*s writes to 0x%x, and addresses of registers are "
-                               "multiples of 4",
-                               gpu->id, zeta_string_shown(set), set.data, entry->address);
+        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "%s: the set %.*s writes to 0x%x, and addresses of registers are "
+                              "multiples of 4",
+                              gpu->id, zeta_string_shown(set), set.data, entry->address);
     if (!read_class(entry, out_class))
-        return zeta_intel_fail(
-            gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
+        return zeta_host_fail(
+            gpu->intel->host, ZETA_PLUGIN_INVALID_ARGUMENT,
             "%s: the set %.*s writes register 0x%x, and no set file of %s lists it "
             "as mux, boolean or flex of this unit (units: registers)",
             gpu->id, zeta_string_shown(set), set.data, entry->address, gpu->platform->name);
@@ -138,15 +138,14 @@ uint32_t zeta_intel_program_make(const struct zeta_intel_gpu *gpu,
 
     *out_program = (struct zeta_intel_program){.is_nameless = uuid.size == 0};
     if (entries->count == 0)
-        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
-                               "%s: the set %.*s has no registers on this device, and its unit "
-                               "cannot count without",
-                               gpu->id, zeta_string_shown(set), set.data);
+        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "%s: the set %.*s has no registers on this device, and its unit "
+                              "cannot count without",
+                              gpu->id, zeta_string_shown(set), set.data);
     if (uuid.size > 0 && !is_uuid(uuid))
-        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
-                               "%s: \"%.*s\" of the set %.*s is no uuid in lower case", gpu->id,
-                               zeta_string_shown(uuid), uuid.data, zeta_string_shown(set),
-                               set.data);
+        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "%s: \"%.*s\" of the set %.*s is no uuid in lower case", gpu->id,
+                              zeta_string_shown(uuid), uuid.data, zeta_string_shown(set), set.data);
     out_program->registers = calloc((size_t)entries->count, sizeof(*out_program->registers));
     if (!out_program->registers)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;

@@ -228,9 +228,9 @@ static uint32_t check_index(const struct zeta_plugin_query_pool *pool, uint32_t 
 {
     if (index < pool->count)
         return ZETA_PLUGIN_SUCCESS;
-    return zeta_intel_fail(pool->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
-                           "%s: a pool of %s has %u queries, and no query %u", pool->device,
-                           pool->set, pool->count, index);
+    return zeta_host_fail(pool->intel->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                          "%s: a pool of %s has %u queries, and no query %u", pool->device,
+                          pool->set, pool->count, index);
 }
 
 uint32_t zeta_intel_query_begin(struct zeta_plugin_query_pool *pool, uint32_t index)
@@ -261,9 +261,9 @@ uint32_t zeta_intel_query_end(struct zeta_plugin_query_pool *pool, uint32_t inde
     if (query->state == QUERY_BEGUN)
         result = mark_tiles_locked(pool, query, true);
     else
-        result = zeta_intel_fail(pool->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
-                                 "%s: query %u of a pool of %s ends and was not begun",
-                                 pool->device, index, pool->set);
+        result = zeta_host_fail(pool->intel->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                                "%s: query %u of a pool of %s ends and was not begun", pool->device,
+                                index, pool->set);
     if (result == ZETA_PLUGIN_SUCCESS)
         query->state = QUERY_ENDED;
     (void)pthread_mutex_unlock(&pool->lock);
@@ -355,10 +355,10 @@ static uint32_t collect_tile_locked(struct zeta_plugin_query_pool *pool, const s
                                        : zeta_intel_sampler_state(sampler, &part->begin);
 
     if (end == ZETA_INTEL_MARK_LOST || begin == ZETA_INTEL_MARK_LOST)
-        return zeta_intel_fail(pool->intel, ZETA_PLUGIN_DEVICE_LOST,
-                               "%s: the kernel ended the stream from which queries of %s count, so "
-                               "this one has no result; the device was removed or reset",
-                               pool->device, pool->set);
+        return zeta_host_fail(pool->intel->host, ZETA_PLUGIN_DEVICE_LOST,
+                              "%s: the kernel ended the stream from which queries of %s count, so "
+                              "this one has no result; the device was removed or reset",
+                              pool->device, pool->set);
     if (end != ZETA_INTEL_MARK_SETTLED)
         return ZETA_PLUGIN_NOT_READY;
     write_record(pool, tile, part, begin == ZETA_INTEL_MARK_SETTLED, target);

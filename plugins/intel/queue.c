@@ -62,10 +62,10 @@ static uint32_t execute(void *context, const struct zeta_plugin_command *command
     case ZETA_PLUGIN_COMMAND_QUERY_END:
         return end_query(queue, &command->u.query);
     case ZETA_PLUGIN_COMMAND_MARKER:
-        return zeta_intel_fail(queue->device->gpu->intel, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
-                               "%s: markers are written by commands of an engine, and without a "
-                               "provider of compute there are none",
-                               queue->device->id);
+        return zeta_host_fail(queue->device->gpu->intel->host, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
+                              "%s: markers are written by commands of an engine, and without a "
+                              "provider of compute there are none",
+                              queue->device->id);
     default:
         return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
     }

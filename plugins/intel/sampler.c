@@ -266,10 +266,10 @@ uint32_t zeta_intel_sampler_start(struct zeta_intel_sampler *sampler)
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error == 0)
         return ZETA_PLUGIN_SUCCESS;
-    return zeta_intel_fail(sampler->device->gpu->intel, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
-                           "%s: the thread that reads reports for queries cannot be started: %s; "
-                           "raise the limit of processes (ulimit -u) or free memory",
-                           sampler->device->id, strerrordesc_np(error));
+    return zeta_host_fail(sampler->device->gpu->intel->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+                          "%s: the thread that reads reports for queries cannot be started: %s; "
+                          "raise the limit of processes (ulimit -u) or free memory",
+                          sampler->device->id, strerrordesc_np(error));
 }
 
 void zeta_intel_sampler_stop(struct zeta_intel_sampler *sampler)

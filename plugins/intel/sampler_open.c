@@ -31,11 +31,11 @@ static uint32_t refuse_taken(const struct zeta_intel_sampler *sampler,
     (void)pthread_mutex_lock(&gpu->intel->lock);
     memcpy(use.holder, gpu->uses[sampler->unit - gpu->units].holder, sizeof(use.holder));
     (void)pthread_mutex_unlock(&gpu->intel->lock);
-    return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
-                           "%s: queries of %.*s need the whole unit %s, and %s of this process has "
-                           "it; end that first",
-                           sampler->device->id, zeta_string_shown(desc->set), desc->set.data,
-                           sampler->unit->name, use.holder);
+    return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                          "%s: queries of %.*s need the whole unit %s, and %s of this process has "
+                          "it; end that first",
+                          sampler->device->id, zeta_string_shown(desc->set), desc->set.data,
+                          sampler->unit->name, use.holder);
 }
 
 /* Once more with what the kernel lets everybody have, if that is enough and was not it. */
@@ -121,11 +121,11 @@ static uint32_t prepare(struct zeta_intel_sampler *sampler,
                                              gpu->platform->graphics);
 
     if (result == ZETA_PLUGIN_INVALID_ARGUMENT)
-        return zeta_intel_fail(gpu->intel, result,
-                               "%s: the layout of the set %.*s has no running header field ticks, "
-                               "or fields outside of the %u bytes of a report",
-                               sampler->device->id, zeta_string_shown(desc->set), desc->set.data,
-                               desc->report_bytes);
+        return zeta_host_fail(gpu->intel->host, result,
+                              "%s: the layout of the set %.*s has no running header field ticks, "
+                              "or fields outside of the %u bytes of a report",
+                              sampler->device->id, zeta_string_shown(desc->set), desc->set.data,
+                              desc->report_bytes);
     sampler->buffer = malloc(ZETA_INTEL_SAMPLER_BYTES + ZETA_INTEL_REPORT_SLACK);
     sampler->wake_fd = zeta_plugin_descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (result == ZETA_PLUGIN_SUCCESS && (!sampler->buffer || sampler->wake_fd < 0))
@@ -178,10 +178,10 @@ static uint32_t join_locked(struct zeta_intel_sampler *sampler)
     const bool has_failed = sampler->has_failed;
     (void)pthread_mutex_unlock(&sampler->lock);
     if (has_failed)
-        return zeta_intel_fail(sampler->device->gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
-                               "%s: the kernel ended the stream of the unit %s that queries need; "
-                               "destroy the pools that used it first",
-                               sampler->device->id, sampler->unit->name);
+        return zeta_host_fail(sampler->device->gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                              "%s: the kernel ended the stream of the unit %s that queries need; "
+                              "destroy the pools that used it first",
+                              sampler->device->id, sampler->unit->name);
     sampler->users++;
     return ZETA_PLUGIN_SUCCESS;
 }

@@ -38,8 +38,7 @@ static bool read_setting(const struct zeta_intel *intel, char *out_text, size_t 
     char *end = NULL;
 
     *out_period_ns = PERIOD_NS;
-    if (!zeta_host_setting(intel->self->ops, intel->self->host, "query_period_ns", out_text,
-                           text_bytes))
+    if (!zeta_host_setting(intel->host, "query_period_ns", out_text, text_bytes))
         return true;
     errno = 0;
     const unsigned long long value = strtoull(out_text, &end, 10);
@@ -64,10 +63,10 @@ void zeta_intel_sampler_check_setting(const struct zeta_intel *intel)
     uint64_t period_ns;
 
     if (!read_setting(intel, text, sizeof(text), &period_ns))
-        zeta_intel_log(intel, ZETA_PLUGIN_LOG_WARN,
-                       "query_period_ns is \"%s\", which is no number of nanoseconds above 0; "
-                       "queries use %llu",
-                       text, (unsigned long long)period_ns);
+        zeta_host_log(intel->host, ZETA_PLUGIN_LOG_WARN,
+                      "query_period_ns is \"%s\", which is no number of nanoseconds above 0; "
+                      "queries use %llu",
+                      text, (unsigned long long)period_ns);
 }
 
 /*

@@ -17,10 +17,10 @@ static uint32_t read_platforms(struct zeta_intel *intel)
 {
     char path[4200], problem[600];
 
-    (void)snprintf(path, sizeof(path), "%s/" PLATFORM_FILE, intel->self->data_dir);
+    (void)snprintf(path, sizeof(path), "%s/" PLATFORM_FILE, intel->host->data_dir);
     if (zeta_intel_platforms_read(path, &intel->platforms, problem, sizeof(problem)))
         return ZETA_PLUGIN_SUCCESS;
-    return zeta_intel_fail(intel, ZETA_PLUGIN_INVALID_ARGUMENT, "%s", problem);
+    return zeta_host_fail(intel->host, ZETA_PLUGIN_INVALID_ARGUMENT, "%s", problem);
 }
 
 static void close_descriptors(struct zeta_intel *intel)
@@ -66,9 +66,10 @@ uint32_t zeta_intel_init(struct zeta_plugin *self)
     if (!intel)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     intel->self = self;
+    intel->host = &self->host;
     (void)pthread_mutex_init(&intel->lock, NULL);
     (void)pthread_mutex_init(&intel->sampler_lock, NULL);
-    result = zeta_softqueue_pool_create(self->ops, self->host, &intel->queues);
+    result = zeta_softqueue_pool_create(self->host.ops, self->host.handle, &intel->queues);
     if (result == ZETA_PLUGIN_SUCCESS)
         result = read_platforms(intel);
     if (result == ZETA_PLUGIN_SUCCESS)

@@ -59,12 +59,12 @@ uint32_t zeta_intel_unit_get(const struct zeta_plugin_device *device,
         return ZETA_PLUGIN_SUCCESS;
     }
     if (gpu->no_metrics[0] != '\0')
-        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE, "%s (%s) has no metrics: %s",
-                               gpu->name, device->id, gpu->no_metrics);
+        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                              "%s (%s) has no metrics: %s", gpu->name, device->id, gpu->no_metrics);
     list_units(device, list, sizeof(list));
-    return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
-                           "%s (%s) has no counting unit %.*s with this kernel; it has: %s",
-                           gpu->name, device->id, zeta_string_shown(name), name.data, list);
+    return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                          "%s (%s) has no counting unit %.*s with this kernel; it has: %s",
+                          gpu->name, device->id, zeta_string_shown(name), name.data, list);
 }
 
 uint32_t zeta_intel_unit_reports(const struct zeta_plugin_device *device,
@@ -81,19 +81,19 @@ uint32_t zeta_intel_unit_reports(const struct zeta_plugin_device *device,
 
         wish->record_bytes = format->record_bytes;
         if (!gpu->kmd->format(format, &wish->format))
-            return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
-                                   "%s (%s): the platform file of %s names no report format of the "
-                                   "kernel driver %s for the unit %s",
-                                   gpu->name, device->id, gpu->platform->name, gpu->kmd->driver,
-                                   unit->name);
+            return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                                  "%s (%s): the platform file of %s names no report format of the "
+                                  "kernel driver %s for the unit %s",
+                                  gpu->name, device->id, gpu->platform->name, gpu->kmd->driver,
+                                  unit->name);
     }
     if (wish->record_bytes == record_bytes)
         return ZETA_PLUGIN_SUCCESS;
-    return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
-                           "%s (%s): the layout of the set %.*s has records of %u bytes, and the "
-                           "unit %s gives reports of %u",
-                           gpu->name, device->id, zeta_string_shown(set), set.data, record_bytes,
-                           unit->name, wish->record_bytes);
+    return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                          "%s (%s): the layout of the set %.*s has records of %u bytes, and the "
+                          "unit %s gives reports of %u",
+                          gpu->name, device->id, zeta_string_shown(set), set.data, record_bytes,
+                          unit->name, wish->record_bytes);
 }
 
 /* Media has had such headers always, OAG since Xe2. */
@@ -153,10 +153,10 @@ static uint32_t take(struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *u
     (void)pthread_mutex_unlock(&gpu->intel->lock);
     if (!was_taken)
         return ZETA_PLUGIN_SUCCESS;
-    return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
-                           "%s: the unit %s, of which there is one for all processes, is in use by "
-                           "%s of this process; end that first",
-                           gpu->id, unit->name, other);
+    return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
+                          "%s: the unit %s, of which there is one for all processes, is in use by "
+                          "%s of this process; end that first",
+                          gpu->id, unit->name, other);
 }
 
 static void release(struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit)

@@ -46,7 +46,8 @@ static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *de
     for (uint32_t i = 0; i < recording->set_count; i++) {
         if (is_set_of(recording, i, device) &&
             !zeta_replay_set_write(&recording->sets[i], &seen, sink, &problem))
-            zeta_replay_log(self, ZETA_PLUGIN_LOG_WARN, "%s: %s", recording->path, problem.text);
+            zeta_host_log(&self->host, ZETA_PLUGIN_LOG_WARN, "%s: %s", recording->path,
+                          problem.text);
     }
     zeta_replay_seen_finish(&seen);
     return ZETA_PLUGIN_SUCCESS;
@@ -105,9 +106,9 @@ static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *devi
     }
     if (found)
         return ZETA_PLUGIN_SUCCESS;
-    return zeta_replay_fail(self, ZETA_PLUGIN_NOT_AVAILABLE,
-                            "nothing was sampled with unit %.*s of %s in this recording",
-                            zeta_string_shown(unit), unit.data, device->id);
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                          "nothing was sampled with unit %.*s of %s in this recording",
+                          zeta_string_shown(unit), unit.data, device->id);
 }
 
 /* ---- streams ------------------------------------------------------------------------------ */
@@ -153,10 +154,10 @@ static uint32_t refuse_set(const struct zeta_plugin *self, const struct zeta_plu
     char list[300];
 
     list_recorded(device, false, list, sizeof(list));
-    return zeta_replay_fail(self, ZETA_PLUGIN_NOT_AVAILABLE,
-                            "the recording %.200s has no data of %.*s on %s; sampled there: %s",
-                            self->replay->recording->path, zeta_string_shown(set), set.data,
-                            device->id, list);
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                          "the recording %.200s has no data of %.*s on %s; sampled there: %s",
+                          self->replay->recording->path, zeta_string_shown(set), set.data,
+                          device->id, list);
 }
 
 static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
@@ -172,9 +173,9 @@ static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device 
     if (!find_streams(device, desc->set, desc->period_ns, &wish, &period_ns))
         return refuse_set(self, device, desc->set);
     if (desc->record_bytes != wish.set->record_bytes)
-        return zeta_replay_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
-                                "the recorded reports of %s have %u bytes, and the set says %u",
-                                wish.set->name, wish.set->record_bytes, desc->record_bytes);
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "the recorded reports of %s have %u bytes, and the set says %u",
+                              wish.set->name, wish.set->record_bytes, desc->record_bytes);
     capacity = zeta_replay_capacity(desc->ring_records, desc->notify_records, desc->record_bytes);
     result = zeta_replay_player_open(self, device, &wish, capacity, &player);
     if (result != ZETA_PLUGIN_SUCCESS)

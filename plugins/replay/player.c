@@ -55,8 +55,8 @@ uint32_t zeta_replay_player_open(struct zeta_plugin *self, struct zeta_plugin_de
     feed = zeta_replay_feed_open(wish, &problem);
     if (!feed) {
         free(player);
-        return zeta_replay_fail(self, ZETA_PLUGIN_NOT_AVAILABLE, "%s: %.400s", device->id,
-                                problem.text);
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE, "%s: %.400s", device->id,
+                              problem.text);
     }
     if (!zeta_replay_reel_init(&player->reel, feed, wish->set, capacity)) {
         free(player);
@@ -126,9 +126,9 @@ uint32_t zeta_replay_player_take_units(struct zeta_replay_player *player,
     (void)pthread_mutex_unlock(&replay->lock);
     if (is_free)
         return ZETA_PLUGIN_SUCCESS;
-    return zeta_replay_fail(replay->self, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
-                            "this process has a stream on unit %s of %s already", player->units[0],
-                            player->device->id);
+    return zeta_host_fail(&replay->self->host, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
+                          "this process has a stream on unit %s of %s already", player->units[0],
+                          player->device->id);
 }
 
 void zeta_replay_player_stop(struct zeta_replay_player *player)
@@ -148,8 +148,8 @@ void zeta_replay_player_tell(struct zeta_replay_player *player)
     if (player->was_told || problem[0] == '\0')
         return;
     player->was_told = true;
-    zeta_replay_log(player->device->replay->self, ZETA_PLUGIN_LOG_WARN, "%s: %s",
-                    player->device->replay->recording->path, problem);
+    zeta_host_log(&player->device->replay->self->host, ZETA_PLUGIN_LOG_WARN, "%s: %s",
+                  player->device->replay->recording->path, problem);
 }
 
 void zeta_replay_player_close(struct zeta_replay_player *player)

@@ -1,44 +1,38 @@
 #include "plugin.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <zeta/plugin_host.h>
-
 #define PLUGIN_VERSION "0.1.0"
-
-uint32_t zeta_replay_fail(const struct zeta_plugin *self, uint32_t result, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    (void)zeta_host_fail(self->ops, self->host, result, format, arguments);
-    va_end(arguments);
-    return result;
-}
-
-void zeta_replay_log(const struct zeta_plugin *self, uint32_t level, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    zeta_host_log(self->ops, self->host, level, format, arguments);
-    va_end(arguments);
-}
 
 static uint32_t read_pace(const struct zeta_plugin *self, bool *out_is_paced)
 {
     char pace[32] = "fast";
 
-    (void)zeta_host_setting(self->ops, self->host, "pace", pace, sizeof(pace));
+    (void)zeta_host_setting(&self->host, "pace", pace, sizeof(pace));
     *out_is_paced = strcmp(pace, "recorded") == 0;
     if (*out_is_paced || strcmp(pace, "fast") == 0)
         return ZETA_PLUGIN_SUCCESS;
-    return zeta_replay_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
-                            "the setting plugins.%s.pace is fast or recorded, not \"%s\"", self->id,
-                            pace);
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                          "the setting plugins.%s.pace is fast or recorded, not \"%s\"",
+                          self->host.id, pace);
+}
+
+/* Loads the file; data of other plugins lie beside this one's. */
+static uint32_t load(struct zeta_replay *replay, const char *file)
+{
+    const struct zeta_plugin *self = replay->self;
+    struct zeta_replay_problem problem = {""};
+    char *share = NULL;
+
+    if (self->host.data_dir[0] != '\0' && asprintf(&share, "%s/..", self->host.data_dir) < 0)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    replay->recording = zeta_replay_recording_load(file, share, &problem);
+    free(share);
+    if (!replay->recording)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE, "%s", problem.text);
+    return zeta_replay_devices_init(replay) ? ZETA_PLUGIN_SUCCESS : ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
 }
 
 static void destroy(struct zeta_replay *replay)
@@ -56,7 +50,6 @@ static void destroy(struct zeta_replay *replay)
 static uint32_t create(struct zeta_plugin *self, const char *file, struct zeta_replay **out_replay)
 {
     struct zeta_replay *replay = calloc(1, sizeof(*replay));
-    struct zeta_replay_problem problem = {""};
     uint32_t result;
 
     if (!replay)
@@ -64,13 +57,8 @@ static uint32_t create(struct zeta_plugin *self, const char *file, struct zeta_r
     replay->self = self;
     (void)pthread_mutex_init(&replay->lock, NULL);
     result = read_pace(self, &replay->is_paced);
-    if (result == ZETA_PLUGIN_SUCCESS) {
-        replay->recording = zeta_replay_recording_load(file, self->share, &problem);
-        if (!replay->recording)
-            result = zeta_replay_fail(self, ZETA_PLUGIN_NOT_AVAILABLE, "%s", problem.text);
-        else if (!zeta_replay_devices_init(replay))
-            result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    }
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = load(replay, file);
     if (result != ZETA_PLUGIN_SUCCESS) {
         destroy(replay);
         return result;
@@ -80,33 +68,22 @@ static uint32_t create(struct zeta_plugin *self, const char *file, struct zeta_r
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* Data of other plugins lie beside this one's. */
-static char *share_of(struct zeta_plugin_string data_dir)
-{
-    char *path = NULL;
-
-    if (data_dir.size == 0 || data_dir.size > 65536 ||
-        asprintf(&path, "%.*s/..", (int)data_dir.size, data_dir.data) < 0)
-        return NULL;
-    return path;
-}
-
 static uint32_t plugin_init(struct zeta_plugin *self)
 {
     const struct zeta_replay_recording *recording;
     char file[8192];
     uint32_t result;
 
-    if (self->replay || !zeta_host_setting(self->ops, self->host, "file", file, sizeof(file)) ||
+    if (self->replay || !zeta_host_setting(&self->host, "file", file, sizeof(file)) ||
         file[0] == '\0')
         return ZETA_PLUGIN_SUCCESS;
     result = create(self, file, &self->replay);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
     recording = self->replay->recording;
-    zeta_replay_log(self, ZETA_PLUGIN_LOG_INFO, "%s: %u devices, %u sets, %u streams, %s",
-                    recording->path, recording->device_count, recording->set_count,
-                    recording->source_count, recording->note);
+    zeta_host_log(&self->host, ZETA_PLUGIN_LOG_INFO, "%s: %u devices, %u sets, %u streams, %s",
+                  recording->path, recording->device_count, recording->set_count,
+                  recording->source_count, recording->note);
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -149,25 +126,6 @@ static const struct zeta_plugin_ops plugin_ops = {
 uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,
                                struct zeta_plugin_answer *out_answer)
 {
-    struct zeta_plugin *self;
-
-    if (offer->abi_min > ZETA_PLUGIN_ABI || offer->abi_max < ZETA_PLUGIN_ABI)
-        return ZETA_PLUGIN_UNSUPPORTED_VERSION;
-    self = calloc(1, sizeof(*self));
-    if (!self)
-        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    self->ops = offer->ops;
-    self->host = offer->host;
-    (void)snprintf(self->id, sizeof(self->id), "%.*s",
-                   offer->id.size < sizeof(self->id) ? (int)offer->id.size
-                                                     : (int)sizeof(self->id) - 1,
-                   offer->id.data);
-    self->share = share_of(offer->data_dir);
-    out_answer->struct_size = sizeof(*out_answer);
-    out_answer->abi = ZETA_PLUGIN_ABI;
-    out_answer->self = self;
-    out_answer->ops = &plugin_ops;
-    out_answer->id = (struct zeta_plugin_string){self->id, strlen(self->id)};
-    out_answer->version = (struct zeta_plugin_string){PLUGIN_VERSION, strlen(PLUGIN_VERSION)};
-    return ZETA_PLUGIN_SUCCESS;
+    return zeta_host_negotiate(offer, &plugin_ops, PLUGIN_VERSION, sizeof(struct zeta_plugin),
+                               out_answer);
 }

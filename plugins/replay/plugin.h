@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <zeta/plugin.h>
+#include <zeta/plugin_host.h>
 
 #include "recording.h"
 #include "reel.h"
@@ -49,20 +50,9 @@ struct zeta_replay {
 };
 
 struct zeta_plugin {
-    const struct zeta_plugin_host_ops *ops;
-    struct zeta_plugin_host *host;
-    char id[64];
-    char *share;                /**< directory that has plugins.d; NULL without memory */
+    struct zeta_host host;
     struct zeta_replay *replay; /**< NULL: not initialised, or no recording is named */
 };
-
-/** Leaves a sentence for the user and returns the result. */
-uint32_t zeta_replay_fail(const struct zeta_plugin *self, uint32_t result, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/** Writes a message to the log of the host. */
-void zeta_replay_log(const struct zeta_plugin *self, uint32_t level, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /** The operations, each group in the file of its name. */
 extern const struct zeta_plugin_metric_ops zeta_replay_metric_ops;

@@ -55,13 +55,13 @@ static uint32_t tracer_open(struct zeta_plugin *self, struct zeta_plugin_device 
     uint32_t result, capacity;
 
     if (!find_tracers(device, desc, &wish))
-        return zeta_replay_fail(self, ZETA_PLUGIN_NOT_AVAILABLE,
-                                "the recording %.200s has no events of these groups on %s",
-                                wish.recording->path, device->id);
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                              "the recording %.200s has no events of these groups on %s",
+                              wish.recording->path, device->id);
     if (desc->record_bytes != wish.set->record_bytes)
-        return zeta_replay_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
-                                "the recorded events of %s have %u bytes, and the group says %u",
-                                wish.set->name, wish.set->record_bytes, desc->record_bytes);
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "the recorded events of %s have %u bytes, and the group says %u",
+                              wish.set->name, wish.set->record_bytes, desc->record_bytes);
     tracer = calloc(1, sizeof(*tracer));
     if (!tracer)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;

@@ -64,14 +64,14 @@ static uint32_t read_number(const struct zeta_plugin *self, const char *name, ui
     char text[64], *end;
     unsigned long long number;
 
-    if (!zeta_vgpu_setting(self, name, text, sizeof(text)))
+    if (!zeta_host_setting(&self->host, name, text, sizeof(text)))
         return ZETA_PLUGIN_SUCCESS;
     number = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || number < least || number > most)
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "setting of %s: %s is '%s', expected a number from %" PRIu64
                               " to %" PRIu64,
-                              self->id, name, text, least, most);
+                              self->host.id, name, text, least, most);
     *out_number = number;
     return ZETA_PLUGIN_SUCCESS;
 }
@@ -79,9 +79,9 @@ static uint32_t read_number(const struct zeta_plugin *self, const char *name, ui
 static uint32_t bad_path(const struct zeta_plugin *self, const char *name, const char *path,
                          const char *also)
 {
-    return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
-                          "setting of %s: %s is '%.200s', expected an absolute path%s", self->id,
-                          name, path, also);
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                          "setting of %s: %s is '%.200s', expected an absolute path%s",
+                          self->host.id, name, path, also);
 }
 
 /* Null when it is not there: users without a home have a name for none, and root could make it. */
@@ -99,7 +99,7 @@ static uint32_t read_cache(const struct zeta_plugin *self, struct zeta_vgpu_cach
 
     out_cache->limit_bytes = DEFAULT_CACHE_BYTES;
     zeta_vgpu_cache_dir_default(secure, getenv("XDG_CACHE_HOME"), find_home(), out_cache->path);
-    if (zeta_vgpu_setting(self, "cache_dir", path, sizeof(path))) {
+    if (zeta_host_setting(&self->host, "cache_dir", path, sizeof(path))) {
         if (strcmp(path, "off") == 0)
             path[0] = '\0';
         else if (path[0] != '/')
@@ -119,7 +119,7 @@ uint32_t zeta_vgpu_compiler_configure(const struct zeta_plugin *self,
 
     memset(out_config, 0, sizeof(*out_config));
     path_of_part(COMPILER_PATH, out_config->path, sizeof(out_config->path));
-    if (zeta_vgpu_setting(self, "compiler", out_config->path, sizeof(out_config->path)) &&
+    if (zeta_host_setting(&self->host, "compiler", out_config->path, sizeof(out_config->path)) &&
         out_config->path[0] != '/')
         return bad_path(self, "compiler", out_config->path, "");
     result = read_cache(self, &out_config->cache);

@@ -117,7 +117,7 @@ static void *map_and_enter(struct zeta_vgpu_memory *memory, const struct allocat
 
 static uint32_t fail_mapping(const struct zeta_plugin *self, uint64_t size_bytes)
 {
-    return zeta_vgpu_fail(self, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
                           "the system has no room to map %llu bytes for %s: %s (many allocations "
                           "may need a larger vm.max_map_count)",
                           (unsigned long long)size_bytes, self->vgpu->description.id,
@@ -130,11 +130,11 @@ static uint32_t check(const struct zeta_plugin *self, const struct zeta_plugin_m
     const struct zeta_vgpu_description *d = &self->vgpu->description;
 
     if (desc->align_bytes & (desc->align_bytes - 1))
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "alignment %llu is no power of two",
                               (unsigned long long)desc->align_bytes);
     if (desc->size_bytes == 0 || (!on_host && desc->size_bytes > d->memory_bytes))
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_UNSUPPORTED_SIZE,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_UNSUPPORTED_SIZE,
                               "%s allocates 1 to %llu bytes of its memory at once, not %llu", d->id,
                               (unsigned long long)d->memory_bytes,
                               (unsigned long long)desc->size_bytes);
@@ -157,7 +157,7 @@ uint32_t zeta_vgpu_memory_allocate(struct zeta_plugin *self, struct zeta_plugin_
         return result;
     taken = zeta_vgpu_pool_take(memory->pool, desc->size_bytes, !on_host, &message, &wanted.extent);
     if (taken != ZETA_VGPU_OK)
-        return zeta_vgpu_fail(self,
+        return zeta_host_fail(&self->host,
                               taken == ZETA_VGPU_OUT_OF_MEMORY ? ZETA_PLUGIN_OUT_OF_HOST_MEMORY
                                                                : ZETA_PLUGIN_OUT_OF_DEVICE_MEMORY,
                               "%s: no %llu bytes: %s", self->vgpu->description.id,
@@ -189,8 +189,8 @@ uint32_t zeta_vgpu_memory_free(struct zeta_plugin *self, void *address)
     }
     pthread_mutex_unlock(&memory->lock);
     if (!allocation)
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT, "%p is no allocation of %s",
-                              address, self->vgpu->description.id);
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "%p is no allocation of %s", address, self->vgpu->description.id);
     release(memory, allocation);
     return ZETA_PLUGIN_SUCCESS;
 }
@@ -210,10 +210,10 @@ uint32_t zeta_vgpu_memory_export(struct zeta_plugin *self, void *base,
         allocation = *(struct allocation **)found;
     pthread_mutex_unlock(&memory->lock);
     if (!allocation)
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT, "%p is no allocation of %s", base,
-                              self->vgpu->description.id);
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "%p is no allocation of %s", base, self->vgpu->description.id);
     if (!allocation->extent)
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
                               "%p is memory of %s; only memory that %s allocated in this process "
                               "can be exported",
                               base, allocation->adopted ? "the application" : "another process",
@@ -221,7 +221,7 @@ uint32_t zeta_vgpu_memory_export(struct zeta_plugin *self, void *base,
     if (zeta_vgpu_share_export(memory->pool, allocation->extent, allocation->kind, &message,
                                out_share) == ZETA_VGPU_OK)
         return ZETA_PLUGIN_SUCCESS;
-    return zeta_vgpu_fail(self, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "%s", message.text);
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "%s", message.text);
 }
 
 uint32_t zeta_vgpu_memory_import(struct zeta_plugin *self,
@@ -235,7 +235,7 @@ uint32_t zeta_vgpu_memory_import(struct zeta_plugin *self,
     struct allocation wanted = {.kind = share->kind, .mapped_bytes = share->size_bytes};
 
     if (result != ZETA_VGPU_OK)
-        return zeta_vgpu_fail(self,
+        return zeta_host_fail(&self->host,
                               result == ZETA_VGPU_OUT_OF_MEMORY ? ZETA_PLUGIN_OUT_OF_HOST_MEMORY
                                                                 : ZETA_PLUGIN_INVALID_ARGUMENT,
                               "%s", message.text);
@@ -257,7 +257,7 @@ uint32_t zeta_vgpu_memory_adopt(struct zeta_plugin *self, void *address, uint64_
     struct zeta_vgpu_message message;
 
     if (!zeta_vgpu_adopt_check(address, size_bytes, writable, &message))
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT, "%s", message.text);
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "%s", message.text);
     allocation = calloc(1, sizeof(*allocation));
     if (!allocation)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
@@ -268,7 +268,7 @@ uint32_t zeta_vgpu_memory_adopt(struct zeta_plugin *self, void *address, uint64_
     if (enter(memory, allocation, writable ? ZETA_VGPU_ACCESS_WRITE : ZETA_VGPU_ACCESS_READ))
         return ZETA_PLUGIN_SUCCESS;
     free(allocation);
-    return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                           "the %llu bytes at %p overlap memory that %s uses already",
                           (unsigned long long)size_bytes, address, self->vgpu->description.id);
 }

@@ -44,7 +44,7 @@ static uint32_t refuse(const struct zeta_plugin *self, const struct zeta_plugin_
 {
     write_log(log, text, strlen(text));
     write_log(log, "\n", 1);
-    return zeta_vgpu_fail(self, result, "%s: %s", self->vgpu->description.id, text);
+    return zeta_host_fail(&self->host, result, "%s: %s", self->vgpu->description.id, text);
 }
 
 static uint32_t result_of_image(enum zeta_vgpu_result result)
@@ -109,7 +109,7 @@ static uint32_t build_failed(const struct zeta_plugin *self, const struct zeta_v
     const char *end = built->log_bytes > 0 ? memchr(built->log, '\n', built->log_bytes) : NULL;
     size_t length = end ? (size_t)(end - built->log) : built->log_bytes;
 
-    return zeta_vgpu_fail(self, ZETA_PLUGIN_MODULE_BUILD_FAILURE,
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_MODULE_BUILD_FAILURE,
                           "%s: the SPIR-V module was not built: %.*s", self->vgpu->description.id,
                           length < 400 ? (int)length : 400, built->log);
 }
@@ -211,7 +211,7 @@ uint32_t zeta_vgpu_module_global(struct zeta_plugin *self, struct zeta_plugin_mo
     struct zeta_vgpu_symbol symbol;
 
     if (!find_symbol(module, name, false, &symbol))
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_GLOBAL_NAME,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_GLOBAL_NAME,
                               "the module has no global variable '%.*s'",
                               name.size < 200 ? (int)name.size : 200, name.data ? name.data : "");
     *out_address = (void *)(uintptr_t)symbol.address;
@@ -225,7 +225,7 @@ uint32_t zeta_vgpu_module_function(struct zeta_plugin *self, struct zeta_plugin_
     struct zeta_vgpu_symbol symbol;
 
     if (!find_symbol(module, name, true, &symbol))
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_FUNCTION_NAME,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_FUNCTION_NAME,
                               "the module has no function '%.*s' that others can call",
                               name.size < 200 ? (int)name.size : 200, name.data ? name.data : "");
     *out_address = (void *)(uintptr_t)symbol.address;
@@ -292,7 +292,7 @@ uint32_t zeta_vgpu_module_link(struct zeta_plugin *self, const struct zeta_plugi
         return ZETA_PLUGIN_SUCCESS;
     if (result == ZETA_VGPU_OUT_OF_MEMORY)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    return zeta_vgpu_fail(self, ZETA_PLUGIN_MODULE_LINK_FAILURE,
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_MODULE_LINK_FAILURE,
                           "%s: the modules cannot be linked: %s", self->vgpu->description.id,
                           report.first);
 }
@@ -356,7 +356,7 @@ uint32_t zeta_vgpu_kernel_create(struct zeta_plugin *self, struct zeta_plugin_mo
     kernel->image = module->image;
     kernel->kernel = zeta_vgpu_image_find_kernel(module->image, text);
     if (!kernel->kernel) {
-        result = zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_KERNEL_NAME,
+        result = zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_KERNEL_NAME,
                                 "the module has no kernel '%.200s'", text);
         goto fail;
     }

@@ -42,8 +42,8 @@ static bool find_unit(struct zeta_plugin_string name, uint32_t *out_unit)
 
 static uint32_t refuse_unit(const struct zeta_plugin *self, struct zeta_plugin_string name)
 {
-    return zeta_vgpu_fail(
-        self, ZETA_PLUGIN_INVALID_ARGUMENT,
+    return zeta_host_fail(
+        &self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
         "%s has no counting unit '%.*s'; its units are oa, dispatch, ip, trace-work, "
         "trace-device and the -status of these two",
         self->vgpu->description.id, name.size < 80 ? (int)name.size : 80,
@@ -224,12 +224,13 @@ static uint32_t refuse_held(const struct zeta_plugin *self, const struct zeta_pl
     struct zeta_vgpu_message message;
 
     if (zeta_vgpu_instance_damaged(stream->instance, &message))
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_NOT_AVAILABLE, "%s: %s", device_id, message.text);
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE, "%s: %s", device_id,
+                              message.text);
     if (holder == (uint32_t)getpid())
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
                               "this process has a stream on unit %s of %s already",
                               unit_names[stream->unit], device_id);
-    return zeta_vgpu_fail(self, ZETA_PLUGIN_NOT_AVAILABLE,
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE,
                           "process %u has a stream on unit %s of %s (instance '%s')", holder,
                           unit_names[stream->unit], device_id, stream->vgpu->description.instance);
 }
@@ -281,27 +282,27 @@ static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plu
     if (!find_unit(desc->unit, out_unit))
         return refuse_unit(self, desc->unit);
     if (*out_unit >= ZETA_VGPU_UNIT_TRACE_WORK)
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "unit %s of %s gives events to a tracer and has no reports; its "
                               "status is counted by %s-status",
                               unit_names[*out_unit], device->id, unit_names[*out_unit]);
     if (desc->record_bytes != record_bytes(*out_unit))
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "reports of unit %s of %s have %u bytes, and the set says %u",
                               unit_names[*out_unit], device->id, record_bytes(*out_unit),
                               desc->record_bytes);
     if (*out_unit == ZETA_VGPU_UNIT_IP && desc->program.count > 0)
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "unit ip of %s takes no program, set %.*s has one", device->id,
                               desc->set.size < 80 ? (int)desc->set.size : 80,
                               desc->set.data ? desc->set.data : "");
     if (!zeta_vgpu_program_parse(&desc->program, &d->topology, device->tile_count, out_program,
                                  &message))
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT, "set %.*s on %s: %s",
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "set %.*s on %s: %s",
                               desc->set.size < 80 ? (int)desc->set.size : 80,
                               desc->set.data ? desc->set.data : "", device->id, message.text);
     if (d->faults.permission != 0)
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
                               "streams of %s are not permitted: its setting fault.permission is 1",
                               device->id);
     return ZETA_PLUGIN_SUCCESS;
@@ -365,7 +366,7 @@ uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_devi
         want_markers(stream, desc);
     if (result == ZETA_PLUGIN_SUCCESS &&
         !(stream->ip ? zeta_vgpu_ip_start(stream) : zeta_vgpu_sampler_start(stream)))
-        result = zeta_vgpu_fail(self, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+        result = zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
                                 "no thread or no memory to sample %s", device->id);
     if (result != ZETA_PLUGIN_SUCCESS) {
         release_units(stream);

@@ -1,13 +1,10 @@
 #include "plugin.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <zeta/plugin_host.h>
 
 #include "compiler.h"
 #include "device.h"
@@ -26,34 +23,11 @@
 /* Path of the device description below the data directory, unless the setting says another. */
 #define DEFAULT_DEVICE_FILE "device.yaml"
 
-uint32_t zeta_vgpu_fail(const struct zeta_plugin *self, uint32_t result, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    (void)zeta_host_fail(self->ops, self->host, result, format, arguments);
-    va_end(arguments);
-    return result;
-}
-
-void zeta_vgpu_log(const struct zeta_plugin *self, uint32_t level, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    zeta_host_log(self->ops, self->host, level, format, arguments);
-    va_end(arguments);
-}
-
-bool zeta_vgpu_setting(const struct zeta_plugin *self, const char *name, char *out_text,
-                       size_t capacity_bytes)
-{
-    return zeta_host_setting(self->ops, self->host, name, out_text, capacity_bytes);
-}
-
 static void on_unknown_key(void *context, const char *path, unsigned line, const char *key)
 {
-    zeta_vgpu_log(context, ZETA_PLUGIN_LOG_WARN, "%s:%u: key '%s' is unknown and ignored", path,
+    const struct zeta_plugin *self = context;
+
+    zeta_host_log(&self->host, ZETA_PLUGIN_LOG_WARN, "%s:%u: key '%s' is unknown and ignored", path,
                   line, key);
 }
 
@@ -62,19 +36,19 @@ static uint32_t load_device_file(struct zeta_plugin *self, struct zeta_vgpu_desc
 {
     struct zeta_vgpu_message message;
     char file[512], path[1024];
-    const bool chosen = zeta_vgpu_setting(self, "device", file, sizeof(file));
+    const bool chosen = zeta_host_setting(&self->host, "device", file, sizeof(file));
 
     if (!chosen)
         snprintf(file, sizeof(file), "%s", DEFAULT_DEVICE_FILE);
     if (file[0] == '/')
         snprintf(path, sizeof(path), "%s", file);
     else
-        snprintf(path, sizeof(path), "%.500s/%s", self->data_dir, file);
+        snprintf(path, sizeof(path), "%.500s/%s", self->host.data_dir, file);
     if (!chosen && access(path, F_OK) != 0)
         return ZETA_PLUGIN_SUCCESS;
     if (zeta_vgpu_description_load(out, path, on_unknown_key, self, &message) == ZETA_VGPU_OK)
         return ZETA_PLUGIN_SUCCESS;
-    return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT, "%s", message.text);
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "%s", message.text);
 }
 
 static uint32_t apply_settings(struct zeta_plugin *self, struct zeta_vgpu_description *out)
@@ -86,15 +60,15 @@ static uint32_t apply_settings(struct zeta_plugin *self, struct zeta_vgpu_descri
     bool known;
 
     for (uint32_t i = 0; (key = zeta_vgpu_description_key(i)) != NULL; i++) {
-        if (!zeta_vgpu_setting(self, key, value, sizeof(value)))
+        if (!zeta_host_setting(&self->host, key, value, sizeof(value)))
             continue;
         if (zeta_vgpu_description_set(out, key, value, &known, &message) != ZETA_VGPU_OK)
-            return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT, "setting of %s: %s", self->id,
-                                  message.text);
+            return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "setting of %s: %s",
+                                  self->host.id, message.text);
     }
     if (environment && environment[0] &&
         zeta_vgpu_description_set(out, "instance", environment, &known, &message) != ZETA_VGPU_OK)
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT, "ZETA_VGPU_INSTANCE: %s",
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "ZETA_VGPU_INSTANCE: %s",
                               message.text);
     return ZETA_PLUGIN_SUCCESS;
 }
@@ -106,15 +80,15 @@ static uint32_t check_topology(const struct zeta_plugin *self,
     const struct zeta_vgpu_topology *t = &d->topology;
 
     if (t->slices * t->subslices_per_slice > ZETA_VGPU_TILE_ROWS - 1)
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "%s: %u slices of %u subslices are more than %u subslices", d->id,
                               t->slices, t->subslices_per_slice, ZETA_VGPU_TILE_ROWS - 1);
     if (t->eus_per_subslice * t->threads_per_eu > 1024)
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "%s: %u EUs with %u threads are more than 1024 threads of a subslice",
                               d->id, t->eus_per_subslice, t->threads_per_eu);
     if ((t->l1_bytes & (t->l1_bytes - 1)) != 0 || (t->l3_bytes & (t->l3_bytes - 1)) != 0)
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "%s: the sizes of the caches (l1_kib, l3_kib) are powers of two",
                               d->id);
     return ZETA_PLUGIN_SUCCESS;
@@ -174,7 +148,8 @@ static uint32_t create_vgpu(struct zeta_plugin *self, const struct zeta_vgpu_des
     if (vgpu->space && vgpu->pool)
         vgpu->memory = zeta_vgpu_memory_create(vgpu->pool, vgpu->space);
     if (vgpu->memory && vgpu->compiler &&
-        zeta_softqueue_pool_create(self->ops, self->host, &vgpu->queues) == ZETA_PLUGIN_SUCCESS) {
+        zeta_softqueue_pool_create(self->host.ops, self->host.handle, &vgpu->queues) ==
+            ZETA_PLUGIN_SUCCESS) {
         *out_vgpu = vgpu;
         return ZETA_PLUGIN_SUCCESS;
     }
@@ -270,7 +245,7 @@ uint32_t zeta_vgpu_instance_get(struct zeta_vgpu *vgpu, struct zeta_vgpu_instanc
     *out_instance = instance;
     if (result == ZETA_VGPU_OK)
         return ZETA_PLUGIN_SUCCESS;
-    return zeta_vgpu_fail(vgpu->self,
+    return zeta_host_fail(&vgpu->self->host,
                           result == ZETA_VGPU_OUT_OF_MEMORY ? ZETA_PLUGIN_OUT_OF_HOST_MEMORY
                                                             : ZETA_PLUGIN_NOT_AVAILABLE,
                           "%s", message.text);
@@ -282,7 +257,7 @@ void zeta_vgpu_say_damage(struct zeta_vgpu *vgpu)
 
     if (zeta_vgpu_instance_damaged(atomic_load(&vgpu->instance), &message) &&
         !atomic_exchange(&vgpu->damage_said, true))
-        zeta_vgpu_log(vgpu->self, ZETA_PLUGIN_LOG_ERROR, "%s", message.text);
+        zeta_host_log(&vgpu->self->host, ZETA_PLUGIN_LOG_ERROR, "%s", message.text);
 }
 
 uint64_t zeta_vgpu_ticks(struct zeta_vgpu *vgpu, const struct zeta_vgpu_tile *tile)
@@ -374,36 +349,9 @@ static const struct zeta_plugin_ops plugin_ops = {
     .tracer = &zeta_vgpu_tracer_ops,
 };
 
-static char *copy_text(struct zeta_plugin_string text)
-{
-    return strndup(text.data ? text.data : "", text.size);
-}
-
 uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,
                                struct zeta_plugin_answer *out_answer)
 {
-    struct zeta_plugin *self;
-
-    if (offer->abi_min > ZETA_PLUGIN_ABI || offer->abi_max < ZETA_PLUGIN_ABI)
-        return ZETA_PLUGIN_UNSUPPORTED_VERSION;
-    self = calloc(1, sizeof(*self));
-    if (!self)
-        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    self->ops = offer->ops;
-    self->host = offer->host;
-    self->id = copy_text(offer->id);
-    self->data_dir = copy_text(offer->data_dir);
-    if (!self->id || !self->data_dir) {
-        free(self->id);
-        free(self->data_dir);
-        free(self);
-        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    }
-    out_answer->struct_size = sizeof(*out_answer);
-    out_answer->abi = ZETA_PLUGIN_ABI;
-    out_answer->self = self;
-    out_answer->ops = &plugin_ops;
-    out_answer->id = (struct zeta_plugin_string){self->id, strlen(self->id)};
-    out_answer->version = (struct zeta_plugin_string){PLUGIN_VERSION, strlen(PLUGIN_VERSION)};
-    return ZETA_PLUGIN_SUCCESS;
+    return zeta_host_negotiate(offer, &plugin_ops, PLUGIN_VERSION, sizeof(struct zeta_plugin),
+                               out_answer);
 }

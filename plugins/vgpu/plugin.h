@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include <zeta/plugin.h>
+#include <zeta/plugin_host.h>
 #include <zeta/softqueue.h>
 
 #include "describe.h"
@@ -72,32 +73,9 @@ struct zeta_vgpu {
 };
 
 struct zeta_plugin {
-    const struct zeta_plugin_host_ops *ops;
-    struct zeta_plugin_host *host;
-    char *id;               /**< of the manifest */
-    char *data_dir;         /**< directory of the manifest's data */
+    struct zeta_host host;
     struct zeta_vgpu *vgpu; /**< NULL before init() and after finish() */
 };
-
-/**
- * Leaves a sentence for the user on the calling thread and returns result.
- * The format is that of printf; at most 1023 bytes remain.
- */
-uint32_t zeta_vgpu_fail(const struct zeta_plugin *self, uint32_t result, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/** Writes a log line through the host; level is ZETA_PLUGIN_LOG_*. Any thread. */
-void zeta_vgpu_log(const struct zeta_plugin *self, uint32_t level, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/**
- * Value of a setting of the manifest as terminated text.
- *
- * @out_text  receives it, cut to capacity_bytes
- * False when nobody set it.
- */
-bool zeta_vgpu_setting(const struct zeta_plugin *self, const char *name, char *out_text,
-                       size_t capacity_bytes);
 
 /**
  * The instance that this process shares with others, attached on first use.

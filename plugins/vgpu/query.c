@@ -96,8 +96,8 @@ static uint32_t find_places(const struct zeta_plugin *self, const struct zeta_pl
         const struct zeta_plugin_query_field *field = (const void *)at;
 
         if (!find_place(field, &pool->places[i]))
-            return zeta_vgpu_fail(
-                self, ZETA_PLUGIN_INVALID_ARGUMENT,
+            return zeta_host_fail(
+                &self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                 "set %s on %s: reports of its unit have no number for field %.*s (index %u) at bit "
                 "%u; see the layout of the virtual GPU for what there is",
                 pool->set, device->id, field->name.size < 80 ? (int)field->name.size : 80,
@@ -230,7 +230,7 @@ static uint32_t check_index(const struct zeta_plugin_query_pool *pool, uint32_t 
 {
     if (index < pool->count)
         return ZETA_PLUGIN_SUCCESS;
-    return zeta_vgpu_fail(pool->vgpu->self, ZETA_PLUGIN_INVALID_ARGUMENT,
+    return zeta_host_fail(&pool->vgpu->self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                           "a pool of set %s on %s has %u queries, so there is no query %u",
                           pool->set, pool->vgpu->description.id, pool->count, index);
 }
@@ -249,7 +249,7 @@ uint32_t zeta_vgpu_query_begin(const struct zeta_plugin_query_point *point,
     close_locked(pool, query, QUERY_FRESH);
     if (pool->program.eus && !zeta_vgpu_meter_count_eus(meter, true)) {
         pthread_mutex_unlock(&pool->lock);
-        return zeta_vgpu_fail(pool->vgpu->self, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+        return zeta_host_fail(&pool->vgpu->self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
                               "%s: no memory for counters of EUs", pool->vgpu->description.id);
     }
     query->counts_eus = pool->program.eus;
@@ -291,7 +291,7 @@ uint32_t zeta_vgpu_query_end(const struct zeta_plugin_query_point *point,
     pthread_mutex_unlock(&pool->lock);
     if (is_open)
         return ZETA_PLUGIN_SUCCESS;
-    return zeta_vgpu_fail(pool->vgpu->self, ZETA_PLUGIN_INVALID_ARGUMENT,
+    return zeta_host_fail(&pool->vgpu->self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                           "query %u of set %s on %s ends on a queue on which it was not begun; "
                           "execute begin and end on the same queue",
                           point->index, pool->set, pool->vgpu->description.id);
@@ -345,15 +345,15 @@ static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plu
     const uint64_t bytes = sizeof(struct zeta_query_record) + 8 * desc->fields.count;
 
     if (unit != ZETA_VGPU_UNIT_OA && unit != ZETA_VGPU_UNIT_DISPATCH)
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "unit %.*s of %s samples and does not count, so it has no queries",
                               (int)desc->unit.size, desc->unit.data, device->id);
     if (desc->count == 0)
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "a pool of queries on %s needs room for one at least", device->id);
     if (desc->report_bytes != ZETA_VGPU_REPORT_BYTES || desc->record_bytes != bytes)
-        return zeta_vgpu_fail(
-            self, ZETA_PLUGIN_INVALID_ARGUMENT,
+        return zeta_host_fail(
+            &self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
             "reports of %s have %u bytes and records of %llu fields %llu, and the "
             "set says %u and %u",
             device->id, ZETA_VGPU_REPORT_BYTES, (unsigned long long)desc->fields.count,
@@ -376,7 +376,7 @@ static uint32_t read_program(const struct zeta_plugin *self,
         snprintf(message.text, sizeof(message.text),
                  "events are counted for the whole device, not for the work of a queue");
     }
-    return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT, "set %s on %s: %s", pool->set,
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "set %s on %s: %s", pool->set,
                           device->id, message.text);
 }
 
@@ -416,7 +416,7 @@ uint32_t zeta_vgpu_query_pool_create(struct zeta_plugin *self, struct zeta_plugi
         return result;
     pool = create_pool(device, desc);
     if (!pool)
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
                               "%s: no memory for %u queries of %u bytes on each of %u tiles",
                               device->id, desc->count, desc->record_bytes, device->tile_count);
     pool->unit = unit;
@@ -480,7 +480,7 @@ uint32_t zeta_vgpu_query_collect(struct zeta_plugin *self, struct zeta_plugin_qu
     pthread_mutex_unlock(&pool->lock);
     if (result != ZETA_PLUGIN_DEVICE_LOST)
         return result;
-    return zeta_vgpu_fail(self, result,
+    return zeta_host_fail(&self->host, result,
                           "query %u of set %s on %s has no end: its queue was lost or destroyed "
                           "after its begin; reset the query to use it again",
                           index, pool->set, pool->vgpu->description.id);

@@ -41,7 +41,7 @@ static uint32_t lose(struct zeta_plugin_queue *queue, const char *reason)
     pthread_mutex_unlock(&queue->lock);
     zeta_vgpu_meter_end(queue->meter);
     atomic_fetch_add(&queue->tile->lost_queues, 1);
-    zeta_vgpu_log(queue->vgpu->self, ZETA_PLUGIN_LOG_ERROR, "%s", queue->loss.text);
+    zeta_host_log(&queue->vgpu->self->host, ZETA_PLUGIN_LOG_ERROR, "%s", queue->loss.text);
     return ZETA_PLUGIN_DEVICE_LOST;
 }
 
@@ -57,12 +57,12 @@ static uint32_t conclude(struct zeta_plugin_queue *queue, enum zeta_vgpu_result 
     case ZETA_VGPU_INTERRUPTED: /* only by destroying the queue */
         return ZETA_PLUGIN_DEVICE_LOST;
     case ZETA_VGPU_OUT_OF_MEMORY:
-        return zeta_vgpu_fail(queue->vgpu->self, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+        return zeta_host_fail(&queue->vgpu->self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
                               "%s: no memory for a command, or no thread to run it; raise the "
                               "limit of processes (ulimit -u) or free memory",
                               queue->vgpu->description.id);
     default:
-        return zeta_vgpu_fail(queue->vgpu->self, ZETA_PLUGIN_INVALID_ARGUMENT, "%s: %s",
+        return zeta_host_fail(&queue->vgpu->self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "%s: %s",
                               queue->vgpu->description.id, reason);
     }
 }
@@ -227,7 +227,7 @@ static uint32_t execute_marker(struct zeta_plugin_queue *queue,
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
     if (counts ? marker->value > UINT32_MAX : unit != ZETA_VGPU_UNIT_TRACE_DEVICE)
-        return zeta_vgpu_fail(vgpu->self, ZETA_PLUGIN_INVALID_ARGUMENT,
+        return zeta_host_fail(&vgpu->self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "unit %.*s of %s cannot show the marker %llu: only oa and dispatch "
                               "take markers, of 32 bits, and trace-device, of 64",
                               (int)marker->unit.size, marker->unit.data, device->id,
@@ -285,11 +285,12 @@ static uint32_t check_desc(const struct zeta_plugin *self,
                                                                       : ZETA_VGPU_COPY_QUEUES;
 
     if (desc->ordinal >= ZETA_VGPU_QUEUES_COUNT)
-        return zeta_vgpu_fail(
-            self, ZETA_PLUGIN_INVALID_ARGUMENT, "%s has %u queue groups, so there is no ordinal %u",
-            self->vgpu->description.id, (unsigned)ZETA_VGPU_QUEUES_COUNT, desc->ordinal);
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "%s has %u queue groups, so there is no ordinal %u",
+                              self->vgpu->description.id, (unsigned)ZETA_VGPU_QUEUES_COUNT,
+                              desc->ordinal);
     if (desc->index >= queues)
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "queue group %u of %s has %u queues, so there is no index %u",
                               desc->ordinal, self->vgpu->description.id, queues, desc->index);
     return ZETA_PLUGIN_SUCCESS;
@@ -391,7 +392,7 @@ uint32_t zeta_vgpu_queue_status(struct zeta_plugin *self, struct zeta_plugin_que
     pthread_mutex_lock(&queue->lock);
     loss = queue->loss;
     pthread_mutex_unlock(&queue->lock);
-    return zeta_vgpu_fail(self, ZETA_PLUGIN_DEVICE_LOST, "%s", loss.text);
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_DEVICE_LOST, "%s", loss.text);
 }
 
 uint32_t zeta_vgpu_queue_submit(struct zeta_plugin *self, struct zeta_plugin_queue *queue,

@@ -84,7 +84,7 @@ static void on_print(void *user, const char *text, size_t length)
     const struct zeta_plugin *self = tile->vgpu->self;
     const struct zeta_plugin_string string = {text, length};
 
-    self->ops->kernel_output(self->host, string);
+    self->host.ops->kernel_output(self->host.handle, string);
 }
 
 static uint32_t create_engine_locked(struct zeta_vgpu_tile *tile)
@@ -112,10 +112,10 @@ static uint32_t create_engine_locked(struct zeta_vgpu_tile *tile)
     case ZETA_VGPU_OK:
         return ZETA_PLUGIN_SUCCESS;
     case ZETA_VGPU_OUT_OF_MEMORY:
-        return zeta_vgpu_fail(vgpu->self, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "%s: %s",
+        return zeta_host_fail(&vgpu->self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "%s: %s",
                               vgpu->description.id, message.text);
     default:
-        return zeta_vgpu_fail(vgpu->self, ZETA_PLUGIN_INVALID_ARGUMENT, "%s: %s",
+        return zeta_host_fail(&vgpu->self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "%s: %s",
                               vgpu->description.id, message.text);
     }
 }
@@ -136,7 +136,7 @@ uint32_t zeta_vgpu_tile_prepare(struct zeta_vgpu_tile *tile)
             result = create_engine_locked(tile);
         else
             result =
-                zeta_vgpu_fail(tile->vgpu->self,
+                zeta_host_fail(&tile->vgpu->self->host,
                                joined == ZETA_VGPU_OUT_OF_MEMORY ? ZETA_PLUGIN_OUT_OF_HOST_MEMORY
                                                                  : ZETA_PLUGIN_NOT_AVAILABLE,
                                "%s: %s", tile->vgpu->description.id, message.text);

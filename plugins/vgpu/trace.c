@@ -334,7 +334,7 @@ static uint32_t find_source(const struct zeta_plugin *self, struct zeta_plugin_s
             return ZETA_PLUGIN_SUCCESS;
         }
     }
-    return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                           "%s has no source of events '%.*s'; its sources are trace-work and "
                           "trace-device",
                           self->vgpu->description.id, name.size < 80 ? (int)name.size : 80,
@@ -350,7 +350,7 @@ static uint32_t choose_places(const struct zeta_plugin *self, struct zeta_plugin
     uint32_t chosen = 0;
 
     if (units->count == 0)
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "a tracer of %s needs a source of events",
                               self->vgpu->description.id);
     for (uint64_t i = 0; i < units->count; i++, at += units->stride) {
@@ -362,7 +362,7 @@ static uint32_t choose_places(const struct zeta_plugin *self, struct zeta_plugin
         if (result != ZETA_PLUGIN_SUCCESS)
             return result;
         if ((chosen & 1u << source) != 0)
-            return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+            return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                                   "source %s of %s is given twice", sources[source].name,
                                   self->vgpu->description.id);
         chosen |= 1u << source;
@@ -381,12 +381,13 @@ static uint32_t refuse_held(const struct zeta_plugin *self, const struct zeta_pl
     struct zeta_vgpu_message message;
 
     if (zeta_vgpu_instance_damaged(tracer->instance, &message))
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_NOT_AVAILABLE, "%s: %s", d->id, message.text);
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE, "%s: %s", d->id,
+                              message.text);
     if (holder == (uint32_t)getpid())
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
                               "this process has a tracer on %s of %s already", sources[source].name,
                               d->id);
-    return zeta_vgpu_fail(self, ZETA_PLUGIN_NOT_AVAILABLE,
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE,
                           "process %u has a tracer on %s of %s (instance '%s')", holder,
                           sources[source].name, d->id, d->instance);
 }
@@ -418,7 +419,7 @@ static uint32_t offer_places(const struct zeta_plugin *self, struct zeta_plugin_
     if (number == 0)
         return refuse_held(self, tracer, merge->places[0].source, ZETA_VGPU_NO_PROCESS);
     if (!zeta_vgpu_trace_file_create(&merge->file, number, merge->place_count, &message))
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "%s: %s",
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "%s: %s",
                               self->vgpu->description.id, message.text);
     for (uint32_t i = 0; i < merge->place_count; i++) {
         struct zeta_vgpu_merge_place *place = &merge->places[i];
@@ -455,11 +456,11 @@ static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plu
                            const struct zeta_plugin_tracer_desc *desc)
 {
     if (desc->record_bytes != ZETA_VGPU_EVENT_BYTES)
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INVALID_ARGUMENT,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "events of %s have %u bytes, and the set says %u", device->id,
                               ZETA_VGPU_EVENT_BYTES, desc->record_bytes);
     if (self->vgpu->description.faults.permission != 0)
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
                               "tracers of %s are not permitted: its setting fault.permission is 1",
                               device->id);
     return ZETA_PLUGIN_SUCCESS;
@@ -485,7 +486,7 @@ static uint32_t prepare_tracer(struct zeta_plugin *self, struct zeta_plugin_trac
     if (result == ZETA_PLUGIN_SUCCESS)
         result = offer_places(self, tracer);
     if (result == ZETA_PLUGIN_SUCCESS && !start_thread(tracer))
-        result = zeta_vgpu_fail(self, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+        result = zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
                                 "no thread can be started to trace %s", self->vgpu->description.id);
     if (result == ZETA_PLUGIN_SUCCESS)
         desc->ring_bytes = (uint64_t)capacity * ZETA_VGPU_EVENT_BYTES;

@@ -46,7 +46,7 @@ static enum zeta_vgpu_access rights(uint32_t access)
 static uint32_t fail_system(const struct zeta_plugin *self, const char *what, const void *address,
                             uint64_t size_bytes)
 {
-    return zeta_vgpu_fail(self, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
                           "the system refused to %s %llu bytes at %p for %s: %s", what,
                           (unsigned long long)size_bytes, address, self->vgpu->description.id,
                           strerror(errno));
@@ -140,7 +140,7 @@ uint32_t zeta_vgpu_physical_create(struct zeta_plugin *self,
                                  &physical->extent);
     if (result != ZETA_VGPU_OK) {
         free(physical);
-        return zeta_vgpu_fail(self,
+        return zeta_host_fail(&self->host,
                               result == ZETA_VGPU_OUT_OF_MEMORY ? ZETA_PLUGIN_OUT_OF_HOST_MEMORY
                                                                 : ZETA_PLUGIN_OUT_OF_DEVICE_MEMORY,
                               "%s: no %llu bytes of physical memory: %s",
@@ -171,13 +171,13 @@ uint32_t zeta_vgpu_physical_export(struct zeta_plugin *self, struct zeta_plugin_
     struct zeta_vgpu_message message;
 
     if (!physical->extent)
-        return zeta_vgpu_fail(self, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
                               "only physical memory that %s made in this process can be exported",
                               self->vgpu->description.id);
     if (zeta_vgpu_share_export(self->vgpu->pool, physical->extent, physical->kind, &message,
                                out_share) == ZETA_VGPU_OK)
         return ZETA_PLUGIN_SUCCESS;
-    return zeta_vgpu_fail(self, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "%s", message.text);
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "%s", message.text);
 }
 
 uint32_t zeta_vgpu_physical_import(struct zeta_plugin *self,
@@ -194,7 +194,7 @@ uint32_t zeta_vgpu_physical_import(struct zeta_plugin *self,
     result = zeta_vgpu_share_open(share, &message, &physical->descriptor);
     if (result != ZETA_VGPU_OK) {
         free(physical);
-        return zeta_vgpu_fail(self,
+        return zeta_host_fail(&self->host,
                               result == ZETA_VGPU_OUT_OF_MEMORY ? ZETA_PLUGIN_OUT_OF_HOST_MEMORY
                                                                 : ZETA_PLUGIN_INVALID_ARGUMENT,
                               "%s", message.text);

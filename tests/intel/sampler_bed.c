@@ -16,9 +16,10 @@ int sampler_bed_setup(void **state)
 {
     struct sampler_bed *bed = calloc(1, sizeof(*bed));
 
-    bed->self.ops = &scripted_host;
+    bed->self.host.ops = &scripted_host;
     bed->self.intel = &bed->intel;
     bed->intel.self = &bed->self;
+    bed->intel.host = &bed->self.host;
     bed->intel.gpus = &bed->gpu;
     bed->intel.gpu_count = 1;
     bed->intel.devices = bed->devices;

@@ -83,8 +83,8 @@ static void drop_log(struct zeta_plugin_host *host, uint32_t level, struct zeta_
 
 static const struct zeta_plugin_host_ops host_ops = {.struct_size = sizeof(host_ops),
                                                      .log = drop_log};
-static struct zeta_plugin plugin = {.ops = &host_ops, .id = "intel-mtl-arl"};
-static struct zeta_intel intel = {.self = &plugin};
+static struct zeta_plugin plugin = {.host = {.ops = &host_ops, .id = "intel-mtl-arl"}};
+static struct zeta_intel intel = {.self = &plugin, .host = &plugin.host};
 static const struct zeta_intel_platform platform = {
     .name = "Meteor Lake",
     .graphics = 1270,

@@ -28,8 +28,8 @@ static void host_fail(struct zeta_plugin_host *host, uint32_t result,
 
 static const struct zeta_plugin_host_ops host_ops = {.struct_size = sizeof(host_ops),
                                                      .fail = host_fail};
-static struct zeta_plugin plugin = {.ops = &host_ops, .id = "intel-test"};
-static struct zeta_intel intel = {.self = &plugin};
+static struct zeta_plugin plugin = {.host = {.ops = &host_ops, .id = "intel-test"}};
+static struct zeta_intel intel = {.self = &plugin, .host = &plugin.host};
 static struct zeta_intel_platform platform = {.name = "Test GPU", .graphics = 1200};
 static struct zeta_intel_gpu gpu = {.intel = &intel, .platform = &platform, .id = "0000:00:02.0"};
 

@@ -64,8 +64,8 @@ static void take_log(struct zeta_plugin_host *host, uint32_t level, struct zeta_
 
 static const struct zeta_plugin_host_ops host_ops = {.struct_size = sizeof(host_ops),
                                                      .log = take_log};
-static struct zeta_plugin plugin = {.ops = &host_ops, .id = "intel-xe2"};
-static struct zeta_intel intel = {.self = &plugin};
+static struct zeta_plugin plugin = {.host = {.ops = &host_ops, .id = "intel-xe2"}};
+static struct zeta_intel intel = {.self = &plugin, .host = &plugin.host};
 static const struct zeta_intel_platform platform = {
     .name = "Battlemage", .graphics = 2001, .has_xe = true, .subslices_per_slice = 4};
 static struct zeta_intel_gpu gpu;

@@ -9,11 +9,10 @@
  *
  * Each negotiation makes an instance of its own, so several manifests can share this library.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/harness/scripted.h"
-#include "zeta/plugin.h"
+#include "zeta/plugin_host.h"
 
 #define DEVICES_MAX 16
 
@@ -24,9 +23,7 @@ struct zeta_plugin_device {
 };
 
 struct zeta_plugin {
-    const struct zeta_plugin_host_ops *services;
-    struct zeta_plugin_host *host;
-    char id[64];
+    struct zeta_host host;
     struct zeta_plugin_device devices[DEVICES_MAX];
     uint32_t count;
     struct zeta_plugin_ops ops;
@@ -39,7 +36,7 @@ static struct zeta_plugin_string setting(const struct zeta_plugin *self, const c
 {
     struct zeta_plugin_string value = {0};
 
-    (void)self->services->setting(self->host, scripted_text(name), &value);
+    (void)self->host.ops->setting(self->host.handle, scripted_text(name), &value);
     return value;
 }
 
@@ -103,7 +100,7 @@ static uint32_t enumerate(struct zeta_plugin *self, uint32_t capacity,
 static uint32_t properties(struct zeta_plugin *self, struct zeta_plugin_device *device,
                            struct zeta_plugin_device_properties *out_properties)
 {
-    out_properties->name = scripted_text(self->id);
+    out_properties->name = scripted_text(self->host.id);
     out_properties->id = scripted_text(device->id);
     out_properties->type = ZETA_PLUGIN_DEVICE_GPU;
     out_properties->parent = device->parent;
@@ -132,7 +129,7 @@ static uint32_t child_after_fork(struct zeta_plugin *self)
 /* Tables that are never called by the tests of the host; they only have to be complete. */
 static uint32_t refuse(struct zeta_plugin *self)
 {
-    self->services->fail(self->host, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
+    self->host.ops->fail(self->host.handle, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
                          scripted_text("the fake plugin computes nothing"));
     return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
 }
@@ -328,16 +325,12 @@ static void fill_metric_ops(struct zeta_plugin *self)
 uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,
                                struct zeta_plugin_answer *out_answer)
 {
-    struct zeta_plugin *self;
+    const uint32_t result =
+        zeta_host_negotiate(offer, NULL, "1.2.3", sizeof(struct zeta_plugin), out_answer);
+    struct zeta_plugin *self = out_answer->self;
 
-    if (offer->abi_min > ZETA_PLUGIN_ABI || offer->abi_max < ZETA_PLUGIN_ABI)
-        return ZETA_PLUGIN_UNSUPPORTED_VERSION;
-    self = calloc(1, sizeof(*self));
-    if (!self)
-        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    self->services = offer->ops;
-    self->host = offer->host;
-    memcpy(self->id, offer->id.data, offer->id.size);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
     fill_device_ops(self);
     fill_compute_ops(self);
     fill_metric_ops(self);
@@ -349,13 +342,6 @@ uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,
         .compute = scripted_is(setting(self, "compute"), "no") ? NULL : &self->compute_ops,
         .metric = scripted_is(setting(self, "metric"), "no") ? NULL : &self->metric_ops,
     };
-    *out_answer = (struct zeta_plugin_answer){
-        .struct_size = sizeof(*out_answer),
-        .abi = ZETA_PLUGIN_ABI,
-        .self = self,
-        .ops = &self->ops,
-        .id = scripted_text(self->id),
-        .version = scripted_text("1.2.3"),
-    };
+    out_answer->ops = &self->ops;
     return ZETA_PLUGIN_SUCCESS;
 }

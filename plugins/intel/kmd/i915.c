@@ -68,8 +68,9 @@ uint32_t zeta_intel_i915_fail(struct zeta_intel_gpu *gpu, int error, const char 
         result = ZETA_PLUGIN_NOT_AVAILABLE;
         advice = "it has no OA unit for this GPU, as in guests that have a part of one";
     }
-    return zeta_intel_fail(gpu->intel, result, "%s (%s): i915 was asked %s and answered %s: %s",
-                           gpu->name, gpu->id, what, why.text, advice);
+    return zeta_host_fail(gpu->intel->host, result,
+                          "%s (%s): i915 was asked %s and answered %s: %s", gpu->name, gpu->id,
+                          what, why.text, advice);
 }
 
 static bool counts_on(const struct zeta_intel_platform *platform)

@@ -51,11 +51,11 @@ uint32_t zeta_intel_i915_config_get(struct zeta_intel_gpu *gpu,
     if (id == -EADDRINUSE && zeta_intel_config_find(gpu, program->uuid, out_config))
         return ZETA_PLUGIN_SUCCESS;
     if (id == -EINVAL)
-        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
-                               "%s (%s): the kernel refused the configuration %s with EINVAL: it "
-                               "does not let programs write one of its %u registers, or the "
-                               "directory %.64s/metrics is missing; a newer kernel may know them",
-                               gpu->name, gpu->id, program->uuid, program->count, gpu->card);
+        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "%s (%s): the kernel refused the configuration %s with EINVAL: it "
+                              "does not let programs write one of its %u registers, or the "
+                              "directory %.64s/metrics is missing; a newer kernel may know them",
+                              gpu->name, gpu->id, program->uuid, program->count, gpu->card);
     (void)snprintf(what, sizeof(what), "to take the configuration %s of counters", program->uuid);
     return zeta_intel_i915_fail(gpu, id < 0 ? (int)-id : EINVAL, what);
 }

@@ -124,14 +124,14 @@ static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_strea
     if (error == EBUSY)
         return zeta_intel_fail_busy(gpu, wish->unit);
     if (error == EINVAL)
-        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
-                               "%s (%s): i915 refused a stream of the unit %s with EINVAL: it does "
-                               "not know the report format %u on this GPU, the exponent %u, the "
-                               "engine %u:%u, or the configuration %llu, which another process "
-                               "may have removed; is the kernel older than the GPU?",
-                               gpu->name, gpu->id, wish->unit->name, wish->format, wish->exponent,
-                               wish->unit->kernel_id >> 16, wish->unit->kernel_id & 0xffff,
-                               (unsigned long long)wish->config);
+        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                              "%s (%s): i915 refused a stream of the unit %s with EINVAL: it does "
+                              "not know the report format %u on this GPU, the exponent %u, the "
+                              "engine %u:%u, or the configuration %llu, which another process "
+                              "may have removed; is the kernel older than the GPU?",
+                              gpu->name, gpu->id, wish->unit->name, wish->format, wish->exponent,
+                              wish->unit->kernel_id >> 16, wish->unit->kernel_id & 0xffff,
+                              (unsigned long long)wish->config);
     (void)snprintf(what, sizeof(what), "to open a stream of the unit %s", wish->unit->name);
     return zeta_intel_i915_fail(gpu, error, what);
 }
@@ -227,10 +227,10 @@ uint32_t zeta_intel_i915_stream_read(struct zeta_intel_kernel_stream *kernel_str
         if (stream->records.bytes == 0 && fill_stage(stream, &result) == 0)
             break;
         if (!zeta_intel_i915_records_take(&stream->records, buffer, capacity_bytes, out_read)) {
-            zeta_intel_log(gpu->intel, ZETA_PLUGIN_LOG_ERROR,
-                           "%s (%s): what i915 gave for the unit %s is no sequence of records "
-                           "with reports of %u bytes; the rest of it is dropped",
-                           gpu->name, gpu->id, stream->base.unit->name, stream->base.record_bytes);
+            zeta_host_log(gpu->intel->host, ZETA_PLUGIN_LOG_ERROR,
+                          "%s (%s): what i915 gave for the unit %s is no sequence of records "
+                          "with reports of %u bytes; the rest of it is dropped",
+                          gpu->name, gpu->id, stream->base.unit->name, stream->base.record_bytes);
             stream->records.reason = ZETA_PLUGIN_BREAK_LOST;
         }
         if (stream->records.bytes > 0)

@@ -133,9 +133,9 @@ uint32_t zeta_intel_fail_permission(const struct zeta_intel_gpu *gpu, const char
     char why[400];
 
     explain_permission(sysctl, why, sizeof(why));
-    return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
-                           "%s (%s): the kernel refused %s with %s: %s", gpu->name, gpu->id, what,
-                           strerrorname_np(error), why);
+    return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
+                          "%s (%s): the kernel refused %s with %s: %s", gpu->name, gpu->id, what,
+                          strerrorname_np(error), why);
 }
 
 void zeta_intel_note_permission(struct zeta_intel_gpu *gpu, const char *sysctl)
@@ -216,15 +216,15 @@ uint32_t zeta_intel_fail_busy(const struct zeta_intel_gpu *gpu, const struct zet
     char holders[256];
 
     if (!list_holders(kind, holders, sizeof(holders)))
-        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
-                               "%s: another client has the unit %s, of which there is one for all "
-                               "processes (EBUSY); its process cannot be seen from here. Find it "
-                               "with: sudo sh -c 'ls -l /proc/*/fd | grep %s'",
-                               gpu->id, unit->name, kind);
-    return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
-                           "%s: another client has the unit %s, of which there is one for all "
-                           "processes (EBUSY); streams of that kind are open in process %s",
-                           gpu->id, unit->name, holders);
+        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                              "%s: another client has the unit %s, of which there is one for all "
+                              "processes (EBUSY); its process cannot be seen from here. Find it "
+                              "with: sudo sh -c 'ls -l /proc/*/fd | grep %s'",
+                              gpu->id, unit->name, kind);
+    return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                          "%s: another client has the unit %s, of which there is one for all "
+                          "processes (EBUSY); streams of that kind are open in process %s",
+                          gpu->id, unit->name, holders);
 }
 
 uint32_t zeta_intel_holder_find(const struct zeta_intel_gpu *gpu,

@@ -91,8 +91,8 @@ uint32_t zeta_xe_fail(struct zeta_intel_gpu *gpu, const char *what, int error)
     default:
         break;
     }
-    return zeta_intel_fail(gpu->intel, result, "%s (%s): the xe driver refused %s with %s: %s",
-                           gpu->name, gpu->id, what, text.text, advice);
+    return zeta_host_fail(gpu->intel->host, result, "%s (%s): the xe driver refused %s with %s: %s",
+                          gpu->name, gpu->id, what, text.text, advice);
 }
 
 /* ---- clock ---------------------------------------------------------------------------------- */

@@ -29,11 +29,11 @@ static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_progr
     char what[96];
 
     if (error == EINVAL)
-        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
-                               "%s: the xe driver refused the configuration %s with EINVAL: it "
-                               "does not allow one of its %u registers on this device, or the uuid "
-                               "is not in lower case; a newer kernel may allow more",
-                               gpu->id, program->uuid, program->count);
+        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "%s: the xe driver refused the configuration %s with EINVAL: it "
+                              "does not allow one of its %u registers on this device, or the uuid "
+                              "is not in lower case; a newer kernel may allow more",
+                              gpu->id, program->uuid, program->count);
     (void)snprintf(what, sizeof(what), "to take the configuration %.36s", program->uuid);
     return zeta_xe_fail(gpu, what, error);
 }
@@ -56,10 +56,10 @@ uint32_t zeta_xe_config_get(struct zeta_intel_gpu *gpu, const struct zeta_intel_
         if (result != -EADDRINUSE)
             return refuse(gpu, program, -result);
     }
-    return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
-                           "%s: the kernel says that it has the configuration %s already, but "
-                           "%s/metrics/%s/id cannot be read; is /sys mounted?",
-                           gpu->id, program->uuid, gpu->card, program->uuid);
+    return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                          "%s: the kernel says that it has the configuration %s already, but "
+                          "%s/metrics/%s/id cannot be read; is /sys mounted?",
+                          gpu->id, program->uuid, gpu->card, program->uuid);
 }
 
 void zeta_xe_config_remove(struct zeta_intel_gpu *gpu, uint64_t config)

@@ -122,9 +122,9 @@ static void ask_regions(struct survey *survey)
     if (result >= 0)
         zeta_xe_answer_free(&answer);
     if (problem.text[0] != '\0')
-        zeta_intel_log(survey->gpu->intel, ZETA_PLUGIN_LOG_WARN,
-                       "%s: the sizes of its memories are not known: %s", survey->gpu->id,
-                       problem.text);
+        zeta_host_log(survey->gpu->intel->host, ZETA_PLUGIN_LOG_WARN,
+                      "%s: the sizes of its memories are not known: %s", survey->gpu->id,
+                      problem.text);
 }
 
 /* ---- tiles ---------------------------------------------------------------------------------- */
@@ -354,9 +354,9 @@ static void add_oa_unit(struct survey *survey, uint32_t index)
             problem = "its tile has one of its kind already";
     }
     if (problem)
-        zeta_intel_log(gpu->intel, ZETA_PLUGIN_LOG_WARN,
-                       "%s: the OA unit %u (kind %u) of the kernel is left out: %s", gpu->id,
-                       head->oa_unit_id, head->oa_unit_type, problem);
+        zeta_host_log(gpu->intel->host, ZETA_PLUGIN_LOG_WARN,
+                      "%s: the OA unit %u (kind %u) of the kernel is left out: %s", gpu->id,
+                      head->oa_unit_id, head->oa_unit_type, problem);
     else
         gpu->unit_count++;
 }
@@ -402,8 +402,8 @@ static void ask_eu_stall(struct survey *survey)
                 gpu->units[gpu->unit_count++] = unit;
         }
     } else {
-        zeta_intel_log(gpu->intel, ZETA_PLUGIN_LOG_WARN, "%s: EU stalls cannot be sampled: %s",
-                       gpu->id, problem.text);
+        zeta_host_log(gpu->intel->host, ZETA_PLUGIN_LOG_WARN, "%s: EU stalls cannot be sampled: %s",
+                      gpu->id, problem.text);
     }
     zeta_xe_answer_free(&answer);
 }

@@ -45,11 +45,11 @@ static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_strea
     if (error == EBUSY)
         return zeta_intel_fail_busy(gpu, wish->unit);
     if (error == EINVAL)
-        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
-                               "%s: the xe driver refused to sample stalls on GT %u each %llu "
-                               "cycles with EINVAL; sampling of stalls came with Linux 6.15",
-                               gpu->id, wish->unit->gt,
-                               (unsigned long long)wish->unit->rates[wish->exponent]);
+        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                              "%s: the xe driver refused to sample stalls on GT %u each %llu "
+                              "cycles with EINVAL; sampling of stalls came with Linux 6.15",
+                              gpu->id, wish->unit->gt,
+                              (unsigned long long)wish->unit->rates[wish->exponent]);
     return zeta_xe_fail(gpu, "to open a stream of EU stall samples", error);
 }
 
@@ -62,9 +62,9 @@ uint32_t zeta_xe_stall_open(struct zeta_intel_gpu *gpu, const struct zeta_intel_
     int fd, result;
 
     if (wish->exponent >= rates || wish->unit->rates[wish->exponent] == 0)
-        return zeta_intel_fail(gpu->intel, ZETA_PLUGIN_INVALID_ARGUMENT,
-                               "%s: the unit %s has no rate number %u", gpu->id, wish->unit->name,
-                               wish->exponent);
+        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "%s: the unit %s has no rate number %u", gpu->id, wish->unit->name,
+                              wish->exponent);
     fd = observe(gpu, wish, buffer_bytes);
     if (fd < 0)
         return refuse(gpu, wish, -fd);

@@ -122,8 +122,8 @@ static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_strea
     if (error == EBUSY)
         return zeta_intel_fail_busy(gpu, wish->unit);
     if (error == EINVAL)
-        return zeta_intel_fail(
-            gpu->intel, ZETA_PLUGIN_NOT_AVAILABLE,
+        return zeta_host_fail(
+            gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE,
             "%s (%s): the xe driver refused a stream of the unit %s with EINVAL: it "
             "does not know the unit, the report format 0x%08x, the period "
             "exponent %u or the configuration %llu, which another process may "
@@ -183,10 +183,10 @@ static uint32_t oa_loss(struct zeta_xe_stream *stream)
         return ZETA_PLUGIN_BREAK_LOST;
     if ((status.oa_status & ZETA_XE_OA_STATUS_MMIO_TRG_Q_FULL) != 0 && !stream->was_told) {
         stream->was_told = true;
-        zeta_intel_log(gpu->intel, ZETA_PLUGIN_LOG_WARN,
-                       "%s: markers of the unit %s came faster than it takes them, and some are "
-                       "missing",
-                       gpu->id, stream->base.unit->name);
+        zeta_host_log(gpu->intel->host, ZETA_PLUGIN_LOG_WARN,
+                      "%s: markers of the unit %s came faster than it takes them, and some are "
+                      "missing",
+                      gpu->id, stream->base.unit->name);
     }
     return zeta_xe_oa_break(status.oa_status);
 }
@@ -209,11 +209,10 @@ static uint32_t refuse_read(struct zeta_xe_stream *stream, int error)
 
     if (error == ENODEV) {
         atomic_store(&gpu->is_lost, true);
-        return zeta_intel_fail(
-            gpu->intel, ZETA_PLUGIN_DEVICE_LOST,
-            "%s (%s): the xe driver ended the stream of the unit %s with ENODEV: "
-            "the device was unplugged, or the driver gave it up; see dmesg",
-            gpu->name, gpu->id, stream->base.unit->name);
+        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_DEVICE_LOST,
+                              "%s (%s): the xe driver ended the stream of the unit %s with ENODEV: "
+                              "the device was unplugged, or the driver gave it up; see dmesg",
+                              gpu->name, gpu->id, stream->base.unit->name);
     }
     (void)snprintf(what, sizeof(what), "to read the stream of the unit %s",
                    stream->base.unit->name);

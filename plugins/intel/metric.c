@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <zeta/file.h>
 #include <zeta/plugin_host.h>
 
 #include "eu_stall.h"
@@ -26,35 +26,16 @@
 
 /* ---- sets --------------------------------------------------------------------------------- */
 
-/* A whole file, freed by the caller; NULL with errno. */
-static char *read_file(const char *path, size_t *out_bytes)
-{
-    FILE *file = fopen(path, "rbe");
-    struct stat status;
-    char *text = NULL;
-
-    if (!file)
-        return NULL;
-    if (fstat(fileno(file), &status) == 0 && status.st_size <= MAX_SET_BYTES)
-        text = malloc((size_t)status.st_size + 1);
-    else
-        errno = EFBIG;
-    if (text)
-        *out_bytes = fread(text, 1, (size_t)status.st_size, file);
-    (void)fclose(file);
-    return text;
-}
-
 static void give_file(struct zeta_plugin *self, const struct zeta_intel_platform *platform,
                       const char *name, const struct zeta_plugin_text_sink *sink)
 {
     const char *above = strchr(name, '/') ? "/.." : ""; /* intel/NAME: what generations share */
     char path[PATH_MAX + 160];
-    size_t bytes = 0;
+    uint64_t bytes = 0;
     char *text;
 
     (void)snprintf(path, sizeof(path), "%s%s/%s", self->host.data_dir, above, name);
-    text = read_file(path, &bytes);
+    text = zeta_file_read(path, MAX_SET_BYTES, &bytes);
     if (!text) {
         zeta_host_log(&self->host, ZETA_PLUGIN_LOG_WARN, "the set file %s of %s cannot be read: %s",
                       path, platform->name, zeta_intel_errno(errno).text);

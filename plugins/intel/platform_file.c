@@ -10,6 +10,8 @@
 
 #include <yaml.h>
 
+#include <zeta/file.h>
+
 #include "platform.h"
 #include "platform_file.h"
 
@@ -546,26 +548,17 @@ bool zeta_intel_platforms_parse(const char *path, const char *text, size_t bytes
 bool zeta_intel_platforms_read(const char *path, struct zeta_intel_platforms *out_platforms,
                                char *out_problem, uint32_t problem_bytes)
 {
-    FILE *file = fopen(path, "rbe");
-    char *text;
-    size_t bytes;
-    bool good = false;
+    uint64_t bytes = 0;
+    char *text = zeta_file_read(path, MAX_FILE_BYTES, &bytes);
+    bool good;
 
     *out_platforms = (struct zeta_intel_platforms){NULL, 0};
-    if (!file) {
+    if (!text) {
         (void)snprintf(out_problem, problem_bytes, "the platform file %s cannot be read: %s", path,
                        strerrordesc_np(errno));
         return false;
     }
-    text = malloc(MAX_FILE_BYTES + 1);
-    if (text) {
-        bytes = fread(text, 1, MAX_FILE_BYTES + 1, file);
-        good = zeta_intel_platforms_parse(path, text, bytes, out_platforms, out_problem,
-                                          problem_bytes);
-    } else {
-        (void)snprintf(out_problem, problem_bytes, "%s: there is no memory to read it", path);
-    }
+    good = zeta_intel_platforms_parse(path, text, bytes, out_platforms, out_problem, problem_bytes);
     free(text);
-    (void)fclose(file);
     return good;
 }

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
+
+#include <zeta/file.h>
 
 #include "yaml_part.h"
 
@@ -19,21 +20,10 @@
 /* A whole file as a document; false if it cannot be read. */
 static bool read_document(const char *path, yaml_document_t *out_document)
 {
-    FILE *file = fopen(path, "rbe");
-    struct stat status;
-    char *text = NULL;
-    size_t bytes = 0;
-    bool good;
+    uint64_t bytes = 0;
+    char *text = zeta_file_read(path, MAX_FILE_BYTES, &bytes);
+    const bool good = text && zeta_replay_document_parse(text, (size_t)bytes, out_document);
 
-    if (!file)
-        return false;
-    if (fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode) &&
-        status.st_size <= MAX_FILE_BYTES)
-        text = malloc((size_t)status.st_size + 1);
-    if (text)
-        bytes = fread(text, 1, (size_t)status.st_size, file);
-    (void)fclose(file);
-    good = text && zeta_replay_document_parse(text, bytes, out_document);
     free(text);
     return good;
 }

@@ -209,13 +209,20 @@ static void open_stream(struct walk *walk)
 static void read_stream(struct walk *walk)
 {
     const struct stream *stream = &walk->streams[draw(walk, STREAMS)];
+    struct zeta_stream_info info = {.struct_size = sizeof(info)};
     size_t size = 256 * (1 + draw(walk, RAW_BYTES / 256));
+    ze_result_t result;
 
     if (!stream->handle)
         return;
-    same(walk, "stream read",
-         zetMetricStreamerReadData(stream->handle, 1 + draw(walk, 1000), &size, walk->raw),
-         ZE_RESULT_SUCCESS);
+    result = zetMetricStreamerReadData(stream->handle, 1 + draw(walk, 1000), &size, walk->raw);
+    /* A host so busy that a ring ran over; that has to be true. */
+    if (result == ZE_RESULT_WARNING_DROPPED_DATA) {
+        EXPECT_OK(zetaMetricStreamerGetInfo(stream->handle, &info));
+        assert_true(info.lost > 0);
+        result = ZE_RESULT_SUCCESS;
+    }
+    same(walk, "stream read", result, ZE_RESULT_SUCCESS);
     assert_int_equal(size % 256, 0);
 }
 

@@ -8,10 +8,6 @@
 /** No real image lies beyond; sums of two such numbers never wrap. */
 #define ZETA_VGPU_ELF_ADDRESS_LIMIT (UINT64_C(1) << 47)
 
-/** Writes the reason of a refusal, which it is: false. @message may be NULL. */
-bool zeta_vgpu_elf_reject(struct zeta_vgpu_message *message, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
 /** True when the file has all of these bytes. */
 bool zeta_vgpu_elf_in_file(const struct zeta_vgpu_elf *elf, uint64_t offset, uint64_t bytes);
 

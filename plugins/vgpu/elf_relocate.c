@@ -46,8 +46,8 @@ static bool read_entry(const Elf64_Dyn *entry, struct dynamic *out_dynamic,
 {
     switch (entry->d_tag) {
     case DT_NEEDED:
-        return zeta_vgpu_elf_reject(message,
-                                    "the file needs a shared library; link kernels statically");
+        return zeta_vgpu_reject(message,
+                                "the file needs a shared library; link kernels statically");
     case DT_RELA:
         out_dynamic->tables[0].address = entry->d_un.d_ptr;
         return true;
@@ -78,7 +78,7 @@ static bool read_dynamic(const struct zeta_vgpu_elf *elf, struct dynamic *out_dy
         if (program.p_type != PT_DYNAMIC)
             continue;
         if (!zeta_vgpu_elf_in_file(elf, program.p_offset, program.p_filesz))
-            return zeta_vgpu_elf_reject(
+            return zeta_vgpu_reject(
                 message, "the dynamic section at offset 0x%" PRIx64 " reaches beyond the file",
                 program.p_offset);
         for (uint64_t at = 0; program.p_filesz - at >= sizeof(Elf64_Dyn); at += sizeof(Elf64_Dyn)) {
@@ -99,11 +99,11 @@ static bool read_symbol(const struct zeta_vgpu_elf *elf, uint32_t index,
                         struct zeta_vgpu_elf_symbol *out_symbol, struct zeta_vgpu_message *message)
 {
     if (index >= elf->dynamic.count)
-        return zeta_vgpu_elf_reject(message,
-                                    "a relocation names symbol %u, the file has %u dynamic symbols",
-                                    index, elf->dynamic.count);
+        return zeta_vgpu_reject(message,
+                                "a relocation names symbol %u, the file has %u dynamic symbols",
+                                index, elf->dynamic.count);
     if (!zeta_vgpu_elf_symbol(elf, &elf->dynamic, index, out_symbol))
-        return zeta_vgpu_elf_reject(
+        return zeta_vgpu_reject(
             message, "a relocation names symbol %u, which has no name or no place", index);
     return true;
 }
@@ -119,20 +119,20 @@ static bool relocate_one(const struct zeta_vgpu_elf *elf, unsigned char *memory,
 
     segment = segment_of(elf, relocation->r_offset, sizeof(value), &offset);
     if (!segment)
-        return zeta_vgpu_elf_reject(message, "a relocation at 0x%" PRIx64 " is outside the image",
-                                    relocation->r_offset);
+        return zeta_vgpu_reject(message, "a relocation at 0x%" PRIx64 " is outside the image",
+                                relocation->r_offset);
     if (type == RELOCATION_64 || type == RELOCATION_JUMP_SLOT) {
         if (!read_symbol(elf, (uint32_t)ELF64_R_SYM(relocation->r_info), &symbol, message))
             return false;
         if (!symbol.defined && segment->executable)
-            return zeta_vgpu_elf_reject(
-                message,
-                "code at 0x%" PRIx64 " refers to \"%.200s\" of another file: build it with -fPIC",
-                relocation->r_offset, symbol.name);
+            return zeta_vgpu_reject(message,
+                                    "code at 0x%" PRIx64
+                                    " refers to \"%.200s\" of another file: build it with -fPIC",
+                                    relocation->r_offset, symbol.name);
         value = symbol.defined ? value + symbol.address : 0;
     } else if (type != RELOCATION_RELATIVE) {
-        return zeta_vgpu_elf_reject(message, "relocation type %u at 0x%" PRIx64 " is not supported",
-                                    type, relocation->r_offset);
+        return zeta_vgpu_reject(message, "relocation type %u at 0x%" PRIx64 " is not supported",
+                                type, relocation->r_offset);
     }
     memcpy(memory + offset, &value, sizeof(value));
     return true;
@@ -145,9 +145,9 @@ static bool check_table(const struct zeta_vgpu_elf *elf, const struct table *tab
 
     if (count > ZETA_VGPU_ELF_MAX_RELOCATIONS || table->address >= ZETA_VGPU_ELF_ADDRESS_LIMIT ||
         !segment_of(elf, table->address, table->bytes, out_offset))
-        return zeta_vgpu_elf_reject(message,
-                                    "%" PRIu64 " relocations at 0x%" PRIx64 " are not in the image",
-                                    count, table->address);
+        return zeta_vgpu_reject(message,
+                                "%" PRIu64 " relocations at 0x%" PRIx64 " are not in the image",
+                                count, table->address);
     return true;
 }
 

@@ -8,8 +8,6 @@
 
 #include <inttypes.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -49,33 +47,20 @@ uint32_t zeta_vgpu_topology_group_limit(const struct zeta_vgpu_topology *topolog
     return topology->eus_per_subslice * topology->threads_per_eu;
 }
 
-static bool __attribute__((format(printf, 2, 3)))
-explain(struct zeta_vgpu_message *message, const char *format, ...)
-{
-    va_list arguments;
-
-    if (!message)
-        return false;
-    va_start(arguments, format);
-    (void)vsnprintf(message->text, sizeof(message->text), format, arguments);
-    va_end(arguments);
-    return false;
-}
-
 static bool check_range(const char *name, uint64_t value, uint64_t low, uint64_t high,
                         struct zeta_vgpu_message *message)
 {
     if (value >= low && value <= high)
         return true;
-    return explain(message, "%s is %" PRIu64 ", it must be from %" PRIu64 " to %" PRIu64, name,
-                   value, low, high);
+    return zeta_vgpu_reject(message, "%s is %" PRIu64 ", it must be from %" PRIu64 " to %" PRIu64,
+                            name, value, low, high);
 }
 
 static bool check_power(const char *name, uint32_t value, struct zeta_vgpu_message *message)
 {
     if ((value & (value - 1)) == 0)
         return true;
-    return explain(message, "%s is %u, it must be a power of two", name, value);
+    return zeta_vgpu_reject(message, "%s is %u, it must be a power of two", name, value);
 }
 
 static bool check_topology(const struct zeta_vgpu_topology *t, struct zeta_vgpu_message *message)
@@ -91,7 +76,8 @@ static bool check_topology(const struct zeta_vgpu_topology *t, struct zeta_vgpu_
         !check_range("L3 cache in bytes", t->l3_bytes, 16 << 10, 256 << 20, message))
         return false;
     if (t->stack_bytes % 4096 != 0)
-        return explain(message, "private memory of %u bytes is not whole pages", t->stack_bytes);
+        return zeta_vgpu_reject(message, "private memory of %u bytes is not whole pages",
+                                t->stack_bytes);
     return check_range("number of subslices", zeta_vgpu_topology_subslices(t), 1,
                        ZETA_VGPU_MAX_SUBSLICES, message) &&
            check_range("threads of a subslice", zeta_vgpu_topology_group_limit(t), 1,
@@ -132,7 +118,7 @@ static bool make_workers(struct zeta_vgpu_engine *engine, struct zeta_vgpu_messa
 {
     engine->workers = calloc(engine->config.workers, sizeof(*engine->workers));
     if (!engine->workers)
-        return explain(message, "no memory for %u workers", engine->config.workers);
+        return zeta_vgpu_reject(message, "no memory for %u workers", engine->config.workers);
     for (uint32_t i = 0; i < engine->config.workers; i++) {
         struct worker *worker = &engine->workers[i];
 
@@ -140,7 +126,8 @@ static bool make_workers(struct zeta_vgpu_engine *engine, struct zeta_vgpu_messa
         worker->index = i;
         worker->has_reader = zeta_vgpu_space_reader_add(engine->space, &worker->reader);
         if (!worker->has_reader)
-            return explain(message, "more than %u workers use one memory", ZETA_VGPU_SPACE_READERS);
+            return zeta_vgpu_reject(message, "more than %u workers use one memory",
+                                    ZETA_VGPU_SPACE_READERS);
         for (uint32_t s = i; s < engine->subslice_count; s += engine->config.workers)
             engine->subslices[s].reader = worker->reader;
     }
@@ -176,7 +163,7 @@ enum zeta_vgpu_result zeta_vgpu_engine_create(const struct zeta_vgpu_engine_conf
         return ZETA_VGPU_INVALID_ARGUMENT;
     engine = calloc(1, sizeof(*engine));
     if (!engine) {
-        (void)explain(out_message, "no memory for an engine");
+        (void)zeta_vgpu_reject(out_message, "no memory for an engine");
         return ZETA_VGPU_OUT_OF_MEMORY;
     }
     engine->config = *config;
@@ -190,7 +177,7 @@ enum zeta_vgpu_result zeta_vgpu_engine_create(const struct zeta_vgpu_engine_conf
     pthread_cond_init(&engine->done, NULL);
     fine = zeta_vgpu_model_init(&engine->model, &config->topology);
     if (!fine || !make_hardware(engine)) {
-        (void)explain(out_message, "no memory for the simulated hardware");
+        (void)zeta_vgpu_reject(out_message, "no memory for the simulated hardware");
         fine = false;
     }
     if (!fine || !make_workers(engine, out_message)) {
@@ -336,20 +323,23 @@ static bool check_group(const struct zeta_vgpu_engine *engine,
 
     if (size[0] == 0 || size[1] == 0 || size[2] == 0 || size[0] > limit || size[1] > limit ||
         size[2] > limit || (uint64_t)size[0] * size[1] * size[2] > limit)
-        return explain(message,
-                       "kernel %s: a group of %u x %u x %u work-items, at least 1 and at most %u "
-                       "are possible",
-                       launch->kernel->name, size[0], size[1], size[2], limit);
+        return zeta_vgpu_reject(
+            message,
+            "kernel %s: a group of %u x %u x %u work-items, at least 1 and at most %u "
+            "are possible",
+            launch->kernel->name, size[0], size[1], size[2], limit);
     for (uint32_t d = 0; d < 3; d++) {
         if (required[d] != 0 && required[d] != size[d])
-            return explain(message, "kernel %s requires groups of %u x %u x %u, not %u x %u x %u",
-                           launch->kernel->name, required[0], required[1], required[2], size[0],
-                           size[1], size[2]);
+            return zeta_vgpu_reject(message,
+                                    "kernel %s requires groups of %u x %u x %u, not %u x %u x %u",
+                                    launch->kernel->name, required[0], required[1], required[2],
+                                    size[0], size[1], size[2]);
     }
     if (launch->group_count[2] != 0 && groups > INT64_MAX / launch->group_count[2])
-        return explain(message, "kernel %s: %u x %u x %u groups are too many to be counted",
-                       launch->kernel->name, launch->group_count[0], launch->group_count[1],
-                       launch->group_count[2]);
+        return zeta_vgpu_reject(message,
+                                "kernel %s: %u x %u x %u groups are too many to be counted",
+                                launch->kernel->name, launch->group_count[0],
+                                launch->group_count[1], launch->group_count[2]);
     return true;
 }
 
@@ -390,10 +380,11 @@ static bool check_resident(const struct zeta_vgpu_engine *engine,
 
     if (!launch->cooperative || groups <= most)
         return true;
-    return explain(message,
-                   "kernel %s: %" PRIu64 " groups of a cooperative launch cannot run at the same "
-                   "time, at most %" PRIu64 " can",
-                   launch->kernel->name, groups, most);
+    return zeta_vgpu_reject(message,
+                            "kernel %s: %" PRIu64
+                            " groups of a cooperative launch cannot run at the same "
+                            "time, at most %" PRIu64 " can",
+                            launch->kernel->name, groups, most);
 }
 
 /*
@@ -407,8 +398,8 @@ static bool place_arguments(struct zeta_vgpu_engine *engine, const struct zeta_v
     uint64_t used = round_up(kernel->slm_bytes);
 
     if (kernel->argument_block_bytes > 0 && !launch->arguments)
-        return explain(message, "kernel %s: no arguments given, it has %u", kernel->name,
-                       kernel->argument_count);
+        return zeta_vgpu_reject(message, "kernel %s: no arguments given, it has %u", kernel->name,
+                                kernel->argument_count);
     if (kernel->argument_block_bytes > 0)
         memcpy(engine->arguments, launch->arguments, kernel->argument_block_bytes);
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
@@ -421,10 +412,10 @@ static bool place_arguments(struct zeta_vgpu_engine *engine, const struct zeta_v
         used += launch->local_bytes ? round_up(launch->local_bytes[i]) : 0;
     }
     if (used > engine->config.topology.slm_bytes)
-        return explain(message,
-                       "kernel %s: a group needs %" PRIu64
-                       " bytes of shared local memory, a subslice has %u",
-                       kernel->name, used, engine->config.topology.slm_bytes);
+        return zeta_vgpu_reject(message,
+                                "kernel %s: a group needs %" PRIu64
+                                " bytes of shared local memory, a subslice has %u",
+                                kernel->name, used, engine->config.topology.slm_bytes);
     engine->group_slm_bytes = (uint32_t)used;
     return true;
 }
@@ -554,7 +545,8 @@ enum zeta_vgpu_result zeta_vgpu_engine_launch(struct zeta_vgpu_engine *engine,
     if (!prepare(engine, launch, out_fault)) {
         result = ZETA_VGPU_INVALID_ARGUMENT;
     } else if (!begin_subslices(engine)) {
-        (void)explain(&out_fault->message, "no memory to launch kernel %s", launch->kernel->name);
+        (void)zeta_vgpu_reject(&out_fault->message, "no memory to launch kernel %s",
+                               launch->kernel->name);
         result = ZETA_VGPU_OUT_OF_MEMORY;
     } else {
         result = run_watched(engine);

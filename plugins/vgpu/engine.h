@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "message.h"
 #include "space.h"
 
 struct zeta_vgpu_engine;
@@ -33,11 +34,6 @@ enum zeta_vgpu_result {
     ZETA_VGPU_FAULT,         /**< a hardware thread stopped with an exception */
     ZETA_VGPU_INTERRUPTED,   /**< the launch was asked to stop before its end */
     ZETA_VGPU_RESULT_COUNT
-};
-
-/** Room for one sentence that explains a failure; always terminated. */
-struct zeta_vgpu_message {
-    char text[512];
 };
 
 /**

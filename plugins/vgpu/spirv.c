@@ -1,8 +1,6 @@
 #include "spirv.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,17 +31,6 @@ struct reader {
     struct zeta_vgpu_message *message;
 };
 
-static bool __attribute__((format(printf, 2, 3)))
-reject(struct zeta_vgpu_message *message, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    (void)vsnprintf(message->text, sizeof(message->text), format, arguments);
-    va_end(arguments);
-    return false;
-}
-
 static uint32_t word_at(const struct reader *reader, size_t index)
 {
     uint32_t word;
@@ -57,19 +44,21 @@ static bool open_reader(struct reader *reader, const void *bytes, size_t size,
 {
     *reader = (struct reader){.bytes = bytes, .words = size / sizeof(uint32_t), .message = message};
     if (size % sizeof(uint32_t) != 0 || reader->words < SPIRV_HEADER_WORDS)
-        return reject(message,
-                      "not a SPIR-V module: %zu bytes; a module is a whole number of 4-byte words, "
-                      "%d or more",
-                      size, SPIRV_HEADER_WORDS);
+        return zeta_vgpu_reject(
+            message,
+            "not a SPIR-V module: %zu bytes; a module is a whole number of 4-byte words, "
+            "%d or more",
+            size, SPIRV_HEADER_WORDS);
     reader->swapped = word_at(reader, 0) == SPIRV_MAGIC_SWAPPED;
     if (word_at(reader, 0) != SPIRV_MAGIC)
-        return reject(message, "not a SPIR-V module: it begins with 0x%08" PRIx32 ", not 0x%08x",
-                      word_at(reader, 0), SPIRV_MAGIC);
+        return zeta_vgpu_reject(message,
+                                "not a SPIR-V module: it begins with 0x%08" PRIx32 ", not 0x%08x",
+                                word_at(reader, 0), SPIRV_MAGIC);
     reader->bound = word_at(reader, BOUND_WORD);
     if (reader->bound > BOUND_LIMIT)
-        return reject(message,
-                      "the SPIR-V module has ids up to %" PRIu32 ", at most %d are allowed",
-                      reader->bound, BOUND_LIMIT);
+        return zeta_vgpu_reject(
+            message, "the SPIR-V module has ids up to %" PRIu32 ", at most %d are allowed",
+            reader->bound, BOUND_LIMIT);
     return true;
 }
 
@@ -95,7 +84,7 @@ static bool add_constant(struct reader *reader, uint32_t spec_id, uint32_t size_
             realloc(reader->constants, room * sizeof(*reader->constants));
 
         if (!grown)
-            return reject(reader->message, "no memory for specialization constants");
+            return zeta_vgpu_reject(reader->message, "no memory for specialization constants");
         reader->constants = grown;
         reader->room = room;
     }
@@ -154,10 +143,11 @@ static bool read_module(struct reader *reader)
         uint32_t length = word >> 16;
 
         if (length == 0 || length > reader->words - at)
-            return reject(reader->message,
-                          "the SPIR-V module is damaged: the instruction at word %zu has %" PRIu32
-                          " words, %zu are left",
-                          at, length, reader->words - at);
+            return zeta_vgpu_reject(
+                reader->message,
+                "the SPIR-V module is damaged: the instruction at word %zu has %" PRIu32
+                " words, %zu are left",
+                at, length, reader->words - at);
         if (!read_instruction(reader, at, word & 0xffff, length))
             return false;
         at += length;
@@ -179,7 +169,8 @@ bool zeta_vgpu_spirv_constants(const void *bytes, size_t size,
     reader.constants = calloc(reader.room, sizeof(*reader.constants));
     fine = reader.results && reader.constants;
     if (!fine)
-        reject(out_message, "no memory for %" PRIu32 " ids of a SPIR-V module", reader.bound);
+        zeta_vgpu_reject(out_message, "no memory for %" PRIu32 " ids of a SPIR-V module",
+                         reader.bound);
     fine = fine && read_module(&reader);
     free(reader.results);
     if (!fine) {

@@ -1,0 +1,16 @@
+#include "message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+bool zeta_vgpu_reject(struct zeta_vgpu_message *message, const char *format, ...)
+{
+    va_list arguments;
+
+    if (!message)
+        return false;
+    va_start(arguments, format);
+    (void)vsnprintf(message->text, sizeof(message->text), format, arguments);
+    va_end(arguments);
+    return false;
+}

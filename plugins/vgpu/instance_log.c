@@ -200,6 +200,16 @@ static bool try_marker(struct zeta_vgpu_instance *instance, const struct zeta_vg
     return done;
 }
 
+/* Whether a sampler of this process reads the markers of the unit, which it does until it is
+ * stopped. */
+static bool is_sampled_here(const struct zeta_vgpu_instance *instance,
+                            const struct zeta_vgpu_marker *marker)
+{
+    return !marker->own_only &&
+           atomic_load(&instance->segment->holders[marker->tile][marker->unit].pid) ==
+               (uint32_t)getpid();
+}
+
 void zeta_vgpu_instance_log_marker(struct zeta_vgpu_instance *instance,
                                    const struct zeta_vgpu_marker *marker,
                                    const struct zeta_vgpu_moment_clock *clock)
@@ -209,7 +219,8 @@ void zeta_vgpu_instance_log_marker(struct zeta_vgpu_instance *instance,
     /* Most units have no holder most of the time, so they are looked at before the lock. */
     if (!wanted(instance, marker))
         return;
-    for (uint64_t waited_ns = 0; waited_ns < ZETA_VGPU_MARKER_WAIT_MS * UINT64_C(1000000);
+    for (uint64_t waited_ns = 0; waited_ns < ZETA_VGPU_MARKER_WAIT_MS * UINT64_C(1000000) ||
+                                 is_sampled_here(instance, marker);
          waited_ns += LOOK_NS) {
         if (try_marker(instance, marker, clock, true) || atomic_load(marker->interrupt))
             return;

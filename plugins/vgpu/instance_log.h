@@ -70,20 +70,22 @@ struct zeta_vgpu_marker {
     uint32_t unit;
     uint64_t value;
     uint64_t token;               /**< of the holder that shall get it; 0: whoever it is */
-    bool own_only;                /**< only if this process is the holder */
+    bool own_only;                /**< only if this process is the holder; it reads by itself */
     const atomic_bool *interrupt; /**< ends the wait for a slow reader */
 };
 
 /**
- * Appends a marker to the log of its unit; nobody wants it: does nothing. Waits up to
- * ZETA_VGPU_MARKER_WAIT_MS while the log holds nothing but what the holder has not read; when that
- * was in vain, the next ones do not wait until the holder reads again.
+ * Appends a marker to the log of its unit; nobody wants it: does nothing. Waits while the log holds
+ * nothing but what the holder has not read: for a holder in this process, whose sampler runs as
+ * this thread does, as long as it takes; for one in another process, which may be stopped, up to
+ * ZETA_VGPU_MARKER_WAIT_MS, and when that was in vain, the next ones do not wait until it reads
+ * again.
  */
 void zeta_vgpu_instance_log_marker(struct zeta_vgpu_instance *instance,
                                    const struct zeta_vgpu_marker *marker,
                                    const struct zeta_vgpu_moment_clock *clock);
 
-/** How long a marker waits for its reader. */
+/** How long a marker waits for its reader in another process. */
 #define ZETA_VGPU_MARKER_WAIT_MS 200u
 
 /** Tells those who wait up to where this process, the holder of the unit, has read its markers. */

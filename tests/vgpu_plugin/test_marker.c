@@ -1,10 +1,15 @@
 /* Markers: their place among the work, who gets them, and what becomes of too many. */
+#include <dirent.h>
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -19,6 +24,10 @@
 #define SWITCH_BIT (1u << 22)
 #define MARKER_BIT (1u << 23)
 #define FOREVER_NS UINT64_C(80000000000)
+
+/* The longest period has its deadlines where the clock wraps and in the middle: none for a while.
+ */
+static const struct host_setting calm[] = {{"fault.wrap_soon", "85"}, {NULL, NULL}};
 
 /* Counters by their place in a report. */
 enum { CLOCKS = 0, RETIRED = 5, ATOMICS = 14, COPIED = 31, GROUPS = 33, KERNELS = 34 };
@@ -350,9 +359,84 @@ static void thousands__at_once__none_lost(void **state)
     free(commands);
 }
 
+/* The thread of the process that samples; 0: there is none. */
+static pid_t find_sampler(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    const struct dirent *task;
+    pid_t found = 0;
+
+    assert_non_null(tasks);
+    while (found == 0 && (task = readdir(tasks))) {
+        char path[300], name[32] = "";
+        FILE *file;
+
+        (void)snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task->d_name);
+        file = fopen(path, "r");
+        if (!file)
+            continue;
+        if (fgets(name, sizeof(name), file) && strcmp(name, "vgpu-oa\n") == 0)
+            found = (pid_t)atoi(task->d_name);
+        (void)fclose(file);
+    }
+    (void)closedir(tasks);
+    return found;
+}
+
+/* Puts a thread on the processor of the caller, behind all others. */
+static void put_behind(pid_t thread)
+{
+    const struct sched_param none = {0};
+    cpu_set_t processor;
+
+    CPU_ZERO(&processor);
+    CPU_SET((size_t)sched_getcpu(), &processor);
+    assert_int_equal(sched_setaffinity(0, sizeof(processor), &processor), 0);
+    assert_int_equal(sched_setaffinity(thread, sizeof(processor), &processor), 0);
+    assert_int_equal(sched_setscheduler(thread, SCHED_IDLE, &none), 0);
+}
+
+/* Takes a processor away from the sampler for a second of work. */
+static void *hold_processor(void *argument)
+{
+    const pid_t sampler = *(const pid_t *)argument;
+    const struct sched_param none = {0};
+    struct timespec used = {0};
+
+    put_behind(sampler);
+    while (used.tv_sec < 1)
+        (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    (void)sched_setscheduler(sampler, SCHED_OTHER, &none);
+    return NULL;
+}
+
+/* A sampler that is late is not a stopped one: on a busy machine nothing is lost either. */
+static void thousands__sampler_gets_no_time__none_lost(void **state)
+{
+    enum { NUMBER = 5000 };
+    struct bench *bench = *state;
+    struct zeta_plugin_command *commands = many_markers(bench, NUMBER);
+    struct zeta_plugin_stream *stream =
+        open_stream(&bench->host, bench->host.device, "oa", FOREVER_NS, false, NULL);
+    pid_t sampler;
+    pthread_t thread;
+    uint64_t lost;
+
+    while ((sampler = find_sampler()) == 0) /* it gives itself its name */
+        (void)sched_yield();
+    assert_int_equal(pthread_create(&thread, NULL, hold_processor, &sampler), 0);
+    bench_run(bench, commands, NUMBER);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(drain(&bench->host, stream, &lost), NUMBER + 1);
+    assert_int_equal(lost, 0);
+    close_stream(&bench->host, stream);
+    free(commands);
+}
+
 static void ring__too_small__loss_is_told_and_counted(void **state)
 {
-    static const struct host_setting settings[] = {{"fault.full_ring", "10"}, {NULL, NULL}};
+    static const struct host_setting settings[] = {
+        {"fault.full_ring", "10"}, {"fault.wrap_soon", "85"}, {NULL, NULL}};
     struct zeta_plugin_stream *stream;
     struct zeta_plugin_read read;
     struct zeta_plugin_command *commands;
@@ -429,7 +513,8 @@ static void virtual_time__any_number_of_workers__same_bytes(void **state)
 
 static void tiles__marker_of_the_root__on_each_tile(void **state)
 {
-    static const struct host_setting settings[] = {{"tiles", "2"}, {NULL, NULL}};
+    static const struct host_setting settings[] = {
+        {"tiles", "2"}, {"fault.wrap_soon", "85"}, {NULL, NULL}};
     struct zeta_plugin_device *devices[3];
     struct zeta_plugin_stream *streams[2];
     uint64_t tokens[2], lost;
@@ -469,7 +554,7 @@ static void mark_for_ever(const struct child *parent)
 {
     struct bench bench;
 
-    bench_open(&bench, NULL);
+    bench_open(&bench, calm);
     (void)child_hear(parent->from);
     for (uint32_t i = 0;; i++) {
         const struct zeta_plugin_command commands[] = {bench_count(&bench, 2),
@@ -493,7 +578,7 @@ static void process__killed_while_it_marks__others_go_on(void **state)
     (void)state;
     for (unsigned i = 0; i < CHILDREN; i++)
         children[i] = child_start(mark_for_ever);
-    bench_open(&bench, NULL);
+    bench_open(&bench, calm);
     stream = open_stream(&bench.host, bench.host.device, "oa", FOREVER_NS, false, NULL);
     for (unsigned i = 0; i < CHILDREN; i++) {
         uint64_t before, groups = 0;
@@ -539,7 +624,7 @@ static void collect(const struct child *parent)
     struct bench bench;
     uint64_t found[2];
 
-    bench_open(&bench, NULL);
+    bench_open(&bench, calm);
     stream = open_stream(&bench.host, bench.host.device, "oa", FOREVER_NS, false, NULL);
     child_say(parent->to);
     (void)child_hear(parent->from);
@@ -560,7 +645,7 @@ static void holder__stopped__markers_wait_once_and_the_loss_is_counted(void **st
     int status;
 
     (void)state;
-    bench_open(&bench, NULL);
+    bench_open(&bench, calm);
     commands = many_markers(&bench, NUMBER);
     assert_true(child_hear(child.from));
     assert_int_equal(kill(child.pid, SIGSTOP), 0);
@@ -582,7 +667,7 @@ static void hold_and_die(const struct child *parent)
 {
     struct bench bench;
 
-    bench_open(&bench, NULL);
+    bench_open(&bench, calm);
     (void)open_stream(&bench.host, bench.host.device, "oa", FOREVER_NS, false, NULL);
     child_say(parent->to);
     (void)child_hear(parent->from);
@@ -599,7 +684,7 @@ static void holder__killed__markers_go_nowhere_and_soon(void **state)
     uint64_t lost;
 
     (void)state;
-    bench_open(&bench, NULL);
+    bench_open(&bench, calm);
     commands = many_markers(&bench, NUMBER);
     assert_true(child_hear(child.from));
     child_say(child.to);
@@ -614,7 +699,17 @@ static void holder__killed__markers_go_nowhere_and_soon(void **state)
     free(commands);
 }
 
-#define WITH(test) cmocka_unit_test_setup_teardown(test, bench_setup, bench_teardown)
+static int set_up(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+
+    assert_non_null(bench);
+    bench_open(bench, calm);
+    *state = bench;
+    return 0;
+}
+
+#define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, bench_teardown)
 
 int main(void)
 {
@@ -632,6 +727,7 @@ int main(void)
         WITH(nobody__who_collects__markers_are_dropped),
         WITH(misuse__unit_or_value__refused_with_the_reason),
         WITH(thousands__at_once__none_lost),
+        WITH(thousands__sampler_gets_no_time__none_lost),
         cmocka_unit_test(ring__too_small__loss_is_told_and_counted),
         cmocka_unit_test(virtual_time__any_number_of_workers__same_bytes),
         cmocka_unit_test(tiles__marker_of_the_root__on_each_tile),

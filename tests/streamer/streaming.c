@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "zeta/slot.h"
+
 #define VALUES ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
 
 struct streaming streaming_of(ze_device_handle_t device, const char *group)
@@ -150,4 +152,87 @@ uint64_t streaming_now_ns(ze_device_handle_t device)
 uint64_t streaming_between_ns(uint64_t a_ns, uint64_t b_ns)
 {
     return (b_ns + STREAMING_WRAP_NS - a_ns) % STREAMING_WRAP_NS;
+}
+
+struct account {
+    uint64_t reports; /**< without repeated ones */
+    uint64_t lost;    /**< as the breaks in the data say */
+    uint32_t breaks;
+    uint64_t periods; /**< from the first to the last report */
+};
+
+static uint32_t word_at(const uint8_t *slot, size_t at)
+{
+    uint32_t word;
+
+    memcpy(&word, slot + at, sizeof(word));
+    return word;
+}
+
+/** Goes through raw data like a program that knows only its slots. */
+static struct account take_stock(const struct streaming *stream)
+{
+    static const uint8_t magic[] = ZETA_SLOT_MAGIC;
+    struct account account = {0};
+    uint32_t last = 0;
+    bool any = false;
+
+    for (size_t at = 0; at < stream->raw_bytes; at += stream->record_bytes) {
+        const uint8_t *slot = stream->raw + at;
+        const uint32_t ticks = word_at(slot, 4);
+        uint64_t lost;
+
+        if (memcmp(slot, magic, ZETA_SLOT_MAGIC_BYTES) == 0) {
+            assert_int_equal(word_at(slot, 16), 1); /* no kind but BREAK here */
+            memcpy(&lost, slot + 24, sizeof(lost));
+            assert_true(lost > 0);
+            account.lost += lost;
+            account.breaks++;
+            continue;
+        }
+        if (any && ticks == last)
+            continue; /* the baseline of the next read */
+        if (any)
+            account.periods += (uint64_t)(ticks - last) * 40 / stream->period_ns;
+        account.reports += any;
+        last = ticks;
+        any = true;
+    }
+    return account;
+}
+
+struct zeta_stream_info streaming_info(const struct streaming *stream)
+{
+    struct zeta_stream_info info = {.struct_size = sizeof(info)};
+
+    EXPECT_OK(zetaMetricStreamerGetInfo(stream->streamer, &info));
+    return info;
+}
+
+struct zeta_stream_info streaming_begin_at_a_deadline(struct streaming *stream)
+{
+    /* The first report is of the time of the opening, the second one of a deadline. */
+    while (stream->raw_bytes < (size_t)3 * stream->record_bytes)
+        (void)streaming_read(stream, 1, 2);
+    memmove(stream->raw, stream->raw + stream->raw_bytes - stream->record_bytes,
+            stream->record_bytes);
+    stream->raw_bytes = stream->record_bytes;
+    stream->warnings = 0;
+    return streaming_info(stream);
+}
+
+void streaming_expect_all_told(struct streaming *stream, const struct zeta_stream_info *before)
+{
+    const struct zeta_stream_info info = streaming_info(stream);
+    const struct account account = take_stock(stream);
+
+    assert_int_equal(account.reports, info.records - before->records);
+    assert_int_equal(account.lost, info.lost - before->lost);
+    assert_int_equal(account.breaks, info.breaks - before->breaks);
+    assert_int_equal(account.reports + account.lost, account.periods);
+    assert_int_equal(account.lost > 0, stream->warnings > 0);
+    streaming_calculate(stream);
+    /* No row goes across a break. */
+    for (uint32_t row = 0; row < stream->rows; row++)
+        assert_int_equal(streaming_value(stream, row, "GpuTime")->value.ui64, stream->period_ns);
 }

@@ -43,6 +43,19 @@ size_t streaming_read(struct streaming *stream, uint32_t max_reports, size_t slo
 /** Reads until a report of a time after this call is there, and nothing waits any more. */
 void streaming_catch_up(struct streaming *stream);
 
+/** What the library says of the stream. */
+struct zeta_stream_info streaming_info(const struct streaming *stream);
+
+/** Reads until the report of a deadline is there, which is all of raw then; what was said there. */
+struct zeta_stream_info streaming_begin_at_a_deadline(struct streaming *stream);
+
+/**
+ * Goes through raw, which begins at a deadline: what was given and what was lost, as the breaks
+ * say, are the deadlines since; the library counts the same since before; each row is of one
+ * period.
+ */
+void streaming_expect_all_told(struct streaming *stream, const struct zeta_stream_info *before);
+
 /** Calculates all of raw, for a device without tiles; a warning is right if reads gave some. */
 void streaming_calculate(struct streaming *stream);
 

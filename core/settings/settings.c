@@ -30,29 +30,32 @@ struct state {
     struct zeta_setting_store store;       /* values in effect, defaults included */
     struct zeta_setting_store environment; /* variables that belong to plugins, by their name */
     struct state *older; /* what this is a copy of: it has strings of ours, and may be in use */
-    pid_t process;       /* of a draft */
 };
 
 static _Atomic(struct state *) published;
 
 /* The next one, between the first declaration of a plugin and the end; for who may declare. */
-static struct state *draft;
-
-/* Defaults that the program chose in the place of ours. */
-static struct zeta_setting_store chosen;
-static pthread_mutex_t chosen_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(struct state *) draft;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
-static void start_anew_in_child(void)
-{
-    static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+/* A default that the program chose in the place of ours. */
+struct choice {
+    struct choice *before; /* an older one */
+    const char *name;
+    char value[]; /* empty: ours after all */
+};
 
-    chosen_lock = fresh;
+static _Atomic(struct choice *) choices;
+
+/* A thread of the parent may have been changing its draft. */
+static void leave_draft_to_parent(void)
+{
+    atomic_store(&draft, NULL);
 }
 
 static void watch_forks(void)
 {
-    (void)pthread_atfork(NULL, NULL, start_anew_in_child);
+    (void)pthread_atfork(NULL, NULL, leave_draft_to_parent);
 }
 
 static ze_result_t no_memory(void)
@@ -72,17 +75,15 @@ static bool apply_variable(struct zeta_setting_store *store, const char *name, c
 
 static bool apply_default(struct zeta_setting_store *store, const struct zeta_known_setting *known)
 {
-    const struct zeta_setting_entry *own;
-    bool done;
+    const struct choice *own = atomic_load(&choices);
 
     if (zeta_store_find(store, known->name))
         return true;
-    (void)pthread_mutex_lock(&chosen_lock);
-    own = zeta_store_find(&chosen, known->name);
-    done = zeta_store_set(store, known->name, own ? own->value : known->fallback,
-                          own ? own->origin : "default");
-    (void)pthread_mutex_unlock(&chosen_lock);
-    return done;
+    while (own && strcmp(own->name, known->name) != 0)
+        own = own->before;
+    if (own && *own->value)
+        return zeta_store_set(store, known->name, own->value, "default of the program");
+    return zeta_store_set(store, known->name, known->fallback, "default");
 }
 
 static bool apply_known(struct zeta_setting_store *store)
@@ -136,11 +137,10 @@ static void free_state(struct state *state)
 /* A copy of what is published, to be changed; NULL without memory. */
 static struct state *get_draft(struct state *current)
 {
-    struct state *made;
+    struct state *made = atomic_load(&draft);
 
-    /* A thread of the parent may have been changing the parent's. */
-    if (draft && draft->process == getpid())
-        return draft;
+    if (made)
+        return made;
     made = calloc(1, sizeof(*made));
     if (!made)
         return NULL;
@@ -150,8 +150,7 @@ static struct state *get_draft(struct state *current)
         return NULL;
     }
     made->older = current;
-    made->process = getpid();
-    draft = made;
+    atomic_store(&draft, made);
     return made;
 }
 
@@ -189,9 +188,11 @@ ze_result_t zeta_settings_load(void)
 
 ze_result_t zeta_settings_set_default(const char *name, const char *value)
 {
-    bool is_set;
+    const struct zeta_known_setting *known = zeta_known_setting_find(name);
+    const size_t bytes = strlen(value) + 1;
+    struct choice *choice;
 
-    if (!zeta_known_setting_find(name))
+    if (!known)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "Zeta has no setting '%s'; config/zeta.yaml lists all.", name);
     if (atomic_load_explicit(&published, memory_order_acquire))
@@ -199,25 +200,33 @@ ze_result_t zeta_settings_set_default(const char *name, const char *value)
                           "The settings were read already; choose the default of %s before zeInit "
                           "and zeInitDrivers.",
                           name);
-    (void)pthread_once(&fork_once, watch_forks);
-    (void)pthread_mutex_lock(&chosen_lock);
-    is_set = zeta_store_set(&chosen, name, value, "default of the program");
-    (void)pthread_mutex_unlock(&chosen_lock);
-    return is_set ? ZE_RESULT_SUCCESS : no_memory();
+    choice = malloc(sizeof(*choice) + bytes);
+    if (!choice)
+        return no_memory();
+    choice->name = known->name;
+    memcpy(choice->value, value, bytes);
+    choice->before = atomic_load(&choices);
+    while (!atomic_compare_exchange_weak(&choices, &choice->before, choice))
+        continue;
+    return ZE_RESULT_SUCCESS;
 }
 
 void zeta_settings_unload(void)
 {
-    struct state *state = atomic_exchange(&published, NULL);
+    struct state *last = atomic_exchange(&published, NULL);
+    struct state *state = atomic_exchange(&draft, NULL);
+    struct choice *choice = atomic_exchange(&choices, NULL);
 
-    for (state = draft ? draft : state; state;) {
-        struct state *older = state->older;
-
+    for (state = state ? state : last; state; state = last) {
+        last = state->older;
         free_state(state);
-        state = older;
     }
-    draft = NULL;
-    zeta_store_finish(&chosen);
+    while (choice) {
+        struct choice *before = choice->before;
+
+        free(choice);
+        choice = before;
+    }
     zeta_log_reset();
 }
 
@@ -409,7 +418,7 @@ ze_result_t zeta_settings_declare_end(const char *id)
     state = get_draft(current);
     if (!state || !apply_to_undeclared(state, id) || !take_others(state, id, prefix))
         return no_memory();
-    draft = NULL;
+    atomic_store(&draft, NULL);
     atomic_store_explicit(&published, state, memory_order_release);
     return ZE_RESULT_SUCCESS;
 }

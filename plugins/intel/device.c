@@ -12,9 +12,6 @@
 #include "kmd/kernel.h"
 #include "symbols.h"
 
-/* The graphics version from which on reports hold time stamps of 56 bits. */
-#define WIDE_REPORTS 2000u
-
 const struct zeta_intel_tile *zeta_intel_device_tile(const struct zeta_plugin_device *device)
 {
     return &device->gpu->tiles[device->tile];
@@ -159,9 +156,7 @@ static void fill_topology(const struct zeta_plugin_device *device,
     properties->subslices_per_slice = divide_up(topology->subslices, topology->slices);
     properties->eus_per_subslice = divide_up(topology->eus, topology->subslices);
     properties->threads_per_eu = gpu->platform->threads_per_eu;
-    /* Xe for high performance and everything since Xe2 have vectors of twice the width. */
-    properties->simd_width =
-        gpu->platform->graphics == 1260 || gpu->platform->graphics >= 2000 ? 16 : 8;
+    properties->simd_width = gpu->platform->simd_width > 0 ? gpu->platform->simd_width : 8;
 }
 
 static uint32_t get_properties(struct zeta_plugin *self, struct zeta_plugin_device *device,
@@ -186,7 +181,7 @@ static uint32_t get_properties(struct zeta_plugin *self, struct zeta_plugin_devi
         .pci_device = gpu->pci_device,
         .pci_function = gpu->pci_function,
         .timer_hz = zeta_intel_timer_hz(device),
-        .timestamp_valid_bits = graphics >= WIDE_REPORTS ? 56 : 32,
+        .timestamp_valid_bits = gpu->platform->formats[ZETA_INTEL_OAG].is_wide ? 56 : 32,
         .kernel_timestamp_valid_bits = 32,
         .core_clock_mhz = (uint32_t)(zeta_intel_device_tile(device)->max_hz / 1000000u),
         .queue_groups = {&device->queue_group, 1, sizeof(device->queue_group)},

@@ -14,13 +14,15 @@
  *         integrated: true
  *         drivers: [i915, xe]            # kernel drivers that can count on it
  *         threads_per_eu: 7
+ *         simd_width: 8                  # lanes of an EU; 0 or missing: 8
  *         subslices_per_slice: 6         # xe tells one flat mask; 0 or missing: one slice
+ *         subslice_bits: 8               # of a slice in masks; 0 or missing: as many as it has
  *         l3_banks_per_node: 4           # missing: it has no nodes
  *         sets: [tgl-gt2.yaml]           # set files in the data directory
  *         more: [tgl-gt2-sampler.yaml]   # those that only the setting `sets: all` reads;
  *                                        # intel/NAME is what generations share
  *         units:                         # report formats of counting units, by kind
- *           oag: {i915: 10, xe: 0x500, record: 256}
+ *           oag: {i915: 10, xe: 0x500, record: 256, clock_bits: 0xfe0007ff}
  *         symbols: {SqidiTotalCount: 2}  # further symbols; they win over those that are computed
  */
 
@@ -35,6 +37,8 @@ struct zeta_intel_format {
     uint32_t xe;           /**< format word */
     bool has_xe;           /**< xe counts with this unit (0 is a format word) */
     uint32_t record_bytes; /**< 0: the platform does not have the unit */
+    bool is_wide;          /**< id and time in the header have 64 bits, else 32 */
+    uint32_t clock_bits;   /**< of the id: they change with the core clock; 0: none does */
 };
 
 struct zeta_intel_platform_symbol {
@@ -51,7 +55,9 @@ struct zeta_intel_platform {
     bool integrated;
     bool has_i915, has_xe;
     uint32_t threads_per_eu;
+    uint32_t simd_width;          /**< lanes of an EU; 0: 8 */
     uint32_t subslices_per_slice; /**< 0: one slice */
+    uint32_t subslice_bits;       /**< that a slice takes in masks of all; 0: as many as it has */
     uint32_t l3_banks_per_node;   /**< 0: no nodes */
     char **sets;
     uint32_t set_count;

@@ -230,12 +230,31 @@ static bool read_record(struct reader *reader, yaml_node_t *node, void *target)
     return true;
 }
 
+static bool read_words(struct reader *reader, yaml_node_t *node, void *target)
+{
+    uint32_t bits;
+
+    if (!read_u32(reader, node, 64, &bits))
+        return false;
+    ((struct zeta_intel_format *)target)->is_wide = bits == 64;
+    return bits == 32 || bits == 64 ||
+           fail(reader, node, "words of a header have 32 or 64 bits, not %u", bits);
+}
+
+static bool read_clock_bits(struct reader *reader, yaml_node_t *node, void *target)
+{
+    return read_u32(reader, node, UINT32_MAX, &((struct zeta_intel_format *)target)->clock_bits);
+}
+
 static bool read_format(struct reader *reader, yaml_node_t *node, struct zeta_intel_format *format)
 {
-    static const struct key keys[] = {
-        {"i915", read_i915, false}, {"xe", read_xe, false}, {"record", read_record, true}};
+    static const struct key keys[] = {{"i915", read_i915, false},
+                                      {"xe", read_xe, false},
+                                      {"record", read_record, true},
+                                      {"words", read_words, false},
+                                      {"clock_bits", read_clock_bits, false}};
 
-    return read_mapping(reader, node, keys, 3, format);
+    return read_mapping(reader, node, keys, 5, format);
 }
 
 static bool read_oag(struct reader *reader, yaml_node_t *node, void *target)
@@ -360,6 +379,16 @@ static bool read_threads(struct reader *reader, yaml_node_t *node, void *target)
     return read_u32(reader, node, 64, &((struct zeta_intel_platform *)target)->threads_per_eu);
 }
 
+static bool read_simd_width(struct reader *reader, yaml_node_t *node, void *target)
+{
+    return read_u32(reader, node, 64, &((struct zeta_intel_platform *)target)->simd_width);
+}
+
+static bool read_subslice_bits(struct reader *reader, yaml_node_t *node, void *target)
+{
+    return read_u32(reader, node, 32, &((struct zeta_intel_platform *)target)->subslice_bits);
+}
+
 static bool read_subslices(struct reader *reader, yaml_node_t *node, void *target)
 {
     return read_u32(reader, node, 32, &((struct zeta_intel_platform *)target)->subslices_per_slice);
@@ -446,6 +475,8 @@ static bool read_platform(struct reader *reader, const yaml_node_t *node,
         {"integrated", read_integrated, false},
         {"drivers", read_drivers, true},
         {"threads_per_eu", read_threads, true},
+        {"simd_width", read_simd_width, false},
+        {"subslice_bits", read_subslice_bits, false},
         {"subslices_per_slice", read_subslices, false},
         {"l3_banks_per_node", read_banks, false},
         {"sets", read_sets, true},

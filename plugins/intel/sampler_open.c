@@ -117,8 +117,9 @@ static uint32_t prepare(struct zeta_intel_sampler *sampler,
                         const struct zeta_plugin_query_desc *desc)
 {
     const struct zeta_intel_gpu *gpu = sampler->device->gpu;
-    uint32_t result = zeta_intel_totals_init(&sampler->totals, &desc->fields, desc->report_bytes,
-                                             gpu->platform->graphics);
+    uint32_t result =
+        zeta_intel_totals_init(&sampler->totals, &desc->fields, desc->report_bytes,
+                               gpu->platform->formats[sampler->unit->kind].clock_bits);
 
     if (result == ZETA_PLUGIN_INVALID_ARGUMENT)
         return zeta_host_fail(gpu->intel->host, result,

@@ -83,26 +83,15 @@ static void add_counts(struct list *list, const struct zeta_intel_platform *plat
         add(list, topology->subslices, "%s", subslices[i]);
 }
 
-/*
- * Bits that a slice takes in the mask of all subslices: 3 before Gen11 and 8 from there on; where
- * the kernel has one flat list of cores, as many as a slice has.
- */
-static uint32_t mask_stride(const struct zeta_intel_platform *platform,
-                            const struct zeta_intel_topology *topology)
-{
-    if (platform->graphics < 1100)
-        return 3;
-    return platform->graphics < 1255 ? 8 : topology->max_subslices;
-}
-
 static void add_masks(struct list *list, const struct zeta_intel_platform *platform,
                       const struct zeta_intel_topology *topology)
 {
     static const char *const names[] = {"SubsliceMask", "DualSubsliceMask", "GtDualSubsliceMask",
                                         "XeCoreMask", "GtXeCoreMask"};
     const uint64_t slices = zeta_intel_topology_slice_mask(topology);
-    const uint64_t subslices =
-        zeta_intel_topology_subslice_mask(topology, mask_stride(platform, topology));
+    const uint32_t bits =
+        platform->subslice_bits > 0 ? platform->subslice_bits : topology->max_subslices;
+    const uint64_t subslices = zeta_intel_topology_subslice_mask(topology, bits);
 
     add(list, slices, "SliceMask");
     add(list, slices, "GtSliceMask");

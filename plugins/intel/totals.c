@@ -5,15 +5,6 @@
 
 #include <zeta/plugin_host.h>
 
-/*
- * Ratios of the core clock in the first word of a report: of the unslice on all, of the slices in
- * two pieces up to Gen12LP. The kernel has them written from Gen9 on.
- */
-#define UNSLICE_RATIO UINT32_C(0x000001ff)
-#define SLICE_RATIO UINT32_C(0xfe000600)
-#define GEN9 900u
-#define XEHP 1250u
-
 /* Reads the descriptors; where the ticks are. False for what cannot be read, or is not there. */
 static bool read_fields(struct zeta_intel_totals *totals, const struct zeta_plugin_array *fields)
 {
@@ -35,11 +26,12 @@ static bool read_fields(struct zeta_intel_totals *totals, const struct zeta_plug
 
 uint32_t zeta_intel_totals_init(struct zeta_intel_totals *totals,
                                 const struct zeta_plugin_array *fields, uint32_t report_bytes,
-                                uint32_t graphics)
+                                uint32_t clock_bits)
 {
     const uint32_t count = (uint32_t)fields->count;
 
-    *totals = (struct zeta_intel_totals){.count = count, .report_bytes = report_bytes};
+    *totals = (struct zeta_intel_totals){
+        .count = count, .report_bytes = report_bytes, .clock_mask = clock_bits};
     totals->fields = calloc(count + 1, sizeof(*totals->fields));
     totals->runs = calloc(count + 1, sizeof(*totals->runs));
     totals->last = calloc(1, report_bytes + ZETA_INTEL_REPORT_SLACK);
@@ -50,8 +42,6 @@ uint32_t zeta_intel_totals_init(struct zeta_intel_totals *totals,
         return ZETA_PLUGIN_INVALID_ARGUMENT;
     totals->run_count =
         zeta_intel_runs_make(totals->fields, count, totals->tick_field, totals->runs);
-    if (graphics >= GEN9)
-        totals->clock_mask = graphics < XEHP ? UNSLICE_RATIO | SLICE_RATIO : UNSLICE_RATIO;
     return ZETA_PLUGIN_SUCCESS;
 }
 

@@ -34,13 +34,13 @@ struct zeta_intel_totals {
 /**
  * Prepares totals for reports with these fields (of struct zeta_plugin_query_field).
  *
- * @graphics  version of the GPU x 100: where the first word shows the core clock
+ * @clock_bits  of the first word: they change with the core clock
  * Errors: INVALID_ARGUMENT for fields that lie outside of a report, or without "ticks";
  * OUT_OF_HOST_MEMORY. Ended with zeta_intel_totals_finish(), also after a failure.
  */
 uint32_t zeta_intel_totals_init(struct zeta_intel_totals *totals,
                                 const struct zeta_plugin_array *fields, uint32_t report_bytes,
-                                uint32_t graphics);
+                                uint32_t clock_bits);
 void zeta_intel_totals_finish(struct zeta_intel_totals *totals);
 
 /** The next report follows a gap: it only is where counting goes on. */

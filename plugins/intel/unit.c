@@ -96,10 +96,9 @@ uint32_t zeta_intel_unit_reports(const struct zeta_plugin_device *device,
                           unit->name, wish->record_bytes);
 }
 
-/* Media has had such headers always, OAG since Xe2. */
 bool zeta_intel_unit_is_wide(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit)
 {
-    return unit->kind != ZETA_INTEL_OAG || gpu->platform->graphics >= 2000;
+    return unit->kind < ZETA_INTEL_EU_STALL && gpu->platform->formats[unit->kind].is_wide;
 }
 
 /* ---- periods ------------------------------------------------------------------------------ */

@@ -382,6 +382,8 @@ static void describe_by_id(struct origin *origin)
     platform->graphics =
         origin->igt->version < 200 ? origin->igt->version * 10 : origin->igt->version;
     platform->threads_per_eu = origin->igt->threads_per_eu;
+    if (platform->graphics < 1255)
+        platform->subslice_bits = platform->graphics < 1100 ? 3 : 8;
     origin->platform = platform;
 }
 

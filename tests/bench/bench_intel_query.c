@@ -230,7 +230,7 @@ static void open_format(const struct format *format, bool has_library)
     bench.report_count = READ_BYTES / bench.report_bytes;
     fields = (struct zeta_plugin_array){bench.fields, bench.field_count, sizeof(*bench.fields)};
     make_reports();
-    assert_int_equal(zeta_intel_totals_init(&bench.totals, &fields, bench.report_bytes, 1200),
+    assert_int_equal(zeta_intel_totals_init(&bench.totals, &fields, bench.report_bytes, 0x1ff),
                      ZETA_PLUGIN_SUCCESS);
     if (line && has_library)
         oa_match_each(line, catalog, OA_VIEW_TRUE, bench_match);

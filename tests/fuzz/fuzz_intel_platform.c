@@ -21,6 +21,8 @@ static void check_platform(const struct zeta_intel_platform *platform)
         if (strchr(name, '/') || name[0] == '.')
             abort();
     }
+    if (platform->simd_width > 64 || platform->subslice_bits > 32)
+        abort();
     for (uint32_t kind = 0; kind < ZETA_INTEL_EU_STALL; kind++) {
         if (platform->formats[kind].record_bytes % 64 != 0)
             abort();

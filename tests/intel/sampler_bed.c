@@ -27,8 +27,8 @@ int sampler_bed_setup(void **state)
     (void)pthread_mutex_init(&bed->intel.lock, NULL);
     (void)pthread_mutex_init(&bed->intel.sampler_lock, NULL);
     bed->platform.graphics = 1260;
-    bed->platform.formats[ZETA_INTEL_OAG] =
-        (struct zeta_intel_format){.has_xe = true, .record_bytes = SCRIPTED_REPORT_BYTES};
+    bed->platform.formats[ZETA_INTEL_OAG] = (struct zeta_intel_format){
+        .has_xe = true, .record_bytes = SCRIPTED_REPORT_BYTES, .clock_bits = 0x1ff};
     bed->gpu = (struct zeta_intel_gpu){.intel = &bed->intel,
                                        .kmd = &scripted_kmd,
                                        .platform = &bed->platform,

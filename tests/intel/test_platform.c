@@ -21,12 +21,14 @@ static const char good_text[] = "format: 1\n"
                                 "    integrated: true\n"
                                 "    drivers: [i915, xe]\n"
                                 "    threads_per_eu: 8\n"
+                                "    simd_width: 16\n"
+                                "    subslice_bits: 5\n"
                                 "    subslices_per_slice: 4\n"
                                 "    l3_banks_per_node: 2\n"
                                 "    sets: [a.yaml, b.yaml]\n"
                                 "    units:\n"
-                                "      oag: {i915: 12, xe: 0x500, record: 256}\n"
-                                "      oam: {xe: 0, record: 128}\n"
+                                "      oag: {i915: 12, xe: 0x500, record: 256, words: 32}\n"
+                                "      oam: {xe: 0, record: 128, words: 64, clock_bits: 0x1ff}\n"
                                 "    symbols: {SqidiTotalCount: 2, Other: 0x10}\n"
                                 "    more: [intel/c.yaml, d.yaml, e.yaml]\n"
                                 "  - name: Another\n"
@@ -61,6 +63,8 @@ static void file__all_keys__gives_every_value(void **state)
     assert_int_equal(p->pci[1], 0x9a49);
     assert_true(p->integrated && p->has_i915 && p->has_xe);
     assert_int_equal(p->threads_per_eu, 8);
+    assert_int_equal(p->simd_width, 16);
+    assert_int_equal(p->subslice_bits, 5);
     assert_int_equal(p->subslices_per_slice, 4);
     assert_int_equal(p->l3_banks_per_node, 2);
     assert_int_equal(p->set_count, 2);
@@ -71,6 +75,9 @@ static void file__all_keys__gives_every_value(void **state)
     assert_int_equal(p->formats[ZETA_INTEL_OAG].xe, 0x500);
     assert_true(p->formats[ZETA_INTEL_OAM].has_xe);
     assert_int_equal(p->formats[ZETA_INTEL_OAM].i915, 0);
+    assert_false(p->formats[ZETA_INTEL_OAG].is_wide);
+    assert_true(p->formats[ZETA_INTEL_OAM].is_wide);
+    assert_int_equal(p->formats[ZETA_INTEL_OAM].clock_bits, 0x1ff);
     assert_int_equal(p->formats[ZETA_INTEL_OAM].record_bytes, 128);
     assert_int_equal(p->formats[ZETA_INTEL_MERT].record_bytes, 0);
     assert_int_equal(p->symbol_count, 2);
@@ -90,7 +97,9 @@ static void file__key_left_out__has_its_default(void **state)
     p = &platforms.items[1];
     assert_int_equal(p->graphics, 900);
     assert_false(p->integrated || p->has_xe || p->formats[ZETA_INTEL_OAG].has_xe);
-    assert_int_equal(p->subslices_per_slice, 0);
+    assert_int_equal(p->simd_width + p->subslice_bits + p->subslices_per_slice, 0);
+    assert_false(p->formats[ZETA_INTEL_OAG].is_wide);
+    assert_int_equal(p->formats[ZETA_INTEL_OAG].clock_bits, 0);
     assert_int_equal(p->set_count + p->more_count, 0);
     zeta_intel_platforms_free(&platforms);
 }
@@ -161,16 +170,21 @@ static void file__with_a_mistake__is_refused_with_line_and_reason(void **state)
         {"39497", "-1", "p.yaml:6: ", "'-1'"},
         {"39497", "0x9a40x", "p.yaml:6: ", "whole number"},
         {"[0x9a40, 39497]", "[]", "p.yaml:6: ", "at least one"},
-        {"[a.yaml", "[../a.yaml", "p.yaml:12: ", "file beside this one"},
-        {"intel/c.yaml", "intel/../c.yaml", "p.yaml:17: ", "file beside this one"},
-        {"intel/c.yaml", "intel/", "p.yaml:17: ", "file beside this one"},
-        {"intel/c.yaml", "xe2/c.yaml", "p.yaml:17: ", "intel/NAME"},
-        {"record: 256", "record: 100", "p.yaml:14: ", "multiple of 64"},
-        {"record: 256", "record: 1024", "p.yaml:14: ", "640"},
-        {"      oag:", "      oax:", "p.yaml:14: ", "'oax' is unknown"},
-        {"{xe: 0, record: 128}", "{xe: 0}", "p.yaml:15: ", "'record' is missing"},
-        {"pci: [1]", "pci: [0x9a40]", "p.yaml:18: ", "two platforms: some-gpu and another"},
-        {"Other: 0x10", "Other: 1.5", "p.yaml:16: ", "whole number"},
+        {"[a.yaml", "[../a.yaml", "p.yaml:14: ", "file beside this one"},
+        {"intel/c.yaml", "intel/../c.yaml", "p.yaml:19: ", "file beside this one"},
+        {"intel/c.yaml", "intel/", "p.yaml:19: ", "file beside this one"},
+        {"intel/c.yaml", "xe2/c.yaml", "p.yaml:19: ", "intel/NAME"},
+        {"record: 256", "record: 100", "p.yaml:16: ", "multiple of 64"},
+        {"record: 256", "record: 1024", "p.yaml:16: ", "640"},
+        {"      oag:", "      oax:", "p.yaml:16: ", "'oax' is unknown"},
+        {"{xe: 0, record: 128,", "{xe: 0,", "p.yaml:17: ", "'record' is missing"},
+        {"words: 64", "words: 16", "p.yaml:17: ", "32 or 64 bits, not 16"},
+        {"words: 64", "words: 65", "p.yaml:17: ", "from 0 to 64"},
+        {"0x1ff", "0x100000000", "p.yaml:17: ", "from 0 to 4294967295"},
+        {"simd_width: 16", "simd_width: 65", "p.yaml:10: ", "from 0 to 64"},
+        {"subslice_bits: 5", "subslice_bits: 33", "p.yaml:11: ", "from 0 to 32"},
+        {"pci: [1]", "pci: [0x9a40]", "p.yaml:20: ", "two platforms: some-gpu and another"},
+        {"Other: 0x10", "Other: 1.5", "p.yaml:18: ", "whole number"},
         {"name: Some GPU", "name: [Some]", "p.yaml:3: ", "a value"},
         {"platforms:", "platforms: {", "p.yaml:", ""},
     };

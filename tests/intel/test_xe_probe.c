@@ -166,7 +166,7 @@ static void probe__lesser_questions_fail__leave_the_units(void **state)
     change.query = ZETA_XE_QUERY_ENGINE_CYCLES;
     probe();
     assert_true(has_unit("oa"));
-    assert_int_equal(gpu.tiles[0].cs_timestamp_bits, 64);
+    assert_int_equal(gpu.tiles[0].cs_timestamp_bits, 36);
 }
 
 static void change_bytes(uint32_t query, size_t at, size_t bytes, uint64_t value)

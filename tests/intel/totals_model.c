@@ -225,22 +225,21 @@ static void add_piece(const char *name, struct model *model, struct zeta_intel_t
     }
 }
 
-static void find_header(struct model *model, uint32_t graphics)
+static void find_ticks(struct model *model)
 {
-    if (graphics >= 900)
-        model->clock_mask = graphics < 1250 ? 0xfe0007ff : 0x1ff;
     while (model->fields[model->tick_field].name.size != 5 ||
            memcmp(model->fields[model->tick_field].name.data, "ticks", 5) != 0)
         assert_true(++model->tick_field < model->count);
 }
 
 void totals_model_check(const char *name, const struct zeta_plugin_query_field *fields,
-                        uint32_t count, uint32_t report_bytes, uint32_t graphics)
+                        uint32_t count, uint32_t report_bytes, uint32_t clock_bits)
 {
     const struct zeta_plugin_array array = {fields, count, sizeof(*fields)};
     struct model model = {.fields = fields,
                           .count = count,
                           .report_bytes = report_bytes,
+                          .clock_mask = clock_bits,
                           .last = calloc(count, sizeof(uint64_t)),
                           .sums = calloc(count, sizeof(uint64_t)),
                           .now = UINT64_C(1) << 40};
@@ -251,8 +250,8 @@ void totals_model_check(const char *name, const struct zeta_plugin_query_field *
     struct zeta_intel_totals totals;
 
     assert_true(model.last && model.sums && piece.reports && values);
-    find_header(&model, graphics);
-    assert_int_equal(zeta_intel_totals_init(&totals, &array, report_bytes, graphics),
+    find_ticks(&model);
+    assert_int_equal(zeta_intel_totals_init(&totals, &array, report_bytes, clock_bits),
                      ZETA_PLUGIN_SUCCESS);
     for (int i = 0; i < PIECES; i++) {
         if (draw_below(&model, 16) == 0) {

@@ -15,9 +15,9 @@
  * at. Ends the running test where values, time, breaks or changes of the clock differ.
  *
  * @fields    as of struct zeta_plugin_query_desc
- * @graphics  as zeta_intel_totals_init() takes it
+ * @clock_bits  as zeta_intel_totals_init() takes it
  */
 void totals_model_check(const char *name, const struct zeta_plugin_query_field *fields,
-                        uint32_t count, uint32_t report_bytes, uint32_t graphics);
+                        uint32_t count, uint32_t report_bytes, uint32_t clock_bits);
 
 #endif

@@ -111,6 +111,35 @@ static void platforms__device_ids__belong_to_one_each(void **state)
     assert_string_equal(owners[0xa7a0]->id, "rpl-p");
 }
 
+/*
+ * What follows from the version of the graphics: the header of reports, masks of subslices, the
+ * width of EUs. Written apart from the files, which say it for each platform.
+ */
+static void check_version(const struct data_generation *generation,
+                          const struct zeta_intel_platform *platform)
+{
+    const uint32_t version = platform->graphics;
+    const uint32_t clock_bits = version < 900 ? 0 : version < 1255 ? 0xfe0007ff : 0x1ff;
+
+    (void)generation;
+    assert_int_equal(platform->simd_width, version == 1260 || version >= 2000 ? 16 : 0);
+    assert_int_equal(platform->subslice_bits, version < 1100 ? 3 : version < 1255 ? 8 : 0);
+    for (uint32_t kind = 0; kind < ZETA_INTEL_EU_STALL; kind++) {
+        const struct zeta_intel_format *format = &platform->formats[kind];
+
+        if (format->record_bytes == 0)
+            continue;
+        assert_int_equal(format->is_wide, kind != ZETA_INTEL_OAG || version >= 2000);
+        assert_int_equal(format->clock_bits, clock_bits);
+    }
+}
+
+static void platforms__each_version__have_its_headers_and_widths(void **state)
+{
+    (void)state;
+    each_platform(check_version);
+}
+
 static bool has_set(const struct zeta_catalog *catalog, const char *name)
 {
     return zeta_catalog_find_set(catalog, name) != NULL;
@@ -212,6 +241,7 @@ int main(void)
         cmocka_unit_test(manifests__ten_generations__name_the_plugin),
         cmocka_unit_test(manifests__devices__are_those_of_the_platforms),
         cmocka_unit_test(platforms__device_ids__belong_to_one_each),
+        cmocka_unit_test(platforms__each_version__have_its_headers_and_widths),
         cmocka_unit_test(sets__every_platform__load_without_a_finding),
         cmocka_unit_test(sets__differently_fused__compile_or_do_not_exist),
     };

@@ -185,7 +185,11 @@ uint32_t zeta_xe_mask_count(const struct zeta_xe_mask *mask)
     return count;
 }
 
-/* EUs of each subslice, 16 lanes wide from Xe2 on. */
+/*
+ * EUs of each subslice. From Xe2 on the kernel tells them as 16 lanes wide; its first releases told
+ * each as two. It has never done so for a generation after Xe2, so the version is no matter of
+ * data.
+ */
 static uint32_t count_eus(const struct zeta_xe_masks *masks, uint32_t graphics)
 {
     uint32_t count = 0;

@@ -13,6 +13,8 @@
 
 /* Of the clock of engines on nearly all GPUs, for those that tell none. */
 #define REFERENCE_HZ 19200000u
+/* Of that clock, if the kernel does not say: no GPU has fewer. */
+#define LEAST_CLOCK_BITS 36u
 
 /* What the answers are about, before it is sorted into tiles. */
 struct survey {
@@ -245,7 +247,7 @@ static void ask_tile(struct survey *survey, uint32_t index)
     const struct zeta_xe_gt *gt = main_gt(survey, index);
 
     tile->cs_timestamp_hz = REFERENCE_HZ;
-    tile->cs_timestamp_bits = survey->gpu->platform->graphics >= 2000 ? 64 : 36;
+    tile->cs_timestamp_bits = LEAST_CLOCK_BITS;
     if (!gt) {
         refuse(survey->gpu,
                "The xe driver tells of no GT with render or compute engines on tile "

@@ -185,11 +185,13 @@ static void sets__of_each_platform__are_taken_by_the_kernel(void **state)
     assert_in_range(open_sets(*state), 2, 40);
 }
 
+/* Sets of slices that a GPU lacks do not exist: these two have others than their sets are made for.
+ */
 static const struct {
     const char *preset;
     uint32_t sets;
 } all_sets[] = {
-    {"dg2-g10", 1043}, {"dg2-g11", 345}, {"dg2-g12", 521}, {"mtl-gt2", 152}, {"mtl-gt3", 254},
+    {"dg2-g10", 1043}, {"dg2-g11", 44}, {"dg2-g12", 325}, {"mtl-gt2", 152}, {"mtl-gt3", 254},
 };
 
 enum { ALL_SETS = sizeof(all_sets) / sizeof(all_sets[0]) };

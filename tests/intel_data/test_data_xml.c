@@ -87,6 +87,16 @@ static void bed_prepare(struct bed *bed)
     }
 }
 
+/** Whether the device has nothing of the set but what every set has; then the plugin has no set. */
+static bool is_bare(const struct bed *bed)
+{
+    for (uint32_t i = 0; i < bed->set->counter_count; i++) {
+        if (bed->exists[i] && !oa_counter_is_basic(bed->set->counters[i].name))
+            return false;
+    }
+    return true;
+}
+
 static void bed_finish(struct bed *bed)
 {
     for (uint32_t i = 0; i < bed->set->counter_count; i++) {
@@ -344,10 +354,11 @@ static void each_bed(const struct oa_file *file, const struct oa_platform *platf
             if (!set)
                 fail_msg("%s: set %s is missing", platform->file, bed.set->name);
             bed.ours = set;
-            if (zeta_set_compile(catalog, set, &lookup, &sink, &bed.compiled) != ZE_RESULT_SUCCESS)
-                fail_msg("%s", sink.first_error);
             bed_prepare(&bed);
-            check(&bed);
+            if (zeta_set_compile(catalog, set, &lookup, &sink, &bed.compiled) == ZE_RESULT_SUCCESS)
+                check(&bed);
+            else if (!set->available || !is_bare(&bed))
+                fail_msg("%s %s: %s", platform->file, set->name, sink.first_error);
             bed_finish(&bed);
         }
     }

@@ -186,3 +186,15 @@ int oa_set_find(const struct oa_set *set, uint32_t count, const char *name)
     }
     return -1;
 }
+
+bool oa_counter_is_basic(const char *name)
+{
+    static const char *const names[] = {"GpuTime", "GpuCoreClocks", "AvgGpuCoreFrequency",
+                                        "GpuBusy"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(names[i], name) == 0)
+            return true;
+    }
+    return false;
+}

@@ -57,4 +57,7 @@ const struct oa_set *oa_file_find(const struct oa_file *file, const char *name);
 /** The counter of that name among the first count; -1 if there is none. */
 int oa_set_find(const struct oa_set *set, uint32_t count, const char *name);
 
+/** Whether a counter is in every set, whatever it is for: time, clocks, the busy GPU. */
+bool oa_counter_is_basic(const char *name);
+
 #endif

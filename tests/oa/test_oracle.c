@@ -524,7 +524,6 @@ static const struct oa_line *find_line(const char *path)
 static int run_imported(const char *file)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sets__each_platform__all_that_the_library_has),
         cmocka_unit_test(metrics__each_device__same_as_the_library_sees_it),
         cmocka_unit_test(programs__each_device__same_registers_in_order),
         cmocka_unit_test(values__random_reports__agree),

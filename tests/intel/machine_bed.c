@@ -1,5 +1,6 @@
 #include "tests/intel/machine_bed.h"
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,110 +146,11 @@ uint32_t bed_plugin(const char *id, const char **out_reason)
     return 0;
 }
 
-/* ---- streams -------------------------------------------------------------------------------- */
-
-static void activate(struct bed_stream *stream, ze_device_handle_t device, const char *group)
+void bed_sysctl(const char *path, const char *value)
 {
-    ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
-    struct zeta_group_info info = {.struct_size = sizeof(info)};
+    const int fd = open(path, O_WRONLY);
 
-    stream->device = device;
-    EXPECT_OK(zeContextCreate(driver_of(device), &desc, &stream->context));
-    stream->properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
-    stream->properties.pNext = NULL;
-    stream->group = find_group(device, group, TIME_BASED, &stream->properties);
-    EXPECT_OK(zetaMetricGroupGetInfo(stream->group, &info));
-    stream->record_bytes = info.record_bytes;
-    EXPECT_OK(zetContextActivateMetricGroups(stream->context, device, 1, &stream->group));
-}
-
-static void deactivate(struct bed_stream *stream)
-{
-    EXPECT_OK(zetContextActivateMetricGroups(stream->context, stream->device, 0, NULL));
-    EXPECT_OK(zeContextDestroy(stream->context));
-}
-
-static ze_result_t open_streamer(struct bed_stream *stream, uint32_t period_ns)
-{
-    zet_metric_streamer_desc_t desc = {
-        .stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
-        .notifyEveryNReports = 1,
-        .samplingPeriod = period_ns,
-    };
-    const ze_result_t result = zetMetricStreamerOpen(stream->context, stream->device, stream->group,
-                                                     &desc, NULL, &stream->streamer);
-
-    stream->period_ns = desc.samplingPeriod;
-    return result;
-}
-
-struct bed_stream bed_open(ze_device_handle_t device, const char *group, uint32_t period_ns)
-{
-    struct bed_stream stream;
-
-    activate(&stream, device, group);
-    EXPECT_OK(open_streamer(&stream, period_ns));
-    return stream;
-}
-
-void bed_open_fails(ze_device_handle_t device, const char *group, uint32_t period_ns,
-                    ze_result_t wanted)
-{
-    struct bed_stream stream;
-    char sentence[1200];
-
-    activate(&stream, device, group);
-    EXPECT_RESULT(open_streamer(&stream, period_ns), wanted);
-    (void)snprintf(sentence, sizeof(sentence), "%s", zetaGetLastError());
-    print_message("%s\n", sentence);
-}
-
-void bed_close(struct bed_stream *stream)
-{
-    EXPECT_OK(zetMetricStreamerClose(stream->streamer));
-    deactivate(stream);
-}
-
-size_t bed_read(struct bed_stream *stream, uint8_t *data, size_t bytes, ze_result_t wanted)
-{
-    size_t got = bytes;
-
-    EXPECT_RESULT(zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &got, data), wanted);
-    return got;
-}
-
-uint32_t bed_collect(struct bed_stream *stream, uint32_t reports, uint8_t *data, size_t bytes)
-{
-    size_t used = 0;
-
-    for (uint32_t step = 0; step < BED_STEPS && used / stream->record_bytes < reports; step++) {
-        const size_t got = bed_read(stream, data + used, bytes - used, ZE_RESULT_SUCCESS);
-
-        /* Every read begins with the last report of the one before it. */
-        if (used > 0 && got > stream->record_bytes) {
-            memmove(data + used, data + used + stream->record_bytes, got - stream->record_bytes);
-            used += got - stream->record_bytes;
-        } else if (used == 0) {
-            used += got;
-        }
-        kmd_advance(machine, BED_STEP_NS);
-    }
-    assert_true(used / stream->record_bytes >= reports);
-    return (uint32_t)(used / stream->record_bytes);
-}
-
-uint64_t bed_value(const zet_typed_value_t *value)
-{
-    switch (value->type) {
-    case ZET_VALUE_TYPE_UINT32:
-        return value->value.ui32;
-    case ZET_VALUE_TYPE_UINT64:
-        return value->value.ui64;
-    case ZET_VALUE_TYPE_FLOAT32:
-        return (uint64_t)value->value.fp32;
-    case ZET_VALUE_TYPE_FLOAT64:
-        return (uint64_t)value->value.fp64;
-    default:
-        return value->value.b8;
-    }
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, value, strlen(value)), (ssize_t)strlen(value));
+    (void)close(fd);
 }

@@ -7,7 +7,7 @@
 
 #include <zeta/query_record.h>
 
-#include "tests/intel/machine_bed.h"
+#include "tests/intel/stream_bed.h"
 
 enum { QUERY_MOST_BYTES = 2048 };
 

@@ -7,7 +7,7 @@
 
 #include <zeta/zeta.h>
 
-#include "tests/intel/machine_bed.h"
+#include "tests/intel/stream_bed.h"
 
 /* Platforms of i915: what the emulated parts have, as public tables of such GPUs say. */
 static const struct {

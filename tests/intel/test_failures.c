@@ -10,7 +10,7 @@
 
 #include <zeta/zeta.h>
 
-#include "tests/intel/machine_bed.h"
+#include "tests/intel/stream_bed.h"
 
 /* The plugin of the machine failed, or found nothing, with a reason that says all of these. */
 static void expect_reason(const struct kmd_config *config, const char *const *parts)

@@ -8,7 +8,7 @@
 
 #include <zeta/zeta.h>
 
-#include "tests/intel/machine_bed.h"
+#include "tests/intel/stream_bed.h"
 
 static uint8_t data[1 << 20];
 

@@ -9,7 +9,7 @@
 
 #include <zeta/zeta.h>
 
-#include "tests/intel/machine_bed.h"
+#include "tests/intel/stream_bed.h"
 
 enum { ROOM = 1 << 20 };
 

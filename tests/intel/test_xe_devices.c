@@ -6,7 +6,7 @@
 
 #include <zeta/zeta.h>
 
-#include "tests/intel/xe_bed.h"
+#include "tests/intel/stream_bed.h"
 
 /* Fused as told, so that nothing here depends on what the emulated kernel thinks is usual. */
 static const struct kmd_config machine_config = {
@@ -28,14 +28,14 @@ static struct kmd_machine *machine;
 static int setup(void **state)
 {
     (void)state;
-    machine = xe_machine_start(&machine_config);
+    machine = bed_start(&machine_config);
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    xe_machine_stop(machine);
+    kmd_stop(machine);
     return 0;
 }
 
@@ -119,9 +119,9 @@ static void groups__of_each_device__are_those_of_its_units(void **state)
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         const ze_device_handle_t device = find_device(wanted[i].name);
 
-        assert_true(xe_group_count(device, "TestOa") > 0);
-        assert_int_equal(xe_group_count(device, "MediaSet1") > 0, wanted[i].has_media);
-        assert_int_equal(xe_group_count(device, "EuStallSampling"), wanted[i].has_stalls);
+        assert_true(bed_group_count(device, "TestOa") > 0);
+        assert_int_equal(bed_group_count(device, "MediaSet1") > 0, wanted[i].has_media);
+        assert_int_equal(bed_group_count(device, "EuStallSampling"), wanted[i].has_stalls);
     }
 }
 

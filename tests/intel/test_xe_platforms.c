@@ -8,8 +8,7 @@
 
 #include <zeta/zeta.h>
 
-#include "tests/intel/machine_bed.h"
-#include "tests/intel/xe_bed.h"
+#include "tests/intel/stream_bed.h"
 
 static const struct {
     const char *preset, *name, *manifest;
@@ -61,7 +60,7 @@ static void preset__of_xe__is_a_device_that_samples(void **state)
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2};
     struct zeta_device_info info = {.struct_size = sizeof(info)};
     const ze_device_handle_t device = start(*state);
-    struct xe_source source;
+    struct bed_stream source;
 
     EXPECT_OK(zeDeviceGetProperties(device, &properties));
     assert_non_null(strstr(properties.name, platforms[index].name));
@@ -73,14 +72,14 @@ static void preset__of_xe__is_a_device_that_samples(void **state)
         assert_int_equal(properties.timerResolution, platforms[index].timer_hz);
     EXPECT_OK(zetaDeviceGetInfo(device, &info));
     assert_string_equal(info.stream, platforms[index].manifest);
-    source = xe_source_of(device, "TestOa");
+    source = bed_stream_of(device, "TestOa");
     assert_int_equal(source.record_bytes, platforms[index].report_bytes);
-    xe_source_start(&source);
+    bed_stream_start(&source);
     kmd_advance(bed_machine(), 5000000);
-    EXPECT_OK(xe_source_drain(&source));
-    assert_true(xe_record_count(&source) > 20);
+    EXPECT_OK(bed_stream_drain(&source));
+    assert_true(bed_record_count(&source) > 20);
     assert_int_equal(source.warnings, 0);
-    xe_source_close(&source);
+    bed_close(&source);
     assert_int_equal(kmd_statistic(bed_machine(), 0, KMD_STAT_BAD_CALLS), 0);
 }
 
@@ -125,30 +124,30 @@ static void sets__of_each_platform__are_taken_by_xe(void **state)
 
 static void test_oa__of_platforms_before_xe2__counts_parts_of_the_clock(void **state)
 {
-    struct xe_source source = xe_source_of(start(*state), "TestOa");
-    struct xe_rows rows;
+    struct bed_stream source = bed_stream_of(start(*state), "TestOa");
+    struct bed_rows rows;
 
     source.period_ns = 1000000;
-    xe_source_start(&source);
+    bed_stream_start(&source);
     kmd_advance(bed_machine(), 10000000);
-    EXPECT_OK(xe_source_drain(&source));
-    rows = xe_source_calculate(&source);
+    EXPECT_OK(bed_stream_drain(&source));
+    rows = bed_calculate(&source);
     assert_true(rows.rows >= 4);
     for (uint32_t row = 0; row < rows.rows; row++) {
-        const uint64_t clocks = xe_value(&source, &rows, row, "GpuCoreClocks").ui64;
-        const uint64_t ns = xe_value(&source, &rows, row, "GpuTime").ui64;
+        const uint64_t clocks = bed_row_value(&source, &rows, row, "GpuCoreClocks").ui64;
+        const uint64_t ns = bed_row_value(&source, &rows, row, "GpuTime").ui64;
 
         assert_in_range(ns, source.period_ns - 100, source.period_ns + 100);
         assert_in_range(clocks, ns * 12 / 10 - 200, ns * 12 / 10 + 200);
-        assert_int_equal(xe_value(&source, &rows, row, "Counter0").ui64, 0);
-        assert_int_equal(xe_value(&source, &rows, row, "Counter1").ui64, clocks);
-        assert_in_range(xe_value(&source, &rows, row, "Counter3").ui64, clocks / 2 - 1,
+        assert_int_equal(bed_row_value(&source, &rows, row, "Counter0").ui64, 0);
+        assert_int_equal(bed_row_value(&source, &rows, row, "Counter1").ui64, clocks);
+        assert_in_range(bed_row_value(&source, &rows, row, "Counter3").ui64, clocks / 2 - 1,
                         clocks / 2 + 1);
-        assert_in_range(xe_value(&source, &rows, row, "Counter4").ui64, clocks / 3 - 1,
+        assert_in_range(bed_row_value(&source, &rows, row, "Counter4").ui64, clocks / 3 - 1,
                         clocks / 3 + 1);
     }
-    xe_rows_free(&rows);
-    xe_source_close(&source);
+    bed_rows_free(&rows);
+    bed_close(&source);
 }
 
 /* ---- TestOa of Xe2 and Xe3 ------------------------------------------------------------------ */
@@ -197,43 +196,44 @@ static uint64_t cores_of(const struct test_oa *set, uint32_t slice_bits)
     return mask;
 }
 
-static void expect_row(const struct test_oa *set, const struct xe_source *source,
-                       const struct xe_rows *rows, uint32_t row, uint64_t cores)
+static void expect_row(const struct test_oa *set, const struct bed_stream *source,
+                       const struct bed_rows *rows, uint32_t row, uint64_t cores)
 {
-    const uint64_t ticks[2] = {xe_get(xe_record(source, row), 8, 8),
-                               xe_get(xe_record(source, row + 1), 8, 8)};
+    const uint64_t ticks[2] = {bed_get(bed_record(source, row), 8, 8),
+                               bed_get(bed_record(source, row + 1), 8, 8)};
     const uint64_t clocks = passed(set, KMD_BANK_CLOCK, 0, ticks);
     const uint64_t event1 = passed(set, KMD_BANK_PEC, 2, ticks);
     const uint64_t event2 = passed(set, KMD_BANK_PEC, 35, ticks);
     char name[64];
 
-    assert_int_equal(xe_value(source, rows, row, "GpuTime").ui64,
+    assert_int_equal(bed_row_value(source, rows, row, "GpuTime").ui64,
                      (ticks[1] - ticks[0]) * 1000000000u / 19200000u);
-    assert_int_equal(xe_value(source, rows, row, "GpuCoreClocks").ui64, clocks);
-    assert_int_equal(xe_value(source, rows, row, "IA_VERTEX").ui64,
+    assert_int_equal(bed_row_value(source, rows, row, "GpuCoreClocks").ui64, clocks);
+    assert_int_equal(bed_row_value(source, rows, row, "IA_VERTEX").ui64,
                      passed(set, KMD_BANK_PEC, 33, ticks));
-    assert_int_equal(xe_value(source, rows, row, "GPGPU_THREADGROUP_COUNT").ui64,
+    assert_int_equal(bed_row_value(source, rows, row, "GPGPU_THREADGROUP_COUNT").ui64,
                      passed(set, KMD_BANK_PEC, 0, ticks));
-    assert_int_equal(xe_value(source, rows, row, "ASYNC_GPGPU_THREADGROUP_COUNT").ui64,
+    assert_int_equal(bed_row_value(source, rows, row, "ASYNC_GPGPU_THREADGROUP_COUNT").ui64,
                      passed(set, KMD_BANK_PEC, 1, ticks));
-    expect_share(xe_value(source, rows, row, "GPU_BUSY").fp32, passed(set, KMD_BANK_PEC, 32, ticks),
-                 clocks);
-    assert_int_equal(xe_value(source, rows, row, "TEST_EVENT1_CYCLES").ui64, event1);
-    assert_int_equal(xe_value(source, rows, row, "TEST_EVENT2_CYCLES").ui64, event2);
-    expect_share(xe_value(source, rows, row, "TEST_EVENT1").fp32,
+    expect_share(bed_row_value(source, rows, row, "GPU_BUSY").fp32,
+                 passed(set, KMD_BANK_PEC, 32, ticks), clocks);
+    assert_int_equal(bed_row_value(source, rows, row, "TEST_EVENT1_CYCLES").ui64, event1);
+    assert_int_equal(bed_row_value(source, rows, row, "TEST_EVENT2_CYCLES").ui64, event2);
+    expect_share(bed_row_value(source, rows, row, "TEST_EVENT1").fp32,
                  event1 / (set->slices * set->per_slice), clocks);
-    expect_share(xe_value(source, rows, row, "TEST_EVENT2").fp32, event2 / set->slices, clocks);
+    expect_share(bed_row_value(source, rows, row, "TEST_EVENT2").fp32, event2 / set->slices,
+                 clocks);
     for (uint32_t core = 0; core < 28; core++) {
         if ((cores >> core & 1) == 0)
             continue;
         (void)snprintf(name, sizeof(name), "TEST_EVENT1_CYCLES_XECORE%u", core);
-        assert_int_equal(xe_value(source, rows, row, name).ui64,
+        assert_int_equal(bed_row_value(source, rows, row, name).ui64,
                          passed(set, KMD_BANK_PEC, counter_of_core(core), ticks));
     }
 }
 
 /* Metrics of the set for a core each. */
-static uint32_t count_core_metrics(const struct xe_source *source)
+static uint32_t count_core_metrics(const struct bed_stream *source)
 {
     zet_metric_handle_t metrics[128];
     uint32_t count = 128, found = 0;
@@ -252,25 +252,25 @@ static void test_oa__of_xe2_and_xe3__counts_what_its_equations_say(void **state)
 {
     struct kmd_config config = bed_config(*state, "xe");
     const struct test_oa *set = test_oas;
-    struct xe_source source;
-    struct xe_rows rows;
+    struct bed_stream source;
+    struct bed_rows rows;
 
     while (strcmp(set->preset, *state) != 0)
         set++;
     config.devices[0].slices = set->slices;
     config.devices[0].subslices = set->per_slice;
     (void)bed_start(&config);
-    source = xe_source_of(bed_device(), "TestOa");
+    source = bed_stream_of(bed_device(), "TestOa");
     assert_int_equal(count_core_metrics(&source), set->slices * set->per_slice);
-    xe_source_start(&source);
+    bed_stream_start(&source);
     kmd_advance(bed_machine(), 5000000);
-    EXPECT_OK(xe_source_drain(&source));
-    rows = xe_source_calculate(&source);
+    EXPECT_OK(bed_stream_drain(&source));
+    rows = bed_calculate(&source);
     assert_true(rows.rows >= 20);
     for (uint32_t row = 0; row < rows.rows; row++)
         expect_row(set, &source, &rows, row, cores_of(set, strcmp(*state, "ptl") == 0 ? 6 : 4));
-    xe_rows_free(&rows);
-    xe_source_close(&source);
+    bed_rows_free(&rows);
+    bed_close(&source);
 }
 
 int main(int argc, char **argv)

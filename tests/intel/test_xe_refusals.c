@@ -13,8 +13,7 @@
 
 #include <zeta/zeta.h>
 
-#include "tests/intel/machine_bed.h"
-#include "tests/intel/xe_bed.h"
+#include "tests/intel/stream_bed.h"
 
 enum { PERIOD_NS = 100000 };
 
@@ -52,7 +51,7 @@ static void paranoid__switched_off_meanwhile__lets_anybody_sample(void **state)
     (void)state;
     config.is_privileged = false;
     (void)bed_start(&config);
-    xe_sysctl(SYSCTL, "0\n");
+    bed_sysctl(SYSCTL, "0\n");
     stream = bed_open(bed_device(), "TestOa", PERIOD_NS);
     bed_close(&stream);
 }
@@ -211,7 +210,7 @@ static void kernel__with_the_first_capabilities__is_asked_for_no_more(void **sta
     assert_int_equal(info.ring_records, (16 << 20) / 576);
     bed_close(&stream);
     assert_int_equal(kmd_statistic(bed_machine(), 0, KMD_STAT_BAD_CALLS), 0);
-    assert_int_equal(xe_group_count(bed_device(), "MediaSet1"), 0);
+    assert_int_equal(bed_group_count(bed_device(), "MediaSet1"), 0);
 }
 
 /* Such a kernel does not say on which GT a unit counts; the engines that it counts do. */
@@ -294,40 +293,40 @@ static void errno__of_an_open__becomes_a_result_and_a_sentence(void **state)
         {ENOLINK, ZE_RESULT_ERROR_NOT_AVAILABLE, "ENOLINK"},
     };
     const struct kmd_config config = bed_config("bmg", "xe");
-    struct xe_source source;
+    struct bed_stream source;
 
     (void)state;
     (void)bed_start(&config);
-    source = xe_source_of(bed_device(), "TestOa");
-    xe_sources_activate(&(struct xe_source *){&source}, 1);
+    source = bed_stream_of(bed_device(), "TestOa");
+    bed_streams_activate(&(struct bed_stream *){&source}, 1);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         kmd_fault(bed_machine(), 0, KMD_FAULT_OPEN_ERRNO, (uint64_t)cases[i].error);
-        EXPECT_RESULT(xe_source_try_open(&source), cases[i].result);
+        EXPECT_RESULT(bed_stream_try_open(&source), cases[i].result);
         expect_sentence(cases[i].part);
     }
     kmd_fault(bed_machine(), 0, KMD_FAULT_OPEN_ERRNO, 0);
-    xe_source_open(&source);
-    xe_source_close(&source);
+    bed_stream_open(&source);
+    bed_close(&source);
 }
 
 static void errno__of_a_read__is_told_unless_it_is_an_interruption(void **state)
 {
     const struct kmd_config config = bed_config("bmg", "xe");
-    struct xe_source source;
+    struct bed_stream source;
 
     (void)state;
     (void)bed_start(&config);
-    source = xe_source_of(bed_device(), "TestOa");
-    xe_source_start(&source);
+    source = bed_stream_of(bed_device(), "TestOa");
+    bed_stream_start(&source);
     kmd_advance(bed_machine(), 1000000);
     kmd_fault(bed_machine(), 0, KMD_FAULT_READ_ERRNO, EINTR);
-    EXPECT_OK(xe_source_drain(&source));
-    assert_in_range(xe_record_count(&source), 8, 10);
+    EXPECT_OK(bed_stream_drain(&source));
+    assert_in_range(bed_record_count(&source), 8, 10);
     kmd_advance(bed_machine(), 1000000);
     kmd_fault(bed_machine(), 0, KMD_FAULT_READ_ERRNO, EFAULT);
-    EXPECT_RESULT(xe_source_drain(&source), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    EXPECT_RESULT(bed_stream_drain(&source), ZE_RESULT_ERROR_NOT_AVAILABLE);
     expect_sentence("to read the stream of the unit oa with EFAULT");
-    xe_source_close(&source);
+    bed_close(&source);
 }
 
 int main(int argc, char **argv)

@@ -5,7 +5,7 @@
 #include <zeta/plugin_metric.h>
 #include <zeta/zeta.h>
 
-#include "tests/intel/xe_bed.h"
+#include "tests/intel/stream_bed.h"
 
 enum { LNL, PVC, CORES = 64 };
 
@@ -23,21 +23,21 @@ static struct kmd_machine *machine;
 static int setup(void **state)
 {
     (void)state;
-    machine = xe_machine_start(&machine_config);
+    machine = bed_start(&machine_config);
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    xe_machine_stop(machine);
+    kmd_stop(machine);
     return 0;
 }
 
 /* Bits of a record; at most 32 of them. */
 static uint32_t bits(const uint8_t *record, uint32_t first, uint32_t width)
 {
-    return (uint32_t)(xe_get(record, first / 8, 6) >> (first % 8) & ((UINT64_C(1) << width) - 1));
+    return (uint32_t)(bed_get(record, first / 8, 6) >> (first % 8) & ((UINT64_C(1) << width) - 1));
 }
 
 /* Nine counts of 8 bits, one behind the other, in the order in which each generation has them. */
@@ -73,14 +73,14 @@ static bool is_equal(const struct kmd_stall *a, const struct kmd_stall *b, bool 
 }
 
 /* Every record is the next one of a core, and each core has given as many as the others. */
-static void expect_all(const struct xe_source *source, uint32_t gt, uint32_t cores, uint32_t each,
+static void expect_all(const struct bed_stream *source, uint32_t gt, uint32_t cores, uint32_t each,
                        bool is_pvc)
 {
     uint64_t next[CORES] = {0};
 
-    assert_int_equal(xe_record_count(source), cores * each);
+    assert_int_equal(bed_record_count(source), cores * each);
     for (uint32_t i = 0; i < cores * each; i++) {
-        const struct kmd_stall found = decode(xe_record(source, i), is_pvc);
+        const struct kmd_stall found = decode(bed_record(source, i), is_pvc);
         uint32_t core = 0;
 
         for (; core < cores; core++) {
@@ -98,17 +98,17 @@ static void expect_all(const struct xe_source *source, uint32_t gt, uint32_t cor
 
 static void records__of_lunar_lake__are_those_of_every_core(void **state)
 {
-    struct xe_source source = xe_source_of(find_device("Intel Lunar Lake"), "EuStallSampling");
+    struct bed_stream source = bed_stream_of(find_device("Intel Lunar Lake"), "EuStallSampling");
 
     (void)state;
     source.period_ns = 1000;
-    xe_source_start(&source);
+    bed_stream_start(&source);
     assert_int_equal(source.period_ns, 1004); /* 4 x 251 cycles of 1 GHz */
     kmd_advance(machine, 1004 * KMD_STALL_PERIODS * 10 + 1000);
-    EXPECT_OK(xe_source_drain(&source));
+    EXPECT_OK(bed_stream_drain(&source));
     expect_all(&source, 0, 8, 10, false);
     assert_int_equal(source.warnings, 0);
-    xe_source_close(&source);
+    bed_close(&source);
 }
 
 static void records__of_each_tile_of_ponte_vecchio__have_its_layout(void **state)
@@ -120,34 +120,34 @@ static void records__of_each_tile_of_ponte_vecchio__have_its_layout(void **state
     EXPECT_OK(zeDeviceGetSubDevices(find_device("Intel Ponte Vecchio"), &count, tiles));
     for (uint32_t tile = 0; tile < 2; tile++) {
         ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
-        struct xe_source source = xe_source_of(tiles[tile], "EuStallSampling");
+        struct bed_stream source = bed_stream_of(tiles[tile], "EuStallSampling");
 
         EXPECT_OK(zeDeviceGetProperties(tiles[tile], &properties));
         source.period_ns = 251;
-        xe_source_start(&source);
+        bed_stream_start(&source);
         assert_int_equal(source.period_ns, 251);
         kmd_advance(machine, 251 * KMD_STALL_PERIODS * 3 + 100);
-        EXPECT_OK(xe_source_drain(&source));
+        EXPECT_OK(bed_stream_drain(&source));
         expect_all(&source, tile, properties.numSlices * properties.numSubslicesPerSlice, 3, true);
-        xe_source_close(&source);
+        bed_close(&source);
     }
 }
 
 static void rows__of_records__have_the_ten_metrics(void **state)
 {
-    struct xe_source source = xe_source_of(find_device("Intel Lunar Lake"), "EuStallSampling");
-    struct xe_rows rows;
+    struct bed_stream source = bed_stream_of(find_device("Intel Lunar Lake"), "EuStallSampling");
+    struct bed_rows rows;
 
     (void)state;
-    assert_int_equal(source.metrics, 10);
-    xe_source_start(&source);
+    assert_int_equal(source.properties.metricCount, 10);
+    bed_stream_start(&source);
     kmd_advance(machine, 50000000);
-    EXPECT_OK(xe_source_drain(&source));
-    rows = xe_source_calculate(&source);
+    EXPECT_OK(bed_stream_drain(&source));
+    rows = bed_calculate(&source);
     assert_true(rows.rows > 8);
-    assert_int_equal(rows.rows, xe_record_count(&source));
+    assert_int_equal(rows.rows, bed_record_count(&source));
     for (uint32_t row = 0; row < rows.rows; row++) {
-        const struct kmd_stall stall = decode(xe_record(&source, row), false);
+        const struct kmd_stall stall = decode(bed_record(&source, row), false);
         const struct {
             const char *name;
             uint32_t value;
@@ -163,10 +163,11 @@ static void rows__of_records__have_the_ten_metrics(void **state)
                       {"OtherStall", stall.other}};
 
         for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-            assert_int_equal(xe_value(&source, &rows, row, wanted[i].name).ui64, wanted[i].value);
+            assert_int_equal(bed_row_value(&source, &rows, row, wanted[i].name).ui64,
+                             wanted[i].value);
     }
-    xe_rows_free(&rows);
-    xe_source_close(&source);
+    bed_rows_free(&rows);
+    bed_close(&source);
 }
 
 static void period__any_wish__is_one_of_seven(void **state)
@@ -175,71 +176,72 @@ static void period__any_wish__is_one_of_seven(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct xe_source source = xe_source_of(find_device("Intel Lunar Lake"), "EuStallSampling");
+        struct bed_stream source =
+            bed_stream_of(find_device("Intel Lunar Lake"), "EuStallSampling");
 
         source.period_ns = cases[i][0];
-        xe_source_start(&source);
+        bed_stream_start(&source);
         assert_int_equal(source.period_ns, cases[i][1]);
-        xe_source_close(&source);
+        bed_close(&source);
     }
 }
 
 static void loss__of_records__is_one_break(void **state)
 {
-    struct xe_source source = xe_source_of(find_device("Intel Lunar Lake"), "EuStallSampling");
+    struct bed_stream source = bed_stream_of(find_device("Intel Lunar Lake"), "EuStallSampling");
 
     (void)state;
-    xe_source_start(&source);
+    bed_stream_start(&source);
     kmd_advance(machine, 20000000);
-    EXPECT_OK(xe_source_drain(&source));
+    EXPECT_OK(bed_stream_drain(&source));
     assert_int_equal(source.warnings, 0);
     kmd_fault(machine, LNL, KMD_FAULT_LOSE_BUFFER, 1);
     kmd_advance(machine, 20000000);
-    EXPECT_OK(xe_source_drain(&source));
+    EXPECT_OK(bed_stream_drain(&source));
     kmd_advance(machine, 20000000);
-    EXPECT_OK(xe_source_drain(&source));
-    assert_int_equal(xe_break_count(&source, ZETA_PLUGIN_BREAK_LOST), 1);
+    EXPECT_OK(bed_stream_drain(&source));
+    assert_int_equal(bed_break_count(&source, ZETA_PLUGIN_BREAK_LOST), 1);
     assert_true(source.warnings > 0);
-    xe_source_close(&source);
+    bed_close(&source);
 }
 
 static void buffer__that_nobody_reads__loses_records_and_says_so(void **state)
 {
-    struct xe_source source = xe_source_of(find_device("Intel Lunar Lake"), "EuStallSampling");
+    struct bed_stream source = bed_stream_of(find_device("Intel Lunar Lake"), "EuStallSampling");
 
     (void)state;
     source.period_ns = 251;
-    xe_source_start(&source);
+    bed_stream_start(&source);
     /* 8192 records of 64 bytes fill the 512 KiB of a core; they take 2.2 s. */
     kmd_advance(machine, 3000000000);
-    EXPECT_OK(xe_source_drain(&source));
+    EXPECT_OK(bed_stream_drain(&source));
     kmd_advance(machine, 10000000);
-    EXPECT_OK(xe_source_drain(&source));
+    EXPECT_OK(bed_stream_drain(&source));
     assert_true(source.warnings > 0);
-    assert_true(xe_break_count(&source, ZETA_PLUGIN_BREAK_LOST) > 0);
-    assert_true(xe_record_count(&source) > 8 * 8000);
-    xe_source_close(&source);
+    assert_true(bed_break_count(&source, ZETA_PLUGIN_BREAK_LOST) > 0);
+    assert_true(bed_record_count(&source) > 8 * 8000);
+    bed_close(&source);
 }
 
 static void stream__of_stalls_and_of_counters__run_side_by_side(void **state)
 {
     const ze_device_handle_t device = find_device("Intel Lunar Lake");
-    struct xe_source stalls = xe_source_of(device, "EuStallSampling");
-    struct xe_source counters = xe_source_of(device, "TestOa");
-    struct xe_source *const both[] = {&stalls, &counters};
+    struct bed_stream stalls = bed_stream_of(device, "EuStallSampling");
+    struct bed_stream counters = bed_stream_of(device, "TestOa");
+    struct bed_stream *const both[] = {&stalls, &counters};
 
     (void)state;
-    xe_sources_activate(both, 2);
-    xe_source_open(&stalls);
-    xe_source_open(&counters);
+    bed_streams_activate(both, 2);
+    bed_stream_open(&stalls);
+    bed_stream_open(&counters);
     kmd_advance(machine, 20000000);
-    EXPECT_OK(xe_source_drain(&stalls));
-    EXPECT_OK(xe_source_drain(&counters));
-    assert_true(xe_record_count(&stalls) > 0);
-    assert_true(xe_record_count(&counters) > 0);
+    EXPECT_OK(bed_stream_drain(&stalls));
+    EXPECT_OK(bed_stream_drain(&counters));
+    assert_true(bed_record_count(&stalls) > 0);
+    assert_true(bed_record_count(&counters) > 0);
     assert_int_equal(kmd_statistic(machine, LNL, KMD_STAT_BAD_CALLS), 0);
-    xe_source_close(&counters);
-    xe_source_close(&stalls);
+    bed_close(&counters);
+    bed_close(&stalls);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/intel/xe_bed.h"
+#include "tests/intel/stream_bed.h"
 
 enum { ROUNDS = 60, READERS = 4 };
 
@@ -23,7 +23,7 @@ static const struct kmd_config machine_config = {
 
 struct reader {
     pthread_t thread;
-    struct xe_source source;
+    struct bed_stream source;
     ze_result_t result;
 };
 
@@ -34,7 +34,7 @@ static void *read_all(void *context)
     struct reader *reader = context;
 
     for (int i = 0; i < ROUNDS && reader->result == ZE_RESULT_SUCCESS; i++) {
-        reader->result = xe_source_read(&reader->source);
+        reader->result = bed_stream_read(&reader->source);
         sleep_ms(5);
     }
     return NULL;
@@ -61,26 +61,26 @@ static void units__read_by_threads__give_reports_in_order(void **state)
     const ze_device_handle_t bmg = find_device("Intel Battlemage");
     ze_device_handle_t devices[3] = {bmg, NULL, NULL};
     struct reader readers[READERS] = {0};
-    struct xe_source *both[2];
+    struct bed_stream *both[2];
     uint32_t count = 2;
     pthread_t clock;
     void *failed;
 
     (void)state;
     EXPECT_OK(zeDeviceGetSubDevices(find_device("Intel Ponte Vecchio"), &count, devices + 1));
-    readers[0].source = xe_source_of(bmg, "TestOa");
-    readers[1].source = xe_source_of(bmg, "MediaSet1");
-    readers[2].source = xe_source_of(devices[1], "TestOa");
-    readers[3].source = xe_source_of(devices[2], "TestOa");
+    readers[0].source = bed_stream_of(bmg, "TestOa");
+    readers[1].source = bed_stream_of(bmg, "MediaSet1");
+    readers[2].source = bed_stream_of(devices[1], "TestOa");
+    readers[3].source = bed_stream_of(devices[2], "TestOa");
     both[0] = &readers[0].source;
     both[1] = &readers[1].source;
-    xe_sources_activate(both, 2);
-    xe_sources_activate(&(struct xe_source *){&readers[2].source}, 1);
-    xe_sources_activate(&(struct xe_source *){&readers[3].source}, 1);
+    bed_streams_activate(both, 2);
+    bed_streams_activate(&(struct bed_stream *){&readers[2].source}, 1);
+    bed_streams_activate(&(struct bed_stream *){&readers[3].source}, 1);
     for (int i = 0; i < READERS; i++) {
         readers[i].source.chunk_bytes = 1 << 16;
         readers[i].source.period_ns = 1000000;
-        xe_source_open(&readers[i].source);
+        bed_stream_open(&readers[i].source);
     }
     assert_int_equal(pthread_create(&clock, NULL, read_clocks, devices), 0);
     for (int i = 0; i < READERS; i++)
@@ -91,15 +91,15 @@ static void units__read_by_threads__give_reports_in_order(void **state)
     assert_int_equal(pthread_join(clock, &failed), 0);
     assert_null(failed);
     for (int i = 0; i < 2; i++) {
-        const struct xe_source *source = &readers[i].source;
+        const struct bed_stream *source = &readers[i].source;
         uint64_t last = 0;
 
         EXPECT_OK(readers[i].result);
-        assert_true(xe_record_count(source) > 100);
+        assert_true(bed_record_count(source) > 100);
         /* Every slot but those that the library says: a repeated report has the time of its first.
          */
         for (size_t at = 0; at < source->bytes; at += source->record_bytes) {
-            const uint64_t ticks = xe_get(source->raw + at, 8, 7);
+            const uint64_t ticks = bed_get(source->raw + at, 8, 7);
 
             if (source->warnings == 0)
                 assert_true(ticks >= last);
@@ -108,10 +108,10 @@ static void units__read_by_threads__give_reports_in_order(void **state)
     }
     for (int i = 2; i < READERS; i++) {
         EXPECT_OK(readers[i].result);
-        assert_true(xe_record_count(&readers[i].source) > 100);
+        assert_true(bed_record_count(&readers[i].source) > 100);
     }
     for (int i = READERS; i-- > 0;)
-        xe_source_close(&readers[i].source);
+        bed_close(&readers[i].source);
 }
 
 /* The kernel wakes the library when so many reports are there. */
@@ -124,22 +124,22 @@ static void event__of_each_kind_of_unit__is_signalled_when_enough_came(void **st
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct xe_source source = xe_source_of(find_device("Intel Battlemage"), cases[i].group);
+        struct bed_stream source = bed_stream_of(find_device("Intel Battlemage"), cases[i].group);
         struct test_event event;
 
         source.period_ns = cases[i].period_ns;
         source.notify = cases[i].notify;
-        xe_sources_activate(&(struct xe_source *){&source}, 1);
+        bed_streams_activate(&(struct bed_stream *){&source}, 1);
         event = make_event(source.context);
         source.event = event.event;
-        xe_source_open(&source);
+        bed_stream_open(&source);
         assert_int_equal(source.notify, cases[i].notify);
         /* Enough may be there at once on a busy machine; what counts is that they are then. */
         EXPECT_OK(zeEventHostSynchronize(event.event, UINT64_MAX));
-        EXPECT_OK(xe_source_read(&source));
-        assert_true(xe_record_count(&source) >= cases[i].notify);
+        EXPECT_OK(bed_stream_read(&source));
+        assert_true(bed_record_count(&source) >= cases[i].notify);
         destroy_event(&event);
-        xe_source_close(&source);
+        bed_close(&source);
     }
 }
 
@@ -155,35 +155,35 @@ static uint64_t cpu_ns(void)
  */
 static void event__of_a_gpu_that_is_unplugged__is_signalled_and_rests(void **state)
 {
-    struct xe_source source = xe_source_of(find_device("Intel Battlemage"), "TestOa");
+    struct bed_stream source = bed_stream_of(find_device("Intel Battlemage"), "TestOa");
     struct test_event event;
     uint64_t used_ns;
 
     source.period_ns = 1000000;
     source.notify = 20000;
-    xe_sources_activate(&(struct xe_source *){&source}, 1);
+    bed_streams_activate(&(struct bed_stream *){&source}, 1);
     event = make_event(source.context);
     source.event = event.event;
-    xe_source_open(&source);
+    bed_stream_open(&source);
     kmd_fault(*state, 0, KMD_FAULT_UNPLUG, 1);
     EXPECT_OK(zeEventHostSynchronize(event.event, UINT64_MAX));
     used_ns = cpu_ns();
     (void)usleep(400000);
     assert_true(cpu_ns() - used_ns < 200000000);
-    EXPECT_RESULT(xe_source_drain(&source), ZE_RESULT_ERROR_DEVICE_LOST);
+    EXPECT_RESULT(bed_stream_drain(&source), ZE_RESULT_ERROR_DEVICE_LOST);
     destroy_event(&event);
-    xe_source_close(&source);
+    bed_close(&source);
 }
 
 static int setup(void **state)
 {
-    *state = xe_machine_start(&machine_config);
+    *state = bed_start(&machine_config);
     return 0;
 }
 
 static int teardown(void **state)
 {
-    xe_machine_stop(*state);
+    kmd_stop(*state);
     return 0;
 }
 

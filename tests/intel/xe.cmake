@@ -7,15 +7,15 @@ zeta_add_test(NAME plugin.intel.xe.probe SOURCES test_xe_probe.c LIBS kmd intel_
 
 # The same through the API, on an emulated kernel.
 function(add_xe_test name)
-    cmake_parse_arguments(X "" "" "SOURCES;LABELS" ${ARGN})
-    zeta_add_test(NAME api.intel.xe.${name} SOURCES test_xe_${name}.c xe_bed.c ${X_SOURCES}
-        LIBS kmd metric_api_harness LABELS api ${X_LABELS} ENV ZETA_PLUGIN_PATH=${ZETA_DATA_OUTPUT_DIRECTORY})
+    cmake_parse_arguments(X "" "" "LABELS" ${ARGN})
+    zeta_add_test(NAME api.intel.xe.${name} SOURCES test_xe_${name}.c
+        LIBS kmd intel_bed LABELS api ${X_LABELS} ENV ZETA_PLUGIN_PATH=${ZETA_DATA_OUTPUT_DIRECTORY})
     add_dependencies(api.intel.xe.${name} zeta-intel)
 endfunction()
 
 add_xe_test(devices)
-add_xe_test(platforms SOURCES machine_bed.c)
-add_xe_test(refusals SOURCES machine_bed.c)
+add_xe_test(platforms)
+add_xe_test(refusals)
 add_xe_test(stall)
 add_xe_test(streams)
 add_xe_test(threads LABELS tsan)

@@ -302,6 +302,8 @@ case_hardware_faults()
         grep -q "TestOa .* samples, reports of .* lost" "$err" || die "record says none is lost"
         expect 0 zeta report "$work/r"
         out_has "ms lost (in no figure below)"
+        expect 0 on "--device $device --fault reset@300 --end 300" "$bin/zeta" stat -a -g TestOa
+        err_has "samples, interrupted, nobody knows for how long"
         expect 1 on "--device $device --fault unplug@300" "$bin/zeta" stat -a -g TestOa
         err_has "cannot read TestOa: Intel "
         err_has "ENODEV"

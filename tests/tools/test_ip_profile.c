@@ -134,6 +134,21 @@ static void print__of_a_recording__promises_no_clock(void **state)
     free(text);
 }
 
+static void print__interrupted_stream__says_that_some_are_lost(void **state)
+{
+    struct fixture *fixture = *state;
+    char *text = NULL;
+
+    fixture->group.breaks = 1;
+    text = print(fixture, "hardware");
+    assert_non_null(strstr(text, "0 samples, some lost, nobody knows how many"));
+    free(text);
+    fixture->group.lost = 3;
+    text = print(fixture, "hardware");
+    assert_non_null(strstr(text, "0 samples, 3 records lost"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +158,8 @@ int main(void)
             print__of_hardware_without_code__tells_addresses_and_reasons, set_up, tear_down),
         cmocka_unit_test_setup_teardown(print__of_software__tells_modelled_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(print__of_a_recording__promises_no_clock, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(print__interrupted_stream__says_that_some_are_lost, set_up,
                                         tear_down),
     };
 

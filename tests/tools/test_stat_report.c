@@ -126,6 +126,15 @@ static void table__losses__are_said(void **state)
     text = print(fixture, (struct zeta_stat_style){.columns = 80});
     assert_has(text, "7 reports lost (7 ms, in no figure below)");
     free(text);
+    fixture->group.breaks = 1;
+    fixture->group.lost = 0;
+    text = print(fixture, (struct zeta_stat_style){.columns = 80});
+    assert_has(text, "2 samples, reports of 7 ms lost (in no figure below)");
+    free(text);
+    fixture->group.lost_ns = 0;
+    text = print(fixture, (struct zeta_stat_style){.columns = 80});
+    assert_has(text, "2 samples, interrupted, nobody knows for how long");
+    free(text);
 }
 
 static void table__value_missing__is_not_available(void **state)

@@ -356,6 +356,8 @@ static void show(const struct run *run)
             (void)fprintf(stderr, "%" PRIu64 " reports lost\n", group->lost);
         else if (group->lost_ns > 0)
             (void)fprintf(stderr, "reports of %s lost\n", lost_time);
+        else if (group->breaks > 0)
+            (void)fputs("interrupted, nobody knows for how long\n", stderr);
         else
             (void)fputs("none lost\n", stderr);
     }

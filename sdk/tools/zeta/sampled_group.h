@@ -28,6 +28,7 @@ struct zeta_sampled_group {
     uint64_t samples;   /**< rows */
     uint64_t lost;      /**< reports */
     uint64_t lost_ns;   /**< time between rows that no row covers */
+    uint64_t breaks;    /**< interruptions, also those whose time nobody knows: resets */
 };
 
 /**

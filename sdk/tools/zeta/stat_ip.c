@@ -289,6 +289,8 @@ void zeta_stat_ip_print(const struct zeta_ip_profile *profile,
     (void)fprintf(stream, ": %" PRIu64 " samples, ", profile->all.total);
     if (group->lost)
         (void)fprintf(stream, "%" PRIu64 " records lost\n\n", group->lost);
+    else if (group->breaks)
+        (void)fputs("some lost, nobody knows how many\n\n", stream);
     else
         (void)fputs("none lost\n\n", stream);
     if (profile->all.total > 0) {

@@ -116,6 +116,8 @@ void zeta_stat_group_print(const struct zeta_sampled_group *group,
                       lost_time);
     else if (group->lost_ns) /* drivers do not always tell how many */
         (void)fprintf(stream, "reports of %s lost (in no figure below)\n\n", lost_time);
+    else if (group->breaks) /* by a reset, whose time no clock tells, or without times in rows */
+        (void)fputs("interrupted, nobody knows for how long\n\n", stream);
     else
         (void)fputs("none lost\n\n", stream);
 

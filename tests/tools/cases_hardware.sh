@@ -304,6 +304,14 @@ case_hardware_faults()
         out_has "ms lost (in no figure below)"
         expect 0 on "--device $device --fault reset@300 --end 300" "$bin/zeta" stat -a -g TestOa
         err_has "samples, interrupted, nobody knows for how long"
+        rm -f "$work/r"
+        expect 0 on "--device $device --fault reset@300 --end 300" \
+            "$bin/zeta" record -a -g TestOa -o "$work/r"
+        err_has "samples, interrupted, nobody knows for how long"
+        expect 0 zeta report "--html=$work/page" "$work/r"
+        grep -q '"lost":0,"breaks":[1-9]' "$work/page" || die "the page does not say that it was interrupted"
+        expect 0 zeta calc "$work/r"
+        out_has "samples, interrupted, nobody knows for how long"
         expect 1 on "--device $device --fault unplug@300" "$bin/zeta" stat -a -g TestOa
         err_has "cannot read TestOa: Intel "
         err_has "ENODEV"

@@ -70,8 +70,10 @@ static uint32_t count_records(struct zeta_calc_stream *stream, const struct zeta
         if (memcmp(slot, magic, sizeof(magic)) == 0) {
             memcpy(&kind, slot + 16, sizeof(kind));
             memcpy(&lost, slot + 24, sizeof(lost));
-            if (kind == ZETA_SLOT_BREAK)
+            if (kind == ZETA_SLOT_BREAK) {
                 stream->group.lost += lost;
+                stream->group.breaks++;
+            }
         } else if (slot[0] != 0 || memcmp(slot, slot + 1, stream->record_bytes - 1) != 0) {
             records++;
         }

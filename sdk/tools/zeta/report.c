@@ -35,6 +35,7 @@ static int write_rows(struct zeta_report *report)
     /* What was counted meanwhile is counted again with the rest. */
     for (uint32_t i = 0; i < report->stream_count; i++) {
         report->streams[i]->calc.group.lost = 0;
+        report->streams[i]->calc.group.breaks = 0;
         report->streams[i]->outside = 0;
         report->streams[i]->timeless = 0;
     }

@@ -158,9 +158,9 @@ static void put_group(const struct zeta_sampled_group *group, const char *name, 
 {
     put_text(file, "name", name);
     (void)fprintf(file,
-                  ",\"samples\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"lost_ns\":%" PRIu64
-                  ",\"period_ns\":%" PRIu64 ",\"metrics\":[",
-                  group->samples, group->lost, group->lost_ns, group->period_ns);
+                  ",\"samples\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"breaks\":%" PRIu64
+                  ",\"lost_ns\":%" PRIu64 ",\"period_ns\":%" PRIu64 ",\"metrics\":[",
+                  group->samples, group->lost, group->breaks, group->lost_ns, group->period_ns);
 }
 
 static void put_stream(const struct zeta_report_stream *stream, FILE *file)

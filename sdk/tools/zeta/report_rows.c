@@ -55,6 +55,7 @@ int zeta_report_rows_find_first(struct zeta_report *report, struct zeta_report_s
 
     /* The second reading counts. */
     stream->calc.group.lost = 0;
+    stream->calc.group.breaks = 0;
     return status;
 }
 

@@ -95,7 +95,8 @@
   const groupLine = (g) => `${number(g.samples)} samples` +
     (g.period_ns ? `, every ${time(g.period_ns)}` : '') +
     (g.lost ? `, ${number(g.lost)} reports lost (${time(g.lost_ns)}, in no figure)`
-      : g.lost_ns ? `, reports of ${time(g.lost_ns)} lost (in no figure)` : ', none lost');
+      : g.lost_ns ? `, reports of ${time(g.lost_ns)} lost (in no figure)`
+        : g.breaks ? ', interrupted, nobody knows for how long' : ', none lost');
 
   // ---- summary -----------------------------------------------------------------------------
 

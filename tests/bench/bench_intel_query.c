@@ -28,8 +28,8 @@ static const struct format {
     uint32_t device_id;
     const char *file; /**< the device in tests/oa; NULL: the library does not know the format */
 } formats[] = {
-    {"hsw-a45-b8-c8", 0x0412, "hsw"},     {WRITTEN_FORMAT, 0x9a49, "tglgt2"},
-    {"a24u40-a14u32-b8-c8", 0, "acmgt3"}, {"pec64u64", 0xe20b, NULL},
+    {"hsw-a45-b8-c8", 0x0412, "hsw"},          {WRITTEN_FORMAT, 0x9a49, "tglgt2"},
+    {"a24u40-a14u32-b8-c8", 0x56a0, "acmgt3"}, {"pec64u64", 0xe20b, NULL},
     {"mpec8u32-b8-c8", 0xe20b, NULL},
 };
 
@@ -216,8 +216,7 @@ static const struct zeta_set *find_set(const struct zeta_catalog *catalog, const
 static void open_format(const struct format *format, bool has_library)
 {
     const struct oa_line *line = format->file ? oa_line_find(format->file) : NULL;
-    struct zeta_catalog *catalog =
-        data_device_catalog(format->device_id ? format->device_id : line->device_id);
+    struct zeta_catalog *catalog = data_device_catalog(format->device_id);
     const struct zeta_set *set = find_set(catalog, format->layout);
     struct zeta_plugin_array fields;
 

@@ -122,7 +122,7 @@ void bed_devices(uint32_t count, ze_device_handle_t *out_devices)
 
 ze_device_handle_t bed_device(void)
 {
-    ze_device_handle_t device;
+    ze_device_handle_t device = NULL;
 
     bed_devices(1, &device);
     return device;

@@ -29,8 +29,8 @@ static long query_cycles(struct kmd_gpu *gpu, uint64_t data)
         return -EINVAL;
 
     struct timespec before, after, mono;
-    clock_gettime(CLOCK_MONOTONIC, &mono);
     clock_gettime(cycles.clockid, &before);
+    clock_gettime(CLOCK_MONOTONIC, &mono); /* inside of what cpu_delta tells */
     uint64_t now_ns = kmd_now_ns();
     clock_gettime(cycles.clockid, &after);
     uint64_t cpu_ns = (uint64_t)before.tv_sec * 1000000000 + (uint64_t)before.tv_nsec;

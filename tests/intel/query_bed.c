@@ -64,6 +64,8 @@ struct query_bed query_bed_beside(const struct query_bed *bed)
 
 void query_bed_beside_end(struct query_bed *bed)
 {
+    /* The result of an end may be there before its command is over. */
+    (void)zeCommandListHostSynchronize(bed->list, UINT64_MAX);
     EXPECT_OK(zeCommandListDestroy(bed->list));
     for (uint32_t i = 0; i < 4; i++)
         EXPECT_OK(zetMetricQueryDestroy(bed->queries[i]));

@@ -1,6 +1,6 @@
 /*
- * A user's own choice of sets: zeta-import-oa makes a set file of them, which is loaded beside those
- * of the plugin.
+ * A user's own choice of sets: zeta-import-oa makes a set file of them, which is loaded beside
+ * those of the plugin.
  */
 #include <setjmp.h>
 #include <stdarg.h>

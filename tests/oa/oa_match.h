@@ -31,8 +31,8 @@ enum oa_view {
      */
     OA_VIEW_LIBRARY,
     /**
-     * True, because the library was told which slices and cores there are; only the mask of cores is
-     * still that of slices, and the threads are its own.
+     * True, because the library was told which slices and cores there are; only the mask of cores
+     * is still that of slices, and the threads are its own.
      */
     OA_VIEW_FILLED
 };

@@ -203,6 +203,7 @@ void oa_oracle_close(struct oa_oracle_device *device)
 void oa_oracle_fill(struct oa_oracle_device *device, const char *platform, const uint8_t cores[8])
 {
     char *bytes = (char *)device, *head = bytes + DEVICE_SETS;
+    const void *const empty = head;
     const uint16_t stride = 1;
     uint64_t slices = 0;
     char name[64];
@@ -214,8 +215,8 @@ void oa_oracle_fill(struct oa_oracle_device *device, const char *platform, const
     memcpy(bytes + DEVICE_SLICES, &slices, 1);
     memcpy(bytes + DEVICE_CORES, cores, 8);
     /* An empty list; the sets that were there are the library's to lose. */
-    memcpy(head, &head, sizeof(head));
-    memcpy(head + LINK_NEXT, &head, sizeof(head));
+    memcpy(head, &empty, sizeof(empty));
+    memcpy(head + LINK_NEXT, &empty, sizeof(empty));
     (void)snprintf(name, sizeof(name), "intel_perf_load_metrics_%s", platform);
     if (!resolve(library.handle, name, &library.reload))
         abort();

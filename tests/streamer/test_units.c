@@ -174,15 +174,15 @@ static void read__max_report_count__bounds_what_is_new(void **state)
     uint64_t before = 0;
 
     streaming_activate(bed, active, 1);
-    streaming_open(bed, &stream, 50000, 0, NULL);
+    streaming_open(bed, &stream, 500000, 0, NULL);
     sleep_ms(20);
-    for (uint32_t most = 1; most < 60; most++) {
+    /* As many as come, on a host that lets nobody sample for a while. */
+    for (uint32_t most = 1; most < 60 || info.records <= 60; most++) {
         (void)streaming_read(&stream, most, 4096);
         EXPECT_OK(zetaMetricStreamerGetInfo(stream.streamer, &info));
         assert_true(info.records - before <= most);
         before = info.records;
     }
-    assert_true(info.records > 60);
     streaming_calculate(&stream);
     assert_int_equal(stream.rows, info.records);
     assert_int_equal(info.lost, 0);

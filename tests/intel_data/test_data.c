@@ -171,6 +171,34 @@ static void sets__every_platform__load_without_a_finding(void **state)
     each_platform(check_sets);
 }
 
+/* A unit that the description does not fit is a mistake of one of them. */
+static void check_units_of_metrics(const struct data_generation *generation,
+                                   const struct zeta_intel_platform *platform)
+{
+    struct zeta_catalog *catalog = data_catalog(generation, platform);
+
+    for (uint32_t i = 0; i < zeta_catalog_set_count(catalog); i++) {
+        const struct zeta_set *set = zeta_catalog_set(catalog, i);
+
+        for (uint32_t k = 0; k < set->metric_count; k++) {
+            const struct zeta_metric *metric = &set->metrics[k];
+            const char *text = metric->description;
+            const bool is_share = strstr(text, "ercentage") || strstr(text, "hare of");
+
+            if (is_share != (strcmp(metric->unit, "percent") == 0) ||
+                (strcmp(metric->unit, "bytes") == 0 && !strstr(text, "ytes")))
+                fail_msg("%s: %s in %s: %s", set->name, metric->name, metric->unit, text);
+        }
+    }
+    zeta_catalog_destroy(catalog);
+}
+
+static void metrics__of_every_set__have_the_unit_that_they_describe(void **state)
+{
+    (void)state;
+    each_platform(check_units_of_metrics);
+}
+
 /** A way of fusing: every mask, every count, and whether a single part is there. */
 struct fusing {
     uint64_t mask, count;
@@ -243,6 +271,7 @@ int main(void)
         cmocka_unit_test(platforms__device_ids__belong_to_one_each),
         cmocka_unit_test(platforms__each_version__have_its_headers_and_widths),
         cmocka_unit_test(sets__every_platform__load_without_a_finding),
+        cmocka_unit_test(metrics__of_every_set__have_the_unit_that_they_describe),
         cmocka_unit_test(sets__differently_fused__compile_or_do_not_exist),
     };
 

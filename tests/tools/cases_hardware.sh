@@ -88,6 +88,16 @@ case_hardware_groups()
     holds "$json" 'all(m["description"] for g in d["groups"] for m in g["metrics"])'
     expect 0 intel "$bin/zeta" groups -v
     out_has "whole GPU"
+    # Where there are more, users learn how to get them.
+    ! grep -q "There are more groups" "$out" || die "Tiger Lake has no more groups"
+    more="There are more groups, of single blocks and signals: set ZETA_PLUGIN_INTEL_XEHPG_SETS=all"
+    expect 0 on "--device dg2-g11" "$bin/zeta" groups
+    out_has "$more, or plugins.intel-xehpg.sets: all in zeta.yaml."
+    expect 1 on "--device dg2-g11" "$bin/zeta" stat -a --for 100ms -g Sampler1
+    err_has "$more"
+    expect 0 on "--device dg2-g11" env ZETA_PLUGIN_INTEL_XEHPG_SETS=all "$bin/zeta" groups
+    out_has " Sampler1 "
+    ! grep -q "There are more groups" "$out" || die "all groups are there, and it tells of more"
 }
 
 # The emulated GPU runs at its highest clock, 1300 MHz, and its OA unit at 19.2 MHz.
@@ -302,8 +312,10 @@ case_hardware_faults()
         grep -q "TestOa .* samples, reports of .* lost" "$err" || die "record says none is lost"
         expect 0 zeta report "$work/r"
         out_has "s lost (in no figure below)"
-        expect 0 on "--device $device --fault reset@300 --end 300" "$bin/zeta" stat -a -g TestOa
+        expect 0 on "--device $device --fault reset@300 --end 300" \
+            "$bin/zeta" stat -a -g TestOa "--json=$json"
         err_has "samples, interrupted, nobody knows for how long"
+        holds "$json" 'd["groups"][0]["lost"] == 0 and d["groups"][0]["breaks"] > 0'
         rm -f "$work/r"
         expect 0 on "--device $device --fault reset@300 --end 300" \
             "$bin/zeta" record -a -g TestOa -o "$work/r"
@@ -312,6 +324,8 @@ case_hardware_faults()
         grep -q '"lost":0,"breaks":[1-9]' "$work/page" || die "the page does not say that it was interrupted"
         expect 0 zeta calc "$work/r"
         out_has "samples, interrupted, nobody knows for how long"
+        expect 0 zeta report "--json=$json" "$work/r"
+        holds "$json" 'd["groups"][0]["lost"] == 0 and d["groups"][0]["breaks"] > 0'
         expect 1 on "--device $device --fault unplug@300" "$bin/zeta" stat -a -g TestOa
         err_has "cannot read TestOa: Intel "
         err_has "ENODEV"
@@ -320,6 +334,8 @@ case_hardware_faults()
         err_has "ENODEV"
         out_has "FAILED  TestOa"
     done
+    expect 1 on "--device tgl-gt2 --fault reset@300" "$bin/zeta" selftest --for 3s intel
+    out_has "0 reports lost, 0.000 ms between rows, interrupted"
 }
 
 # It sleeps, which is no fault of anybody's.

@@ -189,6 +189,7 @@ static void json__any__follows_the_schema(void **state)
     assert_int_equal(json_object_get_int(member(group, "domain")), 3);
     assert_int_equal(json_object_get_int(member(group, "samples")), 2);
     assert_int_equal(json_object_get_int(member(group, "lost")), 0);
+    assert_int_equal(json_object_get_int(member(group, "breaks")), 0);
     metric = json_object_array_get_idx(member(group, "metrics"), FAKE_OPS);
     assert_string_equal(json_object_get_string(member(metric, "name")), "FpOps");
     assert_string_equal(json_object_get_string(member(metric, "type")), "event");
@@ -199,6 +200,21 @@ static void json__any__follows_the_schema(void **state)
     metric = json_object_array_get_idx(member(group, "metrics"), FAKE_BUSY);
     assert_null(member(metric, "total"));
     assert_true(json_object_get_double(member(metric, "mean")) == 25.0);
+    assert_int_equal(json_object_put(document), 1);
+}
+
+/* A reset is no loss that anybody could count. */
+static void json__interrupted_stream__counts_breaks(void **state)
+{
+    struct fixture *fixture = *state;
+    struct json_object *document, *group;
+
+    fixture->group.breaks = 2;
+    document = zeta_stat_report_to_json(&fixture->report);
+    group = json_object_array_get_idx(member(document, "groups"), 0);
+    assert_int_equal(json_object_get_int(member(group, "lost")), 0);
+    assert_int_equal(json_object_get_int(member(group, "lost_time_ns")), 0);
+    assert_int_equal(json_object_get_int(member(group, "breaks")), 2);
     assert_int_equal(json_object_put(document), 1);
 }
 
@@ -215,6 +231,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(table__value_missing__is_not_available, set_up, tear_down),
         cmocka_unit_test_setup_teardown(csv__any__has_a_line_per_metric, set_up, tear_down),
         cmocka_unit_test_setup_teardown(json__any__follows_the_schema, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(json__interrupted_stream__counts_breaks, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

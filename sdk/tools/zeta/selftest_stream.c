@@ -60,6 +60,7 @@ static void check_rows(struct zeta_selftest *test, const struct zeta_sampled_gro
     const double patience = (double)(test->for_ns + PATIENCE_NS);
     /* A loaded host samples longer than it wants to, never less. */
     const bool is_covered = covered >= wanted * 0.9 && covered <= (double)open_ns * 1.01;
+    const bool is_whole = group->lost == 0 && group->lost_ns == 0 && group->breaks == 0;
 
     zeta_duration_format(group->period_ns, period);
     if (group->samples == 0) {
@@ -69,14 +70,11 @@ static void check_rows(struct zeta_selftest *test, const struct zeta_sampled_gro
                            patience / 1e9);
         return;
     }
-    zeta_selftest_tell(test,
-                       is_covered && group->lost == 0 && group->lost_ns == 0 ? ZETA_SELFTEST_OK
-                                                                             : ZETA_SELFTEST_FAILED,
-                       name,
+    zeta_selftest_tell(test, is_covered && is_whole ? ZETA_SELFTEST_OK : ZETA_SELFTEST_FAILED, name,
                        "%" PRIu64 " rows of %s say %.4f s of %.1f s, %" PRIu64
-                       " reports lost, %.3f ms between rows",
+                       " reports lost, %.3f ms between rows%s",
                        group->samples, period, covered / 1e9, wanted / 1e9, group->lost,
-                       (double)group->lost_ns / 1e6);
+                       (double)group->lost_ns / 1e6, group->breaks > 0 ? ", interrupted" : "");
 }
 
 static void check_frequency(struct zeta_selftest *test, const struct zeta_sampled_group *group,

@@ -366,6 +366,7 @@ void zeta_stat_ip_put_json(struct json_object *document, const struct zeta_ip_pr
     zeta_json_put_u64(object, "period_ns", group->period_ns);
     zeta_json_put_u64(object, "records", profile->rows);
     zeta_json_put_u64(object, "lost", group->lost);
+    zeta_json_put_u64(object, "breaks", group->breaks);
     zeta_json_put_bool(object, "can_tell_lines", zeta_code_lines_work());
     put_counts(object, profile, &profile->all);
     array = zeta_json_put_array(object, "kernels");

@@ -35,6 +35,7 @@ void zeta_stat_group_put_json(struct json_object *array, const struct zeta_devic
     zeta_json_put_u64(object, "period_ns", group->period_ns);
     zeta_json_put_u64(object, "samples", group->samples);
     zeta_json_put_u64(object, "lost", group->lost);
+    zeta_json_put_u64(object, "breaks", group->breaks);
     zeta_json_put_u64(object, "lost_time_ns", group->lost_ns);
     metrics = zeta_json_put_array(object, "metrics");
     for (uint32_t i = 0; i < group->entry->properties.metricCount; i++)

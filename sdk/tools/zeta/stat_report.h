@@ -43,7 +43,11 @@ struct zeta_stat_style zeta_stat_style_of(FILE *stream);
 void zeta_stat_group_print(const struct zeta_sampled_group *group,
                            const struct zeta_stat_style *style, FILE *stream);
 
-/** Appends one group to the array "groups" of a JSON document. */
+/**
+ * Appends one group to the array "groups" of a JSON document. Of what is missing it has three
+ * numbers: "lost" reports, "lost_time_ns" between rows, and "breaks", which counts interruptions
+ * also where neither of the others is known.
+ */
 void zeta_stat_group_put_json(struct json_object *array, const struct zeta_device_entry *device,
                               const struct zeta_sampled_group *group);
 

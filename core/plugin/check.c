@@ -200,29 +200,30 @@ static bool collect(int fd, uint64_t limit_ns, struct message *out_last)
     }
 }
 
-/* Waits a moment for the child to end by itself, then ends it. Gives its wait status. */
-static int reap(pid_t child, bool in_time)
+/* Waits a moment for the child to end by itself, then ends it. False: nobody tells us how. */
+static bool reap(pid_t child, bool in_time, int *out_status)
 {
-    int status = 0;
+    pid_t done;
 
     if (!in_time)
         (void)kill(child, SIGKILL);
     for (int i = 0; in_time && i < 200; i++) {
-        pid_t done = waitpid(child, &status, WNOHANG);
-
+        done = waitpid(child, out_status, WNOHANG);
         if (done == child)
-            return status;
+            return true;
         if (done < 0 && errno != EINTR)
-            return 0; /* the application reaps every child itself */
+            return false;
         (void)usleep(5000);
     }
     (void)kill(child, SIGKILL);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    return status;
+    do
+        done = waitpid(child, out_status, 0);
+    while (done < 0 && errno == EINTR);
+    return done == child;
 }
 
-static void judge(const struct message *last, bool in_time, uint64_t limit_ns, int status,
+/* status: how the child ended, NULL where the application takes that away. */
+static void judge(const struct message *last, bool in_time, uint64_t limit_ns, const int *status,
                   uint32_t *out_state, struct zeta_text *report)
 {
     *out_state = ZETA_PLUGIN_STATE_FAILED;
@@ -232,13 +233,18 @@ static void judge(const struct message *last, bool in_time, uint64_t limit_ns, i
     } else if (last->final) {
         *out_state = last->state;
         zeta_text_add(report, "%s", last->text);
-    } else if (WIFSIGNALED(status)) {
-        zeta_text_add(report, "The plugin crashed with signal %d (%s) %s.", WTERMSIG(status),
-                      sigdescr_np(WTERMSIG(status)) ? sigdescr_np(WTERMSIG(status)) : "unknown",
+    } else if (!status) {
+        zeta_text_add(report,
+                      "The plugin ended the process %s; how is not known, because this program "
+                      "ignores SIGCHLD or waits for all children itself.",
+                      last->text);
+    } else if (WIFSIGNALED(*status)) {
+        zeta_text_add(report, "The plugin crashed with signal %d (%s) %s.", WTERMSIG(*status),
+                      sigdescr_np(WTERMSIG(*status)) ? sigdescr_np(WTERMSIG(*status)) : "unknown",
                       last->text);
     } else {
         zeta_text_add(report, "The plugin ended the process with status %d %s.",
-                      WIFEXITED(status) ? WEXITSTATUS(status) : -1, last->text);
+                      WIFEXITED(*status) ? WEXITSTATUS(*status) : -1, last->text);
     }
 }
 
@@ -247,8 +253,8 @@ ze_result_t zeta_check_manifest(const char *path, uint64_t limit_ns, uint32_t *o
 {
     struct message last = {.text = "before it was loaded"};
     int pipe_fds[2];
-    bool in_time;
-    int status;
+    bool in_time, is_known;
+    int status = 0;
     pid_t child;
 
     if (zeta_descriptor_pipe(pipe_fds, O_CLOEXEC) != 0)
@@ -268,7 +274,7 @@ ze_result_t zeta_check_manifest(const char *path, uint64_t limit_ns, uint32_t *o
     }
     in_time = collect(pipe_fds[0], limit_ns, &last);
     (void)close(pipe_fds[0]);
-    status = reap(child, in_time);
-    judge(&last, in_time, limit_ns, status, out_state, report);
+    is_known = reap(child, in_time, &status);
+    judge(&last, in_time, limit_ns, is_known ? &status : NULL, out_state, report);
     return ZE_RESULT_SUCCESS;
 }

@@ -133,6 +133,9 @@ static void check__with_ignored_child_signal__still_answers(void **state)
     harness_manifest("10-p.yaml", "p", FAKE, "metric.stream", "settings: {devices: a}\n");
     (void)signal(SIGCHLD, SIG_IGN); /* the application wants no status of children */
     expect_report("10-p.yaml", LIMIT_NS, ZETA_PLUGIN_STATE_ACTIVE, "1 device (a)");
+    /* It did not end with status 0. */
+    expect_fault("negotiate-exit", LIMIT_NS, ZETA_PLUGIN_STATE_FAILED,
+                 "ended the process in zeta_plugin_negotiate; how is not known");
     (void)signal(SIGCHLD, SIG_DFL);
 }
 

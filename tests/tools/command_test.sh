@@ -249,6 +249,16 @@ case_plugin_check_broken()
     err_has "51-broken.yaml:2:5"
     err_has "51-broken.yaml:4:1"
     expect 1 zeta plugin check "$work/absent.yaml"
+    printf 'format: "1.0"\nid: faulty\nclass: software\nlibrary: %s\nabi: {min: 1, max: 1}\n' \
+        "$build/tests/plugins/faulty.so" >"$work/52-faulty.yaml"
+    printf 'provides: [debug]\nmatches: [{always: true}]\nsettings: {fault: negotiate-exit}\n' \
+        >>"$work/52-faulty.yaml"
+    # As below a parent that does not care about its children.
+    expect 1 "$python" -c '
+import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execv(sys.argv[1], sys.argv[1:])' "$bin/zeta" plugin check "$work/52-faulty.yaml"
+    out_has "ended the process with status 7"
 }
 
 # The installed tree is like the build tree, wherever it is moved to.

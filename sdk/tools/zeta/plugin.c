@@ -1,5 +1,6 @@
 #include "commands.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,7 @@ static int check_manifest(const struct zeta_list_options *options)
 
     if (options->rest_count != 1)
         return zeta_say_usage("plugin check: needs the path of one manifest");
+    (void)signal(SIGCHLD, SIG_DFL); /* ignored it would take the exit status away */
     result = zetaPluginCheck(options->rest[0], &state, report, sizeof(report));
     if (result != ZE_RESULT_SUCCESS)
         return zeta_say_refusal(result, "cannot check %s", options->rest[0]);

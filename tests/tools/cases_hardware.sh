@@ -93,10 +93,10 @@ case_hardware_groups()
     more="There are more groups, of single blocks and signals: set ZETA_PLUGIN_INTEL_XEHPG_SETS=all"
     expect 0 on "--device dg2-g11" "$bin/zeta" groups
     out_has "$more, or plugins.intel-xehpg.sets: all in zeta.yaml."
-    expect 1 on "--device dg2-g11" "$bin/zeta" stat -a --for 100ms -g Sampler1
+    expect 1 on "--device dg2-g11" "$bin/zeta" stat -a --for 100ms -g FrontEnd1
     err_has "$more"
     expect 0 on "--device dg2-g11" env ZETA_PLUGIN_INTEL_XEHPG_SETS=all "$bin/zeta" groups
-    out_has " Sampler1 "
+    out_has " FrontEnd1 "
     ! grep -q "There are more groups" "$out" || die "all groups are there, and it tells of more"
 }
 

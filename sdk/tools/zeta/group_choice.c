@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "more_groups.h"
 #include "say.h"
 
 static int say_unknown(const struct zeta_group_list *list, const struct zeta_device_entry *device,
@@ -19,6 +20,7 @@ static int say_unknown(const struct zeta_group_list *list, const struct zeta_dev
         if (group->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)
             (void)fprintf(stderr, "  %s (domain %u)\n", group->name, group->domain);
     }
+    zeta_more_groups_print(device, stderr);
     return ZETA_EXIT_FAILED;
 }
 

@@ -7,6 +7,7 @@
 #include "duration.h"
 #include "group_list.h"
 #include "json_text.h"
+#include "more_groups.h"
 #include "options.h"
 #include "output.h"
 #include "programmable_list.h"
@@ -197,6 +198,7 @@ int zeta_command_groups(int count, char **arguments)
     } else if (status == ZETA_EXIT_OK) {
         print_groups(device, &groups, options.is_verbose);
         zeta_programmable_list_print(&programmables, options.is_verbose);
+        zeta_more_groups_print(device, stdout);
     }
     zeta_programmable_list_finish(&programmables);
     zeta_group_list_finish(&groups);

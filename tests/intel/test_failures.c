@@ -10,6 +10,7 @@
 
 #include <zeta/zeta.h>
 
+#include "tests/forked.h"
 #include "tests/intel/stream_bed.h"
 
 /* The plugin of the machine failed, or found nothing, with a reason that says all of these. */
@@ -172,7 +173,7 @@ static void unit__of_this_process__is_in_use(void **state)
 /* A child that has a stream until it is told to end; pipes are [read, write]. */
 static pid_t start_holder(const int ready[2], const int end[2])
 {
-    const pid_t pid = fork();
+    const pid_t pid = fork_child();
     struct bed_stream stream;
     char byte = 'r';
 
@@ -227,7 +228,7 @@ static void child__of_a_process_with_a_stream__frees_the_unit_and_samples(void *
 
     (void)state;
     assert_int_equal(pipe(go), 0);
-    pid = fork();
+    pid = fork_child();
     assert_true(pid >= 0);
     if (pid == 0) {
         struct bed_stream own;

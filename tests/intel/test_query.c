@@ -16,6 +16,7 @@
 
 #include <zeta/zeta.h>
 
+#include "tests/forked.h"
 #include "tests/intel/query_bed.h"
 
 static const char *uuid_of_test_oa = "6607f034-d053-40d1-8215-67c07f3041bb";
@@ -233,7 +234,7 @@ static void fork__inside_a_query__parent_counts_on(void **state)
     assert_int_equal(count_links("anon_inode:[i915_perf]"), 1);
     query_bed_begin(&bed, 0);
     query_bed_pass(10 * BED_STEP_NS);
-    const pid_t child = fork();
+    const pid_t child = fork_child();
     assert_true(child >= 0);
     if (child == 0) {
         ze_driver_handle_t driver = NULL;

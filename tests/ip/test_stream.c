@@ -494,9 +494,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         /* Children first: they are started before this process has threads. */
-        cmocka_unit_test(processes__another_works__is_seen_with_its_id),
-        cmocka_unit_test(processes__worker_killed__the_stream_goes_on),
-        cmocka_unit_test(processes__reader_killed__gives_way_to_the_next),
+        cmocka_unit_test_teardown(processes__another_works__is_seen_with_its_id, child_teardown),
+        cmocka_unit_test_teardown(processes__worker_killed__the_stream_goes_on, child_teardown),
+        cmocka_unit_test_teardown(processes__reader_killed__gives_way_to_the_next, child_teardown),
         cmocka_unit_test(stream__kernel__tells_where_it_is_and_what_it_does),
         cmocka_unit_test(stream__no_kernel__has_no_record),
         cmocka_unit_test(stream__stopped__keeps_what_was_before_and_adds_nothing),

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/forked.h"
 #include "tests/metric_api/harness.h"
 
 /* Exit codes of the child, which has nowhere to print to. */
@@ -81,7 +82,7 @@ static void standard_streams__closed__stay_closed(void **state)
     pid_t child;
 
     (void)state;
-    child = fork();
+    child = fork_child();
     assert_true(child >= 0);
     if (child == 0) {
         (void)alarm(600);

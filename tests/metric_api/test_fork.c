@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/forked.h"
 #include "tests/metric_api/stream_bed.h"
 #include "tests/sanitizer.h"
 #include "zeta/zeta.h"
@@ -105,7 +106,7 @@ static void fork__stream_open__child_starts_anew_and_parent_goes_on(void **state
     (void)state;
     control = bed.control;
     bed.control->push("fake0", "u0", 2);
-    child = fork();
+    child = fork_child();
     if (child == 0) {
         use_inherited(&bed, group, streamer);
         stream_in_child();
@@ -157,7 +158,7 @@ static void fork__other_threads_are_inside_the_library__child_works(void **state
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, keep_busy, &busy), 0);
     for (int round = 0; round < 10; round++) {
-        pid_t child = fork();
+        const pid_t child = fork_child();
 
         if (child == 0) {
             alarm(600); /* a child that hangs ends */

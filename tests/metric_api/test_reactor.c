@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "core/metric/reactor.h"
+#include "tests/forked.h"
 #include "tests/sanitizer.h"
 
 struct seen {
@@ -176,7 +177,7 @@ static void reactor__child_of_fork__has_its_own(void **state)
     }
     assert_int_equal(zeta_reactor_add(-1, 1000000, note, &seen, &watch), ZE_RESULT_SUCCESS);
     wait_for(&seen.interval, 1);
-    child = fork();
+    child = fork_child();
     if (child == 0) {
         struct seen mine = {0};
         struct zeta_watch *other = NULL;

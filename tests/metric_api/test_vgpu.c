@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/forked.h"
 #include "tests/metric_api/harness.h"
 #include "tests/sanitizer.h"
 #include "zeta/zeta.h"
@@ -235,7 +236,7 @@ static void groups__another_process__has_the_same_order(void **state)
         EXPECT_OK(zetMetricGroupGetProperties(groups[i], &properties));
         memcpy(names[i], properties.name, sizeof(names[i]));
     }
-    child = fork();
+    child = fork_child();
     if (child == 0) {
         zet_metric_group_handle_t own[32];
         uint32_t own_count = 32;
@@ -345,7 +346,7 @@ static void time__another_process__has_the_same_clock(void **state)
     (void)state;
     need_children();
     assert_int_equal(pipe(ends), 0);
-    child = fork();
+    child = fork_child();
     if (child == 0) {
         uint64_t now = device_ns(first_device(NULL));
 
@@ -520,7 +521,7 @@ static void open__unit_of_another_process__names_it(void **state)
     need_children();
     made = start("ComputeBasic", 1000000, 0, NULL);
     (void)snprintf(parent, sizeof(parent), "%d", (int)getpid());
-    child = fork();
+    child = fork_child();
     if (child == 0) {
         ze_device_handle_t device = first_device(NULL);
         ze_context_handle_t context = make_context(device);
@@ -566,7 +567,7 @@ static void calculate__bytes_of_another_process__give_the_same_values(void **sta
     EXPECT_OK(zetMetricGroupCalculateMetricValues(made.group, VALUES, size, raw, &count, values));
     assert_true(count > 0);
     stop(&made); /* 27: also after the context went */
-    child = fork();
+    child = fork_child();
     if (child == 0) {
         static zet_typed_value_t own[64 * MAX_METRICS];
         uint32_t own_count = 64 * MAX_METRICS;

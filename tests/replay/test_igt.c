@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/forked.h"
 #include "tests/metric_api/harness.h"
 #include "tests/replay/igt_tape.h"
 #include "zeta/zeta.h"
@@ -314,7 +315,7 @@ int main(void)
 
         kind = &igt_kinds[i / 2];
         has_data = i % 2 == 0;
-        child = fork();
+        child = fork_runner();
         if (child == 0 && !has_data)
             (void)setenv("ZETA_PLUGIN_PATH", ALONE, 1);
         if (child == 0)

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/forked.h"
 #include "tests/metric_api/harness.h"
 #include "tests/replay/tape.h"
 #include "zeta/zeta.h"
@@ -264,7 +265,7 @@ static void example__stream__prints_rows_of_the_recording(void **state)
 static int run_in_child(const struct CMUnitTest *test)
 {
     const struct CMUnitTest tests[] = {*test};
-    pid_t child = fork();
+    const pid_t child = fork_runner();
     int status = -1;
 
     if (child == 0)

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/forked.h"
 #include "tests/replay/reading.h"
 #include "zeta/slot.h"
 #include "zeta/zeta.h"
@@ -587,7 +588,7 @@ static void process__forked_child__reads_beside_its_parent(void **state)
     zet_metric_streamer_handle_t streamer = reading_open(&reading, group, 0, NULL);
     struct tape_data raw = {0};
     int status = -1;
-    pid_t child = fork();
+    const pid_t child = fork_child();
 
     (void)state;
     assert_true(child >= 0);

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/forked.h"
 #include "tests/sanitizer.h"
 
 /* Looks for the device anew: the child's own driver, context and event. */
@@ -66,7 +67,7 @@ static void fork__traced_process__child_has_no_tracer(void **state)
 
     assert_success(zetTracerExpSetEnabled(tracer, 1));
     (void)zeEventQueryStatus(signal.event);
-    pid_t child = fork();
+    const pid_t child = fork_child();
     if (child == 0) {
         (void)alarm(600);
         _exit(check_child(tracer, &witness));
@@ -104,7 +105,7 @@ static void fork__while_others_trace__child_starts_anew(void **state)
     waiter_start(&waiter, signal.event);
     assert_int_equal(pthread_create(&toggler, NULL, toggle, tracer), 0);
     for (int i = 0; i < 20; i++) {
-        pid_t child = fork();
+        const pid_t child = fork_child();
 
         if (child == 0) {
             (void)alarm(600);
@@ -136,7 +137,7 @@ static void fork_inside(ze_event_query_status_params_t *params, ze_result_t resu
     forker->witness.prologues++;
     *instance = forker;
     if (forker->witness.prologues == 1)
-        forker->child = fork();
+        forker->child = fork_child();
 }
 
 static void after_fork(ze_event_query_status_params_t *params, ze_result_t result, void *user,

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/forked.h"
 #include "tests/sanitizer.h"
 
 static void sink__started__records_calls_until_stopped(void **state)
@@ -410,7 +411,7 @@ static void sink__forked_child__records_nothing_of_its_own_accord(void **state)
 
     recording_start(&recording, NULL, 0);
     (void)zeEventQueryStatus(signal.event);
-    pid_t child = fork();
+    const pid_t child = fork_child();
     if (child == 0) {
         (void)alarm(600);
         _exit(check_child());
@@ -466,7 +467,7 @@ static void sink__started_by_a_thread_that_ended__forked_child_starts_anew(void 
     (void)snprintf(task, sizeof(task), "/proc/self/task/%d", tid);
     while (access(task, F_OK) == 0)
         (void)usleep(1000);
-    pid_t child = fork();
+    const pid_t child = fork_child();
     if (child == 0) {
         (void)alarm(600);
         _exit(check_child());

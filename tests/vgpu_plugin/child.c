@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,6 +10,22 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "tests/forked.h"
+
+/* Children that nobody has waited for; more are only killed with their parent. */
+static pid_t living[16];
+
+/* Puts a process in the place of another one; 0 is none. */
+static void note(pid_t old, pid_t new)
+{
+    for (size_t i = 0; i < sizeof(living) / sizeof(living[0]); i++) {
+        if (living[i] != old)
+            continue;
+        living[i] = new;
+        return;
+    }
+}
 
 void child_say(int descriptor)
 {
@@ -30,7 +47,7 @@ struct child child_start(child_fn function)
 
     assert_int_equal(pipe2(up, O_CLOEXEC), 0);
     assert_int_equal(pipe2(down, O_CLOEXEC), 0);
-    child.pid = fork();
+    child.pid = fork_child();
     assert_true(child.pid >= 0);
     if (child.pid == 0) {
         const struct child parent = {getppid(), down[0], up[1]};
@@ -39,6 +56,7 @@ struct child child_start(child_fn function)
         function(&parent);
         _exit(0);
     }
+    note(0, child.pid);
     close(up[1]);
     close(down[0]);
     child.from = up[0];
@@ -55,5 +73,19 @@ int child_end(struct child *child)
     close(child->to);
     close(child->from);
     assert_int_equal(waitpid(child->pid, &status, 0), child->pid);
+    note(child->pid, 0);
     return status;
+}
+
+int child_teardown(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(living) / sizeof(living[0]); i++) {
+        if (living[i] == 0)
+            continue;
+        (void)kill(living[i], SIGKILL);
+        (void)waitpid(living[i], NULL, 0);
+        living[i] = 0;
+    }
+    return 0;
 }

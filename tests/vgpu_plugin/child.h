@@ -16,8 +16,8 @@ struct child {
 typedef void (*child_fn)(const struct child *parent);
 
 /**
- * Starts a child, which ends after a minute at the latest. Before this process has threads, so that
- * the child can start its own.
+ * Starts a child, which ends with its parent, with an assertion that fails, or after ten minutes.
+ * Before this process has threads, so that the child can start its own.
  */
 struct child child_start(child_fn function);
 
@@ -29,5 +29,8 @@ bool child_hear(int descriptor);
 
 /** Ends the talk, waits for the child's end and gives its status. */
 int child_end(struct child *child);
+
+/** A teardown for cmocka: kills the children that a test which failed has left. */
+int child_teardown(void **state);
 
 #endif

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "host.h"
+#include "tests/forked.h"
 #include "tests/sanitizer.h"
 
 static struct zeta_plugin_device_properties properties_of(struct host *host,
@@ -394,7 +395,7 @@ static void fork__with_queue_and_stream__child_begins_anew(void **state)
     queue = host_queue(&host, 0);
     assert_int_equal(host_run(&host, queue, &barrier, 1), 0);
     assert_int_equal(host_stream(&host, "oa", 1000000, 1, NULL, &stream), 0);
-    child = fork();
+    child = fork_child();
     assert_true(child >= 0);
     if (child == 0) {
         struct zeta_plugin_stream *own;

@@ -22,6 +22,7 @@
 #include "host.h"
 #include "kernel_file.h"
 #include "plugins/vgpu/instance_layout.h"
+#include "tests/forked.h"
 
 #define REPORT 256u
 
@@ -538,7 +539,7 @@ static void directory__without_new_files__said_with_what_to_do(void **state)
 
 static void file_system__without_room__said_and_no_crash(void **state)
 {
-    pid_t child = fork();
+    const pid_t child = fork_child();
     int status = 0;
 
     (void)state;
@@ -627,19 +628,20 @@ static void init_and_finish__a_hundred_times__nothing_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_processes__child_runs__parent_counts_exactly),
-        cmocka_unit_test(killed_processes__any_moment__totals_never_fall),
-        cmocka_unit_test(unit__held_by_another__named_and_taken_over_after_its_death),
-        cmocka_unit_test(clock__shifted_by_the_first__same_for_the_others),
-        cmocka_unit_test(topology__other_one__refused_only_while_in_use),
+        cmocka_unit_test_teardown(two_processes__child_runs__parent_counts_exactly, child_teardown),
+        cmocka_unit_test_teardown(killed_processes__any_moment__totals_never_fall, child_teardown),
+        cmocka_unit_test_teardown(unit__held_by_another__named_and_taken_over_after_its_death,
+                                  child_teardown),
+        cmocka_unit_test_teardown(clock__shifted_by_the_first__same_for_the_others, child_teardown),
+        cmocka_unit_test_teardown(topology__other_one__refused_only_while_in_use, child_teardown),
         cmocka_unit_test(file__link_or_open_to_others__refused),
         cmocka_unit_test(directory__without_new_files__said_with_what_to_do),
         cmocka_unit_test(file__rubbish__begun_anew),
         cmocka_unit_test(file__rubbish_while_in_use__no_crash),
-        cmocka_unit_test(file__overwritten_while_in_use__unusable_at_once),
-        cmocka_unit_test(file__lock_of_nobody__unusable_after_a_while),
+        cmocka_unit_test_teardown(file__overwritten_while_in_use__unusable_at_once, child_teardown),
+        cmocka_unit_test_teardown(file__lock_of_nobody__unusable_after_a_while, child_teardown),
         cmocka_unit_test(file_system__without_room__said_and_no_crash),
-        cmocka_unit_test(files_of_dead_processes__next_attach__removed),
+        cmocka_unit_test_teardown(files_of_dead_processes__next_attach__removed, child_teardown),
         cmocka_unit_test(init_and_finish__a_hundred_times__nothing_left),
     };
 

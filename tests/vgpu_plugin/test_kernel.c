@@ -10,6 +10,7 @@
 
 #include "host.h"
 #include "kernel_file.h"
+#include "tests/forked.h"
 
 struct fixture {
     struct host host;
@@ -311,7 +312,7 @@ static void launch__endless__interrupted_by_destroy(void **state)
 
 static void process__exits_with_an_endless_kernel__ends(void **state)
 {
-    pid_t child = fork();
+    const pid_t child = fork_child();
     int status;
 
     (void)state;

@@ -715,9 +715,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         /* First, while this process has no threads. */
-        cmocka_unit_test(process__killed_while_it_marks__others_go_on),
-        cmocka_unit_test(holder__stopped__markers_wait_once_and_the_loss_is_counted),
-        cmocka_unit_test(holder__killed__markers_go_nowhere_and_soon),
+        cmocka_unit_test_teardown(process__killed_while_it_marks__others_go_on, child_teardown),
+        cmocka_unit_test_teardown(holder__stopped__markers_wait_once_and_the_loss_is_counted,
+                                  child_teardown),
+        cmocka_unit_test_teardown(holder__killed__markers_go_nowhere_and_soon, child_teardown),
         WITH(kernels__between_markers__exact_counts_per_row),
         WITH(timers__at_a_short_period__markers_keep_their_place),
         WITH(shortest_period__reads_all_the_time__each_marker_is_seen),

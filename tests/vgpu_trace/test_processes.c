@@ -414,11 +414,12 @@ static void open_and_close__many_times__nothing_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_processes__both_work__events_of_both_in_order),
-        cmocka_unit_test(writers__killed_at_any_moment__others_go_on),
-        cmocka_unit_test(holder__killed__named_before_and_replaced_after),
-        cmocka_unit_test(reader__stopped_too_long__losses_are_counted),
-        cmocka_unit_test(status__tracer_of_another_process__is_counted),
+        cmocka_unit_test_teardown(two_processes__both_work__events_of_both_in_order,
+                                  child_teardown),
+        cmocka_unit_test_teardown(writers__killed_at_any_moment__others_go_on, child_teardown),
+        cmocka_unit_test_teardown(holder__killed__named_before_and_replaced_after, child_teardown),
+        cmocka_unit_test_teardown(reader__stopped_too_long__losses_are_counted, child_teardown),
+        cmocka_unit_test_teardown(status__tracer_of_another_process__is_counted, child_teardown),
         cmocka_unit_test(fork__tracer_open__child_begins_anew_and_parent_goes_on),
         cmocka_unit_test(file__overwritten_while_in_use__no_crash_and_the_next_is_whole),
         cmocka_unit_test(open_and_close__many_times__nothing_left),

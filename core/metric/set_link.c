@@ -419,17 +419,54 @@ static bool check_event_sampling(struct linker *linker, struct zeta_set *set)
     return set->sampling != 0;
 }
 
-static bool link_set(struct linker *linker, struct zeta_loaded_set *loaded)
+static bool entries_equal(const struct zeta_program_part *a, const struct zeta_program_part *b)
 {
-    struct zeta_set *set = &loaded->set;
+    for (uint32_t i = 0; i < a->entry_count; i++) {
+        const struct zeta_program_entry *left = &a->entries[i];
+        const struct zeta_program_entry *right = &b->entries[i];
 
+        if (left->address != right->address || left->value != right->value ||
+            strcmp(left->select ? left->select : "", right->select ? right->select : "") != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool programs_equal(const struct zeta_set *a, const struct zeta_set *b)
+{
+    bool equal = a->program_count == b->program_count;
+
+    for (uint32_t i = 0; equal && i < a->program_count; i++)
+        equal = a->program[i].entry_count == b->program[i].entry_count &&
+                entries_equal(&a->program[i], &b->program[i]);
+    return equal;
+}
+
+/** Whoever knows programs by their uuid would run the one for the other. */
+static bool check_name_and_uuid(struct linker *linker, const struct zeta_set *set)
+{
     for (uint32_t i = 0; i < linker->catalog->sets.count; i++) {
         const struct zeta_set *other = linker->catalog->sets.items[i];
 
         if (strcmp(other->name, set->name) == 0)
             return fail(linker, set->file, set->line, 1, "set %s is already declared in %s:%u",
                         set->name, other->file, other->line);
+        if (set->uuid && other->uuid && strcmp(other->uuid, set->uuid) == 0 &&
+            !programs_equal(set, other))
+            return fail(linker, set->file, set->line, 1,
+                        "set %s has the uuid of %s in %s:%u and another program; give it a uuid of "
+                        "its own, or none",
+                        set->name, other->name, other->file, other->line);
     }
+    return true;
+}
+
+static bool link_set(struct linker *linker, struct zeta_loaded_set *loaded)
+{
+    struct zeta_set *set = &loaded->set;
+
+    if (!check_name_and_uuid(linker, set))
+        return false;
     return resolve_references(linker, loaded) && gather_metrics(linker, loaded) &&
            check_metric_names(linker, loaded) && link_metrics(linker, set, loaded) &&
            link_events(linker, set) && link_program(linker, set) &&

@@ -343,6 +343,35 @@ static void uuid__any_other_form__refused(void **state)
     }
 }
 
+/* A set that somebody copied and changed: what knows programs by uuid would run the first. */
+static void uuid__of_two_sets__is_of_one_program(void **state)
+{
+#define WITH_PROGRAM(name, program)                                                                \
+    SET_OF(name, "wide", "uuid: 01234567-89ab-cdef-0123-456789abcdef, program: [" program "], ",   \
+           "{name: N, " META ", value: 1}")
+    static const char first[] =
+        "format: 1\nsets:\n" WITH_PROGRAM("good", "{registers: [[16, 1], [20, 2]]}");
+    static const char *const others[] = {
+        "format: 1\nsets:\n" WITH_PROGRAM("t", "{registers: [[16, 1], [20, 3]]}"),
+        "format: 1\nsets:\n" WITH_PROGRAM("t", "{registers: [[16, 1], [24, 2]]}"),
+        "format: 1\nsets:\n" WITH_PROGRAM("t", "{registers: [[16, 1]]}"),
+        "format: 1\nsets:\n" WITH_PROGRAM("t", "{select: [a]}"),
+        "format: 1\nsets:\n" WITH_PROGRAM("t", "")};
+    static const char same[] =
+        "format: 1\nsets:\n" WITH_PROGRAM("t", "{registers: [[16, 1], [20, 2]]}");
+#undef WITH_PROGRAM
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        refuse(first, others[i],
+               "c.yaml:3:1: set t has the uuid of good in b.yaml:3 and another program; give it a "
+               "uuid of its own, or none\n",
+               1);
+    struct zeta_catalog *catalog = load_good(first, same);
+    assert_int_equal(zeta_catalog_set_count(catalog), 2);
+    zeta_catalog_destroy(catalog);
+}
+
 static void describe__shared_also_and_uuid__text_means_the_same(void **state)
 {
     static const char uuid[] = "    uuid: 01234567-89ab-cdef-0123-456789abcdef\n";
@@ -488,6 +517,7 @@ int main(void)
         cmocka_unit_test(also__condition_of_the_set_false__further_unit_has_none),
         cmocka_unit_test(also__wrong__refused),
         cmocka_unit_test(uuid__any_other_form__refused),
+        cmocka_unit_test(uuid__of_two_sets__is_of_one_program),
         cmocka_unit_test(describe__shared_also_and_uuid__text_means_the_same),
         cmocka_unit_test(whole__refused_text__leaves_nothing),
         cmocka_unit_test(shared__many_in_many_sets__loaded),

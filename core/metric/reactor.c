@@ -14,6 +14,7 @@
 #include "core/util/clock.h"
 #include "core/util/descriptor.h"
 #include "core/util/error.h"
+#include "core/util/life.h"
 #include "core/util/log.h"
 #include "core/util/thread.h"
 
@@ -33,10 +34,10 @@ struct zeta_watch {
     void *context;
 };
 
-/** The reactor of one process. All members behind lock, except epoll_fd while the thread runs. */
+/** The reactor of one process. All behind its lock, except epoll_fd while the thread runs. */
 struct reactor {
-    struct reactor *parent; /**< of the process that forked this one; only kept, never used */
-    pthread_mutex_t lock;
+    struct zeta_life life;
+    bool is_set_up;         /**< what does not begin as zero */
     pthread_cond_t changed; /**< of running, stopping */
     int epoll_fd;
     int stop_fd;
@@ -49,52 +50,30 @@ struct reactor {
     uint64_t running; /**< number of the watch whose ready() runs, 0: none */
 };
 
-static _Atomic(struct reactor *) current;
-/** The reactor that the parent of this process left behind. */
-static _Atomic(struct reactor *) inherited;
+static struct zeta_life_root reactors;
 static _Atomic bool fork_hook_set;
 
-/** Runs in the child of a fork, where only this thread exists: no lock is touched. */
 static void forget_after_fork(void)
 {
-    struct reactor *old = atomic_exchange(&current, NULL);
-
-    if (old)
-        atomic_store(&inherited, old);
-}
-
-static struct reactor *reactor_create(void)
-{
-    struct reactor *reactor = calloc(1, sizeof(*reactor));
-
-    if (!reactor)
-        return NULL;
-    reactor->parent = atomic_load(&inherited);
-    reactor->epoll_fd = -1;
-    reactor->stop_fd = -1;
-    (void)pthread_mutex_init(&reactor->lock, NULL);
-    (void)pthread_cond_init(&reactor->changed, NULL);
-    return reactor;
+    zeta_life_leave(&reactors);
 }
 
 /** The reactor of this process, made when first asked for; NULL without memory. */
 static struct reactor *reactor_get(void)
 {
-    struct reactor *reactor = atomic_load(&current);
-    struct reactor *made;
-
-    if (reactor)
-        return reactor;
     if (!atomic_exchange(&fork_hook_set, true))
         (void)pthread_atfork(NULL, NULL, forget_after_fork);
-    made = reactor_create();
-    if (!made)
-        return NULL;
-    if (!atomic_compare_exchange_strong(&current, &reactor, made)) {
-        free(made);
-        return reactor;
-    }
-    return made;
+    return zeta_life_get(&reactors, sizeof(struct reactor));
+}
+
+static void set_up_locked(struct reactor *reactor)
+{
+    if (reactor->is_set_up)
+        return;
+    reactor->epoll_fd = -1;
+    reactor->stop_fd = -1;
+    (void)pthread_cond_init(&reactor->changed, NULL);
+    reactor->is_set_up = true;
 }
 
 static struct zeta_watch *find_locked(struct reactor *reactor, uint64_t number)
@@ -123,10 +102,10 @@ static void dispatch(struct reactor *reactor, uint64_t source)
     zeta_watch_fn ready;
     void *context;
 
-    (void)pthread_mutex_lock(&reactor->lock);
+    (void)pthread_mutex_lock(&reactor->life.lock);
     watch = find_locked(reactor, number);
     if (!watch) {
-        (void)pthread_mutex_unlock(&reactor->lock);
+        (void)pthread_mutex_unlock(&reactor->life.lock);
         return;
     }
     if (timer)
@@ -134,14 +113,14 @@ static void dispatch(struct reactor *reactor, uint64_t source)
     ready = watch->ready;
     context = watch->context;
     reactor->running = number;
-    (void)pthread_mutex_unlock(&reactor->lock);
+    (void)pthread_mutex_unlock(&reactor->life.lock);
 
     ready(context, !timer);
 
-    (void)pthread_mutex_lock(&reactor->lock);
+    (void)pthread_mutex_lock(&reactor->life.lock);
     reactor->running = 0;
     (void)pthread_cond_broadcast(&reactor->changed);
-    (void)pthread_mutex_unlock(&reactor->lock);
+    (void)pthread_mutex_unlock(&reactor->life.lock);
 }
 
 static void *reactor_run(void *argument)
@@ -215,12 +194,12 @@ static void stop_locked(struct reactor *reactor)
     ssize_t written;
 
     reactor->stopping = true;
-    (void)pthread_mutex_unlock(&reactor->lock);
+    (void)pthread_mutex_unlock(&reactor->life.lock);
     written = write(reactor->stop_fd, &one, sizeof(one));
     (void)written; /* cannot fail: the counter was 0 */
     (void)pthread_join(reactor->thread, NULL);
 
-    (void)pthread_mutex_lock(&reactor->lock);
+    (void)pthread_mutex_lock(&reactor->life.lock);
     close_descriptors(reactor);
     reactor->started = false;
     reactor->stopping = false;
@@ -265,8 +244,9 @@ static ze_result_t add_locked(struct reactor *reactor, struct zeta_watch *watch)
 {
     ze_result_t result;
 
+    set_up_locked(reactor);
     while (reactor->stopping)
-        (void)pthread_cond_wait(&reactor->changed, &reactor->lock);
+        (void)pthread_cond_wait(&reactor->changed, &reactor->life.lock);
     if (!reactor->started) {
         result = start_locked(reactor);
         if (result != ZE_RESULT_SUCCESS)
@@ -309,10 +289,10 @@ ze_result_t zeta_reactor_add(int fd, uint64_t interval_ns, zeta_watch_fn ready, 
                               "a metric stream got no timer: %s", strerror(errno));
         }
     }
-    (void)pthread_mutex_lock(&reactor->lock);
+    (void)pthread_mutex_lock(&reactor->life.lock);
     *out_watch = watch; /* before ready() can run, which may use it */
     result = add_locked(reactor, watch);
-    (void)pthread_mutex_unlock(&reactor->lock);
+    (void)pthread_mutex_unlock(&reactor->life.lock);
     if (result != ZE_RESULT_SUCCESS) {
         *out_watch = NULL;
         zeta_closep(&watch->timer_fd);
@@ -323,7 +303,7 @@ ze_result_t zeta_reactor_add(int fd, uint64_t interval_ns, zeta_watch_fn ready, 
 
 void zeta_reactor_rearm(struct zeta_watch *watch)
 {
-    struct reactor *reactor = atomic_load(&current);
+    struct reactor *reactor = zeta_life_peek(&reactors);
 
     if (!reactor || watch->fd < 0)
         return;
@@ -346,34 +326,34 @@ static void unlink_locked(struct reactor *reactor, struct zeta_watch *watch)
 void zeta_reactor_remove(struct zeta_watch *watch)
 {
     ZETA_NO_CANCEL;
-    struct reactor *reactor = atomic_load(&current);
+    struct reactor *reactor = zeta_life_peek(&reactors);
 
     if (!watch || !reactor)
         return;
-    (void)pthread_mutex_lock(&reactor->lock);
+    (void)pthread_mutex_lock(&reactor->life.lock);
     unlink_locked(reactor, watch);
     if (watch->fd >= 0)
         (void)epoll_change(reactor, EPOLL_CTL_DEL, watch->fd, 0, 0);
     if (watch->timer_fd >= 0)
         (void)epoll_change(reactor, EPOLL_CTL_DEL, watch->timer_fd, 0, 0);
     while (reactor->running == watch->number)
-        (void)pthread_cond_wait(&reactor->changed, &reactor->lock);
+        (void)pthread_cond_wait(&reactor->changed, &reactor->life.lock);
     if (reactor->watch_count == 0 && reactor->started && !reactor->stopping)
         stop_locked(reactor);
-    (void)pthread_mutex_unlock(&reactor->lock);
+    (void)pthread_mutex_unlock(&reactor->life.lock);
     zeta_closep(&watch->timer_fd);
     free(watch);
 }
 
 uint32_t zeta_reactor_watch_count(void)
 {
-    struct reactor *reactor = atomic_load(&current);
+    struct reactor *reactor = zeta_life_peek(&reactors);
     uint32_t count;
 
     if (!reactor)
         return 0;
-    (void)pthread_mutex_lock(&reactor->lock);
+    (void)pthread_mutex_lock(&reactor->life.lock);
     count = reactor->watch_count;
-    (void)pthread_mutex_unlock(&reactor->lock);
+    (void)pthread_mutex_unlock(&reactor->life.lock);
     return count;
 }

@@ -135,8 +135,10 @@ static void read_drm(struct zeta_machine *machine)
     machine->drm_read = true;
     (void)snprintf(path, sizeof(path), "%s/sys/class/drm", zeta_paths_root());
     all = opendir(path);
-    if (!all)
+    if (!all) {
+        tell_unread(path, errno);
         return;
+    }
     while ((entry = readdir(all)) != NULL) {
         char link[300];
         char driver[32];

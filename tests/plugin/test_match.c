@@ -79,16 +79,16 @@ static void expect_none(const char *entries, const char *words)
 }
 
 /* The machine is looked at while the process may open so many descriptors more. */
-static void read_with_descriptors(rlim_t more, char *out_log, size_t bytes)
+static void read_with_descriptors(const char *entry, rlim_t more, char *out_log, size_t bytes)
 {
-    const char *entry = "[{pci: {vendor: 0x8086}}]";
     struct rlimit before, limit;
     struct zeta_text reason = {0};
-    const int first = dup(STDERR_FILENO);
     FILE *log;
+    int first;
 
-    (void)close(first);
     zeta_log_configure("warn", harness_path("log"));
+    first = dup(STDERR_FILENO);
+    (void)close(first);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     limit = (struct rlimit){.rlim_cur = (rlim_t)first + more, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -105,6 +105,7 @@ static void read_with_descriptors(rlim_t more, char *out_log, size_t bytes)
 
 static void pci__no_descriptor_left__is_told_once(void **state)
 {
+    const char *entry = "[{pci: {vendor: 0x8086}}]";
     char log[2048];
 
     (void)state;
@@ -113,13 +114,28 @@ static void pci__no_descriptor_left__is_told_once(void **state)
     for (rlim_t more = 0; more <= 2; more++) {
         char *told;
 
-        read_with_descriptors(more, log, sizeof(log));
+        read_with_descriptors(entry, more, log, sizeof(log));
         told = strstr(log, "sys/bus/pci/devices cannot be read: Too many open files (");
         if (!told || !strstr(told, "ulimit -n"))
             fail_msg("with %u descriptors the log is \"%s\"", (unsigned)more, log);
         assert_null(strstr(told + strlen("sys/bus/pci/devices cannot"), "cannot be read"));
     }
-    read_with_descriptors(8, log, sizeof(log));
+    read_with_descriptors(entry, 8, log, sizeof(log));
+    assert_string_equal(log, "");
+}
+
+/* Drivers are links, which are read without a descriptor of their own. */
+static void drm_driver__no_descriptor_left__is_told(void **state)
+{
+    const char *entry = "[{drm_driver: i915}]";
+    char log[2048];
+
+    (void)state;
+    make_machine();
+    read_with_descriptors(entry, 0, log, sizeof(log));
+    if (!strstr(log, "sys/class/drm cannot be read: Too many open files ("))
+        fail_msg("the log is \"%s\"", log);
+    read_with_descriptors(entry, 1, log, sizeof(log));
     assert_string_equal(log, "");
 }
 
@@ -210,6 +226,7 @@ int main(void)
         CASE(pci_with_driver__driver_of_that_device__decides),
         CASE(pci__several_lists_of_a_vendor__are_told_as_one),
         CASE(drm_driver__of_any_device__matches),
+        CASE(drm_driver__no_descriptor_left__is_told),
         CASE(device__glob__matches_files),
         CASE(always__true__matches_and_nothing_else_does),
         CASE(setting__without_value__is_named),

@@ -69,15 +69,18 @@ static void gather(struct gathering *gathering, const char *name, const char *te
         gathering->out_of_memory = true;
 }
 
-/** Receives set text that a plugin makes at run time. */
+/** Receives set text that a plugin makes at run time. Of a long name, often a path, the end stays.
+ */
 static void gather_text(void *context, struct zeta_plugin_string name,
                         struct zeta_plugin_string text)
 {
+    enum { MOST = 192 };
     struct gathering *gathering = context;
-    char label[160];
+    const uint64_t left_out = name.size > MOST ? name.size - MOST : 0;
+    char label[MOST + 96];
 
-    (void)snprintf(label, sizeof(label), "%s:%.*s", gathering->backend->id,
-                   (int)(name.size < 96 ? name.size : 96), name.data ? name.data : "");
+    (void)snprintf(label, sizeof(label), "%s:%s%.*s", gathering->backend->id, left_out ? "..." : "",
+                   (int)(name.size - left_out), name.data ? name.data + left_out : "");
     gather(gathering, label, text.data ? text.data : "", (size_t)text.size);
 }
 

@@ -292,6 +292,10 @@ static void zeta_group_info__fills_what_fits(void **state)
     EXPECT_OK(zetaMetricGroupGetInfo(find_group(find_device("fake0"), "UserSet", TIME_BASED, NULL),
                                      &info));
     assert_non_null(strstr(info.origin, "user.yaml:"));
+    EXPECT_OK(zetaMetricGroupGetInfo(find_group(find_device("fake0"), "Runtime", TIME_BASED, NULL),
+                                     &info));
+    assert_non_null(strstr(info.origin, "fake-full:...000"));
+    assert_non_null(strstr(info.origin, "000/runtime.yaml:3"));
     EXPECT_RESULT(zetaMetricGroupGetInfo(NULL, &info), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     EXPECT_RESULT(zetaMetricGroupGetInfo(group, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }

@@ -1,5 +1,6 @@
 /* A backend without hardware: what its streams give is told by a test (fake_control.h). */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -225,9 +226,13 @@ static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *de
                                "      - {name: Count, description: Records, type: event,\n"
                                "         value_type: u64, class: exact, value: 'A[0]'}\n";
 
+    /* As long as paths can be. */
+    char name[400];
+
     (void)self;
     (void)device;
-    sink->write(sink->context, scripted_text("runtime"), scripted_text(made));
+    (void)snprintf(name, sizeof(name), "%0*d/runtime.yaml", 300, 0);
+    sink->write(sink->context, scripted_text(name), scripted_text(made));
     sink->write(sink->context, scripted_text("broken"),
                 scripted_text("format: 1\nsets: [{name: Half}]\n"));
     return ZETA_PLUGIN_SUCCESS;

@@ -200,14 +200,17 @@ static bool try_marker(struct zeta_vgpu_instance *instance, const struct zeta_vg
     return done;
 }
 
-/* Whether a sampler of this process reads the markers of the unit, which it does until it is
- * stopped. */
+/*
+ * Whether a sampler of this process reads the markers of the unit, which it does until it gives the
+ * unit back. Processes of other containers may have our number, but did not begin when we did.
+ */
 static bool is_sampled_here(const struct zeta_vgpu_instance *instance,
                             const struct zeta_vgpu_marker *marker)
 {
-    return !marker->own_only &&
-           atomic_load(&instance->segment->holders[marker->tile][marker->unit].pid) ==
-               (uint32_t)getpid();
+    const struct zeta_vgpu_holder *holder = &instance->segment->holders[marker->tile][marker->unit];
+
+    return !marker->own_only && atomic_load(&holder->pid) == (uint32_t)getpid() &&
+           atomic_load(&holder->start_time) == instance->start_time;
 }
 
 void zeta_vgpu_instance_log_marker(struct zeta_vgpu_instance *instance,

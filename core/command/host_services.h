@@ -16,6 +16,8 @@ void zeta_host_event_signal(struct zeta_plugin_host *host, struct zeta_plugin_ev
 
 void zeta_host_event_reset(struct zeta_plugin_host *host, struct zeta_plugin_event *event);
 
+void zeta_host_submission_over(struct zeta_plugin_host *host, void *cookie);
+
 void zeta_host_submission_done(struct zeta_plugin_host *host, void *cookie, uint32_t result);
 
 #endif

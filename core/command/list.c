@@ -1,7 +1,5 @@
 #include "core/command/list.h"
 
-#include <time.h>
-
 #include "core/api/chain.h"
 #include "core/command/event.h"
 #include "core/command/graph.h"
@@ -356,16 +354,11 @@ ze_result_t ZE_APICALL impl_zeCommandListCreateImmediate(ze_context_handle_t hCo
     return ZE_RESULT_SUCCESS;
 }
 
-/* Work whose last event is signalled is over but for the report: gives it time to arrive. */
 ze_result_t zeta_list_check_idle(struct zeta_command_list *list)
 {
-    const struct timespec step = {.tv_nsec = 1000000};
-
     if (list->queue)
         return zeta_queue_check_idle(list->queue);
-    for (int i = 0; i < 500 && atomic_load(&list->in_flight) > 0; i++)
-        (void)nanosleep(&step, NULL);
-    if (atomic_load(&list->in_flight) == 0)
+    if (zeta_use_wait(&list->use))
         return ZE_RESULT_SUCCESS;
     return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                       "the command list still runs on a queue; wait for it first");

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "core/command/recording.h"
+#include "core/command/use.h"
 #include "core/object/object.h"
 
 struct zeta_context;
@@ -47,7 +48,7 @@ struct zeta_command_list {
     bool closed;
     bool in_order;                    /**< so counter based events can be signalled */
     struct zeta_mutations *mutations; /**< of a list whose commands can be changed, else NULL */
-    _Atomic uint32_t in_flight;       /**< submissions that run the recording */
+    struct zeta_use use;              /**< by submissions that run the recording */
     const void *skipped_for; /**< whose end lets commands do something again (skip.h), or NULL */
     struct zeta_recording recording;
 };

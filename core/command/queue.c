@@ -5,6 +5,7 @@
 
 #include "core/command/event.h"
 #include "core/command/list.h"
+#include "core/command/use.h"
 #include "core/device/device.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
@@ -13,7 +14,6 @@
 #include "core/util/thread.h"
 
 #define LOOK_PERIOD_NS UINT64_C(50000000) /* between looks for events that were lost */
-#define GRACE_NS UINT64_C(500000000)      /* for the report of work whose events are signalled */
 
 bool zeta_queue_group(const struct zeta_device *device, uint32_t ordinal,
                       struct zeta_plugin_queue_group *out_group)
@@ -212,12 +212,27 @@ ze_result_t zeta_queue_synchronize(struct zeta_queue *queue, uint64_t timeout_ns
     return result;
 }
 
+/* True if nothing is missing but reports. */
+static bool is_over_locked(const struct zeta_queue *queue)
+{
+    for (const struct zeta_submission *s = queue->running; s; s = s->next) {
+        if (!atomic_load(&s->is_over))
+            return false;
+    }
+    return true;
+}
+
 ze_result_t zeta_queue_check_idle(struct zeta_queue *queue)
 {
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    unsigned looks = 0;
+
     (void)pthread_mutex_lock(&queue->lock);
-    ze_result_t result = queue->failure == ZE_RESULT_ERROR_DEVICE_LOST
-                             ? ZE_RESULT_SUCCESS
-                             : wait_locked(queue, queue->submitted, deadline_of(GRACE_NS));
+    while (result == ZE_RESULT_NOT_READY && queue->failure != ZE_RESULT_ERROR_DEVICE_LOST &&
+           (is_over_locked(queue) || looks++ < ZETA_USE_LOOKS))
+        result = wait_locked(queue, queue->submitted, deadline_of(ZETA_USE_LOOK_NS));
+    if (queue->failure == ZE_RESULT_ERROR_DEVICE_LOST)
+        result = ZE_RESULT_SUCCESS;
     (void)pthread_mutex_unlock(&queue->lock);
 
     if (result != ZE_RESULT_NOT_READY || zeta_device_status(queue->device) != ZE_RESULT_SUCCESS)

@@ -9,6 +9,7 @@
 #define ZETA_CORE_COMMAND_QUEUE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,6 +39,7 @@ struct zeta_submission {
     struct zeta_plugin_array commands; /**< what the backend got */
     const struct zeta_recording *used; /**< whose uses count until it ends, NULL: none */
     struct zeta_trace_activity *activity; /**< if a trace shows it, else NULL */
+    atomic_bool is_over;                  /**< nothing is missing but its report */
 };
 
 struct zeta_queue {
@@ -86,8 +88,8 @@ ze_result_t zeta_queue_create(struct zeta_context *context, struct zeta_device *
 void zeta_queue_destroy(struct zeta_queue *queue);
 
 /**
- * Whether a queue can be destroyed: SUCCESS when nothing runs, or what runs is lost.
- * Work whose last event is signalled is over but for the report, so this waits a little.
+ * Whether a queue can be destroyed: SUCCESS when nothing runs, or what runs is lost. Waits for the
+ * report of work that is over, and a little (use.h) for that of other work.
  * Errors: HANDLE_OBJECT_IN_USE.
  */
 ze_result_t zeta_queue_check_idle(struct zeta_queue *queue);

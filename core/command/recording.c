@@ -97,6 +97,12 @@ void zeta_recording_count_uses(const struct zeta_recording *recording, bool begi
         zeta_use_count(recording->uses[i].use, begin);
 }
 
+void zeta_recording_note_over(const struct zeta_recording *recording, bool begin)
+{
+    for (uint32_t i = 0; i < recording->use_count; i++)
+        zeta_use_note_over(recording->uses[i].use, begin);
+}
+
 static ze_result_t add_uses(struct zeta_recording *recording, const struct zeta_recording *source)
 {
     ze_result_t result = ZE_RESULT_SUCCESS;

@@ -60,6 +60,9 @@ ze_result_t zeta_recording_use(struct zeta_recording *recording, struct zeta_use
 /** Counts all uses of the recording: begin of a submission, or its end. */
 void zeta_recording_count_uses(const struct zeta_recording *recording, bool begin);
 
+/** Notes of all uses that they belong to a submission that is over but for its report, or did. */
+void zeta_recording_note_over(const struct zeta_recording *recording, bool begin);
+
 /** Takes back what was added after the recording had that many commands and pins. */
 void zeta_recording_rewind(struct zeta_recording *recording, uint32_t count, uint32_t pin_count);
 

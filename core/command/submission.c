@@ -131,7 +131,7 @@ static void enqueue_locked(struct zeta_queue *queue, struct zeta_submission *sub
     submission->queue = queue;
     submission->number = ++queue->submitted;
     if (submission->list)
-        atomic_fetch_add(&submission->list->in_flight, 1);
+        zeta_use_count(&submission->list->use, true);
 }
 
 static void dequeue_locked(struct zeta_queue *queue, struct zeta_submission *submission)
@@ -146,7 +146,7 @@ static void dequeue_locked(struct zeta_queue *queue, struct zeta_submission *sub
             queue->last = link;
     }
     if (submission->list)
-        atomic_fetch_sub(&submission->list->in_flight, 1);
+        zeta_use_count(&submission->list->use, false);
 }
 
 static void wait_for_turn_locked(struct zeta_queue *queue)
@@ -287,6 +287,16 @@ static void note_fault(struct zeta_queue *queue)
     zeta_error_clear();
 }
 
+void zeta_host_submission_over(struct zeta_plugin_host *host ZETA_UNUSED, void *cookie)
+{
+    struct zeta_submission *submission = cookie;
+
+    atomic_store(&submission->is_over, true);
+    if (submission->list)
+        zeta_use_note_over(&submission->list->use, true);
+    zeta_recording_note_over(submission->used, true);
+}
+
 void zeta_host_submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *cookie,
                                uint32_t result)
 {
@@ -303,6 +313,11 @@ void zeta_host_submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *
     else if (submission->fence)
         zeta_signal_lose(&submission->fence->signal);
 
+    if (atomic_load(&submission->is_over)) {
+        if (submission->list)
+            zeta_use_note_over(&submission->list->use, false);
+        zeta_recording_note_over(submission->used, false);
+    }
     zeta_recording_count_uses(submission->used, false);
     (void)pthread_mutex_lock(&queue->lock);
     dequeue_locked(queue, submission);

@@ -4,16 +4,14 @@
 
 #include "core/util/thread.h"
 
-/* As long as lists and queues give the report of theirs. */
-#define STEP_NS 1000000
-#define STEPS 500
-
 bool zeta_use_wait(const struct zeta_use *use)
 {
     ZETA_NO_CANCEL;
-    const struct timespec step = {.tv_nsec = STEP_NS};
+    const struct timespec step = {.tv_nsec = ZETA_USE_LOOK_NS};
+    unsigned looks = 0;
 
-    for (int i = 0; i < STEPS && zeta_use_is(use); i++)
+    while (zeta_use_is(use) &&
+           (atomic_load(&use->over) >= atomic_load(&use->in_flight) || looks++ < ZETA_USE_LOOKS))
         (void)nanosleep(&step, NULL);
     return !zeta_use_is(use);
 }

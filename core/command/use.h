@@ -2,7 +2,7 @@
  * Whether submitted commands still use an object.
  *
  * Objects that commands name (queries) hold one of these. Each submission counts as long as it has
- * not ended; a recorded list that waits to be executed does not.
+ * not ended; a recorded list that waits to be executed does not. Lists hold one for themselves.
  */
 #ifndef ZETA_CORE_COMMAND_USE_H
 #define ZETA_CORE_COMMAND_USE_H
@@ -14,6 +14,7 @@
 
 struct zeta_use {
     _Atomic uint32_t in_flight; /**< commands of submissions that have not ended */
+    _Atomic uint32_t over;      /**< how many of these have run and miss but the report */
     struct zeta_use *whole;     /**< of what the object is a part of, NULL: of nothing */
 };
 
@@ -28,6 +29,17 @@ static inline void zeta_use_count(struct zeta_use *use, bool begin)
     }
 }
 
+/** Notes that one of the counted commands is over but for the report (begin), or was reported. */
+static inline void zeta_use_note_over(struct zeta_use *use, bool begin)
+{
+    for (; use; use = use->whole) {
+        if (begin)
+            atomic_fetch_add(&use->over, 1);
+        else
+            atomic_fetch_sub(&use->over, 1);
+    }
+}
+
 /** True while a submission uses the object. Any thread, lock-free. */
 static inline bool zeta_use_is(const struct zeta_use *use)
 {
@@ -35,8 +47,15 @@ static inline bool zeta_use_is(const struct zeta_use *use)
 }
 
 /**
- * Waits a little until nothing uses the object: work whose last event is signalled is over but for
- * the report. False if something still does.
+ * How often, and how far apart, somebody looks whether work ends of which nobody said that it is
+ * over. Looks are counted and no time, so that a host which stands still uses none of them up.
+ */
+#define ZETA_USE_LOOKS 500u
+#define ZETA_USE_LOOK_NS UINT64_C(1000000)
+
+/**
+ * Waits until nothing uses the object: as long as it takes for the reports of work that is over,
+ * and a little for other work. False if something still does.
  */
 bool zeta_use_wait(const struct zeta_use *use);
 

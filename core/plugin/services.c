@@ -77,6 +77,7 @@ const struct zeta_plugin_host_ops zeta_host_services = {
     .submission_done = zeta_host_submission_done,
     .kernel_output = service_kernel_output,
     .event_look_ns = zeta_host_event_look_ns,
+    .submission_over = zeta_host_submission_over,
 };
 
 const char *zeta_services_failure(const struct zeta_plugin_host *entry, uint32_t result)

@@ -189,7 +189,16 @@ static uint32_t dispatch(struct zeta_softqueue *queue, const struct zeta_plugin_
     }
 }
 
-static uint32_t run_command(struct zeta_softqueue *queue, const struct zeta_plugin_command *command)
+/* The command was the last of its submission. */
+static void tell_over(const struct zeta_softqueue_pool *pool, void *cookie)
+{
+    if (ZETA_PLUGIN_HAS(pool->ops, submission_over) && pool->ops->submission_over)
+        pool->ops->submission_over(pool->host, cookie);
+}
+
+/* cookie: of the submission that ends with this command, with is_last. */
+static uint32_t run_command(struct zeta_softqueue *queue, const struct zeta_plugin_command *command,
+                            bool is_last, void *cookie)
 {
     const struct zeta_softqueue_pool *pool = queue->pool;
     struct zeta_plugin_times times;
@@ -210,19 +219,23 @@ static uint32_t run_command(struct zeta_softqueue *queue, const struct zeta_plug
     if (times.end_ticks <= times.begin_ticks)
         times.end_ticks = times.begin_ticks + 1;
     queue->last_end_ticks = times.end_ticks;
+    if (is_last)
+        tell_over(pool, cookie);
     if (command->signal_event && command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET)
         pool->ops->event_signal(pool->host, command->signal_event, &times);
     return ZETA_PLUGIN_SUCCESS;
 }
 
-static uint32_t run_commands(struct zeta_softqueue *queue, const struct zeta_plugin_array *commands)
+static uint32_t run_commands(struct zeta_softqueue *queue, const struct zeta_plugin_array *commands,
+                             void *cookie)
 {
     const char *at = commands->data;
 
     if (atomic_load(&queue->status) != ZETA_PLUGIN_SUCCESS)
         return ZETA_PLUGIN_DEVICE_LOST;
     for (uint64_t i = 0; i < commands->count; i++) {
-        uint32_t result = run_command(queue, (const struct zeta_plugin_command *)(const void *)at);
+        uint32_t result = run_command(queue, (const struct zeta_plugin_command *)(const void *)at,
+                                      i + 1 == commands->count, cookie);
 
         if (result == ZETA_PLUGIN_DEVICE_LOST)
             atomic_store(&queue->status, ZETA_PLUGIN_DEVICE_LOST);
@@ -270,7 +283,8 @@ static void *queue_main(void *argument)
 
     pthread_setname_np(pthread_self(), queue->name);
     while ((submission = take_submission(queue)) != NULL)
-        finish_submission(queue, submission, run_commands(queue, &submission->commands));
+        finish_submission(queue, submission,
+                          run_commands(queue, &submission->commands, submission->cookie));
     return NULL;
 }
 
@@ -406,7 +420,7 @@ uint32_t zeta_softqueue_submit_here(struct zeta_softqueue *queue,
         return ZETA_PLUGIN_INVALID_ARGUMENT;
     if (can_block(queue, commands) || !begin_here(queue))
         return zeta_softqueue_submit(queue, commands, cookie);
-    pool->ops->submission_done(pool->host, cookie, run_commands(queue, commands));
+    pool->ops->submission_done(pool->host, cookie, run_commands(queue, commands, cookie));
     end_here(queue);
     return ZETA_PLUGIN_SUCCESS;
 }

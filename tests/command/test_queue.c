@@ -77,17 +77,37 @@ static void synchronize__running_work__times_out_and_then_succeeds(void **state)
     assert_success(zeKernelDestroy(kernel));
 }
 
+/* Executes an empty list with a signal, which has come when this returns. */
+static void execute_signal(ze_command_queue_handle_t queue, ze_command_list_handle_t list,
+                           ze_event_handle_t event)
+{
+    assert_success(zeEventHostReset(event));
+    assert_success(zeCommandListAppendSignalEvent(list, event));
+    harness_execute(queue, list, NULL);
+    assert_success(zeEventHostSynchronize(event, UINT64_MAX));
+}
+
 static void destroy__report_comes_late__succeeds(void **state)
 {
     const struct harness *h = *state;
     ze_event_pool_handle_t pool = harness_pool(h, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1);
     ze_event_handle_t event = harness_event(pool, 0);
-    ze_command_list_handle_t list = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    ze_command_list_handle_t immediate = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    ze_command_queue_handle_t queue = harness_queue(h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    ze_command_list_handle_t list = harness_list(h);
 
-    /* Programs wait for the last event and destroy at once; the report is still on its way. */
-    h->control->set_late(100);
-    assert_success(zeCommandListAppendSignalEvent(list, event));
+    /*
+     * Programs wait for the last event and destroy at once. The report is still on its way, on a
+     * thread that gets no turn for longer than anybody would wait for work that runs.
+     */
+    h->control->set_late(800);
+    assert_success(zeCommandListAppendSignalEvent(immediate, event));
     assert_success(zeEventHostSynchronize(event, UINT64_MAX));
+    assert_success(zeCommandListDestroy(immediate));
+    execute_signal(queue, list, event);
+    assert_success(zeCommandListReset(list));
+    execute_signal(queue, list, event);
+    assert_success(zeCommandQueueDestroy(queue));
     assert_success(zeCommandListDestroy(list));
     h->control->set_late(0);
     assert_success(zeEventDestroy(event));

@@ -257,7 +257,7 @@ static void in_flight__report_comes_late__reset_and_destroy_work(void **state)
     zet_metric_query_handle_t query = query_bed_query(pool, 0);
     ze_command_list_handle_t list = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
 
-    h->control->set_late(30);
+    h->control->set_late(800);
     assert_success(zetCommandListAppendMetricQueryBegin(list, query));
     assert_success(query_bed_append_end(list, query, event));
     assert_success(zeEventHostSynchronize(event, UINT64_MAX));

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -19,6 +20,15 @@ struct zeta_plugin_event {
 
 static atomic_bool is_done;
 static uint32_t last_result;
+static char told[8]; /* what the queue said, in order: s(ignalled), o(ver), d(one) */
+
+static void note(char what)
+{
+    const size_t length = strlen(told);
+
+    assert_true(length + 1 < sizeof(told));
+    told[length] = what;
+}
 
 static uint32_t query(struct zeta_plugin_host *host, struct zeta_plugin_event *event)
 {
@@ -39,7 +49,24 @@ static void on_done(struct zeta_plugin_host *host, void *cookie, uint32_t result
     (void)host;
     (void)cookie;
     last_result = result;
+    note('d');
     atomic_store(&is_done, true);
+}
+
+static void on_over(struct zeta_plugin_host *host, void *cookie)
+{
+    (void)host;
+    assert_ptr_equal(cookie, told);
+    note('o');
+}
+
+static void on_signal(struct zeta_plugin_host *host, struct zeta_plugin_event *event,
+                      const struct zeta_plugin_times *times)
+{
+    (void)host;
+    (void)event;
+    (void)times;
+    note('s');
 }
 
 static uint64_t ticks(void *context)
@@ -67,6 +94,11 @@ static const struct zeta_plugin_host_ops host_ops = {.struct_size = sizeof(host_
                                                      .event_query = query,
                                                      .event_look_ns = look_often,
                                                      .submission_done = on_done};
+static const struct zeta_plugin_host_ops telling_ops = {.struct_size = sizeof(telling_ops),
+                                                        .event_query = query,
+                                                        .event_signal = on_signal,
+                                                        .submission_done = on_done,
+                                                        .submission_over = on_over};
 static const struct zeta_softqueue_backend backend = {
     .ticks = ticks, .execute = execute, .interrupt = interrupt};
 
@@ -91,6 +123,7 @@ static void wait__for_long__looks_more_rarely_and_still_sees_the_change(void **s
 
     (void)state;
     atomic_store(&is_done, false);
+    memset(told, 0, sizeof(told));
     assert_int_equal(zeta_softqueue_pool_create(&host_ops, NULL, &pool), ZETA_PLUGIN_SUCCESS);
     assert_int_equal(zeta_softqueue_create(pool, &backend, "waits", &queue), ZETA_PLUGIN_SUCCESS);
     assert_int_equal(zeta_softqueue_submit(queue, &commands, NULL), ZETA_PLUGIN_SUCCESS);
@@ -125,6 +158,7 @@ static void queries__submitted_in_both_ways__reach_the_backend_in_order(void **s
     for (uint32_t way = 0; way < 2; way++) {
         atomic_store(&is_done, false);
         executed_count = 0;
+        memset(told, 0, sizeof(told));
         assert_int_equal(way == 0 ? zeta_softqueue_submit_here(queue, &array, NULL)
                                   : zeta_softqueue_submit(queue, &array, NULL),
                          ZETA_PLUGIN_SUCCESS);
@@ -142,9 +176,47 @@ static void queries__submitted_in_both_ways__reach_the_backend_in_order(void **s
     zeta_softqueue_pool_destroy(pool);
 }
 
+/* Who sees the last event knows that only the report is missing. */
+static void end__of_a_submission__is_told_before_its_last_event(void **state)
+{
+    static const char *const expected[] = {"sosd", "sd", "od"};
+    struct zeta_plugin_event event = {0};
+    const struct zeta_plugin_command commands[] = {
+        {.struct_size = sizeof(commands[0]),
+         .type = ZETA_PLUGIN_COMMAND_BARRIER,
+         .signal_event = &event},
+        {.struct_size = sizeof(commands[0]),
+         .type = ZETA_PLUGIN_COMMAND_BARRIER,
+         .signal_event = &event},
+        {.struct_size = sizeof(commands[0]), .type = ZETA_PLUGIN_COMMAND_MARKER},
+        {.struct_size = sizeof(commands[0]), .type = ZETA_PLUGIN_COMMAND_FILL}};
+    const struct zeta_plugin_array arrays[] = {{&commands[0], 2, sizeof(commands[0])},
+                                               {&commands[1], 2, sizeof(commands[0])},
+                                               {&commands[3], 1, sizeof(commands[0])}};
+    struct zeta_softqueue_pool *pool = NULL;
+    struct zeta_softqueue *queue = NULL;
+
+    (void)state;
+    assert_int_equal(zeta_softqueue_pool_create(&telling_ops, NULL, &pool), ZETA_PLUGIN_SUCCESS);
+    assert_int_equal(zeta_softqueue_create(pool, &backend, "tell", &queue), ZETA_PLUGIN_SUCCESS);
+    for (uint32_t i = 0; i < 6; i++) {
+        atomic_store(&is_done, false);
+        memset(told, 0, sizeof(told));
+        assert_int_equal(i < 3 ? zeta_softqueue_submit_here(queue, &arrays[i % 3], told)
+                               : zeta_softqueue_submit(queue, &arrays[i % 3], told),
+                         ZETA_PLUGIN_SUCCESS);
+        while (!atomic_load(&is_done))
+            wait_ms(1);
+        assert_string_equal(told, expected[i % 3]);
+    }
+    zeta_softqueue_destroy(queue);
+    zeta_softqueue_pool_destroy(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(end__of_a_submission__is_told_before_its_last_event),
         cmocka_unit_test(queries__submitted_in_both_ways__reach_the_backend_in_order),
         cmocka_unit_test(wait__for_long__looks_more_rarely_and_still_sees_the_change),
     };

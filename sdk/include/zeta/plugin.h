@@ -114,6 +114,14 @@ struct zeta_plugin_host_ops {
      * Absent in older hosts, which have no such events.
      */
     uint64_t (*event_look_ns)(struct zeta_plugin_host *host, struct zeta_plugin_event *event);
+
+    /**
+     * Says that all commands of a submission have run, and that submission_done() follows whatever
+     * happens; before the event of the last one is signalled. Who destroys what the submission uses
+     * then waits for the report as long as it takes. Once at most, never for a submission that
+     * failed. Lock-free. Optional for the backend; absent in older hosts.
+     */
+    void (*submission_over)(struct zeta_plugin_host *host, void *cookie);
 };
 
 /* ------------------------------------------------------------------------------------------------

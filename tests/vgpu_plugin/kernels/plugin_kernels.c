@@ -54,6 +54,21 @@ void endless(uint32_t *flag)
 }
 VGPU_KERNEL(endless, ARG_GLOBAL);
 
+/* Four barriers, a rest that begins with 1 in *flag and ends with 0, and four barriers more. */
+void rest(uint32_t *flag)
+{
+    for (int i = 0; i < 4; i++)
+        vgpu_barrier();
+    if (vgpu_global_id(0) == 0) {
+        vgpu_atomic_exchange(flag, 1);
+        while (vgpu_atomic_add(flag, 0))
+            ;
+    }
+    for (int i = 0; i < 4; i++)
+        vgpu_barrier();
+}
+VGPU_KERNEL(rest, ARG_GLOBAL);
+
 /* Does a fixed amount of work per item. */
 void spin(uint32_t *out, uint32_t rounds)
 {

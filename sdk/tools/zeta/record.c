@@ -9,6 +9,7 @@
 
 #include <zeta/container.h>
 
+#include "clock_ns.h"
 #include "duration.h"
 #include "group_choice.h"
 #include "record_events.h"
@@ -45,17 +46,9 @@ struct run {
     bool is_over;     /* they are closed, and the program has ended */
 };
 
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static uint64_t now_ns(void)
 {
-    return clock_ns(CLOCK_MONOTONIC);
+    return zeta_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* ---- before the program -------------------------------------------------------------------- */
@@ -246,7 +239,7 @@ static int record_clock(struct run *run)
     unsigned char payload[ZETA_CHUNK_NUMBERS_BYTES];
 
     for (int i = 0; i < TRIES; i++) {
-        const uint64_t before_ns = clock_ns(CLOCK_MONOTONIC);
+        const uint64_t before_ns = zeta_clock_ns(CLOCK_MONOTONIC);
         struct zeta_chunk_clock now = {0};
         ze_result_t result = zeDeviceGetGlobalTimestamps(run->session.device->device, &now.host_ns,
                                                          &now.device_ticks);
@@ -255,7 +248,7 @@ static int record_clock(struct run *run)
             return zeta_say_refusal(result, "cannot read the clock of %s",
                                     run->session.device->properties.name);
         /* Both were read between the two calls here. */
-        now.error_ns = clock_ns(CLOCK_MONOTONIC) - before_ns;
+        now.error_ns = zeta_clock_ns(CLOCK_MONOTONIC) - before_ns;
         if (now.error_ns < clock.error_ns)
             clock = now;
     }
@@ -276,9 +269,9 @@ static int record_trace_clock(struct run *run)
     int size;
 
     for (int i = 0; i < TRIES && best_ns > NARROW_NS; i++) {
-        const uint64_t before_ns = clock_ns(CLOCK_MONOTONIC_RAW);
-        const uint64_t between_ns = clock_ns(CLOCK_MONOTONIC);
-        const uint64_t width_ns = clock_ns(CLOCK_MONOTONIC_RAW) - before_ns;
+        const uint64_t before_ns = zeta_clock_ns(CLOCK_MONOTONIC_RAW);
+        const uint64_t between_ns = zeta_clock_ns(CLOCK_MONOTONIC);
+        const uint64_t width_ns = zeta_clock_ns(CLOCK_MONOTONIC_RAW) - before_ns;
 
         if (width_ns >= best_ns)
             continue;

@@ -1,8 +1,8 @@
 #include "sampler.h"
 
 #include <stdlib.h>
-#include <time.h>
 
+#include "clock_ns.h"
 #include "say.h"
 
 /* Reports per read: large enough to be cheap, small enough to stay in the cache. */
@@ -10,14 +10,6 @@ enum { READ_RECORDS = 512, READ_RECORDS_LEAST = 8 };
 
 /* Reports before signals are looked at again, when they come faster than they are added up. */
 enum { MAX_RECORDS = 64 * READ_RECORDS };
-
-static uint64_t thread_time_ns(void)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* Memory for one read and for the rows that come of it. */
 static int allocate_buffers(struct zeta_sampler_stream *stream, size_t limit_bytes)
@@ -122,7 +114,7 @@ int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_device_ent
 
 static int add_rows(struct zeta_sampler *sampler, struct zeta_sampler_stream *stream, size_t bytes)
 {
-    const uint64_t start_ns = thread_time_ns();
+    const uint64_t start_ns = zeta_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     const uint32_t metric_count = stream->group.entry->properties.metricCount;
     const zet_typed_value_t *row = stream->values;
     uint32_t tiles = stream->group.tile_count;
@@ -131,7 +123,7 @@ static int add_rows(struct zeta_sampler *sampler, struct zeta_sampler_stream *st
         stream->group.entry->group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, bytes,
         stream->raw, &tiles, &count, stream->values_per_tile, stream->values);
 
-    sampler->calculation_ns += thread_time_ns() - start_ns;
+    sampler->calculation_ns += zeta_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
     if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA)
         return zeta_say_refusal(result, "cannot calculate %s",
                                 stream->group.entry->properties.name);

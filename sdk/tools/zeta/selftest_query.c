@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock_ns.h"
 #include "number.h"
 #include "say.h"
 
@@ -71,19 +72,11 @@ static void tear_down(struct bench *bench, ze_device_handle_t device)
     (void)zeContextDestroy(bench->context);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* The query counts no longer than from before its begin to behind its end, which is told. */
 static ze_result_t enclose_time(const struct bench *bench, uint64_t *out_longest_ns)
 {
     const struct timespec enclosed = {.tv_nsec = ENCLOSED_NS};
-    const uint64_t begin_ns = now_ns();
+    const uint64_t begin_ns = zeta_clock_ns(CLOCK_MONOTONIC);
     ze_result_t result = zetCommandListAppendMetricQueryBegin(bench->list, bench->query);
 
     (void)nanosleep(&enclosed, NULL);
@@ -92,7 +85,7 @@ static ze_result_t enclose_time(const struct bench *bench, uint64_t *out_longest
             zetCommandListAppendMetricQueryEnd(bench->list, bench->query, bench->event, 0, NULL);
     if (result == ZE_RESULT_SUCCESS)
         result = zeEventHostSynchronize(bench->event, PATIENCE_NS);
-    *out_longest_ns = now_ns() - begin_ns;
+    *out_longest_ns = zeta_clock_ns(CLOCK_MONOTONIC) - begin_ns;
     return result;
 }
 

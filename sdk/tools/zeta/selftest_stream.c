@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock_ns.h"
 #include "duration.h"
 #include "sampler.h"
 #include "say.h"
@@ -144,14 +145,6 @@ static void check_proportions(struct zeta_selftest *test, const struct zeta_samp
 
 /* ---- sampling ------------------------------------------------------------------------------- */
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static bool has_started(const struct zeta_sampler *sampler, uint64_t unused)
 {
     (void)unused;
@@ -171,9 +164,9 @@ static int read_until(struct zeta_sampler *sampler,
                       uint64_t longest_ns)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
-    const uint64_t begin_ns = now_ns();
+    const uint64_t begin_ns = zeta_clock_ns(CLOCK_MONOTONIC);
 
-    while (!holds(sampler, argument) && now_ns() - begin_ns < longest_ns) {
+    while (!holds(sampler, argument) && zeta_clock_ns(CLOCK_MONOTONIC) - begin_ns < longest_ns) {
         (void)nanosleep(&pause, NULL);
         if (zeta_sampler_read(sampler) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
@@ -206,7 +199,7 @@ void zeta_selftest_stream(struct zeta_selftest *test, struct zeta_group_entry *e
 {
     struct zeta_sampler sampler;
     char name[ZET_MAX_METRIC_GROUP_NAME + 16];
-    const uint64_t begin_ns = now_ns();
+    const uint64_t begin_ns = zeta_clock_ns(CLOCK_MONOTONIC);
     int status =
         zeta_sampler_open(&sampler, test->device, &entry, 1, test->period_ns, NULL, 0, NULL);
 
@@ -218,7 +211,7 @@ void zeta_selftest_stream(struct zeta_selftest *test, struct zeta_group_entry *e
     } else {
         const struct zeta_sampled_group *group = &sampler.streams[0].group;
 
-        check_rows(test, group, entry->properties.name, now_ns() - begin_ns);
+        check_rows(test, group, entry->properties.name, zeta_clock_ns(CLOCK_MONOTONIC) - begin_ns);
         (void)snprintf(name, sizeof(name), "%s: clock", entry->properties.name);
         check_frequency(test, group, name);
         if (strcmp(entry->properties.name, "TestOa") == 0)

@@ -1,18 +1,10 @@
 #include "session.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "clock_ns.h"
 #include "plugin_list.h"
 #include "say.h"
-
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t shorter(uint64_t a, uint64_t b)
 {
@@ -117,18 +109,18 @@ static bool is_over(const struct zeta_session *session, uint64_t start_ns)
         return session->child.has_ended;
     if (session->child.interrupts > 0 || zeta_sampler_is_over(&session->sampler))
         return true;
-    return session->for_ns && clock_ns(CLOCK_MONOTONIC) - start_ns >= session->for_ns;
+    return session->for_ns && zeta_clock_ns(CLOCK_MONOTONIC) - start_ns >= session->for_ns;
 }
 
 /* The program goes on when the sampling fails; its exit status is awaited either way. */
 static int sample(struct zeta_session *session)
 {
-    const uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+    const uint64_t start_ns = zeta_clock_ns(CLOCK_MONOTONIC);
     const uint64_t pause_ns = pause_ns_of(session);
     int status = ZETA_EXIT_OK;
 
     while (!is_over(session, start_ns)) {
-        const uint64_t passed_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
+        const uint64_t passed_ns = zeta_clock_ns(CLOCK_MONOTONIC) - start_ns;
         uint64_t wait_ns = pause_ns;
 
         if (session->for_ns)
@@ -154,8 +146,8 @@ int zeta_session_opened(const struct zeta_session *session, int status)
 
 int zeta_session_run(struct zeta_session *session)
 {
-    const uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
-    const uint64_t start_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    const uint64_t start_ns = zeta_clock_ns(CLOCK_MONOTONIC);
+    const uint64_t start_cpu_ns = zeta_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     int status = wait_for_first_report(session);
 
     if (status != ZETA_EXIT_OK)
@@ -173,8 +165,8 @@ int zeta_session_run(struct zeta_session *session)
     }
     session->was_started = true;
     status = sample(session);
-    session->elapsed_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
-    session->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start_cpu_ns;
+    session->elapsed_ns = zeta_clock_ns(CLOCK_MONOTONIC) - start_ns;
+    session->cpu_ns = zeta_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start_cpu_ns;
     return status;
 }
 

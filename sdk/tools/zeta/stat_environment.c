@@ -4,15 +4,16 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <zeta/zeta.h>
 
+#include "clock_ns.h"
 #include "say.h"
 
 #define INSTANCE_VARIABLE "ZETA_VGPU_INSTANCE"
@@ -31,7 +32,6 @@ static size_t count_variables(char **variables)
 int zeta_stat_environment_init(struct zeta_stat_environment *environment, bool is_shared)
 {
     const size_t count = count_variables(environ);
-    struct timespec now = {0};
 
     *environment = (struct zeta_stat_environment){0};
     environment->before = calloc(count + 1, sizeof(*environment->before));
@@ -42,10 +42,8 @@ int zeta_stat_environment_init(struct zeta_stat_environment *environment, bool i
         return ZETA_EXIT_OK;
 
     /* The time too: a process id comes back. */
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    if (asprintf(&environment->instance, INSTANCE_VARIABLE "=stat-%ld-%llx", (long)getpid(),
-                 (unsigned long long)now.tv_sec * 1000000000ULL + (unsigned long long)now.tv_nsec) <
-        0) {
+    if (asprintf(&environment->instance, INSTANCE_VARIABLE "=stat-%ld-%" PRIx64, (long)getpid(),
+                 zeta_clock_ns(CLOCK_REALTIME)) < 0) {
         environment->instance = NULL;
         return zeta_say_failure("no memory for the name of a virtual device instance");
     }

@@ -74,8 +74,9 @@ static void print_group(const struct zeta_group_entry *group, int width, bool is
     (void)putchar('\n');
     if (!is_verbose)
         return;
-    (void)printf("    %s\n    from %s, plugin %s\n", group->properties.description,
-                 group->info.origin, group->info.plugin);
+    zeta_terminal_write_folded(stdout, group->properties.description, 4,
+                               zeta_terminal_columns(stdout));
+    (void)printf("    from %s, plugin %s\n", group->info.origin, group->info.plugin);
     if (*group->info.query_note)
         zeta_terminal_write_folded(stdout, group->info.query_note, 4,
                                    zeta_terminal_columns(stdout));

@@ -91,16 +91,22 @@ ze_result_t zeta_recording_use(struct zeta_recording *recording, struct zeta_use
     return ZE_RESULT_SUCCESS;
 }
 
-void zeta_recording_count_uses(const struct zeta_recording *recording, bool begin)
+void zeta_recording_begin_uses(const struct zeta_recording *recording)
 {
     for (uint32_t i = 0; i < recording->use_count; i++)
-        zeta_use_count(recording->uses[i].use, begin);
+        zeta_use_begin(recording->uses[i].use);
 }
 
-void zeta_recording_note_over(const struct zeta_recording *recording, bool begin)
+void zeta_recording_note_over(const struct zeta_recording *recording)
 {
     for (uint32_t i = 0; i < recording->use_count; i++)
-        zeta_use_note_over(recording->uses[i].use, begin);
+        zeta_use_note_over(recording->uses[i].use);
+}
+
+void zeta_recording_end_uses(const struct zeta_recording *recording, bool was_over)
+{
+    for (uint32_t i = 0; i < recording->use_count; i++)
+        zeta_use_end(recording->uses[i].use, was_over);
 }
 
 static ze_result_t add_uses(struct zeta_recording *recording, const struct zeta_recording *source)

@@ -57,11 +57,14 @@ ze_result_t zeta_recording_pin(struct zeta_recording *recording, void *object, e
 /** Notes that a command uses an object, which is pinned already. Errors: OUT_OF_HOST_MEMORY. */
 ze_result_t zeta_recording_use(struct zeta_recording *recording, struct zeta_use *use);
 
-/** Counts all uses of the recording: begin of a submission, or its end. */
-void zeta_recording_count_uses(const struct zeta_recording *recording, bool begin);
+/** Counts all uses of the recording: a submission of it begins. */
+void zeta_recording_begin_uses(const struct zeta_recording *recording);
 
-/** Notes of all uses that they belong to a submission that is over but for its report, or did. */
-void zeta_recording_note_over(const struct zeta_recording *recording, bool begin);
+/** Notes of all uses that the submission is over but for its report. */
+void zeta_recording_note_over(const struct zeta_recording *recording);
+
+/** The submission has ended; was_over says whether that was noted before. */
+void zeta_recording_end_uses(const struct zeta_recording *recording, bool was_over);
 
 /** Takes back what was added after the recording had that many commands and pins. */
 void zeta_recording_rewind(struct zeta_recording *recording, uint32_t count, uint32_t pin_count);

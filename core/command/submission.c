@@ -131,7 +131,7 @@ static void enqueue_locked(struct zeta_queue *queue, struct zeta_submission *sub
     submission->queue = queue;
     submission->number = ++queue->submitted;
     if (submission->list)
-        zeta_use_count(&submission->list->use, true);
+        zeta_use_begin(&submission->list->use);
 }
 
 static void dequeue_locked(struct zeta_queue *queue, struct zeta_submission *submission)
@@ -146,7 +146,7 @@ static void dequeue_locked(struct zeta_queue *queue, struct zeta_submission *sub
             queue->last = link;
     }
     if (submission->list)
-        zeta_use_count(&submission->list->use, false);
+        zeta_use_end(&submission->list->use, atomic_load(&submission->is_over));
 }
 
 static void wait_for_turn_locked(struct zeta_queue *queue)
@@ -227,10 +227,10 @@ static ze_result_t submit(struct zeta_queue *queue, struct zeta_submission *subm
         const struct zeta_recording *used = submission->used;
 
         watch(queue, submission);
-        zeta_recording_count_uses(used, true);
+        zeta_recording_begin_uses(used);
         result = hand_over(queue, submission, here);
         if (result != ZE_RESULT_SUCCESS) {
-            zeta_recording_count_uses(used, false);
+            zeta_recording_end_uses(used, false);
             zeta_track_abandon(&submission->recording);
         }
     }
@@ -293,8 +293,8 @@ void zeta_host_submission_over(struct zeta_plugin_host *host ZETA_UNUSED, void *
 
     atomic_store(&submission->is_over, true);
     if (submission->list)
-        zeta_use_note_over(&submission->list->use, true);
-    zeta_recording_note_over(submission->used, true);
+        zeta_use_note_over(&submission->list->use);
+    zeta_recording_note_over(submission->used);
 }
 
 void zeta_host_submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *cookie,
@@ -313,12 +313,7 @@ void zeta_host_submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *
     else if (submission->fence)
         zeta_signal_lose(&submission->fence->signal);
 
-    if (atomic_load(&submission->is_over)) {
-        if (submission->list)
-            zeta_use_note_over(&submission->list->use, false);
-        zeta_recording_note_over(submission->used, false);
-    }
-    zeta_recording_count_uses(submission->used, false);
+    zeta_recording_end_uses(submission->used, atomic_load(&submission->is_over));
     (void)pthread_mutex_lock(&queue->lock);
     dequeue_locked(queue, submission);
     submission->next = queue->finished;

@@ -13,37 +13,44 @@
 #include <stdint.h>
 
 struct zeta_use {
-    _Atomic uint32_t in_flight; /**< commands of submissions that have not ended */
-    _Atomic uint32_t over;      /**< how many of these have run and miss but the report */
-    struct zeta_use *whole;     /**< of what the object is a part of, NULL: of nothing */
+    _Atomic uint64_t commands; /**< of submissions that have not ended; in the upper half, how many
+                                    of these have run and miss but the report */
+    struct zeta_use *whole;    /**< of what the object is a part of, NULL: of nothing */
 };
 
-/** Counts one command more (begin), or one less. Any thread, lock-free. */
-static inline void zeta_use_count(struct zeta_use *use, bool begin)
+/** One command in the upper half. */
+#define ZETA_USE_OVER (UINT64_C(1) << 32)
+
+/** Counts one command more. Any thread, lock-free, as the others. */
+static inline void zeta_use_begin(struct zeta_use *use)
 {
-    for (; use; use = use->whole) {
-        if (begin)
-            atomic_fetch_add_explicit(&use->in_flight, 1, memory_order_relaxed);
-        else
-            atomic_fetch_sub_explicit(&use->in_flight, 1, memory_order_release);
+    for (; use; use = use->whole)
+        atomic_fetch_add_explicit(&use->commands, 1, memory_order_relaxed);
+}
+
+/** Notes that one of the counted commands is over but for the report. */
+static inline void zeta_use_note_over(struct zeta_use *use)
+{
+    for (; use; use = use->whole)
+        atomic_fetch_add(&use->commands, ZETA_USE_OVER);
+}
+
+/** Counts one command less, in one step, so that nobody sees it run again meanwhile. */
+static inline void zeta_use_end(struct zeta_use *use, bool was_over)
+{
+    while (use) {
+        struct zeta_use *whole = use->whole;
+
+        atomic_fetch_sub_explicit(&use->commands, was_over ? ZETA_USE_OVER + 1 : 1,
+                                  memory_order_release);
+        use = whole;
     }
 }
 
-/** Notes that one of the counted commands is over but for the report (begin), or was reported. */
-static inline void zeta_use_note_over(struct zeta_use *use, bool begin)
-{
-    for (; use; use = use->whole) {
-        if (begin)
-            atomic_fetch_add(&use->over, 1);
-        else
-            atomic_fetch_sub(&use->over, 1);
-    }
-}
-
-/** True while a submission uses the object. Any thread, lock-free. */
+/** True while a submission uses the object. */
 static inline bool zeta_use_is(const struct zeta_use *use)
 {
-    return atomic_load_explicit(&use->in_flight, memory_order_acquire) > 0;
+    return (uint32_t)atomic_load_explicit(&use->commands, memory_order_acquire) > 0;
 }
 
 /**

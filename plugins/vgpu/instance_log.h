@@ -7,8 +7,8 @@
  *
  *   switches   one log per tile, which every holder of a unit reads. Nobody waits for readers: who
  *              is late finds that switches are missing.
- *   markers    one log per unit of a tile, read by its holder alone. Who sets a marker waits a
- *              while for a reader that is late, and what is overwritten nevertheless is counted.
+ *   markers    one log per unit of a tile, read by its holder alone. Who sets a marker waits for
+ *              a reader that is late, and what is overwritten nevertheless is counted.
  *
  * All moments of an instance are written one after another, in the order of their times.
  */

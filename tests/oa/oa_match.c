@@ -9,13 +9,8 @@
 #include <cmocka.h>
 
 #include "tests/oa/oa_file.h"
-#include "tests/sanitizer.h"
 
-/*
- * Some platforms have hundreds of sets of the same form; sanitizers, which take their time, see the
- * first ones and some of the others.
- */
-enum { SETS_WHOLE = 64, SETS_STEP = HAVE_ADDRESS_SANITIZER || HAVE_THREAD_SANITIZER ? 16 : 1 };
+enum { SETS_WHOLE = 64 };
 
 const struct oa_line oa_lines[] = {
     {"hsw", 0x0412, 0, false, false},    {"bdw", 0x1616, 0, false, false},
@@ -206,7 +201,7 @@ void oa_pair_each(const struct oa_match *match, void (*visit)(const struct oa_pa
         struct zeta_diagnostics sink = {0};
         ze_result_t result;
 
-        if (i % SETS_STEP != 0 && i >= SETS_WHOLE)
+        if (i % OA_SETS_STEP != 0 && i >= SETS_WHOLE)
             continue;
 
         /* The library knows no media reports and no stall samples. */

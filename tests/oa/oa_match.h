@@ -12,6 +12,13 @@
 #include "core/metric/set.h"
 #include "tests/oa/oa_device.h"
 #include "tests/oa/oa_oracle.h"
+#include "tests/sanitizer.h"
+
+/**
+ * Some platforms have hundreds of sets of the same form; sanitizers, which take their time, see the
+ * first ones and each so many of the others.
+ */
+enum { OA_SETS_STEP = HAVE_ADDRESS_SANITIZER || HAVE_THREAD_SANITIZER ? 16 : 1 };
 
 /** A platform of both sides. */
 struct oa_line {

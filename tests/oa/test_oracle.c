@@ -460,7 +460,10 @@ static void values__edge_cases__agree(void **state)
 static void values__newer_counters__are_those_that_are_known(void **state)
 {
     (void)state;
-    assert_int_equal(newer.count, imported.line->differing);
+    if (OA_SETS_STEP == 1)
+        assert_int_equal(newer.count, imported.line->differing);
+    else
+        assert_in_range(newer.count, 0, imported.line->differing);
 }
 
 /* Running ---------------------------------------------------------------------------------------

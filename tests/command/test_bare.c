@@ -592,8 +592,7 @@ static int check_child(const struct harness *h, ze_command_list_handle_t list)
         return 4;
     if (zeCommandListCreateImmediate(context, device, &queue, &own) != ZE_RESULT_SUCCESS)
         return 5;
-    if (!NO_THREADS_AFTER_FORK &&
-        zeCommandListAppendBarrier(own, NULL, 0, NULL) != ZE_RESULT_SUCCESS)
+    if (zeCommandListAppendBarrier(own, NULL, 0, NULL) != ZE_RESULT_SUCCESS)
         return 6;
     return zeCommandListDestroy(own) == ZE_RESULT_SUCCESS ? 0 : 7;
 }
@@ -601,9 +600,11 @@ static int check_child(const struct harness *h, ze_command_list_handle_t list)
 static void fork__queue_in_the_parent__child_makes_its_own(void **state)
 {
     const struct harness *h = *state;
-    ze_command_list_handle_t list = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
     int status = 0;
 
+    if (NO_FORK_OF_BUSY_THREADS)
+        skip(); /* that of the queue may still be at the end of the barrier */
+    ze_command_list_handle_t list = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
     assert_success(zeCommandListAppendBarrier(list, NULL, 0, NULL));
     pid_t child = fork();
     assert_true(child >= 0);

@@ -309,7 +309,8 @@ static void eus__of_other_processes__are_counted(void **state)
     struct bed_rows rows;
     uint32_t count;
 
-    if (NO_THREADS_AFTER_FORK)
+    /* The thread that samples is busy. */
+    if (NO_FORK_OF_BUSY_THREADS)
         skip();
     count = bed_make(bed, "ThreadsDispatched", TIME_BASED, 1, &scope, metrics);
     assert_int_equal(bed_pack(bed, count, metrics, groups), count / 16);

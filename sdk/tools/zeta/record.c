@@ -19,6 +19,7 @@
 #include "say.h"
 #include "session.h"
 #include "stat_environment.h"
+#include "stat_report.h"
 #include "trace_folder.h"
 #include "trace_tail.h"
 
@@ -333,7 +334,6 @@ static void show(const struct run *run)
 {
     struct zeta_recording_info info = {.struct_size = sizeof(info)};
     char elapsed[ZETA_DURATION_TEXT_BYTES];
-    char lost_time[ZETA_DURATION_TEXT_BYTES];
 
     zeta_duration_format(run->session.elapsed_ns, elapsed);
     (void)zetaRecordingGetInfo(run->file.recording, &info);
@@ -342,17 +342,10 @@ static void show(const struct run *run)
     for (uint32_t i = 0; i < run->session.sampler.stream_count; i++) {
         const struct zeta_sampled_group *group = &run->session.sampler.streams[i].group;
 
-        zeta_duration_format(group->lost_ns, lost_time);
         (void)fprintf(stderr, "  %-20s %" PRIu64 " samples, ", group->entry->properties.name,
                       group->samples);
-        if (group->lost > 0)
-            (void)fprintf(stderr, "%" PRIu64 " reports lost\n", group->lost);
-        else if (group->lost_ns > 0)
-            (void)fprintf(stderr, "reports of %s lost\n", lost_time);
-        else if (group->breaks > 0)
-            (void)fputs("interrupted, nobody knows for how long\n", stderr);
-        else
-            (void)fputs("none lost\n", stderr);
+        zeta_stat_losses_print(group, false, stderr);
+        (void)fputc('\n', stderr);
     }
     if (run->events.count > 0)
         (void)fprintf(stderr, "  %-20s %" PRIu64 " bytes%s\n", "events", run->events.bytes,

@@ -39,6 +39,13 @@ struct zeta_stat_style {
 /** The style for a stream: width of its terminal, sparklines when that can show them. */
 struct zeta_stat_style zeta_stat_style_of(FILE *stream);
 
+/**
+ * Says what of a group is missing, "none lost" or more; no full stop, no end of line.
+ *
+ * @has_figures  a table follows, and its figures leave that time out
+ */
+void zeta_stat_losses_print(const struct zeta_sampled_group *group, bool has_figures, FILE *stream);
+
 /** Writes the table of one group. A period of 0 is none. */
 void zeta_stat_group_print(const struct zeta_sampled_group *group,
                            const struct zeta_stat_style *style, FILE *stream);

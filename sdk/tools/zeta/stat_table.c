@@ -98,30 +98,39 @@ static void print_metric(const struct table *table, const struct zeta_metric_ent
         (void)fputc('\n', table->stream);
 }
 
+void zeta_stat_losses_print(const struct zeta_sampled_group *group, bool has_figures, FILE *stream)
+{
+    char time[ZETA_DURATION_TEXT_BYTES];
+
+    zeta_duration_format(group->lost_ns, time);
+    if (group->lost) {
+        (void)fprintf(stream, "%" PRIu64 " reports lost", group->lost);
+        if (has_figures)
+            (void)fprintf(stream, " (%s, in no figure below)", time);
+    } else if (group->lost_ns) { /* drivers do not always tell how many */
+        (void)fprintf(stream, "reports of %s lost%s", time,
+                      has_figures ? " (in no figure below)" : "");
+    } else if (group->breaks) {
+        /* By a reset, whose time no clock tells, or without times in rows. */
+        (void)fputs("interrupted, nobody knows for how long", stream);
+    } else {
+        (void)fputs("none lost", stream);
+    }
+}
+
 void zeta_stat_group_print(const struct zeta_sampled_group *group,
                            const struct zeta_stat_style *style, FILE *stream)
 {
     const struct table table = lay_out(group, style, stream);
     char period[ZETA_DURATION_TEXT_BYTES];
-    char lost_time[ZETA_DURATION_TEXT_BYTES];
 
     zeta_duration_format(group->period_ns, period);
-    zeta_duration_format(group->lost_ns, lost_time);
     (void)fprintf(stream, "\n%s, domain %u%s%s: %" PRIu64 " samples, ",
                   group->entry->properties.name, group->entry->properties.domain,
                   group->period_ns > 0 ? ", every " : "", group->period_ns > 0 ? period : "",
                   group->samples);
-    if (group->lost)
-        (void)fprintf(stream, "%" PRIu64 " reports lost (%s, in no figure below)\n\n", group->lost,
-                      lost_time);
-    else if (group->lost_ns) /* drivers do not always tell how many */
-        (void)fprintf(stream, "reports of %s lost (in no figure below)\n\n", lost_time);
-    else if (group->breaks) /* by a reset, whose time no clock tells, or without times in rows */
-        (void)fputs("interrupted, nobody knows for how long\n\n", stream);
-    else
-        (void)fputs("none lost\n\n", stream);
-
-    (void)fprintf(stream, "%-*s %*s       %*s %*s Unit", table.name_width, "Metric",
+    zeta_stat_losses_print(group, true, stream);
+    (void)fprintf(stream, "\n\n%-*s %*s       %*s %*s Unit", table.name_width, "Metric",
                   table.value_width, "Value", BOUND_WIDTH, "Min", BOUND_WIDTH, "Max");
     if (table.line_width > 0)
         (void)fprintf(stream, "%*s Time line", table.unit_width - 4, "");

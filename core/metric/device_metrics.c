@@ -15,6 +15,7 @@
 #include "core/metric/tracer.h"
 #include "core/metric/user_metric.h"
 #include "core/plugin/host.h"
+#include "core/settings/settings.h"
 #include "core/util/error.h"
 #include "core/util/thread.h"
 
@@ -215,13 +216,20 @@ static const struct group_round rounds[] = {
 
 #define ROUND_COUNT (sizeof(rounds) / sizeof(rounds[0]))
 
+/** True if there are such groups and, where old tools end at them, somebody wants to see them. */
+static bool is_offered(const struct zeta_device_metrics *metrics, const struct group_round *round)
+{
+    return metrics->device->backend->providers[round->needs].backend &&
+           (round->sampling != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED ||
+            zeta_settings_bool("metric.tracer_groups", false));
+}
+
 static bool belongs(const struct zeta_device_metrics *metrics, const struct group_round *round,
                     const struct candidate *candidate)
 {
     const struct zeta_set *set = zeta_compiled_set(candidate->compiled[0]);
 
-    if ((set->sampling & round->sampling) == 0 ||
-        !metrics->device->backend->providers[round->needs].backend)
+    if ((set->sampling & round->sampling) == 0)
         return false;
     if (round->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) {
         const struct zeta_query_words *words = zeta_query_words_of(metrics, set->unit->name);
@@ -244,6 +252,8 @@ static ze_result_t make_groups(struct zeta_device_metrics *metrics,
     if (!metrics->groups)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (size_t r = 0; r < ROUND_COUNT; r++) {
+        if (!is_offered(metrics, &rounds[r]))
+            continue;
         for (uint32_t i = 0; i < candidates->count; i++) {
             const struct candidate *candidate = &candidates->items[i];
             struct zeta_group_plan plan = {.compiled = candidate->compiled,

@@ -76,6 +76,7 @@ int zeta_device_list_init(struct zeta_device_list *out_list)
     *out_list = (struct zeta_device_list){0};
     /* What became of plugins the commands tell, where it matters. Too late after the first list. */
     (void)zetaSettingDefault("log.plugins", "info");
+    (void)zetaSettingDefault("metric.tracer_groups", "true");
     result = zeInitDrivers(&count, NULL, &types);
     if (result != ZE_RESULT_SUCCESS)
         return zeta_say_refusal(result, "cannot start");

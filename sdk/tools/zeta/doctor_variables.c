@@ -32,6 +32,7 @@ static const struct {
     {"ZES_ENABLE_SYSMAN", "sysman works on handles of the core API; with Zeta always"},
     {"ZEL_*", "a setting of a newer loader"},
     {"ZETA_CONFIG", "the file of settings, or none"},
+    {"ZETA_METRIC_TRACER_GROUPS", "whether groups of events are listed"},
     {"ZETA_MODULE_DUMP", "where images of modules are written, for profilers"},
     {"ZETA_LOG_FILE", "where messages go"},
     {"ZETA_LOG_PLUGINS", "whether plugins that do not work are warned of"},

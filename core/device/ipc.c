@@ -1,6 +1,7 @@
 #include "core/device/ipc.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,13 +18,22 @@
 static_assert(sizeof(struct zeta_ipc_handle) == sizeof(ze_ipc_mem_handle_t),
               "a handle is as large as the API says");
 
-/* What a handle can be made of: an allocation or physical memory. */
+/* What a handle can be made of: an allocation, or physical memory from some byte on. */
 struct target {
     struct zeta_context *context;
     const void *base;               /* of an allocation; NULL: physical memory */
     struct zeta_physical *physical; /* NULL: an allocation */
+    uint64_t start_bytes;           /* in the physical memory */
     struct zeta_backend *backend;
 };
+
+static ze_result_t refuse_inner(const void *ptr, const void *base)
+{
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      "%p points into memory; handles are for all of it, from %p on "
+                      "(zeMemGetAddressRange tells the start)",
+                      ptr, base);
+}
 
 static ze_result_t find_target(struct zeta_context *context, const void *ptr,
                                struct target *out_target)
@@ -41,16 +51,15 @@ static ze_result_t find_target(struct zeta_context *context, const void *ptr,
     }
     if (zeta_virtual_find(context->virtual_memory, ptr, &mapping)) {
         out_target->physical = mapping.physical;
-        return ZE_RESULT_SUCCESS;
+        out_target->start_bytes = mapping.offset_bytes;
+        return (uintptr_t)ptr == mapping.base ? ZE_RESULT_SUCCESS
+                                              : refuse_inner(ptr, (const void *)mapping.base);
     }
     if (!zeta_memory_find(context->memory, ptr, &found))
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "%p is not an allocation of this context", ptr);
     if (found.base != ptr)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "%p points into an allocation; handles are for all of it, from %p on "
-                          "(zeMemGetAddressRange tells the start)",
-                          ptr, found.base);
+        return refuse_inner(ptr, found.base);
     if (!found.backend)
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                           "no plugin computes on the devices of driver %s, so its memory is for "
@@ -64,7 +73,8 @@ static ze_result_t find_target(struct zeta_context *context, const void *ptr,
 static ze_result_t call_export(const struct target *target, struct zeta_plugin_share *out_share)
 {
     const struct zeta_backend *backend = target->backend;
-    struct zeta_plugin_share share = {.struct_size = sizeof(share), .descriptor = -1};
+    struct zeta_plugin_share share = {
+        .struct_size = sizeof(share), .descriptor = -1, .offset_bytes = target->start_bytes};
     uint32_t code;
 
     if (target->physical)
@@ -79,30 +89,46 @@ static ze_result_t call_export(const struct target *target, struct zeta_plugin_s
     return ZE_RESULT_SUCCESS;
 }
 
-/* The exports of a target; NULL if the allocation is gone. */
-static struct zeta_memory_export *export_locked(const struct target *target)
+/* Where the exports of a target are listed; NULL if the allocation is gone. */
+static struct zeta_memory_export **exports_locked(const struct target *target)
 {
     if (target->physical)
-        return &target->physical->export;
+        return &target->physical->exports;
     struct zeta_allocation *found = zeta_memory_find_locked(target->context->memory, target->base);
-    return found && found->base == target->base ? &found->export : NULL;
+    return found && found->base == target->base ? &found->exports : NULL;
 }
 
-/* Counts one handle more if there is one already. */
-static bool share_again(const struct target *target, struct zeta_plugin_share *out_share)
+/* Counts one handle more of an export that there is already. */
+static bool share_again_locked(const struct target *target, struct zeta_memory_export *first,
+                               struct zeta_plugin_share *out_share)
+{
+    struct zeta_memory_export *export = first;
+
+    while (export && export->start_bytes != target->start_bytes)
+        export = export->next;
+    if (!export)
+        return false;
+    export->handles++;
+    *out_share = export->share;
+    return true;
+}
+
+/* True unless the allocation is gone. Takes the export if nobody else made it meanwhile. */
+static bool note_export(const struct target *target, struct zeta_memory_export **made,
+                        struct zeta_plugin_share *out_share)
 {
     struct zeta_memory_table *table = target->context->memory;
-    bool again = false;
 
     zeta_memory_lock(table);
-    struct zeta_memory_export *export = export_locked(target);
-    if (export && export->handles > 0 && export->handles < UINT32_MAX) {
-        export->handles++;
-        *out_share = export->share;
-        again = true;
+    struct zeta_memory_export **list = exports_locked(target);
+    if (list && !share_again_locked(target, *list, out_share)) {
+        *out_share = (*made)->share;
+        (*made)->next = *list;
+        *list = *made;
+        *made = NULL;
     }
     zeta_memory_unlock(table);
-    return again;
+    return list != NULL;
 }
 
 /* Counts a handle of the target; the first one makes the descriptor that all of them name. */
@@ -110,26 +136,27 @@ static ze_result_t share_target(const struct target *target, struct zeta_plugin_
 {
     struct zeta_memory_table *table = target->context->memory;
 
-    if (share_again(target, out_share))
-        return ZE_RESULT_SUCCESS;
-    ze_result_t result = call_export(target, out_share);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-
-    int made = out_share->descriptor;
     zeta_memory_lock(table);
-    struct zeta_memory_export *export = export_locked(target);
-    if (export && export->handles == 0)
-        export->share = *out_share;
-    if (export) {
-        export->handles++;
-        *out_share = export->share;
-    }
-    bool used = export && export->share.descriptor == made;
+    struct zeta_memory_export **list = exports_locked(target);
+    bool again = list && share_again_locked(target, *list, out_share);
     zeta_memory_unlock(table);
-    if (!used)
-        (void)close(made); /* freed meanwhile, or another thread was first */
-    if (export)
+    if (again)
+        return ZE_RESULT_SUCCESS;
+
+    struct zeta_memory_export *made = calloc(1, sizeof(*made));
+    if (!made)
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to note a handle");
+    made->start_bytes = target->start_bytes;
+    made->handles = 1;
+    ze_result_t result = call_export(target, &made->share);
+    if (result != ZE_RESULT_SUCCESS) {
+        free(made);
+        return result;
+    }
+    bool noted = note_export(target, &made, out_share);
+    if (made)
+        zeta_memory_export_end(&made);
+    if (noted)
         return ZE_RESULT_SUCCESS;
     return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p was freed at the same time",
                       target->base);
@@ -188,9 +215,9 @@ ze_result_t ZE_APICALL impl_zeMemGetIpcHandleWithProperties(ze_context_handle_t 
     return result == ZE_RESULT_SUCCESS ? impl_zeMemGetIpcHandle(hContext, ptr, pIpcHandle) : result;
 }
 
-/* The target of a handle of this process that was not put back; the lock is held. */
-static struct zeta_memory_export *find_export_locked(struct zeta_context *context,
-                                                     const struct zeta_ipc_handle *handle)
+/* Where the export is listed to which a handle of this process belongs; NULL: it was put back. */
+static struct zeta_memory_export **find_export_locked(struct zeta_context *context,
+                                                      const struct zeta_ipc_handle *handle)
 {
     const void *base = (const void *)(uintptr_t)handle->base;
     struct target target = {.context = context, .base = base};
@@ -200,12 +227,16 @@ static struct zeta_memory_export *find_export_locked(struct zeta_context *contex
         if (target.physical->context != context)
             return NULL;
     }
-    struct zeta_memory_export *export = export_locked(&target);
-    return export && export->handles > 0 && export->share.descriptor == handle->descriptor &&
-                   export->share.offset_bytes == handle->offset_bytes &&
-                   export->share.token == handle->token
-               ? export
-               : NULL;
+    struct zeta_memory_export **link = exports_locked(&target);
+    while (link && *link) {
+        const struct zeta_plugin_share *share = &(*link)->share;
+
+        if (share->descriptor == handle->descriptor &&
+            share->offset_bytes == handle->offset_bytes && share->token == handle->token)
+            return link;
+        link = &(*link)->next;
+    }
+    return NULL;
 }
 
 static ze_result_t read_handle(const ze_ipc_mem_handle_t *from, struct zeta_ipc_handle *out_handle)
@@ -224,20 +255,17 @@ ze_result_t ZE_APICALL impl_zeMemPutIpcHandle(ze_context_handle_t hContext,
 {
     struct zeta_context *context = (struct zeta_context *)hContext;
     struct zeta_ipc_handle read;
-    int unused = -1;
     ze_result_t result = read_handle(&handle, &read);
 
     /* A handle of another process, or of a descriptor of the application, keeps nothing here. */
     if (result != ZE_RESULT_SUCCESS || read.pid != getpid() || read.base == 0)
         return result;
     zeta_memory_lock(context->memory);
-    struct zeta_memory_export *export = find_export_locked(context, &read);
-    if (export && --export->handles == 0)
-        unused = export->share.descriptor;
+    struct zeta_memory_export **link = find_export_locked(context, &read);
+    if (link && --(*link)->handles == 0)
+        zeta_memory_export_end(link);
     zeta_memory_unlock(context->memory);
-    if (unused >= 0)
-        (void)close(unused);
-    if (export)
+    if (link)
         return ZE_RESULT_SUCCESS;
     return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                       "the handle was put back already, or its memory was freed, which ends its "

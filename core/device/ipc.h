@@ -32,8 +32,8 @@ struct zeta_ipc_handle {
 
 /**
  * Serves ze_external_memory_export_fd_t in the chain of properties: a descriptor that belongs to
- * the application. types: what the memory was allocated for; ptr: start of an allocation, or
- * physical memory.
+ * the application. types: what the memory was allocated for; ptr: start of an allocation or of a
+ * mapping, or physical memory.
  * Errors: INVALID_ARGUMENT when the memory was not allocated for that; UNSUPPORTED_ENUMERATION,
  * UNSUPPORTED_FEATURE for what no backend has; what the backend says.
  */

@@ -30,8 +30,10 @@ enum zeta_memory_origin {
 
 /** What other processes get; guarded by the table's lock. */
 struct zeta_memory_export {
-    struct zeta_plugin_share share; /**< share.descriptor is ours, valid while handles > 0 */
-    uint32_t handles;               /**< given out and not put back */
+    struct zeta_plugin_share share; /**< share.descriptor is ours */
+    uint64_t start_bytes;           /**< first byte that is meant, in physical memory; else 0 */
+    uint64_t handles;               /**< given out and not put back, at least 1 */
+    struct zeta_memory_export *next;
 };
 
 /** One allocation. */
@@ -45,7 +47,7 @@ struct zeta_allocation {
     struct zeta_backend *backend;                        /**< who frees it; NULL: the core */
     ze_external_memory_type_flags_t export_types;        /**< asked for at the allocation */
     ze_memory_atomic_attr_exp_flags_t atomic_attributes; /**< last set; 0: none */
-    struct zeta_memory_export export;
+    struct zeta_memory_export *exports;
     struct zeta_queue_marks *marks; /**< of a deferred free: what it waits for */
     struct zeta_allocation *next;   /**< in the list of deferred frees */
 };
@@ -101,7 +103,7 @@ uint64_t zeta_memory_next_id(void);
 struct zeta_device *zeta_memory_device(const struct zeta_context *context,
                                        struct zeta_device *device);
 
-/** Ends the exports of an object that goes away. */
-void zeta_memory_export_finish(struct zeta_memory_export *export);
+/** Takes an export out of its list and ends it: its handles lead nowhere from now on. */
+void zeta_memory_export_end(struct zeta_memory_export **link);
 
 #endif

@@ -11,18 +11,15 @@
 #include "zeta_impl.h"
 
 /* An allocation, or what is mapped at the address in the shape of one. */
-static bool find(struct zeta_context *context, const void *ptr, struct zeta_allocation *out_found,
-                 const struct zeta_physical **out_physical)
+static bool find(struct zeta_context *context, const void *ptr, struct zeta_allocation *out_found)
 {
     struct zeta_virtual_mapping mapping;
 
-    *out_physical = NULL;
     *out_found = (struct zeta_allocation){.type = ZE_MEMORY_TYPE_UNKNOWN};
     if (zeta_memory_find(context->memory, ptr, out_found))
         return true;
     if (!zeta_virtual_find(context->virtual_memory, ptr, &mapping))
         return false;
-    *out_physical = mapping.physical;
     *out_found = (struct zeta_allocation){.base = (void *)mapping.base,
                                           .size_bytes = mapping.size_bytes,
                                           .type = mapping.physical->type,
@@ -51,15 +48,13 @@ ze_result_t ZE_APICALL impl_zeMemGetAllocProperties(
     ze_memory_allocation_properties_t *pMemAllocProperties, ze_device_handle_t *phDevice)
 {
     struct zeta_context *context = (struct zeta_context *)hContext;
-    const struct zeta_physical *physical = NULL;
     struct zeta_allocation found;
-    bool known = find(context, ptr, &found, &physical);
+    bool known = find(context, ptr, &found);
     ze_memory_sub_allocations_exp_properties_t *parts =
         zeta_chain_find(pMemAllocProperties->pNext,
                         ZE_STRUCTURE_TYPE_MEMORY_SUB_ALLOCATIONS_EXP_PROPERTIES, sizeof(*parts));
-    ze_result_t result = zeta_memory_export_chain(
-        pMemAllocProperties->pNext, found.export_types,
-        physical ? (const void *)physical : (known ? found.base : ptr), context);
+    ze_result_t result = zeta_memory_export_chain(pMemAllocProperties->pNext, found.export_types,
+                                                  known ? found.base : ptr, context);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -76,10 +71,9 @@ ze_result_t ZE_APICALL impl_zeMemGetAllocProperties(
 ze_result_t ZE_APICALL impl_zeMemGetAddressRange(ze_context_handle_t hContext, const void *ptr,
                                                  void **pBase, size_t *pSize)
 {
-    const struct zeta_physical *physical = NULL;
     struct zeta_allocation found;
 
-    if (!find((struct zeta_context *)hContext, ptr, &found, &physical))
+    if (!find((struct zeta_context *)hContext, ptr, &found))
         return zeta_error(ZE_RESULT_ERROR_ADDRESS_NOT_FOUND,
                           "%p is not inside an allocation of this context", ptr);
     if (pBase)

@@ -136,11 +136,13 @@ ze_result_t zeta_memory_take(struct zeta_memory_table *table, const void *ptr, b
     return ZE_RESULT_SUCCESS;
 }
 
-void zeta_memory_export_finish(struct zeta_memory_export *export)
+void zeta_memory_export_end(struct zeta_memory_export **link)
 {
-    if (export->handles > 0)
-        (void)close(export->share.descriptor);
-    export->handles = 0;
+    struct zeta_memory_export *export = *link;
+
+    *link = export->next;
+    (void)close(export->share.descriptor);
+    free(export);
 }
 
 ze_result_t zeta_memory_give_back(const struct zeta_backend *backend, void *base)
@@ -158,7 +160,8 @@ ze_result_t zeta_memory_release(struct zeta_allocation *allocation)
     void *base = allocation->base;
 
     /* The backend keeps memory that somebody holds, so our own hold ends first. */
-    zeta_memory_export_finish(&allocation->export);
+    while (allocation->exports)
+        zeta_memory_export_end(&allocation->exports);
     zeta_queue_marks_destroy(allocation->marks);
     free(allocation);
     return zeta_memory_give_back(backend, base);

@@ -25,7 +25,8 @@ static void finish_physical(void *object)
 {
     struct zeta_physical *physical = object;
 
-    zeta_memory_export_finish(&physical->export);
+    while (physical->exports)
+        zeta_memory_export_end(&physical->exports);
     if (physical->plugin_physical)
         physical->backend->compute.physical_destroy(physical->backend->self,
                                                     physical->plugin_physical);

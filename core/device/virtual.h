@@ -34,10 +34,10 @@ struct zeta_physical {
     size_t size_bytes;
     ze_memory_type_t type;
     ze_external_memory_type_flags_t export_types;
-    _Atomic uint32_t mappings;        /**< pieces of it that are mapped */
-    struct zeta_memory_export export; /**< guarded by the lock of the context's allocations */
-    struct zeta_physical *next;       /**< of the context; guarded by the table's lock */
-    struct zeta_physical **link;      /**< where it is linked */
+    _Atomic uint32_t mappings;          /**< pieces of it that are mapped */
+    struct zeta_memory_export *exports; /**< guarded by the lock of the context's allocations */
+    struct zeta_physical *next;         /**< of the context; guarded by the table's lock */
+    struct zeta_physical **link;        /**< where it is linked */
 };
 
 /** Physical memory at reserved addresses. */

@@ -237,7 +237,7 @@ static uint32_t no_virtual_map(ZETA_UNUSED struct zeta_plugin *self, ZETA_UNUSED
 
 static uint32_t no_physical_export(ZETA_UNUSED struct zeta_plugin *self,
                                    ZETA_UNUSED struct zeta_plugin_physical *physical,
-                                   ZETA_UNUSED struct zeta_plugin_share *out_share)
+                                   ZETA_UNUSED struct zeta_plugin_share *share)
 {
     return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
 }

@@ -218,7 +218,7 @@ uint32_t zeta_vgpu_memory_export(struct zeta_plugin *self, void *base,
                               "can be exported",
                               base, allocation->adopted ? "the application" : "another process",
                               self->vgpu->description.id);
-    if (zeta_vgpu_share_export(memory->pool, allocation->extent, allocation->kind, &message,
+    if (zeta_vgpu_share_export(memory->pool, allocation->extent, 0, allocation->kind, &message,
                                out_share) == ZETA_VGPU_OK)
         return ZETA_PLUGIN_SUCCESS;
     return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "%s", message.text);

@@ -44,28 +44,32 @@ static int lock_part(int descriptor, uint64_t offset, uint64_t size_bytes)
     return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
-/* The lock of somebody else on bytes of the file; false if there is none. */
-static bool find_lock(int descriptor, uint64_t offset, uint64_t size_bytes, struct flock *out_lock)
+/* The extent that holds the offset, by the lock of somebody else; false if nobody has it. */
+static bool find_extent(int descriptor, uint64_t offset, uint64_t *out_begin, uint64_t *out_end)
 {
-    *out_lock = (struct flock){.l_type = F_WRLCK,
-                               .l_whence = SEEK_SET,
-                               .l_start = (off_t)offset,
-                               .l_len = (off_t)size_bytes};
-    return fcntl(descriptor, F_OFD_GETLK, out_lock) == 0 && out_lock->l_type != F_UNLCK;
+    struct flock lock = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)offset, .l_len = 1};
+
+    if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK)
+        return false;
+    *out_begin = (uint64_t)lock.l_start;
+    *out_end = (uint64_t)(lock.l_start + lock.l_len);
+    return true;
 }
 
 enum zeta_vgpu_result zeta_vgpu_share_export(struct zeta_vgpu_pool *pool,
-                                             struct zeta_vgpu_extent *extent, uint32_t kind,
-                                             struct zeta_vgpu_message *out_message,
+                                             struct zeta_vgpu_extent *extent, uint64_t start_bytes,
+                                             uint32_t kind, struct zeta_vgpu_message *out_message,
                                              struct zeta_plugin_share *out_share)
 {
+    const uint64_t offset = extent->offset + start_bytes;
     int descriptor = open_again(zeta_vgpu_pool_descriptor(pool));
 
     if (descriptor < 0)
         return fail(out_message, "opening its file again by way of /proc");
     atomic_store(&extent->shared, true);
     if (lock_part(descriptor, extent->offset, extent->size_bytes) != 0 ||
-        lseek(descriptor, (off_t)(extent->offset | kind), SEEK_SET) < 0) {
+        lseek(descriptor, (off_t)(offset | kind), SEEK_SET) < 0) {
         enum zeta_vgpu_result result = fail(out_message, "locking a part of its file");
 
         close(descriptor);
@@ -73,8 +77,8 @@ enum zeta_vgpu_result zeta_vgpu_share_export(struct zeta_vgpu_pool *pool,
     }
     out_share->descriptor = descriptor;
     out_share->kind = kind;
-    out_share->offset_bytes = extent->offset;
-    out_share->size_bytes = extent->size_bytes;
+    out_share->offset_bytes = offset;
+    out_share->size_bytes = extent->size_bytes - start_bytes;
     out_share->token = zeta_vgpu_pool_token(pool);
     return ZETA_VGPU_OK;
 }
@@ -108,7 +112,7 @@ static enum zeta_vgpu_result read_part(struct zeta_plugin_share *share,
     const uint64_t offset = (uint64_t)position & ~KIND_MASK;
     const uint64_t kind = (uint64_t)position & KIND_MASK;
     struct zeta_vgpu_pool_header header;
-    struct flock lock;
+    uint64_t begin, end;
     int descriptor;
     bool found;
 
@@ -118,14 +122,14 @@ static enum zeta_vgpu_result read_part(struct zeta_plugin_share *share,
     descriptor = open_again(share->descriptor);
     if (descriptor < 0)
         return fail(out_message, "opening its file again by way of /proc");
-    found = find_lock(descriptor, offset, 1, &lock) && (uint64_t)lock.l_start == offset &&
+    found = find_extent(descriptor, offset, &begin, &end) &&
             pread(descriptor, &header, sizeof(header), 0) == (ssize_t)sizeof(header);
     close(descriptor);
     if (!found)
         return refuse(out_message, "the allocation of the descriptor was freed");
     share->kind = (uint32_t)kind;
     share->offset_bytes = offset;
-    share->size_bytes = (uint64_t)lock.l_len;
+    share->size_bytes = end - offset;
     share->token = header.token;
     return ZETA_VGPU_OK;
 }
@@ -137,12 +141,15 @@ static enum zeta_vgpu_result read_part(struct zeta_plugin_share *share,
 static enum zeta_vgpu_result hold_part(int descriptor, const struct zeta_plugin_share *share,
                                        struct zeta_vgpu_message *out_message)
 {
-    struct flock lock;
+    uint64_t begin, end, begin_now, end_now;
+    bool found = find_extent(descriptor, share->offset_bytes, &begin, &end) &&
+                 end == share->offset_bytes + share->size_bytes;
 
-    if (lock_part(descriptor, share->offset_bytes, share->size_bytes) != 0)
+    if (found && lock_part(descriptor, begin, end - begin) != 0)
         return fail(out_message, "locking a part of its file");
-    if (!find_lock(descriptor, share->offset_bytes, share->size_bytes, &lock) ||
-        (uint64_t)lock.l_start != share->offset_bytes || (uint64_t)lock.l_len != share->size_bytes)
+    found = found && find_extent(descriptor, share->offset_bytes, &begin_now, &end_now) &&
+            begin_now == begin && end_now == end;
+    if (!found)
         return refuse(out_message, "the allocation was freed, or its handle was given back");
     return ZETA_VGPU_OK;
 }

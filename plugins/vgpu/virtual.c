@@ -166,7 +166,7 @@ void zeta_vgpu_physical_destroy(struct zeta_plugin *self, struct zeta_plugin_phy
 }
 
 uint32_t zeta_vgpu_physical_export(struct zeta_plugin *self, struct zeta_plugin_physical *physical,
-                                   struct zeta_plugin_share *out_share)
+                                   struct zeta_plugin_share *share)
 {
     struct zeta_vgpu_message message;
 
@@ -174,8 +174,8 @@ uint32_t zeta_vgpu_physical_export(struct zeta_plugin *self, struct zeta_plugin_
         return zeta_host_fail(&self->host, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
                               "only physical memory that %s made in this process can be exported",
                               self->vgpu->description.id);
-    if (zeta_vgpu_share_export(self->vgpu->pool, physical->extent, physical->kind, &message,
-                               out_share) == ZETA_VGPU_OK)
+    if (zeta_vgpu_share_export(self->vgpu->pool, physical->extent, share->offset_bytes,
+                               physical->kind, &message, share) == ZETA_VGPU_OK)
         return ZETA_PLUGIN_SUCCESS;
     return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "%s", message.text);
 }

@@ -26,7 +26,7 @@ uint32_t zeta_vgpu_physical_create(struct zeta_plugin *self, struct zeta_plugin_
                                    struct zeta_plugin_physical **out_physical);
 void zeta_vgpu_physical_destroy(struct zeta_plugin *self, struct zeta_plugin_physical *physical);
 uint32_t zeta_vgpu_physical_export(struct zeta_plugin *self, struct zeta_plugin_physical *physical,
-                                   struct zeta_plugin_share *out_share);
+                                   struct zeta_plugin_share *share);
 uint32_t zeta_vgpu_physical_import(struct zeta_plugin *self, struct zeta_plugin_device *device,
                                    struct zeta_plugin_share *share,
                                    struct zeta_plugin_physical **out_physical);

@@ -258,7 +258,7 @@ static void physical__by_handle_and_by_address__is_shared(void **state)
     assert_success(zeVirtualMemReserve(gpu->context, (void *)(UINT64_C(1) << 40), BYTES, &address));
     assert_success(zeVirtualMemMap(gpu->context, address, BYTES, physical, 0,
                                    ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
-    handle = get_handle(gpu, (char *)address + 4096);
+    handle = get_handle(gpu, address);
     theirs = open_and_check(gpu, address, PEER_OPEN, &handle, -1);
     assert_answer(ZE_RESULT_SUCCESS, ask(PEER_CLOSE, theirs, 0));
     assert_success(zeMemPutIpcHandle(gpu->context, handle));
@@ -271,6 +271,96 @@ static void physical__by_handle_and_by_address__is_shared(void **state)
     assert_success(zeVirtualMemFree(gpu->context, address, BYTES));
     assert_success(zePhysicalMemDestroy(gpu->context, physical));
     assert_answer(ZE_RESULT_ERROR_INVALID_ARGUMENT, ask_handle(PEER_OPEN, &handle, -1));
+}
+
+/* The other process opens the handle in a way, and finds at its begin what we have at ours. */
+static void check_begin(const struct gpu *gpu, char *ours, enum peer_action way,
+                        const ze_ipc_mem_handle_t *handle, int descriptor)
+{
+    struct peer_answer answer = ask_handle(way, handle, descriptor);
+    uint64_t value = 0;
+
+    assert_answer(ZE_RESULT_SUCCESS, answer);
+    assert_int_equal(ask(PEER_LOAD, answer.address, 0).value, (uintptr_t)ours);
+    assert_answer(ZE_RESULT_SUCCESS, ask(PEER_STORE, answer.address + 8, way + 1));
+    assert_success(gpu_load(gpu, ours + 8, &value));
+    assert_int_equal(value, way + 1);
+    assert_answer(ZE_RESULT_SUCCESS, ask(PEER_CLOSE, answer.address, 0));
+}
+
+static void physical__mapped_from_the_middle__opens_at_that_place(void **state)
+{
+    const struct gpu *gpu = *state;
+    const enum peer_action ways[] = {PEER_OPEN, PEER_OPEN_FD, PEER_SWAP_FD, PEER_BARE_FD};
+    const ze_memory_access_attribute_t rw = ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE;
+    const size_t page = 4096;
+    ze_physical_mem_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, .size = BYTES};
+    ze_context_handle_t c = gpu->context;
+    ze_physical_mem_handle_t physical = NULL;
+    unsigned descriptors = gpu_descriptors();
+    ze_ipc_mem_handle_t handles[3];
+    char *address = NULL;
+
+    /* Three pages of it at addresses whose order is another one. */
+    assert_success(zePhysicalMemCreate(c, gpu->device, &desc, &physical));
+    assert_success(zeVirtualMemReserve(c, NULL, BYTES, (void **)&address));
+    for (size_t i = 0; i < 3; i++) {
+        assert_success(
+            zeVirtualMemMap(c, address + i * page, page, physical, (i + 1) % 3 * page, rw));
+        assert_success(gpu_store(gpu, address + i * page, (uintptr_t)address + i * page));
+    }
+    for (size_t i = 0; i < 3; i++)
+        handles[i] = get_handle(gpu, address + i * page);
+    for (size_t i = 0; i < 12; i++) {
+        uint64_t descriptor = 0;
+
+        assert_success(zeMemGetFileDescriptorFromIpcHandleExp(c, handles[i % 3], &descriptor));
+        check_begin(gpu, address + i % 3 * page, ways[i / 3], &handles[i % 3], (int)descriptor);
+    }
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                  zeMemGetIpcHandle(c, address + page + 8, &handles[0]));
+    assert_non_null(strstr(gpu_sentence(gpu), "zeMemGetAddressRange"));
+    /* Each place has handles of its own. */
+    assert_success(zeMemPutIpcHandle(c, handles[1]));
+    assert_answer(ZE_RESULT_ERROR_INVALID_ARGUMENT, ask_handle(PEER_OPEN, &handles[1], -1));
+    check_begin(gpu, address + 2 * page, PEER_OPEN, &handles[2], -1);
+    assert_success(zeVirtualMemFree(c, address, BYTES));
+    assert_success(zePhysicalMemDestroy(c, physical));
+    assert_answer(ZE_RESULT_ERROR_INVALID_ARGUMENT, ask_handle(PEER_OPEN, &handles[2], -1));
+    assert_int_equal(gpu_descriptors(), descriptors);
+}
+
+static void physical__mapped_from_the_middle__exports_that_place(void **state)
+{
+    const struct gpu *gpu = *state;
+    const ze_external_memory_export_desc_t wanted = {
+        .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC,
+        .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD};
+    ze_external_memory_export_fd_t exported = {.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD,
+                                               .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD,
+                                               .fd = -1};
+    ze_memory_allocation_properties_t properties = {
+        .stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, .pNext = &exported};
+    ze_physical_mem_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, .pNext = &wanted, .size = BYTES};
+    const struct peer_request request = {.action = PEER_IMPORT, .value = BYTES - 4096};
+    ze_context_handle_t c = gpu->context;
+    ze_physical_mem_handle_t physical = NULL;
+    char *address = NULL;
+
+    assert_success(zePhysicalMemCreate(c, gpu->device, &desc, &physical));
+    assert_success(zeVirtualMemReserve(c, NULL, BYTES, (void **)&address));
+    assert_success(zeVirtualMemMap(c, address, BYTES - 4096, physical, 4096,
+                                   ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
+    assert_success(gpu_store(gpu, address, 81));
+    assert_success(zeMemGetAllocProperties(c, address + 8, &properties, NULL));
+    struct peer_answer answer = peer_ask(&peer, &request, exported.fd);
+    assert_answer(ZE_RESULT_SUCCESS, answer);
+    assert_int_equal(ask(PEER_LOAD, answer.address, 0).value, 81);
+    assert_answer(ZE_RESULT_SUCCESS, ask(PEER_FREE, answer.address, 0));
+    close(exported.fd);
+    assert_success(zeVirtualMemFree(c, address, BYTES));
+    assert_success(zePhysicalMemDestroy(c, physical));
 }
 
 static void physical__exported_and_imported__is_the_same_memory(void **state)
@@ -500,6 +590,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(descriptor__over_a_socket__leads_to_the_memory),
         cmocka_unit_test(external__export_and_import__is_the_same_memory),
         cmocka_unit_test(physical__by_handle_and_by_address__is_shared),
+        cmocka_unit_test(physical__mapped_from_the_middle__opens_at_that_place),
+        cmocka_unit_test(physical__mapped_from_the_middle__exports_that_place),
         cmocka_unit_test(physical__exported_and_imported__is_the_same_memory),
         cmocka_unit_test(handle__of_a_chosen_kind__is_the_usual_one_or_none),
         cmocka_unit_test(put__counts_the_handles__and_the_last_one_ends_them),

@@ -384,9 +384,12 @@ struct zeta_plugin_compute_ops {
     uint32_t (*module_link)(struct zeta_plugin *self, const struct zeta_plugin_array *modules,
                             const struct zeta_plugin_log_sink *log);
 
-    /** As memory_export(), for physical memory. Optional, with physical_import(). */
+    /**
+     * As memory_export(), for physical memory from some byte to its end: share->offset_bytes is
+     * that byte, a multiple of the page. Optional, with physical_import().
+     */
     uint32_t (*physical_export)(struct zeta_plugin *self, struct zeta_plugin_physical *physical,
-                                struct zeta_plugin_share *out_share);
+                                struct zeta_plugin_share *share);
     /** As memory_import(), for physical memory; physical_destroy() ends it. Optional. */
     uint32_t (*physical_import)(struct zeta_plugin *self, struct zeta_plugin_device *device,
                                 struct zeta_plugin_share *share,

@@ -212,6 +212,24 @@ static void result__failure__leaves_the_old_file(void **state)
     assert_int_equal(before.st_size, after.st_size);
 }
 
+static void result__name_of_an_input__is_refused(void **state)
+{
+    struct run_result result;
+    struct stat before, after;
+
+    (void)state;
+    assert_int_equal(stat(run_file("own.cl", scale_cl), &before), 0);
+    (void)unlink(run_path("link.cl"));
+    assert_int_equal(symlink("own.cl", run_path("link.cl")), 0);
+    (void)CC(&result, run_path("own.cl"), "-o", run_path("own.cl"));
+    assert_says(&result, 1, "own.cl is an input");
+    (void)CC(&result, run_path("own.cl"), "-o", run_path("link.cl"));
+    assert_says(&result, 1, "link.cl is an input");
+    assert_int_equal(stat(run_path("own.cl"), &after), 0);
+    assert_int_equal(before.st_ino, after.st_ino);
+    assert_int_equal(before.st_size, after.st_size);
+}
+
 static void result__standard_output__is_the_file(void **state)
 {
     struct run_result result;
@@ -325,6 +343,7 @@ int main(void)
         cmocka_unit_test(error__children_are_ignored__is_the_same),
         cmocka_unit_test(warning__in_source__shown_and_compiled),
         cmocka_unit_test(result__failure__leaves_the_old_file),
+        cmocka_unit_test(result__name_of_an_input__is_refused),
         cmocka_unit_test(result__standard_output__is_the_file),
         cmocka_unit_test(spirv__not_a_module__names_the_file),
         cmocka_unit_test(usage__wrong_words__status_2),

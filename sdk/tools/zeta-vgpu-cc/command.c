@@ -292,18 +292,37 @@ static bool write_file(const char *name, const struct zeta_cc_buffer *bytes)
     return is_fine;
 }
 
+/* Whether a file is an input too, under whatever name. */
+static bool is_input(const struct zeta_cc_command *command, const struct stat *about)
+{
+    for (size_t i = 0; i < command->input_count; i++) {
+        const char *name = command->inputs[i].name;
+        struct stat input;
+
+        if ((strcmp(name, "-") == 0 ? fstat(STDIN_FILENO, &input) : stat(name, &input)) == 0 &&
+            input.st_dev == about->st_dev && input.st_ino == about->st_ino)
+            return true;
+    }
+    return false;
+}
+
 static bool write_result(const struct zeta_cc_command *command, const struct zeta_cc_buffer *bytes)
 {
     char *target = command->target ? strdup(command->target) : default_target(command);
-    struct stat about;
+    struct stat about = {0};
+    bool is_there;
     bool is_fine;
 
     if (!target)
         return false;
+    is_there = stat(target, &about) == 0;
     /* A device such as /dev/null is written to, not replaced. */
     if (strcmp(target, "-") == 0) {
         is_fine = write_bytes(STDOUT_FILENO, bytes);
-    } else if (stat(target, &about) == 0 && !S_ISREG(about.st_mode)) {
+    } else if (is_there && S_ISREG(about.st_mode) && is_input(command, &about)) {
+        (void)fprintf(stderr, "zeta-vgpu-cc: %s is an input; name another file with -o\n", target);
+        is_fine = false;
+    } else if (is_there && !S_ISREG(about.st_mode)) {
         int file = open(target, O_WRONLY | O_CLOEXEC);
 
         is_fine = file >= 0 && write_bytes(file, bytes);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zeta/container.h>
@@ -226,12 +227,35 @@ static void explain_name(const char *path, int error, struct zeta_container_prob
                        "%s exists already; remove it or choose another name", path);
 }
 
+/** A new file, or an empty one of this user that nobody else begins to write; -1 with errno. */
+static int create(const char *path)
+{
+    const int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    int descriptor = open(path, flags | O_CREAT | O_EXCL, 0600);
+    struct stat status;
+
+    if (descriptor < 0 && errno != EEXIST)
+        return -1;
+    if (descriptor < 0)
+        descriptor = open(path, flags);
+    /* The lock decides between two who find it empty. Some file systems have none. */
+    if (descriptor >= 0 && (flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
+        fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0 &&
+        status.st_uid == geteuid())
+        return descriptor;
+    if (descriptor >= 0)
+        (void)close(descriptor);
+    errno = EEXIST;
+    return -1;
+}
+
 enum zeta_container_result zeta_container_create_file(const char *path,
                                                       enum zeta_container_kind kind,
                                                       uint64_t limit_bytes,
                                                       struct zeta_container_problem *out_problem,
                                                       struct zeta_container_writer **out_writer)
 {
+    struct zeta_container_writer *writer = NULL;
     enum zeta_container_result result;
     int descriptor;
 
@@ -241,12 +265,12 @@ enum zeta_container_result zeta_container_create_file(const char *path,
                        (unsigned long long)limit_bytes, LIMIT_MIN_BYTES);
         return ZETA_CONTAINER_FULL;
     }
-    descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    descriptor = create(path);
     if (descriptor < 0) {
         explain_name(path, errno, out_problem);
         return ZETA_CONTAINER_IO;
     }
-    result = zeta_container_writer_new(descriptor, path, kind, out_writer);
+    result = zeta_container_writer_new(descriptor, path, kind, &writer);
     if (result != ZETA_CONTAINER_OK) {
         (void)snprintf(out_problem->text, sizeof(out_problem->text), "%s: memory is exhausted",
                        path);
@@ -254,7 +278,16 @@ enum zeta_container_result zeta_container_create_file(const char *path,
         (void)unlink(path);
         return result;
     }
-    (*out_writer)->limit_bytes = limit_bytes;
+    writer->limit_bytes = limit_bytes;
+    /* From now on it is not empty. */
+    result = zeta_container_flush(writer);
+    if (result != ZETA_CONTAINER_OK) {
+        *out_problem = writer->problem;
+        zeta_container_writer_destroy(writer);
+        (void)unlink(path);
+        return result;
+    }
+    *out_writer = writer;
     return ZETA_CONTAINER_OK;
 }
 

@@ -1,4 +1,5 @@
 /* Files: what survives a kill, what a bound does, what is said when there is no room. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -111,6 +112,31 @@ static void create__file__is_of_its_owner_and_new(void **state)
         zeta_container_create_file(bed->path, ZETA_CONTAINER_RECORDING, 10, &problem, &second),
         ZETA_CONTAINER_FULL);
     zeta_container_writer_destroy(writer);
+}
+
+/** What mktemp gives, once; a link is none, wherever it leads. */
+static void create__empty_file__is_taken_by_one(void **state)
+{
+    const struct bed *bed = *state;
+    struct zeta_container_problem problem = {""};
+    struct zeta_container_writer *second = NULL;
+    char linked[sizeof(bed->path) + 8];
+    int descriptor = open(bed->path, O_CREAT | O_EXCL | O_WRONLY, 0600);
+
+    assert_true(descriptor >= 0);
+    assert_int_equal(close(descriptor), 0);
+    (void)snprintf(linked, sizeof(linked), "%s.link", bed->path);
+    assert_int_equal(symlink(bed->path, linked), 0);
+    assert_int_equal(
+        zeta_container_create_file(linked, ZETA_CONTAINER_RECORDING, 0, &problem, &second),
+        ZETA_CONTAINER_IO);
+    assert_int_equal(unlink(linked), 0);
+    zeta_container_writer_destroy(create(bed, 0));
+    assert_int_equal(file_size(bed), ZETA_CONTAINER_HEADER_BYTES);
+    assert_int_equal(
+        zeta_container_create_file(bed->path, ZETA_CONTAINER_RECORDING, 0, &problem, &second),
+        ZETA_CONTAINER_IO);
+    assert_non_null(strstr(problem.text, "exists"));
 }
 
 static void open__what_is_no_file__says_why(void **state)
@@ -296,6 +322,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(create__file__is_of_its_owner_and_new),
+        CASE(create__empty_file__is_taken_by_one),
         CASE(open__what_is_no_file__says_why),
         CASE(kill__after_a_flush__loses_only_what_came_later),
         CASE(read__growing_file__goes_on_where_it_was),

@@ -103,7 +103,8 @@ struct zeta_container_part {
 };
 
 /**
- * Creates a file (0600, which must not exist) and writes the header into it.
+ * Creates a file (0600) and writes the header into it. What exists already must be an empty file of
+ * the same user.
  *
  * Appended chunks are collected; zeta_container_flush() hands them to the system, after which they
  * survive a kill of the process.

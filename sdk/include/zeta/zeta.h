@@ -192,7 +192,7 @@ ZETA_EXPORT ze_result_t zetaMetricStreamerGetInfo(zet_metric_streamer_handle_t s
 /** What is recorded by zetaTraceStart(). */
 struct zeta_trace_desc {
     size_t struct_size;
-    const char *path;     /**< of a file that does not exist; it is made for its owner only */
+    const char *path;     /**< of a file that is made, for its owner only; or of an empty one */
     const char *filter;   /**< globs of function names, comma separated; null: every function */
     uint64_t limit_bytes; /**< the file grows no larger, later records are lost; 0: 4 GiB */
 };

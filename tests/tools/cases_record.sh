@@ -265,6 +265,20 @@ case_record_exit_status()
     expect 143 zeta record -o "$work/s" -- sh -c 'kill -TERM $$'
 }
 
+# What mktemp gives, and with --force anything; but only when there is a recording.
+case_record_over_a_file()
+{
+    : >"$work/r"
+    expect 0 zeta record -o "$work/r" -- "$bin/matmul" 64
+    expect 0 zeta report "$work/r"
+    echo mine >"$work/r"
+    expect 127 zeta record --force -o "$work/r" -- no-such-program-of-ours
+    [ "$(cat "$work/r")" = mine ] || die "a run that did not come about took the file"
+    expect 0 zeta record --force -o "$work/r" -- "$bin/matmul" 64
+    expect 0 zeta report "$work/r"
+    [ -z "$(find "$work" -name 'r.*')" ] || die "something was left beside the recording"
+}
+
 case_record_refuses()
 {
     expect 2 zeta record -- true
@@ -289,6 +303,7 @@ case_record_refuses()
     echo mine >"$work/r"
     expect 1 zeta record -o "$work/r" -- true
     [ "$(cat "$work/r")" = mine ] || die "a file was overwritten"
+    err_has "--force replaces it"
     expect 1 zeta record -o /dev/null -- true
     err_has "/dev/null exists already and is no file"
     expect 2 zeta record -o "" -- true

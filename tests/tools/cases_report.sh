@@ -53,6 +53,67 @@ case_report_tables()
     expect 2 zeta report --from=2s --to=1s "$work/r"
 }
 
+# unchanged COMMAND...: fails and leaves the recording as it is; says why in the words of $why.
+why=
+unchanged()
+{
+    cp "$work/r" "$work/before"
+    expect 1 "$@"
+    err_has "$why"
+    cmp -s "$work/r" "$work/before" || die "'$*' changed the recording"
+}
+
+# Neither by its name nor by another one of the same file.
+case_outputs_spare_what_is_read()
+{
+    record_matmul
+    ln "$work/r" "$work/hard"
+    ln -s r "$work/soft"
+    why="is what this command reads"
+    for name in r hard soft; do
+        unchanged report "--html=$work/$name" "$work/r"
+        unchanged report "--json=$work/$name" "$work/r"
+        unchanged report "--pftrace=$work/$name" "$work/r"
+        unchanged zeta calc "--json=$work/$name" "$work/r"
+        unchanged env "ZETA_REPLAY=$work/r" "$bin/zeta" groups "--json=$work/$name"
+    done
+    unchanged env "ZETA_REPLAY=$work/r" "$bin/zeta" record --force -a --for 10ms -o "$work/r"
+    cp "$work/r" "$work/before"
+    status=0
+    zeta calc --csv "$work/r" >>"$work/r" 2>"$err" || status=$?
+    [ "$status" -eq 1 ] || die "rows went into what they were calculated from"
+    err_has "the standard output goes into it"
+    cmp -s "$work/r" "$work/before" || die "the standard output changed the recording"
+    ZETA_TRACE=$work/calls.json "$bin/matmul" 64 >"$out"
+    cp "$work/calls.json" "$work/before"
+    expect 1 zeta trace --from "$work/calls.json" -o "$work/calls.json"
+    err_has "$why"
+    cmp -s "$work/calls.json" "$work/before" || die "the trace was changed"
+}
+
+case_outputs_spare_recordings()
+{
+    record_matmul
+    cp "$work/r" "$work/other"
+    why="holds a recording"
+    unchanged report "--html=$work/r" "$work/other"
+    unchanged zeta devices "--json=$work/r"
+    mv "$work/r" "$work/r.json"
+    cp "$work/r.json" "$work/before"
+    for command in "stat -o $work/r.json" "stat --json=$work/r.json" "trace -o $work/r.json"; do
+        # shellcheck disable=SC2086 # several words
+        expect 1 zeta $command -- true
+        err_has "$why"
+        cmp -s "$work/r.json" "$work/before" || die "'$command' changed the recording"
+    done
+    # Anything else that was named is replaced; a file is of one output.
+    echo mine >"$work/page"
+    expect 0 report "--html=$work/page" "$work/other"
+    grep -q '<!DOCTYPE html>' "$work/page" || die "the page is not there"
+    expect 1 report "--html=$work/both" "--json=$work/both" "$work/other"
+    err_has "is named for two outputs"
+}
+
 case_report_json_is_that_of_stat()
 {
     record_matmul

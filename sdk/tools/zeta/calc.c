@@ -191,7 +191,9 @@ int zeta_calc(int count, char **arguments)
 
     if (status != ZETA_EXIT_OK)
         return status;
-    status = zeta_calc_file_init(&file, options.path, &options.choice);
+    status = zeta_output_spare(options.path);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_calc_file_init(&file, options.path, &options.choice);
     if (status == ZETA_EXIT_OK) {
         status = check(&options, &file);
         if (status == ZETA_EXIT_OK)

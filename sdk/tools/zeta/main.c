@@ -5,6 +5,7 @@
 #include <locale.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "calc.h"
 #include "commands.h"
 #include "help.h"
+#include "output.h"
 #include "record.h"
 #include "report.h"
 #include "say.h"
@@ -54,6 +56,7 @@ static int run(int count, char **arguments)
         {"trace", zeta_trace},
     };
     const char *word = count > 1 ? arguments[1] : NULL;
+    const char *replayed = getenv("ZETA_REPLAY");
 
     if (!word) {
         zeta_help_print(stderr);
@@ -66,6 +69,9 @@ static int run(int count, char **arguments)
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (strcmp(word, commands[i].name) == 0) {
             zeta_say_about(word);
+            /* The recording that is shown as a device is an input of every command. */
+            if (replayed && zeta_output_spare(replayed) != ZETA_EXIT_OK)
+                return ZETA_EXIT_FAILED;
             return commands[i].command(count - 1, arguments + 1);
         }
     }

@@ -9,8 +9,18 @@
 #include <json-c/json.h>
 
 /**
+ * Names a file that this command reads, before any output is opened: no output goes into it, under
+ * whatever name. Fails, and says so, if the standard output goes into it.
+ */
+int zeta_output_spare(const char *path);
+
+/** Fails, and says so, if a path leads to a file that zeta_output_spare() named. */
+int zeta_output_check_input(const char *path);
+
+/**
  * Opens a file for results that come later, and leaves what is in it until then, so that a wrong
- * path is found before a long run and a failed run destroys nothing. On failure says why.
+ * path is found before a long run and a failed run destroys nothing. Refuses inputs, recordings and
+ * what another output goes to. On failure says why.
  */
 int zeta_output_open(const char *path, FILE **out_file);
 

@@ -107,8 +107,8 @@ static int describe_streams(struct run *run)
 
 static int create_recording(struct run *run)
 {
-    int status =
-        zeta_record_file_create(&run->file, run->options.output_path, run->options.limit_bytes);
+    int status = zeta_record_file_create(&run->file, run->options.output_path,
+                                         run->options.limit_bytes, run->options.is_forced);
     ze_result_t result;
 
     if (status != ZETA_EXIT_OK)
@@ -401,14 +401,8 @@ static int execute(struct run *run)
 /* A recording of nothing is no recording: when the program did not run, its file goes. */
 static int close_recording(struct run *run)
 {
-    int status;
-
-    if (!run->file.recording)
-        return ZETA_EXIT_OK;
-    status = zeta_record_file_finish(&run->file);
-    if (!run->session.was_started)
-        (void)unlink(run->options.output_path);
-    return status;
+    return run->file.recording ? zeta_record_file_finish(&run->file, run->session.was_started)
+                               : ZETA_EXIT_OK;
 }
 
 int zeta_record(int count, char **arguments)

@@ -1,23 +1,77 @@
 #include "record_file.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <zeta/container.h>
 
+#include "output.h"
 #include "say.h"
 
 /* So many of the largest pieces a bounded file holds at least. */
 enum { PIECES = 8 };
 
-int zeta_record_file_create(struct zeta_record_file *file, const char *path, uint64_t limit_bytes)
+/* A run that does not come about leaves what was there, so it only loses its name for now. */
+static int put_aside(struct zeta_record_file *file)
+{
+    int descriptor;
+
+    if (asprintf(&file->aside, "%s.XXXXXX", file->path) < 0) {
+        file->aside = NULL;
+        return zeta_say_failure("no memory for the name of a file");
+    }
+    descriptor = mkostemp(file->aside, O_CLOEXEC);
+    if (descriptor >= 0 && rename(file->path, file->aside) == 0) {
+        (void)close(descriptor);
+        return ZETA_EXIT_OK;
+    }
+    (void)zeta_say_failure("cannot put %s aside: %s", file->path, strerror(errno));
+    if (descriptor >= 0) {
+        (void)close(descriptor);
+        (void)unlink(file->aside);
+    }
+    free(file->aside);
+    file->aside = NULL;
+    return ZETA_EXIT_FAILED;
+}
+
+static void put_back(struct zeta_record_file *file)
+{
+    if (file->aside && rename(file->aside, file->path) != 0)
+        (void)zeta_say_failure("what was in %s is in %s now: %s", file->path, file->aside,
+                               strerror(errno));
+    free(file->aside);
+    file->aside = NULL;
+}
+
+int zeta_record_file_create(struct zeta_record_file *file, const char *path, uint64_t limit_bytes,
+                            bool is_forced)
 {
     const struct zeta_recording_desc description = {
         .struct_size = sizeof(description), .path = path, .limit_bytes = limit_bytes};
+    struct stat about;
+    const bool is_there = lstat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0;
+    int status = zeta_output_check_input(path);
     ze_result_t result;
 
     *file = (struct zeta_record_file){.path = path, .limit_bytes = limit_bytes};
+    if (status == ZETA_EXIT_OK && is_there && is_forced)
+        status = put_aside(file);
+    if (status != ZETA_EXIT_OK)
+        return status;
     result = zetaRecordingCreate(&description, &file->recording);
-    return result == ZE_RESULT_SUCCESS ? ZETA_EXIT_OK : zeta_say_refusal(result, "cannot record");
+    if (result == ZE_RESULT_SUCCESS)
+        return ZETA_EXIT_OK;
+    status = zeta_say_refusal(result, "cannot record");
+    if (is_there && !is_forced)
+        zeta_say_note("--force replaces it");
+    put_back(file);
+    return status;
 }
 
 size_t zeta_record_file_piece_bytes(const struct zeta_record_file *file)
@@ -96,10 +150,18 @@ int zeta_record_file_flush(struct zeta_record_file *file)
     return result == ZE_RESULT_SUCCESS ? ZETA_EXIT_OK : fail(file, result);
 }
 
-int zeta_record_file_finish(struct zeta_record_file *file)
+int zeta_record_file_finish(struct zeta_record_file *file, bool is_kept)
 {
     ze_result_t result = zetaRecordingFinish(file->recording);
 
     file->recording = NULL;
+    if (!is_kept) {
+        (void)unlink(file->path);
+        put_back(file);
+    } else if (file->aside) {
+        (void)unlink(file->aside);
+    }
+    free(file->aside);
+    file->aside = NULL;
     return result == ZE_RESULT_SUCCESS ? ZETA_EXIT_OK : fail(file, result);
 }

@@ -14,12 +14,17 @@
 struct zeta_record_file {
     struct zeta_recording *recording;
     const char *path;
+    char *aside;          /**< where the file is that had the name before; null: there was none */
     uint64_t limit_bytes; /**< of the file; 0: none */
     bool has_failed;      /**< a write failed, which was said; nothing more is written */
 };
 
-/** Creates the file, which must not exist; the path must outlive it. On failure says why. */
-int zeta_record_file_create(struct zeta_record_file *file, const char *path, uint64_t limit_bytes);
+/**
+ * Creates the file; the path must outlive it. A file that exists must be empty, or is_forced: then
+ * it is put aside, and zeta_record_file_finish() decides. On failure says why.
+ */
+int zeta_record_file_create(struct zeta_record_file *file, const char *path, uint64_t limit_bytes,
+                            bool is_forced);
 
 /**
  * Largest payload that is sensible in one chunk: a bounded file has room for many, so that the
@@ -44,7 +49,10 @@ int zeta_record_file_append_lines(struct zeta_record_file *file, const char *lin
 /** Hands everything to the system. On failure says why. */
 int zeta_record_file_flush(struct zeta_record_file *file);
 
-/** Completes and closes the file. On failure says why. */
-int zeta_record_file_finish(struct zeta_record_file *file);
+/**
+ * Completes and closes the file, and removes the one that it replaces. With is_kept false the other
+ * way round: the new one goes. On failure says why.
+ */
+int zeta_record_file_finish(struct zeta_record_file *file, bool is_kept);
 
 #endif

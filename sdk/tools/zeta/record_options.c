@@ -7,7 +7,7 @@
 #include "options.h"
 #include "say.h"
 
-enum { OPTION_MAX_SIZE = ZETA_STAT_OPTION_OWN, OPTION_NO_TRACE };
+enum { OPTION_FORCE = ZETA_STAT_OPTION_OWN, OPTION_MAX_SIZE, OPTION_NO_TRACE };
 
 static const struct option long_options[] = {
     {"device", required_argument, NULL, 'd'},
@@ -16,6 +16,7 @@ static const struct option long_options[] = {
     {"events", required_argument, NULL, 'e'},
     {"output", required_argument, NULL, 'o'},
     {"all", no_argument, NULL, 'a'},
+    {"force", no_argument, NULL, OPTION_FORCE},
     {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
     {"no-trace", no_argument, NULL, OPTION_NO_TRACE},
     {"shared", no_argument, NULL, ZETA_STAT_OPTION_SHARED},
@@ -75,6 +76,9 @@ static int apply_option(struct zeta_record_options *options, int option, char **
     case 'o':
         options->output_path = optarg;
         return ZETA_EXIT_OK;
+    case OPTION_FORCE:
+        options->is_forced = true;
+        return ZETA_EXIT_OK;
     case OPTION_MAX_SIZE:
         return set_max_size(options, optarg);
     case OPTION_NO_TRACE:
@@ -100,7 +104,7 @@ int zeta_record_options_init(struct zeta_record_options *options, int count, cha
     if (status == ZETA_EXIT_OK)
         status = zeta_stat_options_check(&options->sampling, "record");
     if (status == ZETA_EXIT_OK && (!options->output_path || !*options->output_path))
-        status = zeta_say_usage("record needs the name of a file that does not exist, -o FILE");
+        status = zeta_say_usage("record needs the name of a file to write, -o FILE");
     if (status == ZETA_EXIT_OK)
         status = zeta_stat_options_default(&options->sampling);
     if (!options->sampling.program)

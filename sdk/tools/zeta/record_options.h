@@ -16,6 +16,7 @@ struct zeta_record_options {
     uint32_t event_count;
     uint64_t limit_bytes; /**< of the file; 0: none */
     bool has_trace;       /**< calls of the API and work of the device too */
+    bool is_forced;       /**< a file that exists is replaced */
 };
 
 /**

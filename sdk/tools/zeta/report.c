@@ -111,6 +111,8 @@ static int make(struct zeta_report *report)
     if (stat(options->path, &info) == 0)
         report->file_bytes = (uint64_t)info.st_size;
     if (status == ZETA_EXIT_OK)
+        status = zeta_output_spare(options->path);
+    if (status == ZETA_EXIT_OK)
         status = zeta_report_index(report);
     if (status == ZETA_EXIT_OK && options->has_csv)
         status = write_rows(report);

@@ -34,7 +34,9 @@ static int prepare(struct run *run)
     bool is_our_device = false;
     int status = ZETA_EXIT_OK;
 
-    if (run->options.output_path)
+    for (uint32_t i = 0; i < run->options.input_count && status == ZETA_EXIT_OK; i++)
+        status = zeta_output_spare(run->options.inputs[i]);
+    if (status == ZETA_EXIT_OK && run->options.output_path)
         status = zeta_output_open(run->options.output_path, &run->output);
     if (status != ZETA_EXIT_OK || !run->options.program)
         return status;

@@ -99,7 +99,7 @@ ze_result_t ZE_APICALL impl_zesDeviceGetProperties(zes_device_handle_t hDevice,
 {
     const struct zeta_device *device = (const struct zeta_device *)hDevice;
     zes_device_properties_t *out = pProperties;
-    const bool is_software = device->backend->identity.backend->device_class == ZETA_CLASS_SOFTWARE;
+    const struct zeta_plugin_string vendor = device->backend->properties.vendor;
     /* Programs leave the first members of the inner struct at random. */
     const ze_structure_type_t stype = out->core.stype;
     void *const next = out->core.pNext;
@@ -115,7 +115,12 @@ ze_result_t ZE_APICALL impl_zesDeviceGetProperties(zes_device_handle_t hDevice,
     fill_string(out->boardNumber, "unknown");
     fill_string(out->brandName, "unknown");
     fill_string(out->modelName, device->name);
-    fill_string(out->vendorName, is_software ? "Zeta" : "unknown");
+    if (vendor.size > 0) {
+        memset(out->vendorName, 0, sizeof(out->vendorName));
+        memcpy(out->vendorName, vendor.data, (size_t)vendor.size);
+    } else {
+        fill_string(out->vendorName, "unknown");
+    }
     fill_string(out->driverVersion, ZETA_VERSION);
     return ZE_RESULT_SUCCESS;
 }

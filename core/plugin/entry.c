@@ -152,6 +152,8 @@ static bool check_properties(struct zeta_plugin_host *entry, uint32_t index)
         return stop_for_device(entry, index, "has an id with a zero byte");
     if (properties->name.size > 255 || (properties->name.size > 0 && !properties->name.data))
         return stop_for_device(entry, index, "has a name of more than 255 bytes");
+    if (properties->vendor.size > 63 || (properties->vendor.size > 0 && !properties->vendor.data))
+        return stop_for_device(entry, index, "has a vendor of more than 63 bytes");
     if (properties->timer_hz == 0)
         return stop_for_device(entry, index, "has a timer of 0 Hz");
     if (properties->parent != UINT32_MAX && properties->parent >= index)

@@ -173,6 +173,7 @@ static uint32_t get_properties(struct zeta_plugin *self, struct zeta_plugin_devi
         .parent = device->parent,
         .tile = device->tile,
         .vendor_id = ZETA_INTEL_VENDOR,
+        .vendor = {"Intel(R) Corporation", 20},
         .device_id = gpu->device_id,
         .revision = gpu->revision,
         .has_pci = 1,

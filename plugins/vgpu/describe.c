@@ -10,7 +10,17 @@
 #include <yaml.h>
 
 /* How a value is read. */
-enum key_type { KEY_TEXT, KEY_NAME, KEY_U32, KEY_DEVICE_ID, KEY_U64, KEY_UUID, KEY_PCI, KEY_CLOCK };
+enum key_type {
+    KEY_IDENTITY,
+    KEY_TEXT,
+    KEY_NAME,
+    KEY_U32,
+    KEY_DEVICE_ID,
+    KEY_U64,
+    KEY_UUID,
+    KEY_PCI,
+    KEY_CLOCK
+};
 
 struct key {
     const char *name;
@@ -25,8 +35,11 @@ struct key {
 #define KIB UINT64_C(1024)
 #define MIB (UINT64_C(1024) * KIB)
 
+/* The identity comes first: what is set beside it wins. */
 static const struct key keys[] = {
+    {"identity", KEY_IDENTITY, 0, 0, 0, 0},
     {"name", KEY_TEXT, AT(name), 1, ZETA_VGPU_NAME_BYTES, 0},
+    {"vendor", KEY_TEXT, AT(vendor), 1, ZETA_VGPU_VENDOR_BYTES, 0},
     {"id", KEY_NAME, AT(id), 1, ZETA_VGPU_ID_BYTES, 0},
     {"instance", KEY_NAME, AT(instance), 1, ZETA_VGPU_INSTANCE_BYTES, 0},
     {"vendor_id", KEY_U32, AT(vendor_id), 0x10000, UINT32_MAX, 1},
@@ -56,12 +69,38 @@ static const struct key keys[] = {
 
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
 
+/*
+ * Words by which programs choose devices. Each name says what the device is, and ids and address
+ * stay ours: hardware of the vendor is found by those.
+ */
+static const struct identity {
+    const char *identity;
+    const char *name;
+    const char *vendor;
+} identities[] = {
+    {"zeta", "Zeta Virtual GPU", "Zeta"},
+    {"intel-like", "Zeta Virtual GPU (like Intel(R) Graphics)",
+     "Intel(R) Corporation (imitated by Zeta)"},
+};
+
+static bool read_identity(struct zeta_vgpu_description *d, const char *value)
+{
+    for (size_t i = 0; i < sizeof(identities) / sizeof(identities[0]); i++) {
+        if (strcmp(identities[i].identity, value) != 0)
+            continue;
+        snprintf(d->name, sizeof(d->name), "%s", identities[i].name);
+        snprintf(d->vendor, sizeof(d->vendor), "%s", identities[i].vendor);
+        return true;
+    }
+    return false;
+}
+
 void zeta_vgpu_description_default(struct zeta_vgpu_description *out_description)
 {
     struct zeta_vgpu_description *d = out_description;
 
     memset(d, 0, sizeof(*d));
-    snprintf(d->name, sizeof(d->name), "Zeta Virtual GPU");
+    (void)read_identity(d, "zeta");
     snprintf(d->id, sizeof(d->id), "vgpu0");
     snprintf(d->instance, sizeof(d->instance), "default");
     /* The letters ZETA: above the 16 bits of PCI vendors, so nobody takes it for hardware. */
@@ -220,6 +259,11 @@ static bool read_value(struct zeta_vgpu_description *d, const struct key *key, c
     uint64_t number = 0;
 
     switch (key->type) {
+    case KEY_IDENTITY:
+        if (read_identity(d, value))
+            return true;
+        say(out_message, key, value, "it is zeta or intel-like");
+        return false;
     case KEY_TEXT:
     case KEY_NAME:
         return read_text(key, value, target, out_message);

@@ -13,6 +13,7 @@
 
 /** Bounds of texts, with terminator. */
 #define ZETA_VGPU_NAME_BYTES 256u
+#define ZETA_VGPU_VENDOR_BYTES 64u
 #define ZETA_VGPU_ID_BYTES 32u
 #define ZETA_VGPU_INSTANCE_BYTES 65u
 
@@ -42,6 +43,7 @@ struct zeta_vgpu_faults {
 /** The device. Texts are terminated. */
 struct zeta_vgpu_description {
     char name[ZETA_VGPU_NAME_BYTES];
+    char vendor[ZETA_VGPU_VENDOR_BYTES];
     char id[ZETA_VGPU_ID_BYTES];
     char instance[ZETA_VGPU_INSTANCE_BYTES]; /**< name in shared memory */
     uint32_t vendor_id, device_id, revision;

@@ -164,6 +164,7 @@ static void put_identity(const struct zeta_plugin_device *device,
     const struct zeta_vgpu_description *d = &device->vgpu->description;
 
     p->name = (struct zeta_plugin_string){d->name, strlen(d->name)};
+    p->vendor = (struct zeta_plugin_string){d->vendor, strlen(d->vendor)};
     p->id = (struct zeta_plugin_string){device->id, strlen(device->id)};
     p->type = ZETA_PLUGIN_DEVICE_GPU;
     p->flags = ZETA_PLUGIN_DEVICE_INTEGRATED | ZETA_PLUGIN_DEVICE_READ_ONLY_ENFORCED;

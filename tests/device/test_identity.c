@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 #include <level_zero/ze_api.h>
+#include <level_zero/zes_api.h>
 
 /* What a process found. */
 struct found {
@@ -24,6 +25,7 @@ struct found {
     uint32_t tile_ids[8][4];
     bool has_root[8];
     ze_pci_address_ext_t address[8];
+    char vendor[ZES_STRING_PROPERTY_SIZE]; /* of the first device */
 };
 
 #define MUST(call)                                                                                 \
@@ -42,6 +44,12 @@ static void look_at(ze_device_handle_t device, uint32_t i, struct found *found)
     ze_device_handle_t root = NULL;
     uint32_t count = 4;
 
+    if (i == 0) {
+        zes_device_properties_t sysman = {.stype = ZES_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+
+        MUST(zesDeviceGetProperties((zes_device_handle_t)device, &sysman));
+        (void)snprintf(found->vendor, sizeof(found->vendor), "%s", sysman.vendorName);
+    }
     found->properties[i].stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2;
     MUST(zeDeviceGetProperties(device, &found->properties[i]));
     MUST(zeDevicePciGetPropertiesExt(device, &pci));
@@ -151,6 +159,38 @@ static void identity__from_a_file__is_what_programs_see(void **state)
     look(variables, &found);
     (void)unlink(path);
     check_identity(&found);
+}
+
+/* The words, and nothing by which somebody would take it for hardware. */
+static void identity__intel_like__has_the_words_and_own_ids(void **state)
+{
+    static const char *const alike[] = {"ZETA_PLUGIN_VGPU_IDENTITY", "intel-like", NULL};
+    static const char *const named[] = {"ZETA_PLUGIN_VGPU_IDENTITY",
+                                        "intel-like",
+                                        "ZETA_PLUGIN_VGPU_NAME",
+                                        "Mine",
+                                        "ZETA_PLUGIN_VGPU_VENDOR",
+                                        "Me",
+                                        NULL};
+    static const char *const plain[] = {NULL};
+    struct found own, found;
+
+    (void)state;
+    look(plain, &own);
+    assert_string_equal(own.properties[0].name, "Zeta Virtual GPU");
+    assert_string_equal(own.vendor, "Zeta");
+    look(alike, &found);
+    assert_non_null(strstr(found.properties[0].name, "Intel(R)"));
+    assert_non_null(strstr(found.properties[0].name, "Zeta Virtual GPU"));
+    assert_non_null(strstr(found.vendor, "Intel(R) Corporation"));
+    assert_int_equal(found.properties[0].vendorId, own.properties[0].vendorId);
+    assert_true(found.properties[0].vendorId > 0xffff);
+    assert_int_equal(found.properties[0].deviceId, own.properties[0].deviceId);
+    assert_memory_equal(&found.address[0], &own.address[0], sizeof(own.address[0]));
+    assert_memory_equal(found.properties[0].uuid.id, own.properties[0].uuid.id, 16);
+    look(named, &found);
+    assert_string_equal(found.properties[0].name, "Mine");
+    assert_string_equal(found.vendor, "Me");
 }
 
 static void name__of_255_characters__is_whole(void **state)
@@ -266,6 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(identity__from_the_environment__is_what_programs_see),
         cmocka_unit_test(identity__from_a_file__is_what_programs_see),
+        cmocka_unit_test(identity__intel_like__has_the_words_and_own_ids),
         cmocka_unit_test(name__of_255_characters__is_whole),
         cmocka_unit_test(hierarchy__each_model__shows_tiles_as_it_says),
         cmocka_unit_test(affinity__any_mask__shows_what_it_names),

@@ -117,6 +117,7 @@ static void device_file__as_shipped__equals_built_in(void **state)
     with = properties_of(&first, first.device);
     without = properties_of(&second, second.device);
     assert_true(equal(with.name, without.name.data));
+    assert_true(equal(with.vendor, without.vendor.data));
     assert_memory_equal(with.uuid, without.uuid, 16);
     assert_int_equal(with.vendor_id, without.vendor_id);
     assert_int_equal(with.pci_domain, without.pci_domain);
@@ -227,6 +228,7 @@ static void settings__bad_values__refused_with_name_and_range(void **state)
         {"vendor_id", "0x8086", "65536"},
         {"device_id", "0x56c0", "another timer"},
         {"device_id", "0x10b6a", "another timer"},
+        {"identity", "unknown-like", "zeta or intel-like"},
         {"name", "", "bytes"},
         {"id", "a/b", "letters"},
         {"instance", "../x", "letters"},

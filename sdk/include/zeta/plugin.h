@@ -227,6 +227,7 @@ struct zeta_plugin_device_properties {
     uint32_t fp16_flags, fp32_flags, fp64_flags;
     /** Atomic operations on numbers, numerically ze_device_fp_atomic_ext_flags_t. */
     uint32_t fp16_atomics, fp32_atomics, fp64_atomics;
+    struct zeta_plugin_string vendor; /**< who made it, at most 63 bytes; empty: unknown */
 };
 
 /** The device's clock and the host's, read together. */

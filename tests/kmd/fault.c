@@ -45,7 +45,8 @@ static void set_read_errno(struct kmd_gpu *gpu, struct kmd_unit *unit, uint64_t 
 
 static void add_lost(struct kmd_gpu *gpu, struct kmd_unit *unit, uint64_t value)
 {
-    (void)gpu;
+    if (unit->stream.lose == 0)
+        unit->stream.lose_tick = kmd_unit_ticks(gpu, unit, kmd_now_ns());
     unit->stream.lose += value;
 }
 
@@ -53,8 +54,10 @@ static void lose_buffer(struct kmd_gpu *gpu, struct kmd_unit *unit, uint64_t val
 {
     (void)value;
     if (unit->stream.enabled)
-        kmd_ring_overflow(gpu, unit);
-    kmd_stream_set_readable(gpu, unit, -1, true);
+        kmd_ring_overflow(unit, kmd_unit_ticks(gpu, unit, kmd_now_ns()));
+    /* Of OA: a ring that overflows has reports. Of EU stalls nobody is woken by a drop. */
+    if (unit->kind != KMD_UNIT_EU_STALL)
+        kmd_stream_set_readable(gpu, unit, -1, true);
 }
 
 static void set_short_reads(struct kmd_gpu *gpu, struct kmd_unit *unit, uint64_t value)

@@ -15,8 +15,9 @@ enum {
 
 /** Words of struct kmd_stream.driver. */
 enum {
-    I915_SAMPLES,    /**< reports are wanted */
-    I915_ONE_CONTEXT /**< foreign contexts are hidden */
+    I915_SAMPLES,     /**< reports are wanted */
+    I915_ONE_CONTEXT, /**< foreign contexts are hidden */
+    I915_TOLD_LOSS    /**< Haswell: of a lost report; the bit is cleared by a start alone */
 };
 
 long kmd_i915_query(struct kmd_call *call, uint64_t argument);

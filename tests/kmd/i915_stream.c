@@ -33,8 +33,10 @@ long kmd_i915_stream_ioctl(struct kmd_call *call, unsigned long request, uint64_
 
     switch (request) {
     case ENABLE:
-        if (!stream->enabled)
+        if (!stream->enabled) {
+            stream->driver[I915_TOLD_LOSS] = 0;
             kmd_ring_start(call->gpu, call->unit);
+        }
         return 0;
     case DISABLE:
         if (stream->enabled)
@@ -52,7 +54,7 @@ bool kmd_i915_stream_look(struct kmd_gpu *gpu, struct kmd_unit *unit)
     if (!unit->stream.enabled)
         return false;
     kmd_ring_look(gpu, unit);
-    return unit->stream.losses != 0 || kmd_ring_available(gpu, unit) > 0;
+    return kmd_ring_available(gpu, unit) > 0; /* a loss alone wakes nobody */
 }
 
 /* Where a read stands. */
@@ -79,25 +81,39 @@ static bool is_look_due(const struct kmd_stream *stream)
     return kmd_now_ns() - stream->looked_ns >= stream->poll_ns;
 }
 
-/* Losses are told before reports; after a lost buffer the unit starts anew. */
-static int put_losses(struct kmd_call *call, struct progress *progress)
+/* A buffer that overflowed is dropped whole, and the unit starts anew. */
+static int put_lost_buffer(struct kmd_call *call, struct progress *progress)
 {
     struct kmd_stream *stream = &call->unit->stream;
+    int result;
 
-    if (stream->losses & KMD_LOST_BUFFER) {
-        const int result = put_lost(progress, RECORD_BUFFER_LOST);
+    if (!(stream->losses & KMD_LOST_BUFFER))
+        return 0;
+    result = put_lost(progress, RECORD_BUFFER_LOST);
+    if (result != 0)
+        return result;
+    stream->driver[I915_TOLD_LOSS] = 0;
+    kmd_ring_drop(call->gpu, call->unit);
+    return 0;
+}
 
-        if (result != 0)
-            return result;
-        kmd_ring_start(call->gpu, call->unit);
-    }
-    if (stream->losses & KMD_LOST_REPORTS) {
-        const int result = put_lost(progress, RECORD_REPORT_LOST);
+/*
+ * Lost reports are told once, before the reports around the loss. While the unit of Haswell runs
+ * nobody can clear its bit, so a later loss shows no more.
+ */
+static int put_lost_reports(struct kmd_call *call, struct progress *progress)
+{
+    struct kmd_stream *stream = &call->unit->stream;
+    int result = 0;
 
-        if (result != 0)
-            return result;
-        stream->losses &= ~(uint32_t)KMD_LOST_REPORTS;
-    }
+    if (!(stream->losses & KMD_LOST_REPORTS))
+        return 0;
+    if (stream->driver[I915_TOLD_LOSS] == 0)
+        result = put_lost(progress, RECORD_REPORT_LOST);
+    if (result != 0)
+        return result;
+    stream->losses &= ~(uint32_t)KMD_LOST_REPORTS;
+    stream->driver[I915_TOLD_LOSS] = kmd_gpu_platform(call->gpu)->graphics < 800;
     return 0;
 }
 
@@ -165,8 +181,9 @@ ssize_t kmd_i915_stream_read(struct kmd_call *call, uint64_t buffer, size_t byte
     /* Who waits looks for himself first. */
     if (call->is_blocking || is_look_due(stream))
         kmd_ring_look(call->gpu, call->unit);
-    (void)kmd_ring_available(call->gpu, call->unit);
-    result = put_losses(call, &progress);
+    result = put_lost_buffer(call, &progress);
+    if (result == 0)
+        result = put_lost_reports(call, &progress);
     if (result == 0)
         result = put_reports(call, &progress);
     if (result != -ENOSPC)

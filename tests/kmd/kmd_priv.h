@@ -31,6 +31,7 @@ enum {
     KMD_ENGINES = 32,   /**< of one GPU */
     KMD_CONFIGS = 2048, /**< of one GPU at a time */
     KMD_IDLES = 32,     /**< times of sleep that are remembered; older ones count as awake */
+    KMD_HOLES = 8,      /**< of one stream, between reports that nobody took; older ones close */
     KMD_CLASSES = 5,    /**< of engines: render, copy, video, video enhance, compute */
     KMD_PRIVATE = 96    /**< words that a driver has for itself */
 };
@@ -114,6 +115,12 @@ enum kmd_loss {
     KMD_LOST_TRIGGERS = 8 /**< xe: too many triggered reports */
 };
 
+/** Reports of these times, later than `from`, were never written. */
+struct kmd_hole {
+    uint64_t from;
+    uint64_t to; /**< UINT64_MAX: the ring is full, and the hardware waits for room */
+};
+
 /** The stream of a unit. Under the lock of the GPU. */
 struct kmd_stream {
     bool is_open;           /**< made, and its end was not noticed yet */
@@ -137,11 +144,16 @@ struct kmd_stream {
     uint32_t context; /**< id that reports of context switches name */
 
     /* The ring: positions are times of the unit's clock, in full. */
-    uint64_t head_tick;              /**< reports up to this one were taken */
-    uint64_t tail_tick;              /**< reports up to this one were seen by the kernel */
-    uint64_t looked_ns;              /**< machine time when they were */
-    uint64_t switch_from, switch_to; /**< periods [from, to) with a context switch in the middle */
-    uint64_t lose;                   /**< so many of the next reports are still to be lost */
+    uint64_t head_tick;               /**< reports up to this one were taken */
+    uint64_t tail_tick;               /**< reports up to this one were seen by the kernel */
+    uint64_t looked_ns;               /**< machine time when they were */
+    uint64_t switch_from, switch_to;  /**< periods [from, to) with a context switch in the middle */
+    struct kmd_hole holes[KMD_HOLES]; /**< in order of time */
+    uint32_t hole_count;
+    uint64_t full_head; /**< head_tick when the ring became full */
+    uint64_t lose;      /**< so many reports are still to be lost */
+    uint64_t lose_tick; /**< those after this time, and after head_tick */
+    bool is_losing;     /**< the loss was told of, and goes on */
     uint32_t losses; /**< enum kmd_loss, that the driver did not tell yet; the driver clears them */
     uint64_t short_reads; /**< at most so many reports in a read, 0: no limit */
     uint32_t read_errno;  /**< of the next read */
@@ -321,14 +333,17 @@ void kmd_stream_set_config(struct kmd_gpu *gpu, struct kmd_unit *unit,
 
 /** Starts with an empty ring: reports from now on. */
 void kmd_ring_start(struct kmd_gpu *gpu, struct kmd_unit *unit);
+/** The same for a ring that overflowed: what nobody took counts as lost. */
+void kmd_ring_drop(struct kmd_gpu *gpu, struct kmd_unit *unit);
 /** Stops: no reports after now. What is in the ring stays until kmd_ring_start(). */
 void kmd_ring_stop(struct kmd_gpu *gpu, struct kmd_unit *unit);
 /**
- * Looks at the hardware's tail: moves tail_tick to now. A ring that overflowed is empty
- * afterwards, goes on from now, and has KMD_LOST_BUFFER in losses.
+ * Looks at the hardware's tail: moves tail_tick to now. Loses reports that faults say (then
+ * KMD_LOST_REPORTS is set, once for each fault). A ring that overflowed keeps what it has, gets
+ * KMD_LOST_BUFFER in losses, and takes no more before the look behind the first that is taken.
  */
 void kmd_ring_look(struct kmd_gpu *gpu, struct kmd_unit *unit);
-/** Reports between head and tail. Loses those that faults say (then KMD_LOST_REPORTS is set). */
+/** Reports between head and tail. */
 uint64_t kmd_ring_available(struct kmd_gpu *gpu, struct kmd_unit *unit);
 /**
  * Takes at most max reports, oldest first: each at out + n * stride. Returns how many.

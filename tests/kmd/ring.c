@@ -20,6 +20,7 @@ struct schedule {
     uint64_t half;
     uint64_t switch_from, switch_to;
     struct kmd_sleep sleep;
+    const struct kmd_stream *stream; /* whose holes hide what was made */
 };
 
 struct event {
@@ -38,6 +39,7 @@ static void schedule_init(struct schedule *schedule, const struct kmd_gpu *gpu,
     schedule->switch_from = stream->switch_from;
     schedule->switch_to = stream->switch_to;
     kmd_sleep_init(&schedule->sleep, gpu, unit);
+    schedule->stream = stream;
 }
 
 /* Middles of periods with a switch, up to a time. */
@@ -59,7 +61,8 @@ static uint64_t count_awake(const struct schedule *schedule, uint64_t after, uin
            switches_until(schedule, until) - switches_until(schedule, after);
 }
 
-static uint64_t count_events(const struct schedule *schedule, uint64_t after, uint64_t until)
+/* Reports that the unit makes. */
+static uint64_t count_made(const struct schedule *schedule, uint64_t after, uint64_t until)
 {
     uint64_t count = count_awake(schedule, after, until);
 
@@ -76,9 +79,24 @@ static uint64_t count_events(const struct schedule *schedule, uint64_t after, ui
     return count;
 }
 
-/* The first report after a time; false: there is none until the other. */
-static bool next_event(const struct schedule *schedule, uint64_t after, uint64_t until,
-                       struct event *out_event)
+/* Those of them that are in the ring. */
+static uint64_t count_events(const struct schedule *schedule, uint64_t after, uint64_t until)
+{
+    uint64_t count = count_made(schedule, after, until);
+
+    for (uint32_t i = 0; i < schedule->stream->hole_count; i++) {
+        const struct kmd_hole *hole = &schedule->stream->holes[i];
+
+        if (hole->from < until && hole->to > after)
+            count -= count_made(schedule, hole->from > after ? hole->from : after,
+                                hole->to < until ? hole->to : until);
+    }
+    return count;
+}
+
+/* The first report that is made after a time; false: there is none until the other. */
+static bool next_made(const struct schedule *schedule, uint64_t after, uint64_t until,
+                      struct event *out_event)
 {
     const struct kmd_sleep *sleep = &schedule->sleep;
 
@@ -106,6 +124,24 @@ static bool next_event(const struct schedule *schedule, uint64_t after, uint64_t
     }
 }
 
+/* The first that is in the ring. */
+static bool next_event(const struct schedule *schedule, uint64_t after, uint64_t until,
+                       struct event *out_event)
+{
+    const struct kmd_stream *stream = schedule->stream;
+
+    for (uint32_t i = 0; next_made(schedule, after, until, out_event);
+         after = stream->holes[i].to) {
+        while (i < stream->hole_count && stream->holes[i].to < out_event->tick)
+            i++;
+        if (i == stream->hole_count || out_event->tick <= stream->holes[i].from)
+            return true;
+        if (stream->holes[i].to >= until)
+            return false;
+    }
+    return false;
+}
+
 static uint64_t now_ticks(const struct kmd_gpu *gpu, const struct kmd_unit *unit)
 {
     return kmd_unit_ticks(gpu, unit, kmd_now_ns());
@@ -131,11 +167,23 @@ void kmd_ring_start(struct kmd_gpu *gpu, struct kmd_unit *unit)
     stream->head_tick = stream->tail_tick = now_ticks(gpu, unit);
     stream->looked_ns = kmd_now_ns();
     stream->losses = 0;
+    stream->hole_count = 0;
+    stream->lose_tick = 0;
     stream->changed_tick = 0;
     stream->enabled = true;
     if (gpu->fault_switches > 0)
         kmd_ring_add_switches(gpu, unit, gpu->fault_switches);
     gpu->fault_switches = 0;
+}
+
+void kmd_ring_drop(struct kmd_gpu *gpu, struct kmd_unit *unit)
+{
+    struct schedule schedule;
+
+    schedule_init(&schedule, gpu, unit);
+    kmd_count(gpu, KMD_STAT_REPORTS_LOST,
+              count_made(&schedule, unit->stream.head_tick, now_ticks(gpu, unit)));
+    kmd_ring_start(gpu, unit);
 }
 
 void kmd_ring_stop(struct kmd_gpu *gpu, struct kmd_unit *unit)
@@ -152,62 +200,115 @@ void kmd_ring_add_switches(struct kmd_gpu *gpu, struct kmd_unit *unit, uint64_t 
     stream->switch_to = stream->switch_from + periods;
 }
 
-void kmd_ring_overflow(struct kmd_gpu *gpu, struct kmd_unit *unit)
+/* Reports of these times, later than the first, do not come. */
+static void add_hole(struct kmd_stream *stream, uint64_t from, uint64_t to)
+{
+    if (stream->hole_count > 0 && stream->holes[stream->hole_count - 1].to == from) {
+        stream->holes[stream->hole_count - 1].to = to;
+        return;
+    }
+    if (stream->hole_count == KMD_HOLES)
+        memmove(&stream->holes[0], &stream->holes[1],
+                --stream->hole_count * sizeof(stream->holes[0]));
+    stream->holes[stream->hole_count++] = (struct kmd_hole){from, to};
+}
+
+static bool is_full(const struct kmd_stream *stream)
+{
+    return stream->hole_count > 0 && stream->holes[stream->hole_count - 1].to == UINT64_MAX;
+}
+
+void kmd_ring_overflow(struct kmd_unit *unit, uint64_t tick)
 {
     struct kmd_stream *stream = &unit->stream;
-    struct schedule schedule;
 
-    schedule_init(&schedule, gpu, unit);
-    stream->tail_tick = now_ticks(gpu, unit);
-    kmd_count(gpu, KMD_STAT_REPORTS_LOST,
-              count_events(&schedule, stream->head_tick, stream->tail_tick));
-    stream->head_tick = stream->tail_tick;
     stream->losses |= KMD_LOST_BUFFER;
+    if (is_full(stream))
+        return;
+    add_hole(stream, tick, UINT64_MAX);
+    stream->full_head = stream->head_tick;
+}
+
+/* The hardware of a full ring goes on when somebody took from it. */
+static void make_room(struct kmd_gpu *gpu, struct kmd_stream *stream,
+                      const struct schedule *schedule)
+{
+    struct kmd_hole *hole = &stream->holes[stream->hole_count - 1];
+
+    if (stream->head_tick == stream->full_head &&
+        count_events(schedule, stream->head_tick, stream->tail_tick) > 0)
+        return;
+    hole->to = stream->tail_tick;
+    kmd_count(gpu, KMD_STAT_REPORTS_LOST, count_made(schedule, hole->from, hole->to));
+}
+
+/* Drops reports that a fault wants lost: the next ones after it, wherever readers are. */
+static void lose(struct kmd_gpu *gpu, struct kmd_stream *stream, const struct schedule *schedule)
+{
+    const uint64_t from =
+        stream->lose_tick > stream->head_tick ? stream->lose_tick : stream->head_tick;
+    struct event event = {.tick = from};
+    uint64_t lost = 0;
+
+    while (lost < stream->lose && next_event(schedule, event.tick, stream->tail_tick, &event)) {
+        stream->lose_tick = event.tick;
+        lost++;
+    }
+    if (lost == 0)
+        return;
+    add_hole(stream, from, stream->lose_tick);
+    if (!stream->is_losing)
+        stream->losses |= KMD_LOST_REPORTS;
+    stream->lose -= lost;
+    stream->is_losing = stream->lose > 0;
+    kmd_count(gpu, KMD_STAT_REPORTS_LOST, lost);
+}
+
+/* The time of the last report that fits. */
+static uint64_t last_that_fits(const struct schedule *schedule, const struct kmd_stream *stream,
+                               uint64_t reports)
+{
+    uint64_t low = stream->head_tick;
+    uint64_t high = stream->tail_tick;
+
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+
+        if (count_events(schedule, stream->head_tick, middle) < reports)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 void kmd_ring_look(struct kmd_gpu *gpu, struct kmd_unit *unit)
 {
     struct kmd_stream *stream = &unit->stream;
+    uint64_t fits;
     struct schedule schedule;
 
     if (!stream->enabled)
         return;
+    fits = stream->ring_bytes / stream->report_bytes;
     schedule_init(&schedule, gpu, unit);
     stream->tail_tick = now_ticks(gpu, unit);
     stream->looked_ns = kmd_now_ns();
-    /* Until the driver starts it anew, a ring that overflowed takes nothing. */
-    if ((stream->losses & KMD_LOST_BUFFER) ||
-        count_events(&schedule, stream->head_tick, stream->tail_tick) >
-            stream->ring_bytes / stream->report_bytes)
-        kmd_ring_overflow(gpu, unit);
-}
-
-/* Drops reports that a fault wants lost. */
-static void lose(struct kmd_gpu *gpu, struct kmd_stream *stream, const struct schedule *schedule)
-{
-    struct event event;
-    uint64_t lost = 0;
-
-    while (lost < stream->lose &&
-           next_event(schedule, stream->head_tick, stream->tail_tick, &event)) {
-        stream->head_tick = event.tick;
-        lost++;
-    }
-    if (lost == 0)
+    if (is_full(stream))
+        make_room(gpu, stream, &schedule);
+    if (is_full(stream))
         return;
-    stream->lose -= lost;
-    stream->losses |= KMD_LOST_REPORTS;
-    kmd_count(gpu, KMD_STAT_REPORTS_LOST, lost);
+    lose(gpu, stream, &schedule);
+    if (count_events(&schedule, stream->head_tick, stream->tail_tick) > fits)
+        kmd_ring_overflow(unit, last_that_fits(&schedule, stream, fits));
 }
 
 uint64_t kmd_ring_available(struct kmd_gpu *gpu, struct kmd_unit *unit)
 {
-    struct kmd_stream *stream = &unit->stream;
+    const struct kmd_stream *stream = &unit->stream;
     struct schedule schedule;
 
     schedule_init(&schedule, gpu, unit);
-    if (stream->lose > 0)
-        lose(gpu, stream, &schedule);
     return count_events(&schedule, stream->head_tick, stream->tail_tick);
 }
 

@@ -198,6 +198,60 @@ static void read__lost_reports__one_record_before_the_rest(void **state)
     assert_int_equal(kmd_statistic(fixture->machine, 0, KMD_STAT_REPORTS_LOST), 3);
 }
 
+/* Once for each loss; where reports are missing only their times tell. */
+static void read__loss_alone__wakes_nobody_and_is_told_before_reports(void **state)
+{
+    struct fixture *fixture = *state;
+    uint32_t data[8 * 66];
+
+    kmd_advance(fixture->machine, 2ull * PERIOD_NS);
+    kmd_fault(fixture->machine, 0, KMD_FAULT_LOSE_REPORTS, 5);
+    kmd_advance(fixture->machine, 2ull * PERIOD_NS);
+    assert_int_equal(bed_read(fixture->stream, data, sizeof(data)), 8 + 2 * RECORD);
+    assert_int_equal(data[0], 2);
+    assert_int_equal(data[2 + 3], 2048);
+    kmd_advance(fixture->machine, 2ull * PERIOD_NS);
+    assert_false(bed_polls(fixture->stream, 0));
+    kmd_advance(fixture->machine, 2ull * PERIOD_NS);
+    assert_true(bed_polls(fixture->stream, 0));
+    assert_int_equal(bed_read(fixture->stream, data, sizeof(data)), RECORD);
+    assert_int_equal(data[0], 1);
+    assert_int_equal(data[3], 8 * 2048);
+}
+
+/* The bit of Haswell cannot be cleared while the unit runs. */
+static void read__second_loss__untold_on_haswell(void **state)
+{
+    static const struct {
+        const char *platform;
+        uint32_t format;
+        bool is_told_again;
+    } parts[] = {{"hsw-gt2", 5, false}, {"skl-gt2", 10, true}};
+    const uint64_t period_ns = 2 * PERIOD_NS;
+    uint32_t data[8 * 66];
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct kmd_machine *machine = bed_start(parts[i].platform);
+        const int node = bed_node();
+        const int stream = bed_stream(node, bed_add(node, BED_UUID), parts[i].format, EXPONENT);
+
+        for (uint32_t loss = 0; loss < 3; loss++) {
+            if (loss == 2) {
+                assert_int_equal(bed_ioctl_value(stream, BED_DISABLE, 0), 0);
+                assert_int_equal(bed_ioctl_value(stream, BED_ENABLE, 0), 0);
+            }
+            kmd_fault(machine, 0, KMD_FAULT_LOSE_REPORTS, 1);
+            kmd_advance(machine, 3 * period_ns);
+            assert_int_equal(bed_read(stream, data, sizeof(data)) % RECORD,
+                             loss != 1 || parts[i].is_told_again ? 8 : 0);
+        }
+        (void)close(stream);
+        (void)close(node);
+        kmd_stop(machine);
+    }
+}
+
 static void read__overflow__buffer_lost_and_a_new_start(void **state)
 {
     struct fixture *fixture = *state;
@@ -394,6 +448,8 @@ int main(void)
         CASE(read__no_timer__eio_when_blocking),
         CASE(ioctl__of_a_stream__config_and_unknown),
         CASE(read__lost_reports__one_record_before_the_rest),
+        CASE(read__loss_alone__wakes_nobody_and_is_told_before_reports),
+        cmocka_unit_test(read__second_loss__untold_on_haswell),
         CASE(read__overflow__buffer_lost_and_a_new_start),
         CASE(read__full_but_no_more__nothing_lost),
         CASE(read__buffer_lost_fault__told),

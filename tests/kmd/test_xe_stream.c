@@ -203,7 +203,7 @@ static void poll__until_enough_reports__not_readable(void **state)
     assert_true(is_readable());
     assert_errno(ENOSPC, read(stream, data, 1));
     assert_true(is_readable());
-    kmd_fault(machine, 0, KMD_FAULT_LOSE_REPORTS, 1);
+    kmd_fault(machine, 0, KMD_FAULT_STATUS, KMD_XE_STATUS_COUNTER_OVERFLOW);
     assert_errno(EIO, read(stream, data, sizeof(data)));
     assert_true(is_readable());
     assert_true(read(stream, data, sizeof(data)) > 0);
@@ -249,38 +249,53 @@ static void ring__just_full__loses_nothing(void **state)
     begin();
 }
 
-static void ring__overflowing__eio_and_a_new_start(void **state)
+/* Times of reports, in periods since the machine began. */
+static uint64_t period_of(const uint8_t *reports, uint64_t index)
+{
+    return (xe_get(reports + index * PEC64_BYTES + 8, 8) - (UINT64_C(1) << 20)) / PERIOD_TICKS;
+}
+
+static void ring__overflowing__eio_once_and_old_reports_stay(void **state)
 {
     (void)state;
     begin();
-    uint8_t data[4 * PEC64_BYTES];
-    pass((128 << 10) / PEC64_BYTES + 1);
+    enum { IN_RING = (128 << 10) / PEC64_BYTES };
+    static uint8_t data[2 * IN_RING * PEC64_BYTES];
+    pass(IN_RING + 5);
     assert_true(is_readable());
     assert_int_equal(status_of(stream), 0); /* no read has found it yet */
     assert_errno(EIO, read(stream, data, sizeof(data)));
     assert_int_equal(status_of(stream), KMD_XE_STATUS_BUFFER_OVERFLOW);
     assert_int_equal(status_of(stream), KMD_XE_STATUS_BUFFER_OVERFLOW);
-    assert_errno(EAGAIN, read(stream, data, sizeof(data)));
+    pass(5); /* nothing was taken, so there is no room yet, and nothing new to tell */
+    assert_int_equal(read(stream, data, 4 * PEC64_BYTES), 4 * PEC64_BYTES);
     assert_int_equal(status_of(stream), 0);
-    pass(2);
-    assert_int_equal(read(stream, data, sizeof(data)), 2 * PEC64_BYTES);
-    assert_true(kmd_statistic(machine, 0, KMD_STAT_REPORTS_LOST) > (128 << 10) / PEC64_BYTES);
+    assert_errno(ENOSPC, read(stream, data, 1)); /* any look: now there is room */
+    pass(3);
+    assert_int_equal(read(stream, data, sizeof(data)), (IN_RING - 4 + 3) * PEC64_BYTES);
+    assert_int_equal(period_of(data, 0), 5);
+    assert_int_equal(period_of(data, IN_RING - 5), IN_RING);
+    const uint64_t next = period_of(data, IN_RING - 4);
+    assert_true(next > IN_RING + 10);
+    assert_int_equal(period_of(data, IN_RING - 2), next + 2);
+    assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_REPORTS_LOST), next - IN_RING - 1);
 }
 
-static void reports__lost_by_the_device__eio_between_good_data(void **state)
+/* The kernel finds the bit when somebody reads, before it looks at what was written until then. */
+static void reports__lost_by_the_device__told_before_those_around_them(void **state)
 {
     (void)state;
     begin();
     uint8_t data[16 * PEC64_BYTES];
     pass(2);
-    assert_int_equal(read(stream, data, sizeof(data)), 2 * PEC64_BYTES);
     kmd_fault(machine, 0, KMD_FAULT_LOSE_REPORTS, 3);
     pass(5);
     assert_errno(EIO, read(stream, data, sizeof(data)));
     assert_int_equal(status_of(stream), KMD_XE_STATUS_REPORT_LOST);
     ssize_t bytes = read(stream, data, sizeof(data));
-    assert_true(bytes >= 2 * PEC64_BYTES);
-    assert_true(xe_get(data + 8, 8) >= (UINT64_C(1) << 20) + 6 * PERIOD_TICKS);
+    assert_int_equal(bytes, 4 * PEC64_BYTES);
+    assert_int_equal(period_of(data, 1), 2);
+    assert_int_equal(period_of(data, 2), 6);
     assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_REPORTS_LOST), 3);
     kmd_fault(machine, 0, KMD_FAULT_LOSE_BUFFER, 0);
     assert_true(is_readable());
@@ -288,15 +303,34 @@ static void reports__lost_by_the_device__eio_between_good_data(void **state)
     assert_int_equal(status_of(stream), KMD_XE_STATUS_BUFFER_OVERFLOW);
 }
 
+static void loss__alone__wakes_nobody_and_is_told_once(void **state)
+{
+    (void)state;
+    begin();
+    uint8_t data[16 * PEC64_BYTES];
+    kmd_fault(machine, 0, KMD_FAULT_LOSE_REPORTS, 6);
+    for (uint32_t i = 0; i < 3; i++) {
+        pass(1);
+        assert_false(is_readable());
+    }
+    assert_errno(EIO, read(stream, data, sizeof(data)));
+    pass(1);
+    assert_errno(EAGAIN, read(stream, data, sizeof(data)));
+    pass(3);
+    assert_true(is_readable());
+    assert_true(read(stream, data, sizeof(data)) > 0);
+    assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_REPORTS_LOST), 6);
+}
+
 static void status__of_several_bits__all_at_once(void **state)
 {
     (void)state;
     begin();
     uint8_t data[16 * PEC64_BYTES];
+    kmd_fault(machine, 0, KMD_FAULT_LOSE_REPORTS, 1);
     pass(2);
     kmd_fault(machine, 0, KMD_FAULT_STATUS, KMD_XE_STATUS_COUNTER_OVERFLOW);
     kmd_fault(machine, 0, KMD_FAULT_STATUS, KMD_XE_STATUS_TRIGGER_QUEUE_FULL);
-    kmd_fault(machine, 0, KMD_FAULT_LOSE_REPORTS, 1);
     assert_errno(EIO, read(stream, data, 1)); /* before the room is looked at */
     assert_int_equal(status_of(stream), 1 | 4 | 8);
     assert_int_equal(read(stream, data, sizeof(data)), PEC64_BYTES);
@@ -524,8 +558,9 @@ int main(void)
         CASE(read__without_samples_or_timer__its_errno),
         CASE(poll__until_enough_reports__not_readable),
         CASE(ring__just_full__loses_nothing),
-        CASE(ring__overflowing__eio_and_a_new_start),
-        CASE(reports__lost_by_the_device__eio_between_good_data),
+        CASE(ring__overflowing__eio_once_and_old_reports_stay),
+        CASE(reports__lost_by_the_device__told_before_those_around_them),
+        CASE(loss__alone__wakes_nobody_and_is_told_once),
         CASE(status__of_several_bits__all_at_once),
         CASE(enable__and_disable__as_often_as_one_likes),
         CASE(config__changed__previous_id_and_new_counters),

@@ -76,7 +76,6 @@ ssize_t kmd_xe_oa_read(struct kmd_call *call, uint64_t buffer, size_t bytes)
         return -EAGAIN;
     if (stream->enabled && !call->is_blocking)
         kmd_ring_look(call->gpu, call->unit);
-    kmd_ring_available(call->gpu, call->unit); /* notices losses */
     stream->driver[KMD_XE_OA_STATUS] = take_status(stream);
     if (stream->driver[KMD_XE_OA_STATUS])
         return -EIO;
@@ -94,7 +93,7 @@ bool kmd_xe_oa_look(struct kmd_gpu *gpu, struct kmd_unit *unit)
     kmd_ring_look(gpu, unit);
     uint64_t available = kmd_ring_available(gpu, unit);
     kmd_xe_mapping_update(gpu, unit);
-    return available >= stream->driver[KMD_XE_OA_WAIT] || stream->losses;
+    return available >= stream->driver[KMD_XE_OA_WAIT]; /* a loss alone wakes nobody */
 }
 
 /* Another configuration; the id of the one before. */

@@ -7,6 +7,7 @@
 #ifndef ZETA_CORE_METRIC_BLOCK_H
 #define ZETA_CORE_METRIC_BLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,6 +44,18 @@ struct zeta_block_variant {
     void (*write_rows)(const struct zeta_program *program, const struct zeta_block *block,
                        const uint8_t *target, uint32_t end, zet_typed_value_t *values);
 };
+
+/** Takes the columns of a block: is_row[i] says whether record i of it ends a row. */
+typedef void (*zeta_block_fn)(void *user, const struct zeta_block *block, const bool *is_row);
+
+/**
+ * Runs a program on the rows of a tile in raw data; take gets each block. The other arguments and
+ * the errors as zeta_evaluate_from().
+ */
+ze_result_t zeta_evaluate_blocks(const struct zeta_compiled *compiled,
+                                 const struct zeta_program *program, uint32_t tile,
+                                 uint32_t first_tile, const void *raw, size_t raw_bytes,
+                                 zeta_block_fn take, void *user);
 
 /** The variant in use; the best one that the processor has unless a test chose another. */
 const struct zeta_block_variant *zeta_block_variant(void);

@@ -6,7 +6,7 @@
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-static ze_result_t check_group(const struct zeta_metric_group *group)
+ze_result_t zeta_calculate_check(const struct zeta_metric_group *group)
 {
     if ((group->properties->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED) ==
         0)
@@ -24,7 +24,7 @@ static ze_result_t calculate_one(const struct zeta_metric_group *group,
                                  zet_typed_value_t *pMetricValues)
 {
     struct zeta_evaluation found;
-    ze_result_t result = check_group(group);
+    ze_result_t result = zeta_calculate_check(group);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -73,7 +73,7 @@ static ze_result_t calculate_all(const struct zeta_metric_group *group,
                                                  .compiled_count = group->compiled_count,
                                                  .raw = pRawData,
                                                  .raw_bytes = rawDataSize};
-    ze_result_t result = check_group(group);
+    ze_result_t result = zeta_calculate_check(group);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;

@@ -217,7 +217,7 @@ static ze_result_t compile(const struct zeta_catalog *catalog, const struct zeta
     if (result != ZE_RESULT_SUCCESS)
         return result;
 
-    zeta_lowering_init(&compiler.lowering, compiled, set, sink);
+    zeta_lowering_init(&compiler.lowering, compiled, &compiled->arena, sink);
     result = compile_parts(&compiler);
     zeta_lowering_finish(&compiler.lowering);
     if (result != ZE_RESULT_SUCCESS)

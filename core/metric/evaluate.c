@@ -19,6 +19,8 @@ struct evaluation {
     bool has_row[ZETA_BLOCK_ROWS]; /**< the record has a neighbour before it */
     bool has_baseline;             /**< a record was seen since the start or the last break */
 
+    zeta_block_fn take; /**< gets each block; NULL: nobody */
+    void *take_user;
     zet_typed_value_t *values; /**< NULL: rows are only counted */
     uint32_t capacity;         /**< values left */
     struct zeta_evaluation result;
@@ -161,6 +163,8 @@ static void flush(struct evaluation *state)
     }
     if (state->values)
         write_values(state, is_row);
+    else if (state->take)
+        state->take(state->take_user, block, is_row);
     block->count = 0;
 }
 
@@ -343,4 +347,18 @@ ze_result_t zeta_evaluate_rows(const struct zeta_compiled *compiled, uint32_t ti
                                size_t raw_bytes, struct zeta_evaluation *out_evaluation)
 {
     return zeta_evaluate_rows_from(compiled, tile, 0, raw, raw_bytes, out_evaluation);
+}
+
+ze_result_t zeta_evaluate_blocks(const struct zeta_compiled *compiled,
+                                 const struct zeta_program *program, uint32_t tile,
+                                 uint32_t first_tile, const void *raw, size_t raw_bytes,
+                                 zeta_block_fn take, void *user)
+{
+    struct evaluation state = {.compiled = compiled,
+                               .program = program,
+                               .take = take,
+                               .take_user = user,
+                               .first_tile = first_tile};
+
+    return evaluate(&state, tile, raw, raw_bytes);
 }

@@ -2,8 +2,6 @@
 #include "core/metric/expr.h"
 
 /* 128-bit integers are an extension of the compilers that we support, used for muldiv alone. */
-__extension__ typedef unsigned __int128 zeta_u128;
-
 /** 2^64 as a double. */
 #define TWO_TO_64 18446744073709551616.0
 
@@ -199,6 +197,19 @@ struct zeta_expr *zeta_expr_copy(const struct zeta_expr *expr, struct zeta_arena
             return NULL;
     }
     return copy;
+}
+
+const struct zeta_expr *zeta_expr_divisor(const struct zeta_expr *expr)
+{
+    switch (expr->op) {
+    case ZETA_EXPR_DIV:
+    case ZETA_EXPR_MOD:
+        return expr->u.arg[1];
+    case ZETA_EXPR_MULDIV:
+        return expr->u.arg[2];
+    default:
+        return NULL;
+    }
 }
 
 uint32_t zeta_expr_count(const struct zeta_expr *expr)

@@ -125,6 +125,9 @@ uint32_t zeta_expr_count(const struct zeta_expr *expr);
 /** Number of operands of an operation, 0 for operands. */
 unsigned zeta_expr_arity(enum zeta_expr_op op);
 
+/** What an operation divides by; NULL if it is no division. */
+const struct zeta_expr *zeta_expr_divisor(const struct zeta_expr *expr);
+
 /** The operator or function as it is written, for messages: "+", "muldiv", "?:". */
 const char *zeta_expr_op_name(enum zeta_expr_op op);
 
@@ -149,6 +152,9 @@ struct zeta_number zeta_expr_apply(enum zeta_expr_op op, const struct zeta_numbe
 
 /** Conversion of doubles: NaN and negative give 0, what is above the range UINT64_MAX. */
 uint64_t zeta_u64_from_f64(double value);
+
+/** An integer that holds any product of two. */
+__extension__ typedef unsigned __int128 zeta_u128;
 
 /** Low 64 bits of a * b / c; 0 if c is 0. */
 uint64_t zeta_muldiv_u64(uint64_t a, uint64_t b, uint64_t c);

@@ -47,8 +47,7 @@ static bool in_one_word(uint32_t bit, uint32_t width)
     return bit % 32 + width <= 32;
 }
 
-static uint32_t lower_field(struct zeta_lowering *lowering, uint32_t index,
-                            enum zeta_expr_view view)
+uint32_t zeta_lower_field(struct zeta_lowering *lowering, uint32_t index, enum zeta_expr_view view)
 {
     const struct zeta_field *field = &lowering->set->layout->fields[index];
     bool word = field->low_bit % 32 == 0 && field->low_width == 32;
@@ -124,7 +123,7 @@ uint32_t zeta_lower_expr(struct zeta_lowering *lowering, const struct zeta_expr 
     case ZETA_EXPR_SYMBOL:
         return lower_symbol(lowering, expr);
     case ZETA_EXPR_FIELD:
-        return lower_field(lowering, expr->u.ref.target, expr->u.ref.view);
+        return zeta_lower_field(lowering, expr->u.ref.target, expr->u.ref.view);
     case ZETA_EXPR_METRIC:
         return lower_metric(lowering, expr->u.ref.target);
     default:
@@ -133,8 +132,6 @@ uint32_t zeta_lower_expr(struct zeta_lowering *lowering, const struct zeta_expr 
         return zeta_lower_op(lowering, expr->op, args);
     }
 }
-
-static uint32_t lower_validity(struct zeta_lowering *lowering, const struct zeta_expr *expr);
 
 /** Condition "the record says that this field was measured", in the records that are used. */
 static uint32_t field_validity(struct zeta_lowering *lowering, const struct zeta_expr *expr)
@@ -160,11 +157,19 @@ static uint32_t field_validity(struct zeta_lowering *lowering, const struct zeta
     return valid;
 }
 
-/** Condition "every field that the expression needs was measured"; constant 1 if always. */
-static uint32_t lower_validity(struct zeta_lowering *lowering, const struct zeta_expr *expr)
+/** Both conditions, of which a constant 1 leaves the other one as it is. */
+static uint32_t both(struct zeta_lowering *lowering, uint32_t a, uint32_t b)
+{
+    const uint32_t always = zeta_lower_u64(lowering, 1);
+
+    if (a == always)
+        return b;
+    return b == always ? a : op2(lowering, ZETA_EXPR_LOGICAL_AND, a, b);
+}
+
+uint32_t zeta_lower_validity(struct zeta_lowering *lowering, const struct zeta_expr *expr)
 {
     uint32_t valid = zeta_lower_u64(lowering, 1);
-    const uint32_t always = valid;
     uint32_t *memo;
 
     if (lowering->result != ZE_RESULT_SUCCESS)
@@ -178,19 +183,59 @@ static uint32_t lower_validity(struct zeta_lowering *lowering, const struct zeta
     case ZETA_EXPR_METRIC:
         memo = &lowering->metric_valid[expr->u.ref.target];
         if (*memo == ZETA_NODE_NONE)
-            *memo = lower_validity(lowering, lowering->set->metrics[expr->u.ref.target].value);
+            *memo = zeta_lower_validity(lowering, lowering->set->metrics[expr->u.ref.target].value);
         return *memo;
     default:
-        for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
-            uint32_t part = lower_validity(lowering, expr->u.arg[i]);
-
-            if (valid == always)
-                valid = part;
-            else if (part != always)
-                valid = op2(lowering, ZETA_EXPR_LOGICAL_AND, valid, part);
-        }
+        for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++)
+            valid = both(lowering, valid, zeta_lower_validity(lowering, expr->u.arg[i]));
         return valid;
     }
+}
+
+/** Condition "the divisor of the operation is not 0"; constant 1 for what divides nothing. */
+static uint32_t divisor_counts(struct zeta_lowering *lowering, const struct zeta_expr *expr)
+{
+    const struct zeta_expr *divisor = zeta_expr_divisor(expr);
+    const uint32_t zero = zeta_lower_u64(lowering, 0);
+    uint32_t node;
+
+    if (!divisor)
+        return zeta_lower_u64(lowering, 1);
+    node = zeta_lower_expr(lowering, divisor);
+    return op2(lowering, ZETA_EXPR_NE, node,
+               divisor->type == ZETA_EXPR_F64 ? zeta_lower_f64(lowering, 0.0) : zero);
+}
+
+/** Of c ? a : b, the side that is taken decides. */
+static uint32_t chosen_defined(struct zeta_lowering *lowering, const struct zeta_expr *choice)
+{
+    const uint32_t a = zeta_lower_defined(lowering, choice->u.arg[1]);
+    const uint32_t b = zeta_lower_defined(lowering, choice->u.arg[2]);
+
+    return both(lowering, zeta_lower_defined(lowering, choice->u.arg[0]),
+                a == b ? a
+                       : op3(lowering, ZETA_EXPR_SELECT,
+                             zeta_lower_expr(lowering, choice->u.arg[0]), a, b));
+}
+
+uint32_t zeta_lower_defined(struct zeta_lowering *lowering, const struct zeta_expr *expr)
+{
+    uint32_t defined = zeta_lower_u64(lowering, 1);
+    uint32_t *memo;
+
+    if (lowering->result != ZE_RESULT_SUCCESS)
+        return ZETA_NODE_NONE;
+    if (expr->op == ZETA_EXPR_SELECT)
+        return chosen_defined(lowering, expr);
+    if (expr->op == ZETA_EXPR_METRIC) {
+        memo = &lowering->metric_defined[expr->u.ref.target];
+        if (*memo == ZETA_NODE_NONE)
+            *memo = zeta_lower_defined(lowering, lowering->set->metrics[expr->u.ref.target].value);
+        return *memo;
+    }
+    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++)
+        defined = both(lowering, defined, zeta_lower_defined(lowering, expr->u.arg[i]));
+    return both(lowering, defined, divisor_counts(lowering, expr));
 }
 
 /** A node with another operation than those of expressions. */
@@ -226,19 +271,30 @@ static uint32_t to_value_type(struct zeta_lowering *lowering, uint32_t node, zet
     }
 }
 
+const struct zeta_expr *zeta_metric_expr(const struct zeta_set *set, uint32_t index, bool maximum)
+{
+    const struct zeta_metric *metric = &set->metrics[index];
+
+    if (!maximum)
+        return metric->value;
+    if (!metric->maximum && strcmp(metric->unit, "percent") != 0)
+        return metric->value;
+    return metric->maximum;
+}
+
 uint32_t zeta_lower_output(struct zeta_lowering *lowering, uint32_t index, bool maximum)
 {
     const struct zeta_metric *metric = &lowering->set->metrics[index];
-    const struct zeta_expr *expr = maximum && metric->maximum ? metric->maximum : metric->value;
+    const struct zeta_expr *expr = zeta_metric_expr(lowering->set, index, maximum);
     uint32_t node;
     uint32_t valid;
     uint64_t always;
 
-    if (maximum && !metric->maximum && strcmp(metric->unit, "percent") == 0)
+    if (!expr)
         return to_value_type(lowering, zeta_lower_u64(lowering, 100), metric->value_type);
     node =
         expr == metric->value ? lower_metric(lowering, index) : lower_part(lowering, index, expr);
-    valid = lower_validity(lowering, expr);
+    valid = zeta_lower_validity(lowering, expr);
     if (node == ZETA_NODE_NONE || valid == ZETA_NODE_NONE)
         return ZETA_NODE_NONE;
     if (!zeta_lower_constant(lowering, valid, &always))

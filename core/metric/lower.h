@@ -25,8 +25,9 @@ struct zeta_node {
 };
 
 struct zeta_lowering {
-    struct zeta_compiled *compiled;
+    const struct zeta_compiled *compiled;
     const struct zeta_set *set;
+    struct zeta_arena *arena; /**< of the programs */
     struct zeta_diagnostics *sink;
     ze_result_t result; /**< of the first failure */
 
@@ -36,14 +37,15 @@ struct zeta_lowering {
     uint32_t *table; /**< hash table of node index + 1 */
     uint32_t table_size;
 
-    uint32_t *metric_node;  /**< value of each metric of the set, if lowered already */
-    bool stamp;             /**< in a metric of type timestamp, for query forms */
-    uint32_t *metric_valid; /**< condition "was measured", ZETA_NODE_NONE while not known */
+    uint32_t *metric_node;    /**< value of each metric of the set, if lowered already */
+    bool stamp;               /**< in a metric of type timestamp, for query forms */
+    uint32_t *metric_valid;   /**< condition "was measured", ZETA_NODE_NONE while not known */
+    uint32_t *metric_defined; /**< condition "no divisor is 0", the same way */
 };
 
 /** Prepares an empty list of nodes. Ended with zeta_lowering_finish(), also after a failure. */
-void zeta_lowering_init(struct zeta_lowering *lowering, struct zeta_compiled *compiled,
-                        const struct zeta_set *set, struct zeta_diagnostics *sink);
+void zeta_lowering_init(struct zeta_lowering *lowering, const struct zeta_compiled *compiled,
+                        struct zeta_arena *arena, struct zeta_diagnostics *sink);
 void zeta_lowering_finish(struct zeta_lowering *lowering);
 
 /**
@@ -67,6 +69,23 @@ uint32_t zeta_lower_op(struct zeta_lowering *lowering, enum zeta_expr_op op, con
 /** A whole expression, linked. */
 uint32_t zeta_lower_expr(struct zeta_lowering *lowering, const struct zeta_expr *expr);
 
+/** A field of the set's layout. */
+uint32_t zeta_lower_field(struct zeta_lowering *lowering, uint32_t index, enum zeta_expr_view view);
+
+/** Condition "every field that the expression needs was measured"; constant 1 if always. */
+uint32_t zeta_lower_validity(struct zeta_lowering *lowering, const struct zeta_expr *expr);
+
+/**
+ * Condition "no division that the value of the expression comes from divides by 0"; constant 1 if
+ * none can. The choice that ?: does not take counts for nothing.
+ */
+uint32_t zeta_lower_defined(struct zeta_lowering *lowering, const struct zeta_expr *expr);
+
+/**
+ * The expression of metric index of the set. maximum: of its maximum; NULL: a constant, 100.
+ */
+const struct zeta_expr *zeta_metric_expr(const struct zeta_set *set, uint32_t index, bool maximum);
+
 /** What metric index of the set gives, converted to its value type. maximum: its maximum. */
 uint32_t zeta_lower_output(struct zeta_lowering *lowering, uint32_t index, bool maximum);
 
@@ -81,7 +100,7 @@ bool zeta_lower_constant(const struct zeta_lowering *lowering, uint32_t node, ui
 
 /**
  * Makes the program that computes the outputs and the skip condition from the nodes (schedule.c).
- * Memory of the program comes from the arena of the compiled set.
+ * Memory of the program comes from the arena.
  */
 ze_result_t zeta_schedule(struct zeta_lowering *lowering, const uint32_t *outputs,
                           const uint32_t *value_types, uint32_t output_count, uint32_t skip,

@@ -4,24 +4,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-void zeta_lowering_init(struct zeta_lowering *lowering, struct zeta_compiled *compiled,
-                        const struct zeta_set *set, struct zeta_diagnostics *sink)
+void zeta_lowering_init(struct zeta_lowering *lowering, const struct zeta_compiled *compiled,
+                        struct zeta_arena *arena, struct zeta_diagnostics *sink)
 {
+    const struct zeta_set *set = compiled->set;
+
     *lowering = (struct zeta_lowering){
         .compiled = compiled,
         .set = set,
+        .arena = arena,
         .sink = sink,
         .result = ZE_RESULT_SUCCESS,
     };
     lowering->metric_node = malloc(set->metric_count * sizeof(uint32_t));
     lowering->metric_valid = malloc(set->metric_count * sizeof(uint32_t));
-    if (!lowering->metric_node || !lowering->metric_valid) {
+    lowering->metric_defined = malloc(set->metric_count * sizeof(uint32_t));
+    if (!lowering->metric_node || !lowering->metric_valid || !lowering->metric_defined) {
         lowering->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         return;
     }
     for (uint32_t i = 0; i < set->metric_count; i++) {
         lowering->metric_node[i] = ZETA_NODE_NONE;
         lowering->metric_valid[i] = ZETA_NODE_NONE;
+        lowering->metric_defined[i] = ZETA_NODE_NONE;
     }
 }
 
@@ -31,6 +36,7 @@ void zeta_lowering_finish(struct zeta_lowering *lowering)
     free(lowering->table);
     free(lowering->metric_node);
     free(lowering->metric_valid);
+    free(lowering->metric_defined);
 }
 
 uint32_t zeta_lower_stop(struct zeta_lowering *lowering, ze_result_t result)

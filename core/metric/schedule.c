@@ -242,7 +242,7 @@ ze_result_t zeta_schedule(struct zeta_lowering *lowering, const uint32_t *output
     struct scheduler state = {
         .lowering = lowering,
         .program = out_program,
-        .arena = &lowering->compiled->arena,
+        .arena = lowering->arena,
     };
     uint64_t skip_value;
     bool skips;

@@ -29,6 +29,7 @@ ze_result_t zetaExportDataGetInfo(size_t data_size, const uint8_t *data,
     zeta_export_describe(&export, &found.properties, &found.record_bytes);
     found.raw_bytes = export.raw_bytes;
     found.tile_count = export.tile_count;
+    found.raw = export.raw;
     zeta_export_close(&export);
     zeta_own_struct_copy(info, info->struct_size, &found, sizeof(found));
     return ZE_RESULT_SUCCESS;

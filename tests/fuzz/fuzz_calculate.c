@@ -1,12 +1,14 @@
 /*
- * Raw data of any length and content given to calculation. The first byte chooses capacity and
- * tile; "B", "T", "E" and "R" at the start of a slot make it a control slot or a repeated record.
+ * Raw data of any length and content given to calculation, and added up. The first byte chooses
+ * capacity and tile; "B", "T", "E" and "R" at the start of a slot make it a control slot or a
+ * repeated record.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/metric/evaluate.h"
 #include "core/metric/slot.h"
+#include "core/metric/sum.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -37,15 +39,15 @@ static const char set_text[] =
     "    layout: l\n"
     "    sampling: [time]\n"
     "    metrics:\n"
-    "      - {name: Time, description: d, type: raw, value_type: u64, class: exact,\n"
+    "      - {name: Time, description: d, type: event, value_type: u64, class: exact,\n"
     "         value: 'muldiv(ticks, 1000000000, $Hz)'}\n"
-    "      - {name: Real, description: d, type: raw, value_type: f32, class: exact,\n"
+    "      - {name: Real, description: d, type: ratio, value_type: f32, class: exact,\n"
     "         value: 'now(F[0]) / F[1]'}\n"
     "      - {name: Whole, description: d, type: raw, value_type: f64, class: exact,\n"
     "         value: 'f64(u64(now(F[1])) / now(W[0]))'}\n"
-    "      - {name: Rest, description: d, type: raw, value_type: u32, class: exact,\n"
+    "      - {name: Rest, description: d, type: ratio, value_type: u32, class: exact,\n"
     "         value: 'A[1] % W[1] << now(W[2])'}\n"
-    "      - {name: Scaled, description: d, type: raw, value_type: u64, class: exact,\n"
+    "      - {name: Scaled, description: d, type: ratio, value_type: u64, class: exact,\n"
     "         value: 'muldiv(now(W[0]), now(W[1]), now(W[2]))'}\n";
 
 static struct zeta_compiled *prepare(void)
@@ -91,6 +93,34 @@ static void shape(unsigned char *raw, size_t raw_bytes)
     }
 }
 
+static void add_row(void *user, const struct zeta_sum_row *row)
+{
+    zeta_sum_add(user, row);
+}
+
+/** Adds up the rows, of which there are so many, and calculates. */
+static void add_up(const struct zeta_compiled *compiled, uint32_t tile, const unsigned char *raw,
+                   size_t raw_bytes, uint64_t rows)
+{
+    static struct zeta_sum_plan *plans[2];
+    struct zeta_sum_value values[5];
+    struct zeta_sum sum;
+
+    for (uint32_t i = 0; i < 2 && !plans[i]; i++) {
+        if (zeta_sum_plan_create(compiled, false, &plans[i]) != ZE_RESULT_SUCCESS)
+            abort();
+    }
+    if (!zeta_sum_init(&sum, plans, 2) || zeta_sum_plan_metric_count(plans[0]) != 5 ||
+        zeta_sum_walk(plans[tile], tile, 0, raw, raw_bytes, add_row, &sum) != ZE_RESULT_SUCCESS ||
+        !zeta_sum_values(&sum, values) || sum.counts[0].rows != rows)
+        abort();
+    for (uint32_t m = 0; m < 5; m++) {
+        if (sum.counts[m].rows > rows || (sum.counts[m].rows == 0 && values[m].has_value))
+            abort();
+    }
+    zeta_sum_finish(&sum);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct zeta_compiled *compiled = prepare();
@@ -120,6 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         result.value_count != (capacity < rows.value_count ? capacity : rows.value_count) ||
         result.complete != (capacity >= rows.value_count))
         abort();
+    add_up(compiled, tile, raw, size - 1, rows.row_count);
     free(values);
     free(raw);
     return 0;

@@ -228,6 +228,116 @@ struct zeta_trace_info {
 /** Says what is or was recorded. Works before zeInit. */
 ZETA_EXPORT ze_result_t zetaTraceGetInfo(struct zeta_trace_info *info);
 
+/* Values over many rows ------------------------------------------------------------------------
+ */
+
+/**
+ * Rows of raw data of one metric group, added up: for the values of its metrics over a run, a
+ * kernel, or whatever the rows are of.
+ *
+ * The value of a metric over many rows is its formula over the sums of what the rows counted, as if
+ * the hardware had counted once. It is no mean of rows: a hit rate of 0 in a row with one access
+ * weighs as much as that access. A metric that is a state or a point in time (of another type than
+ * DURATION, EVENT, EVENT_WITH_RANGE, THROUGHPUT and RATIO) has the value of the last row.
+ *
+ * A row has no value of a metric that was not measured, or whose formula divides by 0 in that row;
+ * what calculation gives there as 0 means nothing. Nor have many rows a value then.
+ *
+ * One thread at a time for each sum; different threads may use different ones.
+ */
+struct zeta_metric_sum;
+
+/** What a sum is of. */
+struct zeta_metric_sum_desc {
+    size_t struct_size;
+    const struct zeta_metric_sum *like; /**< of the same as this one; null: of what follows */
+    zet_metric_group_handle_t group;    /**< time-based or event-based; null: of data */
+    const uint8_t *data;                /**< exported data that says what the group is; not kept */
+    size_t data_size;
+    zet_metric_group_calculation_type_t type; /**< measured values or largest ones */
+};
+
+/**
+ * Makes a sum without rows. A group is kept as it is at that time; exported data needs no device,
+ * but a driver that is initialised. The caller ends it with zetaMetricSumDestroy().
+ *
+ * INVALID_ARGUMENT for a group of tracers, results of zetaExportDataGetInfo() for exported data,
+ * INVALID_ENUMERATION for the type, UNSUPPORTED_FEATURE for tiles with different formulas.
+ */
+ZETA_EXPORT ze_result_t zetaMetricSumCreate(const struct zeta_metric_sum_desc *desc,
+                                            struct zeta_metric_sum **out_sum);
+
+/** A row; it and what it points at last as long as the call that gives it. */
+struct zeta_metric_row {
+    size_t struct_size;
+    uint32_t tile; /**< 0 on a device without tiles */
+    uint32_t metric_count;
+    const zet_typed_value_t *values; /**< as calculation gives them */
+    const uint8_t *has_value;        /**< per metric; 0: the row has no value of it */
+};
+
+/** Looks at a row. Not 0: it is added to the sum. It may not add data to that sum itself. */
+typedef uint32_t (*zeta_metric_row_fn)(void *user, const struct zeta_metric_row *row);
+
+/** Raw data whose rows are added. */
+struct zeta_metric_data {
+    size_t struct_size;
+    size_t raw_size;
+    const uint8_t *raw; /**< any alignment; may be null if raw_size is 0 */
+    uint32_t skip;      /**< records that are left out first, as rawReportSkipCount does */
+    uint32_t reserved;
+    zeta_metric_row_fn each; /**< gets each row, by tiles; null: all are added */
+    void *user;              /**< handed to it */
+};
+
+/**
+ * Adds the rows of raw data: a whole read of a stream, the data of a query, or several of them in
+ * order. A stream that is read for hours is added read by read. No row crosses a break, and lost
+ * time is in no value. Nothing is kept between calls but the sums: data that is cut elsewhere than
+ * between reads loses the row of the cut, unless the last record comes again.
+ *
+ * OUT_OF_HOST_MEMORY; rows may have been added then. No content of the data is an error.
+ */
+ZETA_EXPORT ze_result_t zetaMetricSumAdd(struct zeta_metric_sum *sum,
+                                         const struct zeta_metric_data *data);
+
+/**
+ * Adds a row to another sum while zeta_metric_data.each looks at it: to that of a kernel, for
+ * instance. INVALID_ARGUMENT unless the sum was made like the one whose rows these are.
+ */
+ZETA_EXPORT ze_result_t zetaMetricSumAddRow(struct zeta_metric_sum *sum,
+                                            const struct zeta_metric_row *row);
+
+/**
+ * Adds the rows of another sum, as if they came after its own ones. INVALID_ARGUMENT unless one was
+ * made like the other.
+ */
+ZETA_EXPORT ze_result_t zetaMetricSumMerge(struct zeta_metric_sum *sum,
+                                           const struct zeta_metric_sum *other);
+
+/** A metric over the rows of a sum. */
+struct zeta_metric_value {
+    size_t struct_size;
+    uint64_t rows;      /**< that have a value of it */
+    uint32_t has_value; /**< 0: there is no value; without rows no other number either */
+    uint32_t reserved;
+    zet_typed_value_t value; /**< UINT64, FLOAT64 or BOOL8; of a state the type of the metric */
+    zet_typed_value_t min;   /**< of the rows that have a value, and the type of the metric */
+    zet_typed_value_t max;
+    zet_typed_value_t last; /**< of the last such row */
+};
+
+/**
+ * Calculates the values of all metrics, in the order of calculated values and in their units. More
+ * rows may be added afterwards. Rows of all tiles count together: amounts are added up, and what is
+ * divided is divided after that. count as in zeDriverGet.
+ */
+ZETA_EXPORT ze_result_t zetaMetricSumGetValues(const struct zeta_metric_sum *sum, uint32_t *count,
+                                               struct zeta_metric_value *values);
+
+/** Ends a sum; what was made like it stays. Null is allowed. */
+ZETA_EXPORT void zetaMetricSumDestroy(struct zeta_metric_sum *sum);
+
 /* Exported data and recordings ------------------------------------------------------------------
  */
 
@@ -238,6 +348,7 @@ struct zeta_export_info {
     uint64_t raw_bytes;                       /**< of the raw data in it */
     uint32_t record_bytes;
     uint32_t tile_count; /**< sets of values that calculation gives, at least 1 */
+    const uint8_t *raw;  /**< where the raw data lies in the exported data */
 };
 
 /**

@@ -77,6 +77,8 @@ static void lines__that_mean_nothing__are_passed_over_and_counted(void **state)
         "load\t1\t1000\t2000\t../a.elf\n",
         "load\t1\t1000\t2000\ta%2fb\n",
         "load\t1\t1000\t2000\t.a.elf\n",
+        "load\t1\t1000\t2000\t%2e%2e\n",
+        "load\t1\t1000\t2000\t%2ea.elf\n",
         "load\t1\t1000\t2000\ta.elf\tkernel\n",
         "load\t1\t1000\t2000\ta.elf\tkernel=\n",
         "load\t1\t1000\t2000\ta.elf\tkernel=xyz\n",

@@ -114,16 +114,15 @@ static bool read_load(struct zeta_module_entry *entry, struct word line, bool *o
     fine = read_number(next_word(&line), 16, &entry->begin) && fine;
     fine = read_number(next_word(&line), 16, &entry->end) && fine;
     file = next_word(&line);
-    /* The file lies in the folder, whatever the line says. */
-    if (!fine || entry->begin >= entry->end || file.size == 0 || file.text[0] == '.' ||
-        memchr(file.text, '/', file.size) || memchr(file.text, '\0', file.size))
+    if (!fine || entry->begin >= entry->end || file.size == 0 || memchr(file.text, '\0', file.size))
         return false;
     entry->pid = (uint32_t)pid;
     entry->file = read_name(file);
     *out_memory = entry->file != NULL;
     while (fine && *out_memory && line.size > 0)
         fine = read_kernel(entry, next_word(&line), out_memory);
-    return fine && *out_memory && !strchr(entry->file, '/');
+    /* The file lies in the folder, whatever the line says. */
+    return fine && *out_memory && entry->file[0] != '.' && !strchr(entry->file, '/');
 }
 
 static bool add_load(struct zeta_module_index *index, struct word line, bool *out_memory)

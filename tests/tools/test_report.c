@@ -19,6 +19,7 @@
 #include "report_options.h"
 #include "report_runs.h"
 #include "report_text.h"
+#include "report_trace.h"
 #include "say.h"
 
 /* ---- texts --------------------------------------------------------------------------------- */
@@ -138,6 +139,38 @@ static void clock__no_chunk__follows_the_device(void **state)
     assert_int_equal(zeta_report_clock_host(&clock, 500), first_ns + 1500);
     assert_int_equal(zeta_report_clock_host(&clock, wrap_ns / 2),
                      first_ns + (int64_t)wrap_ns / 2 + 1000);
+}
+
+/* What a stranger's file may say: no two times are further apart than a number can tell. */
+static void clock__times_without_sense__stay_in_range(void **state)
+{
+    const struct zeta_chunk_clock late = {.host_ns = INT64_MAX};
+    unsigned char payload[ZETA_CHUNK_NUMBERS_BYTES];
+    struct zeta_report_clock clock;
+
+    (void)state;
+    zeta_report_clock_init(&clock, 1000000000, 64);
+    zeta_chunk_clock_write(&late, payload);
+    assert_false(zeta_report_clock_take(&clock, payload, sizeof(payload)));
+    assert_int_equal(zeta_report_clock_host(&clock, UINT64_MAX), ZETA_REPORT_TIME_MAX);
+    take(&clock, 0, ZETA_REPORT_TIME_MAX);
+    assert_int_equal(zeta_report_clock_host(&clock, 1), ZETA_REPORT_TIME_MAX);
+    assert_int_equal(zeta_report_clock_host(&clock, UINT64_C(1) << 63), -ZETA_REPORT_TIME_MAX);
+}
+
+static void line__times_without_sense__has_none(void **state)
+{
+    struct zeta_report report = {.has_trace_clock = true, .raw_offset_ns = ZETA_REPORT_TIME_MAX};
+    struct zeta_trace_line line = {.phase = 'X', .begin_ns = 1};
+    int64_t begin_ns = 0, end_ns = 0;
+
+    (void)state;
+    assert_false(zeta_report_trace_time(&report, &line, &begin_ns, &end_ns));
+    report.raw_offset_ns = -ZETA_REPORT_TIME_MAX;
+    assert_true(zeta_report_trace_time(&report, &line, &begin_ns, &end_ns));
+    assert_int_equal(begin_ns, 1 - ZETA_REPORT_TIME_MAX);
+    line.duration_ns = (uint64_t)ZETA_REPORT_TIME_MAX + 1;
+    assert_false(zeta_report_trace_time(&report, &line, &begin_ns, &end_ns));
 }
 
 static void clock__bad_chunk_or_timer__is_refused(void **state)
@@ -439,6 +472,8 @@ int main(void)
         cmocka_unit_test(clock__wrap_of_the_timer__is_no_jump),
         cmocka_unit_test(clock__no_chunk__follows_the_device),
         cmocka_unit_test(clock__bad_chunk_or_timer__is_refused),
+        cmocka_unit_test(clock__times_without_sense__stay_in_range),
+        cmocka_unit_test(line__times_without_sense__has_none),
         cmocka_unit_test(envelope__more_values_than_points__keeps_least_largest_and_sum),
         cmocka_unit_test(envelope__holes_and_odd_values__stay_empty),
         cmocka_unit_test(runs__row__belongs_to_the_run_that_it_lies_inside),

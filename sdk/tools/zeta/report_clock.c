@@ -22,7 +22,7 @@ bool zeta_report_clock_take(struct zeta_report_clock *clock, const void *payload
     struct zeta_chunk_clock read;
 
     if (clock->hz == 0 || !zeta_chunk_clock_read(payload, (size_t)bytes, &read) ||
-        read.host_ns > INT64_MAX)
+        read.host_ns > ZETA_REPORT_TIME_MAX)
         return false;
     clock->is_known = true;
     clock->is_set = true;
@@ -47,6 +47,13 @@ static int64_t elapsed(const struct zeta_report_clock *clock, uint64_t from_ns, 
     return (int64_t)difference;
 }
 
+static int64_t cut(int64_t time_ns)
+{
+    if (time_ns > ZETA_REPORT_TIME_MAX)
+        return ZETA_REPORT_TIME_MAX;
+    return time_ns < -ZETA_REPORT_TIME_MAX ? -ZETA_REPORT_TIME_MAX : time_ns;
+}
+
 int64_t zeta_report_clock_host(struct zeta_report_clock *clock, uint64_t device_ns)
 {
     uint64_t sum;
@@ -56,13 +63,13 @@ int64_t zeta_report_clock_host(struct zeta_report_clock *clock, uint64_t device_
     if (!clock->is_set) {
         clock->is_set = true;
         clock->device_ns = device_ns;
-        clock->host_ns = (int64_t)(device_ns & INT64_MAX);
+        clock->host_ns = cut((int64_t)(device_ns & INT64_MAX));
     }
     /* Unsigned, so that times that make no sense wrap and nothing worse. */
     sum = (uint64_t)clock->host_ns + (uint64_t)elapsed(clock, clock->device_ns, device_ns);
     if (!clock->is_known) {
         clock->device_ns = device_ns;
-        clock->host_ns = (int64_t)sum;
+        clock->host_ns = cut((int64_t)sum);
     }
-    return (int64_t)sum;
+    return cut((int64_t)sum);
 }

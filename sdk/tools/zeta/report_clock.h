@@ -7,6 +7,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/**
+ * Times of a report lie between this and its negative, 73 years: recordings of strangers may say
+ * anything, and the distance of any two, a row's length added, has to fit.
+ */
+#define ZETA_REPORT_TIME_MAX (INT64_MAX / 4)
+
 /** All zero bytes: nothing is known, and the clock of the device is taken for that of the host. */
 struct zeta_report_clock {
     uint64_t hz;
@@ -26,7 +32,8 @@ bool zeta_report_clock_take(struct zeta_report_clock *clock, const void *payload
 
 /**
  * The time of the host at an instant of the device, less than half a wrap from the chunk that was
- * taken last. Without any chunk the instant itself, followed over wraps.
+ * taken last. Without any chunk the instant itself, followed over wraps. Cut to
+ * ZETA_REPORT_TIME_MAX.
  */
 int64_t zeta_report_clock_host(struct zeta_report_clock *clock, uint64_t device_ns);
 

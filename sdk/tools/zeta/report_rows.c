@@ -153,7 +153,9 @@ static bool take_row(void *user, uint32_t tile, const zet_typed_value_t *row)
         uint64_t length_ns = 0;
 
         times_ns[1] = zeta_report_clock_host(&device->clock, row_end(stream, row, &length_ns));
-        times_ns[0] = times_ns[1] - (int64_t)(length_ns & INT64_MAX);
+        times_ns[0] = times_ns[1] - (int64_t)(length_ns < ZETA_REPORT_TIME_MAX
+                                                  ? length_ns
+                                                  : (uint64_t)ZETA_REPORT_TIME_MAX);
     }
     if (report->options.has_range &&
         (!stream->has_time || !zeta_report_in_range(report, times_ns[0], times_ns[1]))) {

@@ -37,11 +37,11 @@ bool zeta_report_trace_time(const struct zeta_report *report, const struct zeta_
 {
     if (!report->has_trace_clock ||
         (line->phase != 'X' && line->phase != 'B' && line->phase != 'i') || line->begin_ns == 0 ||
-        line->begin_ns > INT64_MAX / 4 || line->duration_ns > INT64_MAX / 4)
+        line->begin_ns > ZETA_REPORT_TIME_MAX || line->duration_ns > ZETA_REPORT_TIME_MAX)
         return false;
     *out_begin_ns = (int64_t)line->begin_ns + report->raw_offset_ns;
     *out_end_ns = *out_begin_ns + (int64_t)line->duration_ns;
-    return true;
+    return *out_end_ns <= ZETA_REPORT_TIME_MAX;
 }
 
 static bool find_number(const struct zeta_trace_line *line, const char *name, uint64_t *out_number)
@@ -53,7 +53,7 @@ static bool find_number(const struct zeta_trace_line *line, const char *name, ui
         return false;
     (void)zeta_json_unescape(value.text, text, sizeof(text));
     *out_number = strtoull(text, NULL, 10);
-    return *out_number > 0 && *out_number <= INT64_MAX / 4;
+    return *out_number > 0 && *out_number <= ZETA_REPORT_TIME_MAX;
 }
 
 static struct zeta_slice lane_key(const struct zeta_trace_line *line, char *text, size_t bytes)

@@ -118,9 +118,9 @@ static bool write_image(int directory, const struct zeta_plugin_array *image,
 /* One write, so that lines of several processes never mix. */
 static bool append_line(int directory, const char *line, size_t size)
 {
-    const int file = zeta_descriptor_raise(
-        openat(directory, "index", O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-               S_IRUSR | S_IWUSR));
+    const int file = zeta_descriptor_raise(openat(
+        directory, "index", O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+        S_IRUSR | S_IWUSR));
     bool fine;
 
     if (file < 0)

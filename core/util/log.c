@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/util/descriptor.h"
@@ -93,6 +94,23 @@ static void parse_levels(struct choice *choice, const char *levels)
     }
 }
 
+/* A file or a terminal; -1 with errno. A pipe could keep the program waiting, or end it. */
+static int open_file(const char *path)
+{
+    const int fd = zeta_descriptor_raise(
+        open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600));
+    struct stat status;
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &status) == 0 && (S_ISREG(status.st_mode) || S_ISCHR(status.st_mode)) &&
+        fcntl(fd, F_SETFL, O_APPEND) == 0)
+        return fd;
+    (void)close(fd);
+    errno = EINVAL;
+    return -1;
+}
+
 void zeta_log_configure(const char *levels, const char *file)
 {
     struct choice *choice = calloc(1, sizeof(*choice));
@@ -103,13 +121,14 @@ void zeta_log_configure(const char *levels, const char *file)
     choice->fd = STDERR_FILENO;
     parse_levels(choice, levels);
     if (*file) {
-        choice->fd = zeta_descriptor_raise(
-            open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600));
+        choice->fd = open_file(file);
         if (choice->fd < 0) {
             choice->fd = STDERR_FILENO;
-            zeta_log(ZETA_LOG_WARN, "settings",
-                     "The log file %s cannot be opened (%s); messages go to standard error.", file,
-                     strerrordesc_np(errno));
+            zeta_log(
+                ZETA_LOG_WARN, "settings",
+                "The log file %s cannot be written (%s); messages go to standard error. Name a "
+                "file or a terminal, no pipe.",
+                file, strerrordesc_np(errno));
         }
     }
     choice->previous = atomic_load_explicit(&current, memory_order_relaxed);

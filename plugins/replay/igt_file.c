@@ -21,7 +21,8 @@ uint64_t zeta_igt_get(const unsigned char *at, unsigned count)
 bool zeta_igt_open(struct zeta_igt_file *file, const char *path, uint64_t offset,
                    struct zeta_replay_problem *problem)
 {
-    *file = (struct zeta_igt_file){.descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)};
+    *file = (struct zeta_igt_file){.descriptor =
+                                       open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
     if (file->descriptor < 0)
         return zeta_replay_say(problem, "it cannot be opened: %s", strerror(errno));
     file->offset = offset;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <yaml.h>
+#include <zeta/file.h>
 
 /* How a value is read. */
 enum key_type {
@@ -447,26 +448,18 @@ enum zeta_vgpu_result zeta_vgpu_description_load(struct zeta_vgpu_description *d
                                                  void *context,
                                                  struct zeta_vgpu_message *out_message)
 {
-    enum zeta_vgpu_result result = ZETA_VGPU_INVALID_ARGUMENT;
-    FILE *file = fopen(path, "re");
-    char *text = malloc(ZETA_VGPU_DESCRIPTION_BYTES + 1);
-    size_t length;
+    enum zeta_vgpu_result result;
+    uint64_t length = 0;
+    char *text = zeta_file_read(path, ZETA_VGPU_DESCRIPTION_BYTES, &length);
 
-    if (!file || !text) {
-        snprintf(out_message->text, sizeof(out_message->text), "%.300s cannot be read: %s", path,
-                 strerror(errno));
-    } else {
-        length = fread(text, 1, ZETA_VGPU_DESCRIPTION_BYTES + 1, file);
-        if (ferror(file) || length > ZETA_VGPU_DESCRIPTION_BYTES)
-            snprintf(out_message->text, sizeof(out_message->text),
-                     "%.300s cannot be read, or has more than %u bytes", path,
-                     ZETA_VGPU_DESCRIPTION_BYTES);
-        else
-            result = zeta_vgpu_description_parse(description, text, length, path, unknown, context,
-                                                 out_message);
+    if (!text) {
+        snprintf(out_message->text, sizeof(out_message->text),
+                 "%.300s cannot be read (%s); it is a file of at most %u bytes", path,
+                 strerror(errno), ZETA_VGPU_DESCRIPTION_BYTES);
+        return ZETA_VGPU_INVALID_ARGUMENT;
     }
-    if (file)
-        fclose(file);
+    result = zeta_vgpu_description_parse(description, text, (size_t)length, path, unknown, context,
+                                         out_message);
     free(text);
     return result;
 }

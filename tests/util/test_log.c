@@ -3,11 +3,13 @@
  */
 #include "core/util/log.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -97,6 +99,34 @@ static void log__nonsense_in_the_choice__is_left_out(void **state)
     assert_false(zeta_log_enabled(ZETA_LOG_TRACE, "x"));
 }
 
+/* Nobody may ever read from it, and a write to one that nobody reads any more ends a program. */
+static void log__pipe__is_no_file(void **state)
+{
+    char name[128];
+    int saved = dup(STDERR_FILENO);
+    int reader;
+    int errors;
+
+    (void)state;
+    (void)snprintf(name, sizeof(name), "%s.pipe", path);
+    errors = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    assert_true(saved >= 0 && errors >= 0);
+    assert_int_equal(mkfifo(name, 0600), 0);
+    assert_true(dup2(errors, STDERR_FILENO) >= 0);
+    zeta_log_configure("warn", name);
+    reader = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    zeta_log_configure("warn", name);
+    assert_true(dup2(saved, STDERR_FILENO) >= 0);
+    assert_int_equal(unlink(name), 0);
+    assert_true(reader >= 0);
+    assert_int_equal(close(reader), 0);
+    assert_int_equal(close(errors), 0);
+    assert_int_equal(close(saved), 0);
+    (void)read_log();
+    assert_non_null(strstr(written, "no pipe"));
+    assert_non_null(strstr(strstr(written, "no pipe") + 1, "no pipe"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +135,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(log__unconfigured__writes_warnings, setup, teardown),
         cmocka_unit_test_setup_teardown(log__control_characters_and_length__are_tamed, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(log__pipe__is_no_file, setup, teardown),
         cmocka_unit_test_setup_teardown(log__nonsense_in_the_choice__is_left_out, setup, teardown),
     };
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -107,11 +108,14 @@ static void properties__short_struct__nothing_behind_it(void **state)
 /* The installed file says nothing else than the device without a file. */
 static void device_file__as_shipped__equals_built_in(void **state)
 {
-    static const struct host_setting settings[] = {{"device", "/dev/null"}, {NULL, NULL}};
+    char path[] = "/tmp/zeta-vgpu-XXXXXX";
+    const struct host_setting settings[] = {{"device", path}, {NULL, NULL}};
+    const int descriptor = mkstemp(path);
     struct zeta_plugin_device_properties with, without;
     struct host first, second;
 
     (void)state;
+    assert_true(descriptor >= 0);
     host_open(&first, NULL);
     host_open(&second, settings);
     with = properties_of(&first, first.device);
@@ -135,6 +139,8 @@ static void device_file__as_shipped__equals_built_in(void **state)
     }
     host_close(&second);
     host_close(&first);
+    assert_int_equal(close(descriptor), 0);
+    assert_int_equal(unlink(path), 0);
 }
 
 static void tiles__two__listed_behind_their_root(void **state)
@@ -290,6 +296,25 @@ static void device_file__bad_yaml__place_and_reason(void **state)
     unlink(path);
 }
 
+/* Opening it would wait for somebody who writes. */
+static void device_file__pipe__refused(void **state)
+{
+    char folder[] = "/tmp/zeta-vgpu-XXXXXX";
+    char path[64];
+    const struct host_setting settings[] = {{"device", path}, {NULL, NULL}};
+    struct host host;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof(path), "%s/device.yaml", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(host_try_open(&host, settings), ZETA_PLUGIN_INVALID_ARGUMENT);
+    assert_non_null(strstr(host_error(&host), "cannot be read"));
+    host_close(&host);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 static void clock__read_twice__one_clock_with_the_host(void **state)
 {
     struct zeta_plugin_clock first = {.struct_size = sizeof(first)}, second = first;
@@ -441,6 +466,7 @@ int main(void)
         cmocka_unit_test(tiles__two__listed_behind_their_root),
         cmocka_unit_test(symbols__set_files__declare_the_same),
         cmocka_unit_test(settings__bad_values__refused_with_name_and_range),
+        cmocka_unit_test(device_file__pipe__refused),
         cmocka_unit_test(device_file__bad_yaml__place_and_reason),
         cmocka_unit_test(clock__read_twice__one_clock_with_the_host),
         cmocka_unit_test(objects__two_of_one_library__independent),

@@ -63,7 +63,7 @@ struct zeta_code_lines *zeta_code_lines_open(const char *path, uint64_t begin)
     if (!lines)
         return NULL;
     (void)elf_version(EV_CURRENT);
-    lines->file = open(path, O_RDONLY | O_CLOEXEC);
+    lines->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (lines->file >= 0)
         lines->elf = elf_begin(lines->file, ELF_C_READ_MMAP, NULL);
     if (!lines->elf || !find_code(lines->elf, &address)) {

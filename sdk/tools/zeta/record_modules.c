@@ -61,7 +61,7 @@ static size_t read_image(const char *folder, const char *name, char **buffer, si
 
     if (asprintf(&path, "%s/%s", folder, name) < 0)
         return 0;
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     free(path);
     if (fd < 0)
         return 0;

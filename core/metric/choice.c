@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "core/metric/recipe.h"
 #include "core/util/error.h"
 
@@ -56,11 +58,11 @@ static void print_value(char *text, size_t size_bytes, zet_value_info_type_exp_t
         (void)snprintf(text, size_bytes, "%" PRIu64, value->ui64);
         break;
     case ZET_VALUE_INFO_TYPE_EXP_FLOAT32:
-        (void)snprintf(text, size_bytes, "%g", (double)value->fp32);
+        (void)zeta_c_snprintf(text, size_bytes, "%g", (double)value->fp32);
         break;
     case ZET_VALUE_INFO_TYPE_EXP_FLOAT64:
     case ZET_VALUE_INFO_TYPE_EXP_FLOAT64_RANGE:
-        (void)snprintf(text, size_bytes, "%g", value->fp64);
+        (void)zeta_c_snprintf(text, size_bytes, "%g", value->fp64);
         break;
     case ZET_VALUE_INFO_TYPE_EXP_BOOL8:
         (void)snprintf(text, size_bytes, "%s", value->b8 ? "true" : "false");
@@ -83,8 +85,8 @@ static void print_allowed(char *text, size_t size_bytes, zet_value_info_type_exp
                        info->ui64Range.ui64Max);
         return;
     case ZET_VALUE_INFO_TYPE_EXP_FLOAT64_RANGE:
-        (void)snprintf(text, size_bytes, "%g to %g", info->fp64Range.fp64Min,
-                       info->fp64Range.fp64Max);
+        (void)zeta_c_snprintf(text, size_bytes, "%g to %g", info->fp64Range.fp64Min,
+                              info->fp64Range.fp64Max);
         return;
     default:
         memcpy(&value, info, sizeof(value));

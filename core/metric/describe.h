@@ -30,7 +30,7 @@ ze_result_t zeta_describe_set(const struct zeta_compiled *compiled, struct zeta_
 void zeta_describe_expr(struct zeta_text *text, const struct zeta_set *set,
                         const struct zeta_expr *expr);
 
-/** Adds a finite number that is read back as the same f64, whatever the locale. */
+/** Adds a finite number that is read back as the same f64. */
 void zeta_describe_f64(struct zeta_text *text, double value);
 
 /** Adds a text as a scalar in double quotes. */

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "core/metric/describe.h"
 
 /** How tightly an expression holds together; operands and calls are above all operators. */
@@ -59,12 +61,7 @@ void zeta_describe_f64(struct zeta_text *text, double value)
     char digits[40];
 
     /* With 17 digits every number is read back as it was; a point makes it an f64. */
-    (void)snprintf(digits, sizeof(digits), "%.17g", value);
-    for (char *c = digits; *c; c++) {
-        /* The program's locale may have another decimal point. */
-        if (!strchr("0123456789+-e", *c))
-            *c = '.';
-    }
+    (void)zeta_c_snprintf(digits, sizeof(digits), "%.17g", value);
     zeta_text_add(text, "%s%s", digits, strpbrk(digits, ".e") ? "" : ".0");
 }
 

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "core/metric/expr.h"
 
 enum token_kind {
@@ -140,7 +142,7 @@ static void scan_float(struct parser *parser)
     }
     memcpy(buffer, token->start, token->length);
     buffer[token->length] = '\0';
-    token->f64 = strtod(buffer, NULL);
+    token->f64 = zeta_c_strtod(buffer, NULL);
     if (!isfinite(token->f64))
         fail_at(parser, token->start, "the number %s is too large", buffer);
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "core/metric/catalog_priv.h"
 #include "core/metric/template.h"
 
@@ -31,11 +33,11 @@ static const char *value_text(struct zeta_arena *arena, const struct zeta_parame
         (void)snprintf(text, sizeof(text), "%" PRIu64, value->ui64);
         break;
     case ZET_VALUE_INFO_TYPE_EXP_FLOAT32:
-        (void)snprintf(text, sizeof(text), "f64(%.9e)", (double)value->fp32);
+        (void)zeta_c_snprintf(text, sizeof(text), "f64(%.9e)", (double)value->fp32);
         break;
     case ZET_VALUE_INFO_TYPE_EXP_FLOAT64:
     case ZET_VALUE_INFO_TYPE_EXP_FLOAT64_RANGE:
-        (void)snprintf(text, sizeof(text), "f64(%.17e)", value->fp64);
+        (void)zeta_c_snprintf(text, sizeof(text), "f64(%.17e)", value->fp64);
         break;
     case ZET_VALUE_INFO_TYPE_EXP_BOOL8:
         (void)snprintf(text, sizeof(text), "%u", value->b8 ? 1u : 0u);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "core/settings/settings.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -56,7 +58,7 @@ bool zeta_entry_stop(struct zeta_plugin_host *entry, enum zeta_plugin_state stat
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof(text), format, arguments);
+    (void)zeta_c_vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     entry->state = (uint32_t)state;
     zeta_text_finish(&entry->reason);

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <zeta/c_locale.h>
+
 static const char digits[] = "0123456789abcdef";
 
 void zeta_trace_text_end_cut(struct zeta_trace_text *text)
@@ -46,7 +48,6 @@ void zeta_trace_text_number(struct zeta_trace_text *text, uint64_t value)
     zeta_trace_text_put(text, is_exact ? "" : "\"");
 }
 
-/* The decimal point of the locale may be a comma; a trace has to look the same everywhere. */
 void zeta_trace_text_float(struct zeta_trace_text *text, double value)
 {
     char buffer[48];
@@ -56,11 +57,7 @@ void zeta_trace_text_float(struct zeta_trace_text *text, double value)
         zeta_trace_text_put(text, isnan(value) ? "\"NaN\"" : value > 0 ? "\"inf\"" : "\"-inf\"");
         return;
     }
-    bytes = snprintf(buffer, sizeof(buffer), "%.9g", value);
-    for (int i = 0; i < bytes; i++) {
-        if (strchr("0123456789+-eE", buffer[i]) == NULL)
-            buffer[i] = '.';
-    }
+    bytes = zeta_c_snprintf(buffer, sizeof(buffer), "%.9g", value);
     zeta_trace_text_add(text, buffer, (size_t)bytes);
 }
 

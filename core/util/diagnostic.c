@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include <zeta/c_locale.h>
+
 void zeta_diagnostic_print(const struct zeta_diagnostic *diagnostic, char *buffer,
                            size_t size_bytes)
 {
@@ -21,7 +23,7 @@ void zeta_diagnose_list(struct zeta_diagnostics *sink, enum zeta_severity severi
 
     if (!sink)
         return;
-    (void)vsnprintf(text, sizeof(text), format, arguments);
+    (void)zeta_c_vsnprintf(text, sizeof(text), format, arguments);
     if (severity == ZETA_SEVERITY_ERROR && sink->count[ZETA_SEVERITY_ERROR] == 0)
         zeta_diagnostic_print(&diagnostic, sink->first_error, sizeof(sink->first_error));
     sink->count[severity]++;

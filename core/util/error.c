@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #define WORDS_MAX 16    /* arguments of one format */
 #define TEXT_BYTES 1024 /* copies of string arguments, or a text that was made at once */
 #define SENTENCE_BYTES 2048
@@ -333,7 +335,7 @@ ze_result_t zeta_error(ze_result_t result, const char *format, ...)
     va_start(arguments, format);
     va_copy(again, arguments);
     if (!pack(format, &arguments)) {
-        length = vsnprintf(last.text, TEXT_BYTES, format, again);
+        length = zeta_c_vsnprintf(last.text, TEXT_BYTES, format, again);
         keep_text(last.text, length < 0 ? 0 : (size_t)length);
     }
     va_end(again);
@@ -421,11 +423,11 @@ static void put_double(struct output *output, const struct conversion *c, double
     int length;
 
     if (c->type == 'f')
-        length = snprintf(digits, sizeof(digits), "%.*f", precision, real);
+        length = zeta_c_snprintf(digits, sizeof(digits), "%.*f", precision, real);
     else if (c->type == 'e')
-        length = snprintf(digits, sizeof(digits), "%.*e", precision, real);
+        length = zeta_c_snprintf(digits, sizeof(digits), "%.*e", precision, real);
     else
-        length = snprintf(digits, sizeof(digits), "%.*g", precision, real);
+        length = zeta_c_snprintf(digits, sizeof(digits), "%.*g", precision, real);
     put_padded(output, c, digits, (size_t)length);
 }
 

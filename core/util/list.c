@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 bool zeta_list_add(struct zeta_list *list, void *item)
 {
     if (list->count == list->capacity) {
@@ -70,12 +72,13 @@ void zeta_text_add(struct zeta_text *text, const char *format, ...)
     int length;
 
     va_start(arguments, format);
-    length = vsnprintf(NULL, 0, format, arguments);
+    length = zeta_c_vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     if (length < 0 || !make_room(text, (size_t)length))
         return;
     va_start(arguments, format);
-    (void)vsnprintf(text->data + text->length, text->capacity - text->length, format, arguments);
+    (void)zeta_c_vsnprintf(text->data + text->length, text->capacity - text->length, format,
+                           arguments);
     va_end(arguments);
     text->length += (size_t)length;
 }

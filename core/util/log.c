@@ -18,6 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <zeta/c_locale.h>
+
 #include "core/util/descriptor.h"
 
 #define TOPICS_MAX 16
@@ -188,7 +190,7 @@ void zeta_log(enum zeta_log_level level, const char *topic, const char *format, 
         return;
     prefix = (size_t)snprintf(line, sizeof(line), "zeta: %s: %.40s: ", level_names[level], topic);
     va_start(arguments, format);
-    (void)vsnprintf(line + prefix, sizeof(line) - prefix, format, arguments);
+    (void)zeta_c_vsnprintf(line + prefix, sizeof(line) - prefix, format, arguments);
     va_end(arguments);
     replace_controls(line + prefix);
     length = strlen(line);

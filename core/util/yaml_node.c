@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "core/util/yaml.h"
 
 const struct zeta_yaml_node *zeta_yaml_member(const struct zeta_yaml_node *mapping, const char *key)
@@ -66,7 +68,7 @@ bool zeta_yaml_double(const struct zeta_yaml_node *node, double *out_value)
         return false;
     if (strspn(node->text, "+-0123456789.eE") != node->length)
         return false;
-    value = strtod(node->text, &end);
+    value = zeta_c_strtod(node->text, &end);
     if (*end != '\0' || !isfinite(value))
         return false;
     *out_value = value;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 bool zeta_intel_yaml_fail(struct zeta_intel_yaml *yaml, const yaml_node_t *node, const char *format,
                           ...)
 {
@@ -15,7 +17,7 @@ bool zeta_intel_yaml_fail(struct zeta_intel_yaml *yaml, const yaml_node_t *node,
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof(text), format, arguments);
+    (void)zeta_c_vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     (void)snprintf(yaml->problem, yaml->problem_bytes, "%s:%lu: %s", yaml->path, line, text);
     return false;

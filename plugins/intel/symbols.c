@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "symbols.h"
 #include "topology.h"
 
@@ -38,7 +40,7 @@ __attribute__((format(printf, 3, 4))) static void add(struct list *list, uint64_
     if (list->count == MAX_SYMBOLS)
         return;
     va_start(arguments, format);
-    (void)vsnprintf(name, NAME_BYTES, format, arguments);
+    (void)zeta_c_vsnprintf(name, NAME_BYTES, format, arguments);
     va_end(arguments);
     for (uint32_t i = 0; i < list->chosen; i++) {
         if (strcmp(list->names[i], name) == 0)

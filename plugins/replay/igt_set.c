@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "igt.h"
 
 static void put(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -16,7 +18,7 @@ static void put(FILE *out, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vfprintf(out, format, arguments);
+    (void)zeta_c_vfprintf(out, format, arguments);
     va_end(arguments);
 }
 

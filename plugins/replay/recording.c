@@ -9,12 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <zeta/c_locale.h>
+
 bool zeta_replay_say(struct zeta_replay_problem *problem, const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(problem->text, sizeof(problem->text), format, arguments);
+    (void)zeta_c_vsnprintf(problem->text, sizeof(problem->text), format, arguments);
     va_end(arguments);
     return false;
 }

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <zeta/c_locale.h>
 #include <zeta/descriptor.h>
 
 #include "compiler_priv.h"
@@ -300,7 +301,7 @@ static char *__attribute__((format(printf, 1, 2))) words(const char *format, ...
     char *text = NULL;
 
     va_start(arguments, format);
-    if (vasprintf(&text, format, arguments) < 0)
+    if (zeta_c_vasprintf(&text, format, arguments) < 0)
         text = NULL;
     va_end(arguments);
     return text;

@@ -21,7 +21,7 @@ add_library(vgpu_engine STATIC
     rv64_fp.c
     rv64_memory.c
     space.c)
-target_link_libraries(vgpu_engine PUBLIC zeta_flags Threads::Threads m)
+target_link_libraries(vgpu_engine PUBLIC zeta_c_locale zeta_flags Threads::Threads m)
 target_include_directories(vgpu_engine PUBLIC ${PROJECT_SOURCE_DIR})
 
 # The interpreter needs computed goto and 128-bit integers; rounding and exception flags of the

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <zeta/c_locale.h>
+
 #include "engine_priv.h"
 #include "runtime/vgpu_abi.h"
 
@@ -18,7 +20,7 @@ fail(struct zeta_vgpu_message *message, enum zeta_vgpu_result result, const char
     if (!message)
         return result;
     va_start(arguments, format);
-    (void)vsnprintf(message->text, sizeof(message->text), format, arguments);
+    (void)zeta_c_vsnprintf(message->text, sizeof(message->text), format, arguments);
     va_end(arguments);
     return result;
 }

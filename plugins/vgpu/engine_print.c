@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "engine_priv.h"
 
 enum {
@@ -161,10 +163,11 @@ static void make_spec(const struct conversion *conversion, const char *type, cha
 #define FORMAT(printer, conversion, spec, value)                                                   \
     do {                                                                                           \
         char text_[2 * MAX_WIDTH + 512];                                                           \
-        int length_ = (conversion)->precision >= 0                                                 \
-                          ? snprintf(text_, sizeof(text_), spec, (conversion)->width,              \
-                                     (conversion)->precision, value)                               \
-                          : snprintf(text_, sizeof(text_), spec, (conversion)->width, value);      \
+        int length_ =                                                                              \
+            (conversion)->precision >= 0                                                           \
+                ? zeta_c_snprintf(text_, sizeof(text_), spec, (conversion)->width,                 \
+                                  (conversion)->precision, value)                                  \
+                : zeta_c_snprintf(text_, sizeof(text_), spec, (conversion)->width, value);         \
         if (length_ > 0)                                                                           \
             put(printer, text_,                                                                    \
                 (size_t)length_ < sizeof(text_) ? (size_t)length_ : sizeof(text_) - 1);            \

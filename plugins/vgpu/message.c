@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include <zeta/c_locale.h>
+
 bool zeta_vgpu_reject(struct zeta_vgpu_message *message, const char *format, ...)
 {
     va_list arguments;
@@ -10,7 +12,7 @@ bool zeta_vgpu_reject(struct zeta_vgpu_message *message, const char *format, ...
     if (!message)
         return false;
     va_start(arguments, format);
-    (void)vsnprintf(message->text, sizeof(message->text), format, arguments);
+    (void)zeta_c_vsnprintf(message->text, sizeof(message->text), format, arguments);
     va_end(arguments);
     return false;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zeta/c_locale.h>
 #include <zeta/container.h>
 
 #include "container_bytes.h"
@@ -29,7 +30,7 @@ struct zeta_container_reader {
 };
 
 #define SAY(reader, ...)                                                                           \
-    ((void)snprintf((reader)->problem.text, sizeof((reader)->problem.text), __VA_ARGS__))
+    ((void)zeta_c_snprintf((reader)->problem.text, sizeof((reader)->problem.text), __VA_ARGS__))
 
 /** Copies bytes of the container; less than wanted at its end. */
 static enum zeta_container_result fetch(struct zeta_container_reader *reader, uint64_t offset,

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zeta/c_locale.h>
 #include <zeta/container.h>
 
 #include "container_bytes.h"
@@ -22,7 +23,7 @@ const unsigned char zeta_container_magic[CONTAINER_MAGIC_BYTES] = {0x89, 'Z',  '
                                                                    'A',  '\r', '\n', 0x1a};
 
 #define SAY(writer, ...)                                                                           \
-    ((void)snprintf((writer)->problem.text, sizeof((writer)->problem.text), __VA_ARGS__))
+    ((void)zeta_c_snprintf((writer)->problem.text, sizeof((writer)->problem.text), __VA_ARGS__))
 
 /** Hands bytes to the system. */
 static enum zeta_container_result write_out(struct zeta_container_writer *writer, const void *data,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 static char *copy_text(struct zeta_plugin_string string)
 {
     return strndup(string.data ? string.data : "", (size_t)string.size);
@@ -44,7 +46,7 @@ uint32_t zeta_host_fail(const struct zeta_host *host, uint32_t result, const cha
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof(text), format, arguments);
+    (void)zeta_c_vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     host->ops->fail(host->handle, result, (struct zeta_plugin_string){text, strlen(text)});
     return result;
@@ -56,7 +58,7 @@ void zeta_host_log(const struct zeta_host *host, uint32_t level, const char *for
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof(text), format, arguments);
+    (void)zeta_c_vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     host->ops->log(host->handle, level, (struct zeta_plugin_string){text, strlen(text)});
 }

@@ -7,12 +7,13 @@
 #include <unistd.h>
 
 #include "tests/export/support.h"
+#include "zeta/c_locale.h"
 #include "zeta/container.h"
 #include "zeta/zeta.h"
 
 #define SLOTS 60u
 #define COMMAND                                                                                    \
-    "env -u LD_PRELOAD -u ZE_ENABLE_ALT_DRIVERS ZETA_PLUGIN_PATH=/nonexistent ZETA_LOG=error "     \
+    "env -u ZE_ENABLE_ALT_DRIVERS ZETA_PLUGIN_PATH=/nonexistent ZETA_LOG=error "                   \
     "%s/bin/zeta calc %s %s 2>&1"
 
 static char folder[] = "/tmp/zeta-calc-XXXXXX";
@@ -73,10 +74,10 @@ static bool says(const char *text, size_t length, const zet_typed_value_t *value
     case ZET_VALUE_TYPE_UINT32:
         return strtoull(word, NULL, 10) == value->value.ui32;
     case ZET_VALUE_TYPE_FLOAT32:
-        return strtof(word, NULL) == value->value.fp32 ||
+        return (float)zeta_c_strtod(word, NULL) == value->value.fp32 ||
                (length == 0 && value->value.fp32 != value->value.fp32);
     case ZET_VALUE_TYPE_FLOAT64:
-        return strtod(word, NULL) == value->value.fp64 ||
+        return zeta_c_strtod(word, NULL) == value->value.fp64 ||
                (length == 0 && value->value.fp64 != value->value.fp64);
     default:
         return (word[0] != '0') == (value->value.b8 != 0);

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include <zeta/c_locale.h>
+
 #include "duration.h"
 #include "number.h"
 #include "terminal.h"
@@ -141,7 +143,7 @@ static void number_exact__any__reads_back(void **state)
     zeta_number_format_exact(zeta_number_u64(UINT64_MAX), text);
     assert_string_equal(text, "18446744073709551615");
     zeta_number_format_exact(zeta_number_f64(0.1), text);
-    assert_true(strtod(text, NULL) == 0.1);
+    assert_true(zeta_c_strtod(text, NULL) == 0.1);
     zeta_number_format_exact(zeta_number_none(), text);
     assert_string_equal(text, "");
 }

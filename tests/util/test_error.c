@@ -14,11 +14,13 @@
 
 #include <cmocka.h>
 
-/* Compares the sentence with what printf makes of the same format and arguments. */
+#include <zeta/c_locale.h>
+
+/* Compares the sentence with what printf in the C locale makes of the same. */
 #define SAME_AS_PRINTF(...)                                                                        \
     do {                                                                                           \
         char expected[2048];                                                                       \
-        (void)snprintf(expected, sizeof(expected), __VA_ARGS__);                                   \
+        (void)zeta_c_snprintf(expected, sizeof(expected), __VA_ARGS__);                            \
         assert_int_equal(zeta_error(ZE_RESULT_ERROR_UNKNOWN, __VA_ARGS__),                         \
                          ZE_RESULT_ERROR_UNKNOWN);                                                 \
         assert_string_equal(zeta_error_describe(), expected);                                      \

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 /* Subslices that the mask of a slice holds. */
 enum { SLICE_BITS = 32 };
 
@@ -16,7 +18,7 @@ static bool say(struct zeta_xe_problem *problem, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(problem->text, sizeof(problem->text), format, arguments);
+    (void)zeta_c_vsnprintf(problem->text, sizeof(problem->text), format, arguments);
     va_end(arguments);
     return false;
 }

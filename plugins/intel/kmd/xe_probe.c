@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "kernel.h"
 #include "xe.h"
 
@@ -36,7 +38,7 @@ static void refuse(struct zeta_intel_gpu *gpu, const char *format, ...)
     if (gpu->no_metrics[0] != '\0')
         return;
     va_start(arguments, format);
-    (void)vsnprintf(gpu->no_metrics, sizeof(gpu->no_metrics), format, arguments);
+    (void)zeta_c_vsnprintf(gpu->no_metrics, sizeof(gpu->no_metrics), format, arguments);
     va_end(arguments);
 }
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <zeta/c_locale.h>
+
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>
 
@@ -44,7 +46,7 @@ static void answer(const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vfprintf(answers, format, arguments);
+    (void)zeta_c_vfprintf(answers, format, arguments);
     va_end(arguments);
     (void)fputc('\n', answers);
     (void)fflush(answers);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 static void no_memory(void)
 {
     (void)fputs("zeta-vgpu-cc: no memory\n", stderr);
@@ -53,7 +55,7 @@ static void __attribute__((format(printf, 2, 0)))
 add_formatted(struct zeta_cc_buffer *buffer, const char *format, va_list arguments)
 {
     char *text = NULL;
-    int length = vasprintf(&text, format, arguments);
+    int length = zeta_c_vasprintf(&text, format, arguments);
 
     if (length < 0) {
         no_memory();

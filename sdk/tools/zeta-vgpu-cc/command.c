@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <zeta/c_locale.h>
+
 static const char help[] =
     "usage: zeta-vgpu-cc [OPTION]... FILE...\n"
     "\n"
@@ -55,7 +57,7 @@ static int __attribute__((format(printf, 1, 2))) wrong(const char *format, ...)
 
     (void)fputs("zeta-vgpu-cc: ", stderr);
     va_start(arguments, format);
-    (void)vfprintf(stderr, format, arguments);
+    (void)zeta_c_vfprintf(stderr, format, arguments);
     va_end(arguments);
     (void)fputs("\nTry zeta-vgpu-cc --help.\n", stderr);
     return ZETA_CC_EXIT_USAGE;

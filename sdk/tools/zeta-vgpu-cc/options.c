@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #define STARTS(word, prefix) (strncmp(word, prefix, sizeof(prefix) - 1) == 0)
 
 enum { DEFAULT_LEVEL = 2, MAX_LEVEL = 3 };
@@ -105,7 +107,7 @@ static bool read_value(const char *text, struct zeta_cc_constant *constant)
         constant->size_bytes = types[i].size_bytes;
         errno = 0;
         if (types[i].kind == 'f') {
-            double real = strtod(colon + 1, &end);
+            double real = zeta_c_strtod(colon + 1, &end);
             float single = (float)real;
 
             constant->value = 0;

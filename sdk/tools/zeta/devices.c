@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "device_list.h"
 #include "json_text.h"
 #include "options.h"
@@ -77,10 +79,10 @@ static void print_device(const struct zeta_device_entry *entry)
         (void)printf("%u MHz", properties->coreClockRate);
     else
         (void)printf("unknown");
-    (void)printf(", timer %.6g MHz with %u bits", (double)properties->timerResolution / 1e6,
-                 properties->timestampValidBits);
+    (void)zeta_c_fprintf(stdout, ", timer %.6g MHz with %u bits",
+                         (double)properties->timerResolution / 1e6, properties->timestampValidBits);
     if (wrap > 0.0 && wrap < YEAR_SECONDS)
-        (void)printf(", wraps after %.1f s", wrap);
+        (void)zeta_c_fprintf(stdout, ", wraps after %.1f s", wrap);
     (void)putchar('\n');
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "doctor.h"
 #include "stat_environment.h"
 
@@ -30,7 +32,7 @@ static bool find(struct zeta_doctor *doctor, bool is_problem, const char *repair
     finding = &findings[doctor->finding_count];
     *finding = (struct zeta_doctor_finding){.is_problem = is_problem};
     va_start(arguments, format);
-    length = vasprintf(&finding->what, format, arguments);
+    length = zeta_c_vasprintf(&finding->what, format, arguments);
     va_end(arguments);
     if (length < 0)
         return false;

@@ -9,6 +9,7 @@
 
 #include "doctor.h"
 #include "doctor_child.h"
+#include "duration.h"
 
 #define PROBE_PATH "/libexec/zeta/zeta-probe"
 
@@ -93,12 +94,14 @@ static bool explain(struct zeta_doctor_probe *probe, const struct zeta_doctor_an
                     uint64_t patience_ns)
 {
     const char *step = probe->step ? probe->step : "starting";
+    char patience[ZETA_DURATION_TEXT_BYTES];
     char *sentence = NULL;
     int length = 0;
 
+    zeta_duration_format(patience_ns, patience);
     if (probe->outcome == ZETA_DOCTOR_HUNG)
-        length = asprintf(&sentence, "it does not come back within %g s from this step: %s",
-                          (double)patience_ns / 1e9, step);
+        length = asprintf(&sentence, "it does not come back within %s from this step: %s", patience,
+                          step);
     else if (probe->outcome == ZETA_DOCTOR_CRASHED)
         length = asprintf(&sentence, "it crashes (%s) at this step: %s",
                           strsignal(WTERMSIG(answer->wait_status)), step);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 struct unit {
     const char *name;
     double ns;
@@ -26,7 +28,7 @@ bool zeta_duration_parse(const char *text, uint64_t *out_ns)
     if (!isdigit((unsigned char)text[0]) || strpbrk(text, "xX"))
         return false;
     errno = 0;
-    number = strtod(text, &end);
+    number = zeta_c_strtod(text, &end);
     if (errno || end == text)
         return false;
     while (*end == ' ')
@@ -52,7 +54,7 @@ void zeta_duration_format(uint64_t duration_ns, char *out_text)
 
     while (unit->ns > 1.0 && (double)duration_ns < unit->ns)
         unit++;
-    (void)snprintf(number, sizeof(number), "%.3f", (double)duration_ns / unit->ns);
+    (void)zeta_c_snprintf(number, sizeof(number), "%.3f", (double)duration_ns / unit->ns);
     length = strlen(number);
     while (number[length - 1] == '0')
         length--;

@@ -20,11 +20,14 @@ void zeta_json_put_bool(struct json_object *object, const char *key, bool value)
 void zeta_json_put_number(struct json_object *object, const char *key, struct zeta_number number)
 {
     struct json_object *value = NULL;
+    char text[ZETA_NUMBER_TEXT_BYTES];
 
     if (number.kind == ZETA_NUMBER_U64)
         value = json_object_new_uint64(number.u64);
-    else if (number.kind == ZETA_NUMBER_F64 && isfinite(number.f64))
-        value = json_object_new_double(number.f64);
+    else if (number.kind == ZETA_NUMBER_F64 && isfinite(number.f64)) {
+        zeta_number_format_exact(number, text);
+        value = json_object_new_double_s(number.f64, text);
+    }
     (void)json_object_object_add(object, key, value);
 }
 

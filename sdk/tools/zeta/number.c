@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 enum { SHORT_WIDTH = 7 };
 
 struct zeta_number zeta_number_none(void)
@@ -72,9 +74,9 @@ void zeta_number_format(struct zeta_number number, unsigned width, char *out_tex
         if (fabs(number.f64) >= 1e15)
             length = ZETA_NUMBER_TEXT_BYTES;
         else if (number.f64 != 0.0 && fabs(number.f64) < 0.01)
-            length = snprintf(out_text, ZETA_NUMBER_TEXT_BYTES, "%.2g", number.f64);
+            length = zeta_c_snprintf(out_text, ZETA_NUMBER_TEXT_BYTES, "%.2g", number.f64);
         else
-            length = snprintf(out_text, ZETA_NUMBER_TEXT_BYTES, "%.2f", number.f64);
+            length = zeta_c_snprintf(out_text, ZETA_NUMBER_TEXT_BYTES, "%.2f", number.f64);
         break;
     default:
         length = snprintf(out_text, ZETA_NUMBER_TEXT_BYTES, "n/a");
@@ -84,7 +86,8 @@ void zeta_number_format(struct zeta_number number, unsigned width, char *out_tex
         return;
     /* A sign is rare and an exponent has four characters, five above 1e99. */
     digits = width < 22 ? (int)width - 6 : 16;
-    (void)snprintf(out_text, ZETA_NUMBER_TEXT_BYTES, "%.*g", digits, zeta_number_as_double(number));
+    (void)zeta_c_snprintf(out_text, ZETA_NUMBER_TEXT_BYTES, "%.*g", digits,
+                          zeta_number_as_double(number));
 }
 
 void zeta_number_format_short(struct zeta_number number, char *out_text)
@@ -102,10 +105,12 @@ void zeta_number_format_short(struct zeta_number number, char *out_text)
         value /= 1000.0;
         letter++;
     }
-    (void)snprintf(out_text, ZETA_NUMBER_TEXT_BYTES, "%.*f%c",
-                   fabs(value) < 10.0 ? 3 : (fabs(value) < 100.0 ? 2 : 1), value, letters[letter]);
+    (void)zeta_c_snprintf(out_text, ZETA_NUMBER_TEXT_BYTES, "%.*f%c",
+                          fabs(value) < 10.0 ? 3 : (fabs(value) < 100.0 ? 2 : 1), value,
+                          letters[letter]);
     if (strlen(out_text) > SHORT_WIDTH)
-        (void)snprintf(out_text, ZETA_NUMBER_TEXT_BYTES, "%.0e", zeta_number_as_double(number));
+        (void)zeta_c_snprintf(out_text, ZETA_NUMBER_TEXT_BYTES, "%.0e",
+                              zeta_number_as_double(number));
 }
 
 void zeta_number_format_exact(struct zeta_number number, char *out_text)
@@ -114,5 +119,5 @@ void zeta_number_format_exact(struct zeta_number number, char *out_text)
     if (number.kind == ZETA_NUMBER_U64)
         (void)snprintf(out_text, ZETA_NUMBER_TEXT_BYTES, "%" PRIu64, number.u64);
     else if (number.kind == ZETA_NUMBER_F64)
-        (void)snprintf(out_text, ZETA_NUMBER_TEXT_BYTES, "%.17g", number.f64);
+        (void)zeta_c_snprintf(out_text, ZETA_NUMBER_TEXT_BYTES, "%.17g", number.f64);
 }

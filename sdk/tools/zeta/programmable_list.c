@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "group_list.h"
 #include "json_text.h"
 #include "say.h"
@@ -125,10 +127,10 @@ static void format_value(const zet_metric_programmable_param_info_exp_t *paramet
         (void)snprintf(text, VALUE_TEXT_BYTES, "%" PRIu64, info->ui64);
         break;
     case ZET_VALUE_INFO_TYPE_EXP_FLOAT32:
-        (void)snprintf(text, VALUE_TEXT_BYTES, "%g", (double)info->fp32);
+        (void)zeta_c_snprintf(text, VALUE_TEXT_BYTES, "%g", (double)info->fp32);
         break;
     case ZET_VALUE_INFO_TYPE_EXP_FLOAT64:
-        (void)snprintf(text, VALUE_TEXT_BYTES, "%g", info->fp64);
+        (void)zeta_c_snprintf(text, VALUE_TEXT_BYTES, "%g", info->fp64);
         break;
     case ZET_VALUE_INFO_TYPE_EXP_BOOL8:
         (void)snprintf(text, VALUE_TEXT_BYTES, "%s", info->b8 ? "true" : "false");
@@ -144,8 +146,8 @@ static void format_value(const zet_metric_programmable_param_info_exp_t *paramet
                        info->ui64Range.ui64Max);
         break;
     case ZET_VALUE_INFO_TYPE_EXP_FLOAT64_RANGE:
-        (void)snprintf(text, VALUE_TEXT_BYTES, "%g to %g", info->fp64Range.fp64Min,
-                       info->fp64Range.fp64Max);
+        (void)zeta_c_snprintf(text, VALUE_TEXT_BYTES, "%g to %g", info->fp64Range.fp64Min,
+                              info->fp64Range.fp64Max);
         break;
     default:
         (void)snprintf(text, VALUE_TEXT_BYTES, "%" PRIu32, info->ui32);

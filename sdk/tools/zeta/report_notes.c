@@ -2,6 +2,8 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
+#include <zeta/c_locale.h>
+
 #include "duration.h"
 #include "report_forms.h"
 
@@ -13,7 +15,7 @@ add(struct zeta_report_notes *notes, const char *format, ...)
     if (notes->count == ZETA_REPORT_MAX_NOTES)
         return;
     va_start(arguments, format);
-    (void)vsnprintf(notes->text[notes->count++], ZETA_REPORT_NOTE_BYTES, format, arguments);
+    (void)zeta_c_vsnprintf(notes->text[notes->count++], ZETA_REPORT_NOTE_BYTES, format, arguments);
     va_end(arguments);
 }
 

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "duration.h"
 #include "report_forms.h"
 #include "report_kernels.h"
@@ -106,9 +108,9 @@ static void print_markers(const struct zeta_report *report, FILE *stream)
     for (uint32_t i = 0; i < report->marker_count && i < MAX_SHOWN_MARKERS; i++) {
         const struct zeta_report_marker *marker = &report->markers[i];
 
-        (void)fprintf(stream, "%14.6f s  %-14s %" PRIu64 "\n",
-                      (double)(marker->time_ns - report->begin_ns) / 1e9, marker->source,
-                      marker->value);
+        (void)zeta_c_fprintf(stream, "%14.6f s  %-14s %" PRIu64 "\n",
+                             (double)(marker->time_ns - report->begin_ns) / 1e9, marker->source,
+                             marker->value);
     }
     if (report->marker_count > MAX_SHOWN_MARKERS)
         (void)fputs("           ...\n", stream);

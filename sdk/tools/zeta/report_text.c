@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 /* Bytes of the character at the start of a text; 0 if it is none, or is a control character. */
 static size_t character(const unsigned char *text, size_t size)
 {
@@ -77,7 +79,7 @@ void zeta_report_json_text(FILE *file, const char *text)
 void zeta_report_json_number(FILE *file, double value)
 {
     if (isfinite(value))
-        (void)fprintf(file, "%.6g", value);
+        (void)zeta_c_fprintf(file, "%.6g", value);
     else
         (void)fputs("null", file);
 }

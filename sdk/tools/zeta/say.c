@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include <zeta/c_locale.h>
 #include <zeta/zeta.h>
 
 /** The command that runs, "" before it is known. */
@@ -11,7 +12,7 @@ static const char *about = "";
 static void __attribute__((format(printf, 1, 0))) say(const char *format, va_list arguments)
 {
     (void)fputs("zeta: ", stderr);
-    (void)vfprintf(stderr, format, arguments);
+    (void)zeta_c_vfprintf(stderr, format, arguments);
 }
 
 int zeta_say_failure(const char *format, ...)

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "duration.h"
 #include "options.h"
 #include "say.h"
@@ -30,7 +32,7 @@ void zeta_selftest_tell(struct zeta_selftest *test, enum zeta_selftest_verdict v
     test->skipped += verdict == ZETA_SELFTEST_SKIPPED;
     (void)printf("  %-7s %-22s ", words[verdict], name);
     va_start(arguments, format);
-    (void)vprintf(format, arguments);
+    (void)zeta_c_vfprintf(stdout, format, arguments);
     va_end(arguments);
     (void)putchar('\n');
     (void)fflush(stdout);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "code_lines.h"
 #include "duration.h"
 #include "json_text.h"
@@ -77,10 +79,10 @@ static void reasons_text(const struct zeta_ip_profile *profile, const struct zet
         if (best == ZETA_IP_REASONS || (n > 0 && counts->reasons[best] * 20 < counts->total))
             return;
         named[best] = true;
-        length +=
-            (size_t)snprintf(text + length, REASONS_BYTES - length, "%s%.*s %.0f %%", n ? ", " : "",
-                             short_length(profile->reason_names[best]), profile->reason_names[best],
-                             percent(counts->reasons[best], counts->total));
+        length += (size_t)zeta_c_snprintf(text + length, REASONS_BYTES - length, "%s%.*s %.0f %%",
+                                          n ? ", " : "", short_length(profile->reason_names[best]),
+                                          profile->reason_names[best],
+                                          percent(counts->reasons[best], counts->total));
         if (length >= REASONS_BYTES)
             return;
     }
@@ -141,14 +143,14 @@ static void print_kernels(const struct zeta_ip_profile *profile, FILE *stream)
     for (uint32_t i = 0; i < profile->kernel_count; i++) {
         const struct zeta_ip_kernel *kernel = &profile->kernels[i];
 
-        (void)fprintf(stream, "%-*s %10" PRIu64 " %6.1f ", width,
-                      is_bare ? "All" : kernel_name(kernel->name), kernel->counts.total,
-                      percent(kernel->counts.total, profile->all.total));
+        (void)zeta_c_fprintf(stream, "%-*s %10" PRIu64 " %6.1f ", width,
+                             is_bare ? "All" : kernel_name(kernel->name), kernel->counts.total,
+                             percent(kernel->counts.total, profile->all.total));
         for (uint32_t r = 0; r < ZETA_IP_REASONS; r++) {
             const int length = short_length(profile->reason_names[r]);
 
-            (void)fprintf(stream, " %*.1f", length > 7 ? length : 7,
-                          percent(kernel->counts.reasons[r], kernel->counts.total));
+            (void)zeta_c_fprintf(stream, " %*.1f", length > 7 ? length : 7,
+                                 percent(kernel->counts.reasons[r], kernel->counts.total));
         }
         (void)fputc('\n', stream);
     }
@@ -168,9 +170,9 @@ static void print_line(const struct zeta_ip_profile *profile, const struct zeta_
     reasons_text(profile, &line->counts, reasons);
     if (widths->source > 0)
         source_text(line, source);
-    (void)fprintf(stream, "%10" PRIu64 " %6.1f  %-*s  %-*s  ", line->counts.total,
-                  percent(line->counts.total, profile->all.total), widths->kernel,
-                  kernel_name(line->kernel), widths->place, place ? place : "");
+    (void)zeta_c_fprintf(stream, "%10" PRIu64 " %6.1f  %-*s  %-*s  ", line->counts.total,
+                         percent(line->counts.total, profile->all.total), widths->kernel,
+                         kernel_name(line->kernel), widths->place, place ? place : "");
     if (source[0])
         (void)fprintf(stream, "%-*s  %.*s\n", widths->reasons, reasons, widths->source, source);
     else
@@ -207,8 +209,8 @@ static void print_lines(const struct zeta_ip_profile *profile, unsigned columns,
     for (uint32_t i = 0; i < count; i++)
         print_line(profile, &profile->lines[i], &widths, stream);
     if (profile->line_count > count)
-        (void)fprintf(stream, "%10" PRIu64 " %6.1f  in %u more lines\n", rest,
-                      percent(rest, profile->all.total), profile->line_count - count);
+        (void)zeta_c_fprintf(stream, "%10" PRIu64 " %6.1f  in %u more lines\n", rest,
+                             percent(rest, profile->all.total), profile->line_count - count);
 }
 
 /* The same where addresses are all that is known. */
@@ -231,15 +233,15 @@ static void print_addresses(const struct zeta_ip_profile *profile, FILE *stream)
         char reasons[REASONS_BYTES];
 
         reasons_text(profile, counts, reasons);
-        (void)fprintf(stream, "%10" PRIu64 " %6.1f  %-*s  %s\n", counts->total,
-                      percent(counts->total, profile->all.total), width, place ? place : "",
-                      reasons);
+        (void)zeta_c_fprintf(stream, "%10" PRIu64 " %6.1f  %-*s  %s\n", counts->total,
+                             percent(counts->total, profile->all.total), width, place ? place : "",
+                             reasons);
         rest -= counts->total;
         free(place);
     }
     if (profile->line_count > count)
-        (void)fprintf(stream, "%10" PRIu64 " %6.1f  at %u more addresses\n", rest,
-                      percent(rest, profile->all.total), profile->line_count - count);
+        (void)zeta_c_fprintf(stream, "%10" PRIu64 " %6.1f  at %u more addresses\n", rest,
+                             percent(rest, profile->all.total), profile->line_count - count);
 }
 
 /* What is missing from the tables, and what to do about it. */
@@ -260,7 +262,7 @@ static void print_notes(const struct zeta_ip_profile *profile, bool is_software,
     else if (!zeta_code_lines_work())
         (void)fputs("\nThis zeta was built without libdw, so addresses stand for lines.\n", stream);
     else if (profile->without_lines > 0)
-        (void)fprintf(
+        (void)zeta_c_fprintf(
             stream, "\n%.1f %% of the samples are in code without lines: build kernels with -g.\n",
             percent(profile->without_lines, profile->all.total));
 }
@@ -330,8 +332,8 @@ void zeta_stat_ip_write_csv(const struct zeta_ip_profile *profile, FILE *file)
             (void)fprintf(file, ",%u", line->line);
         else
             (void)fputc(',', file);
-        (void)fprintf(file, ",0x%" PRIx64 ",%" PRIu64 ",%.3f", line->address, line->counts.total,
-                      percent(line->counts.total, profile->all.total));
+        (void)zeta_c_fprintf(file, ",0x%" PRIx64 ",%" PRIu64 ",%.3f", line->address,
+                             line->counts.total, percent(line->counts.total, profile->all.total));
         for (uint32_t r = 0; r < ZETA_IP_REASONS; r++)
             (void)fprintf(file, ",%" PRIu64, line->counts.reasons[r]);
         (void)fputc('\n', file);

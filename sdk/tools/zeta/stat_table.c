@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "duration.h"
 #include "stat_ip.h"
 #include "terminal.h"
@@ -153,11 +155,11 @@ static void print_overhead(const struct zeta_stat_report *report, FILE *stream)
     zeta_duration_format(report->calculation_ns, calculation);
     if (report->pass_count > 1)
         (void)snprintf(passes, sizeof(passes), " in %u passes", report->pass_count);
-    (void)fprintf(stream,
-                  "\nSampled for %s%s.\n"
-                  "Overhead in CPU time of zeta: %s (%.1f %% of one core),\n"
-                  "of which %s to calculate metric values.\n",
-                  elapsed, passes, cpu, share, calculation);
+    (void)zeta_c_fprintf(stream,
+                         "\nSampled for %s%s.\n"
+                         "Overhead in CPU time of zeta: %s (%.1f %% of one core),\n"
+                         "of which %s to calculate metric values.\n",
+                         elapsed, passes, cpu, share, calculation);
 }
 
 void zeta_stat_report_print(const struct zeta_stat_report *report,

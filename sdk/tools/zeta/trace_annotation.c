@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 void zeta_annotations_begin(struct zeta_annotations *annotations, struct zeta_name_table *names)
 {
     annotations->names = names;
@@ -50,7 +52,7 @@ static void set_number(Perfetto__Protos__DebugAnnotation *value, struct zeta_sli
     copy[size] = '\0';
     if (strpbrk(copy, ".eE")) {
         value->has_double_value = true;
-        value->double_value = strtod(copy, NULL);
+        value->double_value = zeta_c_strtod(copy, NULL);
     } else if (copy[0] == '-') {
         value->has_int_value = true;
         value->int_value = strtoll(copy, NULL, 10);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "name_table.h"
 #include "perfetto.pb-c.h"
 #include "trace_annotation.h"
@@ -380,7 +382,7 @@ static bool add_counter(struct zeta_trace_writer *writer, const struct zeta_trac
     event.has_track_uuid = true;
     event.track_uuid = counter_uuid(number);
     event.has_double_counter_value = strpbrk(digits, ".eE") != NULL;
-    event.double_counter_value = strtod(digits, NULL);
+    event.double_counter_value = zeta_c_strtod(digits, NULL);
     event.has_counter_value = !event.has_double_counter_value;
     event.counter_value = strtoll(digits, NULL, 10);
     return write_event(writer, &event, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_COUNTER,

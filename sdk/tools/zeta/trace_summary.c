@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 static bool count_line(struct zeta_trace_accounts *accounts, const struct zeta_trace_line *line,
                        bool is_error)
 {
@@ -120,8 +122,8 @@ static void print_time(FILE *stream, uint64_t ns)
 
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         if (ns >= units[i].ns) {
-            (void)fprintf(stream, "%*.3f %-2s", TIME_WIDTH - 3, (double)ns / (double)units[i].ns,
-                          units[i].name);
+            (void)zeta_c_fprintf(stream, "%*.3f %-2s", TIME_WIDTH - 3,
+                                 (double)ns / (double)units[i].ns, units[i].name);
             return;
         }
     }
@@ -134,7 +136,7 @@ static void print_account(const struct zeta_trace_account *account, uint64_t tot
     const double share = total_ns > 0 ? 100.0 * (double)account->total_ns / (double)total_ns : 0.0;
 
     print_time(stream, account->total_ns);
-    (void)fprintf(stream, " %6.1f", share);
+    (void)zeta_c_fprintf(stream, " %6.1f", share);
     print_time(stream, account->total_ns / account->count);
     print_time(stream, account->min_ns);
     print_time(stream, account->max_ns);

@@ -12,6 +12,18 @@
 #
 # tests/harness/mode.h tells a test which of them it is in.
 
+# Tests in which numbers become text, or text numbers, run once more, whether or not they are linked
+# to libzeta:
+#
+#   NAME.comma       the decimal point of the C library is a comma, for the test and for what it
+#                    starts (tests/harness/locale)                               label locale
+set(ZETA_COMMA_TESTS
+    api.export.calc api.export.data api.export.elsewhere api.export.recording
+    api.programmable.values unit.cc.options unit.export.describe unit.metric.evaluate_random
+    unit.metric.expr unit.metric.recipe unit.metric.set_load unit.tools.ip_profile
+    unit.tools.report unit.tools.stat_report unit.tools.text unit.trace.render unit.util.error
+    unit.util.yaml unit.vgpu.engine_kernels)
+
 # In these modes a loader reads what a handle points to. The driver's own objects can be read also
 # after they were destroyed; objects of a loader are gone then, and mean nothing to functions that
 # the loader does not have (zeta/zeta.h). So the second list is shorter.
@@ -66,6 +78,24 @@ if(ZETA_SANITIZE)
     endforeach()
 endif()
 
+find_program(ZETA_LOCALEDEF localedef)
+if(BUILD_TESTING AND NOT ZETA_LOCALEDEF)
+    message(STATUS "No localedef: nothing is tested where the decimal point is a comma")
+endif()
+
+# zeta_add_comma(NAME COMMAND [ARGUMENTS]... LABELS ... [ENV K=V ...]): the entry NAME.comma.
+function(zeta_add_comma name)
+    cmake_parse_arguments(C "" "TIMEOUT" "COMMAND;LABELS;ENV" ${ARGN})
+    if(NOT ZETA_LOCALEDEF OR (ZETA_SANITIZE AND NOT CMAKE_C_COMPILER_ID STREQUAL "GNU"))
+        return()
+    endif()
+    set(folder ${CMAKE_BINARY_DIR}/tests/harness/locale)
+    add_test(NAME ${name}.comma COMMAND ${C_COMMAND})
+    zeta_test_properties(${name}.comma LABELS ${C_LABELS} locale TIMEOUT ${C_TIMEOUT} ENV ${C_ENV}
+        LD_PRELOAD=${ZETA_PRELOADED_FIRST}${folder}/libzeta_comma.so LOCPATH=${folder}
+        LC_NUMERIC=comma LC_ALL=)
+endfunction()
+
 # out: true when one of the libraries is libzeta itself or passes it on.
 function(zeta_links_library out)
     set(${out} FALSE PARENT_SCOPE)
@@ -99,6 +129,9 @@ endfunction()
 # The entries of one test; called by zeta_add_test() with the arguments that it got.
 function(zeta_add_variants name)
     cmake_parse_arguments(V "" "TIMEOUT" "LIBS;LABELS;ENV" ${ARGN})
+    if(name IN_LIST ZETA_COMMA_TESTS)
+        zeta_add_comma(${name} COMMAND ${name} LABELS ${V_LABELS} TIMEOUT ${V_TIMEOUT} ENV ${V_ENV})
+    endif()
     zeta_links_library(linked ${V_LIBS})
     if(NOT linked OR NOT "api" IN_LIST V_LABELS)
         return()

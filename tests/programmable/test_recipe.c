@@ -47,6 +47,11 @@
     "    value_type: u64_range\n"                                                                  \
     "    default: 1\n"                                                                             \
     "    values: [{range: [1, 10], description: factor}]\n"                                        \
+    "  Share:\n"                                                                                   \
+    "    type: generic\n"                                                                          \
+    "    value_type: f64_range\n"                                                                  \
+    "    default: 0.5\n"                                                                           \
+    "    values: [{range: [0.25, 1.5], description: share}]\n"                                     \
     "programmables:\n"
 
 /** A programmable with this value and this program of its counter. */
@@ -57,7 +62,7 @@
     "    unit: u\n"                                                                                \
     "    layout: l\n"                                                                              \
     "    sampling: [time]\n"                                                                       \
-    "    parameters: [Where, Factor]\n"                                                            \
+    "    parameters: [Where, Factor, Share]\n"                                                     \
     "    let: {place: \"9\", suffix: \"\"}\n"                                                      \
     "    counters:\n"                                                                              \
     "      x: " program "\n"                                                                       \
@@ -173,6 +178,17 @@ static void registers__are_expressions(void **state)
     assert_int_equal(made.set.set.program[0].entries[0].value, 5);
     assert_int_equal(made.set.set.program[1].entries[0].address, 0x104);
     assert_int_equal(made.set.set.program[1].entries[0].value, 1 << 4 | 5);
+    done(&made);
+}
+
+static void parameters_with_a_fraction__keep_every_digit(void **state)
+{
+    struct made made;
+
+    (void)state;
+    make(&made, HEAD PROGRAMMABLE("{x} * u64({Share} * 19.2)", SELECT), 0, 1);
+    assert_int_equal(made.result, ZE_RESULT_SUCCESS);
+    assert_string_equal(made.recipes[0].value, "{x} * u64(f64(5.00000000000000000e-01) * 19.2)");
     done(&made);
 }
 
@@ -413,9 +429,10 @@ static void faulty_programmables__are_refused(void **state)
     static const struct {
         const char *from, *to, *part;
     } changes[] = {
-        {"parameters: [Where, Factor]", "parameters: []", "a programmable has 1 to"},
-        {"parameters: [Where, Factor]", "parameters: [Nothing]", "unknown parameter 'Nothing'"},
-        {"parameters: [Where, Factor]", "parameters: [Where, Where]",
+        {"parameters: [Where, Factor, Share]", "parameters: []", "a programmable has 1 to"},
+        {"parameters: [Where, Factor, Share]", "parameters: [Nothing]",
+         "unknown parameter 'Nothing'"},
+        {"parameters: [Where, Factor, Share]", "parameters: [Where, Where]",
          "names parameter Where twice"},
         {"unit: u\n", "unit: v\n", "unknown unit 'v'"},
         {"layout: l\n", "layout: m\n", "unknown or faulty layout 'm'"},
@@ -452,6 +469,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(selections__get_slot_and_parameters),
         cmocka_unit_test(registers__are_expressions),
+        cmocka_unit_test(parameters_with_a_fraction__keep_every_digit),
         cmocka_unit_test(counters_of_a_bank__take_its_slots_only),
         cmocka_unit_test(shared_registers__are_written_once__with_the_bits_of_all),
         cmocka_unit_test(shared_registers__whose_bits_collide__are_refused),

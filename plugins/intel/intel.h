@@ -124,6 +124,14 @@ const struct zeta_intel_tile *zeta_intel_device_tile(const struct zeta_plugin_de
  */
 uint64_t zeta_intel_timer_hz(const struct zeta_plugin_device *device);
 
+/**
+ * Reads the clock of a unit, not wrapped, and that of the host at the same time. As clock() of
+ * struct zeta_intel_kmd.
+ */
+uint32_t zeta_intel_unit_clock(struct zeta_plugin_device *device,
+                               const struct zeta_intel_unit *unit, uint64_t *out_ticks,
+                               uint64_t *out_host_ns);
+
 /* ---- units and programs (unit.c, program.c) ----------------------------------------------- */
 
 /** The unit of that name on a device's tile; NULL if there is none. */

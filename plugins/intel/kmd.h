@@ -107,6 +107,12 @@ struct zeta_intel_kernel_stream {
     int fd; /**< polls readable when there may be reports; non-blocking, close-on-exec */
     uint64_t ring_bytes; /**< of the kernel's buffer */
     uint32_t record_bytes;
+    /**
+     * ZETA_PLUGIN_BREAK_*: a read was told that reports are missing somewhere, among those that it
+     * or the next ones give; only their times say where. Who has taken notice sets it to NONE.
+     */
+    uint32_t loss;
+    bool tells_loss_once; /**< and never again, however often reports are lost later */
 };
 
 /** One driver of the kernel. Static and const. */
@@ -144,7 +150,10 @@ struct zeta_intel_kmd {
      */
     uint32_t (*stream_open)(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
                             struct zeta_intel_kernel_stream **out_stream);
-    /** As stream_read() of zeta/plugin.h: bare reports, a break only before the first. */
+    /**
+     * As stream_read() of zeta/plugin.h: bare reports, a break only before the first. What is
+     * missing nobody knows where is no break, but stream->loss.
+     */
     uint32_t (*stream_read)(struct zeta_intel_kernel_stream *stream, void *buffer,
                             uint64_t capacity_bytes, struct zeta_plugin_read *out_read);
     /** Ends a stream and gives up the unit. */

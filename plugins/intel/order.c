@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <zeta/plugin.h>
+
 /* More reports than that never have the same time. */
 #define SAME_TICKS 16
 
@@ -43,6 +45,12 @@ static uint64_t ticks_behind(const struct zeta_intel_order *order, uint64_t time
     return (order->time - time) & time_mask(order);
 }
 
+/* How far it lies ahead; nothing where ticks were added to the last one. */
+static uint64_t ticks_ahead(const struct zeta_intel_order *order, uint64_t time)
+{
+    return ticks_behind(order, time) > SAME_TICKS ? (time - order->time) & time_mask(order) : 0;
+}
+
 /* In two parts, because the product does not fit. */
 static uint64_t ticks_of(const struct zeta_intel_order *order, uint64_t ns)
 {
@@ -59,14 +67,24 @@ void zeta_intel_order_look_at(struct zeta_intel_order *order, uint64_t host_ns)
     order->now = ticks_of(order, host_ns);
 }
 
+/* Brings the end of a loss nearer; behind it, gaps are no longer looked for. */
+static void pass(struct zeta_intel_order *order, uint64_t ticks)
+{
+    order->loss_left -= ticks < order->loss_left ? ticks : order->loss_left;
+    if (order->loss_left == 0 && order->loss_found && !order->tells_loss_once)
+        order->loss = ZETA_PLUGIN_BREAK_NONE;
+}
+
 /*
  * Takes a report as the last one. From one to the next the host's clock has gone as far as theirs;
  * where that runs ahead of the host, by their drift, the host wins.
  */
 static void follow(struct zeta_intel_order *order, uint64_t id, uint64_t time)
 {
-    if (order->is_started && ticks_behind(order, time) > SAME_TICKS)
-        order->oldest += (time - order->time) & time_mask(order);
+    if (order->is_started) {
+        order->oldest += ticks_ahead(order, time);
+        pass(order, ticks_ahead(order, time));
+    }
     if (order->oldest < order->empty)
         order->oldest = order->empty;
     if (order->oldest > order->now)
@@ -94,23 +112,59 @@ void zeta_intel_order_fix(struct zeta_intel_order *order, void *reports, uint64_
     }
 }
 
-bool zeta_intel_order_goes_back(const struct zeta_intel_order *order, const void *report)
+/* From a report to where a loss ended; clocks and timers are not so exact. */
+static uint64_t ticks_until_loss(const struct zeta_intel_order *order, uint64_t time)
 {
-    const uint64_t time = read_word(report, 1, order->is_wide);
-    const uint64_t ahead = (time - order->time) & time_mask(order);
+    const uint64_t ahead = (order->loss_ticks - time) & time_mask(order);
 
-    return order->is_started && ticks_behind(order, time) > SAME_TICKS &&
-           ahead > order->now - order->oldest + SLACK_S * order->hz;
+    return (ahead > time_mask(order) / 2 ? 0 : ahead) + 2 * order->period;
 }
 
-uint64_t zeta_intel_order_until_reset(const struct zeta_intel_order *order, const void *reports,
+void zeta_intel_order_lose(struct zeta_intel_order *order, uint32_t reason, uint64_t ticks)
+{
+    if (order->loss != ZETA_PLUGIN_BREAK_OVERFLOW || order->loss_found)
+        order->loss = reason;
+    order->loss_ticks = ticks;
+    order->loss_left = ticks_until_loss(order, order->time);
+    order->loss_found = false;
+}
+
+uint32_t zeta_intel_order_break(const struct zeta_intel_order *order, const void *report)
+{
+    const uint64_t time = read_word(report, 1, order->is_wide);
+    const uint64_t ahead = ticks_ahead(order, time);
+    const bool is_gap = ahead > order->period + order->period / 2;
+
+    if (!order->is_started)
+        return order->loss_found ? ZETA_PLUGIN_BREAK_NONE : order->loss;
+    if (ahead > order->now - order->oldest + SLACK_S * order->hz)
+        return ZETA_PLUGIN_BREAK_RESET;
+    if (order->loss_left == 0 && !order->loss_found)
+        return order->loss;
+    return is_gap ? order->loss : ZETA_PLUGIN_BREAK_NONE;
+}
+
+void zeta_intel_order_begin(struct zeta_intel_order *order, uint32_t reason, const void *report)
+{
+    const uint64_t time = read_word(report, 1, order->is_wide);
+
+    if (reason == ZETA_PLUGIN_BREAK_RESET)
+        order->loss = ZETA_PLUGIN_BREAK_NONE;
+    if (!order->is_started)
+        order->loss_left = ticks_until_loss(order, time);
+    order->loss_found = true;
+    pass(order, order->is_started ? ticks_ahead(order, time) : 0);
+    order->is_started = false;
+}
+
+uint64_t zeta_intel_order_until_break(const struct zeta_intel_order *order, const void *reports,
                                       uint64_t bytes, uint32_t report_bytes)
 {
     struct zeta_intel_order before = *order;
     const uint8_t *report = reports;
     uint64_t done = 0;
 
-    while (done < bytes && !zeta_intel_order_goes_back(&before, report)) {
+    while (done < bytes && zeta_intel_order_break(&before, report) == ZETA_PLUGIN_BREAK_NONE) {
         follow(&before, 0, read_word(report, 1, order->is_wide));
         done += report_bytes;
         report += report_bytes;

@@ -14,26 +14,11 @@
 
 /* ---- marks -------------------------------------------------------------------------------- */
 
-/* Ticks of the unit's clock from those of the device, which may be another unit's. */
-static uint64_t to_unit_ticks(const struct zeta_intel_sampler *sampler, uint64_t device_ticks)
-{
-    const uint64_t from = zeta_intel_timer_hz(sampler->device);
-    const uint64_t to = sampler->unit->timestamp_hz;
-
-    return from == to ? device_ticks : device_ticks / from * to + device_ticks % from * to / from;
-}
-
 static uint32_t read_clock(const struct zeta_intel_sampler *sampler,
                            struct zeta_intel_reading *out_reading)
 {
-    struct zeta_plugin_clock clock = {.struct_size = sizeof(clock)};
-    const uint32_t result =
-        zeta_intel_device_ops.clock(sampler->device->gpu->intel->self, sampler->device, &clock);
-
-    if (result == ZETA_PLUGIN_SUCCESS)
-        *out_reading =
-            (struct zeta_intel_reading){to_unit_ticks(sampler, clock.device_ticks), clock.host_ns};
-    return result;
+    return zeta_intel_unit_clock(sampler->device, sampler->unit, &out_reading->ticks,
+                                 &out_reading->host_ns);
 }
 
 /* Gives a mark the totals of now. */
@@ -157,6 +142,9 @@ static void add_reports_locked(struct zeta_intel_sampler *sampler,
 
     if (read->broken)
         zeta_intel_totals_break(&sampler->totals);
+    if (sampler->stream->loss != ZETA_PLUGIN_BREAK_NONE)
+        zeta_intel_totals_lose(&sampler->totals, clock_ticks);
+    sampler->stream->loss = ZETA_PLUGIN_BREAK_NONE;
     for (uint32_t done = 0; done < count;) {
         done +=
             zeta_intel_totals_add(&sampler->totals, sampler->buffer + (size_t)done * report_bytes,

@@ -86,6 +86,9 @@ static uint32_t open_stream(struct zeta_intel_sampler *sampler,
     if (sleep_ns < SLEEP_NS)
         sleep_ns = SLEEP_NS;
     sampler->sleep_ticks = divide_up(sleep_ns * (sampler->unit->timestamp_hz / 1000), 1000000);
+    /* The longest period is half of the time in which one comes around. */
+    sampler->totals.gap_ticks = 2 * zeta_intel_sampler_longest_ns(sampler->device) *
+                                (sampler->unit->timestamp_hz / 1000) / 1000000;
     return result;
 }
 

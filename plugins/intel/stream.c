@@ -13,9 +13,10 @@
 #include "stream.h"
 
 struct zeta_plugin_stream {
+    struct zeta_plugin_device *device;
     struct zeta_intel_kernel_stream *kernel;
     struct zeta_intel_order order;
-    /** Reports behind one that ended a read too early, because the device was reset there. */
+    /** Reports behind one that ended a read too early, because a break is there. */
     uint8_t *held;
     uint64_t held_at, held_bytes;
 };
@@ -138,8 +139,11 @@ uint32_t zeta_intel_stream_open(struct zeta_plugin *self, struct zeta_plugin_dev
         free(stream);
         return result;
     }
+    stream->device = device;
     stream->order.is_wide = zeta_intel_unit_is_wide(device->gpu, wish.unit);
     stream->order.hz = wish.unit->timestamp_hz;
+    stream->order.period = UINT64_C(2) << wish.exponent;
+    stream->order.tells_loss_once = stream->kernel->tells_loss_once;
     zeta_intel_order_empty_at(&stream->order, opened_ns);
     desc->period_ns = wish_period(device, &wish);
     desc->ring_records = stream->kernel->ring_bytes / desc->record_bytes;
@@ -150,7 +154,7 @@ uint32_t zeta_intel_stream_open(struct zeta_plugin *self, struct zeta_plugin_dev
 
 /* ---- use ---------------------------------------------------------------------------------- */
 
-/* Keeps what lies behind a reset for the reads to come. */
+/* Keeps what lies behind a break for the reads to come. */
 static bool hold(struct zeta_plugin_stream *stream, const uint8_t *reports, uint64_t bytes)
 {
     uint8_t *held = realloc(stream->held, (size_t)bytes);
@@ -167,25 +171,39 @@ static bool hold(struct zeta_plugin_stream *stream, const uint8_t *reports, uint
 /*
  * Says how many of the reports one read gives, and what comes before the first. Time stamps that do
  * not go on with the host's clock come from a device that was reset: its counters begin anew as
- * well, so that is a break before the first of them, where a read must end.
+ * well, so that is a break before the first of them, where a read must end. So is the gap of
+ * reports that were lost.
  */
-static void divide_at_reset(struct zeta_plugin_stream *stream, const uint8_t *reports,
+static void divide_at_break(struct zeta_plugin_stream *stream, const uint8_t *reports,
                             uint64_t bytes, struct zeta_plugin_read *read)
 {
     zeta_intel_order_look_at(&stream->order, host_ns());
-    if (bytes > 0 && !read->broken && zeta_intel_order_goes_back(&stream->order, reports)) {
-        read->broken = 1;
-        read->reason = ZETA_PLUGIN_BREAK_RESET;
+    if (bytes > 0 && !read->broken) {
+        read->reason = zeta_intel_order_break(&stream->order, reports);
+        read->broken = read->reason != ZETA_PLUGIN_BREAK_NONE;
     }
     if (read->broken)
-        stream->order.is_started = false;
+        zeta_intel_order_begin(&stream->order, read->reason, reports);
     read->bytes =
-        zeta_intel_order_until_reset(&stream->order, reports, bytes, stream->kernel->record_bytes);
+        zeta_intel_order_until_break(&stream->order, reports, bytes, stream->kernel->record_bytes);
+}
+
+/* Takes notice of reports that were lost until now. */
+static void take_loss(struct zeta_plugin_stream *stream)
+{
+    uint64_t ticks = stream->order.time;
+    uint64_t unused;
+
+    if (stream->kernel->loss == ZETA_PLUGIN_BREAK_NONE)
+        return;
+    (void)zeta_intel_unit_clock(stream->device, stream->kernel->unit, &ticks, &unused);
+    zeta_intel_order_lose(&stream->order, stream->kernel->loss, ticks);
+    stream->kernel->loss = ZETA_PLUGIN_BREAK_NONE;
 }
 
 /*
  * Gives what an earlier read held back, as the kernel would give it. Reports are copied once,
- * however many resets lie between them.
+ * however many breaks lie between them.
  */
 static void read_held(struct zeta_plugin_stream *stream, uint8_t *buffer, uint64_t capacity_bytes,
                       struct zeta_plugin_read *out_read)
@@ -196,13 +214,13 @@ static void read_held(struct zeta_plugin_stream *stream, uint8_t *buffer, uint64
     out_read->lost = 0;
     out_read->broken = 0;
     out_read->reason = ZETA_PLUGIN_BREAK_NONE;
-    divide_at_reset(stream, held, stream->held_bytes < room ? stream->held_bytes : room, out_read);
+    divide_at_break(stream, held, stream->held_bytes < room ? stream->held_bytes : room, out_read);
     memcpy(buffer, held, (size_t)out_read->bytes);
     stream->held_at += out_read->bytes;
     stream->held_bytes -= out_read->bytes;
 }
 
-/* Gives what the kernel has, and holds back what lies behind a reset. */
+/* Gives what the kernel has, and holds back what lies behind a break. */
 static uint32_t read_kernel(struct zeta_plugin_stream *stream, uint8_t *buffer,
                             uint64_t capacity_bytes, struct zeta_plugin_read *out_read)
 {
@@ -215,7 +233,8 @@ static uint32_t read_kernel(struct zeta_plugin_stream *stream, uint8_t *buffer,
         return result;
     if (bytes == 0)
         zeta_intel_order_empty_at(&stream->order, begin_ns);
-    divide_at_reset(stream, buffer, bytes, out_read);
+    take_loss(stream);
+    divide_at_break(stream, buffer, bytes, out_read);
     if (out_read->bytes < bytes && !hold(stream, buffer + out_read->bytes, bytes - out_read->bytes))
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     return ZETA_PLUGIN_SUCCESS;

@@ -62,6 +62,11 @@ void zeta_intel_totals_break(struct zeta_intel_totals *totals)
     totals->is_started = false;
 }
 
+void zeta_intel_totals_lose(struct zeta_intel_totals *totals, uint64_t clock_ticks)
+{
+    totals->lost_until = clock_ticks;
+}
+
 /* The time of a report in full, from a time that is near. */
 static uint64_t locate(const struct zeta_intel_totals *totals, uint64_t stamp, uint64_t clock_ticks)
 {
@@ -92,6 +97,12 @@ static bool follow(const struct zeta_intel_totals *totals, uint64_t stamp, uint6
     return passed <= mask / 2;
 }
 
+/* Whether reports may be missing before one, so long that a counter may have come around. */
+static bool is_gap(const struct zeta_intel_totals *totals, uint64_t ticks)
+{
+    return totals->ticks < totals->lost_until && ticks - totals->ticks > totals->gap_ticks;
+}
+
 /* Adds what the header of a report tells. False if counting begins anew with it. */
 static bool add_header(struct zeta_intel_totals *totals, const uint8_t *report,
                        uint64_t clock_ticks)
@@ -102,7 +113,8 @@ static bool add_header(struct zeta_intel_totals *totals, const uint8_t *report,
 
     memcpy(&clock, report, sizeof(clock));
     clock &= totals->clock_mask;
-    if (totals->is_started && !follow(totals, stamp, clock_ticks, &ticks))
+    if (totals->is_started &&
+        (!follow(totals, stamp, clock_ticks, &ticks) || is_gap(totals, ticks)))
         zeta_intel_totals_break(totals);
 
     const bool goes_on = totals->is_started;

@@ -28,6 +28,8 @@ struct zeta_intel_totals {
     uint64_t stamp;      /**< of it, as it has them */
     uint64_t ticks;      /**< the same, not wrapped */
     uint64_t breaks;     /**< where the sequence was interrupted */
+    uint64_t gap_ticks;  /**< between reports of which some were lost: no counter comes around */
+    uint64_t lost_until; /**< some of the reports before this time were lost; 0: none */
     uint64_t switches;   /**< changes of the core clock */
 };
 
@@ -45,6 +47,14 @@ void zeta_intel_totals_finish(struct zeta_intel_totals *totals);
 
 /** The next report follows a gap: it only is where counting goes on. */
 void zeta_intel_totals_break(struct zeta_intel_totals *totals);
+
+/**
+ * Some of the reports until now, among those that are added next, were lost. Counters went on, so
+ * sums go on across the gap, unless it is longer than gap_ticks.
+ *
+ * @clock_ticks  not wrapped
+ */
+void zeta_intel_totals_lose(struct zeta_intel_totals *totals, uint64_t clock_ticks);
 
 /**
  * Adds reports, up to the first that is as late as wanted; gives how many. One whose time goes

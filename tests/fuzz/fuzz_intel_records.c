@@ -10,7 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct zeta_intel_i915_records records = {data, size, REPORT_BYTES, ZETA_PLUGIN_BREAK_NONE};
+    struct zeta_intel_i915_records records = {
+        .at = data, .bytes = size, .report_bytes = REPORT_BYTES};
     uint8_t reports[ROOM];
     bool good = true;
 

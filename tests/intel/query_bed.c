@@ -112,19 +112,17 @@ size_t query_bed_collect(const struct query_bed *bed, uint32_t index, uint8_t *r
     return bytes;
 }
 
-void query_bed_expect_loss(const struct query_bed *bed, uint32_t index, enum kmd_fault fault,
-                           uint8_t *records)
+void query_bed_lose(const struct query_bed *bed, uint32_t index, enum kmd_fault fault,
+                    uint8_t *records)
 {
-    const uint32_t marks = ZETA_QUERY_SPLIT | ZETA_QUERY_OVERFLOW;
-
     query_bed_begin(bed, index);
     query_bed_pass(20 * BED_STEP_NS);
     query_bed_catch_up(bed);
     kmd_fault(bed_machine(), 0, fault, 3);
-    query_bed_pass(20 * BED_STEP_NS);
+    for (uint32_t i = 0; i < 20; i++)
+        query_bed_pass(BED_STEP_NS); /* a ring that is full goes on at the next step */
     query_bed_end(bed, index);
     (void)query_bed_collect(bed, index, records);
-    assert_int_equal(query_bed_head(records).flags & marks, marks);
 }
 
 void query_bed_catch_up(const struct query_bed *bed)

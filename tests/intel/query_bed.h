@@ -51,9 +51,9 @@ size_t query_bed_collect(const struct query_bed *bed, uint32_t index, uint8_t *r
  */
 void query_bed_catch_up(const struct query_bed *bed);
 
-/** A query in whose middle reports are lost by a fault: its record must say so. */
-void query_bed_expect_loss(const struct query_bed *bed, uint32_t index, enum kmd_fault fault,
-                           uint8_t *records);
+/** A query in whose middle reports are lost by a fault. */
+void query_bed_lose(const struct query_bed *bed, uint32_t index, enum kmd_fault fault,
+                    uint8_t *records);
 
 /** Lets time pass, no faster than reports are read: nothing is lost, however busy the host is. */
 void query_bed_pass(uint64_t ns);

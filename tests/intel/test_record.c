@@ -1,5 +1,6 @@
 /*
- * Records of i915: reports come out bare, losses become breaks before the report that they precede.
+ * Records of i915: reports come out bare, a lost buffer becomes a break before the report that it
+ * precedes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,8 +33,8 @@ static void put(struct bytes *bytes, uint32_t type, uint16_t size, uint8_t fill)
 
 static struct zeta_intel_i915_records records_of(const struct bytes *bytes)
 {
-    return (struct zeta_intel_i915_records){bytes->data, bytes->used, REPORT_BYTES,
-                                            ZETA_PLUGIN_BREAK_NONE};
+    return (struct zeta_intel_i915_records){
+        .at = bytes->data, .bytes = bytes->used, .report_bytes = REPORT_BYTES};
 }
 
 static struct zeta_plugin_read take(struct zeta_intel_i915_records *records, uint8_t *out,
@@ -81,7 +82,31 @@ static void reports__more_than_room__stay_for_the_next_time(void **state)
     assert_int_equal(out[0], 3);
 }
 
-static void loss__between_reports__ends_the_read_and_breaks_the_next(void **state)
+static void buffer_lost__between_reports__ends_the_read_and_breaks_the_next(void **state)
+{
+    struct bytes bytes = {.used = 0};
+    struct zeta_intel_i915_records records;
+    struct zeta_plugin_read read;
+    uint8_t out[8 * REPORT_BYTES];
+
+    (void)state;
+    put(&bytes, SAMPLE, RECORD_BYTES, 1);
+    put(&bytes, BUFFER_LOST, 8, 0);
+    put(&bytes, SAMPLE, RECORD_BYTES, 2);
+    put(&bytes, SAMPLE, RECORD_BYTES, 3);
+    records = records_of(&bytes);
+    read = take(&records, out, sizeof(out), true);
+    assert_int_equal(read.bytes, REPORT_BYTES);
+    assert_int_equal(read.broken, 0);
+    read = take(&records, out, sizeof(out), true);
+    assert_int_equal(read.bytes, 2 * REPORT_BYTES);
+    assert_int_equal(read.broken, 1);
+    assert_int_equal(read.reason, ZETA_PLUGIN_BREAK_OVERFLOW);
+    assert_int_equal(out[0], 2);
+}
+
+/* It stands before reports that were written earlier, so the gap may be anywhere behind it. */
+static void loss__of_reports__is_told_and_breaks_nothing(void **state)
 {
     struct bytes bytes = {.used = 0};
     struct zeta_intel_i915_records records;
@@ -95,13 +120,9 @@ static void loss__between_reports__ends_the_read_and_breaks_the_next(void **stat
     put(&bytes, SAMPLE, RECORD_BYTES, 3);
     records = records_of(&bytes);
     read = take(&records, out, sizeof(out), true);
-    assert_int_equal(read.bytes, REPORT_BYTES);
+    assert_int_equal(read.bytes, 3 * REPORT_BYTES);
     assert_int_equal(read.broken, 0);
-    read = take(&records, out, sizeof(out), true);
-    assert_int_equal(read.bytes, 2 * REPORT_BYTES);
-    assert_int_equal(read.broken, 1);
-    assert_int_equal(read.reason, ZETA_PLUGIN_BREAK_LOST);
-    assert_int_equal(out[0], 2);
+    assert_true(records.has_loss);
 }
 
 static void loss__at_the_end__breaks_what_is_read_later(void **state)
@@ -127,7 +148,7 @@ static void loss__at_the_end__breaks_what_is_read_later(void **state)
     assert_int_equal(read.bytes, REPORT_BYTES);
 }
 
-static void losses__of_both_kinds__are_one_break_of_the_worse(void **state)
+static void losses__of_both_kinds__are_told_apart(void **state)
 {
     struct bytes bytes = {.used = 0};
     struct zeta_intel_i915_records records;
@@ -142,6 +163,7 @@ static void losses__of_both_kinds__are_one_break_of_the_worse(void **state)
     read = take(&records, out, sizeof(out), true);
     assert_int_equal(read.reason, ZETA_PLUGIN_BREAK_OVERFLOW);
     assert_int_equal(read.bytes, REPORT_BYTES);
+    assert_true(records.has_loss);
 }
 
 static void record__of_unknown_type__is_passed_over(void **state)
@@ -187,9 +209,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reports__without_loss__come_bare_and_in_order),
         cmocka_unit_test(reports__more_than_room__stay_for_the_next_time),
-        cmocka_unit_test(loss__between_reports__ends_the_read_and_breaks_the_next),
+        cmocka_unit_test(buffer_lost__between_reports__ends_the_read_and_breaks_the_next),
+        cmocka_unit_test(loss__of_reports__is_told_and_breaks_nothing),
         cmocka_unit_test(loss__at_the_end__breaks_what_is_read_later),
-        cmocka_unit_test(losses__of_both_kinds__are_one_break_of_the_worse),
+        cmocka_unit_test(losses__of_both_kinds__are_told_apart),
         cmocka_unit_test(record__of_unknown_type__is_passed_over),
         cmocka_unit_test(record__of_impossible_size__is_damage_after_what_came_before),
     };

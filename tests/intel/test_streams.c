@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <zeta/plugin_metric.h>
 #include <zeta/zeta.h>
 
 #include "tests/intel/stream_bed.h"
@@ -381,6 +382,53 @@ static void losses__of_reports_and_of_the_buffer__are_told_and_end(void **state)
     bed_close(&stream);
 }
 
+/*
+ * Loses reports between others that nobody has read, time after time: each time there is a break,
+ * and every row between healthy reports is there.
+ */
+static void expect_gaps(const char *platform, uint32_t gaps)
+{
+    struct kmd_config config = bed_config(platform, "i915");
+    struct kmd_machine *machine = bed_start(&config);
+    struct bed_stream stream = bed_stream_of(bed_device(), "RenderBasic");
+    struct bed_rows rows;
+
+    bed_stream_start(&stream);
+    kmd_advance(machine, 10 * BED_STEP_NS);
+    EXPECT_OK(bed_stream_drain(&stream));
+    for (uint32_t i = 0; i < gaps; i++) {
+        kmd_advance(machine, 10 * BED_STEP_NS);
+        kmd_fault(machine, 0, KMD_FAULT_LOSE_REPORTS, 3);
+        kmd_advance(machine, 10 * BED_STEP_NS);
+        EXPECT_OK(bed_stream_drain(&stream));
+    }
+    kmd_advance(machine, 10 * BED_STEP_NS);
+    EXPECT_OK(bed_stream_drain(&stream));
+    assert_int_equal(bed_break_count(&stream, ZETA_PLUGIN_BREAK_LOST), gaps);
+    assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_REPORTS_LOST), 3 * gaps);
+    rows = bed_calculate(&stream);
+    assert_int_equal(rows.rows, bed_record_count(&stream) - 1 - gaps);
+    for (uint32_t row = 0; row < rows.rows; row++)
+        assert_in_range(bed_row_value(&stream, &rows, row, "GpuTime").ui64, stream.period_ns - 1,
+                        stream.period_ns);
+    bed_rows_free(&rows);
+    bed_close(&stream);
+}
+
+/* The kernel tells of a loss before it gives the reports around it. */
+static void loss__between_unread_reports__breaks_where_they_are_missing(void **state)
+{
+    (void)state;
+    expect_gaps("tgl-gt2", 3);
+}
+
+/* It tells of the first one alone. */
+static void losses__of_haswell__break_where_reports_are_missing(void **state)
+{
+    (void)state;
+    expect_gaps("hsw-gt2", 3);
+}
+
 /* Counters and time begin at 0 again: nothing is calculated across that. */
 static void device__that_is_reset__breaks_the_stream_and_goes_on(void **state)
 {
@@ -557,6 +605,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(unit__of_media__samples_beside_the_other),
         cmocka_unit_test(unit__of_media__is_not_there_before_revision_7),
         cmocka_unit_test(losses__of_reports_and_of_the_buffer__are_told_and_end),
+        cmocka_unit_test(loss__between_unread_reports__breaks_where_they_are_missing),
+        cmocka_unit_test(losses__of_haswell__break_where_reports_are_missing),
         cmocka_unit_test(device__that_is_reset__breaks_the_stream_and_goes_on),
         cmocka_unit_test(switches__of_contexts__are_reports_in_between),
         cmocka_unit_test(device__that_sleeps__gives_no_reports_and_no_break),

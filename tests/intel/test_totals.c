@@ -127,6 +127,33 @@ static void first_report__alone__only_is_where_counting_begins(void **state)
     zeta_intel_totals_finish(&totals);
 }
 
+/* Counters go on while reports are lost, but nobody sees how often they came around in long ones.
+ */
+static void reports__lost_for_a_while__are_counted_across(void **state)
+{
+    struct zeta_intel_totals totals = totals_of(0xfe0007ff);
+    struct moment m = {.ticks = 1000};
+    uint64_t values[FIELDS];
+
+    (void)state;
+    totals.gap_ticks = 500;
+    add(&totals, &m);
+    zeta_intel_totals_lose(&totals, 1800);
+    m = (struct moment){.ticks = 1500, .b = 50};
+    add(&totals, &m);
+    assert_int_equal(totals.breaks, 0);
+    m = (struct moment){.ticks = 2001, .b = 80};
+    add(&totals, &m);
+    assert_int_equal(totals.breaks, 1);
+    /* Behind the loss nothing is missing, however far apart reports are. */
+    m = (struct moment){.ticks = 9000, .b = 90};
+    add(&totals, &m);
+    assert_int_equal(totals.breaks, 1);
+    zeta_intel_totals_copy(&totals, values);
+    assert_int_equal(values[B32], 50 + 10);
+    zeta_intel_totals_finish(&totals);
+}
+
 static void gap__told__is_not_counted(void **state)
 {
     struct zeta_intel_totals totals = totals_of(0xfe0007ff);
@@ -306,6 +333,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters__many_wraps__add_up_in_full),
         cmocka_unit_test(first_report__alone__only_is_where_counting_begins),
+        cmocka_unit_test(reports__lost_for_a_while__are_counted_across),
         cmocka_unit_test(gap__told__is_not_counted),
         cmocka_unit_test(time__goes_backwards__is_a_gap_that_nobody_told_of),
         cmocka_unit_test(sleep__longer_than_turns_of_the_clock__keeps_the_time),

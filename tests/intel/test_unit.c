@@ -326,15 +326,16 @@ static void reports__with_wide_headers__are_moved_by_their_time(void **state)
 static bool is_reset(struct zeta_intel_order *order, uint64_t host_ns, uint32_t time)
 {
     uint32_t report[16] = {1, time};
-    bool result;
+    uint32_t reason;
 
     zeta_intel_order_look_at(order, host_ns);
-    result = zeta_intel_order_goes_back(order, report);
-    assert_true((zeta_intel_order_until_reset(order, report, sizeof(report), 64) == 0) == result);
-    if (result)
-        order->is_started = false;
+    reason = zeta_intel_order_break(order, report);
+    assert_true((zeta_intel_order_until_break(order, report, sizeof(report), 64) == 0) ==
+                (reason == ZETA_PLUGIN_BREAK_RESET));
+    if (reason == ZETA_PLUGIN_BREAK_RESET)
+        zeta_intel_order_begin(order, reason, report);
     zeta_intel_order_fix(order, report, sizeof(report), 64);
-    return result;
+    return reason == ZETA_PLUGIN_BREAK_RESET;
 }
 
 /* 2^32 ticks of 12 MHz are 358 s. */
@@ -393,6 +394,152 @@ static void time__that_drifts__is_no_reset(void **state)
     assert_true(is_reset(&order, 300000 * SECOND_NS, (uint32_t)(ticks + 20 * HZ)));
 }
 
+/* Takes reports as a stream does; how many there are in each piece, and why it begins. */
+static uint32_t divide(struct zeta_intel_order *order, uint32_t (*reports)[4], uint32_t count,
+                       uint32_t *out_counts, uint32_t *out_reasons)
+{
+    uint32_t pieces = 0;
+
+    for (uint32_t done = 0; done < count; done += out_counts[pieces++]) {
+        const uint64_t bytes = (count - done) * sizeof(reports[0]);
+
+        out_reasons[pieces] = zeta_intel_order_break(order, reports[done]);
+        if (out_reasons[pieces] != ZETA_PLUGIN_BREAK_NONE)
+            zeta_intel_order_begin(order, out_reasons[pieces], reports[done]);
+        out_counts[pieces] =
+            (uint32_t)(zeta_intel_order_until_break(order, reports[done], bytes, 16) / 16);
+        assert_true(out_counts[pieces] > 0);
+        zeta_intel_order_fix(order, reports[done], out_counts[pieces] * UINT64_C(16), 16);
+    }
+    return pieces;
+}
+
+/* Reports of a timer of 1000 ticks, without those of some periods. */
+static uint32_t reports_without(uint32_t first, uint32_t end, uint32_t from, uint32_t to,
+                                uint32_t (*out_reports)[4])
+{
+    uint32_t count = 0;
+
+    for (uint32_t n = first; n < end; n++) {
+        if (n >= from && n < to)
+            continue;
+        memset(out_reports[count], 0, sizeof(out_reports[count]));
+        out_reports[count][0] = 1;
+        out_reports[count++][1] = (uint32_t)(UINT32_MAX - 2500 + n * 1000);
+    }
+    return count;
+}
+
+static struct zeta_intel_order order_of_timer(void)
+{
+    struct zeta_intel_order order = {.hz = HZ, .period = 1000};
+
+    zeta_intel_order_look_at(&order, 10 * SECOND_NS);
+    return order;
+}
+
+/* Wherever the gap is among the reports of a read or the next, and the time wraps meanwhile. */
+static void loss__told_before_its_gap__breaks_there_alone(void **state)
+{
+    uint32_t reports[16][4], counts[16], reasons[16];
+
+    (void)state;
+    for (uint32_t from = 1; from < 8; from++) {
+        struct zeta_intel_order order = order_of_timer();
+        uint32_t count = reports_without(0, 1, 0, 0, reports);
+
+        assert_int_equal(divide(&order, reports, count, counts, reasons), 1);
+        zeta_intel_order_lose(&order, ZETA_PLUGIN_BREAK_LOST,
+                              (uint32_t)(UINT32_MAX - 2500 + from * 1000));
+        count = reports_without(1, 12, from, from + 2, reports);
+        assert_int_equal(divide(&order, reports, count, counts, reasons), from == 1 ? 1 : 2);
+        if (from > 1) {
+            assert_int_equal(reasons[0], ZETA_PLUGIN_BREAK_NONE);
+            assert_int_equal(counts[0], from - 1);
+        }
+        assert_int_equal(reasons[from > 1], ZETA_PLUGIN_BREAK_LOST);
+        /* A sleep long after that is none. */
+        count = reports_without(12, 20, 15, 18, reports);
+        assert_int_equal(divide(&order, reports, count, counts, reasons), 1);
+        assert_int_equal(reasons[0], ZETA_PLUGIN_BREAK_NONE);
+    }
+}
+
+/* One bit tells of both. */
+static void loss__of_two_gaps__breaks_at_each(void **state)
+{
+    struct zeta_intel_order order = order_of_timer();
+    uint32_t reports[16][4], counts[16], reasons[16];
+    uint32_t count = reports_without(0, 1, 0, 0, reports);
+
+    (void)state;
+    (void)divide(&order, reports, count, counts, reasons);
+    zeta_intel_order_lose(&order, ZETA_PLUGIN_BREAK_OVERFLOW, (uint32_t)(8 * 1000 - 2500));
+    count = reports_without(1, 6, 3, 4, reports);
+    count += reports_without(7, 12, 0, 0, reports + count);
+    assert_int_equal(divide(&order, reports, count, counts, reasons), 3);
+    assert_int_equal(counts[0], 2);
+    assert_int_equal(reasons[1], ZETA_PLUGIN_BREAK_OVERFLOW);
+    assert_int_equal(counts[1], 2);
+    assert_int_equal(reasons[2], ZETA_PLUGIN_BREAK_OVERFLOW);
+}
+
+/* Of a report that was no timer's; still the reader hears of it, once. */
+static void loss__without_a_gap__breaks_behind_it(void **state)
+{
+    struct zeta_intel_order order = order_of_timer();
+    uint32_t reports[16][4], counts[16], reasons[16];
+    uint32_t count = reports_without(0, 1, 0, 0, reports);
+
+    (void)state;
+    (void)divide(&order, reports, count, counts, reasons);
+    zeta_intel_order_lose(&order, ZETA_PLUGIN_BREAK_LOST, (uint32_t)(3 * 1000 - 2500));
+    count = reports_without(1, 15, 0, 0, reports);
+    assert_int_equal(divide(&order, reports, count, counts, reasons), 2);
+    assert_int_equal(reasons[0], ZETA_PLUGIN_BREAK_NONE);
+    assert_true(counts[0] >= 3);
+    assert_int_equal(reasons[1], ZETA_PLUGIN_BREAK_LOST);
+}
+
+static void loss__before_the_first_report__breaks_there(void **state)
+{
+    struct zeta_intel_order order = order_of_timer();
+    uint32_t reports[16][4], counts[16], reasons[16];
+    uint32_t count = reports_without(0, 12, 5, 6, reports);
+
+    (void)state;
+    /* Or behind it as well: nobody knows when the first one was due. */
+    zeta_intel_order_lose(&order, ZETA_PLUGIN_BREAK_LOST, (uint32_t)(6 * 1000 - 2500));
+    assert_int_equal(divide(&order, reports, count, counts, reasons), 2);
+    assert_int_equal(reasons[0], ZETA_PLUGIN_BREAK_LOST);
+    assert_int_equal(counts[0], 5);
+    assert_int_equal(reasons[1], ZETA_PLUGIN_BREAK_LOST);
+    count = reports_without(12, 20, 15, 16, reports);
+    assert_int_equal(divide(&order, reports, count, counts, reasons), 1);
+    assert_int_equal(reasons[0], ZETA_PLUGIN_BREAK_NONE);
+}
+
+/* A unit that never tells of a second loss. */
+static void loss__told_once_and_never_again__every_later_gap_is_one(void **state)
+{
+    struct zeta_intel_order order = order_of_timer();
+    uint32_t reports[16][4], counts[16], reasons[16];
+    uint32_t count = reports_without(0, 8, 3, 5, reports);
+
+    (void)state;
+    order.tells_loss_once = true;
+    assert_int_equal(divide(&order, reports, count, counts, reasons), 1);
+    zeta_intel_order_lose(&order, ZETA_PLUGIN_BREAK_LOST, (uint32_t)(8 * 1000 - 2500));
+    count = reports_without(8, 16, 9, 10, reports);
+    assert_int_equal(divide(&order, reports, count, counts, reasons), 2);
+    for (uint32_t first = 16; first < 64; first += 16) {
+        count = reports_without(first, first + 16, first + 9, first + 10, reports);
+        assert_int_equal(divide(&order, reports, count, counts, reasons), 2);
+        assert_int_equal(counts[0], 9);
+        assert_int_equal(reasons[1], ZETA_PLUGIN_BREAK_LOST);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -413,6 +560,11 @@ int main(void)
         cmocka_unit_test(time__behind_by_more_than_half_a_wrap__is_a_reset),
         cmocka_unit_test(reports__that_are_read_late__are_no_reset),
         cmocka_unit_test(time__that_drifts__is_no_reset),
+        cmocka_unit_test(loss__told_before_its_gap__breaks_there_alone),
+        cmocka_unit_test(loss__of_two_gaps__breaks_at_each),
+        cmocka_unit_test(loss__without_a_gap__breaks_behind_it),
+        cmocka_unit_test(loss__before_the_first_report__breaks_there),
+        cmocka_unit_test(loss__told_once_and_never_again__every_later_gap_is_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static void status__each_bit__is_a_break_of_its_kind(void **state)
     (void)state;
     assert_int_equal(zeta_xe_oa_break(1), ZETA_PLUGIN_BREAK_LOST);
     assert_int_equal(zeta_xe_oa_break(2), ZETA_PLUGIN_BREAK_OVERFLOW);
-    assert_int_equal(zeta_xe_oa_break(4), ZETA_PLUGIN_BREAK_LOST);
+    assert_int_equal(zeta_xe_oa_break(4), ZETA_PLUGIN_BREAK_NONE); /* nothing is lost by it */
     /* Markers without room: no report is missing. */
     assert_int_equal(zeta_xe_oa_break(8), ZETA_PLUGIN_BREAK_NONE);
     assert_int_equal(zeta_xe_oa_break(8 | 1), ZETA_PLUGIN_BREAK_LOST);
@@ -111,18 +111,18 @@ static void order__time_goes_back__ends_before_that_report(void **state)
 
     (void)state;
     /* From 200 to nearly 2^32 is back, by less than half; the wrap after it is not. */
-    assert_int_equal(zeta_intel_order_until_reset(&order, narrow, sizeof(narrow), 16), 32);
-    assert_int_equal(zeta_intel_order_until_reset(&order, narrow[2], 32, 16), 32);
+    assert_int_equal(zeta_intel_order_until_break(&order, narrow, sizeof(narrow), 16), 32);
+    assert_int_equal(zeta_intel_order_until_break(&order, narrow[2], 32, 16), 32);
     /* So far ahead in no time is behind. */
-    assert_int_equal(zeta_intel_order_until_reset(&order, narrow[3], 32, 16), 16);
+    assert_int_equal(zeta_intel_order_until_break(&order, narrow[3], 32, 16), 16);
     order.is_wide = true;
-    assert_int_equal(zeta_intel_order_until_reset(&order, wide, sizeof(wide), 32), 64);
+    assert_int_equal(zeta_intel_order_until_break(&order, wide, sizeof(wide), 32), 64);
     order.is_started = true;
     order.time = 5000;
-    assert_int_equal(zeta_intel_order_until_reset(&order, wide, sizeof(wide), 32), 0);
+    assert_int_equal(zeta_intel_order_until_break(&order, wide, sizeof(wide), 32), 0);
     /* 2^56 wraps as well. */
     order.time = (UINT64_C(1) << 56) - 5;
-    assert_int_equal(zeta_intel_order_until_reset(&order, wide, 64, 32), 64);
+    assert_int_equal(zeta_intel_order_until_break(&order, wide, 64, 32), 64);
 }
 
 static void order__several_reports_of_one_tick__follow_each_other(void **state)
@@ -131,7 +131,7 @@ static void order__several_reports_of_one_tick__follow_each_other(void **state)
     struct zeta_intel_order order = {.is_wide = true, .hz = 19200000};
 
     (void)state;
-    assert_int_equal(zeta_intel_order_until_reset(&order, wide, sizeof(wide), 32), sizeof(wide));
+    assert_int_equal(zeta_intel_order_until_break(&order, wide, sizeof(wide), 32), sizeof(wide));
     zeta_intel_order_fix(&order, wide, sizeof(wide), 32);
     assert_int_equal(wide[0][1], 500);
     assert_int_equal(wide[1][1], 501);

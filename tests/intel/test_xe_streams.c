@@ -427,6 +427,7 @@ static void expect_break(enum kmd_fault fault, uint64_t value, uint32_t reason)
     kmd_advance(machine, 2000000);
     EXPECT_OK(bed_stream_drain(&source));
     assert_int_equal(source.warnings, 0);
+    kmd_advance(machine, 1000000); /* of these reports none is lost, and none is read yet */
     kmd_fault(machine, BMG, fault, value);
     kmd_advance(machine, 3000000);
     EXPECT_OK(bed_stream_drain(&source));
@@ -483,6 +484,7 @@ static void losses__of_tiles__are_breaks_of_their_own(void **state)
     for (uint32_t i = 0; i < 4; i++) {
         kmd_advance(machine, 2000000);
         EXPECT_OK(bed_stream_drain(&source));
+        kmd_advance(machine, 500000);
         kmd_fault(machine, PVC, KMD_FAULT_LOSE_REPORTS, 1 + 2 * i);
         kmd_advance(machine, 1000000);
         EXPECT_OK(bed_stream_drain(&source));

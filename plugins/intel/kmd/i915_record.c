@@ -48,9 +48,8 @@ bool zeta_intel_i915_records_take(struct zeta_intel_i915_records *records, void 
             read->bytes += records->report_bytes;
         } else if (header.type == DRM_I915_PERF_RECORD_OA_BUFFER_LOST) {
             records->reason = ZETA_PLUGIN_BREAK_OVERFLOW;
-        } else if (header.type == DRM_I915_PERF_RECORD_OA_REPORT_LOST &&
-                   records->reason == ZETA_PLUGIN_BREAK_NONE) {
-            records->reason = ZETA_PLUGIN_BREAK_LOST;
+        } else if (header.type == DRM_I915_PERF_RECORD_OA_REPORT_LOST) {
+            records->has_loss = true;
         }
         records->at += header.size;
         records->bytes -= header.size;

@@ -156,6 +156,8 @@ uint32_t zeta_intel_i915_stream_open(struct zeta_intel_gpu *gpu,
         .fd = fd,
         .ring_bytes = BUFFER_BYTES,
         .record_bytes = wish->record_bytes,
+        /* The bit of Haswell cannot be cleared while the unit runs; this format is its own. */
+        .tells_loss_once = wish->format == I915_OA_FORMAT_A45_B8_C8,
     };
     stream->records.report_bytes = wish->record_bytes;
     *out_stream = &stream->base;
@@ -236,6 +238,9 @@ uint32_t zeta_intel_i915_stream_read(struct zeta_intel_kernel_stream *kernel_str
         if (stream->records.bytes > 0)
             break; /* no room, or a break comes next */
     }
+    if (stream->records.has_loss)
+        stream->base.loss = ZETA_PLUGIN_BREAK_LOST;
+    stream->records.has_loss = false;
     /* What came first is given; the failure meets the next read again. */
     return out_read->bytes > 0 ? ZETA_PLUGIN_SUCCESS : result;
 }

@@ -19,8 +19,8 @@
 /** A stream of either kind. */
 struct zeta_xe_stream {
     struct zeta_intel_kernel_stream base;
-    uint32_t reason; /**< of a break that the next records will tell, else BREAK_NONE */
-    bool was_told;   /**< that markers were lost */
+    bool has_break; /**< stall samples: some are missing before the next ones */
+    bool was_told;  /**< that markers were lost */
 };
 
 /**

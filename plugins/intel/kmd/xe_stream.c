@@ -1,6 +1,7 @@
 /*
  * Streams: opened by a chain of properties, read as bare reports. The kernel says by EIO that
- * something is missing, once, and goes on.
+ * something is missing, once, and goes on. Reports of OA units that were written before are still
+ * there then, so the gap is behind them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -165,11 +166,13 @@ uint32_t zeta_xe_oa_break(uint64_t status)
 {
     if ((status & ZETA_XE_OA_STATUS_BUFFER_OVERFLOW) != 0)
         return ZETA_PLUGIN_BREAK_OVERFLOW;
-    /* A counter that overflowed makes the difference to the next report wrong: that is as lost. */
-    if ((status & (ZETA_XE_OA_STATUS_REPORT_LOST | ZETA_XE_OA_STATUS_COUNTER_OVERFLOW)) != 0)
+    if ((status & ZETA_XE_OA_STATUS_REPORT_LOST) != 0)
         return ZETA_PLUGIN_BREAK_LOST;
-    /* Triggers that found no room are markers that are missing; no report of the timer is. */
-    if ((status & ZETA_XE_OA_STATUS_MMIO_TRG_Q_FULL) != 0)
+    /*
+     * Counters come around all the time, and differences are taken for that. Triggers that found no
+     * room are markers that are missing; no report of the timer is.
+     */
+    if ((status & (ZETA_XE_OA_STATUS_COUNTER_OVERFLOW | ZETA_XE_OA_STATUS_MMIO_TRG_Q_FULL)) != 0)
         return ZETA_PLUGIN_BREAK_NONE;
     return ZETA_PLUGIN_BREAK_LOST;
 }
@@ -191,15 +194,17 @@ static uint32_t oa_loss(struct zeta_xe_stream *stream)
     return zeta_xe_oa_break(status.oa_status);
 }
 
-static uint32_t loss(struct zeta_xe_stream *stream)
+/* Stall samples have no times, so that what is missing is before the next one. */
+static void take_loss(struct zeta_xe_stream *stream)
 {
-    /* Of two breaks without a record between them, the one that lost more is told. */
-    const uint32_t reason =
-        stream->base.unit->kind == ZETA_INTEL_EU_STALL ? ZETA_PLUGIN_BREAK_LOST : oa_loss(stream);
-
-    return stream->reason == ZETA_PLUGIN_BREAK_NONE || reason == ZETA_PLUGIN_BREAK_OVERFLOW
-               ? reason
-               : stream->reason;
+    if (stream->base.unit->kind == ZETA_INTEL_EU_STALL) {
+        stream->has_break = true;
+        return;
+    }
+    const uint32_t reason = oa_loss(stream);
+    /* Of two that nobody took notice of yet, the one that lost more is told. */
+    if (reason != ZETA_PLUGIN_BREAK_NONE && stream->base.loss != ZETA_PLUGIN_BREAK_OVERFLOW)
+        stream->base.loss = reason;
 }
 
 static uint32_t refuse_read(struct zeta_xe_stream *stream, int error)
@@ -235,7 +240,7 @@ uint32_t zeta_xe_stream_read(struct zeta_intel_kernel_stream *base, void *buffer
     do {
         got = read(base->fd, buffer, (size_t)room);
         if (got < 0 && errno == EIO && losses++ < LOSSES_MAX) {
-            stream->reason = loss(stream);
+            take_loss(stream);
             errno = EINTR;
         }
     } while (got < 0 && errno == EINTR);
@@ -244,9 +249,9 @@ uint32_t zeta_xe_stream_read(struct zeta_intel_kernel_stream *base, void *buffer
     if (got < (ssize_t)base->record_bytes)
         return ZETA_PLUGIN_SUCCESS;
     out_read->bytes = (uint64_t)got - (uint64_t)got % base->record_bytes;
-    out_read->broken = stream->reason != ZETA_PLUGIN_BREAK_NONE;
-    out_read->reason = stream->reason;
-    stream->reason = ZETA_PLUGIN_BREAK_NONE;
+    out_read->broken = stream->has_break;
+    out_read->reason = stream->has_break ? ZETA_PLUGIN_BREAK_LOST : ZETA_PLUGIN_BREAK_NONE;
+    stream->has_break = false;
     return ZETA_PLUGIN_SUCCESS;
 }
 

@@ -169,8 +169,14 @@ static ze_result_t fill_new(struct zeta_share *share, enum zeta_share_kind kind)
 ze_result_t zeta_share_create(enum zeta_share_kind kind, uint32_t count, uint32_t flags,
                               struct zeta_share **out_share)
 {
-    struct zeta_share *share = calloc(1, sizeof(*share));
+    struct zeta_share *share;
 
+    if (count > ZETA_SHARE_MAX_EVENTS)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "a pool whose events other processes can use has at most %u of them, not "
+                          "%u; make several pools",
+                          ZETA_SHARE_MAX_EVENTS, count);
+    share = calloc(1, sizeof(*share));
     if (!share)
         return no_memory("making the memory");
     share->bytes = share_bytes(kind, count);
@@ -256,6 +262,7 @@ static ze_result_t check_content(struct zeta_share *share, const struct share_ha
 
     if (header->magic != MAGIC || header->kind != wanted->kind || header->maker != wanted->maker ||
         memcmp(header->token, wanted->token, sizeof(wanted->token)) != 0 || count == 0 ||
+        count > ZETA_SHARE_MAX_EVENTS ||
         share_bytes((enum zeta_share_kind)wanted->kind, count) != share->bytes)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the IPC handle leads to memory of process %u that holds other events",

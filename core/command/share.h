@@ -38,6 +38,9 @@ struct zeta_event_cell {
     _Atomic uint64_t signaller;   /**< process whose submitted work will signal it, 0: none */
 };
 
+/** Most events of a pool for other processes: all of its memory is used from the beginning. */
+#define ZETA_SHARE_MAX_EVENTS (UINT32_C(1) << 20)
+
 /** A share that this process has mapped. */
 struct zeta_share {
     void *memory;
@@ -52,7 +55,7 @@ struct zeta_share {
 
 /**
  * Makes shared memory with that many zeroed cells, or one counter (count is 1 then).
- * Errors: OUT_OF_HOST_MEMORY with errno in the sentence.
+ * Errors: INVALID_SIZE above ZETA_SHARE_MAX_EVENTS; OUT_OF_HOST_MEMORY with errno in the sentence.
  */
 ze_result_t zeta_share_create(enum zeta_share_kind kind, uint32_t count, uint32_t flags,
                               struct zeta_share **out_share);

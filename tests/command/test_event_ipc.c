@@ -312,6 +312,25 @@ static void counted__two_processes__wait_for_the_newest_work(void **state)
     assert_success(zeEventDestroy(event));
 }
 
+/* All memory of such a pool is used at once. */
+static void pool__more_events_than_can_be_shared__is_refused(void **state)
+{
+    const struct harness *h = *state;
+    const uint32_t counts[] = {UINT32_MAX, UINT32_C(1) << 31, (UINT32_C(1) << 20) + 1};
+    ze_event_pool_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+                                 .flags = ZE_EVENT_POOL_FLAG_IPC};
+    ze_event_pool_handle_t pool = NULL;
+
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        desc.count = counts[i];
+        assert_result(ZE_RESULT_ERROR_INVALID_SIZE,
+                      zeEventPoolCreate(h->context, &desc, 0, NULL, &pool));
+    }
+    desc.flags = 0;
+    assert_success(zeEventPoolCreate(h->context, &desc, 0, NULL, &pool));
+    assert_success(zeEventPoolDestroy(pool));
+}
+
 static void handles__damaged_or_foreign__are_refused(void **state)
 {
     const struct harness *h = *state;
@@ -396,6 +415,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(signaller__killed__waiters_get_device_lost),
         cmocka_unit_test(owner__killed__waiters_get_device_lost_and_the_handle_is_void),
         cmocka_unit_test(counted__two_processes__wait_for_the_newest_work),
+        cmocka_unit_test(pool__more_events_than_can_be_shared__is_refused),
         cmocka_unit_test(handles__damaged_or_foreign__are_refused),
     };
     const struct CMUnitTest one[] = {cmocka_unit_test(play)};

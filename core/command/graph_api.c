@@ -57,9 +57,8 @@ static void drop(struct zeta_graph *graph)
         zeta_object_unpin(graph);
 }
 
-ze_result_t ZE_APICALL impl_zeGraphDestroyExt(ze_graph_handle_t hGraph)
+static ze_result_t destroy_graph(struct zeta_graph *graph)
 {
-    struct zeta_graph *graph = (struct zeta_graph *)hGraph;
     struct zeta_graph_body *body = graph->body;
 
     (void)pthread_mutex_lock(&body->lock);
@@ -70,11 +69,23 @@ ze_result_t ZE_APICALL impl_zeGraphDestroyExt(ze_graph_handle_t hGraph)
                           "the graph is being recorded, or executable graphs were made of it; end "
                           "the recording and destroy those first");
     if (!zeta_object_retire(graph))
-        return zeta_object_explain(hGraph, ZETA_KIND_GRAPH, "zeGraphDestroyExt", "hGraph");
+        return zeta_object_explain(graph, ZETA_KIND_GRAPH, "zeGraphDestroyExt", "hGraph");
     for (uint32_t i = 0; i < body->callback_count; i++)
         body->callbacks[i].function(body->callbacks[i].context);
     zeta_object_unpin(graph);
     return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeGraphDestroyExt(ze_graph_handle_t hGraph)
+{
+    ze_result_t result;
+
+    /* As in zeCommandListDestroy. */
+    if (!zeta_object_pin(hGraph, ZETA_KIND_GRAPH))
+        return zeta_object_explain(hGraph, ZETA_KIND_GRAPH, "zeGraphDestroyExt", "hGraph");
+    result = destroy_graph((struct zeta_graph *)hGraph);
+    zeta_object_unpin(hGraph);
+    return result;
 }
 
 ze_result_t ZE_APICALL impl_zeGraphSetDestructionCallbackExt(

@@ -364,9 +364,8 @@ ze_result_t zeta_list_check_idle(struct zeta_command_list *list)
                       "the command list still runs on a queue; wait for it first");
 }
 
-ze_result_t ZE_APICALL impl_zeCommandListDestroy(ze_command_list_handle_t hCommandList)
+static ze_result_t destroy_list(struct zeta_command_list *list)
 {
-    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
     ze_result_t result = zeta_list_check_idle(list);
 
     if (result == ZE_RESULT_SUCCESS && zeta_graph_of(list))
@@ -375,10 +374,23 @@ ze_result_t ZE_APICALL impl_zeCommandListDestroy(ze_command_list_handle_t hComma
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (!zeta_object_retire(list))
-        return zeta_object_explain(hCommandList, ZETA_KIND_COMMAND_LIST, "zeCommandListDestroy",
+        return zeta_object_explain(list, ZETA_KIND_COMMAND_LIST, "zeCommandListDestroy",
                                    "hCommandList");
     zeta_object_unpin(list);
     return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListDestroy(ze_command_list_handle_t hCommandList)
+{
+    ze_result_t result;
+
+    /* Another thread may destroy it as well: what is looked at stays until both have looked. */
+    if (!zeta_object_pin(hCommandList, ZETA_KIND_COMMAND_LIST))
+        return zeta_object_explain(hCommandList, ZETA_KIND_COMMAND_LIST, "zeCommandListDestroy",
+                                   "hCommandList");
+    result = destroy_list((struct zeta_command_list *)hCommandList);
+    zeta_object_unpin(hCommandList);
+    return result;
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListClose(ze_command_list_handle_t hCommandList)

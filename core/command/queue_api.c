@@ -41,18 +41,30 @@ ze_result_t ZE_APICALL impl_zeCommandQueueCreate(ze_context_handle_t hContext,
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL impl_zeCommandQueueDestroy(ze_command_queue_handle_t hCommandQueue)
+static ze_result_t destroy_queue(struct zeta_command_queue *owner)
 {
-    struct zeta_queue *queue = ((struct zeta_command_queue *)hCommandQueue)->queue;
-    ze_result_t result = zeta_queue_check_idle(queue);
+    ze_result_t result = zeta_queue_check_idle(owner->queue);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (!zeta_object_retire(hCommandQueue))
+    if (!zeta_object_retire(owner))
+        return zeta_object_explain(owner, ZETA_KIND_COMMAND_QUEUE, "zeCommandQueueDestroy",
+                                   "hCommandQueue");
+    zeta_object_unpin(owner);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandQueueDestroy(ze_command_queue_handle_t hCommandQueue)
+{
+    ze_result_t result;
+
+    /* As in zeCommandListDestroy. */
+    if (!zeta_object_pin(hCommandQueue, ZETA_KIND_COMMAND_QUEUE))
         return zeta_object_explain(hCommandQueue, ZETA_KIND_COMMAND_QUEUE, "zeCommandQueueDestroy",
                                    "hCommandQueue");
+    result = destroy_queue((struct zeta_command_queue *)hCommandQueue);
     zeta_object_unpin(hCommandQueue);
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
 ze_result_t ZE_APICALL impl_zeCommandQueueExecuteCommandLists(

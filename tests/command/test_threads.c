@@ -2,6 +2,7 @@
 #include "harness.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #define THREADS 4
@@ -103,6 +104,62 @@ static void objects__made_and_destroyed_by_threads__leave_nothing(void **state)
     }
     assert_int_equal(h->control->live_kernels(), 0);
     assert_int_equal(h->control->live_memory(), 0);
+}
+
+/* What two threads destroy at the same time. */
+struct twice {
+    ze_result_t (*destroy)(void *handle);
+    void *handle;
+    _Atomic unsigned *ready;
+    ze_result_t result;
+};
+
+static ze_result_t destroy_list(void *handle)
+{
+    return zeCommandListDestroy(handle);
+}
+
+static ze_result_t destroy_queue(void *handle)
+{
+    return zeCommandQueueDestroy(handle);
+}
+
+static void *destroy_it(void *argument)
+{
+    struct twice *twice = argument;
+
+    /* Turning until both are there brings them closer together than waking up would. */
+    atomic_fetch_add(twice->ready, 1);
+    while (atomic_load(twice->ready) < 2)
+        (void)sched_yield();
+    twice->result = twice->destroy(twice->handle);
+    return NULL;
+}
+
+/* One of them succeeds, and the other one learns that there is nothing any more. */
+static void destroy_twice(ze_result_t (*destroy)(void *handle), void *handle)
+{
+    _Atomic unsigned ready = 0;
+    pthread_t other;
+    struct twice ours = {.destroy = destroy, .handle = handle, .ready = &ready};
+    struct twice theirs = ours;
+
+    assert_int_equal(pthread_create(&other, NULL, destroy_it, &theirs), 0);
+    (void)destroy_it(&ours);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    assert_int_equal(ours.result ^ theirs.result, ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+}
+
+static void lists_and_queues__destroyed_by_two_threads__one_succeeds(void **state)
+{
+    const struct harness *h = *state;
+
+    skip_in(HARNESS_VALIDATION | HARNESS_READS_HANDLES, "the loader looks at the handle later");
+    for (int i = 0; i < 10 * ROUNDS; i++) {
+        destroy_twice(destroy_list, harness_immediate(h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS));
+        destroy_twice(destroy_list, harness_list(h));
+        destroy_twice(destroy_queue, harness_queue(h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS));
+    }
 }
 
 /* Some threads make and end queues while others wait for the queues that there are. */
@@ -230,6 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queue__shared_by_threads__runs_everything_once),
         cmocka_unit_test(objects__made_and_destroyed_by_threads__leave_nothing),
+        cmocka_unit_test(lists_and_queues__destroyed_by_two_threads__one_succeeds),
         cmocka_unit_test(device__waited_for_while_queues_are_made__sees_whole_ones),
         cmocka_unit_test(synchronize__cancelled_thread__returns_first),
         cmocka_unit_test(ping_pong__while_others_poll__ends),

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "core/util/error.h"
 
@@ -30,7 +31,8 @@
 #define REUSE_AFTER 65536u                  /* further creations of the kind */
 #define COMMIT_BYTES ((size_t)256 * 1024)   /* made readable at a time */
 #define KIND_BYTES_WANTED ((size_t)1 << 30) /* address space of a kind */
-#define KIND_BYTES_LEAST ((size_t)64 << 20) /* where address space is limited */
+#define KIND_BYTES_LEAST ((size_t)32 << 20) /* where it is limited; slots have to rest, too */
+#define LIMIT_SHARE 4                       /* one part of so many of a limit is for handles */
 
 /* Beside each slot, not in it: a reader of a stale handle may still look at the slot. */
 struct note {
@@ -385,9 +387,23 @@ static bool reserve_generation(struct generation *generation, size_t kind_bytes)
     return true;
 }
 
+/* A fixed share of a limited address space, so that a higher limit leaves more for others. */
+static size_t wanted_bytes(void)
+{
+    struct rlimit limit;
+    uint64_t bytes;
+
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return KIND_BYTES_WANTED;
+    bytes = limit.rlim_cur / LIMIT_SHARE / ZETA_KIND_COUNT / COMMIT_BYTES * COMMIT_BYTES;
+    if (bytes < KIND_BYTES_LEAST)
+        return KIND_BYTES_LEAST;
+    return bytes < KIND_BYTES_WANTED ? (size_t)bytes : KIND_BYTES_WANTED;
+}
+
 ze_result_t zeta_object_init(void)
 {
-    size_t kind_bytes = KIND_BYTES_WANTED;
+    size_t kind_bytes = wanted_bytes();
     struct generation *generation;
 
     if (atomic_load_explicit(&current, memory_order_acquire))
@@ -395,9 +411,9 @@ ze_result_t zeta_object_init(void)
     generation = calloc(1, sizeof(*generation));
     if (!generation)
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "There is no memory for handles.");
-    /* Less where address space is limited. */
+    /* Less where others have most of it. */
     while (kind_bytes >= KIND_BYTES_LEAST && !reserve_generation(generation, kind_bytes))
-        kind_bytes /= 2;
+        kind_bytes = kind_bytes / 2 / COMMIT_BYTES * COMMIT_BYTES;
     if (kind_bytes < KIND_BYTES_LEAST) {
         free(generation);
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,

@@ -7,10 +7,15 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "core/util/error.h"
+#include "tests/sanitizer.h"
 
 #define REUSE_AFTER 65536u
 
@@ -341,9 +346,68 @@ static void close__then_init__refuses_old_handles_as_uninitialised(void **state)
     explain_says(event, ZE_RESULT_ERROR_UNINITIALIZED, "fork");
 }
 
+/* MiB that can still be reserved when handles are there and address space is limited. */
+static unsigned left_of(uint64_t limit_mib)
+{
+    const struct rlimit limit = {limit_mib << 20, limit_mib << 20};
+    const size_t piece = (size_t)16 << 20;
+    unsigned left = 0;
+
+    if (setrlimit(RLIMIT_AS, &limit) != 0 || zeta_object_init() != ZE_RESULT_SUCCESS)
+        return 0;
+    while (mmap(NULL, piece, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) !=
+           MAP_FAILED)
+        left += 16;
+    return left;
+}
+
+static unsigned left_in_child(uint64_t limit_mib)
+{
+    unsigned left = 0;
+    int ends[2];
+    pid_t child;
+
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        left = left_of(limit_mib);
+        _exit(write(ends[1], &left, sizeof(left)) == (ssize_t)sizeof(left) ? 0 : 1);
+    }
+    assert_int_equal(close(ends[1]), 0);
+    assert_int_equal(read(ends[0], &left, sizeof(left)), sizeof(left));
+    assert_int_equal(close(ends[0]), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    return left;
+}
+
+/* Before anything else: handles of this process would count in the children. */
+static void address_space__higher_limit__leaves_more_for_others(void **state)
+{
+    unsigned before = 0;
+
+    (void)state;
+    if (HAVE_ADDRESS_SANITIZER || HAVE_THREAD_SANITIZER) {
+        print_message("skipped: sanitizers need all of the address space\n");
+        skip();
+    }
+    /* Less than 1.1 GiB has no room for handles. */
+    for (uint64_t gib = 2; gib <= 48; gib++) {
+        for (uint64_t part = 0; part < 4; part++) {
+            const unsigned left = left_in_child(gib * 1024 + part * 256);
+
+            if (left < 256 || left + 16 < before)
+                fail_msg("a limit of %u.%02u GiB leaves %u MiB, a smaller one %u", (unsigned)gib,
+                         (unsigned)part * 25, left, before);
+            before = left;
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(address_space__higher_limit__leaves_more_for_others),
         cmocka_unit_test_setup_teardown(object__created__is_live_zeroed_and_of_its_kind, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(object__dispatch_tables_set__begin_each_object, setup,

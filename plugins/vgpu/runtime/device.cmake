@@ -5,8 +5,10 @@ find_program(ZETA_DEVICE_LLD NAMES ld.lld-15)
 find_program(ZETA_DEVICE_GCC NAMES riscv64-linux-gnu-gcc)
 find_program(ZETA_DEVICE_LD NAMES riscv64-linux-gnu-ld)
 
+# Samples name instructions by their address divided by 8, so functions begin at multiples of it.
 set(flags -march=rv64imafd -mabi=lp64d -mcmodel=medany -mno-relax -ffreestanding -fno-pic
-    -fno-math-errno -ffp-contract=off -fno-asynchronous-unwind-tables -O2 -g -Wall -Wextra)
+    -fno-math-errno -ffp-contract=off -fno-asynchronous-unwind-tables -falign-functions=8 -O2 -g
+    -Wall -Wextra)
 if(ZETA_DEVICE_CLANG AND ZETA_DEVICE_LLD)
     # Unrolling by the whole trip count fills all registers and spills.
     set(compile ${ZETA_DEVICE_CLANG} --target=riscv64-unknown-elf ${flags} -fno-unroll-loops)

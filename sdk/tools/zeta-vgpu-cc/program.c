@@ -11,6 +11,7 @@
 #include <llvm-c/Linker.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
+#include "code.h"
 #include "llvm_more.h"
 #include "local.h"
 
@@ -418,6 +419,7 @@ bool zeta_cc_program_emit(struct zeta_cc_program *program, struct zeta_cc_buffer
 
     place_local_variables(program->module);
     zeta_cc_program_overlay_locals(program);
+    zeta_cc_program_place_code(program);
     if (LLVMTargetMachineEmitToMemoryBuffer(program->machine, program->module, LLVMObjectFile,
                                             &message, &memory)) {
         zeta_cc_buffer_line(program->log, "error: %s", message);

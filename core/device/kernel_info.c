@@ -7,6 +7,7 @@
 #include "core/device/device.h"
 #include "core/device/kernel.h"
 #include "core/device/memory.h"
+#include "core/device/module_log.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -91,6 +92,20 @@ ze_result_t ZE_APICALL impl_zeKernelGetName(ze_kernel_handle_t hKernel, size_t *
                           bytes, room);
     memcpy(pName, name, bytes);
     return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeKernelGetBinaryExp(ze_kernel_handle_t hKernel, size_t *pSize,
+                                                 uint8_t *pKernelBinary)
+{
+    const struct zeta_kernel *kernel = (const struct zeta_kernel *)hKernel;
+    const struct zeta_backend *backend = kernel->module->backend;
+    struct zeta_plugin_array image = {0};
+    const uint32_t code =
+        backend->compute.kernel_image(backend->self, kernel->plugin_kernel, &image);
+
+    if (code != ZETA_PLUGIN_SUCCESS)
+        return zeta_backend_result(backend, code, "reading the code of a kernel");
+    return zeta_blob_copy("code", image.data, (size_t)image.count, pSize, pKernelBinary);
 }
 
 /* The allocation that argument @index points into, if it is a pointer to memory of the context. */

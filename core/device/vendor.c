@@ -10,7 +10,10 @@
 #include "core/plugin/host.h"
 #include "core/util/error.h"
 
-/* Where the code of a kernel begins on the device: what instruction pointers are compared with. */
+/*
+ * The lowest address of a kernel's code on the device, whose size zeKernelGetBinaryExp tells: what
+ * instruction pointers are compared with.
+ */
 static ze_result_t ZE_APICALL kernel_base_address(ze_kernel_handle_t handle, uint64_t *address)
 {
     static const char function[] = "zexKernelGetBaseAddress";

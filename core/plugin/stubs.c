@@ -271,6 +271,13 @@ static uint32_t no_kernel_code(ZETA_UNUSED struct zeta_plugin *self,
     return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
 }
 
+static uint32_t no_kernel_image(ZETA_UNUSED struct zeta_plugin *self,
+                                ZETA_UNUSED struct zeta_plugin_kernel *kernel,
+                                ZETA_UNUSED struct zeta_plugin_array *out_bytes)
+{
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
 const struct zeta_plugin_compute_ops zeta_stub_compute_ops = {
     .struct_size = sizeof(struct zeta_plugin_compute_ops),
     .memory_allocate = no_memory_allocate,
@@ -309,4 +316,5 @@ const struct zeta_plugin_compute_ops zeta_stub_compute_ops = {
     .submit_here = no_submit,
     .module_code = no_module_code,
     .kernel_code = no_kernel_code,
+    .kernel_image = no_kernel_image,
 };

@@ -8,6 +8,7 @@ add_library(vgpu_engine STATIC
     engine_code.c
     engine_eu.c
     engine_event.c
+    engine_extent.c
     engine_fault.c
     engine_group.c
     engine_image.c

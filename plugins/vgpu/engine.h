@@ -262,7 +262,8 @@ struct zeta_vgpu_argument {
 /** A kernel of an image; owned by the image. */
 struct zeta_vgpu_kernel {
     const char *name;
-    uint64_t entry; /**< address of the entry stub */
+    uint64_t entry;                /**< address of the entry stub */
+    uint64_t code_begin, code_end; /**< what of the image's code is this kernel's */
     uint32_t argument_count;
     const struct zeta_vgpu_argument *arguments;
     uint32_t argument_block_bytes;

@@ -289,6 +289,8 @@ static enum zeta_vgpu_result load(struct zeta_vgpu_image *image, const void *byt
     if (result == ZETA_VGPU_OK)
         result = read_kernels(image, message);
     if (result == ZETA_VGPU_OK)
+        result = zeta_vgpu_image_divide_code(image, message);
+    if (result == ZETA_VGPU_OK)
         result = publish_ranges(image, message);
     return result;
 }

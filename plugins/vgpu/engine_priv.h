@@ -444,6 +444,12 @@ bool zeta_vgpu_print(struct subslice *subslice, uint64_t format, uint64_t slots,
 enum zeta_vgpu_result zeta_vgpu_image_read_symbols(struct zeta_vgpu_image *image,
                                                    struct zeta_vgpu_message *message);
 
+/* engine_extent.c */
+
+/** Divides the code of a loaded image among its kernels. Errors: OUT_OF_MEMORY. */
+enum zeta_vgpu_result zeta_vgpu_image_divide_code(struct zeta_vgpu_image *image,
+                                                  struct zeta_vgpu_message *message);
+
 /* engine_fault.c */
 
 /** Records the fault of a hart unless there is one already, and stops the launch. */

@@ -309,7 +309,18 @@ uint32_t zeta_vgpu_kernel_code(struct zeta_plugin *self, struct zeta_plugin_kern
                                uint64_t *out_begin)
 {
     (void)self;
-    *out_begin = kernel->kernel->entry;
+    *out_begin = kernel->kernel->code_begin;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t zeta_vgpu_kernel_image(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
+                                struct zeta_plugin_array *out_bytes)
+{
+    const uint64_t begin = kernel->kernel->code_begin;
+
+    (void)self;
+    *out_bytes = (struct zeta_plugin_array){(const void *)(uintptr_t)begin,
+                                            kernel->kernel->code_end - begin, 1};
     return ZETA_PLUGIN_SUCCESS;
 }
 

@@ -46,5 +46,7 @@ uint32_t zeta_vgpu_module_code(struct zeta_plugin *self, struct zeta_plugin_modu
                                uint64_t *out_begin, uint64_t *out_end);
 uint32_t zeta_vgpu_kernel_code(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
                                uint64_t *out_begin);
+uint32_t zeta_vgpu_kernel_image(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
+                                struct zeta_plugin_array *out_bytes);
 
 #endif

@@ -320,6 +320,7 @@ static const struct zeta_plugin_compute_ops compute_ops = {
     .memory_unused = zeta_vgpu_memory_unused,
     .module_code = zeta_vgpu_module_code,
     .kernel_code = zeta_vgpu_kernel_code,
+    .kernel_image = zeta_vgpu_kernel_image,
 };
 
 static const struct zeta_plugin_metric_ops metric_ops = {

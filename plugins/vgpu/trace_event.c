@@ -66,7 +66,7 @@ void zeta_vgpu_trace_engine_event(void *user, const struct zeta_vgpu_engine_even
         .subslice = NO_SUBSLICE,
         .ticks = virtual_ticks(tile, from->core_clocks),
         .context = tile->trace.context,
-        .object = launch->kernel->entry,
+        .object = launch->kernel->code_begin,
         .value = tile->trace.launch_number,
     };
 

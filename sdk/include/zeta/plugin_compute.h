@@ -431,9 +431,18 @@ struct zeta_plugin_compute_ops {
      */
     uint32_t (*module_code)(struct zeta_plugin *self, struct zeta_plugin_module *module,
                             uint64_t *out_begin, uint64_t *out_end);
-    /** Address at which a kernel's code begins. Any time. Optional, with module_code(). */
+    /**
+     * Lowest address of a kernel's code on the device; of a module's code, each instruction belongs
+     * to one kernel. Any time. Optional, with module_code().
+     */
     uint32_t (*kernel_code)(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
                             uint64_t *out_begin);
+    /**
+     * The bytes that the device executes for a kernel, from kernel_code() on. They live as long as
+     * the kernel. Any time. Optional, with kernel_code().
+     */
+    uint32_t (*kernel_image)(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
+                             struct zeta_plugin_array *out_bytes);
 };
 
 #ifdef __cplusplus

@@ -30,6 +30,58 @@ static size_t whole_pages(size_t bytes)
     return (bytes + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
 }
 
+/* How far behind @base the image has to begin, so that its code has a place among other code. */
+static bool find_shift(const struct zeta_vgpu_image *image, uint64_t base, uint64_t *out_shift)
+{
+    const struct zeta_vgpu_segment *text = &image->elf.segments[image->elf.text];
+    const uint64_t wanted = base + text->address - image->elf.low;
+    const uint64_t found = zeta_vgpu_space_code_place(image->space, wanted, text->memory_bytes);
+
+    *out_shift = found - wanted;
+    return found != 0;
+}
+
+/* Addresses for an image that may lie anywhere; NULL when there are none. */
+static unsigned char *reserve_movable(const struct zeta_vgpu_image *image, size_t total)
+{
+    uint64_t slack = 0, shift = 0;
+
+    for (;;) {
+        unsigned char *memory = mmap(NULL, total + slack, PROT_NONE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        bool found;
+
+        if (memory == MAP_FAILED)
+            return NULL;
+        found = find_shift(image, (uintptr_t)memory, &shift);
+        if (!found || shift > slack) {
+            (void)munmap(memory, total + slack);
+            if (!found)
+                return NULL;
+            slack = shift;
+            continue;
+        }
+        if (shift > 0)
+            (void)munmap(memory, shift);
+        if (shift < slack)
+            (void)munmap(memory + shift + total, slack - shift);
+        return memory + shift;
+    }
+}
+
+/* The addresses that the file wants, if they are free, else NULL. */
+static unsigned char *reserve_fixed(const struct zeta_vgpu_image *image, size_t total)
+{
+    void *wanted = (void *)(uintptr_t)image->elf.low;
+    void *memory = mmap(wanted, total, PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+
+    if (memory == MAP_FAILED || memory == wanted)
+        return memory == wanted ? memory : NULL;
+    (void)munmap(memory, total);
+    return NULL;
+}
+
 /*
  * Reserves addresses from the image's begin to the end of its shared local memory window, so
  * that no allocation ever lies inside the window, and makes the image's part usable.
@@ -40,25 +92,15 @@ static enum zeta_vgpu_result reserve(struct zeta_vgpu_image *image,
     const struct zeta_vgpu_elf *elf = &image->elf;
     size_t used = elf->high - elf->low;
     size_t total = whole_pages(elf->slm_begin - elf->low + ZETA_VGPU_ELF_MAX_SLM_BYTES);
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void *wanted = NULL;
-    void *memory;
+    unsigned char *memory =
+        elf->movable ? reserve_movable(image, total) : reserve_fixed(image, total);
 
-    if (!elf->movable) {
-        flags |= MAP_FIXED_NOREPLACE;
-        wanted = (void *)(uintptr_t)elf->low;
-    }
-    memory = mmap(wanted, total, PROT_NONE, flags, -1, 0);
-    if (memory != MAP_FAILED && wanted && memory != wanted) {
-        (void)munmap(memory, total);
-        memory = MAP_FAILED;
-    }
-    if (memory == MAP_FAILED && !elf->movable)
+    if (!memory && !elf->movable)
         return fail(message, ZETA_VGPU_INVALID_IMAGE,
                     "the file wants addresses 0x%" PRIx64 " to 0x%" PRIx64
                     ", which are in use or cannot be mapped: link it position-independent (-pie)",
                     elf->low, elf->low + total);
-    if (memory == MAP_FAILED)
+    if (!memory)
         return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no room for %zu bytes of addresses", total);
     image->memory = memory;
     image->memory_bytes = total;
@@ -269,16 +311,11 @@ static enum zeta_vgpu_result read_kernels(struct zeta_vgpu_image *image,
     return ZETA_VGPU_OK;
 }
 
-static enum zeta_vgpu_result load(struct zeta_vgpu_image *image, const void *bytes, size_t size,
-                                  struct zeta_vgpu_message *message)
+/* Gives a copied file its place and reads it there. */
+static enum zeta_vgpu_result place(struct zeta_vgpu_image *image, struct zeta_vgpu_message *message)
 {
-    enum zeta_vgpu_result result;
+    enum zeta_vgpu_result result = reserve(image, message);
 
-    if (!zeta_vgpu_elf_parse(bytes, size, &image->elf, message))
-        return ZETA_VGPU_INVALID_IMAGE;
-    result = copy_file(image, bytes, size, message);
-    if (result == ZETA_VGPU_OK)
-        result = reserve(image, message);
     if (result != ZETA_VGPU_OK)
         return result;
     if (!zeta_vgpu_elf_load(&image->elf, image->memory, image->base, message))
@@ -292,6 +329,22 @@ static enum zeta_vgpu_result load(struct zeta_vgpu_image *image, const void *byt
         result = zeta_vgpu_image_divide_code(image, message);
     if (result == ZETA_VGPU_OK)
         result = publish_ranges(image, message);
+    return result;
+}
+
+static enum zeta_vgpu_result load(struct zeta_vgpu_image *image, const void *bytes, size_t size,
+                                  struct zeta_vgpu_message *message)
+{
+    enum zeta_vgpu_result result;
+
+    if (!zeta_vgpu_elf_parse(bytes, size, &image->elf, message))
+        return ZETA_VGPU_INVALID_IMAGE;
+    result = copy_file(image, bytes, size, message);
+    if (result != ZETA_VGPU_OK)
+        return result;
+    zeta_vgpu_space_lock_code(image->space);
+    result = place(image, message);
+    zeta_vgpu_space_unlock_code(image->space);
     return result;
 }
 

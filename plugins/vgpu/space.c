@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODEL_ALIGNMENT = 65536 };
+enum { MODEL_ALIGNMENT = 65536, PAGE_BYTES = 4096 };
 
 struct zeta_vgpu_space {
     pthread_rwlock_t lock;
+    pthread_mutex_t code_lock;      /* of who is placing code; taken before the other */
     struct zeta_vgpu_range *ranges; /* sorted by begin, not overlapping */
     size_t count;
     size_t room;
@@ -30,6 +31,7 @@ struct zeta_vgpu_space *zeta_vgpu_space_create(void)
         free(space);
         return NULL;
     }
+    pthread_mutex_init(&space->code_lock, NULL);
     space->next_model = MODEL_ALIGNMENT;
     atomic_init(&space->generation, 1);
     return space;
@@ -39,6 +41,7 @@ void zeta_vgpu_space_destroy(struct zeta_vgpu_space *space)
 {
     if (!space)
         return;
+    pthread_mutex_destroy(&space->code_lock);
     pthread_rwlock_destroy(&space->lock);
     free(space->ranges);
     free(space);
@@ -126,6 +129,46 @@ bool zeta_vgpu_space_add_code(struct zeta_vgpu_space *space, const void *begin, 
                               const struct zeta_rv64_code *code)
 {
     return add(space, begin, size_bytes, ZETA_VGPU_ACCESS_READ, code);
+}
+
+void zeta_vgpu_space_lock_code(struct zeta_vgpu_space *space)
+{
+    pthread_mutex_lock(&space->code_lock);
+}
+
+void zeta_vgpu_space_unlock_code(struct zeta_vgpu_space *space)
+{
+    pthread_mutex_unlock(&space->code_lock);
+}
+
+/* How far to go on from @address to get behind code of the range; 0 when they share nothing. */
+static uint64_t distance_past(const struct zeta_vgpu_range *range, uint64_t address,
+                              uint64_t size_bytes)
+{
+    const uint32_t ahead = (uint32_t)(range->begin - address);
+    const uint32_t inside = (uint32_t)(address - range->begin);
+    const uint32_t past = (uint32_t)(range->end - address);
+
+    if (!range->code || (ahead >= size_bytes && inside >= range->end - range->begin))
+        return 0;
+    return ((uint64_t)past + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+uint64_t zeta_vgpu_space_code_place(struct zeta_vgpu_space *space, uint64_t address,
+                                    uint64_t size_bytes)
+{
+    uint64_t at = address;
+
+    pthread_rwlock_rdlock(&space->lock);
+    for (size_t i = 0; i < space->count && at - address <= UINT32_MAX; i++) {
+        const uint64_t distance = distance_past(&space->ranges[i], at, size_bytes);
+
+        at += distance;
+        if (distance > 0)
+            i = SIZE_MAX; /* from the first one again */
+    }
+    pthread_rwlock_unlock(&space->lock);
+    return at - address <= UINT32_MAX ? at : 0;
 }
 
 /* Waits until no reader works with what it found before @generation. */

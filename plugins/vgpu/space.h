@@ -60,6 +60,19 @@ bool zeta_vgpu_space_add_code(struct zeta_vgpu_space *space, const void *begin, 
                               const struct zeta_rv64_code *code);
 
 /**
+ * The lowest address from @address on, or a whole number of pages behind it, at which code of that
+ * size shares the low 32 bits of its addresses with no other code: tools know instructions by
+ * these. It is less than 4 GiB behind @address, or 0 where all is taken. Holds while lock_code() is
+ * held.
+ */
+uint64_t zeta_vgpu_space_code_place(struct zeta_vgpu_space *space, uint64_t address,
+                                    uint64_t size_bytes);
+
+/** One thread at a time chooses a place for code and adds it. */
+void zeta_vgpu_space_lock_code(struct zeta_vgpu_space *space);
+void zeta_vgpu_space_unlock_code(struct zeta_vgpu_space *space);
+
+/**
  * Takes away the range that begins at @begin; false when there is none.
  *
  * Returns after every running kernel stopped using it, so the caller may unmap the memory at

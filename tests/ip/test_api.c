@@ -175,7 +175,8 @@ static void streamer__of_samples__tells_the_kernel_and_its_stalls(void **state)
         group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, size, raw, &count, values));
     for (uint32_t row = 0; row < count; row += METRICS) {
         assert_int_equal(values[row].type, ZET_VALUE_TYPE_UINT64);
-        assert_in_range(values[row].value.ui64 * 8, base / 8 * 8, base + 4096);
+        assert_in_range(values[row].value.ui64 * 8, (uint32_t)base,
+                        (uint64_t)(uint32_t)base + 4096);
         for (uint32_t i = 1; i < METRICS; i++)
             total += values[row + i].value.ui64;
         pipe += values[row + 3].value.ui64;

@@ -117,6 +117,52 @@ static void good_file__loads__has_all_kernels(void **state)
     assert_false(zeta_vgpu_space_covers(files->space, begin, 4, ZETA_VGPU_ACCESS_READ));
 }
 
+static void good_file__low_addresses_taken__has_others(void **state)
+{
+    /* Of 4 GiB of low addresses, code that lies somewhere else, and never runs, left an eighth. */
+    static void *const taken = (void *)UINT64_C(0x4000000000000000);
+    const uint64_t free_bytes = UINT64_C(0x20000000);
+    struct files *files = *state;
+    struct zeta_vgpu_image *images[2];
+    uint64_t begin[2], end[2];
+
+    assert_true(zeta_vgpu_space_add_code(files->space, taken, UINT32_MAX - free_bytes + 1,
+                                         (const struct zeta_rv64_code *)files));
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(
+            zeta_vgpu_image_create(files->space, files->good, files->size, NULL, &images[i]),
+            ZETA_VGPU_OK);
+        zeta_vgpu_image_text(images[i], &begin[i], &end[i]);
+        assert_in_range((uint32_t)begin[i], UINT32_MAX - free_bytes + 1, UINT32_MAX);
+    }
+    assert_true((uint32_t)end[0] <= (uint32_t)begin[1] || (uint32_t)end[1] <= (uint32_t)begin[0]);
+    zeta_vgpu_image_destroy(images[0]);
+    zeta_vgpu_image_destroy(images[1]);
+    assert_true(zeta_vgpu_space_remove(files->space, taken));
+}
+
+static void good_file__code__is_divided_among_its_kernels(void **state)
+{
+    struct files *files = *state;
+    struct zeta_vgpu_image *image = NULL;
+    uint64_t begin, end, sum = 0;
+
+    assert_int_equal(zeta_vgpu_image_create(files->space, files->good, files->size, NULL, &image),
+                     ZETA_VGPU_OK);
+    zeta_vgpu_image_text(image, &begin, &end);
+    for (uint32_t i = 0; i < zeta_vgpu_image_kernel_count(image); i++) {
+        const struct zeta_vgpu_kernel *kernel = zeta_vgpu_image_kernel(image, i);
+        struct zeta_vgpu_symbol function;
+
+        assert_in_range(kernel->entry, kernel->code_begin, kernel->code_end - 1);
+        if (zeta_vgpu_image_find_symbol(image, kernel->name, &function))
+            assert_in_range(function.address, kernel->code_begin, kernel->code_end - 1);
+        sum += kernel->code_end - kernel->code_begin;
+    }
+    assert_int_equal(sum, end - begin);
+    zeta_vgpu_image_destroy(image);
+}
+
 static void header__wrong__says_what(void **state)
 {
     struct files *files = *state;
@@ -293,6 +339,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_FILES(good_file__loads__has_all_kernels),
+        WITH_FILES(good_file__low_addresses_taken__has_others),
+        WITH_FILES(good_file__code__is_divided_among_its_kernels),
         WITH_FILES(header__wrong__says_what),
         WITH_FILES(segments__wrong__says_which),
         WITH_FILES(slm__wrong__says_what),

@@ -73,6 +73,30 @@ static void covers__ranges_that_touch__count_as_one(void **state)
     assert_false(zeta_vgpu_space_covers(space, 0xffff, 2, ZETA_VGPU_ACCESS_READ));
 }
 
+static void code_place__low_bits_taken__is_behind_what_has_them(void **state)
+{
+    const struct zeta_rv64_code *code = (const struct zeta_rv64_code *)*state;
+    struct zeta_vgpu_space *space = *state;
+    const uint64_t here = UINT64_C(0x700000000000);
+
+    assert_int_equal(zeta_vgpu_space_code_place(space, here + 0x1000, 0x1000), here + 0x1000);
+    assert_true(zeta_vgpu_space_add(space, at(0x500000001000), 0x9000, ZETA_VGPU_ACCESS_READ));
+    assert_true(zeta_vgpu_space_add_code(space, at(0x300000003000), 0x1004, code));
+    assert_true(zeta_vgpu_space_add_code(space, at(0x600000005000), 0x1000, code));
+    /* Memory that is no code does not matter, nor does code that ends before or begins behind. */
+    assert_int_equal(zeta_vgpu_space_code_place(space, here + 0x1000, 0x2000), here + 0x1000);
+    assert_int_equal(zeta_vgpu_space_code_place(space, here + 0x6000, 0x2000), here + 0x6000);
+    assert_int_equal(zeta_vgpu_space_code_place(space, here + 0x2000, 0x1004), here + 0x6000);
+    assert_int_equal(zeta_vgpu_space_code_place(space, here + 0x4000, 0x1000), here + 0x6000);
+    /* The low bits begin again behind the last. */
+    assert_true(zeta_vgpu_space_add_code(space, at(0x6fffffff8000), 0x10000, code));
+    assert_int_equal(zeta_vgpu_space_code_place(space, here - 0x9000, 0x2000), here + 0x8000);
+    /* Where all is taken there is no place. */
+    assert_true(zeta_vgpu_space_add_code(space, at(0x100000010000), 0x7fff0000, code));
+    assert_true(zeta_vgpu_space_add_code(space, at(0x200080000000), 0x80000000, code));
+    assert_int_equal(zeta_vgpu_space_code_place(space, here, 0x10000), 0);
+}
+
 static void remove__many__leaves_the_others(void **state)
 {
     struct zeta_vgpu_space *space = *state;
@@ -228,6 +252,7 @@ int main(void)
         WITH_SPACE(add__overlap_or_nonsense__is_refused),
         WITH_SPACE(find__edges__are_exact),
         WITH_SPACE(covers__ranges_that_touch__count_as_one),
+        WITH_SPACE(code_place__low_bits_taken__is_behind_what_has_them),
         WITH_SPACE(remove__many__leaves_the_others),
         WITH_SPACE(protect__part_of_a_range__cuts_it_and_keeps_its_model),
         WITH_SPACE(clear__any_span__takes_exactly_that),

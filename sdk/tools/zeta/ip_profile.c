@@ -152,16 +152,20 @@ static void resolve_address(struct zeta_ip_profile *profile, const char *folder,
         zeta_module_index_find(&source->index, address->address);
     struct zeta_code_place place = {0};
     struct zeta_code_lines *image = NULL;
+    uint64_t full;
 
     *out_line = (struct zeta_ip_line){
         .address = address->address, .is_address = true, .counts = address->counts};
     if (!entry)
         return;
+    /* A sample has the low 32 bits; the module knows the rest. */
+    full = entry->begin + (uint32_t)(address->address - entry->begin);
+    out_line->address = full;
     image = image_of(source, folder, entry);
     if (image)
-        zeta_code_lines_find(image, address->address, &place);
+        zeta_code_lines_find(image, full, &place);
     if (!place.function) {
-        const struct zeta_module_kernel *kernel = zeta_module_entry_kernel(entry, address->address);
+        const struct zeta_module_kernel *kernel = zeta_module_entry_kernel(entry, full);
 
         place.function = kernel ? kernel->name : NULL;
     }

@@ -299,7 +299,7 @@ const struct zeta_module_entry *zeta_module_index_find(const struct zeta_module_
     for (uint32_t i = index->count; i-- > 0;) {
         const struct zeta_module_entry *entry = &index->entries[i];
 
-        if (address < entry->begin || address >= entry->end)
+        if ((uint32_t)(address - entry->begin) >= entry->end - entry->begin)
             continue;
         if (!entry->is_unloaded)
             return entry;

@@ -54,8 +54,9 @@ int zeta_module_index_read_on(struct zeta_module_index *index, const char *folde
 void zeta_module_index_finish(struct zeta_module_index *index);
 
 /**
- * The module at an address: one that is loaded goes before those that were unloaded, a later one
- * before earlier ones. Null when there is none.
+ * The module at an address, of which the low 32 bits count: devices sample no more of an
+ * instruction pointer. One that is loaded goes before those that were unloaded, a later one before
+ * earlier ones. Null when there is none.
  */
 const struct zeta_module_entry *zeta_module_index_find(const struct zeta_module_index *index,
                                                        uint64_t address);

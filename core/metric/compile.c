@@ -1,5 +1,6 @@
 #include "core/metric/compile.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,6 +155,39 @@ static ze_result_t compile_outputs(struct compiler *compiler, bool maximum,
                          zeta_lower_skip(&compiler->lowering), out_program);
 }
 
+/** In how long a field comes around at its highest rate, less a quarter; 0: never, or unknown. */
+static double comes_around_ns(struct compiler *compiler, uint32_t field_index)
+{
+    const struct zeta_field *field = &compiler->set->layout->fields[field_index];
+    uint64_t rate = 0;
+
+    if (!field->rate ||
+        !zeta_lower_constant(&compiler->lowering, zeta_lower_expr(&compiler->lowering, field->rate),
+                             &rate) ||
+        rate == 0)
+        return 0;
+    return ldexp(0.75e9, (int)field->delta_bits) / (double)rate;
+}
+
+/** Looks at the fields of which two records are read. */
+static void find_longest(struct compiler *compiler)
+{
+    const uint32_t count = compiler->lowering.node_count;
+    double longest_ns = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zeta_node *node = &compiler->lowering.nodes[i];
+
+        if (!zeta_node_is_load(node) || node->arg[1] == ZETA_VIEW_NOW)
+            continue;
+        const double ns = comes_around_ns(compiler, node->arg[0]);
+        if (ns > 0 && (longest_ns == 0 || ns < longest_ns))
+            longest_ns = ns;
+    }
+    if (longest_ns < 0x1p63)
+        compiler->compiled->longest_ns = (uint64_t)longest_ns;
+}
+
 static ze_result_t compile_parts(struct compiler *compiler)
 {
     struct zeta_compiled *compiled = compiler->compiled;
@@ -181,7 +215,10 @@ static ze_result_t compile_parts(struct compiler *compiler)
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_schedule(&compiler->lowering, NULL, NULL, 0,
                                zeta_lower_skip(&compiler->lowering), &compiled->rows);
-    return result;
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    find_longest(compiler);
+    return compiler->lowering.result;
 }
 
 static void compiled_freep(struct zeta_compiled **compiled)
@@ -267,6 +304,11 @@ const struct zeta_metric *zeta_compiled_metric(const struct zeta_compiled *compi
 uint32_t zeta_compiled_record_bytes(const struct zeta_compiled *compiled)
 {
     return compiled->record_bytes;
+}
+
+uint64_t zeta_compiled_longest_ns(const struct zeta_compiled *compiled)
+{
+    return compiled->longest_ns;
 }
 
 uint32_t zeta_compiled_program(const struct zeta_compiled *compiled,

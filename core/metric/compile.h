@@ -67,6 +67,13 @@ const struct zeta_metric *zeta_compiled_metric(const struct zeta_compiled *compi
 uint32_t zeta_compiled_record_bytes(const struct zeta_compiled *compiled);
 
 /**
+ * The longest time from one record to the next in which nothing that the set reads can come around,
+ * at the rates that its layout says, with a margin of a quarter. 0: any; so it is where rows are no
+ * differences, and where the layout says no rates.
+ */
+uint64_t zeta_compiled_longest_ns(const struct zeta_compiled *compiled);
+
+/**
  * The program for the device: entries of the parts whose condition holds, in order. The array lives
  * as long as the compiled set.
  */

@@ -49,6 +49,8 @@ struct zeta_field {
 
     bool is_float;       /**< an IEEE double of 64 bits instead of an unsigned integer */
     uint32_t delta_bits; /**< differences are taken modulo 2^delta_bits; 0: has no difference */
+    struct zeta_expr
+        *rate; /**< what it counts in a second at most, u64 over symbols; NULL: unknown */
 
     /** Field whose bit valid_bit says that this field was measured, or ZETA_FIELD_NONE. */
     uint32_t valid_field;

@@ -14,7 +14,8 @@ struct layout_reader {
     uint32_t capacity; /**< of layout->fields */
 };
 
-/** A run of counters as it is written: {n, at, bit, stride, width, hi: {...}, type, delta}. */
+/** A run of counters as it is written: {n, at, bit, stride, width, hi: {...}, type, delta, rate}.
+ */
 struct run {
     uint32_t n;
     uint32_t at;          /**< byte of the first one */
@@ -23,6 +24,7 @@ struct run {
     uint32_t width;
     uint32_t high_at, high_bit, high_stride_bits, high_width;
     uint32_t delta;
+    struct zeta_expr *rate;
     bool is_float;
     uint32_t valid_field, valid_bit, valid_step;
 };
@@ -108,16 +110,35 @@ static bool read_high(struct layout_reader *state, const struct zeta_yaml_node *
     return true;
 }
 
+/** How far from one record to the next a difference is taken; by default of all bits or none. */
+static bool read_delta(struct layout_reader *state, const struct zeta_yaml_node *node,
+                       uint32_t bits, struct run *run)
+{
+    struct zeta_set_reader *reader = state->reader;
+    const struct zeta_yaml_node *delta = zeta_yaml_member(node, "delta");
+    bool flag;
+
+    if (!delta)
+        return true;
+    if (state->layout->kind != ZETA_LAYOUT_DELTA) {
+        zeta_reader_error(reader, delta, "delta belongs to layouts of kind delta");
+        return false;
+    }
+    if (zeta_yaml_bool(delta, &flag)) {
+        run->delta = flag ? bits : 0;
+        return true;
+    }
+    return zeta_reader_u32(reader, node, "delta", false, 1, bits, &run->delta);
+}
+
 /** What header fields and runs have in common, behind the position. */
 static bool read_number(struct layout_reader *state, const struct zeta_yaml_node *node,
                         bool delta_by_default, struct run *run)
 {
     static const struct zeta_word types[] = {{"uint", 0}, {"f64", 1}, {NULL, 0}};
     struct zeta_set_reader *reader = state->reader;
-    const struct zeta_yaml_node *delta = zeta_yaml_member(node, "delta");
     uint32_t is_float = 0;
     uint32_t bits;
-    bool flag;
 
     if (zeta_yaml_member(node, "type") && !zeta_reader_word(reader, node, "type", types, &is_float))
         return false;
@@ -130,17 +151,15 @@ static bool read_number(struct layout_reader *state, const struct zeta_yaml_node
         return false;
     }
     run->delta = delta_by_default ? bits : 0;
-    if (!delta)
-        return true;
-    if (state->layout->kind != ZETA_LAYOUT_DELTA) {
-        zeta_reader_error(reader, delta, "delta belongs to layouts of kind delta");
+    if (!read_delta(state, node, bits, run) ||
+        !zeta_reader_expr(reader, node, "rate", true, &run->rate))
+        return false;
+    if (run->rate && (run->delta == 0 || run->is_float)) {
+        zeta_reader_error(reader, zeta_yaml_member(node, "rate"),
+                          "rate belongs to integers with a difference");
         return false;
     }
-    if (zeta_yaml_bool(delta, &flag)) {
-        run->delta = flag ? bits : 0;
-        return true;
-    }
-    return zeta_reader_u32(reader, node, "delta", false, 1, bits, &run->delta);
+    return true;
 }
 
 /** Makes field i of a run; false if it leaves the record. */
@@ -182,6 +201,7 @@ static bool place_field(struct layout_reader *state, const struct zeta_yaml_node
         .high_width = run->high_width,
         .is_float = run->is_float,
         .delta_bits = run->delta,
+        .rate = run->rate,
         .valid_field = run->valid_field,
         .valid_bit = (uint32_t)valid_bit,
         .part_of = ZETA_FIELD_NONE,
@@ -224,6 +244,7 @@ static bool read_part(struct layout_reader *state, const struct zeta_yaml_node *
     copy.high_width = 0;
     copy.is_float = false;
     copy.delta_bits = 0;
+    copy.rate = NULL;
     copy.part_of = parent;
     field = add_field(state);
     if (!field)
@@ -234,8 +255,8 @@ static bool read_part(struct layout_reader *state, const struct zeta_yaml_node *
 
 static bool read_header_field(struct layout_reader *state, const struct zeta_yaml_node *node)
 {
-    static const char *const keys[] = {"at",    "bit",   "width", "hi",          "type",
-                                       "delta", "valid", "in",    "description", NULL};
+    static const char *const keys[] = {"at",   "bit",   "width", "hi",          "type", "delta",
+                                       "rate", "valid", "in",    "description", NULL};
     struct zeta_set_reader *reader = state->reader;
     struct run run = {.n = 1};
     const char *name;
@@ -257,7 +278,7 @@ static bool read_run(struct layout_reader *state, const struct zeta_yaml_node *n
                      struct zeta_bank *bank)
 {
     static const char *const keys[] = {"n",  "at",   "bit",   "stride", "stride_bits", "width",
-                                       "hi", "type", "delta", "valid",  NULL};
+                                       "hi", "type", "delta", "rate",   "valid",       NULL};
     struct zeta_set_reader *reader = state->reader;
     const uint32_t record = state->layout->record_bytes;
     struct run run = {0};

@@ -24,6 +24,9 @@ struct zeta_node {
     uint64_t bits;   /**< of a constant */
 };
 
+/** True if a node reads a field of records. */
+bool zeta_node_is_load(const struct zeta_node *node);
+
 struct zeta_lowering {
     const struct zeta_compiled *compiled;
     const struct zeta_set *set;

@@ -142,6 +142,7 @@ struct zeta_compiled {
     const struct zeta_set *set;
     uint32_t record_bytes;
     bool needs_baseline; /**< rows are differences */
+    uint64_t longest_ns; /**< zeta_compiled_longest_ns() */
 
     const struct zeta_metric **metrics;
     uint32_t metric_count;

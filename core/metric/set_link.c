@@ -128,7 +128,32 @@ static bool check_unique_parts(struct linker *linker)
     return check_unique(linker, list, i, "shared metric") && good;
 }
 
-/** Links what a layout says with expressions: baseline condition and info metrics. */
+/** Links the rates of fields; those of a run share one expression. */
+static bool link_rates(struct linker *linker, const struct zeta_layout *layout)
+{
+    const struct zeta_link_scope scope = {
+        .catalog = linker->catalog,
+        .sink = linker->sink,
+        .file = layout->file,
+    };
+    const struct zeta_expr *linked = NULL;
+    bool good = true;
+
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        struct zeta_expr *rate = layout->fields[i].rate;
+
+        if (!rate || rate == linked)
+            continue;
+        linked = rate;
+        if (!zeta_expr_link(&scope, rate))
+            good = false;
+        else if (rate->type != ZETA_EXPR_U64)
+            good = fail(linker, layout->file, rate->line, rate->column, "rate has type u64");
+    }
+    return good;
+}
+
+/** Links what a layout says with expressions: rates, baseline condition and info metrics. */
 static bool link_layout(struct linker *linker, struct zeta_layout *layout)
 {
     struct zeta_link_scope scope = {
@@ -138,11 +163,11 @@ static bool link_layout(struct linker *linker, struct zeta_layout *layout)
         .file = layout->file,
     };
     struct zeta_link_scope condition = scope;
-    bool good = true;
+    bool good = link_rates(linker, layout);
 
     condition.one_record = true;
     if (layout->baseline) {
-        good = zeta_expr_link(&condition, layout->baseline);
+        good = zeta_expr_link(&condition, layout->baseline) && good;
         if (good && layout->baseline->type != ZETA_EXPR_U64)
             good = fail(linker, layout->file, layout->baseline->line, layout->baseline->column,
                         "baseline is a condition of type u64");

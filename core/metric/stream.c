@@ -167,29 +167,18 @@ ze_result_t zeta_stream_create(const struct zeta_stream_request *request,
 /** The nearest period that every tile's unit supports, as far as the backends say. */
 static uint64_t nearest_period(const struct zeta_stream *stream, uint64_t period_ns)
 {
-    const char *unit = stream->group->set->unit->name;
-    struct zeta_plugin_string name = {.data = unit, .size = strlen(unit)};
+    uint64_t min_ns, max_ns;
 
-    for (uint32_t i = 0; i < stream->source_count; i++) {
-        const struct zeta_provider *provider = zeta_stream_provider(stream, i);
-        struct zeta_plugin_limits limits = {.struct_size = sizeof(limits)};
-        uint32_t result = provider->backend->metric.limits(provider->backend->self,
-                                                           provider->device, name, &limits);
-
-        if (result != ZETA_PLUGIN_SUCCESS)
-            continue;
-        if (limits.max_period_ns != 0 && period_ns > limits.max_period_ns)
-            period_ns = limits.max_period_ns;
-        if (period_ns < limits.min_period_ns)
-            period_ns = limits.min_period_ns;
-    }
-    return period_ns;
+    zeta_stream_periods(stream->device, stream->group, &min_ns, &max_ns);
+    if (max_ns != 0 && period_ns > max_ns)
+        period_ns = max_ns;
+    return period_ns < min_ns ? min_ns : period_ns;
 }
 
 /** Opens the stream of one tile; period in and out. */
 static ze_result_t open_source(struct zeta_stream *stream, uint32_t index, uint64_t ring_records)
 {
-    const struct zeta_provider *provider = zeta_stream_provider(stream, index);
+    const struct zeta_provider *provider = zeta_stream_provider(stream->device, index);
     const struct zeta_set *set = stream->group->set;
     struct zeta_source *source = &stream->sources[index];
     struct zeta_stream_program program;
@@ -198,7 +187,7 @@ static ze_result_t open_source(struct zeta_stream *stream, uint32_t index, uint6
         .unit = {.data = set->unit->name, .size = strlen(set->unit->name)},
         .set = {.data = set->name, .size = strlen(set->name)},
         .period_ns = stream->period_ns,
-        .max_period_ns = UINT32_MAX, /* zet_metric_streamer_desc_t holds it in 32 bits */
+        .max_period_ns = zeta_stream_longest_ns(stream->group, index),
         .notify_records = stream->notify_count,
         .ring_records = ring_records,
         .record_bytes = stream->record_bytes,

@@ -91,6 +91,13 @@ ze_result_t zeta_stream_create(const struct zeta_stream_request *request,
                                struct zeta_stream **out_stream);
 
 /**
+ * The periods that the units of a group's tiles all have and in which nothing that its set reads
+ * can come around; 0 and 0 if no backend says any.
+ */
+void zeta_stream_periods(const struct zeta_device *device, const struct zeta_metric_group *group,
+                         uint64_t *out_min_ns, uint64_t *out_max_ns);
+
+/**
  * Opens the backend's streams, the nearest period that they have, rings, notification.
  * Errors: those of the backend; OUT_OF_HOST_MEMORY. Nothing stays open then.
  */

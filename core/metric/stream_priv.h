@@ -12,6 +12,7 @@
 #include "zeta/plugin.h"
 
 struct zeta_compiled;
+struct zeta_device;
 struct zeta_layout;
 struct zeta_provider;
 
@@ -34,7 +35,13 @@ ze_result_t zeta_stream_program_make(const struct zeta_compiled *compiled,
 void zeta_stream_program_free(struct zeta_stream_program *program);
 
 /** Who samples the source of this index: the tile's provider, or the device's. */
-const struct zeta_provider *zeta_stream_provider(const struct zeta_stream *stream, uint32_t index);
+const struct zeta_provider *zeta_stream_provider(const struct zeta_device *device, uint32_t index);
+
+/**
+ * What the period of a source may not exceed: zet_metric_streamer_desc_t holds it in 32 bits, and
+ * nothing that the set reads may come around.
+ */
+uint64_t zeta_stream_longest_ns(const struct zeta_metric_group *group, uint32_t index);
 
 /**
  * The header field "timestamp" or "ticks" of a layout, by which tiles are aligned; NULL if it has

@@ -92,10 +92,8 @@ void zeta_stream_program_free(struct zeta_stream_program *program)
     program->array.data = NULL;
 }
 
-const struct zeta_provider *zeta_stream_provider(const struct zeta_stream *stream, uint32_t index)
+const struct zeta_provider *zeta_stream_provider(const struct zeta_device *device, uint32_t index)
 {
-    const struct zeta_device *device = stream->device;
-
     if (device->tile_count > 0)
         device = device->tiles[index];
     return &device->backend->providers[ZETA_GROUP_METRIC_STREAM];

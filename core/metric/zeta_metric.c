@@ -31,7 +31,6 @@ static ze_result_t null_pointer(const char *function, const char *parameter)
 /** As the function; the group is held. */
 static ze_result_t group_info(const struct zeta_metric_group *object, struct zeta_group_info *info)
 {
-    struct zeta_plugin_limits limits = {.struct_size = sizeof(limits)};
     struct zeta_group_info found = {0};
     const struct zeta_provider *provider;
     struct zeta_plugin_string unit;
@@ -46,12 +45,8 @@ static ze_result_t group_info(const struct zeta_metric_group *object, struct zet
     found.record_bytes = zeta_metric_group_record_bytes(object);
     unit.data = found.unit;
     unit.size = strlen(found.unit);
-    if (object->properties->samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED &&
-        provider->backend->metric.limits(provider->backend->self, provider->device, unit,
-                                         &limits) == ZETA_PLUGIN_SUCCESS) {
-        found.min_period_ns = limits.min_period_ns;
-        found.max_period_ns = limits.max_period_ns;
-    }
+    if (object->properties->samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)
+        zeta_stream_periods(object->device, object, &found.min_period_ns, &found.max_period_ns);
     zeta_query_words_give(object, &found.no_queries, &found.query_note);
     (void)provider->backend->metric.holder(provider->backend->self, provider->device, unit,
                                            &found.holder_pid);

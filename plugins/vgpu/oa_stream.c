@@ -56,6 +56,23 @@ uint32_t zeta_vgpu_oa_find_unit(const struct zeta_plugin *self, struct zeta_plug
     return find_unit(name, out_unit) ? ZETA_PLUGIN_SUCCESS : refuse_unit(self, name);
 }
 
+/* The supported period nearest to the wanted one and not above max_ns (0: any), in ticks. */
+static uint64_t nearest_period(uint64_t period_ns, uint64_t max_ns)
+{
+    const uint64_t wanted = period_ns / ZETA_VGPU_TICK_NS;
+    const uint64_t longest = max_ns ? max_ns / ZETA_VGPU_TICK_NS : UINT64_MAX;
+    uint64_t below = UINT64_C(1) << PERIOD_MIN_BITS;
+    uint64_t largest = UINT64_C(1) << PERIOD_MAX_BITS;
+
+    while (largest > longest && largest > below)
+        largest /= 2;
+    while (below * 2 <= wanted && below < largest)
+        below *= 2;
+    if (wanted > below && below < largest && wanted - below > below * 2 - wanted)
+        return below * 2;
+    return below;
+}
+
 uint32_t zeta_vgpu_oa_limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
                              struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
 {
@@ -65,7 +82,8 @@ uint32_t zeta_vgpu_oa_limits(struct zeta_plugin *self, struct zeta_plugin_device
     if (!find_unit(unit, &index))
         return refuse_unit(self, unit);
     out_limits->min_period_ns = (UINT64_C(1) << PERIOD_MIN_BITS) * ZETA_VGPU_TICK_NS;
-    out_limits->max_period_ns = (UINT64_C(1) << PERIOD_MAX_BITS) * ZETA_VGPU_TICK_NS;
+    out_limits->max_period_ns =
+        nearest_period(UINT64_MAX, out_limits->max_period_ns) * ZETA_VGPU_TICK_NS;
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -94,23 +112,6 @@ uint32_t zeta_vgpu_oa_symbols(struct zeta_plugin *self, struct zeta_plugin_devic
     out_symbols->count = ZETA_VGPU_SYMBOLS;
     out_symbols->stride = sizeof(device->symbols[0]);
     return ZETA_PLUGIN_SUCCESS;
-}
-
-/* The supported period nearest to the wanted one and not above max_ns (0: any), in ticks. */
-static uint64_t nearest_period(uint64_t period_ns, uint64_t max_ns)
-{
-    const uint64_t wanted = period_ns / ZETA_VGPU_TICK_NS;
-    const uint64_t longest = max_ns ? max_ns / ZETA_VGPU_TICK_NS : UINT64_MAX;
-    uint64_t below = UINT64_C(1) << PERIOD_MIN_BITS;
-    uint64_t largest = UINT64_C(1) << PERIOD_MAX_BITS;
-
-    while (largest > longest && largest > below)
-        largest /= 2;
-    while (below * 2 <= wanted && below < largest)
-        below *= 2;
-    if (wanted > below && below < largest && wanted - below > below * 2 - wanted)
-        return below * 2;
-    return below;
 }
 
 static uint32_t ring_capacity(const struct zeta_plugin_stream_desc *desc,

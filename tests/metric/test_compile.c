@@ -161,6 +161,82 @@ static void compile__symbols__converted_and_readable(void **state)
     zeta_catalog_destroy(catalog);
 }
 
+#define RATES(sampling)                                                                            \
+    "format: 1\n"                                                                                  \
+    "symbols: {Cores: {from: provider, type: u64}}\n"                                              \
+    "units: {u: {}}\n"                                                                             \
+    "layouts:\n"                                                                                   \
+    "  - name: l\n"                                                                                \
+    "    kind: delta\n"                                                                            \
+    "    record: 64\n"                                                                             \
+    "    header: {ticks: {at: 4, width: 32, delta: 32, rate: 1000000}}\n"                          \
+    "    counters:\n"                                                                              \
+    "      N: [{n: 2, at: 8, stride: 4, width: 32, rate: 1000000000 * $Cores}]\n"                  \
+    "      W: [{n: 1, at: 16, width: 32, hi: {at: 24, width: 8}, rate: 1000000000 * $Cores}]\n"    \
+    "      B: [{n: 1, at: 28, width: 20, rate: 1000000}]\n"                                        \
+    "      U: [{n: 1, at: 32, width: 16}]\n"                                                       \
+    "      F: [{n: 1, at: 40, width: 32, rate: 0 * $Cores}]\n"                                     \
+    "sets:\n"                                                                                      \
+    "  - {name: s, description: d, domain: 0, unit: u, layout: l, sampling: [" sampling "],\n"     \
+    "     metrics: [{name: M, description: d, type: raw, value_type: u64, class: exact, "
+
+/* What bounds the time between records is known of the fields that are read as differences. */
+static void compile__rates_of_what_is_read__bound_the_period(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t longest_ns; /* three quarters of 2^width / rate */
+    } sets[] = {
+        {RATES("time, event") "value: 'N[1]'}]}\n", 1610612736},
+        {RATES("time") "value: 'W[0] * 3 + now(N[1])'}]}\n", 412316860416},
+        {RATES("time, event") "value: 'W[0] + N[0]'}]}\n", 1610612736},
+        {RATES("time, event") "value: 'B[0] + N[0]'}]}\n", 786432000},
+        {RATES("time, event") "value: 'W[0]', max: 'N[0]'}]}\n", 1610612736},
+        {RATES(
+             "time, event") "value: 'W[0]'}, {name: G, description: d, type: raw, value_type: u64, "
+                            "class: exact, value: 'N[0]', when: $Cores > 5}]}\n",
+         412316860416},
+        {RATES("time, event") "value: ticks}]}\n", UINT64_C(3221225472000)},
+        {RATES("time") "value: now(ticks)}]}\n", 0},
+        {RATES("time, event") "value: 'U[0] + F[0]'}]}\n", 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+        struct zeta_catalog *catalog = load_text(sets[i].text);
+        struct zeta_compiled *compiled = compile_set(catalog, "s", two_cores);
+        struct zeta_symbol_lookup lookup = lookup_of(two_cores);
+
+        assert_int_equal(zeta_compiled_longest_ns(compiled), sets[i].longest_ns);
+        zeta_compiled_destroy(compiled);
+        /* Query records have differences of 64 bits. */
+        if (strstr(sets[i].text, "now(") == NULL) {
+            assert_int_equal(zeta_set_compile_query(catalog, zeta_catalog_set(catalog, 0), &lookup,
+                                                    NULL, &compiled),
+                             ZE_RESULT_SUCCESS);
+            assert_int_equal(zeta_compiled_longest_ns(compiled), 0);
+            zeta_compiled_destroy(compiled);
+        }
+        zeta_catalog_destroy(catalog);
+    }
+}
+
+static void compile__rate_of_a_missing_symbol__named(void **state)
+{
+    static const struct reference_symbol none[] = {{NULL, {0}}};
+    struct zeta_catalog *catalog = load_text(RATES("time, event") "value: 'N[0]'}]}\n");
+    struct zeta_symbol_lookup lookup = lookup_of(none);
+    struct zeta_compiled *compiled = NULL;
+    struct zeta_diagnostics sink = {0};
+
+    (void)state;
+    assert_int_equal(
+        zeta_set_compile(catalog, zeta_catalog_set(catalog, 0), &lookup, &sink, &compiled),
+        ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    assert_non_null(strstr(sink.first_error, "set s: the device does not say $Cores"));
+    zeta_catalog_destroy(catalog);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +245,8 @@ int main(void)
         cmocka_unit_test(compile__symbol_missing__named),
         cmocka_unit_test(compile__condition_of_the_set_false__not_supported),
         cmocka_unit_test(compile__symbols__converted_and_readable),
+        cmocka_unit_test(compile__rates_of_what_is_read__bound_the_period),
+        cmocka_unit_test(compile__rate_of_a_missing_symbol__named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

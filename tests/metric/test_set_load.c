@@ -212,6 +212,14 @@ static void load__layout_that_does_not_fit__refused(void **state)
     refuse(17, "    baseline: ticks == nothing", "f.yaml:17:24: unknown name nothing");
     refuse(17, "    baseline: before(ticks) == 1", "f.yaml:17:22: a condition on one record");
     refuse(17, "    baseline: f64(now(id))", "f.yaml:17:15: baseline is a condition of type u64");
+    refuse(13, "      ticks: {at: 4, width: 32, rate: 5}",
+           "f.yaml:13:39: rate belongs to integers with a difference");
+    refuse(13, "      ticks: {at: 4, width: 32, delta: 32, rate: 5.0}",
+           "f.yaml:13:50: rate has type u64");
+    refuse(15, "      A: [{n: 4, at: 8, stride: 8, width: 64, rate: $Half}]",
+           "f.yaml:15:53: rate has type u64");
+    refuse(15, "      A: [{n: 4, at: 8, stride: 8, width: 64, rate: ticks}]",
+           "f.yaml:15:53: unknown name ticks; only $symbols are known here");
     refuse(8, "  - nam: plain", "f.yaml:8:5: key 'name' is missing");
 }
 

@@ -53,8 +53,9 @@ struct zeta_plugin_stream_desc {
     uint32_t record_bytes;            /**< record size of the layout; INVALID_ARGUMENT if wrong */
     uint32_t keeps;         /**< out: 1: no record is ever lost here, however late it is read, so
                                  the host takes no more than it has room for */
-    uint64_t max_period_ns; /**< in: what the caller can be told; the period used is not
-                                 longer. 0: any */
+    uint64_t max_period_ns; /**< in: the period used is not longer, because the caller could not
+                                 be told, or counters that the set reads could come around.
+                                 NOT_AVAILABLE where none is as short. 0: any */
     uint64_t token; /**< out: names this stream among all that the unit ever had in any process,
                          for MARKER commands; 0: the unit has no markers */
     struct zeta_plugin_string uuid; /**< of the program, as the set file says it: 36 characters,
@@ -119,7 +120,8 @@ enum {
 struct zeta_plugin_limits {
     uint64_t struct_size;
     uint64_t min_period_ns;
-    uint64_t max_period_ns;
+    uint64_t max_period_ns; /**< in: what the host can use, 0: any; out: the longest up to that, or
+                                 the longest of all */
     /** Not empty: the unit has no queries, for this reason (a sentence). Until finish(). */
     struct zeta_plugin_string no_queries;
     /** What users of its queries should know, such as that they count the whole GPU. May be empty.
@@ -137,7 +139,7 @@ struct zeta_plugin_metric_ops {
     /** Array of struct zeta_plugin_symbol, valid until finish(). Required. */
     uint32_t (*symbols)(struct zeta_plugin *self, struct zeta_plugin_device *device,
                         struct zeta_plugin_array *out_symbols);
-    /** Range of periods of a unit. Required. */
+    /** Range of periods of a unit. NOT_AVAILABLE where none is as short as asked. Required. */
     uint32_t (*limits)(struct zeta_plugin *self, struct zeta_plugin_device *device,
                        struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits);
     /** Process id that has the unit now, 0 if it is free. Optional. */

@@ -60,6 +60,8 @@ static uint32_t make_symbols(struct zeta_plugin_device *device)
         .timestamp_hz = zeta_intel_timer_hz(device),
         .min_hz = tile->min_hz,
         .max_hz = tile->max_hz,
+        .fastest_hz = tile->fastest_hz,
+        .fastest_media_hz = tile->fastest_media_hz,
         .revision = gpu->revision,
     };
 

@@ -160,6 +160,14 @@ bool zeta_intel_unit_is_wide(const struct zeta_intel_gpu *gpu, const struct zeta
 /** Nanoseconds between two reports with an exponent, rounded up. */
 uint64_t zeta_intel_period_ns(const struct zeta_intel_unit *unit, uint32_t exponent);
 
+/**
+ * The exponents whose period is at least so long, and at most the other (0: any). NOT_AVAILABLE
+ * with a sentence if there are none.
+ */
+uint32_t zeta_intel_period_range(const struct zeta_plugin_device *device,
+                                 const struct zeta_intel_unit *unit, uint64_t least_ns,
+                                 uint64_t most_ns, uint32_t *out_least, uint32_t *out_most);
+
 /** The exponent from least to most whose period is nearest to the wanted one. */
 uint32_t zeta_intel_period_exponent(const struct zeta_intel_unit *unit, uint64_t period_ns,
                                     uint32_t least, uint32_t most);

@@ -67,11 +67,13 @@ struct zeta_intel_topology {
 /** What the kernel tells about one tile; a GPU without tiles has one. */
 struct zeta_intel_tile {
     struct zeta_intel_topology topology;
-    uint64_t min_hz, max_hz;              /**< core clock, 0: unknown */
-    uint64_t cs_timestamp_hz;             /**< of the command streamer's clock */
-    uint32_t cs_timestamp_bits;           /**< before it wraps */
-    uint64_t memory_bytes;                /**< of its own, 0: none */
-    uint32_t gt;                          /**< xe: id of the GT of its render and compute engines */
+    uint64_t min_hz, max_hz;    /**< core clock, 0: unknown */
+    uint64_t fastest_hz;        /**< that the hardware allows, or who set max_hz; 0: unknown */
+    uint64_t fastest_media_hz;  /**< likewise, of the clock of media engines */
+    uint64_t cs_timestamp_hz;   /**< of the command streamer's clock */
+    uint32_t cs_timestamp_bits; /**< before it wraps */
+    uint64_t memory_bytes;      /**< of its own, 0: none */
+    uint32_t gt;                /**< xe: id of the GT of its render and compute engines */
     uint32_t clock_class, clock_instance; /**< xe: engine of that GT whose clock is read */
 };
 

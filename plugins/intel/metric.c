@@ -95,7 +95,8 @@ static uint32_t get_limits(struct zeta_plugin *self, struct zeta_plugin_device *
 {
     const struct zeta_intel_kmd *kmd = device->gpu->kmd;
     const struct zeta_intel_unit *unit;
-    const uint32_t result = zeta_intel_unit_get(device, name, &unit);
+    uint32_t result = zeta_intel_unit_get(device, name, &unit);
+    uint32_t least, most;
 
     (void)self;
     if (result != ZETA_PLUGIN_SUCCESS)
@@ -106,10 +107,12 @@ static uint32_t get_limits(struct zeta_plugin *self, struct zeta_plugin_device *
                                 &out_limits->min_period_ns, &out_limits->max_period_ns);
         return ZETA_PLUGIN_SUCCESS;
     }
-    out_limits->min_period_ns =
-        kmd->min_period_ns ? kmd->min_period_ns(unit, false) : zeta_intel_period_ns(unit, 0);
-    out_limits->max_period_ns = zeta_intel_period_ns(unit, ZETA_INTEL_EXPONENTS - 1);
-    return ZETA_PLUGIN_SUCCESS;
+    result = zeta_intel_period_range(device, unit,
+                                     kmd->min_period_ns ? kmd->min_period_ns(unit, false) : 0,
+                                     out_limits->max_period_ns, &least, &most);
+    out_limits->min_period_ns = zeta_intel_period_ns(unit, least);
+    out_limits->max_period_ns = zeta_intel_period_ns(unit, most);
+    return result;
 }
 
 static uint64_t now_ns(void)

@@ -5,6 +5,8 @@
 
 #include <zeta/plugin_host.h>
 
+#include "symbols.h"
+
 /*
  * How often reports come unless the setting query_period_ns says otherwise: ends of queries are
  * right to that time. 10 kHz is a tenth of what i915 allows everybody, 2.5 MB/s of reports of 256
@@ -13,22 +15,17 @@
  */
 #define PERIOD_NS UINT64_C(100000)
 
-/* Of a GPU about which the kernel says nothing. */
-#define MOST_EUS 1024u
-#define MOST_HZ UINT64_C(3000000000)
-
 /*
- * Counters that add up all EUs count at most one per EU and clock. Half of the time in which one of
- * 32 bits comes around, so that one late report is no harm.
+ * Counters that add up all EUs count fastest. Half of the time in which one of 32 bits comes
+ * around, so that one late report is no harm.
  */
 uint64_t zeta_intel_sampler_longest_ns(const struct zeta_plugin_device *device)
 {
     const struct zeta_intel_tile *tile = zeta_intel_device_tile(device);
-    const uint64_t eus = tile->topology.eus ? tile->topology.eus : MOST_EUS;
-    const uint64_t hz = tile->max_hz ? tile->max_hz : MOST_HZ;
-    const double seconds = 4294967296.0 / ((double)eus * (double)hz);
+    const struct zeta_intel_rates rates =
+        zeta_intel_rates(&tile->topology, tile->fastest_hz, tile->fastest_media_hz);
 
-    return (uint64_t)(seconds / 2 * 1e9);
+    return (uint64_t)(4294967296.0 / (double)rates.eus / 2 * 1e9);
 }
 
 /* What the user wants. False for a text that is no period; it is used as if nobody had set it. */

@@ -32,18 +32,20 @@ static uint64_t host_ns(void)
 
 /* ---- opening ------------------------------------------------------------------------------ */
 
-/* Exponents whose period is at least so long, and at most what the caller can be told. */
-static uint32_t choose_exponent(const struct zeta_intel_unit *unit, uint64_t period_ns,
-                                uint64_t least_ns, uint64_t most_ns)
+/* The period nearest to the wanted one, of those that the kernel and the caller let us have. */
+static uint32_t choose_exponent(const struct zeta_plugin_device *device,
+                                const struct zeta_plugin_stream_desc *desc, bool as_everybody,
+                                struct zeta_intel_stream_wish *wish)
 {
-    uint32_t least = 0;
-    uint32_t most = ZETA_INTEL_EXPONENTS - 1;
+    const struct zeta_intel_kmd *kmd = device->gpu->kmd;
+    const uint64_t least_ns = kmd->min_period_ns ? kmd->min_period_ns(wish->unit, as_everybody) : 0;
+    uint32_t least, most;
+    const uint32_t result =
+        zeta_intel_period_range(device, wish->unit, least_ns, desc->max_period_ns, &least, &most);
 
-    while (least < most && zeta_intel_period_ns(unit, least) < least_ns)
-        least++;
-    while (most_ns != 0 && most > least && zeta_intel_period_ns(unit, most) > most_ns)
-        most--;
-    return zeta_intel_period_exponent(unit, period_ns, least, most);
+    if (result == ZETA_PLUGIN_SUCCESS)
+        wish->exponent = zeta_intel_period_exponent(wish->unit, desc->period_ns, least, most);
+    return result;
 }
 
 static uint64_t wish_period(const struct zeta_plugin_device *device,
@@ -57,7 +59,7 @@ static uint64_t wish_period(const struct zeta_plugin_device *device,
 
 /*
  * Opens with the period wanted. When the kernel does not let this process sample so fast, with what
- * it lets everybody: a period is never refused.
+ * it lets everybody: a period is never refused, unless all that are left are too long.
  */
 static uint32_t open_kernel_stream(struct zeta_plugin_device *device,
                                    const struct zeta_plugin_stream_desc *desc,
@@ -66,9 +68,8 @@ static uint32_t open_kernel_stream(struct zeta_plugin_device *device,
 {
     struct zeta_intel_gpu *gpu = device->gpu;
     const struct zeta_intel_unit *unit = wish->unit;
-    uint64_t least_ns = 0;
+    uint32_t result, again, refused;
     char holder[96];
-    uint32_t result, exponent;
 
     (void)snprintf(holder, sizeof(holder), "a stream of %.*s", zeta_string_shown(desc->set),
                    desc->set.data);
@@ -77,18 +78,16 @@ static uint32_t open_kernel_stream(struct zeta_plugin_device *device,
             zeta_intel_stall_nearest(unit, zeta_intel_device_tile(device)->max_hz, desc->period_ns);
         return zeta_intel_unit_open(gpu, wish, holder, out_stream);
     }
-    if (gpu->kmd->min_period_ns)
-        least_ns = gpu->kmd->min_period_ns(unit, false);
-    wish->exponent = choose_exponent(unit, desc->period_ns, least_ns, desc->max_period_ns);
-    result = zeta_intel_unit_open(gpu, wish, holder, out_stream);
+    result = choose_exponent(device, desc, false, wish);
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = zeta_intel_unit_open(gpu, wish, holder, out_stream);
     if (result != ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS || !gpu->kmd->min_period_ns)
         return result;
-    least_ns = gpu->kmd->min_period_ns(unit, true);
-    exponent = choose_exponent(unit, desc->period_ns, least_ns, desc->max_period_ns);
-    if (exponent <= wish->exponent)
-        return result;
-    wish->exponent = exponent;
-    return zeta_intel_unit_open(gpu, wish, holder, out_stream);
+    refused = wish->exponent;
+    again = choose_exponent(device, desc, true, wish);
+    if (again != ZETA_PLUGIN_SUCCESS)
+        return again;
+    return wish->exponent > refused ? zeta_intel_unit_open(gpu, wish, holder, out_stream) : result;
 }
 
 /* Makes the program that a unit of OA is to run, and opens. */

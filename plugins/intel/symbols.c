@@ -20,8 +20,15 @@ enum {
     NAMED_SUBSLICES = 8, /* subslices of a slice that have */
     NAMED_CORES = 64,    /* cores of the flat list that have */
     NAME_BYTES = 64,
+    /* Of a GPU about which the kernel says nothing. */
+    MOST_SUBSLICES = 128,
+    MOST_EUS = 1024,
+    MOST_MEDIA_ENGINES = 16,
     MAX_SYMBOLS = 64 + NAMED_SLICES * (1 + 2 * NAMED_SUBSLICES) + NAMED_CORES + 64
 };
+
+/* Hertz of a clock about which the kernel says nothing. */
+#define MOST_HZ UINT64_C(3000000000)
 
 /* Everything of one device in one piece of memory. */
 struct list {
@@ -65,6 +72,32 @@ static void add_clocks(struct list *list, const struct zeta_intel_facts *facts)
     add(list, facts->timestamp_hz, "GpuTimestampFrequency");
     add(list, facts->min_hz, "GpuMinFrequency");
     add(list, facts->max_hz, "GpuMaxFrequency");
+}
+
+struct zeta_intel_rates zeta_intel_rates(const struct zeta_intel_topology *topology,
+                                         uint64_t fastest_hz, uint64_t fastest_media_hz)
+{
+    const uint64_t hz = fastest_hz ? fastest_hz : MOST_HZ;
+    const uint64_t media_hz = fastest_media_hz ? fastest_media_hz : MOST_HZ;
+    const uint32_t media_engines = topology->engines[2] + topology->engines[3];
+
+    return (struct zeta_intel_rates){
+        .clock = hz,
+        .subslices = hz * (topology->subslices ? topology->subslices : MOST_SUBSLICES),
+        .eus = hz * (topology->eus ? topology->eus : MOST_EUS),
+        .media = media_hz * (media_engines ? media_engines : MOST_MEDIA_ENGINES),
+    };
+}
+
+static void add_rates(struct list *list, const struct zeta_intel_facts *facts)
+{
+    const struct zeta_intel_rates rates =
+        zeta_intel_rates(facts->topology, facts->fastest_hz, facts->fastest_media_hz);
+
+    add(list, rates.clock, "ClockRateLimit");
+    add(list, rates.subslices, "SubsliceRateLimit");
+    add(list, rates.eus, "EuRateLimit");
+    add(list, rates.media, "MediaRateLimit");
 }
 
 static void add_counts(struct list *list, const struct zeta_intel_platform *platform,
@@ -154,6 +187,7 @@ bool zeta_intel_symbols_list(const struct zeta_intel_facts *facts,
         return false;
     add_platform(list, facts->platform);
     add_clocks(list, facts);
+    add_rates(list, facts);
     add_counts(list, facts->platform, facts->topology);
     add_masks(list, facts->platform, facts->topology);
     add_caches(list, facts->platform, facts->topology);

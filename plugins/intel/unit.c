@@ -115,6 +115,29 @@ uint64_t zeta_intel_period_ns(const struct zeta_intel_unit *unit, uint32_t expon
     return ticks / hz * 1000000000u + (ticks % hz * 1000000000u + hz - 1) / hz;
 }
 
+uint32_t zeta_intel_period_range(const struct zeta_plugin_device *device,
+                                 const struct zeta_intel_unit *unit, uint64_t least_ns,
+                                 uint64_t most_ns, uint32_t *out_least, uint32_t *out_most)
+{
+    uint32_t least = 0;
+    uint32_t most = ZETA_INTEL_EXPONENTS - 1;
+
+    while (least < most && zeta_intel_period_ns(unit, least) < least_ns)
+        least++;
+    while (most_ns != 0 && most > least && zeta_intel_period_ns(unit, most) > most_ns)
+        most--;
+    *out_least = least;
+    *out_most = most;
+    if (most_ns == 0 || zeta_intel_period_ns(unit, least) <= most_ns)
+        return ZETA_PLUGIN_SUCCESS;
+    return zeta_host_fail(device->gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                          "%s: counters of the unit %s could come around unseen: they can within "
+                          "%llu us, and the kernel lets reports come every %llu us at most often; "
+                          "raise dev.i915.oa_max_sample_rate",
+                          device->id, unit->name, (unsigned long long)(most_ns / 1000),
+                          (unsigned long long)(zeta_intel_period_ns(unit, least) / 1000));
+}
+
 uint32_t zeta_intel_period_exponent(const struct zeta_intel_unit *unit, uint64_t period_ns,
                                     uint32_t least, uint32_t most)
 {

@@ -214,6 +214,7 @@ static bool add_symbols(struct zeta_replay_device *device, const struct device_i
         .timestamp_hz = info->oa_hz,
         .min_hz = info->min_hz,
         .max_hz = info->max_hz,
+        .fastest_hz = info->max_hz,
         .revision = info->revision,
         .media_units = origin->platform->formats[ZETA_INTEL_OAM].i915 != 0 ? 1 : 0,
     };

@@ -37,7 +37,7 @@ int sampler_bed_setup(void **state)
                                        .unit_count = SCRIPTED_TILES};
     for (uint32_t t = 0; t < SCRIPTED_TILES; t++) {
         bed->gpu.tiles[t] = (struct zeta_intel_tile){.topology = {.eus = 4},
-                                                     .max_hz = 1000000000,
+                                                     .fastest_hz = 1000000000,
                                                      .cs_timestamp_hz = HZ,
                                                      .cs_timestamp_bits = 64};
         bed->gpu.units[t] = (struct zeta_intel_unit){

@@ -477,11 +477,11 @@ static void period__much_wanted__never_lets_a_counter_come_around(void **state)
     (void)strcpy(scripted.setting, "1000000000");
     bed->gpu.units[0].timestamp_hz = 12500000;
     bed->gpu.tiles[0].topology.eus = 96;
-    bed->gpu.tiles[0].max_hz = 1300000000;
+    bed->gpu.tiles[0].fastest_hz = 1300000000;
     assert_true(period_of(bed) <= 17200000 && period_of(bed) > 8600000);
     /* Nobody knows: as the largest there are. */
     bed->gpu.tiles[0].topology.eus = 0;
-    bed->gpu.tiles[0].max_hz = 0;
+    bed->gpu.tiles[0].fastest_hz = 0;
     assert_true(period_of(bed) <= 700000);
 }
 

@@ -199,6 +199,32 @@ static void metrics__of_every_set__have_the_unit_that_they_describe(void **state
     each_platform(check_units_of_metrics);
 }
 
+/** So the library can tell which periods are too long for a set, whatever it reads. */
+static void check_rates(const struct data_generation *generation,
+                        const struct zeta_intel_platform *platform)
+{
+    struct zeta_catalog *catalog = data_catalog(generation, platform);
+
+    for (uint32_t i = 0; i < zeta_catalog_set_count(catalog); i++) {
+        const struct zeta_set *set = zeta_catalog_set(catalog, i);
+
+        for (uint32_t f = 0; f < set->layout->field_count; f++) {
+            const struct zeta_field *field = &set->layout->fields[f];
+
+            if (field->delta_bits > 0 && field->delta_bits < 56 && !field->rate)
+                fail_msg("%s: %s[%u] of layout %s has %u bits and no rate", set->name, field->name,
+                         field->index, set->layout->name, field->delta_bits);
+        }
+    }
+    zeta_catalog_destroy(catalog);
+}
+
+static void fields__that_come_around__say_how_fast_they_count(void **state)
+{
+    (void)state;
+    each_platform(check_rates);
+}
+
 /** A way of fusing: every mask, every count, and whether a single part is there. */
 struct fusing {
     uint64_t mask, count;
@@ -272,6 +298,7 @@ int main(void)
         cmocka_unit_test(platforms__each_version__have_its_headers_and_widths),
         cmocka_unit_test(sets__every_platform__load_without_a_finding),
         cmocka_unit_test(metrics__of_every_set__have_the_unit_that_they_describe),
+        cmocka_unit_test(fields__that_come_around__say_how_fast_they_count),
         cmocka_unit_test(sets__differently_fused__compile_or_do_not_exist),
     };
 

@@ -114,6 +114,34 @@ static void set_test_pec(struct kmd_tracks *tracks, const struct kmd_gpu *gpu, u
     set_share(&pec[35], f * gpu->slices, 1, 2);
 }
 
+/* A counters that have 32 bits in reports: what a subslice makes one of in a clock at most. */
+static bool is_narrow(uint32_t graphics, uint32_t a)
+{
+    return graphics < 1255 ? a >= 32 : a <= 3 || (a >= 24 && a <= 27) || a >= 32;
+}
+
+static void set_flat_out(struct kmd_tracks *tracks, const struct kmd_gpu *gpu,
+                         const struct kmd_unit *unit, uint64_t f)
+{
+    const struct kmd_platform *platform = kmd_gpu_platform(gpu);
+    const uint64_t subslices = (uint64_t)gpu->slices * gpu->subslices;
+    const uint64_t eus = subslices * gpu->eus;
+    const uint64_t parts =
+        unit->kind == KMD_UNIT_OAG ? eus : platform->engines[2] + platform->engines[3];
+
+    for (uint32_t n = 0; n < KMD_BANK_SIZE; n++) {
+        struct kmd_track *a = &tracks->banks[KMD_BANK_A][n];
+
+        if (platform->graphics < 800)
+            set(a, n == 41 ? f : f * eus, true);
+        else
+            set(a, n == 0 ? f : f * (is_narrow(platform->graphics, n) ? subslices : eus), true);
+        set(&tracks->banks[KMD_BANK_B][n], f, true);
+        set(&tracks->banks[KMD_BANK_C][n], f, true);
+        set(&tracks->banks[KMD_BANK_PEC][n], f * parts, true);
+    }
+}
+
 void kmd_tracks_init(struct kmd_tracks *tracks, const struct kmd_gpu *gpu,
                      const struct kmd_unit *unit, const char *uuid)
 {
@@ -138,6 +166,8 @@ void kmd_tracks_init(struct kmd_tracks *tracks, const struct kmd_gpu *gpu,
     for (uint32_t n = 0; n < KMD_BANK_SIZE; n++)
         set(&tracks->banks[KMD_BANK_PEC][n], f * (n + 1) / (unit->kind == KMD_UNIT_OAG ? 64 : 16),
             false);
+    if (gpu->is_flat_out)
+        set_flat_out(tracks, gpu, unit, f);
     if (test == TEST_PEC)
         set_test_pec(tracks, gpu, f);
     else if (test != TEST_NONE)

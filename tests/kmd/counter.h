@@ -19,6 +19,13 @@
  *     C                (2 n + 1) / 16 per tick; 2 on Haswell: f (its clock)
  *     PEC              f * (n + 1) / 64; of media units f * (n + 1) / 16
  *
+ * Of a device that runs flat out, with s its subslices and m its media engines, without bursts:
+ *
+ *     A, Haswell       f * e
+ *     A, later         those of 40 bits f * e, those of 32 bits f * s; 0: f (busy)
+ *     B, C, clock      f
+ *     PEC              f * e; of media units f * m
+ *
  * Special, so never in bursts: those that run with f. With a TestOa set:
  *
  *     B 0 to 7         f times 0, 1, 1, 1/2, 1/3, 1/3, 1/6, 2/3, rounded down, as its counters say;

@@ -39,6 +39,7 @@ struct kmd_device {
     bool has_no_eu_stall;
     bool has_render_node_only;
     bool has_no_metrics_folder; /**< i915: /sys/class/drm/cardN/metrics is missing */
+    bool is_flat_out;           /**< every counter runs as fast as hardware can make it */
     /** Selectors that programs may write besides those of the platform: a newer kernel's. */
     uint32_t mux_first, mux_last;
 };

@@ -209,6 +209,7 @@ struct kmd_gpu {
     uint64_t oa_hz, cs_hz;
     uint32_t xe_capabilities; /**< 0: those of a recent kernel */
     bool has_no_oa, has_no_eu_stall, has_render_node_only, has_no_metrics_folder;
+    bool is_flat_out;
     uint32_t mux_first, mux_last; /**< as of struct kmd_device */
     char slot[16];                /**< PCI address "0000:03:00.0" */
     uint64_t card_inode, render_inode;

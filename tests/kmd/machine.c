@@ -148,6 +148,7 @@ static bool init_gpu(struct kmd_gpu *gpu, uint32_t index, const struct kmd_devic
     gpu->has_no_eu_stall = device->has_no_eu_stall;
     gpu->has_render_node_only = device->has_render_node_only;
     gpu->has_no_metrics_folder = device->has_no_metrics_folder;
+    gpu->is_flat_out = device->is_flat_out;
     gpu->mux_first = device->mux_first;
     gpu->mux_last = device->mux_last;
     return true;

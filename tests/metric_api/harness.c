@@ -140,10 +140,10 @@ zet_metric_group_handle_t find_group(ze_device_handle_t device, const char *name
     return NULL;
 }
 
-uint32_t metric_index(zet_metric_group_handle_t group, const char *name)
+uint32_t metric_find(zet_metric_group_handle_t group, const char *name)
 {
-    zet_metric_handle_t metrics[64];
-    uint32_t count = 64;
+    zet_metric_handle_t metrics[512];
+    uint32_t count = 512;
 
     EXPECT_OK(zetMetricGet(group, &count, metrics));
     for (uint32_t i = 0; i < count; i++) {
@@ -153,8 +153,16 @@ uint32_t metric_index(zet_metric_group_handle_t group, const char *name)
         if (strcmp(properties.name, name) == 0)
             return i;
     }
-    fail_msg("there is no metric %s", name);
     return UINT32_MAX;
+}
+
+uint32_t metric_index(zet_metric_group_handle_t group, const char *name)
+{
+    const uint32_t index = metric_find(group, name);
+
+    if (index == UINT32_MAX)
+        fail_msg("there is no metric %s", name);
+    return index;
 }
 
 struct test_event make_event(ze_context_handle_t context)

@@ -48,7 +48,10 @@ zet_metric_group_handle_t find_group(ze_device_handle_t device, const char *name
                                      zet_metric_group_sampling_type_flags_t sampling,
                                      zet_metric_group_properties_t *out_properties);
 
-/** Position of a metric in its group. */
+/** Position of a metric in its group; UINT32_MAX: it has none of that name. */
+uint32_t metric_find(zet_metric_group_handle_t group, const char *name);
+
+/** The same; fails without it. */
 uint32_t metric_index(zet_metric_group_handle_t group, const char *name);
 
 /** An event with its pool. */

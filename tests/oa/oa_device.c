@@ -201,6 +201,10 @@ bool oa_device_symbol(const struct oa_device *device, const char *name, uint64_t
         {"OamUnits", 2},
         {"EuStallUnits", 1},
         {"ContextValidBit", 16},
+        {"ClockRateLimit", 1350000000},
+        {"SubsliceRateLimit", subslice_count * 1350000000},
+        {"EuRateLimit", subslice_count * platform->eus * 1350000000},
+        {"MediaRateLimit", 1350000000},
     };
 
     for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {

@@ -19,7 +19,10 @@
 /* Of GPUs that were there before kernels told; for the device's clock alone. */
 #define OLDEST_TIMESTAMP_HZ 12500000u
 
-enum { MAX_ANSWER_BYTES = 1 << 20 };
+enum {
+    MAX_ANSWER_BYTES = 1 << 20,
+    MEDIA_GT = 1 /* the second GT, where there is one */
+};
 
 /* ---- questions ---------------------------------------------------------------------------- */
 
@@ -147,18 +150,27 @@ static uint64_t read_memory(const struct zeta_intel_gpu *gpu)
     return sum;
 }
 
-/* MHz of a file of the card, as newer kernels name it, else as all do. */
-static uint64_t read_frequency(const struct zeta_intel_gpu *gpu, const char *what)
+/* MHz of a file of a GT as newer kernels name it; of the first one else as all do. */
+static uint64_t read_frequency(const struct zeta_intel_gpu *gpu, uint32_t gt, const char *what)
 {
     uint64_t mhz = 0;
     char path[160];
 
-    (void)snprintf(path, sizeof(path), "%s/gt/gt0/rps_%s_freq_mhz", gpu->card, what);
-    if (!zeta_intel_file_read_u64(path, &mhz)) {
+    (void)snprintf(path, sizeof(path), "%s/gt/gt%u/rps_%s_freq_mhz", gpu->card, gt, what);
+    if (!zeta_intel_file_read_u64(path, &mhz) && gt == 0) {
         (void)snprintf(path, sizeof(path), "%s/gt_%s_freq_mhz", gpu->card, what);
         (void)zeta_intel_file_read_u64(path, &mhz);
     }
     return mhz * 1000000u;
+}
+
+/* The limit can be set, also above what the hardware says. */
+static uint64_t read_fastest(const struct zeta_intel_gpu *gpu, uint32_t gt)
+{
+    const uint64_t of_hardware = read_frequency(gpu, gt, "RP0");
+    const uint64_t limit = read_frequency(gpu, gt, "max");
+
+    return limit > of_hardware ? limit : of_hardware;
 }
 
 /* ---- what it can count -------------------------------------------------------------------- */
@@ -271,8 +283,10 @@ uint32_t zeta_intel_i915_probe(struct zeta_intel_gpu *gpu)
     read_topology(gpu, &tile->topology);
     read_engines(gpu, &tile->topology, &video);
     tile->memory_bytes = read_memory(gpu);
-    tile->min_hz = read_frequency(gpu, "min");
-    tile->max_hz = read_frequency(gpu, "max");
+    tile->min_hz = read_frequency(gpu, 0, "min");
+    tile->max_hz = read_frequency(gpu, 0, "max");
+    tile->fastest_hz = read_fastest(gpu, 0);
+    tile->fastest_media_hz = read_fastest(gpu, MEDIA_GT);
     if (get_param(gpu, I915_PARAM_CS_TIMESTAMP_FREQUENCY, &value) == 0 && value != 0)
         tile->cs_timestamp_hz = oa_hz = value;
     if (get_param(gpu, ZETA_I915_PARAM_OA_TIMESTAMP_FREQUENCY, &value) == 0 && value != 0)

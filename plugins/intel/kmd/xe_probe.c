@@ -228,6 +228,32 @@ static uint64_t read_frequency(const struct survey *survey, const struct zeta_xe
     return zeta_intel_file_read_u64(path, &mhz) && mhz < 100000 ? mhz * 1000000 : 0;
 }
 
+/* The limit can be set, also above what the hardware says. */
+static uint64_t read_fastest(const struct survey *survey, const struct zeta_xe_gt *gt)
+{
+    const uint64_t of_hardware = read_frequency(survey, gt, "rp0_freq");
+    const uint64_t limit = read_frequency(survey, gt, "max_freq");
+
+    return limit > of_hardware ? limit : of_hardware;
+}
+
+/* Of the GTs of a tile's media engines; 0: it has none, or they do not say. */
+static uint64_t read_fastest_media(const struct survey *survey, uint32_t tile)
+{
+    uint64_t fastest_hz = 0;
+
+    for (uint32_t i = 0; i < survey->gts.count; i++) {
+        const struct zeta_xe_gt *gt = &survey->gts.items[i];
+        uint64_t hz;
+
+        if (gt->tile_id != tile || gt->type == ZETA_XE_GT_MAIN)
+            continue;
+        hz = read_fastest(survey, gt);
+        fastest_hz = hz > fastest_hz ? hz : fastest_hz;
+    }
+    return fastest_hz;
+}
+
 static void ask_clocks(const struct survey *survey, struct zeta_intel_tile *tile,
                        const struct zeta_xe_gt *gt)
 {
@@ -237,6 +263,8 @@ static void ask_clocks(const struct survey *survey, struct zeta_intel_tile *tile
     tile->max_hz = read_frequency(survey, gt, "max_freq");
     if (tile->max_hz == 0)
         tile->max_hz = read_frequency(survey, gt, "rp0_freq");
+    tile->fastest_hz = read_fastest(survey, gt);
+    tile->fastest_media_hz = read_fastest_media(survey, gt->tile_id);
     if (gt->reference_clock != 0)
         tile->cs_timestamp_hz = gt->reference_clock;
     if (zeta_xe_cycles(survey->gpu, tile, &cycles) == 0 && cycles.width > 0 && cycles.width <= 64)

@@ -42,6 +42,19 @@ case_hardware_devices()
     holds "$json" '[e["class"] for e in d["devices"]] == ["hardware", "software"]'
 }
 
+# Counters that come around decide how long periods may be; groups, stat and record say so.
+case_hardware_long_period()
+{
+    expect 0 on "--device hsw-gt3" "$bin/zeta" groups "--json=$json"
+    holds "$json" 'all(g["max_period_ns"] == 41943040 for g in d["groups"] if g["sampling"] == "time")'
+    expect 0 on "--device hsw-gt3" "$bin/zeta" stat -a -p 3s --for 300ms "--json=$json"
+    err_has "cannot sample ComputeBasic every 3 s; the nearest it can is 41.943 ms"
+    holds "$json" 'd["groups"][0]["period_ns"] == 41943040'
+    holds "$json" 'metric("ComputeBasic", "EuActive")["max"] <= 100'
+    expect 0 on "--device hsw-gt3" "$bin/zeta" record -a -p 3s --for 100ms -o "$work/long"
+    err_has "cannot sample ComputeBasic every 3 s; the nearest it can is 41.943 ms"
+}
+
 # One of several GPUs, and one tile of it, which counts as much as half of both.
 case_hardware_tile()
 {

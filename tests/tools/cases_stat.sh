@@ -29,7 +29,7 @@ case_stat_period()
 case_stat_period_out_of_range()
 {
     expect 0 zeta stat -p 1ns "--json=$json" -- true
-    err_has "cannot sample every 1 ns; the nearest it can is"
+    err_has "cannot sample ComputeBasic every 1 ns; the nearest it can is"
     holds "$json" 'd["groups"][0]["period_ns"] > 1'
     expect 2 zeta stat -p 0ms -- true
     expect 2 zeta stat -p often -- true

@@ -170,6 +170,8 @@ static int open_streams(struct run *run)
                                  zeta_sampler_open(&run->session.sampler, run->session.device,
                                                    run->groups, options->sampling.group_count,
                                                    options->sampling.period_ns, NULL, 0, &more));
+    if (status == ZETA_EXIT_OK && options->sampling.has_period)
+        zeta_sampler_say_periods(&run->session.sampler, options->sampling.period_ns);
     if (status == ZETA_EXIT_OK)
         status = describe_streams(run);
     if (status == ZETA_EXIT_OK)

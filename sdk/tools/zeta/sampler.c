@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "clock_ns.h"
+#include "duration.h"
 #include "say.h"
 
 /* Reports per read: large enough to be cheap, small enough to stay in the cache. */
@@ -251,6 +252,24 @@ uint64_t zeta_sampler_pause_ns(const struct zeta_sampler *sampler)
             pause_ns = quarter_ns;
     }
     return pause_ns;
+}
+
+void zeta_sampler_say_periods(const struct zeta_sampler *sampler, uint64_t wanted_ns)
+{
+    char wanted[ZETA_DURATION_TEXT_BYTES];
+    char used[ZETA_DURATION_TEXT_BYTES];
+
+    zeta_duration_format(wanted_ns, wanted);
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        const struct zeta_sampled_group *group = &sampler->streams[i].group;
+
+        if (group->period_ns <= 2 * wanted_ns && wanted_ns <= 2 * group->period_ns)
+            continue;
+        zeta_duration_format(group->period_ns, used);
+        zeta_say_note("%s cannot sample %s every %s; the nearest it can is %s",
+                      sampler->device->properties.name, group->entry->properties.name, wanted,
+                      used);
+    }
 }
 
 uint64_t zeta_sampler_period_ns(const struct zeta_sampler *sampler)

@@ -88,6 +88,12 @@ int zeta_sampler_now(const struct zeta_sampler *sampler, uint64_t *out_device_ti
 /** How long the streams may be left alone without a loss, and without letting it show. */
 uint64_t zeta_sampler_pause_ns(const struct zeta_sampler *sampler);
 
+/**
+ * Notes which groups are sampled with a period far from the wanted one. Periods come in steps,
+ * often powers of two; only what is out of range is worth a word.
+ */
+void zeta_sampler_say_periods(const struct zeta_sampler *sampler, uint64_t wanted_ns);
+
 /** The longest period in use. */
 uint64_t zeta_sampler_period_ns(const struct zeta_sampler *sampler);
 

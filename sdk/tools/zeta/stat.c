@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "duration.h"
 #include "group_choice.h"
 #include "ip_profile.h"
 #include "output.h"
@@ -65,12 +64,15 @@ static int open_pass(struct run *run, uint32_t pass)
 
     for (uint32_t i = 0; i < pass; i++)
         first += run->passes.counts[i];
-    return zeta_session_opened(&run->session,
-                               zeta_sampler_open(&run->session.sampler, run->session.device,
-                                                 run->groups + first, run->passes.counts[pass],
-                                                 run->options.period_ns,
-                                                 run->options.is_profile ? &run->profile : NULL,
-                                                 run->options.ip_period_ns, NULL));
+    const int status = zeta_session_opened(
+        &run->session,
+        zeta_sampler_open(&run->session.sampler, run->session.device, run->groups + first,
+                          run->passes.counts[pass], run->options.period_ns,
+                          run->options.is_profile ? &run->profile : NULL, run->options.ip_period_ns,
+                          NULL));
+    if (status == ZETA_EXIT_OK && run->options.has_period)
+        zeta_sampler_say_periods(&run->session.sampler, run->options.period_ns);
+    return status;
 }
 
 /* Everything that can be wrong is found here, before the program runs. */
@@ -106,24 +108,6 @@ static int prepare(struct run *run)
     if (status == ZETA_EXIT_OK)
         status = open_pass(run, 0);
     return status;
-}
-
-static void say_period(const struct run *run)
-{
-    const uint64_t used_ns = zeta_sampler_period_ns(&run->session.sampler);
-    const bool is_profile_alone = run->options.is_profile && run->options.group_count == 1;
-    const uint64_t wanted_ns =
-        is_profile_alone ? run->options.ip_period_ns : run->options.period_ns;
-    char used[ZETA_DURATION_TEXT_BYTES];
-    char wanted[ZETA_DURATION_TEXT_BYTES];
-
-    /* Periods come in steps, often powers of two; only what is out of range is worth a word. */
-    if (!run->options.has_period || (used_ns <= 2 * wanted_ns && wanted_ns <= 2 * used_ns))
-        return;
-    zeta_duration_format(used_ns, used);
-    zeta_duration_format(wanted_ns, wanted);
-    zeta_say_note("%s cannot sample every %s; the nearest it can is %s",
-                  run->session.device->properties.name, wanted, used);
 }
 
 static int write_results(struct run *run)
@@ -257,7 +241,6 @@ int zeta_stat(int count, char **arguments)
         run.session.program = run.options.program;
         run.session.variables = run.environment.variables;
         run.session.for_ns = run.options.for_ns;
-        say_period(&run);
         status = execute(&run);
     }
     if (close_outputs(&run) != ZETA_EXIT_OK && status == ZETA_EXIT_OK)

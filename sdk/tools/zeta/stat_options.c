@@ -107,6 +107,7 @@ int zeta_stat_options_apply(struct zeta_stat_options *options, int option, char 
     case 'g':
         return split_groups(options, optarg);
     case 'p':
+        options->has_period = true;
         return set_duration("-p", optarg, &options->period_ns);
     case 'o':
         return set_output(options, optarg);
@@ -198,7 +199,6 @@ int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **
         status = check_passes(options);
     if (status == ZETA_EXIT_OK)
         status = zeta_stat_options_check(options, "stat");
-    options->has_period = options->period_ns != 0;
     options->ip_period_ns = options->period_ns ? options->period_ns : DEFAULT_IP_PERIOD_NS;
     if (status == ZETA_EXIT_OK && !options->is_profile)
         status = zeta_stat_options_default(options);

@@ -1,6 +1,7 @@
 #include "core/device/ipc.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -162,6 +163,17 @@ static ze_result_t share_target(const struct target *target, struct zeta_plugin_
                       target->base);
 }
 
+/* FNV-1a over what lies behind the check, begun with a number that says whose handle it is. */
+static uint32_t check_of(const struct zeta_ipc_handle *handle)
+{
+    const unsigned char *bytes = (const unsigned char *)handle;
+    uint32_t sum = UINT32_C(0x4d49455a);
+
+    for (size_t i = offsetof(struct zeta_ipc_handle, pid); i < sizeof(*handle); i++)
+        sum = (sum ^ bytes[i]) * UINT32_C(16777619);
+    return sum;
+}
+
 static ze_result_t fill_handle(const struct zeta_plugin_share *share, uint64_t base,
                                ze_ipc_mem_handle_t *out_handle)
 {
@@ -170,17 +182,17 @@ static ze_result_t fill_handle(const struct zeta_plugin_share *share, uint64_t b
     if (fstat(share->descriptor, &status) != 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "descriptor %d is not open",
                           (int)share->descriptor);
-    const struct zeta_ipc_handle handle = {.descriptor = share->descriptor,
-                                           .magic = ZETA_IPC_MAGIC,
-                                           .pid = getpid(),
-                                           .kind = share->kind,
-                                           .base = base,
-                                           .device = (uint64_t)status.st_dev,
-                                           .inode = (uint64_t)status.st_ino,
-                                           .offset_bytes = share->offset_bytes,
-                                           .size_bytes = share->size_bytes,
-                                           .token = share->token};
+    struct zeta_ipc_handle handle = {.descriptor = share->descriptor,
+                                     .pid = getpid(),
+                                     .kind = share->kind,
+                                     .base = base,
+                                     .device = (uint64_t)status.st_dev,
+                                     .inode = (uint64_t)status.st_ino,
+                                     .offset_bytes = share->offset_bytes,
+                                     .size_bytes = share->size_bytes,
+                                     .token = share->token};
 
+    handle.check = check_of(&handle);
     memcpy(out_handle, &handle, sizeof(handle));
     return ZE_RESULT_SUCCESS;
 }
@@ -239,11 +251,12 @@ static struct zeta_memory_export **find_export_locked(struct zeta_context *conte
     return NULL;
 }
 
-static ze_result_t read_handle(const ze_ipc_mem_handle_t *from, struct zeta_ipc_handle *out_handle)
+ze_result_t zeta_ipc_handle_read(const ze_ipc_mem_handle_t *handle,
+                                 struct zeta_ipc_handle *out_handle)
 {
-    memcpy(out_handle, from, sizeof(*out_handle));
-    if (out_handle->magic == ZETA_IPC_MAGIC && out_handle->pid > 0 && out_handle->token != 0 &&
-        out_handle->size_bytes != 0)
+    memcpy(out_handle, handle, sizeof(*out_handle));
+    if (out_handle->check == check_of(out_handle) && out_handle->pid > 0 &&
+        out_handle->token != 0 && out_handle->size_bytes != 0)
         return ZE_RESULT_SUCCESS;
     return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                       "these 64 bytes are no memory handle of Zeta; all bytes of what "
@@ -255,7 +268,7 @@ ze_result_t ZE_APICALL impl_zeMemPutIpcHandle(ze_context_handle_t hContext,
 {
     struct zeta_context *context = (struct zeta_context *)hContext;
     struct zeta_ipc_handle read;
-    ze_result_t result = read_handle(&handle, &read);
+    ze_result_t result = zeta_ipc_handle_read(&handle, &read);
 
     /* A handle of another process, or of a descriptor of the application, keeps nothing here. */
     if (result != ZE_RESULT_SUCCESS || read.pid != getpid() || read.base == 0)
@@ -278,7 +291,7 @@ ze_result_t ZE_APICALL impl_zeMemGetFileDescriptorFromIpcHandleExp(ze_context_ha
 {
     struct zeta_context *context = (struct zeta_context *)hContext;
     struct zeta_ipc_handle read;
-    ze_result_t result = read_handle(&ipcHandle, &read);
+    ze_result_t result = zeta_ipc_handle_read(&ipcHandle, &read);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;

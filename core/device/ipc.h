@@ -17,10 +17,10 @@ struct zeta_context;
 /** What is in a ze_ipc_mem_handle_t. */
 struct zeta_ipc_handle {
     int32_t descriptor; /**< first, because programs replace it by one that they received */
-    uint32_t magic;
-    int32_t pid;   /**< process whose descriptor it is */
-    uint32_t kind; /**< ZETA_PLUGIN_MEMORY_* */
-    uint64_t base; /**< address or object in that process; 0: made from a descriptor */
+    uint32_t check;     /**< over everything behind it: nothing but the descriptor may be changed */
+    int32_t pid;        /**< process whose descriptor it is */
+    uint32_t kind;      /**< ZETA_PLUGIN_MEMORY_* */
+    uint64_t base;      /**< address or object in that process; 0: made from a descriptor */
     uint64_t device;
     uint64_t inode;
     uint64_t offset_bytes;
@@ -28,7 +28,12 @@ struct zeta_ipc_handle {
     uint64_t token;
 };
 
-#define ZETA_IPC_MAGIC UINT32_C(0x4d49455a)
+/**
+ * Copies what is in a handle, also where it says INVALID_ARGUMENT: for what is none, or is changed
+ * behind the descriptor.
+ */
+ze_result_t zeta_ipc_handle_read(const ze_ipc_mem_handle_t *handle,
+                                 struct zeta_ipc_handle *out_handle);
 
 /**
  * Serves ze_external_memory_export_fd_t in the chain of properties: a descriptor that belongs to

@@ -65,8 +65,8 @@ static ze_result_t find_memory(const ze_ipc_mem_handle_t *given,
                                struct zeta_plugin_share *out_share)
 {
     struct zeta_ipc_handle handle;
+    ze_result_t result = zeta_ipc_handle_read(given, &handle);
 
-    memcpy(&handle, given, sizeof(handle));
     *out_share = (struct zeta_plugin_share){.struct_size = sizeof(*out_share)};
     if (is_bare(given)) {
         out_share->descriptor = zeta_descriptor_raise(fcntl(handle.descriptor, F_DUPFD_CLOEXEC, 3));
@@ -76,11 +76,8 @@ static ze_result_t find_memory(const ze_ipc_mem_handle_t *given,
                           "the handle has a descriptor and nothing else, and %d is not open",
                           (int)handle.descriptor);
     }
-    if (handle.magic != ZETA_IPC_MAGIC || handle.pid <= 0 || handle.token == 0 ||
-        handle.size_bytes == 0)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "these 64 bytes are no memory handle of Zeta; all bytes of what "
-                          "zeMemGetIpcHandle gave are needed");
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     int error = ENOENT;
     out_share->descriptor = -1;
     if (handle.pid != getpid()) {

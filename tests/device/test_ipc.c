@@ -503,6 +503,26 @@ static void open__changed_in_any_byte__never_gives_wrong_memory(void **state)
     assert_success(zeMemFree(gpu->context, memory));
 }
 
+/* Programs may put in a descriptor of their own; whatever else is changed makes it no handle. */
+static void handle__changed_behind_the_descriptor__is_refused(void **state)
+{
+    const struct gpu *gpu = *state;
+    void *memory = gpu_device_memory(gpu, BYTES);
+    const ze_ipc_mem_handle_t handle = get_handle(gpu, memory);
+    void *address = NULL;
+
+    for (size_t bit = 8 * sizeof(int32_t); bit < 8 * sizeof(handle.data); bit++) {
+        ze_ipc_mem_handle_t bad = handle;
+
+        bad.data[bit / 8] = (char)(bad.data[bit / 8] ^ (1 << bit % 8));
+        assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      zeMemOpenIpcHandle(gpu->context, gpu->device, bad, 0, &address));
+        assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemPutIpcHandle(gpu->context, bad));
+    }
+    assert_success(zeMemPutIpcHandle(gpu->context, handle));
+    assert_success(zeMemFree(gpu->context, memory));
+}
+
 static void open__random_bytes__is_refused(void **state)
 {
     const struct gpu *gpu = *state;
@@ -596,6 +616,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(handle__of_a_chosen_kind__is_the_usual_one_or_none),
         cmocka_unit_test(put__counts_the_handles__and_the_last_one_ends_them),
         cmocka_unit_test(open__changed_in_any_byte__never_gives_wrong_memory),
+        cmocka_unit_test(handle__changed_behind_the_descriptor__is_refused),
         cmocka_unit_test(open__random_bytes__is_refused),
         cmocka_unit_test(descriptor__of_something_else__is_refused),
         cmocka_unit_test(handle__of_inner_or_unknown_address__is_refused),

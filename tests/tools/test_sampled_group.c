@@ -87,6 +87,69 @@ static void lost_time__clock_wraps__goes_on(void **state)
     assert_true(group->lost_ns == 2000);
 }
 
+/* Reports at 6000 and 7000 are missing in the first gap; the second is less than a period. */
+static void lost__nobody_counted__is_reckoned_from_gap_and_period(void **state)
+{
+    struct fixture *fixture = *state;
+    struct zeta_sampled_group *group = &fixture->group;
+
+    fake_group_add(group, 0, 5000, 1000, 0, 0.0F);
+    assert_true(zeta_sampled_group_lost(group) == 0);
+    fake_group_add(group, 0, 9000, 1000, 0, 0.0F);
+    group->breaks = 1;
+    assert_true(zeta_sampled_group_lost(group) == 2);
+    fake_group_add(group, 0, 10700, 1000, 0, 0.0F);
+    assert_true(zeta_sampled_group_lost(group) == 3);
+}
+
+static void lost__counted_and_reckoned__is_the_larger(void **state)
+{
+    struct fixture *fixture = *state;
+    struct zeta_sampled_group *group = &fixture->group;
+
+    group->told = 7;
+    fake_group_add(group, 0, 5000, 1000, 0, 0.0F);
+    fake_group_add(group, 0, 9000, 1000, 0, 0.0F);
+    assert_true(zeta_sampled_group_lost(group) == 7);
+    fake_group_add(group, 0, 109000, 1000, 0, 0.0F);
+    assert_true(zeta_sampled_group_lost(group) == 2 + 98);
+    zeta_sampled_group_forget_losses(group);
+    assert_true(zeta_sampled_group_lost(group) == 0);
+    assert_true(group->lost_ns == 0);
+    fake_group_add(group, 0, 5000, 1000, 0, 0.0F); /* the same rows, once more */
+    assert_true(zeta_sampled_group_lost(group) == 0);
+}
+
+static void lost__interrupted_for_an_unknown_time__is_one_each(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->group.breaks = 3;
+    assert_true(zeta_sampled_group_lost(&fixture->group) == 3);
+}
+
+/* Rows that somebody leaves out have been there. */
+static void rows__passed_over__keep_losses_and_count_in_no_figure(void **state)
+{
+    struct fixture *fixture = *state;
+    struct zeta_sampled_group *group = &fixture->group;
+    zet_typed_value_t row[FAKE_COUNT] = {
+        [FAKE_TIME] = {.type = ZET_VALUE_TYPE_UINT64, .value.ui64 = 1000},
+        [FAKE_OPS] = {.type = ZET_VALUE_TYPE_UINT64, .value.ui64 = 5},
+        [FAKE_BUSY] = {.type = ZET_VALUE_TYPE_FLOAT32, .value.fp32 = 0.0F},
+        [FAKE_END] = {.type = ZET_VALUE_TYPE_UINT64, .value.ui64 = 6000},
+    };
+
+    fake_group_add(group, 0, 5000, 1000, 1, 0.0F);
+    zeta_sampled_group_pass_row(group, 0, row);
+    row[FAKE_END].value.ui64 = 9000;
+    zeta_sampled_group_pass_row(group, 0, row);
+    fake_group_add(group, 0, 10000, 1000, 1, 0.0F);
+    assert_true(group->samples == 2);
+    assert_true(group->lost_ns == 2000);
+    assert_true(zeta_sampled_group_lost(group) == 1);
+}
+
 static void reaches__before_and_after_the_last_row__differs(void **state)
 {
     struct fixture *fixture = *state;
@@ -126,6 +189,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(lost_time__gap_between_rows__is_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lost_time__rounding__is_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lost_time__clock_wraps__goes_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lost__nobody_counted__is_reckoned_from_gap_and_period,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lost__counted_and_reckoned__is_the_larger, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(lost__interrupted_for_an_unknown_time__is_one_each, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(rows__passed_over__keep_losses_and_count_in_no_figure,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(reaches__before_and_after_the_last_row__differs, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(reaches__several_tiles__waits_for_all, set_up, tear_down),

@@ -7,6 +7,7 @@
 
 #include "number.h"
 #include "say.h"
+#include "slot_losses.h"
 
 static int read_metrics(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece)
 {
@@ -59,7 +60,6 @@ int zeta_calc_stream_open(struct zeta_calc_stream *stream, const struct zeta_cal
 /** Looks through the slots: records that are there, and records that were lost. */
 static uint32_t count_records(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece)
 {
-    static const uint8_t magic[ZETA_SLOT_MAGIC_BYTES] = ZETA_SLOT_MAGIC;
     uint32_t records = 0;
 
     for (size_t at = 0; at + stream->record_bytes <= piece->raw_bytes; at += stream->record_bytes) {
@@ -67,11 +67,9 @@ static uint32_t count_records(struct zeta_calc_stream *stream, const struct zeta
         uint32_t kind = 0;
         uint64_t lost = 0;
 
-        if (memcmp(slot, magic, sizeof(magic)) == 0) {
-            memcpy(&kind, slot + 16, sizeof(kind));
-            memcpy(&lost, slot + 24, sizeof(lost));
+        if (zeta_slot_is_control(slot, &kind, &lost)) {
             if (kind == ZETA_SLOT_BREAK) {
-                stream->group.lost += lost;
+                stream->group.told += lost;
                 stream->group.breaks++;
             }
         } else if (slot[0] != 0 || memcmp(slot, slot + 1, stream->record_bytes - 1) != 0) {
@@ -103,8 +101,10 @@ static void add_rows(struct zeta_calc_stream *stream, const zet_typed_value_t *v
         for (uint32_t i = 0; i < counts[tile] / width; i++, values += width) {
             if (choice->tile >= 0 && choice->tile != tile)
                 continue;
-            if (choice->keep && !choice->keep(choice->keep_user, tile, values))
+            if (choice->keep && !choice->keep(choice->keep_user, tile, values)) {
+                zeta_sampled_group_pass_row(&stream->group, tile, values);
                 continue;
+            }
             zeta_sampled_group_add_row(&stream->group, tile, values);
             if (choice->rows)
                 write_row(stream, tile, values, choice->rows);

@@ -336,6 +336,7 @@ static void show(const struct run *run)
 {
     struct zeta_recording_info info = {.struct_size = sizeof(info)};
     char elapsed[ZETA_DURATION_TEXT_BYTES];
+    char losses[ZETA_STAT_LOSSES_BYTES];
 
     zeta_duration_format(run->session.elapsed_ns, elapsed);
     (void)zetaRecordingGetInfo(run->file.recording, &info);
@@ -344,14 +345,15 @@ static void show(const struct run *run)
     for (uint32_t i = 0; i < run->session.sampler.stream_count; i++) {
         const struct zeta_sampled_group *group = &run->session.sampler.streams[i].group;
 
-        (void)fprintf(stderr, "  %-20s %" PRIu64 " samples, ", group->entry->properties.name,
-                      group->samples);
-        zeta_stat_losses_print(group, false, stderr);
-        (void)fputc('\n', stderr);
+        zeta_stat_losses_format(group, false, losses);
+        (void)fprintf(stderr, "  %-20s %" PRIu64 " samples, %s\n", group->entry->properties.name,
+                      group->samples, losses);
     }
-    if (run->events.count > 0)
-        (void)fprintf(stderr, "  %-20s %" PRIu64 " bytes%s\n", "events", run->events.bytes,
-                      run->events.was_lossy ? ", some events were lost" : "");
+    if (run->events.count > 0) {
+        zeta_stat_lost_events_format(run->events.lost, false, losses);
+        (void)fprintf(stderr, "  %-20s %" PRIu64 " bytes, %s\n", "events", run->events.bytes,
+                      losses);
+    }
     if (run->folder.path)
         (void)fprintf(stderr, "  %-20s %" PRIu64 " lines of calls and work\n", "trace",
                       run->tail.lines);

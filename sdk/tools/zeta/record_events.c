@@ -6,6 +6,7 @@
 #include <zeta/container.h>
 
 #include "say.h"
+#include "slot_losses.h"
 
 enum { NOTIFY_BYTES = 64 * 1024 };
 
@@ -102,15 +103,15 @@ static int read_one(struct zeta_record_events *events, uint32_t index, uint32_t 
 
         if (result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && size == 0))
             return ZETA_EXIT_OK;
-        if (result == ZE_RESULT_WARNING_DROPPED_DATA)
-            events->was_lossy = true;
-        else if (result != ZE_RESULT_SUCCESS)
+        if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA)
             return zeta_say_refusal(result, "cannot read the events of %s",
                                     events->groups[index]->properties.name);
         if (zeta_record_file_append(events->file, ZETA_CHUNK_DATA, events->streams[index],
                                     events->buffer, size) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
         events->bytes += size;
+        events->lost +=
+            zeta_slots_lost(events->buffer, size, events->groups[index]->info.record_bytes);
     }
     return ZETA_EXIT_OK;
 }

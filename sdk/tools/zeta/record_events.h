@@ -25,7 +25,7 @@ struct zeta_record_events {
     uint8_t *buffer;
     size_t buffer_bytes; /**< of one read */
     uint64_t bytes;      /**< that were recorded */
-    bool was_lossy;
+    uint64_t lost;       /**< events, at least */
 };
 
 /**

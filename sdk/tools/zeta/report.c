@@ -34,8 +34,7 @@ static int write_rows(struct zeta_report *report)
     report->only_stream = 0;
     /* What was counted meanwhile is counted again with the rest. */
     for (uint32_t i = 0; i < report->stream_count; i++) {
-        report->streams[i]->calc.group.lost = 0;
-        report->streams[i]->calc.group.breaks = 0;
+        zeta_sampled_group_forget_losses(&report->streams[i]->calc.group);
         report->streams[i]->outside = 0;
         report->streams[i]->timeless = 0;
     }

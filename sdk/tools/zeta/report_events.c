@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zeta/slot.h>
-
 #include "report_counters.h"
 #include "report_text.h"
 #include "say.h"
+#include "slot_losses.h"
 
 /* The metric whose entries are markers. */
 #define MARKER_METRIC "Marker"
@@ -43,28 +42,6 @@ int zeta_report_events_open(struct zeta_report_stream *stream, struct zeta_recor
                                                        : result,
                            "cannot read the events of stream %u", stream->number);
     return ZETA_EXIT_OK;
-}
-
-static void count_losses(struct zeta_report_stream *stream,
-                         const struct zeta_recording_chunk *chunk)
-{
-    static const uint8_t magic[ZETA_SLOT_MAGIC_BYTES] = ZETA_SLOT_MAGIC;
-    const uint8_t *raw = chunk->payload;
-    const size_t step = stream->record_bytes;
-
-    if (step < 32)
-        return;
-    for (size_t at = 0; at + step <= chunk->payload_bytes; at += step) {
-        uint32_t kind = 0;
-        uint64_t lost = 0;
-
-        if (memcmp(raw + at, magic, sizeof(magic)) != 0)
-            continue;
-        memcpy(&kind, raw + at + 16, sizeof(kind));
-        memcpy(&lost, raw + at + 24, sizeof(lost));
-        if (kind == ZETA_SLOT_BREAK)
-            stream->lost_events += lost;
-    }
 }
 
 static bool take_entry(struct zeta_report *report, struct zeta_report_stream *stream, uint32_t tile,
@@ -114,7 +91,8 @@ int zeta_report_events_read(struct zeta_report *report, struct zeta_report_strea
 
     if (report->only_stream != 0)
         return ZETA_EXIT_OK;
-    count_losses(stream, chunk);
+    stream->lost_events +=
+        zeta_slots_lost(chunk->payload, (size_t)chunk->payload_bytes, stream->record_bytes);
     if (result == ZE_RESULT_SUCCESS && !make_room(stream, count))
         return zeta_say_failure("no memory for %u events", count);
     sets = sizeof(counts) / sizeof(counts[0]);

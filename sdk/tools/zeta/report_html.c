@@ -9,6 +9,7 @@
 #include "report_kernels.h"
 #include "report_page.h"
 #include "report_text.h"
+#include "stat_report.h"
 
 enum {
     MAX_SPANS = 20000,  /* beyond that neighbours are drawn as one */
@@ -154,13 +155,24 @@ static void put_metric(const struct zeta_metric_entry *metric, const struct zeta
     zeta_report_json_exact(file, account->max);
 }
 
+/* What is missing, in words and in figures. */
+static void put_losses(const struct zeta_sampled_group *group, FILE *file)
+{
+    char losses[ZETA_STAT_LOSSES_BYTES];
+
+    zeta_stat_losses_format(group, true, losses);
+    put_text(file, "losses", losses);
+    (void)fprintf(file, ",\"lost\":%" PRIu64 ",\"breaks\":%" PRIu64 ",\"lost_time_ns\":%" PRIu64,
+                  zeta_sampled_group_lost(group), group->breaks, group->lost_ns);
+}
+
 static void put_group(const struct zeta_sampled_group *group, const char *name, FILE *file)
 {
     put_text(file, "name", name);
-    (void)fprintf(file,
-                  ",\"samples\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"breaks\":%" PRIu64
-                  ",\"lost_ns\":%" PRIu64 ",\"period_ns\":%" PRIu64 ",\"metrics\":[",
-                  group->samples, group->lost, group->breaks, group->lost_ns, group->period_ns);
+    (void)fputc(',', file);
+    put_losses(group, file);
+    (void)fprintf(file, ",\"samples\":%" PRIu64 ",\"period_ns\":%" PRIu64 ",\"metrics\":[",
+                  group->samples, group->period_ns);
 }
 
 static void put_stream(const struct zeta_report_stream *stream, FILE *file)
@@ -220,8 +232,13 @@ static void put_events(const struct zeta_report *report, FILE *file)
         if (stream->kind != ZETA_REPORT_EVENTS)
             continue;
         separate(file, &is_first);
+        char losses[ZETA_STAT_LOSSES_BYTES];
+
+        zeta_stat_lost_events_format(stream->lost_events, true, losses);
         (void)fputc('{', file);
         put_text(file, "name", stream->name);
+        (void)fputc(',', file);
+        put_text(file, "losses", losses);
         (void)fprintf(file, ",\"lost\":%" PRIu64 ",\"metrics\":[", stream->lost_events);
         for (uint32_t m = 0; m < stream->event_count; m++) {
             const struct zeta_report_event_metric *event = &stream->events[m];
@@ -444,7 +461,9 @@ static void put_profile(const struct zeta_report *report, FILE *file)
 
     if (!report->profile_stream || !profile->source)
         return;
-    (void)fputs(",\n\"profile\":{\"reasons\":[", file);
+    (void)fputs(",\n\"profile\":{", file);
+    put_losses(&report->profile_stream->calc.group, file);
+    (void)fputs(",\"reasons\":[", file);
     for (uint32_t i = 0; i < ZETA_IP_REASONS; i++) {
         separate(file, &is_first);
         zeta_report_json_text(file, profile->reason_names[i]);

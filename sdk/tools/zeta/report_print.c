@@ -78,14 +78,11 @@ static void print_groups(const struct zeta_report *report, FILE *stream)
 
 static void print_events(const struct zeta_report_stream *events, FILE *stream)
 {
+    char losses[ZETA_STAT_LOSSES_BYTES];
     int width = 6;
 
-    (void)fprintf(stream, "\n%s: ", events->name);
-    if (events->lost_events > 0)
-        (void)fprintf(stream, "%" PRIu64 " events lost, in no figure below\n\n",
-                      events->lost_events);
-    else
-        (void)fputs("no event lost\n\n", stream);
+    zeta_stat_lost_events_format(events->lost_events, true, losses);
+    (void)fprintf(stream, "\n%s: %s\n\n", events->name, losses);
     for (uint32_t i = 0; i < events->event_count; i++) {
         const int length = (int)strlen(events->events[i].described.properties.name);
 

@@ -54,8 +54,7 @@ int zeta_report_rows_find_first(struct zeta_report *report, struct zeta_report_s
     const int status = zeta_calc_stream_add(&stream->calc, report->driver, piece, &choice);
 
     /* The second reading counts. */
-    stream->calc.group.lost = 0;
-    stream->calc.group.breaks = 0;
+    zeta_sampled_group_forget_losses(&stream->calc.group);
     return status;
 }
 

@@ -61,10 +61,23 @@ static int64_t elapsed(const struct zeta_sampled_group *group, uint64_t from_ns,
                                            : (int64_t)difference;
 }
 
-static void follow_time(struct zeta_sampled_group *group, uint32_t tile_index,
-                        const zet_typed_value_t *values)
+/* Time that no row covers lies between two reports: as many are missing as periods fit between. */
+static void add_gap(struct zeta_sampled_group *group, uint64_t gap_ns)
+{
+    const uint64_t periods =
+        group->period_ns > 0 ? (gap_ns + group->period_ns / 2) / group->period_ns : 0;
+
+    group->lost_ns += gap_ns;
+    group->reckoned += periods > 2 ? periods - 1 : 1;
+}
+
+void zeta_sampled_group_pass_row(struct zeta_sampled_group *group, uint32_t tile_index,
+                                 const zet_typed_value_t *values)
 {
     struct zeta_sampled_tile *tile = &group->tiles[tile_index];
+
+    if (group->time_index < 0 || group->end_index < 0)
+        return;
     const uint64_t end_ns = zeta_number_from_value(&values[group->end_index]).u64;
     const uint64_t time_ns = zeta_number_from_value(&values[group->time_index]).u64;
 
@@ -73,7 +86,7 @@ static void follow_time(struct zeta_sampled_group *group, uint32_t tile_index,
 
         /* Less than half a period is rounding, not a report that is missing. */
         if (gap_ns > (int64_t)(group->period_ns / 2))
-            group->lost_ns += (uint64_t)gap_ns;
+            add_gap(group, (uint64_t)gap_ns);
     }
     tile->started = true;
     tile->end_ns = end_ns;
@@ -86,11 +99,24 @@ void zeta_sampled_group_add_row(struct zeta_sampled_group *group, uint32_t tile,
 
     if (group->time_index >= 0)
         weight = zeta_number_as_double(zeta_number_from_value(&values[group->time_index]));
-    if (group->time_index >= 0 && group->end_index >= 0)
-        follow_time(group, tile, values);
+    zeta_sampled_group_pass_row(group, tile, values);
     for (uint32_t i = 0; i < group->entry->properties.metricCount; i++)
         zeta_account_add(&group->accounts[i], zeta_number_from_value(&values[i]), weight);
     group->samples++;
+}
+
+uint64_t zeta_sampled_group_lost(const struct zeta_sampled_group *group)
+{
+    const uint64_t counted = group->told > group->reckoned ? group->told : group->reckoned;
+
+    return counted > group->breaks ? counted : group->breaks;
+}
+
+void zeta_sampled_group_forget_losses(struct zeta_sampled_group *group)
+{
+    group->told = group->reckoned = group->lost_ns = group->breaks = 0;
+    for (uint32_t i = 0; i < group->tile_count; i++)
+        group->tiles[i].started = false;
 }
 
 bool zeta_sampled_group_reaches(const struct zeta_sampled_group *group, uint64_t instant_ns)

@@ -26,8 +26,9 @@ struct zeta_sampled_group {
     uint64_t wrap_ns;   /**< QueryBeginTime starts again from 0 here; 0: never */
     uint64_t period_ns; /**< in use */
     uint64_t samples;   /**< rows */
-    uint64_t lost;      /**< reports */
-    uint64_t lost_ns;   /**< time between rows that no row covers */
+    uint64_t told;      /**< reports that are missing, as somebody counted them who knows */
+    uint64_t reckoned;  /**< the same by the time between rows */
+    uint64_t lost_ns;   /**< that time: no row covers it */
     uint64_t breaks;    /**< interruptions, also those whose time nobody knows: resets */
 };
 
@@ -44,9 +45,25 @@ bool zeta_sampled_group_init(struct zeta_sampled_group *group, const struct zeta
 
 void zeta_sampled_group_finish(struct zeta_sampled_group *group);
 
-/** Adds one row of a tile: a value per metric, in the group's order. */
+/**
+ * Follows the time of a row of a tile: a value per metric, in the group's order. What is missing
+ * before it counts, the row itself does not.
+ */
+void zeta_sampled_group_pass_row(struct zeta_sampled_group *group, uint32_t tile,
+                                 const zet_typed_value_t *values);
+
+/** The same, and the row counts. */
 void zeta_sampled_group_add_row(struct zeta_sampled_group *group, uint32_t tile,
                                 const zet_typed_value_t *values);
+
+/**
+ * How many reports are missing, at least: 0 if none is. Counts of those who know win, unless the
+ * time between rows says more; an interruption of which neither is known counts as one.
+ */
+uint64_t zeta_sampled_group_lost(const struct zeta_sampled_group *group);
+
+/** Forgets what is missing and where rows have arrived, because they will come once more. */
+void zeta_sampled_group_forget_losses(struct zeta_sampled_group *group);
 
 /**
  * Whether the rows of every tile reach an instant of the device clock.

@@ -290,7 +290,7 @@ static void close_stream(struct zeta_sampler_stream *stream)
     if (!stream->streamer)
         return;
     if (zetaMetricStreamerGetInfo(stream->streamer, &info) == ZE_RESULT_SUCCESS) {
-        stream->group.lost = info.lost;
+        stream->group.told = info.lost;
         stream->group.breaks = info.breaks;
     }
     (void)zetMetricStreamerClose(stream->streamer);

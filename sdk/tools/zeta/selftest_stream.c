@@ -10,6 +10,7 @@
 #include "duration.h"
 #include "sampler.h"
 #include "say.h"
+#include "stat_report.h"
 
 /* How often the streams are read, and how long a row may be under way. */
 enum { PAUSE_NS = 10000000, PATIENCE_NS = 1000000000 };
@@ -61,9 +62,10 @@ static void check_rows(struct zeta_selftest *test, const struct zeta_sampled_gro
     const double patience = (double)(test->for_ns + PATIENCE_NS);
     /* A loaded host samples longer than it wants to, never less. */
     const bool is_covered = covered >= wanted * 0.9 && covered <= (double)open_ns * 1.01;
-    const bool is_whole = group->lost == 0 && group->lost_ns == 0 && group->breaks == 0;
+    char losses[ZETA_STAT_LOSSES_BYTES];
 
     zeta_duration_format(group->period_ns, period);
+    zeta_stat_losses_format(group, false, losses);
     if (group->samples == 0) {
         zeta_selftest_tell(test, ZETA_SELFTEST_SKIPPED, name,
                            "no report came in %.1f s: the GPU sleeps, or nothing is counted; run "
@@ -71,11 +73,11 @@ static void check_rows(struct zeta_selftest *test, const struct zeta_sampled_gro
                            patience / 1e9);
         return;
     }
-    zeta_selftest_tell(test, is_covered && is_whole ? ZETA_SELFTEST_OK : ZETA_SELFTEST_FAILED, name,
-                       "%" PRIu64 " rows of %s say %.4f s of %.1f s, %" PRIu64
-                       " reports lost, %.3f ms between rows%s",
-                       group->samples, period, covered / 1e9, wanted / 1e9, group->lost,
-                       (double)group->lost_ns / 1e6, group->breaks > 0 ? ", interrupted" : "");
+    zeta_selftest_tell(test,
+                       is_covered && zeta_sampled_group_lost(group) == 0 ? ZETA_SELFTEST_OK
+                                                                         : ZETA_SELFTEST_FAILED,
+                       name, "%" PRIu64 " rows of %s say %.4f s of %.1f s, %s", group->samples,
+                       period, covered / 1e9, wanted / 1e9, losses);
 }
 
 static void check_frequency(struct zeta_selftest *test, const struct zeta_sampled_group *group,

@@ -147,7 +147,7 @@ static int write_results(struct run *run)
     if (run->output && run->options.output_is_csv) {
         zeta_output_begin(run->output);
         if (report.profile)
-            zeta_stat_ip_write_csv(report.profile, run->output);
+            zeta_stat_ip_write_csv(report.profile, report.profile_group, run->output);
         else
             zeta_stat_report_write_csv(&report, run->output);
     }

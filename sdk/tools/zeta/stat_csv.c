@@ -36,8 +36,9 @@ static void write_metric(FILE *file, const struct zeta_stat_report *report,
     write_text(file, group->entry->properties.name);
     (void)fputc(',', file);
     write_text(file, report->device->properties.name);
-    (void)fprintf(file, ",%s,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", report->device->info.id,
-                  group->entry->properties.domain, group->samples, group->lost, group->lost_ns);
+    (void)fprintf(file, ",%s,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
+                  report->device->info.id, group->entry->properties.domain, group->samples,
+                  zeta_sampled_group_lost(group), group->breaks, group->lost_ns);
     write_text(file, metric->properties.name);
     (void)fputc(',', file);
     write_text(file, metric->properties.resultUnits);
@@ -52,9 +53,10 @@ static void write_metric(FILE *file, const struct zeta_stat_report *report,
 
 void zeta_stat_report_write_csv(const struct zeta_stat_report *report, FILE *file)
 {
-    (void)fputs("group,device,device_id,domain,samples,lost,lost_time_ns,metric,unit,type,class,"
-                "total,mean,min,max\n",
-                file);
+    (void)fputs(
+        "group,device,device_id,domain,samples,lost,breaks,lost_time_ns,metric,unit,type,class,"
+        "total,mean,min,max\n",
+        file);
     for (uint32_t i = 0; i < report->group_count; i++) {
         const struct zeta_sampled_group *group = report->groups[i];
 

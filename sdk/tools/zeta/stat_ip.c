@@ -9,6 +9,7 @@
 #include "code_lines.h"
 #include "duration.h"
 #include "json_text.h"
+#include "stat_report.h"
 
 enum {
     MAX_LINES = 25,     /* of the table; the other forms have all */
@@ -285,16 +286,13 @@ void zeta_stat_ip_print(const struct zeta_ip_profile *profile,
                         const struct zeta_sampled_group *group, const char *device_class,
                         unsigned columns, FILE *stream)
 {
+    char losses[ZETA_STAT_LOSSES_BYTES];
+
     (void)fprintf(stream, "\n%s, domain %u, ", group->entry->properties.name,
                   group->entry->properties.domain);
     print_period(device_class, group->period_ns, stream);
-    (void)fprintf(stream, ": %" PRIu64 " samples, ", profile->all.total);
-    if (group->lost)
-        (void)fprintf(stream, "%" PRIu64 " records lost\n\n", group->lost);
-    else if (group->breaks)
-        (void)fputs("some lost, nobody knows how many\n\n", stream);
-    else
-        (void)fputs("none lost\n\n", stream);
+    zeta_stat_losses_format(group, true, losses);
+    (void)fprintf(stream, ": %" PRIu64 " samples, %s\n\n", profile->all.total, losses);
     if (profile->all.total > 0) {
         print_kernels(profile, stream);
         if (has_addresses_only(profile))
@@ -316,12 +314,13 @@ static void write_text(FILE *file, const char *text)
     (void)fputc('"', file);
 }
 
-void zeta_stat_ip_write_csv(const struct zeta_ip_profile *profile, FILE *file)
+void zeta_stat_ip_write_csv(const struct zeta_ip_profile *profile,
+                            const struct zeta_sampled_group *group, FILE *file)
 {
     (void)fputs("kernel,file,line,address,samples,percent", file);
     for (uint32_t i = 0; i < ZETA_IP_REASONS; i++)
         (void)fprintf(file, ",%s", profile->reason_names[i]);
-    (void)fputc('\n', file);
+    (void)fputs(",lost,breaks,lost_time_ns\n", file);
     for (uint32_t i = 0; i < profile->line_count; i++) {
         const struct zeta_ip_line *line = &profile->lines[i];
 
@@ -336,7 +335,8 @@ void zeta_stat_ip_write_csv(const struct zeta_ip_profile *profile, FILE *file)
                              line->counts.total, percent(line->counts.total, profile->all.total));
         for (uint32_t r = 0; r < ZETA_IP_REASONS; r++)
             (void)fprintf(file, ",%" PRIu64, line->counts.reasons[r]);
-        (void)fputc('\n', file);
+        (void)fprintf(file, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+                      zeta_sampled_group_lost(group), group->breaks, group->lost_ns);
     }
 }
 
@@ -367,8 +367,7 @@ void zeta_stat_ip_put_json(struct json_object *document, const struct zeta_ip_pr
     zeta_json_put_text(object, "group", group->entry->properties.name);
     zeta_json_put_u64(object, "period_ns", group->period_ns);
     zeta_json_put_u64(object, "records", profile->rows);
-    zeta_json_put_u64(object, "lost", group->lost);
-    zeta_json_put_u64(object, "breaks", group->breaks);
+    zeta_stat_losses_put_json(object, group);
     zeta_json_put_bool(object, "can_tell_lines", zeta_code_lines_work());
     put_counts(object, profile, &profile->all);
     array = zeta_json_put_array(object, "kernels");

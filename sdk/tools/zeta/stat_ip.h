@@ -22,7 +22,8 @@ void zeta_stat_ip_print(const struct zeta_ip_profile *profile,
                         unsigned columns, FILE *stream);
 
 /** One line per line of the source, the first line names the columns. */
-void zeta_stat_ip_write_csv(const struct zeta_ip_profile *profile, FILE *file);
+void zeta_stat_ip_write_csv(const struct zeta_ip_profile *profile,
+                            const struct zeta_sampled_group *group, FILE *file);
 
 /** Adds the member "profile" to a document of schema "zeta.stat/1". */
 void zeta_stat_ip_put_json(struct json_object *document, const struct zeta_ip_profile *profile,

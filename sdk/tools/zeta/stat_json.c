@@ -21,6 +21,13 @@ static void put_metric(struct json_object *array, const struct zeta_metric_entry
     zeta_json_put_number(object, "last", account->last);
 }
 
+void zeta_stat_losses_put_json(struct json_object *object, const struct zeta_sampled_group *group)
+{
+    zeta_json_put_u64(object, "lost", zeta_sampled_group_lost(group));
+    zeta_json_put_u64(object, "breaks", group->breaks);
+    zeta_json_put_u64(object, "lost_time_ns", group->lost_ns);
+}
+
 void zeta_stat_group_put_json(struct json_object *array, const struct zeta_device_entry *device,
                               const struct zeta_sampled_group *group)
 {
@@ -34,9 +41,7 @@ void zeta_stat_group_put_json(struct json_object *array, const struct zeta_devic
     zeta_json_put_u64(object, "domain", group->entry->properties.domain);
     zeta_json_put_u64(object, "period_ns", group->period_ns);
     zeta_json_put_u64(object, "samples", group->samples);
-    zeta_json_put_u64(object, "lost", group->lost);
-    zeta_json_put_u64(object, "breaks", group->breaks);
-    zeta_json_put_u64(object, "lost_time_ns", group->lost_ns);
+    zeta_stat_losses_put_json(object, group);
     metrics = zeta_json_put_array(object, "metrics");
     for (uint32_t i = 0; i < group->entry->properties.metricCount; i++)
         put_metric(metrics, &group->entry->metrics[i], &group->accounts[i]);

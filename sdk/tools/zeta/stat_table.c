@@ -100,24 +100,32 @@ static void print_metric(const struct table *table, const struct zeta_metric_ent
         (void)fputc('\n', table->stream);
 }
 
-void zeta_stat_losses_print(const struct zeta_sampled_group *group, bool has_figures, FILE *stream)
+void zeta_stat_losses_format(const struct zeta_sampled_group *group, bool has_figures,
+                             char out_text[ZETA_STAT_LOSSES_BYTES])
 {
+    const uint64_t lost = zeta_sampled_group_lost(group);
+    const char *plural = lost == 1 ? "" : "s";
     char time[ZETA_DURATION_TEXT_BYTES];
 
     zeta_duration_format(group->lost_ns, time);
-    if (group->lost) {
-        (void)fprintf(stream, "%" PRIu64 " reports lost", group->lost);
-        if (has_figures)
-            (void)fprintf(stream, " (%s, in no figure below)", time);
-    } else if (group->lost_ns) { /* drivers do not always tell how many */
-        (void)fprintf(stream, "reports of %s lost%s", time,
-                      has_figures ? " (in no figure below)" : "");
-    } else if (group->breaks) {
-        /* By a reset, whose time no clock tells, or without times in rows. */
-        (void)fputs("interrupted, nobody knows for how long", stream);
-    } else {
-        (void)fputs("none lost", stream);
-    }
+    if (lost == 0)
+        (void)snprintf(out_text, ZETA_STAT_LOSSES_BYTES, "none lost");
+    else if (group->lost_ns > 0)
+        (void)snprintf(out_text, ZETA_STAT_LOSSES_BYTES, "%" PRIu64 " report%s lost (%s%s)", lost,
+                       plural, time, has_figures ? ", in no figure below" : "");
+    else /* by a reset, whose time no clock tells, or without times in rows */
+        (void)snprintf(out_text, ZETA_STAT_LOSSES_BYTES, "%s%" PRIu64 " report%s lost",
+                       group->told < lost ? "at least " : "", lost, plural);
+}
+
+void zeta_stat_lost_events_format(uint64_t lost, bool has_figures,
+                                  char out_text[ZETA_STAT_LOSSES_BYTES])
+{
+    if (lost == 0)
+        (void)snprintf(out_text, ZETA_STAT_LOSSES_BYTES, "no event lost");
+    else
+        (void)snprintf(out_text, ZETA_STAT_LOSSES_BYTES, "%" PRIu64 " event%s lost%s", lost,
+                       lost == 1 ? "" : "s", has_figures ? ", in no figure below" : "");
 }
 
 void zeta_stat_group_print(const struct zeta_sampled_group *group,
@@ -125,13 +133,14 @@ void zeta_stat_group_print(const struct zeta_sampled_group *group,
 {
     const struct table table = lay_out(group, style, stream);
     char period[ZETA_DURATION_TEXT_BYTES];
+    char losses[ZETA_STAT_LOSSES_BYTES];
 
     zeta_duration_format(group->period_ns, period);
-    (void)fprintf(stream, "\n%s, domain %u%s%s: %" PRIu64 " samples, ",
+    zeta_stat_losses_format(group, true, losses);
+    (void)fprintf(stream, "\n%s, domain %u%s%s: %" PRIu64 " samples, %s",
                   group->entry->properties.name, group->entry->properties.domain,
                   group->period_ns > 0 ? ", every " : "", group->period_ns > 0 ? period : "",
-                  group->samples);
-    zeta_stat_losses_print(group, true, stream);
+                  group->samples, losses);
     (void)fprintf(stream, "\n\n%-*s %*s       %*s %*s Unit", table.name_width, "Metric",
                   table.value_width, "Value", BOUND_WIDTH, "Min", BOUND_WIDTH, "Max");
     if (table.line_width > 0)

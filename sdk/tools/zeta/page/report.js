@@ -93,10 +93,7 @@
   ], metrics.map((m) => [m.n, m.v, m.k, m.min, m.max, m.u, m.d]));
 
   const groupLine = (g) => `${number(g.samples)} samples` +
-    (g.period_ns ? `, every ${time(g.period_ns)}` : '') +
-    (g.lost ? `, ${number(g.lost)} reports lost (${time(g.lost_ns)}, in no figure)`
-      : g.lost_ns ? `, reports of ${time(g.lost_ns)} lost (in no figure)`
-        : g.breaks ? ', interrupted, nobody knows for how long' : ', none lost');
+    (g.period_ns ? `, every ${time(g.period_ns)}` : '') + `, ${g.losses}`;
 
   // ---- summary -----------------------------------------------------------------------------
 
@@ -491,7 +488,7 @@
   const profile = () => {
     if (!data.profile) return;
     const p = data.profile;
-    card('Where threads were', make('p', { class: 'soft' }, `${number(p.total)} samples` +
+    card('Where threads were', make('p', { class: 'soft' }, `${number(p.total)} samples, ${p.losses}` +
       (p.left_out ? `; ${number(p.left_out)} places with fewer samples are left out` : '')),
     table([{ title: 'Kernel', text: true }, { title: 'Place', text: true, show: (v) => v.replace(/^.*\//, ''), hint: (row) => row[1] },
       { title: 'Samples', show: number }, ...p.reasons.map((title) => ({ title, show: (v) => v ? number(v) : '' }))],
@@ -504,7 +501,7 @@
   for (const group of data.groups)
     card(group.name, make('p', { class: 'soft' }, groupLine(group)), metricTable(group.metrics));
   for (const stream of data.events)
-    card(stream.name, make('p', { class: 'soft' }, stream.lost ? `${number(stream.lost)} events lost` : 'no event lost'),
+    card(stream.name, make('p', { class: 'soft' }, stream.losses),
       table([{ title: 'Event', text: true, hint: (row) => row[2] }, { title: 'Entries', show: number }],
         stream.metrics.filter((m) => m.c).map((m) => [m.n, m.c, m.d])));
   profile();

@@ -360,6 +360,21 @@ END
     out_has ", at least 1 report lost"
 }
 
+# What a record counts are samples, however they are shown.
+case_hardware_stall_samples()
+{
+    rm -f "$work/r"
+    expect 0 on "--device bmg" "$bin/zeta" record -a -g EuStallSampling --for 100ms -o "$work/r"
+    samples=$(sed -n 's/^  EuStallSampling *\([0-9]*\) samples.*/\1/p' "$err")
+    [ "${samples:-0}" -gt 0 ] || die "nothing was sampled"
+    expect 0 zeta report "--json=$json" "$work/r"
+    holds "$json" "d['profile']['samples'] == $samples > d['profile']['records'] > 0"
+    expect 0 zeta calc "--json=$json" "$work/r"
+    holds "$json" "d['groups'][0]['samples'] == $samples"
+    expect 0 zeta report "$work/r"
+    out_has ": $samples samples, none lost"
+}
+
 # It sleeps, which is no fault of anybody's.
 case_hardware_asleep()
 {

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -150,6 +151,31 @@ static void rows__passed_over__keep_losses_and_count_in_no_figure(void **state)
     assert_true(zeta_sampled_group_lost(group) == 1);
 }
 
+/* A record says how often a thread was seen at its instruction, for each reason. */
+static void rows__of_stall_records__count_their_samples(void **state)
+{
+    enum { VALUES = 4 };
+    struct zeta_metric_entry metrics[VALUES] = {0};
+    struct zeta_group_entry entry = {.properties.metricCount = VALUES, .metrics = metrics};
+    struct zeta_sampled_group group;
+    const zet_typed_value_t rows[2][VALUES] = {{{.type = ZET_VALUE_TYPE_UINT64, .value.ui64 = 4096},
+                                                {.type = ZET_VALUE_TYPE_UINT64, .value.ui64 = 3},
+                                                {.type = ZET_VALUE_TYPE_UINT64, .value.ui64 = 0},
+                                                {.type = ZET_VALUE_TYPE_UINT64, .value.ui64 = 2}},
+                                               {{.type = ZET_VALUE_TYPE_UINT64, .value.ui64 = 8192},
+                                                {.type = ZET_VALUE_TYPE_UINT64, .value.ui64 = 1},
+                                                {.type = ZET_VALUE_TYPE_UINT64, .value.ui64 = 1},
+                                                {.type = ZET_VALUE_TYPE_UINT64, .value.ui64 = 1}}};
+
+    (void)state;
+    (void)strcpy(entry.properties.name, "EuStallSampling");
+    assert_true(zeta_sampled_group_init(&group, &entry, 1));
+    for (uint32_t i = 0; i < 2; i++)
+        zeta_sampled_group_add_row(&group, 0, rows[i]);
+    assert_true(group.samples == 8);
+    zeta_sampled_group_finish(&group);
+}
+
 static void reaches__before_and_after_the_last_row__differs(void **state)
 {
     struct fixture *fixture = *state;
@@ -197,6 +223,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(rows__passed_over__keep_losses_and_count_in_no_figure,
                                         set_up, tear_down),
+        cmocka_unit_test(rows__of_stall_records__count_their_samples),
         cmocka_unit_test_setup_teardown(reaches__before_and_after_the_last_row__differs, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(reaches__several_tiles__waits_for_all, set_up, tear_down),

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ip_profile.h"
+
 static int32_t find_metric(const struct zeta_group_entry *entry, const char *name)
 {
     for (uint32_t i = 0; i < entry->properties.metricCount; i++) {
@@ -37,6 +39,7 @@ bool zeta_sampled_group_init(struct zeta_sampled_group *group, const struct zeta
     group->time_index = find_metric(entry, "GpuTime");
     group->end_index = find_metric(entry, "QueryBeginTime");
     group->wrap_ns = wrap_of(&entry->clock);
+    group->is_profile = strcmp(entry->properties.name, ZETA_IP_GROUP) == 0;
     return true;
 }
 
@@ -92,6 +95,19 @@ void zeta_sampled_group_pass_row(struct zeta_sampled_group *group, uint32_t tile
     tile->end_ns = end_ns;
 }
 
+/* Behind the instruction pointer a record has the samples of each reason. */
+static uint64_t count_samples(const struct zeta_sampled_group *group,
+                              const zet_typed_value_t *values)
+{
+    uint64_t samples = 0;
+
+    if (!group->is_profile)
+        return 1;
+    for (uint32_t i = 1; i < group->entry->properties.metricCount; i++)
+        samples += zeta_number_from_value(&values[i]).u64;
+    return samples;
+}
+
 void zeta_sampled_group_add_row(struct zeta_sampled_group *group, uint32_t tile,
                                 const zet_typed_value_t *values)
 {
@@ -102,7 +118,7 @@ void zeta_sampled_group_add_row(struct zeta_sampled_group *group, uint32_t tile,
     zeta_sampled_group_pass_row(group, tile, values);
     for (uint32_t i = 0; i < group->entry->properties.metricCount; i++)
         zeta_account_add(&group->accounts[i], zeta_number_from_value(&values[i]), weight);
-    group->samples++;
+    group->samples += count_samples(group, values);
 }
 
 uint64_t zeta_sampled_group_lost(const struct zeta_sampled_group *group)

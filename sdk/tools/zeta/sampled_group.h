@@ -25,7 +25,8 @@ struct zeta_sampled_group {
     int32_t end_index;  /**< metric QueryBeginTime, -1 if the group has none */
     uint64_t wrap_ns;   /**< QueryBeginTime starts again from 0 here; 0: never */
     uint64_t period_ns; /**< in use */
-    uint64_t samples;   /**< rows */
+    bool is_profile;    /**< rows are records that count samples, by reason */
+    uint64_t samples;   /**< rows, or what their records counted */
     uint64_t told;      /**< reports that are missing, as somebody counted them who knows */
     uint64_t reckoned;  /**< the same by the time between rows */
     uint64_t lost_ns;   /**< that time: no row covers it */

@@ -86,16 +86,29 @@ struct zeta_virtual_table *zeta_virtual_table_create(void)
     return table;
 }
 
+/* Counts a piece of physical memory that is mapped from now on, or no more. */
+static void count_piece(const struct zeta_virtual_mapping *piece, bool is_new)
+{
+    if (!piece->physical)
+        return;
+    if (is_new)
+        atomic_fetch_add(&piece->physical->mappings, 1);
+    else
+        atomic_fetch_sub(&piece->physical->mappings, 1);
+}
+
 /* Unmaps all of it and gives the addresses back. */
 static uint32_t end_reservation(struct reservation *r)
 {
     struct zeta_backend *backend = r->backend;
     void *base = (void *)r->base;
     size_t size_bytes = r->size_bytes;
-    bool mapped = r->count > 0;
+    bool mapped = false;
 
-    for (uint32_t i = 0; i < r->count; i++)
-        atomic_fetch_sub(&r->mappings[i].physical->mappings, 1);
+    for (uint32_t i = 0; i < r->count; i++) {
+        count_piece(&r->mappings[i], false);
+        mapped = mapped || r->mappings[i].physical;
+    }
     free(r->mappings);
     free(r);
     if (mapped)
@@ -155,7 +168,8 @@ bool zeta_virtual_find(struct zeta_virtual_table *table, const void *address,
     if (r) {
         uint32_t index = first_behind(r, (uintptr_t)address);
 
-        found = index < r->count && r->mappings[index].base <= (uintptr_t)address;
+        found = index < r->count && r->mappings[index].physical &&
+                r->mappings[index].base <= (uintptr_t)address;
         if (found)
             *out_mapping = r->mappings[index];
     }
@@ -265,7 +279,7 @@ static void insert_locked(struct reservation *r, uint32_t index,
             (r->count - index) * sizeof(*r->mappings));
     r->mappings[index] = *mapping;
     r->count++;
-    atomic_fetch_add(&mapping->physical->mappings, 1);
+    count_piece(mapping, true);
 }
 
 /* Makes two of the mapping that has the address inside, if there is one; there is room. */
@@ -285,22 +299,43 @@ static void cut_locked(struct reservation *r, uintptr_t address)
     insert_locked(r, index + 1, &back);
 }
 
-/* How many bytes of the change are mapped. Only for who has the reservation. */
-static size_t mapped_bytes(const struct change *change)
+/*
+ * The first addresses of the change, from an address on, where memory is mapped without a gap;
+ * false if there are none. Only for who has the reservation.
+ */
+static bool next_run(const struct change *change, uintptr_t from, uintptr_t *out_begin,
+                     uintptr_t *out_end)
 {
     const struct reservation *r = change->reservation;
-    size_t bytes = 0;
+    uint32_t i = first_behind(r, from);
 
-    for (uint32_t i = first_behind(r, change->begin); i < r->count; i++) {
-        const struct zeta_virtual_mapping *m = &r->mappings[i];
-        uintptr_t end = m->base + m->size_bytes;
+    while (i < r->count && !r->mappings[i].physical)
+        i++;
+    if (from >= change->end || i == r->count || r->mappings[i].base >= change->end)
+        return false;
+    uintptr_t begin = r->mappings[i].base > from ? r->mappings[i].base : from;
+    uintptr_t end = begin;
+    for (; i < r->count && r->mappings[i].physical && r->mappings[i].base <= end; i++)
+        end = r->mappings[i].base + r->mappings[i].size_bytes;
+    *out_begin = begin;
+    *out_end = end < change->end ? end : change->end;
+    return true;
+}
 
-        if (m->base >= change->end)
-            break;
-        bytes += (end < change->end ? end : change->end) -
-                 (m->base > change->begin ? m->base : change->begin);
-    }
-    return bytes;
+/* Removes what is noted inside the change; there is room. */
+static void forget_locked(const struct change *change)
+{
+    struct reservation *r = change->reservation;
+
+    cut_locked(r, change->begin);
+    cut_locked(r, change->end);
+    uint32_t first = first_behind(r, change->begin);
+    uint32_t end = first;
+    while (end < r->count && r->mappings[end].base < change->end)
+        count_piece(&r->mappings[end++], false);
+    if (end > first)
+        memmove(&r->mappings[first], &r->mappings[end], (r->count - end) * sizeof(*r->mappings));
+    r->count -= end - first;
 }
 
 ze_result_t ZE_APICALL impl_zeVirtualMemQueryPageSize(ze_context_handle_t hContext,
@@ -396,13 +431,14 @@ static ze_result_t check_physical(const struct zeta_context *context,
 static ze_result_t map(const struct change *change, const struct zeta_virtual_mapping *mapping)
 {
     struct reservation *r = change->reservation;
+    uintptr_t begin, end;
     ze_result_t result;
 
-    if (mapped_bytes(change) != 0)
+    if (next_run(change, change->begin, &begin, &end))
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "something is mapped in %zu bytes at %p; unmap it first",
                           mapping->size_bytes, (void *)mapping->base);
-    result = make_room(change, 1);
+    result = make_room(change, 3);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     result = zeta_backend_result(
@@ -414,6 +450,7 @@ static ze_result_t map(const struct change *change, const struct zeta_virtual_ma
     if (result != ZE_RESULT_SUCCESS)
         return result;
     (void)pthread_mutex_lock(&change->table->lock);
+    forget_locked(change);
     insert_locked(r, first_behind(r, mapping->base), mapping);
     (void)pthread_mutex_unlock(&change->table->lock);
     return ZE_RESULT_SUCCESS;
@@ -444,58 +481,64 @@ ze_result_t ZE_APICALL impl_zeVirtualMemMap(ze_context_handle_t hContext, const 
     return result;
 }
 
-/* Removes the mappings inside the change from the list, which the backend has unmapped. */
-static void forget_mappings(const struct change *change)
-{
-    struct reservation *r = change->reservation;
-
-    (void)pthread_mutex_lock(&change->table->lock);
-    cut_locked(r, change->begin);
-    cut_locked(r, change->end);
-    uint32_t first = first_behind(r, change->begin);
-    uint32_t end = first;
-    while (end < r->count && r->mappings[end].base < change->end)
-        atomic_fetch_sub(&r->mappings[end++].physical->mappings, 1);
-    memmove(&r->mappings[first], &r->mappings[end], (r->count - end) * sizeof(*r->mappings));
-    r->count -= end - first;
-    (void)pthread_mutex_unlock(&change->table->lock);
-}
-
 ze_result_t ZE_APICALL impl_zeVirtualMemUnmap(ze_context_handle_t hContext, const void *ptr,
                                               size_t size)
 {
     struct change change;
+    uintptr_t begin, end;
     ze_result_t result = begin_change((struct zeta_context *)hContext, ptr, size, &change);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct zeta_backend *backend = change.reservation->backend;
     result = make_room(&change, 2);
-    if (result == ZE_RESULT_SUCCESS && mapped_bytes(&change) == 0)
-        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                            "nothing is mapped in %zu bytes at %p", size, ptr);
-    if (result == ZE_RESULT_SUCCESS)
+    if (result == ZE_RESULT_SUCCESS && next_run(&change, change.begin, &begin, &end))
         result = zeta_backend_result(
             backend, backend->compute.virtual_unmap(backend->self, (void *)(uintptr_t)ptr, size),
             "unmapping physical memory");
-    if (result == ZE_RESULT_SUCCESS)
-        forget_mappings(&change);
+    if (result == ZE_RESULT_SUCCESS) {
+        (void)pthread_mutex_lock(&change.table->lock);
+        forget_locked(&change);
+        (void)pthread_mutex_unlock(&change.table->lock);
+    }
     end_change(&change);
     return result;
 }
 
-/* Notes the access of what lies inside the change. */
-static void note_access(const struct change *change, ze_memory_access_attribute_t access)
+/* Changes the access where memory is mapped. */
+static ze_result_t change_access(const struct change *change, ze_memory_access_attribute_t access)
+{
+    const struct zeta_backend *backend = change->reservation->backend;
+    uintptr_t begin = change->begin;
+    uintptr_t end = change->begin;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    while (result == ZE_RESULT_SUCCESS && next_run(change, end, &begin, &end))
+        result = zeta_backend_result(backend,
+                                     backend->compute.virtual_access(backend->self, (void *)begin,
+                                                                     end - begin, (uint32_t)access),
+                                     "changing the access to memory");
+    return result;
+}
+
+/* Notes the access of all that lies inside the change, mapped or not; there is room. */
+static void note_access_locked(const struct change *change, ze_memory_access_attribute_t access)
 {
     struct reservation *r = change->reservation;
 
-    (void)pthread_mutex_lock(&change->table->lock);
     cut_locked(r, change->begin);
     cut_locked(r, change->end);
-    for (uint32_t i = first_behind(r, change->begin);
-         i < r->count && r->mappings[i].base < change->end; i++)
+    uint32_t i = first_behind(r, change->begin);
+    for (uintptr_t at = change->begin; at < change->end; i++) {
+        uintptr_t next =
+            i < r->count && r->mappings[i].base < change->end ? r->mappings[i].base : change->end;
+
+        if (next > at)
+            insert_locked(r, i,
+                          &(struct zeta_virtual_mapping){.base = at, .size_bytes = next - at});
         r->mappings[i].access = access;
-    (void)pthread_mutex_unlock(&change->table->lock);
+        at = r->mappings[i].base + r->mappings[i].size_bytes;
+    }
 }
 
 ze_result_t ZE_APICALL impl_zeVirtualMemSetAccessAttribute(ze_context_handle_t hContext,
@@ -507,20 +550,15 @@ ze_result_t ZE_APICALL impl_zeVirtualMemSetAccessAttribute(ze_context_handle_t h
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    struct zeta_backend *backend = change.reservation->backend;
-    result = make_room(&change, 2);
-    if (result == ZE_RESULT_SUCCESS && mapped_bytes(&change) != size)
-        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                            "of %zu bytes at %p only %zu are mapped; the others cannot be accessed",
-                            size, ptr, mapped_bytes(&change));
+    /* Two cuts, and a piece for each gap between what is noted already. */
+    result = make_room(&change, change.reservation->count + 3);
     if (result == ZE_RESULT_SUCCESS)
-        result =
-            zeta_backend_result(backend,
-                                backend->compute.virtual_access(
-                                    backend->self, (void *)(uintptr_t)ptr, size, (uint32_t)access),
-                                "changing the access to memory");
-    if (result == ZE_RESULT_SUCCESS)
-        note_access(&change, access);
+        result = change_access(&change, access);
+    if (result == ZE_RESULT_SUCCESS) {
+        (void)pthread_mutex_lock(&change.table->lock);
+        note_access_locked(&change, access);
+        (void)pthread_mutex_unlock(&change.table->lock);
+    }
     end_change(&change);
     return result;
 }

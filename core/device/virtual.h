@@ -40,11 +40,12 @@ struct zeta_physical {
     struct zeta_physical **link;        /**< where it is linked */
 };
 
-/** Physical memory at reserved addresses. */
+/** Physical memory at reserved addresses, or the access that was set for some with nothing there.
+ */
 struct zeta_virtual_mapping {
     uintptr_t base;
     size_t size_bytes;
-    struct zeta_physical *physical;
+    struct zeta_physical *physical; /**< NULL: nothing is mapped */
     size_t offset_bytes;
     ze_memory_access_attribute_t access;
 };

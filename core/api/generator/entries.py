@@ -56,7 +56,7 @@ def _handle_checks(model, function):
         kind = model.handle_kind(param.type)
         if kind is None:
             continue
-        guard = f"{param.name} && " if param.optional else ""
+        guard = f"{param.name} && " if param.may_be_null else ""
         yield (f"    if ({guard}!zeta_object_is({param.name}, ZETA_KIND_{kind}))\n"
                f"        return zeta_object_explain({param.name}, ZETA_KIND_{kind}, "
                f"\"{function.name}\", \"{param.name}\");\n")
@@ -64,7 +64,7 @@ def _handle_checks(model, function):
 
 def _ready_check(model, function):
     """Without a handle that must be given, nothing else notices a library that is not ready."""
-    required = [p for p in function.params if model.handle_kind(p.type) and not p.optional]
+    required = [p for p in function.params if model.handle_kind(p.type) and not p.may_be_null]
     if required or function.before_init:
         return
     yield f"    if (!zeta_api_ready())\n        return zeta_check_ready(\"{function.name}\");\n"
@@ -91,7 +91,7 @@ def _required(model, item):
     """True when null is an error for this parameter or member."""
     nullable = item.type.endswith("*") or item.type in model.callbacks
     mbz = getattr(item, "mbz", False)
-    return nullable and not item.optional and not item.lenient and not mbz
+    return nullable and not item.may_be_null and not mbz
 
 
 def _desc_members(model, function):
@@ -99,7 +99,7 @@ def _desc_members(model, function):
     for param in function.params:
         if not is_desc(model, param) or param.dir == "out":
             continue
-        guard = f"{param.name} && " if param.optional or param.lenient else ""
+        guard = f"{param.name} && " if param.may_be_null else ""
         for member in model.structs[param.target].members:
             if not member.base and member.dir != "out" and not member.array:
                 yield guard, f"{param.name}->{member.name}", member
@@ -125,10 +125,10 @@ def _enum_check(model, function, guard, expression, type_name):
 
 def _enum_checks(model, function):
     for param in function.params:
-        if param.type in model.enums and not param.optional and not param.lenient:
+        if param.type in model.enums and not param.may_be_null:
             yield _enum_check(model, function, "", param.name, param.type)
     for guard, expression, member in _desc_members(model, function):
-        if member.type in model.enums and not member.optional and not member.lenient:
+        if member.type in model.enums and not member.may_be_null:
             yield _enum_check(model, function, guard, expression, member.type)
 
 

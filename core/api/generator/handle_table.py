@@ -24,7 +24,7 @@ def _argument(model, param, place):
     if param is place:
         return "handles" if is_handle_array(model, param) else "value"
     if kind:
-        return "NULL" if param.optional else f"valid[ZETA_KIND_{kind}]"
+        return "NULL" if param.may_be_null else f"valid[ZETA_KIND_{kind}]"
     if place.count == param.name:
         return "2"
     if is_handle_array(model, param) or param.type in model.callbacks:
@@ -52,7 +52,7 @@ def handle_table(model):
                    f"{{\n{setup}"
                    f"    (void)valid;\n    return {function.name}({arguments});\n}}\n")
         rows.append(f"    {{\"{function.name}\", \"{param.name}\", ZETA_KIND_{kind}, "
-                    f"{str(param.holes if array else param.optional).lower()}, {str(array).lower()}, "
+                    f"{str(param.holes if array else param.may_be_null).lower()}, {str(array).lower()}, "
                     f"call_{number}}},\n")
     out.append("\nconst struct handle_entry handle_entries[] = {\n" + "".join(rows) +
                f"}};\n\nconst size_t handle_entries_count = {len(rows)};\n")

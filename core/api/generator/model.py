@@ -105,6 +105,11 @@ class Param:
     brief: str = ""
 
     @property
+    def may_be_null(self):
+        """True when null is let through: by the specification, or by us."""
+        return self.optional or bool(self.lenient)
+
+    @property
     def pointer(self):
         return self.type.endswith("*")
 
@@ -126,6 +131,11 @@ class Member:
     since: tuple = (1, 0)
     brief: str = ""
     base: bool = False
+
+    @property
+    def may_be_null(self):
+        """As of a parameter."""
+        return self.optional or bool(self.lenient)
 
     @property
     def dimensions(self):

@@ -114,8 +114,9 @@ void zeta_counter_destroy(struct zeta_counter *counter)
 static void copy_slot(struct zeta_counter_slot *to, const struct zeta_counter_slot *from)
 {
     atomic_store(&to->word, atomic_load(&from->word));
-    atomic_store(&to->begin_ticks, atomic_load(&from->begin_ticks));
-    atomic_store(&to->end_ticks, atomic_load(&from->end_ticks));
+    atomic_store(&to->times.begin_ticks, atomic_load(&from->times.begin_ticks));
+    atomic_store(&to->times.end_ticks, atomic_load(&from->times.end_ticks));
+    atomic_store(&to->times.host_shift, atomic_load(&from->times.host_shift));
     atomic_store(&to->signaller, atomic_load(&from->signaller));
 }
 
@@ -223,7 +224,7 @@ static void unlock_writer(struct zeta_counter *counter)
         (void)pthread_mutex_unlock(&counter->lock);
 }
 
-static struct zeta_counter_slot *writable_slot(struct zeta_counter *counter, uint64_t value)
+struct zeta_counter_slot *zeta_counter_slot_of(const struct zeta_counter *counter, uint64_t value)
 {
     struct zeta_counter_slot *slot = slot_at(counter, value);
 
@@ -245,10 +246,9 @@ void zeta_counter_reach(struct zeta_counter *counter, uint64_t value, uint64_t b
                         uint64_t end_ticks)
 {
     lock_writer(counter);
-    struct zeta_counter_slot *slot = writable_slot(counter, value);
+    struct zeta_counter_slot *slot = zeta_counter_slot_of(counter, value);
     if (slot) {
-        atomic_store_explicit(&slot->begin_ticks, begin_ticks, memory_order_relaxed);
-        atomic_store_explicit(&slot->end_ticks, end_ticks, memory_order_relaxed);
+        zeta_work_times_set(&slot->times, begin_ticks, end_ticks);
         atomic_store_explicit(&slot->signaller, 0, memory_order_relaxed);
     }
     settle_locked(counter, value, ZETA_SIGNAL_ON);
@@ -267,16 +267,8 @@ void zeta_counter_lose(struct zeta_counter *counter, uint64_t value)
 void zeta_counter_claim(struct zeta_counter *counter, uint64_t value, uint64_t process)
 {
     lock_writer(counter);
-    struct zeta_counter_slot *slot = writable_slot(counter, value);
+    struct zeta_counter_slot *slot = zeta_counter_slot_of(counter, value);
     if (slot)
         atomic_store(&slot->signaller, process);
     unlock_writer(counter);
-}
-
-const struct zeta_counter_slot *zeta_counter_slot_of(const struct zeta_counter *counter,
-                                                     uint64_t value)
-{
-    const struct zeta_counter_slot *slot = slot_at(counter, value);
-
-    return value_of(atomic_load(&slot->word)) == value ? slot : NULL;
 }

@@ -32,8 +32,7 @@
 /** The state of one value. */
 struct zeta_counter_slot {
     _Atomic uint64_t word; /**< value * 4 + enum zeta_signal_state */
-    _Atomic uint64_t begin_ticks;
-    _Atomic uint64_t end_ticks;
+    struct zeta_work_times times;
     _Atomic uint64_t signaller; /**< process whose work will reach the value; see share.h */
 };
 
@@ -95,8 +94,7 @@ void zeta_counter_lose(struct zeta_counter *counter, uint64_t value);
 /** Notes which process will reach the value. */
 void zeta_counter_claim(struct zeta_counter *counter, uint64_t value, uint64_t process);
 
-/** The slot of a value, to read; NULL when it has none any more. */
-const struct zeta_counter_slot *zeta_counter_slot_of(const struct zeta_counter *counter,
-                                                     uint64_t value);
+/** The slot of a value, to read, but for the host's time; NULL when it has none any more. */
+struct zeta_counter_slot *zeta_counter_slot_of(const struct zeta_counter *counter, uint64_t value);
 
 #endif

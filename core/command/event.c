@@ -221,8 +221,7 @@ static void signal_cell(struct zeta_event *event, uint64_t begin_ticks, uint64_t
 {
     struct zeta_event_cell *cell = event->cell;
 
-    atomic_store_explicit(&cell->begin_ticks, begin_ticks, memory_order_relaxed);
-    atomic_store_explicit(&cell->end_ticks, end_ticks, memory_order_relaxed);
+    zeta_work_times_set(&cell->times, begin_ticks, end_ticks);
     if (cell != &event->own)
         atomic_store_explicit(&cell->signaller, 0, memory_order_relaxed);
     zeta_signal_set(&cell->signal, ZETA_SIGNAL_ON);
@@ -237,8 +236,7 @@ void zeta_event_signal(const struct zeta_plugin_event *signal, uint64_t begin_ti
     if (end_ticks <= begin_ticks)
         end_ticks = begin_ticks + 1;
     if (signal->value == ZETA_VALUE_STORE) {
-        atomic_store_explicit(&event->own.begin_ticks, begin_ticks, memory_order_relaxed);
-        atomic_store_explicit(&event->own.end_ticks, end_ticks, memory_order_relaxed);
+        zeta_work_times_set(&event->own.times, begin_ticks, end_ticks);
         if (!zeta_store_add(atomic_load(&event->store)))
             zeta_event_lose(signal);
         zeta_signal_poke(signal_of(event));
@@ -364,26 +362,19 @@ ze_result_t zeta_event_wait(struct zeta_event *event, uint64_t timeout_ns)
     return device ? zeta_device_fault(device, ZE_RESULT_ERROR_DEVICE_LOST) : result;
 }
 
-/* Gives the times of a value; false when it has none any more. */
-static bool find_ticks(struct zeta_event *event, uint64_t value, uint64_t *out_begin,
-                       uint64_t *out_end)
+/* The times of a value; NULL when it has none any more. */
+static struct zeta_work_times *find_times(struct zeta_event *event, uint64_t value)
 {
-    struct zeta_event_cell *cell =
-        event->counter && value == ZETA_VALUE_STORE ? &event->own : event->cell;
-    const struct zeta_counter_slot *slot = NULL;
-
-    if (event->counter && value != ZETA_VALUE_STORE) {
-        slot = zeta_counter_slot_of(event->counter, value);
-        if (!slot)
-            return false;
-    }
-    *out_begin = atomic_load(slot ? &slot->begin_ticks : &cell->begin_ticks);
-    *out_end = atomic_load(slot ? &slot->end_ticks : &cell->end_ticks);
-    return true;
+    if (!event->counter)
+        return &event->cell->times;
+    if (value == ZETA_VALUE_STORE)
+        return &event->own.times;
+    struct zeta_counter_slot *slot = zeta_counter_slot_of(event->counter, value);
+    return slot ? &slot->times : NULL;
 }
 
-ze_result_t zeta_event_ticks(struct zeta_event *event, uint64_t value, uint64_t *out_begin,
-                             uint64_t *out_end)
+ze_result_t zeta_event_work(struct zeta_event *event, uint64_t value,
+                            struct zeta_work_times **out_times)
 {
     struct zeta_device *device = atomic_load(&event->device);
     uint32_t special = atomic_load(&event->special);
@@ -402,23 +393,24 @@ ze_result_t zeta_event_ticks(struct zeta_event *event, uint64_t value, uint64_t 
                          : atomic_load(&event->cell->signal.state);
     if (state == ZETA_SIGNAL_LOST)
         return zeta_device_fault(device, ZE_RESULT_ERROR_DEVICE_LOST);
-    if (state != ZETA_SIGNAL_ON || !find_ticks(event, value, out_begin, out_end))
+    struct zeta_work_times *times = state == ZETA_SIGNAL_ON ? find_times(event, value) : NULL;
+    if (!times)
         return ZE_RESULT_NOT_READY;
+    *out_times = times;
     return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t zeta_event_times(struct zeta_event *event, uint64_t value,
                              ze_kernel_timestamp_result_t *out_times)
 {
-    uint64_t begin = 0;
-    uint64_t end = 0;
-    ze_result_t result = zeta_event_ticks(event, value, &begin, &end);
+    struct zeta_work_times *work = NULL;
+    ze_result_t result = zeta_event_work(event, value, &work);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
     uint64_t mask = zeta_valid_mask(zeta_device_kernel_timestamp_bits(atomic_load(&event->device)));
-    out_times->global.kernelStart = begin & mask;
-    out_times->global.kernelEnd = end & mask;
+    out_times->global.kernelStart = atomic_load(&work->begin_ticks) & mask;
+    out_times->global.kernelEnd = atomic_load(&work->end_ticks) & mask;
     out_times->context = out_times->global;
     return ZE_RESULT_SUCCESS;
 }

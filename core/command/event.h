@@ -180,9 +180,9 @@ ze_result_t zeta_event_wait(struct zeta_event *event, uint64_t timeout_ns);
 ze_result_t zeta_event_times(struct zeta_event *event, uint64_t value,
                              ze_kernel_timestamp_result_t *out_times);
 
-/** The same without a mask, from the work itself. */
-ze_result_t zeta_event_ticks(struct zeta_event *event, uint64_t value, uint64_t *out_begin,
-                             uint64_t *out_end);
+/** The same as it is noted, also for other processes; stays as long as the event. */
+ze_result_t zeta_event_work(struct zeta_event *event, uint64_t value,
+                            struct zeta_work_times **out_times);
 
 /** Fills what every new event has. count of references: pool or context is pinned already. */
 void zeta_event_init(struct zeta_event *event, struct zeta_context *context,

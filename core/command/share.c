@@ -14,7 +14,7 @@
 #include "core/util/descriptor.h"
 #include "core/util/error.h"
 
-#define MAGIC UINT64_C(0x317665617465615a) /* "Zetaev1", as bytes of a file */
+#define MAGIC UINT64_C(0x327665617465615a) /* "Zetaev2", as bytes of a file */
 #define TOKEN_BYTES 16u
 #define START_FIELD 22 /* of /proc/<pid>/stat, counted from 1; the state is the third */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)

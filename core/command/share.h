@@ -33,9 +33,8 @@ enum zeta_share_kind { ZETA_SHARE_POOL = 1, ZETA_SHARE_COUNTER = 2 };
 /** The state of an event of a pool; all zero bytes is one that is not signalled. */
 struct zeta_event_cell {
     struct zeta_signal signal;
-    _Atomic uint64_t begin_ticks; /**< of the work that signalled it, not masked */
-    _Atomic uint64_t end_ticks;   /**< > begin_ticks */
-    _Atomic uint64_t signaller;   /**< process whose submitted work will signal it, 0: none */
+    struct zeta_work_times times;
+    _Atomic uint64_t signaller; /**< process whose submitted work will signal it, 0: none */
 };
 
 /** Most events of a pool for other processes: all of its memory is used from the beginning. */

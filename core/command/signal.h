@@ -29,6 +29,23 @@ struct zeta_signal {
     _Atomic uint32_t shared;   /**< 1: in memory that other processes use too */
 };
 
+/** When the work ran that set a signal. All zero bytes: none did. */
+struct zeta_work_times {
+    _Atomic uint64_t begin_ticks; /**< of the device, not masked */
+    _Atomic uint64_t end_ticks;   /**< > begin_ticks */
+    _Atomic uint64_t host_shift;  /**< what is added to the nanoseconds of both ticks to have the
+                                       host's time; 0: nobody has asked yet */
+};
+
+/** Notes new times, of which nobody knows yet what they are on the host. */
+static inline void zeta_work_times_set(struct zeta_work_times *times, uint64_t begin_ticks,
+                                       uint64_t end_ticks)
+{
+    atomic_store_explicit(&times->begin_ticks, begin_ticks, memory_order_relaxed);
+    atomic_store_explicit(&times->end_ticks, end_ticks, memory_order_relaxed);
+    atomic_store_explicit(&times->host_shift, 0, memory_order_relaxed);
+}
+
 /** Sets the state and wakes waiters. */
 void zeta_signal_set(struct zeta_signal *signal, enum zeta_signal_state state);
 

@@ -34,8 +34,8 @@ static void take__values_in_any_order__each_has_its_own_state(void **state)
     assert_int_equal(zeta_counter_state(counter, 3), ZETA_SIGNAL_OFF);
     zeta_counter_lose(counter, 1);
     assert_int_equal(zeta_counter_state(counter, 1), ZETA_SIGNAL_LOST);
-    assert_int_equal(zeta_counter_slot_of(counter, 2)->begin_ticks, 10);
-    assert_int_equal(zeta_counter_slot_of(counter, 2)->end_ticks, 20);
+    assert_int_equal(zeta_counter_slot_of(counter, 2)->times.begin_ticks, 10);
+    assert_int_equal(zeta_counter_slot_of(counter, 2)->times.end_ticks, 20);
     zeta_counter_destroy(counter);
 }
 

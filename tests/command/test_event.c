@@ -221,6 +221,22 @@ static void times__pool_without_them__is_an_error(void **state)
     assert_success(zeEventPoolDestroy(pool));
 }
 
+/* However often the host's times are asked for, they are the ones of the first answer. */
+static void check_one_answer(const struct harness *h, ze_event_handle_t event,
+                             const ze_synchronized_timestamp_result_ext_t *first)
+{
+    ze_synchronized_timestamp_result_ext_t host;
+    ze_event_query_kernel_timestamps_results_ext_properties_t results = {
+        .stype = ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_RESULTS_EXT_PROPERTIES,
+        .pSynchronizedTimestampsBuffer = &host};
+    uint32_t count = 1;
+
+    for (int i = 0; i < 1000; i++) {
+        assert_success(zeEventQueryKernelTimestampsExt(event, h->device, &count, &results));
+        assert_memory_equal(&host, first, sizeof(host));
+    }
+}
+
 static void mapped_times__of_a_command__are_host_times(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for mapped times");
@@ -251,6 +267,14 @@ static void mapped_times__of_a_command__are_host_times(void **state)
     assert_true(host.global.kernelStart + 1000 >= before_ns);
     assert_true(host.global.kernelStart <= after_ns + 1000);
     assert_int_not_equal(ticks.global.kernelStart, ticks.global.kernelEnd);
+    check_one_answer(h, event, &host);
+    /* Other work has other times. */
+    assert_success(zeCommandListAppendEventReset(list, event));
+    assert_success(zeCommandListAppendBarrier(list, event, 0, NULL));
+    before_ns = host.global.kernelEnd;
+    assert_success(zeEventQueryKernelTimestampsExt(event, h->device, &count, &results));
+    assert_true(host.global.kernelStart >= before_ns);
+    check_one_answer(h, event, &host);
 
     assert_success(zeEventHostSignal(plain_event));
     assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT,

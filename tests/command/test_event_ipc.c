@@ -173,6 +173,32 @@ static void role_counted(const struct harness *h)
     assert_success(zeEventCounterBasedCloseIpcHandle(event));
 }
 
+/* The host's times of event 0, as this process tells them. */
+static ze_synchronized_timestamp_result_ext_t host_times(const struct harness *h,
+                                                         ze_event_pool_handle_t pool)
+{
+    ze_event_handle_t event = harness_event(pool, 0);
+    ze_synchronized_timestamp_result_ext_t times;
+    ze_event_query_kernel_timestamps_results_ext_properties_t results = {
+        .stype = ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_RESULTS_EXT_PROPERTIES,
+        .pSynchronizedTimestampsBuffer = &times};
+    uint32_t count = 1;
+
+    assert_success(zeEventQueryKernelTimestampsExt(event, h->device, &count, &results));
+    assert_success(zeEventDestroy(event));
+    return times;
+}
+
+/* Tells the times of event 0. */
+static void role_times(const struct harness *h)
+{
+    ze_event_pool_handle_t pool = open_pool(h);
+    ze_synchronized_timestamp_result_ext_t times = host_times(h, pool);
+
+    tell(CHANNEL, &times, sizeof(times));
+    assert_success(zeEventPoolCloseIpcHandle(pool));
+}
+
 /* ---------------------------------------------------------------- cases */
 
 static void pool__two_processes__signal_each_other(void **state)
@@ -220,6 +246,33 @@ static void pool__hosts_of_two_processes__wake_each_other(void **state)
     finish(&other);
     assert_success(zeEventDestroy(events[0]));
     assert_success(zeEventDestroy(events[1]));
+    assert_success(zeEventPoolDestroy(pool));
+}
+
+static void pool__host_times__are_the_same_in_both_processes(void **state)
+{
+    skip_in(HARNESS_VALIDATION, "the layer is older than the flag for mapped times");
+    const struct harness *h = *state;
+    ze_event_pool_handle_t pool =
+        harness_pool(h, ZE_EVENT_POOL_FLAG_IPC | ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, 1);
+    ze_event_handle_t event = harness_event(pool, 0);
+    ze_command_list_handle_t list = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    ze_synchronized_timestamp_result_ext_t theirs, ours;
+    ze_ipc_event_pool_handle_t handle;
+
+    assert_success(zeEventPoolGetIpcHandle(pool, &handle));
+    assert_success(zeCommandListAppendBarrier(list, event, 0, NULL));
+    for (int first = 0; first < 2; first++) {
+        struct other other = start("times");
+
+        tell(other.channel, &handle, sizeof(handle));
+        hear(other.channel, &theirs, sizeof(theirs));
+        finish(&other);
+        ours = host_times(h, pool);
+        assert_memory_equal(&ours, &theirs, sizeof(ours));
+    }
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeEventDestroy(event));
     assert_success(zeEventPoolDestroy(pool));
 }
 
@@ -395,11 +448,8 @@ static void play(void **state)
     static const struct {
         const char *name;
         void (*play)(const struct harness *h);
-    } roles[] = {{"echo", role_echo},
-                 {"host", role_host},
-                 {"dies", role_dies},
-                 {"owner", role_owner},
-                 {"counted", role_counted}};
+    } roles[] = {{"echo", role_echo},   {"host", role_host},   {"dies", role_dies},
+                 {"owner", role_owner}, {"times", role_times}, {"counted", role_counted}};
 
     for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
         if (strcmp(roles[i].name, wanted_role) == 0)
@@ -412,6 +462,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pool__two_processes__signal_each_other),
         cmocka_unit_test(pool__hosts_of_two_processes__wake_each_other),
+        cmocka_unit_test(pool__host_times__are_the_same_in_both_processes),
         cmocka_unit_test(signaller__killed__waiters_get_device_lost),
         cmocka_unit_test(owner__killed__waiters_get_device_lost_and_the_handle_is_void),
         cmocka_unit_test(counted__two_processes__wait_for_the_newest_work),

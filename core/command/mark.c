@@ -5,6 +5,7 @@
 
 #include "core/command/list.h"
 #include "core/command/queue.h"
+#include "core/device/device.h"
 #include "core/object/object.h"
 #include "core/util/error.h"
 
@@ -31,11 +32,14 @@ static struct zeta_queue *queue_of(void *owner, enum zeta_kind kind)
     return atomic_load(&((struct zeta_command_queue *)owner)->queue);
 }
 
-/* True if a submission up to that number runs. */
+/* True if a submission up to that number runs, and not only its report is missing. */
 static bool runs(struct zeta_queue *queue, uint64_t number)
 {
     (void)pthread_mutex_lock(&queue->lock);
-    bool result = queue->running && queue->running->number <= number;
+    const struct zeta_submission *s = queue->running;
+    while (s && s->number <= number && atomic_load(&s->is_over))
+        s = s->next;
+    bool result = s && s->number <= number;
     (void)pthread_mutex_unlock(&queue->lock);
     return result;
 }
@@ -84,8 +88,11 @@ static void look_at_list(void *object, void *marks)
 ze_result_t zeta_queue_marks_create(const struct zeta_context *context,
                                     struct zeta_queue_marks **out_marks)
 {
+    if (atomic_load(&context->submissions) == 0) {
+        *out_marks = NULL;
+        return ZE_RESULT_SUCCESS;
+    }
     struct zeta_queue_marks *marks = calloc(1, sizeof(*marks));
-
     if (marks) {
         marks->context = context;
         zeta_object_each(ZETA_KIND_COMMAND_QUEUE, look_at_queue, marks);

@@ -13,8 +13,8 @@ struct zeta_context;
 struct zeta_queue_marks;
 
 /**
- * Notes the newest submission of each queue of a context that still has work. The queues may be
- * destroyed meanwhile. Errors: OUT_OF_HOST_MEMORY.
+ * Notes the newest submission of each queue of a context that still has work; NULL if none has. The
+ * queues may be destroyed meanwhile. Errors: OUT_OF_HOST_MEMORY.
  */
 ze_result_t zeta_queue_marks_create(const struct zeta_context *context,
                                     struct zeta_queue_marks **out_marks);

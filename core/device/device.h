@@ -65,6 +65,7 @@ struct zeta_context {
     struct zeta_device **devices; /**< the devices it was made for; all of the driver's roots
                                        and their tiles when device_count is 0 */
     uint32_t device_count;
+    _Atomic uint32_t submissions;              /**< that its queues run */
     struct zeta_memory_table *memory;          /**< allocations, freed when the context goes */
     struct zeta_virtual_table *virtual_memory; /**< reserved addresses and physical memory */
 };

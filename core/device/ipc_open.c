@@ -141,9 +141,14 @@ ze_result_t ZE_APICALL impl_zeMemOpenIpcHandle(ze_context_handle_t hContext,
 
 ze_result_t ZE_APICALL impl_zeMemCloseIpcHandle(ze_context_handle_t hContext, const void *ptr)
 {
+    struct zeta_context *context = (struct zeta_context *)hContext;
+    struct zeta_context *other = zeta_memory_pin_other(context, ptr);
     struct zeta_allocation *taken = NULL;
-    ze_result_t result =
-        zeta_memory_take(((struct zeta_context *)hContext)->memory, ptr, true, &taken);
+    ze_result_t result = zeta_memory_take((other ? other : context)->memory, ptr, true, &taken);
 
-    return result == ZE_RESULT_SUCCESS ? zeta_memory_release(taken) : result;
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_memory_release(taken);
+    if (other)
+        zeta_object_unpin(other);
+    return result;
 }

@@ -173,6 +173,16 @@ static ze_result_t allocate_new(const struct wanted *wanted, struct zeta_allocat
         "allocating memory");
 }
 
+static ze_result_t get_bytes(const struct wanted *wanted, struct zeta_allocation *allocation)
+{
+    if (wanted->request.has_import)
+        return import(wanted, allocation);
+    if (wanted->request.system_memory)
+        return adopt(wanted, allocation);
+    return allocation->backend ? allocate_new(wanted, allocation)
+                               : allocate_host(wanted, allocation);
+}
+
 static ze_result_t allocate(const struct wanted *wanted, void **out_address)
 {
     struct zeta_memory_table *table = wanted->context->memory;
@@ -191,14 +201,9 @@ static ze_result_t allocate(const struct wanted *wanted, void **out_address)
     allocation->export_types = wanted->request.export_types;
 
     zeta_memory_defer(table, NULL);
-    if (wanted->request.has_import)
-        result = import(wanted, allocation);
-    else if (wanted->request.system_memory)
-        result = adopt(wanted, allocation);
-    else if (backend)
-        result = allocate_new(wanted, allocation);
-    else
-        result = allocate_host(wanted, allocation);
+    result = get_bytes(wanted, allocation);
+    if (zeta_memory_is_short(table, result))
+        result = get_bytes(wanted, allocation);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     void *base = allocation->base;
@@ -276,20 +281,20 @@ ze_result_t ZE_APICALL impl_zeMemAllocShared(ze_context_handle_t hContext,
     return result == ZE_RESULT_SUCCESS ? allocate(&wanted, pptr) : result;
 }
 
-ze_result_t ZE_APICALL impl_zeMemFree(ze_context_handle_t hContext, void *ptr)
+/* Without a look at who uses it. */
+static ze_result_t free_at_once(struct zeta_context *context, void *ptr)
 {
-    struct zeta_memory_table *table = ((struct zeta_context *)hContext)->memory;
     struct zeta_allocation *taken = NULL;
-    ze_result_t result = zeta_memory_take(table, ptr, false, &taken);
+    ze_result_t result = zeta_memory_take(context->memory, ptr, false, &taken);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    zeta_memory_defer(table, NULL);
+    zeta_memory_defer(context->memory, NULL);
     return zeta_memory_release(taken);
 }
 
 /* The marks come before the memory is taken out: whoever gets no marks still has the memory. */
-static ze_result_t free_later(struct zeta_context *context, void *ptr)
+static ze_result_t free_when_unused(struct zeta_context *context, void *ptr)
 {
     struct zeta_allocation *taken = NULL;
     struct zeta_queue_marks *marks = NULL;
@@ -302,30 +307,61 @@ static ze_result_t free_later(struct zeta_context *context, void *ptr)
         return result;
     }
     taken->marks = marks;
+    if (zeta_queue_marks_passed(marks)) {
+        zeta_memory_defer(context->memory, NULL);
+        return zeta_memory_release(taken);
+    }
     zeta_memory_defer(context->memory, taken);
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL impl_zeMemFreeExt(ze_context_handle_t hContext,
-                                         const ze_memory_free_ext_desc_t *pMemFreeDesc, void *ptr)
+/* A kernel that uses freed memory is found where somebody looks for it, and else harmless. */
+static ze_result_t free_by_default(struct zeta_context *context, void *ptr)
 {
-    struct zeta_context *context = (struct zeta_context *)hContext;
+    return zeta_settings_bool("memory.fault_after_free", false) ? free_at_once(context, ptr)
+                                                                : free_when_unused(context, ptr);
+}
+
+static ze_result_t free_by_policy(struct zeta_context *context,
+                                  ze_driver_memory_free_policy_ext_flags_t policy, void *ptr)
+{
     struct zeta_allocation found;
 
-    switch (pMemFreeDesc->freePolicy) {
+    switch (policy) {
     case 0:
-        return impl_zeMemFree(hContext, ptr);
+        return free_by_default(context, ptr);
     case ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE:
         /* A kernel may reach memory by any path, so all work of the context has to end. A device
          * that is lost will not touch it any more. */
         if (zeta_memory_find(context->memory, ptr, &found))
             (void)zeta_queues_drain(context, NULL);
-        return impl_zeMemFree(hContext, ptr);
+        return free_at_once(context, ptr);
     case ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE:
-        return free_later(context, ptr);
+        return free_when_unused(context, ptr);
     default:
         return zeta_error(ZE_RESULT_ERROR_INVALID_ENUMERATION,
-                          "free policy 0x%x: it is one policy, or 0 to free at once",
-                          pMemFreeDesc->freePolicy);
+                          "free policy 0x%x: it is one policy, or 0 to free at once", policy);
     }
+}
+
+static ze_result_t free_memory(struct zeta_context *context,
+                               ze_driver_memory_free_policy_ext_flags_t policy, void *ptr)
+{
+    struct zeta_context *other = zeta_memory_pin_other(context, ptr);
+    ze_result_t result = free_by_policy(other ? other : context, policy, ptr);
+
+    if (other)
+        zeta_object_unpin(other);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeMemFree(ze_context_handle_t hContext, void *ptr)
+{
+    return free_memory((struct zeta_context *)hContext, 0, ptr);
+}
+
+ze_result_t ZE_APICALL impl_zeMemFreeExt(ze_context_handle_t hContext,
+                                         const ze_memory_free_ext_desc_t *pMemFreeDesc, void *ptr)
+{
+    return free_memory((struct zeta_context *)hContext, pMemFreeDesc->freePolicy, ptr);
 }

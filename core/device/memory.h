@@ -77,16 +77,22 @@ struct zeta_allocation *zeta_memory_find_locked(struct zeta_memory_table *table,
 bool zeta_memory_insert(struct zeta_memory_table *table, struct zeta_allocation *allocation);
 
 /**
- * Takes an allocation out of the table: ptr must be its start. opened: whether it has to be one
- * that zeMemOpenIpcHandle gave. Errors: INVALID_ARGUMENT with a sentence.
+ * Takes an allocation out of the table and ends its handles: ptr must be its start. opened: whether
+ * it has to be one that zeMemOpenIpcHandle gave. Errors: INVALID_ARGUMENT with a sentence.
  */
 ze_result_t zeta_memory_take(struct zeta_memory_table *table, const void *ptr, bool opened,
                              struct zeta_allocation **out_allocation);
 
+/**
+ * Another context of the driver in whose allocation the address lies, pinned; NULL if it lies in
+ * one of this context, or in none. Programs free memory with any context.
+ */
+struct zeta_context *zeta_memory_pin_other(struct zeta_context *context, const void *ptr);
+
 /** Gives memory back to who allocated it: a backend, NULL for memory of the host. */
 ze_result_t zeta_memory_give_back(const struct zeta_backend *backend, void *base);
 
-/** Frees what was taken out: closes what was exported and calls the backend. */
+/** Frees what was taken out. */
 ze_result_t zeta_memory_release(struct zeta_allocation *allocation);
 
 /**
@@ -95,6 +101,12 @@ ze_result_t zeta_memory_release(struct zeta_allocation *allocation);
  * released. May call the backend, so no lock may be held.
  */
 void zeta_memory_defer(struct zeta_memory_table *table, struct zeta_allocation *allocation);
+
+/**
+ * True if the result of an allocation says that memory is short while some was kept for work that
+ * has ended since: then another try may find enough. Waits for that work, 10 s at most.
+ */
+bool zeta_memory_is_short(struct zeta_memory_table *table, ze_result_t result);
 
 /** A number for an object that has memory, unique in the process. */
 uint64_t zeta_memory_next_id(void);
@@ -105,5 +117,8 @@ struct zeta_device *zeta_memory_device(const struct zeta_context *context,
 
 /** Takes an export out of its list and ends it: its handles lead nowhere from now on. */
 void zeta_memory_export_end(struct zeta_memory_export **link);
+
+/** Ends all exports of an object that goes away. */
+void zeta_memory_exports_finish(struct zeta_memory_export **list);
 
 #endif

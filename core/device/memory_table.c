@@ -3,13 +3,19 @@
 #include <search.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/command/mark.h"
 #include "core/device/device.h"
 #include "core/device/memory.h"
 #include "core/plugin/host.h"
+#include "core/util/clock.h"
 #include "core/util/error.h"
+
+/* How long an allocation waits for memory that was freed and is used, and how often it looks. */
+#define WAIT_NS (10 * ZETA_NS_PER_S)
+#define WAIT_STEP_NS 1000000
 
 struct zeta_memory_table {
     pthread_mutex_t lock;
@@ -57,6 +63,7 @@ void zeta_memory_table_destroy(struct zeta_memory_table *table)
         struct zeta_allocation *first = *(struct zeta_allocation **)table->tree;
 
         (void)tdelete(first, &table->tree, compare_ranges);
+        zeta_memory_exports_finish(&first->exports);
         (void)zeta_memory_release(first);
     }
     while (table->deferred) {
@@ -132,8 +139,42 @@ ze_result_t zeta_memory_take(struct zeta_memory_table *table, const void *ptr, b
                                  : "%p is memory of another process; it is given back with "
                                    "zeMemCloseIpcHandle",
                           ptr);
+    /* The backend keeps memory that somebody holds, so our own hold ends first. */
+    zeta_memory_exports_finish(&found->exports);
     *out_allocation = found;
     return ZE_RESULT_SUCCESS;
+}
+
+/* What is looked for, and the context in which it was found. */
+struct search {
+    const struct zeta_driver *driver;
+    const void *ptr;
+    struct zeta_context *found;
+};
+
+static void look_into(void *object, void *argument)
+{
+    struct search *search = argument;
+    struct zeta_context *context = object;
+    struct zeta_allocation allocation;
+
+    if (search->found || !zeta_object_pin(context, ZETA_KIND_CONTEXT))
+        return;
+    if (context->driver == search->driver &&
+        zeta_memory_find(context->memory, search->ptr, &allocation))
+        search->found = context;
+    else
+        zeta_object_unpin(context);
+}
+
+struct zeta_context *zeta_memory_pin_other(struct zeta_context *context, const void *ptr)
+{
+    struct search search = {.driver = context->driver, .ptr = ptr};
+    struct zeta_allocation own;
+
+    if (!zeta_memory_find(context->memory, ptr, &own))
+        zeta_object_each(ZETA_KIND_CONTEXT, look_into, &search);
+    return search.found;
 }
 
 void zeta_memory_export_end(struct zeta_memory_export **link)
@@ -143,6 +184,12 @@ void zeta_memory_export_end(struct zeta_memory_export **link)
     *link = export->next;
     (void)close(export->share.descriptor);
     free(export);
+}
+
+void zeta_memory_exports_finish(struct zeta_memory_export **list)
+{
+    while (*list)
+        zeta_memory_export_end(list);
 }
 
 ze_result_t zeta_memory_give_back(const struct zeta_backend *backend, void *base)
@@ -159,9 +206,6 @@ ze_result_t zeta_memory_release(struct zeta_allocation *allocation)
     struct zeta_backend *backend = allocation->backend;
     void *base = allocation->base;
 
-    /* The backend keeps memory that somebody holds, so our own hold ends first. */
-    while (allocation->exports)
-        zeta_memory_export_end(&allocation->exports);
     zeta_queue_marks_destroy(allocation->marks);
     free(allocation);
     return zeta_memory_give_back(backend, base);
@@ -208,4 +252,20 @@ void zeta_memory_defer(struct zeta_memory_table *table, struct zeta_allocation *
     }
     if (kept)
         keep_deferred(table, kept);
+}
+
+bool zeta_memory_is_short(struct zeta_memory_table *table, ze_result_t result)
+{
+    const struct timespec step = {.tv_nsec = WAIT_STEP_NS};
+    uint64_t end_ns = zeta_clock_monotonic_ns() + WAIT_NS;
+
+    if ((result != ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY &&
+         result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY) ||
+        !atomic_load(&table->has_deferred))
+        return false;
+    while (atomic_load(&table->has_deferred) && zeta_clock_monotonic_ns() < end_ns) {
+        (void)nanosleep(&step, NULL);
+        zeta_memory_defer(table, NULL);
+    }
+    return true;
 }

@@ -25,8 +25,7 @@ static void finish_physical(void *object)
 {
     struct zeta_physical *physical = object;
 
-    while (physical->exports)
-        zeta_memory_export_end(&physical->exports);
+    zeta_memory_exports_finish(&physical->exports);
     if (physical->plugin_physical)
         physical->backend->compute.physical_destroy(physical->backend->self,
                                                     physical->plugin_physical);
@@ -108,6 +107,8 @@ ze_result_t ZE_APICALL impl_zePhysicalMemCreate(ze_context_handle_t hContext,
     ze_result_t result = read_desc(desc, &wanted);
 
     if (result == ZE_RESULT_SUCCESS)
+        result = make(&wanted, &made);
+    if (zeta_memory_is_short(wanted.context->memory, result))
         result = make(&wanted, &made);
     if (result != ZE_RESULT_SUCCESS)
         return result;

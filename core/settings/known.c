@@ -18,6 +18,9 @@ const struct zeta_known_setting zeta_known_settings[] = {
     {.name = "search.select", .variable = "ZETA_PLUGINS_SELECT", .fallback = "", .joint = ','},
     {.name = "search.disable", .variable = "ZETA_PLUGINS_DISABLE", .fallback = "", .joint = ','},
     {.name = "search.order", .fallback = "", .joint = ','},
+    {.name = "memory.fault_after_free",
+     .variable = "ZETA_MEMORY_FAULT_AFTER_FREE",
+     .fallback = "false"},
     {.name = "metric.tracer_groups", .variable = "ZETA_METRIC_TRACER_GROUPS", .fallback = "false"},
     {.name = NULL},
 };

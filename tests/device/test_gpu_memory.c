@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -355,6 +356,59 @@ static void limits__of_the_size_of_files__are_said_and_kill_nobody(void **state)
     assert_int_equal(status, 0);
 }
 
+/* A kernel writes to the target until somebody opens the gate; returns while it does. */
+static ze_command_list_handle_t start_writing(const struct gpu *gpu, uint64_t *gate,
+                                              volatile uint64_t *target)
+{
+    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                          .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+    const ze_group_count_t groups = {1, 1, 1};
+    ze_command_list_handle_t list = NULL;
+
+    *gate = 0;
+    *target = 0;
+    assert_success(zeCommandListCreateImmediate(gpu->context, gpu->device, &desc, &list));
+    assert_success(zeKernelSetArgumentValue(gpu->wait_for, 0, sizeof(gate), &gate));
+    assert_success(zeKernelSetArgumentValue(gpu->wait_for, 1, sizeof(target), &target));
+    assert_success(zeCommandListAppendLaunchKernel(list, gpu->wait_for, &groups, NULL, 0, NULL));
+    while (*target == 0)
+        (void)sched_yield();
+    return list;
+}
+
+static void *open_gate(void *gate)
+{
+    *(volatile uint64_t *)gate = 1;
+    return NULL;
+}
+
+static void free__while_a_kernel_uses_it__goes_when_the_kernel_ended(void **state)
+{
+    const struct gpu *gpu = *state;
+    uint64_t unused = gpu_unused(gpu);
+    uint64_t *gate = gpu_host_memory(gpu, 8);
+    uint64_t *target = gpu_shared_memory(gpu, unused / 2 + PAGE);
+    ze_command_list_handle_t list = start_writing(gpu, gate, target);
+    ze_ipc_mem_handle_t handle;
+    void *opened = NULL;
+    pthread_t thread;
+
+    assert_success(zeMemGetIpcHandle(gpu->context, target, &handle));
+    assert_success(zeMemFree(gpu->context, target));
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                  zeMemOpenIpcHandle(gpu->context, gpu->device, handle, 0, &opened));
+    assert_true(gpu_unused(gpu) < unused / 2);
+    /* Who needs the memory waits for it. */
+    assert_int_equal(pthread_create(&thread, NULL, open_gate, gate), 0);
+    target = gpu_shared_memory(gpu, unused / 2 + PAGE);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_success(zeCommandListHostSynchronize(list, UINT64_MAX));
+    assert_success(zeMemFree(gpu->context, target));
+    assert_int_equal(gpu_unused(gpu), unused);
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeMemFree(gpu->context, gate));
+}
+
 /* Blocks of the file that the memory of the device is part of. */
 static long file_blocks(void)
 {
@@ -527,6 +581,7 @@ static void threads__share_map_and_free__disturb_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(free__while_a_kernel_uses_it__goes_when_the_kernel_ended),
         cmocka_unit_test(alloc__any_alignment__is_aligned_and_zero),
         cmocka_unit_test(alloc__more_than_the_system_has_mappings__works),
         cmocka_unit_test(limits__of_the_device__are_kept_and_said),

@@ -120,6 +120,24 @@ static void handle__in_the_same_process__opens_too(void **state)
     assert_success(zeMemCloseIpcHandle(gpu->context, again));
 }
 
+static void handle__closed_with_another_context__is_closed(void **state)
+{
+    const struct gpu *gpu = *state;
+    const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    void *memory = gpu_device_memory(gpu, BYTES);
+    ze_ipc_mem_handle_t handle = get_handle(gpu, memory);
+    ze_context_handle_t other = NULL;
+    void *again = NULL;
+
+    assert_success(zeContextCreate(gpu->driver, &desc, &other));
+    assert_success(zeMemOpenIpcHandle(gpu->context, gpu->device, handle, 0, &again));
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemFree(other, again));
+    assert_success(zeMemCloseIpcHandle(other, again));
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemCloseIpcHandle(gpu->context, again));
+    assert_success(zeMemFree(other, memory));
+    assert_success(zeContextDestroy(other));
+}
+
 static void freed__while_another_has_it__stays_until_it_is_closed(void **state)
 {
     const struct gpu *gpu = *state;
@@ -303,7 +321,7 @@ static void physical__mapped_from_the_middle__opens_at_that_place(void **state)
 
     /* Three pages of it at addresses whose order is another one. */
     assert_success(zePhysicalMemCreate(c, gpu->device, &desc, &physical));
-    assert_success(zeVirtualMemReserve(c, NULL, BYTES, (void **)&address));
+    assert_success(zeVirtualMemReserve(c, (void *)(UINT64_C(1) << 40), BYTES, (void **)&address));
     for (size_t i = 0; i < 3; i++) {
         assert_success(
             zeVirtualMemMap(c, address + i * page, page, physical, (i + 1) % 3 * page, rw));
@@ -349,7 +367,7 @@ static void physical__mapped_from_the_middle__exports_that_place(void **state)
     char *address = NULL;
 
     assert_success(zePhysicalMemCreate(c, gpu->device, &desc, &physical));
-    assert_success(zeVirtualMemReserve(c, NULL, BYTES, (void **)&address));
+    assert_success(zeVirtualMemReserve(c, (void *)(UINT64_C(1) << 40), BYTES, (void **)&address));
     assert_success(zeVirtualMemMap(c, address, BYTES - 4096, physical, 4096,
                                    ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
     assert_success(gpu_store(gpu, address, 81));
@@ -604,6 +622,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(handle__in_another_process__both_see_the_same_memory),
         cmocka_unit_test(handle__opened_twice__gives_two_addresses),
         cmocka_unit_test(handle__in_the_same_process__opens_too),
+        cmocka_unit_test(handle__closed_with_another_context__is_closed),
         cmocka_unit_test(freed__while_another_has_it__stays_until_it_is_closed),
         cmocka_unit_test(killed__with_memory_of_another_open__costs_the_owner_nothing),
         cmocka_unit_test(owner__ends_while_we_have_its_memory__the_memory_stays),

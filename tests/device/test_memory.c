@@ -66,7 +66,7 @@ static void properties__foreign_addresses__are_unknown_and_no_error(void **state
     assert_result(ZE_RESULT_ERROR_ADDRESS_NOT_FOUND,
                   zeMemGetAddressRange(h->context, malloced, &base, NULL));
     assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemFree(h->context, malloced));
-    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemFree(h->context, foreign));
+    assert_success(zeMemFree(other, foreign));
     assert_success(zeContextDestroy(other));
     free(malloced);
 }
@@ -141,6 +141,51 @@ static void free_ext__blocking__waits_for_the_work(void **state)
     assert_success(zeKernelDestroy(kernel));
 }
 
+static void free__while_work_runs__frees_when_it_ended(void **state)
+{
+    const struct harness *h = *state;
+    ze_kernel_handle_t kernel = harness_kernel(h, "hold");
+    ze_command_list_handle_t list = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    void *used = harness_memory(h, 8);
+    void *next = harness_memory(h, 8);
+
+    assert_success(zeKernelSetGroupSize(kernel, 1, 1, 1));
+    assert_success(harness_launch(list, kernel, NULL, 0, NULL));
+    harness_wait_holding(h, 1);
+    assert_success(zeMemFree(h->context, used));
+    check_properties(h, used, ZE_MEMORY_TYPE_UNKNOWN, NULL);
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemFree(h->context, used));
+    assert_int_equal(h->control->live_memory(), 2);
+    h->control->release();
+    assert_success(zeCommandListHostSynchronize(list, UINT64_MAX));
+    assert_int_equal(h->control->live_memory(), 1);
+    assert_success(zeMemFree(h->context, next));
+    assert_int_equal(h->control->live_memory(), 0);
+    h->control->hold();
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeKernelDestroy(kernel));
+}
+
+static void free__with_another_context__finds_its_owner(void **state)
+{
+    const struct harness *h = *state;
+    const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    const ze_memory_free_ext_desc_t blocking = {
+        .stype = ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC,
+        .freePolicy = ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE};
+    ze_context_handle_t other = NULL;
+    void *first = harness_memory(h, 8);
+    void *second = harness_memory(h, 8);
+
+    assert_success(zeContextCreate(h->driver, &desc, &other));
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemFree(other, (char *)first + 1));
+    assert_success(zeMemFree(other, first));
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemFree(h->context, first));
+    assert_success(zeMemFreeExt(other, &blocking, second));
+    assert_int_equal(h->control->live_memory(), 0);
+    assert_success(zeContextDestroy(other));
+}
+
 static void free_ext__deferred__frees_when_the_work_before_it_ended(void **state)
 {
     const struct harness *h = *state;
@@ -162,8 +207,6 @@ static void free_ext__deferred__frees_when_the_work_before_it_ended(void **state
     /* It is no allocation any more, but the memory stays while the kernel runs. */
     check_properties(h, used, ZE_MEMORY_TYPE_UNKNOWN, NULL);
     assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemFree(h->context, used));
-    assert_success(zeMemFree(h->context, harness_memory(h, 8)));
-    assert_int_equal(h->control->live_memory(), 1);
     h->control->release();
     assert_success(zeCommandListHostSynchronize(list, UINT64_MAX));
     assert_int_equal(h->control->live_memory(), 0);
@@ -369,6 +412,8 @@ int main(void)
         cmocka_unit_test(properties__foreign_addresses__are_unknown_and_no_error),
         cmocka_unit_test(alloc__sizes_that_cannot_be__are_refused),
         cmocka_unit_test(many__allocated_and_freed_in_another_order__are_all_known),
+        cmocka_unit_test(free__while_work_runs__frees_when_it_ended),
+        cmocka_unit_test(free__with_another_context__finds_its_owner),
         cmocka_unit_test(free_ext__blocking__waits_for_the_work),
         cmocka_unit_test(free_ext__deferred__frees_when_the_work_before_it_ended),
         cmocka_unit_test(free_ext__deferred_and_context_gone__frees_with_the_last_user),

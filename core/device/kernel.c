@@ -244,17 +244,18 @@ ze_result_t ZE_APICALL impl_zeKernelGetIndirectAccess(ze_kernel_handle_t hKernel
     return ZE_RESULT_SUCCESS;
 }
 
-/* No backend can divide its caches in another way yet, and a program that asks may rely on it. */
-ze_result_t ZE_APICALL impl_zeKernelSetCacheConfig(ze_kernel_handle_t hKernel,
-                                                   ze_cache_config_flags_t flags)
+/* A preference, and no backend can divide its caches in another way than they are. */
+ze_result_t ZE_APICALL impl_zeKernelSetCacheConfig(ze_kernel_handle_t hKernel ZETA_UNUSED,
+                                                   ze_cache_config_flags_t flags ZETA_UNUSED)
 {
-    const struct zeta_kernel *kernel = (const struct zeta_kernel *)hKernel;
+    return ZE_RESULT_SUCCESS;
+}
 
-    if (flags == 0)
-        return ZE_RESULT_SUCCESS;
-    return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                      "the caches of %s cannot be divided in another way than they are",
-                      kernel->module->device->name);
+/* Hints that a device does not know are ignored, and the properties of every device list none. */
+ze_result_t ZE_APICALL impl_zeKernelSchedulingHintExp(
+    ze_kernel_handle_t hKernel ZETA_UNUSED, ze_scheduling_hint_exp_desc_t *pHint ZETA_UNUSED)
+{
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL impl_zeKernelSetGlobalOffsetExp(ze_kernel_handle_t hKernel, uint32_t offsetX,

@@ -223,3 +223,11 @@ ze_result_t ZE_APICALL impl_zeDevicePciGetPropertiesExt(ze_device_handle_t hDevi
         (ze_pci_speed_ext_t){.genVersion = -1, .width = -1, .maxBandwidth = -1};
     return ZE_RESULT_SUCCESS;
 }
+
+/* No backend halts threads for a debugger, and a device without that says so by no flag. */
+ze_result_t ZE_APICALL impl_zetDeviceGetDebugProperties(
+    zet_device_handle_t hDevice ZETA_UNUSED, zet_device_debug_properties_t *pDebugProperties)
+{
+    pDebugProperties->flags = 0;
+    return ZE_RESULT_SUCCESS;
+}

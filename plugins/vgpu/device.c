@@ -107,6 +107,8 @@ void zeta_vgpu_devices_init(struct zeta_vgpu *vgpu)
         device->memory.name.data = "memory of the host";
         device->memory.name.size = strlen(device->memory.name.data);
         device->memory.total_bytes = d->memory_bytes;
+        device->memory.max_clock_mhz = d->core_clock_mhz;
+        device->memory.bus_width_bits = 8u << ZETA_VGPU_LINE_BITS;
         device->caches[0].struct_size = sizeof(device->caches[0]);
         device->caches[0].size_bytes = d->topology.l1_bytes;
         device->caches[0].line_bytes = 1u << ZETA_VGPU_LINE_BITS;

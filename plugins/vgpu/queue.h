@@ -17,8 +17,8 @@ enum { ZETA_VGPU_QUEUES_COMPUTE, ZETA_VGPU_QUEUES_COPY, ZETA_VGPU_QUEUES_COUNT }
 #define ZETA_VGPU_COMPUTE_QUEUES 4u
 #define ZETA_VGPU_COPY_QUEUES 2u
 
-/** Longest pattern of a fill. */
-#define ZETA_VGPU_PATTERN_BYTES 65536u
+/** Longest pattern of a fill; every allocation is aligned to it. */
+#define ZETA_VGPU_PATTERN_BYTES 4096u
 
 /* Operations of struct zeta_plugin_compute_ops with the same names. */
 uint32_t zeta_vgpu_queue_create(struct zeta_plugin *self, struct zeta_plugin_device *device,

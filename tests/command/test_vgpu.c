@@ -537,13 +537,10 @@ static void copy_queue__fills_and_copies__are_exact(void **state)
     }
     assert_int_not_equal(desc.ordinal, 0);
     assert_success(zeCommandListCreateImmediate(f->context, f->device, &desc, &list));
-    const ze_host_mem_alloc_desc_t plain = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
     unsigned char *pattern = allocate(f, bytes);
-    void *memory = NULL;
 
-    /* The target of a fill is aligned to its pattern. */
-    assert_success(zeMemAllocHost(f->context, &plain, bytes, 65536, &memory));
-    unsigned char *target = memory;
+    /* A target has to be aligned to the pattern, and every allocation is to the longest. */
+    unsigned char *target = allocate(f, bytes);
     for (size_t i = 0; i < bytes; i++)
         pattern[i] = (unsigned char)(i * 7 + i / 251);
     for (size_t size = 1; size <= groups[desc.ordinal].maxMemoryFillPatternSize; size *= 2) {

@@ -409,6 +409,25 @@ static void free__while_a_kernel_uses_it__goes_when_the_kernel_ended(void **stat
     assert_success(zeMemFree(gpu->context, gate));
 }
 
+static void memory__of_the_device__moves_a_line_in_a_clock(void **state)
+{
+    const struct gpu *gpu = *state;
+    ze_device_properties_t device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    ze_device_memory_properties_t memory = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES};
+    ze_device_cache_line_size_ext_t line = {.stype = ZE_STRUCTURE_TYPE_DEVICE_CACHELINE_SIZE_EXT};
+    ze_device_cache_properties_t cache = {.stype = ZE_STRUCTURE_TYPE_DEVICE_CACHE_PROPERTIES,
+                                          .pNext = &line};
+    uint32_t count = 1;
+
+    assert_success(zeDeviceGetProperties(gpu->device, &device));
+    assert_success(zeDeviceGetMemoryProperties(gpu->device, &count, &memory));
+    count = 1;
+    assert_success(zeDeviceGetCacheProperties(gpu->device, &count, &cache));
+    assert_true(line.cacheLineSize > 0);
+    assert_int_equal(memory.maxBusWidth, 8 * line.cacheLineSize);
+    assert_int_equal(memory.maxClockRate, device.coreClockRate);
+}
+
 /* Blocks of the file that the memory of the device is part of. */
 static long file_blocks(void)
 {
@@ -582,6 +601,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free__while_a_kernel_uses_it__goes_when_the_kernel_ended),
+        cmocka_unit_test(memory__of_the_device__moves_a_line_in_a_clock),
         cmocka_unit_test(alloc__any_alignment__is_aligned_and_zero),
         cmocka_unit_test(alloc__more_than_the_system_has_mappings__works),
         cmocka_unit_test(limits__of_the_device__are_kept_and_said),

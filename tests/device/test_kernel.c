@@ -156,9 +156,24 @@ static void state__flags_and_offsets__are_kept(void **state)
                      ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST | ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED);
     assert_result(ZE_RESULT_ERROR_INVALID_ENUMERATION, zeKernelSetIndirectAccess(kernel, 0x8));
     assert_success(zeKernelSetCacheConfig(kernel, 0));
-    assert_result(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                  zeKernelSetCacheConfig(kernel, ZE_CACHE_CONFIG_FLAG_LARGE_SLM));
     assert_success(zeKernelSetGlobalOffsetExp(kernel, 1, 2, 3));
+    assert_success(zeKernelDestroy(kernel));
+}
+
+static void preferences__that_mean_nothing_here__are_ignored(void **state)
+{
+    const struct harness *h = *state;
+    ze_kernel_handle_t kernel = harness_kernel(h, "add");
+    ze_scheduling_hint_exp_desc_t hint = {.stype = ZE_STRUCTURE_TYPE_SCHEDULING_HINT_EXP_DESC,
+                                          .flags = ZE_SCHEDULING_HINT_EXP_FLAG_ROUND_ROBIN};
+
+    assert_success(zeKernelSetCacheConfig(kernel, ZE_CACHE_CONFIG_FLAG_LARGE_SLM));
+    assert_success(zeKernelSetCacheConfig(kernel, ZE_CACHE_CONFIG_FLAG_LARGE_SLM |
+                                                      ZE_CACHE_CONFIG_FLAG_LARGE_DATA));
+    assert_result(ZE_RESULT_ERROR_INVALID_ENUMERATION, zeKernelSetCacheConfig(kernel, 0x4));
+    assert_success(zeKernelSchedulingHintExp(kernel, &hint));
+    hint.flags = 0x8;
+    assert_result(ZE_RESULT_ERROR_INVALID_ENUMERATION, zeKernelSchedulingHintExp(kernel, &hint));
     assert_success(zeKernelDestroy(kernel));
 }
 
@@ -166,6 +181,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(name__asked_for_its_size_first__is_terminated),
+        cmocka_unit_test(preferences__that_mean_nothing_here__are_ignored),
         cmocka_unit_test(attributes__of_the_source__are_copied),
         cmocka_unit_test(properties__with_garbage_or_a_chain__are_filled),
         cmocka_unit_test(arguments__of_every_kind__are_checked),

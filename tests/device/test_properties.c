@@ -117,6 +117,20 @@ static void compute_and_module__of_the_root__are_plausible(void **state)
     assert_int_equal(module.maxArgumentsSize, 1024);
 }
 
+static void debug__of_a_device_without_it__is_no_flag(void **state)
+{
+    const struct harness *h = *state;
+    zet_device_debug_properties_t debug = {.stype = ZET_STRUCTURE_TYPE_DEVICE_DEBUG_PROPERTIES,
+                                           .flags = UINT32_MAX};
+    zet_debug_config_t config = {0};
+    zet_debug_session_handle_t session = NULL;
+
+    assert_success(zetDeviceGetDebugProperties(h->device, &debug));
+    assert_int_equal(debug.flags, 0);
+    assert_result(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                  zetDebugAttach(h->device, &config, &session));
+}
+
 static void queue_groups__any_count__follow_the_rule_of_counts(void **state)
 {
     const struct harness *h = *state;
@@ -501,6 +515,7 @@ int main(void)
         cmocka_unit_test(device_get__any_count__gives_stable_handles),
         cmocka_unit_test(sub_devices__of_root_and_tile__know_each_other),
         cmocka_unit_test(properties__of_the_root__are_those_of_the_plugin),
+        cmocka_unit_test(debug__of_a_device_without_it__is_no_flag),
         cmocka_unit_test(timer_resolution__any_other_type__is_nanoseconds),
         cmocka_unit_test(properties__chained_structs__are_filled),
         cmocka_unit_test(compute_and_module__of_the_root__are_plausible),

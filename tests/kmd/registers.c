@@ -35,8 +35,11 @@ static const struct range ranges[] = {
     {MUX, 750, 1100, 0x91b8, 0x91cc},
     {MUX, 750, 1100, 0x9800, 0x9888},
     {MUX, 750, 1100, 0xe180, 0xe180},
-    {MUX, 800, 1100, 0x0d00, 0x0d2c},
-    {MUX, 800, 1100, 0x20cc, 0x20cc},
+    /* Cherryview has those of Haswell, and some of its own. */
+    {MUX, 800, 800, 0x0d00, 0x0d2c},
+    {MUX, 800, 800, 0x20cc, 0x20cc},
+    {MUX, 900, 1100, 0x0d00, 0x0d2c},
+    {MUX, 900, 1100, 0x20cc, 0x20cc},
     {MUX, 1100, 1100, 0x91c8, 0x91dc},
     {MUX, 750, 750, 0x9e80, 0x9ea4},
     {MUX, 750, 750, 0x9ec0, 0x9ec0},

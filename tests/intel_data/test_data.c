@@ -109,6 +109,11 @@ static void platforms__device_ids__belong_to_one_each(void **state)
     assert_string_equal(owners[0x4e71]->id, "jsl");
     assert_string_equal(owners[0x9a49]->id, "tgl-gt2");
     assert_string_equal(owners[0xa7a0]->id, "rpl-p");
+    assert_string_equal(owners[0x4570]->id, "ehl");
+    assert_string_equal(owners[0x468b]->id, "adl-s");
+    assert_string_equal(owners[0xb640]->id, "arl-u");
+    for (uint32_t id = 0xb080; id <= 0xb087; id++)
+        assert_string_equal(owners[id]->id, "ptl");
 }
 
 /*

@@ -100,6 +100,12 @@ static void run_steps(const struct child *child)
     zeta_plugin_negotiate_fn negotiate;
     bool usable;
 
+    if (entry->state == ZETA_PLUGIN_STATE_FOUND && entry->manifest.unnamed) {
+        say(child, ZETA_PLUGIN_STATE_NO_DEVICE, true,
+            "The manifest is in order. It has no plugin, and speaks of devices that no other one "
+            "names.");
+        return;
+    }
     begin(child, "while its library was loaded");
     if (entry->state != ZETA_PLUGIN_STATE_FOUND || !zeta_check_abi(entry) ||
         !zeta_library_open(entry, &negotiate)) {

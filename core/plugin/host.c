@@ -125,6 +125,30 @@ static void match_entry(struct zeta_plugin_host *entry, struct zeta_machine *mac
     zeta_text_finish(&reason);
 }
 
+/*
+ * A manifest without a library says what to do about a device that no other one names. It makes no
+ * devices, so software devices stay where they are.
+ */
+static void tell_unnamed(const struct zeta_list *entries, struct zeta_machine *machine)
+{
+    for (size_t i = 0; i < entries->count; i++) {
+        struct zeta_plugin_host *entry = entries->items[i];
+        const struct zeta_pci_device *device;
+
+        if (entry->state != ZETA_PLUGIN_STATE_FOUND || !entry->manifest.unnamed)
+            continue;
+        device = zeta_machine_find_unnamed(machine, &entry->manifest, entries);
+        if (!device)
+            (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NO_DEVICE,
+                                  "Nothing on this machine matches that no other manifest names.");
+        else if (is_wanted(entry))
+            (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED,
+                                  "No manifest names the PCI device 0x%04x:0x%04x at %s. %s",
+                                  device->vendor, device->device, device->address,
+                                  entry->manifest.unnamed);
+    }
+}
+
 /* Why software devices stay away, in the words of the class that is there instead. */
 static void stop_software(struct zeta_plugin_host *entry, const struct zeta_plugin_host *instead)
 {
@@ -328,9 +352,11 @@ static ze_result_t find_and_open(struct state *state)
         if (entry->state != ZETA_PLUGIN_STATE_FOUND)
             continue;
         result = declare_settings(entry);
-        if (result == ZE_RESULT_SUCCESS)
+        if (result == ZE_RESULT_SUCCESS && !entry->manifest.unnamed)
             match_entry(entry, &machine);
     }
+    if (result == ZE_RESULT_SUCCESS)
+        tell_unnamed(&state->entries, &machine);
     zeta_machine_finish(&machine);
     if (result != ZE_RESULT_SUCCESS)
         return result;

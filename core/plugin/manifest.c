@@ -209,6 +209,11 @@ static void read_library(struct reader *reader, const struct zeta_yaml_node *nod
     reader->manifest->library = read_text(reader, node, "library");
 }
 
+static void read_unnamed(struct reader *reader, const struct zeta_yaml_node *node)
+{
+    reader->manifest->unnamed = read_text(reader, node, "unnamed");
+}
+
 static void read_arch(struct reader *reader, const struct zeta_yaml_node *node)
 {
     reader->manifest->arch = read_text(reader, node, "arch");
@@ -291,7 +296,10 @@ static void read_pci(struct reader *reader, const struct zeta_yaml_node *node,
     match->has_vendor = true;
     match->vendor = read_u32(reader, vendor, "pci.vendor");
     for (item = node->first_child; item; item = item->next) {
-        if (item != vendor && item != device)
+        if (strcmp(item->key, "class") == 0) {
+            match->has_pci_class = true;
+            match->pci_class = read_u32(reader, item, "pci.class");
+        } else if (item != vendor && item != device)
             WARNING(reader, item, "There is no key \"%s\" in pci; it is ignored.", item->key);
     }
     if (!device)
@@ -499,6 +507,14 @@ enum zeta_manifest_kind zeta_manifest_read(const struct zeta_yaml_document *docu
         {"settings", read_settings, false}, {"description", read_nothing, false},
         {"homepage", read_nothing, false},
     };
+    /* Of a manifest that speaks of devices without a plugin. */
+    static const struct key words[] = {
+        {"format", read_format, true},     {"id", read_id, true},
+        {"class", read_class, true},       {"unnamed", read_unnamed, true},
+        {"matches", read_matches, true},   {"version", read_version, false},
+        {"license", read_license, false},  {"description", read_nothing, false},
+        {"homepage", read_nothing, false},
+    };
     const struct zeta_yaml_node *top = zeta_yaml_root(document);
     struct reader reader = {
         .manifest = out_manifest, .sink = sink, .file = zeta_yaml_name(document)};
@@ -509,7 +525,11 @@ enum zeta_manifest_kind zeta_manifest_read(const struct zeta_yaml_document *docu
         (!zeta_yaml_member(top, "id") && !zeta_yaml_member(top, "library") &&
          !zeta_yaml_member(top, "provides")))
         return ZETA_MANIFEST_FOREIGN;
-    read_keys(&reader, top, "a manifest", keys, sizeof(keys) / sizeof(keys[0]));
+    if (zeta_yaml_member(top, "unnamed"))
+        read_keys(&reader, top, "a manifest of unnamed devices", words,
+                  sizeof(words) / sizeof(words[0]));
+    else
+        read_keys(&reader, top, "a manifest", keys, sizeof(keys) / sizeof(keys[0]));
     if (reader.no_memory)
         return ZETA_MANIFEST_NO_MEMORY;
     return reader.bad ? ZETA_MANIFEST_BAD : ZETA_MANIFEST_GOOD;

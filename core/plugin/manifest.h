@@ -36,6 +36,8 @@ struct zeta_manifest_match {
     bool always;
     bool has_vendor; /**< the match asks for a PCI device */
     uint32_t vendor;
+    bool has_pci_class;
+    uint32_t pci_class;         /**< the upper byte of the class code: 3 is a display controller */
     const uint32_t *device_ids; /**< none: any device of the vendor */
     size_t device_id_count;
     struct zeta_texts drivers; /**< of the PCI device, or of any DRM device */
@@ -57,7 +59,12 @@ struct zeta_manifest {
     const char *id;
     enum zeta_device_class device_class;
     const char *library; /**< as written */
-    const char *arch;    /**< "" if any */
+    /**
+     * Of a manifest without a library: what to say of a matching PCI device that no other manifest
+     * names. NULL: it is one of a plugin.
+     */
+    const char *unnamed;
+    const char *arch; /**< "" if any */
     uint32_t abi_min;
     uint32_t abi_max;
     const char *version;

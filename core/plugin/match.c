@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/plugin/manifest.h"
+#include "core/plugin/entry.h"
 #include "core/settings/paths.h"
 #include "core/settings/settings.h"
 #include "core/util/cleanup.h"
@@ -42,13 +42,14 @@ static void read_driver(int directory, const char *link, char *out_name, size_t 
     (void)snprintf(out_name, size_bytes, "%.31s", slash ? slash + 1 : target);
 }
 
-/* "pci:v00008086d00009A49sv..." in one file; older or emulated trees have two files. */
+/* "pci:v00008086d00009A49sv..." in one file; older or emulated trees have three. */
 static bool read_pci_ids(int directory, struct zeta_pci_device *device)
 {
     char text[128];
 
     if (read_small_file(directory, "modalias", text, sizeof(text)) &&
-        sscanf(text, "pci:v%8xd%8x", &device->vendor, &device->device) == 2)
+        sscanf(text, "pci:v%8xd%8xsv%*8xsd%*8xbc%2x", &device->vendor, &device->device,
+               &device->base_class) >= 2)
         return true;
     if (!read_small_file(directory, "vendor", text, sizeof(text)))
         return false;
@@ -56,6 +57,8 @@ static bool read_pci_ids(int directory, struct zeta_pci_device *device)
     if (!read_small_file(directory, "device", text, sizeof(text)))
         return false;
     device->device = (uint32_t)strtoul(text, NULL, 16);
+    if (read_small_file(directory, "class", text, sizeof(text)))
+        device->base_class = (uint32_t)strtoul(text, NULL, 16) >> 16;
     return true;
 }
 
@@ -119,6 +122,7 @@ static void read_pci(struct zeta_machine *machine)
             tell_unread(path, errno); /* it is so for all that follow */
             break;
         }
+        (void)snprintf(device.address, sizeof(device.address), "%.15s", entry->d_name);
         read_driver(fd, "driver", device.driver, sizeof(device.driver));
         if (!add_pci_device(machine, &device))
             break;
@@ -174,18 +178,56 @@ static bool has_device_id(const struct zeta_manifest_match *match, uint32_t devi
 }
 
 /* A driver that is asked for beside a PCI id is the driver of that very device. */
+static bool fits_pci(const struct zeta_manifest_match *match, const struct zeta_pci_device *device)
+{
+    return match->has_vendor && device->vendor == match->vendor &&
+           has_device_id(match, device->device) &&
+           (!match->has_pci_class || device->base_class == match->pci_class) &&
+           (match->drivers.count == 0 || has_text(&match->drivers, device->driver));
+}
+
 static bool match_pci(struct zeta_machine *machine, const struct zeta_manifest_match *match)
 {
     if (!machine->pci_read)
         read_pci(machine);
     for (size_t i = 0; i < machine->pci_count; i++) {
-        const struct zeta_pci_device *device = &machine->pci[i];
-
-        if (device->vendor == match->vendor && has_device_id(match, device->device) &&
-            (match->drivers.count == 0 || has_text(&match->drivers, device->driver)))
+        if (fits_pci(match, &machine->pci[i]))
             return true;
     }
     return false;
+}
+
+static bool is_named(const struct zeta_list *entries, const struct zeta_pci_device *device)
+{
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct zeta_manifest *manifest =
+            &((const struct zeta_plugin_host *)entries->items[i])->manifest;
+
+        for (size_t m = 0; m < manifest->match_count; m++) {
+            const struct zeta_manifest_match *match = &manifest->matches[m];
+
+            if (match->has_vendor && match->vendor == device->vendor &&
+                match->device_id_count > 0 && has_device_id(match, device->device))
+                return true;
+        }
+    }
+    return false;
+}
+
+const struct zeta_pci_device *zeta_machine_find_unnamed(struct zeta_machine *machine,
+                                                        const struct zeta_manifest *manifest,
+                                                        const struct zeta_list *entries)
+{
+    if (!machine->pci_read)
+        read_pci(machine);
+    for (size_t i = 0; i < machine->pci_count; i++) {
+        for (size_t m = 0; m < manifest->match_count; m++) {
+            if (fits_pci(&manifest->matches[m], &machine->pci[i]) &&
+                !is_named(entries, &machine->pci[i]))
+                return &machine->pci[i];
+        }
+    }
+    return NULL;
 }
 
 static bool match_drm(struct zeta_machine *machine, const struct zeta_manifest_match *match)

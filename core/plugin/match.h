@@ -14,7 +14,9 @@ struct zeta_manifest;
 struct zeta_pci_device {
     uint32_t vendor;
     uint32_t device;
-    char driver[32]; /**< of the kernel, "" if none is bound */
+    uint32_t base_class; /**< upper byte of its class code */
+    char address[16];    /**< such as 0000:00:02.0 */
+    char driver[32];     /**< of the kernel, "" if none is bound */
 };
 
 /** What the machine has; read when first needed. All zero bytes is a valid start. */
@@ -32,6 +34,14 @@ struct zeta_machine {
  */
 bool zeta_machine_matches(struct zeta_machine *machine, const struct zeta_manifest *manifest,
                           struct zeta_text *reason);
+
+/**
+ * The first PCI device that a manifest matches and that none of a list of entries
+ * (zeta_plugin_host) names by its id; NULL: there is none. Lives as long as the machine.
+ */
+const struct zeta_pci_device *zeta_machine_find_unnamed(struct zeta_machine *machine,
+                                                        const struct zeta_manifest *manifest,
+                                                        const struct zeta_list *entries);
 
 /** Frees what was read. */
 void zeta_machine_finish(struct zeta_machine *machine);

@@ -293,6 +293,46 @@ static void plugin__no_device__is_silent_success(void **state)
     harness_expect("null", ZETA_PLUGIN_STATE_NO_DEVICE, "finds no device");
 }
 
+static void write_pci(const char *slot, unsigned device, unsigned class_code)
+{
+    char name[128];
+
+    (void)snprintf(name, sizeof(name), "sys/bus/pci/devices/%s/modalias", slot);
+    harness_write(name, "pci:v00001234d%08Xsv00000000sd00000000bc%02Xsc00i00\n", device,
+                  class_code);
+}
+
+static void unknown__device_that_no_manifest_names__is_told_and_hides_nobody(void **state)
+{
+    (void)state;
+    zeta_paths_set_root(harness_dir);
+    write_pci("0000:00:02.0", 0x11, 3);
+    write_pci("0000:00:03.0", 0x22, 3);
+    write_pci("0000:00:04.0", 0x33, 2);
+    harness_write("plugins.d/30-unknown.yaml",
+                  "format: \"1.0\"\nid: unknown\nclass: hardware\n"
+                  "matches: [{pci: {vendor: 0x1234, class: 3}}]\nunnamed: Ask elsewhere.\n");
+    harness_write("plugins.d/31-none.yaml",
+                  "format: \"1.0\"\nid: none\nclass: hardware\n"
+                  "matches: [{pci: {vendor: 0x1234, class: 5}}]\nunnamed: Never said.\n");
+    /* It names one of them, and need not work for that. */
+    harness_write("plugins.d/20-named.yaml",
+                  "format: \"1.0\"\nid: named\nclass: hardware\nlibrary: ./gone.so\n"
+                  "abi: {min: 1, max: 1}\nprovides: [debug]\n"
+                  "matches: [{pci: {vendor: 0x1234, device: 0x11}, drm_driver: other}]\n");
+    harness_write("plugins.d/90-soft.yaml",
+                  "format: \"1.0\"\nid: soft\nclass: software\nlibrary: " FAKE "\n"
+                  "abi: {min: 1, max: 1}\nprovides: [compute, metric.stream]\n"
+                  "matches: {always: true}\nsettings: {devices: soft0}\n");
+    harness_start();
+    harness_expect(
+        "unknown", ZETA_PLUGIN_STATE_FAILED,
+        "No manifest names the PCI device 0x1234:0x0022 at 0000:00:03.0. Ask elsewhere.");
+    harness_expect("none", ZETA_PLUGIN_STATE_NO_DEVICE, "no other manifest names");
+    harness_expect("soft", ZETA_PLUGIN_STATE_ACTIVE, "");
+    assert_non_null(harness_device("soft0"));
+}
+
 static void needs__not_met__are_part_of_the_reason(void **state)
 {
     (void)state;
@@ -800,6 +840,7 @@ int main(void)
         CASE(abi__range_of_manifest_without_ours__is_refused_unopened),
         CASE(manifest__broken__is_a_record_with_line_and_column),
         CASE(plugin__no_device__is_silent_success),
+        CASE(unknown__device_that_no_manifest_names__is_told_and_hides_nobody),
         CASE(needs__not_met__are_part_of_the_reason),
         CASE(filter__select_and_disable__disable_wins),
         CASE(filter__plugin_for_another_machine__is_no_device_not_disabled),

@@ -163,6 +163,7 @@ static void manifest__wrong_values__have_line_and_column(void **state)
     expect_bad(HEAD "matches: [{colour: red}]\n", "no condition \"colour\"");
     expect_bad(HEAD "matches: [{pci: {device: 1}}]\n", "\"vendor\" of pci is missing");
     expect_bad(HEAD "matches: [{pci: {vendor: 0x100000000}}]\n", "pci.vendor has to be");
+    expect_bad(HEAD "matches: [{pci: {vendor: 1, class: display}}]\n", "pci.class has to be");
     expect_bad(HEAD "matches: [{pci: {vendor: 1, device: {a: 1}}}]\n", "pci.device has to be");
     expect_bad(HEAD "matches: [{always: maybe}]\n", "always is true or false");
     expect_bad(HEAD "matches: word\n", "m.yaml:7:10: matches has to be a sequence");

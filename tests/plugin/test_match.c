@@ -30,6 +30,7 @@ static void make_machine(void)
         symlink("../../drivers/i915", harness_path("sys/bus/pci/devices/0000:00:02.0/driver")), 0);
     harness_write("sys/bus/pci/devices/0000:03:00.0/vendor", "0x10de\n");
     harness_write("sys/bus/pci/devices/0000:03:00.0/device", "0x2204\n");
+    harness_write("sys/bus/pci/devices/0000:03:00.0/class", "0x030200\n");
     harness_write("sys/class/drm/card0/device/uevent", "%s", "");
     assert_int_equal(symlink("../../../../bus/pci/drivers/i915",
                              harness_path("sys/class/drm/card0/device/driver")),
@@ -148,6 +149,9 @@ static void pci__vendor_and_device__match(void **state)
     expect_match("[{pci: {vendor: 0x8086, device: [1, 0x9a49]}}]");
     expect_match("[{pci: {vendor: 0x10de, device: [0x2204]}}]");
     expect_match("[{pci: {vendor: 1}}, {pci: {vendor: 0x10de}}]");
+    expect_match("[{pci: {vendor: 0x8086, class: 3}}]");
+    expect_match("[{pci: {vendor: 0x10de, class: 0x03}}]");
+    expect_none("[{pci: {vendor: 0x8086, class: 2}}]", "0x8086:*");
     expect_none("[{pci: {vendor: 0x8086, device: [0x1234, 0x5678]}}]", "0x8086:0x1234,0x5678");
     expect_none("[{pci: {vendor: 0x1002}}]", "0x1002:*");
 }

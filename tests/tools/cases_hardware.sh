@@ -271,6 +271,18 @@ case_hardware_unknown()
 {
     expect 0 on "--device tgl-gt2 --pci ffee" "$bin/zeta" devices
     out_has "(software)"
+    err_has "plugin intel-unknown is of no use here (failed): No manifest names the PCI device 0x8086:0xffee at 0000:00:02.0."
+    err_has "Look for a newer Zeta"
+    said_once "0xffee"
+    expect 0 on "--device tgl-gt2 --pci ffee" "$bin/zeta" plugin list
+    out_has "No manifest names the PCI device 0x8086:0xffee at 0000:00:02.0. Zeta does not know"
+    expect 1 on "--device tgl-gt2 --pci ffee" "$bin/zeta" doctor
+    out_has "plugin intel-unknown does not work here: No manifest names the PCI device 0x8086:0xffee"
+    expect 0 on "--device tgl-gt2 --pci ffee" env ZETA_PLUGINS_DISABLE=intel-unknown \
+        "$bin/zeta" devices
+    err_lacks "ffee"
+    expect 0 intel "$bin/zeta" plugin check "$build/share/zeta/plugins.d/25-intel-unknown.yaml"
+    out_has "speaks of devices that no other one names"
     expect 0 on "--device tgl-gt2 --pci ffee" "$bin/zeta" plugin show intel-gen12lp
     out_has "state     no device: "
     expect 0 on "--device tgl-gt2 --pci ffee" "$bin/matmul" 32

@@ -202,6 +202,11 @@ void tape_set(struct tape *tape, uint32_t number, const char *name, const char *
     append(tape, ZETA_CHUNK_SET, number, made, (size_t)length);
 }
 
+void tape_set_text(struct tape *tape, uint32_t number, const char *text)
+{
+    append(tape, ZETA_CHUNK_SET, number, text, strlen(text));
+}
+
 void tape_event_set(struct tape *tape, uint32_t number, const char *name, const char *unit)
 {
     static const char text[] =

@@ -69,6 +69,8 @@ void tape_device(struct tape *tape, uint32_t number, const char *name, uint32_t 
 /** The text of a set over the layout "taped" of a unit; the symbol $Scale has that value. */
 void tape_set(struct tape *tape, uint32_t number, const char *name, const char *unit,
               uint32_t scale);
+/** The text of any set. */
+void tape_set_text(struct tape *tape, uint32_t number, const char *text);
 /** The text of a set of tracers. */
 void tape_event_set(struct tape *tape, uint32_t number, const char *name, const char *unit);
 /** A stream of a device over one set for each tile. */

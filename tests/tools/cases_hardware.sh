@@ -117,12 +117,12 @@ case_hardware_groups()
 case_hardware_stat()
 {
     expect 0 intel "$bin/zeta" stat -a --for 500ms "--json=$json"
-    holds "$json" 'metric("ComputeBasic", "AvgGpuCoreFrequency")["mean"] // 10**6 in (1299, 1300)'
+    holds "$json" 'metric("ComputeBasic", "AvgGpuCoreFrequency")["value"] // 10**6 in (1299, 1300)'
     holds "$json" '0.4e9 < metric("ComputeBasic", "GpuTime")["total"] < 5e9'
     holds "$json" 'd["groups"][0]["device_class"] == "hardware" and d["groups"][0]["lost"] == 0'
     # Half and a third of the clock: B counters of the set TestOa.
     expect 0 intel "$bin/zeta" stat -a -g TestOa --for 500ms "--json=$json"
-    holds "$json" 'abs(metric("TestOa", "Counter3")["mean"] / metric("TestOa", "Counter2")["mean"] - 0.5) < 0.01'
+    holds "$json" 'abs(metric("TestOa", "Counter3")["value"] / metric("TestOa", "Counter2")["value"] - 0.5) < 0.01'
     # A program is run as it is: its driver is nobody's business.
     expect 3 intel "$bin/zeta" stat "--json=$json" -- sh -c 'echo "${ZE_ENABLE_ALT_DRIVERS-none}"; exit 3'
     out_has "none"

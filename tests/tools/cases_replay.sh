@@ -41,6 +41,39 @@ case_replay_stat()
     err_has "2000 samples, none lost"
 }
 
+# 97000 hits and 3100 misses; a mean of the rows that had an access says 48.5, of all rows 24.25.
+case_replay_ratio_is_of_all_counts()
+{
+    value='abs(m["value"] - 9700000 / 100100) < 1e-9 and m["min"] == 0 and abs(m["max"] - 97) < 1e-5'
+
+    make_file cache "$work/r"
+    ZETA_REPLAY=$work/r
+    export ZETA_REPLAY
+    expect 0 zeta stat -a -g Cache
+    err_has "HitRate           96.90          0.00   97.00 percent"
+    expect 0 zeta stat -a -g Cache --json="$json"
+    holds "$json" '[m := metric("Cache", "HitRate")] and '"$value"' and m["total"] is None'
+    holds "$json" 'metric("Cache", "HitsPerMs")["value"] == 97000 * 10**6 // (400 * 40000)'
+    holds "$json" 'metric("Cache", "Hits")["value"] == metric("Cache", "Hits")["total"] == 97000'
+    expect 0 zeta stat -a -g Cache -o "$work/stat.csv"
+    grep -q ",HitRate,percent,ratio,exact,96.903096903096[0-9]*,0,97$" "$work/stat.csv" ||
+        die "$(cat "$work/stat.csv")"
+    expect 0 zeta record -a -g Cache -o "$work/again"
+    for program in calc report; do
+        expect 0 zeta $program --json="$json" "$work/again"
+        holds "$json" '[m := metric("Cache", "HitRate")] and '"$value"
+    done
+    # A row without an access is empty, and one with a miss is 0.
+    expect 0 zeta calc --csv "$work/again"
+    out_has "1,0,40000,970,30,97,24250,"
+    out_has "1,0,40000,0,0,,0,"
+    out_has "1,0,40000,0,1,0,0,"
+    expect 0 zeta report --html="$work/page.html" "$work/again"
+    page_holds "$work/page.html" 'abs(metric("HitRate")["v"] - 9700000 / 100100) < 1e-9'
+    page_holds "$work/page.html" '[l := metric("HitRate")["lines"][0]["value"]] and len(l) == 400'
+    page_holds "$work/page.html" 'sum(v is False for v in metric("HitRate")["lines"][0]["value"]) == 200'
+}
+
 case_replay_file_of_intel_gpu_tools()
 {
     make_file igt "$work/r"

@@ -16,6 +16,19 @@ case_stat_formulas()
 }
 
 # Any period gives the same sums, since the stream spans the whole program.
+# Not the mean of rows, most of which have no access: what hits and misses of the same table say.
+case_stat_ratio_is_that_of_its_counts()
+{
+    expect 0 zeta stat -g MemoryProfile -p 100us --json="$json" -- "$bin/matmul" 128
+    for level in L1 L3; do
+        rate='metric("MemoryProfile", "'$level'HitRate")'
+        hits='metric("MemoryProfile", "'$level'Hits")["value"]'
+        misses='metric("MemoryProfile", "'$level'Misses")["value"]'
+        holds "$json" "$misses > 0 and $rate['total'] is None"
+        holds "$json" "abs($rate['value'] - 100 * $hits / ($hits + $misses)) < 1e-9"
+    done
+}
+
 case_stat_period()
 {
     for period in 200us 1ms 20ms; do

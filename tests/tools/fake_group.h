@@ -23,8 +23,15 @@ struct fake_group {
 /** Timer of 25 MHz with 32 bits, so QueryBeginTime wraps at 171798691840 ns. */
 void fake_group_init(struct fake_group *fake);
 
-/** Adds a row of one tile. */
+/** Shows the group a row of one tile, which goes into no sum: there is no library behind it. */
 void fake_group_add(struct zeta_sampled_group *group, uint32_t tile, uint64_t end_ns,
-                    uint64_t time_ns, uint64_t ops, float busy);
+                    uint64_t time_ns);
+
+/** Shows the group a row that somebody leaves out. */
+void fake_group_pass(struct zeta_sampled_group *group, uint32_t tile, uint64_t end_ns,
+                     uint64_t time_ns);
+
+/** Fills what is shown as two rows would: 40 operations in 1 ms of work, 2 in 3 ms of idling. */
+void fake_group_settle(struct zeta_sampled_group *group);
 
 #endif

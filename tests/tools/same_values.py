@@ -7,7 +7,7 @@ def read(path, name):
     with open(path) as file:
         document = json.load(file)
     group = next(g for g in document["groups"] if g["name"] == name)
-    return group["samples"], {m["name"]: (m["total"], m["mean"], m["min"], m["max"])
+    return group["samples"], {m["name"]: (m["value"], m["total"], m["min"], m["max"])
                               for m in group["metrics"]}
 
 

@@ -1,5 +1,5 @@
 /*
- * Sums of one metric: which kind fits a metric, totals, weighted means, values that are missing.
+ * One metric over many rows: which kind fits it, and what is taken over from the library.
  */
 #include "account.h"
 
@@ -19,20 +19,20 @@ static void kind__amount__adds_up(void **state)
                      ZETA_ACCOUNT_TOTAL);
 }
 
-static void kind__amount_described_as_average__is_mean(void **state)
+static void kind__amount_described_as_average__is_rate(void **state)
 {
     (void)state;
     assert_int_equal(zeta_account_kind_of(ZET_METRIC_TYPE_EVENT, "Average core frequency"),
-                     ZETA_ACCOUNT_MEAN);
+                     ZETA_ACCOUNT_RATE);
     assert_int_equal(zeta_account_kind_of(ZET_METRIC_TYPE_DURATION, "The percentage of time"),
-                     ZETA_ACCOUNT_MEAN);
+                     ZETA_ACCOUNT_RATE);
 }
 
-static void kind__ratio_and_rate__are_means(void **state)
+static void kind__ratio_and_throughput__are_rates(void **state)
 {
     (void)state;
-    assert_int_equal(zeta_account_kind_of(ZET_METRIC_TYPE_RATIO, ""), ZETA_ACCOUNT_MEAN);
-    assert_int_equal(zeta_account_kind_of(ZET_METRIC_TYPE_THROUGHPUT, ""), ZETA_ACCOUNT_MEAN);
+    assert_int_equal(zeta_account_kind_of(ZET_METRIC_TYPE_RATIO, ""), ZETA_ACCOUNT_RATE);
+    assert_int_equal(zeta_account_kind_of(ZET_METRIC_TYPE_THROUGHPUT, ""), ZETA_ACCOUNT_RATE);
 }
 
 static void kind__state__is_last(void **state)
@@ -45,125 +45,56 @@ static void kind__state__is_last(void **state)
         assert_int_equal(zeta_account_kind_of(types[i], "Average"), ZETA_ACCOUNT_LAST);
 }
 
-static void total__integers__are_exact_beyond_double(void **state)
+static zet_typed_value_t f32(float value)
 {
-    struct zeta_account account = {.kind = ZETA_ACCOUNT_TOTAL};
-
-    (void)state;
-    zeta_account_add(&account, zeta_number_u64((UINT64_C(1) << 60) + 1), 1.0);
-    zeta_account_add(&account, zeta_number_u64(2), 1.0);
-    assert_int_equal(zeta_account_total(&account).kind, ZETA_NUMBER_U64);
-    assert_true(zeta_account_total(&account).u64 == (UINT64_C(1) << 60) + 3);
-    assert_true(account.min.u64 == 2);
-    assert_true(account.max.u64 == (UINT64_C(1) << 60) + 1);
+    return (zet_typed_value_t){.type = ZET_VALUE_TYPE_FLOAT32, .value.fp32 = value};
 }
 
-static void total__sum_above_64_bits__becomes_double(void **state)
+static void set__value__is_taken_over(void **state)
 {
-    struct zeta_account account = {.kind = ZETA_ACCOUNT_TOTAL};
+    const struct zeta_metric_value value = {
+        .rows = 3,
+        .has_value = 1,
+        .value = {.type = ZET_VALUE_TYPE_FLOAT64, .value.fp64 = 96.5},
+        .min = f32(2.0F),
+        .max = f32(99.0F),
+        .last = f32(50.0F)};
+    struct zeta_account account = {.kind = ZETA_ACCOUNT_RATE};
 
     (void)state;
-    zeta_account_add(&account, zeta_number_u64(UINT64_MAX), 1.0);
-    zeta_account_add(&account, zeta_number_u64(UINT64_MAX), 1.0);
-    assert_int_equal(zeta_account_total(&account).kind, ZETA_NUMBER_F64);
-    assert_true(zeta_account_total(&account).f64 == 2.0 * 18446744073709551616.0);
-}
-
-static void total__floating_values__add_up(void **state)
-{
-    struct zeta_account account = {.kind = ZETA_ACCOUNT_TOTAL};
-
-    (void)state;
-    zeta_account_add(&account, zeta_number_f64(1.5), 1.0);
-    zeta_account_add(&account, zeta_number_u64(2), 1.0);
-    assert_true(zeta_account_total(&account).f64 == 3.5);
-}
-
-static void total__ratio__is_none(void **state)
-{
-    struct zeta_account account = {.kind = ZETA_ACCOUNT_MEAN};
-
-    (void)state;
-    zeta_account_add(&account, zeta_number_f64(50.0), 1.0);
+    zeta_account_set(&account, &value);
+    assert_int_equal(account.rows, 3);
+    assert_true(account.value.f64 == 96.5);
+    assert_true(account.min.f64 == 2.0);
+    assert_true(account.max.f64 == 99.0);
+    assert_true(account.last.f64 == 50.0);
     assert_int_equal(zeta_account_total(&account).kind, ZETA_NUMBER_NONE);
-}
-
-static void mean__rows_of_different_length__is_weighted(void **state)
-{
-    struct zeta_account account = {.kind = ZETA_ACCOUNT_MEAN};
-
-    (void)state;
-    zeta_account_add(&account, zeta_number_f64(100.0), 1000.0);
-    zeta_account_add(&account, zeta_number_f64(0.0), 3000.0);
-    assert_true(zeta_account_mean(&account).f64 == 25.0);
-}
-
-static void mean__amount__is_per_row(void **state)
-{
-    struct zeta_account account = {.kind = ZETA_ACCOUNT_TOTAL};
-
-    (void)state;
-    zeta_account_add(&account, zeta_number_u64(1), 1000.0);
-    zeta_account_add(&account, zeta_number_u64(4), 3000.0);
-    assert_true(zeta_account_mean(&account).f64 == 2.5);
-}
-
-static void mean__missing_value__counts_nowhere(void **state)
-{
-    struct zeta_account account = {.kind = ZETA_ACCOUNT_MEAN};
-
-    (void)state;
-    zeta_account_add(&account, zeta_number_f64(40.0), 1000.0);
-    zeta_account_add(&account, zeta_number_f64(NAN), 9000.0);
-    assert_true(zeta_account_mean(&account).f64 == 40.0);
-    assert_true(account.rows == 1);
-    assert_true(account.min.f64 == 40.0);
-}
-
-static void mean__no_value__is_none(void **state)
-{
-    struct zeta_account account = {.kind = ZETA_ACCOUNT_MEAN};
-
-    (void)state;
-    assert_int_equal(zeta_account_mean(&account).kind, ZETA_NUMBER_NONE);
-    zeta_account_add(&account, zeta_number_none(), 1.0);
-    assert_int_equal(zeta_account_mean(&account).kind, ZETA_NUMBER_NONE);
-    assert_int_equal(zeta_account_value(&account).kind, ZETA_NUMBER_NONE);
     account.kind = ZETA_ACCOUNT_TOTAL;
-    assert_int_equal(zeta_account_total(&account).kind, ZETA_NUMBER_NONE);
+    assert_true(zeta_account_total(&account).f64 == 96.5);
 }
 
-static void last__rows__keeps_latest_and_range(void **state)
+static void set__no_value__is_none_and_not_zero(void **state)
 {
-    struct zeta_account account = {.kind = ZETA_ACCOUNT_LAST};
+    struct zeta_metric_value value = {.value = f32(0.0F), .min = f32(0.0F)};
+    struct zeta_account account = {.kind = ZETA_ACCOUNT_RATE};
 
     (void)state;
-    zeta_account_add(&account, zeta_number_u64(7), 1.0);
-    zeta_account_add(&account, zeta_number_u64(9), 1.0);
-    zeta_account_add(&account, zeta_number_u64(8), 1.0);
-    assert_true(zeta_account_value(&account).u64 == 8);
-    assert_true(account.min.u64 == 7);
-    assert_true(account.max.u64 == 9);
-    assert_int_equal(zeta_account_total(&account).kind, ZETA_NUMBER_NONE);
-    assert_int_equal(zeta_account_mean(&account).kind, ZETA_NUMBER_NONE);
+    zeta_account_set(&account, &value);
+    assert_int_equal(account.value.kind, ZETA_NUMBER_NONE);
+    assert_int_equal(account.min.kind, ZETA_NUMBER_NONE);
+    assert_int_equal(account.max.kind, ZETA_NUMBER_NONE);
+    assert_int_equal(account.last.kind, ZETA_NUMBER_NONE);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kind__amount__adds_up),
-        cmocka_unit_test(kind__amount_described_as_average__is_mean),
-        cmocka_unit_test(kind__ratio_and_rate__are_means),
+        cmocka_unit_test(kind__amount_described_as_average__is_rate),
+        cmocka_unit_test(kind__ratio_and_throughput__are_rates),
         cmocka_unit_test(kind__state__is_last),
-        cmocka_unit_test(total__integers__are_exact_beyond_double),
-        cmocka_unit_test(total__sum_above_64_bits__becomes_double),
-        cmocka_unit_test(total__floating_values__add_up),
-        cmocka_unit_test(total__ratio__is_none),
-        cmocka_unit_test(mean__rows_of_different_length__is_weighted),
-        cmocka_unit_test(mean__amount__is_per_row),
-        cmocka_unit_test(mean__missing_value__counts_nowhere),
-        cmocka_unit_test(mean__no_value__is_none),
-        cmocka_unit_test(last__rows__keeps_latest_and_range),
+        cmocka_unit_test(set__value__is_taken_over),
+        cmocka_unit_test(set__no_value__is_none_and_not_zero),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

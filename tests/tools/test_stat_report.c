@@ -31,8 +31,7 @@ static int set_up(void **state)
     if (!zeta_sampled_group_init(&fixture->group, &fixture->fake.entry, 1))
         return -1;
     fixture->group.period_ns = 1000000;
-    fake_group_add(&fixture->group, 0, 1000000, 1000000, 40, 100.0F);
-    fake_group_add(&fixture->group, 0, 4000000, 3000000, 2, 0.0F);
+    fake_group_settle(&fixture->group);
     (void)strcpy(fixture->device.properties.name, "GPU, \"big\"");
     fixture->device.info.id = "fake:0";
     fixture->device.info.device_class = "software";
@@ -85,7 +84,7 @@ static void table__plain__names_value_range_and_cost(void **state)
     assert_has(text, "(software, fake:0)");
     assert_has(text, "Fake, domain 3, every 1 ms: 2 samples, none lost");
     assert_has(text, "FpOps               42 total       2      40\n");
-    assert_has(text, "GpuBusy          25.00 mean     0.00  100.00 percent\n");
+    assert_has(text, "GpuBusy          25.00          0.00  100.00 percent\n");
     assert_has(text, "Sampled for 4 ms");
     assert_has(text, "CPU time of zeta: 400 us (10.0 % of one core)");
     assert_null(strstr(text, "\033"));
@@ -148,10 +147,9 @@ static void table__value_missing__is_not_available(void **state)
     struct fixture *fixture = *state;
     char *text = NULL;
 
-    fixture->group.accounts[FAKE_BUSY] = (struct zeta_account){.kind = ZETA_ACCOUNT_MEAN};
-    zeta_account_add(&fixture->group.accounts[FAKE_BUSY], zeta_number_f64(NAN), 1.0);
+    fixture->group.accounts[FAKE_BUSY] = (struct zeta_account){.kind = ZETA_ACCOUNT_RATE};
     text = print(fixture, (struct zeta_stat_style){.columns = 80});
-    assert_has(text, "GpuBusy            n/a mean      n/a     n/a percent\n");
+    assert_has(text, "GpuBusy            n/a           n/a     n/a percent\n");
     free(text);
 }
 
@@ -165,9 +163,8 @@ static void csv__any__has_a_line_per_metric(void **state)
     zeta_stat_report_write_csv(&fixture->report, stream);
     assert_int_equal(fclose(stream), 0);
     assert_has(text, "group,device,device_id,domain,samples,lost,breaks,lost_time_ns,metric,");
-    assert_has(text,
-               "\nFake,\"GPU, \"\"big\"\"\",fake:0,3,2,0,0,0,FpOps,,event,exact,42,21,2,40\n");
-    assert_has(text, ",GpuBusy,percent,ratio,modelled,,25,0,100\n");
+    assert_has(text, "\nFake,\"GPU, \"\"big\"\"\",fake:0,3,2,0,0,0,FpOps,,event,exact,42,2,40\n");
+    assert_has(text, ",GpuBusy,percent,ratio,modelled,25,0,100\n");
     free(text);
 }
 
@@ -201,12 +198,13 @@ static void json__any__follows_the_schema(void **state)
     assert_string_equal(json_object_get_string(member(metric, "name")), "FpOps");
     assert_string_equal(json_object_get_string(member(metric, "type")), "event");
     assert_string_equal(json_object_get_string(member(metric, "class")), "exact");
+    assert_int_equal(json_object_get_int(member(metric, "value")), 42);
     assert_int_equal(json_object_get_int(member(metric, "total")), 42);
     assert_int_equal(json_object_get_int(member(metric, "min")), 2);
     assert_int_equal(json_object_get_int(member(metric, "max")), 40);
     metric = json_object_array_get_idx(member(group, "metrics"), FAKE_BUSY);
     assert_null(member(metric, "total"));
-    assert_true(json_object_get_double(member(metric, "mean")) == 25.0);
+    assert_true(json_object_get_double(member(metric, "value")) == 25.0);
     assert_int_equal(json_object_put(document), 1);
 }
 

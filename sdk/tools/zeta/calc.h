@@ -20,7 +20,7 @@ struct zeta_calc_choice {
     const char *group;
     FILE *rows; /**< every row is written here as CSV; null: rows are only summed up */
     /** Sees every row of the tile; one that gives false is left out. Null: all are kept. */
-    bool (*keep)(void *user, uint32_t tile, const zet_typed_value_t *row);
+    bool (*keep)(void *user, const struct zeta_metric_row *row);
     void *keep_user;
 };
 

@@ -15,7 +15,6 @@ struct reading {
     const struct zeta_calc_choice *choice;
     const char *path;
     struct zeta_recording_reader *reader;
-    ze_driver_handle_t driver;
     uint8_t *data; /**< exported data of one piece */
     size_t data_bytes;
     const struct zeta_calc_stream *last; /**< whose rows were written last */
@@ -154,13 +153,13 @@ static int take_data(struct reading *reading, const struct zeta_recording_chunk 
         return ZETA_EXIT_OK;
     status = make_piece(reading, chunk, &piece);
     if (status == ZETA_EXIT_OK && !stream->is_open)
-        status = zeta_calc_stream_open(stream, &piece);
+        status = zeta_calc_stream_open(stream, &piece, reading->choice->is_maximum);
     if (status != ZETA_EXIT_OK)
         return status;
     if (reading->choice->rows && reading->last != stream)
         zeta_calc_stream_write_head(stream, reading->choice->rows);
     reading->last = stream;
-    return zeta_calc_stream_add(stream, reading->driver, &piece, reading->choice);
+    return zeta_calc_stream_add(stream, &piece, reading->choice);
 }
 
 static int take_chunk(struct reading *reading, const struct zeta_recording_chunk *chunk)
@@ -202,7 +201,7 @@ int zeta_calc_file_init(struct zeta_calc_file *file, const char *path,
                         const struct zeta_calc_choice *choice)
 {
     struct reading reading = {.file = file, .choice = choice, .path = path};
-    int status = zeta_device_list_any_driver(&reading.driver);
+    int status = zeta_device_list_need_none();
     ze_result_t result;
 
     *file = (struct zeta_calc_file){0};
@@ -212,6 +211,11 @@ int zeta_calc_file_init(struct zeta_calc_file *file, const char *path,
     if (result != ZE_RESULT_SUCCESS)
         return zeta_say_refusal(result, "cannot open %s", path);
     status = read_chunks(&reading);
+    for (uint32_t i = 0; i < file->stream_count; i++) {
+        if (file->streams[i]->is_open &&
+            zeta_sampled_group_settle(&file->streams[i]->group) != ZETA_EXIT_OK)
+            status = ZETA_EXIT_FAILED;
+    }
     zetaRecordingClose(reading.reader);
     free(reading.data);
     free(reading.devices);

@@ -33,8 +33,16 @@ static int read_metrics(struct zeta_calc_stream *stream, const struct zeta_calc_
     return ZETA_EXIT_OK;
 }
 
-int zeta_calc_stream_open(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece)
+int zeta_calc_stream_open(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece,
+                          bool is_maximum)
 {
+    const struct zeta_metric_sum_desc rows = {
+        .struct_size = sizeof(rows),
+        .data = piece->data,
+        .data_size = piece->size,
+        .type = is_maximum ? ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES
+                           : ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+    };
     struct zeta_export_info info = {.struct_size = sizeof(info)};
     const uint64_t period_ns = stream->group.period_ns;
     ze_result_t result = zetaExportDataGetInfo(piece->size, piece->data, &info);
@@ -49,6 +57,11 @@ int zeta_calc_stream_open(struct zeta_calc_stream *stream, const struct zeta_cal
         return status;
     if (!zeta_sampled_group_init(&stream->group, &stream->entry, info.tile_count))
         return zeta_say_failure("no memory for the metrics of stream %u", stream->number);
+    result = zeta_sampled_group_open(&stream->group, &rows);
+    if (result != ZE_RESULT_SUCCESS) {
+        zeta_sampled_group_finish(&stream->group);
+        return zeta_say_refusal(result, "cannot calculate stream %u", stream->number);
+    }
     stream->group.period_ns = period_ns;
     /* Without a period nobody can tell a gap from the usual distance. */
     if (period_ns == 0)
@@ -79,37 +92,42 @@ static uint32_t count_records(struct zeta_calc_stream *stream, const struct zeta
     return records;
 }
 
-static void write_row(const struct zeta_calc_stream *stream, uint32_t tile,
-                      const zet_typed_value_t *row, FILE *rows)
+/** A row on its way. */
+struct passing {
+    struct zeta_calc_stream *stream;
+    const struct zeta_calc_choice *choice;
+};
+
+static void write_row(const struct zeta_calc_stream *stream, const struct zeta_metric_row *row,
+                      FILE *rows)
 {
-    (void)fprintf(rows, "%u,%u", stream->number, tile);
-    for (uint32_t i = 0; i < stream->entry.properties.metricCount; i++) {
+    (void)fprintf(rows, "%u,%u", stream->number, row->tile);
+    for (uint32_t i = 0; i < row->metric_count; i++) {
         char text[ZETA_NUMBER_TEXT_BYTES];
 
-        zeta_number_format_exact(zeta_number_from_value(&row[i]), text);
+        zeta_number_format_exact(zeta_number_from_row(row, i), text);
         (void)fprintf(rows, ",%s", text);
     }
     (void)fputc('\n', rows);
 }
 
-static void add_rows(struct zeta_calc_stream *stream, const zet_typed_value_t *values,
-                     const uint32_t *counts, uint32_t sets, const struct zeta_calc_choice *choice)
+static uint32_t take_row(void *user, const struct zeta_metric_row *row)
 {
-    const uint32_t width = stream->entry.properties.metricCount;
+    const struct passing *passing = user;
+    const struct zeta_calc_choice *choice = passing->choice;
 
-    for (uint32_t tile = 0; tile < sets; tile++) {
-        for (uint32_t i = 0; i < counts[tile] / width; i++, values += width) {
-            if (choice->tile >= 0 && choice->tile != tile)
-                continue;
-            if (choice->keep && !choice->keep(choice->keep_user, tile, values)) {
-                zeta_sampled_group_pass_row(&stream->group, tile, values);
-                continue;
-            }
-            zeta_sampled_group_add_row(&stream->group, tile, values);
-            if (choice->rows)
-                write_row(stream, tile, values, choice->rows);
-        }
+    struct zeta_sampled_group *group = &passing->stream->group;
+
+    if (choice->tile >= 0 && choice->tile != row->tile)
+        return 0;
+    if (choice->keep && !choice->keep(choice->keep_user, row)) {
+        zeta_sampled_group_pass_row(group, row);
+        return 0;
     }
+    zeta_sampled_group_add_row(group, row);
+    if (choice->rows)
+        write_row(passing->stream, row, choice->rows);
+    return 1;
 }
 
 void zeta_calc_stream_write_head(const struct zeta_calc_stream *stream, FILE *rows)
@@ -120,38 +138,20 @@ void zeta_calc_stream_write_head(const struct zeta_calc_stream *stream, FILE *ro
     (void)fputc('\n', rows);
 }
 
-int zeta_calc_stream_add(struct zeta_calc_stream *stream, ze_driver_handle_t driver,
-                         const struct zeta_calc_piece *piece, const struct zeta_calc_choice *choice)
+int zeta_calc_stream_add(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece,
+                         const struct zeta_calc_choice *choice)
 {
-    zet_metric_calculate_exp_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_CALCULATE_EXP_DESC,
-                                            .rawReportSkipCount = stream->skip_left};
-    const zet_metric_group_calculation_type_t type =
-        choice->is_maximum ? ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES
-                           : ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES;
+    struct passing passing = {stream, choice};
+    const struct zeta_metric_data data = {.struct_size = sizeof(data),
+                                          .raw_size = piece->raw_bytes,
+                                          .raw = piece->raw,
+                                          .skip = stream->skip_left,
+                                          .each = take_row,
+                                          .user = &passing};
     const uint32_t records = count_records(stream, piece);
-    uint32_t sets = stream->group.tile_count;
-    uint32_t *counts = calloc(sets, sizeof(*counts));
-    zet_typed_value_t *values = NULL;
-    uint32_t total = 0;
-    ze_result_t result =
-        counts ? zetMetricGroupCalculateMetricExportDataExp(driver, type, piece->size, piece->data,
-                                                            &desc, &sets, &total, NULL, NULL)
-               : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    const ze_result_t result = zetaMetricSumAdd(stream->group.sum, &data);
 
     stream->skip_left -= records < stream->skip_left ? records : stream->skip_left;
-    if (result == ZE_RESULT_SUCCESS && total > 0) {
-        values = malloc((size_t)total * sizeof(*values));
-        result = values ? zetMetricGroupCalculateMetricExportDataExp(driver, type, piece->size,
-                                                                     piece->data, &desc, &sets,
-                                                                     &total, counts, values)
-                        : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        if (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA) {
-            add_rows(stream, values, counts, sets, choice);
-            result = ZE_RESULT_SUCCESS;
-        }
-    }
-    free(values);
-    free(counts);
     if (result != ZE_RESULT_SUCCESS)
         return zeta_say_refusal(result, "cannot calculate stream %u", stream->number);
     return ZETA_EXIT_OK;

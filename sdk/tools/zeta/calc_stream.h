@@ -17,12 +17,16 @@ struct zeta_calc_piece {
     size_t raw_bytes;
 };
 
-/** Reads the group and the metrics of a stream from its first piece. On failure says why. */
-int zeta_calc_stream_open(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece);
+/**
+ * Reads the group and the metrics of a stream from its first piece. On failure says why.
+ *
+ * @is_maximum  its values are the greatest possible ones
+ */
+int zeta_calc_stream_open(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece,
+                          bool is_maximum);
 
 /** Calculates a piece and adds its rows. On failure says why. */
-int zeta_calc_stream_add(struct zeta_calc_stream *stream, ze_driver_handle_t driver,
-                         const struct zeta_calc_piece *piece,
+int zeta_calc_stream_add(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece,
                          const struct zeta_calc_choice *choice);
 
 /** Writes the first line of a stream's rows. */

@@ -231,14 +231,11 @@ int zeta_device_list_find_compute(const char *text, bool *out_is_ours)
     return status;
 }
 
-int zeta_device_list_any_driver(ze_driver_handle_t *out_driver)
+int zeta_device_list_need_none(void)
 {
-    uint32_t count = 1;
-    ze_result_t result = zeInit(0);
+    const ze_result_t result = zeInit(0);
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeDriverGet(&count, out_driver);
-    if (result != ZE_RESULT_SUCCESS || count == 0)
+    if (result != ZE_RESULT_SUCCESS)
         return zeta_say_refusal(result, "cannot initialise the library");
     return ZETA_EXIT_OK;
 }

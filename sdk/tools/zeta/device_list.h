@@ -50,10 +50,10 @@ int zeta_device_list_find(struct zeta_device_list *list, const char *text,
 int zeta_device_list_find_compute(const char *text, bool *out_is_ours);
 
 /**
- * Initialises the library and gives a driver for calculating, which any does; there is one also
- * without a device. On failure says why and gives the exit code.
+ * Initialises the library for calculating, which needs no device. On failure says why and gives the
+ * exit code.
  */
-int zeta_device_list_any_driver(ze_driver_handle_t *out_driver);
+int zeta_device_list_need_none(void);
 
 /** Says why there is no device, plugin by plugin. Gives ZETA_EXIT_FAILED. */
 int zeta_device_list_explain_none(void);

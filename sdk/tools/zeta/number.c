@@ -48,6 +48,12 @@ struct zeta_number zeta_number_from_value(const zet_typed_value_t *value)
     }
 }
 
+struct zeta_number zeta_number_from_row(const struct zeta_metric_row *row, uint32_t metric)
+{
+    return row->has_value[metric] ? zeta_number_from_value(&row->values[metric])
+                                  : zeta_number_none();
+}
+
 double zeta_number_as_double(struct zeta_number number)
 {
     switch (number.kind) {

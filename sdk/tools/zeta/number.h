@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <level_zero/zet_api.h>
+#include <zeta/zeta.h>
 
 enum zeta_number_kind {
     ZETA_NUMBER_NONE, /**< not measured, or not defined */
@@ -32,6 +32,9 @@ struct zeta_number zeta_number_f64(double value);
 
 /** NaN and strings give none. */
 struct zeta_number zeta_number_from_value(const zet_typed_value_t *value);
+
+/** The value of a metric in a row; none where the row has none. */
+struct zeta_number zeta_number_from_row(const struct zeta_metric_row *row, uint32_t metric);
 
 /** 0 for none. */
 double zeta_number_as_double(struct zeta_number number);

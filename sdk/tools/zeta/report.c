@@ -67,6 +67,18 @@ static int read_values(struct zeta_report *report)
     return status;
 }
 
+/* Calculates what is shown of the rows. */
+static int settle(struct zeta_report *report)
+{
+    int status = zeta_report_kernels_settle(report);
+
+    for (uint32_t i = 0; i < report->stream_count && status == ZETA_EXIT_OK; i++) {
+        if (report->streams[i]->calc.is_open)
+            status = zeta_sampled_group_settle(&report->streams[i]->calc.group);
+    }
+    return status;
+}
+
 static int write_html(const struct zeta_report *report, const struct zeta_report_notes *notes)
 {
     FILE *file = NULL;
@@ -105,7 +117,7 @@ static int make(struct zeta_report *report)
 {
     const struct zeta_report_options *options = &report->options;
     struct stat info = {0};
-    int status = zeta_device_list_any_driver(&report->driver);
+    int status = zeta_device_list_need_none();
 
     if (stat(options->path, &info) == 0)
         report->file_bytes = (uint64_t)info.st_size;
@@ -120,6 +132,8 @@ static int make(struct zeta_report *report)
     if ((options->is_per_kernel || options->html_path) && !zeta_report_kernels_init(report))
         return zeta_say_failure("no memory for the kernels of %s", options->path);
     status = read_values(report);
+    if (status == ZETA_EXIT_OK)
+        status = settle(report);
     return status == ZETA_EXIT_OK ? write_forms(report) : status;
 }
 

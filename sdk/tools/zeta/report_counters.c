@@ -75,8 +75,8 @@ bool zeta_report_counters_begin(struct zeta_report *report)
 }
 
 bool zeta_report_counters_add_row(struct zeta_report *report,
-                                  const struct zeta_report_stream *stream, uint32_t tile,
-                                  int64_t begin_ns, const zet_typed_value_t *row)
+                                  const struct zeta_report_stream *stream, int64_t begin_ns,
+                                  const struct zeta_metric_row *row)
 {
     const struct zeta_group_entry *entry = &stream->calc.entry;
     char line[LINE_BYTES];
@@ -87,9 +87,9 @@ bool zeta_report_counters_add_row(struct zeta_report *report,
 
     time_text(report, begin_ns, time);
     if (stream->calc.group.tile_count > 1)
-        (void)snprintf(label, sizeof(label), " tile %" PRIu32, tile);
+        (void)snprintf(label, sizeof(label), " tile %" PRIu32, row->tile);
     for (uint32_t i = 0; is_good && i < entry->properties.metricCount; i++) {
-        const struct zeta_number value = zeta_number_from_value(&row[i]);
+        const struct zeta_number value = zeta_number_from_row(row, i);
         char digits[ZETA_NUMBER_TEXT_BYTES];
 
         if (value.kind == ZETA_NUMBER_NONE || !isfinite(zeta_number_as_double(value)) ||

@@ -8,8 +8,8 @@
 
 /** Writes the values of a row, from the time on that it began. False without memory. */
 bool zeta_report_counters_add_row(struct zeta_report *report,
-                                  const struct zeta_report_stream *stream, uint32_t tile,
-                                  int64_t begin_ns, const zet_typed_value_t *row);
+                                  const struct zeta_report_stream *stream, int64_t begin_ns,
+                                  const struct zeta_metric_row *row);
 
 /** Writes an event. False without memory. */
 bool zeta_report_counters_add_event(struct zeta_report *report,

@@ -25,6 +25,7 @@
 
 enum {
     ZETA_REPORT_MAX_KERNELS = 256, /**< whose metrics are summed up */
+    ZETA_REPORT_POINTS = 2048,     /**< of a plot at most */
     ZETA_REPORT_MAX_MARKERS = 10000
 };
 
@@ -79,7 +80,7 @@ struct zeta_report_stream {
     zet_metric_entry_exp_t *entries; /**< room for those of one piece */
     uint32_t entry_room;
 
-    struct zeta_envelope *lines; /**< of rows: metrics of tile 0, then of tile 1 */
+    struct zeta_sum_line *lines; /**< of rows: one per tile */
     uint64_t idle_rows, shared_rows;
     int32_t marker_index; /**< metric StreamMarker; -1: none */
 };
@@ -101,7 +102,6 @@ struct zeta_report_marker {
 
 struct zeta_report {
     struct zeta_report_options options;
-    ze_driver_handle_t driver;
 
     bool is_cut;
     uint64_t damaged;

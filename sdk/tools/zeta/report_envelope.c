@@ -1,40 +1,23 @@
 #include "report_envelope.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void join(struct zeta_envelope_point *left, const struct zeta_envelope_point *right)
-{
-    if (right->count == 0)
-        return;
-    if (left->count == 0 || right->min < left->min)
-        left->min = right->min;
-    if (left->count == 0 || right->max > left->max)
-        left->max = right->max;
-    left->sum += right->sum;
-    left->count += right->count;
-}
-
 static void widen(struct zeta_envelope *line)
 {
-    for (uint32_t i = 0; i < ZETA_ENVELOPE_POINTS / 2; i++) {
-        line->points[i] = line->points[2 * i];
-        join(&line->points[i], &line->points[2 * i + 1]);
-    }
+    for (uint32_t i = 0; i < ZETA_ENVELOPE_POINTS / 2; i++)
+        line->points[i] = line->points[2 * i] + line->points[2 * i + 1];
     memset(&line->points[ZETA_ENVELOPE_POINTS / 2], 0,
            ZETA_ENVELOPE_POINTS / 2 * sizeof(*line->points));
     line->used = (line->used + 1) / 2;
     line->width_ns *= 2;
 }
 
-bool zeta_envelope_add(struct zeta_envelope *line, uint64_t time_ns, double value,
-                       uint64_t width_ns)
+bool zeta_envelope_add(struct zeta_envelope *line, uint64_t time_ns, uint64_t width_ns)
 {
-    const struct zeta_envelope_point point = {(float)value, (float)value, value, 1};
     uint64_t at;
 
-    if (!isfinite(value) || time_ns > INT64_MAX)
+    if (time_ns > INT64_MAX)
         return true;
     if (!line->points) {
         line->points = calloc(ZETA_ENVELOPE_POINTS, sizeof(*line->points));
@@ -44,7 +27,7 @@ bool zeta_envelope_add(struct zeta_envelope *line, uint64_t time_ns, double valu
         return false;
     while ((at = time_ns / line->width_ns) >= ZETA_ENVELOPE_POINTS)
         widen(line);
-    join(&line->points[at], &point);
+    line->points[at]++;
     if (at >= line->used)
         line->used = (uint32_t)at + 1;
     return true;

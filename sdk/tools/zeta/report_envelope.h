@@ -1,6 +1,5 @@
 /*
- * A line of a plot in a fixed number of points, however many values it is of: smallest, largest and
- * mean value of equal pieces of time.
+ * How often something happened over time, in a fixed number of points, however often it did.
  */
 #ifndef ZETA_TOOLS_REPORT_ENVELOPE_H
 #define ZETA_TOOLS_REPORT_ENVELOPE_H
@@ -11,30 +10,22 @@
 /** Points at most; even, because neighbours are joined. */
 enum { ZETA_ENVELOPE_POINTS = 2048 };
 
-/** Values of one piece of time; count 0: none. */
-struct zeta_envelope_point {
-    float min, max;
-    double sum;
-    uint64_t count;
-};
-
 /**
- * The first point begins at time 0. When a value lies behind the last, neighbours are joined and
+ * The first point begins at time 0. When something lies behind the last, neighbours are joined and
  * each point covers twice as long. All zero bytes is an empty line.
  */
 struct zeta_envelope {
-    struct zeta_envelope_point *points;
-    uint32_t used;     /**< up to the last with a value */
+    uint64_t *points;
+    uint32_t used;     /**< up to the last that is not 0 */
     uint64_t width_ns; /**< of a point */
 };
 
 /**
- * Adds a value at a time. NaN and infinite values are left out. False without memory.
+ * Counts something at a time. False without memory.
  *
- * @width_ns  of the points before any are joined, above 0; only that of the first value counts
+ * @width_ns  of the points before any are joined, above 0; only that of the first time counts
  */
-bool zeta_envelope_add(struct zeta_envelope *line, uint64_t time_ns, double value,
-                       uint64_t width_ns);
+bool zeta_envelope_add(struct zeta_envelope *line, uint64_t time_ns, uint64_t width_ns);
 
 void zeta_envelope_finish(struct zeta_envelope *line);
 

@@ -64,7 +64,7 @@ static bool take_entry(struct zeta_report *report, struct zeta_report_stream *st
         !zeta_report_add_marker(report, time_ns, entry->value.ui64, MARKER_METRIC))
         return false;
     if (report->options.html_path &&
-        !zeta_envelope_add(&event->line, since_ns > 0 ? (uint64_t)since_ns : 0, 1.0, 1000))
+        !zeta_envelope_add(&event->line, since_ns > 0 ? (uint64_t)since_ns : 0, 1000))
         return false;
     return !report->trace || zeta_report_counters_add_event(report, stream, tile, time_ns, entry);
 }

@@ -95,50 +95,88 @@ static void put_facts(const struct zeta_report *report, FILE *file)
 
 /* ---- metrics ------------------------------------------------------------------------------- */
 
-static void put_values(const struct zeta_envelope *line, const char *key, FILE *file)
+/* Values of the pieces of a line: metrics of the first piece, then of the second. */
+struct drawn {
+    struct zeta_metric_value *values;
+    uint32_t pieces, metrics;
+    uint64_t width_ns;
+    uint64_t most_rows; /* of one piece */
+};
+
+/* False without memory. */
+static bool calculate_line(const struct zeta_sum_line *line, uint32_t metrics, struct drawn *drawn)
+{
+    *drawn = (struct drawn){.pieces = line->used, .metrics = metrics, .width_ns = line->width};
+    drawn->values = calloc((size_t)line->used * metrics + 1, sizeof(*drawn->values));
+    for (uint32_t i = 0; drawn->values && i < line->used; i++) {
+        struct zeta_metric_value *values = drawn->values + (size_t)i * metrics;
+        uint32_t count = metrics;
+
+        for (uint32_t m = 0; m < metrics; m++)
+            values[m].struct_size = sizeof(*values);
+        if (line->pieces[i] &&
+            zetaMetricSumGetValues(line->pieces[i], &count, values) != ZE_RESULT_SUCCESS)
+            return false;
+        for (uint32_t m = 0; m < metrics; m++)
+            drawn->most_rows =
+                values[m].rows > drawn->most_rows ? values[m].rows : drawn->most_rows;
+    }
+    return drawn->values != NULL;
+}
+
+/* Of amounts a point shows how much a row has of them. */
+static double point_of(const struct zeta_metric_value *value, enum zeta_account_kind kind,
+                       const char *key)
+{
+    if (key[0] == 'l')
+        return zeta_number_as_double(zeta_number_from_value(&value->min));
+    if (key[0] == 'h')
+        return zeta_number_as_double(zeta_number_from_value(&value->max));
+    return zeta_number_as_double(zeta_number_from_value(&value->value)) /
+           (kind == ZETA_ACCOUNT_TOTAL ? (double)value->rows : 1.0);
+}
+
+/* null: no row is there; false: there are rows, and they have no value. */
+static void put_points(const struct drawn *drawn, uint32_t metric, enum zeta_account_kind kind,
+                       const struct zeta_sum_line *line, const char *key, FILE *file)
 {
     (void)fprintf(file, ",\"%s\":[", key);
-    for (uint32_t i = 0; i < line->used; i++) {
-        const struct zeta_envelope_point *point = &line->points[i];
+    for (uint32_t i = 0; i < drawn->pieces; i++) {
+        const struct zeta_metric_value *value = &drawn->values[(size_t)i * drawn->metrics + metric];
 
         if (i > 0)
             (void)fputc(',', file);
-        if (point->count == 0)
+        if (!line->pieces[i])
             (void)fputs("null", file);
-        else if (key[0] == 'l')
-            zeta_report_json_number(file, (double)point->min);
-        else if (key[0] == 'h')
-            zeta_report_json_number(file, (double)point->max);
-        else if (key[0] == 's')
-            zeta_report_json_number(file, point->sum);
+        else if (!value->has_value)
+            (void)fputs("false", file);
         else
-            zeta_report_json_number(file, point->sum / (double)point->count);
+            zeta_report_json_number(file, point_of(value, kind, key));
     }
     (void)fputc(']', file);
 }
 
-/* Points of single rows have no envelope. */
-static void put_line(const struct zeta_envelope *line, uint32_t tile, FILE *file)
+static bool has_points(const struct drawn *drawn, uint32_t metric)
 {
-    uint64_t most = 0;
-
-    for (uint32_t i = 0; i < line->used; i++)
-        most = line->points[i].count > most ? line->points[i].count : most;
-    (void)fprintf(file, "{\"tile\":%" PRIu32 ",\"w\":%" PRIu64 ",\"rows\":%" PRIu64, tile,
-                  line->width_ns, most);
-    put_values(line, "mean", file);
-    if (most > 1) {
-        put_values(line, "low", file);
-        put_values(line, "high", file);
+    for (uint32_t i = 0; i < drawn->pieces; i++) {
+        if (drawn->values[(size_t)i * drawn->metrics + metric].has_value)
+            return true;
     }
-    (void)fputc('}', file);
+    return false;
 }
 
-static const char *kind_name(enum zeta_account_kind kind)
+/* Points of single rows have no range. */
+static void put_line(const struct drawn *drawn, uint32_t metric, enum zeta_account_kind kind,
+                     const struct zeta_sum_line *line, uint32_t tile, FILE *file)
 {
-    if (kind == ZETA_ACCOUNT_TOTAL)
-        return "total";
-    return kind == ZETA_ACCOUNT_MEAN ? "mean" : "last";
+    (void)fprintf(file, "{\"tile\":%" PRIu32 ",\"w\":%" PRIu64 ",\"rows\":%" PRIu64, tile,
+                  drawn->width_ns, drawn->most_rows);
+    put_points(drawn, metric, kind, line, "value", file);
+    if (drawn->most_rows > 1) {
+        put_points(drawn, metric, kind, line, "low", file);
+        put_points(drawn, metric, kind, line, "high", file);
+    }
+    (void)fputc('}', file);
 }
 
 static void put_metric(const struct zeta_metric_entry *metric, const struct zeta_account *account,
@@ -147,8 +185,8 @@ static void put_metric(const struct zeta_metric_entry *metric, const struct zeta
     put_text(file, "n", metric->properties.name);
     (void)fputc(',', file);
     put_text(file, "u", metric->properties.resultUnits);
-    (void)fprintf(file, ",\"k\":\"%s\",\"v\":", kind_name(account->kind));
-    zeta_report_json_exact(file, zeta_account_value(account));
+    (void)fprintf(file, ",\"k\":\"%s\",\"v\":", zeta_account_kind_name(account->kind));
+    zeta_report_json_exact(file, account->value);
     (void)fputs(",\"min\":", file);
     zeta_report_json_exact(file, account->min);
     (void)fputs(",\"max\":", file);
@@ -175,33 +213,49 @@ static void put_group(const struct zeta_sampled_group *group, const char *name, 
                   group->samples, group->period_ns);
 }
 
+static void put_lines(const struct zeta_report_stream *stream, uint32_t metric,
+                      const struct drawn *drawn, FILE *file)
+{
+    const enum zeta_account_kind kind = stream->calc.group.accounts[metric].kind;
+    bool is_first = true;
+
+    (void)fputs(",\"lines\":[", file);
+    for (uint32_t tile = 0; drawn && tile < stream->calc.group.tile_count; tile++) {
+        if (!has_points(&drawn[tile], metric))
+            continue;
+        separate(file, &is_first);
+        put_line(&drawn[tile], metric, kind, &stream->lines[tile], tile, file);
+    }
+    (void)fputs("]", file);
+}
+
 static void put_stream(const struct zeta_report_stream *stream, FILE *file)
 {
     const struct zeta_group_entry *entry = &stream->calc.entry;
     const uint32_t width = entry->properties.metricCount;
+    const uint32_t tiles = stream->lines ? stream->calc.group.tile_count : 0;
+    struct drawn *drawn = calloc((size_t)tiles + 1, sizeof(*drawn));
+    bool is_drawn = drawn && tiles > 0;
     bool is_first = true;
 
+    for (uint32_t tile = 0; tile < tiles && is_drawn; tile++)
+        is_drawn = calculate_line(&stream->lines[tile], width, &drawn[tile]);
     (void)fputc('{', file);
     put_group(&stream->calc.group, stream->name, file);
     for (uint32_t i = 0; i < width; i++) {
-        bool is_first_line = true;
-
         separate(file, &is_first);
         (void)fputc('{', file);
         put_metric(&entry->metrics[i], &stream->calc.group.accounts[i], file);
         (void)fputc(',', file);
         put_text(file, "d", entry->metrics[i].properties.description);
-        (void)fputs(",\"lines\":[", file);
-        for (uint32_t tile = 0; stream->lines && tile < stream->calc.group.tile_count; tile++) {
-            if (stream->lines[tile * width + i].used == 0)
-                continue;
-            separate(file, &is_first_line);
-            put_line(&stream->lines[tile * width + i], tile, file);
-        }
-        (void)fputs("]}", file);
+        put_lines(stream, i, is_drawn ? drawn : NULL, file);
+        (void)fputc('}', file);
     }
     (void)fprintf(file, "],\"shared\":%" PRIu64 ",\"idle\":%" PRIu64 "}", stream->shared_rows,
                   stream->idle_rows);
+    for (uint32_t tile = 0; drawn && tile < tiles; tile++)
+        free(drawn[tile].values);
+    free(drawn);
 }
 
 static void put_groups(const struct zeta_report *report, FILE *file)
@@ -218,6 +272,20 @@ static void put_groups(const struct zeta_report *report, FILE *file)
         put_stream(stream, file);
     }
     (void)fputs("]", file);
+}
+
+static void put_counts(const struct zeta_envelope *line, FILE *file)
+{
+    (void)fputs(",\"sum\":[", file);
+    for (uint32_t i = 0; i < line->used; i++) {
+        if (i > 0)
+            (void)fputc(',', file);
+        if (line->points[i] == 0)
+            (void)fputs("null", file);
+        else
+            (void)fprintf(file, "%" PRIu64, line->points[i]);
+    }
+    (void)fputc(']', file);
 }
 
 static void put_events(const struct zeta_report *report, FILE *file)
@@ -250,7 +318,7 @@ static void put_events(const struct zeta_report *report, FILE *file)
             put_text(file, "d", event->described.properties.description);
             (void)fprintf(file, ",\"c\":%" PRIu64 ",\"w\":%" PRIu64, event->entries,
                           event->line.width_ns);
-            put_values(&event->line, "sum", file);
+            put_counts(&event->line, file);
             (void)fputc('}', file);
         }
         (void)fputs("]}", file);

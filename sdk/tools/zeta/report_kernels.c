@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report_text.h"
+#include "say.h"
 
 bool zeta_report_kernels_init(struct zeta_report *report)
 {
@@ -36,6 +37,7 @@ static struct zeta_sampled_group *make_group(struct zeta_report *report,
                                              struct zeta_report_kernel *kernel, uint32_t index)
 {
     const struct zeta_sampled_group *all = &report->streams[index]->calc.group;
+    const struct zeta_metric_sum_desc rows = {.struct_size = sizeof(rows), .like = all->sum};
     struct zeta_sampled_group *group;
 
     if (!kernel->groups) {
@@ -45,7 +47,10 @@ static struct zeta_sampled_group *make_group(struct zeta_report *report,
         report->kernels_with_groups += kernel->groups != NULL;
     }
     group = kernel->groups ? calloc(1, sizeof(*group)) : NULL;
-    if (!group || !zeta_sampled_group_init(group, all->entry, all->tile_count)) {
+    if (!group || !zeta_sampled_group_init(group, all->entry, all->tile_count) ||
+        zeta_sampled_group_open(group, &rows) != ZE_RESULT_SUCCESS) {
+        if (group)
+            zeta_sampled_group_finish(group);
         free(group);
         report->has_no_memory = true;
         return NULL;
@@ -58,8 +63,7 @@ static struct zeta_sampled_group *make_group(struct zeta_report *report,
 }
 
 bool zeta_report_kernels_add_row(struct zeta_report *report, struct zeta_report_stream *stream,
-                                 uint32_t tile, const int64_t times_ns[2],
-                                 const zet_typed_value_t *row)
+                                 const int64_t times_ns[2], const struct zeta_metric_row *row)
 {
     const uint32_t name = zeta_report_runs_find(&report->runs, times_ns[0], times_ns[1]);
     struct zeta_sampled_group *group;
@@ -75,10 +79,12 @@ bool zeta_report_kernels_add_row(struct zeta_report *report, struct zeta_report_
     group = report->kernels[name].groups ? report->kernels[name].groups[index] : NULL;
     if (!group)
         group = make_group(report, &report->kernels[name], index);
-    if (group)
-        zeta_sampled_group_add_row(group, tile, row);
-    else
+    if (group) {
+        zeta_sampled_group_add_row(group, row);
+        (void)zetaMetricSumAddRow(group->sum, row);
+    } else {
         report->rows_without_kernel++;
+    }
     return !report->has_no_memory;
 }
 
@@ -112,6 +118,21 @@ void zeta_report_kernel_name(const struct zeta_report *report, uint32_t name, ch
 
     (void)zeta_json_unescape((struct zeta_slice){spelled, strlen(spelled)}, text, bytes);
     zeta_report_clean(text, strlen(text));
+}
+
+int zeta_report_kernels_settle(struct zeta_report *report)
+{
+    int status = ZETA_EXIT_OK;
+
+    for (uint32_t k = 0; k < report->kernel_count; k++) {
+        struct zeta_report_kernel *kernel = &report->kernels[k];
+
+        for (uint32_t i = 0; kernel->groups && i < report->stream_count; i++) {
+            if (kernel->groups[i] && status == ZETA_EXIT_OK)
+                status = zeta_sampled_group_settle(kernel->groups[i]);
+        }
+    }
+    return status;
 }
 
 void zeta_report_kernels_finish(struct zeta_report *report)

@@ -16,8 +16,10 @@ bool zeta_report_kernels_init(struct zeta_report *report);
  * @times_ns  begin and end, of the host
  */
 bool zeta_report_kernels_add_row(struct zeta_report *report, struct zeta_report_stream *stream,
-                                 uint32_t tile, const int64_t times_ns[2],
-                                 const zet_typed_value_t *row);
+                                 const int64_t times_ns[2], const struct zeta_metric_row *row);
+
+/** Calculates what is shown, once all rows are there. On failure says why. */
+int zeta_report_kernels_settle(struct zeta_report *report);
 
 /** Kernels by their time, longest first. The caller frees the list; null without memory. */
 const struct zeta_report_kernel **zeta_report_kernels_sorted(const struct zeta_report *report);

@@ -16,22 +16,21 @@ struct passing {
 };
 
 /* When a row was, on the clock of the device. */
-static uint64_t row_end(const struct zeta_report_stream *stream, const zet_typed_value_t *row,
+static uint64_t row_end(const struct zeta_report_stream *stream, const struct zeta_metric_row *row,
                         uint64_t *out_length_ns)
 {
     const struct zeta_sampled_group *group = &stream->calc.group;
 
-    *out_length_ns = zeta_number_from_value(&row[group->time_index]).u64;
-    return zeta_number_from_value(&row[group->end_index]).u64;
+    *out_length_ns = zeta_number_from_row(row, (uint32_t)group->time_index).u64;
+    return zeta_number_from_row(row, (uint32_t)group->end_index).u64;
 }
 
-static bool take_first(void *user, uint32_t tile, const zet_typed_value_t *row)
+static bool take_first(void *user, const struct zeta_metric_row *row)
 {
     const struct passing *passing = user;
     struct zeta_report_stream *stream = passing->stream;
     uint64_t length_ns = 0;
 
-    (void)tile;
     if (!stream->was_placed) {
         const struct zeta_report_device *device = zeta_report_device_of(passing->report, stream);
         const uint64_t end_ns = row_end(stream, row, &length_ns);
@@ -51,7 +50,7 @@ int zeta_report_rows_find_first(struct zeta_report *report, struct zeta_report_s
 {
     struct passing passing = {report, stream};
     const struct zeta_calc_choice choice = {.tile = -1, .keep = take_first, .keep_user = &passing};
-    const int status = zeta_calc_stream_add(&stream->calc, report->driver, piece, &choice);
+    const int status = zeta_calc_stream_add(&stream->calc, piece, &choice);
 
     /* The second reading counts. */
     zeta_sampled_group_forget_losses(&stream->calc.group);
@@ -61,13 +60,13 @@ int zeta_report_rows_find_first(struct zeta_report *report, struct zeta_report_s
 /* ---- second reading ------------------------------------------------------------------------ */
 
 static void write_row(const struct zeta_report *report, const struct zeta_report_stream *stream,
-                      uint32_t tile, const int64_t times_ns[2], const zet_typed_value_t *row)
+                      const int64_t times_ns[2], const struct zeta_metric_row *row)
 {
     FILE *rows = report->rows;
 
     (void)fprintf(rows, "%" PRIu32 ",", stream->number);
     zeta_report_csv_text(rows, stream->calc.entry.properties.name);
-    (void)fprintf(rows, ",%" PRIu32 ",", tile);
+    (void)fprintf(rows, ",%" PRIu32 ",", row->tile);
     if (stream->has_time)
         (void)fprintf(rows, "%" PRId64 ",%" PRId64, times_ns[0] - report->begin_ns,
                       times_ns[1] - report->begin_ns);
@@ -76,7 +75,7 @@ static void write_row(const struct zeta_report *report, const struct zeta_report
     for (uint32_t i = 0; i < stream->calc.entry.properties.metricCount; i++) {
         char text[ZETA_NUMBER_TEXT_BYTES];
 
-        zeta_number_format_exact(zeta_number_from_value(&row[i]), text);
+        zeta_number_format_exact(zeta_number_from_row(row, i), text);
         (void)fprintf(rows, ",%s", text);
     }
     (void)fputc('\n', rows);
@@ -88,53 +87,46 @@ static uint64_t point_width(const struct zeta_report_stream *stream)
     return stream->period_ns > 0 ? stream->period_ns : 1000;
 }
 
-static bool draw_row(struct zeta_report *report, struct zeta_report_stream *stream, uint32_t tile,
-                     const int64_t times_ns[2], const zet_typed_value_t *row)
+static bool draw_row(struct zeta_report *report, struct zeta_report_stream *stream,
+                     const int64_t times_ns[2], const struct zeta_metric_row *row)
 {
-    const uint32_t width = stream->calc.entry.properties.metricCount;
+    const uint32_t tiles = stream->calc.group.tile_count;
     const int64_t middle_ns = times_ns[0] + (times_ns[1] - times_ns[0]) / 2 - report->begin_ns;
 
-    if (!stream->lines)
-        stream->lines =
-            calloc((size_t)width * stream->calc.group.tile_count, sizeof(*stream->lines));
-    if (!stream->lines)
-        return false;
-    for (uint32_t i = 0; i < width; i++) {
-        const struct zeta_number value = zeta_number_from_value(&row[i]);
-
-        if (value.kind != ZETA_NUMBER_NONE &&
-            !zeta_envelope_add(&stream->lines[tile * width + i],
-                               middle_ns > 0 ? (uint64_t)middle_ns : 0,
-                               zeta_number_as_double(value), point_width(stream)))
-            return false;
+    if (!stream->lines) {
+        stream->lines = calloc(tiles, sizeof(*stream->lines));
+        for (uint32_t i = 0; stream->lines && i < tiles; i++)
+            stream->lines[i].most = ZETA_REPORT_POINTS;
     }
-    return true;
+    return stream->lines &&
+           zeta_sum_line_add(&stream->lines[row->tile], stream->calc.group.sum,
+                             middle_ns > 0 ? (uint64_t)middle_ns : 0, point_width(stream), row);
 }
 
 /* A row that ends with the report of a marker has its value. */
 static bool take_marker(struct zeta_report *report, const struct zeta_report_stream *stream,
-                        int64_t end_ns, const zet_typed_value_t *row)
+                        int64_t end_ns, const struct zeta_metric_row *row)
 {
     if (stream->marker_index < 0)
         return true;
-    const struct zeta_number value = zeta_number_from_value(&row[stream->marker_index]);
+    const struct zeta_number value = zeta_number_from_row(row, (uint32_t)stream->marker_index);
 
     return value.kind != ZETA_NUMBER_U64 || value.u64 == 0 ||
            zeta_report_add_marker(report, end_ns, value.u64, "StreamMarker");
 }
 
-static bool use_row(struct zeta_report *report, struct zeta_report_stream *stream, uint32_t tile,
-                    const int64_t times_ns[2], const zet_typed_value_t *row)
+static bool use_row(struct zeta_report *report, struct zeta_report_stream *stream,
+                    const int64_t times_ns[2], const struct zeta_metric_row *row)
 {
     if (!stream->has_time)
         return true;
     return take_marker(report, stream, times_ns[1], row) &&
-           (!report->kernels || zeta_report_kernels_add_row(report, stream, tile, times_ns, row)) &&
-           (!report->options.html_path || draw_row(report, stream, tile, times_ns, row)) &&
-           (!report->trace || zeta_report_counters_add_row(report, stream, tile, times_ns[0], row));
+           (!report->kernels || zeta_report_kernels_add_row(report, stream, times_ns, row)) &&
+           (!report->options.html_path || draw_row(report, stream, times_ns, row)) &&
+           (!report->trace || zeta_report_counters_add_row(report, stream, times_ns[0], row));
 }
 
-static bool take_row(void *user, uint32_t tile, const zet_typed_value_t *row)
+static bool take_row(void *user, const struct zeta_metric_row *row)
 {
     const struct passing *passing = user;
     struct zeta_report *report = passing->report;
@@ -143,7 +135,8 @@ static bool take_row(void *user, uint32_t tile, const zet_typed_value_t *row)
 
     if (stream->kind == ZETA_REPORT_SAMPLES && report->only_stream == 0) {
         /* They do not say when they were. */
-        if (stream == report->profile_stream && !zeta_ip_profile_add_row(&report->profile, row))
+        if (stream == report->profile_stream &&
+            !zeta_ip_profile_add_row(&report->profile, row->values))
             report->has_no_memory = true;
         return false;
     }
@@ -163,10 +156,10 @@ static bool take_row(void *user, uint32_t tile, const zet_typed_value_t *row)
         return false;
     }
     if (report->only_stream != 0) {
-        write_row(report, stream, tile, times_ns, row);
+        write_row(report, stream, times_ns, row);
         return false;
     }
-    if (!use_row(report, stream, tile, times_ns, row))
+    if (!use_row(report, stream, times_ns, row))
         report->has_no_memory = true;
     return true;
 }
@@ -177,5 +170,5 @@ int zeta_report_rows_read(struct zeta_report *report, struct zeta_report_stream 
     struct passing passing = {report, stream};
     const struct zeta_calc_choice choice = {.tile = -1, .keep = take_row, .keep_user = &passing};
 
-    return zeta_calc_stream_add(&stream->calc, report->driver, piece, &choice);
+    return zeta_calc_stream_add(&stream->calc, piece, &choice);
 }

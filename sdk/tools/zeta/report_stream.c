@@ -94,7 +94,7 @@ static int open_stream(struct zeta_report *report, struct zeta_report_stream *st
     calc->number = stream->number;
     calc->group.period_ns = stream->period_ns;
     describe_device(device, calc);
-    status = zeta_calc_stream_open(calc, piece);
+    status = zeta_calc_stream_open(calc, piece, false);
     if (status != ZETA_EXIT_OK)
         return status;
     clean_names(&calc->entry);
@@ -180,13 +180,8 @@ void zeta_report_stream_write_head(const struct zeta_report_stream *stream, FILE
 
 void zeta_report_stream_finish(struct zeta_report_stream *stream)
 {
-    const uint32_t lines =
-        stream->calc.is_open && stream->lines
-            ? stream->calc.group.tile_count * stream->calc.entry.properties.metricCount
-            : 0;
-
-    for (uint32_t i = 0; i < lines; i++)
-        zeta_envelope_finish(&stream->lines[i]);
+    for (uint32_t i = 0; stream->lines && i < stream->calc.group.tile_count; i++)
+        zeta_sum_line_finish(&stream->lines[i]);
     free(stream->lines);
     for (uint32_t i = 0; i < stream->event_count; i++)
         zeta_envelope_finish(&stream->events[i].line);

@@ -1,9 +1,11 @@
 #include "sampled_group.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ip_profile.h"
+#include "say.h"
 
 static int32_t find_metric(const struct zeta_group_entry *entry, const char *name)
 {
@@ -26,7 +28,8 @@ static uint64_t wrap_of(const zet_metric_global_timestamps_resolution_exp_t *clo
 bool zeta_sampled_group_init(struct zeta_sampled_group *group, const struct zeta_group_entry *entry,
                              uint32_t tile_count)
 {
-    *group = (struct zeta_sampled_group){.entry = entry, .tile_count = tile_count};
+    *group = (struct zeta_sampled_group){
+        .entry = entry, .tile_count = tile_count, .line = {.most = ZETA_SPARKLINE_VALUES}};
     group->accounts = calloc(entry->properties.metricCount, sizeof(*group->accounts));
     group->tiles = calloc(tile_count, sizeof(*group->tiles));
     if (!group->accounts || !group->tiles)
@@ -45,6 +48,8 @@ bool zeta_sampled_group_init(struct zeta_sampled_group *group, const struct zeta
 
 void zeta_sampled_group_finish(struct zeta_sampled_group *group)
 {
+    zetaMetricSumDestroy(group->sum);
+    zeta_sum_line_finish(&group->line);
     free(group->accounts);
     free(group->tiles);
     *group = (struct zeta_sampled_group){0};
@@ -74,15 +79,15 @@ static void add_gap(struct zeta_sampled_group *group, uint64_t gap_ns)
     group->reckoned += periods > 2 ? periods - 1 : 1;
 }
 
-void zeta_sampled_group_pass_row(struct zeta_sampled_group *group, uint32_t tile_index,
-                                 const zet_typed_value_t *values)
+void zeta_sampled_group_pass_row(struct zeta_sampled_group *group,
+                                 const struct zeta_metric_row *row)
 {
-    struct zeta_sampled_tile *tile = &group->tiles[tile_index];
+    struct zeta_sampled_tile *tile = &group->tiles[row->tile];
 
     if (group->time_index < 0 || group->end_index < 0)
         return;
-    const uint64_t end_ns = zeta_number_from_value(&values[group->end_index]).u64;
-    const uint64_t time_ns = zeta_number_from_value(&values[group->time_index]).u64;
+    const uint64_t end_ns = zeta_number_from_row(row, (uint32_t)group->end_index).u64;
+    const uint64_t time_ns = zeta_number_from_row(row, (uint32_t)group->time_index).u64;
 
     if (tile->started) {
         const int64_t gap_ns = elapsed(group, tile->end_ns, end_ns) - (int64_t)time_ns;
@@ -97,28 +102,30 @@ void zeta_sampled_group_pass_row(struct zeta_sampled_group *group, uint32_t tile
 
 /* Behind the instruction pointer a record has the samples of each reason. */
 static uint64_t count_samples(const struct zeta_sampled_group *group,
-                              const zet_typed_value_t *values)
+                              const struct zeta_metric_row *row)
 {
     uint64_t samples = 0;
 
     if (!group->is_profile)
         return 1;
-    for (uint32_t i = 1; i < group->entry->properties.metricCount; i++)
-        samples += zeta_number_from_value(&values[i]).u64;
+    for (uint32_t i = 1; i < row->metric_count; i++)
+        samples += zeta_number_from_row(row, i).u64;
     return samples;
 }
 
-void zeta_sampled_group_add_row(struct zeta_sampled_group *group, uint32_t tile,
-                                const zet_typed_value_t *values)
+ze_result_t zeta_sampled_group_open(struct zeta_sampled_group *group,
+                                    const struct zeta_metric_sum_desc *desc)
 {
-    double weight = 1.0;
+    return zetaMetricSumCreate(desc, &group->sum);
+}
 
-    if (group->time_index >= 0)
-        weight = zeta_number_as_double(zeta_number_from_value(&values[group->time_index]));
-    zeta_sampled_group_pass_row(group, tile, values);
-    for (uint32_t i = 0; i < group->entry->properties.metricCount; i++)
-        zeta_account_add(&group->accounts[i], zeta_number_from_value(&values[i]), weight);
-    group->samples += count_samples(group, values);
+void zeta_sampled_group_add_row(struct zeta_sampled_group *group, const struct zeta_metric_row *row)
+{
+    zeta_sampled_group_pass_row(group, row);
+    if (!zeta_sum_line_add(&group->line, group->sum, group->rows, 1, row))
+        group->has_no_memory = true;
+    group->rows++;
+    group->samples += count_samples(group, row);
 }
 
 uint64_t zeta_sampled_group_lost(const struct zeta_sampled_group *group)
@@ -133,6 +140,69 @@ void zeta_sampled_group_forget_losses(struct zeta_sampled_group *group)
     group->told = group->reckoned = group->lost_ns = group->breaks = 0;
     for (uint32_t i = 0; i < group->tile_count; i++)
         group->tiles[i].started = false;
+}
+
+/* What a line shows of an amount is how much came per time, since rows may differ in length. */
+static double drawn(const struct zeta_sampled_group *group, enum zeta_account_kind kind,
+                    const struct zeta_metric_value *values, uint32_t metric)
+{
+    const struct zeta_metric_value *value = &values[metric];
+    double divisor = (double)value->rows;
+
+    if (!value->has_value || kind == ZETA_ACCOUNT_LAST)
+        return NAN;
+    if (kind == ZETA_ACCOUNT_RATE)
+        return zeta_number_as_double(zeta_number_from_value(&value->value));
+    if (group->time_index >= 0)
+        divisor = zeta_number_as_double(zeta_number_from_value(&values[group->time_index].value));
+    return divisor > 0.0 ? zeta_number_as_double(zeta_number_from_value(&value->value)) / divisor
+                         : NAN;
+}
+
+/* Fills one level of the lines of all metrics. */
+static ze_result_t settle_level(struct zeta_sampled_group *group, unsigned level,
+                                struct zeta_metric_value *values)
+{
+    const uint32_t width = group->entry->properties.metricCount;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    for (uint32_t i = 0; i < group->line.used && result == ZE_RESULT_SUCCESS; i++) {
+        uint32_t count = width;
+
+        result = zetaMetricSumGetValues(group->line.pieces[i], &count, values);
+        for (uint32_t m = 0; m < width && result == ZE_RESULT_SUCCESS; m++) {
+            struct zeta_account *account = &group->accounts[m];
+
+            account->line.counts[level] = account->kind == ZETA_ACCOUNT_LAST ? 0 : i + 1;
+            account->line.values[level][i] = drawn(group, account->kind, values, m);
+        }
+    }
+    return result;
+}
+
+int zeta_sampled_group_settle(struct zeta_sampled_group *group)
+{
+    uint32_t count = group->entry->properties.metricCount;
+    struct zeta_metric_value *values = calloc(count, sizeof(*values));
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+
+    for (uint32_t i = 0; values && i < count; i++)
+        values[i].struct_size = sizeof(values[i]);
+    if (values && !group->has_no_memory)
+        result = zetaMetricSumGetValues(group->sum, &count, values);
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
+        zeta_account_set(&group->accounts[i], &values[i]);
+    for (unsigned level = 0; level < ZETA_SPARKLINE_LEVELS && result == ZE_RESULT_SUCCESS;
+         level++) {
+        result = settle_level(group, level, values);
+        if (group->line.used > 0)
+            zeta_sum_line_join(&group->line);
+    }
+    zeta_sum_line_finish(&group->line);
+    free(values);
+    return result == ZE_RESULT_SUCCESS
+               ? ZETA_EXIT_OK
+               : zeta_say_failure("no memory for the rows of %s", group->entry->properties.name);
 }
 
 bool zeta_sampled_group_reaches(const struct zeta_sampled_group *group, uint64_t instant_ns)

@@ -9,6 +9,7 @@
 
 #include "account.h"
 #include "group_list.h"
+#include "sum_line.h"
 
 /** Where the rows of a tile have arrived. */
 struct zeta_sampled_tile {
@@ -18,7 +19,10 @@ struct zeta_sampled_tile {
 
 struct zeta_sampled_group {
     const struct zeta_group_entry *entry; /**< with its metrics */
-    struct zeta_account *accounts;        /**< one per metric */
+    struct zeta_account *accounts;        /**< one per metric, filled by _settle */
+    struct zeta_metric_sum *sum;          /**< of all rows; null before _open */
+    struct zeta_sum_line line;            /**< the same over time */
+    bool has_no_memory;                   /**< the line is incomplete */
     struct zeta_sampled_tile *tiles;
     uint32_t tile_count;
     int32_t time_index; /**< metric GpuTime, -1 if the group has none */
@@ -26,11 +30,12 @@ struct zeta_sampled_group {
     uint64_t wrap_ns;   /**< QueryBeginTime starts again from 0 here; 0: never */
     uint64_t period_ns; /**< in use */
     bool is_profile;    /**< rows are records that count samples, by reason */
-    uint64_t samples;   /**< rows, or what their records counted */
-    uint64_t told;      /**< reports that are missing, as somebody counted them who knows */
-    uint64_t reckoned;  /**< the same by the time between rows */
-    uint64_t lost_ns;   /**< that time: no row covers it */
-    uint64_t breaks;    /**< interruptions, also those whose time nobody knows: resets */
+    uint64_t rows;
+    uint64_t samples;  /**< the same, or what their records counted */
+    uint64_t told;     /**< reports that are missing, as somebody counted them who knows */
+    uint64_t reckoned; /**< the same by the time between rows */
+    uint64_t lost_ns;  /**< that time: no row covers it */
+    uint64_t breaks;   /**< interruptions, also those whose time nobody knows: resets */
 };
 
 /**
@@ -46,16 +51,20 @@ bool zeta_sampled_group_init(struct zeta_sampled_group *group, const struct zeta
 
 void zeta_sampled_group_finish(struct zeta_sampled_group *group);
 
-/**
- * Follows the time of a row of a tile: a value per metric, in the group's order. What is missing
- * before it counts, the row itself does not.
- */
-void zeta_sampled_group_pass_row(struct zeta_sampled_group *group, uint32_t tile,
-                                 const zet_typed_value_t *values);
+/** Makes the sum of the rows, which are of that group or exported data. */
+ze_result_t zeta_sampled_group_open(struct zeta_sampled_group *group,
+                                    const struct zeta_metric_sum_desc *desc);
 
-/** The same, and the row counts. */
-void zeta_sampled_group_add_row(struct zeta_sampled_group *group, uint32_t tile,
-                                const zet_typed_value_t *values);
+/** Follows the time of a row. What is missing before it counts, the row itself does not. */
+void zeta_sampled_group_pass_row(struct zeta_sampled_group *group,
+                                 const struct zeta_metric_row *row);
+
+/** The same for a row that is added to the sum. */
+void zeta_sampled_group_add_row(struct zeta_sampled_group *group,
+                                const struct zeta_metric_row *row);
+
+/** Calculates what is shown, once all rows are there. On failure says why. */
+int zeta_sampled_group_settle(struct zeta_sampled_group *group);
 
 /**
  * How many reports are missing, at least: 0 if none is. Counts of those who know win, unless the

@@ -12,8 +12,8 @@ enum { READ_RECORDS = 512, READ_RECORDS_LEAST = 8 };
 /* Reports before signals are looked at again, when they come faster than they are added up. */
 enum { MAX_RECORDS = 64 * READ_RECORDS };
 
-/* Memory for one read and for the rows that come of it. */
-static int allocate_buffers(struct zeta_sampler_stream *stream, size_t limit_bytes)
+/* Memory for one read. */
+static int allocate_buffer(struct zeta_sampler_stream *stream, size_t limit_bytes)
 {
     const struct zeta_group_entry *entry = stream->group.entry;
     ze_result_t result;
@@ -27,12 +27,8 @@ static int allocate_buffers(struct zeta_sampler_stream *stream, size_t limit_byt
              stream->read_records > READ_RECORDS_LEAST);
     if (result != ZE_RESULT_SUCCESS)
         return zeta_say_refusal(result, "cannot size the buffer of %s", entry->properties.name);
-    stream->value_count =
-        (uint32_t)(stream->raw_bytes / entry->info.record_bytes) * entry->properties.metricCount;
     stream->raw = malloc(stream->raw_bytes);
-    stream->values = calloc(stream->value_count, sizeof(*stream->values));
-    stream->values_per_tile = calloc(stream->group.tile_count, sizeof(*stream->values_per_tile));
-    if (!stream->raw || !stream->values || !stream->values_per_tile)
+    if (!stream->raw)
         return zeta_say_failure("no memory to read %s", entry->properties.name);
     return ZETA_EXIT_OK;
 }
@@ -47,10 +43,14 @@ static int open_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream 
         .stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
         .samplingPeriod = period_ns > UINT32_MAX ? UINT32_MAX : (uint32_t)period_ns,
     };
+    const struct zeta_metric_sum_desc rows = {.struct_size = sizeof(rows), .group = entry->group};
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (!zeta_sampled_group_init(&stream->group, entry, tiles))
         return zeta_say_failure("no memory to sample %s", entry->properties.name);
+    result = zeta_sampled_group_open(&stream->group, &rows);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot calculate %s", entry->properties.name);
     result = zetMetricStreamerOpen(sampler->context, sampler->device->device, entry->group,
                                    &description, NULL, &stream->streamer);
     if (result != ZE_RESULT_SUCCESS)
@@ -62,7 +62,7 @@ static int open_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream 
         return zeta_say_refusal(result, "cannot read the state of the stream of %s",
                                 entry->properties.name);
     stream->ring_records = info.ring_records;
-    return allocate_buffers(stream, read_bytes);
+    return allocate_buffer(stream, read_bytes);
 }
 
 static int activate(struct zeta_sampler *sampler, struct zeta_group_entry *const *groups,
@@ -113,30 +113,34 @@ int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_device_ent
     return status;
 }
 
+static uint32_t take_row(void *user, const struct zeta_metric_row *row)
+{
+    struct zeta_sampler_stream *stream = user;
+
+    if (!stream->profile)
+        zeta_sampled_group_add_row(&stream->group, row);
+    else if (!zeta_ip_profile_add_row(stream->profile, row->values))
+        stream->group.has_no_memory = true;
+    return stream->profile == NULL;
+}
+
 static int add_rows(struct zeta_sampler *sampler, struct zeta_sampler_stream *stream, size_t bytes)
 {
     const uint64_t start_ns = zeta_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    const uint32_t metric_count = stream->group.entry->properties.metricCount;
-    const zet_typed_value_t *row = stream->values;
-    uint32_t tiles = stream->group.tile_count;
-    uint32_t count = stream->value_count;
-    ze_result_t result = zetMetricGroupCalculateMultipleMetricValuesExp(
-        stream->group.entry->group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, bytes,
-        stream->raw, &tiles, &count, stream->values_per_tile, stream->values);
+    const struct zeta_metric_data data = {.struct_size = sizeof(data),
+                                          .raw_size = bytes,
+                                          .raw = stream->raw,
+                                          .each = take_row,
+                                          .user = stream};
+    const ze_result_t result = zetaMetricSumAdd(stream->group.sum, &data);
 
     sampler->calculation_ns += zeta_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
-    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA)
+    if (result != ZE_RESULT_SUCCESS)
         return zeta_say_refusal(result, "cannot calculate %s",
                                 stream->group.entry->properties.name);
-    for (uint32_t tile = 0; tile < tiles; tile++) {
-        for (uint32_t i = 0; i < stream->values_per_tile[tile] / metric_count; i++) {
-            if (!stream->profile)
-                zeta_sampled_group_add_row(&stream->group, tile, row);
-            else if (!zeta_ip_profile_add_row(stream->profile, row))
-                return zeta_say_failure("no memory for the profile");
-            row += metric_count;
-        }
-    }
+    if (stream->group.has_no_memory)
+        return zeta_say_failure("no memory for the rows of %s",
+                                stream->group.entry->properties.name);
     return ZETA_EXIT_OK;
 }
 
@@ -309,6 +313,15 @@ void zeta_sampler_stop(struct zeta_sampler *sampler)
     sampler->context = NULL;
 }
 
+int zeta_sampler_settle(struct zeta_sampler *sampler)
+{
+    int status = ZETA_EXIT_OK;
+
+    for (uint32_t i = 0; i < sampler->stream_count && status == ZETA_EXIT_OK; i++)
+        status = zeta_sampled_group_settle(&sampler->streams[i].group);
+    return status;
+}
+
 void zeta_sampler_close(struct zeta_sampler *sampler)
 {
     zeta_sampler_stop(sampler);
@@ -317,8 +330,6 @@ void zeta_sampler_close(struct zeta_sampler *sampler)
 
         zeta_sampled_group_finish(&stream->group);
         free(stream->raw);
-        free(stream->values);
-        free(stream->values_per_tile);
     }
     free(sampler->streams);
     *sampler = (struct zeta_sampler){0};

@@ -19,9 +19,6 @@ struct zeta_sampler_stream {
     uint8_t *raw;
     size_t raw_bytes;
     uint32_t read_records; /**< of one read */
-    zet_typed_value_t *values;
-    uint32_t value_count;
-    uint32_t *values_per_tile;
     uint64_t ring_records;
     struct zeta_ip_profile *profile; /**< takes the rows in place of the group; usually null */
     bool is_over;                    /**< a recording, of which everything was read */
@@ -99,6 +96,9 @@ uint64_t zeta_sampler_period_ns(const struct zeta_sampler *sampler);
 
 /** Notes the losses of each stream in its group, ends the streams and deactivates the groups. */
 void zeta_sampler_stop(struct zeta_sampler *sampler);
+
+/** Calculates what is shown of the groups, after the stop. On failure says why. */
+int zeta_sampler_settle(struct zeta_sampler *sampler);
 
 /** Stops if needed and frees everything, the groups' sums too. */
 void zeta_sampler_close(struct zeta_sampler *sampler);

@@ -25,7 +25,7 @@ static const double tolerance = 0.005;
  */
 static const struct proportion {
     const char *metric;
-    const char *of; /* the metric that it is a part of; NULL: the mean itself */
+    const char *of; /* the metric that it is a part of; NULL: the value itself */
     double factor;
 } proportions[] = {
     {"Counter0", "Counter1", 0},       {"Counter2", "Counter1", 1},
@@ -47,7 +47,7 @@ static const struct zeta_account *find_account(const struct zeta_sampled_group *
 
 static double value_of(const struct zeta_account *account)
 {
-    return account ? zeta_number_as_double(zeta_account_value(account)) : 0;
+    return account ? zeta_number_as_double(account->value) : 0;
 }
 
 /* ---- single checks -------------------------------------------------------------------------- */
@@ -192,9 +192,10 @@ static int sample(const struct zeta_selftest *test, struct zeta_sampler *sampler
         if (status == ZETA_EXIT_OK)
             status = read_until(sampler, zeta_sampler_reaches, end_ticks, PATIENCE_NS);
     }
-    if (status == ZETA_EXIT_OK)
-        zeta_sampler_stop(sampler);
-    return status;
+    if (status != ZETA_EXIT_OK)
+        return status;
+    zeta_sampler_stop(sampler);
+    return zeta_sampler_settle(sampler);
 }
 
 void zeta_selftest_stream(struct zeta_selftest *test, struct zeta_group_entry *entry)

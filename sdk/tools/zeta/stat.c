@@ -188,6 +188,8 @@ static int execute_pass(struct run *run)
     if (!run->session.was_started)
         return status;
     zeta_sampler_stop(&run->session.sampler);
+    if (zeta_sampler_settle(&run->session.sampler) != ZETA_EXIT_OK)
+        status = ZETA_EXIT_FAILED;
     run->elapsed_ns += run->session.elapsed_ns;
     run->cpu_ns += run->session.cpu_ns;
     run->done[run->done_count++] = run->session.sampler;

@@ -44,8 +44,7 @@ static void write_metric(FILE *file, const struct zeta_stat_report *report,
     write_text(file, metric->properties.resultUnits);
     (void)fprintf(file, ",%s,%s", zeta_metric_type_name(metric->properties.metricType),
                   zeta_metric_class_name(metric->info.metric_class));
-    write_number(file, zeta_account_total(account));
-    write_number(file, zeta_account_mean(account));
+    write_number(file, account->value);
     write_number(file, account->min);
     write_number(file, account->max);
     (void)fputc('\n', file);
@@ -55,7 +54,7 @@ void zeta_stat_report_write_csv(const struct zeta_stat_report *report, FILE *fil
 {
     (void)fputs(
         "group,device,device_id,domain,samples,lost,breaks,lost_time_ns,metric,unit,type,class,"
-        "total,mean,min,max\n",
+        "value,min,max\n",
         file);
     for (uint32_t i = 0; i < report->group_count; i++) {
         const struct zeta_sampled_group *group = report->groups[i];

@@ -14,8 +14,8 @@ static void put_metric(struct json_object *array, const struct zeta_metric_entry
     zeta_json_put_text(object, "unit", metric->properties.resultUnits);
     zeta_json_put_text(object, "type", zeta_metric_type_name(metric->properties.metricType));
     zeta_json_put_text(object, "class", zeta_metric_class_name(metric->info.metric_class));
+    zeta_json_put_number(object, "value", account->value);
     zeta_json_put_number(object, "total", zeta_account_total(account));
-    zeta_json_put_number(object, "mean", zeta_account_mean(account));
     zeta_json_put_number(object, "min", account->min);
     zeta_json_put_number(object, "max", account->max);
     zeta_json_put_number(object, "last", account->last);

@@ -10,7 +10,7 @@
 #include "terminal.h"
 
 enum {
-    VALUE_WIDTH = 16,  /* longest total or mean: exact up to 16 digits */
+    VALUE_WIDTH = 16,  /* longest value: exact up to 16 digits */
     BOUND_WIDTH = 7,   /* minimum and maximum */
     MIN_LINE_WIDTH = 6 /* a shorter time line shows nothing */
 };
@@ -53,7 +53,7 @@ static struct table lay_out(const struct zeta_sampled_group *group,
 
         table.name_width = longest(table.name_width, metric->name);
         table.unit_width = longest(table.unit_width, metric->resultUnits);
-        zeta_number_format(zeta_account_value(&group->accounts[i]), VALUE_WIDTH, value);
+        zeta_number_format(group->accounts[i].value, VALUE_WIDTH, value);
         table.value_width = longest(table.value_width, value);
     }
     used =
@@ -61,18 +61,6 @@ static struct table lay_out(const struct zeta_sampled_group *group,
     if (style->has_sparklines && (int)style->columns >= used + 1 + MIN_LINE_WIDTH)
         table.line_width = style->columns - (unsigned)used - 1;
     return table;
-}
-
-static const char *kind_name(enum zeta_account_kind kind)
-{
-    switch (kind) {
-    case ZETA_ACCOUNT_TOTAL:
-        return "total";
-    case ZETA_ACCOUNT_MEAN:
-        return "mean";
-    default:
-        return "last";
-    }
 }
 
 static void print_metric(const struct table *table, const struct zeta_metric_entry *metric,
@@ -83,14 +71,14 @@ static void print_metric(const struct table *table, const struct zeta_metric_ent
     char max[ZETA_NUMBER_TEXT_BYTES];
     char line[ZETA_SPARKLINE_TEXT_BYTES] = "";
 
-    zeta_number_format(zeta_account_value(account), VALUE_WIDTH, value);
+    zeta_number_format(account->value, VALUE_WIDTH, value);
     zeta_number_format_short(account->min, min);
     zeta_number_format_short(account->max, max);
     if (table->line_width > 0)
         (void)zeta_sparkline_draw(&account->line, table->line_width, line);
     (void)fprintf(table->stream, "%-*s %*s %-5s %*s %*s", table->name_width,
-                  metric->properties.name, table->value_width, value, kind_name(account->kind),
-                  BOUND_WIDTH, min, BOUND_WIDTH, max);
+                  metric->properties.name, table->value_width, value,
+                  zeta_account_kind_name(account->kind), BOUND_WIDTH, min, BOUND_WIDTH, max);
     if (line[0])
         (void)fprintf(table->stream, " %-*s %s\n", table->unit_width,
                       metric->properties.resultUnits, line);

@@ -254,20 +254,24 @@
     return make('div', { class: 'plot' }, canvas);
   };
 
-  // series: {title, unit, width: ns of a point, rows: most values of a point, mean, low, high}
+  // series: {title, unit, w: ns of a point, rows: most rows of a point, value, low, high}; a point
+  // of an array is null without rows, and false if its rows have no value.
   const line = (series, color) => {
+    const holes = series.holes ||= new Set();
+    for (const array of [series.value, series.low || [], series.high || []])
+      array.forEach((v, i) => { if (v === false) { holes.add(i); array[i] = null; } });
     const canvas = make('canvas', { role: 'img', 'aria-label': series.title });
     const value = make('output');
     const index = () => Math.floor(cursor / series.w);
     const height = 84, top = 6, bottom = 78;
-    const high = series.high || series.mean, low = series.low || series.mean;
+    const high = series.high || series.value, low = series.low || series.value;
     listen(canvas);
     const plot = {
       series,
       draw() {
         const [context, width] = prepare(canvas, height);
         const first = Math.max(0, Math.floor(view[0] / series.w) - 1);
-        const last = Math.min(series.mean.length - 1, Math.ceil(view[1] / series.w) + 1);
+        const last = Math.min(series.value.length - 1, Math.ceil(view[1] / series.w) + 1);
         let max = 0, min = 0;
         for (let i = first; i <= last; i++) {
           if (high[i] !== null && high[i] > max) max = high[i];
@@ -305,27 +309,28 @@
         context.beginPath();
         let before = -9;
         for (let i = first; i <= last; i++) {
-          if (series.mean[i] === null) continue;
+          if (holes.has(i)) before = -9;
+          if (series.value[i] === null) continue;
           // A hole of several points is one, a single empty point may be rounding.
           if (i - before > 2) {
-            context.moveTo(x(i) - 0.7, toY(series.mean[i]));
-            context.lineTo(x(i) + 0.7, toY(series.mean[i]));
-          } else context.lineTo(x(i), toY(series.mean[i]));
+            context.moveTo(x(i) - 0.7, toY(series.value[i]));
+            context.lineTo(x(i) + 0.7, toY(series.value[i]));
+          } else context.lineTo(x(i), toY(series.value[i]));
           before = i;
         }
         context.stroke();
         context.restore();
         drawMarks(context, width, height);
         const i = cursor === null ? -1 : index();
-        if (i < 0 || series.mean[i] === undefined || series.mean[i] === null) value.textContent = '';
-        else value.textContent = number(series.mean[i]) +
+        if (i < 0 || series.value[i] === undefined || series.value[i] === null) value.textContent = '';
+        else value.textContent = number(series.value[i]) +
           (series.high ? ` (${short(low[i])} to ${short(high[i])})` : '') + ` at ${place(cursor, series.w)}`;
       },
     };
     plots.push(plot);
     plot.element = make('div', { class: 'plot' }, make('div', { class: 'label' },
       make('b', {}, series.title), make('span', {}, series.unit),
-      make('span', {}, series.high ? `mean and range of ≤ ${series.rows} rows (${time(series.w)})` : ''),
+      make('span', {}, series.high ? `value and range of ≤ ${series.rows} rows (${time(series.w)})` : ''),
       value), canvas);
     return plot;
   };
@@ -392,7 +397,7 @@
     for (const stream of data.events)
       for (const m of stream.metrics)
         if (m.c > 0 && m.sum.length) all.push({ title: m.n, unit: `events each ${time(m.w)}`, group: stream.name,
-          hint: m.d, w: m.w, mean: m.sum, rows: 1, max: 0 });
+          hint: m.d, w: m.w, value: m.sum, rows: 1, max: 0 });
     return all;
   };
 
@@ -445,7 +450,7 @@
     for (const entry of data.lanes) if (entry.s.length) section.append(lane(entry));
     section.append(axis());
     section.append(make('p', { class: 'soft' }, 'Drag over a plot to zoom, turn the wheel, click twice for everything.' +
-      ' A line is the mean of the rows of a point; the shade behind it reaches from the smallest to the largest.' +
+      ' A line is the value over all rows of a point, amounts per row; the shade behind it reaches from the smallest row to the largest.' +
       (data.span_ns ? ` Runs closer than ${time(data.span_ns)} are drawn as one.` : '') +
       (data.markers.length ? ' Dashed lines are markers.' : '')));
     start.forEach((index) => toggle(index, true));

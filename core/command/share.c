@@ -32,9 +32,9 @@ struct share_header {
 
 /* What a handle is made of. */
 struct share_handle {
-    uint64_t magic;
+    int32_t descriptor; /* first, because programs replace it by one that they received */
     uint32_t kind;
-    int32_t descriptor;
+    uint64_t magic;
     uint64_t maker;
     uint64_t device;
     uint64_t inode;
@@ -144,7 +144,7 @@ static ze_result_t fill_new(struct zeta_share *share, enum zeta_share_kind kind)
 {
     struct share_header *header = share->memory;
     struct share_handle handle = {
-        .magic = MAGIC, .kind = kind, .descriptor = share->descriptor, .maker = share->maker};
+        .descriptor = share->descriptor, .kind = kind, .magic = MAGIC, .maker = share->maker};
     struct stat status;
 
     if (getrandom(handle.token, sizeof(handle.token), 0) != (ssize_t)sizeof(handle.token) ||

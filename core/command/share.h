@@ -2,8 +2,9 @@
  * Memory of events that several processes use, and the handles that lead to it.
  *
  * The memory is an anonymous file of its maker, who keeps it open; another process of the same user
- * opens it through /proc/<pid>/fd. A handle names process, descriptor, file and a random token, and
- * all four have to match, so a descriptor that was reused never passes for the right one. The size
+ * opens it through /proc/<pid>/fd, or from his own table when the descriptor came over a socket and
+ * its number into the handle. A handle names descriptor, process, file and a random token, and all
+ * four have to match, so a descriptor that was reused never passes for the right one. The size
  * of the file is sealed: whoever mapped it can read it for ever, whatever the others do.
  *
  *   0                 struct zeta_share_header

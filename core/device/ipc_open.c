@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/device/device.h"
@@ -16,17 +15,6 @@
 #include "core/util/descriptor.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
-
-/* A copy of our own descriptor of that number, which may have come over a socket. */
-static int open_here(const struct zeta_ipc_handle *handle)
-{
-    struct stat status;
-
-    if (fstat(handle->descriptor, &status) != 0 || (uint64_t)status.st_dev != handle->device ||
-        (uint64_t)status.st_ino != handle->inode)
-        return -1;
-    return zeta_descriptor_raise(fcntl(handle->descriptor, F_DUPFD_CLOEXEC, 3));
-}
 
 static ze_result_t refuse(const struct zeta_ipc_handle *handle, int error)
 {
@@ -78,17 +66,10 @@ static ze_result_t find_memory(const ze_ipc_mem_handle_t *given,
     }
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    int error = ENOENT;
-    out_share->descriptor = -1;
-    if (handle.pid != getpid()) {
-        out_share->descriptor =
-            zeta_descriptor_open_of(handle.pid, handle.descriptor, handle.device, handle.inode);
-        error = errno;
-    }
+    out_share->descriptor =
+        zeta_descriptor_open_of(handle.pid, handle.descriptor, handle.device, handle.inode);
     if (out_share->descriptor < 0)
-        out_share->descriptor = open_here(&handle);
-    if (out_share->descriptor < 0)
-        return refuse(&handle, error);
+        return refuse(&handle, errno);
     out_share->kind = handle.kind;
     out_share->offset_bytes = handle.offset_bytes;
     out_share->size_bytes = handle.size_bytes;

@@ -42,7 +42,7 @@ static bool is_file(const struct stat *status, uint64_t device, uint64_t inode)
     return (uint64_t)status->st_dev == device && (uint64_t)status->st_ino == inode;
 }
 
-int zeta_descriptor_open_of(int pid, int descriptor, uint64_t device, uint64_t inode)
+static int open_elsewhere(int pid, int descriptor, uint64_t device, uint64_t inode)
 {
     struct stat status;
     char path[64];
@@ -62,4 +62,16 @@ int zeta_descriptor_open_of(int pid, int descriptor, uint64_t device, uint64_t i
     zeta_closep(&fd);
     errno = ESTALE;
     return -1;
+}
+
+int zeta_descriptor_open_of(int pid, int descriptor, uint64_t device, uint64_t inode)
+{
+    struct stat status;
+    int fd = open_elsewhere(pid, descriptor, device, inode);
+    int error = errno;
+
+    if (fd < 0 && fstat(descriptor, &status) == 0 && is_file(&status, device, inode))
+        fd = zeta_descriptor_raise(fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    errno = error;
+    return fd;
 }

@@ -25,7 +25,8 @@ int zeta_descriptor_pipe(int out_ends[2], int flags);
 /**
  * Opens what a descriptor of another process, or of this one, stands for, for reading and writing.
  *
- * @pid, @descriptor  where it is; the number may have become that of something else meanwhile
+ * @pid, @descriptor  where it is; the number may have become that of something else meanwhile. It
+ *                    may also be one of this process, to which the descriptor came over a socket
  * @device, @inode    the file that it has to be, as fstat() names it
  * Gives a descriptor above the standard streams, or -1 and errno: ESTALE when it is another file,
  * which is not opened then, because to open a device or a pipe has effects; ENOENT when there is no

@@ -4,6 +4,7 @@
  */
 #include "harness.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -49,6 +50,49 @@ static void tell(int channel, const void *data, size_t bytes)
 static void hear(int channel, void *data, size_t bytes)
 {
     assert_int_equal(recv(channel, data, bytes, MSG_WAITALL), bytes);
+}
+
+/* Sends a descriptor. */
+static void tell_descriptor(int channel, int descriptor)
+{
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
+                            .cmsg_level = SOL_SOCKET,
+                            .cmsg_type = SCM_RIGHTS}};
+    char word = 1;
+    struct iovec part = {&word, 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof(control.space)};
+
+    memcpy(CMSG_DATA(&control.header), &descriptor, sizeof(descriptor));
+    assert_int_equal(sendmsg(channel, &message, MSG_NOSIGNAL), 1);
+}
+
+/* Receives one, under a number that the sender does not have. */
+static int hear_descriptor(int channel)
+{
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    char word;
+    struct iovec part = {&word, 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof(control)};
+    int descriptor = -1;
+
+    assert_int_equal(recvmsg(channel, &message, 0), 1);
+    assert_non_null(CMSG_FIRSTHDR(&message));
+    memcpy(&descriptor, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(descriptor));
+    assert_int_equal(dup2(descriptor, 500), 500);
+    (void)close(descriptor);
+    return 500;
 }
 
 static void finish(struct other *other)
@@ -189,6 +233,30 @@ static ze_synchronized_timestamp_result_ext_t host_times(const struct harness *h
     return times;
 }
 
+/* Opens a pool and an event by handles whose descriptors came along, and signals both. */
+static void role_patched(const struct harness *h)
+{
+    ze_ipc_event_pool_handle_t of_pool;
+    ze_ipc_event_counter_based_handle_t of_event;
+    ze_event_pool_handle_t pool = NULL;
+    ze_event_handle_t counted = NULL;
+    int descriptor;
+
+    hear(CHANNEL, &of_pool, sizeof(of_pool));
+    descriptor = hear_descriptor(CHANNEL);
+    memcpy(of_pool.data, &descriptor, sizeof(descriptor));
+    assert_success(zeEventPoolOpenIpcHandle(h->context, of_pool, &pool));
+    ze_event_handle_t event = harness_event(pool, 0);
+    assert_success(zeEventHostSignal(event));
+    assert_success(zeEventDestroy(event));
+    assert_success(zeEventPoolCloseIpcHandle(pool));
+    hear(CHANNEL, &of_event, sizeof(of_event));
+    descriptor = hear_descriptor(CHANNEL);
+    memcpy(of_event.data, &descriptor, sizeof(descriptor));
+    assert_success(zeEventCounterBasedOpenIpcHandle(h->context, of_event, &counted));
+    assert_success(zeEventCounterBasedCloseIpcHandle(counted));
+}
+
 /* Tells the times of event 0. */
 static void role_times(const struct harness *h)
 {
@@ -272,6 +340,40 @@ static void pool__host_times__are_the_same_in_both_processes(void **state)
         assert_memory_equal(&ours, &theirs, sizeof(ours));
     }
     assert_success(zeCommandListDestroy(list));
+    assert_success(zeEventDestroy(event));
+    assert_success(zeEventPoolDestroy(pool));
+}
+
+static int first_descriptor(const void *handle)
+{
+    int descriptor;
+
+    memcpy(&descriptor, handle, sizeof(descriptor));
+    assert_true(fcntl(descriptor, F_GETFD) >= 0);
+    return descriptor;
+}
+
+static void descriptor__over_a_socket__leads_to_the_events(void **state)
+{
+    const struct harness *h = *state;
+    const ze_event_counter_based_desc_t desc = {.flags = ZE_EVENT_COUNTER_BASED_FLAG_IPC |
+                                                         ZE_EVENT_COUNTER_BASED_FLAG_HOST_VISIBLE};
+    ze_ipc_event_pool_handle_t of_pool;
+    ze_ipc_event_counter_based_handle_t of_event;
+    ze_event_pool_handle_t pool = shared_pool(h, &of_pool);
+    ze_event_handle_t event = harness_event(pool, 0);
+    ze_event_handle_t counted = NULL;
+    struct other other = start("patched");
+
+    assert_success(zeEventCounterBasedCreate(h->context, h->device, &desc, &counted));
+    assert_success(zeEventCounterBasedGetIpcHandle(counted, &of_event));
+    tell(other.channel, &of_pool, sizeof(of_pool));
+    tell_descriptor(other.channel, first_descriptor(&of_pool));
+    tell(other.channel, &of_event, sizeof(of_event));
+    tell_descriptor(other.channel, first_descriptor(&of_event));
+    assert_success(zeEventHostSynchronize(event, UINT64_MAX));
+    finish(&other);
+    assert_success(zeEventDestroy(counted));
     assert_success(zeEventDestroy(event));
     assert_success(zeEventPoolDestroy(pool));
 }
@@ -448,8 +550,9 @@ static void play(void **state)
     static const struct {
         const char *name;
         void (*play)(const struct harness *h);
-    } roles[] = {{"echo", role_echo},   {"host", role_host},   {"dies", role_dies},
-                 {"owner", role_owner}, {"times", role_times}, {"counted", role_counted}};
+    } roles[] = {{"echo", role_echo},      {"host", role_host},   {"dies", role_dies},
+                 {"owner", role_owner},    {"times", role_times}, {"patched", role_patched},
+                 {"counted", role_counted}};
 
     for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
         if (strcmp(roles[i].name, wanted_role) == 0)
@@ -463,6 +566,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(pool__two_processes__signal_each_other),
         cmocka_unit_test(pool__hosts_of_two_processes__wake_each_other),
         cmocka_unit_test(pool__host_times__are_the_same_in_both_processes),
+        cmocka_unit_test(descriptor__over_a_socket__leads_to_the_events),
         cmocka_unit_test(signaller__killed__waiters_get_device_lost),
         cmocka_unit_test(owner__killed__waiters_get_device_lost_and_the_handle_is_void),
         cmocka_unit_test(counted__two_processes__wait_for_the_newest_work),

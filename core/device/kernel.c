@@ -6,8 +6,10 @@
 #include "core/device/device.h"
 #include "core/device/module_link.h"
 #include "core/plugin/host.h"
+#include "core/settings/settings.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
+#include "core/util/log.h"
 #include "zeta_impl.h"
 
 void zeta_kernel_finish(void *object)
@@ -152,6 +154,25 @@ static ze_result_t wrong_size(const struct zeta_kernel *kernel, uint32_t index, 
                       kernel->state->name, wanted, given);
 }
 
+/*
+ * Drivers in the field take plain values of any size: an int for a size_t, or three numbers for a
+ * vector of three, which has the size of four. Its author learns of it.
+ */
+static bool tolerate_size(const struct zeta_kernel *kernel, uint32_t index, size_t given)
+{
+    struct zeta_kernel_argument *argument = &kernel->state->arguments[index];
+
+    if (argument->kind != ZETA_PLUGIN_ARG_VALUE || given == 0 ||
+        zeta_settings_bool("kernel.strict_arguments", false))
+        return false;
+    if (!atomic_exchange(&argument->is_told, true))
+        zeta_log_once(ZETA_LOG_WARN, "kernel",
+                      "argument %u of kernel \"%s\" has %u bytes and was given %zu: what fits is "
+                      "used, the rest is zero (setting kernel.strict_arguments refuses it)",
+                      index, kernel->state->name, argument->size_bytes, given);
+    return true;
+}
+
 static ze_result_t write_local(const struct zeta_kernel *kernel, unsigned char *at, uint32_t index,
                                size_t size, const void *value)
 {
@@ -184,12 +205,12 @@ ze_result_t zeta_kernel_write_argument(const struct zeta_kernel *kernel, unsigne
     const struct zeta_kernel_argument *argument = &state->arguments[index];
     if (argument->kind == ZETA_PLUGIN_ARG_LOCAL)
         return write_local(kernel, block + argument->offset_bytes, index, size, value);
-    if (size != argument->size_bytes)
+    if (size != argument->size_bytes && !tolerate_size(kernel, index, size))
         return wrong_size(kernel, index, size, argument->size_bytes);
+    memset(block + argument->offset_bytes, 0, argument->size_bytes);
     if (value)
-        memcpy(block + argument->offset_bytes, value, size);
-    else
-        memset(block + argument->offset_bytes, 0, size);
+        memcpy(block + argument->offset_bytes, value,
+               size < argument->size_bytes ? size : argument->size_bytes);
     return ZE_RESULT_SUCCESS;
 }
 

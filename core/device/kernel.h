@@ -4,6 +4,7 @@
 #ifndef ZETA_CORE_DEVICE_KERNEL_H
 #define ZETA_CORE_DEVICE_KERNEL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "core/device/module.h"
@@ -14,6 +15,7 @@ struct zeta_kernel_argument {
     uint32_t size_bytes;
     uint32_t offset_bytes;
     bool is_set;
+    atomic_bool is_told; /**< the log says that it was given another size */
 };
 
 struct zeta_kernel_state {

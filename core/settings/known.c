@@ -21,6 +21,9 @@ const struct zeta_known_setting zeta_known_settings[] = {
     {.name = "memory.fault_after_free",
      .variable = "ZETA_MEMORY_FAULT_AFTER_FREE",
      .fallback = "false"},
+    {.name = "kernel.strict_arguments",
+     .variable = "ZETA_KERNEL_STRICT_ARGUMENTS",
+     .fallback = "false"},
     {.name = "metric.tracer_groups", .variable = "ZETA_METRIC_TRACER_GROUPS", .fallback = "false"},
     {.name = NULL},
 };

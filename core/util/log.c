@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@
 #define TOPICS_MAX 16
 #define TOPIC_BYTES 16
 #define LINE_BYTES 4096
+#define ONCE_MAX 512
 
 struct topic {
     char name[TOPIC_BYTES];
@@ -42,6 +44,9 @@ struct choice {
 
 static struct choice initial = {.level = ZETA_LOG_WARN, .most = ZETA_LOG_WARN, .fd = STDERR_FILENO};
 static _Atomic(struct choice *) current = &initial;
+
+/* Hashes of lines that are written once; 0: free. */
+static _Atomic uint64_t said[ONCE_MAX];
 
 static const char *const level_names[ZETA_LOG_LEVEL_COUNT] = {"error", "warn", "info", "debug",
                                                               "trace"};
@@ -141,6 +146,8 @@ void zeta_log_reset(void)
 {
     struct choice *choice = atomic_exchange(&current, &initial);
 
+    for (size_t i = 0; i < ONCE_MAX; i++)
+        atomic_store(&said[i], 0);
     while (choice != &initial) {
         struct choice *previous = choice->previous;
 
@@ -176,12 +183,38 @@ static void replace_controls(char *text)
     }
 }
 
-void zeta_log(enum zeta_log_level level, const char *topic, const char *format, ...)
+/* FNV-1a; never 0. */
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
+    return hash ? hash : 1;
+}
+
+/* True for the first caller with a text; false also when too many texts are known. */
+static bool is_new(const char *text)
+{
+    const uint64_t hash = hash_of(text);
+
+    for (size_t i = 0; i < ONCE_MAX; i++) {
+        uint64_t found = 0;
+
+        if (atomic_compare_exchange_strong(&said[(hash + i) % ONCE_MAX], &found, hash))
+            return true;
+        if (found == hash)
+            return false;
+    }
+    return false;
+}
+
+static void write_line(enum zeta_log_level level, const char *topic, bool once, const char *format,
+                       va_list arguments)
 {
     const struct choice *choice = atomic_load_explicit(&current, memory_order_acquire);
     char line[LINE_BYTES];
     int saved = errno;
-    va_list arguments;
     size_t prefix;
     size_t length;
     ssize_t written;
@@ -189,10 +222,10 @@ void zeta_log(enum zeta_log_level level, const char *topic, const char *format, 
     if (!choice_has(choice, level, topic))
         return;
     prefix = (size_t)snprintf(line, sizeof(line), "zeta: %s: %.40s: ", level_names[level], topic);
-    va_start(arguments, format);
     (void)zeta_c_vsnprintf(line + prefix, sizeof(line) - prefix, format, arguments);
-    va_end(arguments);
     replace_controls(line + prefix);
+    if (once && !is_new(line))
+        return;
     length = strlen(line);
     if (length == sizeof(line) - 1) {
         length--;
@@ -202,4 +235,22 @@ void zeta_log(enum zeta_log_level level, const char *topic, const char *format, 
     written = write(choice->fd, line, length + 1);
     (void)written; /* when it fails there is nowhere left to say so */
     errno = saved;
+}
+
+void zeta_log(enum zeta_log_level level, const char *topic, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    write_line(level, topic, false, format, arguments);
+    va_end(arguments);
+}
+
+void zeta_log_once(enum zeta_log_level level, const char *topic, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    write_line(level, topic, true, format, arguments);
+    va_end(arguments);
 }

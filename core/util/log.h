@@ -27,6 +27,13 @@ void zeta_log(enum zeta_log_level level, const char *topic, const char *format, 
     ZETA_PRINTF(3, 4);
 
 /**
+ * The same, unless this process has written such a line before: for what happens again and again.
+ * After some hundred different lines no further ones are written.
+ */
+void zeta_log_once(enum zeta_log_level level, const char *topic, const char *format, ...)
+    ZETA_PRINTF(3, 4);
+
+/**
  * Chooses what is written and where, after the settings were read.
  *
  * @levels  as ZETA_LOG; parts that make no sense are reported and left out

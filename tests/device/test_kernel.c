@@ -74,7 +74,8 @@ static void arguments__of_every_kind__are_checked(void **state)
     assert_result(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
                   zeKernelSetArgumentValue(add, 0, 4, &value));
     assert_result(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
-                  zeKernelSetArgumentValue(add, 1, 9, &value));
+                  zeKernelSetArgumentValue(add, 1, 0, &value));
+    assert_success(zeKernelSetArgumentValue(add, 1, 4, &value));
     assert_success(zeKernelSetArgumentValue(add, 0, 8, NULL));
     assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeKernelSetArgumentValue(size, 1, 8, &value));
     assert_result(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,

@@ -56,6 +56,31 @@ static void log__level__decides(void **state)
     assert_string_equal(read_log(), "zeta: error: plugin: one 1\nzeta: info: plugin: two\n");
 }
 
+static void log__once__is_written_for_each_text_once(void **state)
+{
+    char text[32];
+    size_t lines = 0;
+
+    (void)state;
+    zeta_log_configure("warn", path);
+    zeta_log_once(ZETA_LOG_INFO, "kernel", "not written, and not counted");
+    for (int i = 0; i < 3; i++) {
+        zeta_log_once(ZETA_LOG_WARN, "kernel", "argument %d", i % 2);
+        zeta_log_once(ZETA_LOG_WARN, "metric", "argument %d", 0);
+    }
+    assert_string_equal(read_log(), "zeta: warn: kernel: argument 0\n"
+                                    "zeta: warn: metric: argument 0\n"
+                                    "zeta: warn: kernel: argument 1\n");
+    /* It stays quiet rather than write for ever. */
+    for (int i = 0; i < 5000; i++) {
+        (void)snprintf(text, sizeof(text), "%x", i);
+        zeta_log_once(ZETA_LOG_WARN, "x", "%s", text);
+    }
+    for (const char *at = read_log(); *at; at++)
+        lines += *at == '\n';
+    assert_true(lines > 100 && lines < 1000);
+}
+
 static void log__topic__has_its_own_level(void **state)
 {
     (void)state;
@@ -131,6 +156,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(log__level__decides, setup, teardown),
+        cmocka_unit_test_setup_teardown(log__once__is_written_for_each_text_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(log__once__is_written_for_each_text_once, setup, teardown),
         cmocka_unit_test_setup_teardown(log__topic__has_its_own_level, setup, teardown),
         cmocka_unit_test_setup_teardown(log__unconfigured__writes_warnings, setup, teardown),
         cmocka_unit_test_setup_teardown(log__control_characters_and_length__are_tamed, setup,

@@ -1,5 +1,7 @@
 /* Modules of SPIR-V that compilers of kernels are known to get wrong. */
 #include <math.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "rig.h"
 
@@ -64,31 +66,93 @@ static void arguments__of_all_kinds__arrive(void **state)
 
 static void arguments__wrong_sizes_and_indices__are_refused(void **state)
 {
-    static const struct {
-        uint32_t index;
-        size_t right;
-    } sizes[] = {{0, 40}, {1, 8}, {3, 4}, {4, 8}, {5, 16}, {6, 1}, {7, 8}};
     const struct rig *rig = *state;
     ze_module_handle_t module = rig_module(rig, "traps", NULL);
     ze_kernel_handle_t kernel = rig_kernel(module, "arguments");
     unsigned char bytes[64] = {0};
 
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        for (size_t size = 0; size <= 48; size++)
-            assert_result(size == sizes[i].right ? ZE_RESULT_SUCCESS
-                                                 : ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
-                          zeKernelSetArgumentValue(kernel, sizes[i].index, size, bytes));
-        assert_success(zeKernelSetArgumentValue(kernel, sizes[i].index, sizes[i].right, NULL));
-    }
+    for (size_t size = 0; size <= 48; size++)
+        assert_result(size == 8 ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+                      zeKernelSetArgumentValue(kernel, 1, size, bytes));
     assert_result(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
                   zeKernelSetArgumentValue(kernel, 2, 0, NULL));
     assert_result(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
                   zeKernelSetArgumentValue(kernel, 2, 1 << 20, NULL));
+    assert_result(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+                  zeKernelSetArgumentValue(kernel, 3, 0, bytes));
     assert_result(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
                   zeKernelSetArgumentValue(kernel, 8, 8, bytes));
     assert_result(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
                   zeKernelSetArgumentValue(kernel, UINT32_MAX, 8, bytes));
     assert_success(zeKernelDestroy(kernel));
+    assert_success(zeModuleDestroy(module));
+}
+
+/* Sends what is written to standard error to a file; and reads it when it is given back. */
+static FILE *catch_messages(int *out_console)
+{
+    FILE *file = tmpfile();
+
+    assert_non_null(file);
+    *out_console = dup(STDERR_FILENO);
+    assert_true(dup2(fileno(file), STDERR_FILENO) >= 0);
+    return file;
+}
+
+static unsigned count_messages(FILE *file, int console, const char *word)
+{
+    char line[512];
+    unsigned count = 0;
+
+    assert_true(dup2(console, STDERR_FILENO) >= 0);
+    (void)close(console);
+    rewind(file);
+    while (fgets(line, sizeof(line), file))
+        count += strstr(line, word) != NULL;
+    (void)fclose(file);
+    return count;
+}
+
+static void arguments__plain_values_of_other_sizes__are_used_as_far_as_they_fit(void **state)
+{
+    const struct rig *rig = *state;
+    const struct mixed s = {0.5f, {1, -2, 3, -4, 5, -6, 7}, 1e100};
+    const float v[4] = {1, 20, 0.25f, -80};
+    const int16_t h[3] = {500, -600, 700};
+    const double f = 2.25;
+    const uint64_t wide = UINT64_C(0xffffffff000000f3);
+    const unsigned char zero[8] = {0};
+    ze_module_handle_t module = rig_module(rig, "traps", NULL);
+    double *out = rig_memory(rig, 20 * sizeof(double));
+    int console = -1;
+    FILE *messages = catch_messages(&console);
+
+    for (int again = 0; again < 2; again++) {
+        ze_kernel_handle_t kernel = rig_kernel(module, "arguments");
+
+        for (int i = 0; i < 20; i++)
+            out[i] = 1234;
+        rig_set(kernel, 1, out);
+        assert_success(zeKernelSetArgumentValue(kernel, 2, 16, NULL));
+        /* Shorter ones behind values that were whole: nothing of these is left. */
+        assert_success(zeKernelSetArgumentValue(kernel, 0, sizeof(s), &s));
+        assert_success(zeKernelSetArgumentValue(kernel, 0, 8, &s));
+        assert_success(zeKernelSetArgumentValue(kernel, 5, sizeof(v), v));
+        assert_success(zeKernelSetArgumentValue(kernel, 5, 12, v));
+        assert_success(zeKernelSetArgumentValue(kernel, 7, 6, h));
+        /* Longer ones. */
+        assert_success(zeKernelSetArgumentValue(kernel, 3, 8, zero));
+        assert_success(zeKernelSetArgumentValue(kernel, 4, sizeof(f), &f));
+        assert_success(zeKernelSetArgumentValue(kernel, 6, sizeof(wide), &wide));
+        rig_run(rig, kernel, 1, 1);
+        assert_true(out[0] == 0.5 && out[1] == 1 && out[2] == 0 && out[7] == 0 && out[8] == 0);
+        assert_true(out[10] == 0 && out[11] == 2.25);
+        assert_true(out[12] == 1 && out[13] == 20 && out[14] == 0.25 && out[15] == 0);
+        assert_true(out[16] == -13 && out[17] == 500 && out[18] == -600 && out[19] == 700);
+        assert_success(zeKernelDestroy(kernel));
+    }
+    /* Arguments 0, 3, 5, 6 and 7, each said once. */
+    assert_int_equal(count_messages(messages, console, "of kernel \"arguments\" has"), 5);
     assert_success(zeModuleDestroy(module));
 }
 
@@ -322,6 +386,7 @@ int main(void)
         cmocka_unit_test(local_scalar__after_barriers__is_shared),
         cmocka_unit_test(arguments__of_all_kinds__arrive),
         cmocka_unit_test(arguments__wrong_sizes_and_indices__are_refused),
+        cmocka_unit_test(arguments__plain_values_of_other_sizes__are_used_as_far_as_they_fit),
         cmocka_unit_test(arguments__scalars_of_all_sizes__arrive),
         cmocka_unit_test(functions__structs_and_vectors__pass_at_all_levels),
         cmocka_unit_test(vectors__of_16_and_double__work),

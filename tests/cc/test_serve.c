@@ -1,9 +1,16 @@
 /* One request, one answer: good ones, bad ones, and modules that are damaged on purpose. */
 #include "run.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/vgpu/rig.h"
 #include "vgpu_compile.h"
@@ -257,6 +264,66 @@ static void serve__bitcode_of_nonsense__a_log(void **state)
     }
 }
 
+/* Starts the compiler as the plugin does, first of a group; gives our ends of its streams. */
+static pid_t start(const struct request *request, int *out_answer)
+{
+    static char program[] = COMPILER, serve[] = "--serve";
+    char *const words[] = {program, serve, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int asked[2], answered[2];
+    pid_t process = -1;
+
+    assert_int_equal(pipe2(asked, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(answered, O_CLOEXEC), 0);
+    assert_int_equal(posix_spawnattr_init(&attributes), 0);
+    assert_int_equal(posix_spawnattr_setpgroup(&attributes, 0), 0);
+    assert_int_equal(posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP), 0);
+    assert_int_equal(posix_spawn_file_actions_init(&actions), 0);
+    assert_int_equal(posix_spawn_file_actions_adddup2(&actions, asked[0], 0), 0);
+    assert_int_equal(posix_spawn_file_actions_adddup2(&actions, answered[1], 1), 0);
+    assert_int_equal(posix_spawn(&process, program, &actions, &attributes, words, NULL), 0);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    (void)posix_spawnattr_destroy(&attributes);
+    assert_int_equal(close(asked[0]), 0);
+    assert_int_equal(close(answered[1]), 0);
+    assert_int_equal(write(asked[1], request->bytes, request->size), request->size);
+    assert_int_equal(close(asked[1]), 0);
+    *out_answer = answered[0];
+    return process;
+}
+
+/* The front end waits for the rest of a file, and would for ever. */
+static void serve__nobody_reads_the_answer__ends_with_its_children(void **state)
+{
+    const char *pipe_path = run_path("endless.h");
+    struct request request;
+    struct pollfd end = {0};
+    char text[600];
+    pid_t process;
+    int answer = -1, status = 0;
+
+    (void)state;
+    (void)run_folder();
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    (void)snprintf(text, sizeof(text), "#include \"%s\"\n%s", pipe_path, doubles);
+    begin(&request, VGPU_COMPILE_OPENCL_C, 1);
+    add_image(&request, text, strlen(text), "");
+    process = start(&request, &answer);
+    free(request.bytes);
+    /* Returns when the front end has it open. */
+    end.fd = open(pipe_path, O_WRONLY | O_CLOEXEC);
+    assert_true(end.fd >= 0);
+    assert_int_equal(waitpid(process, &status, WNOHANG), 0);
+    assert_int_equal(close(answer), 0);
+    assert_int_equal(poll(&end, 1, -1), 1);
+    assert_true((end.revents & POLLERR) != 0);
+    assert_int_equal(waitpid(process, &status, 0), process);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    assert_int_equal(close(end.fd), 0);
+    assert_int_equal(unlink(pipe_path), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +333,7 @@ int main(void)
         cmocka_unit_test(serve__no_request__says_so),
         cmocka_unit_test(serve__damaged_spirv__a_log_each_time),
         cmocka_unit_test(serve__bitcode_of_nonsense__a_log),
+        cmocka_unit_test(serve__nobody_reads_the_answer__ends_with_its_children),
     };
 
     return cmocka_run_group_tests(tests, NULL, run_clean);

@@ -2,6 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -119,6 +122,23 @@ static enum vgpu_compile_status compile_request(const struct zeta_cc_request *re
     return status;
 }
 
+/*
+ * Whoever asked may be killed meanwhile. Nobody reads the answer then, and this process and what it
+ * started end; the plugin makes it the first of a group of its own.
+ */
+static void *watch_reader(void *unused)
+{
+    struct pollfd end = {.fd = answer_file};
+
+    while (poll(&end, 1, -1) < 0 && errno == EINTR)
+        continue;
+    if ((end.revents & (POLLERR | POLLHUP)) == 0)
+        return unused;
+    if (getpgrp() == getpid())
+        (void)kill(0, SIGKILL);
+    _exit(EXIT_FAILURE);
+}
+
 int zeta_cc_serve(const struct zeta_cc_paths *paths)
 {
     static struct zeta_cc_request request;
@@ -126,12 +146,15 @@ int zeta_cc_serve(const struct zeta_cc_paths *paths)
     struct zeta_cc_buffer image = {0};
     enum vgpu_compile_status status = VGPU_COMPILE_BAD_REQUEST;
     const char *reason = "the request cannot be read";
+    pthread_t watcher;
     int exit_status;
 
     /* Whatever prints on the standard output must not get into the answer. */
     answer_file = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (answer_file < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
         return EXIT_FAILURE;
+    if (pthread_create(&watcher, NULL, watch_reader, NULL) == 0)
+        (void)pthread_detach(watcher);
     LLVMInstallFatalErrorHandler(end_fatally);
     if (read_message(&message) &&
         zeta_cc_request_read(message.bytes ? message.bytes : "", message.size, &request, &reason))

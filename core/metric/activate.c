@@ -12,7 +12,10 @@
 #include "core/metric/tracer.h"
 #include "core/metric/user_group.h"
 #include "core/plugin/host.h"
+#include "core/settings/settings.h"
+#include "core/util/cleanup.h"
 #include "core/util/error.h"
+#include "core/util/log.h"
 #include "core/util/thread.h"
 #include "zeta_impl.h"
 
@@ -145,26 +148,54 @@ static ze_result_t deactivate(struct zeta_device *device)
 /* Activation ------------------------------------------------------------------------------------
  */
 
-/** Groups of this device, one per domain. */
-static ze_result_t check_groups(const struct zeta_device *device, uint32_t count,
-                                struct zeta_metric_group *const *groups)
+/** A group of the same domain behind position i; NULL if there is none. */
+static const struct zeta_metric_group *
+later_of_domain(uint32_t count, struct zeta_metric_group *const *groups, uint32_t i)
 {
+    for (uint32_t j = i + 1; j < count; j++) {
+        if (groups[j]->properties->domain == groups[i]->properties->domain)
+            return groups[j];
+    }
+    return NULL;
+}
+
+/**
+ * Which of the given groups are to be active: all, if they are of this device and one per domain;
+ * the last of each domain where a setting says so, as another driver does. kept has room for all.
+ */
+static ze_result_t choose_groups(const struct zeta_device *device, uint32_t count,
+                                 struct zeta_metric_group *const *groups,
+                                 struct zeta_metric_group **kept, uint32_t *out_kept)
+{
+    bool last_wins = zeta_settings_bool("metric.last_of_domain", false);
+
+    *out_kept = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (groups[i]->device != device)
             return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                               "group %s at position %u belongs to device %s, not to %s",
                               zeta_metric_group_name(groups[i]), i, groups[i]->device->backend->id,
                               device->backend->id);
-        for (uint32_t j = 0; j < i; j++) {
-            if (groups[j]->properties->domain != groups[i]->properties->domain)
-                continue;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zeta_metric_group *later = later_of_domain(count, groups, i);
+
+        if (!later) {
+            kept[(*out_kept)++] = groups[i];
+            continue;
+        }
+        if (!last_wins)
             return zeta_error(
                 ZE_RESULT_ERROR_INVALID_ARGUMENT,
                 "groups %s and %s share domain %u, so only one of them can be active; "
                 "measure them one after the other",
-                zeta_metric_group_name(groups[j]), zeta_metric_group_name(groups[i]),
+                zeta_metric_group_name(groups[i]), zeta_metric_group_name(later),
                 groups[i]->properties->domain);
-        }
+        zeta_log_once(ZETA_LOG_WARN, "metric",
+                      "groups %s and %s share domain %u and were activated together: the last one "
+                      "is active (setting metric.last_of_domain)",
+                      zeta_metric_group_name(groups[i]), zeta_metric_group_name(later),
+                      groups[i]->properties->domain);
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -243,17 +274,22 @@ static ze_result_t replace_locked(struct zeta_device_metrics *metrics, uint32_t 
 static ze_result_t activate(const struct zeta_context *context, struct zeta_device *device,
                             uint32_t count, struct zeta_metric_group *const *groups)
 {
+    ZETA_CLEANUP(zeta_freep)
+    struct zeta_metric_group **kept = calloc(count, sizeof(struct zeta_metric_group *));
     struct zeta_device_metrics *root;
+    uint32_t kept_count = 0;
     ze_result_t result = zeta_context_check_device(context, device);
 
+    if (result == ZE_RESULT_SUCCESS && !kept)
+        result = zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for %u groups", count);
     if (result == ZE_RESULT_SUCCESS)
-        result = check_groups(device, count, groups);
+        result = choose_groups(device, count, groups, kept, &kept_count);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    root = zeta_metrics_root(groups[0]->metrics);
-    zeta_query_settle(groups[0]->metrics, count, groups);
+    root = zeta_metrics_root(kept[0]->metrics);
+    zeta_query_settle(kept[0]->metrics, kept_count, kept);
     (void)pthread_mutex_lock(&root->lock);
-    result = replace_locked(groups[0]->metrics, count, groups);
+    result = replace_locked(kept[0]->metrics, kept_count, kept);
     (void)pthread_mutex_unlock(&root->lock);
     return result;
 }

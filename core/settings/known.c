@@ -24,6 +24,9 @@ const struct zeta_known_setting zeta_known_settings[] = {
     {.name = "kernel.strict_arguments",
      .variable = "ZETA_KERNEL_STRICT_ARGUMENTS",
      .fallback = "false"},
+    {.name = "metric.last_of_domain",
+     .variable = "ZETA_METRIC_LAST_OF_DOMAIN",
+     .fallback = "false"},
     {.name = "metric.tracer_groups", .variable = "ZETA_METRIC_TRACER_GROUPS", .fallback = "false"},
     {.name = NULL},
 };

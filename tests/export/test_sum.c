@@ -105,6 +105,15 @@ static uint32_t compare_row(void *user, const struct zeta_metric_row *row)
     return expected->keep;
 }
 
+/** Any group of a device or tile. */
+static struct source any_source(void)
+{
+    static struct source sources[MAX_GROUPS];
+
+    assert_true(find_sources(sources) > 0);
+    return sources[0];
+}
+
 static void sum__of_any_group_and_data__has_the_rows_of_calculation(void **state)
 {
     static struct source sources[MAX_GROUPS];
@@ -192,9 +201,8 @@ static void sum__structs_of_other_versions__what_fits_is_used(void **state)
         struct zeta_metric_value value;
         uint8_t behind[16];
     } large = {.value.struct_size = sizeof(large)};
-    zet_metric_group_handle_t group =
-        find_source("fake0", "Basic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED).group;
-    struct zeta_metric_sum *sum = make_sum(group, VALUES);
+    const struct source source = any_source();
+    struct zeta_metric_sum *sum = make_sum(source.group, VALUES);
     struct zeta_metric_value small;
     uint32_t count = 1;
 
@@ -209,7 +217,56 @@ static void sum__structs_of_other_versions__what_fits_is_used(void **state)
     assert_int_equal(((const uint8_t *)&small.min)[0], 0xee);
     count = 0;
     EXPECT_OK(zetaMetricSumGetValues(sum, &count, NULL));
-    assert_int_equal(count, 4);
+    assert_int_equal(count, source.properties.metricCount);
+    zetaMetricSumDestroy(sum);
+}
+
+/** A group of the first metric that a programmable of the device makes; null: it has none. */
+static zet_metric_group_handle_t make_group(ze_device_handle_t device, zet_metric_handle_t *metric)
+{
+    zet_metric_programmable_exp_handle_t programmable = NULL;
+    zet_metric_group_handle_t group = NULL;
+    uint32_t programmables = 1;
+    uint32_t metrics = 1;
+    uint32_t groups = 1;
+
+    if (zetMetricProgrammableGetExp(device, &programmables, &programmable) != ZE_RESULT_SUCCESS ||
+        programmables == 0)
+        return NULL;
+    EXPECT_OK(zetMetricCreateFromProgrammableExp2(programmable, 0, NULL, "Chosen", "chosen",
+                                                  &metrics, metric));
+    EXPECT_OK(zetDeviceCreateMetricGroupsFromMetricsExp(device, 1, metric, "own", "chosen", &groups,
+                                                        &group));
+    return group;
+}
+
+/* What a sum is of stays, whatever becomes of its group. */
+static void sum__of_a_group_that_goes__stays(void **state)
+{
+    ze_driver_handle_t driver = any_source().driver;
+    ze_device_handle_t device = NULL;
+    zet_metric_handle_t metric = NULL;
+    struct zeta_metric_sum *before;
+    struct zeta_metric_sum *sum;
+    struct source source;
+    uint32_t count = 1;
+    size_t size;
+
+    (void)state;
+    EXPECT_OK(zeDeviceGet(driver, &count, &device));
+    source.group = make_group(device, &metric);
+    if (!source.group)
+        skip();
+    assert_true(fill_source(source.group, driver, &source));
+    size = make_raw(&source, 3, SLOTS, raw);
+    before = make_sum(source.group, VALUES);
+    add(before, raw, size, 0, NULL, NULL);
+    sum = make_like(before);
+    EXPECT_OK(zetMetricGroupDestroyExp(source.group));
+    EXPECT_OK(zetMetricDestroyExp(metric));
+    add(sum, raw, size, 0, NULL, NULL);
+    expect_same_sums(before, sum);
+    zetaMetricSumDestroy(before);
     zetaMetricSumDestroy(sum);
 }
 
@@ -225,12 +282,11 @@ static uint32_t misplace_row(void *user, const struct zeta_metric_row *row)
 
 static void sum__wrong_arguments__say_what(void **state)
 {
-    const struct source basic =
-        find_source("fake0", "Basic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
-    struct zeta_metric_sum *sum = make_sum(basic.group, VALUES);
-    struct zeta_metric_sum *stranger = make_sum(basic.group, VALUES);
+    const struct source source = any_source();
+    struct zeta_metric_sum *sum = make_sum(source.group, VALUES);
+    struct zeta_metric_sum *stranger = make_sum(source.group, VALUES);
     struct zeta_metric_sum *none = NULL;
-    struct zeta_metric_sum_desc desc = {.struct_size = sizeof(desc), .group = basic.group};
+    struct zeta_metric_sum_desc desc = {.struct_size = sizeof(desc), .group = source.group};
     struct zeta_metric_data data = {.struct_size = sizeof(data), .raw_size = 64};
     struct zeta_metric_value value = {0};
     uint32_t count = 1;
@@ -249,7 +305,7 @@ static void sum__wrong_arguments__say_what(void **state)
     desc.data = raw;
     desc.data_size = 20;
     EXPECT_RESULT(zetaMetricSumCreate(&desc, &none), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    desc.group = (zet_metric_group_handle_t)(uintptr_t)find_device("fake0");
+    desc.group = (zet_metric_group_handle_t)(uintptr_t)source.driver;
     EXPECT_RESULT(zetaMetricSumCreate(&desc, &none), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     assert_null(none);
 
@@ -258,7 +314,7 @@ static void sum__wrong_arguments__say_what(void **state)
     EXPECT_OK(zetaMetricSumAdd(sum, &data));
     EXPECT_RESULT(zetaMetricSumAdd(NULL, &data), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     EXPECT_RESULT(zetaMetricSumAdd(sum, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-    add(sum, raw, make_raw(&basic, 5, SLOTS, raw), 0, misplace_row, stranger);
+    add(sum, raw, make_raw(&source, 5, SLOTS, raw), 0, misplace_row, stranger);
     EXPECT_RESULT(zetaMetricSumMerge(sum, stranger), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     EXPECT_RESULT(zetaMetricSumMerge(sum, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
 
@@ -276,13 +332,13 @@ static void functions__by_name__are_found(void **state)
     static const char *const names[] = {"zetaMetricSumAdd",       "zetaMetricSumAddRow",
                                         "zetaMetricSumCreate",    "zetaMetricSumDestroy",
                                         "zetaMetricSumGetValues", "zetaMetricSumMerge"};
-    ze_driver_handle_t driver = driver_of(find_device("fake0"));
+    const struct source source = any_source();
 
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         void *function = NULL;
 
-        EXPECT_OK(zeDriverGetExtensionFunctionAddress(driver, names[i], &function));
+        EXPECT_OK(zeDriverGetExtensionFunctionAddress(source.driver, names[i], &function));
         assert_non_null(function);
     }
 }
@@ -293,6 +349,7 @@ int main(void)
         cmocka_unit_test(sum__of_any_group_and_data__has_the_rows_of_calculation),
         cmocka_unit_test(sum__exported_or_split__has_the_same_values),
         cmocka_unit_test(sum__structs_of_other_versions__what_fits_is_used),
+        cmocka_unit_test(sum__of_a_group_that_goes__stays),
         cmocka_unit_test(sum__wrong_arguments__say_what),
         cmocka_unit_test(functions__by_name__are_found),
     };

@@ -296,7 +296,7 @@ ze_result_t zetaMetricSumGetValues(const struct zeta_metric_sum *sum, uint32_t *
         result = zeta_own_struct_check(function, &values[i]);
     if (!values || result != ZE_RESULT_SUCCESS)
         return result;
-    found = calloc(metrics, sizeof(*found));
+    found = calloc((size_t)metrics + 1, sizeof(*found));
     if (!found || !zeta_sum_values(&sum->sum, found))
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < *count && result == ZE_RESULT_SUCCESS; i++) {

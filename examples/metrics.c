@@ -166,22 +166,81 @@ void example_print_columns(const zet_typed_value_t *values, uint32_t row_count, 
                          example_to_double(&values[(size_t)row * row_length + places[i]]));
         (void)putchar('\n');
     }
-    (void)printf("Sum of all %" PRIu32 " rows:\n", row_count);
-    for (uint32_t i = 0; i < place_count; i++) {
-        double total = 0;
-
-        for (uint32_t row = 0; row < row_count; row++)
-            total += example_to_double(&values[(size_t)row * row_length + places[i]]);
-        (void)printf("%20.0f", total);
-    }
-    (void)putchar('\n');
 }
 
-uint32_t example_print_rows(zet_metric_group_handle_t group, const uint8_t *raw, size_t bytes,
-                            const char *const *names, uint32_t name_count)
+/* What Zeta's driver has and others may lack, found by name: this runs with any driver. */
+struct sum_functions {
+    ze_result_t (*create)(const struct zeta_metric_sum_desc *, struct zeta_metric_sum **);
+    ze_result_t (*add)(struct zeta_metric_sum *, const struct zeta_metric_data *);
+    ze_result_t (*get)(const struct zeta_metric_sum *, uint32_t *, struct zeta_metric_value *);
+    void (*destroy)(struct zeta_metric_sum *);
+};
+
+bool example_find_function(ze_driver_handle_t driver, const char *name, void *target)
+{
+    void *address = NULL;
+
+    if (zeDriverGetExtensionFunctionAddress(driver, name, &address) != ZE_RESULT_SUCCESS)
+        return false;
+    /* Object pointers and function pointers are the same on every POSIX system. */
+    memcpy(target, &address, sizeof(address));
+    return true;
+}
+
+static void print_value(const struct zeta_metric_value *value)
+{
+    if (!value->has_value)
+        (void)printf("%20s", "n/a");
+    else
+        (void)printf("%20.*f", value->value.type == ZET_VALUE_TYPE_FLOAT64 ? 2 : 0,
+                     example_to_double(&value->value));
+}
+
+/*
+ * A share of many rows is neither their sum nor their mean: it is the formula of the metric over
+ * everything that the rows counted, which the library calculates.
+ */
+void example_print_over_all(ze_driver_handle_t driver, const struct zeta_metric_sum_desc *desc,
+                            const uint8_t *raw, size_t bytes, const uint32_t *places,
+                            uint32_t place_count)
+{
+    const struct zeta_metric_data data = {
+        .struct_size = sizeof(data), .raw = raw, .raw_size = bytes};
+    struct sum_functions sums;
+    struct zeta_metric_sum *sum = NULL;
+    struct zeta_metric_value *values;
+    uint32_t count = 0;
+
+    if (!example_find_function(driver, "zetaMetricSumCreate", &sums.create) ||
+        !example_find_function(driver, "zetaMetricSumAdd", &sums.add) ||
+        !example_find_function(driver, "zetaMetricSumGetValues", &sums.get) ||
+        !example_find_function(driver, "zetaMetricSumDestroy", &sums.destroy)) {
+        (void)printf("this driver does not give them\n");
+        return;
+    }
+    example_check(sums.create(desc, &sum), "zetaMetricSumCreate");
+    example_check(sums.add(sum, &data), "zetaMetricSumAdd");
+    example_check(sums.get(sum, &count, NULL), "zetaMetricSumGetValues");
+    values = calloc(count + 1, sizeof(*values));
+    if (!values)
+        example_fail("no memory for %" PRIu32 " values", count);
+    for (uint32_t i = 0; i < count; i++)
+        values[i].struct_size = sizeof(values[i]);
+    example_check(sums.get(sum, &count, values), "zetaMetricSumGetValues");
+    for (uint32_t i = 0; i < place_count; i++)
+        print_value(&values[places[i]]);
+    (void)putchar('\n');
+    free(values);
+    sums.destroy(sum);
+}
+
+uint32_t example_print_rows(ze_driver_handle_t driver, zet_metric_group_handle_t group,
+                            const uint8_t *raw, size_t bytes, const char *const *names,
+                            uint32_t name_count)
 {
     const zet_metric_group_calculation_type_t type =
         ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES;
+    const struct zeta_metric_sum_desc desc = {.struct_size = sizeof(desc), .group = group};
     uint32_t metric_count = 0;
     uint32_t value_count = 0;
     uint32_t *places = calloc(name_count + 1, sizeof(*places));
@@ -203,6 +262,8 @@ uint32_t example_print_rows(zet_metric_group_handle_t group, const uint8_t *raw,
     }
     (void)putchar('\n');
     example_print_columns(values, value_count / metric_count, metric_count, places, name_count);
+    (void)printf("Over all %" PRIu32 " rows:\n", value_count / metric_count);
+    example_print_over_all(driver, &desc, raw, bytes, places, name_count);
     free(places);
     free(values);
     return value_count / metric_count;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include <level_zero/zet_api.h>
+#include <zeta/zeta.h>
 
 /** Work to be measured. */
 typedef void (*example_work_fn)(void *user);
@@ -46,14 +47,23 @@ uint32_t example_find_metric(zet_metric_group_handle_t group, const char *name);
 bool example_has_metric(zet_metric_group_handle_t group, const char *name);
 
 /**
- * Calculates raw data and prints the metrics that are named: at most ten rows, then the sum of all.
- * Gives the number of rows.
+ * Calculates raw data and prints the metrics that are named: at most ten rows, then the values over
+ * all rows, if the driver gives them. Gives the number of rows.
  */
-uint32_t example_print_rows(zet_metric_group_handle_t group, const uint8_t *raw, size_t bytes,
-                            const char *const *names, uint32_t name_count);
+uint32_t example_print_rows(ze_driver_handle_t driver, zet_metric_group_handle_t group,
+                            const uint8_t *raw, size_t bytes, const char *const *names,
+                            uint32_t name_count);
 
-/** Prints rows that were calculated: some columns of at most ten rows, then the sum of all. */
+/** Prints rows that were calculated: some columns of at most ten rows. */
 void example_print_columns(const zet_typed_value_t *values, uint32_t row_count, uint32_t row_length,
                            const uint32_t *places, uint32_t place_count);
+
+/** Finds a function of the driver by name and writes its address to *target; false: none. */
+bool example_find_function(ze_driver_handle_t driver, const char *name, void *target);
+
+/** Prints the values of some metrics over all rows of raw data, if the driver gives them. */
+void example_print_over_all(ze_driver_handle_t driver, const struct zeta_metric_sum_desc *desc,
+                            const uint8_t *raw, size_t bytes, const uint32_t *places,
+                            uint32_t place_count);
 
 #endif

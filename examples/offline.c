@@ -120,6 +120,10 @@ static uint32_t calculate(const char *path)
     uint32_t value_count = 0;
     uint32_t rows = 0;
     zet_typed_value_t *values = NULL;
+    const struct zeta_metric_sum_desc sum = {
+        .struct_size = sizeof(sum), .data = exported, .data_size = size};
+    ze_result_t (*get_info)(size_t, const uint8_t *, struct zeta_export_info *) = NULL;
+    struct zeta_export_info info = {.struct_size = sizeof(info)};
 
     (void)snprintf(columns_path, sizeof(columns_path), "%s.columns", path);
     columns = (uint32_t *)(void *)example_read_file(columns_path, &columns_size);
@@ -139,6 +143,10 @@ static uint32_t calculate(const char *path)
     (void)putchar('\n');
     rows = value_count / columns[0];
     example_print_columns(values, rows, columns[0], columns + 1, SHOWN);
+    (void)printf("Over all %" PRIu32 " rows:\n", rows);
+    if (example_find_function(driver, "zetaExportDataGetInfo", &get_info))
+        example_check(get_info(size, exported, &info), "zetaExportDataGetInfo");
+    example_print_over_all(driver, &sum, info.raw, (size_t)info.raw_bytes, columns + 1, SHOWN);
     free(values);
     free(columns);
     free(exported);

@@ -17,6 +17,7 @@
 enum { MATRIX_SIZE = 128, MAX_PROGRAMMABLES = 256, MAX_METRICS = 64, MAX_GROUPS = 64 };
 
 struct program {
+    ze_driver_handle_t driver;
     ze_context_handle_t context;
     ze_device_handle_t device;
 };
@@ -126,7 +127,7 @@ static uint32_t show(struct program *program, zet_metric_group_handle_t group)
             names[name_count++] = properties[i].name;
     }
     raw = example_sample(program->context, program->device, group, work, program, &bytes);
-    rows = example_print_rows(group, raw, bytes, names, name_count);
+    rows = example_print_rows(program->driver, group, raw, bytes, names, name_count);
     free(raw);
     return rows;
 }
@@ -137,14 +138,14 @@ int main(void)
     zet_metric_handle_t metrics[MAX_METRICS] = {NULL};
     zet_metric_group_handle_t groups[MAX_GROUPS] = {NULL};
     struct program program = {.device = NULL};
-    ze_driver_handle_t driver = NULL;
     uint32_t metric_count = 0;
     uint32_t group_count = MAX_GROUPS;
     uint32_t rows = 0;
 
-    example_find_computing_device(&driver, &program.device);
+    example_find_computing_device(&program.driver, &program.device);
     example_check(zetDeviceEnableMetricsExp(program.device), "zetDeviceEnableMetricsExp");
-    example_check(zeContextCreate(driver, &description, &program.context), "zeContextCreate");
+    example_check(zeContextCreate(program.driver, &description, &program.context),
+                  "zeContextCreate");
     metric_count = create_metrics(find_programmable(program.device, "FpOps"), metrics);
     example_check(zetDeviceCreateMetricGroupsFromMetricsExp(program.device, metric_count, metrics,
                                                             "Example", "Operations by subslice",

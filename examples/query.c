@@ -107,7 +107,7 @@ int main(void)
     group =
         example_find_group(device, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
     raw = measure(context, device, group, &bytes);
-    rows = example_print_rows(group, raw, bytes, shown_metrics, 4);
+    rows = example_print_rows(driver, group, raw, bytes, shown_metrics, 4);
     free(raw);
     example_check(zeContextDestroy(context), "zeContextDestroy");
     return rows == 1 ? 0 : 1;

@@ -66,7 +66,7 @@ int main(void)
                                ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
     raw = example_sample(program.context, program.device, group, work, &program, &bytes);
     example_check(zeContextDestroy(program.context), "zeContextDestroy");
-    rows = example_print_rows(group, raw, bytes, names, choose_metrics(group, names));
+    rows = example_print_rows(driver, group, raw, bytes, names, choose_metrics(group, names));
     free(raw);
     return rows > 0 ? 0 : 1;
 }

@@ -255,7 +255,7 @@ static void example__stream__prints_rows_of_the_recording(void **state)
     assert_non_null(output);
     while (fgets(line, sizeof(line), output)) {
         has_metric = has_metric || strstr(line, "InstRetired") != NULL;
-        has_sum = has_sum || strstr(line, "Sum of all") != NULL;
+        has_sum = has_sum || strstr(line, "Over all") != NULL;
     }
     assert_int_equal(pclose(output), 0);
     assert_true(has_metric);

@@ -65,7 +65,7 @@ static const struct key keys[] = {
     {"fault.full_ring", KEY_U64, AT(faults.full_ring), 0, UINT32_MAX, 1},
     {"fault.permission", KEY_U64, AT(faults.permission), 0, 1, 1},
     {"fault.device_lost", KEY_U64, AT(faults.device_lost), 0, UINT32_MAX, 1},
-    {"fault.wrap_soon", KEY_U64, AT(faults.wrap_soon), 0, 170, 1},
+    {"fault.wrap_soon", KEY_U64, AT(faults.wrap_soon), 0, 680, 1},
 };
 
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))

@@ -20,10 +20,14 @@
 /** Most tiles of a device. */
 #define ZETA_VGPU_MAX_TILES 4u
 
-/** The device timer: a tick is 40 ns, and reports hold its lowest 32 bits. */
+/**
+ * The device timer (device.yaml says why): a tick is 40 ns, and reports and time stamps hold its
+ * lowest 34 bits.
+ */
 #define ZETA_VGPU_TIMER_HZ 25000000u
 #define ZETA_VGPU_TICK_NS 40u
-#define ZETA_VGPU_TIMESTAMP_BITS 32u
+#define ZETA_VGPU_TIMESTAMP_BITS 34u
+#define ZETA_VGPU_TIMESTAMP_MASK ((UINT64_C(1) << ZETA_VGPU_TIMESTAMP_BITS) - 1)
 
 /** Where the device timer comes from. */
 enum zeta_vgpu_clock_mode {
@@ -37,7 +41,7 @@ struct zeta_vgpu_faults {
     uint64_t full_ring;    /**< rings hold only this many reports */
     uint64_t permission;   /**< 1: streams cannot be opened */
     uint64_t device_lost;  /**< the device is lost at the n-th launch */
-    uint64_t wrap_soon;    /**< the 32-bit timestamp wraps after this many seconds */
+    uint64_t wrap_soon;    /**< the time stamps wrap after this many seconds */
 };
 
 /** The device. Texts are terminated. */

@@ -97,12 +97,12 @@ static uint64_t now_ticks(void)
     return ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) / ZETA_VGPU_TICK_NS;
 }
 
-/* What to add so that the low 32 bits of the clock wrap in wrap_soon_s seconds. */
+/* What to add so that the time stamps of the clock wrap in wrap_soon_s seconds. */
 static uint64_t wrap_offset(uint64_t wrap_soon_s)
 {
-    uint32_t wanted = (uint32_t)(0u - (uint32_t)(wrap_soon_s * ZETA_VGPU_TIMER_HZ));
+    const uint64_t wrap_ticks = now_ticks() + wrap_soon_s * ZETA_VGPU_TIMER_HZ;
 
-    return wrap_soon_s == 0 ? 0 : (uint32_t)(wanted - (uint32_t)now_ticks());
+    return wrap_soon_s == 0 ? 0 : (0 - wrap_ticks) & ZETA_VGPU_TIMESTAMP_MASK;
 }
 
 static bool segment_fits(const struct zeta_vgpu_segment *segment,
@@ -110,7 +110,7 @@ static bool segment_fits(const struct zeta_vgpu_segment *segment,
 {
     return atomic_load(&segment->magic) == ZETA_VGPU_LAYOUT_MAGIC &&
            segment->tiles == desc->tiles && segment->rows_per_tile == desc->rows_per_tile &&
-           segment->offset_ticks <= UINT32_MAX;
+           segment->offset_ticks <= ZETA_VGPU_TIMESTAMP_MASK;
 }
 
 static void init_lock(struct zeta_vgpu_segment *segment)

@@ -85,6 +85,7 @@ void zeta_vgpu_report_encode(const struct zeta_vgpu_sample *sample,
     zeta_vgpu_report_values(sample, program, values);
     for (uint32_t i = 0; i < ZETA_VGPU_REPORT_WORDS; i++)
         put_u32(out_report + 4 * i, values[i]);
+    out_report[3] |= (uint8_t)(values[1] >> 32 << 6);
     for (uint32_t i = 0; i < COUNTERS_40; i++)
         out_report[160 + i] = (uint8_t)(values[ZETA_VGPU_REPORT_COUNTERS + i] >> 32);
 }

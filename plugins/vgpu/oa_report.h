@@ -5,7 +5,8 @@
  * The report of the OA units: 256 bytes, little endian, in the form of the common format with 32
  * counters of 40 bits, 4 of 32 bits and twice 8 selectable ones.
  *
- *     0 report id    4 timestamp    8 context id    12 core clocks
+ *     0 report id, but for its last two bits: of them and
+ *     4              the time stamp of 34 bits      8 context id    12 core clocks
  *    16 A0..A31 low words   144 A32..A35   160 A0..A31 high bytes   192 B0..B7   224 C0..C7
  */
 

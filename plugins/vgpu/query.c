@@ -50,10 +50,14 @@ struct zeta_plugin_query_pool {
 /* Fields ----------------------------------------------------------------------------------------
  */
 
-/* The part of A0..A31 above 32 bits lies behind the 32-bit counters. */
+/*
+ * The part of A0..A31 above 32 bits lies behind the 32-bit counters, that of the time at the end of
+ * the word before.
+ */
 static bool high_part_fits(const struct zeta_plugin_query_field *field, uint32_t word)
 {
     return field->high_width == 0 ||
+           (word == 1 && field->high_width == 2 && field->high_bit == 30) ||
            (word >= ZETA_VGPU_REPORT_COUNTERS && word < ZETA_VGPU_REPORT_COUNTERS + 32 &&
             field->high_width == 8 &&
             field->high_bit == 8 * (160 + (word - ZETA_VGPU_REPORT_COUNTERS)));

@@ -198,7 +198,7 @@ static uint32_t execute_timestamp(struct zeta_plugin_queue *queue,
 {
     struct zeta_vgpu_copy copy = copy_of(queue);
     /* As the device clock is read elsewhere, so that programs can compare without a mask. */
-    const uint64_t ticks = queue_ticks(queue) & ((UINT64_C(1) << ZETA_VGPU_TIMESTAMP_BITS) - 1);
+    const uint64_t ticks = queue_ticks(queue) & ZETA_VGPU_TIMESTAMP_MASK;
     enum zeta_vgpu_result result =
         zeta_vgpu_copy_bytes(&copy, command->u.timestamp, &ticks, sizeof(ticks));
 

@@ -225,7 +225,7 @@ static void put_a(unsigned char *report, uint32_t index, uint64_t value)
 static void craft_reports(unsigned char reports[2 * REPORT])
 {
     memset(reports, 0, 2 * (size_t)REPORT);
-    put_u32(reports, 0, 1u << 19);
+    put_u32(reports, 0, 3u << 30 | 1u << 19);
     put_u32(reports + REPORT, 0, 1u << 23);
     put_u32(reports, 4, UINT32_MAX - 499);
     put_u32(reports + REPORT, 4, 500);

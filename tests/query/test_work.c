@@ -114,7 +114,7 @@ static void times__of_a_query__enclose_those_of_the_kernel(void **state)
     bed_end(list, query, NULL);
     EXPECT_OK(zeEventQueryKernelTimestamp(event, &times));
     row = bed_result(bed->compute, query);
-    /* 25 MHz; all three are the same clock, cut to 32 bits. */
+    /* 25 MHz; all three are the same clock, cut to 34 bits. */
     begin_ticks = bed_u64(&row, "QueryBeginTime") / 40;
     end_ticks = begin_ticks + bed_u64(&row, "GpuTime") / 40;
     assert_true((uint32_t)(times.global.kernelStart - begin_ticks) < 25000000);

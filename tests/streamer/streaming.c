@@ -68,12 +68,9 @@ size_t streaming_read(struct streaming *stream, uint32_t max_reports, size_t slo
 /** Time of the last report that was read. */
 static uint64_t last_ns(const struct streaming *stream)
 {
-    uint32_t ticks = 0;
-
     if (stream->raw_bytes == 0)
         return UINT64_MAX;
-    memcpy(&ticks, stream->raw + stream->raw_bytes - stream->record_bytes + 4, sizeof(ticks));
-    return (uint64_t)ticks * 40;
+    return streaming_report_ns(stream->raw + stream->raw_bytes - stream->record_bytes);
 }
 
 void streaming_catch_up(struct streaming *stream)
@@ -141,12 +138,20 @@ void streaming_close(struct streaming *stream)
     stream->warnings = 0;
 }
 
+uint64_t streaming_report_ns(const uint8_t *report)
+{
+    uint32_t low;
+
+    memcpy(&low, report + 4, sizeof(low));
+    return ((uint64_t)(report[3] >> 6) << 32 | low) * 40;
+}
+
 uint64_t streaming_now_ns(ze_device_handle_t device)
 {
     uint64_t host = 0, ticks = 0;
 
     EXPECT_OK(zeDeviceGetGlobalTimestamps(device, &host, &ticks));
-    return (ticks & UINT32_MAX) * 40;
+    return ticks * 40;
 }
 
 uint64_t streaming_between_ns(uint64_t a_ns, uint64_t b_ns)

@@ -7,8 +7,8 @@
 #include "tests/query/bed.h"
 #include "zeta/zeta.h"
 
-/** Nanoseconds after which the 32-bit clock of the virtual GPU starts anew. */
-#define STREAMING_WRAP_NS (UINT64_C(40) << 32)
+/** Nanoseconds after which the 34-bit clock of the virtual GPU starts anew. */
+#define STREAMING_WRAP_NS (UINT64_C(40) << 34)
 
 struct streaming {
     ze_device_handle_t device;
@@ -68,6 +68,9 @@ uint64_t streaming_sum(const struct streaming *stream, const char *metric);
 
 /** Closes the stream and frees what was read. */
 void streaming_close(struct streaming *stream);
+
+/** The time of a report as QueryBeginTime has it. */
+uint64_t streaming_report_ns(const uint8_t *report);
 
 /** The device clock as QueryBeginTime has it. */
 uint64_t streaming_now_ns(ze_device_handle_t device);

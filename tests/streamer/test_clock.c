@@ -1,6 +1,6 @@
 /*
  * The clock of metrics: what belongs together is read together, and everything that has a time
- * agrees while the 32-bit clock starts anew. The first case needs the wrap of this instance.
+ * agrees while the clock of 34 bits starts anew. The first case needs the wrap of this instance.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,8 @@ static bool is_between(uint64_t begin, uint64_t time, uint64_t end)
 
 /** Everything that tells the time of one piece of work. */
 struct moment {
-    uint64_t before_ns, after_ns; /**< of the device, around all of it */
+    uint64_t before_ns, after_ns;      /**< of the device, around all of it */
+    uint64_t kernel_begin, kernel_end; /**< ticks */
     uint64_t kernel_begin_ns, kernel_end_ns;
     uint64_t query_begin_ns, query_ns; /**< begin and length */
 };
@@ -111,8 +112,10 @@ static void do_work(struct wrap *wrap)
     bed_end(wrap->list, wrap->query, NULL);
     moment->after_ns = streaming_now_ns(wrap->bed->device);
     EXPECT_OK(zeEventQueryKernelTimestamp(wrap->event.event, &times));
-    moment->kernel_begin_ns = (times.global.kernelStart & UINT32_MAX) * TICK_NS;
-    moment->kernel_end_ns = (times.global.kernelEnd & UINT32_MAX) * TICK_NS;
+    moment->kernel_begin = times.global.kernelStart;
+    moment->kernel_end = times.global.kernelEnd;
+    moment->kernel_begin_ns = moment->kernel_begin * TICK_NS;
+    moment->kernel_end_ns = moment->kernel_end * TICK_NS;
     row = bed_result(wrap->queried, wrap->query);
     moment->query_begin_ns = bed_u64(&row, "QueryBeginTime");
     moment->query_ns = bed_u64(&row, "GpuTime");
@@ -164,6 +167,94 @@ static void expect_rows(struct wrap *wrap)
     assert_int_equal(wraps, 1);
     assert_int_equal(
         streaming_between_ns(streaming_value(stream, 0, "QueryBeginTime")->value.ui64, last), span);
+}
+
+/** What a tool knows of the clock, which multiplies in 64 bits without care. */
+struct tool {
+    uint64_t hz, mask;
+    uint64_t wrap_ns;
+    uint64_t base_ticks, base_ns; /**< the device clock before the first kernel */
+};
+
+static struct tool make_tool(const struct wrap *wrap)
+{
+    ze_device_properties_t device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2};
+    struct tool tool;
+
+    EXPECT_OK(zeDeviceGetProperties(wrap->bed->device, &device));
+    assert_int_equal(device.timestampValidBits, device.kernelTimestampValidBits);
+    tool.hz = device.timerResolution;
+    tool.mask = (UINT64_C(1) << device.kernelTimestampValidBits) - 1;
+    tool.wrap_ns = (tool.mask + 1) * 1000000000 / tool.hz;
+    tool.base_ns = wrap->moments[0].before_ns;
+    tool.base_ticks = tool.base_ns * tool.hz / 1000000000;
+    assert_int_equal(tool.wrap_ns, STREAMING_WRAP_NS);
+    return tool;
+}
+
+/** Nanoseconds since the base of a tool that unwraps ticks, and of one that unwraps nanoseconds. */
+static uint64_t since_by_ticks(const struct tool *tool, uint64_t ticks)
+{
+    return ((ticks - tool->base_ticks) & tool->mask) * 1000000000 / tool->hz;
+}
+
+static uint64_t since_by_ns(const struct tool *tool, uint64_t ns)
+{
+    return ns >= tool->base_ns ? ns - tool->base_ns : ns + tool->wrap_ns - tool->base_ns;
+}
+
+/** Rows as the two tools see them: when each ends, and how long it is. */
+struct seen {
+    uint64_t by_ticks, by_ns, length;
+};
+
+static struct seen *see_rows(struct streaming *stream, const struct tool *tool)
+{
+    struct seen *rows = calloc(stream->rows, sizeof(*rows));
+
+    assert_non_null(rows);
+    for (uint32_t row = 0; row < stream->rows; row++) {
+        const uint64_t ns = streaming_value(stream, row, "QueryBeginTime")->value.ui64;
+
+        rows[row].by_ticks = since_by_ticks(tool, ns * tool->hz / 1000000000);
+        rows[row].by_ns = since_by_ns(tool, ns);
+        rows[row].length = streaming_value(stream, row, "GpuTime")->value.ui64;
+    }
+    return rows;
+}
+
+/** Whether a row is of a time, which the two tools give in their own ways. */
+static bool has_row(const struct seen *rows, uint32_t count, uint64_t by_ticks, uint64_t by_ns)
+{
+    bool found_by_ticks = false, found_by_ns = false;
+
+    for (uint32_t i = 0; i < count; i++) {
+        found_by_ticks |=
+            by_ticks <= rows[i].by_ticks && rows[i].by_ticks < by_ticks + rows[i].length;
+        found_by_ns |= by_ns <= rows[i].by_ns && rows[i].by_ns < by_ns + rows[i].length;
+    }
+    return found_by_ticks && found_by_ns;
+}
+
+/** Tools find every kernel in the rows, whichever way they unwrap. */
+static void expect_tools(struct wrap *wrap)
+{
+    const struct tool tool = make_tool(wrap);
+    struct seen *rows = see_rows(&wrap->stream, &tool);
+
+    for (uint32_t i = 0; i < wrap->count; i++) {
+        const uint64_t times[] = {wrap->moments[i].kernel_begin, wrap->moments[i].kernel_end};
+
+        assert_true(since_by_ticks(&tool, times[0]) < since_by_ticks(&tool, times[1]));
+        for (uint32_t k = 0; k < 2; k++) {
+            const uint64_t by_ticks = since_by_ticks(&tool, times[k]);
+            const uint64_t by_ns = since_by_ns(&tool, times[k] * 1000000000 / tool.hz);
+
+            assert_int_equal(by_ticks, by_ns);
+            assert_true(has_row(rows, wrap->stream.rows, by_ticks, by_ns));
+        }
+    }
+    free(rows);
 }
 
 /** Each launch is traced at the time that its event says. */
@@ -235,6 +326,7 @@ static void wrap__everything_with_a_time__agrees_across_it(void **state)
     }
     expect_moments(&wrap);
     expect_rows(&wrap);
+    expect_tools(&wrap);
     expect_entries(&wrap);
     end_all(&wrap);
 }
@@ -258,7 +350,7 @@ static void timestamps__read_often__belong_together(void **state)
         EXPECT_OK(zetMetricGroupGetGlobalTimestampsExp(group, with_host, &global, &metric));
         after = clock_ns(CLOCK_MONOTONIC);
         width = clock_ns(CLOCK_MONOTONIC_RAW) - before_raw;
-        assert_true(metric <= UINT32_MAX);
+        assert_true(metric < STREAMING_WRAP_NS / TICK_NS);
         if (with_host) {
             /* The host's time is found with an error of half the time that the call takes. */
             assert_in_range(global, before_raw - width / 2, before_raw + width + width / 2);

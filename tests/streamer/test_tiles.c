@@ -116,15 +116,14 @@ static bool has_all_since(const struct streaming *stream, uint64_t then_ns)
 
     for (size_t at = 0; at < stream->raw_bytes; at += stream->record_bytes) {
         const uint8_t *slot = stream->raw + at;
-        uint32_t ticks, value;
+        uint32_t value;
 
-        memcpy(&ticks, slot + 4, sizeof(ticks));
         memcpy(&value, slot + 20, sizeof(value));
         if (memcmp(slot, magic, ZETA_SLOT_MAGIC_BYTES) == 0)
             tile = value;
         else
             later[tile] |=
-                streaming_between_ns(then_ns, (uint64_t)ticks * 40) < STREAMING_WRAP_NS / 2;
+                streaming_between_ns(then_ns, streaming_report_ns(slot)) < STREAMING_WRAP_NS / 2;
     }
     return later[0] && later[1];
 }

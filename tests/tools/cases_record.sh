@@ -244,8 +244,8 @@ first = clocks[0]
 for ticks, host, error in clocks:
     # What an error lies between was read while it recorded.
     assert raw0 <= host <= raw1 and 0 < error < raw1 - raw0, (host, error)
-    # 25 MHz, 32 bits; the virtual device follows CLOCK_MONOTONIC, which may be slewed.
-    device = (ticks - first[0]) % 2**32 * 40
+    # 25 MHz, 34 bits; the virtual device follows CLOCK_MONOTONIC, which may be slewed.
+    device = (ticks - first[0]) % 2**34 * 40
     distance = host - first[1]
     assert abs(device - distance) <= error + first[2] + 80 + distance // 1000, (device, distance)
 marks = [l["args"] for l in lines if l["name"] == "zeta_clocks"]

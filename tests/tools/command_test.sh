@@ -145,7 +145,7 @@ case_devices()
     out_has "(software)"
     out_has "compute: vgpu"
     out_has "2 slices x 2 subslices x 32 EUs x 16 threads"
-    out_has "timer 25 MHz with 32 bits, wraps after 171.8 s"
+    out_has "timer 25 MHz with 34 bits, wraps after 687.2 s"
     expect 0 zeta devices "--json=$json"
     holds "$json" 'd["schema"] == "zeta.devices/1" and d["devices"][0]["class"] == "software"'
     holds "$json" 'd["devices"][0]["plugins"]["compute"] == "vgpu"'

@@ -65,8 +65,8 @@ static uint64_t time_of(const struct tracing *tracing, const char *metric)
 static void expect_within(const struct tracing *tracing, const char *first, const char *last,
                           const ze_kernel_timestamp_result_t *event)
 {
-    const uint64_t begin = (event->global.kernelStart & UINT32_MAX) * TICK_NS;
-    const uint64_t end = (event->global.kernelEnd & UINT32_MAX) * TICK_NS;
+    const uint64_t begin = event->global.kernelStart * TICK_NS;
+    const uint64_t end = event->global.kernelEnd * TICK_NS;
 
     assert_true(tracing_in_order(begin, time_of(tracing, first)));
     assert_true(tracing_in_order(time_of(tracing, first), time_of(tracing, last)));

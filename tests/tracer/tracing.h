@@ -10,8 +10,8 @@
 
 #define TRACING_METRICS 64u
 
-/** Nanoseconds after which the 32-bit clock of the virtual GPU starts anew. */
-#define TRACING_WRAP_NS (UINT64_C(40) << 32)
+/** Nanoseconds after which the 34-bit clock of the virtual GPU starts anew. */
+#define TRACING_WRAP_NS (UINT64_C(40) << 34)
 
 struct tracing {
     const struct bed *bed;

@@ -325,6 +325,16 @@ uint32_t report_u32(const void *report, uint32_t offset)
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
+uint32_t report_id(const void *report)
+{
+    return report_u32(report, 0) & 0x3fffffff;
+}
+
+uint64_t report_ticks(const void *report)
+{
+    return (uint64_t)(report_u32(report, 0) >> 30) << 32 | report_u32(report, 4);
+}
+
 uint64_t report_counter(const void *report, uint32_t index)
 {
     uint64_t value = report_u32(report, 16 + 4 * index);

@@ -107,6 +107,10 @@ uint64_t host_read_past_now(struct host *host, struct zeta_plugin_stream *stream
 /** A word of a report. */
 uint32_t report_u32(const void *report, uint32_t offset);
 
+/** Its id, and its time stamp of 34 bits, of which two stand behind the id. */
+uint32_t report_id(const void *report);
+uint64_t report_ticks(const void *report);
+
 /** Counter A<index> of a report, 40 or 32 bits. */
 uint64_t report_counter(const void *report, uint32_t index);
 

@@ -66,8 +66,8 @@ static void properties__default_device__as_documented(void **state)
     assert_true(p.vendor_id > 0xffff);
     assert_int_equal(p.parent, UINT32_MAX);
     assert_int_equal(p.timer_hz, 25000000);
-    assert_int_equal(p.timestamp_valid_bits, 32);
-    assert_int_equal(p.kernel_timestamp_valid_bits, 32);
+    assert_int_equal(p.timestamp_valid_bits, 34);
+    assert_int_equal(p.kernel_timestamp_valid_bits, 34);
     assert_int_equal(p.slices, 2);
     assert_int_equal(p.subslices_per_slice, 2);
     assert_int_equal(p.eus_per_subslice, 32);

@@ -92,7 +92,7 @@ static uint64_t drain(struct host *host, struct zeta_plugin_stream *stream, uint
 
 static bool is_marker(uint64_t i)
 {
-    return (report_u32(reports[i], 0) & MARKER_BIT) != 0;
+    return (report_id(reports[i]) & MARKER_BIT) != 0;
 }
 
 static uint64_t grew(uint64_t i, uint32_t counter)
@@ -128,9 +128,9 @@ static void kernels__between_markers__exact_counts_per_row(void **state)
         /* At once: a read sees each marker that is complete. */
         assert_int_equal(drain(&bench->host, stream, &lost), 5);
         assert_int_equal(lost, 0);
-        assert_int_equal(report_u32(reports[0], 0), TIMER_BIT | u);
+        assert_int_equal(report_id(reports[0]), TIMER_BIT | u);
         for (uint64_t i = 1; i < 5; i++) {
-            assert_int_equal(report_u32(reports[i], 0), MARKER_BIT | u);
+            assert_int_equal(report_id(reports[i]), MARKER_BIT | u);
             assert_int_equal(report_u32(reports[i], 8), values[i - 1]);
             assert_int_equal(grew(i, GROUPS), groups[i - 1]);
             assert_int_equal(grew(i, ATOMICS), 16 * groups[i - 1]);
@@ -250,7 +250,7 @@ static void switches__and_markers__merged_in_the_order_of_time(void **state)
         bench_run(bench, commands, 4);
         assert_int_equal(drain(&bench->host, stream, &lost), round == 0 ? 7 : 6);
         for (unsigned i = 0; i < 6; i++)
-            assert_int_equal(report_u32(reports[i + (round == 0)], 0), reasons[i]);
+            assert_int_equal(report_id(reports[i + (round == 0)]), reasons[i]);
     }
     close_stream(&bench->host, stream);
 }

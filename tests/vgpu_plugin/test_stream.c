@@ -95,7 +95,7 @@ static void open__first_report__at_once_and_of_now(void **state)
 
     assert_true(host->metric->stream_pending(host->self, stream) >= 1);
     assert_int_equal(host_read(host, stream, reports, 1, NULL), 1);
-    assert_int_equal(report_u32(reports[0], 0), TIMER_BIT);
+    assert_int_equal(report_id(reports[0]), TIMER_BIT);
     assert_true((uint32_t)(report_u32(reports[0], 4) - (uint32_t)before) < 25000000);
     /* The next one comes with a period of its own. */
     assert_true(host_read(host, stream, reports, 16, NULL) <= 2);
@@ -141,7 +141,7 @@ static void idle__timer_reports__exact_times_and_nominal_clocks(void **state)
         const uint64_t clocks =
             report_counter(reports[i], CLOCKS) - report_counter(reports[i - 1], CLOCKS);
 
-        assert_int_equal(report_u32(reports[i], 0), TIMER_BIT);
+        assert_int_equal(report_id(reports[i]), TIMER_BIT);
         assert_int_equal(report_u32(reports[i], 4) % 32768, 0);
         assert_true(i == 1 ? ticks <= 32768 : ticks == 32768);
         /* 1 GHz: 40 clocks a tick. */
@@ -417,7 +417,7 @@ static void units__two_of_them__exclusive_each(void **state)
     assert_int_equal(host->metric->holder(host->self, host->device, host_string("oa"), &pid), 0);
     assert_true(pid != 0);
     host_read(host, second, reports, 1, NULL);
-    assert_int_equal(report_u32(reports[0], 0), TIMER_BIT | 1);
+    assert_int_equal(report_id(reports[0]), TIMER_BIT | 1);
     /* A stopped stream gives up its unit and keeps its reports. */
     assert_true(host_pending(host, first, 3));
     host->metric->stream_stop(host->self, first);
@@ -446,6 +446,9 @@ static void fault_permission__open__refused_with_the_reason(void **state)
     host_close(&host);
 }
 
+/* Of a time stamp. */
+#define TICKS ((UINT64_C(1) << 34) - 1)
+
 static void fault_wrap_soon__timestamp_wraps__no_gap(void **state)
 {
     static const struct host_setting settings[] = {{"fault.wrap_soon", "1"}, {NULL, NULL}};
@@ -457,18 +460,18 @@ static void fault_wrap_soon__timestamp_wraps__no_gap(void **state)
     (void)state;
     host_open(&host, settings);
     stream = open_stream(&host, "oa", 1310720, 1, NULL);
-    assert_true((uint32_t)device_ticks(&host) > UINT32_MAX - 30000000u);
+    assert_true((device_ticks(&host) & TICKS) > TICKS - 30000000);
     host_sleep_ms(1300);
     count = drain(&host, stream, &lost);
     for (uint64_t i = 2; i < count; i++) {
-        const uint32_t before = report_u32(reports[i - 1], 4), now = report_u32(reports[i], 4);
+        const uint64_t before = report_ticks(reports[i - 1]), now = report_ticks(reports[i]);
 
-        assert_int_equal(now - before, 32768);
+        assert_int_equal((now - before) & TICKS, 32768);
         wraps += now < before;
     }
     assert_int_equal(wraps, 1);
     /* One clock: the device's value wrapped as well and is close to the last report. */
-    assert_true((uint32_t)device_ticks(&host) - report_u32(reports[count - 1], 4) < 25000000);
+    assert_true(((device_ticks(&host) - report_ticks(reports[count - 1])) & TICKS) < 25000000);
     close_stream(&host, stream);
     host_close(&host);
 }
@@ -492,7 +495,7 @@ static void switches__selected__a_report_each_with_its_totals(void **state)
     count = drain(host, stream, &lost);
     for (uint64_t i = 1; i < count; i++) {
         assert_true((int32_t)(report_u32(reports[i], 4) - report_u32(reports[i - 1], 4)) > 0);
-        if (report_u32(reports[i], 0) != SWITCH_BIT)
+        if (report_id(reports[i]) != SWITCH_BIT)
             continue;
         /* In turn: the context begins, with the work before it; it ends, with its own. */
         assert_int_equal(report_u32(reports[i], 8) != 0, switches % 2 == 0);
@@ -574,7 +577,7 @@ static void shortest_period__concurrent_reads__every_report_whole(void **state)
             assert_int_equal(read.reason, ZETA_PLUGIN_BREAK_OVERFLOW);
         next += (uint32_t)read.lost;
         for (uint64_t i = 0; i < got; i++) {
-            assert_int_equal(report_u32(reports[i], 0), TIMER_BIT);
+            assert_int_equal(report_id(reports[i]), TIMER_BIT);
             assert_int_equal(report_u32(reports[i], 228), next++);
         }
         host_sleep_ms(2);

@@ -4,7 +4,7 @@
 
 #include "tests/kmd/machine.h"
 
-/* Patterns that TestOa sets make. */
+/* Patterns that TestOa sets make: with the counter C that counts periods, Counter8 of the set. */
 enum test_kind { TEST_NONE, TEST_C7, TEST_C0, TEST_PVC, TEST_PEC };
 
 /* uuids of the TestOa sets (TestOam on media units) of all platforms that have one. */
@@ -24,8 +24,8 @@ static const struct {
     {"d3c99326-e161-4e44-9745-7772bdc579c5", TEST_C7},  /* cfl gt2 */
     {"f240ef8d-4a2e-4961-a63c-cc43b01ed923", TEST_C7},  /* cfl gt3 */
     {"99517a69-b9a7-4124-8f59-06645ea13187", TEST_C7},  /* cnl */
-    {"e617cfd5-6cc5-4143-8994-cd36cebb921f", TEST_C7},  /* icl */
-    {"4cbcfaf7-3c0c-42b8-a324-b1e58329c732", TEST_C7},  /* ehl */
+    {"e617cfd5-6cc5-4143-8994-cd36cebb921f", TEST_C0},  /* icl */
+    {"4cbcfaf7-3c0c-42b8-a324-b1e58329c732", TEST_C0},  /* ehl */
     {"6f27aaed-4f08-4e0f-95a9-231d9b4fa111", TEST_C0},  /* tgl gt1 */
     {"6607f034-d053-40d1-8215-67c07f3041bb", TEST_C0},  /* tgl gt2 */
     {"74dbc739-d871-41b5-be7b-fb547ac5bec9", TEST_C0},  /* rkl */
@@ -34,7 +34,7 @@ static const struct {
     {"57f210de-b537-464a-af7b-7dfe2f3780c1", TEST_C0},  /* dg2 g11 */
     {"cfac9130-4f6a-4a2a-aafc-9e88751ce983", TEST_C0},  /* dg2 g12 */
     {"7389b9c9-de73-468d-83a8-b27776215e6b", TEST_C0},  /* dg2 g10 */
-    {"d0ed8afd-ad64-4774-8788-1a15f4ab7829", TEST_C0},  /* mtl gt2 */
+    {"d0ed8afd-ad64-4774-8788-1a15f4ab7829", TEST_C7},  /* mtl gt2 */
     {"7272a7b8-6df2-4180-a95f-2ef7ad4412cc", TEST_C0},  /* mtl gt3 */
     {"a1700053-56bc-4b7e-87b9-e29b07a08f62", TEST_C0},  /* mtl gt2, media */
     {"bac01106-5869-487c-a306-67303a434173", TEST_C0},  /* mtl gt3, media */

@@ -321,6 +321,38 @@ static void counter__test_set__counts_periods(void **state)
     kmd_stop(machine);
 }
 
+/* The counter C that is Counter8 of a TestOa set: the equations of its XML say which. */
+static void counter__test_set__counts_periods_where_the_set_reads_them(void **state)
+{
+    static const struct {
+        const char *platform, *uuid;
+        uint32_t c;
+    } sets[] = {
+        {"skl-gt2", "c5384091-ce4c-406c-ab4d-4c530f71c7ae", 7},
+        {"icl", "e617cfd5-6cc5-4143-8994-cd36cebb921f", 0},
+        {"ehl", "4cbcfaf7-3c0c-42b8-a324-b1e58329c732", 0},
+        {"tgl-gt2", BED_TESTOA_TGL, 0},
+        {"mtl-gt2", "d0ed8afd-ad64-4774-8788-1a15f4ab7829", 7},
+        {"mtl-gt3", "7272a7b8-6df2-4180-a95f-2ef7ad4412cc", 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+        struct kmd_machine *machine = bed_start(sets[i].platform);
+        const int node = bed_node();
+        const int stream = bed_stream(node, bed_add(node, BED_UUID), i < 4 ? 10 : 12, EXPONENT);
+        uint64_t counts[2];
+
+        for (uint32_t n = 0; n < 2; n++)
+            counts[n] = kmd_counter(machine, 0, 0, sets[i].uuid, KMD_BANK_C, sets[i].c,
+                                    (n + 5) * (UINT64_C(2) << EXPONENT));
+        assert_int_equal(counts[1] - counts[0], 1);
+        (void)close(stream);
+        (void)close(node);
+        kmd_stop(machine);
+    }
+}
+
 /* Timer, switch in the middle, timer of the new context. */
 static void report__context_switch__is_an_extra_report(void **state)
 {
@@ -426,6 +458,7 @@ int main(void)
         cmocka_unit_test(counter__documented_functions__hold),
         cmocka_unit_test(counter__test_set__runs_in_shares_of_the_clock),
         cmocka_unit_test(counter__test_set__counts_periods),
+        cmocka_unit_test(counter__test_set__counts_periods_where_the_set_reads_them),
         cmocka_unit_test(report__context_switch__is_an_extra_report),
         cmocka_unit_test(report__context_switch_of_xehp__alone_is_valid),
         cmocka_unit_test(report__idle__says_so_and_pauses),

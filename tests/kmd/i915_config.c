@@ -29,7 +29,7 @@ static uint32_t masked(uint32_t address, uint32_t value)
     return value;
 }
 
-/* One list, behind those that are there. 0 or a negative errno. */
+/* One list, behind those that are there: mux, boolean, flex. 0 or a negative errno. */
 static int take_list(const struct kmd_gpu *gpu, const struct oa_config *wanted, uint32_t list,
                      uint32_t *registers)
 {
@@ -37,6 +37,8 @@ static int take_list(const struct kmd_gpu *gpu, const struct oa_config *wanted, 
 
     if (count == 0)
         return 0;
+    if (list == FLEX && kmd_gpu_platform(gpu)->graphics < 800)
+        return -EINVAL;
     if (kmd_copy_in(registers, wanted->registers[list], (size_t)count * 8) != 0)
         return -EFAULT;
     for (uint32_t i = 0; i < count; i++) {
@@ -89,14 +91,10 @@ long kmd_i915_add_config(struct kmd_call *call, uint64_t argument)
     if (is_empty(&wanted) || !kmd_uuid_is_valid(wanted.uuid))
         return -EINVAL;
     for (int i = 0; i < 3; i++) {
-        if (wanted.registers[i] == 0)
-            wanted.counts[i] = 0;
         if (wanted.counts[i] > MAX_REGISTERS)
             return -EINVAL;
         count += wanted.counts[i];
     }
-    if (kmd_gpu_platform(call->gpu)->graphics < 800 && wanted.counts[FLEX] > 0)
-        return -EINVAL;
     registers = calloc(count, 8);
     if (!registers)
         return -ENOMEM;

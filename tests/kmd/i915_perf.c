@@ -38,7 +38,8 @@ _Static_assert(sizeof(struct sseu) == 32, "drm_i915_gem_context_param_sseu");
 /* What the properties ask for. */
 struct wish {
     bool has_context, samples, has_timer, holds_preemption, has_sseu, has_class, has_instance;
-    uint64_t context, config, format, class, instance, poll_ns;
+    uint64_t context, config, format, poll_ns;
+    uint8_t class, instance;
     uint32_t exponent;
     struct sseu sseu;
     struct kmd_unit *unit;
@@ -132,11 +133,11 @@ static int take_property(const struct kmd_gpu *gpu, struct wish *wish, uint64_t 
         return value < MIN_POLL_NS ? -EINVAL : 0;
     case PROP_ENGINE_CLASS:
         wish->has_class = true;
-        wish->class = value;
+        wish->class = (uint8_t)value; /* as the kernel does: no more bits are looked at */
         return 0;
     default:
         wish->has_instance = true;
-        wish->instance = value;
+        wish->instance = (uint8_t)value;
         return 0;
     }
 }
@@ -213,7 +214,7 @@ static int check_wish(struct kmd_gpu *gpu, const struct wish *wish)
         return -EBUSY;
     if (wish->format == 0)
         return -EINVAL;
-    if (wish->config != 1 && !kmd_config_by_id(gpu, wish->config))
+    if (!kmd_config_by_id(gpu, wish->config)) /* id 1 is the kernel's own, and for nobody */
         return -EINVAL;
     return gpu->open_errno != 0 ? -(int)gpu->open_errno : 0;
 }
@@ -235,7 +236,7 @@ static long open_stream(struct kmd_call *call, const struct wish *wish, uint32_t
     stream->exponent = wish->exponent;
     stream->ring_bytes = ring_bytes;
     stream->config = wish->config;
-    for (size_t i = 0; config && i < sizeof(stream->uuid); i++)
+    for (size_t i = 0; i < sizeof(stream->uuid); i++)
         stream->uuid[i] = config->uuid[i];
     stream->driver[I915_SAMPLES] = wish->samples;
     stream->driver[I915_ONE_CONTEXT] = wish->has_context;

@@ -74,6 +74,44 @@ static void add__bad_arguments__errno_in_order(void **state)
     kmd_stop(machine);
 }
 
+/* A list that has a count is read, wherever it is said to be. */
+static void add__null_list_with_a_count__efault(void **state)
+{
+    struct kmd_machine *machine = bed_start("tgl-gt2");
+    const int node = bed_node();
+    const uint32_t write[2] = {0xd900, 0x55};
+    struct bed_oa_config config = {.counts = {1, 1, 0}, .lists = {0, (uintptr_t)write, 0}};
+
+    (void)state;
+    memcpy(config.uuid, BED_UUID, 36);
+    assert_int_equal(bed_ioctl(node, BED_ADD_CONFIG, &config), -EFAULT);
+    config.counts[MUX] = 0;
+    config.counts[FLEX] = 3;
+    assert_int_equal(bed_ioctl(node, BED_ADD_CONFIG, &config), -EFAULT);
+    config.counts[FLEX] = 0;
+    assert_true(bed_ioctl(node, BED_ADD_CONFIG, &config) >= 2);
+    (void)close(node);
+    kmd_stop(machine);
+}
+
+static void add__flex_on_haswell__refused_after_the_others(void **state)
+{
+    struct kmd_machine *machine = bed_start("hsw-gt2");
+    const int node = bed_node();
+    const uint32_t write[2] = {0x2710, 0x55};
+    struct bed_oa_config config = {.counts = {1, 1, 1}, .lists = {8, (uintptr_t)write, 8}};
+
+    (void)state;
+    memcpy(config.uuid, BED_UUID, 36);
+    assert_int_equal(bed_ioctl(node, BED_ADD_CONFIG, &config), -EFAULT);
+    config.counts[MUX] = 0;
+    assert_int_equal(bed_ioctl(node, BED_ADD_CONFIG, &config), -EINVAL);
+    config.counts[FLEX] = 0;
+    assert_true(bed_ioctl(node, BED_ADD_CONFIG, &config) >= 2);
+    (void)close(node);
+    kmd_stop(machine);
+}
+
 static void add__registers__allowed_by_class_and_generation(void **state)
 {
     static const struct {
@@ -287,6 +325,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(add__bad_arguments__errno_in_order),
+        cmocka_unit_test(add__null_list_with_a_count__efault),
+        cmocka_unit_test(add__flex_on_haswell__refused_after_the_others),
         cmocka_unit_test(add__registers__allowed_by_class_and_generation),
         cmocka_unit_test(add__registers_of_a_newer_kernel__allowed_as_mux),
         cmocka_unit_test(add__same_uuid__eaddrinuse_and_id_in_sysfs),

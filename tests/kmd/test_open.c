@@ -120,6 +120,10 @@ static void open__engine__checked_before_context(void **state)
     assert_int_equal(
         OPEN(node, 0, {BED_CONTEXT, 77}, {BED_FORMAT, 14}, {BED_CLASS, 2}, {BED_INSTANCE, 0}),
         -ENOENT);
+    /* Of both eight bits count. */
+    assert_int_equal(OPEN(node, 0, {BED_CONTEXT, 77}, {BED_FORMAT, 14}, {BED_CLASS, 0x102},
+                          {BED_INSTANCE, 0x7700}),
+                     -ENOENT);
     (void)close(node);
     kmd_stop(machine);
 }
@@ -202,6 +206,8 @@ static void open__last_checks__busy_before_format_and_set(void **state)
     assert_int_equal(OPEN(node, 0, {BED_SAMPLE, 1}), -EINVAL);
     assert_int_equal(OPEN(node, 0, {BED_SAMPLE, 1}, {BED_FORMAT, 10}), -EINVAL);
     assert_int_equal(OPEN(node, 0, {BED_SAMPLE, 1}, {BED_FORMAT, 10}, {BED_SET, 99}), -EINVAL);
+    /* The one that the kernel lists first is for nobody. */
+    assert_int_equal(OPEN(node, 0, {BED_SAMPLE, 1}, {BED_FORMAT, 10}, {BED_SET, 1}), -EINVAL);
     kmd_fault(machine, 0, KMD_FAULT_OPEN_ERRNO, ENOMEM);
     assert_int_equal(OPEN(node, 0, {BED_SAMPLE, 1}, {BED_FORMAT, 10}, {BED_SET, (uint64_t)set}),
                      -ENOMEM);

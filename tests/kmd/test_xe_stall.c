@@ -257,6 +257,27 @@ static void poll__until_enough_records__not_readable(void **state)
     assert_true(is_readable());
 }
 
+/* Only the driver's worker sees what came, and what it counts are records. */
+static void drop__alone__wakes_nobody_and_a_read_ends_the_wake_up(void **state)
+{
+    (void)state;
+    begin(small);
+    open_stream(xe_stall_open(fd, GT(0), WAIT(9)));
+    enable();
+    uint8_t data[64 * RECORD];
+    kmd_fault(machine, 0, KMD_FAULT_LOSE_BUFFER, 0);
+    pass(1, 4 * 251);
+    assert_false(is_readable());
+    pass(2, 4 * 251);
+    assert_true(is_readable());
+    assert_errno(EIO, read(stream, data, sizeof(data)));
+    assert_false(is_readable()); /* although there are records */
+    assert_int_equal(read(stream, data, sizeof(data)), 12 * RECORD);
+    kmd_fault(machine, 0, KMD_FAULT_IDLE, 1);
+    pass(1, 4 * 251);
+    assert_false(is_readable());
+}
+
 static void buffers__that_are_full__drop_and_say_so_once(void **state)
 {
     (void)state;
@@ -329,6 +350,7 @@ int main(void)
         CASE(records__of_pvc__its_bits_on_both_tiles),
         CASE(records__of_xe3__as_those_of_xe2),
         CASE(poll__until_enough_records__not_readable),
+        CASE(drop__alone__wakes_nobody_and_a_read_ends_the_wake_up),
         CASE(buffers__that_are_full__drop_and_say_so_once),
         CASE(faults__of_the_device__as_told),
     };

@@ -152,12 +152,10 @@ ssize_t kmd_xe_stall_read(struct kmd_call *call, uint64_t buffer, size_t bytes)
         return -EINVAL;
     if (call->is_blocking && !stream->readable)
         return -EAGAIN;
-    if (tell_drop(stream))
-        return -EIO;
     if (stream->short_reads && max > stream->short_reads)
         max = stream->short_reads;
-    kmd_xe_stall_update(call->gpu, call->unit);
-    ssize_t done = copy_records(call, buffer, max);
+    /* What came since the driver's worker looked last is not there yet. */
+    ssize_t done = tell_drop(stream) ? -EIO : copy_records(call, buffer, max);
     kmd_stream_set_readable(call->gpu, call->unit, call->fd, false);
     return done;
 }
@@ -168,6 +166,5 @@ bool kmd_xe_stall_look(struct kmd_gpu *gpu, struct kmd_unit *unit)
     if (!stream->enabled)
         return false;
     kmd_xe_stall_update(gpu, unit);
-    return kmd_xe_stall_available(unit) >= stream->driver[KMD_XE_STALL_WAIT] ||
-           stream->driver[KMD_XE_STALL_DROP] == KMD_XE_DROP_NEW;
+    return kmd_xe_stall_available(unit) >= stream->driver[KMD_XE_STALL_WAIT];
 }

@@ -53,7 +53,7 @@ struct kmd_platform {
     uint32_t oa_hz, cs_hz;
     uint32_t i915_formats;         /**< bit n: format id n */
     uint32_t tiles;                /**< 1 or 2 */
-    uint32_t engines[KMD_CLASSES]; /**< per tile */
+    uint32_t engines[KMD_CLASSES]; /**< per tile, that the kernel shows */
     uint32_t oam_units;            /**< xe: OAM units of the media GT (without SAG) */
     bool has_sag;                  /**< xe: an OAM_SAG unit */
     bool has_eu_stall;             /**< xe */

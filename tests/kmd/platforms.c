@@ -11,7 +11,8 @@ enum { HASWELL = 0xfe, GEN8 = 0x780, XEHP = 0x1800, METEOR = 0x7800 };
 
 /*
  * Lines of each: which it is; shape as the kernel reports it and what is fused; clocks and formats;
- * tiles and what is in them (engines: render, copy, video, video enhance, compute).
+ * tiles and what is in them (engines: render, copy, video, video enhance, compute). From Ponte
+ * Vecchio on xe keeps the last copy engine for itself and shows it to nobody.
  */
 /* clang-format off */
 const struct kmd_platform kmd_platform_table[] = {
@@ -121,7 +122,7 @@ const struct kmd_platform kmd_platform_table[] = {
     {.name = "pvc", .driver = "xe", .graphics = 1260, .pci_id = 0x0bd6, .revision = 47,
      .max_slices = 8, .max_subslices = 8, .max_eus = 8, .slices = 8, .subslices = 8, .eus = 8,
      .min_mhz = 900, .max_mhz = 1600, .oa_hz = 25000000, .cs_hz = 12500000, .i915_formats = XEHP,
-     .tiles = 2, .engines = {0, 9, 2, 0, 4}, .has_eu_stall = true, .l3_banks = 64,
+     .tiles = 2, .engines = {0, 8, 2, 0, 4}, .has_eu_stall = true, .l3_banks = 64,
      .vram_bytes = 65536 * MIB},
     {.name = "mtl-gt2", .driver = "i915", .graphics = 1270, .media = 1300, .pci_id = 0x7d45,
      .revision = 8,
@@ -145,17 +146,17 @@ const struct kmd_platform kmd_platform_table[] = {
      .revision = 4,
      .max_slices = 2, .max_subslices = 4, .max_eus = 8, .slices = 2, .subslices = 4, .eus = 8,
      .min_mhz = 400, .max_mhz = 1950, .oa_hz = 19200000, .cs_hz = 19200000,
-     .tiles = 1, .engines = {1, 2, 1, 1, 1}, .oam_units = 1, .has_sag = true,
+     .tiles = 1, .engines = {1, 1, 1, 1, 1}, .oam_units = 1, .has_sag = true,
      .has_eu_stall = true, .l3_banks = 8},
     {.name = "bmg", .driver = "xe", .graphics = 2001, .media = 1301, .pci_id = 0xe20b,
      .max_slices = 5, .max_subslices = 4, .max_eus = 8, .slices = 5, .subslices = 4, .eus = 8,
      .min_mhz = 400, .max_mhz = 2850, .oa_hz = 19200000, .cs_hz = 19200000,
-     .tiles = 1, .engines = {1, 2, 2, 2, 1}, .oam_units = 2, .has_sag = true,
+     .tiles = 1, .engines = {1, 1, 2, 2, 1}, .oam_units = 2, .has_sag = true,
      .has_eu_stall = true, .l3_banks = 18, .vram_bytes = 12288 * MIB},
     {.name = "ptl", .driver = "xe", .graphics = 3000, .media = 3000, .pci_id = 0xb080,
      .max_slices = 2, .max_subslices = 6, .max_eus = 8, .slices = 2, .subslices = 6, .eus = 8,
      .min_mhz = 400, .max_mhz = 2500, .oa_hz = 19200000, .cs_hz = 19200000,
-     .tiles = 1, .engines = {1, 2, 2, 2, 1}, .oam_units = 1, .has_sag = true,
+     .tiles = 1, .engines = {1, 1, 2, 2, 1}, .oam_units = 1, .has_sag = true,
      .has_eu_stall = true, .l3_banks = 16},
     {.name = NULL},
 };

@@ -10,6 +10,7 @@
 
 #include "core/metric/compile.h"
 #include "tests/intel_data/data.h"
+#include "tests/metric/support.h"
 
 /* The function is called for each platform of each generation. */
 static void each_platform(void (*visit)(const struct data_generation *generation,
@@ -288,6 +289,34 @@ static void compile_sets(const struct data_generation *generation,
     zeta_catalog_destroy(catalog);
 }
 
+static void add_up_sets(const struct data_generation *generation,
+                        const struct zeta_intel_platform *platform)
+{
+    struct fusing fusing = {UINT64_MAX, 64};
+    const struct zeta_symbol_lookup lookup = {find_symbol, &fusing};
+    struct zeta_catalog *catalog = data_catalog(generation, platform);
+
+    for (uint32_t i = 0; i < zeta_catalog_set_count(catalog); i++) {
+        const struct zeta_set *set = zeta_catalog_set(catalog, i);
+        struct zeta_compiled *compiled = NULL;
+
+        if (set->layout->kind != ZETA_LAYOUT_DELTA)
+            continue;
+        assert_int_equal(zeta_set_compile(catalog, set, &lookup, NULL, &compiled),
+                         ZE_RESULT_SUCCESS);
+        check_many_rows_are_one(compiled, i + 1);
+        zeta_compiled_destroy(compiled);
+    }
+    zeta_catalog_destroy(catalog);
+}
+
+/* Every metric of every set: as if the hardware had counted once. */
+static void values__over_many_rows__are_those_of_one_long_row(void **state)
+{
+    (void)state;
+    each_platform(add_up_sets);
+}
+
 static void sets__differently_fused__compile_or_do_not_exist(void **state)
 {
     (void)state;
@@ -304,6 +333,7 @@ int main(void)
         cmocka_unit_test(sets__every_platform__load_without_a_finding),
         cmocka_unit_test(metrics__of_every_set__have_the_unit_that_they_describe),
         cmocka_unit_test(fields__that_come_around__say_how_fast_they_count),
+        cmocka_unit_test(values__over_many_rows__are_those_of_one_long_row),
         cmocka_unit_test(sets__differently_fused__compile_or_do_not_exist),
     };
 

@@ -28,4 +28,10 @@ void print_value(const zet_typed_value_t *value, char *buffer, size_t size);
 /** Same type and same bits; any NaN equals any other. */
 bool same_value(const zet_typed_value_t *a, const zet_typed_value_t *b);
 
+/**
+ * Fails unless rows of a set over a delta layout have, added up, the values of the one row that
+ * begins with the first of them and ends with the last, as if the hardware had counted once.
+ */
+void check_many_rows_are_one(const struct zeta_compiled *compiled, uint64_t seed);
+
 #endif

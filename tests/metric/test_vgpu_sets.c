@@ -416,6 +416,26 @@ static void evaluate__every_set_on_noise__as_reference(void **state)
     zeta_catalog_destroy(catalog);
 }
 
+static void values__over_many_rows__are_those_of_one_long_row(void **state)
+{
+    struct zeta_catalog *catalog = load_sets();
+    uint32_t checked = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < zeta_catalog_set_count(catalog); i++) {
+        const struct zeta_set *set = zeta_catalog_set(catalog, i);
+        struct zeta_compiled *compiled = compile_set(catalog, set->name, device);
+
+        if (set->layout->kind == ZETA_LAYOUT_DELTA) {
+            check_many_rows_are_one(compiled, i + 1);
+            checked++;
+        }
+        zeta_compiled_destroy(compiled);
+    }
+    assert_true(checked >= 3);
+    zeta_catalog_destroy(catalog);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +447,7 @@ int main(void)
         cmocka_unit_test(evaluate__memory_profile__rates_and_subslices),
         cmocka_unit_test(evaluate__test_oa__constant_values),
         cmocka_unit_test(evaluate__every_set_on_noise__as_reference),
+        cmocka_unit_test(values__over_many_rows__are_those_of_one_long_row),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,6 +121,10 @@ case_record_killed()
     expect 0 zeta calc --csv "$work/r"
     err_has "was killed"
     rows_hold "$out" "sum(int(x['GpuTime']) for x in r) >= $recorded_ns"
+    # Its folders go with the next run.
+    [ "$(find "$work" -name 'zeta-*-??????' | wc -l)" -eq 2 ] || die "a killed run left no folders"
+    expect 0 env "XDG_RUNTIME_DIR=$work" "$bin/zeta" record -o "$work/next" -- true
+    [ -z "$(find "$work" -name 'zeta-*-??????')" ] || die "folders of the killed run are left"
 }
 
 case_record_bounded()

@@ -53,7 +53,7 @@ static void write_forms(struct zeta_report *report)
     if (!nowhere)
         abort();
     if (report->profile_stream)
-        (void)zeta_ip_profile_resolve(&report->profile, report->module_folder);
+        (void)zeta_ip_profile_resolve(&report->profile, report->module_folder.path);
     zeta_report_notes_make(report, &notes);
     zeta_report_print(report, &notes, nowhere);
     zeta_report_write_html(report, &notes, nowhere);

@@ -356,7 +356,7 @@ static void modules__recorded__are_found_by_their_addresses(void **state)
     struct zeta_module_index index = {0};
     const struct zeta_module_entry *entry;
     unsigned char payload[512];
-    char *folder = NULL;
+    struct zeta_run_folder folder = {0};
     size_t bytes;
 
     (void)state;
@@ -367,7 +367,7 @@ static void modules__recorded__are_found_by_their_addresses(void **state)
     /* Without its end: as far as its kernels reach. */
     bytes = make_module("base: 65536\nkernel: 65536 16 one\nkernel: 65600 64 two\n", "", payload);
     assert_int_equal(zeta_report_modules_add(&folder, 2, payload, bytes), ZETA_EXIT_OK);
-    assert_int_equal(zeta_module_index_read(&index, folder), ZETA_EXIT_OK);
+    assert_int_equal(zeta_module_index_read(&index, folder.path), ZETA_EXIT_OK);
     assert_int_equal(index.count, 2);
     assert_int_equal(index.bad_lines, 0);
     entry = zeta_module_index_find(&index, 4200);
@@ -379,29 +379,29 @@ static void modules__recorded__are_found_by_their_addresses(void **state)
     assert_string_equal(zeta_module_entry_kernel(entry, 65663)->name, "two");
     assert_null(zeta_module_index_find(&index, 65664));
     zeta_module_index_finish(&index);
-    zeta_report_modules_remove(folder, 2);
+    zeta_run_folder_remove(&folder);
 }
 
 static void modules__removed__leave_nothing(void **state)
 {
     unsigned char payload[256];
-    char *folder = NULL;
+    struct zeta_run_folder folder = {0};
     char path[256];
     struct stat status;
     const size_t bytes = make_module("base: 1\nend: 2\nkernel: 1 1 k\n", "image", payload);
 
     (void)state;
     assert_int_equal(zeta_report_modules_add(&folder, 1, payload, bytes), ZETA_EXIT_OK);
-    (void)snprintf(path, sizeof(path), "%s", folder);
+    (void)snprintf(path, sizeof(path), "%s", folder.path);
     assert_int_equal(stat(path, &status), 0);
-    zeta_report_modules_remove(folder, 1);
+    zeta_run_folder_remove(&folder);
     assert_int_not_equal(stat(path, &status), 0);
 }
 
 static void modules__any_other_bytes__are_passed_over(void **state)
 {
     unsigned char payload[256];
-    char *folder = NULL;
+    struct zeta_run_folder folder = {0};
     size_t bytes;
 
     (void)state;
@@ -410,7 +410,7 @@ static void modules__any_other_bytes__are_passed_over(void **state)
         assert_int_equal(zeta_report_modules_add(&folder, 1, payload, bytes), ZETA_EXIT_OK);
     bytes = make_module("base: 5\nend: 5\nkernel: x y z\n", "", payload);
     assert_int_equal(zeta_report_modules_add(&folder, 1, payload, bytes), ZETA_EXIT_OK);
-    assert_null(folder);
+    assert_null(folder.path);
 }
 
 /* ---- options ------------------------------------------------------------------------------- */

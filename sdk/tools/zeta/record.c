@@ -295,12 +295,13 @@ static int record_rest(struct run *run)
     const char *modules = zeta_stat_environment_modules(&run->environment);
     int status = record_clock(run);
 
-    if (status == ZETA_EXIT_OK && run->folder.path)
+    if (status == ZETA_EXIT_OK && run->folder.place.path)
         status = record_trace_clock(run);
     if (status == ZETA_EXIT_OK && modules)
         status = zeta_record_modules_read(&run->modules, &run->file, modules, run->device_number);
-    if (status == ZETA_EXIT_OK && run->folder.path)
-        status = zeta_trace_tail_read(&run->tail, run->folder.path, run->is_over, take_lines, run);
+    if (status == ZETA_EXIT_OK && run->folder.place.path)
+        status =
+            zeta_trace_tail_read(&run->tail, run->folder.place.path, run->is_over, take_lines, run);
     if (status == ZETA_EXIT_OK)
         status = zeta_record_file_flush(&run->file);
     run->flushed_ns = now_ns();
@@ -354,7 +355,7 @@ static void show(const struct run *run)
         (void)fprintf(stderr, "  %-20s %" PRIu64 " bytes, %s\n", "events", run->events.bytes,
                       losses);
     }
-    if (run->folder.path)
+    if (run->folder.place.path)
         (void)fprintf(stderr, "  %-20s %" PRIu64 " lines of calls and work\n", "trace",
                       run->tail.lines);
     show_modules(&run->modules);

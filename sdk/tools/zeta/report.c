@@ -98,7 +98,7 @@ static int write_forms(struct zeta_report *report)
     int status = ZETA_EXIT_OK;
 
     if (report->profile_stream)
-        status = zeta_ip_profile_resolve(&report->profile, report->module_folder);
+        status = zeta_ip_profile_resolve(&report->profile, report->module_folder.path);
     zeta_report_notes_make(report, &notes);
     if (status == ZETA_EXIT_OK && options->html_path)
         status = write_html(report, &notes);

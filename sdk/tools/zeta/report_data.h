@@ -20,6 +20,7 @@
 #include "report_envelope.h"
 #include "report_options.h"
 #include "report_runs.h"
+#include "run_folder.h"
 #include "trace_summary.h"
 #include "trace_writer.h"
 
@@ -116,7 +117,7 @@ struct zeta_report {
     uint32_t stream_count;
     uint32_t clock_count;
     uint32_t module_count;
-    char *module_folder; /**< with the images, as ZETA_MODULE_DUMP makes one; null: none */
+    struct zeta_run_folder module_folder; /**< with the images, as ZETA_MODULE_DUMP makes one */
 
     bool has_trace;
     bool has_trace_clock;     /**< times of the trace can be placed on the clock of the host */

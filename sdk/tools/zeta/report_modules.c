@@ -23,26 +23,6 @@ struct module {
     uint64_t base, end;
 };
 
-static int make_folder(char **out_folder)
-{
-    const char *place = getenv("XDG_RUNTIME_DIR");
-
-    if (!place || !*place)
-        place = getenv("TMPDIR");
-    if (!place || !*place)
-        place = "/tmp";
-    if (asprintf(out_folder, "%s/zeta-report-XXXXXX", place) < 0) {
-        *out_folder = NULL;
-        return zeta_say_failure("no memory for the name of a folder");
-    }
-    if (mkdtemp(*out_folder))
-        return ZETA_EXIT_OK;
-    free(*out_folder);
-    *out_folder = NULL;
-    return zeta_say_failure("cannot make a folder in %s for the recorded modules: %s", place,
-                            strerror(errno));
-}
-
 /* "address size name": gives the name, null if it is none. */
 static const char *read_kernel(const char *value, uint64_t *out_address, uint64_t *out_size)
 {
@@ -142,7 +122,8 @@ static FILE *open_file(const char *folder, const char *name, const char *mode)
     return file;
 }
 
-int zeta_report_modules_add(char **io_folder, uint32_t number, const void *payload, uint64_t bytes)
+int zeta_report_modules_add(struct zeta_run_folder *folder, uint32_t number, const void *payload,
+                            uint64_t bytes)
 {
     struct module module;
     char name[32];
@@ -150,47 +131,23 @@ int zeta_report_modules_add(char **io_folder, uint32_t number, const void *paylo
 
     if (!take_apart(payload, bytes, &module))
         return ZETA_EXIT_OK;
-    if (!*io_folder && make_folder(io_folder) != ZETA_EXIT_OK)
+    if (!folder->path &&
+        zeta_run_folder_make(folder, zeta_run_folder_place(), "report") != ZETA_EXIT_OK)
         return ZETA_EXIT_FAILED;
     (void)snprintf(name, sizeof(name), "%" PRIu32 ".elf", number);
     if (module.image_bytes > 0) {
-        file = open_file(*io_folder, name, "wbe");
+        file = open_file(folder->path, name, "wbe");
         if (!file)
             return ZETA_EXIT_FAILED;
         (void)fwrite(module.image, 1, module.image_bytes, file);
         if (fclose(file) != 0)
-            return zeta_say_failure("cannot write to %s: %s", *io_folder, strerror(errno));
+            return zeta_say_failure("cannot write to %s: %s", folder->path, strerror(errno));
     }
-    file = open_file(*io_folder, "index", "abe");
+    file = open_file(folder->path, "index", "abe");
     if (!file)
         return ZETA_EXIT_FAILED;
     write_entry(file, &module, number);
     if (fclose(file) != 0)
-        return zeta_say_failure("cannot write to %s: %s", *io_folder, strerror(errno));
+        return zeta_say_failure("cannot write to %s: %s", folder->path, strerror(errno));
     return ZETA_EXIT_OK;
-}
-
-static void remove_file(const char *folder, const char *name)
-{
-    char *path = NULL;
-
-    if (asprintf(&path, "%s/%s", folder, name) < 0)
-        return;
-    (void)unlink(path);
-    free(path);
-}
-
-void zeta_report_modules_remove(char *folder, uint32_t module_count)
-{
-    char name[32];
-
-    if (!folder)
-        return;
-    for (uint32_t i = 1; i <= module_count; i++) {
-        (void)snprintf(name, sizeof(name), "%" PRIu32 ".elf", i);
-        remove_file(folder, name);
-    }
-    remove_file(folder, "index");
-    (void)rmdir(folder);
-    free(folder);
 }

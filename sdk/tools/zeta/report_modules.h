@@ -6,17 +6,17 @@
 
 #include <stdint.h>
 
+#include "run_folder.h"
+
 /**
  * Adds the module of a MODULE chunk, which may be any bytes.
  *
- * @io_folder  null: one is made; zeta_report_modules_remove() removes it
- * @number     of the module, for the name of its file
+ * @folder  none: one is made; zeta_run_folder_remove() removes it
+ * @number  of the module, for the name of its file
  *
  * On failure says why. A chunk that describes no module is passed over.
  */
-int zeta_report_modules_add(char **io_folder, uint32_t number, const void *payload, uint64_t bytes);
-
-/** Removes the folder with what was put into it. */
-void zeta_report_modules_remove(char *folder, uint32_t module_count);
+int zeta_report_modules_add(struct zeta_run_folder *folder, uint32_t number, const void *payload,
+                            uint64_t bytes);
 
 #endif

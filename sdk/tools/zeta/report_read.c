@@ -106,7 +106,7 @@ void zeta_report_finish(struct zeta_report *report)
     }
     free((void *)report->streams);
     zeta_ip_profile_finish(&report->profile);
-    zeta_report_modules_remove(report->module_folder, report->module_count);
+    zeta_run_folder_remove(&report->module_folder);
     zeta_report_runs_finish(&report->runs);
     zeta_trace_summary_finish(&report->summary);
     zeta_lines_finish(&report->meta);

@@ -1,6 +1,5 @@
 #include "stat_environment.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -134,45 +133,24 @@ int zeta_stat_environment_build(struct zeta_stat_environment *environment, bool 
 int zeta_stat_environment_want_modules(struct zeta_stat_environment *environment, bool has_program)
 {
     const char *named = getenv(MODULES_VARIABLE);
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
-    const char *temporary = getenv("TMPDIR");
 
-    if ((!named || !*named) && !has_program)
+    if (!named || !*named) {
+        if (!has_program)
+            return ZETA_EXIT_OK;
+        if (zeta_run_folder_make(&environment->folder, zeta_run_folder_place(), "stat") !=
+            ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+        named = environment->folder.path;
+    }
+    if (asprintf(&environment->modules, MODULES_VARIABLE "=%s", named) >= 0)
         return ZETA_EXIT_OK;
-    if (!runtime || !*runtime)
-        runtime = temporary && *temporary ? temporary : "/tmp";
-    environment->own_modules = !named || !*named;
-    if ((environment->own_modules
-             ? asprintf(&environment->modules, MODULES_VARIABLE "=%s/zeta-stat-XXXXXX", runtime)
-             : asprintf(&environment->modules, MODULES_VARIABLE "=%s", named)) < 0) {
-        environment->modules = NULL;
-        environment->own_modules = false;
-        return zeta_say_failure("no memory for the name of a folder");
-    }
-    if (environment->own_modules && !mkdtemp(strchr(environment->modules, '=') + 1)) {
-        environment->own_modules = false;
-        return zeta_say_failure("cannot make a folder in %s for the modules of the program: %s",
-                                runtime, strerror(errno));
-    }
-    return ZETA_EXIT_OK;
+    environment->modules = NULL;
+    return zeta_say_failure("no memory for the name of a folder");
 }
 
 const char *zeta_stat_environment_modules(const struct zeta_stat_environment *environment)
 {
     return environment->modules ? strchr(environment->modules, '=') + 1 : NULL;
-}
-
-/* The folder holds nothing but files. */
-static void remove_folder(const char *path)
-{
-    DIR *folder = opendir(path);
-    const struct dirent *entry;
-
-    while (folder && (entry = readdir(folder)) != NULL)
-        (void)unlinkat(dirfd(folder), entry->d_name, 0);
-    if (folder)
-        (void)closedir(folder);
-    (void)rmdir(path);
 }
 
 void zeta_stat_environment_finish(struct zeta_stat_environment *environment)
@@ -181,8 +159,7 @@ void zeta_stat_environment_finish(struct zeta_stat_environment *environment)
     free(environment->variables);
     free(environment->instance);
     free(environment->drivers);
-    if (environment->own_modules)
-        remove_folder(zeta_stat_environment_modules(environment));
+    zeta_run_folder_remove(&environment->folder);
     free(environment->modules);
     *environment = (struct zeta_stat_environment){0};
 }

@@ -7,12 +7,14 @@
 
 #include <stdbool.h>
 
+#include "run_folder.h"
+
 struct zeta_stat_environment {
     char **before;    /**< as this process got it; the strings are not ours */
     char **variables; /**< for the program; null until built */
     char *instance;   /**< "NAME=value", null when it shares the instance of others */
     char *drivers;
-    bool own_modules; /**< we made that folder */
+    struct zeta_run_folder folder; /**< that we made for modules */
     char *modules; /**< "NAME=folder" for images of the program's modules; null: none are wanted */
 };
 

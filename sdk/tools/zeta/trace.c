@@ -75,16 +75,16 @@ static int merge_file(struct run *run, struct zeta_trace_writer *writer, const c
 static int merge_directory(struct run *run, struct zeta_trace_writer *writer)
 {
     struct dirent **entries = NULL;
-    const int count = scandir(run->folder.path, &entries, NULL, alphasort);
+    const int count = scandir(run->folder.place.path, &entries, NULL, alphasort);
     int status = ZETA_EXIT_OK;
 
     if (count < 0)
-        return zeta_say_failure("cannot read %s: %s", run->folder.path, strerror(errno));
+        return zeta_say_failure("cannot read %s: %s", run->folder.place.path, strerror(errno));
     for (int i = 0; i < count; i++) {
         char path[PATH_MAX];
 
         if (entries[i]->d_name[0] != '.' && status == ZETA_EXIT_OK) {
-            (void)snprintf(path, sizeof(path), "%s/%s", run->folder.path, entries[i]->d_name);
+            (void)snprintf(path, sizeof(path), "%s/%s", run->folder.place.path, entries[i]->d_name);
             status = merge_file(run, writer, path);
         }
         free(entries[i]);
@@ -116,12 +116,14 @@ static int merge(struct run *run)
 static void drop_directory(struct run *run)
 {
     /* rmdir() fails if there is something in it. */
-    if (run->is_incomplete && run->folder.path && rmdir(run->folder.path) != 0)
+    if (run->is_incomplete && run->folder.place.path && rmdir(run->folder.place.path) != 0) {
+        zeta_run_folder_keep(&run->folder.place);
         zeta_say_note("what the processes recorded is kept in %s; make a trace of it with 'zeta "
                       "trace -o FILE --from FILE', with one --from for each file there",
-                      run->folder.path);
-    else
+                      run->folder.place.path);
+    } else {
         zeta_trace_folder_remove(&run->folder);
+    }
 }
 
 static void say_nothing_seen(const struct run *run)

@@ -1,12 +1,10 @@
 #include "trace_folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "say.h"
 
@@ -26,16 +24,11 @@ int zeta_trace_folder_make(struct zeta_trace_folder *folder, const char *output_
     else
         parent = strdup(output_path ? "." : temporary && *temporary ? temporary : "/tmp");
     absolute = parent ? realpath(parent, NULL) : NULL;
-    if (!absolute || strstr(absolute, "%p") ||
-        asprintf(&folder->path, "%s/zeta-trace-XXXXXX", absolute) < 0) {
-        folder->path = NULL;
+    if (!absolute || strstr(absolute, "%p"))
         status = zeta_say_failure("cannot keep files in %s: %s", parent ? parent : "memory",
                                   absolute ? "its name has %p in it" : strerror(errno));
-    } else if (!mkdtemp(folder->path)) {
-        status = zeta_say_failure("cannot make %s: %s", folder->path, strerror(errno));
-        free(folder->path);
-        folder->path = NULL;
-    }
+    else
+        status = zeta_run_folder_make(&folder->place, absolute, "trace");
     free(parent);
     free(absolute);
     return status;
@@ -67,7 +60,7 @@ int zeta_trace_folder_build(struct zeta_trace_folder *folder, char **before, con
     size_t count = 0;
     char **end;
 
-    if (!set_own(&folder->own[0], ZETA_TRACE_VARIABLE, folder->path, "/%p.json") ||
+    if (!set_own(&folder->own[0], ZETA_TRACE_VARIABLE, folder->place.path, "/%p.json") ||
         (filter && !set_own(&folder->own[1], FILTER_VARIABLE, filter, "")) ||
         (limit && !set_own(&folder->own[2], LIMIT_VARIABLE, limit, "")))
         return zeta_say_failure("no memory for the environment of the program");
@@ -87,24 +80,14 @@ int zeta_trace_folder_build(struct zeta_trace_folder *folder, char **before, con
     return ZETA_EXIT_OK;
 }
 
-void zeta_trace_folder_remove(const struct zeta_trace_folder *folder)
+void zeta_trace_folder_remove(struct zeta_trace_folder *folder)
 {
-    const struct dirent *entry;
-    DIR *directory = folder->path ? opendir(folder->path) : NULL;
-
-    if (!directory)
-        return;
-    while ((entry = readdir(directory)) != NULL) {
-        if (entry->d_name[0] != '.')
-            (void)unlinkat(dirfd(directory), entry->d_name, 0);
-    }
-    (void)closedir(directory);
-    (void)rmdir(folder->path);
+    zeta_run_folder_remove(&folder->place);
 }
 
 void zeta_trace_folder_finish(struct zeta_trace_folder *folder)
 {
-    free(folder->path);
+    zeta_run_folder_finish(&folder->place);
     for (size_t i = 0; i < ZETA_TRACE_VARIABLES; i++)
         free(folder->own[i]);
     free(folder->variables);

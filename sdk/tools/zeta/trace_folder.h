@@ -4,6 +4,8 @@
 #ifndef ZETA_TOOLS_TRACE_FOLDER_H
 #define ZETA_TOOLS_TRACE_FOLDER_H
 
+#include "run_folder.h"
+
 /** The variable of the recorder in the library. */
 #define ZETA_TRACE_VARIABLE "ZETA_TRACE"
 
@@ -11,7 +13,7 @@ enum { ZETA_TRACE_VARIABLES = 3 };
 
 /** All zero bytes: none. */
 struct zeta_trace_folder {
-    char *path;
+    struct zeta_run_folder place;
     char *own[ZETA_TRACE_VARIABLES];
     char **variables; /**< of the program, null-terminated; most strings are not ours */
 };
@@ -37,7 +39,7 @@ int zeta_trace_folder_build(struct zeta_trace_folder *folder, char **before, con
                             const char *limit);
 
 /** Removes the folder and the files in it. */
-void zeta_trace_folder_remove(const struct zeta_trace_folder *folder);
+void zeta_trace_folder_remove(struct zeta_trace_folder *folder);
 
 /** Frees everything, and leaves what is in the file system. */
 void zeta_trace_folder_finish(struct zeta_trace_folder *folder);

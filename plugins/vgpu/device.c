@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cache.h"
 #include "compiler.h"
@@ -26,6 +27,9 @@
 #define FP_FLAGS                                                                                   \
     (FP_DENORMALS | FP_INF_NAN | FP_ROUND_NEAREST | FP_ROUND_ZERO | FP_ROUND_INF | FP_FMA |        \
      FP_ROUNDED_DIVIDE_SQRT)
+
+/* Instructions of the device that one processor of the host gets through in a second at most. */
+#define FASTEST_HZ UINT64_C(4000000000)
 
 /* What the device library offers for all memory, in cycles of compare and exchange. */
 #define FP_ATOMICS                                                                                 \
@@ -61,21 +65,37 @@ static const struct zeta_plugin_queue_group queue_groups[ZETA_VGPU_QUEUES_COUNT]
                                ZETA_VGPU_COPY_QUEUES, ZETA_VGPU_PATTERN_BYTES},
 };
 
+/*
+ * What a counter of bytes counts in a second at most: 8 in each instruction, of which there is one
+ * in each clock of an EU in virtual time, and else as many as processors get through.
+ */
+static uint64_t work_rate(const struct zeta_vgpu_description *d, uint64_t eus)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const uint64_t per_second = d->clock == ZETA_VGPU_CLOCK_VIRTUAL
+                                    ? d->core_clock_mhz * UINT64_C(1000000) * eus
+                                    : (processors > 0 ? (uint64_t)processors : 1) * FASTEST_HZ;
+
+    return 8 * per_second;
+}
+
 /* The symbols that the set files declare as given by the provider. */
 static void put_symbols(struct zeta_plugin_device *device)
 {
     const struct zeta_vgpu_description *d = &device->vgpu->description;
     const uint64_t subslices = zeta_vgpu_topology_subslices(&d->topology) * device->tile_count;
+    const uint64_t eus = subslices * d->topology.eus_per_subslice;
     const struct {
         const char *name;
         uint64_t value;
     } symbols[ZETA_VGPU_SYMBOLS] = {
         {"GpuTimestampFrequency", ZETA_VGPU_TIMER_HZ},
         {"GpuMaxFrequency", d->core_clock_mhz * UINT64_C(1000000)},
-        {"EuCoresTotalCount", subslices * d->topology.eus_per_subslice},
+        {"EuCoresTotalCount", eus},
         {"EuThreadsCount", d->topology.threads_per_eu},
         {"EuSubslicesTotalCount", subslices},
         {"EuSlicesTotalCount", (uint64_t)d->topology.slices * device->tile_count},
+        {"WorkRateLimit", work_rate(d, eus)},
     };
 
     for (uint32_t i = 0; i < ZETA_VGPU_SYMBOLS; i++) {

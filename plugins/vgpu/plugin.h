@@ -27,7 +27,7 @@ struct zeta_vgpu_memory;
 struct zeta_vgpu_pool;
 
 /** Numbers that expressions of set files may use. */
-#define ZETA_VGPU_SYMBOLS 6u
+#define ZETA_VGPU_SYMBOLS 7u
 
 /** A device as the host sees it: the root, or one of its tiles when there are several. */
 struct zeta_plugin_device {

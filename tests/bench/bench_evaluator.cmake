@@ -1,7 +1,8 @@
 # The evaluator beside straight-line C that emit_straight makes from the same sets.
 set(metrics ${PROJECT_SOURCE_DIR}/plugins/vgpu/metrics)
 set(device GpuTimestampFrequency=25000000 GpuMaxFrequency=1000000000 EuCoresTotalCount=128
-    EuThreadsCount=16 EuSubslicesTotalCount=4 EuSlicesTotalCount=2)
+    EuThreadsCount=16 EuSubslicesTotalCount=4 EuSlicesTotalCount=2
+    WorkRateLimit=64000000000)
 string(REGEX REPLACE "([A-Za-z0-9_]+)=([0-9]+)" "{\"\\1\", \\2}" symbols "${device}")
 string(REPLACE ";" ", " symbols "${symbols}")
 

@@ -20,6 +20,7 @@ static const struct reference_symbol device[] = {
     {"EuThreadsCount", {ZETA_EXPR_U64, {.u64 = 16}}},
     {"EuSubslicesTotalCount", {ZETA_EXPR_U64, {.u64 = 4}}},
     {"EuSlicesTotalCount", {ZETA_EXPR_U64, {.u64 = 2}}},
+    {"WorkRateLimit", {ZETA_EXPR_U64, {.u64 = 64000000000}}},
     {NULL, {0}},
 };
 

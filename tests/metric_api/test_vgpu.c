@@ -407,6 +407,7 @@ static void open__longest_period__is_one_that_can_be_written_back(void **state)
                                        .notifyEveryNReports = 1,
                                        .samplingPeriod = UINT32_MAX};
     struct zeta_stream_info info = {.struct_size = sizeof(info)};
+    struct zeta_group_info group = {.struct_size = sizeof(group)};
     struct running made = start("ComputeBasic", 1000000, 1, NULL);
 
     (void)state;
@@ -415,7 +416,10 @@ static void open__longest_period__is_one_that_can_be_written_back(void **state)
         zetMetricStreamerOpen(made.context, made.device, made.group, &desc, NULL, &made.streamer));
     EXPECT_OK(zetaMetricStreamerGetInfo(made.streamer, &info));
     assert_int_equal(info.period_ns, desc.samplingPeriod);
-    assert_true(desc.samplingPeriod < UINT32_MAX);
+    /* Clocks of 128 EUs with 16 threads at 1 GHz, 40 bits: 2^23 ticks are less than 403 ms. */
+    assert_int_equal(desc.samplingPeriod, 335544320);
+    EXPECT_OK(zetaMetricGroupGetInfo(made.group, &group));
+    assert_int_equal(group.max_period_ns, desc.samplingPeriod);
     stop(&made);
 }
 

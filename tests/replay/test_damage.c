@@ -43,6 +43,7 @@ static struct zeta_replay_recording *load(const unsigned char *bytes, size_t siz
 struct given {
     uint32_t records;
     uint32_t breaks;
+    uint32_t before_break; /**< records before the last one */
 };
 
 /**
@@ -56,7 +57,7 @@ static struct given check_feed(const struct zeta_replay_recording *recording,
     struct zeta_replay_problem problem;
     struct zeta_replay_feed *feed;
     struct zeta_replay_item item;
-    struct given given = {0, 0};
+    struct given given = {0};
     unsigned char wanted[256];
     uint32_t n = 0;
     bool broken = false;
@@ -72,6 +73,7 @@ static struct given check_feed(const struct zeta_replay_recording *recording,
             break;
         if (item.kind == ZETA_REPLAY_ITEM_BREAK) {
             given.breaks++;
+            given.before_break = given.records;
             broken = true;
             continue;
         }
@@ -293,6 +295,38 @@ static void igt__what_is_not_known__is_refused_with_the_reason(void **state)
     expect_refused(&kind, 1, "0 Hz");
 }
 
+/* Record 2 stands before the reports that the kernel gave with it: the gap is further on. */
+static void igt__loss_before_its_gap__breaks_where_reports_are_missing(void **state)
+{
+    struct zeta_replay_problem problem;
+
+    (void)state;
+    /* Reports 25 to 27 are missing, or none at all. */
+    for (uint32_t gap = 0; gap < 2; gap++) {
+        struct tape_data file = {0};
+        struct zeta_replay_recording *recording;
+        struct given given;
+
+        igt_put_head(&file, &igt_kinds[3]);
+        for (uint32_t k = 0; k < 60; k++) {
+            if (k == 20)
+                igt_put_loss(&file, 2);
+            if (k == 40)
+                igt_put_correlation(&file, &igt_kinds[3], k);
+            /* A sleep, long after. */
+            if ((gap == 0 || k < 25 || k > 27) && k != 50)
+                igt_put_report(&file, &igt_kinds[3], k);
+        }
+        recording = load(file.bytes, file.size, &problem);
+        assert_non_null(recording);
+        given = check_feed(recording, make_igt, false);
+        assert_int_equal(given.breaks, 1);
+        assert_int_equal(given.before_break, gap == 0 ? 40 : 25);
+        zeta_replay_recording_free(recording);
+        tape_data_finish(&file);
+    }
+}
+
 static void igt__time_goes_back__is_a_break(void **state)
 {
     struct tape_data file = {0};
@@ -353,6 +387,7 @@ int main(void)
         cmocka_unit_test(igt__cut_anywhere__gives_whole_reports),
         cmocka_unit_test(igt__any_byte_damaged__is_survived),
         cmocka_unit_test(igt__what_is_not_known__is_refused_with_the_reason),
+        cmocka_unit_test(igt__loss_before_its_gap__breaks_where_reports_are_missing),
         cmocka_unit_test(igt__time_goes_back__is_a_break),
         cmocka_unit_test(file__that_is_none__is_refused),
     };

@@ -227,8 +227,10 @@ static ze_result_t schedule(struct planner *planner, uint32_t *nodes, uint32_t *
     const uint32_t slots = plan->slot_count;
     ze_result_t result;
 
-    memcpy(nodes + (size_t)2 * width, planner->slot_node, slots * sizeof(*nodes));
-    memcpy(nodes + (size_t)2 * width + slots, planner->slot_valid, slots * sizeof(*nodes));
+    for (uint32_t i = 0; i < slots; i++) {
+        nodes[2 * width + i] = planner->slot_node[i];
+        nodes[2 * width + slots + i] = planner->slot_valid[i];
+    }
     result = zeta_schedule(&planner->lowering, nodes, types, 2 * (width + slots),
                            zeta_lower_skip(&planner->lowering), &plan->program);
     if (result != ZE_RESULT_SUCCESS)

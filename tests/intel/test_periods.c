@@ -226,6 +226,31 @@ static void range__of_sets_of_one_unit__follows_from_what_they_read(void **state
     }
 }
 
+static void root__with_two_tiles__has_the_range_of_both(void **state)
+{
+    struct kmd_config config = bed_config("pvc", "xe");
+    ze_device_handle_t tiles[2];
+    uint32_t count = 2;
+    struct zeta_group_info info;
+    struct bed_stream stream;
+
+    (void)state;
+    (void)bed_start(&config);
+    EXPECT_OK(zeDeviceGetSubDevices(bed_device(), &count, tiles));
+    assert_int_equal(count, 2);
+    stream = bed_stream_of(bed_device(), "ComputeBasic");
+    info = info_of(stream.group);
+    /* 32 bits of 64 cores at 1.6 GHz, and 2^19 ticks of 25 MHz. */
+    assert_int_equal(info.max_period_ns, 20971520);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(info_of(bed_stream_of(tiles[i], "ComputeBasic").group).max_period_ns,
+                         info.max_period_ns);
+    stream.period_ns = UINT32_MAX;
+    bed_stream_start(&stream);
+    assert_int_equal(stream.period_ns, info.max_period_ns);
+    bed_close(&stream);
+}
+
 static void kernel__that_allows_longer_periods_only__samples_nothing(void **state)
 {
     struct kmd_config config = bed_config("hsw-gt3", "i915");
@@ -258,6 +283,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(longest_period__of_each_set_on_xe__counts_all, (void *)xe),
         cmocka_unit_test(period__beyond_the_longest__is_brought_into_range),
         cmocka_unit_test(range__of_sets_of_one_unit__follows_from_what_they_read),
+        cmocka_unit_test(root__with_two_tiles__has_the_range_of_both),
         cmocka_unit_test(kernel__that_allows_longer_periods_only__samples_nothing),
     };
 

@@ -256,6 +256,29 @@ static void group__of_eu_and_boolean_counters__is_queried_too(void **state)
     drop(1, groups, 3, metrics);
 }
 
+/* 40 bits that 96 EUs at 1.3 GHz count last longer than 32 bits of the clock. */
+static void group__with_a_narrower_counter__has_shorter_periods(void **state)
+{
+    static const uint64_t longest_ns[2] = {3495253334, 1747626667};
+    const struct kmd_config config = bed_config("tgl-gt2", "i915");
+    zet_metric_group_handle_t groups[GROUPS];
+    zet_metric_handle_t metrics[2];
+
+    (void)state;
+    (void)bed_start(&config);
+    metrics[0] = make_metric(bed_device(), "EuActive", TIME_BASED, 0, 0);
+    metrics[1] = make_metric(bed_device(), "BooleanClocks", TIME_BASED, 1, 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct zeta_group_info info = {.struct_size = sizeof(info)};
+
+        assert_int_equal(pack(bed_device(), i + 1, metrics, groups), 1);
+        EXPECT_OK(zetaMetricGroupGetInfo(groups[0], &info));
+        assert_int_equal(info.max_period_ns, longest_ns[i]);
+        drop(1, groups, 0, metrics);
+    }
+    drop(0, groups, 2, metrics);
+}
+
 /* Of the 14 flexible counters each of these takes four: three fit into a group. */
 static void metrics__more_than_counters__are_packed_into_several_groups(void **state)
 {
@@ -325,6 +348,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(group__of_eu_and_boolean_counters__streams_what_they_count),
         cmocka_unit_test(group__of_eu_and_boolean_counters__is_queried_too),
+        cmocka_unit_test(group__with_a_narrower_counter__has_shorter_periods),
         cmocka_unit_test(metrics__more_than_counters__are_packed_into_several_groups),
         cmocka_unit_test(metrics__that_cannot_be_in_one_group__are_refused_in_words),
     };

@@ -4,8 +4,6 @@
 
 struct zeta_dispatch_empty zeta_dispatch_zes = {.version = ZE_API_VERSION_CURRENT,
                                                 .isValidFlag = 1};
-struct zeta_dispatch_empty zeta_dispatch_zer = {.version = ZE_API_VERSION_CURRENT,
-                                                .isValidFlag = 1};
 
 void zeta_dispatch_fill(const void *dispatch[4])
 {

@@ -2,9 +2,9 @@
  * The table sets that the first four words of every object point to (driver-dispatch handles).
  *
  * A loader that uses them reads version and isValidFlag and then one of the table pointers. All
- * sets are complete and static, version 1.17. The sysman and runtime sets have no tables: the
- * order of their tables is not known, so the pointers there are null, and a loader that dispatches
- * through handles answers UNINITIALIZED for these functions without calling us.
+ * sets are complete and static, version 1.17. The sysman set has no tables: their order is not
+ * known, so the pointers there are null, and a loader that dispatches through handles answers
+ * UNINITIALIZED for these functions without calling us.
  */
 #ifndef ZETA_CORE_API_DISPATCH_H
 #define ZETA_CORE_API_DISPATCH_H
@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include <level_zero/ze_ddi.h>
+#include <level_zero/zer_ddi.h>
 #include <level_zero/zet_ddi.h>
 
 /** A table set whose tables are not described: more null pointers than any version has tables. */
@@ -24,7 +25,7 @@ struct zeta_dispatch_empty {
 extern ze_dditable_driver_t zeta_dispatch_ze;
 extern zet_dditable_driver_t zeta_dispatch_zet;
 extern struct zeta_dispatch_empty zeta_dispatch_zes;
-extern struct zeta_dispatch_empty zeta_dispatch_zer;
+extern zer_dditable_driver_t zeta_dispatch_zer;
 
 /** Writes the four words of an object header: core, tools, sysman, runtime. */
 void zeta_dispatch_fill(const void *dispatch[4]);

@@ -139,14 +139,21 @@ bool zeta_core_metrics_wanted(void)
     return atomic_load(&metrics_wanted);
 }
 
+const struct zeta_driver_set *zeta_core_drivers(void)
+{
+    const struct generation *generation = zeta_life_peek(&generations);
+
+    return &generation->set;
+}
+
 /* Of a library that is initialised. */
 static void list_drivers(uint32_t *count, ze_driver_handle_t *handles)
 {
-    const struct generation *generation = zeta_life_peek(&generations);
-    uint32_t n = zeta_count_clip(count, generation->set.count, handles);
+    const struct zeta_driver_set *set = zeta_core_drivers();
+    uint32_t n = zeta_count_clip(count, set->count, handles);
 
     for (uint32_t i = 0; i < n; i++)
-        handles[i] = (ze_driver_handle_t)generation->set.drivers[i];
+        handles[i] = (ze_driver_handle_t)set->drivers[i];
 }
 
 ze_result_t ZE_APICALL impl_zeInit(ze_init_flags_t flags)

@@ -75,7 +75,8 @@
     X(zet, MetricQueryPool, zet_metric_query_pool_dditable_t, {0, 2}) \
     X(zet, MetricQuery, zet_metric_query_dditable_t, {0, 4}) \
     X(zet, TracerExp, zet_tracer_exp_dditable_t, {0, 5}) \
-    X(zet, Debug, zet_debug_dditable_t, {0, 11}, {5, 12})
+    X(zet, Debug, zet_debug_dditable_t, {0, 11}, {5, 12}) \
+    X(zer, Global, zer_global_dditable_t, {14, 4})
 
 /* Their place in the table set of sysman is not known, so the set has none of them. */
 #define SYSMAN_TABLES(X) \

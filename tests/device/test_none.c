@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <level_zero/ze_api.h>
+#include <level_zero/zer_api.h>
 
 static void before_init__calls__are_uninitialized(void **state)
 {
@@ -18,6 +19,9 @@ static void before_init__calls__are_uninitialized(void **state)
     assert_int_equal(zeDriverGet(&count, NULL), ZE_RESULT_ERROR_UNINITIALIZED);
     assert_int_equal(zeEventPoolGetFlags((ze_event_pool_handle_t)&flags, &flags),
                      ZE_RESULT_ERROR_UNINITIALIZED);
+    assert_null(zerGetDefaultContext());
+    assert_null(zerTranslateIdentifierToDeviceHandle(0));
+    assert_int_equal(zerTranslateDeviceHandleToIdentifier(NULL), UINT32_MAX);
 }
 
 /* The result: whether the call came back. */

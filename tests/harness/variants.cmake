@@ -31,8 +31,8 @@ set(ZETA_DDI_TESTS
     api.command.copy api.command.event api.command.launch api.command.list api.command.queue
     api.command.threads api.command.vgpu api.compat.samples_0_91
     api.compat.samples_1_0_provisional_cxx api.device.context api.device.driver api.device.fork
-    api.device.kernel api.device.memory api.device.module api.device.properties api.export.data
-    api.loader.mode api.metric.activate api.metric.calculate api.metric.event api.metric.groups
+    api.device.kernel api.device.memory api.device.module api.device.properties api.device.runtime
+    api.export.data api.loader.mode api.metric.activate api.metric.calculate api.metric.event api.metric.groups
     api.metric.marker api.metric.query api.metric.query_append api.metric.query_data
     api.metric.query_execution api.metric.read api.metric.tiles api.metric.vgpu
     api.metric_tracer.create api.metric_tracer.decode api.metric_tracer.event api.metric_tracer.read
@@ -43,7 +43,7 @@ set(ZETA_DDI_TESTS
 set(ZETA_WRAPPED_TESTS
     api.command.copy api.command.launch api.command.threads api.command.vgpu
     api.compat.samples_0_91 api.compat.samples_1_0_provisional_cxx api.device.memory
-    api.export.data api.loader.mode api.metric.calculate api.metric.event api.metric.query_data
+    api.device.runtime api.export.data api.loader.mode api.metric.calculate api.metric.event api.metric.query_data
     api.metric.query_execution api.metric.tiles api.metric_tracer.event api.metric_tracer.read
     api.metric_tracer.tiles api.query.beside api.query.clients api.query.markers api.query.work
     api.trace.pairs

@@ -188,7 +188,8 @@ def descriptions(model):
         entries.append(f"    [{enumerator(function)}] = {{\"{function.name}\", "
                        f"{_quoted(opening)}, {len(opening)}, {table}, {len(lines)}}},\n")
     return (f"{_BANNER}#include \"core/trace/describe.h\"\n\n#include <stddef.h>\n\n"
-            "#include <level_zero/zes_api.h>\n#include <level_zero/zet_api.h>\n\n#include \"zeta_strings.h\"\n"
+            "#include <level_zero/zer_api.h>\n#include <level_zero/zes_api.h>\n"
+            "#include <level_zero/zet_api.h>\n\n#include \"zeta_strings.h\"\n"
             f"{''.join(text for _, text in writer.tables.values())}{''.join(parameters)}"
             "\nconst struct zeta_function_description "
             "zeta_function_descriptions[ZETA_FUNCTION_COUNT] = {\n"

@@ -140,10 +140,11 @@ def _relation_checks(function):
 
 
 def _failing(function, statements):
-    """Statements for a function that has no result to return: null, with the sentence left."""
-    if function.returns == "ze_result_t":
+    """Statements for a function that has no result to return; the sentence is left."""
+    if not function.failure:
         return statements
-    return re.sub(r"\n( +)return (.*?;)\n", r" {\n\1(void)\2\n\1return NULL;\n    }\n", statements)
+    return re.sub(r"\n( +)return (.*?;)\n",
+                  rf" {{\n\1(void)\2\n\1return {function.failure};\n    }}\n", statements)
 
 
 def validation(model, function):
@@ -181,7 +182,8 @@ def impl_header(model):
            " * says: handles are live and of the right kind, required pointers are not null,\n"
            " * enums are in range. Never call an exported name from inside the library.\n */\n"
            "#ifndef ZETA_IMPL_H\n#define ZETA_IMPL_H\n\n"
-           "#include <level_zero/zes_api.h>\n#include <level_zero/zet_api.h>\n\n"]
+           "#include <level_zero/zer_api.h>\n#include <level_zero/zes_api.h>\n"
+           "#include <level_zero/zet_api.h>\n\n"]
     for function in model.functions.values():
         out.append(f"{prototype('impl_' + function.name, function)};\n")
     out.append("\n")
@@ -194,9 +196,9 @@ def impl_header(model):
 def _unsupported(function, reasons):
     why = reasons.get(function.name, "it is not implemented yet")
     call = f"zeta_check_unsupported(\"{function.name}\", \"{why}\");\n"
-    if function.returns == "ze_result_t":
+    if not function.failure:
         return f"    return {call}"
-    return f"    (void){call}    return NULL;\n"
+    return f"    (void){call}    return {function.failure};\n"
 
 
 def stubs(model, implemented, reasons):

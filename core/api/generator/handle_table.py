@@ -40,7 +40,8 @@ def _argument(model, param, place):
 def handle_table(model):
     """Text of the C file; the types are those of tests/api_model/handle_entries.h."""
     out = [_BANNER, "#include \"tests/api_model/handle_entries.h\"\n\n"
-           "#include <level_zero/zes_api.h>\n#include <level_zero/zet_api.h>\n"]
+           "#include <level_zero/zer_api.h>\n#include <level_zero/zes_api.h>\n"
+           "#include <level_zero/zet_api.h>\n"]
     rows = []
     for number, (function, param, kind) in enumerate(_places(model)):
         arguments = ", ".join(_argument(model, p, param) for p in function.params)

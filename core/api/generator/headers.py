@@ -1,4 +1,4 @@
-"""Writes the public headers: ze_api.h, zet_api.h, zes_api.h and the ddi header of each.
+"""Writes the public headers: ze_api.h, zet_api.h, zes_api.h, zer_api.h and the ddi header of each.
 
 Guards, tags, types and values are those of the official headers, so that a program can be built
 against either; the order of declarations is our own (first what structs need, then structs in the
@@ -207,7 +207,8 @@ def _trace_callbacks(out, model):
 
 
 _BRIEFS = {"zet": "Level Zero Tools API",
-           "zes": "Level Zero system resources, as far as Zeta knows them"}
+           "zes": "Level Zero system resources, as far as Zeta knows them",
+           "zer": "Level Zero runtime API"}
 
 
 def _alias(typedef):
@@ -216,7 +217,7 @@ def _alias(typedef):
 
 
 def api_header(model, namespace):
-    """Text of ze_api.h, zet_api.h or zes_api.h."""
+    """Text of the api header of a namespace."""
     def mine(items):
         return [i for i in items.values() if i.namespace == namespace]
 
@@ -265,7 +266,7 @@ def _table_set(out, namespace, tables):
 
 
 def ddi_header(model, namespace):
-    """Text of ze_ddi.h, zet_ddi.h or zes_ddi.h."""
+    """Text of the ddi header of a namespace."""
     out = []
     name = f"{namespace}_ddi.h"
     _open(out, name, f"Level Zero dispatch tables ({namespace})",

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 #: The specification version that the model describes.
 CURRENT = (1, 17)
 
-NAMESPACES = ("ze", "zet", "zes")
+NAMESPACES = ("ze", "zet", "zes", "zer")
 
 #: Those whose table sets objects point to; the order of the sysman set is not known.
-DISPATCHED = ("ze", "zet")
+DISPATCHED = ("ze", "zet", "zer")
 
 
 class ModelError(Exception):
@@ -196,6 +196,13 @@ class Function:
     table: str = None
     index: int = None
     member: str = None
+
+    @property
+    def failure(self):
+        """What a function without a result gives back when it fails; None with a result."""
+        if self.returns == "ze_result_t":
+            return None
+        return "UINT32_MAX" if self.returns == "uint32_t" else "NULL"
 
 
 @dataclass

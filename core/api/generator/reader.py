@@ -180,7 +180,7 @@ class _Reader:
         document = read_document(self.path)
         area, namespace = document.pop("area", None), document.pop("namespace", None)
         if namespace not in NAMESPACES or not area:
-            raise ModelError(f"{self.file}: area and namespace (ze, zet or zes) are required")
+            raise ModelError(f"{self.file}: area and namespace (ze, zet, zes or zer) are required")
         self.place = {"area": area, "namespace": namespace}
         self.model.areas[area] = document.pop("brief", "")
         sections = (("macros", self.macro), ("handles", self.handle), ("typedefs", self.typedef),

@@ -22,7 +22,7 @@ def functions_header(model):
     names = "".join(f"    ZETA_FUNCTION_{name},\n" for name in sorted(model.functions))
     return (f"{_BANNER}"
             "#ifndef ZETA_FUNCTIONS_H\n#define ZETA_FUNCTIONS_H\n\n"
-            "/** Every ze, zes and zet function, in the order of the bytes of their names. */\n"
+            "/** Every function of the API, in the order of the bytes of their names. */\n"
             f"enum zeta_function {{\n{names}    ZETA_FUNCTION_COUNT\n}};\n\n#endif\n")
 
 
@@ -54,8 +54,8 @@ def traced(model, function):
     declaration, addresses = _addresses(model, function)
     check = f"check_{function.name}({', '.join(p.name for p in function.params)})"
     value = "result"
-    if function.returns != "ze_result_t":
-        value = "result ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN"
+    if function.failure:
+        value = f"result != {function.failure} ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN"
     return (f"\nZETA_COLD static {_prototype(function)}\n{{\n"
             f"{declaration}    struct zeta_trace_call call;\n\n"
             f"    if (!zeta_trace_begin(&call, {enumerator(function)}, {addresses}))\n"
@@ -106,7 +106,8 @@ def _argument(model, function, param):
 def calls(model):
     """Text of the C file with a call of every function, for tests/trace; types are in calls.h."""
     out = [_BANNER, "#include \"tests/trace/calls.h\"\n\n"
-           "#include <level_zero/zes_api.h>\n#include <level_zero/zet_api.h>\n\n"
+           "#include <level_zero/zer_api.h>\n#include <level_zero/zes_api.h>\n"
+           "#include <level_zero/zet_api.h>\n\n"
            "unsigned char traced_scratch[64 * 32];\n"]
     rows = []
     members = _members(model)
@@ -119,12 +120,15 @@ def calls(model):
                            if p.pointer or p.target not in model.structs)
         given = ", ".join(f"given_{name}.{p.name}" for p in function.params)
         arguments = "".join(_argument(model, function, p) for p in function.params)
-        out.append(f"\nstatic struct {{\n{fields}}} given_{name} = {{{values}}};\n\n"
-                   f"static const struct traced_argument arguments_{name}[] = {{\n{arguments}}};\n\n"
-                   f"static void call_{name}(void)\n{{\n    (void){name}({given});\n}}\n")
+        if fields:
+            out.append(f"\nstatic struct {{\n{fields}}} given_{name} = {{{values}}};\n\n"
+                       f"static const struct traced_argument arguments_{name}[] = "
+                       f"{{\n{arguments}}};\n")
+        table = f"arguments_{name}" if fields else "NULL"
+        out.append(f"\nstatic void call_{name}(void)\n{{\n    (void){name}({given});\n}}\n")
         member = members.get(name)
         place = f"offsetof(ze_callbacks_t, {member})" if member else "NO_CALLBACK"
-        rows.append(f"    {{\"{name}\", call_{name}, arguments_{name}, {len(function.params)}, "
+        rows.append(f"    {{\"{name}\", call_{name}, {table}, {len(function.params)}, "
                     f"{place}}},\n")
     out.append(f"\nconst struct traced_call traced_calls[] = {{\n{''.join(rows)}}};\n\n"
                f"const size_t traced_calls_count = {len(rows)};\n")

@@ -3,8 +3,8 @@
 
 For every ze and zet function three C functions: the exported one, which calls through the table of
 the application; one that finds the table through the handle; and one that exchanges the loader's
-objects for the handles of the driver. A zes function has the first of them only. standin_priv.h says
-what they share.
+objects for the handles of the driver. A zes or zer function has the first of them only. standin_priv.h
+says what they share.
 """
 
 import argparse
@@ -16,7 +16,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 
 from generator import reader  # noqa: E402
 from generator.headers import prototype  # noqa: E402
-from generator.model import DISPATCHED  # noqa: E402
 
 #: Tables without which a driver is refused if their getter fails, in the order of the requests.
 REQUIRED = {
@@ -33,6 +32,9 @@ ZET_ORDER = ["MetricDecoderExp", "MetricProgrammableExp", "MetricTracerExp", "De
              "MetricStreamer", "TracerExp"]
 #: The first so many sysman tables are required.
 REQUIRED_SYSMAN = 17
+
+#: Those whose functions are found through handles and wrapped; zer functions are written by hand.
+BY_HANDLE = ("ze", "zet")
 
 #: Functions without a handle, and how the loader answers them; written by hand.
 BY_HAND = {"zeInit", "zeInitDrivers", "zeDriverGet"}
@@ -55,7 +57,7 @@ def arguments(function):
 
 def failure(function, code):
     """The value that a function gives back for an error."""
-    return f"ZE_RESULT_{code}" if function.returns == "ze_result_t" else "NULL"
+    return function.failure or f"ZE_RESULT_{code}"
 
 
 def first_handle(model, function):
@@ -191,7 +193,7 @@ def wrapped(model, function, table):
 
 def dispatched(model):
     """The tables whose functions are also found through handles."""
-    return [table for table in model.tables if table.namespace in DISPATCHED]
+    return [table for table in model.tables if table.namespace in BY_HANDLE]
 
 
 def tables_text(model):
@@ -202,6 +204,8 @@ def tables_text(model):
             by = "intercept_" if function.name in BY_HAND else "handle_"
             out.append(f"    .{table.namespace}.{table.name}.{function.member} = "
                        f"{by}{function.name},\n")
+    for table in model.tables_of("zer"):
+        out += [f"    .zer.{table.name}.{f.member} = intercept_{f.name},\n" for f in table.functions]
     out.append("};\n")
     for table in dispatched(model):
         out.append(f"\nstatic {table.struct} wrapped_{table.namespace}_{table.name} = {{\n")
@@ -209,7 +213,7 @@ def tables_text(model):
             value = "NULL" if function.name in BY_HAND else f"wrapped_{function.name}"
             out.append(f"    .{function.member} = {value},\n")
         out.append("};\n")
-    for namespace in DISPATCHED:
+    for namespace in BY_HANDLE:
         out.append(f"\nconst {namespace}_dditable_driver_t standin_wrapped_{namespace} = {{\n"
                    "    .version = ZE_API_VERSION_CURRENT,\n    .isValidFlag = 1,\n")
         for table in model.tables_of(namespace):
@@ -247,7 +251,10 @@ def requests_text(model):
         if name not in model.sysman_left():
             place = f"offsetof(struct standin_tables, zes.{name})"
         out.append(f"    {{\"zesGet{name}ProcAddrTable\", STANDIN_ZES, {place}, {required}}},\n")
-    out.append("    {\"zerGetGlobalProcAddrTable\", STANDIN_ZER, STANDIN_NOWHERE, false},\n};\n"
+    for table in model.tables_of("zer"):
+        out.append(f"    {{\"{table.getter}\", STANDIN_ZER,\n"
+                   f"     offsetof(struct standin_tables, zer.{table.name}), false}},\n")
+    out.append("};\n"
                "const size_t standin_request_count =\n"
                "    sizeof(standin_requests) / sizeof(standin_requests[0]);\n")
     return "".join(out)
@@ -270,7 +277,7 @@ def source(model):
     for table in model.tables:
         for function in table.functions:
             out.append(exported(function, table))
-            if table.namespace in DISPATCHED and function.name not in BY_HAND:
+            if table.namespace in BY_HANDLE and function.name not in BY_HAND:
                 out.append(wrapped(model, function, table))
                 out.append(by_handle(model, function, table))
     out += [tables_text(model), requests_text(model), getters_text(model)]

@@ -93,3 +93,58 @@ ze_result_t ZE_APICALL intercept_zeDriverGet(uint32_t *pCount, ze_driver_handle_
     standin_sort(false);
     return list_all(pCount, phDrivers, NULL);
 }
+
+/* The default driver is the first one in use; NULL if it has no runtime API. */
+static struct standin_driver *default_driver(void)
+{
+    for (uint32_t i = 0; i < standin_driver_count; i++) {
+        if (in_use(standin_order[i]))
+            return standin_order[i]->tables.zer.Global.pfnGetDefaultContext ? standin_order[i]
+                                                                            : NULL;
+    }
+    return NULL;
+}
+
+ze_result_t ZE_APICALL intercept_zerGetLastErrorDescription(const char **ppString)
+{
+    const struct standin_driver *driver = default_driver();
+
+    return driver ? driver->tables.zer.Global.pfnGetLastErrorDescription(ppString)
+                  : ZE_RESULT_ERROR_UNINITIALIZED;
+}
+
+uint32_t ZE_APICALL intercept_zerTranslateDeviceHandleToIdentifier(ze_device_handle_t hDevice)
+{
+    const struct standin_object *object = (const struct standin_object *)(const void *)hDevice;
+
+    if (!object)
+        return UINT32_MAX;
+    const zer_dditable_driver_t *set = object->prefix.runtime;
+    if (!set)
+        return object->driver->tables.zer.Global.pfnTranslateDeviceHandleToIdentifier(
+            (ze_device_handle_t)standin_unwrap(object));
+    if (standin_check_set((const struct standin_set *)(const void *)set, ZE_MAKE_VERSION(1, 14)) !=
+        ZE_RESULT_SUCCESS)
+        return UINT32_MAX;
+    STANDIN_COUNT(calls_by_handle);
+    return set->Global->pfnTranslateDeviceHandleToIdentifier(hDevice);
+}
+
+ze_device_handle_t ZE_APICALL intercept_zerTranslateIdentifierToDeviceHandle(uint32_t identifier)
+{
+    struct standin_driver *driver = default_driver();
+
+    if (!driver)
+        return NULL;
+    return standin_wrap(STANDIN_DEVICE, driver,
+                        driver->tables.zer.Global.pfnTranslateIdentifierToDeviceHandle(identifier));
+}
+
+ze_context_handle_t ZE_APICALL intercept_zerGetDefaultContext(void)
+{
+    struct standin_driver *driver = default_driver();
+
+    return driver ? standin_wrap(STANDIN_CONTEXT, driver,
+                                 driver->tables.zer.Global.pfnGetDefaultContext())
+                  : NULL;
+}

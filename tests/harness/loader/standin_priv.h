@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <level_zero/ze_ddi.h>
+#include <level_zero/zer_ddi.h>
 #include <level_zero/zes_ddi.h>
 #include <level_zero/zet_ddi.h>
 
@@ -20,6 +21,7 @@ struct standin_tables {
     ze_dditable_t ze;
     zet_dditable_t zet;
     zes_dditable_t zes; /**< null members in intercept mode */
+    zer_dditable_t zer;
 };
 
 /** The API that a table belongs to; decides about the order of requests. */
@@ -61,7 +63,7 @@ struct standin_prefix {
     const ze_dditable_driver_t *core;
     const zet_dditable_driver_t *tools;
     const void *sysman;
-    const void *runtime;
+    const zer_dditable_driver_t *runtime; /**< NULL in an object of the loader */
 };
 
 /** The loader's own object around a handle of a driver without such a prefix. */
@@ -116,6 +118,10 @@ ze_result_t ZE_APICALL intercept_zeInit(ze_init_flags_t flags);
 ze_result_t ZE_APICALL intercept_zeInitDrivers(uint32_t *pCount, ze_driver_handle_t *phDrivers,
                                                ze_init_driver_type_desc_t *desc);
 ze_result_t ZE_APICALL intercept_zeDriverGet(uint32_t *pCount, ze_driver_handle_t *phDrivers);
+ze_result_t ZE_APICALL intercept_zerGetLastErrorDescription(const char **ppString);
+uint32_t ZE_APICALL intercept_zerTranslateDeviceHandleToIdentifier(ze_device_handle_t hDevice);
+ze_device_handle_t ZE_APICALL intercept_zerTranslateIdentifierToDeviceHandle(uint32_t identifier);
+ze_context_handle_t ZE_APICALL intercept_zerGetDefaultContext(void);
 
 /**
  * The loader's object for a handle, the same one each time; the handle itself if the driver's

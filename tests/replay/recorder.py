@@ -70,7 +70,10 @@ def read_ours(build, path, name, folder):
 
 
 def is_same(theirs, ours):
-    """Whole numbers are equal; the others have six digits there, and 24 bits here."""
+    """Whole numbers are equal; the others have six digits there, and 24 bits here. What divides by
+    0 is 0 there and has no value here."""
+    if not ours:
+        return float(theirs) == 0
     if "." not in theirs:
         return float(theirs) == float(ours)
     return math.isclose(float(theirs), float(ours), rel_tol=2**-23, abs_tol=0.6e-6)

@@ -139,10 +139,11 @@ static void print__interrupted_stream__says_that_some_are_lost(void **state)
     struct fixture *fixture = *state;
     char *text = NULL;
 
-    fixture->group.breaks = 1;
+    fixture->group.breaks = fixture->group.untold = 1;
     text = print(fixture, "hardware");
     assert_non_null(strstr(text, "0 samples, at least 1 report lost\n"));
     free(text);
+    fixture->group.untold = 0;
     fixture->group.told = 3;
     text = print(fixture, "hardware");
     assert_non_null(strstr(text, "0 samples, 3 reports lost\n"));

@@ -3,11 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zeta/slot.h>
-
 #include "number.h"
 #include "say.h"
-#include "slot_losses.h"
 
 static int read_metrics(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece)
 {
@@ -70,28 +67,6 @@ int zeta_calc_stream_open(struct zeta_calc_stream *stream, const struct zeta_cal
     return ZETA_EXIT_OK;
 }
 
-/** Looks through the slots: records that are there, and records that were lost. */
-static uint32_t count_records(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece)
-{
-    uint32_t records = 0;
-
-    for (size_t at = 0; at + stream->record_bytes <= piece->raw_bytes; at += stream->record_bytes) {
-        const uint8_t *slot = piece->raw + at;
-        uint32_t kind = 0;
-        uint64_t lost = 0;
-
-        if (zeta_slot_is_control(slot, &kind, &lost)) {
-            if (kind == ZETA_SLOT_BREAK) {
-                stream->group.told += lost;
-                stream->group.breaks++;
-            }
-        } else if (slot[0] != 0 || memcmp(slot, slot + 1, stream->record_bytes - 1) != 0) {
-            records++;
-        }
-    }
-    return records;
-}
-
 /** A row on its way. */
 struct passing {
     struct zeta_calc_stream *stream;
@@ -148,10 +123,11 @@ int zeta_calc_stream_add(struct zeta_calc_stream *stream, const struct zeta_calc
                                           .skip = stream->skip_left,
                                           .each = take_row,
                                           .user = &passing};
-    const uint32_t records = count_records(stream, piece);
+    const uint64_t records = zeta_sampled_group_take_slots(&stream->group, piece->raw,
+                                                           piece->raw_bytes, stream->record_bytes);
     const ze_result_t result = zetaMetricSumAdd(stream->group.sum, &data);
 
-    stream->skip_left -= records < stream->skip_left ? records : stream->skip_left;
+    stream->skip_left -= records < stream->skip_left ? (uint32_t)records : stream->skip_left;
     if (result != ZE_RESULT_SUCCESS)
         return zeta_say_refusal(result, "cannot calculate stream %u", stream->number);
     return ZETA_EXIT_OK;

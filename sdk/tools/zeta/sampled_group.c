@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/slot.h>
+
 #include "ip_profile.h"
 #include "say.h"
+#include "slot_losses.h"
 
 static int32_t find_metric(const struct zeta_group_entry *entry, const char *name)
 {
@@ -128,16 +131,40 @@ void zeta_sampled_group_add_row(struct zeta_sampled_group *group, const struct z
     group->samples += count_samples(group, row);
 }
 
+uint64_t zeta_sampled_group_take_slots(struct zeta_sampled_group *group, const uint8_t *raw,
+                                       size_t bytes, size_t record_bytes)
+{
+    uint64_t records = 0;
+
+    for (size_t at = 0; at + record_bytes <= bytes; at += record_bytes) {
+        const uint8_t *slot = raw + at;
+        uint32_t kind = 0;
+        uint64_t lost = 0;
+
+        if (!zeta_slot_is_control(slot, &kind, &lost)) {
+            /* Padding is zero all over. */
+            records += slot[0] != 0 || memcmp(slot, slot + 1, record_bytes - 1) != 0;
+        } else if (kind == ZETA_SLOT_BREAK) {
+            group->breaks++;
+            group->told += lost;
+            group->untold += lost == 0;
+        }
+    }
+    return records;
+}
+
 uint64_t zeta_sampled_group_lost(const struct zeta_sampled_group *group)
 {
-    const uint64_t counted = group->told > group->reckoned ? group->told : group->reckoned;
+    const uint64_t counted = group->told + group->untold;
 
-    return counted > group->breaks ? counted : group->breaks;
+    if (group->breaks > 0 && group->untold == 0)
+        return counted;
+    return counted > group->reckoned ? counted : group->reckoned;
 }
 
 void zeta_sampled_group_forget_losses(struct zeta_sampled_group *group)
 {
-    group->told = group->reckoned = group->lost_ns = group->breaks = 0;
+    group->told = group->untold = group->reckoned = group->lost_ns = group->breaks = 0;
     for (uint32_t i = 0; i < group->tile_count; i++)
         group->tiles[i].started = false;
 }

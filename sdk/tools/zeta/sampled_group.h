@@ -5,6 +5,7 @@
 #define ZETA_TOOLS_SAMPLED_GROUP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "account.h"
@@ -32,8 +33,9 @@ struct zeta_sampled_group {
     bool is_profile;    /**< rows are records that count samples, by reason */
     uint64_t rows;
     uint64_t samples;  /**< the same, or what their records counted */
-    uint64_t told;     /**< reports that are missing, as somebody counted them who knows */
-    uint64_t reckoned; /**< the same by the time between rows */
+    uint64_t told;     /**< reports that are missing, as breaks tell */
+    uint64_t untold;   /**< breaks that do not tell */
+    uint64_t reckoned; /**< reports that are missing, by the time between rows */
     uint64_t lost_ns;  /**< that time: no row covers it */
     uint64_t breaks;   /**< interruptions, also those whose time nobody knows: resets */
 };
@@ -67,8 +69,18 @@ void zeta_sampled_group_add_row(struct zeta_sampled_group *group,
 int zeta_sampled_group_settle(struct zeta_sampled_group *group);
 
 /**
- * How many reports are missing, at least: 0 if none is. Counts of those who know win, unless the
- * time between rows says more; an interruption of which neither is known counts as one.
+ * Takes notice of the breaks in raw data.
+ *
+ * @record_bytes  of a slot
+ *
+ * Gives how many records it has.
+ */
+uint64_t zeta_sampled_group_take_slots(struct zeta_sampled_group *group, const uint8_t *raw,
+                                       size_t bytes, size_t record_bytes);
+
+/**
+ * How many reports are missing, at least: 0 if none is. That is what breaks tell. Where one does
+ * not, the time between rows does, and an interruption of which neither is known counts as one.
  */
 uint64_t zeta_sampled_group_lost(const struct zeta_sampled_group *group);
 

@@ -168,6 +168,8 @@ static int read_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream 
             stream->is_over = ended;
             return ZETA_EXIT_OK;
         }
+        (void)zeta_sampled_group_take_slots(&stream->group, stream->raw, bytes,
+                                            stream->group.entry->info.record_bytes);
         if (sampler->tap && sampler->tap(sampler->tap_user, (uint32_t)(stream - sampler->streams),
                                          stream->raw, bytes) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
@@ -289,14 +291,8 @@ uint64_t zeta_sampler_period_ns(const struct zeta_sampler *sampler)
 
 static void close_stream(struct zeta_sampler_stream *stream)
 {
-    struct zeta_stream_info info = {.struct_size = sizeof(info)};
-
     if (!stream->streamer)
         return;
-    if (zetaMetricStreamerGetInfo(stream->streamer, &info) == ZE_RESULT_SUCCESS) {
-        stream->group.told = info.lost;
-        stream->group.breaks = info.breaks;
-    }
     (void)zetMetricStreamerClose(stream->streamer);
     stream->streamer = NULL;
 }

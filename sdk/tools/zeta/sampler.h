@@ -94,7 +94,7 @@ void zeta_sampler_say_periods(const struct zeta_sampler *sampler, uint64_t wante
 /** The longest period in use. */
 uint64_t zeta_sampler_period_ns(const struct zeta_sampler *sampler);
 
-/** Notes the losses of each stream in its group, ends the streams and deactivates the groups. */
+/** Ends the streams and deactivates the groups. */
 void zeta_sampler_stop(struct zeta_sampler *sampler);
 
 /** Calculates what is shown of the groups, after the stop. On failure says why. */

@@ -103,7 +103,7 @@ void zeta_stat_losses_format(const struct zeta_sampled_group *group, bool has_fi
                        plural, time, has_figures ? ", in no figure below" : "");
     else /* by a reset, whose time no clock tells, or without times in rows */
         (void)snprintf(out_text, ZETA_STAT_LOSSES_BYTES, "%s%" PRIu64 " report%s lost",
-                       group->told < lost ? "at least " : "", lost, plural);
+                       group->untold > 0 ? "at least " : "", lost, plural);
 }
 
 void zeta_stat_lost_events_format(uint64_t lost, bool has_figures,

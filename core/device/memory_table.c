@@ -12,6 +12,7 @@
 #include "core/plugin/host.h"
 #include "core/util/clock.h"
 #include "core/util/error.h"
+#include "core/util/log.h"
 
 /* How long an allocation waits for memory that was freed and is used, and how often it looks. */
 #define WAIT_NS (10 * ZETA_NS_PER_S)
@@ -174,6 +175,10 @@ struct zeta_context *zeta_memory_pin_other(struct zeta_context *context, const v
 
     if (!zeta_memory_find(context->memory, ptr, &own))
         zeta_object_each(ZETA_KIND_CONTEXT, look_into, &search);
+    if (search.found)
+        zeta_log_once(ZETA_LOG_WARN, "memory",
+                      "memory is freed or closed with another context than its own; this driver "
+                      "finds the right one, others may not");
     return search.found;
 }
 

@@ -80,6 +80,7 @@ static void atomics__of_floating_point__are_those_reported(void **state)
     (void)module_properties(rig, &atomics);
     assert_int_equal(atomics.fp32Flags, all);
     assert_int_equal(atomics.fp64Flags, all);
+    assert_int_equal(atomics.fp16Flags, 0); /* halves have none */
     rig_set(floats, 0, f);
     rig_set(doubles, 0, d);
     rig_run(rig, floats, 1, 64);

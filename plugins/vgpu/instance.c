@@ -1,6 +1,5 @@
 #include "instance.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,27 +15,9 @@
 
 #include <zeta/descriptor.h>
 
+#include "instance_file.h"
 #include "instance_layout.h"
-
-/*
- * Locks of the file (flock): shared while attached, exclusive while it is made or removed. So who
- * gets the exclusive lock knows that nobody has it mapped, also after processes were killed.
- */
-
-static bool directory_is_ours(const char *path)
-{
-    struct stat status;
-
-    return path && path[0] == '/' && stat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
-           status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
-static const char *choose_directory(void)
-{
-    const char *runtime = secure_getenv("XDG_RUNTIME_DIR");
-
-    return directory_is_ours(runtime) ? runtime : "/dev/shm";
-}
+#include "shared_file.h"
 
 static enum zeta_vgpu_result fail(struct zeta_vgpu_message *out_message, const char *path,
                                   const char *reason)
@@ -60,33 +41,6 @@ static bool file_is_ours(int descriptor, struct stat *out_status)
 {
     return fstat(descriptor, out_status) == 0 && S_ISREG(out_status->st_mode) &&
            out_status->st_uid == geteuid() && (out_status->st_mode & 077) == 0;
-}
-
-/* Removes files of instances that nobody uses any more; kept is our own name. */
-static void sweep(const char *directory, const char *kept)
-{
-    DIR *listing = opendir(directory);
-    struct dirent *entry;
-    char prefix[48];
-    size_t length;
-
-    if (!listing)
-        return;
-    length = (size_t)snprintf(prefix, sizeof(prefix), "zeta-vgpu-%u-", (unsigned)geteuid());
-    while ((entry = readdir(listing)) != NULL) {
-        struct stat status;
-        int descriptor;
-
-        if (strncmp(entry->d_name, prefix, length) != 0 || strcmp(entry->d_name, kept) == 0)
-            continue;
-        descriptor = openat(dirfd(listing), entry->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-        if (descriptor < 0)
-            continue;
-        if (file_is_ours(descriptor, &status) && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
-            (void)unlinkat(dirfd(listing), entry->d_name, 0);
-        close(descriptor);
-    }
-    closedir(listing);
 }
 
 static uint64_t now_ticks(void)
@@ -145,49 +99,26 @@ int zeta_vgpu_instance_back(int descriptor, size_t begin, size_t size_bytes)
 }
 
 /*
- * Makes the file one of zeros. What every process uses is backed by memory now, because a page
- * that the file system has no room for would kill the process that touches it; slots follow when
- * they are taken.
+ * Makes memory of zeros. What every process uses is there now, because a page that the system has
+ * no room for would kill the process that touches it; slots follow when they are taken.
  */
-static int make_file(int descriptor, const struct zeta_vgpu_instance_desc *desc)
+static int make_memory(int *out_memory, const struct zeta_vgpu_instance_desc *desc)
 {
     const size_t used = offsetof(struct zeta_vgpu_segment, logs) +
                         desc->tiles * sizeof(((struct zeta_vgpu_segment *)NULL)->logs[0]);
-
-    if (ftruncate(descriptor, 0) != 0 ||
-        ftruncate(descriptor, sizeof(struct zeta_vgpu_segment)) != 0)
-        return errno;
-    return zeta_vgpu_instance_back(descriptor, 0, used);
-}
-
-/*
- * With the exclusive lock: makes the file fit. What an earlier process left is kept when it fits
- * and has the usual clock; a shifted clock belongs to the test that asked for it.
- */
-static int prepare_file(int descriptor, const struct zeta_vgpu_instance_desc *desc)
-{
     struct zeta_vgpu_segment *segment;
-    struct stat status;
-    int error = 0;
-    bool keep;
+    int error;
 
-    if (fstat(descriptor, &status) != 0)
+    *out_memory =
+        zeta_vgpu_shared_file_create(ZETA_VGPU_INSTANCE_MEMORY, sizeof(struct zeta_vgpu_segment));
+    if (*out_memory < 0)
         return errno;
-    keep = (uint64_t)status.st_size == sizeof(*segment) && desc->wrap_soon_s == 0;
-    if (!keep)
-        error = make_file(descriptor, desc);
+    error = zeta_vgpu_instance_back(*out_memory, 0, used);
     if (error != 0)
         return error;
-    segment = map_segment(descriptor);
+    segment = map_segment(*out_memory);
     if (!segment)
         return errno;
-    /* Nobody else has it mapped, and our mapping survives because the size is the same. */
-    if (keep && (!segment_fits(segment, desc) || segment->offset_ticks != 0))
-        error = make_file(descriptor, desc);
-    if (error != 0) {
-        munmap(segment, sizeof(*segment));
-        return error;
-    }
     segment->tiles = desc->tiles;
     segment->rows_per_tile = desc->rows_per_tile;
     segment->offset_ticks = wrap_offset(desc->wrap_soon_s);
@@ -198,8 +129,8 @@ static int prepare_file(int descriptor, const struct zeta_vgpu_instance_desc *de
 }
 
 /*
- * Opens the file and gets the shared lock on it. *out_again is set when somebody removed or
- * changed the file in between.
+ * Opens the file, gets the shared lock on it, and the memory. *out_again is set when somebody
+ * removed or changed the file in between.
  */
 static enum zeta_vgpu_result open_file(struct zeta_vgpu_instance *instance,
                                        const struct zeta_vgpu_instance_desc *desc, bool *out_again,
@@ -209,8 +140,8 @@ static enum zeta_vgpu_result open_file(struct zeta_vgpu_instance *instance,
     struct stat status;
 
     *out_again = false;
-    instance->descriptor =
-        zeta_plugin_descriptor_raise(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    instance->descriptor = zeta_plugin_descriptor_raise(
+        open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
     if (instance->descriptor < 0)
         return fail_errno(out_message, path,
                           "cannot be opened (XDG_RUNTIME_DIR can name another directory)", errno);
@@ -223,7 +154,9 @@ static enum zeta_vgpu_result open_file(struct zeta_vgpu_instance *instance,
 
         *out_again = fstat(instance->descriptor, &status) != 0 || status.st_nlink == 0;
         if (!*out_again)
-            error = prepare_file(instance->descriptor, desc);
+            error = make_memory(&instance->memory, desc);
+        if (!*out_again && error == 0)
+            error = zeta_vgpu_instance_file_begin(instance->descriptor, instance->memory);
         if (error != 0)
             return fail_errno(out_message, path, "cannot be made", error);
     }
@@ -233,7 +166,8 @@ static enum zeta_vgpu_result open_file(struct zeta_vgpu_instance *instance,
     }
     /* A change of lock is not atomic: somebody may have removed or begun the file in between. */
     if (fstat(instance->descriptor, &status) != 0 || status.st_nlink == 0 ||
-        (uint64_t)status.st_size != sizeof(struct zeta_vgpu_segment))
+        !zeta_vgpu_instance_file_find(instance->descriptor, sizeof(struct zeta_vgpu_segment),
+                                      &instance->memory))
         *out_again = true;
     return ZETA_VGPU_OK;
 }
@@ -264,7 +198,7 @@ static enum zeta_vgpu_result attach_once(struct zeta_vgpu_instance *instance,
 
     if (result != ZETA_VGPU_OK || *out_again)
         return result;
-    instance->segment = map_segment(instance->descriptor);
+    instance->segment = map_segment(instance->memory);
     if (!instance->segment)
         return fail_errno(out_message, instance->path, "cannot be mapped", errno);
     if (atomic_load(&instance->segment->magic) != ZETA_VGPU_LAYOUT_MAGIC)
@@ -286,15 +220,19 @@ static void release(struct zeta_vgpu_instance *instance)
     if (instance->descriptor >= 0)
         close(instance->descriptor);
     instance->descriptor = -1;
+    if (instance->memory >= 0)
+        close(instance->memory);
+    instance->memory = -1;
 }
 
 enum zeta_vgpu_result zeta_vgpu_instance_attach(const struct zeta_vgpu_instance_desc *desc,
                                                 struct zeta_vgpu_message *out_message,
                                                 struct zeta_vgpu_instance **out_instance)
 {
-    const char *directory = desc->directory ? desc->directory : choose_directory();
     struct zeta_vgpu_instance *instance = calloc(1, sizeof(*instance));
+    const struct timespec moment = {.tv_nsec = 1000000};
     enum zeta_vgpu_result result = ZETA_VGPU_OK;
+    char directory[320];
     char name[160];
     bool again = true;
 
@@ -303,22 +241,36 @@ enum zeta_vgpu_result zeta_vgpu_instance_attach(const struct zeta_vgpu_instance_
         return ZETA_VGPU_OUT_OF_MEMORY;
     }
     instance->descriptor = -1;
+    instance->memory = -1;
     instance->tiles = desc->tiles;
     instance->rows_per_tile = desc->rows_per_tile;
+    if (desc->directory)
+        snprintf(directory, sizeof(directory), "%s", desc->directory);
+    else if (!zeta_vgpu_instance_folder(directory, sizeof(directory), out_message))
+        result = ZETA_VGPU_INVALID_ARGUMENT;
     snprintf(name, sizeof(name), "zeta-vgpu-%u-%s-%u", (unsigned)geteuid(), desc->name,
              ZETA_VGPU_LAYOUT_VERSION);
-    snprintf(instance->path, sizeof(instance->path), "%.300s/%s", directory, name);
+    snprintf(instance->path, sizeof(instance->path), "%s/%s", directory, name);
     (void)zeta_vgpu_process_start(getpid(), &instance->start_time);
 
-    sweep(directory, name);
+    if (result == ZETA_VGPU_OK)
+        zeta_vgpu_instance_sweep(directory, name);
     for (unsigned attempt = 0; again && attempt < 100 && result == ZETA_VGPU_OK; attempt++) {
         release(instance);
+        /* Whoever has the memory may just end, or just begin. */
+        if (attempt > 10)
+            nanosleep(&moment, NULL);
         result = attach_once(instance, desc, &again, out_message);
     }
     if (result == ZETA_VGPU_OK && again)
-        result = fail(out_message, instance->path, "was removed again and again by others");
+        result = refuse_damaged(instance, out_message);
     if (result == ZETA_VGPU_OK) {
         zeta_vgpu_instance_reap(instance);
+        if (zeta_vgpu_instance_lock(instance)) {
+            zeta_vgpu_instance_file_join(instance->descriptor, instance->memory,
+                                         instance->start_time);
+            zeta_vgpu_instance_unlock(instance);
+        }
         if (zeta_vgpu_instance_damaged(instance, out_message))
             result = ZETA_VGPU_INVALID_ARGUMENT;
     }

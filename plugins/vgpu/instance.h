@@ -3,8 +3,8 @@
 
 /*
  * The part of a virtual device that processes share: counters, the holders of its units, the
- * logs of context switches and markers (instance_log.h) and the shift of its clock, in a file in
- * memory.
+ * logs of context switches and markers (instance_log.h) and the shift of its clock, in memory that
+ * nobody can make shorter (instance_file.h).
  *
  * Each process that executes has a slot, to which only it writes; readers add up the slots and a
  * base. The slot of a dead process is folded into the base by whoever sees it, in one step that
@@ -45,7 +45,7 @@ struct zeta_vgpu_instance;
 
 /** Which instance, and what it must look like. */
 struct zeta_vgpu_instance_desc {
-    const char *directory; /**< NULL: XDG_RUNTIME_DIR if it is safe, else /dev/shm */
+    const char *directory; /**< NULL: that of zeta_vgpu_instance_folder() */
     const char *name;
     uint32_t tiles;         /**< 1..ZETA_VGPU_MAX_TILES */
     uint32_t rows_per_tile; /**< 2..ZETA_VGPU_TILE_ROWS */

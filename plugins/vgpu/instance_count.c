@@ -399,12 +399,11 @@ static enum zeta_vgpu_result take_slot_locked(struct zeta_vgpu_instance *instanc
     struct zeta_vgpu_segment *segment = instance->segment;
     struct zeta_vgpu_tenant *tenant = &segment->tenants[slot];
     const size_t at = offsetof(struct zeta_vgpu_segment, slots) + slot * sizeof(segment->slots[0]);
-    int error = zeta_vgpu_instance_back(instance->descriptor, at, sizeof(segment->slots[0]));
+    int error = zeta_vgpu_instance_back(instance->memory, at, sizeof(segment->slots[0]));
 
     if (error != 0) {
         snprintf(out_message->text, sizeof(out_message->text),
-                 "%.300s cannot grow by %zu bytes: %s; make room there, or set XDG_RUNTIME_DIR to "
-                 "a directory with room",
+                 "the memory of virtual GPU instance %.300s cannot grow by %zu bytes: %s",
                  instance->path, sizeof(segment->slots[0]), strerror(error));
         return ZETA_VGPU_OUT_OF_MEMORY;
     }

@@ -29,7 +29,7 @@ bool zeta_vgpu_instance_ip_begin(struct zeta_vgpu_instance *instance, uint32_t t
     while (UINT64_C(1) << bits <= period_ticks && bits < 63)
         bits++;
     /* Writers must never touch a page that the file system has no room for. */
-    if (zeta_vgpu_instance_back(instance->descriptor, begin, sizeof(segment->ip_logs[0])) != 0 ||
+    if (zeta_vgpu_instance_back(instance->memory, begin, sizeof(segment->ip_logs[0])) != 0 ||
         !zeta_vgpu_instance_lock(instance))
         return false;
     session = (atomic_load(&segment->ip_wanted[tile]) >> PERIOD_BITS) + 1;

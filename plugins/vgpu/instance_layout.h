@@ -155,8 +155,9 @@ struct zeta_vgpu_segment {
 
 struct zeta_vgpu_instance {
     struct zeta_vgpu_segment *segment;
-    char path[512];
-    int descriptor;
+    char path[512]; /**< of the file with a name */
+    int descriptor; /**< of that file, with the lock */
+    int memory;     /**< descriptor of what is mapped */
     uint32_t tiles;
     uint32_t rows_per_tile;
     uint64_t offset_ticks;

@@ -13,6 +13,7 @@ zeta_add_plugin(vgpu
         instance.c
         instance_count.c
         instance_eu.c
+        instance_file.c
         instance_ip.c
         instance_log.c
         instance_trace.c
@@ -32,6 +33,7 @@ zeta_add_plugin(vgpu
         query.c
         queue.c
         share.c
+        shared_file.c
         spirv.c
         tile.c
         trace.c

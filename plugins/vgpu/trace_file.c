@@ -1,20 +1,15 @@
 #include "trace_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <zeta/descriptor.h>
+#include "shared_file.h"
 
 #define FILE_NAME "zeta-vgpu-trace"
-
-/* Where the links in /proc of such a file point. */
-#define LINK_TARGET "/memfd:" FILE_NAME " (deleted)"
 
 static uint64_t ring_offset(uint64_t place, uint64_t slot)
 {
@@ -31,17 +26,6 @@ static bool fail(struct zeta_vgpu_trace_file *file, const char *what,
     return false;
 }
 
-/* A larger file would end the process with SIGXFSZ. */
-static bool size_allowed(uint64_t size_bytes)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= size_bytes)
-        return true;
-    errno = EFBIG;
-    return false;
-}
-
 bool zeta_vgpu_trace_file_create(struct zeta_vgpu_trace_file *file, uint64_t number,
                                  uint32_t places, struct zeta_vgpu_message *out_message)
 {
@@ -51,15 +35,10 @@ bool zeta_vgpu_trace_file_create(struct zeta_vgpu_trace_file *file, uint64_t num
 
     file->address = NULL;
     file->size_bytes = ring_offset(places, 0);
-    file->descriptor =
-        zeta_plugin_descriptor_raise(memfd_create(FILE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (file->descriptor < 0)
-        return fail(file, "memfd_create", out_message);
-    if (!size_allowed(file->size_bytes) || fchmod(file->descriptor, 0600) != 0 ||
-        ftruncate(file->descriptor, (off_t)file->size_bytes) != 0 ||
-        pwrite(file->descriptor, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
-        fcntl(file->descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-        return fail(file, "size and seals", out_message);
+    file->descriptor = zeta_vgpu_shared_file_create(FILE_NAME, file->size_bytes);
+    if (file->descriptor < 0 ||
+        pwrite(file->descriptor, &header, sizeof(header), 0) != (ssize_t)sizeof(header))
+        return fail(file, "memory", out_message);
     address = mmap(NULL, file->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                    file->descriptor, 0);
     if (address == MAP_FAILED)
@@ -84,31 +63,13 @@ struct zeta_vgpu_trace_ring *zeta_vgpu_trace_file_ring(const struct zeta_vgpu_tr
     return (struct zeta_vgpu_trace_ring *)(void *)(file->address + ring_offset(place, slot));
 }
 
-/*
- * Opens what a process has at a descriptor, if that is the file of a tracer: opening anything else
- * could do something.
- */
-static int open_file(const struct zeta_vgpu_trace_place *place)
-{
-    char path[64], target[sizeof(LINK_TARGET) + 1];
-    ssize_t length;
-
-    snprintf(path, sizeof(path), "/proc/%u/fd/%u", place->pid, place->descriptor);
-    length = readlink(path, target, sizeof(target));
-    if (length != (ssize_t)strlen(LINK_TARGET) ||
-        memcmp(target, LINK_TARGET, strlen(LINK_TARGET)) != 0)
-        return -1;
-    return zeta_plugin_descriptor_raise(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-}
-
-/* True if it is the file of that tracer, has the place, and can never become shorter. */
+/* True if it is the file of that tracer and has the place. */
 static bool check_file(int descriptor, const struct zeta_vgpu_trace_place *place)
 {
     struct zeta_vgpu_trace_header header;
     struct stat status;
 
-    return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
-           (fcntl(descriptor, F_GET_SEALS) & F_SEAL_SHRINK) != 0 &&
+    return fstat(descriptor, &status) == 0 &&
            pread(descriptor, &header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
            header.magic == ZETA_VGPU_TRACE_MAGIC && header.number == place->number &&
            place->index < ZETA_VGPU_TRACE_PLACES &&
@@ -118,7 +79,7 @@ static bool check_file(int descriptor, const struct zeta_vgpu_trace_place *place
 struct zeta_vgpu_trace_ring *zeta_vgpu_trace_ring_map(const struct zeta_vgpu_trace_place *place,
                                                       uint32_t slot)
 {
-    const int descriptor = open_file(place);
+    const int descriptor = zeta_vgpu_shared_file_open(place->pid, place->descriptor, FILE_NAME);
     void *address = MAP_FAILED;
 
     if (descriptor < 0)

@@ -74,6 +74,27 @@ static void instance_path(char *out_path, size_t bytes)
              getenv("ZETA_VGPU_INSTANCE"), ZETA_VGPU_LAYOUT_VERSION);
 }
 
+/* A descriptor of the memory of the instance that this process has, once more. */
+static int open_memory(void)
+{
+    static const char wanted[] = "/memfd:zeta-vgpu-instance (deleted)";
+    DIR *listing = opendir("/proc/self/fd");
+    struct dirent *entry;
+    int found = -1;
+
+    assert_non_null(listing);
+    while (found < 0 && (entry = readdir(listing)) != NULL) {
+        char target[128];
+        ssize_t length = readlinkat(dirfd(listing), entry->d_name, target, sizeof(target));
+
+        if (length == (ssize_t)strlen(wanted) && memcmp(target, wanted, (size_t)length) == 0)
+            found = openat(dirfd(listing), entry->d_name, O_RDWR | O_CLOEXEC);
+    }
+    closedir(listing);
+    assert_true(found >= 0);
+    return found;
+}
+
 static struct zeta_plugin_stream *open_stream(struct host *host, uint64_t period_ns)
 {
     struct zeta_plugin_stream *stream = NULL;
@@ -411,8 +432,6 @@ static void file__rubbish_while_in_use__no_crash(void **state)
     struct zeta_plugin_kernel *kernel;
     struct zeta_plugin_module *module;
     struct host host;
-    struct stat status;
-    char path[256];
     uint32_t *out;
     int descriptor;
     unsigned seed = 1;
@@ -424,10 +443,7 @@ static void file__rubbish_while_in_use__no_crash(void **state)
     kernel = kernel_create(&host, module, "spin");
     out = host_allocate(&host, 64 * sizeof(*out));
     stream = open_stream(&host, 327680);
-    instance_path(path, sizeof(path));
-    descriptor = open(path, O_RDWR | O_CLOEXEC);
-    assert_true(descriptor >= 0);
-    assert_int_equal(fstat(descriptor, &status), 0);
+    descriptor = open_memory();
     for (unsigned i = 0; i < 2000; i++) {
         /* Behind the lock, which is no data: every program of this user could break it. */
         const long at =
@@ -469,8 +485,7 @@ static void expect_unusable(const void *bytes, size_t size_bytes, long at)
     kernel = kernel_create(&host, module, "spin");
     out = host_allocate(&host, 64 * sizeof(*out));
     instance_path(path, sizeof(path));
-    descriptor = open(path, O_RDWR | O_CLOEXEC);
-    assert_true(descriptor >= 0);
+    descriptor = open_memory();
     assert_int_equal(pwrite(descriptor, bytes, size_bytes, at), (ssize_t)size_bytes);
     close(descriptor);
 
@@ -509,14 +524,123 @@ static void file__lock_of_nobody__unusable_after_a_while(void **state)
     expect_unusable(&owner, sizeof(owner), 24);
 }
 
-/* In a child with mounts of its own: attaches in a file system of 16 KiB. */
+/* Whatever becomes of the file with a name, who is attached goes on; nobody new finds them. */
+static void file__cut_or_gone_while_in_use__costs_nobody_anything(void **state)
+{
+    struct child child = child_start(child_waits_attached);
+    struct zeta_plugin_stream *stream;
+    struct zeta_plugin_queue *queue;
+    struct zeta_plugin_kernel *kernel;
+    struct zeta_plugin_module *module;
+    char path[256], error[1024];
+    struct host host;
+    uint32_t *out;
+
+    (void)state;
+    assert_true(child_hear(child.from));
+    host_open(&host, NULL);
+    queue = host_queue(&host, 0);
+    module = kernel_file_load(&host);
+    kernel = kernel_create(&host, module, "spin");
+    out = host_allocate(&host, 64 * sizeof(*out));
+    instance_path(path, sizeof(path));
+    run_spin(&host, kernel, queue, out, 1);
+    for (long size = 1 << 20; size >= 0; size = size > 0 ? 0 : -1) {
+        assert_int_equal(truncate(path, size), 0);
+        run_spin(&host, kernel, queue, out, 10);
+        stream = open_stream(&host, 1000000);
+        (void)drain_past_now(&host, stream);
+        host.metric->stream_close(host.self, stream);
+    }
+    assert_int_equal(attach(error, sizeof(error)), ZETA_PLUGIN_NOT_AVAILABLE);
+    assert_non_null(strstr(error, "overwritten"));
+    assert_int_equal(unlink(path), 0);
+    run_spin(&host, kernel, queue, out, 10);
+    host.compute->queue_destroy(host.self, queue);
+    host.compute->kernel_destroy(host.self, kernel);
+    host.compute->module_destroy(host.self, module);
+    host_close(&host);
+    assert_int_equal(child_end(&child), 0);
+    assert_int_equal(attach(error, sizeof(error)), ZETA_PLUGIN_SUCCESS);
+}
+
+/* Who began it may end: others are found as well. */
+static void memory__of_an_ended_maker__is_found_at_others(void **state)
+{
+    struct child first = child_start(child_waits_attached);
+    struct child second;
+    struct host host;
+
+    (void)state;
+    assert_true(child_hear(first.from));
+    second = child_start(child_waits_attached);
+    assert_true(child_hear(second.from));
+    assert_int_equal(child_end(&first), 0);
+    host_open(&host, NULL);
+    /* The clock that the first one shifted. */
+    assert_true(llabs((int64_t)clock_of(&host)) > 25000000);
+    host_close(&host);
+    assert_int_equal(child_end(&second), 0);
+}
+
+/* Mounts of its own, so that /dev/shm can be filled as somebody else would. */
+static bool has_own_mounts(void)
+{
+    return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+/* In a child: somebody else has the names that are ours. */
+static int attach_where_names_are_taken(void)
+{
+    char path[128], home[64] = "/tmp/zeta-vgpu-home-XXXXXX", error[1024] = "";
+
+    snprintf(path, sizeof(path), "/dev/shm/zeta-vgpu-%u", (unsigned)geteuid());
+    if (!has_own_mounts() || mount("none", "/dev/shm", "tmpfs", 0, "mode=1777") != 0)
+        return 77;
+    if (unsetenv("XDG_RUNTIME_DIR") != 0 || mkdir(path, 0700) != 0 || chown(path, 1234, 1234) != 0)
+        return 1;
+    (void)unsetenv("HOME");
+    if (attach(error, sizeof(error)) == ZETA_PLUGIN_SUCCESS)
+        return 2;
+    if (!strstr(error, path) || !strstr(error, "Set XDG_RUNTIME_DIR"))
+        return 3;
+    if (!mkdtemp(home) || setenv("HOME", home, 1) != 0 ||
+        attach(error, sizeof(error)) != ZETA_PLUGIN_SUCCESS)
+        return 4;
+    snprintf(path, sizeof(path), "%s/.cache/zeta", home);
+    if (rmdir(path) != 0)
+        return 5;
+    snprintf(path, sizeof(path), "%s/.cache", home);
+    return rmdir(path) == 0 && rmdir(home) == 0 ? 0 : 6;
+}
+
+/* In a child: a folder of this user alone is made where none is named. */
+static int attach_without_a_name(void)
+{
+    char path[128], error[1024] = "";
+    struct stat status;
+
+    snprintf(path, sizeof(path), "/dev/shm/zeta-vgpu-%u", (unsigned)geteuid());
+    if (!has_own_mounts() || mount("none", "/dev/shm", "tmpfs", 0, "mode=1777") != 0)
+        return 77;
+    if (unsetenv("XDG_RUNTIME_DIR") != 0 || attach(error, sizeof(error)) != ZETA_PLUGIN_SUCCESS)
+        return 1;
+    return stat(path, &status) == 0 && (status.st_mode & 07777) == 0700 ? 0 : 2;
+}
+
+/* In a child with mounts of its own: attaches in a file system without room. */
 static int attach_without_room(void)
 {
-    char error[1024] = "";
+    char error[1024] = "", path[128];
+    static const char filling[4096];
+    int file;
 
-    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-        mount("none", directory, "tmpfs", 0, "size=16k,mode=700") != 0)
+    if (!has_own_mounts() || mount("none", directory, "tmpfs", 0, "size=4k,mode=700") != 0)
         return 77;
+    snprintf(path, sizeof(path), "%s/filling", directory);
+    file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    if (file < 0 || write(file, filling, sizeof(filling)) != (ssize_t)sizeof(filling))
+        return 4;
     if (attach(error, sizeof(error)) == ZETA_PLUGIN_SUCCESS)
         return 2;
     return strstr(error, directory) && strstr(error, strerror(ENOSPC)) ? 0 : 3;
@@ -537,22 +661,39 @@ static void directory__without_new_files__said_with_what_to_do(void **state)
     assert_int_equal(attach(error, sizeof(error)), ZETA_PLUGIN_SUCCESS);
 }
 
-static void file_system__without_room__said_and_no_crash(void **state)
+static void run_with_own_mounts(int (*steps)(void))
 {
     const pid_t child = fork_child();
     int status = 0;
 
-    (void)state;
     assert_true(child >= 0);
     if (child == 0)
-        _exit(attach_without_room());
+        _exit(steps());
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     if (WEXITSTATUS(status) == 77) {
-        print_message("skipped: only root can mount a small file system\n");
+        print_message("skipped: only root can mount file systems\n");
         skip();
     }
     assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void file_system__without_room__said_and_no_crash(void **state)
+{
+    (void)state;
+    run_with_own_mounts(attach_without_room);
+}
+
+static void directory__none_named__is_one_of_this_user_alone(void **state)
+{
+    (void)state;
+    run_with_own_mounts(attach_without_a_name);
+}
+
+static void directory__name_taken_by_another_user__home_or_said_what_to_do(void **state)
+{
+    (void)state;
+    run_with_own_mounts(attach_where_names_are_taken);
 }
 
 static void files_of_dead_processes__next_attach__removed(void **state)
@@ -640,6 +781,11 @@ int main(void)
         cmocka_unit_test(file__rubbish_while_in_use__no_crash),
         cmocka_unit_test_teardown(file__overwritten_while_in_use__unusable_at_once, child_teardown),
         cmocka_unit_test_teardown(file__lock_of_nobody__unusable_after_a_while, child_teardown),
+        cmocka_unit_test_teardown(file__cut_or_gone_while_in_use__costs_nobody_anything,
+                                  child_teardown),
+        cmocka_unit_test_teardown(memory__of_an_ended_maker__is_found_at_others, child_teardown),
+        cmocka_unit_test(directory__none_named__is_one_of_this_user_alone),
+        cmocka_unit_test(directory__name_taken_by_another_user__home_or_said_what_to_do),
         cmocka_unit_test(file_system__without_room__said_and_no_crash),
         cmocka_unit_test_teardown(files_of_dead_processes__next_attach__removed, child_teardown),
         cmocka_unit_test(init_and_finish__a_hundred_times__nothing_left),

@@ -10,7 +10,7 @@
 #include "stat_environment.h"
 
 /* A virtual GPU with its counters and rings of reports fits into this. */
-#define LEAST_FREE_BYTES (UINT64_C(16) << 20)
+#define LEAST_FREE_BYTES (UINT64_C(64) << 10)
 
 #define ZETA_COMPUTES "zeta run -- PROGRAM (or: export $(zeta run -n))"
 

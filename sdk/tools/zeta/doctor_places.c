@@ -1,5 +1,6 @@
 /* The compiler of kernels, and the place where processes share a virtual GPU. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,30 +137,48 @@ bool zeta_doctor_try_compiler(struct zeta_doctor *doctor)
 
 /* ---- the place ------------------------------------------------------------------------------- */
 
-/* The rule of the virtual GPU: the user's own directory if it is nobody else's. */
-static void choose(struct zeta_doctor_place *place)
+static bool is_ours_alone(const struct stat *status)
 {
+    return S_ISDIR(status->st_mode) && status->st_uid == geteuid() &&
+           (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/*
+ * The rule of the virtual GPU: the folder that is named, if it is nobody else's; one of this user
+ * in /dev/shm; if somebody else has that name, one in the user's home. Gives what has to be there.
+ */
+static const char *choose(struct zeta_doctor_place *place)
+{
+    static char path[PATH_MAX];
     const char *runtime = getenv("XDG_RUNTIME_DIR");
+    const char *home = getenv("HOME");
     struct stat status;
 
-    place->path = "/dev/shm";
+    place->path = path;
     place->origin = "XDG_RUNTIME_DIR is not set";
-    if (!runtime || runtime[0] == '\0')
-        return;
-    place->origin = "XDG_RUNTIME_DIR is no directory of this user alone";
-    if (runtime[0] != '/' || stat(runtime, &status) != 0 || !S_ISDIR(status.st_mode) ||
-        status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return;
-    place->path = runtime;
-    place->origin = "XDG_RUNTIME_DIR";
+    if (runtime && runtime[0] != '\0') {
+        place->origin = "XDG_RUNTIME_DIR";
+        (void)snprintf(path, sizeof(path), "%s", runtime);
+        if (runtime[0] == '/' && stat(runtime, &status) == 0 && is_ours_alone(&status))
+            return path;
+        place->origin = "XDG_RUNTIME_DIR is no directory of this user alone";
+    }
+    (void)snprintf(path, sizeof(path), "/dev/shm/zeta-vgpu-%u", (unsigned)geteuid());
+    if (lstat(path, &status) != 0)
+        return "/dev/shm";
+    if (is_ours_alone(&status) || !home || home[0] != '/')
+        return path;
+    place->origin = "that in /dev/shm is no directory of this user alone";
+    (void)snprintf(path, sizeof(path), "%s/.cache/zeta", home);
+    return home;
 }
 
 bool zeta_doctor_look_at_place(struct zeta_doctor_place *place)
 {
+    const char *there = choose(place);
     struct statvfs space;
 
-    choose(place);
-    if (access(place->path, W_OK | X_OK) != 0 || statvfs(place->path, &space) != 0) {
+    if (access(there, W_OK | X_OK) != 0 || statvfs(there, &space) != 0) {
         place->error = strdup(strerror(errno));
         return place->error != NULL;
     }

@@ -143,7 +143,8 @@ static void add_reports_locked(struct zeta_intel_sampler *sampler,
     if (read->broken)
         zeta_intel_totals_break(&sampler->totals);
     if (sampler->stream->loss != ZETA_PLUGIN_BREAK_NONE)
-        zeta_intel_totals_lose(&sampler->totals, clock_ticks);
+        zeta_intel_totals_lose(&sampler->totals,
+                               sampler->stream->tells_loss_once ? UINT64_MAX : clock_ticks);
     sampler->stream->loss = ZETA_PLUGIN_BREAK_NONE;
     for (uint32_t done = 0; done < count;) {
         done +=

@@ -52,7 +52,7 @@ void zeta_intel_totals_break(struct zeta_intel_totals *totals);
  * Some of the reports until now, among those that are added next, were lost. Counters went on, so
  * sums go on across the gap, unless it is longer than gap_ticks.
  *
- * @clock_ticks  not wrapped
+ * @clock_ticks  not wrapped; UINT64_MAX: nobody will tell of later losses
  */
 void zeta_intel_totals_lose(struct zeta_intel_totals *totals, uint64_t clock_ticks);
 

@@ -63,6 +63,7 @@ static uint32_t open_stream(struct zeta_intel_gpu *gpu, const struct zeta_intel_
     source->count = 0;
     source->failure = 0;
     source->broken = false;
+    source->stream.tells_loss_once = false;
     source->stream.gpu = gpu;
     source->stream.fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     source->stream.record_bytes = wish->record_bytes;
@@ -101,6 +102,9 @@ static uint32_t read_stream(struct zeta_intel_kernel_stream *stream, void *buffe
     }
     out_read->broken = source->broken;
     source->broken = false;
+    if (source->has_loss)
+        stream->loss = ZETA_PLUGIN_BREAK_LOST;
+    source->has_loss = false;
     if (source->count == 0)
         (void)!read(stream->fd, &level, sizeof(level));
     (void)pthread_mutex_unlock(&scripted.lock);
@@ -182,6 +186,13 @@ void scripted_lose_reports(void)
     (void)pthread_mutex_lock(&scripted.lock);
     scripted.sources[0].broken = true;
     call_reader_locked(&scripted.sources[0]);
+    (void)pthread_mutex_unlock(&scripted.lock);
+}
+
+void scripted_tell_loss(void)
+{
+    (void)pthread_mutex_lock(&scripted.lock);
+    scripted.sources[0].has_loss = true;
     (void)pthread_mutex_unlock(&scripted.lock);
 }
 

@@ -27,6 +27,7 @@ struct scripted_source {
     struct scripted_report reports[SCRIPTED_REPORTS];
     uint32_t first, count;
     bool broken;
+    bool has_loss;
     bool is_counted;  /**< who read the last report came back, and found no more */
     uint32_t failure; /**< of each read, with what there is */
     uint32_t exponent;
@@ -66,6 +67,8 @@ void scripted_report(uint64_t ticks, uint32_t count);
 
 /** The next read of the first tile says that reports are missing before it. */
 void scripted_lose_reports(void);
+/** The next read of the first tile is told that some are missing, somewhere. */
+void scripted_tell_loss(void);
 /** All reads of the first tile fail from now on. */
 void scripted_fail_reads(uint32_t result);
 

@@ -16,6 +16,7 @@
 
 #include "plugins/intel/query.h"
 #include "plugins/intel/sampler.h"
+#include "plugins/intel/sampler_priv.h"
 #include "tests/intel/sampler_bed.h"
 #include "tests/sanitizer.h"
 
@@ -251,6 +252,49 @@ static void loss__inside_a_query__is_marked_in_that_one_alone(void **state)
     assert_int_equal(sampler_bed_await(bed, pool, 1, &r), ZETA_PLUGIN_SUCCESS);
     assert_int_equal(r.head.flags, 0);
     sampler_bed_drop(bed, pool);
+}
+
+/*
+ * Counters go on while reports are lost, until one of 32 bits may come around. Who tells of one
+ * loss alone leaves the next to the times of reports.
+ */
+static void reports__lost_inside_a_query__are_counted_across_unless_for_long(void **state)
+{
+    static const struct {
+        bool tells_once, is_long;
+    } parts[] = {{false, false}, {false, true}, {true, false}, {true, true}};
+    struct sampler_bed *bed = *state;
+    struct sampler_record r;
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        /* A tick is a microsecond, and the limit twice the longest period. */
+        const uint64_t limit = zeta_intel_sampler_longest_ns(&bed->devices[1]) / 500;
+        const uint64_t behind = 200 + limit + (parts[i].is_long ? 10 : -10);
+        const uint32_t flags = parts[i].is_long ? ZETA_QUERY_SPLIT | ZETA_QUERY_OVERFLOW : 0;
+        struct zeta_plugin_query_pool *pool;
+
+        scripted_reset();
+        pool = sampler_bed_pool(bed, "First");
+        scripted.sources[0].stream.tells_loss_once = parts[i].tells_once;
+        scripted_report(100, 1);
+        scripted_tell_loss();
+        scripted_report(110, 2);
+        scripted_await_reader();
+        assert_int_equal(zeta_intel_query_begin(pool, 0), ZETA_PLUGIN_SUCCESS);
+        scripted_report(200, 10);
+        scripted_await_reader();
+        scripted_set_time(behind);
+        if (!parts[i].tells_once)
+            scripted_tell_loss();
+        scripted_report(behind, 1010);
+        assert_int_equal(zeta_intel_query_end(pool, 0), ZETA_PLUGIN_SUCCESS);
+        scripted_report(behind + 10, 1020);
+        assert_int_equal(sampler_bed_await(bed, pool, 0, &r), ZETA_PLUGIN_SUCCESS);
+        assert_int_equal(r.head.flags, flags);
+        if (!parts[i].is_long)
+            assert_int_equal(r.fields[TICKS], r.head.end_ticks - r.head.begin_ticks);
+        sampler_bed_drop(bed, pool);
+    }
 }
 
 /* Counters begin anew, and the clock goes on from a time that is earlier, or much later. */
@@ -699,6 +743,7 @@ int main(void)
         CASE(query__in_the_middle_of_sleep__counted_nothing),
         CASE(begin__before_any_report__waits_for_the_first),
         CASE(loss__inside_a_query__is_marked_in_that_one_alone),
+        CASE(reports__lost_inside_a_query__are_counted_across_unless_for_long),
         CASE(reset__inside_queries__is_marked_and_ends_those_before),
         CASE(reset__between_clock_and_read__is_not_counted_as_a_turn),
         CASE(reset__while_reports_are_being_counted__is_marked),

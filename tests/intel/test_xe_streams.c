@@ -509,6 +509,29 @@ static void loss__of_the_buffer__is_a_break(void **state)
     expect_break(KMD_FAULT_LOSE_BUFFER, 1, ZETA_PLUGIN_BREAK_OVERFLOW);
 }
 
+/* Counters come around all the time, and triggers are no reports of the timer. */
+static void status__of_overflowing_counters__is_no_break(void **state)
+{
+    struct bed_stream source = bed_stream_of(bmg, "TestOa");
+    struct bed_rows rows;
+
+    (void)state;
+    bed_stream_start(&source);
+    for (uint32_t i = 0; i < 4; i++) {
+        kmd_advance(machine, 2000000);
+        kmd_fault(machine, BMG, KMD_FAULT_STATUS, i < 2 ? 4 : 4 | 8);
+        kmd_advance(machine, 1000000);
+        EXPECT_OK(bed_stream_drain(&source));
+    }
+    assert_int_equal(source.warnings, 0);
+    rows = bed_calculate(&source);
+    assert_int_equal(rows.rows, bed_record_count(&source) - 1);
+    for (uint32_t row = 0; row < rows.rows; row++)
+        assert_int_equal(bed_row_value(&source, &rows, row, "GpuTime").ui64, 106666);
+    bed_rows_free(&rows);
+    bed_close(&source);
+}
+
 static void reset__of_the_gpu__is_a_break(void **state)
 {
     (void)state;
@@ -603,6 +626,7 @@ int main(void)
         cmocka_unit_test(losses__of_tiles__are_breaks_of_their_own),
         cmocka_unit_test(loss__of_reports__is_a_break),
         cmocka_unit_test(loss__of_the_buffer__is_a_break),
+        cmocka_unit_test(status__of_overflowing_counters__is_no_break),
         cmocka_unit_test(reads__short_and_in_vain__lose_nothing),
         cmocka_unit_test(switches__of_contexts__are_further_reports),
         cmocka_unit_test(reset__of_the_gpu__is_a_break),

@@ -2,6 +2,7 @@
  * Values over many rows through zeta.h: from a group and from exported data, row by row, in parts,
  * into several sums at once, and what is refused.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -270,6 +271,45 @@ static void sum__of_a_group_that_goes__stays(void **state)
     zetaMetricSumDestroy(sum);
 }
 
+enum { THREADS = 4, ROUNDS = 20 };
+
+static size_t raw_size; /* of the data that all threads add */
+
+/** Adds the same data to sums of its own, which are made like one of another thread. */
+static void *add_alike(void *first)
+{
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        struct zeta_metric_sum *sum = make_like(first);
+
+        add(sum, raw, raw_size, 0, NULL, NULL);
+        if (i + 1 == ROUNDS)
+            return sum;
+        zetaMetricSumDestroy(sum);
+    }
+    return NULL;
+}
+
+static void sums__made_alike__are_used_by_several_threads(void **state)
+{
+    const struct source source = any_source();
+    struct zeta_metric_sum *first = make_sum(source.group, VALUES);
+    pthread_t threads[THREADS];
+
+    (void)state;
+    raw_size = make_raw(&source, 9, SLOTS, raw);
+    for (uint32_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, add_alike, first), 0);
+    add(first, raw, raw_size, 0, NULL, NULL);
+    for (uint32_t i = 0; i < THREADS; i++) {
+        void *sum = NULL;
+
+        assert_int_equal(pthread_join(threads[i], &sum), 0);
+        expect_same_sums(first, sum);
+        zetaMetricSumDestroy(sum);
+    }
+    zetaMetricSumDestroy(first);
+}
+
 /** Where a row of another sum ends up. */
 static uint32_t misplace_row(void *user, const struct zeta_metric_row *row)
 {
@@ -350,6 +390,7 @@ int main(void)
         cmocka_unit_test(sum__exported_or_split__has_the_same_values),
         cmocka_unit_test(sum__structs_of_other_versions__what_fits_is_used),
         cmocka_unit_test(sum__of_a_group_that_goes__stays),
+        cmocka_unit_test(sums__made_alike__are_used_by_several_threads),
         cmocka_unit_test(sum__wrong_arguments__say_what),
         cmocka_unit_test(functions__by_name__are_found),
     };

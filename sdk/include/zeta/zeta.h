@@ -276,7 +276,7 @@ struct zeta_metric_row {
     const uint8_t *has_value;        /**< per metric; 0: the row has no value of it */
 };
 
-/** Looks at a row. Not 0: it is added to the sum. It may not add data to that sum itself. */
+/** Looks at a row. Not 0: it is added to the sum, which it may neither add data to nor end. */
 typedef uint32_t (*zeta_metric_row_fn)(void *user, const struct zeta_metric_row *row);
 
 /** Raw data whose rows are added. */

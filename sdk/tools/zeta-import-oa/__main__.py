@@ -8,6 +8,7 @@ import sys
 sys.dont_write_bytecode = True
 
 import convert
+import formats
 import share
 import source
 import write
@@ -126,7 +127,7 @@ class Import:
         self.words = load_words(options.words) if options.words else {}
         self.choices = [convert.Choice(texts, option) for texts, option in (
             (options.layout, "--layout"), (options.unit, "--unit"), (options.also, "--also"))]
-        self.symbols = set()
+        self.symbols = set(formats.RATE_SYMBOLS)
         self.addresses = {}
         self.faulty = 0
 

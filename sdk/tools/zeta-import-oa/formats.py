@@ -29,6 +29,9 @@ MPEC64 = Format("mpec8u64-b8-c8", {"PEC": 8, "B": 8, "C": 8}, "oam0", 1)
 PEC64 = Format("pec64u64", {"PEC": 64}, "oa", 0)
 PEC64_BC = Format("pec64u64-b8-c8", {"PEC": 64, "B": 8, "C": 8}, "oa", 0)
 
+# What the layouts say rates of counters with.
+RATE_SYMBOLS = ("ClockRateLimit", "EuRateLimit", "MediaRateLimit", "SubsliceRateLimit")
+
 # By the attribute oa_format of a set.
 BY_NAME = {
     "256B_GENERIC_NOA16": A24,

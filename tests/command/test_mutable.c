@@ -148,6 +148,7 @@ static void chain__with_one_bad_node__changes_nothing(void **state)
     change.offset.commandId = id + 1; /* of no command */
     assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, update(list, &change.argument));
     change.offset.commandId = id;
+    change.argument.argIndex = 0; /* a pointer */
     change.argument.argSize = 4;
     assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, update(list, &change.argument));
     change.argument.argSize = sizeof(change.value);

@@ -136,10 +136,13 @@ static void add_for_a_moment(struct shared *shared, zet_metric_group_handle_t gr
     EXPECT_OK(zetMetricDestroyExp(metric));
 }
 
-/** Adds and removes metrics, closes now and then, and replaces the group after some rounds. */
+/**
+ * Adds and removes metrics, closes now and then, and replaces the group after some rounds. Goes on
+ * until a change fell between the uses.
+ */
 static void change(struct shared *shared)
 {
-    for (uint32_t i = 0; i < ROUNDS; i++) {
+    for (uint32_t i = 0; i < ROUNDS || atomic_load(&shared->changes) == 0; i++) {
         zet_metric_group_handle_t group = atomic_load(&shared->group);
         zet_metric_handle_t metric = shared->metrics[i % 2];
         ze_result_t result;
@@ -178,7 +181,6 @@ static void race(const struct bed *bed, zet_metric_group_sampling_type_flags_t s
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     assert_int_equal(shared.wrong, 0);
-    assert_true(shared.changes > 0);
     EXPECT_OK(zetMetricGroupDestroyExp(shared.group));
     bed_drop(0, NULL, 2, shared.metrics);
 }

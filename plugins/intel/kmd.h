@@ -74,7 +74,7 @@ struct zeta_intel_tile {
     uint32_t cs_timestamp_bits; /**< before it wraps */
     uint64_t memory_bytes;      /**< of its own, 0: none */
     uint32_t gt;                /**< xe: id of the GT of its render and compute engines */
-    uint32_t clock_class, clock_instance; /**< xe: engine of that GT whose clock is read */
+    uint32_t clock_gt, clock_class, clock_instance; /**< xe: the engine whose clock is read */
 };
 
 /** One register write. */

@@ -358,6 +358,17 @@ static void cycles__of_wrong_arguments__refused(void **state)
                  ask((struct kmd_xe_device_query){.query = KMD_XE_QUERY_ENGINE_CYCLES}));
 }
 
+static void cycles__of_a_second_tile__refused(void **state)
+{
+    (void)state;
+    begin((struct kmd_device){.platform = "pvc", .tiles = 2});
+    struct kmd_xe_engine_cycles both = {.clockid = CLOCK_MONOTONIC,
+                                        .engine = {.engine_class = KMD_XE_COMPUTE}};
+    assert_int_equal(cycles(&both), 0);
+    both.engine.gt_id = 1;
+    assert_errno(EINVAL, cycles(&both));
+}
+
 static void cycles__as_time_passes__run_at_the_reference_clock(void **state)
 {
     (void)state;
@@ -459,6 +470,7 @@ int main(void)
         CASE(units__of_other_shapes__their_own),
         CASE(stalls__where_sampled__seven_rates),
         CASE(cycles__of_wrong_arguments__refused),
+        CASE(cycles__of_a_second_tile__refused),
         CASE(cycles__as_time_passes__run_at_the_reference_clock),
         CASE(cycles__beyond_their_width__wrap),
         CASE(guest__asked_for_units__has_none),

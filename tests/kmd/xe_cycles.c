@@ -22,7 +22,8 @@ static long query_cycles(struct kmd_gpu *gpu, uint64_t data)
         return -EINVAL;
     }
     struct kmd_xe_gt_info gt;
-    if (!kmd_xe_gt(gpu, cycles.engine.gt_id, &gt))
+    /* The kernel compares the number with that of GTs of one tile, so others are refused. */
+    if (!kmd_xe_gt(gpu, cycles.engine.gt_id, &gt) || gt.tile > 0)
         return -EINVAL;
     if (!kmd_xe_engine(gpu, cycles.engine.engine_class, cycles.engine.instance,
                        cycles.engine.gt_id))

@@ -103,7 +103,7 @@ int zeta_xe_cycles(const struct zeta_intel_gpu *gpu, const struct zeta_intel_til
     struct zeta_xe_engine_cycles cycles = {
         .eci = {.engine_class = (uint16_t)tile->clock_class,
                 .engine_instance = (uint16_t)tile->clock_instance,
-                .gt_id = (uint16_t)tile->gt},
+                .gt_id = (uint16_t)tile->clock_gt},
         .clockid = CLOCK_MONOTONIC_RAW,
     };
     struct zeta_xe_device_query argument = {

@@ -191,6 +191,7 @@ static void sort_engines(const struct survey *survey, uint32_t tile_index)
         for (uint32_t rank = 0; engine->gt_id == tile->gt && rank < best; rank++) {
             if (order[rank] == engine->engine_class) {
                 best = rank;
+                tile->clock_gt = engine->gt_id;
                 tile->clock_class = engine->engine_class;
                 tile->clock_instance = engine->engine_instance;
             }
@@ -289,6 +290,12 @@ static void ask_tile(struct survey *survey, uint32_t index)
     tile->memory_bytes = near_memory(survey, gt);
     ask_topology(survey, index, gt->gt_id);
     sort_engines(survey, index);
+    /* Tiles have one time, and some kernels read it on the first one only. */
+    if (index > 0) {
+        tile->clock_gt = survey->gpu->tiles[0].clock_gt;
+        tile->clock_class = survey->gpu->tiles[0].clock_class;
+        tile->clock_instance = survey->gpu->tiles[0].clock_instance;
+    }
     ask_clocks(survey, tile, gt);
 }
 

@@ -11,6 +11,7 @@
 #include "core/metric/query_words.h"
 #include "core/metric/set.h"
 #include "core/metric/set_files.h"
+#include "core/metric/stream_priv.h"
 #include "core/metric/streamer.h"
 #include "core/metric/tracer.h"
 #include "core/metric/user_metric.h"
@@ -166,11 +167,28 @@ static uint32_t unit_number(const struct candidates *before, const struct zeta_u
     return next;
 }
 
+/** False where the backend says that a device lacks the unit: nothing could be sampled with it. */
+static bool has_unit(const struct zeta_device *device, const char *unit)
+{
+    const struct zeta_provider *who = zeta_stream_provider(device, 0);
+    const struct zeta_plugin_string name = {.data = unit, .size = strlen(unit)};
+    struct zeta_plugin_limits limits = {.struct_size = sizeof(limits)};
+    uint32_t result;
+
+    if (!who->backend)
+        return true;
+    result = who->backend->metric.limits(who->backend->self, who->device, name, &limits);
+    zeta_error_clear(); /* nothing failed */
+    return result != ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
 static ze_result_t list_candidates(const struct zeta_device_metrics *metrics,
                                    struct candidates *out)
 {
     const struct zeta_device *device = metrics->device;
     const struct zeta_device_sets *sets = &metrics->sets;
+    const struct zeta_unit *asked = NULL; /* sets of one unit follow each other */
+    bool is_there = false;
 
     if (device->tile_count > 0)
         sets = &atomic_load(&device->tiles[0]->metrics)->sets;
@@ -179,7 +197,13 @@ static ze_result_t list_candidates(const struct zeta_device_metrics *metrics,
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < sets->count; i++) {
         struct candidate candidate = {.count = device->tile_count > 0 ? device->tile_count : 1};
+        const struct zeta_unit *unit = zeta_compiled_set(sets->compiled[i])->unit;
 
+        if (unit != asked)
+            is_there = has_unit(device, unit->name);
+        asked = unit;
+        if (!is_there)
+            continue;
         candidate.compiled = calloc(candidate.count, sizeof(struct zeta_compiled *));
         candidate.queries = calloc(candidate.count, sizeof(struct zeta_compiled *));
         if (!candidate.compiled || !candidate.queries) {
@@ -190,7 +214,7 @@ static ze_result_t list_candidates(const struct zeta_device_metrics *metrics,
             free_candidate(&candidate);
             continue;
         }
-        candidate.source_id = unit_number(out, zeta_compiled_set(sets->compiled[i])->unit);
+        candidate.source_id = unit_number(out, unit);
         out->items[out->count++] = candidate;
     }
     return ZE_RESULT_SUCCESS;

@@ -140,7 +140,7 @@ const struct zeta_intel_unit *zeta_intel_unit_find(const struct zeta_plugin_devi
 
 /**
  * As zeta_intel_unit_find(); without such a unit a sentence says which there are, or why there are
- * none. NOT_AVAILABLE.
+ * none. UNSUPPORTED_FEATURE; NOT_AVAILABLE where the GPU has no metrics.
  */
 uint32_t zeta_intel_unit_get(const struct zeta_plugin_device *device,
                              struct zeta_plugin_string name,

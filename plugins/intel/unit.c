@@ -62,7 +62,7 @@ uint32_t zeta_intel_unit_get(const struct zeta_plugin_device *device,
         return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE,
                               "%s (%s) has no metrics: %s", gpu->name, device->id, gpu->no_metrics);
     list_units(device, list, sizeof(list));
-    return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE,
+    return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
                           "%s (%s) has no counting unit %.*s with this kernel; it has: %s",
                           gpu->name, device->id, zeta_string_shown(name), name.data, list);
 }

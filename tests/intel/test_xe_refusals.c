@@ -213,6 +213,18 @@ static void kernel__with_the_first_capabilities__is_asked_for_no_more(void **sta
     assert_int_equal(bed_group_count(bed_device(), "MediaSet1"), 0);
 }
 
+/* Sets that ask for nothing are no groups either where their unit is not there. */
+static void groups__of_a_unit_that_is_not_there__are_not_listed(void **state)
+{
+    struct kmd_config config = bed_config("ptl", "xe");
+
+    (void)state;
+    config.devices[0].xe_capabilities = 1;
+    (void)bed_start(&config);
+    assert_true(bed_group_count(bed_device(), "TestOa") > 0);
+    assert_int_equal(bed_group_count(bed_device(), "MediaSet1"), 0); /* of oam-sag */
+}
+
 /* Such a kernel does not say on which GT a unit counts; the engines that it counts do. */
 static void kernel__with_the_first_capabilities__has_units_on_both_tiles(void **state)
 {
@@ -341,6 +353,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(guest__without_units__is_named),
         cmocka_unit_test(kernel__without_observation__is_named),
         cmocka_unit_test(kernel__with_the_first_capabilities__is_asked_for_no_more),
+        cmocka_unit_test(groups__of_a_unit_that_is_not_there__are_not_listed),
         cmocka_unit_test(kernel__with_the_first_capabilities__has_units_on_both_tiles),
         cmocka_unit_test(driver__that_does_not_count_here__is_named_with_the_words_to_boot),
         cmocka_unit_test(node__missing_from_a_container__is_named),

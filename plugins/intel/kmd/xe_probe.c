@@ -25,6 +25,7 @@ struct survey {
     struct zeta_xe_engine_list engines;
     struct zeta_xe_region_list regions;
     struct zeta_xe_unit_list units;
+    uint32_t told; /**< kinds of units of which it was said that one is left out */
 };
 
 /* Notes why there are no metrics; the first reason stays. */
@@ -369,6 +370,20 @@ static const char *unit_problem(const struct zeta_xe_oa_unit *head, const struct
     return gt ? NULL : "its GT does not exist";
 }
 
+/* Says it of the first unit of a kind only: of others like it the same holds. */
+static void tell_problem(struct survey *survey, const struct zeta_xe_oa_unit *head,
+                         const char *problem)
+{
+    const uint32_t bit = UINT32_C(1) << (head->oa_unit_type < 31 ? head->oa_unit_type : 31);
+
+    if ((survey->told & bit) == 0)
+        zeta_host_log(survey->gpu->intel->host, ZETA_PLUGIN_LOG_WARN,
+                      "%s: the OA unit %u (kind %u) of the kernel is left out: %s; its groups are "
+                      "not listed",
+                      survey->gpu->id, head->oa_unit_id, head->oa_unit_type, problem);
+    survey->told |= bit;
+}
+
 static void add_oa_unit(struct survey *survey, uint32_t index)
 {
     static const enum zeta_intel_unit_kind kinds[] = {ZETA_INTEL_OAG, ZETA_INTEL_OAM,
@@ -393,9 +408,7 @@ static void add_oa_unit(struct survey *survey, uint32_t index)
             problem = "its tile has one of its kind already";
     }
     if (problem)
-        zeta_host_log(gpu->intel->host, ZETA_PLUGIN_LOG_WARN,
-                      "%s: the OA unit %u (kind %u) of the kernel is left out: %s", gpu->id,
-                      head->oa_unit_id, head->oa_unit_type, problem);
+        tell_problem(survey, head, problem);
     else
         gpu->unit_count++;
 }

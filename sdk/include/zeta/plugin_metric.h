@@ -139,7 +139,10 @@ struct zeta_plugin_metric_ops {
     /** Array of struct zeta_plugin_symbol, valid until finish(). Required. */
     uint32_t (*symbols)(struct zeta_plugin *self, struct zeta_plugin_device *device,
                         struct zeta_plugin_array *out_symbols);
-    /** Range of periods of a unit. NOT_AVAILABLE where none is as short as asked. Required. */
+    /**
+     * Range of periods of a unit. NOT_AVAILABLE where none is as short as asked;
+     * UNSUPPORTED_FEATURE where this device lacks the unit, so sets of it are no groups. Required.
+     */
     uint32_t (*limits)(struct zeta_plugin *self, struct zeta_plugin_device *device,
                        struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits);
     /** Process id that has the unit now, 0 if it is free. Optional. */

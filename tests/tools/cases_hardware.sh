@@ -153,6 +153,8 @@ case_hardware_selftest()
     out_has "Intel Tiger Lake GT2 (hardware"
     grep -q "ok *clock .*19.2000 MHz" "$out" || die "the clock is not right"
     grep -q "ok *TestOa " "$out" || die "TestOa is not checked"
+    # Counter0 to Counter8 but for the one that others are measured by; Counter9 is of queries.
+    out_has "8 counters have the proportions that they are made for"
     out_has " 0 failed"
     # Another device is no help to who tests this one.
     expect 1 on "--device tgl-gt2 --paranoid --unprivileged" "$bin/zeta" selftest --for 300ms intel

@@ -67,6 +67,9 @@ case_hardware_tile()
         holds "$json" 'd["groups"][0]["device_id"] == "0000:04:00.0.1"'
         holds "$json" 'd["groups"][0]["samples"] == metric("TestOa", "Counter8")["total"]'
     done
+    expect 0 on "$two" "$bin/zeta" stat -a --for 200ms -g TestOa -d 1 "--json=$json"
+    err_has " samples of 2 tiles added up, none lost"
+    holds "$json" 'd["groups"][0]["tiles"] == 2'
     expect 0 on "$two" "$bin/zeta" groups -d 1.0
     out_has "Intel Ponte Vecchio, tile 0 (hardware, 0000:04:00.0.0)"
     expect 0 on "$two" "$bin/zeta" selftest --for 200ms -d 1.1 intel

@@ -40,6 +40,7 @@ void zeta_stat_group_put_json(struct json_object *array, const struct zeta_devic
     zeta_json_put_text(object, "device_class", device->info.device_class);
     zeta_json_put_u64(object, "domain", group->entry->properties.domain);
     zeta_json_put_u64(object, "period_ns", group->period_ns);
+    zeta_json_put_u64(object, "tiles", group->tile_count);
     zeta_json_put_u64(object, "samples", group->samples);
     zeta_stat_losses_put_json(object, group);
     metrics = zeta_json_put_array(object, "metrics");

@@ -122,13 +122,16 @@ void zeta_stat_group_print(const struct zeta_sampled_group *group,
     const struct table table = lay_out(group, style, stream);
     char period[ZETA_DURATION_TEXT_BYTES];
     char losses[ZETA_STAT_LOSSES_BYTES];
+    char tiles[48] = "";
 
     zeta_duration_format(group->period_ns, period);
     zeta_stat_losses_format(group, true, losses);
-    (void)fprintf(stream, "\n%s, domain %u%s%s: %" PRIu64 " samples, %s",
+    if (group->tile_count > 1)
+        (void)snprintf(tiles, sizeof(tiles), " of %u tiles added up", group->tile_count);
+    (void)fprintf(stream, "\n%s, domain %u%s%s: %" PRIu64 " samples%s, %s",
                   group->entry->properties.name, group->entry->properties.domain,
                   group->period_ns > 0 ? ", every " : "", group->period_ns > 0 ? period : "",
-                  group->samples, losses);
+                  group->samples, tiles, losses);
     (void)fprintf(stream, "\n\n%-*s %*s       %*s %*s Unit", table.name_width, "Metric",
                   table.value_width, "Value", BOUND_WIDTH, "Min", BOUND_WIDTH, "Max");
     if (table.line_width > 0)

@@ -573,12 +573,16 @@ static void threads__share_map_and_free__disturb_nobody(void **state)
                                    .size = THREADS * PAGE};
     struct work work[THREADS] = {{.gpu = gpu}};
     unsigned descriptors = gpu_descriptors();
+    uint64_t unused = gpu_unused(gpu);
+    uint64_t *gate = gpu_host_memory(gpu, 16);
     pthread_t threads[THREADS];
 
     assert_success(zePhysicalMemCreate(gpu->context, gpu->device, &desc, &work[0].physical));
     assert_success(zeVirtualMemReserve(gpu->context, (void *)(UINT64_C(1) << 40), THREADS * PAGE,
                                        (void **)&work[0].reserved));
     work[0].common = gpu_shared_memory(gpu, PAGE);
+    /* While a kernel runs, freed memory stays; the threads look at it together. */
+    ze_command_list_handle_t list = start_writing(gpu, gate, gate + 1);
     for (unsigned i = 0; i < THREADS; i++) {
         work[i] = work[0];
         work[i].number = i;
@@ -591,10 +595,15 @@ static void threads__share_map_and_free__disturb_nobody(void **state)
         assert_null(wrong);
         assert_int_equal(work[0].common[i], i);
     }
+    (void)open_gate(gate);
+    assert_success(zeCommandListHostSynchronize(list, UINT64_MAX));
+    assert_success(zeCommandListDestroy(list));
     assert_int_equal(gpu_descriptors(), descriptors);
+    assert_success(zeMemFree(gpu->context, gate));
     assert_success(zeMemFree(gpu->context, work[0].common));
     assert_success(zeVirtualMemFree(gpu->context, work[0].reserved, THREADS * PAGE));
     assert_success(zePhysicalMemDestroy(gpu->context, work[0].physical));
+    assert_int_equal(gpu_unused(gpu), unused);
 }
 
 int main(void)

@@ -4,6 +4,7 @@
 #include "core/util/log.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -79,6 +80,29 @@ static void log__once__is_written_for_each_text_once(void **state)
     for (const char *at = read_log(); *at; at++)
         lines += *at == '\n';
     assert_true(lines > 100 && lines < 1000);
+}
+
+static void *say_often(void *unused)
+{
+    for (int i = 0; i < 100; i++)
+        zeta_log_once(ZETA_LOG_WARN, "kernel", "argument %d", i % 2);
+    return unused;
+}
+
+static void log__once_by_many_threads__is_written_once(void **state)
+{
+    pthread_t threads[4];
+    size_t lines = 0;
+
+    (void)state;
+    zeta_log_configure("warn", path);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, say_often, NULL), 0);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (const char *at = read_log(); *at; at++)
+        lines += *at == '\n';
+    assert_int_equal(lines, 2);
 }
 
 static void log__topic__has_its_own_level(void **state)
@@ -157,7 +181,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(log__level__decides, setup, teardown),
         cmocka_unit_test_setup_teardown(log__once__is_written_for_each_text_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(log__once__is_written_for_each_text_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(log__once_by_many_threads__is_written_once, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(log__topic__has_its_own_level, setup, teardown),
         cmocka_unit_test_setup_teardown(log__unconfigured__writes_warnings, setup, teardown),
         cmocka_unit_test_setup_teardown(log__control_characters_and_length__are_tamed, setup,

@@ -67,10 +67,11 @@ bool zeta_vgpu_instance_folder(char *out_path, size_t path_bytes,
     char path[64];
     struct stat status;
 
-    snprintf(out_path, path_bytes, "%s", runtime ? runtime : "");
-    if (out_path[0] == '/' && strlen(runtime) < path_bytes && stat(out_path, &status) == 0 &&
-        is_ours(&status))
+    if (runtime && runtime[0] == '/' && strlen(runtime) < path_bytes &&
+        stat(runtime, &status) == 0 && is_ours(&status)) {
+        snprintf(out_path, path_bytes, "%s", runtime);
         return true;
+    }
     snprintf(path, sizeof(path), "/dev/shm/zeta-vgpu-%u", (unsigned)geteuid());
     snprintf(out_path, path_bytes, "%s", path);
     if (make_folder(path) || make_in_home(out_path, path_bytes))

@@ -166,10 +166,11 @@ static ze_result_t share_target(const struct target *target, struct zeta_plugin_
 /* FNV-1a over what lies behind the check, begun with a number that says whose handle it is. */
 static uint32_t check_of(const struct zeta_ipc_handle *handle)
 {
-    const unsigned char *bytes = (const unsigned char *)handle;
+    unsigned char bytes[sizeof(*handle)];
     uint32_t sum = UINT32_C(0x4d49455a);
 
-    for (size_t i = offsetof(struct zeta_ipc_handle, pid); i < sizeof(*handle); i++)
+    memcpy(bytes, handle, sizeof(bytes));
+    for (size_t i = offsetof(struct zeta_ipc_handle, pid); i < sizeof(bytes); i++)
         sum = (sum ^ bytes[i]) * UINT32_C(16777619);
     return sum;
 }

@@ -160,6 +160,24 @@ END
     out_has "nothing is interpolated"
 }
 
+# What is missing is said of the whole recording, wherever its rows are shown.
+case_report_losses()
+{
+    export ZETA_PLUGIN_VGPU_FAULT_LOST_REPORTS=20
+    record_matmul
+    unset ZETA_PLUGIN_VGPU_FAULT_LOST_REPORTS
+    lost=$(sed -n 's/^  ComputeBasic .* samples, \([0-9]*\) reports* lost.*/\1/p' "$err")
+    [ "${lost:-0}" -gt 0 ] || die "record says that nothing is missing"
+    expect 0 report --per-kernel "--json=$json" "$work/r"
+    holds "$json" "d['groups'][0]['lost'] == $lost and d['groups'][0]['breaks'] > 0"
+    holds "$json" 'all(g[n] == d["groups"][0][n] for n in ("lost", "breaks", "lost_time_ns")
+                       for k in d["kernels"] for g in k["groups"])'
+    time_ns=$("$python" -c 'import json, sys
+print(json.load(open(sys.argv[1]))["groups"][0]["lost_time_ns"])' "$json")
+    expect 0 report --from=1ms --to=2ms "--json=$json" "$work/r"
+    holds "$json" "d['groups'][0]['lost'] == $lost and d['groups'][0]['lost_time_ns'] == $time_ns"
+}
+
 # How long a recording lasts is up to the machine, so the range is the middle half of this one.
 case_report_range_and_rows()
 {

@@ -50,7 +50,7 @@ static void rows__in_sequence__are_counted(void **state)
     fake_group_add(group, 0, 5000, 1000);
     fake_group_add(group, 0, 8000, 3000);
     assert_true(group->samples == 2);
-    assert_true(group->lost_ns == 0);
+    assert_true(group->losses.lost_ns == 0);
 }
 
 static void lost_time__gap_between_rows__is_counted(void **state)
@@ -60,7 +60,7 @@ static void lost_time__gap_between_rows__is_counted(void **state)
 
     fake_group_add(group, 0, 5000, 1000);
     fake_group_add(group, 0, 9000, 1000);
-    assert_true(group->lost_ns == 3000);
+    assert_true(group->losses.lost_ns == 3000);
 }
 
 static void lost_time__rounding__is_none(void **state)
@@ -71,7 +71,7 @@ static void lost_time__rounding__is_none(void **state)
     fake_group_add(group, 0, 5000, 1000);
     fake_group_add(group, 0, 6040, 1000);
     fake_group_add(group, 0, 7000, 1000);
-    assert_true(group->lost_ns == 0);
+    assert_true(group->losses.lost_ns == 0);
 }
 
 static void lost_time__clock_wraps__goes_on(void **state)
@@ -82,9 +82,9 @@ static void lost_time__clock_wraps__goes_on(void **state)
     assert_true(group->wrap_ns == WRAP_NS);
     fake_group_add(group, 0, WRAP_NS - 500, 1000);
     fake_group_add(group, 0, 500, 1000);
-    assert_true(group->lost_ns == 0);
+    assert_true(group->losses.lost_ns == 0);
     fake_group_add(group, 0, 3500, 1000);
-    assert_true(group->lost_ns == 2000);
+    assert_true(group->losses.lost_ns == 2000);
 }
 
 /* Reports at 6000 and 7000 are missing in the first gap; the second is less than a period. */
@@ -96,7 +96,7 @@ static void lost__nobody_counted__is_reckoned_from_gap_and_period(void **state)
     fake_group_add(group, 0, 5000, 1000);
     assert_true(zeta_sampled_group_lost(group) == 0);
     fake_group_add(group, 0, 9000, 1000);
-    group->breaks = group->untold = 1;
+    group->losses.breaks = group->losses.untold = 1;
     assert_true(zeta_sampled_group_lost(group) == 2);
     fake_group_add(group, 0, 10700, 1000);
     assert_true(zeta_sampled_group_lost(group) == 3);
@@ -123,14 +123,14 @@ static void lost__told_in_each_break__is_that_whatever_times_say(void **state)
     assert_true(zeta_sampled_group_take_slots(group, raw, sizeof(raw), 64) == 1);
     fake_group_add(group, 0, 5000, 1000);
     fake_group_add(group, 0, 105000, 1000);
-    assert_true(group->breaks == 2);
+    assert_true(group->losses.breaks == 2);
     assert_true(zeta_sampled_group_lost(group) == 9);
     put_break(raw + 3 * 64, 0);
     assert_true(zeta_sampled_group_take_slots(group, raw + 3 * 64, 64, 64) == 0);
     assert_true(zeta_sampled_group_lost(group) == 98);
     zeta_sampled_group_forget_losses(group);
     assert_true(zeta_sampled_group_lost(group) == 0);
-    assert_true(group->lost_ns == 0);
+    assert_true(group->losses.lost_ns == 0);
     fake_group_add(group, 0, 5000, 1000); /* the same rows, once more */
     assert_true(zeta_sampled_group_lost(group) == 0);
 }
@@ -139,7 +139,7 @@ static void lost__interrupted_for_an_unknown_time__is_one_each(void **state)
 {
     struct fixture *fixture = *state;
 
-    fixture->group.breaks = fixture->group.untold = 3;
+    fixture->group.losses.breaks = fixture->group.losses.untold = 3;
     assert_true(zeta_sampled_group_lost(&fixture->group) == 3);
 }
 
@@ -154,7 +154,7 @@ static void rows__passed_over__keep_losses_and_count_in_no_figure(void **state)
     fake_group_pass(group, 0, 9000, 1000);
     fake_group_add(group, 0, 10000, 1000);
     assert_true(group->samples == 2);
-    assert_true(group->lost_ns == 2000);
+    assert_true(group->losses.lost_ns == 2000);
     assert_true(zeta_sampled_group_lost(group) == 1);
 }
 
@@ -215,7 +215,7 @@ static void reaches__several_tiles__waits_for_all(void **state)
     assert_false(zeta_sampled_group_reaches(&group, 4500));
     fake_group_add(&group, 1, 5000, 1000);
     assert_true(zeta_sampled_group_reaches(&group, 4500));
-    assert_true(group.lost_ns == 0);
+    assert_true(group.losses.lost_ns == 0);
     zeta_sampled_group_finish(&group);
 }
 

@@ -201,7 +201,7 @@ static void put_losses(const struct zeta_sampled_group *group, FILE *file)
     zeta_stat_losses_format(group, true, losses);
     put_text(file, "losses", losses);
     (void)fprintf(file, ",\"lost\":%" PRIu64 ",\"breaks\":%" PRIu64 ",\"lost_time_ns\":%" PRIu64,
-                  zeta_sampled_group_lost(group), group->breaks, group->lost_ns);
+                  zeta_sampled_group_lost(group), group->losses.breaks, group->losses.lost_ns);
 }
 
 static void put_group(const struct zeta_sampled_group *group, const char *name, FILE *file)

@@ -56,7 +56,7 @@ static struct zeta_sampled_group *make_group(struct zeta_report *report,
         return NULL;
     }
     group->period_ns = all->period_ns;
-    /* Between runs there are gaps, which are no losses. */
+    /* Between runs there are gaps, which are no losses; those are the stream's. */
     group->end_index = -1;
     kernel->groups[index] = group;
     return group;
@@ -128,8 +128,11 @@ int zeta_report_kernels_settle(struct zeta_report *report)
         struct zeta_report_kernel *kernel = &report->kernels[k];
 
         for (uint32_t i = 0; kernel->groups && i < report->stream_count; i++) {
-            if (kernel->groups[i] && status == ZETA_EXIT_OK)
-                status = zeta_sampled_group_settle(kernel->groups[i]);
+            if (!kernel->groups[i] || status != ZETA_EXIT_OK)
+                continue;
+            /* Nobody knows in which run reports were lost. */
+            kernel->groups[i]->losses = report->streams[i]->calc.group.losses;
+            status = zeta_sampled_group_settle(kernel->groups[i]);
         }
     }
     return status;

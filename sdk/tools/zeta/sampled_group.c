@@ -78,8 +78,8 @@ static void add_gap(struct zeta_sampled_group *group, uint64_t gap_ns)
     const uint64_t periods =
         group->period_ns > 0 ? (gap_ns + group->period_ns / 2) / group->period_ns : 0;
 
-    group->lost_ns += gap_ns;
-    group->reckoned += periods > 2 ? periods - 1 : 1;
+    group->losses.lost_ns += gap_ns;
+    group->losses.reckoned += periods > 2 ? periods - 1 : 1;
 }
 
 void zeta_sampled_group_pass_row(struct zeta_sampled_group *group,
@@ -145,9 +145,9 @@ uint64_t zeta_sampled_group_take_slots(struct zeta_sampled_group *group, const u
             /* Padding is zero all over. */
             records += slot[0] != 0 || memcmp(slot, slot + 1, record_bytes - 1) != 0;
         } else if (kind == ZETA_SLOT_BREAK) {
-            group->breaks++;
-            group->told += lost;
-            group->untold += lost == 0;
+            group->losses.breaks++;
+            group->losses.told += lost;
+            group->losses.untold += lost == 0;
         }
     }
     return records;
@@ -155,16 +155,16 @@ uint64_t zeta_sampled_group_take_slots(struct zeta_sampled_group *group, const u
 
 uint64_t zeta_sampled_group_lost(const struct zeta_sampled_group *group)
 {
-    const uint64_t counted = group->told + group->untold;
+    const uint64_t counted = group->losses.told + group->losses.untold;
 
-    if (group->breaks > 0 && group->untold == 0)
+    if (group->losses.breaks > 0 && group->losses.untold == 0)
         return counted;
-    return counted > group->reckoned ? counted : group->reckoned;
+    return counted > group->losses.reckoned ? counted : group->losses.reckoned;
 }
 
 void zeta_sampled_group_forget_losses(struct zeta_sampled_group *group)
 {
-    group->told = group->untold = group->reckoned = group->lost_ns = group->breaks = 0;
+    group->losses = (struct zeta_sampled_losses){0};
     for (uint32_t i = 0; i < group->tile_count; i++)
         group->tiles[i].started = false;
 }

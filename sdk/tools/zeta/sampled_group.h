@@ -18,6 +18,15 @@ struct zeta_sampled_tile {
     uint64_t end_ns; /**< end of the last row: QueryBeginTime is that of the report that ends it */
 };
 
+/** What is missing. */
+struct zeta_sampled_losses {
+    uint64_t told;     /**< reports, as breaks tell */
+    uint64_t untold;   /**< breaks that do not tell */
+    uint64_t reckoned; /**< reports, by the time between rows */
+    uint64_t lost_ns;  /**< that time: no row covers it */
+    uint64_t breaks;   /**< interruptions, also those whose time nobody knows: resets */
+};
+
 struct zeta_sampled_group {
     const struct zeta_group_entry *entry; /**< with its metrics */
     struct zeta_account *accounts;        /**< one per metric, filled by _settle */
@@ -32,12 +41,8 @@ struct zeta_sampled_group {
     uint64_t period_ns; /**< in use */
     bool is_profile;    /**< rows are records that count samples, by reason */
     uint64_t rows;
-    uint64_t samples;  /**< the same, or what their records counted */
-    uint64_t told;     /**< reports that are missing, as breaks tell */
-    uint64_t untold;   /**< breaks that do not tell */
-    uint64_t reckoned; /**< reports that are missing, by the time between rows */
-    uint64_t lost_ns;  /**< that time: no row covers it */
-    uint64_t breaks;   /**< interruptions, also those whose time nobody knows: resets */
+    uint64_t samples; /**< the same, or what their records counted */
+    struct zeta_sampled_losses losses;
 };
 
 /**

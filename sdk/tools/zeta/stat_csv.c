@@ -38,7 +38,7 @@ static void write_metric(FILE *file, const struct zeta_stat_report *report,
     write_text(file, report->device->properties.name);
     (void)fprintf(file, ",%s,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
                   report->device->info.id, group->entry->properties.domain, group->samples,
-                  zeta_sampled_group_lost(group), group->breaks, group->lost_ns);
+                  zeta_sampled_group_lost(group), group->losses.breaks, group->losses.lost_ns);
     write_text(file, metric->properties.name);
     (void)fputc(',', file);
     write_text(file, metric->properties.resultUnits);

@@ -336,7 +336,7 @@ void zeta_stat_ip_write_csv(const struct zeta_ip_profile *profile,
         for (uint32_t r = 0; r < ZETA_IP_REASONS; r++)
             (void)fprintf(file, ",%" PRIu64, line->counts.reasons[r]);
         (void)fprintf(file, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-                      zeta_sampled_group_lost(group), group->breaks, group->lost_ns);
+                      zeta_sampled_group_lost(group), group->losses.breaks, group->losses.lost_ns);
     }
 }
 

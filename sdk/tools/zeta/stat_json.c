@@ -24,8 +24,8 @@ static void put_metric(struct json_object *array, const struct zeta_metric_entry
 void zeta_stat_losses_put_json(struct json_object *object, const struct zeta_sampled_group *group)
 {
     zeta_json_put_u64(object, "lost", zeta_sampled_group_lost(group));
-    zeta_json_put_u64(object, "breaks", group->breaks);
-    zeta_json_put_u64(object, "lost_time_ns", group->lost_ns);
+    zeta_json_put_u64(object, "breaks", group->losses.breaks);
+    zeta_json_put_u64(object, "lost_time_ns", group->losses.lost_ns);
 }
 
 void zeta_stat_group_put_json(struct json_object *array, const struct zeta_device_entry *device,

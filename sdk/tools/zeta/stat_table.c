@@ -95,15 +95,15 @@ void zeta_stat_losses_format(const struct zeta_sampled_group *group, bool has_fi
     const char *plural = lost == 1 ? "" : "s";
     char time[ZETA_DURATION_TEXT_BYTES];
 
-    zeta_duration_format(group->lost_ns, time);
+    zeta_duration_format(group->losses.lost_ns, time);
     if (lost == 0)
         (void)snprintf(out_text, ZETA_STAT_LOSSES_BYTES, "none lost");
-    else if (group->lost_ns > 0)
+    else if (group->losses.lost_ns > 0)
         (void)snprintf(out_text, ZETA_STAT_LOSSES_BYTES, "%" PRIu64 " report%s lost (%s%s)", lost,
                        plural, time, has_figures ? ", in no figure below" : "");
     else /* by a reset, whose time no clock tells, or without times in rows */
         (void)snprintf(out_text, ZETA_STAT_LOSSES_BYTES, "%s%" PRIu64 " report%s lost",
-                       group->untold > 0 ? "at least " : "", lost, plural);
+                       group->losses.untold > 0 ? "at least " : "", lost, plural);
 }
 
 void zeta_stat_lost_events_format(uint64_t lost, bool has_figures,

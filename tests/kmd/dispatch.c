@@ -109,8 +109,9 @@ static ssize_t try_read(struct kmd_call *call, uint64_t buffer, size_t bytes)
     if (atomic_load(&call->gpu->is_unplugged))
         return -ENODEV;
     if (error != 0) {
-        stream->read_errno = 0;
-        return -(ssize_t)error;
+        if ((error & KMD_LASTING) == 0)
+            stream->read_errno = 0;
+        return -(ssize_t)(error & ~KMD_LASTING);
     }
     if (stream->false_polls > 0) {
         stream->false_polls--;

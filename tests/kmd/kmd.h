@@ -73,10 +73,14 @@ const char *const *kmd_platforms(void);
 /** Lets time pass on a manual machine: reports come as if it had passed really. */
 void kmd_advance(struct kmd_machine *machine, uint64_t ns);
 
+/** With the errno of KMD_FAULT_READ_ERRNO: it is that of all reads that follow. */
+#define KMD_LASTING 0x10000u
+
 /** Misbehaviour, from now on, on one device; in every process. */
 enum kmd_fault {
     KMD_FAULT_OPEN_ERRNO,   /**< opening a stream fails with errno = value; 0: no more */
-    KMD_FAULT_READ_ERRNO,   /**< the next read of each stream fails with errno = value */
+    KMD_FAULT_READ_ERRNO,   /**< the next read of each stream fails with errno = value; all reads
+                                 from now on do with errno = value | KMD_LASTING */
     KMD_FAULT_LOSE_REPORTS, /**< the next value reports are lost, and the kernel says so */
     KMD_FAULT_LOSE_BUFFER,  /**< the buffer overflows: its reports are gone, and the kernel says so
                              */

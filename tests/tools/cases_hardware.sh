@@ -328,6 +328,18 @@ case_hardware_busy()
         die "the doctor does not say who samples"
 }
 
+# A kernel that answers every read with an error ends a run that would last for an hour.
+case_hardware_lasting_error()
+{
+    for device in tgl-gt2 bmg; do
+        expect 1 on "--device $device --fault read-errno=0x10005@300" \
+            "$bin/zeta" stat -a --for 3600s -g TestOa "--json=$json"
+        err_has "cannot read TestOa: "
+        err_has "EIO"
+        holds "$json" 'd["groups"][0]["samples"] > 100 and d["groups"][0]["lost"] > 0'
+    done
+}
+
 # What a GPU does while it is sampled: what is lost is told, and what ends it.
 case_hardware_faults()
 {

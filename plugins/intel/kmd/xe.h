@@ -19,8 +19,9 @@
 /** A stream of either kind. */
 struct zeta_xe_stream {
     struct zeta_intel_kernel_stream base;
-    bool has_break; /**< stall samples: some are missing before the next ones */
-    bool was_told;  /**< that markers were lost */
+    bool has_break;    /**< stall samples: some are missing before the next ones */
+    bool was_told;     /**< that markers were lost */
+    uint32_t failures; /**< reads in a row that met losses alone */
 };
 
 /**

@@ -22,6 +22,9 @@
 /* How often one read may meet a loss without a record after it. */
 #define LOSSES_MAX 4
 
+/* How many reads in a row may; behind a loss comes a report, or nothing for now. */
+#define FAILURES_MAX 16
+
 /* ---- opening -------------------------------------------------------------------------------- */
 
 void zeta_xe_property_add(struct zeta_xe_properties *properties, uint32_t property, uint64_t value)
@@ -244,7 +247,8 @@ uint32_t zeta_xe_stream_read(struct zeta_intel_kernel_stream *base, void *buffer
             errno = EINTR;
         }
     } while (got < 0 && errno == EINTR);
-    if (got < 0 && errno != EAGAIN && !(errno == EIO && losses > LOSSES_MAX))
+    stream->failures = got < 0 && errno == EIO ? stream->failures + 1 : 0;
+    if (got < 0 && errno != EAGAIN && (errno != EIO || stream->failures > FAILURES_MAX))
         return refuse_read(stream, errno);
     if (got < (ssize_t)base->record_bytes)
         return ZETA_PLUGIN_SUCCESS;

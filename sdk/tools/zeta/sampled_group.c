@@ -103,6 +103,22 @@ void zeta_sampled_group_pass_row(struct zeta_sampled_group *group,
     tile->end_ns = end_ns;
 }
 
+void zeta_sampled_group_end_at(struct zeta_sampled_group *group, uint64_t instant_ns)
+{
+    if (group->wrap_ns)
+        instant_ns %= group->wrap_ns;
+    for (uint32_t i = 0; i < group->tile_count; i++) {
+        const struct zeta_sampled_tile *tile = &group->tiles[i];
+        const int64_t since_ns = tile->started ? elapsed(group, tile->end_ns, instant_ns) : 0;
+        const uint64_t gap_ns = since_ns > 0 ? (uint64_t)since_ns : 0;
+        const uint64_t reports = group->period_ns > 0 ? gap_ns / group->period_ns : 0;
+
+        group->breaks++;
+        group->lost_ns += gap_ns;
+        group->told += reports > 0 ? reports : 1;
+    }
+}
+
 /* Behind the instruction pointer a record has the samples of each reason. */
 static uint64_t count_samples(const struct zeta_sampled_group *group,
                               const struct zeta_metric_row *row)

@@ -84,6 +84,14 @@ uint64_t zeta_sampled_group_take_slots(struct zeta_sampled_group *group, const u
                                        size_t bytes, size_t record_bytes);
 
 /**
+ * No row comes any more: the time from the last one of each tile to an instant of the device clock
+ * is lost.
+ *
+ * @instant_ns  on the clock of QueryBeginTime, modulo its wrap
+ */
+void zeta_sampled_group_end_at(struct zeta_sampled_group *group, uint64_t instant_ns);
+
+/**
  * How many reports are missing, at least: 0 if none is. That is what breaks tell. Where one does
  * not, the time between rows does, and an interruption of which neither is known counts as one.
  */

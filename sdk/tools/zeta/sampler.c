@@ -152,6 +152,35 @@ static bool has_ended(const struct zeta_sampler_stream *stream)
            info.ended != 0;
 }
 
+/* Ticks as QueryBeginTime shows them: masked, in whole ns. */
+static uint64_t ticks_to_ns(const zet_metric_global_timestamps_resolution_exp_t *clock,
+                            uint64_t ticks)
+{
+    if (clock->timerResolution == 0)
+        return ticks;
+    if (clock->timestampValidBits < 64)
+        ticks &= (UINT64_C(1) << clock->timestampValidBits) - 1;
+    /* In two steps, since ticks * 10^9 may need more than 64 bits. */
+    return ticks / clock->timerResolution * 1000000000 +
+           ticks % clock->timerResolution * 1000000000 / clock->timerResolution;
+}
+
+/* A stream that cannot be read any more: what would have come until now is lost. */
+static int fail_stream(const struct zeta_sampler *sampler, struct zeta_sampler_stream *stream,
+                       ze_result_t result)
+{
+    const zet_metric_global_timestamps_resolution_exp_t *clock = &stream->group.entry->clock;
+    const int status =
+        zeta_say_refusal(result, "cannot read %s", stream->group.entry->properties.name);
+    uint64_t host_ns = 0, device_ticks = 0;
+
+    /* A device that is gone has no clock, and then nobody knows how long that is. */
+    if (zeDeviceGetGlobalTimestamps(sampler->device->device, &host_ns, &device_ticks) ==
+        ZE_RESULT_SUCCESS)
+        zeta_sampled_group_end_at(&stream->group, ticks_to_ns(clock, device_ticks));
+    return status;
+}
+
 static int read_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream *stream)
 {
     /* Asked for first, so that nothing can come between the last read and the end. */
@@ -163,7 +192,7 @@ static int read_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream 
             zetMetricStreamerReadData(stream->streamer, stream->read_records, &bytes, stream->raw);
 
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA)
-            return zeta_say_refusal(result, "cannot read %s", stream->group.entry->properties.name);
+            return fail_stream(sampler, stream, result);
         if (bytes == 0) {
             stream->is_over = ended;
             return ZETA_EXIT_OK;
@@ -207,19 +236,6 @@ bool zeta_sampler_is_over(const struct zeta_sampler *sampler)
             return false;
     }
     return sampler->stream_count > 0;
-}
-
-/* Ticks as QueryBeginTime shows them: masked, in whole ns. */
-static uint64_t ticks_to_ns(const zet_metric_global_timestamps_resolution_exp_t *clock,
-                            uint64_t ticks)
-{
-    if (clock->timerResolution == 0)
-        return ticks;
-    if (clock->timestampValidBits < 64)
-        ticks &= (UINT64_C(1) << clock->timestampValidBits) - 1;
-    /* In two steps, since ticks * 10^9 may need more than 64 bits. */
-    return ticks / clock->timerResolution * 1000000000 +
-           ticks % clock->timerResolution * 1000000000 / clock->timerResolution;
 }
 
 bool zeta_sampler_reaches(const struct zeta_sampler *sampler, uint64_t device_ticks)

@@ -340,6 +340,15 @@ case_hardware_lasting_error()
     done
 }
 
+# A run of a certain time waits for no report that comes more than a period later: of the first 4.75 s
+# two reports at most make a row.
+case_hardware_end_of_a_long_period()
+{
+    expect 0 on "--device bmg" "$bin/zeta" stat -a --for 3s -p 1500ms -g TestOa "--json=$json"
+    holds "$json" 'd["groups"][0]["period_ns"] == 1747626667'
+    holds "$json" '1 <= d["groups"][0]["samples"] <= 2'
+}
+
 # What a GPU does while it is sampled: what is lost is told, and what ends it.
 case_hardware_faults()
 {

@@ -66,6 +66,19 @@ static uint64_t patience(const struct zeta_session *session)
     return 3000000000 + 3 * zeta_sampler_period_ns(&session->sampler);
 }
 
+/*
+ * When a run of a certain time is at its end, whatever has come by then: a period later than asked,
+ * as a kernel may keep the newest report for itself. Shorter periods have a second for slow hosts.
+ */
+static uint64_t limit_ns(const struct zeta_session *session, uint64_t open_ns)
+{
+    const uint64_t period_ns = zeta_sampler_period_ns(&session->sampler);
+
+    if (session->program || session->for_ns == 0)
+        return UINT64_MAX;
+    return open_ns + session->for_ns + (period_ns > 1000000000 ? period_ns : 1000000000);
+}
+
 /* Why a device gives no report, and what to do. */
 static const char *why_silent(const struct zeta_device_entry *device)
 {
@@ -89,51 +102,53 @@ static int wait_for_first_report(struct zeta_session *session)
 }
 
 /* And here is the last: one that ends after the program. */
-static int wait_for_last_report(struct zeta_session *session)
+static int wait_for_last_report(struct zeta_session *session, uint64_t limit)
 {
+    const uint64_t now_ns = zeta_clock_ns(CLOCK_MONOTONIC);
     uint64_t end_ticks = 0;
     bool is_there = false;
     int status = zeta_sampler_now(&session->sampler, &end_ticks);
 
     if (status == ZETA_EXIT_OK)
-        status = read_until(session, has_reached, end_ticks, patience(session), &is_there);
+        status =
+            read_until(session, has_reached, end_ticks,
+                       shorter(patience(session), limit > now_ns ? limit - now_ns : 0), &is_there);
     if (status == ZETA_EXIT_OK && !is_there)
         zeta_say_note("%s gave no report after the end; the last moments may be missing",
                       session->device->properties.name);
     return status;
 }
 
-static bool is_over(const struct zeta_session *session, uint64_t start_ns)
+static bool is_over(const struct zeta_session *session, uint64_t end_ns)
 {
     if (session->program)
         return session->child.has_ended;
     if (session->child.interrupts > 0 || zeta_sampler_is_over(&session->sampler))
         return true;
-    return session->for_ns && zeta_clock_ns(CLOCK_MONOTONIC) - start_ns >= session->for_ns;
+    return zeta_clock_ns(CLOCK_MONOTONIC) >= end_ns;
 }
 
 /* The program goes on when the sampling fails; its exit status is awaited either way. */
-static int sample(struct zeta_session *session)
+static int sample(struct zeta_session *session, uint64_t limit)
 {
-    const uint64_t start_ns = zeta_clock_ns(CLOCK_MONOTONIC);
     const uint64_t pause_ns = pause_ns_of(session);
+    const uint64_t end_ns = session->for_ns
+                                ? shorter(zeta_clock_ns(CLOCK_MONOTONIC) + session->for_ns, limit)
+                                : UINT64_MAX;
     int status = ZETA_EXIT_OK;
 
-    while (!is_over(session, start_ns)) {
-        const uint64_t passed_ns = zeta_clock_ns(CLOCK_MONOTONIC) - start_ns;
-        uint64_t wait_ns = pause_ns;
+    while (!is_over(session, end_ns)) {
+        const uint64_t now_ns = zeta_clock_ns(CLOCK_MONOTONIC);
 
-        if (session->for_ns)
-            wait_ns =
-                passed_ns < session->for_ns ? shorter(wait_ns, session->for_ns - passed_ns) : 0;
-        zeta_stat_child_wait(&session->child, wait_ns);
+        zeta_stat_child_wait(&session->child,
+                             now_ns < end_ns ? shorter(pause_ns, end_ns - now_ns) : 0);
         if (status == ZETA_EXIT_OK)
             status = read_streams(session);
         if (status != ZETA_EXIT_OK && !session->program)
             break;
     }
     if (status == ZETA_EXIT_OK)
-        status = wait_for_last_report(session);
+        status = wait_for_last_report(session, limit);
     return status;
 }
 
@@ -164,7 +179,7 @@ int zeta_session_run(struct zeta_session *session)
             return status;
     }
     session->was_started = true;
-    status = sample(session);
+    status = sample(session, limit_ns(session, start_ns));
     session->elapsed_ns = zeta_clock_ns(CLOCK_MONOTONIC) - start_ns;
     session->cpu_ns = zeta_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start_cpu_ns;
     return status;

@@ -209,6 +209,7 @@ static bool is_new(const char *text)
     return false;
 }
 
+ZETA_C_FORMAT(4, 0)
 static void write_line(enum zeta_log_level level, const char *topic, bool once, const char *format,
                        va_list arguments)
 {

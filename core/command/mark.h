@@ -13,15 +13,15 @@ struct zeta_context;
 struct zeta_queue_marks;
 
 /**
- * Notes the newest submission of each queue of a context that still has work; NULL if none has. The
- * queues may be destroyed meanwhile. Errors: OUT_OF_HOST_MEMORY.
+ * Notes the newest submission of each queue of a context that still has work. The queues may be
+ * destroyed meanwhile; the context lives longer than the marks. Errors: OUT_OF_HOST_MEMORY.
  */
-ze_result_t zeta_queue_marks_create(const struct zeta_context *context,
+ze_result_t zeta_queue_marks_create(struct zeta_context *context,
                                     struct zeta_queue_marks **out_marks);
 
 /**
- * True once all of it has ended, also by failing or with its queue; always true for NULL. May end
- * a queue that is being destroyed, which calls the backend, so no lock may be held.
+ * True once all of it has ended, also by failing or with its queue; always true for NULL. Marks
+ * that were made later pass no earlier. Calls no backend.
  */
 bool zeta_queue_marks_passed(const struct zeta_queue_marks *marks);
 

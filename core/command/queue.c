@@ -80,8 +80,32 @@ static void init_sync(struct zeta_queue *queue)
     (void)pthread_condattr_destroy(&attributes);
 }
 
+static void link_queue(struct zeta_queue *queue)
+{
+    struct zeta_context *context = queue->context;
+
+    (void)pthread_mutex_lock(&context->queues_lock);
+    queue->id = ++context->newest_queue;
+    queue->next = context->queues;
+    queue->link = &context->queues;
+    if (queue->next)
+        queue->next->link = &queue->next;
+    context->queues = queue;
+    (void)pthread_mutex_unlock(&context->queues_lock);
+}
+
+static void unlink_queue(struct zeta_queue *queue)
+{
+    (void)pthread_mutex_lock(&queue->context->queues_lock);
+    *queue->link = queue->next;
+    if (queue->next)
+        queue->next->link = queue->link;
+    (void)pthread_mutex_unlock(&queue->context->queues_lock);
+}
+
 static void free_queue(struct zeta_queue *queue)
 {
+    unlink_queue(queue);
     while (queue->spare) {
         struct zeta_submission *next = queue->spare->next;
 
@@ -116,6 +140,7 @@ ze_result_t zeta_queue_create(struct zeta_context *context, struct zeta_device *
     queue->last = &queue->running;
     queue->wanted = UINT64_MAX;
     init_sync(queue);
+    link_queue(queue);
     result = open_queue(queue);
     if (result != ZE_RESULT_SUCCESS)
         free_queue(queue);

@@ -46,6 +46,9 @@ struct zeta_queue {
     struct zeta_backend *backend;
     struct zeta_plugin_queue *plugin_queue;
     struct zeta_context *context; /**< pinned */
+    uint64_t id;                  /**< unique in the context */
+    struct zeta_queue *next;      /**< of the context, guarded by its queues_lock */
+    struct zeta_queue **link;     /**< where it is linked */
     struct zeta_device *device;
     ze_command_queue_desc_t desc;
     struct zeta_trace_track track;

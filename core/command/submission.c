@@ -130,7 +130,6 @@ static void enqueue_locked(struct zeta_queue *queue, struct zeta_submission *sub
     submission->next = NULL;
     submission->queue = queue;
     submission->number = ++queue->submitted;
-    atomic_fetch_add(&queue->context->submissions, 1);
     if (submission->list)
         zeta_use_begin(&submission->list->use);
 }
@@ -145,7 +144,6 @@ static void dequeue_locked(struct zeta_queue *queue, struct zeta_submission *sub
         *link = submission->next;
         if (!submission->next)
             queue->last = link;
-        atomic_fetch_sub(&queue->context->submissions, 1);
     }
     if (submission->list)
         zeta_use_end(&submission->list->use, atomic_load(&submission->is_over));

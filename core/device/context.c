@@ -56,6 +56,7 @@ static ze_result_t create_context(struct zeta_driver *driver, uint32_t count,
     for (uint32_t i = 0; i < count; i++)
         copy[i] = (struct zeta_device *)devices[i];
     context->driver = driver;
+    (void)pthread_mutex_init(&context->queues_lock, NULL);
     context->devices = ZETA_TAKE(copy);
     context->device_count = count;
     context->memory = memory;
@@ -70,6 +71,7 @@ static void finish_context(void *object)
 
     zeta_virtual_table_destroy(context->virtual_memory);
     zeta_memory_table_destroy(context->memory);
+    (void)pthread_mutex_destroy(&context->queues_lock);
     free(context->devices);
 }
 

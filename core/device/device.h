@@ -8,6 +8,7 @@
 #ifndef ZETA_CORE_DEVICE_DEVICE_H
 #define ZETA_CORE_DEVICE_DEVICE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,6 +25,7 @@ struct zeta_device_fault;
 struct zeta_device_metrics;
 struct zeta_memory_table;
 struct zeta_provider;
+struct zeta_queue;
 struct zeta_virtual_table;
 struct zeta_module_links;
 
@@ -65,7 +67,9 @@ struct zeta_context {
     struct zeta_device **devices; /**< the devices it was made for; all of the driver's roots
                                        and their tiles when device_count is 0 */
     uint32_t device_count;
-    _Atomic uint32_t submissions;              /**< that its queues run */
+    pthread_mutex_t queues_lock; /**< before the locks of queues; nothing is called while held */
+    struct zeta_queue *queues;   /**< all of them, guarded by queues_lock */
+    uint64_t newest_queue;       /**< number of the one that was made last; as above */
     struct zeta_memory_table *memory;          /**< allocations, freed when the context goes */
     struct zeta_virtual_table *virtual_memory; /**< reserved addresses and physical memory */
 };

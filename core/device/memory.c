@@ -307,12 +307,12 @@ static ze_result_t free_when_unused(struct zeta_context *context, void *ptr)
         return result;
     }
     taken->marks = marks;
-    if (zeta_queue_marks_passed(marks)) {
-        zeta_memory_defer(context->memory, NULL);
-        return zeta_memory_release(taken);
+    if (!zeta_queue_marks_passed(marks)) {
+        zeta_memory_defer(context->memory, taken);
+        return ZE_RESULT_SUCCESS;
     }
-    zeta_memory_defer(context->memory, taken);
-    return ZE_RESULT_SUCCESS;
+    zeta_memory_defer(context->memory, NULL);
+    return zeta_memory_release(taken);
 }
 
 /* A kernel that uses freed memory is found where somebody looks for it, and else harmless. */

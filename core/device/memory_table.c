@@ -21,8 +21,10 @@
 struct zeta_memory_table {
     pthread_mutex_t lock;
     void *tree;                       /* of struct zeta_allocation, for tsearch */
-    struct zeta_allocation *deferred; /* freed by the application, still used by queues */
-    atomic_bool has_deferred;         /* spares the lock where work is released */
+    struct zeta_allocation *deferred; /* freed by the application, still used by queues; oldest
+                                         first */
+    struct zeta_allocation **last_deferred; /* where the next one is linked */
+    atomic_bool has_deferred;               /* spares the lock where work is released */
 };
 
 static _Atomic uint64_t last_id;
@@ -51,8 +53,10 @@ struct zeta_memory_table *zeta_memory_table_create(void)
 {
     struct zeta_memory_table *table = calloc(1, sizeof(*table));
 
-    if (table)
+    if (table) {
+        table->last_deferred = &table->deferred;
         (void)pthread_mutex_init(&table->lock, NULL);
+    }
     return table;
 }
 
@@ -216,47 +220,39 @@ ze_result_t zeta_memory_release(struct zeta_allocation *allocation)
     return zeta_memory_give_back(backend, base);
 }
 
-/* Puts a list back, in front of what was deferred meanwhile. */
-static void keep_deferred(struct zeta_memory_table *table, struct zeta_allocation *first)
+/* Takes out what has ended. Marks pass in the order in which they were made. */
+static struct zeta_allocation *take_ended_locked(struct zeta_memory_table *table)
 {
+    struct zeta_allocation *first = table->deferred;
     struct zeta_allocation **end = &first;
 
-    while (*end)
+    while (*end && zeta_queue_marks_passed((*end)->marks))
         end = &(*end)->next;
-    zeta_memory_lock(table);
-    *end = table->deferred;
-    table->deferred = first;
-    atomic_store(&table->has_deferred, true);
-    zeta_memory_unlock(table);
+    table->deferred = *end;
+    *end = NULL;
+    if (!table->deferred)
+        table->last_deferred = &table->deferred;
+    return first;
 }
 
 void zeta_memory_defer(struct zeta_memory_table *table, struct zeta_allocation *allocation)
 {
-    struct zeta_allocation *kept = NULL;
-
     if (!allocation && !atomic_load(&table->has_deferred))
         return;
     zeta_memory_lock(table);
-    struct zeta_allocation *left = table->deferred;
-    table->deferred = NULL;
-    atomic_store(&table->has_deferred, false);
-    zeta_memory_unlock(table);
     if (allocation) {
-        allocation->next = left;
-        left = allocation;
+        *table->last_deferred = allocation;
+        table->last_deferred = &allocation->next;
     }
-    while (left) {
-        struct zeta_allocation *one = left;
+    struct zeta_allocation *ended = take_ended_locked(table);
+    atomic_store(&table->has_deferred, table->deferred != NULL);
+    zeta_memory_unlock(table);
+    while (ended) {
+        struct zeta_allocation *next = ended->next;
 
-        left = one->next;
-        one->next = kept;
-        if (zeta_queue_marks_passed(one->marks))
-            (void)zeta_memory_release(one);
-        else
-            kept = one;
+        (void)zeta_memory_release(ended);
+        ended = next;
     }
-    if (kept)
-        keep_deferred(table, kept);
 }
 
 bool zeta_memory_is_short(struct zeta_memory_table *table, ze_result_t result)

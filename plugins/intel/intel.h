@@ -20,6 +20,9 @@
 /** PCI vendor of all GPUs here. */
 #define ZETA_INTEL_VENDOR 0x8086u
 
+/** The id of a device: a PCI address, and ".1" for a tile, whatever its number. */
+#define ZETA_INTEL_ID_BYTES 36u
+
 /** Who of this process has a unit. Behind the lock of struct zeta_intel, but for the descriptor. */
 struct zeta_intel_use {
     bool is_taken;
@@ -64,10 +67,10 @@ struct zeta_intel_gpu {
 /** A GPU or one of its tiles as the host sees it. */
 struct zeta_plugin_device {
     struct zeta_intel_gpu *gpu;
-    uint32_t tile;   /**< of a tile; 0 for a root */
-    bool is_tile;    /**< a tile of a root; GPUs with one tile have a root only */
-    uint32_t parent; /**< index of the root, UINT32_MAX for a root */
-    char id[32];     /**< "0000:03:00.0", tiles "0000:03:00.0.1" */
+    uint32_t tile;                /**< of a tile; 0 for a root */
+    bool is_tile;                 /**< a tile of a root; GPUs with one tile have a root only */
+    uint32_t parent;              /**< index of the root, UINT32_MAX for a root */
+    char id[ZETA_INTEL_ID_BYTES]; /**< "0000:03:00.0", tiles "0000:03:00.0.1" */
     char name[160];
     uint8_t uuid[16];
     struct zeta_plugin_queue_group queue_group;

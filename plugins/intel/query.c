@@ -30,7 +30,7 @@ struct query {
 struct zeta_plugin_query_pool {
     struct zeta_intel *intel;
     char set[64]; /**< for messages */
-    char device[32];
+    char device[ZETA_INTEL_ID_BYTES];
     uint32_t tile_count; /**< at least 1 */
     struct zeta_intel_sampler *samplers[ZETA_INTEL_TILES];
     uint32_t field_count;

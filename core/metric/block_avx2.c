@@ -1,6 +1,4 @@
 /* The evaluator's loops for processors with AVX2. The build adds the compiler's flags. */
-#if defined(__x86_64__)
 #define BLOCK_VARIANT zeta_block_avx2
 #define BLOCK_NAME "avx2"
 #include "core/metric/block_run.inc"
-#endif

@@ -86,7 +86,8 @@ endif()
 # zeta_add_comma(NAME COMMAND [ARGUMENTS]... LABELS ... [ENV K=V ...]): the entry NAME.comma.
 function(zeta_add_comma name)
     cmake_parse_arguments(C "" "TIMEOUT" "COMMAND;LABELS;ENV" ${ARGN})
-    if(NOT ZETA_LOCALEDEF OR (ZETA_SANITIZE AND NOT CMAKE_C_COMPILER_ID STREQUAL "GNU"))
+    if(NOT ZETA_LOCALEDEF OR CMAKE_CROSSCOMPILING OR
+            (ZETA_SANITIZE AND NOT CMAKE_C_COMPILER_ID STREQUAL "GNU"))
         return()
     endif()
     set(folder ${CMAKE_BINARY_DIR}/tests/harness/locale)

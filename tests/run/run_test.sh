@@ -30,11 +30,13 @@ fake()
     chmod +x "$work/bin/$1"
 }
 
-mkdir -p "$work/bin" "$work/tree/.ci" "$work/tree/build"
+mkdir -p "$work/bin" "$work/tree/.ci" "$work/tree/build" "$work/tree/tests/cross"
 cp "$source/run" "$work/tree/run"
 cp "$source/.ci/run" "$work/tree/.ci/run"
 : >"$log"
 : >"$out"
+printf '#!/bin/sh\necho "make_libraries $*" >>"%s"\n' "$log" >"$work/tree/tests/cross/make_libraries.sh"
+chmod +x "$work/tree/tests/cross/make_libraries.sh"
 : >"$work/missing"
 : >"$work/unknown"
 fake dpkg-query <<SCRIPT
@@ -101,7 +103,7 @@ not_called()
 
 case_unknown_words()
 {
-    for words in "" frobnicate "demo 256" "test nonsense" "test matrix unit" "build x" "bench x"; do
+    for words in "" frobnicate "demo 256" "test nonsense" "test matrix unit" "test cross unit" "build x" "bench x"; do
         # shellcheck disable=SC2086 # a list of words
         expect 2 ./run $words
         out_has "usage: ./run COMMAND"
@@ -195,6 +197,8 @@ case_matrix()
         called "^ctest --test-dir build/$preset"
     done
     called "^ctest --test-dir build/fuzz .*-L fuzz"
+    called "^cmake -S . -B build/plain .*ZETA_WERROR=ON"
+    called "^ctest --test-dir build/riscv64"
     echo build/clang >"$work/failing"
     : >"$log"
     expect 1 ./run test matrix
@@ -205,9 +209,10 @@ case_matrix()
 case_ci()
 {
     expect 0 .ci/run
-    for preset in release asan tsan; do
+    for preset in release asan tsan aarch64 riscv64; do
         called "^ctest --test-dir build/$preset"
     done
+    called "^cmake --build build/plain"
     [ "$(tail -n 1 "$out")" = "100% tests passed, 0 tests failed out of 2" ] ||
         die "the end is not a summary"
     echo build/tsan >"$work/failing"

@@ -53,7 +53,7 @@ static char *run(const char *options, int wanted)
     (void)snprintf(command, sizeof(command), COMMAND, ZETA_BUILD_DIR, options, path);
     pipe = popen(command, "r");
     assert_non_null(pipe);
-    (void)fread(text, 1, capacity - 1, pipe);
+    assert_true(fread(text, 1, capacity - 1, pipe) < capacity);
     status = pclose(pipe);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != wanted)
         fail_msg("%s: status 0x%x\n%s", command, (unsigned)status, text);

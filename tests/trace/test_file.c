@@ -298,7 +298,7 @@ static void file__descriptor_taken_away__writes_to_nobody(void **state)
     file = fopen(other, "w");
     assert_non_null(file);
     for (int fd = fileno(file) + 1; fd < 64; fd++)
-        (void)dup(fileno(file));
+        assert_true(dup(fileno(file)) >= 0);
     for (int i = 0; i < LINES; i++)
         (void)write_line(&hint, "{\"n\":1,\"rest\":\"0123456789\"},\n");
     zeta_trace_file_close();

@@ -68,6 +68,48 @@ static void allocate(const struct gpu *gpu, const struct peer_request *request,
     answer->result = zeMemGetIpcHandle(gpu->context, address, &answer->handle);
 }
 
+/* Under a number that the maker of the handle does not have. */
+#define OWN_NUMBER 600
+
+static ze_result_t signal_first(const struct gpu *gpu, ze_event_pool_handle_t pool,
+                                uint64_t *out_begin_ns)
+{
+    const ze_event_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC};
+    ze_synchronized_timestamp_result_ext_t times = {0};
+    ze_event_query_kernel_timestamps_results_ext_properties_t results = {
+        .stype = ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_RESULTS_EXT_PROPERTIES,
+        .pSynchronizedTimestampsBuffer = &times};
+    ze_event_handle_t event = NULL;
+    uint32_t count = 1;
+    ze_result_t result = zeEventCreate(pool, &desc, &event);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeCommandListAppendSignalEvent(gpu->list, event);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeEventQueryKernelTimestampsExt(event, gpu->device, &count, &results);
+    if (event)
+        (void)zeEventDestroy(event);
+    *out_begin_ns = times.global.kernelStart;
+    return result;
+}
+
+static void signal_event(const struct gpu *gpu, const struct peer_request *request, int descriptor,
+                         struct peer_answer *answer)
+{
+    const int32_t number = dup2(descriptor, OWN_NUMBER);
+    ze_ipc_event_pool_handle_t handle;
+    ze_event_pool_handle_t pool = NULL;
+
+    memcpy(&handle, &request->handle, sizeof(handle));
+    memcpy(&handle, &number, sizeof(number));
+    answer->result = zeEventPoolOpenIpcHandle(gpu->context, handle, &pool);
+    if (answer->result == ZE_RESULT_SUCCESS) {
+        answer->result = signal_first(gpu, pool, &answer->value);
+        (void)zeEventPoolCloseIpcHandle(pool);
+    }
+    close(number);
+}
+
 static void obey(const struct gpu *gpu, const struct peer_request *request, int descriptor,
                  struct peer_answer *answer)
 {
@@ -110,6 +152,9 @@ static void obey(const struct gpu *gpu, const struct peer_request *request, int 
         break;
     case PEER_FREE:
         answer->result = zeMemFree(gpu->context, address);
+        break;
+    case PEER_SIGNAL:
+        signal_event(gpu, request, descriptor, answer);
         break;
     case PEER_PUT:
         answer->result = zeMemPutIpcHandle(gpu->context, handle);

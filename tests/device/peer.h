@@ -23,7 +23,9 @@ enum peer_action {
     PEER_LOAD,     /**< a kernel reads from there */
     PEER_ALLOCATE, /**< allocates value bytes of device memory and gives a handle */
     PEER_FREE,     /**< frees the address */
-    PEER_PUT       /**< puts the handle back */
+    PEER_PUT,      /**< puts the handle back */
+    PEER_SIGNAL    /**< the handle is one of an event pool, its descriptor replaced by the one that
+                        comes along: signals event 0 and gives the host's begin of that */
 };
 
 struct peer_request {

@@ -143,6 +143,21 @@ static void lost__interrupted_for_an_unknown_time__is_one_each(void **state)
     assert_true(zeta_sampled_group_lost(&fixture->group) == 3);
 }
 
+/* One gap between rows, and one from the last row to the end of the run. */
+static void lost__stream_that_failed__adds_to_other_gaps(void **state)
+{
+    struct fixture *fixture = *state;
+    struct zeta_sampled_group *group = &fixture->group;
+
+    fake_group_add(group, 0, 5000, 1000);
+    fake_group_add(group, 0, 9000, 1000);
+    group->losses.breaks = group->losses.untold = 1;
+    zeta_sampled_group_end_at(group, WRAP_NS + 20000);
+    assert_true(group->losses.breaks == 2);
+    assert_true(group->losses.lost_ns == 3000 + 11000);
+    assert_true(zeta_sampled_group_lost(group) == 2 + 11);
+}
+
 /* Rows that somebody leaves out have been there. */
 static void rows__passed_over__keep_losses_and_count_in_no_figure(void **state)
 {
@@ -231,6 +246,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(lost__told_in_each_break__is_that_whatever_times_say,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(lost__interrupted_for_an_unknown_time__is_one_each, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(lost__stream_that_failed__adds_to_other_gaps, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(rows__passed_over__keep_losses_and_count_in_no_figure,
                                         set_up, tear_down),

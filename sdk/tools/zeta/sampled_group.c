@@ -114,8 +114,9 @@ void zeta_sampled_group_end_at(struct zeta_sampled_group *group, uint64_t instan
         const uint64_t reports = group->period_ns > 0 ? gap_ns / group->period_ns : 0;
 
         group->losses.breaks++;
+        group->losses.untold++;
         group->losses.lost_ns += gap_ns;
-        group->losses.told += reports > 0 ? reports : 1;
+        group->losses.reckoned += reports > 0 ? reports : 1;
     }
 }
 

@@ -61,7 +61,7 @@ struct zeta_intel_gpu {
     struct zeta_intel_unwrap unwraps[ZETA_INTEL_TILES]; /**< of the command streamer's clock */
     atomic_bool is_lost;                                /**< the kernel said that it is gone */
     char no_metrics[512]; /**< not empty: it has no metrics, for this reason (a sentence) */
-    char note[512];       /**< what users should know before they sample; may be empty */
+    char note[768];       /**< what users should know before they sample; may be empty */
 };
 
 /** A GPU or one of its tiles as the host sees it. */

@@ -221,8 +221,8 @@ case_hardware_not_permitted_by_an_old_kernel()
             echo "$0" >"$KMD_MACHINE"/proc/sys/kernel/cap_last_cap
             exec "$1" stat -a --for 100ms' "$last" "$bin/zeta"
         err_has "the sysctl dev.i915.perf_stream_paranoid is 2, so that it takes the capability CAP_"
-        [ "$last" -eq 38 ] || err_has "sudo setcap cap_sys_admin=ep PROGRAM"
-        [ "$last" -eq 37 ] || err_has "sudo setcap cap_perfmon=ep PROGRAM"
+        [ "$last" -eq 38 ] || err_has "sudo setcap cap_sys_admin=ep '$bin/zeta'"
+        [ "$last" -eq 37 ] || err_has "sudo setcap cap_perfmon=ep '$bin/zeta'"
     done
 }
 

@@ -101,19 +101,33 @@ static bool has_perfmon(void)
     return !zeta_intel_sysctl_read("kernel.cap_last_cap", &last) || last >= CAP_PERFMON;
 }
 
+enum { PROGRAM_BYTES = 256, WHY_BYTES = 640 };
+
+/* The file of this program, which a capability would be given to. */
+static void find_program(char *out_path, size_t bytes)
+{
+    const ssize_t length = readlink("/proc/self/exe", out_path, bytes);
+
+    if (length <= 0 || (size_t)length >= bytes)
+        (void)snprintf(out_path, bytes, "PROGRAM");
+    else
+        out_path[length] = '\0';
+}
+
 /* Why the kernel says that it is not permitted, and what to do. */
 static void explain_permission(const char *sysctl, char *out_text, size_t bytes)
 {
     const char *capability = has_perfmon() ? "CAP_PERFMON" : "CAP_SYS_ADMIN";
-    const char *command = has_perfmon() ? "sudo setcap cap_perfmon=ep PROGRAM"
-                                        : "sudo setcap cap_sys_admin=ep PROGRAM";
+    const char *word = has_perfmon() ? "cap_perfmon" : "cap_sys_admin";
+    char program[PROGRAM_BYTES];
     uint64_t value;
 
+    find_program(program, sizeof(program));
     if (!zeta_intel_sysctl_read(sysctl, &value))
         (void)snprintf(out_text, bytes,
                        "the sysctl %s cannot be read. Run as root, or give the program the "
-                       "capability: %s",
-                       sysctl, command);
+                       "capability: sudo setcap %s=ep '%s'",
+                       sysctl, word, program);
     else if (value == 0)
         (void)snprintf(out_text, bytes,
                        "the sysctl %s is 0, so that everybody may sample; something else forbids "
@@ -123,14 +137,14 @@ static void explain_permission(const char *sysctl, char *out_text, size_t bytes)
     else
         (void)snprintf(out_text, bytes,
                        "the sysctl %s is %llu, so that it takes the capability %s. Allow "
-                       "everybody: sudo sysctl %s=0; or one program: %s",
-                       sysctl, (unsigned long long)value, capability, sysctl, command);
+                       "everybody: sudo sysctl %s=0; or this program: sudo setcap %s=ep '%s'",
+                       sysctl, (unsigned long long)value, capability, sysctl, word, program);
 }
 
 uint32_t zeta_intel_fail_permission(const struct zeta_intel_gpu *gpu, const char *what, int error,
                                     const char *sysctl)
 {
-    char why[400];
+    char why[WHY_BYTES];
 
     explain_permission(sysctl, why, sizeof(why));
     return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
@@ -140,7 +154,7 @@ uint32_t zeta_intel_fail_permission(const struct zeta_intel_gpu *gpu, const char
 
 void zeta_intel_note_permission(struct zeta_intel_gpu *gpu, const char *sysctl)
 {
-    char why[400];
+    char why[WHY_BYTES];
 
     explain_permission(sysctl, why, sizeof(why));
     (void)snprintf(gpu->note, sizeof(gpu->note),

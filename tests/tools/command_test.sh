@@ -264,6 +264,10 @@ os.execv(sys.argv[1], sys.argv[1:])' "$bin/zeta" plugin check "$work/52-faulty.y
 # The installed tree is like the build tree, wherever it is moved to.
 case_install()
 {
+    # What is staged names the place where it will be.
+    DESTDIR=$work/stage expect 0 cmake --install "$build" --prefix /opt/zeta
+    readelf -dW "$work/stage/opt/zeta/bin/zeta" >"$out"
+    out_has 'runpath: [$ORIGIN/../lib:/opt/zeta/lib]'
     expect 0 cmake --install "$build" --prefix "$work/first"
     mv "$work/first" "$work/second"
     expect 0 "$work/second/bin/zeta" devices

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -110,6 +111,7 @@ static int look(struct zeta_doctor *doctor, const char *program)
 {
     int status;
 
+    doctor->is_privileged = getauxval(AT_SECURE) != 0;
     if (!find_own_library(doctor))
         return zeta_say_failure("cannot find out where libzeta was loaded from");
     if ((program && !zeta_doctor_look_at_program(&doctor->program, program)) ||

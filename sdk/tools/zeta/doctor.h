@@ -63,6 +63,7 @@ struct zeta_doctor_program {
 struct zeta_doctor_variable {
     const char *text;    /**< "NAME=value", not owned */
     const char *meaning; /**< static; null: unknown here */
+    bool is_dropped;     /**< this command does not read it, because it is privileged */
 };
 
 /** The compiler of kernels for the virtual GPU. */
@@ -96,6 +97,7 @@ struct zeta_doctor_finding {
 
 struct zeta_doctor {
     struct zeta_doctor_program program;
+    bool is_privileged;   /**< this command has more rights than its user */
     uint64_t patience_ns; /**< for each loader and driver */
     char *own_library;    /**< resolved path of libzeta */
     char *root;           /**< of the build tree or installation that it is in */

@@ -37,7 +37,7 @@ static char **quiet_environment(void)
     return variables;
 }
 
-static int start(char **arguments, char **variables, int stream, int fd, pid_t *out_pid)
+static int start(char **arguments, char **variables, int input, int stream, int fd, pid_t *out_pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -52,7 +52,10 @@ static int start(char **arguments, char **variables, int stream, int fd, pid_t *
     }
     /* Its own group: what it starts goes with it. */
     (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    (void)posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (input < 0)
+        (void)posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    else
+        (void)posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
     (void)posix_spawn_file_actions_addopen(&actions,
                                            stream == STDOUT_FILENO ? STDERR_FILENO : STDOUT_FILENO,
                                            "/dev/null", O_WRONLY, 0);
@@ -102,7 +105,7 @@ static void end(pid_t pid, bool is_done, int64_t end_ms, struct zeta_doctor_answ
     (void)waitpid(pid, &answer->wait_status, 0);
 }
 
-bool zeta_doctor_run(char **arguments, int stream, uint64_t patience_ns,
+bool zeta_doctor_run(char **arguments, int input, int stream, uint64_t patience_ns,
                      struct zeta_doctor_answer *out_answer)
 {
     const int64_t end_ms = now_ms() + (int64_t)(patience_ns / 1000000);
@@ -116,7 +119,7 @@ bool zeta_doctor_run(char **arguments, int stream, uint64_t patience_ns,
     out_answer->output = calloc(1, MOST_OUTPUT_BYTES + 1);
     is_ready = variables && out_answer->output && pipe2(ends, O_CLOEXEC) == 0;
     if (is_ready) {
-        out_answer->start_error = start(arguments, variables, stream, ends[1], &pid);
+        out_answer->start_error = start(arguments, variables, input, stream, ends[1], &pid);
         (void)close(ends[1]);
         if (!out_answer->start_error)
             end(pid, collect(ends[0], end_ms, out_answer), end_ms, out_answer);

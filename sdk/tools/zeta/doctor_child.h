@@ -20,12 +20,13 @@ struct zeta_doctor_answer {
  * Runs a program, given by its path, with this environment without what would make it record, and
  * collects what it writes, at most a mebibyte.
  *
+ * @input        what it reads as standard input, -1: nothing
  * @stream       the stream that is collected, 1 or 2; the other goes nowhere
  * @patience_ns  it is killed after that
  *
  * False when there is no memory or no pipe.
  */
-bool zeta_doctor_run(char **arguments, int stream, uint64_t patience_ns,
+bool zeta_doctor_run(char **arguments, int input, int stream, uint64_t patience_ns,
                      struct zeta_doctor_answer *out_answer);
 
 #endif

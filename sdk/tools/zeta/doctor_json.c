@@ -119,6 +119,7 @@ static void put_values(struct json_object *document, const struct zeta_doctor *d
         object = zeta_json_append_object(array);
         zeta_json_put_text(object, "variable", doctor->variables[i].text);
         put_known(object, "meaning", doctor->variables[i].meaning);
+        zeta_json_put_bool(object, "dropped", doctor->variables[i].is_dropped);
     }
     array = zeta_json_put_array(document, "settings");
     for (uint32_t i = 0; i < doctor->setting_count; i++) {

@@ -65,6 +65,16 @@ static bool judge_program(struct zeta_doctor *doctor)
     return true;
 }
 
+/* What differs between this command and programs that were not given more rights. */
+static bool judge_rights(struct zeta_doctor *doctor)
+{
+    return !doctor->is_privileged ||
+           find(doctor, false, "put settings that it needs into zeta.yaml of the system",
+                "this command has more rights than its user, by file capabilities or setuid: what "
+                "it loads has to belong to root, and of the user's settings neither files nor "
+                "variables count for it, except ZETA_LOG");
+}
+
 /* The library by itself, in a process of its own. */
 static bool judge_own(struct zeta_doctor *doctor)
 {
@@ -283,7 +293,7 @@ static bool judge_rest(struct zeta_doctor *doctor)
 
 bool zeta_doctor_judge(struct zeta_doctor *doctor)
 {
-    return judge_program(doctor) && judge_own(doctor) && judge_plugins(doctor) &&
-           judge_devices(doctor) && judge_sampling(doctor) && judge_loader(doctor) &&
-           judge_rest(doctor);
+    return judge_program(doctor) && judge_rights(doctor) && judge_own(doctor) &&
+           judge_plugins(doctor) && judge_devices(doctor) && judge_sampling(doctor) &&
+           judge_loader(doctor) && judge_rest(doctor);
 }

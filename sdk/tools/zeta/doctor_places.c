@@ -53,16 +53,16 @@ static bool copy_path(struct zeta_doctor *doctor)
     return false;
 }
 
-/* The input as a file without a name, which the child finds among our descriptors. */
-static int make_input(char *out_path, size_t size)
+/* The input as a file without a name. */
+static int make_input(void)
 {
     const int fd = memfd_create("zeta-doctor", MFD_CLOEXEC);
 
-    if (fd >= 0 && write(fd, empty_kernel, sizeof(empty_kernel)) != (ssize_t)sizeof(empty_kernel)) {
+    if (fd >= 0 &&
+        pwrite(fd, empty_kernel, sizeof(empty_kernel), 0) != (ssize_t)sizeof(empty_kernel)) {
         (void)close(fd);
         return -1;
     }
-    (void)snprintf(out_path, size, "/proc/%ld/fd/%d", (long)getpid(), fd);
     return fd;
 }
 
@@ -109,8 +109,7 @@ bool zeta_doctor_try_compiler(struct zeta_doctor *doctor)
 {
     struct zeta_doctor_compiler *compiler = &doctor->compiler;
     struct zeta_doctor_answer answer = {0};
-    char input[64];
-    char language[] = "-x", spirv[] = "spirv", output[] = "-o", nowhere[] = "-";
+    char language[] = "-x", spirv[] = "spirv", output[] = "-o", standard[] = "-";
     int fd;
     bool is_well;
 
@@ -121,12 +120,12 @@ bool zeta_doctor_try_compiler(struct zeta_doctor *doctor)
     }
     if (!compiler->is_wanted)
         return true;
-    fd = make_input(input, sizeof(input));
+    fd = make_input();
     is_well = fd >= 0 && copy_path(doctor);
     if (is_well) {
-        char *arguments[] = {compiler->path, language, spirv, input, output, nowhere, NULL};
+        char *arguments[] = {compiler->path, language, spirv, standard, output, standard, NULL};
 
-        is_well = zeta_doctor_run(arguments, STDERR_FILENO, PATIENCE_NS, &answer) &&
+        is_well = zeta_doctor_run(arguments, fd, STDERR_FILENO, PATIENCE_NS, &answer) &&
                   explain_failure(compiler, &answer);
     }
     if (fd >= 0)
@@ -150,12 +149,14 @@ static bool is_ours_alone(const struct stat *status)
 static const char *choose(struct zeta_doctor_place *place)
 {
     static char path[PATH_MAX];
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
-    const char *home = getenv("HOME");
+    const char *runtime = secure_getenv("XDG_RUNTIME_DIR");
+    const char *home = secure_getenv("HOME");
     struct stat status;
 
     place->path = path;
-    place->origin = "XDG_RUNTIME_DIR is not set";
+    place->origin = !runtime && getenv("XDG_RUNTIME_DIR")
+                        ? "XDG_RUNTIME_DIR does not count for this command"
+                        : "XDG_RUNTIME_DIR is not set";
     if (runtime && runtime[0] != '\0') {
         place->origin = "XDG_RUNTIME_DIR";
         (void)snprintf(path, sizeof(path), "%s", runtime);

@@ -154,7 +154,7 @@ bool zeta_doctor_look_behind(const struct zeta_doctor *doctor, const char *drive
     if ((copy || !driver_path) && asprintf(&path, "%s" PROBE_PATH, doctor->root) >= 0) {
         char *arguments[] = {path, copy ? driver : loader, copy, NULL};
 
-        is_well = zeta_doctor_run(arguments, STDOUT_FILENO, doctor->patience_ns, &answer) &&
+        is_well = zeta_doctor_run(arguments, -1, STDOUT_FILENO, doctor->patience_ns, &answer) &&
                   read_answer(out_probe, &answer, path, doctor->patience_ns) &&
                   (copy || guess_version(out_probe));
         free(path);

@@ -165,8 +165,9 @@ static void print_variables(const struct zeta_doctor *doctor)
         const struct zeta_doctor_variable *variable = &doctor->variables[i];
 
         print_label(label);
-        (void)printf("%s\n           %s\n", variable->text,
-                     variable->meaning ? variable->meaning : "not known to Zeta");
+        (void)printf("%s\n           %s%s\n", variable->text,
+                     variable->meaning ? variable->meaning : "not known to Zeta",
+                     variable->is_dropped ? "; does not count for this command" : "");
         label = "";
     }
 }

@@ -78,6 +78,15 @@ static bool matters(const char *variable)
     return meaning_of(variable) != NULL;
 }
 
+/* What libzeta leaves alone in a process with more rights than its user: all but messages. */
+static bool is_guarded(const char *variable)
+{
+    if (fits("ZETA_LOG", variable) || fits("ZETA_LOG_PLUGINS", variable))
+        return false;
+    return fits("ZETA_*", variable) || fits("ZE_AFFINITY_MASK", variable) ||
+           fits("ZE_FLAT_DEVICE_HIERARCHY", variable);
+}
+
 static int compare(const void *left, const void *right)
 {
     return strcmp(((const struct zeta_doctor_variable *)left)->text,
@@ -96,7 +105,8 @@ bool zeta_doctor_look_at_variables(struct zeta_doctor *doctor)
     for (size_t i = 0; i < count; i++) {
         if (matters(environ[i]))
             doctor->variables[doctor->variable_count++] =
-                (struct zeta_doctor_variable){environ[i], meaning_of(environ[i])};
+                (struct zeta_doctor_variable){environ[i], meaning_of(environ[i]),
+                                              doctor->is_privileged && is_guarded(environ[i])};
     }
     qsort(doctor->variables, doctor->variable_count, sizeof(*doctor->variables), compare);
     return true;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <zeta/zeta.h>
@@ -100,6 +101,11 @@ int zeta_stat_environment_build(struct zeta_stat_environment *environment, bool 
     environment->variables = end;
     if (!end)
         return zeta_say_failure("no memory for the environment of the program");
+    /* Which instance this process has is not read from its variables then: both would differ. */
+    if (is_ours && environment->instance && getauxval(AT_SECURE) != 0)
+        return zeta_say_failure("this zeta has more rights than its user (setcap, setuid), so it "
+                                "and a program that it starts do not meet on one virtual GPU; use "
+                                "a zeta without them, which the virtual GPU does not need");
     for (size_t i = 0; i < count; i++) {
         char *variable = environment->before[i];
 

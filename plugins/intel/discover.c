@@ -177,6 +177,12 @@ static uint32_t probe(struct zeta_intel_gpu *gpu)
     result = gpu->kmd->probe(gpu);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
+    if (platform->set_count == 0 && gpu->note[0] == '\0')
+        (void)snprintf(
+            gpu->note, sizeof(gpu->note),
+            "No metric sets were published for %s (%s), so it has no groups but those of "
+            "your own set files.",
+            gpu->name, gpu->id);
     if (!gpu->kmd->counts_on(platform)) {
         gpu->unit_count = 0;
         zeta_intel_binding_advice(platform, gpu->device_id, gpu->kmd->driver, advice,

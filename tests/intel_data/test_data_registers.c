@@ -68,7 +68,8 @@ static void mark_kernel(unsigned char *map, const struct kmd_platform *preset)
 static bool has_same_sets(const struct zeta_intel_platform *left,
                           const struct zeta_intel_platform *right)
 {
-    return strcmp(left->sets[left->set_count - 1], right->sets[right->set_count - 1]) == 0;
+    return left->set_count > 0 && right->set_count > 0 &&
+           strcmp(left->sets[left->set_count - 1], right->sets[right->set_count - 1]) == 0;
 }
 
 /** The emulated GPU of that id, else one with the same sets. */
@@ -133,8 +134,14 @@ static void registers__every_platform__are_those_of_the_kernel(void **state)
     for (uint32_t i = 0; i < data_all.count; i++) {
         const struct data_generation *generation = &data_all.generations[i];
 
-        for (uint32_t k = 0; k < generation->platforms.count; k++, checked++)
-            check_platform(generation, &generation->platforms.items[k]);
+        for (uint32_t k = 0; k < generation->platforms.count; k++) {
+            const struct zeta_intel_platform *platform = &generation->platforms.items[k];
+
+            if (platform->set_count == 0)
+                continue; /* no set lists registers */
+            check_platform(generation, platform);
+            checked++;
+        }
     }
     assert_true(checked > 30);
 }

@@ -293,6 +293,26 @@ case_hardware_unknown()
     expect 0 on "--device tgl-gt2 --pci ffee" "$bin/matmul" 32
 }
 
+# A GPU for which nobody published sets is a device with a clock, and that is said.
+case_hardware_no_sets()
+{
+    for gpu in d740:"Nova Lake" 6750:"Crescent Island"; do
+        device="--device ptl --pci ${gpu%%:*}"
+        expect 0 on "$device" "$bin/zeta" devices
+        out_has "0  Intel ${gpu#*:} (hardware)"
+        out_has "timer 19.2 MHz with 56 bits"
+        ! grep -q threads "$out" || die "threads are told that nobody knows"
+        expect 0 on "$device" "$bin/zeta" plugin list
+        out_has "No metric sets were published for Intel ${gpu#*:} (0000:00:02.0)"
+        on "$device" "$bin/zeta" doctor >"$out" 2>"$err" || true
+        out_has "No metric sets were published"
+        expect 0 on "$device" "$bin/zeta" groups
+        out_has "It has no metric groups; zeta doctor says why."
+        expect 1 on "$device" "$bin/zeta" stat -a --for 100ms
+        err_has "Intel ${gpu#*:} has no metric groups; zeta doctor says why"
+    done
+}
+
 # Of two GPUs one cannot be used: it is named, and the other one works.
 case_hardware_one_of_two()
 {

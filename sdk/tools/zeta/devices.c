@@ -49,10 +49,12 @@ static void print_topology(const struct zeta_device_entry *entry)
                      entry->tile_count - 1);
     else
         (void)printf("1 tile");
-    (void)printf(", %u slice%s x %u subslice%s x %u EUs x %u threads\n", properties->numSlices,
+    (void)printf(", %u slice%s x %u subslice%s x %u EUs", properties->numSlices,
                  properties->numSlices == 1 ? "" : "s", properties->numSubslicesPerSlice,
-                 properties->numSubslicesPerSlice == 1 ? "" : "s", properties->numEUsPerSubslice,
-                 properties->numThreadsPerEU);
+                 properties->numSubslicesPerSlice == 1 ? "" : "s", properties->numEUsPerSubslice);
+    if (properties->numThreadsPerEU > 0)
+        (void)printf(" x %u threads", properties->numThreadsPerEU);
+    (void)putchar('\n');
 }
 
 static void print_device(const struct zeta_device_entry *entry)

@@ -12,6 +12,9 @@ static int say_unknown(const struct zeta_group_list *list, const struct zeta_dev
         return zeta_say_failure("group '%s' is of events, which are not sampled over time; "
                                 "'zeta record -e %s' keeps them",
                                 name, name);
+    if (list->count == 0)
+        return zeta_say_failure("%s has no metric groups; zeta doctor says why",
+                                device->properties.name);
     (void)zeta_say_failure("%s has no group '%s' that can be sampled over time; it has:",
                            device->properties.name, name);
     for (uint32_t i = 0; i < list->count; i++) {

@@ -109,7 +109,7 @@ static void print_groups(const struct zeta_device_entry *device,
     (void)printf("%s (%s, %s)\n\n", device->properties.name, device->info.device_class,
                  device->info.id);
     if (groups->count == 0) {
-        (void)puts("It has no metric groups.");
+        (void)puts("It has no metric groups; zeta doctor says why.");
         return;
     }
     (void)printf("%6s  %-*s  %-8s %7s  %-8s  %s\n", "Domain", width, "Group", "Sampling", "Metrics",

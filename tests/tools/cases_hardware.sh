@@ -55,6 +55,29 @@ case_hardware_long_period()
     err_has "cannot sample ComputeBasic every 3 s; the nearest it can is 41.943 ms"
 }
 
+# Media units count with the clock of their own GT: where that is faster their counters come around
+# sooner, and those of others do not.
+case_hardware_media_clock()
+{
+    for mhz in 1950 3900; do
+        # shellcheck disable=SC2016
+        expect 0 on "--device lnl" sh -c '
+            for name in max_freq rp0_freq; do
+                echo "$1" >"$KMD_MACHINE/sys/class/drm/card0/device/tile0/gt1/freq0/$name"
+            done
+            shift
+            "$@"' sh "$mhz" "$bin/zeta" groups "--json=$work/$mhz"
+    done
+    "$python" - "$work" <<'END' || die "the clock of the media GT is not that of its units"
+import json, sys
+def longest(mhz):
+    groups = json.load(open(f"{sys.argv[1]}/{mhz}"))["groups"]
+    return {g["name"]: g["max_period_ns"] for g in groups if g["sampling"] == "time"}
+slow, fast = longest(1950), longest(3900)
+assert abs(slow["MediaSet1"] - 2 * fast["MediaSet1"]) <= 2 and slow["TestOa"] == fast["TestOa"]
+END
+}
+
 # One of several GPUs, and one tile of it, which counts as much as half of both.
 case_hardware_tile()
 {

@@ -16,6 +16,7 @@ add_library(vgpu_engine STATIC
     engine_model.c
     engine_print.c
     engine_sample.c
+    host_clock.c
     message.c
     rv64.c
     rv64_decode.c

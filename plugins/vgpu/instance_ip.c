@@ -1,9 +1,9 @@
 #include "instance_ip.h"
 
 #include <stddef.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "host_clock.h"
 #include "instance_layout.h"
 
 /* What is wanted of a tile: the session, then 1 + the power of two of the period; 0: nothing. */
@@ -64,18 +64,10 @@ uint64_t zeta_vgpu_instance_ip_period(const struct zeta_vgpu_instance *instance,
     return bits == 0 || bits > 40 ? 0 : UINT64_C(1) << (bits - 1);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* A reader that died wants nothing more. */
 static void look_for_reader_locked(struct zeta_vgpu_instance *instance, uint32_t tile)
 {
-    const uint64_t now = now_ns();
+    const uint64_t now = zeta_vgpu_now_ns();
 
     if (now - instance->ip_looked_ns < LOOK_NS)
         return;

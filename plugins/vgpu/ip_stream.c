@@ -3,9 +3,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "host_clock.h"
 #include "instance_ip.h"
 #include "oa_stream.h"
 
@@ -170,14 +170,6 @@ void zeta_vgpu_ip_advance(struct zeta_plugin_stream *stream, uint64_t now_ticks)
     stream->next_ticks = (now_ticks / stream->period_ticks + 1) * stream->period_ticks;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* Waits for the end of a period or of the stream; false when it is to end. */
 static bool wait_until(struct zeta_plugin_stream *stream, uint64_t until_ns)
 {
@@ -199,11 +191,11 @@ static void *stream_main(void *argument)
     struct zeta_plugin_stream *stream = argument;
     const uint64_t period_ns = stream->period_ticks * ZETA_VGPU_TICK_NS;
     const uint64_t step_ns = period_ns > SHORTEST_NS ? period_ns : SHORTEST_NS;
-    uint64_t next_ns = now_ns() + step_ns;
+    uint64_t next_ns = zeta_vgpu_now_ns() + step_ns;
 
     pthread_setname_np(pthread_self(), "vgpu-ip");
     while (wait_until(stream, next_ns)) {
-        const uint64_t now = now_ns();
+        const uint64_t now = zeta_vgpu_now_ns();
 
         write_now(stream);
         next_ns += (now - next_ns) / step_ns * step_ns + step_ns;

@@ -1,9 +1,9 @@
 #include "trace_merge.h"
 
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "host_clock.h"
 #include "plugin.h"
 
 /* How long others wait for a process that stopped in the middle of an event, at most. */
@@ -14,14 +14,6 @@
 
 /* Events taken from a ring until its writer hears of the room. */
 #define RELEASE_EVENTS 1024u
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static bool is_virtual(const struct zeta_vgpu_merge *merge)
 {
@@ -155,7 +147,7 @@ static uint64_t look_at_lane(struct zeta_vgpu_merge *merge, struct zeta_vgpu_lan
         lane->stalled = false;
         return now_ticks;
     }
-    now = now_ns();
+    now = zeta_vgpu_now_ns();
     if (lane->claim_ns == 0)
         lane->claim_ns = now;
     if (!lane->stalled && now - lane->claim_ns > ALIVE_NS)

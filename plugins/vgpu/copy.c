@@ -14,8 +14,11 @@
 
 #include "space.h"
 
-/* Bytes between two looks at the interrupt flag. */
-#define CHUNK_BYTES (UINT64_C(4) << 20)
+/*
+ * Bytes between two looks at the interrupt flag, and after which others hear of them: as many as
+ * are moved within half of a short period of who samples.
+ */
+#define CHUNK_BYTES (UINT64_C(128) << 10)
 
 /* Size of the block that fills repeat. */
 #define FILL_BYTES (UINT64_C(64) << 10)
@@ -122,6 +125,16 @@ static enum zeta_vgpu_result copy_chunk(struct zeta_vgpu_copy *copy, char *targe
     return ZETA_VGPU_OK;
 }
 
+static void count(struct zeta_vgpu_copy *copy, uint64_t read_bytes, uint64_t written_bytes)
+{
+    copy->read_bytes += read_bytes;
+    copy->written_bytes += written_bytes;
+    if (!copy->moved || copy->written_bytes - copy->told_bytes < CHUNK_BYTES)
+        return;
+    copy->told_bytes = copy->written_bytes;
+    copy->moved(copy->user, copy->read_bytes, copy->written_bytes);
+}
+
 enum zeta_vgpu_result zeta_vgpu_copy_bytes(struct zeta_vgpu_copy *copy, void *target,
                                            const void *source, uint64_t size_bytes)
 {
@@ -135,8 +148,7 @@ enum zeta_vgpu_result zeta_vgpu_copy_bytes(struct zeta_vgpu_copy *copy, void *ta
         result = copy_chunk(copy, (char *)target + done, (const char *)source + done, bytes, false);
         if (result != ZETA_VGPU_OK)
             return result;
-        copy->read_bytes += bytes;
-        copy->written_bytes += bytes;
+        count(copy, bytes, bytes);
         done += bytes;
     }
     return ZETA_VGPU_OK;
@@ -197,7 +209,7 @@ enum zeta_vgpu_result zeta_vgpu_copy_fill(struct zeta_vgpu_copy *copy,
         else
             result = copy_chunk(copy, (char *)fill->target + done, pattern, bytes, true);
         if (result == ZETA_VGPU_OK)
-            copy->written_bytes += bytes;
+            count(copy, 0, bytes);
         done += bytes;
     }
     free(pattern);

@@ -23,6 +23,10 @@ struct zeta_vgpu_copy {
     const atomic_bool *interrupt; /**< becomes true when it shall stop */
     uint64_t read_bytes;          /**< counted up while it works */
     uint64_t written_bytes;
+    /** Hears while it works how far it is, some 100 KiB after the last time; NULL: nobody does. */
+    void (*moved)(void *user, uint64_t read_bytes, uint64_t written_bytes);
+    void *user;
+    uint64_t told_bytes;              /**< written when it heard last */
     struct zeta_vgpu_message message; /**< of a fault */
     const void *fault_address;        /**< what may not be touched */
 };

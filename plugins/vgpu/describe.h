@@ -65,6 +65,22 @@ struct zeta_vgpu_description {
     struct zeta_vgpu_faults faults;
 };
 
+/** Core clocks that fit into some ticks of the device timer at the nominal frequency. */
+static inline uint64_t zeta_vgpu_clocks_in(const struct zeta_vgpu_description *description,
+                                           uint64_t ticks)
+{
+    return ticks * ZETA_VGPU_TICK_NS * description->core_clock_mhz / 1000;
+}
+
+/** The ticks that some core clocks need. */
+static inline uint64_t zeta_vgpu_ticks_for(const struct zeta_vgpu_description *description,
+                                           uint64_t clocks)
+{
+    const uint64_t divisor = (uint64_t)ZETA_VGPU_TICK_NS * description->core_clock_mhz;
+
+    return (clocks * 1000 + divisor - 1) / divisor;
+}
+
 /** Fills the built-in device: what the installed device.yaml says too. */
 void zeta_vgpu_description_default(struct zeta_vgpu_description *out_description);
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "engine_priv.h"
+#include "host_clock.h"
 #include "runtime/vgpu_abi.h"
 
 enum {
@@ -232,6 +233,17 @@ void zeta_vgpu_engine_counters(const struct zeta_vgpu_engine *engine, uint32_t s
     zeta_vgpu_counters_sum(engine, subslice, engine->subslices[subslice].counters, out_counters);
 }
 
+/* Waits while an epoch lasts. */
+static void rest(struct worker *worker)
+{
+    uint64_t until_ns;
+
+    while ((until_ns = zeta_vgpu_model_rest(worker->engine)) != 0) {
+        zeta_vgpu_space_leave(worker->engine->space, worker->reader);
+        zeta_vgpu_sleep_until(until_ns);
+    }
+}
+
 /* All subslices of a worker until they have finished. */
 static void work(struct worker *worker)
 {
@@ -251,6 +263,7 @@ static void work(struct worker *worker)
             unfinished = true;
             if (zeta_vgpu_model_ahead(engine, i))
                 continue;
+            rest(worker);
             zeta_vgpu_subslice_round(subslice);
             ran = true;
         }
@@ -489,9 +502,8 @@ static enum zeta_vgpu_result run(struct zeta_vgpu_engine *engine)
             pthread_cond_wait(&engine->done, &engine->lock);
         pthread_mutex_unlock(&engine->lock);
     }
-    /* Epochs were replayed after some subslices had published for the last time. */
-    for (uint32_t i = 0; i < engine->subslice_count; i++)
-        zeta_vgpu_publish(&engine->subslices[i]);
+    /* A launch is over when its clocks are. */
+    rest(&engine->workers[0]);
     if (engine->fault->reason != ZETA_VGPU_FAULT_NONE)
         return ZETA_VGPU_FAULT;
     if (atomic_load(&engine->interrupted))

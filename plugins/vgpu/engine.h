@@ -106,16 +106,18 @@ uint32_t zeta_vgpu_topology_subslices(const struct zeta_vgpu_topology *topology)
 /** Largest work-group, in work-items: the threads of a subslice. */
 uint32_t zeta_vgpu_topology_group_limit(const struct zeta_vgpu_topology *topology);
 
-/** When counters are handed out. */
-enum zeta_vgpu_publish {
-    /** While a launch runs: about every 10 microseconds of work per subslice, and at its end. */
-    ZETA_VGPU_PUBLISH_WALL,
+/**
+ * Whose time an engine follows. Counters are handed out at the end of each epoch: work of some ten
+ * thousand instructions on each subslice.
+ */
+enum zeta_vgpu_time {
+    /** The host's: epochs take as long as the owner allows, and events are told at once. */
+    ZETA_VGPU_TIME_HOST,
     /**
-     * At the end of each epoch (tens of thousands of instructions per subslice), all
-     * subslices in order, then the epoch callback. The sequence of values depends on nothing
-     * but the work: not on host time, and not on the number of workers.
+     * That of the modelled clocks. The sequence of all that the owner hears depends on nothing but
+     * the work: not on host time, and not on the number of workers.
      */
-    ZETA_VGPU_PUBLISH_EPOCH
+    ZETA_VGPU_TIME_MODELLED
 };
 
 /** What a hardware thread does at an instant, in the order of the metrics of stall samples. */
@@ -161,7 +163,21 @@ struct zeta_vgpu_engine_event {
     uint32_t group_id[3];                /**< of groups and barriers */
     uint32_t items;                      /**< BARRIER: work-items that waited */
     const struct zeta_vgpu_fault *fault; /**< FAULT; during the call */
-    uint64_t core_clocks; /**< when it happened; ZETA_VGPU_PUBLISH_EPOCH only, else 0 */
+    uint64_t core_clocks; /**< when it happened; ZETA_VGPU_TIME_MODELLED only, else 0 */
+};
+
+/** An epoch as host time saw it; CLOCK_MONOTONIC. */
+struct zeta_vgpu_epoch {
+    uint64_t begin_ns; /**< its execution began here */
+    uint64_t end_ns;
+    uint64_t clocks;       /**< that it took by the model; 0 before the first of a launch */
+    uint64_t instructions; /**< of all subslices */
+};
+
+/** What the owner wants of a launch that goes on. */
+struct zeta_vgpu_pace {
+    uint64_t slice_ns;  /**< what is counted shall be published at least so often; 0: any time */
+    uint64_t resume_ns; /**< until then the epoch lasts, and nothing else is executed; 0: no rest */
 };
 
 /** What an engine tells its owner. Every member may be NULL. */
@@ -169,24 +185,23 @@ struct zeta_vgpu_callbacks {
     void *user; /**< first argument of all callbacks */
 
     /**
-     * New totals of a subslice since the engine was made; they never fall.
+     * New totals of all subslices since the engine was made, at the end of an epoch; they never
+     * fall. Exact, simulated and modelled ones are those of the same instructions, so all of them
+     * can be compared with each other. While an epoch lasts longer than it was executed, the part
+     * of its counts, the same of all, that belongs to the time that has passed.
      *
-     * Called on worker threads and, at the end of a launch, on the launching thread; never at
-     * the same time for one subslice, and before zeta_vgpu_engine_launch returns for the last
-     * time. Must not block and must not call the engine.
+     * Called on one worker thread at a time, and for the last time, with all that was counted,
+     * before zeta_vgpu_engine_launch returns. Must not block; may call
+     * zeta_vgpu_engine_eu_counter() alone.
      */
-    void (*publish)(void *user, uint32_t subslice,
-                    const uint64_t counters[ZETA_VGPU_COUNTER_COUNT]);
+    void (*publish)(void *user, const uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT]);
 
     /**
-     * ZETA_VGPU_PUBLISH_WALL only: what the models added to the counters of each subslice, after
-     * an epoch was replayed. When it is there, publish hands out the rest only. Modelled counters
-     * are compared with each other, and this way all of them belong to the same moment.
+     * ZETA_VGPU_TIME_HOST only: an epoch was executed and will be published, or a launch begins.
+     * What is wanted, which is nothing when the callback leaves it alone, holds until the next
+     * call. Rules as above.
      */
-    void (*modelled)(void *user, const uint64_t (*added)[ZETA_VGPU_COUNTER_COUNT]);
-
-    /** ZETA_VGPU_PUBLISH_EPOCH only: all subslices of an epoch were published. */
-    void (*epoch)(void *user, uint64_t core_clocks);
+    void (*pace)(void *user, const struct zeta_vgpu_epoch *epoch, struct zeta_vgpu_pace *wanted);
 
     /**
      * Asked about once per epoch and subslice: how many clocks of a thread lie between two samples
@@ -197,8 +212,8 @@ struct zeta_vgpu_callbacks {
 
     /**
      * Samples of the threads of a subslice in an epoch (engine_sample.c says how they are taken),
-     * and how many were lost because memory was short. Comes when the epoch is replayed, before its
-     * epoch callback; subslices in order.
+     * and how many were lost because memory was short. Comes when the epoch is replayed, before it
+     * is published; subslices in order.
      */
     void (*sampled)(void *user, const struct zeta_vgpu_ip_sample *samples, uint32_t count,
                     uint64_t lost);
@@ -210,7 +225,7 @@ struct zeta_vgpu_callbacks {
     const _Atomic uint32_t *watched;
 
     /**
-     * Something happened. Required with watched. With ZETA_VGPU_PUBLISH_WALL on the thread that
+     * Something happened. Required with watched. With ZETA_VGPU_TIME_HOST on the thread that
      * runs the subslice, as it happens; else when its epoch is replayed, in the order of clocks.
      * Several threads at a time. Must not call the engine.
      */
@@ -227,7 +242,7 @@ struct zeta_vgpu_callbacks {
 struct zeta_vgpu_engine_config {
     struct zeta_vgpu_topology topology;
     struct zeta_vgpu_callbacks callbacks;
-    enum zeta_vgpu_publish publish;
+    enum zeta_vgpu_time time;
     uint32_t workers; /**< threads that execute, 1..subslices; 0: number of CPUs */
     uint32_t slice;   /**< instructions that a hart runs before the next one, 0: 256 */
 };
@@ -440,15 +455,12 @@ enum zeta_vgpu_result zeta_vgpu_engine_launch(struct zeta_vgpu_engine *engine,
 /** True for counters that are known of single EUs. */
 bool zeta_vgpu_counter_has_eus(enum zeta_vgpu_counter counter);
 
-/** True for those of them that follow from the cycle model, epoch by epoch. */
-bool zeta_vgpu_counter_is_modelled(enum zeta_vgpu_counter counter);
-
 /** Counts for single EUs from now on, or once less often. Any thread; work that runs notices. */
 void zeta_vgpu_engine_count_eus(struct zeta_vgpu_engine *engine, bool on);
 
 /**
- * What an EU counted while that was on. While no launch runs; and in callbacks, for EUs of the
- * subslice of publish, and for modelled counters in modelled and epoch.
+ * What an EU counted while that was on. While no launch runs, and in the publish callback: there
+ * modelled counters are those of its moment, and exact ones can be up to two epochs ahead of it.
  *
  * @eu  on the tile, subslice by subslice
  */

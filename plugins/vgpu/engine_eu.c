@@ -25,7 +25,8 @@ bool zeta_vgpu_counter_has_eus(enum zeta_vgpu_counter counter)
     }
 }
 
-bool zeta_vgpu_counter_is_modelled(enum zeta_vgpu_counter counter)
+/* Those that follow from the cycle model, epoch by epoch. */
+static bool is_modelled(enum zeta_vgpu_counter counter)
 {
     return counter == ZETA_VGPU_EU_ACTIVE_CLOCKS || counter == ZETA_VGPU_EU_STALL_CLOCKS ||
            counter == ZETA_VGPU_THREAD_CLOCKS;
@@ -59,8 +60,8 @@ void zeta_vgpu_eu_turn_end(struct subslice *subslice, uint32_t eu,
 {
     for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++) {
         /* Harts of other EUs may have waited for this one; release_barrier() knows whose it is. */
-        if (i != ZETA_VGPU_BARRIER_STALL_CYCLES && i != ZETA_VGPU_TLB_MISSES &&
-            !zeta_vgpu_counter_is_modelled(i) && subslice->counters[i] != before[i])
+        if (i != ZETA_VGPU_BARRIER_STALL_CYCLES && i != ZETA_VGPU_TLB_MISSES && !is_modelled(i) &&
+            subslice->counters[i] != before[i])
             zeta_vgpu_eu_add(subslice, eu, i, subslice->counters[i] - before[i]);
     }
     zeta_vgpu_eu_add(subslice, eu, ZETA_VGPU_TLB_MISSES,

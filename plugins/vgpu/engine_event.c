@@ -1,8 +1,8 @@
 /*
- * Events: what an owner asked to be told when it happens. With PUBLISH_WALL it hears of them at
- * once, on the thread that runs the subslice.
+ * Events: what an owner asked to be told when it happens. In host time it hears of them at once, on
+ * the thread that runs the subslice.
  *
- * With PUBLISH_EPOCH nobody knows yet what time it is when a group begins: the clock moves when an
+ * In modelled time nobody knows yet what time it is when a group begins: the clock moves when an
  * epoch is replayed. So events wait in the record of their epoch, with the number of instructions
  * that their subslice had retired in it, and get that part of the epoch's time. They are told in
  * the order of time, then of subslices, so their sequence depends on the work alone.
@@ -40,7 +40,7 @@ void zeta_vgpu_event_of_group(struct subslice *subslice, enum zeta_vgpu_engine_e
         .items = items,
     };
 
-    if (subslice->engine->config.publish == ZETA_VGPU_PUBLISH_WALL) {
+    if (subslice->engine->config.time == ZETA_VGPU_TIME_HOST) {
         callbacks->event(callbacks->user, &event);
     } else if (grow(list)) {
         list->items[list->count] =

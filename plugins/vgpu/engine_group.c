@@ -14,12 +14,7 @@ enum {
     LATENCY_BRANCH_TAKEN = 2,
     LATENCY_SLM = 10,
     LATENCY_L1_HIT = 20,
-    LATENCY_L3_HIT = 100,
-    /* An epoch ends soon after so many instructions: some 30 microseconds. */
-    EPOCH_INSTRUCTIONS = 16384,
-    /* Work between publications: instructions, and this much for every slice. */
-    PUBLISH_WORK = 6000,
-    SLICE_WORK = 64
+    LATENCY_L3_HIT = 100
 };
 
 bool zeta_vgpu_subslice_init(struct subslice *subslice, struct zeta_vgpu_engine *engine,
@@ -104,7 +99,7 @@ bool zeta_vgpu_subslice_begin(struct subslice *subslice)
     clear_residents(subslice);
     subslice->next_group = subslice->index;
     subslice->finished = false;
-    subslice->epoch_instructions = 0;
+    zeta_vgpu_model_begin_subslice(subslice);
     zeta_rv64_memory_flush(&subslice->memory);
     zeta_vgpu_sampler_update(subslice);
     return zeta_vgpu_code_begin(subslice);
@@ -333,7 +328,6 @@ void zeta_vgpu_account(struct subslice *subslice, struct hart *hart, uint64_t l1
     hart->epoch_cost += cost;
     subslice->issue[subslice->l1.eu] += counts->retired;
     subslice->epoch_instructions += counts->retired;
-    subslice->unpublished += counts->retired;
 }
 
 /* What is next for a hart that came back before its slice was used up. True: run on. */
@@ -392,13 +386,13 @@ static void enter_hart(struct subslice *subslice, struct hart *hart)
 /* One turn of a hart, at full speed. */
 static void run_turn(struct subslice *subslice, struct hart *hart)
 {
-    uint32_t slice = subslice->engine->config.slice;
     uint32_t used = 0;
     bool again = true;
 
-    while (again && used < slice) {
+    while (again && used < subslice->slice) {
         uint64_t misses = subslice->l1.misses;
-        enum zeta_rv64_stop stop = zeta_rv64_run(hart->cpu, &subslice->context, slice - used);
+        enum zeta_rv64_stop stop =
+            zeta_rv64_run(hart->cpu, &subslice->context, subslice->slice - used);
         struct costs costs;
 
         zeta_vgpu_account(subslice, hart, misses, &costs);
@@ -410,11 +404,10 @@ static void run_turn(struct subslice *subslice, struct hart *hart)
 /* The same turn, one instruction after another: it ends where the other would end. */
 static void step_turn(struct subslice *subslice, struct hart *hart)
 {
-    uint32_t slice = subslice->engine->config.slice;
     uint32_t used = 0;
     bool again = true, block_end = false;
 
-    while (again && (used < slice || !block_end)) {
+    while (again && (used < subslice->slice || !block_end)) {
         enum zeta_rv64_stop stop = zeta_vgpu_sampler_step(subslice, hart, &block_end);
 
         used += subslice->context.counts.retired;
@@ -449,9 +442,6 @@ static void run_hart(struct subslice *subslice, struct hart *hart)
         take_counted_turn(subslice, hart);
     else
         take_turn(subslice, hart);
-    subslice->unpublished += SLICE_WORK;
-    if (subslice->unpublished >= PUBLISH_WORK)
-        zeta_vgpu_publish(subslice);
 }
 
 static bool work_left(const struct subslice *subslice)
@@ -466,13 +456,12 @@ static void finish(struct subslice *subslice)
     subslice->finished = true;
     zeta_vgpu_l1_flush(&subslice->l1);
     zeta_vgpu_model_submit(subslice);
-    zeta_vgpu_publish(subslice);
 }
 
 /* Only where each EU has had as many turns as the others, so that none seems to idle. */
 static bool epoch_over(const struct subslice *subslice)
 {
-    return subslice->epoch_instructions >= EPOCH_INSTRUCTIONS &&
+    return subslice->epoch_instructions >= subslice->epoch_length &&
            subslice->next_slot % subslice->engine->config.topology.eus_per_subslice == 0;
 }
 

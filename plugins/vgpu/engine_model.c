@@ -12,19 +12,38 @@
  * so span is reduced to it. An epoch of a subslice takes as long as its slowest EU, and one of the
  * device as long as its slowest subslice: with every epoch the clock moves by what any unit can
  * have been active in it, so that no share of the clock exceeds the whole.
+ *
+ * Host time: who samples wants to hear of work soon after it was done, so epochs get shorter, on
+ * all subslices alike, until they are executed in the time that the owner wants. Turns get shorter
+ * with them: an epoch that has about as many turns as ever has about the same shares.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine_priv.h"
+#include "host_clock.h"
 
 enum {
-    /* Records that a subslice may be ahead of the slowest one; what is ahead is not counted yet. */
-    LARGEST_LEAD = 2,
+    /* What a worker executes in a microsecond, before anything was measured. */
+    INSTRUCTIONS_PER_US = 400,
     /* What L3 misses cost beyond an L3 hit. */
     LATENCY_MEMORY_EXTRA = 200,
     LINE_BYTES = 1 << ZETA_VGPU_LINE_BITS
 };
+
+/*
+ * Lengths of epochs, and parts of a usual turn that their turns have. In host time who samples gets
+ * the longest that is short enough. With these the model finds the same shares within a point or
+ * two; with a length between them turns can fall into step with the barriers of a kernel.
+ */
+static const struct {
+    uint32_t instructions; /* an epoch ends soon after; the first: some 30 microseconds */
+    uint32_t turn_divisor;
+} grains[] = {{16384, 1}, {8192, 1}, {4096, 4}, {2048, 8}, {1024, 16}};
+
+__extension__ typedef unsigned __int128 uint128;
+
+#define GRAINS ((uint32_t)(sizeof(grains) / sizeof(grains[0])))
 
 bool zeta_vgpu_model_init(struct model *model, const struct zeta_vgpu_topology *topology)
 {
@@ -57,13 +76,102 @@ void zeta_vgpu_model_finish(struct model *model)
     pthread_mutex_destroy(&model->lock);
 }
 
+static bool is_paced(const struct zeta_vgpu_engine *engine)
+{
+    return engine->config.time == ZETA_VGPU_TIME_HOST && engine->config.callbacks.pace;
+}
+
+/* Asks the owner for the pace after an epoch of so many clocks. Returns what it took to execute. */
+static uint64_t ask_pace_locked(struct zeta_vgpu_engine *engine, uint64_t clocks,
+                                uint64_t instructions)
+{
+    const struct zeta_vgpu_callbacks *callbacks = &engine->config.callbacks;
+    struct model *model = &engine->model;
+    const uint64_t now = zeta_vgpu_now_ns();
+    /* Work that was begun before the last epoch was over has no time of its own. */
+    const struct zeta_vgpu_epoch epoch = {.begin_ns = model->begin_ns < now ? model->begin_ns : now,
+                                          .end_ns = now,
+                                          .clocks = clocks,
+                                          .instructions = instructions};
+    struct zeta_vgpu_pace wanted = {0, 0};
+
+    callbacks->pace(callbacks->user, &epoch, &wanted);
+    model->lasts_ns = epoch.begin_ns;
+    model->slice_ns = wanted.slice_ns;
+    atomic_store(&model->resume_ns, wanted.resume_ns > now ? wanted.resume_ns : 0);
+    model->begin_ns = wanted.resume_ns > now ? wanted.resume_ns : now;
+    return epoch.end_ns - epoch.begin_ns;
+}
+
+/* The grain that workers with a processor each can be expected to execute in the wanted time. */
+static uint32_t fitting_grain_locked(const struct zeta_vgpu_engine *engine)
+{
+    const uint64_t instructions = engine->model.slice_ns * INSTRUCTIONS_PER_US / 1000 *
+                                  engine->active_workers / engine->active_subslices;
+    uint32_t grain = 0;
+
+    while (engine->model.slice_ns != 0 && grain + 1 < GRAINS &&
+           grains[grain].instructions > instructions)
+        grain++;
+    return grain;
+}
+
+/*
+ * The grain of the next epoch that no subslice works on. By what the last ones took, in one of
+ * which others may have had the processor; and not much finer than what fits, as fine ones take
+ * longer.
+ */
+static uint32_t next_grain_locked(struct zeta_vgpu_engine *engine, uint64_t took_ns)
+{
+    struct model *model = &engine->model;
+    const uint32_t last = model->grains[model->replayed % ZETA_VGPU_KNOWN_EPOCHS];
+    const uint32_t fitting = fitting_grain_locked(engine);
+    const uint64_t usual_ns = took_ns < model->took_ns ? took_ns : model->took_ns;
+
+    model->took_ns = took_ns;
+    if (model->slice_ns == 0)
+        return 0;
+    if (usual_ns > model->slice_ns)
+        return last <= fitting && last + 1 < GRAINS ? last + 1 : last;
+    /* The next longer one takes twice as long. */
+    return last > 0 && 2 * took_ns < model->slice_ns ? last - 1 : last;
+}
+
 void zeta_vgpu_model_begin(struct zeta_vgpu_engine *engine)
 {
-    pthread_mutex_lock(&engine->model.lock);
+    struct model *model = &engine->model;
+
+    pthread_mutex_lock(&model->lock);
     for (uint32_t i = 0; i < engine->subslice_count; i++)
-        engine->model.finished[i] = i >= engine->active_subslices;
-    engine->model.out_of_memory = false;
-    pthread_mutex_unlock(&engine->model.lock);
+        model->finished[i] = i >= engine->active_subslices;
+    model->out_of_memory = false;
+    model->replayed = 0;
+    if (is_paced(engine)) {
+        model->begin_ns = zeta_vgpu_now_ns();
+        (void)ask_pace_locked(engine, 0, 0);
+    }
+    model->grains[0] = fitting_grain_locked(engine);
+    for (uint32_t i = 1; i < ZETA_VGPU_KNOWN_EPOCHS; i++)
+        model->grains[i] = model->grains[0];
+    pthread_mutex_unlock(&model->lock);
+}
+
+static void begin_epoch(struct subslice *subslice, uint64_t number)
+{
+    const struct zeta_vgpu_engine *engine = subslice->engine;
+    const uint32_t grain = engine->model.grains[number % ZETA_VGPU_KNOWN_EPOCHS];
+
+    subslice->epoch_number = number;
+    subslice->epoch_instructions = 0;
+    subslice->epoch_length = grains[grain].instructions;
+    subslice->slice = engine->config.slice / grains[grain].turn_divisor;
+    if (subslice->slice == 0)
+        subslice->slice = 1;
+}
+
+void zeta_vgpu_model_begin_subslice(struct subslice *subslice)
+{
+    begin_epoch(subslice, 0);
 }
 
 static void add_modelled(struct model *model, uint32_t subslice, enum zeta_vgpu_counter counter,
@@ -174,31 +282,81 @@ static bool epoch_complete_locked(const struct zeta_vgpu_engine *engine)
     return any;
 }
 
-static void publish_epoch_locked(struct zeta_vgpu_engine *engine)
+/* Of the clocks of an epoch that lasts, those that are over. */
+static uint64_t clocks_over_locked(const struct model *model, uint64_t clocks, uint64_t now)
 {
-    const struct zeta_vgpu_callbacks *callbacks = &engine->config.callbacks;
-    uint64_t counters[ZETA_VGPU_COUNTER_COUNT] = {0};
+    const uint64_t resume_ns = atomic_load(&model->resume_ns);
 
-    for (uint32_t i = engine->subslice_count; i-- > 0;) {
-        zeta_vgpu_counters_sum(engine, i, engine->model.snapshot[i], counters);
-        if (callbacks->publish)
-            callbacks->publish(callbacks->user, i, counters);
-    }
-    if (callbacks->epoch)
-        callbacks->epoch(callbacks->user, counters[ZETA_VGPU_GPU_CORE_CLOCKS]);
+    if (now >= resume_ns)
+        return clocks;
+    return now <= model->lasts_ns ? 0
+                                  : (uint64_t)((uint128)clocks * (now - model->lasts_ns) /
+                                               (resume_ns - model->lasts_ns));
 }
 
-static void publish_modelled_locked(struct zeta_vgpu_engine *engine)
+/*
+ * Exact counts and what the model added to them, all at the end of the last epoch. Of one that
+ * lasts the clocks that are over and the same part of all other counts, so shares of clocks are its
+ * own.
+ */
+static void publish_locked(struct zeta_vgpu_engine *engine, uint64_t now)
 {
-    static const uint64_t nothing[ZETA_VGPU_COUNTER_COUNT];
-    uint64_t added[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
+    const struct zeta_vgpu_callbacks *callbacks = &engine->config.callbacks;
+    struct model *model = &engine->model;
+    uint64_t totals[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
+    const uint64_t clocks = atomic_load(&model->added[0][ZETA_VGPU_GPU_CORE_CLOCKS]) -
+                            model->base[0][ZETA_VGPU_GPU_CORE_CLOCKS];
+    const uint64_t over = clocks_over_locked(model, clocks, now);
 
-    if (!engine->config.callbacks.modelled)
+    if (!callbacks->publish)
         return;
+    for (uint32_t i = 0; i < engine->subslice_count; i++) {
+        zeta_vgpu_counters_sum(engine, i, model->snapshot[i], totals[i]);
+        for (uint32_t c = 0; over < clocks && c < ZETA_VGPU_COUNTER_COUNT; c++) {
+            const uint64_t counted = totals[i][c] - model->base[i][c];
+
+            totals[i][c] = model->base[i][c] + (uint64_t)((uint128)counted * over / clocks);
+        }
+    }
+    callbacks->publish(callbacks->user, (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])totals);
+}
+
+/* What the next epoch adds to. All of the last one is published, if it should last yet. */
+static void begin_base_locked(struct zeta_vgpu_engine *engine)
+{
+    struct model *model = &engine->model;
+
+    if (!is_paced(engine))
+        return;
+    if (atomic_load(&model->resume_ns) != 0)
+        publish_locked(engine, UINT64_MAX);
     for (uint32_t i = 0; i < engine->subslice_count; i++)
-        zeta_vgpu_counters_sum(engine, i, nothing, added[i]);
-    engine->config.callbacks.modelled(engine->config.callbacks.user,
-                                      (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])added);
+        zeta_vgpu_counters_sum(engine, i, model->snapshot[i], model->base[i]);
+}
+
+uint64_t zeta_vgpu_model_rest(struct zeta_vgpu_engine *engine)
+{
+    struct model *model = &engine->model;
+    uint64_t resume_ns, now, until_ns = 0;
+
+    if (atomic_load_explicit(&model->resume_ns, memory_order_relaxed) == 0)
+        return 0;
+    pthread_mutex_lock(&model->lock);
+    now = zeta_vgpu_now_ns();
+    resume_ns = atomic_load(&model->resume_ns);
+    if (resume_ns != 0)
+        publish_locked(engine, now);
+    if (now < resume_ns) {
+        until_ns = resume_ns;
+        if (model->slice_ns != 0 && resume_ns - now > model->slice_ns)
+            until_ns = now + model->slice_ns;
+    } else if (resume_ns != 0) {
+        /* Who sleeps wakes late, and that is no time of the next epoch. */
+        model->begin_ns = now;
+        atomic_store(&model->resume_ns, 0);
+    }
+    pthread_mutex_unlock(&model->lock);
+    return until_ns;
 }
 
 /* Takes the oldest record of every subslice and replays them in order. */
@@ -206,8 +364,9 @@ static void replay_locked(struct zeta_vgpu_engine *engine)
 {
     struct model *model = &engine->model;
     const uint64_t begin_clocks = atomic_load(&model->added[0][ZETA_VGPU_GPU_CORE_CLOCKS]);
-    uint64_t clocks = 0;
+    uint64_t clocks = 0, instructions = 0, took_ns = 0;
 
+    begin_base_locked(engine);
     for (uint32_t i = 0; i < engine->subslice_count; i++) {
         struct epoch *epoch = model->first[i];
 
@@ -220,6 +379,7 @@ static void replay_locked(struct zeta_vgpu_engine *engine)
         const uint64_t time = replay_epoch(engine, i, epoch);
         if (time > clocks)
             clocks = time;
+        instructions += epoch->instructions;
         memcpy(model->snapshot[i], epoch->counters, sizeof(epoch->counters));
         model->out_of_memory |= !zeta_vgpu_events_collect(model, epoch);
         epoch->next = model->spare;
@@ -229,10 +389,12 @@ static void replay_locked(struct zeta_vgpu_engine *engine)
     add_modelled(model, 0, ZETA_VGPU_BUSY_CLOCKS, clocks);
     /* Before the clock that they are not younger than. */
     zeta_vgpu_events_tell_locked(engine, begin_clocks, clocks);
-    if (engine->config.publish == ZETA_VGPU_PUBLISH_EPOCH)
-        publish_epoch_locked(engine);
-    else
-        publish_modelled_locked(engine);
+    if (is_paced(engine))
+        took_ns = ask_pace_locked(engine, clocks, instructions);
+    publish_locked(engine, is_paced(engine) ? zeta_vgpu_now_ns() : 0);
+    model->grains[(model->replayed + ZETA_VGPU_KNOWN_EPOCHS - 1) % ZETA_VGPU_KNOWN_EPOCHS] =
+        next_grain_locked(engine, took_ns);
+    model->replayed++;
 }
 
 /* Fills a record with what the subslice did since its last one, and begins a new epoch there. */
@@ -276,7 +438,6 @@ static void take_epoch(struct subslice *subslice, struct epoch *epoch)
     subslice->sampler.log = samples;
     subslice->sampler.log.count = 0;
     subslice->sampler.log.lost = 0;
-    subslice->epoch_instructions = 0;
     zeta_vgpu_sampler_update(subslice);
 }
 
@@ -293,7 +454,6 @@ static void drop_epoch(struct subslice *subslice)
     subslice->l1.log.count = 0;
     subslice->events.count = 0;
     subslice->sampler.log.count = 0;
-    subslice->epoch_instructions = 0;
 }
 
 void zeta_vgpu_model_submit(struct subslice *subslice)
@@ -322,11 +482,16 @@ void zeta_vgpu_model_submit(struct subslice *subslice)
         atomic_fetch_add(&model->queued[index], 1);
     } else {
         drop_epoch(subslice);
+        memcpy(model->snapshot[index], subslice->counters, sizeof(subslice->counters));
         model->out_of_memory = true;
     }
     model->finished[index] = subslice->finished;
     while (epoch_complete_locked(engine))
         replay_locked(engine);
+    /* What was dropped came with no epoch. */
+    if (model->out_of_memory)
+        publish_locked(engine, zeta_vgpu_now_ns());
+    begin_epoch(subslice, subslice->epoch_number + 1);
     pthread_cond_broadcast(&model->progress);
     pthread_mutex_unlock(&model->lock);
 }
@@ -334,7 +499,7 @@ void zeta_vgpu_model_submit(struct subslice *subslice)
 bool zeta_vgpu_model_ahead(struct zeta_vgpu_engine *engine, uint32_t subslice)
 {
     return atomic_load_explicit(&engine->model.queued[subslice], memory_order_relaxed) >=
-           LARGEST_LEAD;
+           ZETA_VGPU_LARGEST_LEAD;
 }
 
 void zeta_vgpu_model_wait(struct zeta_vgpu_engine *engine, uint32_t worker)
@@ -366,21 +531,4 @@ void zeta_vgpu_counters_sum(const struct zeta_vgpu_engine *engine, uint32_t subs
     for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
         out_counters[i] = exact[i] + atomic_load_explicit(&engine->model.added[subslice][i],
                                                           memory_order_relaxed);
-}
-
-void zeta_vgpu_publish(struct subslice *subslice)
-{
-    const struct zeta_vgpu_engine_config *config = &subslice->engine->config;
-    uint64_t counters[ZETA_VGPU_COUNTER_COUNT];
-
-    subslice->unpublished = 0;
-    if (config->publish != ZETA_VGPU_PUBLISH_WALL || !config->callbacks.publish)
-        return;
-    subslice->counters[ZETA_VGPU_TLB_MISSES] = subslice->l1.tlb_misses;
-    if (config->callbacks.modelled) {
-        config->callbacks.publish(config->callbacks.user, subslice->index, subslice->counters);
-        return;
-    }
-    zeta_vgpu_counters_sum(subslice->engine, subslice->index, subslice->counters, counters);
-    config->callbacks.publish(config->callbacks.user, subslice->index, counters);
 }

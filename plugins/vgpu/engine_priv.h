@@ -36,7 +36,11 @@ enum {
     ZETA_VGPU_MAX_EUS = 64,
     ZETA_VGPU_MAX_SUBSLICES = 64,
     /** Unused addresses below each stack. */
-    ZETA_VGPU_STACK_GUARD_BYTES = 4096
+    ZETA_VGPU_STACK_GUARD_BYTES = 4096,
+    /** Records that a subslice may be ahead of the slowest one; these are not counted yet. */
+    ZETA_VGPU_LARGEST_LEAD = 2,
+    /** Epochs whose length is known: the last replayed one, and those that may have begun. */
+    ZETA_VGPU_KNOWN_EPOCHS = 4
 };
 
 struct zeta_vgpu_image {
@@ -211,8 +215,11 @@ struct subslice {
     uint64_t issue[ZETA_VGPU_MAX_EUS]; /* since the begin of the epoch */
     uint64_t epoch_instructions;
     struct event_list events; /* of the epoch, when their time follows from it */
-    uint64_t unpublished;     /* work since the last publication */
     struct sampler sampler;
+    /* The epoch */
+    uint64_t epoch_number; /* in the launch */
+    uint32_t epoch_length; /* in instructions, after which it ends */
+    uint32_t slice;        /* instructions of a turn in it */
 };
 
 /* Replay of epochs; everything under its lock unless noted. */
@@ -231,6 +238,15 @@ struct model {
     atomic_uint_least64_t added[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
     struct owed owed[ZETA_VGPU_MAX_SUBSLICES];
     bool out_of_memory;
+    /* Pace: epochs of a number are equally long on all subslices. */
+    uint64_t replayed;                       /* epochs of the launch */
+    uint32_t grains[ZETA_VGPU_KNOWN_EPOCHS]; /* by number: how long they are */
+    uint64_t begin_ns;                       /* host time from which the next epoch counts */
+    uint64_t took_ns;                        /* the execution of the last one */
+    uint64_t slice_ns;                       /* how often to publish while it lasts */
+    atomic_uint_least64_t resume_ns;         /* it lasts until then; 0: all of it was published */
+    uint64_t lasts_ns;                       /* since when it lasts */
+    uint64_t base[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT]; /* totals at its begin */
 };
 
 struct worker {
@@ -374,17 +390,23 @@ void zeta_vgpu_model_finish(struct model *model);
 /** Before a launch: only subslices that get no group have finished. */
 void zeta_vgpu_model_begin(struct zeta_vgpu_engine *engine);
 
+/** Before a launch, after the model's begin: the subslice works on the first epoch. */
+void zeta_vgpu_model_begin_subslice(struct subslice *subslice);
+
 /** Hands in what the subslice did since its last epoch, and replays what is complete. */
 void zeta_vgpu_model_submit(struct subslice *subslice);
+
+/**
+ * Publishes what is due of an epoch that lasts longer than it was executed. Returns when to look
+ * again, and before which nothing is executed; 0: it is over.
+ */
+uint64_t zeta_vgpu_model_rest(struct zeta_vgpu_engine *engine);
 
 /** True when a subslice is so far ahead of the others that it has to wait. */
 bool zeta_vgpu_model_ahead(struct zeta_vgpu_engine *engine, uint32_t subslice);
 
 /** Waits until one of the subslices worker @index owns may go on, or all have finished. */
 void zeta_vgpu_model_wait(struct zeta_vgpu_engine *engine, uint32_t worker);
-
-/** Publishes totals of a subslice if the engine does so while running. */
-void zeta_vgpu_publish(struct subslice *subslice);
 
 /** Exact counters of a subslice with what the model has added so far. */
 void zeta_vgpu_counters_sum(const struct zeta_vgpu_engine *engine, uint32_t subslice,

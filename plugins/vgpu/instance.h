@@ -89,23 +89,18 @@ enum zeta_vgpu_result zeta_vgpu_instance_join(struct zeta_vgpu_instance *instanc
                                               struct zeta_vgpu_message *out_message);
 
 /**
- * Publishes the totals of a row of this process. Never blocks, costs two copies of a row.
- * One thread per row at a time. Ignored without a slot.
+ * Publishes the totals of all subslices of a tile of this process, or of its copy engine, as one: a
+ * reader never sees parts of two moments. Never blocks, costs two copies of the rows. One thread
+ * per tile and function at a time. Ignored without a slot.
  */
-void zeta_vgpu_instance_publish(struct zeta_vgpu_instance *instance, uint32_t tile, uint32_t row,
-                                const uint64_t counters[ZETA_VGPU_COUNTER_COUNT]);
-
-/**
- * Publishes what models add to all rows of a tile but the last, as one: a reader never sees parts
- * of two. One thread per tile at a time.
- */
-void zeta_vgpu_instance_publish_models(struct zeta_vgpu_instance *instance, uint32_t tile,
-                                       const uint64_t (*added)[ZETA_VGPU_COUNTER_COUNT]);
+void zeta_vgpu_instance_publish_kernels(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                        const uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT]);
+void zeta_vgpu_instance_publish_copies(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                       const uint64_t totals[ZETA_VGPU_COUNTER_COUNT]);
 
 /** What a process does on a tile. */
 struct zeta_vgpu_activity {
     uint64_t since_ns; /**< CLOCK_MONOTONIC when it began to be busy, 0: idle */
-    uint64_t total_ns; /**< busy time before that */
     uint64_t context;  /**< id of the context that runs, 0: none */
 };
 
@@ -113,13 +108,9 @@ struct zeta_vgpu_activity {
 void zeta_vgpu_instance_set_activity(struct zeta_vgpu_instance *instance, uint32_t tile,
                                      const struct zeta_vgpu_activity *activity);
 
-/**
- * Reads the activity of the process in a slot; out_generation tells its tenants apart.
- * False when nobody is there.
- */
+/** Reads the activity of the process in a slot. False when nobody is there. */
 bool zeta_vgpu_instance_activity(const struct zeta_vgpu_instance *instance, uint32_t slot,
-                                 uint32_t tile, struct zeta_vgpu_activity *out_activity,
-                                 uint64_t *out_generation);
+                                 uint32_t tile, struct zeta_vgpu_activity *out_activity);
 
 /**
  * Adds up all rows of a tile over all processes, living and dead.
@@ -128,8 +119,24 @@ bool zeta_vgpu_instance_activity(const struct zeta_vgpu_instance *instance, uint
 bool zeta_vgpu_instance_totals(const struct zeta_vgpu_instance *instance, uint32_t tile,
                                uint64_t (*out_totals)[ZETA_VGPU_COUNTER_COUNT]);
 
-/** Folds the slots of processes that died. */
+/** Folds the slots of processes that died, and forgets what they wanted. */
 void zeta_vgpu_instance_reap(struct zeta_vgpu_instance *instance);
+
+/** Says how often the holder of a unit, which we are, samples; until it gives the unit up. */
+void zeta_vgpu_instance_want_period(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                    uint32_t unit, uint64_t period_ns);
+
+/** The shortest period that somebody samples a tile with; 0: nobody does. Some loads; any thread.
+ */
+uint64_t zeta_vgpu_instance_period(struct zeta_vgpu_instance *instance, uint32_t tile);
+
+/**
+ * Takes time of a tile's clock, which is one for all processes: work that was executed from
+ * begin_ns on and takes time_ns at the nominal frequency. Returns the end of that time, after what
+ * others took, and before which the work may not be said to be done. Any thread.
+ */
+uint64_t zeta_vgpu_instance_take_time(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                      uint64_t begin_ns, uint64_t time_ns);
 
 /** Number of this process's slot + 1, 0 without one. */
 uint32_t zeta_vgpu_instance_slot(const struct zeta_vgpu_instance *instance);

@@ -105,7 +105,7 @@ bool zeta_vgpu_process_alive(uint32_t pid, uint64_t start_time)
     return access("/proc/self/stat", R_OK) != 0 && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
 }
 
-/* Copies lie words_apart from each other; of the model's only the used part is written. */
+/* Copies lie words_apart from each other; of the kernels' only the used part is written. */
 static void cell_write(_Atomic uint64_t *sequence, _Atomic uint64_t *copies, uint32_t words_apart,
                        uint32_t words, const uint64_t *source)
 {
@@ -143,35 +143,33 @@ uint32_t zeta_vgpu_instance_slot(const struct zeta_vgpu_instance *instance)
     return atomic_load_explicit(&instance->slot, memory_order_acquire);
 }
 
-void zeta_vgpu_instance_publish(struct zeta_vgpu_instance *instance, uint32_t tile, uint32_t row,
-                                const uint64_t counters[ZETA_VGPU_COUNTER_COUNT])
-{
-    uint32_t slot = zeta_vgpu_instance_slot(instance);
-    struct zeta_vgpu_slot *own;
-
-    if (slot == 0 || tile >= instance->tiles || row >= instance->rows_per_tile)
-        return;
-    own = &instance->segment->slots[slot - 1];
-    cell_write(CELL(own->rows[tile][row]), ZETA_VGPU_COUNTER_COUNT, counters);
-}
-
-void zeta_vgpu_instance_publish_models(struct zeta_vgpu_instance *instance, uint32_t tile,
-                                       const uint64_t (*added)[ZETA_VGPU_COUNTER_COUNT])
+void zeta_vgpu_instance_publish_kernels(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                        const uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT])
 {
     uint32_t slot = zeta_vgpu_instance_slot(instance);
 
     if (slot == 0 || tile >= instance->tiles)
         return;
-    cell_write(CELL(instance->segment->slots[slot - 1].models[tile]),
-               (instance->rows_per_tile - 1) * ZETA_VGPU_COUNTER_COUNT, &added[0][0]);
+    cell_write(CELL(instance->segment->slots[slot - 1].kernels[tile]),
+               (instance->rows_per_tile - 1) * ZETA_VGPU_COUNTER_COUNT, &totals[0][0]);
+}
+
+void zeta_vgpu_instance_publish_copies(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                       const uint64_t totals[ZETA_VGPU_COUNTER_COUNT])
+{
+    uint32_t slot = zeta_vgpu_instance_slot(instance);
+
+    if (slot == 0 || tile >= instance->tiles)
+        return;
+    cell_write(CELL(instance->segment->slots[slot - 1].copies[tile]), ZETA_VGPU_COUNTER_COUNT,
+               totals);
 }
 
 void zeta_vgpu_instance_set_activity(struct zeta_vgpu_instance *instance, uint32_t tile,
                                      const struct zeta_vgpu_activity *activity)
 {
     uint32_t slot = zeta_vgpu_instance_slot(instance);
-    const uint64_t words[ZETA_VGPU_ACTIVITY_WORDS] = {activity->since_ns, activity->total_ns,
-                                                      activity->context};
+    const uint64_t words[ZETA_VGPU_ACTIVITY_WORDS] = {activity->since_ns, activity->context};
     struct zeta_vgpu_slot *own;
 
     if (slot == 0 || tile >= instance->tiles)
@@ -195,37 +193,33 @@ static uint64_t tenant(const struct zeta_vgpu_segment *segment, uint64_t sequenc
 }
 
 bool zeta_vgpu_instance_activity(const struct zeta_vgpu_instance *instance, uint32_t slot,
-                                 uint32_t tile, struct zeta_vgpu_activity *out_activity,
-                                 uint64_t *out_generation)
+                                 uint32_t tile, struct zeta_vgpu_activity *out_activity)
 {
     const struct zeta_vgpu_segment *segment = instance->segment;
     uint64_t words[ZETA_VGPU_ACTIVITY_WORDS];
     uint64_t sequence = atomic_load_explicit(&segment->base.sequence, memory_order_acquire);
 
-    *out_generation = tenant(segment, sequence, slot);
-    if (*out_generation == 0 || tile >= instance->tiles ||
+    if (tenant(segment, sequence, slot) == 0 || tile >= instance->tiles ||
         !cell_read(CELL(segment->slots[slot].activity[tile]), ZETA_VGPU_ACTIVITY_WORDS, words))
         return false;
     out_activity->since_ns = words[0];
-    out_activity->total_ns = words[1];
-    out_activity->context = words[2];
+    out_activity->context = words[1];
     return true;
 }
 
-/* Adds the rows of a slot: what was counted, and what models add to all but the last. */
+/* Adds the rows of a slot: its subslices, and its copy engine. */
 static bool add_slot(const struct zeta_vgpu_slot *slot, uint32_t tile, uint32_t rows,
                      uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT])
 {
-    uint64_t added[ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
-    uint64_t row[ZETA_VGPU_COUNTER_COUNT];
+    uint64_t counted[ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
 
-    if (!cell_read(CELL(slot->models[tile]), (rows - 1) * ZETA_VGPU_COUNTER_COUNT, &added[0][0]))
+    if (!cell_read(CELL(slot->kernels[tile]), (rows - 1) * ZETA_VGPU_COUNTER_COUNT,
+                   &counted[0][0]) ||
+        !cell_read(CELL(slot->copies[tile]), ZETA_VGPU_COUNTER_COUNT, counted[rows - 1]))
         return false;
     for (uint32_t r = 0; r < rows; r++) {
-        if (!cell_read(CELL(slot->rows[tile][r]), ZETA_VGPU_COUNTER_COUNT, row))
-            return false;
         for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
-            totals[r][i] += row[i] + (r < rows - 1 ? added[r][i] : 0);
+            totals[r][i] += counted[r][i];
     }
     return true;
 }
@@ -355,6 +349,7 @@ static void reap_locked(struct zeta_vgpu_instance *instance)
         if (pid != 0 && !zeta_vgpu_process_alive(pid, atomic_load(&t->start_time)))
             zeta_vgpu_instance_fold_locked(instance, slot);
     }
+    zeta_vgpu_instance_reap_periods(instance);
     zeta_vgpu_instance_reap_traces(instance);
 }
 
@@ -368,14 +363,13 @@ void zeta_vgpu_instance_reap(struct zeta_vgpu_instance *instance)
 
 static void clear_slot(struct zeta_vgpu_slot *slot, const struct zeta_vgpu_instance *instance)
 {
-    static const uint64_t zeros[ZETA_VGPU_MODEL_WORDS];
+    static const uint64_t zeros[ZETA_VGPU_KERNEL_WORDS];
     const uint32_t rows = instance->rows_per_tile;
 
     for (uint32_t tile = 0; tile < instance->tiles; tile++) {
         cell_write(CELL(slot->activity[tile]), ZETA_VGPU_ACTIVITY_WORDS, zeros);
-        cell_write(CELL(slot->models[tile]), (rows - 1) * ZETA_VGPU_COUNTER_COUNT, zeros);
-        for (uint32_t r = 0; r < rows; r++)
-            cell_write(CELL(slot->rows[tile][r]), ZETA_VGPU_COUNTER_COUNT, zeros);
+        cell_write(CELL(slot->kernels[tile]), (rows - 1) * ZETA_VGPU_COUNTER_COUNT, zeros);
+        cell_write(CELL(slot->copies[tile]), ZETA_VGPU_COUNTER_COUNT, zeros);
         for (uint32_t i = 0; i < ZETA_VGPU_EU_UNITS * ZETA_VGPU_EU_WISHES; i++)
             atomic_store(&slot->eus[tile][i / ZETA_VGPU_EU_WISHES][i % ZETA_VGPU_EU_WISHES].number,
                          0);

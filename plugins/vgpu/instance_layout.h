@@ -21,7 +21,7 @@
 #include "instance_log.h"
 #include "instance_trace.h"
 
-#define ZETA_VGPU_LAYOUT_VERSION 6u
+#define ZETA_VGPU_LAYOUT_VERSION 7u
 #define ZETA_VGPU_LAYOUT_MAGIC UINT64_C(0x7570672d6174657a) /* "zeta-gpu" */
 #define ZETA_VGPU_LOG_EUS (1u + ZETA_VGPU_EU_WISHES)        /* words of a unit */
 #define ZETA_VGPU_LOG_HEADER (4u + ZETA_VGPU_EU_UNITS * ZETA_VGPU_LOG_EUS)
@@ -30,8 +30,8 @@
     (ZETA_VGPU_LOG_HEADER + ZETA_VGPU_TILE_ROWS * ZETA_VGPU_COUNTER_COUNT)
 #define ZETA_VGPU_SWITCH_WORDS (64u * ZETA_VGPU_LARGEST_ENTRY)
 #define ZETA_VGPU_MARKER_WORDS (32u * ZETA_VGPU_LARGEST_ENTRY)
-#define ZETA_VGPU_ACTIVITY_WORDS 3u
-#define ZETA_VGPU_MODEL_WORDS ((ZETA_VGPU_TILE_ROWS - 1) * ZETA_VGPU_COUNTER_COUNT)
+#define ZETA_VGPU_ACTIVITY_WORDS 2u
+#define ZETA_VGPU_KERNEL_WORDS ((ZETA_VGPU_TILE_ROWS - 1) * ZETA_VGPU_COUNTER_COUNT)
 
 /** Words in two copies; the one that sequence & 1 chooses is current. */
 #define ZETA_VGPU_CELL(words)                                                                      \
@@ -54,9 +54,9 @@ struct zeta_vgpu_eu_board {
 
 struct zeta_vgpu_slot {
     ZETA_VGPU_CELL(ZETA_VGPU_ACTIVITY_WORDS) activity[ZETA_VGPU_MAX_TILES];
-    ZETA_VGPU_CELL(ZETA_VGPU_COUNTER_COUNT) rows[ZETA_VGPU_MAX_TILES][ZETA_VGPU_TILE_ROWS];
-    /** What models add to the rows, of one moment; subslices x ZETA_VGPU_COUNTER_COUNT words. */
-    ZETA_VGPU_CELL(ZETA_VGPU_MODEL_WORDS) models[ZETA_VGPU_MAX_TILES];
+    /** Subslices x ZETA_VGPU_COUNTER_COUNT words, of one moment. */
+    ZETA_VGPU_CELL(ZETA_VGPU_KERNEL_WORDS) kernels[ZETA_VGPU_MAX_TILES];
+    ZETA_VGPU_CELL(ZETA_VGPU_COUNTER_COUNT) copies[ZETA_VGPU_MAX_TILES];
     struct zeta_vgpu_eu_count eus[ZETA_VGPU_MAX_TILES][ZETA_VGPU_EU_UNITS][ZETA_VGPU_EU_WISHES];
 };
 
@@ -82,6 +82,7 @@ struct zeta_vgpu_holder {
     _Atomic uint64_t start_time;
     _Atomic uint32_t pid; /**< 0: free */
     _Atomic uint32_t wants_switches;
+    _Atomic uint64_t period_ns;    /**< with which it samples, 0: it does not */
     _Atomic uint32_t own_markers;  /**< only of its process */
     _Atomic uint64_t token;        /**< 0: wants no markers */
     _Atomic uint64_t markers_read; /**< position in the log of its markers */
@@ -141,7 +142,8 @@ struct zeta_vgpu_segment {
     struct zeta_vgpu_holder holders[ZETA_VGPU_MAX_TILES][ZETA_VGPU_UNITS];
     struct zeta_vgpu_tenant tenants[ZETA_VGPU_SLOTS];
     struct zeta_vgpu_base base;
-    _Atomic uint64_t eu_numbers; /**< of wishes, given out so far */
+    _Atomic uint64_t taken_ns[ZETA_VGPU_MAX_TILES]; /**< up to then the clock's time is taken */
+    _Atomic uint64_t eu_numbers;                    /**< of wishes, given out so far */
     struct zeta_vgpu_eu_board eu_boards[ZETA_VGPU_MAX_TILES][ZETA_VGPU_EU_UNITS];
     _Atomic uint64_t moments;       /**< in all logs so far */
     _Atomic uint64_t tokens;        /**< given out so far */
@@ -161,10 +163,11 @@ struct zeta_vgpu_instance {
     uint32_t tiles;
     uint32_t rows_per_tile;
     uint64_t offset_ticks;
-    uint64_t start_time;   /**< of this process */
-    _Atomic uint32_t slot; /**< own slot + 1, 0: none */
-    atomic_bool damaged;   /**< the lock could not be had; set once */
-    uint64_t ip_looked_ns; /**< when we looked for who wants samples; with the lock */
+    uint64_t start_time;        /**< of this process */
+    _Atomic uint32_t slot;      /**< own slot + 1, 0: none */
+    atomic_bool damaged;        /**< the lock could not be had; set once */
+    uint64_t ip_looked_ns;      /**< when we looked for who wants samples; with the lock */
+    _Atomic uint64_t looked_ns; /**< when we looked for who samples */
 };
 
 /**
@@ -183,6 +186,9 @@ int zeta_vgpu_instance_back(int descriptor, size_t begin, size_t size_bytes);
 
 /** Adds a slot to the base and frees it. With the lock. */
 void zeta_vgpu_instance_fold_locked(struct zeta_vgpu_instance *instance, uint32_t slot);
+
+/** Forgets the periods of holders that died. With the lock. */
+void zeta_vgpu_instance_reap_periods(struct zeta_vgpu_instance *instance);
 
 /** Ends the traces of tracers whose processes died. With the lock. */
 void zeta_vgpu_instance_reap_traces(struct zeta_vgpu_instance *instance);

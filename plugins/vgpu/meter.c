@@ -45,15 +45,9 @@ void zeta_vgpu_meter_unref(struct zeta_vgpu_meter *meter)
     free(meter);
 }
 
-static uint64_t ticks_of(const struct zeta_vgpu_meter *meter)
-{
-    return zeta_vgpu_ticks(meter->tile->vgpu, meter->tile);
-}
-
-static void command_ended(struct zeta_vgpu_meter *meter)
+void zeta_vgpu_meter_command_ended(struct zeta_vgpu_meter *meter)
 {
     meter->commands++;
-    meter->busy_ticks += ticks_of(meter) - meter->since_ticks;
 }
 
 static uint32_t eu_count(const struct zeta_vgpu_meter *meter)
@@ -97,7 +91,6 @@ static void look_at_eus(struct zeta_vgpu_meter *meter, const struct zeta_vgpu_en
 void zeta_vgpu_meter_launch_begin(struct zeta_vgpu_meter *meter,
                                   const struct zeta_vgpu_engine *engine)
 {
-    meter->since_ticks = ticks_of(meter);
     for (uint32_t row = 0; row < meter->rows - 1; row++)
         zeta_vgpu_engine_counters(engine, row, meter->before[row]);
     if (atomic_load(&meter->open_eus) > 0)
@@ -116,59 +109,33 @@ void zeta_vgpu_meter_launch_end(struct zeta_vgpu_meter *meter,
     }
     if (atomic_load(&meter->open_eus) > 0)
         look_at_eus(meter, engine, true);
-    command_ended(meter);
+    zeta_vgpu_meter_command_ended(meter);
 }
 
-void zeta_vgpu_meter_copy_begin(struct zeta_vgpu_meter *meter)
-{
-    meter->since_ticks = ticks_of(meter);
-}
-
-void zeta_vgpu_meter_copy_end(struct zeta_vgpu_meter *meter,
-                              const uint64_t added[ZETA_VGPU_COUNTER_COUNT])
+void zeta_vgpu_meter_copied(struct zeta_vgpu_meter *meter,
+                            const uint64_t added[ZETA_VGPU_COUNTER_COUNT])
 {
     for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
         meter->totals[meter->rows - 1][i] += added[i];
-    command_ended(meter);
+}
+
+uint64_t zeta_vgpu_meter_core_clocks(const struct zeta_vgpu_meter *meter)
+{
+    uint64_t clocks = 0;
+
+    for (uint32_t row = 0; row < meter->rows; row++)
+        clocks += meter->totals[row][ZETA_VGPU_GPU_CORE_CLOCKS];
+    return clocks;
 }
 
 void zeta_vgpu_meter_mark(const struct zeta_vgpu_meter *meter,
                           struct zeta_vgpu_meter_mark *out_mark)
 {
     memset(out_mark, 0, sizeof(*out_mark));
-    out_mark->ticks = ticks_of(meter);
-    out_mark->busy_ticks = meter->busy_ticks;
-    for (uint32_t row = 0; row < meter->rows; row++)
-        out_mark->core_clocks += meter->totals[row][ZETA_VGPU_GPU_CORE_CLOCKS];
-    out_mark->tile_clocks = zeta_vgpu_tile_clocks(meter->tile);
+    out_mark->ticks = zeta_vgpu_ticks(meter->tile->vgpu, meter->tile);
+    out_mark->core_clocks = zeta_vgpu_meter_core_clocks(meter);
     out_mark->commands = meter->commands;
     out_mark->tile_commands = zeta_vgpu_tile_commands(meter->tile, &out_mark->others);
-}
-
-static uint64_t above(uint64_t value, uint64_t part)
-{
-    return value > part ? value - part : 0;
-}
-
-uint64_t zeta_vgpu_meter_idle_clocks(const struct zeta_vgpu_meter *meter,
-                                     const struct zeta_vgpu_meter_mark *begin,
-                                     const struct zeta_vgpu_meter_mark *end)
-{
-    const struct zeta_vgpu_description *d = &meter->tile->vgpu->description;
-    const uint64_t nominal_mhz = d->core_clock_mhz;
-    const uint64_t own = end->core_clocks - begin->core_clocks;
-    const uint64_t time = end->ticks - begin->ticks;
-    uint64_t idle;
-
-    /* Virtual time is the modelled clocks of all queues, so other queues' clocks are idle ones. */
-    if (d->clock == ZETA_VGPU_CLOCK_VIRTUAL)
-        idle = above(end->tile_clocks - begin->tile_clocks, own);
-    else
-        idle = above(time, end->busy_ticks - begin->busy_ticks) * ZETA_VGPU_TICK_NS * nominal_mhz /
-               1000;
-    if (own + idle == 0)
-        idle = time * ZETA_VGPU_TICK_NS * nominal_mhz / 1000;
-    return own + idle == 0 ? 1 : idle;
 }
 
 bool zeta_vgpu_meter_split(const struct zeta_vgpu_meter_mark *begin,

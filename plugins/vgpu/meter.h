@@ -26,9 +26,7 @@ struct zeta_vgpu_meter {
     /* All else belongs to the thread that executes the queue. */
     struct zeta_vgpu_tile *tile;
     uint32_t rows;
-    uint64_t commands;   /**< of the queue on the tile; meaningful as a difference, like the rest */
-    uint64_t busy_ticks; /**< in which one of them ran */
-    uint64_t since_ticks;
+    uint64_t commands; /**< of the queue on the tile; meaningful as a difference, like the rest */
     uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT]; /**< of the rows of a tile */
     uint64_t (*before)[ZETA_VGPU_COUNTER_COUNT]; /**< totals of the engine before a launch */
     atomic_uint open_eus;                        /**< of the open queries those that select EUs */
@@ -58,20 +56,21 @@ void zeta_vgpu_meter_launch_begin(struct zeta_vgpu_meter *meter,
 void zeta_vgpu_meter_launch_end(struct zeta_vgpu_meter *meter,
                                 const struct zeta_vgpu_engine *engine);
 
-/** Around a copy, which added these counters. */
-void zeta_vgpu_meter_copy_begin(struct zeta_vgpu_meter *meter);
-void zeta_vgpu_meter_copy_end(struct zeta_vgpu_meter *meter,
-                              const uint64_t added[ZETA_VGPU_COUNTER_COUNT]);
+/** A copy added these counters; and it has ended. */
+void zeta_vgpu_meter_copied(struct zeta_vgpu_meter *meter,
+                            const uint64_t added[ZETA_VGPU_COUNTER_COUNT]);
+void zeta_vgpu_meter_command_ended(struct zeta_vgpu_meter *meter);
 
 /** EUs are counted from now on, or once less often. False without memory. */
 bool zeta_vgpu_meter_count_eus(struct zeta_vgpu_meter *meter, bool on);
 
+/** Modelled clocks of the queue's work. */
+uint64_t zeta_vgpu_meter_core_clocks(const struct zeta_vgpu_meter *meter);
+
 /** A moment between two commands of a queue. */
 struct zeta_vgpu_meter_mark {
     uint64_t ticks;
-    uint64_t busy_ticks;
     uint64_t core_clocks; /**< modelled ones of the queue */
-    uint64_t tile_clocks; /**< modelled ones of all queues of the process */
     uint64_t commands;
     uint64_t tile_commands; /**< of all queues of the process */
     bool others;            /**< one of another queue runs at this moment */
@@ -80,14 +79,6 @@ struct zeta_vgpu_meter_mark {
 /** Takes a mark of now. */
 void zeta_vgpu_meter_mark(const struct zeta_vgpu_meter *meter,
                           struct zeta_vgpu_meter_mark *out_mark);
-
-/**
- * Core clocks between two marks that are no modelled clocks of the queue: the nominal frequency for
- * the time in which none of its commands ran. Sum and time are never 0.
- */
-uint64_t zeta_vgpu_meter_idle_clocks(const struct zeta_vgpu_meter *meter,
-                                     const struct zeta_vgpu_meter_mark *begin,
-                                     const struct zeta_vgpu_meter_mark *end);
 
 /** True if a command of another queue ran on the tile between two marks. */
 bool zeta_vgpu_meter_split(const struct zeta_vgpu_meter_mark *begin,

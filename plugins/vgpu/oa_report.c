@@ -62,8 +62,8 @@ void zeta_vgpu_report_values(const struct zeta_vgpu_sample *sample,
         for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
             sums[i] += sample->totals[row][i];
     }
-    sums[ZETA_VGPU_GPU_CORE_CLOCKS] += sample->idle_clocks + sample->extra_clocks;
-    sums[ZETA_VGPU_BUSY_CLOCKS] += sample->extra_clocks;
+    sums[ZETA_VGPU_GPU_CORE_CLOCKS] = sample->core_clocks;
+    sums[ZETA_VGPU_BUSY_CLOCKS] = sample->core_clocks;
 
     out_values[0] = sample->report_id;
     out_values[1] = sample->ticks;

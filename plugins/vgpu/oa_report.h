@@ -32,9 +32,8 @@ struct zeta_vgpu_sample {
     uint32_t report_id;
     uint64_t ticks; /**< unmasked */
     uint32_t context;
-    uint64_t idle_clocks;  /**< added to the core clocks, which are counted while busy */
-    uint64_t extra_clocks; /**< added to core and busy clocks */
-    uint64_t number;       /**< of the report in its stream, from 1 */
+    uint64_t core_clocks; /**< of the device: its tiles work side by side */
+    uint64_t number;      /**< of the report in its stream, from 1 */
     /** Totals of tiles x rows_per_tile rows. */
     const uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT];
     uint32_t tiles;

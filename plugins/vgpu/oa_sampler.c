@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "host_clock.h"
 #include "instance_eu.h"
 #include "ip_stream.h"
 #include "oa.h"
@@ -17,16 +18,10 @@
 /* The same for markers. Readers look themselves, and who sets too many of them waits. */
 #define MARKER_NS UINT64_C(5000000)
 
+__extension__ typedef unsigned __int128 uint128;
+
 /* How long the thread stays away from the state when a reader wants it. */
 #define READER_NS 50000
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t stream_ticks(const struct zeta_plugin_stream *stream)
 {
@@ -39,99 +34,68 @@ static uint64_t host_ns(const struct zeta_plugin_stream *stream, uint64_t ticks)
     return (ticks - zeta_vgpu_instance_offset(stream->instance)) * ZETA_VGPU_TICK_NS;
 }
 
-/* Takes over newer totals. Counters never fall, whatever somebody wrote into shared memory. */
+/* Of what came since the last report, so many parts go into the next one. */
+struct part {
+    uint64_t taken, of;
+};
+
+static const struct part everything = {1, 1};
+
+static uint64_t part_of(uint64_t value, struct part part)
+{
+    return part.taken >= part.of ? value : (uint64_t)((uint128)value * part.taken / part.of);
+}
+
+/* What a total has become since the last report. It never falls, whatever others wrote there. */
+static uint64_t came(const struct zeta_plugin_stream *stream, uint32_t row, uint32_t counter,
+                     uint64_t total)
+{
+    const uint64_t known = stream->origin[row][counter] + stream->totals[row][counter];
+
+    return total > known ? total - known : 0;
+}
+
+/* Clocks of a tile since the last report. */
+static uint64_t clocks_came(const struct zeta_plugin_stream *stream, uint32_t tile,
+                            const uint64_t (*from)[ZETA_VGPU_COUNTER_COUNT])
+{
+    uint64_t clocks = 0;
+
+    for (uint32_t row = 0; row < stream->rows; row++)
+        clocks += came(stream, tile * stream->rows + row, ZETA_VGPU_GPU_CORE_CLOCKS,
+                       from[row][ZETA_VGPU_GPU_CORE_CLOCKS]);
+    return clocks;
+}
+
+/* Takes over newer totals. */
 static void merge_totals(struct zeta_plugin_stream *stream, uint32_t tile,
-                         const uint64_t (*from)[ZETA_VGPU_COUNTER_COUNT])
+                         const uint64_t (*from)[ZETA_VGPU_COUNTER_COUNT], struct part part)
 {
-    const uint32_t first = tile * stream->rows;
-
     for (uint32_t row = 0; row < stream->rows; row++) {
-        for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++) {
-            const uint64_t origin = stream->origin[first + row][i];
+        uint64_t *totals = stream->totals[tile * stream->rows + row];
 
-            if (from[row][i] > origin && from[row][i] - origin > stream->totals[first + row][i])
-                stream->totals[first + row][i] = from[row][i] - origin;
-        }
+        for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
+            totals[i] += part_of(came(stream, tile * stream->rows + row, i, from[row][i]), part);
     }
 }
 
-/* Time that a process was busy until then. */
-static uint64_t busy_until(const struct zeta_vgpu_activity *activity, uint64_t until_ns)
+/* The context that began last, of what runs until then; 0: nothing does. */
+static uint32_t running_context(const struct zeta_plugin_stream *stream, uint64_t until_ns)
 {
-    const bool running = activity->since_ns != 0 && activity->since_ns < until_ns;
+    uint64_t latest_ns = 0;
+    uint32_t context = 0;
 
-    return activity->total_ns + (running ? until_ns - activity->since_ns : 0);
-}
-
-/*
- * Looks at what all processes did on a tile since last time: the longest busy time among them, and
- * the context of the one that began last.
- */
-static uint64_t look_at_tile(struct zeta_plugin_stream *stream, uint32_t t, uint64_t until_ns,
-                             uint64_t *latest_ns)
-{
-    uint64_t longest = 0;
-
-    for (uint32_t slot = 0; slot < ZETA_VGPU_SLOTS; slot++) {
-        struct zeta_vgpu_seen *seen = &stream->seen[t][slot];
+    for (uint32_t i = 0; i < stream->tile_count * ZETA_VGPU_SLOTS; i++) {
         struct zeta_vgpu_activity activity;
-        uint64_t generation, busy, delta;
 
-        if (!zeta_vgpu_instance_activity(stream->instance, slot, stream->first_tile + t, &activity,
-                                         &generation))
-            continue;
-        busy = busy_until(&activity, until_ns);
-        /* A new tenant began from nothing; it was busy only while we were watching. */
-        if (seen->generation != generation)
-            seen->busy_ns = stream->number == 0 ? busy : 0;
-        seen->generation = generation;
-        delta = busy > seen->busy_ns ? busy - seen->busy_ns : 0;
-        seen->busy_ns = busy;
-        if (delta > longest)
-            longest = delta;
-        if (activity.since_ns > *latest_ns && activity.since_ns <= until_ns) {
-            *latest_ns = activity.since_ns;
-            stream->context = (uint32_t)activity.context;
+        if (zeta_vgpu_instance_activity(stream->instance, i % ZETA_VGPU_SLOTS,
+                                        stream->first_tile + i / ZETA_VGPU_SLOTS, &activity) &&
+            activity.since_ns > latest_ns && activity.since_ns <= until_ns) {
+            latest_ns = activity.since_ns;
+            context = (uint32_t)activity.context;
         }
     }
-    return longest;
-}
-
-/* Busy time of the stream's tiles between the last look and until_ns, at most all of it. */
-static uint64_t look_at_activity(struct zeta_plugin_stream *stream, uint64_t until_ns)
-{
-    const uint64_t span = until_ns > stream->seen_ns ? until_ns - stream->seen_ns : 0;
-    uint64_t longest = 0, latest_ns = 0;
-
-    stream->context = 0;
-    for (uint32_t t = 0; t < stream->tile_count; t++) {
-        const uint64_t busy = look_at_tile(stream, t, until_ns, &latest_ns);
-
-        if (busy > longest)
-            longest = busy;
-    }
-    return longest < span ? longest : span;
-}
-
-/*
- * Counts one more clock for a report in which the device works and no modelled clock came. The
- * model says how many clocks work took when an epoch of it is over; until then the clock of a
- * device that works must not stand, because clients divide by it. For the same reason it goes on
- * between moments that follow each other at once.
- */
-static void keep_clock_going(struct zeta_plugin_stream *stream, uint64_t idle_clocks, bool busy,
-                             bool of_moment)
-{
-    uint64_t modelled = 0, core = idle_clocks;
-
-    for (uint32_t row = 0; row < stream->tile_count * stream->rows; row++) {
-        modelled += stream->totals[row][ZETA_VGPU_BUSY_CLOCKS];
-        core += stream->totals[row][ZETA_VGPU_GPU_CORE_CLOCKS];
-    }
-    if ((busy && modelled == stream->modelled_clocks) || (of_moment && core == stream->core_clocks))
-        stream->extra_clocks++;
-    stream->modelled_clocks = modelled;
-    stream->core_clocks = core;
+    return context;
 }
 
 /* Events of each source, summed over the tiles of the stream. */
@@ -154,33 +118,53 @@ static void collect_events(const struct zeta_plugin_stream *stream,
 
 /* Takes over newer counts of EUs, which never fall either. */
 static void merge_eus(struct zeta_plugin_stream *stream, uint32_t tile,
-                      const uint64_t from[ZETA_VGPU_EU_WISHES])
+                      const uint64_t from[ZETA_VGPU_EU_WISHES], struct part part)
 {
     for (uint32_t i = 0; i < ZETA_VGPU_SELECTIONS; i++) {
         if (stream->program.selections[i].tile == tile && from[i] > stream->eus[i])
-            stream->eus[i] = from[i];
+            stream->eus[i] += part_of(from[i] - stream->eus[i], part);
     }
 }
 
-/* Takes over all that was counted until a moment. */
+/* Takes over what was counted until a moment. */
 static void merge_moment(struct zeta_plugin_stream *stream, uint32_t tile,
-                         const struct zeta_vgpu_moment *moment)
+                         const struct zeta_vgpu_moment *moment, struct part part)
 {
-    merge_totals(stream, tile, moment->totals);
+    merge_totals(stream, tile, moment->totals, part);
     if (stream->eu_numbers && moment->eu_numbers[stream->unit] == stream->eu_numbers[tile])
-        merge_eus(stream, tile, moment->eus[stream->unit]);
+        merge_eus(stream, tile, moment->eus[stream->unit], part);
+}
+
+/*
+ * The clock of the device goes on with that of its busiest tile: tiles work side by side, so clocks
+ * of several would be more than the time has.
+ */
+static uint64_t advance_clock(struct zeta_plugin_stream *stream)
+{
+    uint64_t most = 0;
+
+    for (uint32_t t = 0; t < stream->tile_count; t++) {
+        uint64_t clocks = 0;
+
+        for (uint32_t row = 0; row < stream->rows; row++)
+            clocks += stream->totals[t * stream->rows + row][ZETA_VGPU_GPU_CORE_CLOCKS];
+        if (clocks - stream->tile_clocks[t] > most)
+            most = clocks - stream->tile_clocks[t];
+        stream->tile_clocks[t] = clocks;
+    }
+    return stream->core_clocks += most;
 }
 
 /* Writes a report of the present totals. */
 static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint32_t reason,
-                         uint32_t context, bool busy)
+                         uint32_t context)
 {
     const uint64_t lost_every = stream->vgpu->description.faults.lost_reports;
     struct zeta_vgpu_sample sample = {
         .report_id = reason | stream->unit,
         .ticks = ticks,
         .context = context,
-        .idle_clocks = stream->idle_ns * stream->vgpu->description.core_clock_mhz / 1000,
+        .core_clocks = advance_clock(stream),
         .number = ++stream->number,
         .totals = (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])stream->totals,
         .tiles = stream->tile_count,
@@ -195,8 +179,6 @@ static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint
     }
     if (stream->eu_numbers)
         sample.eus = stream->eus;
-    keep_clock_going(stream, sample.idle_clocks, busy, reason != ZETA_VGPU_REASON_TIMER);
-    sample.extra_clocks = stream->extra_clocks;
     stream->last_ticks = ticks;
     if (lost_every != 0 && stream->number % lost_every == 0) {
         zeta_vgpu_ring_lose(&stream->ring, 1);
@@ -225,66 +207,61 @@ static void look_at_totals(struct zeta_plugin_stream *stream)
 }
 
 /*
- * Takes over the totals that were looked at. A moment that waits for its report bounds them: the
- * report before it must not know of work behind it.
+ * Takes over the totals that were looked at, for a report at that time. A moment that waits for its
+ * report bounds them: the report before it must not know of work behind it.
+ *
+ * A row has no more clocks than its time has at the nominal frequency. Of work that came with more,
+ * because it was done before or its slice is longer than the period, all counts wait for the next
+ * rows in the same proportion, so shares of clocks are what they were.
  */
-static void settle_totals(struct zeta_plugin_stream *stream)
+static void settle_totals(struct zeta_plugin_stream *stream, uint64_t ticks)
 {
+    const uint64_t most =
+        zeta_vgpu_clocks_in(&stream->vgpu->description, ticks - stream->last_ticks);
+
     for (uint32_t t = 0; t < stream->tile_count; t++) {
+        const uint64_t(*fresh)[ZETA_VGPU_COUNTER_COUNT] =
+            (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])stream->fresh + t * stream->rows;
         uint32_t kind;
         const struct zeta_vgpu_moment *moment = zeta_vgpu_moments_of_tile(stream, t, &kind);
+        const struct part part = {most, clocks_came(stream, t, moment ? moment->totals : fresh)};
 
         if (moment) {
-            merge_moment(stream, t, moment);
+            merge_moment(stream, t, moment, part);
             continue;
         }
         if (stream->has_fresh[t])
-            merge_totals(stream, t,
-                         (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])stream->fresh +
-                             t * stream->rows);
+            merge_totals(stream, t, fresh, part);
         if (stream->has_fresh_eus[t])
-            merge_eus(stream, t, stream->fresh_eus[t]);
+            merge_eus(stream, t, stream->fresh_eus[t], part);
     }
 }
 
-/* The clock of an idle device up to then. True if something ran in the meantime. */
-static bool advance_idle(struct zeta_plugin_stream *stream, uint64_t until_ns)
-{
-    uint64_t busy_ns;
-
-    if (until_ns <= stream->seen_ns)
-        return false;
-    busy_ns = look_at_activity(stream, until_ns);
-    stream->idle_ns += until_ns - stream->seen_ns - busy_ns;
-    stream->seen_ns = until_ns;
-    return busy_ns > 0;
-}
-
-/* The report of a moment, with the totals of its time. */
+/* The report of a moment, with the totals of its time. It comes later if they need more time. */
 static void write_moment(struct zeta_plugin_stream *stream, uint32_t tile, uint32_t kind,
                          const struct zeta_vgpu_moment *moment)
 {
+    const uint64_t needed =
+        zeta_vgpu_ticks_for(&stream->vgpu->description, clocks_came(stream, tile, moment->totals));
     /* Two reports never have the same time. */
-    const uint64_t ticks =
-        moment->ticks > stream->last_ticks ? moment->ticks : stream->last_ticks + 1;
+    const uint64_t soonest = stream->last_ticks + (needed > 0 ? needed : 1);
     const uint32_t reason =
         kind == ZETA_VGPU_MOMENT_SWITCH ? ZETA_VGPU_REASON_SWITCH : ZETA_VGPU_REASON_MARKER;
-    bool busy = false;
 
-    if (!stream->is_virtual)
-        busy = advance_idle(stream, host_ns(stream, moment->ticks));
-    merge_moment(stream, tile, moment);
-    write_report(stream, ticks, reason, (uint32_t)moment->value, busy);
+    merge_moment(stream, tile, moment, everything);
+    write_report(stream, moment->ticks > soonest ? moment->ticks : soonest, reason,
+                 (uint32_t)moment->value);
     zeta_vgpu_moments_done(stream, tile, kind);
 }
 
-static void write_timer(struct zeta_plugin_stream *stream, bool busy)
+static void write_timer(struct zeta_plugin_stream *stream)
 {
-    /* A switch may have moved past the deadline by a tick. */
+    /* A moment may have moved past the deadline. */
     const uint64_t ticks =
         stream->next_ticks > stream->last_ticks ? stream->next_ticks : stream->last_ticks + 1;
 
-    write_report(stream, ticks, ZETA_VGPU_REASON_TIMER, stream->context, busy);
+    settle_totals(stream, ticks);
+    write_report(stream, ticks, ZETA_VGPU_REASON_TIMER, stream->context);
     stream->next_ticks += stream->period_ticks;
 }
 
@@ -304,48 +281,19 @@ static void skip_lost(struct zeta_plugin_stream *stream, uint64_t due)
     stream->next_ticks += (due - capacity) * stream->period_ticks;
 }
 
-/* Wall time: the deadlines up to then. */
-static void write_timers_wall(struct zeta_plugin_stream *stream, uint64_t until_ticks)
+/* The deadlines up to then. */
+static void write_timers(struct zeta_plugin_stream *stream, uint64_t until_ticks)
 {
-    uint64_t periods, last, last_ns, busy_ns, idle_ns;
+    uint64_t periods, last;
 
     if (until_ticks < stream->next_ticks)
         return;
     periods = (until_ticks - stream->next_ticks) / stream->period_ticks;
     last = stream->next_ticks + periods * stream->period_ticks;
-    last_ns = host_ns(stream, last);
-    settle_totals(stream);
-    busy_ns = look_at_activity(stream, last_ns);
-    idle_ns = stream->idle_ns;
+    stream->context = stream->is_virtual ? 0 : running_context(stream, host_ns(stream, last));
     skip_lost(stream, periods + 1);
-    while (stream->next_ticks <= last) {
-        /* The idle clock goes on evenly; of a time with work only the end is known. */
-        const uint64_t at_ns = busy_ns == 0 ? host_ns(stream, stream->next_ticks) : last_ns;
-
-        if (at_ns > stream->seen_ns + busy_ns)
-            stream->idle_ns = idle_ns + (at_ns - stream->seen_ns - busy_ns);
-        write_timer(stream, busy_ns > 0);
-    }
-    if (last_ns > stream->seen_ns)
-        stream->seen_ns = last_ns;
-}
-
-static void write_timers_virtual(struct zeta_plugin_stream *stream, uint64_t until_ticks)
-{
-    if (until_ticks < stream->next_ticks)
-        return;
-    settle_totals(stream);
-    stream->context = 0;
-    while (stream->next_ticks <= until_ticks)
-        write_timer(stream, false);
-}
-
-static void write_timers(struct zeta_plugin_stream *stream, uint64_t until_ticks)
-{
-    if (stream->is_virtual)
-        write_timers_virtual(stream, until_ticks);
-    else
-        write_timers_wall(stream, until_ticks);
+    while (stream->next_ticks <= last)
+        write_timer(stream);
 }
 
 /* Writes everything up to now, in the order of time. */
@@ -394,7 +342,8 @@ static bool wait_until(struct zeta_plugin_stream *stream, uint64_t until_ns)
 static uint64_t next_wake_ns(const struct zeta_plugin_stream *stream)
 {
     const uint64_t deadline_ns = host_ns(stream, stream->next_ticks);
-    const uint64_t soon_ns = now_ns() + (stream->program.switches ? SWITCH_NS : MARKER_NS);
+    const uint64_t soon_ns =
+        zeta_vgpu_now_ns() + (stream->program.switches ? SWITCH_NS : MARKER_NS);
 
     return zeta_vgpu_moments_possible(stream) && soon_ns < deadline_ns ? soon_ns : deadline_ns;
 }
@@ -427,7 +376,7 @@ static void *sampler_main(void *argument)
     /* Without it the kernel adds 50 microseconds to each wait: several short periods. */
     (void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     while (wait_until(stream, wake_ns(stream))) {
-        const uint64_t now = now_ns();
+        const uint64_t now = zeta_vgpu_now_ns();
 
         write_now(stream);
         if (now - stream->reap_ns >= REAP_NS) {
@@ -457,7 +406,13 @@ static void write_first(struct zeta_plugin_stream *stream)
 
     zeta_vgpu_moments_begin(stream);
     look_at_totals(stream);
-    settle_totals(stream);
+    for (uint32_t t = 0; t < stream->tile_count; t++) {
+        if (stream->has_fresh[t])
+            merge_totals(stream, t,
+                         (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])stream->fresh +
+                             t * stream->rows,
+                         everything);
+    }
     if (stream->is_virtual) {
         /* Totals of earlier processes must not show in bytes that shall repeat. */
         memcpy(stream->origin, stream->totals,
@@ -465,11 +420,10 @@ static void write_first(struct zeta_plugin_stream *stream)
         memset(stream->totals, 0,
                (size_t)stream->tile_count * stream->rows * sizeof(*stream->totals));
     } else {
-        stream->seen_ns = host_ns(stream, ticks);
-        stream->reap_ns = stream->seen_ns;
-        (void)look_at_activity(stream, stream->seen_ns);
+        stream->reap_ns = host_ns(stream, ticks);
+        stream->context = running_context(stream, stream->reap_ns);
     }
-    write_report(stream, ticks, ZETA_VGPU_REASON_TIMER, stream->context, false);
+    write_report(stream, ticks, ZETA_VGPU_REASON_TIMER, stream->context);
     stream->next_ticks = (ticks / stream->period_ticks + 1) * stream->period_ticks;
 }
 

@@ -143,7 +143,6 @@ static void destroy_stream(struct zeta_plugin_stream *stream)
     free(stream->origin);
     free(stream->fresh);
     free(stream->totals);
-    free(stream->seen);
     free(stream->eu_numbers);
     free(stream);
 }
@@ -172,12 +171,11 @@ static struct zeta_plugin_stream *create_stream(const struct zeta_plugin_device 
     stream->is_virtual = device->vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL;
     stream->program = *program;
 
-    stream->seen = calloc(device->tile_count, sizeof(*stream->seen));
     stream->totals = calloc(all, sizeof(*stream->totals));
     stream->fresh = calloc(all, sizeof(*stream->fresh));
     stream->origin = calloc(all, sizeof(*stream->origin));
     stream->moments = calloc(device->tile_count, sizeof(*stream->moments));
-    if (stream->seen && stream->totals && stream->fresh && stream->origin && stream->moments)
+    if (stream->totals && stream->fresh && stream->origin && stream->moments)
         return stream;
     destroy_stream(stream);
     return NULL;
@@ -252,6 +250,14 @@ static uint32_t take_units(const struct zeta_plugin *self, struct zeta_plugin_st
         stream->units_taken++;
     }
     return ZETA_PLUGIN_SUCCESS;
+}
+
+/* Others execute in slices that are shorter than our period. Virtual time has no others. */
+static void want_period(struct zeta_plugin_stream *stream)
+{
+    for (uint32_t t = 0; !stream->is_virtual && !stream->ip && t < stream->tile_count; t++)
+        zeta_vgpu_instance_want_period(stream->instance, stream->first_tile + t, stream->unit,
+                                       stream->period_ticks * ZETA_VGPU_TICK_NS);
 }
 
 /* Markers of before the first report are not asked for, so nothing has been lost there. */
@@ -363,8 +369,10 @@ uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_devi
         result = take_units(self, stream, device->id);
     if (result == ZETA_PLUGIN_SUCCESS && !want_eus(stream))
         result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    if (result == ZETA_PLUGIN_SUCCESS)
+    if (result == ZETA_PLUGIN_SUCCESS) {
         want_markers(stream, desc);
+        want_period(stream);
+    }
     if (result == ZETA_PLUGIN_SUCCESS &&
         !(stream->ip ? zeta_vgpu_ip_start(stream) : zeta_vgpu_sampler_start(stream)))
         result = zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,

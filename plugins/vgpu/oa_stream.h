@@ -15,12 +15,6 @@
 #include "oa_select.h"
 #include "plugin.h"
 
-/** What a stream knew about a process when it looked last. */
-struct zeta_vgpu_seen {
-    uint64_t generation;
-    uint64_t busy_ns;
-};
-
 /** Moments that get a report of their own. */
 enum zeta_vgpu_moment_kind {
     ZETA_VGPU_MOMENT_SWITCH, /**< of the running context, if the program asks for it */
@@ -61,15 +55,11 @@ struct zeta_plugin_stream {
     uint64_t last_ticks;      /**< of the last report */
     uint64_t number;          /**< reports so far, lost ones included */
     uint32_t context;         /**< that ran when we looked last */
-    uint64_t modelled_clocks; /**< in the last report */
-    uint64_t core_clocks;     /**< in the last report */
-    uint64_t extra_clocks;    /**< counted while the model had none */
-    uint64_t seen_ns;         /**< host time up to which idle_ns is counted */
-    uint64_t idle_ns;         /**< since the stream was opened */
-    uint64_t reap_ns;         /**< host time of the last look for dead processes */
-    struct zeta_vgpu_seen (*seen)[ZETA_VGPU_SLOTS]; /**< per tile */
-    uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT];    /**< of tile_count x rows */
-    uint64_t (*fresh)[ZETA_VGPU_COUNTER_COUNT];     /**< the newest ones, not yet taken over */
+    uint64_t core_clocks;     /**< of the device, in the last report */
+    uint64_t tile_clocks[ZETA_VGPU_MAX_TILES]; /**< in the last report */
+    uint64_t reap_ns;                          /**< host time of the last look for dead processes */
+    uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT]; /**< in the last report; tile_count x rows */
+    uint64_t (*fresh)[ZETA_VGPU_COUNTER_COUNT];  /**< the newest ones, not yet taken over */
     bool has_fresh[ZETA_VGPU_MAX_TILES];
     uint64_t (*origin)[ZETA_VGPU_COUNTER_COUNT]; /**< subtracted; virtual time only */
     struct zeta_vgpu_moments *moments;           /**< per tile */

@@ -266,8 +266,7 @@ uint64_t zeta_vgpu_ticks(struct zeta_vgpu *vgpu, const struct zeta_vgpu_tile *ti
     struct timespec now;
 
     if (vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL)
-        return zeta_vgpu_tile_clocks(tile) * (ZETA_VGPU_TIMER_HZ / 1000000) /
-               vgpu->description.core_clock_mhz;
+        return zeta_vgpu_ticks_for(&vgpu->description, zeta_vgpu_tile_clocks(tile));
     clock_gettime(CLOCK_MONOTONIC, &now);
     return ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) / ZETA_VGPU_TICK_NS +
            (instance ? zeta_vgpu_instance_offset(instance) : 0);

@@ -148,8 +148,10 @@ static void take_values(const struct zeta_plugin_query_pool *pool,
     sample.tiles = 1;
     sample.rows_per_tile = meter->rows;
     sample.totals = nothing;
-    if (pool->first_tile + tile == meter->tile->index)
+    if (pool->first_tile + tile == meter->tile->index) {
         sample.totals = (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])meter->totals;
+        sample.core_clocks = zeta_vgpu_meter_core_clocks(meter);
+    }
     zeta_vgpu_report_values(&sample, &pool->program, out_values);
 }
 
@@ -165,19 +167,6 @@ static void begin_record_locked(struct zeta_plugin_query_pool *pool, uint32_t in
         fields[i] = value_at(&pool->places[i], values);
 }
 
-static uint64_t idle_clocks(const struct zeta_plugin_query_pool *pool,
-                            const struct zeta_vgpu_meter *meter, uint32_t tile,
-                            const struct zeta_vgpu_meter_mark *begin,
-                            const struct zeta_vgpu_meter_mark *end)
-{
-    struct zeta_vgpu_meter_mark resting = *begin;
-
-    if (pool->first_tile + tile == meter->tile->index)
-        return zeta_vgpu_meter_idle_clocks(meter, begin, end);
-    resting.ticks = end->ticks;
-    return zeta_vgpu_meter_idle_clocks(meter, begin, &resting);
-}
-
 static void end_record_locked(struct zeta_plugin_query_pool *pool, uint32_t index, uint32_t tile,
                               const struct zeta_vgpu_meter *meter,
                               const struct zeta_vgpu_meter_mark *end, uint32_t context)
@@ -187,7 +176,6 @@ static void end_record_locked(struct zeta_plugin_query_pool *pool, uint32_t inde
     const struct zeta_vgpu_sample sample = {
         .ticks = end->ticks,
         .context = context,
-        .idle_clocks = idle_clocks(pool, meter, tile, begin, end),
     };
     struct zeta_query_record header = {
         .size_bytes = pool->record_bytes,
@@ -276,6 +264,7 @@ uint32_t zeta_vgpu_query_end(const struct zeta_plugin_query_point *point,
     uint32_t result = check_index(pool, point->index);
     struct zeta_vgpu_meter_mark end;
     struct query *query;
+    uint64_t soonest;
     bool is_open;
 
     if (result != ZETA_PLUGIN_SUCCESS)
@@ -285,6 +274,11 @@ uint32_t zeta_vgpu_query_end(const struct zeta_plugin_query_point *point,
     is_open = query->state == QUERY_OPEN && query->meter == meter;
     if (is_open) {
         zeta_vgpu_meter_mark(meter, &end);
+        soonest =
+            query->begin.ticks + zeta_vgpu_ticks_for(&pool->vgpu->description,
+                                                     end.core_clocks - query->begin.core_clocks);
+        if (end.ticks < soonest)
+            end.ticks = soonest;
         /* A query of no length would be one whose rates divide by nothing. */
         if (end.ticks <= query->begin.ticks)
             end.ticks = query->begin.ticks + 1;

@@ -159,19 +159,27 @@ static uint32_t execute_launch(struct zeta_plugin_queue *queue,
     return conclude(queue, result, fault.message.text);
 }
 
+static void copy_moved(void *user, uint64_t read_bytes, uint64_t written_bytes)
+{
+    zeta_vgpu_tile_copy_moved(user, read_bytes, written_bytes);
+}
+
 static uint32_t execute_copy(struct zeta_plugin_queue *queue,
                              const struct zeta_plugin_command *command)
 {
     const struct zeta_plugin_copy *plain =
         command->flags & ZETA_PLUGIN_COMMAND_INDIRECT ? command->u.copy.indirect : &command->u.copy;
-    struct zeta_vgpu_meter *meter = zeta_vgpu_meter_counting(queue->meter);
     struct zeta_vgpu_copy copy = copy_of(queue);
+    struct zeta_vgpu_tile_copy counted;
     enum zeta_vgpu_result result;
 
     if (command->type == ZETA_PLUGIN_COMMAND_FILL && command->u.fill.pattern_bytes == 0)
         return conclude(queue, ZETA_VGPU_INVALID_ARGUMENT, "the pattern of a fill is empty");
 
-    zeta_vgpu_tile_copy_begin(queue->tile, queue->context, meter);
+    copy.moved = copy_moved;
+    copy.user = &counted;
+    zeta_vgpu_tile_copy_begin(queue->tile, queue->context, zeta_vgpu_meter_counting(queue->meter),
+                              &counted);
     zeta_vgpu_trace_copy_begin(queue->tile, queue->context, command, plain);
     if (command->type == ZETA_PLUGIN_COMMAND_COPY)
         result = zeta_vgpu_copy_bytes(&copy, plain->target, plain->source, plain->size_bytes);
@@ -179,7 +187,8 @@ static uint32_t execute_copy(struct zeta_plugin_queue *queue,
         result = zeta_vgpu_copy_region(&copy, &command->u.region);
     else
         result = zeta_vgpu_copy_fill(&copy, &command->u.fill);
-    zeta_vgpu_tile_copy_end(queue->tile, copy.read_bytes, copy.written_bytes, meter);
+    copy_moved(&counted, copy.read_bytes, copy.written_bytes);
+    zeta_vgpu_tile_copy_end(&counted);
     if (result == ZETA_VGPU_FAULT)
         zeta_vgpu_trace_copy_fault(queue->tile, queue->context, copy.fault_address);
     zeta_vgpu_trace_copy_end(queue->tile, queue->context, command, plain, copy.written_bytes);

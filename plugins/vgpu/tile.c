@@ -1,7 +1,6 @@
 #include "tile.h"
 
-#include <time.h>
-
+#include "host_clock.h"
 #include "instance_ip.h"
 #include "instance_log.h"
 #include "meter.h"
@@ -11,6 +10,15 @@
 /* Bytes that the modelled copy engine moves in a clock. */
 #define COPY_BYTES_PER_CLOCK 64u
 
+/* Epochs over which the speed of the simulation is averaged. */
+#define SPEED_EPOCHS 64
+
+/* Most of what an epoch took that it may last, so that a change of speed is seen in time. */
+#define STEADY_LIMIT 16
+
+/* Rows that hold more epochs need no steady speed. */
+#define STEADY_EPOCHS 8
+
 void zeta_vgpu_tile_init(struct zeta_vgpu_tile *tile, struct zeta_vgpu *vgpu, uint32_t index)
 {
     tile->vgpu = vgpu;
@@ -18,7 +26,6 @@ void zeta_vgpu_tile_init(struct zeta_vgpu_tile *tile, struct zeta_vgpu *vgpu, ui
     tile->rows = zeta_vgpu_topology_subslices(&vgpu->description.topology) + 1;
     pthread_mutex_init(&tile->lock, NULL);
     zeta_vgpu_turns_init(&tile->turns);
-    zeta_vgpu_eu_watch_init(&tile->eu_watch);
     zeta_vgpu_trace_writer_init(&tile->trace);
     pthread_mutex_init(&tile->streams_lock, NULL);
 }
@@ -29,35 +36,90 @@ void zeta_vgpu_tile_finish(struct zeta_vgpu_tile *tile)
     tile->engine = NULL;
     pthread_mutex_destroy(&tile->streams_lock);
     zeta_vgpu_trace_writer_finish(&tile->trace);
-    zeta_vgpu_eu_watch_finish(&tile->eu_watch);
     zeta_vgpu_turns_finish(&tile->turns);
     pthread_mutex_destroy(&tile->lock);
 }
 
-static void on_publish(void *user, uint32_t subslice,
-                       const uint64_t counters[ZETA_VGPU_COUNTER_COUNT])
+static bool is_virtual(const struct zeta_vgpu_tile *tile)
 {
-    struct zeta_vgpu_tile *tile = user;
-
-    zeta_vgpu_instance_publish(atomic_load(&tile->vgpu->instance), tile->index, subslice, counters);
-    zeta_vgpu_eu_watch_publish(tile, subslice);
+    return tile->vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL;
 }
 
-static void on_modelled(void *user, const uint64_t (*added)[ZETA_VGPU_COUNTER_COUNT])
+static void on_publish(void *user, const uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT])
 {
     struct zeta_vgpu_tile *tile = user;
 
-    zeta_vgpu_instance_publish_models(atomic_load(&tile->vgpu->instance), tile->index, added);
-    zeta_vgpu_eu_watch_publish(tile, ZETA_VGPU_EU_WATCH_MODELLED);
+    zeta_vgpu_instance_publish_kernels(atomic_load(&tile->vgpu->instance), tile->index, totals);
+    zeta_vgpu_eu_watch_publish(tile);
+    atomic_store(&tile->kernel_clocks, totals[0][ZETA_VGPU_GPU_CORE_CLOCKS]);
+    if (is_virtual(tile))
+        zeta_vgpu_oa_advance(tile);
 }
 
-static void on_epoch(void *user, uint64_t core_clocks)
+/* The shortest period with which somebody samples the tile, 0: nobody does. */
+static uint64_t period_ns(const struct zeta_vgpu_tile *tile)
+{
+    return zeta_vgpu_instance_period(atomic_load(&tile->vgpu->instance), tile->index);
+}
+
+/*
+ * When work of so many clocks, executed from begin_ns on, is over by the clock: a device that is
+ * executed faster than its clock runs waits for it.
+ */
+static uint64_t end_of_clocks(const struct zeta_vgpu_tile *tile, uint64_t begin_ns, uint64_t clocks)
+{
+    return zeta_vgpu_instance_take_time(atomic_load(&tile->vgpu->instance), tile->index, begin_ns,
+                                        clocks * 1000 / tile->vgpu->description.core_clock_mhz);
+}
+
+/*
+ * When an epoch is over if its clocks take as long as those before. A wait takes clocks, but hardly
+ * any time to execute: rows that hold few epochs would have very different numbers of clocks, and
+ * waits would show in fewer rows than they last. 0: rows are long enough.
+ *
+ * The speed is the median of the last epochs, whatever time others had a processor in some of them.
+ */
+static uint64_t end_at_steady_speed(struct zeta_vgpu_tile *tile,
+                                    const struct zeta_vgpu_epoch *epoch, uint64_t period)
+{
+    struct zeta_vgpu_speed *speed = &tile->speed;
+    const double took_ns = (double)(epoch->end_ns - epoch->begin_ns);
+    double instruction_ns, steady_ns;
+
+    if (epoch->clocks == 0 || epoch->instructions == 0)
+        return 0;
+    instruction_ns = took_ns / (double)epoch->instructions;
+    if (speed->clocks < 1)
+        *speed = (struct zeta_vgpu_speed){
+            .instruction_ns = instruction_ns, .time_ns = took_ns, .clocks = (double)epoch->clocks};
+    speed->instruction_ns *=
+        instruction_ns < speed->instruction_ns ? 1 - 1.0 / SPEED_EPOCHS : 1 + 1.0 / SPEED_EPOCHS;
+    speed->time_ns +=
+        (speed->instruction_ns * (double)epoch->instructions - speed->time_ns) / SPEED_EPOCHS;
+    speed->clocks += ((double)epoch->clocks - speed->clocks) / SPEED_EPOCHS;
+    if ((double)period > STEADY_EPOCHS * took_ns)
+        return 0;
+    steady_ns = (double)epoch->clocks * speed->time_ns / speed->clocks;
+    return epoch->begin_ns +
+           (uint64_t)(steady_ns < STEADY_LIMIT * took_ns ? steady_ns : STEADY_LIMIT * took_ns);
+}
+
+static void on_pace(void *user, const struct zeta_vgpu_epoch *epoch, struct zeta_vgpu_pace *wanted)
 {
     struct zeta_vgpu_tile *tile = user;
+    const uint64_t period = period_ns(tile);
+    uint64_t steady_ns;
 
-    atomic_store(&tile->kernel_clocks, core_clocks);
-    zeta_vgpu_eu_watch_publish(tile, ZETA_VGPU_EU_WATCH_MODELLED);
-    zeta_vgpu_oa_advance(tile);
+    /* Nobody looks at the clock. */
+    if (period == 0 && !tile->metered)
+        return;
+    wanted->resume_ns = end_of_clocks(tile, epoch->begin_ns, epoch->clocks);
+    if (period == 0)
+        return;
+    wanted->slice_ns = period / 2;
+    steady_ns = end_at_steady_speed(tile, epoch, period);
+    if (steady_ns > wanted->resume_ns)
+        wanted->resume_ns = steady_ns;
 }
 
 static uint64_t on_sampling(void *user, uint64_t *out_session)
@@ -66,7 +128,7 @@ static uint64_t on_sampling(void *user, uint64_t *out_session)
     const uint64_t ticks =
         zeta_vgpu_instance_ip_period(atomic_load(&tile->vgpu->instance), tile->index, out_session);
 
-    return ticks * ZETA_VGPU_TICK_NS * tile->vgpu->description.core_clock_mhz / 1000;
+    return zeta_vgpu_clocks_in(&tile->vgpu->description, ticks);
 }
 
 static void on_sampled(void *user, const struct zeta_vgpu_ip_sample *samples, uint32_t count,
@@ -90,19 +152,17 @@ static void on_print(void *user, const char *text, size_t length)
 static uint32_t create_engine_locked(struct zeta_vgpu_tile *tile)
 {
     struct zeta_vgpu *vgpu = tile->vgpu;
-    const bool is_virtual = vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL;
     struct zeta_vgpu_engine_config config = {
         .topology = vgpu->description.topology,
         .callbacks = {.user = tile,
                       .publish = on_publish,
-                      .modelled = on_modelled,
-                      .epoch = on_epoch,
+                      .pace = on_pace,
                       .sampling = on_sampling,
                       .sampled = on_sampled,
                       .watched = tile->trace.watched,
                       .event = zeta_vgpu_trace_engine_event,
                       .print = on_print},
-        .publish = is_virtual ? ZETA_VGPU_PUBLISH_EPOCH : ZETA_VGPU_PUBLISH_WALL,
+        .time = is_virtual(tile) ? ZETA_VGPU_TIME_MODELLED : ZETA_VGPU_TIME_HOST,
         .workers = vgpu->workers,
     };
     struct zeta_vgpu_message message;
@@ -145,14 +205,6 @@ uint32_t zeta_vgpu_tile_prepare(struct zeta_vgpu_tile *tile)
     return result;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static uint64_t moment_ticks(void *context)
 {
     struct zeta_vgpu_tile *tile = context;
@@ -178,7 +230,7 @@ static void switch_context_locked(struct zeta_vgpu_tile *tile, uint32_t context)
 static void begin_work_locked(struct zeta_vgpu_tile *tile, uint32_t context)
 {
     if (tile->busy_depth++ == 0)
-        tile->activity.since_ns = now_ns();
+        tile->activity.since_ns = zeta_vgpu_now_ns();
     tile->commands++;
     switch_context_locked(tile, context);
 }
@@ -187,7 +239,6 @@ static void end_work_locked(struct zeta_vgpu_tile *tile)
 {
     if (--tile->busy_depth > 0)
         return;
-    tile->activity.total_ns += now_ns() - tile->activity.since_ns;
     tile->activity.since_ns = 0;
     switch_context_locked(tile, 0);
 }
@@ -223,6 +274,7 @@ enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
 
     if (!take_turn(tile, launch->interrupt, context, rank))
         return ZETA_VGPU_INTERRUPTED;
+    tile->metered = meter != NULL;
     if (meter)
         zeta_vgpu_meter_launch_begin(meter, tile->engine);
     zeta_vgpu_trace_launch(tile, launch, context);
@@ -232,7 +284,7 @@ enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
     if (meter)
         zeta_vgpu_meter_launch_end(meter, tile->engine);
     pass_turn(tile);
-    if (tile->vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL)
+    if (is_virtual(tile))
         zeta_vgpu_oa_advance(tile);
     return result;
 }
@@ -245,56 +297,82 @@ void zeta_vgpu_tile_wake(struct zeta_vgpu_tile *tile)
 }
 
 void zeta_vgpu_tile_copy_begin(struct zeta_vgpu_tile *tile, uint32_t context,
-                               struct zeta_vgpu_meter *meter)
+                               struct zeta_vgpu_meter *meter, struct zeta_vgpu_tile_copy *out_copy)
 {
-    if (meter)
-        zeta_vgpu_meter_copy_begin(meter);
+    *out_copy = (struct zeta_vgpu_tile_copy){.tile = tile, .meter = meter};
     pthread_mutex_lock(&tile->lock);
     begin_work_locked(tile, context);
     pthread_mutex_unlock(&tile->lock);
+    out_copy->since_ns = zeta_vgpu_now_ns();
 }
 
-void zeta_vgpu_tile_copy_end(struct zeta_vgpu_tile *tile, uint64_t read_bytes,
-                             uint64_t written_bytes, struct zeta_vgpu_meter *meter)
+static uint64_t clocks_of_copy(uint64_t written_bytes)
 {
-    const uint64_t clocks = (written_bytes + COPY_BYTES_PER_CLOCK - 1) / COPY_BYTES_PER_CLOCK;
+    return (written_bytes + COPY_BYTES_PER_CLOCK - 1) / COPY_BYTES_PER_CLOCK;
+}
+
+void zeta_vgpu_tile_copy_moved(struct zeta_vgpu_tile_copy *copy, uint64_t read_bytes,
+                               uint64_t written_bytes)
+{
+    struct zeta_vgpu_tile *tile = copy->tile;
+    const uint64_t clocks = clocks_of_copy(written_bytes) - clocks_of_copy(copy->written_bytes);
+    const uint64_t read = read_bytes - copy->read_bytes;
+    const uint64_t written = written_bytes - copy->written_bytes;
     const uint64_t added[ZETA_VGPU_COUNTER_COUNT] = {
         [ZETA_VGPU_GPU_CORE_CLOCKS] = clocks,
         [ZETA_VGPU_BUSY_CLOCKS] = clocks,
-        [ZETA_VGPU_COPY_BYTES] = written_bytes,
-        [ZETA_VGPU_GPU_MEMORY_READ_BYTES] = read_bytes,
-        [ZETA_VGPU_GPU_MEMORY_WRITE_BYTES] = written_bytes,
+        [ZETA_VGPU_COPY_BYTES] = written,
+        [ZETA_VGPU_GPU_MEMORY_READ_BYTES] = read,
+        [ZETA_VGPU_GPU_MEMORY_WRITE_BYTES] = written,
     };
+    uint64_t until_ns;
 
+    copy->read_bytes = read_bytes;
+    copy->written_bytes = written_bytes;
     pthread_mutex_lock(&tile->lock);
     for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
         tile->copied[i] += added[i];
-    zeta_vgpu_instance_publish(atomic_load(&tile->vgpu->instance), tile->index, tile->rows - 1,
-                               tile->copied);
+    zeta_vgpu_instance_publish_copies(atomic_load(&tile->vgpu->instance), tile->index,
+                                      tile->copied);
     atomic_fetch_add(&tile->copy_clocks, clocks);
+    pthread_mutex_unlock(&tile->lock);
+    if (copy->meter)
+        zeta_vgpu_meter_copied(copy->meter, added);
+    if (is_virtual(tile) || (!copy->meter && period_ns(tile) == 0))
+        return;
+    until_ns = end_of_clocks(tile, copy->since_ns, clocks);
+    copy->since_ns = zeta_vgpu_now_ns();
+    if (until_ns > copy->since_ns)
+        zeta_vgpu_sleep_until(until_ns);
+}
+
+void zeta_vgpu_tile_copy_end(struct zeta_vgpu_tile_copy *copy)
+{
+    struct zeta_vgpu_tile *tile = copy->tile;
+
+    if (copy->meter)
+        zeta_vgpu_meter_command_ended(copy->meter);
+    pthread_mutex_lock(&tile->lock);
     end_work_locked(tile);
     pthread_mutex_unlock(&tile->lock);
-    if (meter)
-        zeta_vgpu_meter_copy_end(meter, added);
-    if (tile->vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL)
+    if (is_virtual(tile))
         zeta_vgpu_oa_advance(tile);
 }
 
 void zeta_vgpu_tile_mark(struct zeta_vgpu_tile *tile, uint32_t unit, uint64_t value, uint64_t token,
                          const atomic_bool *interrupt)
 {
-    const bool is_virtual = tile->vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL;
     const struct zeta_vgpu_marker marker = {.tile = tile->index,
                                             .unit = unit,
                                             .value = value,
                                             .token = token,
-                                            .own_only = is_virtual,
+                                            .own_only = is_virtual(tile),
                                             .interrupt = interrupt};
     const struct zeta_vgpu_moment_clock clock = {.ticks = moment_ticks, .context = tile};
 
     zeta_vgpu_instance_log_marker(atomic_load(&tile->vgpu->instance), &marker, &clock);
     zeta_vgpu_say_damage(tile->vgpu);
-    if (is_virtual)
+    if (is_virtual(tile))
         zeta_vgpu_oa_advance(tile);
 }
 

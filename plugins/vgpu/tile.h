@@ -21,6 +21,12 @@ struct zeta_vgpu;
 struct zeta_vgpu_meter;
 struct zeta_plugin_stream;
 
+/** How fast epochs were lately. */
+struct zeta_vgpu_speed {
+    double instruction_ns;  /**< what an instruction took, the median */
+    double time_ns, clocks; /**< of an epoch, on average */
+};
+
 struct zeta_vgpu_tile {
     struct zeta_vgpu *vgpu;
     uint32_t index;
@@ -31,11 +37,13 @@ struct zeta_vgpu_tile {
     struct zeta_vgpu_turns turns;    /**< of launches */
     uint32_t busy_depth;             /**< commands that run now */
     uint64_t commands;               /**< that began so far */
+    bool metered;                    /**< the launch that has its turn; of the one who launches */
     struct zeta_vgpu_activity activity;
     uint64_t copied[ZETA_VGPU_COUNTER_COUNT]; /**< counters of the copy engine */
 
     struct zeta_vgpu_eu_watch eu_watch;
 
+    struct zeta_vgpu_speed speed;   /**< of who publishes */
     _Atomic uint64_t kernel_clocks; /**< modelled clocks of kernels, published ones */
     _Atomic uint64_t copy_clocks;   /**< modelled clocks of the copy engine */
     _Atomic uint32_t lost_queues;   /**< queues that faulted and still exist */
@@ -74,13 +82,24 @@ enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
 /** Wakes launches that wait for their turn, so that they see their interrupt flag. */
 void zeta_vgpu_tile_wake(struct zeta_vgpu_tile *tile);
 
+/** A copy that the copy engine works on. */
+struct zeta_vgpu_tile_copy {
+    struct zeta_vgpu_tile *tile;
+    struct zeta_vgpu_meter *meter;
+    uint64_t read_bytes, written_bytes; /**< counted so far */
+    uint64_t since_ns;                  /**< host time from which the rest is executed */
+};
+
 /** The copy engine begins to work for a context; the meter, or NULL, counts what it does. */
 void zeta_vgpu_tile_copy_begin(struct zeta_vgpu_tile *tile, uint32_t context,
-                               struct zeta_vgpu_meter *meter);
+                               struct zeta_vgpu_meter *meter, struct zeta_vgpu_tile_copy *out_copy);
 
-/** It ends, after it read and wrote so many bytes of memory. The meter is that of the begin. */
-void zeta_vgpu_tile_copy_end(struct zeta_vgpu_tile *tile, uint64_t read_bytes,
-                             uint64_t written_bytes, struct zeta_vgpu_meter *meter);
+/** It has read and written so many bytes of memory since then. */
+void zeta_vgpu_tile_copy_moved(struct zeta_vgpu_tile_copy *copy, uint64_t read_bytes,
+                               uint64_t written_bytes);
+
+/** It ends; what it moved is counted. */
+void zeta_vgpu_tile_copy_end(struct zeta_vgpu_tile_copy *copy);
 
 /** Commands that began on the tile so far, and whether one runs now. Any thread. */
 uint64_t zeta_vgpu_tile_commands(struct zeta_vgpu_tile *tile, bool *out_running);

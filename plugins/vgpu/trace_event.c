@@ -9,8 +9,8 @@
 /* Ticks at a reading of the engine's clocks; only virtual time needs it. */
 static uint64_t virtual_ticks(const struct zeta_vgpu_tile *tile, uint64_t core_clocks)
 {
-    return (core_clocks + atomic_load(&tile->copy_clocks)) * (ZETA_VGPU_TIMER_HZ / 1000000) /
-           tile->vgpu->description.core_clock_mhz;
+    return zeta_vgpu_ticks_for(&tile->vgpu->description,
+                               core_clocks + atomic_load(&tile->copy_clocks));
 }
 
 void zeta_vgpu_trace_launch(struct zeta_vgpu_tile *tile, const struct zeta_vgpu_launch *launch,

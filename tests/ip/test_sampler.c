@@ -57,7 +57,7 @@ static struct seen *open_seen(const char *file, uint32_t workers, uint64_t inter
     assert_non_null(seen);
     seen->interval = interval;
     seen->session = 1;
-    config.publish = ZETA_VGPU_PUBLISH_EPOCH;
+    config.time = ZETA_VGPU_TIME_MODELLED;
     config.callbacks.user = seen;
     config.callbacks.sampling = sampling;
     config.callbacks.sampled = sampled;

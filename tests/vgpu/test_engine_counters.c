@@ -4,7 +4,10 @@
  */
 #include "rig.h"
 
+#include <math.h>
 #include <string.h>
+
+#include "plugins/vgpu/host_clock.h"
 
 enum {
     SIZE = 96, /* of the matrices */
@@ -19,62 +22,86 @@ struct totals {
 /* What came through the callbacks. */
 struct observer {
     struct totals last;
-    uint64_t publications;
-    bool fell[SUBSLICES]; /* a counter went down */
+    bool fell; /* a counter went down */
     uint32_t epochs;
-    uint64_t digest;         /* of all values in order */
-    struct totals epoch_end; /* of the last epoch */
-    bool overfull;           /* an epoch had a larger share of the clock than there is */
+    uint64_t digest;    /* of all values in order */
+    bool overfull;      /* an epoch had a larger share of the clock than there is */
+    bool mixed;         /* one had counts of other instructions than its clocks */
+    uint64_t slice_ns;  /* how often to publish, 0: any time */
+    uint64_t clock_mhz; /* of a device that is no faster, 0: any */
+    uint64_t begin_ns;  /* of the launch */
+    uint32_t paced;     /* epochs, of which so many lasted longer than their execution */
+    uint32_t lasting;
+    uint64_t resume_ns; /* up to which the clock's time is taken */
+    bool early;         /* more clocks were published than there had been time for */
 };
 
-static void observe(void *user, uint32_t subslice, const uint64_t counters[ZETA_VGPU_COUNTER_COUNT])
-{
-    struct observer *observer = user;
-    uint64_t *row = observer->last.rows[subslice];
-
-    for (unsigned i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++) {
-        observer->fell[subslice] |= counters[i] < row[i];
-        row[i] = counters[i];
-    }
-    __atomic_fetch_add(&observer->publications, 1, __ATOMIC_RELAXED);
-}
-
-static void observe_in_order(void *user, uint32_t subslice,
-                             const uint64_t counters[ZETA_VGPU_COUNTER_COUNT])
-{
-    struct observer *observer = user;
-
-    observe(user, subslice, counters);
-    for (unsigned i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
-        observer->digest = (observer->digest ^ counters[i]) * UINT64_C(1099511628211);
-}
-
-/* What all subslices added to a counter since the last epoch. */
-static uint64_t added(const struct observer *observer, enum zeta_vgpu_counter counter)
+/* What all subslices added to a counter. */
+static uint64_t added(const struct totals *before, const struct totals *after,
+                      enum zeta_vgpu_counter counter)
 {
     uint64_t sum = 0;
 
     for (uint32_t i = 0; i < SUBSLICES; i++)
-        sum += observer->last.rows[i][counter] - observer->epoch_end.rows[i][counter];
+        sum += after->rows[i][counter] - before->rows[i][counter];
     return sum;
 }
 
-static void count_epoch(void *user, uint64_t core_clocks)
+static void check_epoch(struct observer *observer, const struct totals *before,
+                        const struct totals *after)
 {
-    struct observer *observer = user;
+    const uint64_t active = added(before, after, ZETA_VGPU_EU_ACTIVE_CLOCKS);
     struct zeta_vgpu_topology shape;
     uint64_t eu_clocks;
 
     zeta_vgpu_topology_default(&shape);
-    eu_clocks = added(observer, ZETA_VGPU_GPU_CORE_CLOCKS) * SUBSLICES * shape.eus_per_subslice;
+    eu_clocks =
+        added(before, after, ZETA_VGPU_GPU_CORE_CLOCKS) * SUBSLICES * shape.eus_per_subslice;
+    /* Of an epoch that lasts each count is rounded on its own. */
     observer->overfull |=
-        added(observer, ZETA_VGPU_EU_ACTIVE_CLOCKS) + added(observer, ZETA_VGPU_EU_STALL_CLOCKS) >
-        eu_clocks;
-    observer->overfull |=
-        added(observer, ZETA_VGPU_THREAD_CLOCKS) > eu_clocks * shape.threads_per_eu;
-    observer->epoch_end = observer->last;
+        active > eu_clocks ||
+        active + added(before, after, ZETA_VGPU_EU_STALL_CLOCKS) > eu_clocks + SUBSLICES ||
+        added(before, after, ZETA_VGPU_THREAD_CLOCKS) > eu_clocks * shape.threads_per_eu;
+    /* An EU is active in a clock for each instruction. */
+    observer->mixed |= active != added(before, after, ZETA_VGPU_INST_RETIRED);
+}
+
+static void observe(void *user, const uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT])
+{
+    struct observer *observer = user;
+    struct totals now;
+
+    memcpy(&now, totals, sizeof(now));
+    for (uint32_t s = 0; s < SUBSLICES; s++) {
+        for (unsigned i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++) {
+            observer->fell |= now.rows[s][i] < observer->last.rows[s][i];
+            observer->digest = (observer->digest ^ now.rows[s][i]) * UINT64_C(1099511628211);
+        }
+    }
+    check_epoch(observer, &observer->last, &now);
+    if (observer->clock_mhz != 0)
+        observer->early |= now.rows[0][ZETA_VGPU_GPU_CORE_CLOCKS] * 1000 / observer->clock_mhz >
+                           zeta_vgpu_now_ns() - observer->begin_ns;
+    observer->last = now;
     observer->epochs++;
-    observer->digest = (observer->digest ^ core_clocks) * UINT64_C(1099511628211);
+}
+
+/* As an owner that somebody looks at, with a clock of its own. */
+static void pace(void *user, const struct zeta_vgpu_epoch *epoch, struct zeta_vgpu_pace *wanted)
+{
+    struct observer *observer = user;
+
+    wanted->slice_ns = observer->slice_ns;
+    if (epoch->clocks == 0)
+        observer->begin_ns = epoch->begin_ns;
+    if (observer->clock_mhz == 0)
+        return;
+    if (observer->resume_ns < epoch->begin_ns)
+        observer->resume_ns = epoch->begin_ns;
+    observer->resume_ns += epoch->clocks * 1000 / observer->clock_mhz;
+    wanted->resume_ns = observer->resume_ns;
+    observer->paced += epoch->clocks > 0;
+    observer->lasting += epoch->clocks > 0 && observer->resume_ns > epoch->end_ns;
 }
 
 static void multiply(struct rig *rig)
@@ -229,51 +256,98 @@ static void counters__any_slice__exact_ones_are_equal(void **state)
     }
 }
 
-static void publish__while_running__never_falls_and_ends_complete(void **state)
+/* The matrix product in host time at a pace; returns what was published. */
+static struct observer run_at_pace(uint64_t slice_ns, uint64_t clock_mhz, struct totals *out_end)
 {
-    struct observer observer = {.publications = 0};
+    struct observer observer = {.slice_ns = slice_ns, .clock_mhz = clock_mhz};
     struct zeta_vgpu_engine_config config = rig_config(2);
-    struct totals end;
     struct rig rig;
 
-    (void)state;
     config.callbacks.user = &observer;
     config.callbacks.publish = observe;
+    config.callbacks.pace = pace;
     rig_open(&rig, "test-matmul", &config);
     multiply(&rig);
-    collect(&rig, &end);
-    assert_memory_equal(&observer.last, &end, sizeof(end));
-    for (uint32_t i = 0; i < SUBSLICES; i++)
-        assert_false(observer.fell[i]);
-    /* Work of about 6000 instructions between two. */
-    assert_true(observer.publications > rig_counter(&rig, ZETA_VGPU_INST_RETIRED) / 10000);
+    collect(&rig, out_end);
+    assert_memory_equal(&observer.last, out_end, sizeof(*out_end));
+    assert_false(observer.fell);
+    assert_false(observer.overfull);
+    assert_false(observer.early);
     rig_close(&rig);
+    return observer;
 }
 
-static void publish__epochs__same_sequence_for_any_workers(void **state)
+static void publish__while_running__epochs_are_whole_and_end_complete(void **state)
+{
+    struct totals end;
+    struct observer observer = run_at_pace(0, 0, &end);
+
+    (void)state;
+    assert_false(observer.mixed);
+    assert_true(observer.epochs > 3);
+}
+
+static double eu_active(const struct totals *end)
+{
+    static const struct totals nothing;
+
+    return (double)added(&nothing, end, ZETA_VGPU_EU_ACTIVE_CLOCKS) /
+           (double)added(&nothing, end, ZETA_VGPU_GPU_CORE_CLOCKS) / SUBSLICES / 32;
+}
+
+/* No epoch is as short as that, so the shortest are taken: 1024 instructions instead of 16384. */
+static void pace__short_epochs__more_of_them_and_the_same_shares(void **state)
+{
+    struct totals usual, brief;
+    const struct observer few = run_at_pace(0, 0, &usual), many = run_at_pace(1, 0, &brief);
+
+    (void)state;
+    assert_true(many.epochs > 8 * few.epochs);
+    assert_true(fabs(eu_active(&usual) - eu_active(&brief)) < 0.03);
+    for (unsigned s = 0; s < SUBSLICES; s++) {
+        for (unsigned c = ZETA_VGPU_INST_RETIRED; c <= ZETA_VGPU_BARRIER_MESSAGES; c++)
+            assert_int_equal(usual.rows[s][c], brief.rows[s][c]);
+    }
+}
+
+/*
+ * An epoch takes some 500 clocks: half a millisecond at this clock, if the host is faster. It is
+ * told in slices, of which a busy host may let only the first and the last happen.
+ */
+static void pace__slow_clock__counts_come_in_slices_of_its_time(void **state)
+{
+    struct totals end;
+    const struct observer sliced = run_at_pace(50000, 1, &end);
+
+    (void)state;
+    assert_true(sliced.paced > 3);
+    assert_true(sliced.epochs >= sliced.paced + sliced.lasting);
+    assert_true(zeta_vgpu_now_ns() >= sliced.resume_ns);
+}
+
+static void publish__modelled_time__same_sequence_for_any_workers(void **state)
 {
     uint64_t digest = 0;
     uint32_t epochs = 0;
 
     (void)state;
     for (uint32_t workers = 1; workers <= 3; workers++) {
-        struct observer observer = {.digest = UINT64_C(14695981039346656037)};
+        struct observer observer = {.digest = UINT64_C(14695981039346656037), .slice_ns = 1};
         struct zeta_vgpu_engine_config config = rig_config(workers);
         struct totals end;
         struct rig rig;
 
-        config.publish = ZETA_VGPU_PUBLISH_EPOCH;
+        config.time = ZETA_VGPU_TIME_MODELLED;
         config.callbacks.user = &observer;
-        config.callbacks.publish = observe_in_order;
-        config.callbacks.epoch = count_epoch;
+        config.callbacks.publish = observe;
+        config.callbacks.pace = pace;
         rig_open(&rig, "test-matmul", &config);
         multiply(&rig);
         collect(&rig, &end);
         assert_memory_equal(&observer.last, &end, sizeof(end));
-        for (uint32_t i = 0; i < SUBSLICES; i++)
-            assert_false(observer.fell[i]);
-        assert_int_equal(observer.publications, (uint64_t)observer.epochs * SUBSLICES);
+        assert_false(observer.fell);
         assert_false(observer.overfull);
+        assert_false(observer.mixed);
         if (workers == 1) {
             digest = observer.digest;
             epochs = observer.epochs;
@@ -320,8 +394,10 @@ int main(void)
         cmocka_unit_test(matmul__related_counters__agree),
         cmocka_unit_test(counters__one_to_four_workers__are_equal),
         cmocka_unit_test(counters__any_slice__exact_ones_are_equal),
-        cmocka_unit_test(publish__while_running__never_falls_and_ends_complete),
-        cmocka_unit_test(publish__epochs__same_sequence_for_any_workers),
+        cmocka_unit_test(publish__while_running__epochs_are_whole_and_end_complete),
+        cmocka_unit_test(pace__short_epochs__more_of_them_and_the_same_shares),
+        cmocka_unit_test(pace__slow_clock__counts_come_in_slices_of_its_time),
+        cmocka_unit_test(publish__modelled_time__same_sequence_for_any_workers),
         cmocka_unit_test(config__nonsense__is_refused),
     };
 

@@ -1,9 +1,11 @@
 /* OA units: reports, periods, rings, programs, faults, virtual time. */
+#include <math.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -127,7 +129,7 @@ static void open__any_period__nearest_power_of_two_ticks(void **state)
     }
 }
 
-static void idle__timer_reports__exact_times_and_nominal_clocks(void **state)
+static void idle__timer_reports__exact_times_and_no_clocks(void **state)
 {
     struct host *host = *state;
     struct zeta_plugin_stream *stream = open_stream(host, "oa", 1310720, 1, NULL);
@@ -138,16 +140,12 @@ static void idle__timer_reports__exact_times_and_nominal_clocks(void **state)
     assert_int_equal(lost, 0);
     for (uint64_t i = 1; i < count; i++) {
         const uint32_t ticks = report_u32(reports[i], 4) - report_u32(reports[i - 1], 4);
-        const uint64_t clocks =
-            report_counter(reports[i], CLOCKS) - report_counter(reports[i - 1], CLOCKS);
 
         assert_int_equal(report_id(reports[i]), TIMER_BIT);
         assert_int_equal(report_u32(reports[i], 4) % 32768, 0);
         assert_true(i == 1 ? ticks <= 32768 : ticks == 32768);
-        /* 1 GHz: 40 clocks a tick. */
-        assert_int_equal(clocks, (uint64_t)ticks * 40);
         assert_int_equal((uint32_t)report_counter(reports[i], CLOCKS), report_u32(reports[i], 12));
-        for (uint32_t c = BUSY_CLOCKS; c < 36; c++)
+        for (uint32_t c = CLOCKS; c < 36; c++)
             assert_int_equal(report_counter(reports[i], c), report_counter(reports[0], c));
     }
     close_stream(host, stream);
@@ -195,7 +193,7 @@ static void counts__matmul_and_copy__closed_formulas_hold(void **state)
     assert_int_equal(GREW(COPIED), 100000);
     assert_true(GREW(RETIRED) > GREW(FP32));
     assert_true(GREW(BUSY_CLOCKS) > 0);
-    assert_true(GREW(CLOCKS) > GREW(BUSY_CLOCKS));
+    assert_int_equal(GREW(CLOCKS), GREW(BUSY_CLOCKS));
     for (uint64_t i = 1; i < count; i++) {
         for (uint32_t c = 0; c < 36; c++)
             assert_true(report_counter(reports[i], c) >= report_counter(reports[i - 1], c));
@@ -203,6 +201,161 @@ static void counts__matmul_and_copy__closed_formulas_hold(void **state)
     close_stream(host, stream);
     host->compute->queue_destroy(host->self, queue);
     host->compute->module_destroy(host->self, module);
+}
+
+static uint64_t row_of(uint64_t i, uint32_t counter)
+{
+    return report_counter(reports[i], counter) - report_counter(reports[i - 1], counter);
+}
+
+static uint64_t row_ticks(uint64_t i)
+{
+    return report_u32(reports[i], 4) - report_u32(reports[i - 1], 4);
+}
+
+/*
+ * One thread, which is executed faster than a thread of the device runs; copies, which come in
+ * large pieces; and many threads. All of it counts, and no row has more clocks than its time has.
+ */
+static void frequency__any_work_and_period__never_above_the_nominal_one(void **state)
+{
+    static const struct host_setting settings[2][2] = {{{"clock", "wall"}, {NULL, NULL}},
+                                                       {{"clock", "virtual"}, {NULL, NULL}}};
+    static const uint64_t periods_ns[] = {10240, 81920, 1310720};
+
+    (void)state;
+    for (unsigned i = 0; i < 6; i++) {
+        struct {
+            void *out;
+            uint32_t rounds, unused;
+        } arguments = {NULL, 50000, 0};
+        struct zeta_plugin_command commands[2];
+        struct zeta_plugin_module *module;
+        struct zeta_plugin_kernel *spin;
+        struct zeta_plugin_stream *stream;
+        struct zeta_plugin_queue *queue;
+        struct host host;
+        uint64_t count, lost;
+
+        host_open(&host, settings[i / 3]);
+        module = kernel_file_load(&host);
+        spin = kernel_create(&host, module, "spin");
+        queue = host_queue(&host, 0);
+        arguments.out = host_allocate(&host, 64);
+        commands[0] = kernel_launch(spin, &arguments, 1, 1);
+        commands[1] =
+            host_copy(host_allocate(&host, 8u << 20), host_allocate(&host, 8u << 20), 8u << 20);
+        stream = open_stream(&host, "oa", periods_ns[i % 3], 1, NULL);
+        assert_int_equal(host_run(&host, queue, commands, 2), ZETA_PLUGIN_SUCCESS);
+        run_matmul(&host, module, queue, 64);
+        count =
+            i < 3 ? host_read_past_now(&host, stream, reports, 16384) : drain(&host, stream, &lost);
+        for (uint64_t r = 1; r < count; r++) {
+            assert_true(row_of(r, CLOCKS) <= row_ticks(r) * 40);
+            assert_true(row_of(r, EU_ACTIVE) <= row_of(r, CLOCKS) * 128);
+        }
+        if (i < 3) {
+            assert_int_equal(GREW(COPIED), 8u << 20);
+            assert_int_equal(GREW(KERNELS), 2);
+        }
+        close_stream(&host, stream);
+        host.compute->queue_destroy(host.self, queue);
+        host.compute->kernel_destroy(host.self, spin);
+        host.compute->module_destroy(host.self, module);
+        host_close(&host);
+    }
+}
+
+static double seconds_of(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Means of EuActive over rows: each as much as the others, by time, and by clocks. */
+struct means {
+    double by_row, by_time, by_clocks;
+    uint64_t rows;
+};
+
+/* Of the rows in which EUs worked but the first and the last, where other things happen too. */
+static struct means means_of(uint64_t first, uint64_t end)
+{
+    struct means means = {0};
+    double time = 0, clocks = 0;
+
+    while (first < end && row_of(first, EU_ACTIVE) == 0)
+        first++;
+    while (end > first && row_of(end - 1, EU_ACTIVE) == 0)
+        end--;
+    for (uint64_t i = first + 1; i + 1 < end; i++) {
+        const double row_clocks = (double)row_of(i, CLOCKS);
+        const double share =
+            row_clocks > 0 ? 100 * (double)row_of(i, EU_ACTIVE) / row_clocks / 128 : 0;
+
+        if (row_clocks <= 0)
+            continue;
+        means.rows++;
+        means.by_row += share;
+        means.by_time += share * (double)row_ticks(i);
+        means.by_clocks += share * row_clocks;
+        time += (double)row_ticks(i);
+        clocks += row_clocks;
+    }
+    means.by_row /= (double)means.rows;
+    means.by_time /= time;
+    means.by_clocks /= clocks;
+    return means;
+}
+
+/*
+ * Rows hold what was executed in their time, so a machine that does other things meanwhile decides
+ * what they hold. The means are compared when it left nearly all of a processor to the one worker.
+ */
+static void shares__at_short_and_long_periods__any_mean_is_the_same(void **state)
+{
+    static const uint64_t periods_ns[] = {100000, 1000000, 10000000};
+    static const struct host_setting settings[] = {{"workers", "1"}, {NULL, NULL}};
+    struct zeta_plugin_module *module;
+    struct zeta_plugin_queue *queue;
+    struct host host;
+    unsigned judged = 0;
+
+    (void)state;
+    host_open(&host, settings);
+    module = kernel_file_load(&host);
+    queue = host_queue(&host, 0);
+    run_matmul(&host, module, queue, 128);
+    for (unsigned i = 0; i < 3; i++) {
+        struct zeta_plugin_stream *stream = open_stream(&host, "oa", periods_ns[i], 1, NULL);
+        double wall = -seconds_of(CLOCK_MONOTONIC), used = -seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+        struct means means;
+
+        for (unsigned n = 0; n < 4; n++)
+            run_matmul(&host, module, queue, 128);
+        wall += seconds_of(CLOCK_MONOTONIC);
+        used += seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+        means = means_of(1, host_read_past_now(&host, stream, reports, 16384));
+        close_stream(&host, stream);
+        print_message("%6.0f us: EuActive %.2f by row, %.2f by time, %.2f by clocks; %.0f %% of a "
+                      "processor\n",
+                      (double)periods_ns[i] / 1e3, means.by_row, means.by_time, means.by_clocks,
+                      100 * used / wall);
+        if (used < 0.95 * wall || means.rows < 5)
+            continue;
+        judged++;
+        assert_true(fabs(means.by_row - means.by_clocks) < 2);
+        assert_true(fabs(means.by_time - means.by_clocks) < 2);
+    }
+    host.compute->queue_destroy(host.self, queue);
+    host.compute->module_destroy(host.self, module);
+    host_close(&host);
+    if (judged == 0) {
+        print_message("not compared: other programs had the processor\n");
+        skip();
+    }
 }
 
 static bool readable(struct host *host, struct zeta_plugin_stream *stream, int timeout_ms)
@@ -239,7 +392,7 @@ static void descriptor__endless_kernel__readable_while_it_runs(void **state)
     struct zeta_plugin_command command = kernel_launch(kernel, &flag, 8, 64);
     struct zeta_plugin_stream *stream;
     struct host_work work;
-    uint64_t count, lost;
+    uint64_t count, lost, all = 0;
 
     assert_int_equal(host_submit(host, queue, &command, 1, &work), ZETA_PLUGIN_SUCCESS);
     kernel_wait_for(flag);
@@ -250,12 +403,14 @@ static void descriptor__endless_kernel__readable_while_it_runs(void **state)
     assert_true(report_counter(reports[count - 1], RETIRED) >
                 report_counter(reports[0], RETIRED) + 100000);
     assert_true(report_u32(reports[count - 1], 8) != 0);
-    /* The device works all the time: its clock never stands, and percentages stay below 100. */
+    /* Whatever came in a row came with its clocks, and percentages stay below 100. */
     for (uint64_t i = 1; i < count; i++) {
         const uint64_t clocks =
             report_counter(reports[i], CLOCKS) - report_counter(reports[i - 1], CLOCKS);
 
-        assert_true(clocks > 0);
+        all += clocks;
+        assert_int_equal(clocks > 0, report_counter(reports[i], RETIRED) >
+                                         report_counter(reports[i - 1], RETIRED));
         assert_int_equal(report_counter(reports[i], BUSY_CLOCKS) -
                              report_counter(reports[i - 1], BUSY_CLOCKS),
                          clocks);
@@ -263,6 +418,7 @@ static void descriptor__endless_kernel__readable_while_it_runs(void **state)
                         report_counter(reports[i - 1], EU_ACTIVE) <=
                     clocks * 128);
     }
+    assert_true(all > 0);
     host->compute->queue_destroy(host->self, queue);
     close_stream(host, stream);
     host->compute->kernel_destroy(host->self, kernel);
@@ -592,8 +748,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH(open__first_report__at_once_and_of_now),
         WITH(open__any_period__nearest_power_of_two_ticks),
-        WITH(idle__timer_reports__exact_times_and_nominal_clocks),
+        WITH(idle__timer_reports__exact_times_and_no_clocks),
         WITH(counts__matmul_and_copy__closed_formulas_hold),
+        cmocka_unit_test(frequency__any_work_and_period__never_above_the_nominal_one),
+        cmocka_unit_test(shares__at_short_and_long_periods__any_mean_is_the_same),
         WITH(descriptor__n_pending__level_in_both_directions),
         WITH(descriptor__endless_kernel__readable_while_it_runs),
         cmocka_unit_test(ring__full__oldest_go_and_are_counted),

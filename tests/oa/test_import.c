@@ -547,7 +547,10 @@ static void options__platform__symbols_and_registers(void **state)
                "--platform");
 
     (void)state;
-    expect(text, "  EuCoresTotalCount: {from: provider, type: u64}\n  SliceMask: {from: provider");
+    /* Those of equations and conditions, and those of the rates in layouts. */
+    expect(text,
+           "  EuCoresTotalCount: {from: provider, type: u64}\n  EuRateLimit: {from: provider");
+    expect(text, "  SliceMask: {from: provider, type: u64}\n  SubsliceRateLimit: {from: provider");
     expect(text, "  oa:\n    registers:\n      mux: [[0x9884, 0x9888]]\n      flex: [0xe458]\n");
     /* By priority, then by type; a condition is of its own part alone. */
     expect(text, "    program:\n      - when: \"$SliceMask & 2\"\n"

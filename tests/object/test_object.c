@@ -3,6 +3,7 @@
  */
 #include "core/object/object.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -346,14 +347,22 @@ static void close__then_init__refuses_old_handles_as_uninitialised(void **state)
     explain_says(event, ZE_RESULT_ERROR_UNINITIALIZED, "fork");
 }
 
+/* An emulator of processors takes a limit and does not set it. */
+#define NO_LIMIT UINT_MAX
+
 /* MiB that can still be reserved when handles are there and address space is limited. */
 static unsigned left_of(uint64_t limit_mib)
 {
     const struct rlimit limit = {limit_mib << 20, limit_mib << 20};
     const size_t piece = (size_t)16 << 20;
+    struct rlimit set = {0};
     unsigned left = 0;
 
-    if (setrlimit(RLIMIT_AS, &limit) != 0 || zeta_object_init() != ZE_RESULT_SUCCESS)
+    if (setrlimit(RLIMIT_AS, &limit) != 0 || getrlimit(RLIMIT_AS, &set) != 0)
+        return 0;
+    if (set.rlim_cur != limit.rlim_cur)
+        return NO_LIMIT;
+    if (zeta_object_init() != ZE_RESULT_SUCCESS)
         return 0;
     while (mmap(NULL, piece, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) !=
            MAP_FAILED)
@@ -396,6 +405,10 @@ static void address_space__higher_limit__leaves_more_for_others(void **state)
         for (uint64_t part = 0; part < 4; part++) {
             const unsigned left = left_in_child(gib * 1024 + part * 256);
 
+            if (left == NO_LIMIT) {
+                print_message("skipped: address space cannot be limited here\n");
+                skip();
+            }
             if (left < 256 || left + 16 < before)
                 fail_msg("a limit of %u.%02u GiB leaves %u MiB, a smaller one %u", (unsigned)gib,
                          (unsigned)part * 25, left, before);

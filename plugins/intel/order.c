@@ -148,7 +148,7 @@ void zeta_intel_order_begin(struct zeta_intel_order *order, uint32_t reason, con
 {
     const uint64_t time = read_word(report, 1, order->is_wide);
 
-    if (reason == ZETA_PLUGIN_BREAK_RESET)
+    if (reason == ZETA_PLUGIN_BREAK_RESET && !order->tells_loss_once)
         order->loss = ZETA_PLUGIN_BREAK_NONE;
     if (!order->is_started)
         order->loss_left = ticks_until_loss(order, time);

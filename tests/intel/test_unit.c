@@ -540,6 +540,24 @@ static void loss__told_once_and_never_again__every_later_gap_is_one(void **state
     }
 }
 
+/* A reset makes it tell no more than before. */
+static void loss__told_once_before_a_reset__every_later_gap_is_one(void **state)
+{
+    struct zeta_intel_order order = order_of_timer();
+    uint32_t reports[16][4], counts[16], reasons[16];
+    uint32_t count = reports_without(0, 8, 0, 0, reports);
+
+    (void)state;
+    order.tells_loss_once = true;
+    assert_int_equal(divide(&order, reports, count, counts, reasons), 1);
+    zeta_intel_order_lose(&order, ZETA_PLUGIN_BREAK_LOST, (uint32_t)(8 * 1000 - 2500));
+    zeta_intel_order_begin(&order, ZETA_PLUGIN_BREAK_RESET, reports[0]);
+    count = reports_without(0, 12, 9, 10, reports);
+    assert_int_equal(divide(&order, reports, count, counts, reasons), 2);
+    assert_int_equal(counts[0], 9);
+    assert_int_equal(reasons[1], ZETA_PLUGIN_BREAK_LOST);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -565,6 +583,7 @@ int main(void)
         cmocka_unit_test(loss__without_a_gap__breaks_behind_it),
         cmocka_unit_test(loss__before_the_first_report__breaks_there),
         cmocka_unit_test(loss__told_once_and_never_again__every_later_gap_is_one),
+        cmocka_unit_test(loss__told_once_before_a_reset__every_later_gap_is_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

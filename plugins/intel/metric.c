@@ -110,9 +110,11 @@ static uint32_t get_limits(struct zeta_plugin *self, struct zeta_plugin_device *
     result = zeta_intel_period_range(device, unit,
                                      kmd->min_period_ns ? kmd->min_period_ns(unit, false) : 0,
                                      out_limits->max_period_ns, &least, &most);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
     out_limits->min_period_ns = zeta_intel_period_ns(unit, least);
     out_limits->max_period_ns = zeta_intel_period_ns(unit, most);
-    return result;
+    return ZETA_PLUGIN_SUCCESS;
 }
 
 static uint64_t now_ns(void)

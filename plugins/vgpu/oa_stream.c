@@ -10,7 +10,7 @@
 #include "ip_stream.h"
 #include "oa.h"
 
-/* Periods are powers of two of ticks: 10.24 us to 85.9 s, half a wrap of the timestamp. */
+/* Periods are powers of two of ticks: 10.24 us to 85.9 s, an eighth of a wrap of the timestamp. */
 #define PERIOD_MIN_BITS 8u
 #define PERIOD_MAX_BITS 31u
 

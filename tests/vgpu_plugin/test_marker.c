@@ -25,8 +25,7 @@
 #define MARKER_BIT (1u << 23)
 #define FOREVER_NS UINT64_C(80000000000)
 
-/* The longest period has its deadlines where the clock wraps and in the middle: none for a while.
- */
+/* The longest period has a deadline at each eighth of the clock's range: none for a while. */
 static const struct host_setting calm[] = {{"fault.wrap_soon", "85"}, {NULL, NULL}};
 
 /* Counters by their place in a report. */

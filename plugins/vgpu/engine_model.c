@@ -137,25 +137,6 @@ static uint32_t next_grain_locked(struct zeta_vgpu_engine *engine, uint64_t took
     return last > 0 && 2 * took_ns < model->slice_ns ? last - 1 : last;
 }
 
-void zeta_vgpu_model_begin(struct zeta_vgpu_engine *engine)
-{
-    struct model *model = &engine->model;
-
-    pthread_mutex_lock(&model->lock);
-    for (uint32_t i = 0; i < engine->subslice_count; i++)
-        model->finished[i] = i >= engine->active_subslices;
-    model->out_of_memory = false;
-    model->replayed = 0;
-    if (is_paced(engine)) {
-        model->begin_ns = zeta_vgpu_now_ns();
-        (void)ask_pace_locked(engine, 0, 0);
-    }
-    model->grains[0] = fitting_grain_locked(engine);
-    for (uint32_t i = 1; i < ZETA_VGPU_KNOWN_EPOCHS; i++)
-        model->grains[i] = model->grains[0];
-    pthread_mutex_unlock(&model->lock);
-}
-
 static void begin_epoch(struct subslice *subslice, uint64_t number)
 {
     const struct zeta_vgpu_engine *engine = subslice->engine;
@@ -332,6 +313,27 @@ static void begin_base_locked(struct zeta_vgpu_engine *engine)
         publish_locked(engine, UINT64_MAX);
     for (uint32_t i = 0; i < engine->subslice_count; i++)
         zeta_vgpu_counters_sum(engine, i, model->snapshot[i], model->base[i]);
+}
+
+void zeta_vgpu_model_begin(struct zeta_vgpu_engine *engine)
+{
+    struct model *model = &engine->model;
+
+    pthread_mutex_lock(&model->lock);
+    for (uint32_t i = 0; i < engine->subslice_count; i++)
+        model->finished[i] = i >= engine->active_subslices;
+    model->out_of_memory = false;
+    model->replayed = 0;
+    /* It may have to wait before its first epoch. */
+    begin_base_locked(engine);
+    if (is_paced(engine)) {
+        model->begin_ns = zeta_vgpu_now_ns();
+        (void)ask_pace_locked(engine, 0, 0);
+    }
+    model->grains[0] = fitting_grain_locked(engine);
+    for (uint32_t i = 1; i < ZETA_VGPU_KNOWN_EPOCHS; i++)
+        model->grains[i] = model->grains[0];
+    pthread_mutex_unlock(&model->lock);
 }
 
 uint64_t zeta_vgpu_model_rest(struct zeta_vgpu_engine *engine)

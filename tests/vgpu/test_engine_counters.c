@@ -325,6 +325,37 @@ static void pace__slow_clock__counts_come_in_slices_of_its_time(void **state)
     assert_true(zeta_vgpu_now_ns() >= sliced.resume_ns);
 }
 
+/* As an owner whose clock is taken by others when a launch begins. */
+static void pace_behind_others(void *user, const struct zeta_vgpu_epoch *epoch,
+                               struct zeta_vgpu_pace *wanted)
+{
+    struct observer *observer = user;
+
+    wanted->slice_ns = 100000;
+    if (epoch->clocks != 0)
+        return;
+    wanted->resume_ns = epoch->end_ns + 1000000;
+    observer->paced++;
+}
+
+static void pace__wait_before_a_launch__counts_of_the_last_one_stay(void **state)
+{
+    struct observer observer = {0};
+    struct zeta_vgpu_engine_config config = rig_config(2);
+    struct rig rig;
+
+    (void)state;
+    config.callbacks.user = &observer;
+    config.callbacks.publish = observe;
+    config.callbacks.pace = pace_behind_others;
+    rig_open(&rig, "test-matmul", &config);
+    multiply(&rig);
+    multiply(&rig);
+    assert_int_equal(observer.paced, 2);
+    assert_false(observer.fell);
+    rig_close(&rig);
+}
+
 static void publish__modelled_time__same_sequence_for_any_workers(void **state)
 {
     uint64_t digest = 0;
@@ -397,6 +428,7 @@ int main(void)
         cmocka_unit_test(publish__while_running__epochs_are_whole_and_end_complete),
         cmocka_unit_test(pace__short_epochs__more_of_them_and_the_same_shares),
         cmocka_unit_test(pace__slow_clock__counts_come_in_slices_of_its_time),
+        cmocka_unit_test(pace__wait_before_a_launch__counts_of_the_last_one_stay),
         cmocka_unit_test(publish__modelled_time__same_sequence_for_any_workers),
         cmocka_unit_test(config__nonsense__is_refused),
     };

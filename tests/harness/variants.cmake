@@ -94,7 +94,7 @@ function(zeta_add_comma name)
     add_test(NAME ${name}.comma COMMAND ${C_COMMAND})
     zeta_test_properties(${name}.comma LABELS ${C_LABELS} locale TIMEOUT ${C_TIMEOUT} ENV ${C_ENV}
         LD_PRELOAD=${ZETA_PRELOADED_FIRST}${folder}/libzeta_comma.so LOCPATH=${folder}
-        LC_NUMERIC=comma LC_ALL=)
+        LC_NUMERIC=comma LC_ALL= LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/harness/locale/leaks.txt:print_suppressions=0)
 endfunction()
 
 # out: true when one of the libraries is libzeta itself or passes it on.

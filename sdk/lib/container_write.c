@@ -221,8 +221,10 @@ static void explain_name(const char *path, int error, struct zeta_container_prob
         (void)snprintf(out_problem->text, sizeof(out_problem->text), "%s cannot be created: %s",
                        path, strerror(error));
     else if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        (void)snprintf(out_problem->text, sizeof(out_problem->text),
-                       "%s exists already and is no file; choose the name of a new file", path);
+        (void)snprintf(
+            out_problem->text, sizeof(out_problem->text),
+            "%s exists already and is no regular file, or a link; choose the name of a new file",
+            path);
     else
         (void)snprintf(out_problem->text, sizeof(out_problem->text),
                        "%s exists already; remove it or choose another name", path);

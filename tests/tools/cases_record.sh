@@ -307,9 +307,9 @@ case_record_refuses()
     echo mine >"$work/r"
     expect 1 zeta record -o "$work/r" -- true
     [ "$(cat "$work/r")" = mine ] || die "a file was overwritten"
-    err_has "--force replaces it"
+    err_has "or replace it with --force"
     expect 1 zeta record -o /dev/null -- true
-    err_has "/dev/null exists already and is no file"
+    err_has "/dev/null exists already and is no regular file"
     expect 2 zeta record -o "" -- true
     expect 1 zeta record -o "$work/none/r" -- true
     err_has "$work/none/r"

@@ -174,6 +174,10 @@ case_report_losses()
                        for k in d["kernels"] for g in k["groups"])'
     time_ns=$("$python" -c 'import json, sys
 print(json.load(open(sys.argv[1]))["groups"][0]["lost_time_ns"])' "$json")
+    expect 0 report --csv "$work/r"
+    err_has "ComputeBasic: $lost reports lost"
+    expect 0 zeta calc --csv "$work/r"
+    err_has "ComputeBasic: $lost reports lost"
     expect 0 report --from=1ms --to=2ms "--json=$json" "$work/r"
     holds "$json" "d['groups'][0]['lost'] == $lost and d['groups'][0]['lost_time_ns'] == $time_ns"
 }

@@ -134,6 +134,10 @@ static int write_json(const struct options *options, const struct zeta_calc_file
 /** Says what the figures do not show. */
 static void say_notes(const struct options *options, const struct zeta_calc_file *file)
 {
+    for (uint32_t i = 0; i < file->stream_count && options->has_csv; i++) {
+        if (file->streams[i]->is_open)
+            zeta_stat_losses_say(&file->streams[i]->group);
+    }
     if (file->is_cut)
         zeta_say_note("%s ends before its end chunk: what wrote it was killed or still writes",
                       options->path);

@@ -69,7 +69,7 @@ int zeta_record_file_create(struct zeta_record_file *file, const char *path, uin
         return ZETA_EXIT_OK;
     status = zeta_say_refusal(result, "cannot record");
     if (is_there && !is_forced)
-        zeta_say_note("--force replaces it");
+        zeta_say_note("or replace it with --force");
     put_back(file);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "report_kernels.h"
 #include "report_stream.h"
 #include "say.h"
+#include "stat_report.h"
 
 /* Rows as CSV, one stream after the other. */
 static int write_rows(struct zeta_report *report)
@@ -107,6 +108,10 @@ static int write_forms(struct zeta_report *report)
     if (!options->has_csv && !options->has_json && !options->html_path && !options->pftrace_path) {
         zeta_report_print(report, &notes, stdout);
     } else {
+        for (uint32_t i = 0; i < report->stream_count && options->has_csv; i++) {
+            if (report->streams[i]->calc.is_open)
+                zeta_stat_losses_say(&report->streams[i]->calc.group);
+        }
         for (uint32_t i = 0; i < notes.count; i++)
             zeta_say_note("%s", notes.text[i]);
     }

@@ -146,7 +146,7 @@ static void print_kernels(const struct zeta_report *report, FILE *stream)
         return;
     (void)fputs("\nBy kernel: rows that lie wholly inside one run of it while nothing else runs. "
                 "Rows at\nthe edges of runs, or while several run, are counted as shared; nothing "
-                "is interpolated.\n",
+                "is interpolated.\nLosses are those of the whole recording.\n",
                 stream);
     for (uint32_t i = 0; i < report->stream_count; i++) {
         const struct zeta_report_stream *s = report->streams[i];

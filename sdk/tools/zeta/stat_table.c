@@ -6,6 +6,7 @@
 #include <zeta/c_locale.h>
 
 #include "duration.h"
+#include "say.h"
 #include "stat_ip.h"
 #include "terminal.h"
 
@@ -104,6 +105,16 @@ void zeta_stat_losses_format(const struct zeta_sampled_group *group, bool has_fi
     else /* by a reset, whose time no clock tells, or without times in rows */
         (void)snprintf(out_text, ZETA_STAT_LOSSES_BYTES, "%s%" PRIu64 " report%s lost",
                        group->losses.untold > 0 ? "at least " : "", lost, plural);
+}
+
+void zeta_stat_losses_say(const struct zeta_sampled_group *group)
+{
+    char losses[ZETA_STAT_LOSSES_BYTES];
+
+    if (zeta_sampled_group_lost(group) == 0)
+        return;
+    zeta_stat_losses_format(group, false, losses);
+    zeta_say_note("%s: %s", group->entry->properties.name, losses);
 }
 
 void zeta_stat_lost_events_format(uint64_t lost, bool has_figures,

@@ -26,7 +26,7 @@ struct zeta_sum_step {
     uint32_t arg[ZETA_EXPR_MAX_ARITY];
     struct zeta_number number; /**< CONSTANT */
     bool is_constant;
-    bool is_share; /**< of something that is divided by what was counted: tiles do not add up */
+    bool is_share; /**< divided by what was counted, or whether that holds: tiles do not add up */
 };
 
 /** Step of a metric whose value is that of the last row. */

@@ -66,19 +66,26 @@ static const char set_text[] =
                         "f64((W[0] * 100 - W[1] * 50) << 2) / f64(W[1] / 4)")
                         METRIC("Back", "event", "u64", "A[0] + (-A[1])") METRIC(
                             "Order", "ratio", "u64", "max(W[0] * 100, W[1]) / (W[1] + ~W[1] + 2)")
-                            METRIC("Sum", "event", "u64", "W[0] * 100") SET("ends", "l", "[time]")
-                                METRIC("Span", "duration", "u64", "now(ticks) - before(ticks)")
-                                    METRIC("Real", "event", "f64",
-                                           "F[0] * 2.0") SET("validity", "l", "[time]")
-                                        METRIC("Valid", "ratio", "f32", "f64(V[0]) / f64(A[0])")
-                                            METRIC("Always", "event", "u64", "A[0]")
-                                                SET("cores", "l", "[time]")
-                                                    METRIC("Active", "ratio", "f64",
-                                                           "f64(100 * A[0]) / f64(A[1] * $Cores)")
-                                                        METRIC("PerCore", "event", "u64",
-                                                               "A[0] / $Cores")
-                                                            METRIC("Percent", "ratio", "f64",
-                                                                   "Active * 1.0 / 100.0");
+                            METRIC("Sum", "event", "u64", "W[0] * 100") SET(
+                                "ends",
+                                "l",
+                                "[time]") METRIC("Span", "duration", "u64",
+                                                 "now(ticks) - before(ticks)")
+                                METRIC("Real", "event", "f64", "F[0] * 2.0") SET(
+                                    "validity",
+                                    "l",
+                                    "[time]") METRIC("Valid", "ratio", "f32",
+                                                     "f64(V[0]) / f64(A[0])")
+                                    METRIC("Always", "event", "u64", "A[0]") SET(
+                                        "cores", "l",
+                                        "[time]") METRIC("Active", "ratio", "f64",
+                                                         "f64(100 * A[0]) / f64(A[1] * $Cores)")
+                                        METRIC("PerCore", "event", "u64", "A[0] / $Cores") METRIC(
+                                            "Percent",
+                                            "ratio", "f64",
+                                            "Active * 1.0 / 100.0")
+                                            METRIC("Busy", "ratio", "f64",
+                                                   "A[1] == 0 ? 0.0 : f64(100 * A[0]) / f64(A[1])");
 
 static const char sample_text[] =
     "format: 1\n"
@@ -380,21 +387,45 @@ static void value__field_not_measured__its_rows_count_nowhere(void **state)
     close_fixture(&f);
 }
 
+/* The fixture with two tiles, of two and of four cores. */
+static void open_tiles(struct fixture *f)
+{
+    open_fixture(f, "cores");
+    zeta_sum_finish(&f->sum);
+    zeta_sum_plan_destroy(f->plans[0]);
+    zeta_compiled_destroy(f->compiled[0]);
+    f->tile_count = 2;
+    plan_tile(f, 0, "cores", 2);
+    plan_tile(f, 1, "cores", 4);
+    assert_true(zeta_sum_plan_fits(f->plans[0], f->plans[1]));
+    assert_true(zeta_sum_init(&f->sum, f->plans, 2));
+}
+
+/* A condition is of what all tiles counted: of the second alone here, for the first one slept. */
+static void value__condition_on_a_sleeping_tile__is_asked_of_the_sums(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_tiles(&f);
+    add_report(&f, 1, 0, 0);
+    add_report(&f, 1, 0, 0);
+    add_control(&f, ZETA_SLOT_TILE, 1);
+    add_report(&f, 1, 0, 0);
+    add_report(&f, 1, 500, 1000);
+    add_data(&f);
+    calculate(&f);
+    assert_true(fabs(f64_of(&f, 3) - 50.0) < 1e-9);
+    close_fixture(&f);
+}
+
 /* Two cores that are busy all the time, and four that are idle half of it: 4 of 6. */
 static void value__tiles_of_different_size__amounts_are_added_before_divisions(void **state)
 {
     struct fixture f;
 
     (void)state;
-    open_fixture(&f, "cores");
-    zeta_sum_finish(&f.sum);
-    zeta_sum_plan_destroy(f.plans[0]);
-    zeta_compiled_destroy(f.compiled[0]);
-    f.tile_count = 2;
-    plan_tile(&f, 0, "cores", 2);
-    plan_tile(&f, 1, "cores", 4);
-    assert_true(zeta_sum_plan_fits(f.plans[0], f.plans[1]));
-    assert_true(zeta_sum_init(&f.sum, f.plans, 2));
+    open_tiles(&f);
     add_report(&f, 1, 0, 0);
     add_report(&f, 1, 2000, 1000);
     add_control(&f, ZETA_SLOT_TILE, 1);
@@ -552,6 +583,7 @@ int main(void)
         cmocka_unit_test(value__fields_that_are_no_counts__have_first_and_last),
         cmocka_unit_test(value__field_not_measured__its_rows_count_nowhere),
         cmocka_unit_test(value__tiles_of_different_size__amounts_are_added_before_divisions),
+        cmocka_unit_test(value__condition_on_a_sleeping_tile__is_asked_of_the_sums),
         cmocka_unit_test(value__samples__every_number_is_added),
         cmocka_unit_test(value__query_records__are_added),
         cmocka_unit_test(merge__two_sums__as_if_it_were_one),

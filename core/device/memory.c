@@ -202,7 +202,7 @@ static ze_result_t allocate(const struct wanted *wanted, void **out_address)
 
     zeta_memory_defer(table, NULL);
     result = get_bytes(wanted, allocation);
-    if (zeta_memory_is_short(table, result))
+    if (zeta_memory_is_short(wanted->context, result))
         result = get_bytes(wanted, allocation);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -340,7 +340,7 @@ static ze_result_t free_by_policy(struct zeta_context *context,
         return free_when_unused(context, ptr);
     default:
         return zeta_error(ZE_RESULT_ERROR_INVALID_ENUMERATION,
-                          "free policy 0x%x: it is one policy, or 0 to free at once", policy);
+                          "free policy 0x%x: it is one policy, or 0 for that of zeMemFree", policy);
     }
 }
 

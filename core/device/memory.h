@@ -103,10 +103,11 @@ ze_result_t zeta_memory_release(struct zeta_allocation *allocation);
 void zeta_memory_defer(struct zeta_memory_table *table, struct zeta_allocation *allocation);
 
 /**
- * True if the result of an allocation says that memory is short while some was kept for work that
- * has ended since: then another try may find enough. Waits for that work, 10 s at most.
+ * True if the result of an allocation says that memory is short while some was kept, in any
+ * context of the driver, for work that has ended since: then another try may find enough. Waits for
+ * that work, 10 s at most.
  */
-bool zeta_memory_is_short(struct zeta_memory_table *table, ze_result_t result);
+bool zeta_memory_is_short(const struct zeta_context *context, ze_result_t result);
 
 /** A number for an object that has memory, unique in the process. */
 uint64_t zeta_memory_next_id(void);

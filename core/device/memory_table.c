@@ -255,18 +255,40 @@ void zeta_memory_defer(struct zeta_memory_table *table, struct zeta_allocation *
     }
 }
 
-bool zeta_memory_is_short(struct zeta_memory_table *table, ze_result_t result)
+/** Memory of a driver that is kept for work under way. */
+struct shortage {
+    const struct zeta_driver *driver;
+    bool has_deferred;
+};
+
+static void end_deferred(void *object, void *argument)
+{
+    struct shortage *shortage = argument;
+    struct zeta_context *context = object;
+
+    if (!zeta_object_pin(context, ZETA_KIND_CONTEXT))
+        return;
+    if (context->driver == shortage->driver && atomic_load(&context->memory->has_deferred)) {
+        shortage->has_deferred = true;
+        zeta_memory_defer(context->memory, NULL);
+    }
+    zeta_object_unpin(context);
+}
+
+bool zeta_memory_is_short(const struct zeta_context *context, ze_result_t result)
 {
     const struct timespec step = {.tv_nsec = WAIT_STEP_NS};
-    uint64_t end_ns = zeta_clock_monotonic_ns() + WAIT_NS;
+    const uint64_t end_ns = zeta_clock_monotonic_ns() + WAIT_NS;
 
-    if ((result != ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY &&
-         result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY) ||
-        !atomic_load(&table->has_deferred))
+    if (result != ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY &&
+        result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
         return false;
-    while (atomic_load(&table->has_deferred) && zeta_clock_monotonic_ns() < end_ns) {
+    for (bool is_short = false;; is_short = true) {
+        struct shortage shortage = {.driver = context->driver};
+
+        zeta_object_each(ZETA_KIND_CONTEXT, end_deferred, &shortage);
+        if (!shortage.has_deferred || zeta_clock_monotonic_ns() >= end_ns)
+            return is_short || shortage.has_deferred;
         (void)nanosleep(&step, NULL);
-        zeta_memory_defer(table, NULL);
     }
-    return true;
 }

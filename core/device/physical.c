@@ -108,7 +108,7 @@ ze_result_t ZE_APICALL impl_zePhysicalMemCreate(ze_context_handle_t hContext,
 
     if (result == ZE_RESULT_SUCCESS)
         result = make(&wanted, &made);
-    if (zeta_memory_is_short(wanted.context->memory, result))
+    if (zeta_memory_is_short(wanted.context, result))
         result = make(&wanted, &made);
     if (result != ZE_RESULT_SUCCESS)
         return result;

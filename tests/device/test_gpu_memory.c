@@ -390,20 +390,24 @@ static void free__while_a_kernel_uses_it__goes_when_the_kernel_ended(void **stat
     uint64_t *target = gpu_shared_memory(gpu, unused / 2 + PAGE);
     ze_command_list_handle_t list = start_writing(gpu, gate, target);
     ze_ipc_mem_handle_t handle;
+    const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    struct gpu other = *gpu;
     void *opened = NULL;
     pthread_t thread;
 
+    assert_success(zeContextCreate(gpu->driver, &desc, &other.context));
     assert_success(zeMemGetIpcHandle(gpu->context, target, &handle));
     assert_success(zeMemFree(gpu->context, target));
     assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                   zeMemOpenIpcHandle(gpu->context, gpu->device, handle, 0, &opened));
     assert_true(gpu_unused(gpu) < unused / 2);
-    /* Who needs the memory waits for it. */
+    /* Who needs the memory waits for it, in any context. */
     assert_int_equal(pthread_create(&thread, NULL, open_gate, gate), 0);
-    target = gpu_shared_memory(gpu, unused / 2 + PAGE);
+    target = gpu_shared_memory(&other, unused / 2 + PAGE);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_success(zeCommandListHostSynchronize(list, UINT64_MAX));
-    assert_success(zeMemFree(gpu->context, target));
+    assert_success(zeMemFree(other.context, target));
+    assert_success(zeContextDestroy(other.context));
     assert_int_equal(gpu_unused(gpu), unused);
     assert_success(zeCommandListDestroy(list));
     assert_success(zeMemFree(gpu->context, gate));

@@ -273,8 +273,8 @@ bool zeta_settings_bool(const char *name, bool fallback)
         if (strcasecmp(entry->value, no[i]) == 0)
             return false;
     }
-    zeta_log(ZETA_LOG_WARN, "settings", "%s: %s is true or false, not \"%s\"; %s is used.",
-             entry->origin, name, entry->value, fallback ? "true" : "false");
+    zeta_log_once(ZETA_LOG_WARN, "settings", "%s: %s is true or false, not \"%s\"; %s is used.",
+                  entry->origin, name, entry->value, fallback ? "true" : "false");
     return fallback;
 }
 

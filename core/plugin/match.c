@@ -203,6 +203,8 @@ static bool is_named(const struct zeta_list *entries, const struct zeta_pci_devi
         const struct zeta_manifest *manifest =
             &((const struct zeta_plugin_host *)entries->items[i])->manifest;
 
+        if (manifest->unnamed)
+            continue; /* it speaks of devices and has no plugin for them */
         for (size_t m = 0; m < manifest->match_count; m++) {
             const struct zeta_manifest_match *match = &manifest->matches[m];
 

@@ -29,8 +29,8 @@ struct zeta_ipc_handle {
 };
 
 /**
- * Copies what is in a handle, also where it says INVALID_ARGUMENT: for what is none, or is changed
- * behind the descriptor.
+ * Copies what is in a handle. INVALID_ARGUMENT for what is none, or is changed behind the
+ * descriptor.
  */
 ze_result_t zeta_ipc_handle_read(const ze_ipc_mem_handle_t *handle,
                                  struct zeta_ipc_handle *out_handle);

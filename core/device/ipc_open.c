@@ -53,8 +53,9 @@ static ze_result_t find_memory(const ze_ipc_mem_handle_t *given,
                                struct zeta_plugin_share *out_share)
 {
     struct zeta_ipc_handle handle;
-    ze_result_t result = zeta_ipc_handle_read(given, &handle);
+    ze_result_t result;
 
+    memcpy(&handle, given, sizeof(handle));
     *out_share = (struct zeta_plugin_share){.struct_size = sizeof(*out_share)};
     if (is_bare(given)) {
         out_share->descriptor = zeta_descriptor_raise(fcntl(handle.descriptor, F_DUPFD_CLOEXEC, 3));
@@ -64,6 +65,7 @@ static ze_result_t find_memory(const ze_ipc_mem_handle_t *given,
                           "the handle has a descriptor and nothing else, and %d is not open",
                           (int)handle.descriptor);
     }
+    result = zeta_ipc_handle_read(given, &handle);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     out_share->descriptor =

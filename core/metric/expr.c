@@ -1,7 +1,6 @@
 /* What the operations of expressions mean, and their names. */
 #include "core/metric/expr.h"
 
-/* 128-bit integers are an extension of the compilers that we support, used for muldiv alone. */
 /** 2^64 as a double. */
 #define TWO_TO_64 18446744073709551616.0
 

@@ -153,7 +153,7 @@ struct zeta_number zeta_expr_apply(enum zeta_expr_op op, const struct zeta_numbe
 /** Conversion of doubles: NaN and negative give 0, what is above the range UINT64_MAX. */
 uint64_t zeta_u64_from_f64(double value);
 
-/** An integer that holds any product of two. */
+/** An integer that holds any product of two: an extension of the compilers that we support. */
 __extension__ typedef unsigned __int128 zeta_u128;
 
 /** Low 64 bits of a * b / c; 0 if c is 0. */

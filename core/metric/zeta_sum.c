@@ -117,6 +117,10 @@ static ze_result_t make_plans(struct source *source, bool maximum)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < source->tile_count && result == ZE_RESULT_SUCCESS; i++) {
         result = zeta_sum_plan_create(source->compiled[i], maximum, &source->plans[i]);
+        if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT)
+            result =
+                zeta_error(result, "the formulas of the set take too many steps to have values "
+                                   "over many rows; use a set with fewer metrics");
         if (result == ZE_RESULT_SUCCESS && !zeta_sum_plan_fits(source->plans[0], source->plans[i]))
             result = zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                                 "tile %u has other formulas than tile 0, so their rows have no "

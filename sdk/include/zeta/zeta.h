@@ -261,8 +261,9 @@ struct zeta_metric_sum_desc {
  * Makes a sum without rows. A group is kept as it is at that time; exported data needs no device,
  * but a driver that is initialised. The caller ends it with zetaMetricSumDestroy().
  *
- * INVALID_ARGUMENT for a group of tracers, results of zetaExportDataGetInfo() for exported data,
- * INVALID_ENUMERATION for the type, UNSUPPORTED_FEATURE for tiles with different formulas.
+ * INVALID_ARGUMENT for a group of tracers and for formulas that are too long, results of
+ * zetaExportDataGetInfo() for exported data, INVALID_ENUMERATION for the type, UNSUPPORTED_FEATURE
+ * for tiles with different formulas.
  */
 ZETA_EXPORT ze_result_t zetaMetricSumCreate(const struct zeta_metric_sum_desc *desc,
                                             struct zeta_metric_sum **out_sum);

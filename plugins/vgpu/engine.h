@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "message.h"
+#include "part.h"
 #include "space.h"
 
 struct zeta_vgpu_engine;
@@ -188,13 +189,14 @@ struct zeta_vgpu_callbacks {
      * New totals of all subslices since the engine was made, at the end of an epoch; they never
      * fall. Exact, simulated and modelled ones are those of the same instructions, so all of them
      * can be compared with each other. While an epoch lasts longer than it was executed, the part
-     * of its counts, the same of all, that belongs to the time that has passed.
+     * of its counts, the same of all, that belongs to the time that has passed: @part.
      *
      * Called on one worker thread at a time, and for the last time, with all that was counted,
      * before zeta_vgpu_engine_launch returns. Must not block; may call
      * zeta_vgpu_engine_eu_counter() alone.
      */
-    void (*publish)(void *user, const uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT]);
+    void (*publish)(void *user, const uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT],
+                    struct zeta_vgpu_part part);
 
     /**
      * ZETA_VGPU_TIME_HOST only: an epoch was executed and will be published, or a launch begins.
@@ -460,7 +462,8 @@ void zeta_vgpu_engine_count_eus(struct zeta_vgpu_engine *engine, bool on);
 
 /**
  * What an EU counted while that was on. While no launch runs, and in the publish callback: there
- * modelled counters are those of its moment, and exact ones can be up to two epochs ahead of it.
+ * modelled counters are those of the end of the epoch that is published, also while that lasts, and
+ * exact ones can be up to two epochs ahead of it.
  *
  * @eu  on the tile, subslice by subslice
  */

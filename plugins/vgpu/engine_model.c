@@ -41,8 +41,6 @@ static const struct {
     uint32_t turn_divisor;
 } grains[] = {{16384, 1}, {8192, 1}, {4096, 4}, {2048, 8}, {1024, 16}};
 
-__extension__ typedef unsigned __int128 uint128;
-
 #define GRAINS ((uint32_t)(sizeof(grains) / sizeof(grains[0])))
 
 bool zeta_vgpu_model_init(struct model *model, const struct zeta_vgpu_topology *topology)
@@ -270,9 +268,10 @@ static uint64_t clocks_over_locked(const struct model *model, uint64_t clocks, u
 
     if (now >= resume_ns)
         return clocks;
-    return now <= model->lasts_ns ? 0
-                                  : (uint64_t)((uint128)clocks * (now - model->lasts_ns) /
-                                               (resume_ns - model->lasts_ns));
+    return now <= model->lasts_ns
+               ? 0
+               : zeta_vgpu_part_of(clocks, (struct zeta_vgpu_part){now - model->lasts_ns,
+                                                                   resume_ns - model->lasts_ns});
 }
 
 /*
@@ -287,19 +286,17 @@ static void publish_locked(struct zeta_vgpu_engine *engine, uint64_t now)
     uint64_t totals[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
     const uint64_t clocks = atomic_load(&model->added[0][ZETA_VGPU_GPU_CORE_CLOCKS]) -
                             model->base[0][ZETA_VGPU_GPU_CORE_CLOCKS];
-    const uint64_t over = clocks_over_locked(model, clocks, now);
+    const struct zeta_vgpu_part part = {clocks_over_locked(model, clocks, now), clocks};
 
     if (!callbacks->publish)
         return;
     for (uint32_t i = 0; i < engine->subslice_count; i++) {
         zeta_vgpu_counters_sum(engine, i, model->snapshot[i], totals[i]);
-        for (uint32_t c = 0; over < clocks && c < ZETA_VGPU_COUNTER_COUNT; c++) {
-            const uint64_t counted = totals[i][c] - model->base[i][c];
-
-            totals[i][c] = model->base[i][c] + (uint64_t)((uint128)counted * over / clocks);
-        }
+        for (uint32_t c = 0; part.taken < part.of && c < ZETA_VGPU_COUNTER_COUNT; c++)
+            totals[i][c] =
+                model->base[i][c] + zeta_vgpu_part_of(totals[i][c] - model->base[i][c], part);
     }
-    callbacks->publish(callbacks->user, (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])totals);
+    callbacks->publish(callbacks->user, (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])totals, part);
 }
 
 /* What the next epoch adds to. All of the last one is published, if it should last yet. */

@@ -19,11 +19,13 @@ static bool is_known(const struct zeta_vgpu_tile *tile, const struct zeta_vgpu_e
     return wish->eu < eus && zeta_vgpu_counter_has_eus(wish->counter);
 }
 
-static void publish_unit(struct zeta_vgpu_tile *tile, uint32_t unit, uint64_t number)
+static void publish_unit(struct zeta_vgpu_tile *tile, uint32_t unit, uint64_t number,
+                         struct zeta_vgpu_part part)
 {
     struct zeta_vgpu_instance *instance = atomic_load(&tile->vgpu->instance);
 
     for (uint32_t i = 0; i < ZETA_VGPU_EU_WISHES; i++) {
+        struct zeta_vgpu_eu_seen *seen = &tile->eu_watch.seen[unit][i];
         struct zeta_vgpu_eu_wish wish;
         uint64_t value;
 
@@ -31,16 +33,17 @@ static void publish_unit(struct zeta_vgpu_tile *tile, uint32_t unit, uint64_t nu
             !is_known(tile, &wish))
             continue;
         value = zeta_vgpu_engine_eu_counter(tile->engine, wish.eu, wish.counter);
-        if (tile->eu_watch.seen[unit][i].number != number) {
-            tile->eu_watch.seen[unit][i].base = value;
-            tile->eu_watch.seen[unit][i].number = number;
-        }
+        if (seen->number != number)
+            *seen = (struct zeta_vgpu_eu_seen){.number = number, .base = value, .whole = value};
         zeta_vgpu_instance_publish_eu(instance, tile->index, unit, i, number,
-                                      value - tile->eu_watch.seen[unit][i].base);
+                                      seen->whole - seen->base +
+                                          zeta_vgpu_part_of(value - seen->whole, part));
+        if (part.taken >= part.of)
+            seen->whole = value;
     }
 }
 
-void zeta_vgpu_eu_watch_publish(struct zeta_vgpu_tile *tile)
+void zeta_vgpu_eu_watch_publish(struct zeta_vgpu_tile *tile, struct zeta_vgpu_part part)
 {
     const struct zeta_vgpu_instance *instance = atomic_load(&tile->vgpu->instance);
 
@@ -50,7 +53,7 @@ void zeta_vgpu_eu_watch_publish(struct zeta_vgpu_tile *tile)
         if (number == 0)
             continue;
         count(tile, true);
-        publish_unit(tile, unit, number);
+        publish_unit(tile, unit, number, part);
     }
 }
 
@@ -63,5 +66,5 @@ void zeta_vgpu_eu_watch_begin(struct zeta_vgpu_tile *tile)
         wanted |= zeta_vgpu_instance_eu_wish_number(instance, tile->index, unit) != 0;
     count(tile, wanted);
     if (wanted)
-        zeta_vgpu_eu_watch_publish(tile);
+        zeta_vgpu_eu_watch_publish(tile, (struct zeta_vgpu_part){1, 1});
 }

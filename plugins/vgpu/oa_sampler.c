@@ -8,6 +8,7 @@
 #include "ip_stream.h"
 #include "oa.h"
 #include "oa_stream.h"
+#include "part.h"
 
 /* How often a stream looks for processes that died. */
 #define REAP_NS UINT64_C(100000000)
@@ -17,8 +18,6 @@
 
 /* The same for markers. Readers look themselves, and who sets too many of them waits. */
 #define MARKER_NS UINT64_C(5000000)
-
-__extension__ typedef unsigned __int128 uint128;
 
 /* How long the thread stays away from the state when a reader wants it. */
 #define READER_NS 50000
@@ -34,17 +33,8 @@ static uint64_t host_ns(const struct zeta_plugin_stream *stream, uint64_t ticks)
     return (ticks - zeta_vgpu_instance_offset(stream->instance)) * ZETA_VGPU_TICK_NS;
 }
 
-/* Of what came since the last report, so many parts go into the next one. */
-struct part {
-    uint64_t taken, of;
-};
-
-static const struct part everything = {1, 1};
-
-static uint64_t part_of(uint64_t value, struct part part)
-{
-    return part.taken >= part.of ? value : (uint64_t)((uint128)value * part.taken / part.of);
-}
+/* Of what came since the last report this goes into the next one. */
+static const struct zeta_vgpu_part everything = {1, 1};
 
 /* What a total has become since the last report. It never falls, whatever others wrote there. */
 static uint64_t came(const struct zeta_plugin_stream *stream, uint32_t row, uint32_t counter,
@@ -69,13 +59,15 @@ static uint64_t clocks_came(const struct zeta_plugin_stream *stream, uint32_t ti
 
 /* Takes over newer totals. */
 static void merge_totals(struct zeta_plugin_stream *stream, uint32_t tile,
-                         const uint64_t (*from)[ZETA_VGPU_COUNTER_COUNT], struct part part)
+                         const uint64_t (*from)[ZETA_VGPU_COUNTER_COUNT],
+                         struct zeta_vgpu_part part)
 {
     for (uint32_t row = 0; row < stream->rows; row++) {
         uint64_t *totals = stream->totals[tile * stream->rows + row];
 
         for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
-            totals[i] += part_of(came(stream, tile * stream->rows + row, i, from[row][i]), part);
+            totals[i] +=
+                zeta_vgpu_part_of(came(stream, tile * stream->rows + row, i, from[row][i]), part);
     }
 }
 
@@ -118,17 +110,17 @@ static void collect_events(const struct zeta_plugin_stream *stream,
 
 /* Takes over newer counts of EUs, which never fall either. */
 static void merge_eus(struct zeta_plugin_stream *stream, uint32_t tile,
-                      const uint64_t from[ZETA_VGPU_EU_WISHES], struct part part)
+                      const uint64_t from[ZETA_VGPU_EU_WISHES], struct zeta_vgpu_part part)
 {
     for (uint32_t i = 0; i < ZETA_VGPU_SELECTIONS; i++) {
         if (stream->program.selections[i].tile == tile && from[i] > stream->eus[i])
-            stream->eus[i] += part_of(from[i] - stream->eus[i], part);
+            stream->eus[i] += zeta_vgpu_part_of(from[i] - stream->eus[i], part);
     }
 }
 
 /* Takes over what was counted until a moment. */
 static void merge_moment(struct zeta_plugin_stream *stream, uint32_t tile,
-                         const struct zeta_vgpu_moment *moment, struct part part)
+                         const struct zeta_vgpu_moment *moment, struct zeta_vgpu_part part)
 {
     merge_totals(stream, tile, moment->totals, part);
     if (stream->eu_numbers && moment->eu_numbers[stream->unit] == stream->eu_numbers[tile])
@@ -224,7 +216,8 @@ static void settle_totals(struct zeta_plugin_stream *stream, uint64_t ticks)
             (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])stream->fresh + t * stream->rows;
         uint32_t kind;
         const struct zeta_vgpu_moment *moment = zeta_vgpu_moments_of_tile(stream, t, &kind);
-        const struct part part = {most, clocks_came(stream, t, moment ? moment->totals : fresh)};
+        const struct zeta_vgpu_part part = {
+            most, clocks_came(stream, t, moment ? moment->totals : fresh)};
 
         if (moment) {
             merge_moment(stream, t, moment, part);

@@ -45,12 +45,13 @@ static bool is_virtual(const struct zeta_vgpu_tile *tile)
     return tile->vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL;
 }
 
-static void on_publish(void *user, const uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT])
+static void on_publish(void *user, const uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT],
+                       struct zeta_vgpu_part part)
 {
     struct zeta_vgpu_tile *tile = user;
 
     zeta_vgpu_instance_publish_kernels(atomic_load(&tile->vgpu->instance), tile->index, totals);
-    zeta_vgpu_eu_watch_publish(tile);
+    zeta_vgpu_eu_watch_publish(tile, part);
     atomic_store(&tile->kernel_clocks, totals[0][ZETA_VGPU_GPU_CORE_CLOCKS]);
     if (is_virtual(tile))
         zeta_vgpu_oa_advance(tile);

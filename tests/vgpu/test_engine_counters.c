@@ -66,11 +66,13 @@ static void check_epoch(struct observer *observer, const struct totals *before,
     observer->mixed |= active != added(before, after, ZETA_VGPU_INST_RETIRED);
 }
 
-static void observe(void *user, const uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT])
+static void observe(void *user, const uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT],
+                    struct zeta_vgpu_part part)
 {
     struct observer *observer = user;
     struct totals now;
 
+    (void)part;
     memcpy(&now, totals, sizeof(now));
     for (uint32_t s = 0; s < SUBSLICES; s++) {
         for (unsigned i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++) {

@@ -263,7 +263,10 @@ enum zeta_vgpu_result zeta_vgpu_instance_attach(const struct zeta_vgpu_instance_
         result = attach_once(instance, desc, &again, out_message);
     }
     if (result == ZETA_VGPU_OK && again)
-        result = refuse_damaged(instance, out_message);
+        result = fail(out_message, instance->path,
+                      "is of memory that cannot be opened: it was overwritten, or who uses it has "
+                      "more rights (setcap, setuid) or another container; end those processes, or "
+                      "set ZETA_VGPU_INSTANCE to another name");
     if (result == ZETA_VGPU_OK) {
         zeta_vgpu_instance_reap(instance);
         if (zeta_vgpu_instance_lock(instance)) {

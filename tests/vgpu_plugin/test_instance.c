@@ -554,6 +554,8 @@ static void file__cut_or_gone_while_in_use__costs_nobody_anything(void **state)
     }
     assert_int_equal(attach(error, sizeof(error)), ZETA_PLUGIN_NOT_AVAILABLE);
     assert_non_null(strstr(error, "overwritten"));
+    assert_non_null(strstr(error, "more rights"));
+    assert_non_null(strstr(error, "ZETA_VGPU_INSTANCE"));
     assert_int_equal(unlink(path), 0);
     run_spin(&host, kernel, queue, out, 10);
     host.compute->queue_destroy(host.self, queue);

@@ -269,11 +269,6 @@ enum zeta_vgpu_result zeta_vgpu_instance_attach(const struct zeta_vgpu_instance_
                       "set ZETA_VGPU_INSTANCE to another name");
     if (result == ZETA_VGPU_OK) {
         zeta_vgpu_instance_reap(instance);
-        if (zeta_vgpu_instance_lock(instance)) {
-            zeta_vgpu_instance_file_join(instance->descriptor, instance->memory,
-                                         instance->start_time);
-            zeta_vgpu_instance_unlock(instance);
-        }
         if (zeta_vgpu_instance_damaged(instance, out_message))
             result = ZETA_VGPU_INVALID_ARGUMENT;
     }

@@ -119,7 +119,10 @@ bool zeta_vgpu_instance_activity(const struct zeta_vgpu_instance *instance, uint
 bool zeta_vgpu_instance_totals(const struct zeta_vgpu_instance *instance, uint32_t tile,
                                uint64_t (*out_totals)[ZETA_VGPU_COUNTER_COUNT]);
 
-/** Folds the slots of processes that died, and forgets what they wanted. */
+/**
+ * Folds the slots of processes that died, and forgets what they wanted. Notes for others that we
+ * have the memory, where there was no room for that before.
+ */
 void zeta_vgpu_instance_reap(struct zeta_vgpu_instance *instance);
 
 /** Says how often the holder of a unit, which we are, samples; until it gives the unit up. */

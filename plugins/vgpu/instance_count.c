@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "instance_file.h"
 #include "instance_layout.h"
 
 /* Attempts to read something that is written now. A write takes far less than a microsecond. */
@@ -358,6 +359,7 @@ void zeta_vgpu_instance_reap(struct zeta_vgpu_instance *instance)
     if (!zeta_vgpu_instance_lock(instance))
         return;
     reap_locked(instance);
+    zeta_vgpu_instance_file_join(instance->descriptor, instance->memory, instance->start_time);
     zeta_vgpu_instance_unlock(instance);
 }
 

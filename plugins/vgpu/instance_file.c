@@ -189,9 +189,16 @@ void zeta_vgpu_instance_file_join(int file, int memory, uint64_t start_time)
 
     if (!read_content(file, &content))
         return;
-    while (i < PLACES && content.places[i].pid != own.pid &&
-           zeta_vgpu_process_alive(content.places[i].pid, content.places[i].start_time))
+    while (i < PLACES && content.places[i].pid != own.pid)
         i++;
+    if (i < PLACES && memcmp(&content.places[i], &own, sizeof(own)) == 0)
+        return;
+    if (i == PLACES) {
+        i = 0;
+        while (i < PLACES &&
+               zeta_vgpu_process_alive(content.places[i].pid, content.places[i].start_time))
+            i++;
+    }
     /* Without room, or where it was overwritten, others can still be found. */
     if (i < PLACES && pwrite(file, &own, sizeof(own),
                              (off_t)(offsetof(struct content, places) + i * sizeof(own))) < 0)

@@ -39,8 +39,9 @@ int zeta_vgpu_instance_file_begin(int file, int memory);
 bool zeta_vgpu_instance_file_find(int file, uint64_t size_bytes, int *io_memory);
 
 /**
- * Says that this process has it, too. With the lock of the segment. Where 64 living processes are
- * noted already, those have to do.
+ * Says that this process has it, too, unless that is said. With the lock of the segment. Where 64
+ * living processes are noted already, those have to do until some have ended, and it is called
+ * again.
  */
 void zeta_vgpu_instance_file_join(int file, int memory, uint64_t start_time);
 

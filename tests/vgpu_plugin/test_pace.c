@@ -1,8 +1,10 @@
 /* What who samples wants of those who execute, and the one clock that these share. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -88,11 +90,33 @@ static void time__taken_by_several__follows_each_other(void **state)
     zeta_vgpu_instance_detach(instance);
 }
 
+/* The file that names processes who have the memory is full of others, and those end. */
+static void place__none_free_at_first__taken_by_the_next_reap(void **state)
+{
+    const struct zeta_vgpu_instance_desc desc = {
+        .directory = directory, .name = "pace", .tiles = 2, .rows_per_tile = 5};
+    struct zeta_vgpu_instance *instance = attach(), *other = NULL;
+    struct zeta_vgpu_message message;
+    uint64_t places[64][2] = {{0}}; /* behind three words */
+    int file = open(instance->path, O_WRONLY | O_CLOEXEC);
+
+    (void)state;
+    assert_int_equal(pwrite(file, places, sizeof(places), 24), sizeof(places));
+    close(file);
+    assert_int_equal(zeta_vgpu_instance_attach(&desc, &message, &other),
+                     ZETA_VGPU_INVALID_ARGUMENT);
+    zeta_vgpu_instance_reap(instance);
+    other = attach();
+    zeta_vgpu_instance_detach(other);
+    zeta_vgpu_instance_detach(instance);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(period__of_several_and_of_the_dead__the_shortest_alive,
                                   child_teardown),
+        cmocka_unit_test(place__none_free_at_first__taken_by_the_next_reap),
         cmocka_unit_test(time__taken_by_several__follows_each_other),
     };
 

@@ -67,16 +67,18 @@ static const struct zeta_plugin_queue_group queue_groups[ZETA_VGPU_QUEUES_COUNT]
 
 /*
  * What a counter of bytes counts in a second at most: 8 in each instruction, of which there is one
- * in each clock of an EU in virtual time, and else as many as processors get through.
+ * in each clock of an EU in virtual time, or what copy engines move there, and else as many as
+ * processors get through.
  */
-static uint64_t work_rate(const struct zeta_vgpu_description *d, uint64_t eus)
+static uint64_t work_rate(const struct zeta_plugin_device *device, uint64_t eus)
 {
+    const struct zeta_vgpu_description *d = &device->vgpu->description;
+    const uint64_t copied = (uint64_t)ZETA_VGPU_COPY_BYTES_PER_CLOCK * device->tile_count;
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const uint64_t per_second = d->clock == ZETA_VGPU_CLOCK_VIRTUAL
-                                    ? d->core_clock_mhz * UINT64_C(1000000) * eus
-                                    : (processors > 0 ? (uint64_t)processors : 1) * FASTEST_HZ;
 
-    return 8 * per_second;
+    if (d->clock != ZETA_VGPU_CLOCK_VIRTUAL)
+        return 8 * (processors > 0 ? (uint64_t)processors : 1) * FASTEST_HZ;
+    return d->core_clock_mhz * UINT64_C(1000000) * (8 * eus > copied ? 8 * eus : copied);
 }
 
 /* The symbols that the set files declare as given by the provider. */
@@ -95,7 +97,7 @@ static void put_symbols(struct zeta_plugin_device *device)
         {"EuThreadsCount", d->topology.threads_per_eu},
         {"EuSubslicesTotalCount", subslices},
         {"EuSlicesTotalCount", (uint64_t)d->topology.slices * device->tile_count},
-        {"WorkRateLimit", work_rate(d, eus)},
+        {"WorkRateLimit", work_rate(device, eus)},
     };
 
     for (uint32_t i = 0; i < ZETA_VGPU_SYMBOLS; i++) {

@@ -7,9 +7,6 @@
 #include "oa.h"
 #include "plugin.h"
 
-/* Bytes that the modelled copy engine moves in a clock. */
-#define COPY_BYTES_PER_CLOCK 64u
-
 /* Epochs over which the speed of the simulation is averaged. */
 #define SPEED_EPOCHS 64
 
@@ -309,7 +306,7 @@ void zeta_vgpu_tile_copy_begin(struct zeta_vgpu_tile *tile, uint32_t context,
 
 static uint64_t clocks_of_copy(uint64_t written_bytes)
 {
-    return (written_bytes + COPY_BYTES_PER_CLOCK - 1) / COPY_BYTES_PER_CLOCK;
+    return (written_bytes + ZETA_VGPU_COPY_BYTES_PER_CLOCK - 1) / ZETA_VGPU_COPY_BYTES_PER_CLOCK;
 }
 
 void zeta_vgpu_tile_copy_moved(struct zeta_vgpu_tile_copy *copy, uint64_t read_bytes,

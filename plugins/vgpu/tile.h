@@ -82,6 +82,9 @@ enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
 /** Wakes launches that wait for their turn, so that they see their interrupt flag. */
 void zeta_vgpu_tile_wake(struct zeta_vgpu_tile *tile);
 
+/** Bytes that the modelled copy engine of a tile moves in a clock. */
+#define ZETA_VGPU_COPY_BYTES_PER_CLOCK 64u
+
 /** A copy that the copy engine works on. */
 struct zeta_vgpu_tile_copy {
     struct zeta_vgpu_tile *tile;

@@ -184,6 +184,22 @@ static void tiles__two__listed_behind_their_root(void **state)
     host_close(&host);
 }
 
+static uint64_t symbol_of(struct host *host, const char *name)
+{
+    struct zeta_plugin_array symbols;
+    uint64_t value = 0;
+
+    assert_int_equal(host->metric->symbols(host->self, host->device, &symbols), 0);
+    for (uint64_t i = 0; i < symbols.count; i++) {
+        const struct zeta_plugin_symbol *symbol =
+            (const void *)((const char *)symbols.data + i * symbols.stride);
+
+        if (equal(symbol->name, name))
+            value = symbol->u64;
+    }
+    return value;
+}
+
 /* Every number that the set files of the virtual GPU ask the provider for, and no other name. */
 static void symbols__set_files__declare_the_same(void **state)
 {
@@ -215,13 +231,26 @@ static void symbols__set_files__declare_the_same(void **state)
     }
     fclose(file);
     assert_int_equal(declared, symbols.count);
-    for (uint64_t i = 0; i < symbols.count; i++) {
-        symbol = (const void *)((const char *)symbols.data + i * symbols.stride);
-        if (equal(symbol->name, "EuCoresTotalCount"))
-            assert_int_equal(symbol->u64, 128);
-        if (equal(symbol->name, "GpuTimestampFrequency"))
-            assert_int_equal(symbol->u64, 25000000);
-    }
+    assert_int_equal(symbol_of(&host, "EuCoresTotalCount"), 128);
+    assert_int_equal(symbol_of(&host, "GpuTimestampFrequency"), 25000000);
+    host_close(&host);
+}
+
+/* Each tile of one EU has a copy engine that moves more than the EU can. */
+static void symbols__few_eus__the_rate_is_that_of_copies(void **state)
+{
+    static const struct host_setting small[] = {{"clock", "virtual"},
+                                                {"tiles", "2"},
+                                                {"topology.slices", "1"},
+                                                {"topology.subslices_per_slice", "1"},
+                                                {"topology.eus_per_subslice", "1"},
+                                                {NULL, NULL}};
+    struct host host;
+
+    (void)state;
+    host_open(&host, small);
+    assert_int_equal(symbol_of(&host, "EuCoresTotalCount"), 2);
+    assert_true(symbol_of(&host, "WorkRateLimit") == 128 * symbol_of(&host, "GpuMaxFrequency"));
     host_close(&host);
 }
 
@@ -465,6 +494,7 @@ int main(void)
         cmocka_unit_test(device_file__as_shipped__equals_built_in),
         cmocka_unit_test(tiles__two__listed_behind_their_root),
         cmocka_unit_test(symbols__set_files__declare_the_same),
+        cmocka_unit_test(symbols__few_eus__the_rate_is_that_of_copies),
         cmocka_unit_test(settings__bad_values__refused_with_name_and_range),
         cmocka_unit_test(device_file__pipe__refused),
         cmocka_unit_test(device_file__bad_yaml__place_and_reason),

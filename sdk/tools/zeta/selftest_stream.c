@@ -110,8 +110,8 @@ static void check_frequency(struct zeta_selftest *test, const struct zeta_sample
     zeta_selftest_tell(test,
                        mhz <= limit * 1.02 ? mhz >= 1 ? ZETA_SELFTEST_OK : ZETA_SELFTEST_SKIPPED
                                            : ZETA_SELFTEST_FAILED,
-                       name, "the core clock was %.3g MHz on average, and its highest is %.0f MHz",
-                       mhz, limit);
+                       name, "the core clock was %.*f MHz on average, and its highest is %.0f MHz",
+                       mhz < 1 ? 1 : 0, mhz, limit);
 }
 
 /*

@@ -133,8 +133,11 @@ static void check_file(const struct source *source, const char *options,
     assert_non_null(raw);
     write_export(source, raw, &bytes);
     text = run(options, 0);
-    assert_memory_equal(text, "stream,tile,", 12);
-    at = strchr(text, '\n');
+    /* Before the rows it is said that some are missing. */
+    at = strstr(text, "stream,tile,");
+    assert_non_null(at);
+    assert_true(at == text || strncmp(at - 6, " lost\n", 6) == 0);
+    at = strchr(at, '\n');
     assert_non_null(at);
     calculate_in_place(source, type, raw, bytes, &in_place);
     for (uint32_t tile = 0; tile < in_place.set_count; tile++) {

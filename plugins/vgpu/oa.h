@@ -7,8 +7,8 @@
  * process on the instance.
  *
  * In wall time a thread of the stream writes at absolute deadlines. Deadlines that it missed are
- * written later with their nominal times and the same totals: counts are never interpolated. In
- * virtual time the work of this process drives its streams, so their bytes repeat exactly.
+ * written later with their nominal times and the same totals. In virtual time the work of this
+ * process drives its streams, so their bytes repeat exactly.
  */
 
 #include <zeta/plugin.h>

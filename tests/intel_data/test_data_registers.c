@@ -13,7 +13,7 @@
 
 #include "plugins/intel/kmd.h"
 #include "tests/intel_data/data.h"
-#include "tests/kmd/kmd_priv.h"
+#include "tests/kmd/machine/kmd_priv.h"
 
 enum { CLASSES = ZETA_INTEL_REGISTER_CLASSES, WORDS = 1 << 20 };
 

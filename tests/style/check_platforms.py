@@ -68,10 +68,10 @@ def rows_of_data(plugin):
 
 def presets(root):
     """PCI ids of the GPUs that tests/kmd can show, by name."""
-    text = (root / "tests/kmd/platforms.c").read_text(encoding="utf-8")
+    text = (root / "tests/kmd/machine/platforms.c").read_text(encoding="utf-8")
     found = re.findall(r'\.name = "([\w-]+)".*?\.pci_id = (0x[0-9a-f]+)', text, re.S)
     if not found:
-        sys.exit("tests/kmd/platforms.c has no platform in the form that this script reads")
+        sys.exit("tests/kmd/machine/platforms.c has no platform in the form that this script reads")
     return {name: int(number, 16) for name, number in found}
 
 

@@ -1,5 +1,0 @@
-if(TARGET intel_parts)
-    zeta_add_bench(NAME bench_stat SOURCES ${CMAKE_CURRENT_LIST_DIR}/bench_stat.c LIBS kmd)
-    target_compile_definitions(bench_stat PRIVATE KMD_PRELOAD="$<TARGET_FILE:kmd-preload>")
-    add_dependencies(bench_stat kmd-preload zeta_command zeta-intel)
-endif()

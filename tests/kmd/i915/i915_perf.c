@@ -1,0 +1,268 @@
+/* PERF_OPEN: the properties, and what is checked in which order. */
+
+#include "tests/kmd/i915/i915.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+
+enum { FLAG_CLOEXEC = 1, FLAG_NONBLOCK = 2, FLAG_DISABLED = 4 };
+
+enum {
+    PROP_CTX_HANDLE = 1,
+    PROP_SAMPLE_OA,
+    PROP_METRICS_SET,
+    PROP_FORMAT,
+    PROP_EXPONENT,
+    PROP_HOLD_PREEMPTION,
+    PROP_GLOBAL_SSEU,
+    PROP_POLL_PERIOD,
+    PROP_ENGINE_CLASS,
+    PROP_ENGINE_INSTANCE,
+    PROP_END
+};
+
+enum { MAX_EXPONENT = 31, FORMAT_END = 15, MIN_POLL_NS = 100000, POLL_NS = 5000000 };
+enum { PREPARATION_US = 500 };
+static const uint64_t ring_bytes = 16u << 20;
+
+struct sseu {
+    uint16_t class, instance;
+    uint32_t flags;
+    uint64_t slice_mask, subslice_mask;
+    uint16_t min_eus, max_eus;
+    uint32_t reserved;
+};
+_Static_assert(sizeof(struct sseu) == 32, "drm_i915_gem_context_param_sseu");
+
+/* What the properties ask for. */
+struct wish {
+    bool has_context, samples, has_timer, holds_preemption, has_sseu, has_class, has_instance;
+    uint64_t context, config, format, poll_ns;
+    uint8_t class, instance;
+    uint32_t exponent;
+    struct sseu sseu;
+    struct kmd_unit *unit;
+};
+
+/* Properties came one by one; an older kernel does not know the later ones. */
+static uint64_t first_unknown(uint32_t perf_revision)
+{
+    static const uint8_t ends[] = {0,
+                                   PROP_HOLD_PREEMPTION,
+                                   PROP_HOLD_PREEMPTION,
+                                   PROP_GLOBAL_SSEU,
+                                   PROP_POLL_PERIOD,
+                                   PROP_ENGINE_CLASS,
+                                   PROP_END,
+                                   PROP_END};
+
+    return perf_revision < sizeof(ends) ? ends[perf_revision] : PROP_END;
+}
+
+/* Reports more often than the sysctl allows are for privileged callers. */
+static int take_exponent(const struct kmd_gpu *gpu, struct wish *wish, uint64_t exponent)
+{
+    uint64_t hz;
+
+    if (exponent > MAX_EXPONENT)
+        return -EINVAL;
+    hz = gpu->oa_hz >> (exponent + 1);
+    if (hz > kmd_sysctl("i915/oa_max_sample_rate") && !kmd_is_capable())
+        return -EACCES;
+    wish->has_timer = true;
+    wish->exponent = (uint32_t)exponent;
+    return 0;
+}
+
+static int take_sseu(const struct kmd_gpu *gpu, struct wish *wish, uint64_t address)
+{
+    const struct sseu *sseu = &wish->sseu;
+
+    if (kmd_gpu_platform(gpu)->graphics >= 1255)
+        return -ENODEV;
+    if (kmd_copy_in(&wish->sseu, address, sizeof(wish->sseu)) != 0)
+        return -EFAULT;
+    if (!kmd_i915_engine(gpu, sseu->class, sseu->instance) || sseu->flags != 0 ||
+        sseu->reserved != 0)
+        return -EINVAL;
+    if (sseu->slice_mask == 0 || (sseu->slice_mask & ~(uint64_t)kmd_i915_slice_mask(gpu)) != 0 ||
+        sseu->subslice_mask == 0 ||
+        (sseu->subslice_mask & ~(uint64_t)kmd_i915_subslice_mask(gpu)) != 0)
+        return -EINVAL;
+    if (sseu->min_eus > sseu->max_eus || sseu->max_eus == 0 || sseu->max_eus > gpu->eus)
+        return -EINVAL;
+    wish->has_sseu = true;
+    return 0;
+}
+
+static int take_format(const struct kmd_gpu *gpu, struct wish *wish, uint64_t format)
+{
+    const struct kmd_platform *platform = kmd_gpu_platform(gpu);
+
+    if (format == 0 || format >= FORMAT_END || (platform->i915_formats >> format & 1) == 0)
+        return -EINVAL;
+    wish->format = format;
+    return 0;
+}
+
+static int take_property(const struct kmd_gpu *gpu, struct wish *wish, uint64_t id, uint64_t value)
+{
+    switch (id) {
+    case PROP_CTX_HANDLE:
+        wish->has_context = true;
+        wish->context = value;
+        return 0;
+    case PROP_SAMPLE_OA:
+        wish->samples = value != 0;
+        return 0;
+    case PROP_METRICS_SET:
+        wish->config = value;
+        return value == 0 ? -EINVAL : 0;
+    case PROP_FORMAT:
+        return take_format(gpu, wish, value);
+    case PROP_EXPONENT:
+        return take_exponent(gpu, wish, value);
+    case PROP_HOLD_PREEMPTION:
+        wish->holds_preemption = value != 0;
+        return 0;
+    case PROP_GLOBAL_SSEU:
+        return take_sseu(gpu, wish, value);
+    case PROP_POLL_PERIOD:
+        wish->poll_ns = value;
+        return value < MIN_POLL_NS ? -EINVAL : 0;
+    case PROP_ENGINE_CLASS:
+        wish->has_class = true;
+        wish->class = (uint8_t)value; /* as the kernel does: no more bits are looked at */
+        return 0;
+    default:
+        wish->has_instance = true;
+        wish->instance = (uint8_t)value;
+        return 0;
+    }
+}
+
+/* The unit that serves the engine, and the format that it can make. */
+static int choose_unit(struct kmd_gpu *gpu, struct wish *wish)
+{
+    const struct kmd_engine *engine;
+    const struct kmd_format *format;
+    uint32_t user;
+
+    if (wish->has_class != wish->has_instance)
+        return -EINVAL;
+    engine = kmd_i915_engine(gpu, wish->class, wish->instance);
+    if (!engine || engine->unit == UINT16_MAX || (engine->unit > 0 && gpu->perf_revision < 7))
+        return -EINVAL;
+    wish->unit = &gpu->units[engine->unit];
+    user = wish->unit->kind == KMD_UNIT_OAG ? KMD_FOR_OAG : KMD_FOR_OAM;
+    format = kmd_format_i915(kmd_gpu_platform(gpu)->graphics, (uint32_t)wish->format);
+    if (format ? (format->users & user) == 0 : user != KMD_FOR_OAG)
+        return -EINVAL;
+    return 0;
+}
+
+static int take_properties(struct kmd_gpu *gpu, struct wish *wish, uint64_t address, uint32_t count)
+{
+    const uint64_t end = first_unknown(gpu->perf_revision);
+
+    if (count == 0 || count >= end)
+        return -EINVAL;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t id;
+        uint64_t value;
+        int result;
+
+        if (kmd_copy_in(&id, address + 16ull * i, sizeof(id)) != 0 ||
+            kmd_copy_in(&value, address + 16ull * i + 8, sizeof(value)) != 0)
+            return -EFAULT;
+        if (id == 0 || id >= end)
+            return -EINVAL;
+        result = take_property(gpu, wish, id, value);
+        if (result != 0)
+            return result;
+    }
+    return choose_unit(gpu, wish);
+}
+
+static bool needs_privilege(uint32_t graphics, const struct wish *wish)
+{
+    if (wish->holds_preemption || wish->has_sseu)
+        return true;
+    if (graphics < 800 && wish->has_context)
+        return false;
+    return !(graphics >= 1200 && wish->has_context && !wish->samples);
+}
+
+/* What is checked once it is known what is wanted. */
+static int check_wish(struct kmd_gpu *gpu, const struct wish *wish)
+{
+    const uint32_t graphics = kmd_gpu_platform(gpu)->graphics;
+
+    /* Context 0 is the one that every file has; this driver makes no others. */
+    if (wish->has_context && wish->context != 0)
+        return -ENOENT;
+    if (wish->holds_preemption && !wish->has_context)
+        return -EINVAL;
+    if (needs_privilege(graphics, wish) && !kmd_may_observe(gpu))
+        return -EACCES;
+    if (gpu->has_no_metrics_folder)
+        return -EINVAL;
+    if (!wish->samples && !(graphics >= 1200 && wish->has_context))
+        return -EINVAL;
+    if (kmd_unit_is_busy(gpu, wish->unit))
+        return -EBUSY;
+    if (wish->format == 0)
+        return -EINVAL;
+    if (!kmd_config_by_id(gpu, wish->config)) /* id 1 is the kernel's own, and for nobody */
+        return -EINVAL;
+    return gpu->open_errno != 0 ? -(int)gpu->open_errno : 0;
+}
+
+static long open_stream(struct kmd_call *call, const struct wish *wish, uint32_t flags)
+{
+    const struct kmd_oa_config *config = kmd_config_by_id(call->gpu, wish->config);
+    struct kmd_stream *stream = &wish->unit->stream;
+    const int fd = kmd_stream_make(call, wish->unit,
+                                   ((flags & FLAG_CLOEXEC) ? O_CLOEXEC : 0) |
+                                       ((flags & FLAG_NONBLOCK) ? O_NONBLOCK : 0));
+
+    if (fd < 0)
+        return fd;
+    kmd_stream_set_format(
+        stream, kmd_format_i915(kmd_gpu_platform(call->gpu)->graphics, (uint32_t)wish->format));
+    stream->poll_ns = wish->poll_ns;
+    stream->has_timer = wish->has_timer;
+    stream->exponent = wish->exponent;
+    stream->ring_bytes = ring_bytes;
+    stream->config = wish->config;
+    for (size_t i = 0; i < sizeof(stream->uuid); i++)
+        stream->uuid[i] = config->uuid[i];
+    stream->driver[I915_SAMPLES] = wish->samples;
+    stream->driver[I915_ONE_CONTEXT] = wish->has_context;
+    call->sleep_us = PREPARATION_US;
+    if ((flags & FLAG_DISABLED) == 0)
+        kmd_ring_start(call->gpu, wish->unit);
+    return fd;
+}
+
+long kmd_i915_perf_open(struct kmd_call *call, uint64_t argument)
+{
+    struct {
+        uint32_t flags, count;
+        uint64_t properties;
+    } param;
+    struct wish wish = {.poll_ns = POLL_NS};
+    int result;
+
+    if (kmd_copy_in(&param, argument, sizeof(param)) != 0)
+        return -EFAULT;
+    if (!kmd_i915_has_oa(call->gpu))
+        return -I915_NOT_SUPPORTED;
+    if ((param.flags & ~(uint32_t)(FLAG_CLOEXEC | FLAG_NONBLOCK | FLAG_DISABLED)) != 0)
+        return -EINVAL;
+    result = take_properties(call->gpu, &wish, param.properties, param.count);
+    if (result == 0)
+        result = check_wish(call->gpu, &wish);
+    return result != 0 ? result : open_stream(call, &wish, param.flags);
+}

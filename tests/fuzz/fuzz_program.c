@@ -1,7 +1,7 @@
 /* Files of programs, as zeta doctor reads how they are linked: any bytes give an answer. */
 #include <stdlib.h>
 
-#include "doctor.h"
+#include "sdk/tools/zeta/doctor/doctor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #ifndef ZETA_TESTS_TOOLS_FAKE_GROUP_H
 #define ZETA_TESTS_TOOLS_FAKE_GROUP_H
 
-#include "sampled_group.h"
+#include "sdk/tools/zeta/sampling/sampled_group.h"
 
 /** Places of the metrics in a row. */
 enum {

@@ -13,8 +13,8 @@
 
 #include <zeta/container.h>
 
-#include "report_forms.h"
-#include "report_kernels.h"
+#include "sdk/tools/zeta/recording/kernels.h"
+#include "sdk/tools/zeta/report/forms.h"
 
 enum { ROOM = 1 << 20 };
 

@@ -1,7 +1,7 @@
 /*
  * One metric over many rows: which kind fits it, and what is taken over from the library.
  */
-#include "account.h"
+#include "sdk/tools/zeta/sampling/account.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "doctor.h"
+#include "sdk/tools/zeta/doctor/doctor.h"
 
 #define ZETA_COMMAND ZETA_BUILD_DIR "/bin/zeta"
 #define SEEDS ZETA_SOURCE_DIR "/tests/fuzz/seeds/program/"

@@ -1,7 +1,7 @@
 /*
  * Profiles of instruction pointers: what rows add up to, and how devices are told apart.
  */
-#include "ip_profile.h"
+#include "sdk/tools/zeta/profile/ip_profile.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "sampled_group.h"
-#include "stat_ip.h"
+#include "sdk/tools/zeta/sampling/sampled_group.h"
+#include "sdk/tools/zeta/stat/ip.h"
 
 enum { VALUES = 1 + ZETA_IP_REASONS };
 

@@ -1,5 +1,5 @@
 /* The index of module images: what is read, and what is passed over. */
-#include "module_index.h"
+#include "sdk/tools/zeta/profile/module_index.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -12,15 +12,15 @@
 
 #include <zeta/container.h>
 
-#include "module_index.h"
-#include "report_clock.h"
-#include "report_envelope.h"
-#include "report_modules.h"
-#include "report_options.h"
-#include "report_runs.h"
-#include "report_text.h"
-#include "report_trace.h"
-#include "say.h"
+#include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/profile/module_index.h"
+#include "sdk/tools/zeta/recording/clock.h"
+#include "sdk/tools/zeta/recording/envelope.h"
+#include "sdk/tools/zeta/recording/modules.h"
+#include "sdk/tools/zeta/recording/options.h"
+#include "sdk/tools/zeta/recording/runs.h"
+#include "sdk/tools/zeta/recording/text.h"
+#include "sdk/tools/zeta/recording/trace.h"
 
 /* ---- texts --------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* Folders of runs: who removes them when, and what is never removed. */
-#include "run_folder.h"
+#include "sdk/tools/zeta/program/run_folder.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "say.h"
+#include "sdk/tools/zeta/output/message.h"
 
 static char parent[] = "/tmp/zeta-folders-XXXXXX";
 

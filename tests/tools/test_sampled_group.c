@@ -1,7 +1,7 @@
 /*
  * Rows of a group as they come: time that no row covers, wraps, the last instant reached.
  */
-#include "sampled_group.h"
+#include "sdk/tools/zeta/sampling/sampled_group.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /*
  * Time lines: what is drawn of values, and which level fits.
  */
-#include "sparkline.h"
+#include "sdk/tools/zeta/output/sparkline.h"
 
 #include <math.h>
 #include <setjmp.h>

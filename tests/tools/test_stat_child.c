@@ -1,7 +1,7 @@
 /*
  * The program that stat runs: how it starts, how it ends, what environment it gets.
  */
-#include "stat_child.h"
+#include "sdk/tools/zeta/program/child.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "say.h"
-#include "stat_environment.h"
+#include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/program/environment.h"
 
 #define PAUSE_NS 20000000
 

@@ -1,7 +1,7 @@
 /*
  * The command line of zeta stat.
  */
-#include "stat_options.h"
+#include "sdk/tools/zeta/stat/options.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "say.h"
+#include "sdk/tools/zeta/output/message.h"
 
 enum { MAX_WORDS = 24 };
 

@@ -12,9 +12,9 @@
 
 #include <zeta/c_locale.h>
 
-#include "duration.h"
-#include "number.h"
-#include "terminal.h"
+#include "sdk/tools/zeta/output/duration.h"
+#include "sdk/tools/zeta/output/number.h"
+#include "sdk/tools/zeta/output/terminal.h"
 
 static uint64_t parse(const char *text)
 {

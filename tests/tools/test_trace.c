@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "say.h"
+#include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/trace/merge.h"
+#include "sdk/tools/zeta/trace/options.h"
 #include "tests/sanitizer.h"
-#include "trace_merge.h"
-#include "trace_options.h"
 
 static const char small_trace[] =
     "[\n{\"ph\":\"M\",\"name\":\"zeta_trace\",\"args\":{\"lost\":                   3,"

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "say.h"
-#include "trace_tail.h"
+#include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/trace/tail.h"
 
 /* The form of the file: sdk/doc/formats.md. */
 enum { HEAD = 4096, PART = 65536, OPEN = 2049 };

@@ -11,16 +11,16 @@
 
 #include <zeta/zeta.h>
 
-#include "calc.h"
-#include "commands.h"
-#include "help.h"
-#include "output.h"
-#include "record.h"
-#include "report.h"
-#include "say.h"
-#include "selftest.h"
-#include "stat.h"
-#include "trace.h"
+#include "sdk/tools/zeta/calc/calc.h"
+#include "sdk/tools/zeta/command_line/commands.h"
+#include "sdk/tools/zeta/command_line/help.h"
+#include "sdk/tools/zeta/output/file.h"
+#include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/record/record.h"
+#include "sdk/tools/zeta/report/report.h"
+#include "sdk/tools/zeta/selftest/selftest.h"
+#include "sdk/tools/zeta/stat/stat.h"
+#include "sdk/tools/zeta/trace/trace.h"
 
 static bool asks_for_help(const char *word)
 {

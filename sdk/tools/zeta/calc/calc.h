@@ -1,0 +1,60 @@
+/*
+ * zeta calc: metric values from a file of exported data or a recording, without a device.
+ */
+#ifndef ZETA_TOOLS_CALC_CALC_H
+#define ZETA_TOOLS_CALC_CALC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sdk/tools/zeta/inventory/device_list.h"
+#include "sdk/tools/zeta/sampling/sampled_group.h"
+
+/** What is calculated of a file. */
+struct zeta_calc_choice {
+    bool is_maximum; /**< the greatest possible values instead of the measured ones */
+    uint32_t skip;   /**< reports to leave out at the start of each stream */
+    int64_t tile;    /**< only rows of this tile; -1: of all */
+    /** Only streams of the group of this name; null: all. */
+    const char *group;
+    FILE *rows; /**< every row is written here as CSV; null: rows are only summed up */
+    /** Sees every row of the tile; one that gives false is left out. Null: all are kept. */
+    bool (*keep)(void *user, const struct zeta_metric_row *row);
+    void *keep_user;
+};
+
+/** One stream of a file. */
+struct zeta_calc_stream {
+    uint32_t number;
+    struct zeta_device_entry device; /**< as far as the file says who it is */
+    char device_id[64];
+    char device_class[16];
+    struct zeta_group_entry entry;
+    struct zeta_sampled_group group;
+    uint32_t record_bytes;
+    uint32_t skip_left;
+    bool is_open; /**< the file had data of it, so the rest is filled */
+};
+
+/** A file that was calculated. */
+struct zeta_calc_file {
+    struct zeta_calc_stream **streams;
+    uint32_t stream_count;
+    bool is_cut;            /**< the file ends before its end chunk */
+    uint32_t other_streams; /**< of tracers, which are not calculated */
+};
+
+/**
+ * Calculates a file. On failure says why and gives the exit code; what was calculated before is
+ * there. zeta_calc_file_finish ends it either way.
+ */
+int zeta_calc_file_init(struct zeta_calc_file *file, const char *path,
+                        const struct zeta_calc_choice *choice);
+
+void zeta_calc_file_finish(struct zeta_calc_file *file);
+
+/** The command. */
+int zeta_calc(int count, char **arguments);
+
+#endif

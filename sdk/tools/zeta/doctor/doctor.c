@@ -1,0 +1,212 @@
+/* zeta doctor: what would a program get, and what is wrong? */
+#include "sdk/tools/zeta/doctor/doctor.h"
+
+#include <dlfcn.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "sdk/tools/zeta/command_line/commands.h"
+#include "sdk/tools/zeta/command_line/options.h"
+#include "sdk/tools/zeta/output/duration.h"
+#include "sdk/tools/zeta/output/message.h"
+
+#define DRIVERS_VARIABLE "ZE_ENABLE_ALT_DRIVERS"
+
+/* Loading everything takes milliseconds; a busy machine is given time. */
+#define DEFAULT_PATIENCE_NS UINT64_C(30000000000)
+
+/* What loaders look for by themselves, older and newer ones. */
+static const char loader_list[] =
+    "libze_intel_gpu.so.1,libze_intel_gpu_legacy1.so.1,libze_intel_vpu.so.1,libze_intel_npu.so.1";
+
+static bool find_own_library(struct zeta_doctor *doctor)
+{
+    Dl_info info = {0};
+
+    if (dladdr((const void *)(uintptr_t)&zetaGetVersion, &info) != 0 && info.dli_fname)
+        doctor->own_library = realpath(info.dli_fname, NULL);
+    doctor->root = doctor->own_library ? strdup(doctor->own_library) : NULL;
+    /* Without the name of the library and that of its folder, lib. */
+    for (int i = 0; doctor->root && i < 2; i++) {
+        char *slash = strrchr(doctor->root, '/');
+
+        if (slash)
+            *slash = '\0';
+    }
+    return doctor->root != NULL;
+}
+
+static bool add_driver(struct zeta_doctor *doctor, const char *name, size_t length)
+{
+    struct zeta_doctor_driver *drivers =
+        realloc(doctor->drivers, (doctor->driver_count + 1) * sizeof(*drivers));
+    struct zeta_doctor_driver *driver;
+
+    if (!drivers)
+        return false;
+    doctor->drivers = drivers;
+    driver = &drivers[doctor->driver_count];
+    *driver = (struct zeta_doctor_driver){.name = strndup(name, length)};
+    if (!driver->name)
+        return false;
+    doctor->driver_count++;
+    return zeta_doctor_look_behind(doctor, driver->name, &driver->probe);
+}
+
+static bool look_at_drivers(struct zeta_doctor *doctor)
+{
+    const char *list = getenv(DRIVERS_VARIABLE);
+
+    doctor->has_chosen_drivers = list && *list;
+    if (!doctor->has_chosen_drivers)
+        list = loader_list;
+    while (*list) {
+        const size_t length = strcspn(list, ",");
+
+        if (length > 0 && !add_driver(doctor, list, length))
+            return false;
+        list += length + (list[length] == ',');
+    }
+    return true;
+}
+
+static bool list_settings(struct zeta_doctor *doctor)
+{
+    uint32_t count = 0;
+
+    if (zetaSettingGet(&count, NULL) != ZE_RESULT_SUCCESS)
+        return true;
+    doctor->settings = calloc(count ? count : 1, sizeof(*doctor->settings));
+    if (!doctor->settings)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        doctor->settings[i].struct_size = sizeof(doctor->settings[i]);
+    if (zetaSettingGet(&count, doctor->settings) == ZE_RESULT_SUCCESS)
+        doctor->setting_count = count;
+    return true;
+}
+
+/* Only after another process did the same and came back. */
+static int look_inside(struct zeta_doctor *doctor)
+{
+    int status;
+
+    if (doctor->own.outcome != ZETA_DOCTOR_WORKED || doctor->own.init != ZE_RESULT_SUCCESS)
+        return ZETA_EXIT_OK;
+    (void)unsetenv("ZETA_TRACE");
+    status = zeta_device_list_init(&doctor->devices);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_plugin_list_init(&doctor->plugins);
+    if (status == ZETA_EXIT_OK && !list_settings(doctor))
+        status = zeta_say_failure("no memory for a list of settings");
+    doctor->is_initialised = status == ZETA_EXIT_OK;
+    return status;
+}
+
+static int look(struct zeta_doctor *doctor, const char *program)
+{
+    int status;
+
+    doctor->is_privileged = getauxval(AT_SECURE) != 0;
+    if (!find_own_library(doctor))
+        return zeta_say_failure("cannot find out where libzeta was loaded from");
+    if ((program && !zeta_doctor_look_at_program(&doctor->program, program)) ||
+        !zeta_doctor_look_at_variables(doctor) ||
+        !zeta_doctor_look_behind(doctor, doctor->own_library, &doctor->own) ||
+        !zeta_doctor_look_behind(doctor, NULL, &doctor->loader) || !look_at_drivers(doctor))
+        return zeta_say_failure("no memory or no pipe to look at loaders and drivers");
+    status = look_inside(doctor);
+    if (status != ZETA_EXIT_OK)
+        return status;
+    if (!zeta_doctor_try_sampling(doctor) || !zeta_doctor_try_compiler(doctor) ||
+        !zeta_doctor_look_at_place(&doctor->place) || !zeta_doctor_judge(doctor))
+        return zeta_say_failure("no memory for the report");
+    return ZETA_EXIT_OK;
+}
+
+static void finish(struct zeta_doctor *doctor)
+{
+    free(doctor->program.path);
+    free(doctor->own_library);
+    free(doctor->root);
+    zeta_doctor_probe_finish(&doctor->own);
+    zeta_doctor_probe_finish(&doctor->loader);
+    for (size_t i = 0; i < doctor->driver_count; i++) {
+        free(doctor->drivers[i].name);
+        zeta_doctor_probe_finish(&doctor->drivers[i].probe);
+    }
+    free(doctor->drivers);
+    free(doctor->variables);
+    zeta_plugin_list_finish(&doctor->plugins);
+    for (uint32_t i = 0; doctor->samplings && i < doctor->devices.count; i++)
+        free(doctor->samplings[i].error);
+    free(doctor->samplings);
+    zeta_device_list_finish(&doctor->devices);
+    free(doctor->settings);
+    free(doctor->compiler.path);
+    free(doctor->compiler.error);
+    free(doctor->place.error);
+    for (size_t i = 0; i < doctor->finding_count; i++) {
+        free(doctor->findings[i].what);
+        free(doctor->findings[i].repair);
+    }
+    free(doctor->findings);
+}
+
+struct options {
+    bool is_verbose;
+    bool has_json;
+    const char *json_path;
+    const char *program;
+};
+
+static int read_options(struct options *options, uint64_t *patience_ns, int count, char **arguments)
+{
+    static const struct option long_options[] = {
+        {"verbose", no_argument, NULL, 'v'},
+        {"wait", required_argument, NULL, 'w'},
+        {"json", optional_argument, NULL, 'j'},
+        {0},
+    };
+    int option = 0;
+
+    zeta_options_restart();
+    /* "+": options of the program that is asked about are the program's. */
+    while ((option = getopt_long(count, arguments, "+:vw:", long_options, NULL)) != -1) {
+        if (option == '?' || option == ':')
+            return zeta_options_wrong(option, arguments);
+        if (option == 'v') {
+            options->is_verbose = true;
+        } else if (option == 'w') {
+            if (!zeta_duration_parse(optarg, patience_ns))
+                return zeta_say_usage("--wait %s is no time; give one such as 30s", optarg);
+        } else {
+            options->has_json = true;
+            options->json_path = optarg;
+        }
+    }
+    options->program = optind < count ? arguments[optind] : NULL;
+    return ZETA_EXIT_OK;
+}
+
+int zeta_command_doctor(int count, char **arguments)
+{
+    struct zeta_doctor doctor = {.patience_ns = DEFAULT_PATIENCE_NS};
+    struct options options = {0};
+    int status = read_options(&options, &doctor.patience_ns, count, arguments);
+
+    if (status == ZETA_EXIT_OK)
+        status = look(&doctor, options.program);
+    if (status == ZETA_EXIT_OK && options.has_json)
+        status = zeta_doctor_put(&doctor, options.json_path);
+    else if (status == ZETA_EXIT_OK)
+        zeta_doctor_print(&doctor, options.is_verbose);
+    if (status == ZETA_EXIT_OK && doctor.problem_count > 0)
+        status = ZETA_EXIT_FAILED;
+    finish(&doctor);
+    return status;
+}

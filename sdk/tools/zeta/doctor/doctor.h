@@ -1,0 +1,168 @@
+/*
+ * What zeta doctor finds out: which loader, drivers, plugins and devices a program would get, and
+ * what is wrong. Strings are owned by the struct unless a comment says otherwise; null: not known.
+ */
+#ifndef ZETA_TOOLS_DOCTOR_DOCTOR_H
+#define ZETA_TOOLS_DOCTOR_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sdk/tools/zeta/inventory/device_list.h"
+#include "sdk/tools/zeta/inventory/plugin_list.h"
+
+/** How far zeta-probe came with a loader or a driver. */
+enum zeta_doctor_outcome {
+    ZETA_DOCTOR_WORKED,  /**< it said all, also if the initialisation failed */
+    ZETA_DOCTOR_ABSENT,  /**< there is no such library */
+    ZETA_DOCTOR_REFUSED, /**< it cannot be used; error says why */
+    ZETA_DOCTOR_CRASHED,
+    ZETA_DOCTOR_HUNG,
+    ZETA_DOCTOR_UNTRIED /**< zeta-probe cannot be run; error says why */
+};
+
+/** What a fresh process found behind a loader or a driver. */
+struct zeta_doctor_probe {
+    enum zeta_doctor_outcome outcome;
+    char *library; /**< resolved path */
+    char *version; /**< of a loader */
+    char *zeta;    /**< version, if it is a libzeta */
+    bool has_init;
+    uint32_t init; /**< result of zeInit */
+    char **devices;
+    size_t device_count;
+    char *step;  /**< what it was doing last */
+    char *error; /**< sentence */
+};
+
+/** A driver that a loader would open. */
+struct zeta_doctor_driver {
+    char *name; /**< as the loader opens it */
+    struct zeta_doctor_probe probe;
+};
+
+/** How a program comes to Level Zero. */
+enum zeta_doctor_link {
+    ZETA_DOCTOR_LINK_UNKNOWN, /**< to neither: a library of it may, or it opens one itself */
+    ZETA_DOCTOR_LINK_LOADER,
+    ZETA_DOCTOR_LINK_ZETA,
+    ZETA_DOCTOR_LINK_STATIC,
+    ZETA_DOCTOR_LINK_SCRIPT,
+    ZETA_DOCTOR_LINK_FOREIGN /**< not for this machine, or no program at all */
+};
+
+struct zeta_doctor_program {
+    const char *name; /**< as given, not owned; null: none was */
+    char *path;       /**< null: there is no such program */
+    enum zeta_doctor_link link;
+    bool is_privileged; /**< runs with more rights than its user, so variables do not count */
+};
+
+/** A variable of the environment. */
+struct zeta_doctor_variable {
+    const char *text;    /**< "NAME=value", not owned */
+    const char *meaning; /**< static; null: unknown here */
+    bool is_dropped;     /**< this command does not read it, because it is privileged */
+};
+
+/** The compiler of kernels for the virtual GPU. */
+struct zeta_doctor_compiler {
+    bool is_wanted; /**< the virtual GPU is in use */
+    bool works;
+    char *path;
+    char *error; /**< why it does not */
+};
+
+/** Where processes share a virtual GPU. */
+struct zeta_doctor_place {
+    const char *path;   /**< static, or of the environment */
+    const char *origin; /**< why this one, static */
+    uint64_t free_bytes;
+    char *error; /**< why it cannot be used */
+};
+
+/** Whether a device of hardware can be sampled, by the index of the device. */
+struct zeta_doctor_sampling {
+    bool was_tried;
+    bool is_busy; /**< somebody else does; error says who */
+    char *error;  /**< why it cannot; null: it can */
+};
+
+struct zeta_doctor_finding {
+    bool is_problem; /**< keeps programs from working; else a note */
+    char *what;
+    char *repair; /**< command or action; null: nothing to do */
+};
+
+struct zeta_doctor {
+    struct zeta_doctor_program program;
+    bool is_privileged;   /**< this command has more rights than its user */
+    uint64_t patience_ns; /**< for each loader and driver */
+    char *own_library;    /**< resolved path of libzeta */
+    char *root;           /**< of the build tree or installation that it is in */
+    struct zeta_doctor_probe own;
+    struct zeta_doctor_probe loader;
+    bool has_chosen_drivers; /**< ZE_ENABLE_ALT_DRIVERS is set */
+    struct zeta_doctor_driver *drivers;
+    size_t driver_count;
+    struct zeta_doctor_variable *variables;
+    size_t variable_count;
+    bool is_initialised; /**< plugins, settings and devices are known */
+    struct zeta_plugin_list plugins;
+    struct zeta_device_list devices;
+    struct zeta_doctor_sampling *samplings; /**< one for each device; null: not looked at */
+    struct zeta_setting *settings;
+    uint32_t setting_count;
+    struct zeta_doctor_compiler compiler;
+    struct zeta_doctor_place place;
+    struct zeta_doctor_finding *findings;
+    size_t finding_count;
+    size_t problem_count; /**< of the findings */
+};
+
+/* ---- looking; each returns false when there is no memory ------------------------------------- */
+
+/** Finds the program along PATH and reads how it is linked. */
+bool zeta_doctor_look_at_program(struct zeta_doctor_program *program, const char *name);
+
+/** How a file is linked, from its bytes; any bytes will do. */
+enum zeta_doctor_link zeta_doctor_read_link(const unsigned char *bytes, size_t size);
+
+/** Opens a loader (null path) or a driver in a process of its own. */
+bool zeta_doctor_look_behind(const struct zeta_doctor *doctor, const char *driver_path,
+                             struct zeta_doctor_probe *out_probe);
+
+/** Frees what was found. */
+void zeta_doctor_probe_finish(struct zeta_doctor_probe *probe);
+
+/** Samples each device of hardware for a moment; devices are known. False without memory. */
+bool zeta_doctor_try_sampling(struct zeta_doctor *doctor);
+
+/** Lists the variables that loaders, drivers and Zeta know. */
+bool zeta_doctor_look_at_variables(struct zeta_doctor *doctor);
+
+/** Compiles a kernel from SPIR-V; the settings must be known. */
+bool zeta_doctor_try_compiler(struct zeta_doctor *doctor);
+
+/** Finds out where processes share a virtual GPU, and whether they can. False without memory. */
+bool zeta_doctor_look_at_place(struct zeta_doctor_place *place);
+
+/* ---- judging and telling --------------------------------------------------------------------- */
+
+/** From everything that was seen to what is wrong and what repairs it. */
+bool zeta_doctor_judge(struct zeta_doctor *doctor);
+
+/** Prints the report for people; verbose: all settings, not only those that somebody set. */
+void zeta_doctor_print(const struct zeta_doctor *doctor, bool is_verbose);
+
+/** As JSON to a path, or the standard output for null or "-". On failure says why. */
+int zeta_doctor_put(const struct zeta_doctor *doctor, const char *path);
+
+/** True for a setting that somebody set. */
+bool zeta_doctor_is_set(const struct zeta_setting *setting);
+
+/** "linked to the loader" ...; static. */
+const char *zeta_doctor_link_name(enum zeta_doctor_link link);
+
+#endif

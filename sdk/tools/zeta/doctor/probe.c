@@ -1,0 +1,178 @@
+/* zeta-probe, and what its answers mean. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sdk/tools/zeta/doctor/child.h"
+#include "sdk/tools/zeta/doctor/doctor.h"
+#include "sdk/tools/zeta/output/duration.h"
+
+#define PROBE_PATH "/libexec/zeta/zeta-probe"
+
+static bool replace(char **text, const char *value)
+{
+    free(*text);
+    *text = strdup(value);
+    return *text != NULL;
+}
+
+static bool add_device(struct zeta_doctor_probe *probe, const char *value)
+{
+    char **devices = realloc(probe->devices, (probe->device_count + 1) * sizeof(*devices));
+    const char *name = strchr(value, ' ');
+
+    if (!devices)
+        return false;
+    probe->devices = devices;
+    devices[probe->device_count] = strdup(name ? name + 1 : value);
+    if (!devices[probe->device_count])
+        return false;
+    probe->device_count++;
+    return true;
+}
+
+/* One line; words that are unknown here say nothing. */
+static bool take(struct zeta_doctor_probe *probe, char *line, bool *out_is_end)
+{
+    char *value = strchr(line, ' ');
+
+    if (value)
+        *value++ = '\0';
+    else
+        value = line + strlen(line);
+    if (strcmp(line, "step") == 0)
+        return replace(&probe->step, value);
+    if (strcmp(line, "library") == 0)
+        return replace(&probe->library, value);
+    if (strcmp(line, "version") == 0)
+        return replace(&probe->version, value);
+    if (strcmp(line, "zeta") == 0)
+        return replace(&probe->zeta, value);
+    if (strcmp(line, "error") == 0)
+        return replace(&probe->error, value);
+    if (strcmp(line, "device") == 0)
+        return add_device(probe, value);
+    if (strcmp(line, "init") == 0) {
+        probe->has_init = true;
+        probe->init = (uint32_t)strtoul(value, NULL, 16);
+    }
+    if (strcmp(line, "end") == 0)
+        *out_is_end = true;
+    return true;
+}
+
+/* "libze_loader.so.1.8.0" -> "1.8.0": what a loader that knows no driver does not say itself. */
+static bool guess_version(struct zeta_doctor_probe *probe)
+{
+    const char *suffix = probe->library ? strstr(probe->library, ".so.") : NULL;
+
+    if (probe->version || !suffix)
+        return true;
+    return replace(&probe->version, suffix + strlen(".so."));
+}
+
+static void judge(struct zeta_doctor_probe *probe, const struct zeta_doctor_answer *answer,
+                  bool is_end)
+{
+    if (answer->hung)
+        probe->outcome = ZETA_DOCTOR_HUNG;
+    else if (WIFSIGNALED(answer->wait_status))
+        probe->outcome = ZETA_DOCTOR_CRASHED;
+    else if (is_end)
+        probe->outcome = ZETA_DOCTOR_WORKED;
+    else if (probe->error && !probe->library && strstr(probe->error, "No such file"))
+        probe->outcome = ZETA_DOCTOR_ABSENT;
+    else
+        probe->outcome = ZETA_DOCTOR_REFUSED;
+}
+
+static bool explain(struct zeta_doctor_probe *probe, const struct zeta_doctor_answer *answer,
+                    uint64_t patience_ns)
+{
+    const char *step = probe->step ? probe->step : "starting";
+    char patience[ZETA_DURATION_TEXT_BYTES];
+    char *sentence = NULL;
+    int length = 0;
+
+    zeta_duration_format(patience_ns, patience);
+    if (probe->outcome == ZETA_DOCTOR_HUNG)
+        length = asprintf(&sentence, "it does not come back within %s from this step: %s", patience,
+                          step);
+    else if (probe->outcome == ZETA_DOCTOR_CRASHED)
+        length = asprintf(&sentence, "it crashes (%s) at this step: %s",
+                          strsignal(WTERMSIG(answer->wait_status)), step);
+    else if (probe->outcome == ZETA_DOCTOR_REFUSED && !probe->error)
+        length = asprintf(&sentence, "the process ends with exit status %d at this step: %s",
+                          WEXITSTATUS(answer->wait_status), step);
+    else
+        return true;
+    if (length < 0)
+        return false;
+    free(probe->error);
+    probe->error = sentence;
+    return true;
+}
+
+static bool read_answer(struct zeta_doctor_probe *probe, struct zeta_doctor_answer *answer,
+                        const char *program, uint64_t patience_ns)
+{
+    bool is_end = false;
+    char *rest = NULL;
+
+    if (answer->start_error) {
+        probe->outcome = ZETA_DOCTOR_UNTRIED;
+        if (asprintf(&probe->error, "%s cannot be run: %s", program,
+                     strerror(answer->start_error)) >= 0)
+            return true;
+        probe->error = NULL;
+        return false;
+    }
+    for (char *line = strtok_r(answer->output, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        if (!take(probe, line, &is_end))
+            return false;
+    }
+    judge(probe, answer, is_end);
+    return explain(probe, answer, patience_ns);
+}
+
+bool zeta_doctor_look_behind(const struct zeta_doctor *doctor, const char *driver_path,
+                             struct zeta_doctor_probe *out_probe)
+{
+    char loader[] = "loader";
+    char driver[] = "driver";
+    struct zeta_doctor_answer answer = {0};
+    char *path = NULL;
+    char *copy = driver_path ? strdup(driver_path) : NULL;
+    bool is_well = false;
+
+    *out_probe = (struct zeta_doctor_probe){0};
+    if ((copy || !driver_path) && asprintf(&path, "%s" PROBE_PATH, doctor->root) >= 0) {
+        char *arguments[] = {path, copy ? driver : loader, copy, NULL};
+
+        is_well = zeta_doctor_run(arguments, -1, STDOUT_FILENO, doctor->patience_ns, &answer) &&
+                  read_answer(out_probe, &answer, path, doctor->patience_ns) &&
+                  (copy || guess_version(out_probe));
+        free(path);
+    }
+    free(answer.output);
+    free(copy);
+    return is_well;
+}
+
+void zeta_doctor_probe_finish(struct zeta_doctor_probe *probe)
+{
+    for (size_t i = 0; i < probe->device_count; i++)
+        free(probe->devices[i]);
+    free(probe->devices);
+    free(probe->library);
+    free(probe->version);
+    free(probe->zeta);
+    free(probe->step);
+    free(probe->error);
+    *probe = (struct zeta_doctor_probe){0};
+}

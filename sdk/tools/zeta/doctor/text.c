@@ -1,0 +1,218 @@
+/* The report of zeta doctor for people. */
+#include <stdio.h>
+#include <string.h>
+
+#include "sdk/tools/zeta/doctor/doctor.h"
+
+bool zeta_doctor_is_set(const struct zeta_setting *setting)
+{
+    return strncmp(setting->origin, "default", strlen("default")) != 0;
+}
+
+static void print_label(const char *label)
+{
+    (void)printf("%-10s ", label);
+}
+
+static void print_devices(const struct zeta_doctor_probe *probe)
+{
+    if (probe->device_count == 0)
+        (void)fputs("no device", stdout);
+    for (size_t i = 0; i < probe->device_count; i++)
+        (void)printf("%s%s", i > 0 ? ", " : "", probe->devices[i]);
+}
+
+/* What a program finds behind it, in the rest of a line. */
+static void print_behind(const struct zeta_doctor_probe *probe)
+{
+    if (probe->outcome == ZETA_DOCTOR_ABSENT)
+        (void)fputs("not there", stdout);
+    else if (probe->outcome != ZETA_DOCTOR_WORKED)
+        (void)fputs(probe->error, stdout);
+    else if (probe->init != ZE_RESULT_SUCCESS)
+        (void)printf("no driver, zeInit gives 0x%08x", probe->init);
+    else
+        print_devices(probe);
+}
+
+static void print_program(const struct zeta_doctor_program *program)
+{
+    if (!program->name)
+        return;
+    print_label("program");
+    if (!program->path)
+        (void)printf("%s: not found\n", program->name);
+    else
+        (void)printf("%s\n           %s\n", program->path, zeta_doctor_link_name(program->link));
+}
+
+static void print_loader(const struct zeta_doctor *doctor)
+{
+    const struct zeta_doctor_probe *loader = &doctor->loader;
+    size_t count = 0;
+
+    print_label("loader");
+    if (loader->library)
+        (void)printf("%s, version %s\n           gives programs: ", loader->library,
+                     loader->version ? loader->version : "unknown");
+    print_behind(loader);
+    (void)putchar('\n');
+    print_label("drivers");
+    (void)fputs(doctor->has_chosen_drivers ? "of ZE_ENABLE_ALT_DRIVERS:" : "that loaders know:",
+                stdout);
+    for (size_t i = 0; i < doctor->driver_count; i++) {
+        const struct zeta_doctor_driver *driver = &doctor->drivers[i];
+
+        if (!doctor->has_chosen_drivers && driver->probe.outcome == ZETA_DOCTOR_ABSENT)
+            continue;
+        (void)printf("\n           %s: ", driver->name);
+        print_behind(&driver->probe);
+        count++;
+    }
+    (void)fputs(count > 0 ? "\n" : " none is installed\n", stdout);
+}
+
+static void print_library(const struct zeta_doctor *doctor)
+{
+    print_label("libzeta");
+    (void)printf("%s, version %s\n           gives programs: ", doctor->own_library,
+                 zetaGetVersion());
+    print_behind(&doctor->own);
+    (void)putchar('\n');
+}
+
+/* Whether a device that a plugin samples cannot be sampled, which is a finding. */
+static bool has_sampling_trouble(const struct zeta_doctor *doctor,
+                                 const struct zeta_plugin_info *plugin)
+{
+    for (uint32_t i = 0; doctor->samplings && i < doctor->devices.count; i++) {
+        if (doctor->samplings[i].error &&
+            strcmp(doctor->devices.entries[i].info.stream, plugin->id) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Sentences of plugins stand here or among the findings, not in both. */
+static const char *sentence_of(const struct zeta_doctor *doctor,
+                               const struct zeta_plugin_info *plugin)
+{
+    if (zeta_plugin_is_in_trouble(plugin) || has_sampling_trouble(doctor, plugin) ||
+        (plugin->state == ZETA_PLUGIN_STATE_DISABLED && doctor->devices.count == 0))
+        return "see below";
+    return plugin->reason;
+}
+
+static const char *sampling_of(const struct zeta_doctor *doctor, uint32_t device)
+{
+    const struct zeta_doctor_sampling *sampling =
+        doctor->samplings ? &doctor->samplings[device] : NULL;
+
+    if (!sampling || !sampling->was_tried)
+        return "";
+    return sampling->error ? ", cannot be sampled" : ", can be sampled";
+}
+
+static void print_plugins(const struct zeta_doctor *doctor)
+{
+    const char *label = "plugins";
+
+    for (uint32_t i = 0; i < doctor->plugins.count; i++) {
+        const struct zeta_plugin_info *plugin = &doctor->plugins.plugins[i];
+
+        if (plugin->state == ZETA_PLUGIN_STATE_NO_DEVICE)
+            continue;
+        print_label(label);
+        (void)printf("%s: %s%s%s\n", zeta_plugin_name(plugin),
+                     zeta_plugin_state_name(plugin->state),
+                     sentence_of(doctor, plugin)[0] ? ", " : "", sentence_of(doctor, plugin));
+        label = "";
+    }
+    zeta_plugin_list_print_absent(&doctor->plugins, "           no device of: ", stdout);
+    label = "devices";
+    for (uint32_t i = 0; i < doctor->devices.count; i++) {
+        const struct zeta_device_entry *entry = &doctor->devices.entries[i];
+
+        print_label(label);
+        (void)printf("%u  %s (%s), id %s, compute by %s%s\n", entry->index, entry->properties.name,
+                     entry->info.device_class, entry->info.id,
+                     entry->info.compute[0] ? entry->info.compute : "nobody",
+                     sampling_of(doctor, i));
+        label = "";
+    }
+}
+
+static void print_places(const struct zeta_doctor *doctor)
+{
+    if (doctor->compiler.is_wanted) {
+        print_label("compiler");
+        (void)printf("%s: %s\n", doctor->compiler.path,
+                     doctor->compiler.works ? "works" : "does not work");
+    }
+    print_label("sharing");
+    if (doctor->place.error)
+        (void)printf("%s: %s\n", doctor->place.path, doctor->place.error);
+    else
+        (void)printf("in %s (%s), %llu MiB free\n", doctor->place.path, doctor->place.origin,
+                     (unsigned long long)(doctor->place.free_bytes >> 20));
+}
+
+static void print_variables(const struct zeta_doctor *doctor)
+{
+    const char *label = "variables";
+
+    for (size_t i = 0; i < doctor->variable_count; i++) {
+        const struct zeta_doctor_variable *variable = &doctor->variables[i];
+
+        print_label(label);
+        (void)printf("%s\n           %s%s\n", variable->text,
+                     variable->meaning ? variable->meaning : "not known to Zeta",
+                     variable->is_dropped ? "; does not count for this command" : "");
+        label = "";
+    }
+}
+
+static void print_settings(const struct zeta_doctor *doctor, bool is_verbose)
+{
+    const char *label = "settings";
+
+    for (uint32_t i = 0; i < doctor->setting_count; i++) {
+        const struct zeta_setting *setting = &doctor->settings[i];
+
+        if (!is_verbose && !zeta_doctor_is_set(setting))
+            continue;
+        print_label(label);
+        (void)printf("%s = %s (%s)\n", setting->name,
+                     setting->value[0] ? setting->value : "nothing", setting->origin);
+        label = "";
+    }
+}
+
+static void print_findings(const struct zeta_doctor *doctor)
+{
+    if (doctor->finding_count == 0)
+        (void)puts("\nNothing is wrong.");
+    for (int is_problem = 1; is_problem >= 0; is_problem--) {
+        for (size_t i = 0; i < doctor->finding_count; i++) {
+            const struct zeta_doctor_finding *finding = &doctor->findings[i];
+
+            if (finding->is_problem != (is_problem == 1))
+                continue;
+            (void)printf("\n%s: %s\n", finding->is_problem ? "PROBLEM" : "note", finding->what);
+            if (finding->repair)
+                (void)printf("   try: %s\n", finding->repair);
+        }
+    }
+}
+
+void zeta_doctor_print(const struct zeta_doctor *doctor, bool is_verbose)
+{
+    print_program(&doctor->program);
+    print_loader(doctor);
+    print_library(doctor);
+    print_plugins(doctor);
+    print_places(doctor);
+    print_variables(doctor);
+    print_settings(doctor, is_verbose);
+    print_findings(doctor);
+}

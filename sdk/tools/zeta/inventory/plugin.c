@@ -1,0 +1,259 @@
+#include "sdk/tools/zeta/command_line/commands.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sdk/tools/zeta/command_line/options.h"
+#include "sdk/tools/zeta/inventory/device_list.h"
+#include "sdk/tools/zeta/inventory/plugin_list.h"
+#include "sdk/tools/zeta/output/file.h"
+#include "sdk/tools/zeta/output/json.h"
+#include "sdk/tools/zeta/output/message.h"
+
+/* Room for the sentence about a checked manifest. */
+enum { REPORT_BYTES = 4096 };
+
+static void put_plugin(struct json_object *object, const struct zeta_plugin_info *plugin)
+{
+    zeta_json_put_text(object, "id", plugin->id);
+    zeta_json_put_text(object, "state", zeta_plugin_state_name(plugin->state));
+    zeta_json_put_text(object, "reason", plugin->reason);
+    zeta_json_put_text(object, "class", plugin->device_class);
+    zeta_json_put_text(object, "provides", plugin->provides);
+    zeta_json_put_text(object, "version", plugin->version);
+    zeta_json_put_u64(object, "devices", plugin->device_count);
+    zeta_json_put_text(object, "manifest", plugin->manifest);
+    zeta_json_put_text(object, "library", plugin->library);
+}
+
+static struct json_object *new_document(const char *schema)
+{
+    struct json_object *document = json_object_new_object();
+
+    if (document)
+        zeta_json_put_text(document, "schema", schema);
+    return document;
+}
+
+static void print_row(const struct zeta_plugin_info *plugin, int width)
+{
+    (void)printf("%-*s  %-13s %-9s %u device%s\n", width, zeta_plugin_name(plugin),
+                 zeta_plugin_state_name(plugin->state), plugin->device_class, plugin->device_count,
+                 plugin->device_count == 1 ? "" : "s");
+    if (plugin->reason[0])
+        (void)printf("    %s\n", plugin->reason);
+}
+
+static int name_width(const struct zeta_plugin_list *list)
+{
+    size_t width = 0;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        const size_t length = strlen(list->plugins[i].id);
+
+        width = length > width ? length : width;
+    }
+    return (int)width;
+}
+
+static int list_plugins(const struct zeta_plugin_list *list,
+                        const struct zeta_list_options *options)
+{
+    if (options->rest_count > 0)
+        return zeta_say_usage("plugin list: takes no argument '%s'", options->rest[0]);
+    if (options->has_json) {
+        struct json_object *document = new_document("zeta.plugins/1");
+        struct json_object *array = document ? zeta_json_put_array(document, "plugins") : NULL;
+
+        for (uint32_t i = 0; i < list->count && array; i++)
+            put_plugin(zeta_json_append_object(array), &list->plugins[i]);
+        return zeta_output_put_json(options->json_path, document);
+    }
+    if (list->count == 0)
+        (void)puts("No plugin was found; 'zeta plugin path' shows where manifests are looked for.");
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->plugins[i].state != ZETA_PLUGIN_STATE_NO_DEVICE)
+            print_row(&list->plugins[i], name_width(list));
+    }
+    zeta_plugin_list_print_absent(list, "no device of: ", stdout);
+    return ZETA_EXIT_OK;
+}
+
+static void print_plugin(const struct zeta_plugin_info *plugin)
+{
+    (void)printf("id        %s\n", plugin->id);
+    (void)printf("state     %s%s%s\n", zeta_plugin_state_name(plugin->state),
+                 plugin->reason[0] ? ": " : "", plugin->reason);
+    (void)printf("class     %s\n", plugin->device_class);
+    (void)printf("provides  %s\n", plugin->provides);
+    (void)printf("version   %s\n", plugin->version);
+    (void)printf("devices   %u\n", plugin->device_count);
+    (void)printf("manifest  %s\n", plugin->manifest);
+    (void)printf("library   %s\n", plugin->library);
+}
+
+static int show_plugin(const struct zeta_plugin_list *list, const struct zeta_list_options *options)
+{
+    const struct zeta_plugin_info *plugin = NULL;
+
+    if (options->rest_count != 1)
+        return zeta_say_usage("plugin show: needs one id");
+    for (uint32_t i = 0; i < list->count && !plugin; i++) {
+        if (strcmp(list->plugins[i].id, options->rest[0]) == 0 ||
+            strcmp(list->plugins[i].manifest, options->rest[0]) == 0)
+            plugin = &list->plugins[i];
+    }
+    if (!plugin) {
+        (void)zeta_say_failure("there is no plugin '%s'; there are:", options->rest[0]);
+        for (uint32_t i = 0; i < list->count; i++)
+            (void)fprintf(stderr, "  %s\n", zeta_plugin_name(&list->plugins[i]));
+        return ZETA_EXIT_FAILED;
+    }
+    if (options->has_json) {
+        struct json_object *document = new_document("zeta.plugin/1");
+
+        if (document)
+            put_plugin(document, plugin);
+        return zeta_output_put_json(options->json_path, document);
+    }
+    print_plugin(plugin);
+    return ZETA_EXIT_OK;
+}
+
+/* A plugin that works and finds nothing here is in order. */
+static bool is_in_order(uint32_t state)
+{
+    return state == ZETA_PLUGIN_STATE_ACTIVE || state == ZETA_PLUGIN_STATE_NO_DEVICE;
+}
+
+static int check_manifest(const struct zeta_list_options *options)
+{
+    char report[REPORT_BYTES] = "";
+    uint32_t state = ZETA_PLUGIN_STATE_FOUND;
+    int status = ZETA_EXIT_OK;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (options->rest_count != 1)
+        return zeta_say_usage("plugin check: needs the path of one manifest");
+    (void)signal(SIGCHLD, SIG_DFL); /* ignored it would take the exit status away */
+    result = zetaPluginCheck(options->rest[0], &state, report, sizeof(report));
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot check %s", options->rest[0]);
+    if (options->has_json) {
+        struct json_object *document = new_document("zeta.plugin-check/1");
+
+        if (document) {
+            zeta_json_put_text(document, "manifest", options->rest[0]);
+            zeta_json_put_text(document, "state", zeta_plugin_state_name(state));
+            zeta_json_put_bool(document, "ok", is_in_order(state));
+            zeta_json_put_text(document, "report", report);
+        }
+        status = zeta_output_put_json(options->json_path, document);
+    } else {
+        (void)printf("%s: %s\n%s\n", options->rest[0], zeta_plugin_state_name(state), report);
+    }
+    if (status == ZETA_EXIT_OK && !is_in_order(state))
+        status = ZETA_EXIT_FAILED;
+    return status;
+}
+
+static int put_paths(const struct zeta_search_path *paths, uint32_t count, const char *file)
+{
+    struct json_object *document = new_document("zeta.plugin-path/1");
+    struct json_object *array = document ? zeta_json_put_array(document, "paths") : NULL;
+
+    for (uint32_t i = 0; i < count && array; i++) {
+        struct json_object *object = zeta_json_append_object(array);
+
+        zeta_json_put_text(object, "path", paths[i].path);
+        zeta_json_put_text(object, "origin", paths[i].origin);
+        zeta_json_put_bool(object, "exists", paths[i].exists);
+        zeta_json_put_bool(object, "used", paths[i].used);
+        zeta_json_put_text(object, "note", paths[i].note);
+    }
+    return zeta_output_put_json(file, document);
+}
+
+static void print_path(const struct zeta_search_path *path)
+{
+    const char *state = "searched";
+
+    if (!path->exists)
+        state = "absent";
+    else if (!path->used)
+        state = "skipped";
+    (void)printf("%-9s %s\n          (%s%s%s)\n", state, path->path, path->origin,
+                 path->note[0] ? "; " : "", path->note);
+}
+
+static int show_paths(const struct zeta_list_options *options)
+{
+    struct zeta_search_path *paths = NULL;
+    uint32_t count = 0;
+    int status = ZETA_EXIT_OK;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (options->rest_count > 0)
+        return zeta_say_usage("plugin path: takes no argument '%s'", options->rest[0]);
+    result = zetaSearchPathGet(&count, NULL);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot list the search directories");
+    paths = calloc(count ? count : 1, sizeof(*paths));
+    if (!paths)
+        return zeta_say_failure("no memory for a list of %u directories", count);
+    for (uint32_t i = 0; i < count; i++)
+        paths[i].struct_size = sizeof(paths[i]);
+    result = zetaSearchPathGet(&count, paths);
+    if (result != ZE_RESULT_SUCCESS)
+        status = zeta_say_refusal(result, "cannot list the search directories");
+    else if (options->has_json)
+        status = put_paths(paths, count, options->json_path);
+    else {
+        for (uint32_t i = 0; i < count; i++)
+            print_path(&paths[i]);
+    }
+    free(paths);
+    return status;
+}
+
+/* The subcommands that look at what became of the plugins in this process. */
+static int look_at_plugins(const struct zeta_list_options *options,
+                           int (*look)(const struct zeta_plugin_list *,
+                                       const struct zeta_list_options *))
+{
+    struct zeta_device_list devices;
+    struct zeta_plugin_list plugins = {0};
+    int status = zeta_device_list_init(&devices);
+
+    if (status == ZETA_EXIT_OK)
+        status = zeta_plugin_list_init(&plugins);
+    if (status == ZETA_EXIT_OK)
+        status = look(&plugins, options);
+    zeta_plugin_list_finish(&plugins);
+    zeta_device_list_finish(&devices);
+    return status;
+}
+
+int zeta_command_plugin(int count, char **arguments)
+{
+    struct zeta_list_options options;
+    const char *word = count > 1 ? arguments[1] : "";
+    int status = ZETA_EXIT_OK;
+
+    if (strcmp(word, "list") != 0 && strcmp(word, "show") != 0 && strcmp(word, "check") != 0 &&
+        strcmp(word, "path") != 0)
+        return zeta_say_usage("plugin: needs one of list, show ID, check MANIFEST, path%s%s",
+                              word[0] ? ", not " : "", word);
+    status = zeta_list_options_parse(&options, "", count - 1, arguments + 1);
+    if (status != ZETA_EXIT_OK)
+        return status;
+    if (strcmp(word, "list") == 0)
+        return look_at_plugins(&options, list_plugins);
+    if (strcmp(word, "show") == 0)
+        return look_at_plugins(&options, show_plugin);
+    if (strcmp(word, "check") == 0)
+        return check_manifest(&options);
+    return show_paths(&options);
+}

@@ -1,0 +1,165 @@
+#include "sdk/tools/zeta/output/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <zeta/container.h>
+
+#include "sdk/tools/zeta/output/message.h"
+
+/* Regular files of this command, under whatever names: what it reads, and the outputs so far. */
+static struct taken {
+    dev_t device;
+    ino_t inode;
+    bool is_input;
+} * taken;
+static size_t taken_count;
+
+static const struct taken *find_taken(const struct stat *about)
+{
+    for (size_t i = 0; i < taken_count; i++) {
+        if (taken[i].device == about->st_dev && taken[i].inode == about->st_ino)
+            return &taken[i];
+    }
+    return NULL;
+}
+
+static int take(const struct stat *about, bool is_input)
+{
+    struct taken *more = realloc(taken, (taken_count + 1) * sizeof(*more));
+
+    if (!more)
+        return zeta_say_failure("no memory for the names of files");
+    taken = more;
+    taken[taken_count++] = (struct taken){about->st_dev, about->st_ino, is_input};
+    return ZETA_EXIT_OK;
+}
+
+int zeta_output_spare(const char *path)
+{
+    struct stat about;
+    struct stat standard;
+
+    /* Who reads it says what is wrong with it. */
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+        return ZETA_EXIT_OK;
+    if (fstat(STDOUT_FILENO, &standard) == 0 && standard.st_dev == about.st_dev &&
+        standard.st_ino == about.st_ino)
+        return zeta_say_failure("%s is read, and the standard output goes into it, too", path);
+    return take(&about, true);
+}
+
+static int refuse_input(const char *path)
+{
+    return zeta_say_failure("%s is what this command reads; name another file for the output",
+                            path);
+}
+
+int zeta_output_check_input(const char *path)
+{
+    const struct taken *found;
+    struct stat about;
+
+    if (stat(path, &about) != 0)
+        return ZETA_EXIT_OK;
+    found = find_taken(&about);
+    return found && found->is_input ? refuse_input(path) : ZETA_EXIT_OK;
+}
+
+static bool is_recording(const char *path)
+{
+    struct zeta_container_problem problem;
+    struct zeta_container_reader *reader = NULL;
+    enum zeta_container_result result = zeta_container_open_file(path, &problem, &reader);
+
+    zeta_container_reader_destroy(reader);
+    return result == ZETA_CONTAINER_OK || result == ZETA_CONTAINER_DAMAGED ||
+           result == ZETA_CONTAINER_NEWER;
+}
+
+/* Whether results may go into a file that was opened; else says why not. */
+static int claim(int fd, const char *path)
+{
+    const struct taken *found;
+    struct stat about;
+
+    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode))
+        return ZETA_EXIT_OK;
+    found = find_taken(&about);
+    if (found)
+        return found->is_input ? refuse_input(path)
+                               : zeta_say_failure("%s is named for two outputs", path);
+    if (about.st_size > 0 && is_recording(path))
+        return zeta_say_failure("%s holds a recording or exported data, which nothing replaces; "
+                                "remove it, or name another file for the output",
+                                path);
+    return take(&about, false);
+}
+
+int zeta_output_open(const char *path, FILE **out_file)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+
+    *out_file = NULL;
+    if (fd >= 0 && claim(fd, path) != ZETA_EXIT_OK) {
+        (void)close(fd);
+        return ZETA_EXIT_FAILED;
+    }
+    *out_file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (*out_file)
+        return ZETA_EXIT_OK;
+    (void)zeta_say_failure("cannot write %s: %s", path, strerror(errno));
+    if (fd >= 0)
+        (void)close(fd);
+    return ZETA_EXIT_FAILED;
+}
+
+void zeta_output_begin(FILE *file)
+{
+    if (ftruncate(fileno(file), 0) != 0)
+        return;
+}
+
+int zeta_output_close(FILE *file, const char *path)
+{
+    const bool had_error = ferror(file) != 0;
+
+    if (fclose(file) == 0 && !had_error)
+        return ZETA_EXIT_OK;
+    return zeta_say_failure("%s is not complete: %s", path, strerror(errno));
+}
+
+void zeta_output_write_json(FILE *file, struct json_object *document)
+{
+    const char *text =
+        json_object_to_json_string_ext(document, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+                                                     JSON_C_TO_STRING_NOSLASHESCAPE);
+
+    (void)fputs(text, file);
+    (void)fputc('\n', file);
+}
+
+int zeta_output_put_json(const char *path, struct json_object *document)
+{
+    FILE *file = stdout;
+    int status = ZETA_EXIT_OK;
+
+    if (!document)
+        return zeta_say_failure("no memory for the JSON document");
+    if (path && strcmp(path, "-") != 0)
+        status = zeta_output_open(path, &file);
+    if (status == ZETA_EXIT_OK) {
+        if (file != stdout)
+            zeta_output_begin(file);
+        zeta_output_write_json(file, document);
+    }
+    if (status == ZETA_EXIT_OK && file != stdout)
+        status = zeta_output_close(file, path);
+    (void)json_object_put(document);
+    return status;
+}

@@ -1,0 +1,68 @@
+#include "sdk/tools/zeta/output/message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <zeta/c_locale.h>
+#include <zeta/zeta.h>
+
+/** The command that runs, "" before it is known. */
+static const char *about = "";
+
+static void __attribute__((format(printf, 1, 0))) say(const char *format, va_list arguments)
+{
+    (void)fputs("zeta: ", stderr);
+    (void)zeta_c_vfprintf(stderr, format, arguments);
+}
+
+int zeta_say_failure(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+    (void)fputc('\n', stderr);
+    return ZETA_EXIT_FAILED;
+}
+
+void zeta_say_about(const char *command)
+{
+    about = command;
+}
+
+int zeta_say_usage(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+    (void)fprintf(stderr, "\nTry 'zeta help%s%s'.\n", *about ? " " : "", about);
+    return ZETA_EXIT_USAGE;
+}
+
+int zeta_say_refusal(ze_result_t result, const char *format, ...)
+{
+    const char *reason = zetaGetLastError();
+    va_list arguments;
+
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+    if (reason[0])
+        (void)fprintf(stderr, ": %s\n", reason);
+    else
+        (void)fprintf(stderr, ": the library gave no reason (code 0x%x)\n", (unsigned)result);
+    return ZETA_EXIT_FAILED;
+}
+
+void zeta_say_note(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+    (void)fputc('\n', stderr);
+}

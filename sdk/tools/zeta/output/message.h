@@ -1,0 +1,38 @@
+/*
+ * What the command tells a person on stderr, and its exit codes.
+ */
+#ifndef ZETA_TOOLS_OUTPUT_MESSAGE_H
+#define ZETA_TOOLS_OUTPUT_MESSAGE_H
+
+#include <level_zero/ze_api.h>
+
+/** Exit codes of the command's own; zeta stat otherwise exits as its program did. */
+enum zeta_exit {
+    ZETA_EXIT_OK = 0,
+    ZETA_EXIT_FAILED = 1,
+    ZETA_EXIT_USAGE = 2,
+    ZETA_EXIT_NOT_EXECUTABLE = 126, /**< the program is there and cannot be run, as in sh */
+    ZETA_EXIT_NOT_FOUND = 127,      /**< there is no such program, as in sh */
+    ZETA_EXIT_SIGNAL = 128          /**< plus the number of the signal that killed the program */
+};
+
+/** Says "zeta: <sentence>". Gives ZETA_EXIT_FAILED, so that callers can return it. */
+int zeta_say_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** Names the command whose manual zeta_say_usage() points to; it must stay valid. */
+void zeta_say_about(const char *command);
+
+/** Says "zeta: <sentence>" and where the usage is explained. Gives ZETA_EXIT_USAGE. */
+int zeta_say_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/**
+ * Says "zeta: <what was tried>: <why the library refused>". The reason is that of the calling
+ * thread's last failed call. Gives ZETA_EXIT_FAILED.
+ */
+int zeta_say_refusal(ze_result_t result, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Says "zeta: <sentence>" about something that is no failure. */
+void zeta_say_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,437 @@
+#include "sdk/tools/zeta/record/record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <zeta/container.h>
+
+#include "sdk/tools/zeta/inventory/group_choice.h"
+#include "sdk/tools/zeta/output/duration.h"
+#include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/program/clock_ns.h"
+#include "sdk/tools/zeta/program/environment.h"
+#include "sdk/tools/zeta/record/events.h"
+#include "sdk/tools/zeta/record/file.h"
+#include "sdk/tools/zeta/record/modules.h"
+#include "sdk/tools/zeta/record/options.h"
+#include "sdk/tools/zeta/sampling/session.h"
+#include "sdk/tools/zeta/stat/report.h"
+#include "sdk/tools/zeta/trace/folder.h"
+#include "sdk/tools/zeta/trace/tail.h"
+
+/* So often traces and modules are looked at and what was recorded goes to the system: a kill loses
+ * no more than that and the time of one reading. */
+#define FLUSH_NS 250000000
+
+/* Everything of one run. */
+struct run {
+    struct zeta_record_options options;
+    struct zeta_stat_environment environment;
+    struct zeta_trace_folder folder; /* of the processes' traces */
+    struct zeta_trace_tail tail;
+    struct zeta_session session;
+    struct zeta_device_list devices;
+    struct zeta_group_list group_list;
+    struct zeta_group_entry *groups[ZETA_STAT_MAX_GROUPS];
+    uint32_t streams[ZETA_STAT_MAX_GROUPS]; /* numbers in the recording */
+    struct zeta_record_events events;
+    struct zeta_record_modules modules;
+    struct zeta_record_file file;
+    uint32_t device_number;
+    uint64_t flushed_ns;
+    uint64_t read_ns; /* when the streams were read last */
+    bool is_over;     /* they are closed, and the program has ended */
+};
+
+static uint64_t now_ns(void)
+{
+    return zeta_clock_ns(CLOCK_MONOTONIC);
+}
+
+/* ---- before the program -------------------------------------------------------------------- */
+
+static void add_time(struct zeta_lines *lines, const char *key)
+{
+    const time_t now = time(NULL);
+    struct tm parts = {0};
+    char text[40];
+
+    if (gmtime_r(&now, &parts) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts) > 0)
+        zeta_lines_add(lines, key, text);
+}
+
+/* What a person wants to know who finds the file later. */
+static int describe_run(struct run *run)
+{
+    struct zeta_lines lines = {0};
+    char host[256] = "";
+    int status;
+
+    add_time(&lines, "begin");
+    if (gethostname(host, sizeof(host) - 1) == 0)
+        zeta_lines_add(&lines, "host", host);
+    zeta_lines_add(&lines, "version", zetaGetVersion());
+    if (run->options.sampling.program)
+        zeta_lines_add(&lines, "program", run->options.sampling.program[0]);
+    for (char **word = run->options.sampling.program; word && *word; word++)
+        zeta_lines_add(&lines, "command", *word);
+    status = lines.no_memory
+                 ? zeta_say_failure("no memory to describe the run")
+                 : zeta_record_file_append(&run->file, ZETA_CHUNK_META, 0, lines.text, lines.bytes);
+    zeta_lines_finish(&lines);
+    return status;
+}
+
+static int describe_streams(struct run *run)
+{
+    const struct zeta_sampler *sampler = &run->session.sampler;
+
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        const struct zeta_recording_stream_desc stream = {
+            .struct_size = sizeof(stream),
+            .group = sampler->streams[i].group.entry->group,
+            .period_ns = sampler->streams[i].group.period_ns,
+        };
+        ze_result_t result = zetaRecordingAddStream(run->file.recording, &stream, &run->streams[i]);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return zeta_say_refusal(result, "cannot describe %s in the recording",
+                                    run->groups[i]->properties.name);
+    }
+    return ZETA_EXIT_OK;
+}
+
+static int create_recording(struct run *run)
+{
+    int status = zeta_record_file_create(&run->file, run->options.output_path,
+                                         run->options.limit_bytes, run->options.is_forced);
+    ze_result_t result;
+
+    if (status != ZETA_EXIT_OK)
+        return status;
+    result = zetaRecordingAddDevice(run->file.recording, run->session.device->device,
+                                    &run->device_number);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot record");
+    return describe_run(run);
+}
+
+/* The environment of the program: the device, and where traces and images of modules go. */
+static int prepare_environment(struct run *run)
+{
+    const bool has_program = run->options.sampling.program != NULL;
+    int status = ZETA_EXIT_OK;
+
+    if (!has_program)
+        return ZETA_EXIT_OK;
+    status =
+        zeta_stat_environment_build(&run->environment, run->session.device->info.compute[0] != 0);
+    run->session.variables = run->environment.variables;
+    if (status == ZETA_EXIT_OK && run->options.has_trace) {
+        status = zeta_trace_folder_make(&run->folder, run->options.output_path);
+        if (status == ZETA_EXIT_OK)
+            status = zeta_trace_folder_build(&run->folder, run->environment.variables, NULL, NULL);
+        run->session.variables = run->folder.variables;
+    }
+    return status;
+}
+
+static int prepare_device(struct run *run)
+{
+    const struct zeta_record_options *options = &run->options;
+    int status = zeta_device_list_init(&run->devices);
+
+    if (status == ZETA_EXIT_OK)
+        status =
+            zeta_device_list_find(&run->devices, options->sampling.device, &run->session.device);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_group_list_init(run->session.device->device, &run->group_list);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_group_choose(&run->group_list, run->session.device, options->sampling.groups,
+                                   options->sampling.group_count, run->groups);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_record_events_choose(&run->events, &run->group_list, run->session.device,
+                                           options->events, options->event_count);
+    return status;
+}
+
+static int open_streams(struct run *run)
+{
+    const struct zeta_record_options *options = &run->options;
+    struct zeta_sampler_more more = zeta_record_events_groups(&run->events);
+    int status;
+
+    more.read_bytes = zeta_record_file_piece_bytes(&run->file);
+    status = zeta_session_opened(&run->session,
+                                 zeta_sampler_open(&run->session.sampler, run->session.device,
+                                                   run->groups, options->sampling.group_count,
+                                                   options->sampling.period_ns, NULL, 0, &more));
+    if (status == ZETA_EXIT_OK && options->sampling.has_period)
+        zeta_sampler_say_periods(&run->session.sampler, options->sampling.period_ns);
+    if (status == ZETA_EXIT_OK)
+        status = describe_streams(run);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_record_events_start(&run->events, &run->file, run->session.device,
+                                          run->session.sampler.context);
+    return status;
+}
+
+static int prepare(struct run *run)
+{
+    const struct zeta_stat_options *sampling = &run->options.sampling;
+    int status = zeta_stat_child_init(&run->session.child);
+
+    if (status == ZETA_EXIT_OK)
+        status = zeta_stat_environment_init(&run->environment,
+                                            sampling->is_shared || sampling->is_system_wide);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_stat_environment_want_modules(&run->environment, sampling->program != NULL);
+    /* What this process calls is not what was asked for. */
+    (void)unsetenv(ZETA_TRACE_VARIABLE);
+    if (status == ZETA_EXIT_OK)
+        status = prepare_device(run);
+    if (status == ZETA_EXIT_OK)
+        status = create_recording(run);
+    if (status == ZETA_EXIT_OK)
+        status = prepare_environment(run);
+    if (status == ZETA_EXIT_OK)
+        status = open_streams(run);
+    return status;
+}
+
+/* ---- meanwhile ----------------------------------------------------------------------------- */
+
+static int take_raw(void *user, uint32_t stream, const uint8_t *raw, size_t bytes)
+{
+    struct run *run = user;
+
+    return zeta_record_file_append(&run->file, ZETA_CHUNK_DATA, run->streams[stream], raw, bytes);
+}
+
+/* A program may write its trace as fast as it is read here, and the streams go on meanwhile. */
+static int read_meanwhile(struct run *run)
+{
+    int status;
+
+    if (now_ns() - run->read_ns < zeta_sampler_pause_ns(&run->session.sampler))
+        return ZETA_EXIT_OK;
+    status = zeta_sampler_read(&run->session.sampler);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_record_events_read(&run->events);
+    run->read_ns = now_ns();
+    return status;
+}
+
+static int take_lines(void *user, const char *lines, size_t bytes)
+{
+    struct run *run = user;
+    int status = zeta_record_file_append_lines(&run->file, lines, bytes);
+
+    return status == ZETA_EXIT_OK && !run->is_over ? read_meanwhile(run) : status;
+}
+
+/* The clocks of the device and of the host, as they are now: the narrowest of some tries. */
+static int record_clock(struct run *run)
+{
+    enum { TRIES = 4 };
+    struct zeta_chunk_clock clock = {.error_ns = UINT64_MAX};
+    unsigned char payload[ZETA_CHUNK_NUMBERS_BYTES];
+
+    for (int i = 0; i < TRIES; i++) {
+        const uint64_t before_ns = zeta_clock_ns(CLOCK_MONOTONIC);
+        struct zeta_chunk_clock now = {0};
+        ze_result_t result = zeDeviceGetGlobalTimestamps(run->session.device->device, &now.host_ns,
+                                                         &now.device_ticks);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return zeta_say_refusal(result, "cannot read the clock of %s",
+                                    run->session.device->properties.name);
+        /* Both were read between the two calls here. */
+        now.error_ns = zeta_clock_ns(CLOCK_MONOTONIC) - before_ns;
+        if (now.error_ns < clock.error_ns)
+            clock = now;
+    }
+    zeta_chunk_clock_write(&clock, payload);
+    return zeta_record_file_append(&run->file, ZETA_CHUNK_CLOCK, run->device_number, payload,
+                                   sizeof(payload));
+}
+
+/*
+ * Traces have another clock of the host than devices: how they are related now, as a line. Who
+ * loses the CPU between two readings would note a difference that there is not.
+ */
+static int record_trace_clock(struct run *run)
+{
+    enum { TRIES = 16, NARROW_NS = 200 };
+    char line[160];
+    uint64_t raw_ns = 0, monotonic_ns = 0, best_ns = UINT64_MAX;
+    int size;
+
+    for (int i = 0; i < TRIES && best_ns > NARROW_NS; i++) {
+        const uint64_t before_ns = zeta_clock_ns(CLOCK_MONOTONIC_RAW);
+        const uint64_t between_ns = zeta_clock_ns(CLOCK_MONOTONIC);
+        const uint64_t width_ns = zeta_clock_ns(CLOCK_MONOTONIC_RAW) - before_ns;
+
+        if (width_ns >= best_ns)
+            continue;
+        best_ns = width_ns;
+        raw_ns = before_ns + width_ns / 2;
+        monotonic_ns = between_ns;
+    }
+    size = snprintf(line, sizeof(line),
+                    "{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"zeta_clocks\",\"args\":"
+                    "{\"raw_ns\":\"%" PRIu64 "\",\"monotonic_ns\":\"%" PRIu64 "\"}},\n",
+                    raw_ns, monotonic_ns);
+    return zeta_record_file_append_lines(&run->file, line, (size_t)size);
+}
+
+/* Everything that does not come through streams. */
+static int record_rest(struct run *run)
+{
+    const char *modules = zeta_stat_environment_modules(&run->environment);
+    int status = record_clock(run);
+
+    if (status == ZETA_EXIT_OK && run->folder.place.path)
+        status = record_trace_clock(run);
+    if (status == ZETA_EXIT_OK && modules)
+        status = zeta_record_modules_read(&run->modules, &run->file, modules, run->device_number);
+    if (status == ZETA_EXIT_OK && run->folder.place.path)
+        status =
+            zeta_trace_tail_read(&run->tail, run->folder.place.path, run->is_over, take_lines, run);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_record_file_flush(&run->file);
+    run->flushed_ns = now_ns();
+    return status;
+}
+
+static int after_read(void *user)
+{
+    struct run *run = user;
+    int status = zeta_record_events_read(&run->events);
+
+    run->read_ns = now_ns();
+    if (status == ZETA_EXIT_OK && now_ns() - run->flushed_ns >= FLUSH_NS)
+        status = record_rest(run);
+    return status;
+}
+
+/* ---- after --------------------------------------------------------------------------------- */
+
+static void show_modules(const struct zeta_record_modules *modules)
+{
+    if (modules->count + modules->left_out == 0)
+        return;
+    (void)fprintf(stderr, "  %-20s %u", "modules", modules->count);
+    if (modules->without_image > 0)
+        (void)fprintf(stderr, ", %u without their images", modules->without_image);
+    if (modules->left_out > 0)
+        (void)fprintf(stderr, ", and %u for which the file has no room", modules->left_out);
+    (void)fputc('\n', stderr);
+}
+
+static void show(const struct run *run)
+{
+    struct zeta_recording_info info = {.struct_size = sizeof(info)};
+    char elapsed[ZETA_DURATION_TEXT_BYTES];
+    char losses[ZETA_STAT_LOSSES_BYTES];
+
+    zeta_duration_format(run->session.elapsed_ns, elapsed);
+    (void)zetaRecordingGetInfo(run->file.recording, &info);
+    (void)fprintf(stderr, "Recorded %s of %s in %s, %" PRIu64 " bytes:\n", elapsed,
+                  run->session.device->properties.name, run->options.output_path, info.bytes);
+    for (uint32_t i = 0; i < run->session.sampler.stream_count; i++) {
+        const struct zeta_sampled_group *group = &run->session.sampler.streams[i].group;
+
+        zeta_stat_losses_format(group, false, losses);
+        (void)fprintf(stderr, "  %-20s %" PRIu64 " samples, %s\n", group->entry->properties.name,
+                      group->samples, losses);
+    }
+    if (run->events.count > 0) {
+        zeta_stat_lost_events_format(run->events.lost, false, losses);
+        (void)fprintf(stderr, "  %-20s %" PRIu64 " bytes, %s\n", "events", run->events.bytes,
+                      losses);
+    }
+    if (run->folder.place.path)
+        (void)fprintf(stderr, "  %-20s %" PRIu64 " lines of calls and work\n", "trace",
+                      run->tail.lines);
+    show_modules(&run->modules);
+    if (info.lost_chunks > 0)
+        (void)fprintf(stderr, "The oldest %" PRIu64 " bytes went to keep the file small.\n",
+                      info.lost_bytes);
+    if (run->file.has_failed)
+        (void)fputs("The file ends where it could not be written any more.\n", stderr);
+}
+
+static int finish_recording(struct run *run)
+{
+    struct zeta_lines lines = {0};
+    int status;
+
+    run->is_over = true;
+    status = record_rest(run);
+    add_time(&lines, "end");
+    if (status == ZETA_EXIT_OK && !lines.no_memory)
+        status = zeta_record_file_append(&run->file, ZETA_CHUNK_META, 0, lines.text, lines.bytes);
+    zeta_lines_finish(&lines);
+    return status;
+}
+
+static int execute(struct run *run)
+{
+    int status;
+
+    run->session.program = run->options.sampling.program;
+    run->session.for_ns = run->options.sampling.for_ns;
+    run->session.after_read = after_read;
+    run->session.user = run;
+    run->session.pause_limit_ns = FLUSH_NS;
+    run->session.sampler.tap = take_raw;
+    run->session.sampler.tap_user = run;
+    status = zeta_session_run(&run->session);
+    if (zeta_record_events_stop(&run->events) != ZETA_EXIT_OK)
+        status = ZETA_EXIT_FAILED;
+    if (!run->session.was_started)
+        return status;
+    zeta_sampler_stop(&run->session.sampler);
+    if (finish_recording(run) != ZETA_EXIT_OK)
+        status = ZETA_EXIT_FAILED;
+    show(run);
+    return zeta_session_exit_code(&run->session, status);
+}
+
+/* A recording of nothing is no recording: when the program did not run, its file goes. */
+static int close_recording(struct run *run)
+{
+    return run->file.recording ? zeta_record_file_finish(&run->file, run->session.was_started)
+                               : ZETA_EXIT_OK;
+}
+
+int zeta_record(int count, char **arguments)
+{
+    struct run run = {.session = {.child = {.signal_fd = -1}}};
+    int status = zeta_record_options_init(&run.options, count, arguments);
+
+    if (status == ZETA_EXIT_OK)
+        status = prepare(&run);
+    if (status == ZETA_EXIT_OK)
+        status = execute(&run);
+    if (zeta_record_events_stop(&run.events) != ZETA_EXIT_OK && status == ZETA_EXIT_OK)
+        status = ZETA_EXIT_FAILED;
+    if (close_recording(&run) != ZETA_EXIT_OK && status == ZETA_EXIT_OK)
+        status = ZETA_EXIT_FAILED;
+    zeta_sampler_close(&run.session.sampler);
+    zeta_record_events_finish(&run.events);
+    zeta_trace_tail_finish(&run.tail);
+    zeta_trace_folder_remove(&run.folder);
+    zeta_trace_folder_finish(&run.folder);
+    zeta_group_list_finish(&run.group_list);
+    zeta_device_list_finish(&run.devices);
+    zeta_stat_child_finish(&run.session.child);
+    zeta_stat_environment_finish(&run.environment);
+    zeta_record_options_finish(&run.options);
+    return status;
+}

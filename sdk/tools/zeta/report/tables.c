@@ -1,0 +1,183 @@
+/* A recording as tables. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zeta/c_locale.h>
+
+#include "sdk/tools/zeta/output/duration.h"
+#include "sdk/tools/zeta/recording/kernels.h"
+#include "sdk/tools/zeta/report/forms.h"
+#include "sdk/tools/zeta/stat/ip.h"
+#include "sdk/tools/zeta/stat/report.h"
+
+enum { LABEL_WIDTH = 10, MAX_SHOWN_MARKERS = 20, VALUE_BYTES = 1024 };
+
+static void print_fact(FILE *stream, const char *label, const char *value)
+{
+    (void)fprintf(stream, "%-*s %s\n", LABEL_WIDTH, label, value);
+}
+
+static void print_command(const struct zeta_report *report, FILE *stream)
+{
+    char word[VALUE_BYTES];
+
+    if (!zeta_report_meta(report, "command", 0, word, sizeof(word)))
+        return;
+    (void)fprintf(stream, "%-*s", LABEL_WIDTH, "Program");
+    for (uint32_t i = 0; zeta_report_meta(report, "command", i, word, sizeof(word)); i++)
+        (void)fprintf(stream, " %s", word);
+    (void)fputc('\n', stream);
+}
+
+static void print_header(const struct zeta_report *report, FILE *stream)
+{
+    char value[VALUE_BYTES];
+    char length[ZETA_DURATION_TEXT_BYTES];
+
+    print_command(report, stream);
+    if (zeta_report_meta(report, "begin", 0, value, sizeof(value)))
+        print_fact(stream, "Begin", value);
+    if (zeta_report_meta(report, "host", 0, value, sizeof(value)))
+        print_fact(stream, "Host", value);
+    for (uint32_t i = 0; i < report->device_count; i++) {
+        const struct zeta_report_device *device = &report->devices[i];
+
+        (void)fprintf(stream, "%-*s %s (%s, %s)\n", LABEL_WIDTH, "Device", device->name,
+                      device->device_class, device->id);
+    }
+    zeta_duration_format(zeta_report_length(report), length);
+    if (report->has_begin)
+        print_fact(stream, "Length", length);
+    (void)fprintf(stream, "%-*s %" PRIu64 " bytes%s\n", LABEL_WIDTH, "File", report->file_bytes,
+                  report->is_cut ? ", cut" : "");
+    for (uint32_t i = 0; i < report->stream_count; i++) {
+        const struct zeta_report_stream *s = report->streams[i];
+
+        (void)fprintf(stream, "%-*s %s: %" PRIu64 " bytes of data\n", LABEL_WIDTH,
+                      i == 0 ? "Streams" : "", s->name, s->data_bytes);
+    }
+}
+
+static void print_groups(const struct zeta_report *report, FILE *stream)
+{
+    const struct zeta_stat_style style = zeta_stat_style_of(stream);
+    const struct zeta_report_stream *samples = report->profile_stream;
+
+    for (uint32_t i = 0; i < report->stream_count; i++) {
+        const struct zeta_report_stream *s = report->streams[i];
+
+        if (s->kind == ZETA_REPORT_ROWS && s->calc.is_open)
+            zeta_stat_group_print(&s->calc.group, &style, stream);
+    }
+    if (samples)
+        zeta_stat_ip_print(&report->profile, &samples->calc.group,
+                           samples->has_device ? report->devices[samples->device].device_class : "",
+                           style.columns, stream);
+}
+
+static void print_events(const struct zeta_report_stream *events, FILE *stream)
+{
+    char losses[ZETA_STAT_LOSSES_BYTES];
+    int width = 6;
+
+    zeta_stat_lost_events_format(events->lost_events, true, losses);
+    (void)fprintf(stream, "\n%s: %s\n\n", events->name, losses);
+    for (uint32_t i = 0; i < events->event_count; i++) {
+        const int length = (int)strlen(events->events[i].described.properties.name);
+
+        width = length > width ? length : width;
+    }
+    (void)fprintf(stream, "%-*s %12s\n", width, "Metric", "Entries");
+    for (uint32_t i = 0; i < events->event_count; i++) {
+        if (events->events[i].entries > 0)
+            (void)fprintf(stream, "%-*s %12" PRIu64 "\n", width,
+                          events->events[i].described.properties.name, events->events[i].entries);
+    }
+}
+
+static void print_markers(const struct zeta_report *report, FILE *stream)
+{
+    if (report->marker_count == 0)
+        return;
+    (void)fprintf(stream, "\n%" PRIu32 " marker%s\n\n", report->marker_count,
+                  report->marker_count == 1 ? "" : "s");
+    for (uint32_t i = 0; i < report->marker_count && i < MAX_SHOWN_MARKERS; i++) {
+        const struct zeta_report_marker *marker = &report->markers[i];
+
+        (void)zeta_c_fprintf(stream, "%14.6f s  %-14s %" PRIu64 "\n",
+                             (double)(marker->time_ns - report->begin_ns) / 1e9, marker->source,
+                             marker->value);
+    }
+    if (report->marker_count > MAX_SHOWN_MARKERS)
+        (void)fputs("           ...\n", stream);
+}
+
+static void print_kernel(const struct zeta_report *report, const struct zeta_report_kernel *kernel,
+                         FILE *stream)
+{
+    const struct zeta_stat_style style = zeta_stat_style_of(stream);
+    char name[VALUE_BYTES];
+    char total[ZETA_DURATION_TEXT_BYTES];
+    char mean[ZETA_DURATION_TEXT_BYTES];
+    bool has_rows = false;
+
+    zeta_report_kernel_name(report, kernel->name, name, sizeof(name));
+    zeta_duration_format(kernel->total_ns, total);
+    zeta_duration_format(kernel->total_ns / kernel->count, mean);
+    (void)fprintf(stream, "\n== %s: %" PRIu64 " run%s, %s, mean %s\n", name, kernel->count,
+                  kernel->count == 1 ? "" : "s", total, mean);
+    for (uint32_t i = 0; kernel->groups && i < report->stream_count; i++) {
+        if (!kernel->groups[i])
+            continue;
+        has_rows = true;
+        zeta_stat_group_print(kernel->groups[i], &style, stream);
+    }
+    if (!has_rows)
+        (void)fputs("no row lies inside a run\n", stream);
+}
+
+static void print_kernels(const struct zeta_report *report, FILE *stream)
+{
+    const struct zeta_report_kernel **list =
+        report->options.is_per_kernel ? zeta_report_kernels_sorted(report) : NULL;
+
+    if (!list)
+        return;
+    (void)fputs("\nBy kernel: rows that lie wholly inside one run of it while nothing else runs. "
+                "Rows at\nthe edges of runs, or while several run, are counted as shared; nothing "
+                "is interpolated.\nLosses are those of the whole recording.\n",
+                stream);
+    for (uint32_t i = 0; i < report->stream_count; i++) {
+        const struct zeta_report_stream *s = report->streams[i];
+
+        if (s->kind == ZETA_REPORT_ROWS && s->has_time)
+            (void)fprintf(stream,
+                          "%s: %" PRIu64 " rows inside, %" PRIu64 " shared, %" PRIu64
+                          " while nothing ran\n",
+                          s->name, s->calc.group.samples - s->shared_rows - s->idle_rows,
+                          s->shared_rows, s->idle_rows);
+    }
+    for (uint32_t i = 0; i < report->kernel_count; i++) {
+        if (list[i]->count > 0)
+            print_kernel(report, list[i], stream);
+    }
+    free((void *)list);
+}
+
+void zeta_report_print(const struct zeta_report *report, const struct zeta_report_notes *notes,
+                       FILE *stream)
+{
+    print_header(report, stream);
+    for (uint32_t i = 0; i < notes->count; i++)
+        print_fact(stream, "Note", notes->text[i]);
+    print_groups(report, stream);
+    for (uint32_t i = 0; i < report->stream_count; i++) {
+        if (report->streams[i]->kind == ZETA_REPORT_EVENTS && report->streams[i]->events)
+            print_events(report->streams[i], stream);
+    }
+    print_kernels(report, stream);
+    if (report->has_trace)
+        zeta_trace_summary_print(&report->summary, stream);
+    print_markers(report, stream);
+}

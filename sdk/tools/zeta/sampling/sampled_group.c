@@ -1,0 +1,263 @@
+#include "sdk/tools/zeta/sampling/sampled_group.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zeta/slot.h>
+
+#include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/profile/ip_profile.h"
+#include "sdk/tools/zeta/sampling/slot_losses.h"
+
+static int32_t find_metric(const struct zeta_group_entry *entry, const char *name)
+{
+    for (uint32_t i = 0; i < entry->properties.metricCount; i++) {
+        if (strcmp(entry->metrics[i].properties.name, name) == 0)
+            return (int32_t)i;
+    }
+    return -1;
+}
+
+/* The clock wraps after 2^bits ticks: at a whole number of ns only when a tick is one. */
+static uint64_t wrap_of(const zet_metric_global_timestamps_resolution_exp_t *clock)
+{
+    if (clock->timestampValidBits >= 64 || clock->timerResolution == 0)
+        return 0;
+    return (uint64_t)((double)(UINT64_C(1) << clock->timestampValidBits) * 1e9 /
+                      (double)clock->timerResolution);
+}
+
+bool zeta_sampled_group_init(struct zeta_sampled_group *group, const struct zeta_group_entry *entry,
+                             uint32_t tile_count)
+{
+    *group = (struct zeta_sampled_group){
+        .entry = entry, .tile_count = tile_count, .line = {.most = ZETA_SPARKLINE_VALUES}};
+    group->accounts = calloc(entry->properties.metricCount, sizeof(*group->accounts));
+    group->tiles = calloc(tile_count, sizeof(*group->tiles));
+    if (!group->accounts || !group->tiles)
+        return false;
+    for (uint32_t i = 0; i < entry->properties.metricCount; i++) {
+        const zet_metric_properties_t *metric = &entry->metrics[i].properties;
+
+        group->accounts[i].kind = zeta_account_kind_of(metric->metricType, metric->description);
+    }
+    group->time_index = find_metric(entry, "GpuTime");
+    group->end_index = find_metric(entry, "QueryBeginTime");
+    group->wrap_ns = wrap_of(&entry->clock);
+    group->is_profile = strcmp(entry->properties.name, ZETA_IP_GROUP) == 0;
+    return true;
+}
+
+void zeta_sampled_group_finish(struct zeta_sampled_group *group)
+{
+    zetaMetricSumDestroy(group->sum);
+    zeta_sum_line_finish(&group->line);
+    free(group->accounts);
+    free(group->tiles);
+    *group = (struct zeta_sampled_group){0};
+}
+
+/* From one instant to another on a clock that wraps; more than half a turn is taken as a step back.
+ */
+static int64_t elapsed(const struct zeta_sampled_group *group, uint64_t from_ns, uint64_t to_ns)
+{
+    uint64_t difference = to_ns - from_ns;
+
+    if (group->wrap_ns == 0)
+        return (int64_t)difference;
+    if (to_ns < from_ns)
+        difference += group->wrap_ns;
+    return difference > group->wrap_ns / 2 ? (int64_t)(difference - group->wrap_ns)
+                                           : (int64_t)difference;
+}
+
+/* Time that no row covers lies between two reports: as many are missing as periods fit between. */
+static void add_gap(struct zeta_sampled_group *group, uint64_t gap_ns)
+{
+    const uint64_t periods =
+        group->period_ns > 0 ? (gap_ns + group->period_ns / 2) / group->period_ns : 0;
+
+    group->losses.lost_ns += gap_ns;
+    group->losses.reckoned += periods > 2 ? periods - 1 : 1;
+}
+
+void zeta_sampled_group_pass_row(struct zeta_sampled_group *group,
+                                 const struct zeta_metric_row *row)
+{
+    struct zeta_sampled_tile *tile = &group->tiles[row->tile];
+
+    if (group->time_index < 0 || group->end_index < 0)
+        return;
+    const uint64_t end_ns = zeta_number_from_row(row, (uint32_t)group->end_index).u64;
+    const uint64_t time_ns = zeta_number_from_row(row, (uint32_t)group->time_index).u64;
+
+    if (tile->started) {
+        const int64_t gap_ns = elapsed(group, tile->end_ns, end_ns) - (int64_t)time_ns;
+
+        /* Less than half a period is rounding, not a report that is missing. */
+        if (gap_ns > (int64_t)(group->period_ns / 2))
+            add_gap(group, (uint64_t)gap_ns);
+    }
+    tile->started = true;
+    tile->end_ns = end_ns;
+}
+
+void zeta_sampled_group_end_at(struct zeta_sampled_group *group, uint64_t instant_ns)
+{
+    if (group->wrap_ns)
+        instant_ns %= group->wrap_ns;
+    for (uint32_t i = 0; i < group->tile_count; i++) {
+        const struct zeta_sampled_tile *tile = &group->tiles[i];
+        const int64_t since_ns = tile->started ? elapsed(group, tile->end_ns, instant_ns) : 0;
+        const uint64_t gap_ns = since_ns > 0 ? (uint64_t)since_ns : 0;
+        const uint64_t reports = group->period_ns > 0 ? gap_ns / group->period_ns : 0;
+
+        group->losses.breaks++;
+        group->losses.untold++;
+        group->losses.lost_ns += gap_ns;
+        group->losses.reckoned += reports > 0 ? reports : 1;
+    }
+}
+
+/* Behind the instruction pointer a record has the samples of each reason. */
+static uint64_t count_samples(const struct zeta_sampled_group *group,
+                              const struct zeta_metric_row *row)
+{
+    uint64_t samples = 0;
+
+    if (!group->is_profile)
+        return 1;
+    for (uint32_t i = 1; i < row->metric_count; i++)
+        samples += zeta_number_from_row(row, i).u64;
+    return samples;
+}
+
+ze_result_t zeta_sampled_group_open(struct zeta_sampled_group *group,
+                                    const struct zeta_metric_sum_desc *desc)
+{
+    return zetaMetricSumCreate(desc, &group->sum);
+}
+
+void zeta_sampled_group_add_row(struct zeta_sampled_group *group, const struct zeta_metric_row *row)
+{
+    zeta_sampled_group_pass_row(group, row);
+    if (!zeta_sum_line_add(&group->line, group->sum, group->rows, 1, row))
+        group->has_no_memory = true;
+    group->rows++;
+    group->samples += count_samples(group, row);
+}
+
+uint64_t zeta_sampled_group_take_slots(struct zeta_sampled_group *group, const uint8_t *raw,
+                                       size_t bytes, size_t record_bytes)
+{
+    uint64_t records = 0;
+
+    for (size_t at = 0; at + record_bytes <= bytes; at += record_bytes) {
+        const uint8_t *slot = raw + at;
+        uint32_t kind = 0;
+        uint64_t lost = 0;
+
+        if (!zeta_slot_is_control(slot, &kind, &lost)) {
+            /* Padding is zero all over. */
+            records += slot[0] != 0 || memcmp(slot, slot + 1, record_bytes - 1) != 0;
+        } else if (kind == ZETA_SLOT_BREAK) {
+            group->losses.breaks++;
+            group->losses.told += lost;
+            group->losses.untold += lost == 0;
+        }
+    }
+    return records;
+}
+
+uint64_t zeta_sampled_group_lost(const struct zeta_sampled_group *group)
+{
+    const uint64_t counted = group->losses.told + group->losses.untold;
+
+    if (group->losses.breaks > 0 && group->losses.untold == 0)
+        return counted;
+    return counted > group->losses.reckoned ? counted : group->losses.reckoned;
+}
+
+void zeta_sampled_group_forget_losses(struct zeta_sampled_group *group)
+{
+    group->losses = (struct zeta_sampled_losses){0};
+    for (uint32_t i = 0; i < group->tile_count; i++)
+        group->tiles[i].started = false;
+}
+
+/* What a line shows of an amount is how much came per time, since rows may differ in length. */
+static double drawn(const struct zeta_sampled_group *group, enum zeta_account_kind kind,
+                    const struct zeta_metric_value *values, uint32_t metric)
+{
+    const struct zeta_metric_value *value = &values[metric];
+    double divisor = (double)value->rows;
+
+    if (!value->has_value || kind == ZETA_ACCOUNT_LAST)
+        return NAN;
+    if (kind == ZETA_ACCOUNT_RATE)
+        return zeta_number_as_double(zeta_number_from_value(&value->value));
+    if (group->time_index >= 0)
+        divisor = zeta_number_as_double(zeta_number_from_value(&values[group->time_index].value));
+    return divisor > 0.0 ? zeta_number_as_double(zeta_number_from_value(&value->value)) / divisor
+                         : NAN;
+}
+
+/* Fills one level of the lines of all metrics. */
+static ze_result_t settle_level(struct zeta_sampled_group *group, unsigned level,
+                                struct zeta_metric_value *values)
+{
+    const uint32_t width = group->entry->properties.metricCount;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    for (uint32_t i = 0; i < group->line.used && result == ZE_RESULT_SUCCESS; i++) {
+        uint32_t count = width;
+
+        result = zetaMetricSumGetValues(group->line.pieces[i], &count, values);
+        for (uint32_t m = 0; m < width && result == ZE_RESULT_SUCCESS; m++) {
+            struct zeta_account *account = &group->accounts[m];
+
+            account->line.counts[level] = account->kind == ZETA_ACCOUNT_LAST ? 0 : i + 1;
+            account->line.values[level][i] = drawn(group, account->kind, values, m);
+        }
+    }
+    return result;
+}
+
+int zeta_sampled_group_settle(struct zeta_sampled_group *group)
+{
+    uint32_t count = group->entry->properties.metricCount;
+    struct zeta_metric_value *values = calloc(count, sizeof(*values));
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+
+    for (uint32_t i = 0; values && i < count; i++)
+        values[i].struct_size = sizeof(values[i]);
+    if (values && !group->has_no_memory)
+        result = zetaMetricSumGetValues(group->sum, &count, values);
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
+        zeta_account_set(&group->accounts[i], &values[i]);
+    for (unsigned level = 0; level < ZETA_SPARKLINE_LEVELS && result == ZE_RESULT_SUCCESS;
+         level++) {
+        result = settle_level(group, level, values);
+        if (group->line.used > 0)
+            zeta_sum_line_join(&group->line);
+    }
+    zeta_sum_line_finish(&group->line);
+    free(values);
+    return result == ZE_RESULT_SUCCESS
+               ? ZETA_EXIT_OK
+               : zeta_say_failure("no memory for the rows of %s", group->entry->properties.name);
+}
+
+bool zeta_sampled_group_reaches(const struct zeta_sampled_group *group, uint64_t instant_ns)
+{
+    if (group->wrap_ns)
+        instant_ns %= group->wrap_ns;
+    for (uint32_t i = 0; i < group->tile_count; i++) {
+        const struct zeta_sampled_tile *tile = &group->tiles[i];
+
+        if (!tile->started || elapsed(group, instant_ns, tile->end_ns) < 0)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,110 @@
+/*
+ * One group while it is sampled: its rows as they are calculated, summed up.
+ */
+#ifndef ZETA_TOOLS_SAMPLING_SAMPLED_GROUP_H
+#define ZETA_TOOLS_SAMPLING_SAMPLED_GROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sdk/tools/zeta/inventory/group_list.h"
+#include "sdk/tools/zeta/sampling/account.h"
+#include "sdk/tools/zeta/sampling/sum_line.h"
+
+/** Where the rows of a tile have arrived. */
+struct zeta_sampled_tile {
+    bool started;
+    uint64_t end_ns; /**< end of the last row: QueryBeginTime is that of the report that ends it */
+};
+
+/** What is missing. */
+struct zeta_sampled_losses {
+    uint64_t told;     /**< reports, as breaks tell */
+    uint64_t untold;   /**< breaks that do not tell */
+    uint64_t reckoned; /**< reports, by the time between rows */
+    uint64_t lost_ns;  /**< that time: no row covers it */
+    uint64_t breaks;   /**< interruptions, also those whose time nobody knows: resets */
+};
+
+struct zeta_sampled_group {
+    const struct zeta_group_entry *entry; /**< with its metrics */
+    struct zeta_account *accounts;        /**< one per metric, filled by _settle */
+    struct zeta_metric_sum *sum;          /**< of all rows; null before _open */
+    struct zeta_sum_line line;            /**< the same over time */
+    bool has_no_memory;                   /**< the line is incomplete */
+    struct zeta_sampled_tile *tiles;
+    uint32_t tile_count;
+    int32_t time_index; /**< metric GpuTime, -1 if the group has none */
+    int32_t end_index;  /**< metric QueryBeginTime, -1 if the group has none */
+    uint64_t wrap_ns;   /**< QueryBeginTime starts again from 0 here; 0: never */
+    uint64_t period_ns; /**< in use */
+    bool is_profile;    /**< rows are records that count samples, by reason */
+    uint64_t rows;
+    uint64_t samples; /**< the same, or what their records counted */
+    struct zeta_sampled_losses losses;
+};
+
+/**
+ * Prepares for rows.
+ *
+ * @entry       with its metrics loaded; must outlive the group
+ * @tile_count  how many tiles report apart, at least 1
+ *
+ * False without memory. zeta_sampled_group_finish ends it either way.
+ */
+bool zeta_sampled_group_init(struct zeta_sampled_group *group, const struct zeta_group_entry *entry,
+                             uint32_t tile_count);
+
+void zeta_sampled_group_finish(struct zeta_sampled_group *group);
+
+/** Makes the sum of the rows, which are of that group or exported data. */
+ze_result_t zeta_sampled_group_open(struct zeta_sampled_group *group,
+                                    const struct zeta_metric_sum_desc *desc);
+
+/** Follows the time of a row. What is missing before it counts, the row itself does not. */
+void zeta_sampled_group_pass_row(struct zeta_sampled_group *group,
+                                 const struct zeta_metric_row *row);
+
+/** The same for a row that is added to the sum. */
+void zeta_sampled_group_add_row(struct zeta_sampled_group *group,
+                                const struct zeta_metric_row *row);
+
+/** Calculates what is shown, once all rows are there. On failure says why. */
+int zeta_sampled_group_settle(struct zeta_sampled_group *group);
+
+/**
+ * Takes notice of the breaks in raw data.
+ *
+ * @record_bytes  of a slot
+ *
+ * Gives how many records it has.
+ */
+uint64_t zeta_sampled_group_take_slots(struct zeta_sampled_group *group, const uint8_t *raw,
+                                       size_t bytes, size_t record_bytes);
+
+/**
+ * No row comes any more: the time from the last one of each tile to an instant of the device clock
+ * is lost.
+ *
+ * @instant_ns  on the clock of QueryBeginTime, modulo its wrap
+ */
+void zeta_sampled_group_end_at(struct zeta_sampled_group *group, uint64_t instant_ns);
+
+/**
+ * How many reports are missing, at least: 0 if none is. That is what breaks tell. Where one does
+ * not, the time between rows does, and an interruption of which neither is known counts as one.
+ */
+uint64_t zeta_sampled_group_lost(const struct zeta_sampled_group *group);
+
+/** Forgets what is missing and where rows have arrived, because they will come once more. */
+void zeta_sampled_group_forget_losses(struct zeta_sampled_group *group);
+
+/**
+ * Whether the rows of every tile reach an instant of the device clock.
+ *
+ * @instant_ns  on the clock of QueryBeginTime, modulo its wrap
+ */
+bool zeta_sampled_group_reaches(const struct zeta_sampled_group *group, uint64_t instant_ns);
+
+#endif

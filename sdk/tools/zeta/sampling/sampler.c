@@ -1,0 +1,348 @@
+#include "sdk/tools/zeta/sampling/sampler.h"
+
+#include <stdlib.h>
+
+#include "sdk/tools/zeta/output/duration.h"
+#include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/program/clock_ns.h"
+
+/* Reports per read: large enough to be cheap, small enough to stay in the cache. */
+enum { READ_RECORDS = 512, READ_RECORDS_LEAST = 8 };
+
+/* Reports before signals are looked at again, when they come faster than they are added up. */
+enum { MAX_RECORDS = 64 * READ_RECORDS };
+
+/* Memory for one read. */
+static int allocate_buffer(struct zeta_sampler_stream *stream, size_t limit_bytes)
+{
+    const struct zeta_group_entry *entry = stream->group.entry;
+    ze_result_t result;
+
+    stream->read_records = 2 * READ_RECORDS;
+    do {
+        stream->read_records /= 2;
+        result = zetMetricStreamerReadData(stream->streamer, stream->read_records,
+                                           &stream->raw_bytes, NULL);
+    } while (result == ZE_RESULT_SUCCESS && stream->raw_bytes > limit_bytes &&
+             stream->read_records > READ_RECORDS_LEAST);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot size the buffer of %s", entry->properties.name);
+    stream->raw = malloc(stream->raw_bytes);
+    if (!stream->raw)
+        return zeta_say_failure("no memory to read %s", entry->properties.name);
+    return ZETA_EXIT_OK;
+}
+
+static int open_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream *stream,
+                       const struct zeta_group_entry *entry, uint64_t period_ns, size_t read_bytes)
+{
+    const uint32_t tiles = sampler->device->tile_count ? sampler->device->tile_count : 1;
+    struct zeta_stream_info info = {.struct_size = sizeof(info)};
+    /* No notification: this thread reads often enough anyway. */
+    zet_metric_streamer_desc_t description = {
+        .stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
+        .samplingPeriod = period_ns > UINT32_MAX ? UINT32_MAX : (uint32_t)period_ns,
+    };
+    const struct zeta_metric_sum_desc rows = {.struct_size = sizeof(rows), .group = entry->group};
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (!zeta_sampled_group_init(&stream->group, entry, tiles))
+        return zeta_say_failure("no memory to sample %s", entry->properties.name);
+    result = zeta_sampled_group_open(&stream->group, &rows);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot calculate %s", entry->properties.name);
+    result = zetMetricStreamerOpen(sampler->context, sampler->device->device, entry->group,
+                                   &description, NULL, &stream->streamer);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot sample %s on %s", entry->properties.name,
+                                sampler->device->properties.name);
+    stream->group.period_ns = description.samplingPeriod;
+    result = zetaMetricStreamerGetInfo(stream->streamer, &info);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot read the state of the stream of %s",
+                                entry->properties.name);
+    stream->ring_records = info.ring_records;
+    return allocate_buffer(stream, read_bytes);
+}
+
+static int activate(struct zeta_sampler *sampler, struct zeta_group_entry *const *groups,
+                    uint32_t group_count, const struct zeta_sampler_more *more)
+{
+    const ze_context_desc_t description = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    const uint32_t count = group_count + (more ? more->count : 0);
+    zet_metric_group_handle_t *handles = calloc(count, sizeof(zet_metric_group_handle_t));
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (!handles)
+        return zeta_say_failure("no memory to activate %u groups", count);
+    for (uint32_t i = 0; i < count; i++)
+        handles[i] = i < group_count ? groups[i]->group : more->groups[i - group_count];
+    result = zeContextCreate(sampler->device->driver, &description, &sampler->context);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zetContextActivateMetricGroups(sampler->context, sampler->device->device, count,
+                                                handles);
+    free(handles);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot configure %s for sampling",
+                                sampler->device->properties.name);
+    sampler->is_active = true;
+    return ZETA_EXIT_OK;
+}
+
+int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_device_entry *device,
+                      struct zeta_group_entry *const *groups, uint32_t group_count,
+                      uint64_t period_ns, struct zeta_ip_profile *profile, uint64_t ip_period_ns,
+                      const struct zeta_sampler_more *more)
+{
+    const size_t read_bytes = more && more->read_bytes ? more->read_bytes : SIZE_MAX;
+    int status = ZETA_EXIT_OK;
+
+    *sampler = (struct zeta_sampler){.device = device};
+    sampler->streams = calloc(group_count, sizeof(*sampler->streams));
+    if (!sampler->streams)
+        return zeta_say_failure("no memory to sample %u groups", group_count);
+    status = activate(sampler, groups, group_count, more);
+    for (uint32_t i = 0; i < group_count && status == ZETA_EXIT_OK; i++) {
+        const bool is_profile = profile && i + 1 == group_count;
+
+        sampler->stream_count = i + 1;
+        sampler->streams[i].profile = is_profile ? profile : NULL;
+        status = open_stream(sampler, &sampler->streams[i], groups[i],
+                             is_profile ? ip_period_ns : period_ns, read_bytes);
+    }
+    return status;
+}
+
+static uint32_t take_row(void *user, const struct zeta_metric_row *row)
+{
+    struct zeta_sampler_stream *stream = user;
+
+    if (!stream->profile)
+        zeta_sampled_group_add_row(&stream->group, row);
+    else if (!zeta_ip_profile_add_row(stream->profile, row->values))
+        stream->group.has_no_memory = true;
+    return stream->profile == NULL;
+}
+
+static int add_rows(struct zeta_sampler *sampler, struct zeta_sampler_stream *stream, size_t bytes)
+{
+    const uint64_t start_ns = zeta_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    const struct zeta_metric_data data = {.struct_size = sizeof(data),
+                                          .raw_size = bytes,
+                                          .raw = stream->raw,
+                                          .each = take_row,
+                                          .user = stream};
+    const ze_result_t result = zetaMetricSumAdd(stream->group.sum, &data);
+
+    sampler->calculation_ns += zeta_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot calculate %s",
+                                stream->group.entry->properties.name);
+    if (stream->group.has_no_memory)
+        return zeta_say_failure("no memory for the rows of %s",
+                                stream->group.entry->properties.name);
+    return ZETA_EXIT_OK;
+}
+
+static bool has_ended(const struct zeta_sampler_stream *stream)
+{
+    struct zeta_stream_info info = {.struct_size = sizeof(info)};
+
+    return zetaMetricStreamerGetInfo(stream->streamer, &info) == ZE_RESULT_SUCCESS &&
+           info.ended != 0;
+}
+
+/* Ticks as QueryBeginTime shows them: masked, in whole ns. */
+static uint64_t ticks_to_ns(const zet_metric_global_timestamps_resolution_exp_t *clock,
+                            uint64_t ticks)
+{
+    if (clock->timerResolution == 0)
+        return ticks;
+    if (clock->timestampValidBits < 64)
+        ticks &= (UINT64_C(1) << clock->timestampValidBits) - 1;
+    /* In two steps, since ticks * 10^9 may need more than 64 bits. */
+    return ticks / clock->timerResolution * 1000000000 +
+           ticks % clock->timerResolution * 1000000000 / clock->timerResolution;
+}
+
+/* A stream that cannot be read any more: what would have come until now is lost. */
+static int fail_stream(const struct zeta_sampler *sampler, struct zeta_sampler_stream *stream,
+                       ze_result_t result)
+{
+    const zet_metric_global_timestamps_resolution_exp_t *clock = &stream->group.entry->clock;
+    const int status =
+        zeta_say_refusal(result, "cannot read %s", stream->group.entry->properties.name);
+    uint64_t host_ns = 0, device_ticks = 0;
+
+    /* A device that is gone has no clock, and then nobody knows how long that is. */
+    if (zeDeviceGetGlobalTimestamps(sampler->device->device, &host_ns, &device_ticks) ==
+        ZE_RESULT_SUCCESS)
+        zeta_sampled_group_end_at(&stream->group, ticks_to_ns(clock, device_ticks));
+    return status;
+}
+
+static int read_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream *stream)
+{
+    /* Asked for first, so that nothing can come between the last read and the end. */
+    const bool ended = has_ended(stream);
+
+    for (uint32_t asked = 0; asked < MAX_RECORDS; asked += stream->read_records) {
+        size_t bytes = stream->raw_bytes;
+        ze_result_t result =
+            zetMetricStreamerReadData(stream->streamer, stream->read_records, &bytes, stream->raw);
+
+        if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA)
+            return fail_stream(sampler, stream, result);
+        if (bytes == 0) {
+            stream->is_over = ended;
+            return ZETA_EXIT_OK;
+        }
+        (void)zeta_sampled_group_take_slots(&stream->group, stream->raw, bytes,
+                                            stream->group.entry->info.record_bytes);
+        if (sampler->tap && sampler->tap(sampler->tap_user, (uint32_t)(stream - sampler->streams),
+                                         stream->raw, bytes) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+        if (add_rows(sampler, stream, bytes) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+    }
+    return ZETA_EXIT_OK;
+}
+
+int zeta_sampler_read(struct zeta_sampler *sampler)
+{
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        if (read_stream(sampler, &sampler->streams[i]) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+    }
+    return ZETA_EXIT_OK;
+}
+
+bool zeta_sampler_has_started(const struct zeta_sampler *sampler)
+{
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        const struct zeta_sampler_stream *stream = &sampler->streams[i];
+
+        /* Samples of threads begin with the work. */
+        if (!stream->profile && stream->group.end_index >= 0 && stream->group.samples == 0)
+            return false;
+    }
+    return true;
+}
+
+bool zeta_sampler_is_over(const struct zeta_sampler *sampler)
+{
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        if (!sampler->streams[i].is_over)
+            return false;
+    }
+    return sampler->stream_count > 0;
+}
+
+bool zeta_sampler_reaches(const struct zeta_sampler *sampler, uint64_t device_ticks)
+{
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        const struct zeta_sampled_group *group = &sampler->streams[i].group;
+
+        if (!sampler->streams[i].profile && group->end_index >= 0 &&
+            !zeta_sampled_group_reaches(group, ticks_to_ns(&group->entry->clock, device_ticks)))
+            return false;
+    }
+    return true;
+}
+
+int zeta_sampler_now(const struct zeta_sampler *sampler, uint64_t *out_device_ticks)
+{
+    uint64_t host_ns = 0;
+    ze_result_t result =
+        zeDeviceGetGlobalTimestamps(sampler->device->device, &host_ns, out_device_ticks);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_say_refusal(result, "cannot read the clock of %s",
+                                sampler->device->properties.name);
+    return ZETA_EXIT_OK;
+}
+
+uint64_t zeta_sampler_pause_ns(const struct zeta_sampler *sampler)
+{
+    uint64_t pause_ns = 50000000;
+
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        const struct zeta_sampler_stream *stream = &sampler->streams[i];
+        const uint64_t quarter_ns = stream->ring_records / 4 * stream->group.period_ns;
+
+        if (quarter_ns && quarter_ns < pause_ns)
+            pause_ns = quarter_ns;
+    }
+    return pause_ns;
+}
+
+void zeta_sampler_say_periods(const struct zeta_sampler *sampler, uint64_t wanted_ns)
+{
+    char wanted[ZETA_DURATION_TEXT_BYTES];
+    char used[ZETA_DURATION_TEXT_BYTES];
+
+    zeta_duration_format(wanted_ns, wanted);
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        const struct zeta_sampled_group *group = &sampler->streams[i].group;
+
+        if (group->period_ns <= 2 * wanted_ns && wanted_ns <= 2 * group->period_ns)
+            continue;
+        zeta_duration_format(group->period_ns, used);
+        zeta_say_note("%s cannot sample %s every %s; the nearest it can is %s",
+                      sampler->device->properties.name, group->entry->properties.name, wanted,
+                      used);
+    }
+}
+
+uint64_t zeta_sampler_period_ns(const struct zeta_sampler *sampler)
+{
+    uint64_t period_ns = 0;
+
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        if (sampler->streams[i].group.period_ns > period_ns)
+            period_ns = sampler->streams[i].group.period_ns;
+    }
+    return period_ns;
+}
+
+static void close_stream(struct zeta_sampler_stream *stream)
+{
+    if (!stream->streamer)
+        return;
+    (void)zetMetricStreamerClose(stream->streamer);
+    stream->streamer = NULL;
+}
+
+void zeta_sampler_stop(struct zeta_sampler *sampler)
+{
+    for (uint32_t i = 0; i < sampler->stream_count; i++)
+        close_stream(&sampler->streams[i]);
+    if (sampler->is_active)
+        (void)zetContextActivateMetricGroups(sampler->context, sampler->device->device, 0, NULL);
+    sampler->is_active = false;
+    if (sampler->context)
+        (void)zeContextDestroy(sampler->context);
+    sampler->context = NULL;
+}
+
+int zeta_sampler_settle(struct zeta_sampler *sampler)
+{
+    int status = ZETA_EXIT_OK;
+
+    for (uint32_t i = 0; i < sampler->stream_count && status == ZETA_EXIT_OK; i++)
+        status = zeta_sampled_group_settle(&sampler->streams[i].group);
+    return status;
+}
+
+void zeta_sampler_close(struct zeta_sampler *sampler)
+{
+    zeta_sampler_stop(sampler);
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        struct zeta_sampler_stream *stream = &sampler->streams[i];
+
+        zeta_sampled_group_finish(&stream->group);
+        free(stream->raw);
+    }
+    free(sampler->streams);
+    *sampler = (struct zeta_sampler){0};
+}

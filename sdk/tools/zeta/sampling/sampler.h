@@ -1,0 +1,106 @@
+/*
+ * Samples several groups of a device at once and sums up what they say.
+ */
+#ifndef ZETA_TOOLS_SAMPLING_SAMPLER_H
+#define ZETA_TOOLS_SAMPLING_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sdk/tools/zeta/inventory/device_list.h"
+#include "sdk/tools/zeta/profile/ip_profile.h"
+#include "sdk/tools/zeta/sampling/sampled_group.h"
+
+/** One open stream and the memory to read it with, which does not grow. */
+struct zeta_sampler_stream {
+    struct zeta_sampled_group group;
+    zet_metric_streamer_handle_t streamer;
+    uint8_t *raw;
+    size_t raw_bytes;
+    uint32_t read_records; /**< of one read */
+    uint64_t ring_records;
+    struct zeta_ip_profile *profile; /**< takes the rows in place of the group; usually null */
+    bool is_over;                    /**< a recording, of which everything was read */
+};
+
+/**
+ * Who sees the raw reports of a stream before they become rows: whole reads, each of which can be
+ * calculated by itself. On failure it said why, and the sampling ends.
+ */
+typedef int (*zeta_sampler_tap)(void *user, uint32_t stream, const uint8_t *raw, size_t bytes);
+
+/** Groups that are not sampled, and what who taps the reports needs. */
+struct zeta_sampler_more {
+    const zet_metric_group_handle_t *groups;
+    uint32_t count;
+    size_t read_bytes; /**< largest wanted read, as far as few records allow; 0: any */
+};
+
+struct zeta_sampler {
+    const struct zeta_device_entry *device;
+    ze_context_handle_t context;
+    bool is_active; /**< groups are activated */
+    struct zeta_sampler_stream *streams;
+    uint32_t stream_count;
+    zeta_sampler_tap tap; /**< null: nobody; may be set once it is open */
+    void *tap_user;
+    uint64_t calculation_ns; /**< time of this thread spent in calculating rows */
+};
+
+/**
+ * Activates groups and opens a stream for each.
+ *
+ * @groups     with their metrics loaded, of domains that differ; must outlive the sampler
+ * @period_ns  wanted; the one in use is in each stream's group
+ * @more       null, or groups to activate beside those that are sampled, for a tracer, and the
+ *             size of reads
+ * @profile    null, or takes the rows of the last group, whose period is ip_period_ns
+ *
+ * On failure says why. zeta_sampler_close ends it either way.
+ */
+int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_device_entry *device,
+                      struct zeta_group_entry *const *groups, uint32_t group_count,
+                      uint64_t period_ns, struct zeta_ip_profile *profile, uint64_t ip_period_ns,
+                      const struct zeta_sampler_more *more);
+
+/** Takes what has arrived on every stream until there is no more. On failure says why. */
+int zeta_sampler_read(struct zeta_sampler *sampler);
+
+/** Whether every stream has given its first row; a profile has none before there is work. */
+bool zeta_sampler_has_started(const struct zeta_sampler *sampler);
+
+/**
+ * Whether every stream has given the rows up to an instant of zeta_sampler_now; what a profile
+ * lacks is there with the next read.
+ */
+bool zeta_sampler_reaches(const struct zeta_sampler *sampler, uint64_t device_ticks);
+
+/** Whether all streams are those of recordings and have given everything. */
+bool zeta_sampler_is_over(const struct zeta_sampler *sampler);
+
+/** Ticks of the device clock. On failure says why. */
+int zeta_sampler_now(const struct zeta_sampler *sampler, uint64_t *out_device_ticks);
+
+/** How long the streams may be left alone without a loss, and without letting it show. */
+uint64_t zeta_sampler_pause_ns(const struct zeta_sampler *sampler);
+
+/**
+ * Notes which groups are sampled with a period far from the wanted one. Periods come in steps,
+ * often powers of two; only what is out of range is worth a word.
+ */
+void zeta_sampler_say_periods(const struct zeta_sampler *sampler, uint64_t wanted_ns);
+
+/** The longest period in use. */
+uint64_t zeta_sampler_period_ns(const struct zeta_sampler *sampler);
+
+/** Ends the streams and deactivates the groups. */
+void zeta_sampler_stop(struct zeta_sampler *sampler);
+
+/** Calculates what is shown of the groups, after the stop. On failure says why. */
+int zeta_sampler_settle(struct zeta_sampler *sampler);
+
+/** Stops if needed and frees everything, the groups' sums too. */
+void zeta_sampler_close(struct zeta_sampler *sampler);
+
+#endif

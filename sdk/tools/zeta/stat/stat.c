@@ -1,0 +1,260 @@
+#include "sdk/tools/zeta/stat/stat.h"
+
+#include <string.h>
+
+#include "sdk/tools/zeta/inventory/group_choice.h"
+#include "sdk/tools/zeta/output/file.h"
+#include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/profile/ip_profile.h"
+#include "sdk/tools/zeta/program/environment.h"
+#include "sdk/tools/zeta/sampling/passes.h"
+#include "sdk/tools/zeta/sampling/session.h"
+#include "sdk/tools/zeta/stat/ip.h"
+#include "sdk/tools/zeta/stat/options.h"
+#include "sdk/tools/zeta/stat/report.h"
+
+/* Everything of one run. */
+struct run {
+    struct zeta_stat_options options;
+    struct zeta_stat_environment environment;
+    struct zeta_session session;
+    struct zeta_device_list devices;
+    struct zeta_group_list group_list;
+    struct zeta_group_entry *groups[ZETA_STAT_MAX_GROUPS];
+    struct zeta_passes passes;
+    struct zeta_sampler done[ZETA_PASSES_MAX]; /* of the passes that are over */
+    uint32_t done_count;
+    uint64_t elapsed_ns; /* of all passes */
+    uint64_t cpu_ns;
+    struct zeta_ip_profile profile; /* of --ip */
+    FILE *output;                   /* of -o */
+    FILE *json;                     /* of --json */
+};
+
+static int open_outputs(struct run *run)
+{
+    int status = ZETA_EXIT_OK;
+
+    if (run->options.output_path)
+        status = zeta_output_open(run->options.output_path, &run->output);
+    if (status == ZETA_EXIT_OK && run->options.json_path)
+        status = zeta_output_open(run->options.json_path, &run->json);
+    return status;
+}
+
+/* The profile's group is a domain of its own, and stays the last one. */
+static int plan_passes(struct run *run)
+{
+    const uint32_t profiles = run->options.is_profile ? 1 : 0;
+    const uint32_t count = run->options.group_count - profiles;
+    int status = ZETA_EXIT_OK;
+
+    run->passes = (struct zeta_passes){.count = 1};
+    if (count > 0)
+        status = zeta_passes_plan(run->session.device, run->groups, count, &run->passes);
+    if (status == ZETA_EXIT_OK && run->passes.count > 1 && !run->options.has_passes)
+        status = zeta_passes_refuse(run->session.device, run->groups, &run->passes);
+    run->passes.counts[0] += profiles;
+    return status;
+}
+
+static int open_pass(struct run *run, uint32_t pass)
+{
+    uint32_t first = 0;
+
+    for (uint32_t i = 0; i < pass; i++)
+        first += run->passes.counts[i];
+    const int status = zeta_session_opened(
+        &run->session,
+        zeta_sampler_open(&run->session.sampler, run->session.device, run->groups + first,
+                          run->passes.counts[pass], run->options.period_ns,
+                          run->options.is_profile ? &run->profile : NULL, run->options.ip_period_ns,
+                          NULL));
+    if (status == ZETA_EXIT_OK && run->options.has_period)
+        zeta_sampler_say_periods(&run->session.sampler, run->options.period_ns);
+    return status;
+}
+
+/* Everything that can be wrong is found here, before the program runs. */
+static int prepare(struct run *run)
+{
+    int status = open_outputs(run);
+
+    if (status == ZETA_EXIT_OK)
+        status = zeta_stat_child_init(&run->session.child);
+    /* A program of ours on a fresh virtual device: nobody else's work is in the figures. */
+    if (status == ZETA_EXIT_OK)
+        status = zeta_stat_environment_init(&run->environment,
+                                            run->options.is_shared || run->options.is_system_wide);
+    if (status == ZETA_EXIT_OK && run->options.is_profile)
+        status =
+            zeta_stat_environment_want_modules(&run->environment, run->options.program != NULL);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_device_list_init(&run->devices);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_device_list_find(&run->devices, run->options.device, &run->session.device);
+    if (status == ZETA_EXIT_OK && run->options.program)
+        status = zeta_stat_environment_build(&run->environment,
+                                             run->session.device->info.compute[0] != 0);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_group_list_init(run->session.device->device, &run->group_list);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_group_choose_any(&run->group_list, run->session.device, run->options.groups,
+                                       run->options.group_count, run->groups);
+    if (status == ZETA_EXIT_OK)
+        status = plan_passes(run);
+    if (status == ZETA_EXIT_OK && run->options.is_profile)
+        status = zeta_ip_profile_init(&run->profile, run->groups[run->options.group_count - 1]);
+    if (status == ZETA_EXIT_OK)
+        status = open_pass(run, 0);
+    return status;
+}
+
+static int write_results(struct run *run)
+{
+    const struct zeta_sampled_group *groups[ZETA_STAT_MAX_GROUPS] = {0};
+    struct zeta_stat_report report = {
+        .device = run->session.device,
+        .groups = groups,
+        .pass_count = run->done_count,
+        .program = run->options.program,
+        .exit_code = run->options.program ? zeta_stat_child_exit_code(&run->session.child) : 0,
+        .is_interrupted = run->session.child.interrupts > 0,
+        .elapsed_ns = run->elapsed_ns,
+        .cpu_ns = run->cpu_ns,
+    };
+    struct json_object *document = NULL;
+
+    for (uint32_t pass = 0; pass < run->done_count; pass++) {
+        const struct zeta_sampler *sampler = &run->done[pass];
+
+        report.calculation_ns += sampler->calculation_ns;
+        for (uint32_t i = 0; i < sampler->stream_count; i++)
+            groups[report.group_count++] = &sampler->streams[i].group;
+    }
+    if (run->options.is_profile) {
+        report.profile = &run->profile;
+        report.profile_group = groups[--report.group_count];
+        if (zeta_ip_profile_resolve(
+                &run->profile, zeta_stat_environment_modules(&run->environment)) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+    }
+    if (!run->output) {
+        const struct zeta_stat_style style = zeta_stat_style_of(stderr);
+
+        zeta_stat_report_print(&report, &style, stderr);
+    }
+    if (run->output && run->options.output_is_csv) {
+        zeta_output_begin(run->output);
+        if (report.profile)
+            zeta_stat_ip_write_csv(report.profile, report.profile_group, run->output);
+        else
+            zeta_stat_report_write_csv(&report, run->output);
+    }
+    if (!run->json && (!run->output || run->options.output_is_csv))
+        return ZETA_EXIT_OK;
+
+    document = zeta_stat_report_to_json(&report);
+    if (!document)
+        return zeta_say_failure("no memory for the JSON document");
+    if (run->output && !run->options.output_is_csv) {
+        zeta_output_begin(run->output);
+        zeta_output_write_json(run->output, document);
+    }
+    if (run->json) {
+        zeta_output_begin(run->json);
+        zeta_output_write_json(run->json, document);
+    }
+    (void)json_object_put(document);
+    return ZETA_EXIT_OK;
+}
+
+static int close_outputs(struct run *run)
+{
+    int status = ZETA_EXIT_OK;
+
+    if (run->output)
+        status = zeta_output_close(run->output, run->options.output_path);
+    if (run->json && zeta_output_close(run->json, run->options.json_path) != ZETA_EXIT_OK)
+        status = ZETA_EXIT_FAILED;
+    return status;
+}
+
+/* One run of the program with the streams that are open; keeps what they gave. */
+static int execute_pass(struct run *run)
+{
+    int status = zeta_session_run(&run->session);
+
+    if (!run->session.was_started)
+        return status;
+    zeta_sampler_stop(&run->session.sampler);
+    if (zeta_sampler_settle(&run->session.sampler) != ZETA_EXIT_OK)
+        status = ZETA_EXIT_FAILED;
+    run->elapsed_ns += run->session.elapsed_ns;
+    run->cpu_ns += run->session.cpu_ns;
+    run->done[run->done_count++] = run->session.sampler;
+    run->session.sampler = (struct zeta_sampler){0};
+    return status;
+}
+
+/* False when the program failed or somebody asked to end: there is no use in running it again. */
+static bool wants_more(const struct run *run, int status)
+{
+    return status == ZETA_EXIT_OK && run->done_count < run->passes.count &&
+           run->session.child.interrupts == 0 &&
+           zeta_session_exit_code(&run->session, status) == ZETA_EXIT_OK;
+}
+
+/* Gives the program's exit code if it ran and its results are written, else why not. */
+static int execute(struct run *run)
+{
+    int status = execute_pass(run);
+
+    while (wants_more(run, status)) {
+        zeta_stat_child_again(&run->session.child);
+        run->session.was_started = false;
+        status = open_pass(run, run->done_count);
+        if (status == ZETA_EXIT_OK)
+            status = execute_pass(run);
+    }
+    if (run->done_count == 0)
+        return status;
+    if (run->done_count < run->passes.count)
+        zeta_say_note("only %u of %u passes were run; the groups of the others are missing",
+                      run->done_count, run->passes.count);
+    if (run->options.is_profile &&
+        zeta_ip_profile_resolve(&run->profile, zeta_stat_environment_modules(&run->environment)) !=
+            ZETA_EXIT_OK)
+        status = ZETA_EXIT_FAILED;
+    /* What was sampled before a failure is worth showing. */
+    if (write_results(run) != ZETA_EXIT_OK)
+        status = ZETA_EXIT_FAILED;
+    return zeta_session_exit_code(&run->session, status);
+}
+
+int zeta_stat(int count, char **arguments)
+{
+    struct run run = {.session = {.child = {.signal_fd = -1}}};
+    int status = zeta_stat_options_init(&run.options, count, arguments);
+
+    if (status == ZETA_EXIT_OK)
+        status = prepare(&run);
+    if (status == ZETA_EXIT_OK) {
+        run.session.program = run.options.program;
+        run.session.variables = run.environment.variables;
+        run.session.for_ns = run.options.for_ns;
+        status = execute(&run);
+    }
+    if (close_outputs(&run) != ZETA_EXIT_OK && status == ZETA_EXIT_OK)
+        status = ZETA_EXIT_FAILED;
+    zeta_sampler_close(&run.session.sampler);
+    while (run.done_count > 0)
+        zeta_sampler_close(&run.done[--run.done_count]);
+    zeta_ip_profile_finish(&run.profile);
+    zeta_group_list_finish(&run.group_list);
+    zeta_device_list_finish(&run.devices);
+    zeta_stat_child_finish(&run.session.child);
+    zeta_stat_environment_finish(&run.environment);
+    zeta_stat_options_finish(&run.options);
+    return status;
+}

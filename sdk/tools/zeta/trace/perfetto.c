@@ -1,0 +1,434 @@
+/* Perfetto's format: packets one after the other, each of which is a piece of the message Trace. */
+#include "sdk/tools/zeta/trace/writer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zeta/c_locale.h>
+
+#include "perfetto.pb-c.h"
+#include "sdk/tools/zeta/trace/annotation.h"
+#include "sdk/tools/zeta/trace/name_table.h"
+
+/* Names that the format gives to clocks. */
+enum { CLOCK_OF_TIME_OF_DAY = 1, CLOCK_OF_TRACE = 3, CLOCK_OF_BOOT = 6 };
+
+/* Flags of a packet: strings of before are void; strings of before are needed. */
+enum { STATE_CLEARED = 1, STATE_NEEDED = 2 };
+
+/* More than there are names in one event. */
+#define NEW_NAMES_MAX ZETA_ANNOTATIONS_MAX
+
+struct state {
+    struct zeta_name_table categories;
+    struct zeta_name_table names;
+    struct zeta_name_table arguments;
+    struct zeta_name_table tracks; /* "pid/tid" of those that were described */
+    struct zeta_name_table counters;
+    struct zeta_annotations annotations;
+    Perfetto__Protos__DebugAnnotationName new_arguments[NEW_NAMES_MAX];
+    Perfetto__Protos__DebugAnnotationName *new_argument_list[NEW_NAMES_MAX];
+    uint8_t *buffer;
+    size_t buffer_bytes;
+    bool has_begun;
+};
+
+static bool write_packet(struct zeta_trace_writer *writer, Perfetto__Protos__TracePacket *packet)
+{
+    struct state *state = writer->state;
+    Perfetto__Protos__Trace trace = PERFETTO__PROTOS__TRACE__INIT;
+    size_t bytes;
+
+    packet->has_trusted_packet_sequence_id = true;
+    packet->trusted_packet_sequence_id = 1;
+    packet->has_sequence_flags = true;
+    packet->sequence_flags = state->has_begun ? STATE_NEEDED : STATE_CLEARED;
+    state->has_begun = true;
+    trace.n_packet = 1;
+    trace.packet = &packet;
+    bytes = perfetto__protos__trace__get_packed_size(&trace);
+    if (bytes > state->buffer_bytes) {
+        uint8_t *buffer = realloc(state->buffer, 2 * bytes);
+
+        if (!buffer)
+            return false;
+        state->buffer = buffer;
+        state->buffer_bytes = 2 * bytes;
+    }
+    (void)perfetto__protos__trace__pack(&trace, state->buffer);
+    (void)fwrite(state->buffer, 1, bytes, writer->file);
+    return true;
+}
+
+/* ---- tracks -------------------------------------------------------------------------------- */
+
+static uint64_t process_uuid(const struct zeta_trace_line *line)
+{
+    return line->pid << 32;
+}
+
+static uint64_t track_uuid(const struct zeta_trace_line *line)
+{
+    return line->pid << 32 | (line->tid & UINT32_MAX);
+}
+
+static bool write_descriptor(struct zeta_trace_writer *writer,
+                             Perfetto__Protos__TrackDescriptor *descriptor)
+{
+    Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+
+    packet.track_descriptor = descriptor;
+    return write_packet(writer, &packet);
+}
+
+static bool describe_process(struct zeta_trace_writer *writer, const struct zeta_trace_line *line,
+                             char *name, char *command)
+{
+    Perfetto__Protos__TrackDescriptor descriptor = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
+    Perfetto__Protos__ProcessDescriptor process = PERFETTO__PROTOS__PROCESS_DESCRIPTOR__INIT;
+
+    descriptor.has_uuid = true;
+    descriptor.uuid = process_uuid(line);
+    descriptor.process = &process;
+    process.has_pid = true;
+    process.pid = (int32_t)line->pid;
+    process.process_name = name;
+    process.n_cmdline = command ? 1 : 0;
+    process.cmdline = &command;
+    return write_descriptor(writer, &descriptor);
+}
+
+static bool describe_thread(struct zeta_trace_writer *writer, const struct zeta_trace_line *line,
+                            char *name)
+{
+    Perfetto__Protos__TrackDescriptor descriptor = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
+    Perfetto__Protos__ThreadDescriptor thread = PERFETTO__PROTOS__THREAD_DESCRIPTOR__INIT;
+    char unnamed[] = "device";
+
+    descriptor.has_uuid = true;
+    descriptor.uuid = track_uuid(line);
+    descriptor.has_parent_uuid = true;
+    descriptor.parent_uuid = process_uuid(line);
+    if (zeta_slice_is(line->category, "device")) {
+        descriptor.name = name ? name : unnamed;
+        return write_descriptor(writer, &descriptor);
+    }
+    descriptor.thread = &thread;
+    thread.has_pid = true;
+    thread.pid = (int32_t)line->pid;
+    thread.has_tid = true;
+    thread.tid = (int32_t)line->tid;
+    thread.thread_name = name;
+    return write_descriptor(writer, &descriptor);
+}
+
+/* Describes a track unless that was done. */
+static bool know_track(struct zeta_trace_writer *writer, const struct zeta_trace_line *line,
+                       char *name)
+{
+    struct state *state = writer->state;
+    char key[48];
+    const int bytes = snprintf(key, sizeof(key), "%" PRIu64 "/%" PRIu64, line->pid, line->tid);
+    uint32_t number = 0;
+
+    switch (zeta_name_table_get(&state->tracks, (struct zeta_slice){key, (size_t)bytes}, &number)) {
+    case ZETA_NAME_NO_MEMORY:
+        return false;
+    case ZETA_NAME_OLD:
+        return name ? describe_thread(writer, line, name) : true;
+    case ZETA_NAME_NEW:
+    default:
+        return describe_thread(writer, line, name);
+    }
+}
+
+/* ---- metadata ------------------------------------------------------------------------------ */
+
+static bool find_text(struct zeta_trace_writer *writer, const struct zeta_trace_line *line,
+                      const char *name, char **out_text)
+{
+    struct state *state = writer->state;
+    struct zeta_json_value value;
+
+    if (line->arguments.size == 0 || !zeta_json_find(line->arguments, name, &value) ||
+        value.kind != ZETA_JSON_STRING)
+        return false;
+    *out_text = zeta_annotations_text(&state->annotations, value.text);
+    return true;
+}
+
+static bool add_clocks(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
+{
+    static const struct {
+        const char *name;
+        uint32_t id;
+    } known[] = {{"realtime_ns", CLOCK_OF_TIME_OF_DAY},
+                 {"monotonic_ns", CLOCK_OF_TRACE},
+                 {"boottime_ns", CLOCK_OF_BOOT}};
+    enum { COUNT = sizeof(known) / sizeof(known[0]) };
+    Perfetto__Protos__ClockSnapshot snapshot = PERFETTO__PROTOS__CLOCK_SNAPSHOT__INIT;
+    Perfetto__Protos__ClockSnapshot__Clock clocks[COUNT];
+    Perfetto__Protos__ClockSnapshot__Clock *list[COUNT];
+    Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+
+    for (size_t i = 0; i < COUNT; i++) {
+        char *text = NULL;
+
+        if (!find_text(writer, line, known[i].name, &text))
+            continue;
+        perfetto__protos__clock_snapshot__clock__init(&clocks[i]);
+        clocks[i].has_clock_id = true;
+        clocks[i].clock_id = known[i].id;
+        clocks[i].has_timestamp = true;
+        clocks[i].timestamp = strtoull(text, NULL, 10);
+        list[snapshot.n_clocks++] = &clocks[i];
+    }
+    snapshot.clocks = list;
+    packet.clock_snapshot = &snapshot;
+    return write_packet(writer, &packet);
+}
+
+static bool add_metadata(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
+{
+    struct state *state = writer->state;
+    char *text = NULL;
+
+    zeta_annotations_begin(&state->annotations, &state->arguments);
+    if (zeta_slice_is(line->name, "zeta_trace"))
+        return add_clocks(writer, line) && (!find_text(writer, line, "command", &text) ||
+                                            describe_process(writer, line, NULL, text));
+    if (!find_text(writer, line, "name", &text))
+        return true;
+    if (zeta_slice_is(line->name, "process_name"))
+        return describe_process(writer, line, text, NULL);
+    if (zeta_slice_is(line->name, "thread_name"))
+        return know_track(writer, line, text);
+    return true;
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+/* Strings of an event that no earlier one had. */
+struct new_names {
+    Perfetto__Protos__InternedData data;
+    Perfetto__Protos__EventCategory category;
+    Perfetto__Protos__EventCategory *categories;
+    Perfetto__Protos__EventName name;
+    Perfetto__Protos__EventName *names;
+};
+
+static bool set_category(struct state *state, const struct zeta_trace_line *line, uint64_t *out_iid,
+                         struct new_names *fresh)
+{
+    uint32_t number = 0;
+    const enum zeta_name_found found =
+        zeta_name_table_get(&state->categories, line->category, &number);
+
+    *out_iid = number + 1;
+    if (found != ZETA_NAME_NEW)
+        return found == ZETA_NAME_OLD;
+    perfetto__protos__event_category__init(&fresh->category);
+    fresh->category.has_iid = true;
+    fresh->category.iid = number + 1;
+    fresh->category.name = state->categories.names[number];
+    fresh->categories = &fresh->category;
+    fresh->data.event_categories = &fresh->categories;
+    fresh->data.n_event_categories = 1;
+    return true;
+}
+
+static bool set_name(struct state *state, const struct zeta_trace_line *line, uint64_t *out_iid,
+                     struct new_names *fresh)
+{
+    uint32_t number = 0;
+    const enum zeta_name_found found = zeta_name_table_get(&state->names, line->name, &number);
+
+    *out_iid = number + 1;
+    if (found != ZETA_NAME_NEW)
+        return found == ZETA_NAME_OLD;
+    perfetto__protos__event_name__init(&fresh->name);
+    fresh->name.has_iid = true;
+    fresh->name.iid = number + 1;
+    fresh->name.name = zeta_annotations_text(&state->annotations, line->name);
+    fresh->names = &fresh->name;
+    fresh->data.event_names = &fresh->names;
+    fresh->data.n_event_names = 1;
+    return true;
+}
+
+static void set_arguments(struct state *state, const struct zeta_trace_line *line,
+                          Perfetto__Protos__TrackEvent *event, struct new_names *fresh)
+{
+    if (line->arguments.size == 0)
+        return;
+    event->debug_annotations =
+        zeta_annotations_add(&state->annotations, line->arguments, &event->n_debug_annotations);
+    for (uint32_t i = state->annotations.names_before; i < state->arguments.count; i++) {
+        Perfetto__Protos__DebugAnnotationName *name =
+            &state->new_arguments[fresh->data.n_debug_annotation_names];
+        const struct zeta_slice text = {state->arguments.names[i],
+                                        strlen(state->arguments.names[i])};
+
+        perfetto__protos__debug_annotation_name__init(name);
+        name->has_iid = true;
+        name->iid = i + 1;
+        name->name = zeta_annotations_text(&state->annotations, text);
+        state->new_argument_list[fresh->data.n_debug_annotation_names++] = name;
+    }
+    fresh->data.debug_annotation_names = state->new_argument_list;
+}
+
+static bool write_event(struct zeta_trace_writer *writer, Perfetto__Protos__TrackEvent *event,
+                        Perfetto__Protos__TrackEvent__Type type, uint64_t time_ns,
+                        Perfetto__Protos__InternedData *data)
+{
+    Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+
+    event->has_type = true;
+    event->type = type;
+    packet.track_event = event;
+    packet.interned_data = data;
+    packet.has_timestamp = true;
+    packet.timestamp = time_ns;
+    packet.has_timestamp_clock_id = true;
+    packet.timestamp_clock_id = CLOCK_OF_TRACE;
+    return write_packet(writer, &packet);
+}
+
+static bool add_event(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
+{
+    struct state *state = writer->state;
+    Perfetto__Protos__TrackEvent first = PERFETTO__PROTOS__TRACK_EVENT__INIT;
+    Perfetto__Protos__TrackEvent last = PERFETTO__PROTOS__TRACK_EVENT__INIT;
+    struct new_names fresh = {.data = PERFETTO__PROTOS__INTERNED_DATA__INIT};
+    uint64_t category = 0;
+
+    if (!know_track(writer, line, NULL))
+        return false;
+    zeta_annotations_begin(&state->annotations, &state->arguments);
+    if (!set_category(state, line, &category, &fresh) ||
+        !set_name(state, line, &first.name_iid, &fresh))
+        return false;
+    first.has_name_iid = true;
+    first.n_category_iids = 1;
+    first.category_iids = &category;
+    first.has_track_uuid = true;
+    first.track_uuid = track_uuid(line);
+    set_arguments(state, line, &first, &fresh);
+    if (state->annotations.is_out_of_memory)
+        return false;
+    if (line->phase == 'i')
+        return write_event(writer, &first, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT,
+                           line->begin_ns, &fresh.data);
+    if (!write_event(writer, &first, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
+                     line->begin_ns, &fresh.data))
+        return false;
+    if (line->phase == 'B')
+        return true;
+    last.has_track_uuid = true;
+    last.track_uuid = first.track_uuid;
+    return write_event(writer, &last, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END,
+                       line->begin_ns + line->duration_ns, NULL);
+}
+
+/* ---- counters ------------------------------------------------------------------------------ */
+
+static uint64_t counter_uuid(uint32_t number)
+{
+    /* No process has that number. */
+    return UINT64_C(1) << 62 | number;
+}
+
+static bool know_counter(struct zeta_trace_writer *writer, const struct zeta_trace_line *line,
+                         uint32_t *out_number)
+{
+    struct state *state = writer->state;
+    Perfetto__Protos__TrackDescriptor descriptor = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
+    Perfetto__Protos__CounterDescriptor counter = PERFETTO__PROTOS__COUNTER_DESCRIPTOR__INIT;
+    char key[1024];
+    const int bytes =
+        snprintf(key, sizeof(key), "%" PRIu64 "/%" PRIu64 "/%.*s", line->pid, line->tid,
+                 (int)(line->name.size < 900 ? line->name.size : 900), line->name.data);
+    const enum zeta_name_found found =
+        zeta_name_table_get(&state->counters, (struct zeta_slice){key, (size_t)bytes}, out_number);
+
+    if (found != ZETA_NAME_NEW)
+        return found == ZETA_NAME_OLD;
+    descriptor.has_uuid = true;
+    descriptor.uuid = counter_uuid(*out_number);
+    descriptor.has_parent_uuid = true;
+    descriptor.parent_uuid = process_uuid(line);
+    descriptor.counter = &counter;
+    descriptor.name = zeta_annotations_text(&state->annotations, line->name);
+    return write_descriptor(writer, &descriptor);
+}
+
+static bool add_counter(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
+{
+    struct state *state = writer->state;
+    Perfetto__Protos__TrackEvent event = PERFETTO__PROTOS__TRACK_EVENT__INIT;
+    struct zeta_json_value value;
+    char digits[64];
+    uint32_t number = 0;
+
+    if (line->arguments.size == 0 || !zeta_json_find(line->arguments, "value", &value) ||
+        value.kind != ZETA_JSON_NUMBER)
+        return true;
+    zeta_annotations_begin(&state->annotations, &state->arguments);
+    if (!know_counter(writer, line, &number))
+        return false;
+    (void)zeta_json_unescape(value.text, digits, sizeof(digits));
+    event.has_track_uuid = true;
+    event.track_uuid = counter_uuid(number);
+    event.has_double_counter_value = strpbrk(digits, ".eE") != NULL;
+    event.double_counter_value = zeta_c_strtod(digits, NULL);
+    event.has_counter_value = !event.has_double_counter_value;
+    event.counter_value = strtoll(digits, NULL, 10);
+    return write_event(writer, &event, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_COUNTER,
+                       line->begin_ns, NULL);
+}
+
+static bool begin(struct zeta_trace_writer *writer)
+{
+    writer->state = calloc(1, sizeof(struct state));
+    return writer->state != NULL;
+}
+
+static bool add(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
+{
+    switch (line->phase) {
+    case 'M':
+        return add_metadata(writer, line);
+    case 'X':
+    case 'B':
+    case 'i':
+        return add_event(writer, line);
+    case 'C':
+        return add_counter(writer, line);
+    default:
+        return true;
+    }
+}
+
+static bool end(struct zeta_trace_writer *writer)
+{
+    struct state *state = writer->state;
+
+    if (!state)
+        return true;
+    zeta_name_table_finish(&state->categories);
+    zeta_name_table_finish(&state->names);
+    zeta_name_table_finish(&state->arguments);
+    zeta_name_table_finish(&state->tracks);
+    zeta_name_table_finish(&state->counters);
+    free(state->buffer);
+    free(state);
+    writer->state = NULL;
+    return true;
+}
+
+static const struct zeta_trace_format format = {
+    .suffix = ".pftrace", .begin = begin, .add = add, .end = end};
+
+const struct zeta_trace_format *const zeta_trace_perfetto = &format;

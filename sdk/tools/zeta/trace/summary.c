@@ -1,0 +1,227 @@
+#include "sdk/tools/zeta/trace/summary.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zeta/c_locale.h>
+
+static bool count_line(struct zeta_trace_accounts *accounts, const struct zeta_trace_line *line,
+                       bool is_error)
+{
+    struct zeta_trace_account *account;
+    uint32_t number = 0;
+    const enum zeta_name_found found = zeta_name_table_get(&accounts->names, line->name, &number);
+
+    if (found == ZETA_NAME_NO_MEMORY)
+        return false;
+    if (found == ZETA_NAME_NEW) {
+        account = realloc(accounts->accounts, (number + 1) * sizeof(*account));
+        if (!account)
+            return false;
+        accounts->accounts = account;
+        account[number] = (struct zeta_trace_account){.name = accounts->names.names[number],
+                                                      .min_ns = UINT64_MAX};
+    }
+    account = &accounts->accounts[number];
+    account->count++;
+    account->total_ns += line->duration_ns;
+    account->errors += is_error;
+    if (line->duration_ns < account->min_ns)
+        account->min_ns = line->duration_ns;
+    if (line->duration_ns > account->max_ns)
+        account->max_ns = line->duration_ns;
+    accounts->count++;
+    accounts->total_ns += line->duration_ns;
+    return true;
+}
+
+/* NOT_READY and warnings are answers, not errors. */
+static bool has_failed(const struct zeta_trace_line *line)
+{
+    static const char start[] = "ZE_RESULT_ERROR_";
+    struct zeta_json_value value;
+
+    return line->arguments.size > 0 && zeta_json_find(line->arguments, "result", &value) &&
+           value.kind == ZETA_JSON_STRING && value.text.size >= sizeof(start) - 1 &&
+           memcmp(value.text.data, start, sizeof(start) - 1) == 0;
+}
+
+static void note_open_call(struct zeta_trace_summary *summary, const struct zeta_trace_line *line)
+{
+    if (summary->open_call_count < ZETA_TRACE_OPEN_CALLS_MAX) {
+        struct zeta_trace_open_call *call = &summary->open_calls[summary->open_call_count];
+
+        (void)zeta_json_unescape(line->name, call->name, sizeof(call->name));
+        call->pid = line->pid;
+        call->tid = line->tid;
+    }
+    summary->open_call_count++;
+}
+
+/* A process that runs one program after the other has a trace for each. */
+static bool count_process(struct zeta_trace_summary *summary, uint64_t pid)
+{
+    char text[24];
+    const int size = snprintf(text, sizeof(text), "%" PRIu64, pid);
+    uint32_t number = 0;
+
+    return zeta_name_table_get(&summary->processes, (struct zeta_slice){text, (size_t)size},
+                               &number) != ZETA_NAME_NO_MEMORY;
+}
+
+bool zeta_trace_summary_add(struct zeta_trace_summary *summary, const struct zeta_trace_line *line)
+{
+    struct zeta_json_value value;
+    char lost[32];
+
+    switch (line->phase) {
+    case 'X':
+        if (zeta_slice_is(line->category, "device"))
+            return count_line(&summary->work, line, false);
+        return count_line(&summary->calls, line, has_failed(line));
+    case 'B':
+        note_open_call(summary, line);
+        return true;
+    case 'M':
+        if (!zeta_slice_is(line->name, "zeta_trace"))
+            return true;
+        if (!count_process(summary, line->pid))
+            return false;
+        if (line->arguments.size > 0 && zeta_json_find(line->arguments, "lost", &value)) {
+            (void)zeta_json_unescape(value.text, lost, sizeof(lost));
+            summary->lost += strtoull(lost, NULL, 10);
+        }
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* ---- printing ------------------------------------------------------------------------------ */
+
+enum { TIME_WIDTH = 11 };
+
+static int by_total(const void *a, const void *b)
+{
+    const struct zeta_trace_account *first = a;
+    const struct zeta_trace_account *second = b;
+
+    if (first->total_ns != second->total_ns)
+        return first->total_ns < second->total_ns ? 1 : -1;
+    return strcmp(first->name, second->name);
+}
+
+/* Always with three decimals, so that a column is easy to compare. */
+static void print_time(FILE *stream, uint64_t ns)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}};
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (ns >= units[i].ns) {
+            (void)zeta_c_fprintf(stream, "%*.3f %-2s", TIME_WIDTH - 3,
+                                 (double)ns / (double)units[i].ns, units[i].name);
+            return;
+        }
+    }
+    (void)fprintf(stream, "%*" PRIu64 " ns", TIME_WIDTH - 3, ns);
+}
+
+static void print_account(const struct zeta_trace_account *account, uint64_t total_ns,
+                          bool has_errors, FILE *stream)
+{
+    const double share = total_ns > 0 ? 100.0 * (double)account->total_ns / (double)total_ns : 0.0;
+
+    print_time(stream, account->total_ns);
+    (void)zeta_c_fprintf(stream, " %6.1f", share);
+    print_time(stream, account->total_ns / account->count);
+    print_time(stream, account->min_ns);
+    print_time(stream, account->max_ns);
+    (void)fprintf(stream, " %9" PRIu64, account->count);
+    if (has_errors && account->errors > 0)
+        (void)fprintf(stream, " %7" PRIu64, account->errors);
+    else if (has_errors)
+        (void)fprintf(stream, " %7s", "");
+    (void)fprintf(stream, "  %s\n", account->name);
+}
+
+static void print_accounts(const struct zeta_trace_accounts *accounts, const char *count_title,
+                           const char *name_title, bool has_errors, FILE *stream)
+{
+    const uint32_t count = accounts->names.count;
+    struct zeta_trace_account *sorted = calloc(count + 1, sizeof(*sorted));
+
+    if (!sorted || count == 0) {
+        free(sorted);
+        return;
+    }
+    memcpy(sorted, accounts->accounts, count * sizeof(*sorted));
+    qsort(sorted, count, sizeof(*sorted), by_total);
+    (void)fprintf(stream, "%*s %6s%*s%*s%*s %9s%s  %s\n", TIME_WIDTH, "Total", "%", TIME_WIDTH,
+                  "Mean", TIME_WIDTH, "Min", TIME_WIDTH, "Max", count_title,
+                  has_errors ? "  Errors" : "", name_title);
+    for (uint32_t i = 0; i < count; i++)
+        print_account(&sorted[i], accounts->total_ns, has_errors, stream);
+    free(sorted);
+}
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void print_open_calls(const struct zeta_trace_summary *summary, FILE *stream)
+{
+    const uint64_t shown = summary->open_call_count < ZETA_TRACE_OPEN_CALLS_MAX
+                               ? summary->open_call_count
+                               : ZETA_TRACE_OPEN_CALLS_MAX;
+
+    if (shown == 0)
+        return;
+    (void)fprintf(stream, "\n%" PRIu64 " call%s had not returned at the end:\n",
+                  summary->open_call_count, plural(summary->open_call_count));
+    for (uint64_t i = 0; i < shown; i++)
+        (void)fprintf(stream, "  %s (process %" PRIu64 ", thread %" PRIu64 ")\n",
+                      summary->open_calls[i].name, summary->open_calls[i].pid,
+                      summary->open_calls[i].tid);
+    if (summary->open_call_count > shown)
+        (void)fputs("  ...\n", stream);
+}
+
+void zeta_trace_summary_print(const struct zeta_trace_summary *summary, FILE *stream)
+{
+    (void)fprintf(stream, "\n%" PRIu64 " call%s in %" PRIu32 " process%s", summary->calls.count,
+                  plural(summary->calls.count), summary->processes.count,
+                  summary->processes.count == 1 ? "" : "es");
+    if (summary->lost > 0)
+        (void)fprintf(stream, "; %" PRIu64 " record%s LOST, in no figure below", summary->lost,
+                      plural(summary->lost));
+    (void)fputs("\n\n", stream);
+    print_accounts(&summary->calls, "Calls", "Function", true, stream);
+    if (summary->work.count > 0) {
+        (void)fputs("\nOn the devices\n\n", stream);
+        print_accounts(&summary->work, "Times", "Work", false, stream);
+    }
+    print_open_calls(summary, stream);
+    if (summary->damaged > 0)
+        (void)fprintf(stream, "\n%" PRIu64 " line%s of the trace %s cut and left out.\n",
+                      summary->damaged, plural(summary->damaged),
+                      summary->damaged == 1 ? "was" : "were");
+}
+
+static void finish_accounts(struct zeta_trace_accounts *accounts)
+{
+    zeta_name_table_finish(&accounts->names);
+    free(accounts->accounts);
+    accounts->accounts = NULL;
+}
+
+void zeta_trace_summary_finish(struct zeta_trace_summary *summary)
+{
+    finish_accounts(&summary->calls);
+    finish_accounts(&summary->work);
+    zeta_name_table_finish(&summary->processes);
+}

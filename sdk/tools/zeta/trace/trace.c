@@ -1,0 +1,204 @@
+#include "sdk/tools/zeta/trace/trace.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sdk/tools/zeta/inventory/device_list.h"
+#include "sdk/tools/zeta/output/file.h"
+#include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/program/child.h"
+#include "sdk/tools/zeta/program/environment.h"
+#include "sdk/tools/zeta/trace/folder.h"
+#include "sdk/tools/zeta/trace/merge.h"
+#include "sdk/tools/zeta/trace/options.h"
+
+/* Everything of one run. */
+struct run {
+    struct zeta_trace_options options;
+    struct zeta_stat_environment environment;
+    struct zeta_stat_child child;
+    struct zeta_trace_folder folder; /* what the processes write is here */
+    FILE *output;
+    bool is_incomplete; /* the result; so what was recorded is kept */
+    struct zeta_trace_summary summary;
+};
+
+/* ---- before -------------------------------------------------------------------------------- */
+
+static int prepare(struct run *run)
+{
+    bool is_our_device = false;
+    int status = ZETA_EXIT_OK;
+
+    for (uint32_t i = 0; i < run->options.input_count && status == ZETA_EXIT_OK; i++)
+        status = zeta_output_spare(run->options.inputs[i]);
+    if (status == ZETA_EXIT_OK && run->options.output_path)
+        status = zeta_output_open(run->options.output_path, &run->output);
+    if (status != ZETA_EXIT_OK || !run->options.program)
+        return status;
+    status = zeta_trace_folder_make(&run->folder, run->options.output_path);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_stat_child_init(&run->child);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_stat_environment_init(&run->environment, true);
+    /* What this process calls is not what was asked for. */
+    (void)unsetenv(ZETA_TRACE_VARIABLE);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_device_list_find_compute(run->options.device, &is_our_device);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_stat_environment_build(&run->environment, is_our_device);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_trace_folder_build(&run->folder, run->environment.variables,
+                                         run->options.filter, run->options.limit);
+    return status;
+}
+
+/* ---- after --------------------------------------------------------------------------------- */
+
+static int merge_file(struct run *run, struct zeta_trace_writer *writer, const char *path)
+{
+    struct zeta_trace_reader reader;
+    int status = zeta_trace_reader_open(&reader, path);
+
+    if (status != ZETA_EXIT_OK)
+        return status;
+    if (!zeta_trace_merge(&reader, writer, &run->summary))
+        status = zeta_say_failure("no memory for the trace of %s", path);
+    zeta_trace_reader_close(&reader);
+    return status;
+}
+
+static int merge_directory(struct run *run, struct zeta_trace_writer *writer)
+{
+    struct dirent **entries = NULL;
+    const int count = scandir(run->folder.place.path, &entries, NULL, alphasort);
+    int status = ZETA_EXIT_OK;
+
+    if (count < 0)
+        return zeta_say_failure("cannot read %s: %s", run->folder.place.path, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        char path[PATH_MAX];
+
+        if (entries[i]->d_name[0] != '.' && status == ZETA_EXIT_OK) {
+            (void)snprintf(path, sizeof(path), "%s/%s", run->folder.place.path, entries[i]->d_name);
+            status = merge_file(run, writer, path);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    return status;
+}
+
+static int merge(struct run *run)
+{
+    struct zeta_trace_writer writer = {.format = run->options.format, .file = run->output};
+    struct zeta_trace_writer *used = run->output ? &writer : NULL;
+    int status = ZETA_EXIT_OK;
+
+    if (used) {
+        zeta_output_begin(run->output);
+        if (!writer.format->begin(&writer))
+            return zeta_say_failure("no memory to write %s", run->options.output_path);
+    }
+    for (uint32_t i = 0; i < run->options.input_count && status == ZETA_EXIT_OK; i++)
+        status = merge_file(run, used, run->options.inputs[i]);
+    if (run->options.program && status == ZETA_EXIT_OK)
+        status = merge_directory(run, used);
+    if (used && !writer.format->end(&writer))
+        status = zeta_say_failure("no memory to write %s", run->options.output_path);
+    return status;
+}
+
+static void drop_directory(struct run *run)
+{
+    /* rmdir() fails if there is something in it. */
+    if (run->is_incomplete && run->folder.place.path && rmdir(run->folder.place.path) != 0) {
+        zeta_run_folder_keep(&run->folder.place);
+        zeta_say_note("what the processes recorded is kept in %s; make a trace of it with 'zeta "
+                      "trace -o FILE --from FILE', with one --from for each file there",
+                      run->folder.place.path);
+    } else {
+        zeta_trace_folder_remove(&run->folder);
+    }
+}
+
+static void say_nothing_seen(const struct run *run)
+{
+    const char *program = run->options.program ? run->options.program[0] : "the process";
+
+    if (run->options.filter && run->summary.processes.count > 0) {
+        zeta_say_note("no call was recorded: %s made none of a function that matches '%s'", program,
+                      run->options.filter);
+        return;
+    }
+    zeta_say_note(
+        "no call was recorded: %s did not initialise this libzeta, and calls are recorded "
+        "from zeInit on. It may not use Level Zero, have found another driver or loader "
+        "first (see ZE_ENABLE_ALT_DRIVERS and LD_LIBRARY_PATH), or run with more rights "
+        "than its user, so that variables such as " ZETA_TRACE_VARIABLE " do not count",
+        program);
+}
+
+static void show(const struct run *run)
+{
+    const struct zeta_trace_summary *summary = &run->summary;
+
+    if (summary->calls.count == 0 && summary->open_call_count == 0 && summary->work.count == 0 &&
+        summary->lost == 0)
+        say_nothing_seen(run);
+    else
+        zeta_trace_summary_print(summary, stderr);
+}
+
+/* ---- the command --------------------------------------------------------------------------- */
+
+static int execute(struct run *run)
+{
+    int status = ZETA_EXIT_OK;
+
+    if (run->options.program) {
+        status = zeta_stat_child_start(&run->child, run->options.program, run->folder.variables);
+        if (status != ZETA_EXIT_OK)
+            return status;
+        while (!run->child.has_ended)
+            zeta_stat_child_wait(&run->child, UINT64_MAX / 4);
+    }
+    status = merge(run);
+    run->is_incomplete = status != ZETA_EXIT_OK;
+    if (status == ZETA_EXIT_OK)
+        show(run);
+    return status;
+}
+
+static void finish(struct run *run)
+{
+    drop_directory(run);
+    zeta_trace_folder_finish(&run->folder);
+    zeta_trace_summary_finish(&run->summary);
+    zeta_stat_child_finish(&run->child);
+    zeta_stat_environment_finish(&run->environment);
+    zeta_trace_options_finish(&run->options);
+}
+
+int zeta_trace(int count, char **arguments)
+{
+    struct run run = {.child = {.signal_fd = -1}};
+    int status = zeta_trace_options_init(&run.options, count, arguments);
+
+    if (status == ZETA_EXIT_OK)
+        status = prepare(&run);
+    if (status == ZETA_EXIT_OK)
+        status = execute(&run);
+    if (run.output && zeta_output_close(run.output, run.options.output_path) != ZETA_EXIT_OK) {
+        run.is_incomplete = true;
+        status = status == ZETA_EXIT_OK ? ZETA_EXIT_FAILED : status;
+    }
+    if (run.child.has_ended && zeta_stat_child_exit_code(&run.child) != ZETA_EXIT_OK)
+        status = zeta_stat_child_exit_code(&run.child);
+    finish(&run);
+    return status;
+}

@@ -5,11 +5,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cache.h"
-#include "compiler.h"
-#include "plugin.h"
-#include "queue.h"
-#include "runtime/vgpu_abi.h"
+#include "plugins/vgpu/compiler/compiler.h"
+#include "plugins/vgpu/device/vgpu.h"
+#include "plugins/vgpu/machine/cache.h"
+#include "plugins/vgpu/queue/queue.h"
+#include "plugins/vgpu/runtime/vgpu_abi.h"
 
 /*
  * Texts are printed as the calls come, so that no buffer can overflow; but who reads 0 takes it

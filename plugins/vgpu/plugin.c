@@ -1,4 +1,4 @@
-#include "plugin.h"
+#include "plugins/vgpu/device/vgpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,17 +6,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "compiler.h"
 #include "device.h"
-#include "instance.h"
-#include "memory.h"
-#include "module.h"
-#include "oa.h"
-#include "pool.h"
-#include "query.h"
-#include "queue.h"
-#include "space.h"
-#include "virtual.h"
+#include "plugins/vgpu/compiler/compiler.h"
+#include "plugins/vgpu/instance/instance.h"
+#include "plugins/vgpu/machine/space.h"
+#include "plugins/vgpu/memory/memory.h"
+#include "plugins/vgpu/memory/pool.h"
+#include "plugins/vgpu/memory/virtual.h"
+#include "plugins/vgpu/queue/module.h"
+#include "plugins/vgpu/queue/queue.h"
+#include "plugins/vgpu/sampling/oa.h"
+#include "plugins/vgpu/sampling/query.h"
 
 #define PLUGIN_VERSION "0.1.0"
 

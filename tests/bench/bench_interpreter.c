@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 #include "interpreter/work.h"
-#include "plugins/vgpu/engine.h"
+#include "plugins/vgpu/engine/engine.h"
 #include "tests/bench/bench.h"
 
 enum { MEMORY_BYTES = 4 << 20, ROUNDS = 7 };

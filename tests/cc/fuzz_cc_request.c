@@ -2,8 +2,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "options.h"
-#include "request.h"
+#include "sdk/tools/zeta-vgpu-cc/request/options.h"
+#include "sdk/tools/zeta-vgpu-cc/request/request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spirv.h"
+#include "sdk/tools/zeta-vgpu-cc/front_end/spirv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

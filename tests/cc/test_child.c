@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "child.h"
+#include "sdk/tools/zeta-vgpu-cc/front_end/child.h"
 
 /* What a script of the shell makes of the input. */
 static enum zeta_cc_child_end run(const char *script, const char *input,

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "options.h"
+#include "sdk/tools/zeta-vgpu-cc/request/options.h"
 
 static void read_text(struct zeta_cc_options *options, const char *text, struct zeta_cc_buffer *log)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "request.h"
+#include "sdk/tools/zeta-vgpu-cc/request/request.h"
 
 static struct zeta_cc_request request;
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spirv.h"
+#include "sdk/tools/zeta-vgpu-cc/front_end/spirv.h"
 
 #define OP(opcode, words) ((uint32_t)(words) << 16 | (opcode))
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "plugins/vgpu/instance_ip.h"
-#include "plugins/vgpu/instance_layout.h"
+#include "plugins/vgpu/instance/ip.h"
+#include "plugins/vgpu/instance/layout.h"
 
 static char directory[] = "/tmp/zeta-ip-log-XXXXXX";
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "plugins/vgpu/engine.h"
+#include "plugins/vgpu/engine/engine.h"
 #include "tests/vgpu_plugin/child.h"
 #include "tests/vgpu_plugin/host.h"
 #include "tests/vgpu_plugin/kernel_file.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "plugins/vgpu/engine.h"
+#include "plugins/vgpu/engine/engine.h"
 
 enum { RIG_MEMORY_BYTES = 1 << 20, RIG_TEXT_BYTES = 4096 };
 

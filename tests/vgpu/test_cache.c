@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "plugins/vgpu/cache.h"
+#include "plugins/vgpu/machine/cache.h"
 
 enum {
     L1_BYTES = 8192, /* 16 sets of 8 ways */

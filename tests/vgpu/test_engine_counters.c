@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plugins/vgpu/host_clock.h"
+#include "plugins/vgpu/machine/host_clock.h"
 
 enum {
     SIZE = 96, /* of the matrices */

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "plugins/vgpu/rv64.h"
-#include "plugins/vgpu/rv64_ops.h"
+#include "plugins/vgpu/machine/rv64.h"
+#include "plugins/vgpu/machine/rv64_ops.h"
 
 enum {
     WORDS = 2048,

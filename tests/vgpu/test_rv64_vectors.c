@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "plugins/vgpu/rv64.h"
-#include "plugins/vgpu/rv64_fp.h"
-#include "plugins/vgpu/rv64_ops.h"
+#include "plugins/vgpu/machine/rv64.h"
+#include "plugins/vgpu/machine/rv64_fp.h"
+#include "plugins/vgpu/machine/rv64_ops.h"
 #include "qemu.h"
 #include "qemu/vector.h"
 

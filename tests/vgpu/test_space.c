@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "plugins/vgpu/space.h"
+#include "plugins/vgpu/machine/space.h"
 
 static void *at(uint64_t address)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugins/vgpu/describe.h"
+#include "plugins/vgpu/device/describe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "host.h"
-#include "plugins/vgpu/describe.h"
+#include "plugins/vgpu/device/describe.h"
 
 static int setup(void **state)
 {

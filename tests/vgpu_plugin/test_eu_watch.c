@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "plugins/vgpu/plugin.h"
-#include "plugins/vgpu/tile.h"
+#include "plugins/vgpu/device/vgpu.h"
+#include "plugins/vgpu/tile/tile.h"
 
 static uint64_t counted;
 

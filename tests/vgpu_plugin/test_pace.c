@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "child.h"
-#include "plugins/vgpu/host_clock.h"
-#include "plugins/vgpu/instance_layout.h"
+#include "plugins/vgpu/instance/layout.h"
+#include "plugins/vgpu/machine/host_clock.h"
 
 static char directory[] = "/tmp/zeta-pace-XXXXXX";
 

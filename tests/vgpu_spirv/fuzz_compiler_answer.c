@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugins/vgpu/compiler_priv.h"
+#include "plugins/vgpu/compiler/compiler_priv.h"
 #include "plugins/vgpu/runtime/vgpu_compile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "plugins/vgpu/engine.h"
-#include "plugins/vgpu/spirv.h"
+#include "plugins/vgpu/compiler/spirv.h"
+#include "plugins/vgpu/engine/engine.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "plugins/vgpu/cache_dir.h"
+#include "plugins/vgpu/compiler/cache_dir.h"
 #include "tests/sanitizer.h"
 
 /* What files have before their content. */

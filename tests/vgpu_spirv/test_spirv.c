@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "plugins/vgpu/engine.h"
-#include "plugins/vgpu/spirv.h"
+#include "plugins/vgpu/compiler/spirv.h"
+#include "plugins/vgpu/engine/engine.h"
 
 #define MAGIC 0x07230203u
 #define OP(words, opcode) ((uint32_t)(words) << 16 | (opcode))

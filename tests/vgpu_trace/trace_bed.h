@@ -4,7 +4,7 @@
 #ifndef ZETA_TESTS_VGPU_TRACE_TRACE_BED_H
 #define ZETA_TESTS_VGPU_TRACE_TRACE_BED_H
 
-#include "plugins/vgpu/trace.h"
+#include "plugins/vgpu/trace/trace.h"
 #include "tests/vgpu_plugin/child.h"
 #include "tests/vgpu_plugin/host.h"
 #include "tests/vgpu_plugin/kernel_file.h"

@@ -4,11 +4,11 @@
 
 #include <llvm-c/BitWriter.h>
 
-#include "entry.h"
-#include "link.h"
-#include "print.h"
-#include "program.h"
-#include "symbols.h"
+#include "sdk/tools/zeta-vgpu-cc/link/link.h"
+#include "sdk/tools/zeta-vgpu-cc/program/entry.h"
+#include "sdk/tools/zeta-vgpu-cc/program/print.h"
+#include "sdk/tools/zeta-vgpu-cc/program/program.h"
+#include "sdk/tools/zeta-vgpu-cc/program/symbols.h"
 
 /* Runs the front end of one input and adds what it gives. */
 static enum vgpu_compile_status add_input(struct zeta_cc_program *program,

@@ -4,7 +4,7 @@
 #ifndef ZETA_VGPU_CC_COMPILE_H
 #define ZETA_VGPU_CC_COMPILE_H
 
-#include "front_end.h"
+#include "sdk/tools/zeta-vgpu-cc/front_end/front_end.h"
 
 /** What shall come out. */
 enum zeta_cc_output {

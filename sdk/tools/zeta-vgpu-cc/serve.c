@@ -13,7 +13,7 @@
 #include <sha2.h>
 
 #include "compile.h"
-#include "request.h"
+#include "sdk/tools/zeta-vgpu-cc/request/request.h"
 
 /* Where the answer goes, and what LLVM's last words are added to. LLVM's handler has no argument.
  */

@@ -1,0 +1,352 @@
+#include "compiler.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sha2.h>
+
+#include "compiler_priv.h"
+#include "plugins/vgpu/device/vgpu.h"
+#include "plugins/vgpu/runtime/vgpu_compile.h"
+
+/* Where the parts of an installation, or of a build tree, lie: the plugin is in lib/zeta/plugins.
+ */
+#define PLUGIN_DEPTH 3
+#define COMPILER_PATH "libexec/zeta/zeta-vgpu-cc"
+#define LIBRARY_PATH "share/zeta/vgpu"
+
+#define DEFAULT_CACHE_BYTES (UINT64_C(256) << 20)
+#define DEFAULT_PATIENCE_S 600u
+
+struct zeta_vgpu_compiler {
+    struct zeta_vgpu_compiler_config config;
+    pthread_mutex_t lock;
+    pthread_cond_t ended; /* one compilation */
+    uint32_t running;
+    uint32_t most; /* at a time */
+};
+
+/* ---------------------------------------------------------------- settings */
+
+/* A path in the installation that the library with this code belongs to; "" if there is none. */
+static void path_of_part(const char *part, char *out_path, size_t size)
+{
+    static const char here = 0;
+    char folder[PATH_MAX];
+    Dl_info info;
+
+    out_path[0] = '\0';
+    if (dladdr(&here, &info) == 0 || !info.dli_fname || !realpath(info.dli_fname, folder))
+        return;
+    for (int i = 0; i <= PLUGIN_DEPTH; i++) {
+        char *slash = strrchr(folder, '/');
+
+        if (!slash)
+            return;
+        *slash = '\0';
+    }
+    if (snprintf(out_path, size, "%s/%s", folder, part) >= (int)size)
+        out_path[0] = '\0';
+}
+
+static uint32_t read_number(const struct zeta_plugin *self, const char *name, uint64_t least,
+                            uint64_t most, uint64_t *out_number)
+{
+    char text[64], *end;
+    unsigned long long number;
+
+    if (!zeta_host_setting(&self->host, name, text, sizeof(text)))
+        return ZETA_PLUGIN_SUCCESS;
+    number = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || number < least || number > most)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "setting of %s: %s is '%s', expected a number from %" PRIu64
+                              " to %" PRIu64,
+                              self->host.id, name, text, least, most);
+    *out_number = number;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t bad_path(const struct zeta_plugin *self, const char *name, const char *path,
+                         const char *also)
+{
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                          "setting of %s: %s is '%.200s', expected an absolute path%s",
+                          self->host.id, name, path, also);
+}
+
+/* Null when it is not there: users without a home have a name for none, and root could make it. */
+static const char *find_home(void)
+{
+    const char *home = getenv("HOME");
+
+    return home && access(home, F_OK) == 0 ? home : NULL;
+}
+
+static uint32_t read_cache(const struct zeta_plugin *self, struct zeta_vgpu_cache_dir *out_cache)
+{
+    const bool secure = getauxval(AT_SECURE) != 0;
+    char path[ZETA_VGPU_CACHE_PATH_BYTES];
+
+    out_cache->limit_bytes = DEFAULT_CACHE_BYTES;
+    zeta_vgpu_cache_dir_default(secure, getenv("XDG_CACHE_HOME"), find_home(), out_cache->path);
+    if (zeta_host_setting(&self->host, "cache_dir", path, sizeof(path))) {
+        if (strcmp(path, "off") == 0)
+            path[0] = '\0';
+        else if (path[0] != '/')
+            return bad_path(self, "cache_dir", path, " or 'off'");
+        memcpy(out_cache->path, path, sizeof(path));
+    }
+    if (secure)
+        out_cache->path[0] = '\0';
+    return read_number(self, "cache_size_bytes", 0, UINT64_MAX / 2, &out_cache->limit_bytes);
+}
+
+uint32_t zeta_vgpu_compiler_configure(const struct zeta_plugin *self,
+                                      struct zeta_vgpu_compiler_config *out_config)
+{
+    uint64_t patience_s = DEFAULT_PATIENCE_S;
+    uint32_t result;
+
+    memset(out_config, 0, sizeof(*out_config));
+    path_of_part(COMPILER_PATH, out_config->path, sizeof(out_config->path));
+    if (zeta_host_setting(&self->host, "compiler", out_config->path, sizeof(out_config->path)) &&
+        out_config->path[0] != '/')
+        return bad_path(self, "compiler", out_config->path, "");
+    result = read_cache(self, &out_config->cache);
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = read_number(self, "compiler_timeout_s", 1, 86400, &patience_s);
+    out_config->patience_s = (uint32_t)patience_s;
+    return result;
+}
+
+/* ---------------------------------------------------------------- life */
+
+struct zeta_vgpu_compiler *zeta_vgpu_compiler_create(const struct zeta_vgpu_compiler_config *config)
+{
+    struct zeta_vgpu_compiler *compiler = calloc(1, sizeof(*compiler));
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (!compiler)
+        return NULL;
+    compiler->config = *config;
+    compiler->most = cpus > 0 ? (uint32_t)cpus : 1;
+    pthread_mutex_init(&compiler->lock, NULL);
+    pthread_cond_init(&compiler->ended, NULL);
+    return compiler;
+}
+
+void zeta_vgpu_compiler_destroy(struct zeta_vgpu_compiler *compiler)
+{
+    if (!compiler)
+        return;
+    pthread_cond_destroy(&compiler->ended);
+    pthread_mutex_destroy(&compiler->lock);
+    free(compiler);
+}
+
+const struct zeta_vgpu_compiler_config *
+zeta_vgpu_compiler_config(const struct zeta_vgpu_compiler *compiler)
+{
+    return &compiler->config;
+}
+
+bool zeta_vgpu_compiler_present(const struct zeta_vgpu_compiler *compiler)
+{
+    struct stat status;
+
+    return compiler->config.path[0] == '/' && stat(compiler->config.path, &status) == 0 &&
+           S_ISREG(status.st_mode) && access(compiler->config.path, X_OK) == 0;
+}
+
+/* ---------------------------------------------------------------- key */
+
+/* Which file this is, and that nobody has written to it since. */
+static void add_file(SHA2_CTX *digest, const char *path)
+{
+    struct stat status;
+    uint64_t facts[7] = {0};
+
+    if (stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
+        facts[0] = (uint64_t)status.st_dev;
+        facts[1] = (uint64_t)status.st_ino;
+        facts[2] = (uint64_t)status.st_size;
+        facts[3] = (uint64_t)status.st_mtim.tv_sec;
+        facts[4] = (uint64_t)status.st_mtim.tv_nsec;
+        facts[5] = (uint64_t)status.st_ctim.tv_sec;
+        facts[6] = (uint64_t)status.st_ctim.tv_nsec;
+    }
+    SHA256Update(digest, (const uint8_t *)path, strlen(path) + 1);
+    SHA256Update(digest, (const uint8_t *)facts, sizeof(facts));
+}
+
+/* The device library: all files of its folder. */
+static void add_library(SHA2_CTX *digest)
+{
+    char folder[1024], path[1400];
+    struct dirent **files = NULL;
+    int count;
+
+    path_of_part(LIBRARY_PATH, folder, sizeof(folder));
+    count = scandir(folder, &files, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        (void)snprintf(path, sizeof(path), "%s/%s", folder, files[i]->d_name);
+        add_file(digest, path);
+        free(files[i]);
+    }
+    free(files);
+}
+
+static void key_of(const struct zeta_vgpu_compiler *compiler, const struct zeta_vgpu_bytes *request,
+                   uint8_t out_key[ZETA_VGPU_KEY_BYTES])
+{
+    SHA2_CTX digest;
+
+    SHA256Init(&digest);
+    add_file(&digest, compiler->config.path);
+    add_library(&digest);
+    SHA256Update(&digest, request->data, request->size);
+    SHA256Final(out_key, &digest);
+}
+
+/* ---------------------------------------------------------------- compilation */
+
+static void say(struct zeta_vgpu_compiled *out, char *text)
+{
+    out->answer = text;
+    out->log = text ? text : "";
+    out->log_bytes = strlen(out->log);
+}
+
+static void say_missing(const struct zeta_vgpu_compiler *compiler, struct zeta_vgpu_compiled *out)
+{
+    char *text = NULL;
+
+    if (asprintf(&text,
+                 "SPIR-V has to be compiled by zeta-vgpu-cc, and there is no program %s. Install "
+                 "the package zeta-vgpu-cc; where Zeta is built from source, zeta-vgpu-cc is built "
+                 "with it when the packages llvm-15-dev, clang-15, lld-15 and llvm-spirv-15 are "
+                 "installed.\n",
+                 compiler->config.path) < 0)
+        text = NULL;
+    say(out, text);
+}
+
+static bool is_success(const struct zeta_vgpu_bytes *answer)
+{
+    struct vgpu_compile_answer head;
+
+    memcpy(&head, answer->data, sizeof(head));
+    return head.status == VGPU_COMPILE_OK && head.image_bytes > 0;
+}
+
+/* A whole answer becomes the result. */
+static void take_answer(struct zeta_vgpu_bytes *answer, struct zeta_vgpu_compiled *out)
+{
+    struct vgpu_compile_answer head;
+
+    memcpy(&head, answer->data, sizeof(head));
+    out->answer = answer->data;
+    out->log = (const char *)answer->data + sizeof(head);
+    out->log_bytes = (size_t)head.log_bytes;
+    if (is_success(answer)) {
+        out->image = answer->data + sizeof(head) + head.log_bytes;
+        out->image_bytes = (size_t)head.image_bytes;
+    }
+}
+
+/* What was made before; checked like an answer that has just come. */
+static bool take_kept(const struct zeta_vgpu_compiler *compiler,
+                      const uint8_t key[ZETA_VGPU_KEY_BYTES], struct zeta_vgpu_compiled *out)
+{
+    struct zeta_vgpu_bytes answer;
+    const char *why;
+    void *bytes;
+
+    if (!zeta_vgpu_cache_dir_load(&compiler->config.cache, key, &bytes, &answer.size))
+        return false;
+    answer.data = bytes;
+    if (zeta_vgpu_compiler_answer(answer.data, answer.size, &why) != ZETA_VGPU_ANSWER_WHOLE ||
+        !is_success(&answer)) {
+        free(bytes);
+        return false;
+    }
+    take_answer(&answer, out);
+    return true;
+}
+
+static void begin_turn(struct zeta_vgpu_compiler *compiler)
+{
+    pthread_mutex_lock(&compiler->lock);
+    while (compiler->running >= compiler->most)
+        pthread_cond_wait(&compiler->ended, &compiler->lock);
+    compiler->running++;
+    pthread_mutex_unlock(&compiler->lock);
+}
+
+static void end_turn(struct zeta_vgpu_compiler *compiler)
+{
+    pthread_mutex_lock(&compiler->lock);
+    compiler->running--;
+    pthread_cond_signal(&compiler->ended);
+    pthread_mutex_unlock(&compiler->lock);
+}
+
+static void make(struct zeta_vgpu_compiler *compiler, const uint8_t key[ZETA_VGPU_KEY_BYTES],
+                 const struct zeta_vgpu_bytes *request, struct zeta_vgpu_compiled *out)
+{
+    const struct zeta_vgpu_compiler_config *config = &compiler->config;
+    struct zeta_vgpu_bytes answer;
+    char *log = NULL;
+    bool answered;
+
+    begin_turn(compiler);
+    answered = zeta_vgpu_compiler_run(config->path, request, config->patience_s, &answer, &log);
+    end_turn(compiler);
+    if (!answered) {
+        say(out, log);
+        return;
+    }
+    if (is_success(&answer))
+        zeta_vgpu_cache_dir_store(&config->cache, key, answer.data, answer.size);
+    take_answer(&answer, out);
+}
+
+void zeta_vgpu_compile(struct zeta_vgpu_compiler *compiler,
+                       const struct zeta_plugin_module_desc *desc,
+                       struct zeta_vgpu_compiled *out_compiled)
+{
+    struct zeta_vgpu_bytes request = {0};
+    struct zeta_vgpu_message message;
+    uint8_t key[ZETA_VGPU_KEY_BYTES];
+
+    *out_compiled = (struct zeta_vgpu_compiled){.log = ""};
+    if (!zeta_vgpu_compiler_present(compiler)) {
+        say_missing(compiler, out_compiled);
+        return;
+    }
+    if (!zeta_vgpu_compiler_request(desc, &request, &message)) {
+        strncat(message.text, ".\n", sizeof(message.text) - strlen(message.text) - 1);
+        say(out_compiled, strdup(message.text));
+        return;
+    }
+    key_of(compiler, &request, key);
+    if (!take_kept(compiler, key, out_compiled))
+        make(compiler, key, &request, out_compiled);
+    free(request.data);
+}
+
+void zeta_vgpu_compiled_free(struct zeta_vgpu_compiled *compiled)
+{
+    free(compiled->answer);
+    *compiled = (struct zeta_vgpu_compiled){.log = ""};
+}

@@ -1,0 +1,59 @@
+#ifndef ZETA_PLUGINS_VGPU_COMPILER_COMPILER_PRIV_H
+#define ZETA_PLUGINS_VGPU_COMPILER_COMPILER_PRIV_H
+
+/* What the compiler_*.c files share. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zeta/plugin.h>
+
+struct zeta_vgpu_message;
+
+/** Bytes on the heap. */
+struct zeta_vgpu_bytes {
+    uint8_t *data;
+    size_t size;
+};
+
+/**
+ * Writes the request for a module (runtime/vgpu_compile.h).
+ *
+ * @out_request  its data to be freed by the caller
+ * False with the reason: what is no SPIR-V, constants that the module does not have, sizes beyond
+ * the limits, no memory.
+ */
+bool zeta_vgpu_compiler_request(const struct zeta_plugin_module_desc *desc,
+                                struct zeta_vgpu_bytes *out_request,
+                                struct zeta_vgpu_message *out_message);
+
+/**
+ * Runs the program at @path with one request and hears its answer.
+ *
+ * @out_answer  a whole answer with the right digest; data to be freed by the caller
+ * @out_log     on failure what happened, with what the program wrote to its standard error; to be
+ *              freed by the caller, NULL without memory
+ * Nothing of the calling process shows in the program: it has no descriptors but three, default
+ * signals, and a small environment. Whatever it does, this returns after @patience_s seconds.
+ */
+bool zeta_vgpu_compiler_run(const char *path, const struct zeta_vgpu_bytes *request,
+                            uint32_t patience_s, struct zeta_vgpu_bytes *out_answer,
+                            char **out_log);
+
+/** How much of an answer is there. */
+enum zeta_vgpu_answer_state {
+    ZETA_VGPU_ANSWER_MORE,  /**< its begin is right, the end is missing */
+    ZETA_VGPU_ANSWER_WHOLE, /**< all of it, and its digest is right */
+    ZETA_VGPU_ANSWER_WRONG  /**< it will never be one */
+};
+
+/**
+ * Looks at the first @size bytes of an answer.
+ *
+ * @out_why  a reason, when it is wrong; static
+ */
+enum zeta_vgpu_answer_state zeta_vgpu_compiler_answer(const uint8_t *bytes, size_t size,
+                                                      const char **out_why);
+
+#endif

@@ -1,0 +1,183 @@
+#include "spirv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugins/vgpu/engine/engine.h"
+#include "plugins/vgpu/runtime/vgpu_spirv.h"
+
+enum {
+    BOUND_WORD = 3,
+    BOUND_LIMIT = 0x400000 /* what every consumer has to accept */
+};
+
+/* What is known about a result id. */
+struct result {
+    uint32_t spec_id;
+    bool has_spec_id;
+    uint8_t size_bytes; /* of the scalar type that it is, 0: none */
+};
+
+struct reader {
+    const unsigned char *bytes;
+    size_t words;
+    bool swapped;
+    uint32_t bound;
+    struct result *results; /* by id */
+    struct zeta_vgpu_spirv_constant *constants;
+    uint32_t count;
+    uint32_t room;
+    struct zeta_vgpu_message *message;
+};
+
+static uint32_t word_at(const struct reader *reader, size_t index)
+{
+    uint32_t word;
+
+    memcpy(&word, reader->bytes + index * sizeof(word), sizeof(word));
+    return reader->swapped ? __builtin_bswap32(word) : word;
+}
+
+static bool open_reader(struct reader *reader, const void *bytes, size_t size,
+                        struct zeta_vgpu_message *message)
+{
+    *reader = (struct reader){.bytes = bytes, .words = size / sizeof(uint32_t), .message = message};
+    if (size % sizeof(uint32_t) != 0 || reader->words < SPIRV_HEADER_WORDS)
+        return zeta_vgpu_reject(
+            message,
+            "not a SPIR-V module: %zu bytes; a module is a whole number of 4-byte words, "
+            "%d or more",
+            size, SPIRV_HEADER_WORDS);
+    reader->swapped = word_at(reader, 0) == SPIRV_MAGIC_SWAPPED;
+    if (word_at(reader, 0) != SPIRV_MAGIC)
+        return zeta_vgpu_reject(message,
+                                "not a SPIR-V module: it begins with 0x%08" PRIx32 ", not 0x%08x",
+                                word_at(reader, 0), SPIRV_MAGIC);
+    reader->bound = word_at(reader, BOUND_WORD);
+    if (reader->bound > BOUND_LIMIT)
+        return zeta_vgpu_reject(
+            message, "the SPIR-V module has ids up to %" PRIu32 ", at most %d are allowed",
+            reader->bound, BOUND_LIMIT);
+    return true;
+}
+
+bool zeta_vgpu_spirv_check(const void *bytes, size_t size, struct zeta_vgpu_message *out_message)
+{
+    struct reader reader;
+
+    return open_reader(&reader, bytes, size, out_message);
+}
+
+/* The record of an id; a record of nobody for one that is out of bounds. */
+static struct result *result_of(struct reader *reader, uint32_t id, struct result *nobody)
+{
+    *nobody = (struct result){0};
+    return id < reader->bound ? &reader->results[id] : nobody;
+}
+
+static bool add_constant(struct reader *reader, uint32_t spec_id, uint32_t size_bytes)
+{
+    if (reader->count == reader->room) {
+        uint32_t room = reader->room ? reader->room * 2 : 16;
+        struct zeta_vgpu_spirv_constant *grown =
+            realloc(reader->constants, room * sizeof(*reader->constants));
+
+        if (!grown)
+            return zeta_vgpu_reject(reader->message, "no memory for specialization constants");
+        reader->constants = grown;
+        reader->room = room;
+    }
+    reader->constants[reader->count++] = (struct zeta_vgpu_spirv_constant){spec_id, size_bytes};
+    return true;
+}
+
+static uint8_t size_of_width(uint32_t width_bits)
+{
+    return width_bits == 8 || width_bits == 16 || width_bits == 32 || width_bits == 64
+               ? (uint8_t)(width_bits / 8)
+               : 0;
+}
+
+/* One instruction of @length words at @at; its operands follow the first word. */
+static bool read_instruction(struct reader *reader, size_t at, uint32_t opcode, uint32_t length)
+{
+    struct result nobody;
+    uint32_t first = length > 1 ? word_at(reader, at + 1) : 0;
+    uint32_t second = length > 2 ? word_at(reader, at + 2) : 0;
+    struct result *target = result_of(reader, first, &nobody);
+
+    switch (opcode) {
+    case SPIRV_OP_DECORATE:
+        if (length >= 4 && second == SPIRV_DECORATION_SPEC_ID) {
+            target->spec_id = word_at(reader, at + 3);
+            target->has_spec_id = true;
+        }
+        return true;
+    case SPIRV_OP_TYPE_BOOL:
+        target->size_bytes = 1;
+        return true;
+    case SPIRV_OP_TYPE_INT:
+    case SPIRV_OP_TYPE_FLOAT:
+        target->size_bytes = size_of_width(second);
+        return true;
+    case SPIRV_OP_SPEC_CONSTANT:
+    case SPIRV_OP_SPEC_CONSTANT_TRUE:
+    case SPIRV_OP_SPEC_CONSTANT_FALSE: {
+        uint8_t size_bytes = target->size_bytes;
+        const struct result *constant = result_of(reader, second, &nobody);
+
+        if (!constant->has_spec_id || size_bytes == 0)
+            return true;
+        return add_constant(reader, constant->spec_id, size_bytes);
+    }
+    default:
+        return true;
+    }
+}
+
+static bool read_module(struct reader *reader)
+{
+    for (size_t at = SPIRV_HEADER_WORDS; at < reader->words;) {
+        uint32_t word = word_at(reader, at);
+        uint32_t length = word >> 16;
+
+        if (length == 0 || length > reader->words - at)
+            return zeta_vgpu_reject(
+                reader->message,
+                "the SPIR-V module is damaged: the instruction at word %zu has %" PRIu32
+                " words, %zu are left",
+                at, length, reader->words - at);
+        if (!read_instruction(reader, at, word & 0xffff, length))
+            return false;
+        at += length;
+    }
+    return true;
+}
+
+bool zeta_vgpu_spirv_constants(const void *bytes, size_t size,
+                               struct zeta_vgpu_spirv_constant **out_constants, uint32_t *out_count,
+                               struct zeta_vgpu_message *out_message)
+{
+    struct reader reader;
+    bool fine;
+
+    if (!open_reader(&reader, bytes, size, out_message))
+        return false;
+    reader.results = calloc((size_t)reader.bound + 1, sizeof(*reader.results));
+    reader.room = 16;
+    reader.constants = calloc(reader.room, sizeof(*reader.constants));
+    fine = reader.results && reader.constants;
+    if (!fine)
+        zeta_vgpu_reject(out_message, "no memory for %" PRIu32 " ids of a SPIR-V module",
+                         reader.bound);
+    fine = fine && read_module(&reader);
+    free(reader.results);
+    if (!fine) {
+        free(reader.constants);
+        return false;
+    }
+    *out_constants = reader.constants;
+    *out_count = reader.count;
+    return true;
+}

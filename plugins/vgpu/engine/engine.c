@@ -1,0 +1,568 @@
+/*
+ * Life of an engine: its hardware, its worker threads, and launches one after another. Worker w
+ * owns the subslices with index mod workers = w and runs a round of each in turn. Worker 0 is the
+ * thread that launches, and only workers that have something to do are woken: a launch of one group
+ * wakes nobody.
+ */
+#include "engine.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "engine_priv.h"
+#include "plugins/vgpu/machine/host_clock.h"
+#include "plugins/vgpu/runtime/vgpu_abi.h"
+
+enum {
+    DEFAULT_SLICE = 256,
+    LOCAL_ALIGNMENT = 128, /* of shared local memory: the widest vector */
+    MAX_GROUP_THREADS = 1024
+};
+
+void zeta_vgpu_topology_default(struct zeta_vgpu_topology *out_topology)
+{
+    *out_topology = (struct zeta_vgpu_topology){
+        .tile = 0,
+        .slices = 2,
+        .subslices_per_slice = 2,
+        .eus_per_subslice = 32,
+        .threads_per_eu = 16,
+        .slm_bytes = 64 << 10,
+        .stack_bytes = 64 << 10,
+        .l1_bytes = 64 << 10,
+        .l3_bytes = 4 << 20,
+    };
+}
+
+uint32_t zeta_vgpu_topology_subslices(const struct zeta_vgpu_topology *topology)
+{
+    return topology->slices * topology->subslices_per_slice;
+}
+
+uint32_t zeta_vgpu_topology_group_limit(const struct zeta_vgpu_topology *topology)
+{
+    return topology->eus_per_subslice * topology->threads_per_eu;
+}
+
+static bool check_range(const char *name, uint64_t value, uint64_t low, uint64_t high,
+                        struct zeta_vgpu_message *message)
+{
+    if (value >= low && value <= high)
+        return true;
+    return zeta_vgpu_reject(message, "%s is %" PRIu64 ", it must be from %" PRIu64 " to %" PRIu64,
+                            name, value, low, high);
+}
+
+static bool check_power(const char *name, uint32_t value, struct zeta_vgpu_message *message)
+{
+    if ((value & (value - 1)) == 0)
+        return true;
+    return zeta_vgpu_reject(message, "%s is %u, it must be a power of two", name, value);
+}
+
+static bool check_topology(const struct zeta_vgpu_topology *t, struct zeta_vgpu_message *message)
+{
+    if (!check_range("tile", t->tile, 0, 63, message) ||
+        !check_range("slices", t->slices, 1, 64, message) ||
+        !check_range("subslices per slice", t->subslices_per_slice, 1, 64, message) ||
+        !check_range("EUs per subslice", t->eus_per_subslice, 1, ZETA_VGPU_MAX_EUS, message) ||
+        !check_range("threads per EU", t->threads_per_eu, 1, 64, message) ||
+        !check_range("shared local memory in bytes", t->slm_bytes, 1, 16 << 20, message) ||
+        !check_range("private memory in bytes", t->stack_bytes, 4096, 1 << 20, message) ||
+        !check_range("L1 cache in bytes", t->l1_bytes, 1 << 10, 1 << 20, message) ||
+        !check_range("L3 cache in bytes", t->l3_bytes, 16 << 10, 256 << 20, message))
+        return false;
+    if (t->stack_bytes % 4096 != 0)
+        return zeta_vgpu_reject(message, "private memory of %u bytes is not whole pages",
+                                t->stack_bytes);
+    return check_range("number of subslices", zeta_vgpu_topology_subslices(t), 1,
+                       ZETA_VGPU_MAX_SUBSLICES, message) &&
+           check_range("threads of a subslice", zeta_vgpu_topology_group_limit(t), 1,
+                       MAX_GROUP_THREADS, message) &&
+           check_power("L1 cache in bytes", t->l1_bytes, message) &&
+           check_power("L3 cache in bytes", t->l3_bytes, message);
+}
+
+static void *map_pages(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* Private memory, the argument block and everything that is there once per subslice. */
+static bool make_hardware(struct zeta_vgpu_engine *engine)
+{
+    const struct zeta_vgpu_topology *topology = &engine->config.topology;
+    uint64_t harts = (uint64_t)engine->subslice_count * zeta_vgpu_topology_group_limit(topology);
+
+    engine->stacks_bytes = harts * (topology->stack_bytes + ZETA_VGPU_STACK_GUARD_BYTES);
+    engine->stacks = map_pages(engine->stacks_bytes);
+    engine->arguments = map_pages(VGPU_MAX_ARGUMENT_BYTES);
+    engine->subslices = calloc(engine->subslice_count, sizeof(*engine->subslices));
+    if (!engine->stacks || !engine->arguments || !engine->subslices)
+        return false;
+    for (uint32_t i = 0; i < engine->subslice_count; i++) {
+        if (!zeta_vgpu_subslice_init(&engine->subslices[i], engine, i))
+            return false;
+    }
+    return zeta_vgpu_space_add(engine->space, engine->arguments, VGPU_MAX_ARGUMENT_BYTES,
+                               ZETA_VGPU_ACCESS_READ);
+}
+
+static bool make_workers(struct zeta_vgpu_engine *engine, struct zeta_vgpu_message *message)
+{
+    engine->workers = calloc(engine->config.workers, sizeof(*engine->workers));
+    if (!engine->workers)
+        return zeta_vgpu_reject(message, "no memory for %u workers", engine->config.workers);
+    for (uint32_t i = 0; i < engine->config.workers; i++) {
+        struct worker *worker = &engine->workers[i];
+
+        worker->engine = engine;
+        worker->index = i;
+        worker->has_reader = zeta_vgpu_space_reader_add(engine->space, &worker->reader);
+        if (!worker->has_reader)
+            return zeta_vgpu_reject(message, "more than %u workers use one memory",
+                                    ZETA_VGPU_SPACE_READERS);
+        for (uint32_t s = i; s < engine->subslice_count; s += engine->config.workers)
+            engine->subslices[s].reader = worker->reader;
+    }
+    return true;
+}
+
+static void set_defaults(struct zeta_vgpu_engine_config *config)
+{
+    uint32_t subslices = zeta_vgpu_topology_subslices(&config->topology);
+
+    if (config->workers == 0) {
+        long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+        config->workers = cpus > 0 ? (uint32_t)cpus : 1;
+    }
+    if (config->workers > subslices)
+        config->workers = subslices;
+    if (config->slice == 0)
+        config->slice = DEFAULT_SLICE;
+    if (config->slice > ZETA_RV64_SLICE_LIMIT)
+        config->slice = ZETA_RV64_SLICE_LIMIT;
+}
+
+enum zeta_vgpu_result zeta_vgpu_engine_create(const struct zeta_vgpu_engine_config *config,
+                                              struct zeta_vgpu_space *space,
+                                              struct zeta_vgpu_message *out_message,
+                                              struct zeta_vgpu_engine **out_engine)
+{
+    struct zeta_vgpu_engine *engine;
+    bool fine;
+
+    if (!check_topology(&config->topology, out_message))
+        return ZETA_VGPU_INVALID_ARGUMENT;
+    engine = calloc(1, sizeof(*engine));
+    if (!engine) {
+        (void)zeta_vgpu_reject(out_message, "no memory for an engine");
+        return ZETA_VGPU_OUT_OF_MEMORY;
+    }
+    engine->config = *config;
+    set_defaults(&engine->config);
+    engine->space = space;
+    engine->subslice_count = zeta_vgpu_topology_subslices(&config->topology);
+    pthread_mutex_init(&engine->lock, NULL);
+    pthread_mutex_init(&engine->print_lock, NULL);
+    pthread_cond_init(&engine->turn, NULL);
+    pthread_cond_init(&engine->start, NULL);
+    pthread_cond_init(&engine->done, NULL);
+    fine = zeta_vgpu_model_init(&engine->model, &config->topology);
+    if (!fine || !make_hardware(engine)) {
+        (void)zeta_vgpu_reject(out_message, "no memory for the simulated hardware");
+        fine = false;
+    }
+    if (!fine || !make_workers(engine, out_message)) {
+        zeta_vgpu_engine_destroy(engine);
+        return ZETA_VGPU_OUT_OF_MEMORY;
+    }
+    *out_engine = engine;
+    return ZETA_VGPU_OK;
+}
+
+static void stop_workers(struct zeta_vgpu_engine *engine)
+{
+    pthread_mutex_lock(&engine->lock);
+    engine->quit = true;
+    pthread_cond_broadcast(&engine->start);
+    pthread_mutex_unlock(&engine->lock);
+    for (uint32_t i = 1; i <= engine->started_workers; i++)
+        pthread_join(engine->workers[i].thread, NULL);
+}
+
+void zeta_vgpu_engine_destroy(struct zeta_vgpu_engine *engine)
+{
+    if (!engine)
+        return;
+    stop_workers(engine);
+    for (uint32_t i = 0; engine->workers && i < engine->config.workers; i++) {
+        if (engine->workers[i].has_reader)
+            zeta_vgpu_space_reader_remove(engine->space, engine->workers[i].reader);
+    }
+    for (uint32_t i = 0; engine->subslices && i < engine->subslice_count; i++)
+        zeta_vgpu_subslice_finish(&engine->subslices[i]);
+    if (engine->arguments) {
+        (void)zeta_vgpu_space_remove(engine->space, engine->arguments);
+        (void)munmap(engine->arguments, VGPU_MAX_ARGUMENT_BYTES);
+    }
+    if (engine->stacks)
+        (void)munmap(engine->stacks, engine->stacks_bytes);
+    zeta_vgpu_model_finish(&engine->model);
+    pthread_cond_destroy(&engine->turn);
+    pthread_cond_destroy(&engine->start);
+    pthread_cond_destroy(&engine->done);
+    pthread_mutex_destroy(&engine->print_lock);
+    pthread_mutex_destroy(&engine->lock);
+    free(engine->subslices);
+    free(engine->workers);
+    free(engine);
+}
+
+void zeta_vgpu_engine_counters(const struct zeta_vgpu_engine *engine, uint32_t subslice,
+                               uint64_t out_counters[ZETA_VGPU_COUNTER_COUNT])
+{
+    zeta_vgpu_counters_sum(engine, subslice, engine->subslices[subslice].counters, out_counters);
+}
+
+/* Waits while an epoch lasts. */
+static void rest(struct worker *worker)
+{
+    uint64_t until_ns;
+
+    while ((until_ns = zeta_vgpu_model_rest(worker->engine)) != 0) {
+        zeta_vgpu_space_leave(worker->engine->space, worker->reader);
+        zeta_vgpu_sleep_until(until_ns);
+    }
+}
+
+/* All subslices of a worker until they have finished. */
+static void work(struct worker *worker)
+{
+    struct zeta_vgpu_engine *engine = worker->engine;
+    bool unfinished = true;
+
+    while (unfinished) {
+        bool ran = false;
+
+        unfinished = false;
+        for (uint32_t i = worker->index; i < engine->active_subslices;
+             i += engine->config.workers) {
+            struct subslice *subslice = &engine->subslices[i];
+
+            if (subslice->finished)
+                continue;
+            unfinished = true;
+            if (zeta_vgpu_model_ahead(engine, i))
+                continue;
+            rest(worker);
+            zeta_vgpu_subslice_round(subslice);
+            ran = true;
+        }
+        if (unfinished && !ran) {
+            zeta_vgpu_space_leave(engine->space, worker->reader);
+            zeta_vgpu_model_wait(engine, worker->index);
+        }
+    }
+    zeta_vgpu_space_leave(engine->space, worker->reader);
+}
+
+static void *worker_main(void *argument)
+{
+    struct worker *worker = argument;
+    struct zeta_vgpu_engine *engine = worker->engine;
+
+    pthread_mutex_lock(&engine->lock);
+    while (!engine->quit) {
+        if (engine->launch_number == worker->seen_launch) {
+            pthread_cond_wait(&engine->start, &engine->lock);
+            continue;
+        }
+        worker->seen_launch = engine->launch_number;
+        if (worker->index >= engine->active_workers)
+            continue;
+        pthread_mutex_unlock(&engine->lock);
+        work(worker);
+        pthread_mutex_lock(&engine->lock);
+        if (--engine->busy_workers == 0)
+            pthread_cond_broadcast(&engine->done);
+    }
+    pthread_mutex_unlock(&engine->lock);
+    return NULL;
+}
+
+/* Starts what the launch lacks of worker threads. They leave signals to the application's own. */
+static bool start_workers_locked(struct zeta_vgpu_engine *engine)
+{
+    sigset_t all, before;
+    bool fine = true;
+
+    if (engine->started_workers + 1 >= engine->active_workers)
+        return true;
+    sigfillset(&all);
+    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
+        return false;
+    while (fine && engine->started_workers + 1 < engine->active_workers) {
+        struct worker *worker = &engine->workers[engine->started_workers + 1];
+
+        /* The launch may be given up for lack of the next thread, and this one must not begin it.
+         */
+        worker->seen_launch = engine->launch_number;
+        fine = pthread_create(&worker->thread, NULL, worker_main, worker) == 0;
+        if (fine) {
+            (void)pthread_setname_np(worker->thread, "vgpu-worker");
+            engine->started_workers++;
+        }
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return fine;
+}
+
+static bool check_group(const struct zeta_vgpu_engine *engine,
+                        const struct zeta_vgpu_launch *launch, struct zeta_vgpu_message *message)
+{
+    const uint32_t *size = launch->group_size;
+    const uint32_t *required = launch->kernel->required_group_size;
+    uint32_t limit = zeta_vgpu_topology_group_limit(&engine->config.topology);
+    uint64_t groups = (uint64_t)launch->group_count[0] * launch->group_count[1];
+
+    if (size[0] == 0 || size[1] == 0 || size[2] == 0 || size[0] > limit || size[1] > limit ||
+        size[2] > limit || (uint64_t)size[0] * size[1] * size[2] > limit)
+        return zeta_vgpu_reject(
+            message,
+            "kernel %s: a group of %u x %u x %u work-items, at least 1 and at most %u "
+            "are possible",
+            launch->kernel->name, size[0], size[1], size[2], limit);
+    for (uint32_t d = 0; d < 3; d++) {
+        if (required[d] != 0 && required[d] != size[d])
+            return zeta_vgpu_reject(message,
+                                    "kernel %s requires groups of %u x %u x %u, not %u x %u x %u",
+                                    launch->kernel->name, required[0], required[1], required[2],
+                                    size[0], size[1], size[2]);
+    }
+    if (launch->group_count[2] != 0 && groups > INT64_MAX / launch->group_count[2])
+        return zeta_vgpu_reject(message,
+                                "kernel %s: %u x %u x %u groups are too many to be counted",
+                                launch->kernel->name, launch->group_count[0],
+                                launch->group_count[1], launch->group_count[2]);
+    return true;
+}
+
+static uint64_t round_up(uint64_t value)
+{
+    return (value + LOCAL_ALIGNMENT - 1) / LOCAL_ALIGNMENT * LOCAL_ALIGNMENT;
+}
+
+uint64_t zeta_vgpu_group_slm_bytes(const struct zeta_vgpu_kernel *kernel,
+                                   const uint32_t *local_bytes)
+{
+    uint64_t used = round_up(kernel->slm_bytes);
+
+    for (uint32_t i = 0; local_bytes && i < kernel->argument_count; i++) {
+        if (kernel->arguments[i].kind == ZETA_VGPU_ARGUMENT_LOCAL)
+            used += round_up(local_bytes[i]);
+    }
+    return used;
+}
+
+uint64_t zeta_vgpu_topology_resident_groups(const struct zeta_vgpu_topology *topology,
+                                            uint64_t group_items, uint64_t group_slm_bytes)
+{
+    uint64_t groups = group_items ? zeta_vgpu_topology_group_limit(topology) / group_items : 0;
+
+    if (group_slm_bytes > 0 && topology->slm_bytes / group_slm_bytes < groups)
+        groups = topology->slm_bytes / group_slm_bytes;
+    return groups * zeta_vgpu_topology_subslices(topology);
+}
+
+/* Groups go to the subslices in turn, so as many as fit in all are resident at once. */
+static bool check_resident(const struct zeta_vgpu_engine *engine,
+                           const struct zeta_vgpu_launch *launch, uint64_t groups, uint64_t items,
+                           struct zeta_vgpu_message *message)
+{
+    uint64_t most = zeta_vgpu_topology_resident_groups(&engine->config.topology, items,
+                                                       engine->group_slm_bytes);
+
+    if (!launch->cooperative || groups <= most)
+        return true;
+    return zeta_vgpu_reject(message,
+                            "kernel %s: %" PRIu64
+                            " groups of a cooperative launch cannot run at the same "
+                            "time, at most %" PRIu64 " can",
+                            launch->kernel->name, groups, most);
+}
+
+/*
+ * Copies the arguments to where kernels read them, and gives each local pointer its part of the
+ * window, behind the static variables.
+ */
+static bool place_arguments(struct zeta_vgpu_engine *engine, const struct zeta_vgpu_launch *launch,
+                            struct zeta_vgpu_message *message)
+{
+    const struct zeta_vgpu_kernel *kernel = launch->kernel;
+    uint64_t used = round_up(kernel->slm_bytes);
+
+    if (kernel->argument_block_bytes > 0 && !launch->arguments)
+        return zeta_vgpu_reject(message, "kernel %s: no arguments given, it has %u", kernel->name,
+                                kernel->argument_count);
+    if (kernel->argument_block_bytes > 0)
+        memcpy(engine->arguments, launch->arguments, kernel->argument_block_bytes);
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        const struct zeta_vgpu_argument *argument = &kernel->arguments[i];
+        uint64_t address = zeta_vgpu_image_slm(launch->image) + used;
+
+        if (argument->kind != ZETA_VGPU_ARGUMENT_LOCAL)
+            continue;
+        memcpy(engine->arguments + argument->offset_bytes, &address, sizeof(address));
+        used += launch->local_bytes ? round_up(launch->local_bytes[i]) : 0;
+    }
+    if (used > engine->config.topology.slm_bytes)
+        return zeta_vgpu_reject(message,
+                                "kernel %s: a group needs %" PRIu64
+                                " bytes of shared local memory, a subslice has %u",
+                                kernel->name, used, engine->config.topology.slm_bytes);
+    engine->group_slm_bytes = (uint32_t)used;
+    return true;
+}
+
+/* Sets up everything the workers look at; false with the reason. */
+static bool prepare(struct zeta_vgpu_engine *engine, const struct zeta_vgpu_launch *launch,
+                    struct zeta_vgpu_fault *fault)
+{
+    const uint32_t *count = launch->group_count;
+    const uint32_t *size = launch->group_size;
+
+    if (!check_group(engine, launch, &fault->message) ||
+        !place_arguments(engine, launch, &fault->message))
+        return false;
+    engine->launch = launch;
+    engine->fault = fault;
+    engine->group_total = (uint64_t)count[0] * count[1] * count[2];
+    engine->group_items = size[0] * size[1] * size[2];
+    if (!check_resident(engine, launch, engine->group_total, engine->group_items, &fault->message))
+        return false;
+    /* A launch without groups is counted by the first one too. */
+    engine->active_subslices = engine->group_total < engine->subslice_count
+                                   ? (uint32_t)engine->group_total
+                                   : engine->subslice_count;
+    if (engine->active_subslices == 0)
+        engine->active_subslices = 1;
+    engine->active_workers = engine->active_subslices < engine->config.workers
+                                 ? engine->active_subslices
+                                 : engine->config.workers;
+    engine->work_dimensions = 1;
+    for (uint32_t d = 1; d < 3; d++) {
+        if (count[d] > 1 || size[d] > 1)
+            engine->work_dimensions = d + 1;
+    }
+    atomic_store(&engine->stop, false);
+    atomic_store(&engine->interrupted, false);
+    zeta_vgpu_model_begin(engine);
+    return true;
+}
+
+static bool begin_subslices(struct zeta_vgpu_engine *engine)
+{
+    for (uint32_t i = 0; i < engine->active_subslices; i++) {
+        if (!zeta_vgpu_subslice_begin(&engine->subslices[i]))
+            return false;
+    }
+    engine->subslices[0].counters[ZETA_VGPU_KERNELS_LAUNCHED]++;
+    return true;
+}
+
+/* Runs the prepared launch with the help of workers that have a part in it. */
+static enum zeta_vgpu_result run(struct zeta_vgpu_engine *engine)
+{
+    const bool helped = engine->active_workers > 1;
+
+    if (helped) {
+        pthread_mutex_lock(&engine->lock);
+        if (!start_workers_locked(engine)) {
+            pthread_mutex_unlock(&engine->lock);
+            return ZETA_VGPU_OUT_OF_MEMORY;
+        }
+        engine->busy_workers = engine->active_workers - 1;
+        engine->launch_number++;
+        pthread_cond_broadcast(&engine->start);
+        pthread_mutex_unlock(&engine->lock);
+    }
+    work(&engine->workers[0]);
+    if (helped) {
+        pthread_mutex_lock(&engine->lock);
+        while (engine->busy_workers > 0)
+            pthread_cond_wait(&engine->done, &engine->lock);
+        pthread_mutex_unlock(&engine->lock);
+    }
+    /* A launch is over when its clocks are. */
+    rest(&engine->workers[0]);
+    if (engine->fault->reason != ZETA_VGPU_FAULT_NONE)
+        return ZETA_VGPU_FAULT;
+    if (atomic_load(&engine->interrupted))
+        return ZETA_VGPU_INTERRUPTED;
+    return engine->model.out_of_memory ? ZETA_VGPU_OUT_OF_MEMORY : ZETA_VGPU_OK;
+}
+
+/* Runs the prepared launch, and tells of its begin and its end. */
+static enum zeta_vgpu_result run_watched(struct zeta_vgpu_engine *engine)
+{
+    enum zeta_vgpu_result result;
+
+    if (zeta_vgpu_watched(engine, ZETA_VGPU_WATCH_WORK))
+        zeta_vgpu_event_of_launch(engine, ZETA_VGPU_EVENT_KERNEL_BEGIN);
+    result = run(engine);
+    if (result == ZETA_VGPU_FAULT && zeta_vgpu_watched(engine, ZETA_VGPU_WATCH_DEVICE))
+        zeta_vgpu_event_of_launch(engine, ZETA_VGPU_EVENT_FAULT);
+    if (zeta_vgpu_watched(engine, ZETA_VGPU_WATCH_WORK))
+        zeta_vgpu_event_of_launch(engine, ZETA_VGPU_EVENT_KERNEL_END);
+    return result;
+}
+
+/* Waits until all launches that came before are over. */
+static void take_turn(struct zeta_vgpu_engine *engine)
+{
+    uint64_t ticket;
+
+    pthread_mutex_lock(&engine->lock);
+    ticket = engine->next_ticket++;
+    while (engine->serving != ticket)
+        pthread_cond_wait(&engine->turn, &engine->lock);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+static void give_turn(struct zeta_vgpu_engine *engine)
+{
+    pthread_mutex_lock(&engine->lock);
+    engine->serving++;
+    pthread_cond_broadcast(&engine->turn);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+enum zeta_vgpu_result zeta_vgpu_engine_launch(struct zeta_vgpu_engine *engine,
+                                              const struct zeta_vgpu_launch *launch,
+                                              struct zeta_vgpu_fault *out_fault)
+{
+    enum zeta_vgpu_result result;
+
+    memset(out_fault, 0, sizeof(*out_fault));
+    take_turn(engine);
+    if (!prepare(engine, launch, out_fault)) {
+        result = ZETA_VGPU_INVALID_ARGUMENT;
+    } else if (!begin_subslices(engine)) {
+        (void)zeta_vgpu_reject(&out_fault->message, "no memory to launch kernel %s",
+                               launch->kernel->name);
+        result = ZETA_VGPU_OUT_OF_MEMORY;
+    } else {
+        result = run_watched(engine);
+    }
+    give_turn(engine);
+    return result;
+}

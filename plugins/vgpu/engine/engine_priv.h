@@ -1,0 +1,498 @@
+#ifndef ZETA_PLUGINS_VGPU_ENGINE_ENGINE_PRIV_H
+#define ZETA_PLUGINS_VGPU_ENGINE_ENGINE_PRIV_H
+
+/*
+ * Inside of the engine, shared by engine_*.c.
+ *
+ *   engine.c        life of an engine, worker threads, launches
+ *   engine_group.c  one subslice: dispatch of groups, slices, barriers
+ *   engine_eu.c     counters of single EUs
+ *   engine_code.c   which image's code a hart is in
+ *   engine_call.c   ecalls: extended math and the rest
+ *   engine_print.c  printf of kernels
+ *   engine_model.c  epochs: shared cache, cycle model, publishing
+ *   engine_event.c  what the owner wants to be told when it happens
+ *   engine_sample.c samples of instruction pointers
+ *   engine_fault.c  words for faults
+ *   engine_image.c  loading
+ *   engine_link.c   names that images offer each other
+ *
+ * Who touches what: a subslice belongs to one worker during a launch, so everything in struct
+ * subslice is used by one thread at a time without a lock. Results go to the model as epoch
+ * records under the model's lock.
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine.h"
+#include "plugins/vgpu/machine/cache.h"
+#include "plugins/vgpu/machine/elf.h"
+#include "plugins/vgpu/machine/rv64.h"
+
+enum {
+    ZETA_VGPU_MAX_EUS = 64,
+    ZETA_VGPU_MAX_SUBSLICES = 64,
+    /** Unused addresses below each stack. */
+    ZETA_VGPU_STACK_GUARD_BYTES = 4096,
+    /** Records that a subslice may be ahead of the slowest one; these are not counted yet. */
+    ZETA_VGPU_LARGEST_LEAD = 2,
+    /** Epochs whose length is known: the last replayed one, and those that may have begun. */
+    ZETA_VGPU_KNOWN_EPOCHS = 4
+};
+
+struct zeta_vgpu_image {
+    struct zeta_vgpu_space *space;
+    struct zeta_vgpu_elf elf; /* its bytes are @file */
+    unsigned char *file;      /* mapped copy of the ELF file */
+    size_t file_map_bytes;
+    unsigned char *memory; /* reserved from the image's begin to the end of its SLM window */
+    size_t memory_bytes;
+    uint64_t base; /* where elf.low was loaded */
+    struct zeta_rv64_code code;
+    struct zeta_vgpu_kernel *kernels;
+    uint32_t kernel_count;
+    uint32_t ranges_added; /* segments registered in the space so far */
+    bool file_added;
+    struct zeta_vgpu_symbol *exports; /* sorted by name; names are in @file */
+    uint32_t export_count;
+    const char **imports; /* that must be found; names are in @file */
+    uint32_t import_count;
+    bool bound; /* nothing is missing any more */
+};
+
+/** Address of the window of shared local memory. */
+static inline uint64_t zeta_vgpu_image_slm(const struct zeta_vgpu_image *image)
+{
+    return image->elf.slm_begin - image->elf.low + image->base;
+}
+
+enum hart_state {
+    HART_IDLE, /* slot is free */
+    HART_READY,
+    HART_BARRIER, /* waits for the rest of its group */
+    HART_ENDED    /* slot is taken until the whole group has ended */
+};
+
+/*
+ * One hardware thread. Its registers lie apart, so that what is looked at for all threads in turn
+ * stays in the host's first cache.
+ */
+struct hart {
+    enum hart_state state;
+    uint32_t slot; /* thread * EUs + eu */
+    struct zeta_rv64_hart *cpu;
+    struct group *group;
+    struct hart *next;    /* in its group, in order of local ids */
+    uint64_t stack_begin; /* lowest address of its private memory */
+    uint64_t cost;        /* modelled cycles since its group's last barrier */
+    uint64_t epoch_cost;  /* of the slot, since the begin of the epoch */
+    bool ran;             /* in this epoch */
+};
+
+/* A resident work-group. */
+struct group {
+    struct group *next_free;
+    struct hart *harts;
+    uint32_t id[3];
+    uint32_t live;    /* harts that have not ended */
+    uint32_t waiting; /* of those, at the barrier */
+    uint32_t slm_slot;
+};
+
+/* Code outside of the launch's image that a hart of a subslice came to. */
+struct other_code {
+    const struct zeta_rv64_code *code;
+    uint32_t icache_first;
+};
+
+/* What a run of a hart cost, in modelled cycles, by what the hart did meanwhile. */
+struct costs {
+    uint64_t fetch, issue, pipe, memory, control;
+};
+
+/* A sample before the epoch is replayed. */
+struct sample {
+    uint64_t address;
+    uint32_t count;
+    uint8_t stall;
+    bool missed; /* the L1: what L3 misses cost belongs to it */
+};
+
+struct sample_log {
+    struct sample *entries;
+    uint32_t count;
+    uint32_t room;
+    uint64_t lost; /* for which there was no room */
+};
+
+/* Sampling of a subslice's threads; see engine_sample.c. */
+struct sampler {
+    uint64_t session;
+    uint64_t interval; /* clocks of a thread between samples, 0: nobody wants any */
+    uint64_t stride;   /* of so many turns one is stepped */
+    uint64_t spacing;  /* clocks of stepped turns between samples */
+    uint64_t turn;     /* in the session */
+    uint64_t chosen;   /* turn that is stepped next */
+    uint64_t clock;    /* of stepped turns in the session */
+    uint64_t due;      /* when the next sample is taken on that clock */
+    uint64_t waited;   /* at barriers since the last sample there */
+    struct sample_log log;
+};
+
+/* An event whose time follows from its place in an epoch. */
+struct timed_event {
+    struct zeta_vgpu_engine_event event;
+    uint32_t order;    /* of those with the same time */
+    uint64_t position; /* instructions that its subslice had retired in the epoch */
+};
+
+struct event_list {
+    struct timed_event *items;
+    uint32_t count;
+    uint32_t capacity;
+    bool failed; /* no memory for one */
+};
+
+/* What a subslice did in an epoch; replayed through L3 and the cycle model. */
+struct epoch {
+    struct epoch *next;
+    uint64_t counters[ZETA_VGPU_COUNTER_COUNT]; /* at its end, without what the model adds */
+    uint64_t issue[ZETA_VGPU_MAX_EUS];          /* instructions per EU */
+    uint64_t span[ZETA_VGPU_MAX_EUS];           /* longest thread per EU, in cycles */
+    uint32_t threads[ZETA_VGPU_MAX_EUS];        /* resident per EU */
+    uint32_t ran[ZETA_VGPU_MAX_EUS];            /* of these, had a turn */
+    uint32_t runnable[ZETA_VGPU_MAX_EUS];       /* had one or wait for theirs */
+    uint64_t cost[ZETA_VGPU_MAX_EUS];           /* cycles of all threads per EU */
+    struct zeta_vgpu_miss_log log;
+    struct event_list events;
+    uint64_t instructions; /* retired in it */
+    uint64_t sample_session;
+    uint64_t sample_interval; /* 0: no samples */
+    struct sample_log samples;
+};
+
+/* Stalls that are known when an epoch is replayed and became no sample yet, in thread clocks. */
+struct owed {
+    uint64_t session;
+    uint64_t memory, issue;
+};
+
+struct subslice {
+    struct zeta_vgpu_engine *engine;
+    uint32_t index;
+    /* Hardware */
+    struct hart *harts;
+    struct zeta_rv64_hart *cpus; /* of the harts */
+    uint32_t hart_count;
+    unsigned char *slm; /* slm_bytes of the topology */
+    struct zeta_vgpu_l1 l1;
+    struct zeta_vgpu_icache icache;
+    struct zeta_rv64_memory memory;
+    struct zeta_rv64_context context;
+    uint32_t reader;           /* its worker's number in the space */
+    uint64_t space_generation; /* under which memory's pages and other code were found */
+    struct other_code *others; /* of this launch */
+    uint32_t other_count;
+    uint32_t icache_used; /* instructions that have a place in the instruction cache */
+    /* Work of the launch */
+    uint64_t next_group; /* linear index of the next group to dispatch */
+    struct group *groups;
+    struct group *free_groups;
+    uint32_t *free_slm; /* stack of buffer numbers */
+    uint32_t free_slm_count;
+    uint32_t free_harts;
+    uint32_t used_slots;  /* no hart at or above this slot was used in the launch */
+    uint32_t used_groups; /* no group at or above this place was */
+    uint32_t next_slot;   /* where the round goes on; 0: a new one begins */
+    bool finished;        /* of this launch */
+    /* Counts */
+    uint64_t counters[ZETA_VGPU_COUNTER_COUNT];
+    /* Per EU. Written by the worker, modelled ones under the model's lock. */
+    _Atomic uint64_t (*eu_counters)[ZETA_VGPU_COUNTER_COUNT];
+    uint64_t issue[ZETA_VGPU_MAX_EUS]; /* since the begin of the epoch */
+    uint64_t epoch_instructions;
+    struct event_list events; /* of the epoch, when their time follows from it */
+    struct sampler sampler;
+    /* The epoch */
+    uint64_t epoch_number; /* in the launch */
+    uint32_t epoch_length; /* in instructions, after which it ends */
+    uint32_t slice;        /* instructions of a turn in it */
+};
+
+/* Replay of epochs; everything under its lock unless noted. */
+struct model {
+    pthread_mutex_t lock;
+    pthread_cond_t progress; /* an epoch was replayed */
+    struct zeta_vgpu_l3 l3;
+    struct epoch *first[ZETA_VGPU_MAX_SUBSLICES];
+    struct epoch *last[ZETA_VGPU_MAX_SUBSLICES];
+    atomic_uint queued[ZETA_VGPU_MAX_SUBSLICES]; /* written under the lock */
+    bool finished[ZETA_VGPU_MAX_SUBSLICES];
+    struct epoch *spare;      /* records to be used again */
+    struct event_list events; /* of the records that are replayed now */
+    uint64_t snapshot[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
+    /* Modelled part of the counters; written under the lock, read without by the owner. */
+    atomic_uint_least64_t added[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
+    struct owed owed[ZETA_VGPU_MAX_SUBSLICES];
+    bool out_of_memory;
+    /* Pace: epochs of a number are equally long on all subslices. */
+    uint64_t replayed;                       /* epochs of the launch */
+    uint32_t grains[ZETA_VGPU_KNOWN_EPOCHS]; /* by number: how long they are */
+    uint64_t begin_ns;                       /* host time from which the next epoch counts */
+    uint64_t took_ns;                        /* the execution of the last one */
+    uint64_t slice_ns;                       /* how often to publish while it lasts */
+    atomic_uint_least64_t resume_ns;         /* it lasts until then; 0: all of it was published */
+    uint64_t lasts_ns;                       /* since when it lasts */
+    uint64_t base[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT]; /* totals at its begin */
+};
+
+struct worker {
+    struct zeta_vgpu_engine *engine;
+    pthread_t thread;
+    uint32_t index;
+    uint32_t reader; /* number in the space */
+    bool has_reader;
+    uint64_t seen_launch; /* number of the last launch that it looked at */
+};
+
+struct zeta_vgpu_engine {
+    struct zeta_vgpu_engine_config config;
+    struct zeta_vgpu_space *space;
+    uint32_t subslice_count;
+    struct subslice *subslices;
+    struct model model;
+    unsigned char *stacks; /* private memory of all harts, with guards */
+    size_t stacks_bytes;
+    unsigned char *arguments; /* argument block of the running launch */
+    pthread_mutex_t print_lock;
+
+    /* Launches, one at a time in order of arrival */
+    pthread_mutex_t lock;
+    pthread_cond_t turn;
+    pthread_cond_t start;
+    pthread_cond_t done;
+    uint64_t next_ticket;
+    uint64_t serving;
+    uint64_t launch_number; /* workers run each number once */
+    uint32_t busy_workers;
+    struct worker *workers; /* the first is whoever launches; threads of the others start late */
+    uint32_t started_workers;
+    bool quit;
+
+    /* The running launch */
+    const struct zeta_vgpu_launch *launch;
+    uint32_t active_subslices; /* that get a group; the first ones */
+    uint32_t active_workers;   /* that have one of them */
+    uint64_t group_total;
+    uint32_t group_items;
+    uint32_t group_slm_bytes; /* per group, rounded */
+    uint32_t work_dimensions;
+    atomic_bool stop;     /* after a fault */
+    atomic_uint eu_users; /* who wants counters of EUs */
+    atomic_bool interrupted;
+    struct zeta_vgpu_fault *fault; /* of the caller; written once, under lock */
+};
+
+/* engine_group.c */
+
+/** Makes the hardware of a subslice; false when memory is short. */
+bool zeta_vgpu_subslice_init(struct subslice *subslice, struct zeta_vgpu_engine *engine,
+                             uint32_t index);
+void zeta_vgpu_subslice_finish(struct subslice *subslice);
+
+/** Prepares a subslice for the engine's launch; false when memory is short. */
+bool zeta_vgpu_subslice_begin(struct subslice *subslice);
+
+/**
+ * Goes on with a round, which dispatches what fits and runs each ready hart for one slice, until
+ * its end or that of an epoch. At the end of the work the subslice is finished.
+ */
+void zeta_vgpu_subslice_round(struct subslice *subslice);
+
+/** Books what a run did; @l1_misses is the L1's total before it. */
+void zeta_vgpu_account(struct subslice *subslice, struct hart *hart, uint64_t l1_misses,
+                       struct costs *out_costs);
+
+/* engine_sample.c */
+
+/** Asks whether samples are wanted, and begins anew when somebody else wants them. */
+void zeta_vgpu_sampler_update(struct subslice *subslice);
+
+void zeta_vgpu_sampler_finish(struct sampler *sampler);
+
+/** A turn of a hart begins; true when it shall be stepped. Only while samples are wanted. */
+bool zeta_vgpu_sampler_turn(struct subslice *subslice);
+
+/**
+ * Runs one instruction of a hart, books it and takes the samples that are due in it. A hart that
+ * may go on stops with ZETA_RV64_STOP_SLICE.
+ *
+ * @out_block_end  the instruction was the last of its block
+ */
+enum zeta_rv64_stop zeta_vgpu_sampler_step(struct subslice *subslice, struct hart *hart,
+                                           bool *out_block_end);
+
+/** A hart waited at the barrier that it called before its pc. Only while samples are wanted. */
+void zeta_vgpu_sampler_wait(struct subslice *subslice, const struct hart *hart, uint64_t cycles);
+
+/**
+ * Hands the samples of an epoch to the owner, with what was found in its replay: clocks that
+ * threads waited for @memory beyond L3, and for others to @issue. With the model's lock.
+ */
+void zeta_vgpu_sampler_deliver(struct zeta_vgpu_engine *engine, uint32_t subslice,
+                               struct epoch *epoch, uint64_t memory, uint64_t issue);
+
+/* engine_eu.c */
+
+/** True if counters of EUs are wanted. */
+static inline bool zeta_vgpu_counts_eus(const struct zeta_vgpu_engine *engine)
+{
+    return atomic_load_explicit(&engine->eu_users, memory_order_relaxed) > 0;
+}
+
+/** Adds to a counter of an EU, which has one writer. */
+static inline void zeta_vgpu_eu_add(struct subslice *subslice, uint32_t eu,
+                                    enum zeta_vgpu_counter counter, uint64_t value)
+{
+    _Atomic uint64_t *at = &subslice->eu_counters[eu][counter];
+
+    atomic_store_explicit(at, atomic_load_explicit(at, memory_order_relaxed) + value,
+                          memory_order_relaxed);
+}
+
+/** Before and after a turn of a hart of an EU, if they are. */
+void zeta_vgpu_eu_turn_begin(struct subslice *subslice, uint64_t before[ZETA_VGPU_COUNTER_COUNT]);
+void zeta_vgpu_eu_turn_end(struct subslice *subslice, uint32_t eu,
+                           const uint64_t before[ZETA_VGPU_COUNTER_COUNT]);
+
+/** After an epoch was replayed that took the subslice so many clocks; under the model's lock. */
+void zeta_vgpu_eu_replayed(struct subslice *subslice, const struct epoch *epoch, uint64_t time);
+
+/* engine_code.c */
+
+/** Before a launch: only the code of its image is known. False when memory is short. */
+bool zeta_vgpu_code_begin(struct subslice *subslice);
+
+/** Drops what is known of other code; for when the space has changed. */
+void zeta_vgpu_code_forget(struct subslice *subslice);
+
+/** Points the context at the code that holds @pc; at that of the launch when there is none. */
+void zeta_vgpu_code_enter(struct subslice *subslice, uint64_t pc);
+
+/* engine_model.c */
+
+bool zeta_vgpu_model_init(struct model *model, const struct zeta_vgpu_topology *topology);
+void zeta_vgpu_model_finish(struct model *model);
+
+/** Before a launch: only subslices that get no group have finished. */
+void zeta_vgpu_model_begin(struct zeta_vgpu_engine *engine);
+
+/** Before a launch, after the model's begin: the subslice works on the first epoch. */
+void zeta_vgpu_model_begin_subslice(struct subslice *subslice);
+
+/** Hands in what the subslice did since its last epoch, and replays what is complete. */
+void zeta_vgpu_model_submit(struct subslice *subslice);
+
+/**
+ * Publishes what is due of an epoch that lasts longer than it was executed. Returns when to look
+ * again, and before which nothing is executed; 0: it is over.
+ */
+uint64_t zeta_vgpu_model_rest(struct zeta_vgpu_engine *engine);
+
+/** True when a subslice is so far ahead of the others that it has to wait. */
+bool zeta_vgpu_model_ahead(struct zeta_vgpu_engine *engine, uint32_t subslice);
+
+/** Waits until one of the subslices worker @index owns may go on, or all have finished. */
+void zeta_vgpu_model_wait(struct zeta_vgpu_engine *engine, uint32_t worker);
+
+/** Exact counters of a subslice with what the model has added so far. */
+void zeta_vgpu_counters_sum(const struct zeta_vgpu_engine *engine, uint32_t subslice,
+                            const uint64_t exact[ZETA_VGPU_COUNTER_COUNT],
+                            uint64_t out_counters[ZETA_VGPU_COUNTER_COUNT]);
+
+/* engine_event.c */
+
+/** Tells of an event of a group; items as in struct zeta_vgpu_engine_event. */
+void zeta_vgpu_event_of_group(struct subslice *subslice, enum zeta_vgpu_engine_event_kind kind,
+                              const struct group *group, uint32_t items);
+
+/** Tells of an event of the running launch. */
+void zeta_vgpu_event_of_launch(struct zeta_vgpu_engine *engine,
+                               enum zeta_vgpu_engine_event_kind kind);
+
+/** Takes the events of a record that is replayed; false when memory is short. */
+bool zeta_vgpu_events_collect(struct model *model, struct epoch *epoch);
+
+/** Tells of the collected events: the records began at begin_clocks and took so many. */
+void zeta_vgpu_events_tell_locked(struct zeta_vgpu_engine *engine, uint64_t begin_clocks,
+                                  uint64_t clocks);
+
+/** True when the owner wants events of that sort (ZETA_VGPU_WATCH_*) now. */
+static inline bool zeta_vgpu_watched(const struct zeta_vgpu_engine *engine, uint32_t watch)
+{
+    const _Atomic uint32_t *watched = engine->config.callbacks.watched;
+
+    return watched && (atomic_load_explicit(watched, memory_order_relaxed) & watch) != 0;
+}
+
+/* engine_call.c */
+
+/** What an ecall means for the hart. */
+enum call_result {
+    CALL_CONTINUE,
+    CALL_BARRIER,
+    CALL_FAULT /* reason in @out_reason */
+};
+
+enum call_result zeta_vgpu_call(struct subslice *subslice, struct hart *hart,
+                                enum zeta_vgpu_fault_reason *out_reason);
+
+/* engine_print.c */
+
+/**
+ * Formats as printf does with arguments in 8-byte slots, and hands the text to the owner.
+ *
+ * False when the format string or the slots cannot be read; *out_address says where.
+ */
+bool zeta_vgpu_print(struct subslice *subslice, uint64_t format, uint64_t slots,
+                     uint64_t *out_length, uint64_t *out_address);
+
+/* engine_link.c */
+
+/** Lists what a loaded image offers and wants. Errors: OUT_OF_MEMORY. */
+enum zeta_vgpu_result zeta_vgpu_image_read_symbols(struct zeta_vgpu_image *image,
+                                                   struct zeta_vgpu_message *message);
+
+/* engine_extent.c */
+
+/** Divides the code of a loaded image among its kernels. Errors: OUT_OF_MEMORY. */
+enum zeta_vgpu_result zeta_vgpu_image_divide_code(struct zeta_vgpu_image *image,
+                                                  struct zeta_vgpu_message *message);
+
+/* engine_fault.c */
+
+/** Records the fault of a hart unless there is one already, and stops the launch. */
+void zeta_vgpu_fault_raise(struct subslice *subslice, const struct hart *hart,
+                           enum zeta_vgpu_fault_reason reason, uint64_t pc, uint64_t address);
+
+/** The reason that belongs to the way a hart stopped. */
+enum zeta_vgpu_fault_reason zeta_vgpu_fault_reason_of(const struct subslice *subslice,
+                                                      const struct hart *hart,
+                                                      enum zeta_rv64_stop stop, uint64_t address);
+
+/** True when a launch has to end early. */
+static inline bool zeta_vgpu_stopping(struct zeta_vgpu_engine *engine)
+{
+    if (atomic_load_explicit(&engine->stop, memory_order_relaxed))
+        return true;
+    if (!engine->launch->interrupt ||
+        !atomic_load_explicit(engine->launch->interrupt, memory_order_relaxed))
+        return false;
+    atomic_store(&engine->interrupted, true);
+    return true;
+}
+
+#endif

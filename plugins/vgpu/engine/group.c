@@ -1,0 +1,491 @@
+/*
+ * One subslice: groups are dispatched while threads and shared local memory are free, then every
+ * ready hart runs for a slice, in slot order, round after round. Nothing here looks at another
+ * subslice, so what happens depends on the work alone.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine_priv.h"
+#include "plugins/vgpu/runtime/vgpu_abi.h"
+
+enum {
+    /* Modelled cycles beyond the issue slot; the fixed ones are in rv64_ops.h. */
+    LATENCY_BRANCH_TAKEN = 2,
+    LATENCY_SLM = 10,
+    LATENCY_L1_HIT = 20,
+    LATENCY_L3_HIT = 100
+};
+
+bool zeta_vgpu_subslice_init(struct subslice *subslice, struct zeta_vgpu_engine *engine,
+                             uint32_t index)
+{
+    const struct zeta_vgpu_topology *topology = &engine->config.topology;
+    uint32_t count = zeta_vgpu_topology_group_limit(topology);
+    uint64_t stride = topology->stack_bytes + ZETA_VGPU_STACK_GUARD_BYTES;
+
+    subslice->engine = engine;
+    subslice->index = index;
+    subslice->hart_count = count;
+    subslice->harts = calloc(count, sizeof(*subslice->harts));
+    subslice->cpus = calloc(count, sizeof(*subslice->cpus));
+    subslice->groups = calloc(count, sizeof(*subslice->groups));
+    subslice->free_slm = calloc(count, sizeof(*subslice->free_slm));
+    subslice->eu_counters = calloc(topology->eus_per_subslice, sizeof(*subslice->eu_counters));
+    subslice->slm = aligned_alloc(4096, ((size_t)topology->slm_bytes + 4095) / 4096 * 4096);
+    if (!zeta_vgpu_l1_init(&subslice->l1, topology->l1_bytes) || !subslice->harts ||
+        !subslice->cpus || !subslice->groups || !subslice->free_slm || !subslice->eu_counters ||
+        !subslice->slm)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        subslice->harts[i].slot = i;
+        subslice->harts[i].cpu = &subslice->cpus[i];
+        subslice->harts[i].stack_begin = (uintptr_t)engine->stacks +
+                                         ((uint64_t)index * count + i) * stride +
+                                         ZETA_VGPU_STACK_GUARD_BYTES;
+    }
+    subslice->used_slots = count; /* of harts and groups, so that the first launch clears all */
+    subslice->used_groups = count;
+    subslice->memory.space = engine->space;
+    subslice->memory.l1 = &subslice->l1;
+    subslice->context.memory = &subslice->memory;
+    subslice->context.icache = &subslice->icache;
+    return true;
+}
+
+void zeta_vgpu_subslice_finish(struct subslice *subslice)
+{
+    zeta_vgpu_l1_finish(&subslice->l1);
+    zeta_vgpu_icache_finish(&subslice->icache);
+    zeta_vgpu_sampler_finish(&subslice->sampler);
+    free(subslice->others);
+    free(subslice->events.items);
+    free(subslice->harts);
+    free(subslice->cpus);
+    free(subslice->groups);
+    free(subslice->free_slm);
+    free(subslice->eu_counters);
+    free(subslice->slm);
+}
+
+/* All slots, groups and buffers are free again. What the last launch did not use still is. */
+static void clear_residents(struct subslice *subslice)
+{
+    struct zeta_vgpu_engine *engine = subslice->engine;
+    uint32_t buffers = subslice->hart_count;
+
+    if (engine->group_slm_bytes > 0 &&
+        engine->config.topology.slm_bytes / engine->group_slm_bytes < buffers)
+        buffers = engine->config.topology.slm_bytes / engine->group_slm_bytes;
+    subslice->free_slm_count = 0;
+    while (buffers > 0)
+        subslice->free_slm[subslice->free_slm_count++] = --buffers;
+    for (uint32_t i = 0; i < subslice->used_groups; i++)
+        subslice->groups[i].next_free =
+            i + 1 < subslice->hart_count ? &subslice->groups[i + 1] : NULL;
+    subslice->free_groups = subslice->groups;
+    for (uint32_t i = 0; i < subslice->used_slots; i++) {
+        subslice->harts[i].state = HART_IDLE;
+        subslice->harts[i].group = NULL;
+    }
+    subslice->free_harts = subslice->hart_count;
+    subslice->used_groups = 0;
+    subslice->used_slots = 0;
+    subslice->next_slot = 0;
+}
+
+bool zeta_vgpu_subslice_begin(struct subslice *subslice)
+{
+    clear_residents(subslice);
+    subslice->next_group = subslice->index;
+    subslice->finished = false;
+    zeta_vgpu_model_begin_subslice(subslice);
+    zeta_rv64_memory_flush(&subslice->memory);
+    zeta_vgpu_sampler_update(subslice);
+    return zeta_vgpu_code_begin(subslice);
+}
+
+/* The id of a group from its position; x runs fastest. */
+static void group_id_of(const struct zeta_vgpu_launch *launch, uint64_t linear, uint32_t out_id[3])
+{
+    out_id[0] = (uint32_t)(linear % launch->group_count[0]);
+    linear /= launch->group_count[0];
+    out_id[1] = (uint32_t)(linear % launch->group_count[1]);
+    out_id[2] = (uint32_t)(linear / launch->group_count[1]);
+}
+
+static uint32_t hardware_thread(const struct subslice *subslice, const struct hart *hart)
+{
+    const struct zeta_vgpu_topology *topology = &subslice->engine->config.topology;
+
+    return hart->slot / topology->eus_per_subslice | hart->slot % topology->eus_per_subslice << 6 |
+           subslice->index % topology->subslices_per_slice << 12 |
+           subslice->index / topology->subslices_per_slice << 18 | topology->tile << 24;
+}
+
+/* Puts a work-item into a free hart: its thread block lies above the stack. */
+static void start_hart(struct subslice *subslice, struct hart *hart, struct group *group,
+                       uint32_t item)
+{
+    const struct zeta_vgpu_engine *engine = subslice->engine;
+    const struct zeta_vgpu_launch *launch = engine->launch;
+    uint64_t block = hart->stack_begin + engine->config.topology.stack_bytes -
+                     (sizeof(struct vgpu_thread) + 63) / 64 * 64;
+    struct vgpu_thread *thread = (struct vgpu_thread *)(uintptr_t)block;
+
+    memset(hart->cpu, 0, sizeof(*hart->cpu));
+    for (uint32_t d = 0; d < 3; d++) {
+        thread->global_size[d] = (uint64_t)launch->group_count[d] * launch->group_size[d];
+        thread->global_offset[d] = launch->global_offset[d];
+        thread->local_size[d] = launch->group_size[d];
+        thread->group_count[d] = launch->group_count[d];
+        thread->group_id[d] = group->id[d];
+        thread->local_id[d] = item % launch->group_size[d];
+        item /= launch->group_size[d];
+    }
+    thread->work_dimensions = engine->work_dimensions;
+    thread->hardware_thread = hardware_thread(subslice, hart);
+    thread->local_begin = zeta_vgpu_image_slm(launch->image);
+    thread->local_bytes = engine->group_slm_bytes;
+    thread->private_begin = hart->stack_begin;
+    thread->private_bytes = engine->config.topology.stack_bytes;
+    hart->cpu->pc = launch->kernel->entry;
+    hart->cpu->x[1] = ZETA_RV64_RETURN_ADDRESS;
+    hart->cpu->x[2] = block;
+    hart->cpu->x[4] = block;
+    hart->cpu->x[10] = (uintptr_t)engine->arguments;
+    hart->state = HART_READY;
+    hart->group = group;
+    hart->cost = 0;
+}
+
+/* Starts the next group; harts are taken in slot order, which spreads them over the EUs. */
+static void dispatch_group(struct subslice *subslice)
+{
+    struct zeta_vgpu_engine *engine = subslice->engine;
+    const bool counts_eus = zeta_vgpu_counts_eus(engine);
+    const uint32_t eus = engine->config.topology.eus_per_subslice;
+    struct group *group = subslice->free_groups;
+    struct hart **link = &group->harts;
+    uint32_t slot = 0;
+
+    subslice->free_groups = group->next_free;
+    group_id_of(engine->launch, subslice->next_group, group->id);
+    group->live = engine->group_items;
+    group->waiting = 0;
+    group->slm_slot = subslice->free_slm[--subslice->free_slm_count];
+    for (uint32_t item = 0; item < engine->group_items; item++, slot++) {
+        while (subslice->harts[slot].state != HART_IDLE)
+            slot++;
+        start_hart(subslice, &subslice->harts[slot], group, item);
+        if (counts_eus)
+            zeta_vgpu_eu_add(subslice, slot % eus, ZETA_VGPU_THREADS_DISPATCHED, 1);
+        *link = &subslice->harts[slot];
+        link = &subslice->harts[slot].next;
+    }
+    *link = NULL;
+    if (slot > subslice->used_slots)
+        subslice->used_slots = slot;
+    if (group >= subslice->groups + subslice->used_groups)
+        subslice->used_groups = (uint32_t)(group - subslice->groups) + 1;
+    memset(subslice->slm + (size_t)group->slm_slot * engine->group_slm_bytes, 0,
+           engine->group_slm_bytes);
+    subslice->free_harts -= engine->group_items;
+    subslice->next_group += engine->subslice_count;
+    subslice->counters[ZETA_VGPU_GROUPS_DISPATCHED]++;
+    subslice->counters[ZETA_VGPU_THREADS_DISPATCHED] += engine->group_items;
+    if (zeta_vgpu_watched(engine, ZETA_VGPU_WATCH_WORK))
+        zeta_vgpu_event_of_group(subslice, ZETA_VGPU_EVENT_GROUP_BEGIN, group, 0);
+}
+
+static void dispatch_groups(struct subslice *subslice)
+{
+    const struct zeta_vgpu_engine *engine = subslice->engine;
+
+    while (subslice->next_group < engine->group_total &&
+           subslice->free_harts >= engine->group_items && subslice->free_slm_count > 0)
+        dispatch_group(subslice);
+}
+
+/*
+ * All live harts of the group have arrived: each goes on at the time at which the last came, so
+ * what it waited becomes part of its own cost.
+ */
+static void release_barrier(struct subslice *subslice, struct group *group)
+{
+    const bool counts_eus = zeta_vgpu_counts_eus(subslice->engine);
+    const uint32_t eus = subslice->engine->config.topology.eus_per_subslice;
+    uint64_t longest = 0;
+
+    for (struct hart *hart = group->harts; hart; hart = hart->next) {
+        if (hart->state == HART_BARRIER && hart->cost > longest)
+            longest = hart->cost;
+    }
+    for (struct hart *hart = group->harts; hart; hart = hart->next) {
+        if (hart->state != HART_BARRIER)
+            continue;
+        subslice->counters[ZETA_VGPU_BARRIER_STALL_CYCLES] += longest - hart->cost;
+        if (counts_eus)
+            zeta_vgpu_eu_add(subslice, hart->slot % eus, ZETA_VGPU_BARRIER_STALL_CYCLES,
+                             longest - hart->cost);
+        if (subslice->sampler.interval != 0)
+            zeta_vgpu_sampler_wait(subslice, hart, longest - hart->cost);
+        hart->epoch_cost += longest - hart->cost;
+        hart->cost = 0;
+        hart->state = HART_READY;
+    }
+    if (zeta_vgpu_watched(subslice->engine, ZETA_VGPU_WATCH_DEVICE))
+        zeta_vgpu_event_of_group(subslice, ZETA_VGPU_EVENT_BARRIER, group, group->waiting);
+    group->waiting = 0;
+}
+
+static void end_hart(struct subslice *subslice, struct hart *hart)
+{
+    struct group *group = hart->group;
+
+    hart->state = HART_ENDED;
+    if (--group->live > 0) {
+        if (group->waiting == group->live)
+            release_barrier(subslice, group);
+        return;
+    }
+    if (zeta_vgpu_watched(subslice->engine, ZETA_VGPU_WATCH_WORK))
+        zeta_vgpu_event_of_group(subslice, ZETA_VGPU_EVENT_GROUP_END, group, 0);
+    for (struct hart *member = group->harts; member; member = member->next)
+        member->state = HART_IDLE;
+    subslice->free_harts += subslice->engine->group_items;
+    subslice->free_slm[subslice->free_slm_count++] = group->slm_slot;
+    group->next_free = subslice->free_groups;
+    subslice->free_groups = group;
+}
+
+static void wait_at_barrier(struct subslice *subslice, struct hart *hart)
+{
+    struct group *group = hart->group;
+
+    hart->state = HART_BARRIER;
+    if (++group->waiting == group->live)
+        release_barrier(subslice, group);
+}
+
+/* Adds the bytes of one kind of traffic to a counter; returns the number of accesses. */
+static uint64_t add_traffic(struct subslice *subslice, enum zeta_rv64_traffic traffic,
+                            enum zeta_vgpu_counter counter)
+{
+    const uint32_t *accesses = subslice->memory.accesses[traffic];
+
+    subslice->counters[counter] += accesses[0] + 2 * (uint64_t)accesses[1] +
+                                   4 * (uint64_t)accesses[2] + 8 * (uint64_t)accesses[3];
+    return (uint64_t)accesses[0] + accesses[1] + accesses[2] + accesses[3];
+}
+
+static void add_instructions(uint64_t *counters, const struct zeta_rv64_counts *counts)
+{
+    counters[ZETA_VGPU_INST_RETIRED] += counts->retired;
+    counters[ZETA_VGPU_INST_INT] += counts->integer;
+    counters[ZETA_VGPU_INST_FP32] += counts->fp32;
+    counters[ZETA_VGPU_INST_FP64] += counts->fp64;
+    counters[ZETA_VGPU_FP_OPS] += counts->flops;
+    counters[ZETA_VGPU_INST_BRANCH] += counts->branches;
+    counters[ZETA_VGPU_INST_BRANCH_TAKEN] += counts->taken;
+    counters[ZETA_VGPU_INST_CALL] += counts->calls;
+    counters[ZETA_VGPU_INST_MEM] += counts->memory;
+    counters[ZETA_VGPU_INST_ATOMIC] += counts->atomics;
+    counters[ZETA_VGPU_INST_MATH] += counts->math;
+    counters[ZETA_VGPU_INST_CACHE_MISSES] += counts->instruction_misses;
+}
+
+void zeta_vgpu_account(struct subslice *subslice, struct hart *hart, uint64_t l1_misses,
+                       struct costs *out_costs)
+{
+    const struct zeta_rv64_counts *counts = &subslice->context.counts;
+    struct zeta_rv64_memory *memory = &subslice->memory;
+    uint64_t misses = subslice->l1.misses - l1_misses;
+    uint64_t global, slm, private, cost;
+
+    add_instructions(subslice->counters, counts);
+    global = add_traffic(subslice, ZETA_RV64_GLOBAL_READ, ZETA_VGPU_GLOBAL_READ_BYTES) +
+             add_traffic(subslice, ZETA_RV64_GLOBAL_WRITE, ZETA_VGPU_GLOBAL_WRITE_BYTES) -
+             memory->global_atomics;
+    private = add_traffic(subslice, ZETA_RV64_PRIVATE, ZETA_VGPU_PRIVATE_BYTES);
+    slm = add_traffic(subslice, ZETA_RV64_SLM_READ, ZETA_VGPU_SLM_READ_BYTES) +
+          add_traffic(subslice, ZETA_RV64_SLM_WRITE, ZETA_VGPU_SLM_WRITE_BYTES);
+    subslice->counters[ZETA_VGPU_L1_HITS] += global - misses;
+    subslice->counters[ZETA_VGPU_L1_MISSES] += misses;
+    memset(memory->accesses, 0, sizeof(memory->accesses));
+    memory->global_atomics = 0;
+    *out_costs = (struct costs){
+        .fetch = (uint64_t)LATENCY_L3_HIT * counts->instruction_misses,
+        .issue = counts->retired,
+        .pipe = counts->latency,
+        .memory = LATENCY_SLM * slm + LATENCY_L1_HIT * (private + global - misses) +
+                  LATENCY_L3_HIT * misses,
+        .control = (uint64_t)LATENCY_BRANCH_TAKEN * counts->taken,
+    };
+    cost = out_costs->fetch + out_costs->issue + out_costs->pipe + out_costs->memory +
+           out_costs->control;
+    hart->cost += cost;
+    hart->epoch_cost += cost;
+    subslice->issue[subslice->l1.eu] += counts->retired;
+    subslice->epoch_instructions += counts->retired;
+}
+
+/* What is next for a hart that came back before its slice was used up. True: run on. */
+static bool handle_stop(struct subslice *subslice, struct hart *hart, enum zeta_rv64_stop stop)
+{
+    enum zeta_vgpu_fault_reason reason;
+    uint64_t address = subslice->context.stop_address;
+
+    if (stop == ZETA_RV64_STOP_SLICE)
+        return false;
+    if (stop == ZETA_RV64_STOP_RETURN) {
+        end_hart(subslice, hart);
+        return false;
+    }
+    if (stop == ZETA_RV64_STOP_LEFT) {
+        zeta_vgpu_code_enter(subslice, hart->cpu->pc);
+        return true;
+    }
+    if (stop != ZETA_RV64_STOP_ECALL) {
+        reason = zeta_vgpu_fault_reason_of(subslice, hart, stop, address);
+        zeta_vgpu_fault_raise(subslice, hart, reason, hart->cpu->pc, address);
+        return false;
+    }
+    switch (zeta_vgpu_call(subslice, hart, &reason)) {
+    case CALL_CONTINUE:
+        return true;
+    case CALL_BARRIER:
+        wait_at_barrier(subslice, hart);
+        return false;
+    default:
+        zeta_vgpu_fault_raise(subslice, hart, reason, hart->cpu->pc - 4, hart->cpu->x[10]);
+        return false;
+    }
+}
+
+/* Points the memory windows at what belongs to the hart. */
+static void enter_hart(struct subslice *subslice, struct hart *hart)
+{
+    struct zeta_vgpu_engine *engine = subslice->engine;
+    const struct zeta_vgpu_topology *topology = &engine->config.topology;
+    uint64_t generation = zeta_vgpu_space_enter(engine->space, subslice->reader);
+
+    if (generation != subslice->space_generation) {
+        zeta_rv64_memory_flush(&subslice->memory);
+        zeta_vgpu_code_forget(subslice);
+        subslice->space_generation = generation;
+    }
+    zeta_vgpu_code_enter(subslice, hart->cpu->pc);
+    subslice->l1.eu = hart->slot % topology->eus_per_subslice;
+    zeta_rv64_window_set(&subslice->memory.slm, zeta_vgpu_image_slm(engine->launch->image),
+                         engine->group_slm_bytes,
+                         subslice->slm + (size_t)hart->group->slm_slot * engine->group_slm_bytes);
+    zeta_rv64_window_set(&subslice->memory.stack, hart->stack_begin, topology->stack_bytes, NULL);
+}
+
+/* One turn of a hart, at full speed. */
+static void run_turn(struct subslice *subslice, struct hart *hart)
+{
+    uint32_t used = 0;
+    bool again = true;
+
+    while (again && used < subslice->slice) {
+        uint64_t misses = subslice->l1.misses;
+        enum zeta_rv64_stop stop =
+            zeta_rv64_run(hart->cpu, &subslice->context, subslice->slice - used);
+        struct costs costs;
+
+        zeta_vgpu_account(subslice, hart, misses, &costs);
+        used += subslice->context.counts.retired;
+        again = handle_stop(subslice, hart, stop);
+    }
+}
+
+/* The same turn, one instruction after another: it ends where the other would end. */
+static void step_turn(struct subslice *subslice, struct hart *hart)
+{
+    uint32_t used = 0;
+    bool again = true, block_end = false;
+
+    while (again && (used < subslice->slice || !block_end)) {
+        enum zeta_rv64_stop stop = zeta_vgpu_sampler_step(subslice, hart, &block_end);
+
+        used += subslice->context.counts.retired;
+        if (stop != ZETA_RV64_STOP_SLICE)
+            again = handle_stop(subslice, hart, stop);
+    }
+}
+
+static void take_turn(struct subslice *subslice, struct hart *hart)
+{
+    if (subslice->sampler.interval != 0 && zeta_vgpu_sampler_turn(subslice))
+        step_turn(subslice, hart);
+    else
+        run_turn(subslice, hart);
+}
+
+/* The same, and what it counts is its EU's. */
+static void take_counted_turn(struct subslice *subslice, struct hart *hart)
+{
+    uint64_t before[ZETA_VGPU_COUNTER_COUNT];
+
+    zeta_vgpu_eu_turn_begin(subslice, before);
+    take_turn(subslice, hart);
+    zeta_vgpu_eu_turn_end(subslice, subslice->l1.eu, before);
+}
+
+static void run_hart(struct subslice *subslice, struct hart *hart)
+{
+    hart->ran = true;
+    enter_hart(subslice, hart);
+    if (zeta_vgpu_counts_eus(subslice->engine))
+        take_counted_turn(subslice, hart);
+    else
+        take_turn(subslice, hart);
+}
+
+static bool work_left(const struct subslice *subslice)
+{
+    return subslice->free_harts < subslice->hart_count ||
+           subslice->next_group < subslice->engine->group_total;
+}
+
+/* The end of the launch here: caches are written back, as the host may look at memory now. */
+static void finish(struct subslice *subslice)
+{
+    subslice->finished = true;
+    zeta_vgpu_l1_flush(&subslice->l1);
+    zeta_vgpu_model_submit(subslice);
+}
+
+/* Only where each EU has had as many turns as the others, so that none seems to idle. */
+static bool epoch_over(const struct subslice *subslice)
+{
+    return subslice->epoch_instructions >= subslice->epoch_length &&
+           subslice->next_slot % subslice->engine->config.topology.eus_per_subslice == 0;
+}
+
+void zeta_vgpu_subslice_round(struct subslice *subslice)
+{
+    struct zeta_vgpu_engine *engine = subslice->engine;
+    bool stopping = false;
+
+    if (subslice->next_slot == 0)
+        dispatch_groups(subslice);
+    while (subslice->next_slot < subslice->used_slots && !stopping && !epoch_over(subslice)) {
+        struct hart *hart = &subslice->harts[subslice->next_slot++];
+
+        if (hart->state != HART_READY)
+            continue;
+        run_hart(subslice, hart);
+        stopping = zeta_vgpu_stopping(engine);
+    }
+    if (subslice->next_slot >= subslice->used_slots)
+        subslice->next_slot = 0;
+    if (stopping || !work_left(subslice)) {
+        finish(subslice);
+        return;
+    }
+    if (epoch_over(subslice))
+        zeta_vgpu_model_submit(subslice);
+}

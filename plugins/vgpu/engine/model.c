@@ -1,0 +1,533 @@
+/*
+ * Epochs. Each subslice hands in a record of what it did whenever it has retired some ten
+ * thousand instructions. When every subslice that still works has handed in its n-th record,
+ * the n-th records are replayed in subslice order: misses of the L1s go through the shared L3,
+ * and the cycle model turns instructions and latencies into clocks. What is replayed in which
+ * order depends on the records alone, so results are the same for any number of workers; those
+ * only decide when it happens.
+ *
+ * Cycle model, per epoch and EU: issue = instructions of all its threads, span = cycles of its
+ * slowest thread, time = the larger. Threads of an EU work side by side, but take turns here; an
+ * epoch in which only some of them had theirs is that part of the time in which all have theirs,
+ * so span is reduced to it. An epoch of a subslice takes as long as its slowest EU, and one of the
+ * device as long as its slowest subslice: with every epoch the clock moves by what any unit can
+ * have been active in it, so that no share of the clock exceeds the whole.
+ *
+ * Host time: who samples wants to hear of work soon after it was done, so epochs get shorter, on
+ * all subslices alike, until they are executed in the time that the owner wants. Turns get shorter
+ * with them: an epoch that has about as many turns as ever has about the same shares.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine_priv.h"
+#include "plugins/vgpu/machine/host_clock.h"
+
+enum {
+    /* What a worker executes in a microsecond, before anything was measured. */
+    INSTRUCTIONS_PER_US = 400,
+    /* What L3 misses cost beyond an L3 hit. */
+    LATENCY_MEMORY_EXTRA = 200,
+    LINE_BYTES = 1 << ZETA_VGPU_LINE_BITS
+};
+
+/*
+ * Lengths of epochs, and parts of a usual turn that their turns have. In host time who samples gets
+ * the longest that is short enough. With these the model finds the same shares within a point or
+ * two; with a length between them turns can fall into step with the barriers of a kernel.
+ */
+static const struct {
+    uint32_t instructions; /* an epoch ends soon after; the first: some 30 microseconds */
+    uint32_t turn_divisor;
+} grains[] = {{16384, 1}, {8192, 1}, {4096, 4}, {2048, 8}, {1024, 16}};
+
+#define GRAINS ((uint32_t)(sizeof(grains) / sizeof(grains[0])))
+
+bool zeta_vgpu_model_init(struct model *model, const struct zeta_vgpu_topology *topology)
+{
+    pthread_mutex_init(&model->lock, NULL);
+    pthread_cond_init(&model->progress, NULL);
+    return zeta_vgpu_l3_init(&model->l3, topology->l3_bytes);
+}
+
+static void free_epochs(struct epoch *epoch)
+{
+    while (epoch) {
+        struct epoch *next = epoch->next;
+
+        free(epoch->log.entries);
+        free(epoch->events.items);
+        free(epoch->samples.entries);
+        free(epoch);
+        epoch = next;
+    }
+}
+
+void zeta_vgpu_model_finish(struct model *model)
+{
+    for (uint32_t i = 0; i < ZETA_VGPU_MAX_SUBSLICES; i++)
+        free_epochs(model->first[i]);
+    free_epochs(model->spare);
+    free(model->events.items);
+    zeta_vgpu_l3_finish(&model->l3);
+    pthread_cond_destroy(&model->progress);
+    pthread_mutex_destroy(&model->lock);
+}
+
+static bool is_paced(const struct zeta_vgpu_engine *engine)
+{
+    return engine->config.time == ZETA_VGPU_TIME_HOST && engine->config.callbacks.pace;
+}
+
+/* Asks the owner for the pace after an epoch of so many clocks. Returns what it took to execute. */
+static uint64_t ask_pace_locked(struct zeta_vgpu_engine *engine, uint64_t clocks,
+                                uint64_t instructions)
+{
+    const struct zeta_vgpu_callbacks *callbacks = &engine->config.callbacks;
+    struct model *model = &engine->model;
+    const uint64_t now = zeta_vgpu_now_ns();
+    /* Work that was begun before the last epoch was over has no time of its own. */
+    const struct zeta_vgpu_epoch epoch = {.begin_ns = model->begin_ns < now ? model->begin_ns : now,
+                                          .end_ns = now,
+                                          .clocks = clocks,
+                                          .instructions = instructions};
+    struct zeta_vgpu_pace wanted = {0, 0};
+
+    callbacks->pace(callbacks->user, &epoch, &wanted);
+    model->lasts_ns = epoch.begin_ns;
+    model->slice_ns = wanted.slice_ns;
+    atomic_store(&model->resume_ns, wanted.resume_ns > now ? wanted.resume_ns : 0);
+    model->begin_ns = wanted.resume_ns > now ? wanted.resume_ns : now;
+    return epoch.end_ns - epoch.begin_ns;
+}
+
+/* The grain that workers with a processor each can be expected to execute in the wanted time. */
+static uint32_t fitting_grain_locked(const struct zeta_vgpu_engine *engine)
+{
+    const uint64_t instructions = engine->model.slice_ns * INSTRUCTIONS_PER_US / 1000 *
+                                  engine->active_workers / engine->active_subslices;
+    uint32_t grain = 0;
+
+    while (engine->model.slice_ns != 0 && grain + 1 < GRAINS &&
+           grains[grain].instructions > instructions)
+        grain++;
+    return grain;
+}
+
+/*
+ * The grain of the next epoch that no subslice works on. By what the last ones took, in one of
+ * which others may have had the processor; and not much finer than what fits, as fine ones take
+ * longer.
+ */
+static uint32_t next_grain_locked(struct zeta_vgpu_engine *engine, uint64_t took_ns)
+{
+    struct model *model = &engine->model;
+    const uint32_t last = model->grains[model->replayed % ZETA_VGPU_KNOWN_EPOCHS];
+    const uint32_t fitting = fitting_grain_locked(engine);
+    const uint64_t usual_ns = took_ns < model->took_ns ? took_ns : model->took_ns;
+
+    model->took_ns = took_ns;
+    if (model->slice_ns == 0)
+        return 0;
+    if (usual_ns > model->slice_ns)
+        return last <= fitting && last + 1 < GRAINS ? last + 1 : last;
+    /* The next longer one takes twice as long. */
+    return last > 0 && 2 * took_ns < model->slice_ns ? last - 1 : last;
+}
+
+static void begin_epoch(struct subslice *subslice, uint64_t number)
+{
+    const struct zeta_vgpu_engine *engine = subslice->engine;
+    const uint32_t grain = engine->model.grains[number % ZETA_VGPU_KNOWN_EPOCHS];
+
+    subslice->epoch_number = number;
+    subslice->epoch_instructions = 0;
+    subslice->epoch_length = grains[grain].instructions;
+    subslice->slice = engine->config.slice / grains[grain].turn_divisor;
+    if (subslice->slice == 0)
+        subslice->slice = 1;
+}
+
+void zeta_vgpu_model_begin_subslice(struct subslice *subslice)
+{
+    begin_epoch(subslice, 0);
+}
+
+static void add_modelled(struct model *model, uint32_t subslice, enum zeta_vgpu_counter counter,
+                         uint64_t value)
+{
+    /* There is only one writer at a time; atomic because owners read without the lock. */
+    uint64_t sum =
+        atomic_load_explicit(&model->added[subslice][counter], memory_order_relaxed) + value;
+
+    atomic_store_explicit(&model->added[subslice][counter], sum, memory_order_relaxed);
+}
+
+/* Sends an epoch's L1 misses through L3; EUs get the extra cycles of what came from memory. */
+static void replay_log(struct model *model, uint32_t subslice, const struct epoch *epoch,
+                       uint64_t extra[ZETA_VGPU_MAX_EUS])
+{
+    uint64_t hits = 0, misses = 0, fills = 0, evictions = 0;
+
+    for (uint32_t i = 0; i < epoch->log.count; i++) {
+        uint64_t entry = epoch->log.entries[i];
+        bool write = entry & 1;
+        struct zeta_vgpu_l3_result result = zeta_vgpu_l3_access(&model->l3, entry >> 8, write);
+
+        evictions += result.eviction;
+        fills += result.fill;
+        if (write)
+            continue;
+        hits += result.hit;
+        misses += !result.hit;
+        extra[entry >> 1 & 63] += result.hit ? 0 : LATENCY_MEMORY_EXTRA;
+    }
+    add_modelled(model, subslice, ZETA_VGPU_L3_HITS, hits);
+    add_modelled(model, subslice, ZETA_VGPU_L3_MISSES, misses);
+    add_modelled(model, subslice, ZETA_VGPU_GPU_MEMORY_READ_BYTES, fills * LINE_BYTES);
+    add_modelled(model, subslice, ZETA_VGPU_GPU_MEMORY_WRITE_BYTES, evictions * LINE_BYTES);
+}
+
+/* Clocks that an EU needed; its misses of L3 cost @extra. */
+static uint64_t eu_time(const struct epoch *epoch, uint32_t eu, uint64_t extra)
+{
+    uint64_t span = epoch->span[eu];
+
+    if (epoch->runnable[eu] > 0)
+        span = span * epoch->ran[eu] / epoch->runnable[eu];
+    /* Threads of an EU wait for memory side by side. */
+    if (epoch->threads[eu] > 0)
+        span += extra / epoch->threads[eu];
+    return span > epoch->issue[eu] ? span : epoch->issue[eu];
+}
+
+/*
+ * Clocks that the threads of an EU waited for each other, where issuing took longer than any of
+ * them did by itself: what of their time is none of their own.
+ */
+static uint64_t issue_wait(const struct epoch *epoch, uint32_t eu, uint64_t time, uint64_t extra)
+{
+    uint64_t own = epoch->cost[eu] + extra;
+    uint64_t together = epoch->runnable[eu] * time;
+
+    return time == epoch->issue[eu] && together > own ? together - own : 0;
+}
+
+/* Replays one record; returns the clocks that the subslice needed. */
+static uint64_t replay_epoch(struct zeta_vgpu_engine *engine, uint32_t subslice,
+                             struct epoch *epoch)
+{
+    struct model *model = &engine->model;
+    uint32_t eus = engine->config.topology.eus_per_subslice;
+    uint64_t extra[ZETA_VGPU_MAX_EUS] = {0};
+    uint64_t time = 0, active = 0, stall = 0, resident = 0, memory = 0, issue = 0;
+
+    replay_log(model, subslice, epoch, extra);
+    for (uint32_t eu = 0; eu < eus; eu++) {
+        uint64_t longest = eu_time(epoch, eu, extra[eu]);
+
+        if (longest > time)
+            time = longest;
+        memory += extra[eu];
+        issue += issue_wait(epoch, eu, longest, extra[eu]);
+    }
+    if (epoch->sample_interval != 0)
+        zeta_vgpu_sampler_deliver(engine, subslice, epoch, memory, issue);
+    for (uint32_t eu = 0; eu < eus; eu++) {
+        active += epoch->issue[eu];
+        resident += epoch->threads[eu];
+        if (epoch->threads[eu] > 0)
+            stall += time - epoch->issue[eu];
+    }
+    add_modelled(model, subslice, ZETA_VGPU_EU_ACTIVE_CLOCKS, active);
+    add_modelled(model, subslice, ZETA_VGPU_EU_STALL_CLOCKS, stall);
+    add_modelled(model, subslice, ZETA_VGPU_THREAD_CLOCKS, resident * time);
+    if (zeta_vgpu_counts_eus(engine))
+        zeta_vgpu_eu_replayed(&engine->subslices[subslice], epoch, time);
+    return time;
+}
+
+/* True when each subslice has a record to be replayed or has finished without one. */
+static bool epoch_complete_locked(const struct zeta_vgpu_engine *engine)
+{
+    const struct model *model = &engine->model;
+    bool any = false;
+
+    for (uint32_t i = 0; i < engine->subslice_count; i++) {
+        if (!model->first[i] && !model->finished[i])
+            return false;
+        any |= model->first[i] != NULL;
+    }
+    return any;
+}
+
+/* Of the clocks of an epoch that lasts, those that are over. */
+static uint64_t clocks_over_locked(const struct model *model, uint64_t clocks, uint64_t now)
+{
+    const uint64_t resume_ns = atomic_load(&model->resume_ns);
+
+    if (now >= resume_ns)
+        return clocks;
+    return now <= model->lasts_ns
+               ? 0
+               : zeta_vgpu_part_of(clocks, (struct zeta_vgpu_part){now - model->lasts_ns,
+                                                                   resume_ns - model->lasts_ns});
+}
+
+/*
+ * Exact counts and what the model added to them, all at the end of the last epoch. Of one that
+ * lasts the clocks that are over and the same part of all other counts, so shares of clocks are its
+ * own.
+ */
+static void publish_locked(struct zeta_vgpu_engine *engine, uint64_t now)
+{
+    const struct zeta_vgpu_callbacks *callbacks = &engine->config.callbacks;
+    struct model *model = &engine->model;
+    uint64_t totals[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
+    const uint64_t clocks = atomic_load(&model->added[0][ZETA_VGPU_GPU_CORE_CLOCKS]) -
+                            model->base[0][ZETA_VGPU_GPU_CORE_CLOCKS];
+    const struct zeta_vgpu_part part = {clocks_over_locked(model, clocks, now), clocks};
+
+    if (!callbacks->publish)
+        return;
+    for (uint32_t i = 0; i < engine->subslice_count; i++) {
+        zeta_vgpu_counters_sum(engine, i, model->snapshot[i], totals[i]);
+        for (uint32_t c = 0; part.taken < part.of && c < ZETA_VGPU_COUNTER_COUNT; c++)
+            totals[i][c] =
+                model->base[i][c] + zeta_vgpu_part_of(totals[i][c] - model->base[i][c], part);
+    }
+    callbacks->publish(callbacks->user, (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])totals, part);
+}
+
+/* What the next epoch adds to. All of the last one is published, if it should last yet. */
+static void begin_base_locked(struct zeta_vgpu_engine *engine)
+{
+    struct model *model = &engine->model;
+
+    if (!is_paced(engine))
+        return;
+    if (atomic_load(&model->resume_ns) != 0)
+        publish_locked(engine, UINT64_MAX);
+    for (uint32_t i = 0; i < engine->subslice_count; i++)
+        zeta_vgpu_counters_sum(engine, i, model->snapshot[i], model->base[i]);
+}
+
+void zeta_vgpu_model_begin(struct zeta_vgpu_engine *engine)
+{
+    struct model *model = &engine->model;
+
+    pthread_mutex_lock(&model->lock);
+    for (uint32_t i = 0; i < engine->subslice_count; i++)
+        model->finished[i] = i >= engine->active_subslices;
+    model->out_of_memory = false;
+    model->replayed = 0;
+    /* It may have to wait before its first epoch. */
+    begin_base_locked(engine);
+    if (is_paced(engine)) {
+        model->begin_ns = zeta_vgpu_now_ns();
+        (void)ask_pace_locked(engine, 0, 0);
+    }
+    model->grains[0] = fitting_grain_locked(engine);
+    for (uint32_t i = 1; i < ZETA_VGPU_KNOWN_EPOCHS; i++)
+        model->grains[i] = model->grains[0];
+    pthread_mutex_unlock(&model->lock);
+}
+
+uint64_t zeta_vgpu_model_rest(struct zeta_vgpu_engine *engine)
+{
+    struct model *model = &engine->model;
+    uint64_t resume_ns, now, until_ns = 0;
+
+    if (atomic_load_explicit(&model->resume_ns, memory_order_relaxed) == 0)
+        return 0;
+    pthread_mutex_lock(&model->lock);
+    now = zeta_vgpu_now_ns();
+    resume_ns = atomic_load(&model->resume_ns);
+    if (resume_ns != 0)
+        publish_locked(engine, now);
+    if (now < resume_ns) {
+        until_ns = resume_ns;
+        if (model->slice_ns != 0 && resume_ns - now > model->slice_ns)
+            until_ns = now + model->slice_ns;
+    } else if (resume_ns != 0) {
+        /* Who sleeps wakes late, and that is no time of the next epoch. */
+        model->begin_ns = now;
+        atomic_store(&model->resume_ns, 0);
+    }
+    pthread_mutex_unlock(&model->lock);
+    return until_ns;
+}
+
+/* Takes the oldest record of every subslice and replays them in order. */
+static void replay_locked(struct zeta_vgpu_engine *engine)
+{
+    struct model *model = &engine->model;
+    const uint64_t begin_clocks = atomic_load(&model->added[0][ZETA_VGPU_GPU_CORE_CLOCKS]);
+    uint64_t clocks = 0, instructions = 0, took_ns = 0;
+
+    begin_base_locked(engine);
+    for (uint32_t i = 0; i < engine->subslice_count; i++) {
+        struct epoch *epoch = model->first[i];
+
+        if (!epoch)
+            continue;
+        model->first[i] = epoch->next;
+        if (!epoch->next)
+            model->last[i] = NULL;
+        atomic_fetch_sub(&model->queued[i], 1);
+        const uint64_t time = replay_epoch(engine, i, epoch);
+        if (time > clocks)
+            clocks = time;
+        instructions += epoch->instructions;
+        memcpy(model->snapshot[i], epoch->counters, sizeof(epoch->counters));
+        model->out_of_memory |= !zeta_vgpu_events_collect(model, epoch);
+        epoch->next = model->spare;
+        model->spare = epoch;
+    }
+    add_modelled(model, 0, ZETA_VGPU_GPU_CORE_CLOCKS, clocks);
+    add_modelled(model, 0, ZETA_VGPU_BUSY_CLOCKS, clocks);
+    /* Before the clock that they are not younger than. */
+    zeta_vgpu_events_tell_locked(engine, begin_clocks, clocks);
+    if (is_paced(engine))
+        took_ns = ask_pace_locked(engine, clocks, instructions);
+    publish_locked(engine, is_paced(engine) ? zeta_vgpu_now_ns() : 0);
+    model->grains[(model->replayed + ZETA_VGPU_KNOWN_EPOCHS - 1) % ZETA_VGPU_KNOWN_EPOCHS] =
+        next_grain_locked(engine, took_ns);
+    model->replayed++;
+}
+
+/* Fills a record with what the subslice did since its last one, and begins a new epoch there. */
+static void take_epoch(struct subslice *subslice, struct epoch *epoch)
+{
+    const uint32_t eus = subslice->engine->config.topology.eus_per_subslice;
+    struct zeta_vgpu_miss_log log = epoch->log;
+    struct event_list events = epoch->events;
+    struct sample_log samples = epoch->samples;
+
+    subslice->counters[ZETA_VGPU_TLB_MISSES] = subslice->l1.tlb_misses;
+    memset(epoch, 0, sizeof(*epoch));
+    memcpy(epoch->counters, subslice->counters, sizeof(epoch->counters));
+    memcpy(epoch->issue, subslice->issue, sizeof(epoch->issue));
+    memset(subslice->issue, 0, sizeof(subslice->issue));
+    for (uint32_t i = 0, eu = 0; i < subslice->used_slots; i++) {
+        struct hart *hart = &subslice->harts[i];
+
+        if (hart->epoch_cost > epoch->span[eu])
+            epoch->span[eu] = hart->epoch_cost;
+        if (hart->epoch_cost > 0 || hart->state != HART_IDLE)
+            epoch->threads[eu]++;
+        epoch->cost[eu] += hart->epoch_cost;
+        epoch->ran[eu] += hart->ran;
+        epoch->runnable[eu] += hart->ran || hart->state == HART_READY;
+        hart->epoch_cost = 0;
+        hart->ran = false;
+        eu = eu + 1 < eus ? eu + 1 : 0;
+    }
+    /* The record keeps the log, the subslice goes on with the record's empty one. */
+    epoch->log = subslice->l1.log;
+    subslice->l1.log = log;
+    subslice->l1.log.count = 0;
+    epoch->events = subslice->events;
+    subslice->events = events;
+    subslice->events.count = 0;
+    epoch->instructions = subslice->epoch_instructions;
+    epoch->samples = subslice->sampler.log;
+    epoch->sample_session = subslice->sampler.session;
+    epoch->sample_interval = subslice->sampler.interval;
+    subslice->sampler.log = samples;
+    subslice->sampler.log.count = 0;
+    subslice->sampler.log.lost = 0;
+    zeta_vgpu_sampler_update(subslice);
+}
+
+/*
+ * Begins a new epoch although there is no record for the last one. The launch will end without
+ * memory; until then it goes on at its usual pace and not epoch by epoch of one instruction.
+ */
+static void drop_epoch(struct subslice *subslice)
+{
+    for (uint32_t i = 0; i < subslice->used_slots; i++) {
+        subslice->harts[i].epoch_cost = 0;
+        subslice->harts[i].ran = false;
+    }
+    subslice->l1.log.count = 0;
+    subslice->events.count = 0;
+    subslice->sampler.log.count = 0;
+}
+
+void zeta_vgpu_model_submit(struct subslice *subslice)
+{
+    struct zeta_vgpu_engine *engine = subslice->engine;
+    struct model *model = &engine->model;
+    uint32_t index = subslice->index;
+    struct epoch *epoch;
+
+    pthread_mutex_lock(&model->lock);
+    epoch = model->spare;
+    if (epoch)
+        model->spare = epoch->next;
+    else
+        epoch = calloc(1, sizeof(*epoch));
+    if (epoch) {
+        take_epoch(subslice, epoch);
+        model->out_of_memory |= epoch->log.failed || epoch->events.failed;
+        epoch->log.failed = false;
+        epoch->events.failed = false;
+        if (model->last[index])
+            model->last[index]->next = epoch;
+        else
+            model->first[index] = epoch;
+        model->last[index] = epoch;
+        atomic_fetch_add(&model->queued[index], 1);
+    } else {
+        drop_epoch(subslice);
+        memcpy(model->snapshot[index], subslice->counters, sizeof(subslice->counters));
+        model->out_of_memory = true;
+    }
+    model->finished[index] = subslice->finished;
+    while (epoch_complete_locked(engine))
+        replay_locked(engine);
+    /* What was dropped came with no epoch. */
+    if (model->out_of_memory)
+        publish_locked(engine, zeta_vgpu_now_ns());
+    begin_epoch(subslice, subslice->epoch_number + 1);
+    pthread_cond_broadcast(&model->progress);
+    pthread_mutex_unlock(&model->lock);
+}
+
+bool zeta_vgpu_model_ahead(struct zeta_vgpu_engine *engine, uint32_t subslice)
+{
+    return atomic_load_explicit(&engine->model.queued[subslice], memory_order_relaxed) >=
+           ZETA_VGPU_LARGEST_LEAD;
+}
+
+void zeta_vgpu_model_wait(struct zeta_vgpu_engine *engine, uint32_t worker)
+{
+    struct model *model = &engine->model;
+    bool wait = true;
+
+    pthread_mutex_lock(&model->lock);
+    while (wait) {
+        bool unfinished = false;
+
+        for (uint32_t i = worker; i < engine->subslice_count; i += engine->config.workers) {
+            if (model->finished[i])
+                continue;
+            unfinished = true;
+            wait &= zeta_vgpu_model_ahead(engine, i);
+        }
+        wait &= unfinished;
+        if (wait)
+            pthread_cond_wait(&model->progress, &model->lock);
+    }
+    pthread_mutex_unlock(&model->lock);
+}
+
+void zeta_vgpu_counters_sum(const struct zeta_vgpu_engine *engine, uint32_t subslice,
+                            const uint64_t exact[ZETA_VGPU_COUNTER_COUNT],
+                            uint64_t out_counters[ZETA_VGPU_COUNTER_COUNT])
+{
+    for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
+        out_counters[i] = exact[i] + atomic_load_explicit(&engine->model.added[subslice][i],
+                                                          memory_order_relaxed);
+}

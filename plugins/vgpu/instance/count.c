@@ -1,0 +1,440 @@
+#include "instance.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "layout.h"
+
+/* Attempts to read something that is written now. A write takes far less than a microsecond. */
+#define READ_ATTEMPTS 1000u
+
+/* What the lock guards takes milliseconds; the rest is for owners that a debugger holds. */
+#define LOCK_LIMIT_S 5
+
+static time_t monotonic_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+/*
+ * Locks, or gives up after LOCK_LIMIT_S. The wait is by the clock that can be set, since the thread
+ * sanitizer knows no other; so it is short, and a clock that does not jump says when to give up.
+ */
+static int lock_for_a_while(pthread_mutex_t *lock)
+{
+    const time_t limit_s = monotonic_s() + LOCK_LIMIT_S;
+    int error = pthread_mutex_trylock(lock);
+
+    while (error == EBUSY || (error == ETIMEDOUT && monotonic_s() < limit_s)) {
+        struct timespec until;
+
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec++;
+        error = pthread_mutex_timedlock(lock, &until);
+    }
+    return error;
+}
+
+bool zeta_vgpu_instance_lock(struct zeta_vgpu_instance *instance)
+{
+    struct zeta_vgpu_segment *segment = instance->segment;
+    int error = EINVAL;
+
+    if (atomic_load(&instance->damaged))
+        return false;
+    if (atomic_load(&segment->magic) == ZETA_VGPU_LAYOUT_MAGIC)
+        error = lock_for_a_while(&segment->lock);
+    /* What the lock guards is consistent at each step, so a dead owner needs no repair. */
+    if (error == EOWNERDEAD)
+        error = pthread_mutex_consistent(&segment->lock);
+    if (error != 0)
+        atomic_store(&instance->damaged, true);
+    return error == 0;
+}
+
+void zeta_vgpu_instance_unlock(struct zeta_vgpu_instance *instance)
+{
+    pthread_mutex_unlock(&instance->segment->lock);
+}
+
+bool zeta_vgpu_process_start(pid_t pid, uint64_t *out_start_time)
+{
+    char path[48], text[1024];
+    const char *at;
+    unsigned field = 3;
+    size_t length;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    length = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[length] = '\0';
+
+    /* The second field is the program's name in parentheses and may hold anything. */
+    at = strrchr(text, ')');
+    if (!at || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')
+        return false;
+    for (at += 2; *at && field < 22; at++) {
+        if (*at == ' ')
+            field++;
+    }
+    *out_start_time = strtoull(at, NULL, 10);
+    return field == 22;
+}
+
+bool zeta_vgpu_process_alive(uint32_t pid, uint64_t start_time)
+{
+    uint64_t found = 0;
+
+    if (pid == 0 || pid > INT32_MAX)
+        return false;
+    if (zeta_vgpu_process_start((pid_t)pid, &found))
+        return found == start_time;
+    /* Without /proc the id alone has to do. */
+    return access("/proc/self/stat", R_OK) != 0 && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+}
+
+/* Copies lie words_apart from each other; of the kernels' only the used part is written. */
+static void cell_write(_Atomic uint64_t *sequence, _Atomic uint64_t *copies, uint32_t words_apart,
+                       uint32_t words, const uint64_t *source)
+{
+    uint64_t next = atomic_load_explicit(sequence, memory_order_relaxed) + 1;
+    _Atomic uint64_t *target = copies + (next & 1) * words_apart;
+
+    /* Release, so that they stay behind the publication of the copy that they do not touch. */
+    for (uint32_t i = 0; i < words; i++)
+        atomic_store_explicit(&target[i], source[i], memory_order_release);
+    atomic_store_explicit(sequence, next, memory_order_release);
+}
+
+static bool cell_read(const _Atomic uint64_t *sequence, const _Atomic uint64_t *copies,
+                      uint32_t words_apart, uint32_t words, uint64_t *out_words)
+{
+    for (uint32_t attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+        uint64_t before = atomic_load_explicit(sequence, memory_order_acquire);
+        const _Atomic uint64_t *source = copies + (before & 1) * words_apart;
+
+        for (uint32_t i = 0; i < words; i++)
+            out_words[i] = atomic_load_explicit(&source[i], memory_order_acquire);
+        /* While the sequence is the same, writers touch only the other copy. */
+        if (atomic_load_explicit(sequence, memory_order_acquire) == before)
+            return true;
+    }
+    return false;
+}
+
+/* A cell as arguments of the two functions above. */
+#define CELL(cell)                                                                                 \
+    &(cell).sequence, &(cell).copies[0][0], sizeof((cell).copies[0]) / sizeof(uint64_t)
+
+uint32_t zeta_vgpu_instance_slot(const struct zeta_vgpu_instance *instance)
+{
+    return atomic_load_explicit(&instance->slot, memory_order_acquire);
+}
+
+void zeta_vgpu_instance_publish_kernels(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                        const uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT])
+{
+    uint32_t slot = zeta_vgpu_instance_slot(instance);
+
+    if (slot == 0 || tile >= instance->tiles)
+        return;
+    cell_write(CELL(instance->segment->slots[slot - 1].kernels[tile]),
+               (instance->rows_per_tile - 1) * ZETA_VGPU_COUNTER_COUNT, &totals[0][0]);
+}
+
+void zeta_vgpu_instance_publish_copies(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                       const uint64_t totals[ZETA_VGPU_COUNTER_COUNT])
+{
+    uint32_t slot = zeta_vgpu_instance_slot(instance);
+
+    if (slot == 0 || tile >= instance->tiles)
+        return;
+    cell_write(CELL(instance->segment->slots[slot - 1].copies[tile]), ZETA_VGPU_COUNTER_COUNT,
+               totals);
+}
+
+void zeta_vgpu_instance_set_activity(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                     const struct zeta_vgpu_activity *activity)
+{
+    uint32_t slot = zeta_vgpu_instance_slot(instance);
+    const uint64_t words[ZETA_VGPU_ACTIVITY_WORDS] = {activity->since_ns, activity->context};
+    struct zeta_vgpu_slot *own;
+
+    if (slot == 0 || tile >= instance->tiles)
+        return;
+    own = &instance->segment->slots[slot - 1];
+    cell_write(CELL(own->activity[tile]), ZETA_VGPU_ACTIVITY_WORDS, words);
+}
+
+static uint64_t folded(const struct zeta_vgpu_base *base, uint64_t sequence, uint32_t slot)
+{
+    return atomic_load_explicit(&base->copies[sequence & 1].folded[slot], memory_order_acquire);
+}
+
+/* Generation of the tenant whose counters are not in the base, 0 if there is none. */
+static uint64_t tenant(const struct zeta_vgpu_segment *segment, uint64_t sequence, uint32_t slot)
+{
+    uint64_t generation =
+        atomic_load_explicit(&segment->tenants[slot].generation, memory_order_acquire);
+
+    return generation > folded(&segment->base, sequence, slot) ? generation : 0;
+}
+
+bool zeta_vgpu_instance_activity(const struct zeta_vgpu_instance *instance, uint32_t slot,
+                                 uint32_t tile, struct zeta_vgpu_activity *out_activity)
+{
+    const struct zeta_vgpu_segment *segment = instance->segment;
+    uint64_t words[ZETA_VGPU_ACTIVITY_WORDS];
+    uint64_t sequence = atomic_load_explicit(&segment->base.sequence, memory_order_acquire);
+
+    if (tenant(segment, sequence, slot) == 0 || tile >= instance->tiles ||
+        !cell_read(CELL(segment->slots[slot].activity[tile]), ZETA_VGPU_ACTIVITY_WORDS, words))
+        return false;
+    out_activity->since_ns = words[0];
+    out_activity->context = words[1];
+    return true;
+}
+
+/* Adds the rows of a slot: its subslices, and its copy engine. */
+static bool add_slot(const struct zeta_vgpu_slot *slot, uint32_t tile, uint32_t rows,
+                     uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT])
+{
+    uint64_t counted[ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
+
+    if (!cell_read(CELL(slot->kernels[tile]), (rows - 1) * ZETA_VGPU_COUNTER_COUNT,
+                   &counted[0][0]) ||
+        !cell_read(CELL(slot->copies[tile]), ZETA_VGPU_COUNTER_COUNT, counted[rows - 1]))
+        return false;
+    for (uint32_t r = 0; r < rows; r++) {
+        for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
+            totals[r][i] += counted[r][i];
+    }
+    return true;
+}
+
+bool zeta_vgpu_instance_totals(const struct zeta_vgpu_instance *instance, uint32_t tile,
+                               uint64_t (*out_totals)[ZETA_VGPU_COUNTER_COUNT])
+{
+    const struct zeta_vgpu_segment *segment = instance->segment;
+    const struct zeta_vgpu_base *base = &segment->base;
+    const uint32_t rows = instance->rows_per_tile;
+
+    if (tile >= instance->tiles)
+        return false;
+    for (uint32_t attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+        uint64_t sequence = atomic_load_explicit(&base->sequence, memory_order_acquire);
+        bool good = true;
+
+        for (uint32_t r = 0; r < rows; r++) {
+            for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
+                out_totals[r][i] = atomic_load_explicit(
+                    &base->copies[sequence & 1].rows[tile][r][i], memory_order_acquire);
+        }
+        for (uint32_t slot = 0; good && slot < ZETA_VGPU_SLOTS; slot++) {
+            if (tenant(segment, sequence, slot) != 0)
+                good = add_slot(&segment->slots[slot], tile, rows, out_totals);
+        }
+        /* Unchanged: no slot went into the base, and none was given to another, meanwhile. */
+        if (good && atomic_load_explicit(&base->sequence, memory_order_acquire) == sequence)
+            return true;
+    }
+    return false;
+}
+
+/* What a counter of an EU has counted for a wish. */
+static uint64_t eu_count(const struct zeta_vgpu_eu_count *count, uint64_t number)
+{
+    uint64_t value;
+
+    if (atomic_load(&count->number) != number)
+        return 0;
+    value = atomic_load(&count->value);
+    return atomic_load(&count->number) == number ? value : 0;
+}
+
+bool zeta_vgpu_instance_eu_totals(const struct zeta_vgpu_instance *instance, uint32_t tile,
+                                  uint32_t unit, uint64_t number,
+                                  uint64_t out_values[ZETA_VGPU_EU_WISHES])
+{
+    const struct zeta_vgpu_segment *segment = instance->segment;
+    const struct zeta_vgpu_base *base = &segment->base;
+
+    for (uint32_t attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+        const uint64_t sequence = atomic_load_explicit(&base->sequence, memory_order_acquire);
+
+        for (uint32_t i = 0; i < ZETA_VGPU_EU_WISHES; i++)
+            out_values[i] = eu_count(&base->copies[sequence & 1].eus[tile][unit][i], number);
+        for (uint32_t slot = 0; slot < ZETA_VGPU_SLOTS; slot++) {
+            if (tenant(segment, sequence, slot) == 0)
+                continue;
+            for (uint32_t i = 0; i < ZETA_VGPU_EU_WISHES; i++)
+                out_values[i] += eu_count(&segment->slots[slot].eus[tile][unit][i], number);
+        }
+        if (atomic_load_explicit(&base->sequence, memory_order_acquire) == sequence)
+            return true;
+    }
+    return false;
+}
+
+/* Adds a slot's counters of EUs to the next copy of the base, those of present wishes. */
+static void fold_eus(struct zeta_vgpu_segment *segment, uint64_t sequence, uint32_t slot,
+                     uint32_t tile)
+{
+    struct zeta_vgpu_base *base = &segment->base;
+
+    for (uint32_t unit = 0; unit < ZETA_VGPU_EU_UNITS; unit++) {
+        const uint64_t number = atomic_load(&segment->eu_boards[tile][unit].number);
+
+        for (uint32_t i = 0; i < ZETA_VGPU_EU_WISHES; i++) {
+            struct zeta_vgpu_eu_count *next = &base->copies[(sequence + 1) & 1].eus[tile][unit][i];
+            const uint64_t sum = eu_count(&base->copies[sequence & 1].eus[tile][unit][i], number) +
+                                 eu_count(&segment->slots[slot].eus[tile][unit][i], number);
+
+            atomic_store(&next->value, sum);
+            atomic_store(&next->number, number);
+        }
+    }
+}
+
+void zeta_vgpu_instance_fold_locked(struct zeta_vgpu_instance *instance, uint32_t slot)
+{
+    struct zeta_vgpu_segment *segment = instance->segment;
+    struct zeta_vgpu_base *base = &segment->base;
+    uint64_t sequence = atomic_load(&base->sequence);
+    uint64_t generation = tenant(segment, sequence, slot);
+    uint64_t sums[ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
+
+    for (uint32_t tile = 0; generation != 0 && tile < instance->tiles; tile++) {
+        const uint32_t rows = instance->rows_per_tile;
+
+        for (uint32_t r = 0; r < rows; r++) {
+            for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
+                sums[r][i] = atomic_load(&base->copies[sequence & 1].rows[tile][r][i]);
+        }
+        /* The tenant writes no more: it is dead, or it is the caller. So this cannot fail. */
+        (void)add_slot(&segment->slots[slot], tile, rows, sums);
+        for (uint32_t r = 0; r < rows; r++) {
+            for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
+                atomic_store(&base->copies[(sequence + 1) & 1].rows[tile][r][i], sums[r][i]);
+        }
+        fold_eus(segment, sequence, slot, tile);
+    }
+    if (generation != 0) {
+        for (uint32_t i = 0; i < ZETA_VGPU_SLOTS; i++)
+            atomic_store(&base->copies[(sequence + 1) & 1].folded[i],
+                         i == slot ? generation : folded(base, sequence, i));
+        atomic_store(&base->sequence, sequence + 1);
+    }
+    atomic_store(&segment->tenants[slot].pid, 0);
+}
+
+static void reap_locked(struct zeta_vgpu_instance *instance)
+{
+    for (uint32_t slot = 0; slot < ZETA_VGPU_SLOTS; slot++) {
+        const struct zeta_vgpu_tenant *t = &instance->segment->tenants[slot];
+        uint32_t pid = atomic_load(&t->pid);
+
+        if (pid != 0 && !zeta_vgpu_process_alive(pid, atomic_load(&t->start_time)))
+            zeta_vgpu_instance_fold_locked(instance, slot);
+    }
+    zeta_vgpu_instance_reap_periods(instance);
+    zeta_vgpu_instance_reap_traces(instance);
+}
+
+void zeta_vgpu_instance_reap(struct zeta_vgpu_instance *instance)
+{
+    if (!zeta_vgpu_instance_lock(instance))
+        return;
+    reap_locked(instance);
+    zeta_vgpu_instance_file_join(instance->descriptor, instance->memory, instance->start_time);
+    zeta_vgpu_instance_unlock(instance);
+}
+
+static void clear_slot(struct zeta_vgpu_slot *slot, const struct zeta_vgpu_instance *instance)
+{
+    static const uint64_t zeros[ZETA_VGPU_KERNEL_WORDS];
+    const uint32_t rows = instance->rows_per_tile;
+
+    for (uint32_t tile = 0; tile < instance->tiles; tile++) {
+        cell_write(CELL(slot->activity[tile]), ZETA_VGPU_ACTIVITY_WORDS, zeros);
+        cell_write(CELL(slot->kernels[tile]), (rows - 1) * ZETA_VGPU_COUNTER_COUNT, zeros);
+        cell_write(CELL(slot->copies[tile]), ZETA_VGPU_COUNTER_COUNT, zeros);
+        for (uint32_t i = 0; i < ZETA_VGPU_EU_UNITS * ZETA_VGPU_EU_WISHES; i++)
+            atomic_store(&slot->eus[tile][i / ZETA_VGPU_EU_WISHES][i % ZETA_VGPU_EU_WISHES].number,
+                         0);
+    }
+}
+
+static uint32_t find_free_slot(const struct zeta_vgpu_segment *segment)
+{
+    uint32_t slot = 0;
+
+    while (slot < ZETA_VGPU_SLOTS && atomic_load(&segment->tenants[slot].pid) != 0)
+        slot++;
+    return slot;
+}
+
+/* Backs the slot with memory, so that touching it cannot fail, and makes this process its tenant.
+ */
+static enum zeta_vgpu_result take_slot_locked(struct zeta_vgpu_instance *instance, uint32_t slot,
+                                              struct zeta_vgpu_message *out_message)
+{
+    struct zeta_vgpu_segment *segment = instance->segment;
+    struct zeta_vgpu_tenant *tenant = &segment->tenants[slot];
+    const size_t at = offsetof(struct zeta_vgpu_segment, slots) + slot * sizeof(segment->slots[0]);
+    int error = zeta_vgpu_instance_back(instance->memory, at, sizeof(segment->slots[0]));
+
+    if (error != 0) {
+        snprintf(out_message->text, sizeof(out_message->text),
+                 "the memory of virtual GPU instance %.300s cannot grow by %zu bytes: %s",
+                 instance->path, sizeof(segment->slots[0]), strerror(error));
+        return ZETA_VGPU_OUT_OF_MEMORY;
+    }
+    clear_slot(&segment->slots[slot], instance);
+    atomic_store(&tenant->start_time, instance->start_time);
+    atomic_store(&tenant->pid, (uint32_t)getpid());
+    atomic_store(&tenant->generation,
+                 folded(&segment->base, atomic_load(&segment->base.sequence), slot) + 1);
+    atomic_store(&instance->slot, slot + 1);
+    return ZETA_VGPU_OK;
+}
+
+enum zeta_vgpu_result zeta_vgpu_instance_join(struct zeta_vgpu_instance *instance,
+                                              struct zeta_vgpu_message *out_message)
+{
+    enum zeta_vgpu_result result = ZETA_VGPU_OK;
+
+    if (!zeta_vgpu_instance_lock(instance)) {
+        (void)zeta_vgpu_instance_damaged(instance, out_message);
+        return ZETA_VGPU_INVALID_ARGUMENT;
+    }
+    if (atomic_load(&instance->slot) == 0) {
+        reap_locked(instance);
+        const uint32_t slot = find_free_slot(instance->segment);
+
+        if (slot < ZETA_VGPU_SLOTS) {
+            result = take_slot_locked(instance, slot, out_message);
+        } else {
+            snprintf(out_message->text, sizeof(out_message->text),
+                     "%u processes execute on %.300s already; end one, or set ZETA_VGPU_INSTANCE "
+                     "to another name",
+                     ZETA_VGPU_SLOTS, instance->path);
+            result = ZETA_VGPU_INVALID_ARGUMENT;
+        }
+    }
+    zeta_vgpu_instance_unlock(instance);
+    return result;
+}

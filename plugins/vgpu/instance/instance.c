@@ -1,0 +1,316 @@
+#include "instance.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <zeta/descriptor.h>
+
+#include "file.h"
+#include "layout.h"
+#include "shared_file.h"
+
+static enum zeta_vgpu_result fail(struct zeta_vgpu_message *out_message, const char *path,
+                                  const char *reason)
+{
+    snprintf(out_message->text, sizeof(out_message->text), "virtual GPU instance %.300s %s", path,
+             reason);
+    return ZETA_VGPU_INVALID_ARGUMENT;
+}
+
+static enum zeta_vgpu_result fail_errno(struct zeta_vgpu_message *out_message, const char *path,
+                                        const char *what, int error)
+{
+    char reason[160];
+
+    snprintf(reason, sizeof(reason), "%s: %s", what, strerror(error));
+    return fail(out_message, path, reason);
+}
+
+/* True for a regular file of ours that nobody else can open. */
+static bool file_is_ours(int descriptor, struct stat *out_status)
+{
+    return fstat(descriptor, out_status) == 0 && S_ISREG(out_status->st_mode) &&
+           out_status->st_uid == geteuid() && (out_status->st_mode & 077) == 0;
+}
+
+static uint64_t now_ticks(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) / ZETA_VGPU_TICK_NS;
+}
+
+/* What to add so that the time stamps of the clock wrap in wrap_soon_s seconds. */
+static uint64_t wrap_offset(uint64_t wrap_soon_s)
+{
+    const uint64_t wrap_ticks = now_ticks() + wrap_soon_s * ZETA_VGPU_TIMER_HZ;
+
+    return wrap_soon_s == 0 ? 0 : (0 - wrap_ticks) & ZETA_VGPU_TIMESTAMP_MASK;
+}
+
+static bool segment_fits(const struct zeta_vgpu_segment *segment,
+                         const struct zeta_vgpu_instance_desc *desc)
+{
+    return atomic_load(&segment->magic) == ZETA_VGPU_LAYOUT_MAGIC &&
+           segment->tiles == desc->tiles && segment->rows_per_tile == desc->rows_per_tile &&
+           segment->offset_ticks <= ZETA_VGPU_TIMESTAMP_MASK;
+}
+
+static void init_lock(struct zeta_vgpu_segment *segment)
+{
+    pthread_mutexattr_t attributes;
+
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&segment->lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+}
+
+static struct zeta_vgpu_segment *map_segment(int descriptor)
+{
+    void *address = mmap(NULL, sizeof(struct zeta_vgpu_segment), PROT_READ | PROT_WRITE, MAP_SHARED,
+                         descriptor, 0);
+
+    return address == MAP_FAILED ? NULL : address;
+}
+
+int zeta_vgpu_instance_back(int descriptor, size_t begin, size_t size_bytes)
+{
+    sigset_t all, before;
+    int error;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = posix_fallocate(descriptor, (off_t)begin, (off_t)size_bytes);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+/*
+ * Makes memory of zeros. What every process uses is there now, because a page that the system has
+ * no room for would kill the process that touches it; slots follow when they are taken.
+ */
+static int make_memory(int *out_memory, const struct zeta_vgpu_instance_desc *desc)
+{
+    const size_t used = offsetof(struct zeta_vgpu_segment, logs) +
+                        desc->tiles * sizeof(((struct zeta_vgpu_segment *)NULL)->logs[0]);
+    struct zeta_vgpu_segment *segment;
+    int error;
+
+    *out_memory =
+        zeta_vgpu_shared_file_create(ZETA_VGPU_INSTANCE_MEMORY, sizeof(struct zeta_vgpu_segment));
+    if (*out_memory < 0)
+        return errno;
+    error = zeta_vgpu_instance_back(*out_memory, 0, used);
+    if (error != 0)
+        return error;
+    segment = map_segment(*out_memory);
+    if (!segment)
+        return errno;
+    segment->tiles = desc->tiles;
+    segment->rows_per_tile = desc->rows_per_tile;
+    segment->offset_ticks = wrap_offset(desc->wrap_soon_s);
+    init_lock(segment);
+    atomic_store(&segment->magic, ZETA_VGPU_LAYOUT_MAGIC);
+    munmap(segment, sizeof(*segment));
+    return 0;
+}
+
+/*
+ * Opens the file, gets the shared lock on it, and the memory. *out_again is set when somebody
+ * removed or changed the file in between.
+ */
+static enum zeta_vgpu_result open_file(struct zeta_vgpu_instance *instance,
+                                       const struct zeta_vgpu_instance_desc *desc, bool *out_again,
+                                       struct zeta_vgpu_message *out_message)
+{
+    const char *path = instance->path;
+    struct stat status;
+
+    *out_again = false;
+    instance->descriptor = zeta_plugin_descriptor_raise(
+        open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+    if (instance->descriptor < 0)
+        return fail_errno(out_message, path,
+                          "cannot be opened (XDG_RUNTIME_DIR can name another directory)", errno);
+    if (!file_is_ours(instance->descriptor, &status))
+        return fail(out_message, path,
+                    "is refused: it must be a plain file of this user with mode 0600; remove it");
+
+    if (flock(instance->descriptor, LOCK_EX | LOCK_NB) == 0) {
+        int error = 0;
+
+        *out_again = fstat(instance->descriptor, &status) != 0 || status.st_nlink == 0;
+        if (!*out_again)
+            error = make_memory(&instance->memory, desc);
+        if (!*out_again && error == 0)
+            error = zeta_vgpu_instance_file_begin(instance->descriptor, instance->memory);
+        if (error != 0)
+            return fail_errno(out_message, path, "cannot be made", error);
+    }
+    while (!*out_again && flock(instance->descriptor, LOCK_SH) != 0) {
+        if (errno != EINTR)
+            return fail_errno(out_message, path, "cannot be locked", errno);
+    }
+    /* A change of lock is not atomic: somebody may have removed or begun the file in between. */
+    if (fstat(instance->descriptor, &status) != 0 || status.st_nlink == 0 ||
+        !zeta_vgpu_instance_file_find(instance->descriptor, sizeof(struct zeta_vgpu_segment),
+                                      &instance->memory))
+        *out_again = true;
+    return ZETA_VGPU_OK;
+}
+
+static enum zeta_vgpu_result refuse_damaged(const struct zeta_vgpu_instance *instance,
+                                            struct zeta_vgpu_message *out_message)
+{
+    return fail(out_message, instance->path,
+                "was overwritten by another program; end the processes that use it, or set "
+                "ZETA_VGPU_INSTANCE to another name");
+}
+
+bool zeta_vgpu_instance_damaged(const struct zeta_vgpu_instance *instance,
+                                struct zeta_vgpu_message *out_message)
+{
+    const bool damaged = atomic_load(&instance->damaged);
+
+    if (damaged)
+        (void)refuse_damaged(instance, out_message);
+    return damaged;
+}
+
+static enum zeta_vgpu_result attach_once(struct zeta_vgpu_instance *instance,
+                                         const struct zeta_vgpu_instance_desc *desc,
+                                         bool *out_again, struct zeta_vgpu_message *out_message)
+{
+    enum zeta_vgpu_result result = open_file(instance, desc, out_again, out_message);
+
+    if (result != ZETA_VGPU_OK || *out_again)
+        return result;
+    instance->segment = map_segment(instance->memory);
+    if (!instance->segment)
+        return fail_errno(out_message, instance->path, "cannot be mapped", errno);
+    if (atomic_load(&instance->segment->magic) != ZETA_VGPU_LAYOUT_MAGIC)
+        return refuse_damaged(instance, out_message);
+    if (segment_fits(instance->segment, desc)) {
+        instance->offset_ticks = instance->segment->offset_ticks;
+        return ZETA_VGPU_OK;
+    }
+    return fail(out_message, instance->path,
+                "is used by processes whose virtual device has another topology; set "
+                "ZETA_VGPU_INSTANCE to another name");
+}
+
+static void release(struct zeta_vgpu_instance *instance)
+{
+    if (instance->segment)
+        munmap(instance->segment, sizeof(*instance->segment));
+    instance->segment = NULL;
+    if (instance->descriptor >= 0)
+        close(instance->descriptor);
+    instance->descriptor = -1;
+    if (instance->memory >= 0)
+        close(instance->memory);
+    instance->memory = -1;
+}
+
+enum zeta_vgpu_result zeta_vgpu_instance_attach(const struct zeta_vgpu_instance_desc *desc,
+                                                struct zeta_vgpu_message *out_message,
+                                                struct zeta_vgpu_instance **out_instance)
+{
+    struct zeta_vgpu_instance *instance = calloc(1, sizeof(*instance));
+    const struct timespec moment = {.tv_nsec = 1000000};
+    enum zeta_vgpu_result result = ZETA_VGPU_OK;
+    char directory[320];
+    char name[160];
+    bool again = true;
+
+    if (!instance) {
+        snprintf(out_message->text, sizeof(out_message->text), "no memory");
+        return ZETA_VGPU_OUT_OF_MEMORY;
+    }
+    instance->descriptor = -1;
+    instance->memory = -1;
+    instance->tiles = desc->tiles;
+    instance->rows_per_tile = desc->rows_per_tile;
+    if (desc->directory)
+        snprintf(directory, sizeof(directory), "%s", desc->directory);
+    else if (!zeta_vgpu_instance_folder(directory, sizeof(directory), out_message))
+        result = ZETA_VGPU_INVALID_ARGUMENT;
+    snprintf(name, sizeof(name), "zeta-vgpu-%u-%s-%u", (unsigned)geteuid(), desc->name,
+             ZETA_VGPU_LAYOUT_VERSION);
+    snprintf(instance->path, sizeof(instance->path), "%s/%s", directory, name);
+    (void)zeta_vgpu_process_start(getpid(), &instance->start_time);
+
+    if (result == ZETA_VGPU_OK)
+        zeta_vgpu_instance_sweep(directory, name);
+    for (unsigned attempt = 0; again && attempt < 100 && result == ZETA_VGPU_OK; attempt++) {
+        release(instance);
+        /* Whoever has the memory may just end, or just begin. */
+        if (attempt > 10)
+            nanosleep(&moment, NULL);
+        result = attach_once(instance, desc, &again, out_message);
+    }
+    if (result == ZETA_VGPU_OK && again)
+        result = fail(out_message, instance->path,
+                      "is of memory that cannot be opened: it was overwritten, or who uses it has "
+                      "more rights (setcap, setuid) or another container; end those processes, or "
+                      "set ZETA_VGPU_INSTANCE to another name");
+    if (result == ZETA_VGPU_OK) {
+        zeta_vgpu_instance_reap(instance);
+        if (zeta_vgpu_instance_damaged(instance, out_message))
+            result = ZETA_VGPU_INVALID_ARGUMENT;
+    }
+    if (result != ZETA_VGPU_OK) {
+        release(instance);
+        free(instance);
+        return result;
+    }
+    *out_instance = instance;
+    return ZETA_VGPU_OK;
+}
+
+void zeta_vgpu_instance_detach(struct zeta_vgpu_instance *instance)
+{
+    uint32_t slot;
+
+    if (!instance)
+        return;
+    slot = atomic_load(&instance->slot);
+    if (zeta_vgpu_instance_lock(instance)) {
+        if (slot != 0)
+            zeta_vgpu_instance_fold_locked(instance, slot - 1);
+        zeta_vgpu_instance_unlock(instance);
+    }
+
+    munmap(instance->segment, sizeof(*instance->segment));
+    instance->segment = NULL;
+    if (flock(instance->descriptor, LOCK_EX | LOCK_NB) == 0)
+        (void)unlink(instance->path);
+    release(instance);
+    free(instance);
+}
+
+void zeta_vgpu_instance_abandon(struct zeta_vgpu_instance *instance)
+{
+    if (!instance)
+        return;
+    release(instance);
+    free(instance);
+}
+
+uint64_t zeta_vgpu_instance_offset(const struct zeta_vgpu_instance *instance)
+{
+    return instance->offset_ticks;
+}

@@ -1,0 +1,84 @@
+#ifndef ZETA_PLUGINS_VGPU_MACHINE_RV64_MEMORY_H
+#define ZETA_PLUGINS_VGPU_MACHINE_RV64_MEMORY_H
+
+/*
+ * How a hart reaches memory. Three kinds, tried in this order:
+ *
+ *   shared local memory   a window of addresses that is redirected to the group's buffer
+ *   private memory        the hart's own stack
+ *   global memory         everything in the space table, through a small page cache
+ *
+ * The inline part lives with the interpreter; what it does not find goes to
+ * zeta_rv64_memory_slow.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cache.h"
+#include "space.h"
+
+enum { ZETA_RV64_PAGE_BITS = 12, ZETA_RV64_PAGE_SLOTS = 64 };
+
+/** Which counter an access belongs to. */
+enum zeta_rv64_traffic {
+    ZETA_RV64_GLOBAL_READ,
+    ZETA_RV64_GLOBAL_WRITE,
+    ZETA_RV64_PRIVATE,
+    ZETA_RV64_SLM_READ,
+    ZETA_RV64_SLM_WRITE,
+    ZETA_RV64_TRAFFIC_COUNT
+};
+
+/** A part of a range of global memory that is known to be accessible. */
+struct zeta_rv64_page {
+    uint64_t begin;
+    /** Addresses from begin on at which an access of up to 8 bytes is inside; 0: empty. */
+    uint64_t span;
+    uint64_t model_delta; /**< to be added to an address to get the model's */
+};
+
+/** A window of addresses. */
+struct zeta_rv64_window {
+    uint64_t begin;
+    uint64_t span; /**< as in struct zeta_rv64_page */
+    uint64_t size_bytes;
+    uint64_t host_delta; /**< to be added to an address to get the host's */
+};
+
+struct zeta_rv64_memory {
+    struct zeta_rv64_window slm;
+    struct zeta_rv64_window stack;
+    struct zeta_vgpu_l1 *l1;
+    /** Number of accesses by traffic and by size 1, 2, 4, 8 since the last reset. */
+    uint32_t accesses[ZETA_RV64_TRAFFIC_COUNT][4];
+    uint32_t global_atomics; /**< accesses counted both as global read and global write */
+    struct zeta_rv64_page read_pages[ZETA_RV64_PAGE_SLOTS];
+    struct zeta_rv64_page write_pages[ZETA_RV64_PAGE_SLOTS];
+    struct zeta_vgpu_space *space;
+};
+
+/** Sets a window; size 0 closes it. @host may be NULL when addresses are host addresses. */
+void zeta_rv64_window_set(struct zeta_rv64_window *window, uint64_t begin, uint64_t size_bytes,
+                          void *host);
+
+/** Forgets all pages; needed when the space's generation changed. */
+void zeta_rv64_memory_flush(struct zeta_rv64_memory *memory);
+
+/**
+ * The whole check of an access: any kind, to the byte, filling the page cache.
+ *
+ * @size_bits  log2 of the size, 0..3
+ * Returns the host address, or NULL when the kernel may not do that. Counts the access.
+ */
+void *zeta_rv64_memory_slow(struct zeta_rv64_memory *memory, uint64_t address, unsigned size_bits,
+                            bool write);
+
+/**
+ * Host address of [address, address + size_bytes) as the hart sees it, or NULL when it may not
+ * read all of it. Counts nothing; for services such as printf.
+ */
+const void *zeta_rv64_memory_peek(const struct zeta_rv64_memory *memory, uint64_t address,
+                                  uint64_t size_bytes);
+
+#endif

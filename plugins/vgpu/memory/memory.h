@@ -1,0 +1,36 @@
+#ifndef ZETA_PLUGINS_VGPU_MEMORY_MEMORY_H
+#define ZETA_PLUGINS_VGPU_MEMORY_MEMORY_H
+
+/*
+ * Allocations. Host, device and shared memory are all parts of one file (pool.h), mapped at one
+ * address for host and kernels; what differs is what they are counted against. Memory of other
+ * processes and of the application itself is in the same table.
+ */
+
+#include <zeta/plugin.h>
+
+struct zeta_vgpu_memory;
+struct zeta_vgpu_pool;
+struct zeta_vgpu_space;
+
+/** Makes an empty table of parts of pool whose allocations appear in space. NULL without memory. */
+struct zeta_vgpu_memory *zeta_vgpu_memory_create(struct zeta_vgpu_pool *pool,
+                                                 struct zeta_vgpu_space *space);
+
+/** Frees the table and every allocation left. NULL is allowed. */
+void zeta_vgpu_memory_destroy(struct zeta_vgpu_memory *memory);
+
+/* Operations of struct zeta_plugin_compute_ops with the same names. */
+uint32_t zeta_vgpu_memory_allocate(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                   const struct zeta_plugin_memory_desc *desc, void **out_address);
+uint32_t zeta_vgpu_memory_free(struct zeta_plugin *self, void *address);
+uint32_t zeta_vgpu_memory_export(struct zeta_plugin *self, void *base,
+                                 struct zeta_plugin_share *out_share);
+uint32_t zeta_vgpu_memory_import(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                 struct zeta_plugin_share *share, void **out_address);
+uint32_t zeta_vgpu_memory_adopt(struct zeta_plugin *self, void *address, uint64_t size_bytes,
+                                uint32_t access);
+uint32_t zeta_vgpu_memory_unused(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                 uint64_t *out_bytes);
+
+#endif

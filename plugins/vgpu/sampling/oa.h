@@ -1,0 +1,47 @@
+#ifndef ZETA_PLUGINS_VGPU_SAMPLING_OA_H
+#define ZETA_PLUGINS_VGPU_SAMPLING_OA_H
+
+/*
+ * The OA units: two per tile, "oa" and "dispatch", each of which one stream in one process can
+ * have. A stream writes a report when it is opened, then one each period, for the work of every
+ * process on the instance.
+ *
+ * In wall time a thread of the stream writes at absolute deadlines. Deadlines that it missed are
+ * written later with their nominal times and the same totals. In virtual time the work of this
+ * process drives its streams, so their bytes repeat exactly.
+ */
+
+#include <zeta/plugin.h>
+
+struct zeta_vgpu;
+struct zeta_vgpu_tile;
+
+/** Writes what is due in the streams of virtual time of a tile. Any thread. */
+void zeta_vgpu_oa_advance(struct zeta_vgpu_tile *tile);
+
+/** Number of the unit with that name; else INVALID_ARGUMENT and a sentence that names the units. */
+uint32_t zeta_vgpu_oa_find_unit(const struct zeta_plugin *self, struct zeta_plugin_string name,
+                                uint32_t *out_unit);
+
+/** Closes the streams that the host left behind. */
+void zeta_vgpu_streams_abandon(struct zeta_vgpu *vgpu);
+
+/* Operations of struct zeta_plugin_metric_ops with the same names. */
+uint32_t zeta_vgpu_oa_symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                              struct zeta_plugin_array *out_symbols);
+uint32_t zeta_vgpu_oa_limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                             struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits);
+uint32_t zeta_vgpu_oa_holder(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                             struct zeta_plugin_string unit, uint32_t *out_pid);
+uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                               struct zeta_plugin_stream_desc *desc,
+                               struct zeta_plugin_stream **out_stream);
+uint32_t zeta_vgpu_stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
+                               void *buffer, uint64_t capacity_bytes,
+                               struct zeta_plugin_read *out_read);
+uint64_t zeta_vgpu_stream_pending(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
+int32_t zeta_vgpu_stream_descriptor(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
+void zeta_vgpu_stream_stop(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
+void zeta_vgpu_stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
+
+#endif

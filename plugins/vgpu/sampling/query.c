@@ -1,0 +1,485 @@
+#include "query.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zeta/query_record.h>
+
+#include "oa.h"
+#include "plugins/vgpu/device/vgpu.h"
+#include "plugins/vgpu/tile/meter.h"
+#include "report.h"
+#include "select.h"
+
+enum query_state { QUERY_FRESH, QUERY_OPEN, QUERY_DONE };
+
+struct query {
+    enum query_state state;
+    struct zeta_vgpu_meter *meter; /* on which it is open */
+    bool counts_eus;
+    struct zeta_vgpu_meter_mark begin;
+};
+
+/* Where a field of a record comes from: bits of a word of a report. */
+struct place {
+    uint8_t word;
+    uint8_t shift;
+    uint8_t width; /* 0: all bits that the device has */
+    bool is_difference;
+};
+
+struct zeta_plugin_query_pool {
+    struct zeta_vgpu *vgpu;
+    uint32_t first_tile, tile_count;
+    uint32_t count;
+    uint32_t record_bytes;
+    uint32_t field_count;
+    struct place *places; /* of the fields */
+    struct zeta_vgpu_program program;
+    uint32_t unit;
+    char set[80];
+    struct zeta_plugin_query_pool *next; /* in the list of the device */
+
+    pthread_mutex_t lock; /* guards queries and records; a leaf */
+    struct query *queries;
+    uint32_t open_count; /* of them that are open */
+    uint8_t *records;    /* of query after query, one for each tile; begins while a query is open */
+};
+
+/* Fields ----------------------------------------------------------------------------------------
+ */
+
+/*
+ * The part of A0..A31 above 32 bits lies behind the 32-bit counters, that of the time at the end of
+ * the word before.
+ */
+static bool high_part_fits(const struct zeta_plugin_query_field *field, uint32_t word)
+{
+    return field->high_width == 0 ||
+           (word == 1 && field->high_width == 2 && field->high_bit == 30) ||
+           (word >= ZETA_VGPU_REPORT_COUNTERS && word < ZETA_VGPU_REPORT_COUNTERS + 32 &&
+            field->high_width == 8 &&
+            field->high_bit == 8 * (160 + (word - ZETA_VGPU_REPORT_COUNTERS)));
+}
+
+static bool find_place(const struct zeta_plugin_query_field *field, struct place *out_place)
+{
+    const uint32_t word = field->low_bit / 32, shift = field->low_bit % 32;
+    const bool whole = shift == 0 && field->low_width == 32;
+
+    if (word >= ZETA_VGPU_REPORT_WORDS || (word >= 40 && word < ZETA_VGPU_REPORT_SELECTED) ||
+        field->low_width == 0 || field->low_width > 32 - shift || field->is_float ||
+        !high_part_fits(field, word))
+        return false;
+    /* Of a running count the record has all bits, so the field must be all of it. */
+    if (!whole && (field->delta_bits != 0 || field->high_width != 0))
+        return false;
+    *out_place = (struct place){.word = (uint8_t)word,
+                                .shift = (uint8_t)shift,
+                                .width = (uint8_t)(field->low_width + field->high_width),
+                                .is_difference = field->delta_bits != 0};
+    return true;
+}
+
+static uint64_t value_at(const struct place *place, const uint64_t values[ZETA_VGPU_REPORT_WORDS])
+{
+    const uint64_t value = values[place->word];
+
+    return place->is_difference ? value
+                                : value >> place->shift & ((UINT64_C(1) << place->width) - 1);
+}
+
+static uint32_t find_places(const struct zeta_plugin *self, const struct zeta_plugin_device *device,
+                            const struct zeta_plugin_query_desc *desc,
+                            struct zeta_plugin_query_pool *pool)
+{
+    const char *at = desc->fields.data;
+
+    for (uint32_t i = 0; i < pool->field_count; i++, at += desc->fields.stride) {
+        const struct zeta_plugin_query_field *field = (const void *)at;
+
+        if (!find_place(field, &pool->places[i]))
+            return zeta_host_fail(
+                &self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                "set %s on %s: reports of its unit have no number for field %.*s (index %u) at bit "
+                "%u; see the layout of the virtual GPU for what there is",
+                pool->set, device->id, field->name.size < 80 ? (int)field->name.size : 80,
+                field->name.data ? field->name.data : "", field->index, field->low_bit);
+    }
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* Records ---------------------------------------------------------------------------------------
+ */
+
+static uint8_t *record_of(const struct zeta_plugin_query_pool *pool, uint32_t index, uint32_t tile)
+{
+    return pool->records + ((size_t)index * pool->tile_count + tile) * pool->record_bytes;
+}
+
+static uint64_t *fields_of(uint8_t *record)
+{
+    return (uint64_t *)(void *)(record + sizeof(struct zeta_query_record));
+}
+
+/*
+ * The numbers of a tile at a mark. A query is like two reports, number 1 at its begin and number 2
+ * at its end; a tile on which the queue does not work has counted nothing.
+ */
+static void take_values(const struct zeta_plugin_query_pool *pool,
+                        const struct zeta_vgpu_meter *meter, uint32_t tile, bool at_end,
+                        const struct zeta_vgpu_sample *common,
+                        uint64_t out_values[ZETA_VGPU_REPORT_WORDS])
+{
+    static const uint64_t nothing[ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
+    struct zeta_vgpu_sample sample = *common;
+    uint64_t eus[ZETA_VGPU_SELECTIONS] = {0};
+
+    for (uint32_t i = 0; pool->program.eus && i < ZETA_VGPU_SELECTIONS; i++) {
+        const struct zeta_vgpu_selection *selection = &pool->program.selections[i];
+
+        if (selection->kind == ZETA_VGPU_SELECT_EU && pool->first_tile + tile == meter->tile->index)
+            eus[i] = meter->eu_totals[selection->eu][selection->counter];
+    }
+    sample.eus = eus;
+    sample.report_id = pool->unit;
+    sample.number = at_end ? 2 : 1;
+    sample.tiles = 1;
+    sample.rows_per_tile = meter->rows;
+    sample.totals = nothing;
+    if (pool->first_tile + tile == meter->tile->index) {
+        sample.totals = (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])meter->totals;
+        sample.core_clocks = zeta_vgpu_meter_core_clocks(meter);
+    }
+    zeta_vgpu_report_values(&sample, &pool->program, out_values);
+}
+
+static void begin_record_locked(struct zeta_plugin_query_pool *pool, uint32_t index, uint32_t tile,
+                                const struct zeta_vgpu_meter *meter)
+{
+    const struct zeta_vgpu_sample sample = {.ticks = pool->queries[index].begin.ticks};
+    uint64_t values[ZETA_VGPU_REPORT_WORDS];
+    uint64_t *fields = fields_of(record_of(pool, index, tile));
+
+    take_values(pool, meter, tile, false, &sample, values);
+    for (uint32_t i = 0; i < pool->field_count; i++)
+        fields[i] = value_at(&pool->places[i], values);
+}
+
+static void end_record_locked(struct zeta_plugin_query_pool *pool, uint32_t index, uint32_t tile,
+                              const struct zeta_vgpu_meter *meter,
+                              const struct zeta_vgpu_meter_mark *end, uint32_t context)
+{
+    const struct zeta_vgpu_meter_mark *begin = &pool->queries[index].begin;
+    const bool own = pool->first_tile + tile == meter->tile->index;
+    const struct zeta_vgpu_sample sample = {
+        .ticks = end->ticks,
+        .context = context,
+    };
+    struct zeta_query_record header = {
+        .size_bytes = pool->record_bytes,
+        .tile = tile,
+        .flags = own && zeta_vgpu_meter_split(begin, end) ? ZETA_QUERY_SPLIT : 0,
+        .context = context,
+        .begin_ticks = begin->ticks,
+        .end_ticks = end->ticks,
+        .time_ns = (end->ticks - begin->ticks) * ZETA_VGPU_TICK_NS,
+    };
+    uint8_t *record = record_of(pool, index, tile);
+    uint64_t *fields = fields_of(record);
+    uint64_t values[ZETA_VGPU_REPORT_WORDS];
+
+    take_values(pool, meter, tile, true, &sample, values);
+    for (uint32_t i = 0; i < pool->field_count; i++) {
+        const uint64_t value = value_at(&pool->places[i], values);
+
+        fields[i] = pool->places[i].is_difference ? value - fields[i] : value;
+    }
+    memcpy(record, &header, sizeof(header));
+}
+
+/* Begin and end ---------------------------------------------------------------------------------
+ */
+
+/* The query counts no more. */
+static void close_locked(struct zeta_plugin_query_pool *pool, struct query *query,
+                         enum query_state state)
+{
+    if (query->meter) {
+        pool->open_count--;
+        if (query->counts_eus)
+            (void)zeta_vgpu_meter_count_eus(query->meter, false);
+        query->counts_eus = false;
+        atomic_fetch_sub(&query->meter->open, 1);
+        zeta_vgpu_meter_unref(query->meter);
+    }
+    query->meter = NULL;
+    query->state = state;
+}
+
+static uint32_t check_index(const struct zeta_plugin_query_pool *pool, uint32_t index)
+{
+    if (index < pool->count)
+        return ZETA_PLUGIN_SUCCESS;
+    return zeta_host_fail(&pool->vgpu->self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                          "a pool of set %s on %s has %u queries, so there is no query %u",
+                          pool->set, pool->vgpu->description.id, pool->count, index);
+}
+
+uint32_t zeta_vgpu_query_begin(const struct zeta_plugin_query_point *point,
+                               struct zeta_vgpu_meter *meter)
+{
+    struct zeta_plugin_query_pool *pool = point->pool;
+    const uint32_t result = check_index(pool, point->index);
+    struct query *query;
+
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    query = &pool->queries[point->index];
+    pthread_mutex_lock(&pool->lock);
+    close_locked(pool, query, QUERY_FRESH);
+    if (pool->program.eus && !zeta_vgpu_meter_count_eus(meter, true)) {
+        pthread_mutex_unlock(&pool->lock);
+        return zeta_host_fail(&pool->vgpu->self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+                              "%s: no memory for counters of EUs", pool->vgpu->description.id);
+    }
+    query->counts_eus = pool->program.eus;
+    query->state = QUERY_OPEN;
+    zeta_vgpu_meter_ref(meter);
+    query->meter = meter;
+    pool->open_count++;
+    atomic_fetch_add(&meter->open, 1);
+    zeta_vgpu_meter_mark(meter, &query->begin);
+    for (uint32_t tile = 0; tile < pool->tile_count; tile++)
+        begin_record_locked(pool, point->index, tile, meter);
+    pthread_mutex_unlock(&pool->lock);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t zeta_vgpu_query_end(const struct zeta_plugin_query_point *point,
+                             struct zeta_vgpu_meter *meter, uint32_t context)
+{
+    struct zeta_plugin_query_pool *pool = point->pool;
+    uint32_t result = check_index(pool, point->index);
+    struct zeta_vgpu_meter_mark end;
+    struct query *query;
+    uint64_t soonest;
+    bool is_open;
+
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    query = &pool->queries[point->index];
+    pthread_mutex_lock(&pool->lock);
+    is_open = query->state == QUERY_OPEN && query->meter == meter;
+    if (is_open) {
+        zeta_vgpu_meter_mark(meter, &end);
+        soonest =
+            query->begin.ticks + zeta_vgpu_ticks_for(&pool->vgpu->description,
+                                                     end.core_clocks - query->begin.core_clocks);
+        if (end.ticks < soonest)
+            end.ticks = soonest;
+        /* A query of no length would be one whose rates divide by nothing. */
+        if (end.ticks <= query->begin.ticks)
+            end.ticks = query->begin.ticks + 1;
+        for (uint32_t tile = 0; tile < pool->tile_count; tile++)
+            end_record_locked(pool, point->index, tile, meter, &end, context);
+        close_locked(pool, query, QUERY_DONE);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    if (is_open)
+        return ZETA_PLUGIN_SUCCESS;
+    return zeta_host_fail(&pool->vgpu->self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                          "query %u of set %s on %s ends on a queue on which it was not begun; "
+                          "execute begin and end on the same queue",
+                          point->index, pool->set, pool->vgpu->description.id);
+}
+
+/* Pools -----------------------------------------------------------------------------------------
+ */
+
+static void destroy_pool(struct zeta_plugin_query_pool *pool)
+{
+    if (!pool)
+        return;
+    /* Memory of queries that never began stays untouched. */
+    for (uint32_t i = 0; pool->open_count > 0 && i < pool->count; i++)
+        close_locked(pool, &pool->queries[i], QUERY_FRESH);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool->records);
+    free(pool->queries);
+    free(pool->places);
+    free(pool);
+}
+
+static struct zeta_plugin_query_pool *create_pool(const struct zeta_plugin_device *device,
+                                                  const struct zeta_plugin_query_desc *desc)
+{
+    struct zeta_plugin_query_pool *pool = calloc(1, sizeof(*pool));
+
+    if (!pool)
+        return NULL;
+    pthread_mutex_init(&pool->lock, NULL);
+    pool->vgpu = device->vgpu;
+    pool->first_tile = device->first_tile;
+    pool->tile_count = device->tile_count;
+    pool->count = desc->count;
+    pool->record_bytes = desc->record_bytes;
+    pool->field_count = (uint32_t)desc->fields.count;
+    snprintf(pool->set, sizeof(pool->set), "%.*s", desc->set.size < 80 ? (int)desc->set.size : 79,
+             desc->set.data ? desc->set.data : "");
+    pool->places = calloc(pool->field_count ? pool->field_count : 1, sizeof(*pool->places));
+    pool->queries = calloc(pool->count, sizeof(*pool->queries));
+    pool->records = calloc((size_t)pool->count * pool->tile_count, pool->record_bytes);
+    if (pool->places && pool->queries && pool->records)
+        return pool;
+    destroy_pool(pool);
+    return NULL;
+}
+
+static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plugin_device *device,
+                           const struct zeta_plugin_query_desc *desc, uint32_t unit)
+{
+    const uint64_t bytes = sizeof(struct zeta_query_record) + 8 * desc->fields.count;
+
+    if (unit != ZETA_VGPU_UNIT_OA && unit != ZETA_VGPU_UNIT_DISPATCH)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "unit %.*s of %s samples and does not count, so it has no queries",
+                              (int)desc->unit.size, desc->unit.data, device->id);
+    if (desc->count == 0)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "a pool of queries on %s needs room for one at least", device->id);
+    if (desc->report_bytes != ZETA_VGPU_REPORT_BYTES || desc->record_bytes != bytes)
+        return zeta_host_fail(
+            &self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+            "reports of %s have %u bytes and records of %llu fields %llu, and the "
+            "set says %u and %u",
+            device->id, ZETA_VGPU_REPORT_BYTES, (unsigned long long)desc->fields.count,
+            (unsigned long long)bytes, desc->report_bytes, desc->record_bytes);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* The program counts on each tile alone, as that of a stream of the tile does. */
+static uint32_t read_program(const struct zeta_plugin *self,
+                             const struct zeta_plugin_device *device,
+                             const struct zeta_plugin_query_desc *desc,
+                             struct zeta_plugin_query_pool *pool)
+{
+    struct zeta_vgpu_message message;
+
+    if (zeta_vgpu_program_parse(&desc->program, &self->vgpu->description.topology, 1,
+                                &pool->program, &message)) {
+        if (!pool->program.events)
+            return ZETA_PLUGIN_SUCCESS;
+        snprintf(message.text, sizeof(message.text),
+                 "events are counted for the whole device, not for the work of a queue");
+    }
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "set %s on %s: %s", pool->set,
+                          device->id, message.text);
+}
+
+static void enter_list(struct zeta_plugin_query_pool *pool)
+{
+    struct zeta_vgpu *vgpu = pool->vgpu;
+
+    pthread_mutex_lock(&vgpu->objects_lock);
+    pool->next = vgpu->first_query_pool;
+    vgpu->first_query_pool = pool;
+    pthread_mutex_unlock(&vgpu->objects_lock);
+}
+
+static void leave_list(struct zeta_plugin_query_pool *pool)
+{
+    struct zeta_vgpu *vgpu = pool->vgpu;
+    struct zeta_plugin_query_pool **at = &vgpu->first_query_pool;
+
+    pthread_mutex_lock(&vgpu->objects_lock);
+    while (*at != pool)
+        at = &(*at)->next;
+    *at = pool->next;
+    pthread_mutex_unlock(&vgpu->objects_lock);
+}
+
+uint32_t zeta_vgpu_query_pool_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                     const struct zeta_plugin_query_desc *desc,
+                                     struct zeta_plugin_query_pool **out_pool)
+{
+    struct zeta_plugin_query_pool *pool;
+    uint32_t unit = 0;
+    uint32_t result = zeta_vgpu_oa_find_unit(self, desc->unit, &unit);
+
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = check_desc(self, device, desc, unit);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    pool = create_pool(device, desc);
+    if (!pool)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+                              "%s: no memory for %u queries of %u bytes on each of %u tiles",
+                              device->id, desc->count, desc->record_bytes, device->tile_count);
+    pool->unit = unit;
+    result = read_program(self, device, desc, pool);
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = find_places(self, device, desc, pool);
+    if (result != ZETA_PLUGIN_SUCCESS) {
+        destroy_pool(pool);
+        return result;
+    }
+    enter_list(pool);
+    *out_pool = pool;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+void zeta_vgpu_query_pool_destroy(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool)
+{
+    (void)self;
+    if (!pool)
+        return;
+    leave_list(pool);
+    destroy_pool(pool);
+}
+
+void zeta_vgpu_queries_abandon(struct zeta_vgpu *vgpu)
+{
+    while (vgpu->first_query_pool)
+        zeta_vgpu_query_pool_destroy(vgpu->self, vgpu->first_query_pool);
+}
+
+uint32_t zeta_vgpu_query_reset(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool,
+                               uint32_t index)
+{
+    const uint32_t result = check_index(pool, index);
+
+    (void)self;
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    pthread_mutex_lock(&pool->lock);
+    close_locked(pool, &pool->queries[index], QUERY_FRESH);
+    pthread_mutex_unlock(&pool->lock);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t zeta_vgpu_query_collect(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool,
+                                 uint32_t index, void *records)
+{
+    uint32_t result = check_index(pool, index);
+    const struct query *query;
+
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    query = &pool->queries[index];
+    pthread_mutex_lock(&pool->lock);
+    if (query->state == QUERY_DONE)
+        memcpy(records, record_of(pool, index, 0), (size_t)pool->tile_count * pool->record_bytes);
+    else if (query->state == QUERY_OPEN && atomic_load(&query->meter->ended))
+        result = ZETA_PLUGIN_DEVICE_LOST;
+    else
+        result = ZETA_PLUGIN_NOT_READY;
+    pthread_mutex_unlock(&pool->lock);
+    if (result != ZETA_PLUGIN_DEVICE_LOST)
+        return result;
+    return zeta_host_fail(&self->host, result,
+                          "query %u of set %s on %s has no end: its queue was lost or destroyed "
+                          "after its begin; reset the query to use it again",
+                          index, pool->set, pool->vgpu->description.id);
+}

@@ -1,0 +1,481 @@
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "ip_stream.h"
+#include "oa.h"
+#include "plugins/vgpu/instance/eu.h"
+#include "plugins/vgpu/machine/host_clock.h"
+#include "plugins/vgpu/machine/part.h"
+#include "stream.h"
+
+/* How often a stream looks for processes that died. */
+#define REAP_NS UINT64_C(100000000)
+
+/* How often a stream that wants context switches empties their log, at least. */
+#define SWITCH_NS UINT64_C(1000000)
+
+/* The same for markers. Readers look themselves, and who sets too many of them waits. */
+#define MARKER_NS UINT64_C(5000000)
+
+/* How long the thread stays away from the state when a reader wants it. */
+#define READER_NS 50000
+
+static uint64_t stream_ticks(const struct zeta_plugin_stream *stream)
+{
+    return zeta_vgpu_ticks(stream->vgpu, &stream->vgpu->tiles[stream->first_tile]);
+}
+
+/* Host time of a tick; only in wall time. */
+static uint64_t host_ns(const struct zeta_plugin_stream *stream, uint64_t ticks)
+{
+    return (ticks - zeta_vgpu_instance_offset(stream->instance)) * ZETA_VGPU_TICK_NS;
+}
+
+/* Of what came since the last report this goes into the next one. */
+static const struct zeta_vgpu_part everything = {1, 1};
+
+/* What a total has become since the last report. It never falls, whatever others wrote there. */
+static uint64_t came(const struct zeta_plugin_stream *stream, uint32_t row, uint32_t counter,
+                     uint64_t total)
+{
+    const uint64_t known = stream->origin[row][counter] + stream->totals[row][counter];
+
+    return total > known ? total - known : 0;
+}
+
+/* Clocks of a tile since the last report. */
+static uint64_t clocks_came(const struct zeta_plugin_stream *stream, uint32_t tile,
+                            const uint64_t (*from)[ZETA_VGPU_COUNTER_COUNT])
+{
+    uint64_t clocks = 0;
+
+    for (uint32_t row = 0; row < stream->rows; row++)
+        clocks += came(stream, tile * stream->rows + row, ZETA_VGPU_GPU_CORE_CLOCKS,
+                       from[row][ZETA_VGPU_GPU_CORE_CLOCKS]);
+    return clocks;
+}
+
+/* Takes over newer totals. */
+static void merge_totals(struct zeta_plugin_stream *stream, uint32_t tile,
+                         const uint64_t (*from)[ZETA_VGPU_COUNTER_COUNT],
+                         struct zeta_vgpu_part part)
+{
+    for (uint32_t row = 0; row < stream->rows; row++) {
+        uint64_t *totals = stream->totals[tile * stream->rows + row];
+
+        for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
+            totals[i] +=
+                zeta_vgpu_part_of(came(stream, tile * stream->rows + row, i, from[row][i]), part);
+    }
+}
+
+/* The context that began last, of what runs until then; 0: nothing does. */
+static uint32_t running_context(const struct zeta_plugin_stream *stream, uint64_t until_ns)
+{
+    uint64_t latest_ns = 0;
+    uint32_t context = 0;
+
+    for (uint32_t i = 0; i < stream->tile_count * ZETA_VGPU_SLOTS; i++) {
+        struct zeta_vgpu_activity activity;
+
+        if (zeta_vgpu_instance_activity(stream->instance, i % ZETA_VGPU_SLOTS,
+                                        stream->first_tile + i / ZETA_VGPU_SLOTS, &activity) &&
+            activity.since_ns > latest_ns && activity.since_ns <= until_ns) {
+            latest_ns = activity.since_ns;
+            context = (uint32_t)activity.context;
+        }
+    }
+    return context;
+}
+
+/* Events of each source, summed over the tiles of the stream. */
+static void collect_events(const struct zeta_plugin_stream *stream,
+                           struct zeta_vgpu_event_counts events[ZETA_VGPU_SOURCES])
+{
+    for (uint32_t source = 0; source < ZETA_VGPU_SOURCES; source++) {
+        for (uint32_t t = 0; t < stream->tile_count; t++) {
+            struct zeta_vgpu_event_counts counts;
+
+            zeta_vgpu_instance_event_counts(stream->instance, stream->first_tile + t, source,
+                                            &counts);
+            events[source].written += counts.written;
+            events[source].lost += counts.lost;
+            events[source].waiting += counts.waiting;
+            events[source].capacity += counts.capacity;
+        }
+    }
+}
+
+/* Takes over newer counts of EUs, which never fall either. */
+static void merge_eus(struct zeta_plugin_stream *stream, uint32_t tile,
+                      const uint64_t from[ZETA_VGPU_EU_WISHES], struct zeta_vgpu_part part)
+{
+    for (uint32_t i = 0; i < ZETA_VGPU_SELECTIONS; i++) {
+        if (stream->program.selections[i].tile == tile && from[i] > stream->eus[i])
+            stream->eus[i] += zeta_vgpu_part_of(from[i] - stream->eus[i], part);
+    }
+}
+
+/* Takes over what was counted until a moment. */
+static void merge_moment(struct zeta_plugin_stream *stream, uint32_t tile,
+                         const struct zeta_vgpu_moment *moment, struct zeta_vgpu_part part)
+{
+    merge_totals(stream, tile, moment->totals, part);
+    if (stream->eu_numbers && moment->eu_numbers[stream->unit] == stream->eu_numbers[tile])
+        merge_eus(stream, tile, moment->eus[stream->unit], part);
+}
+
+/*
+ * The clock of the device goes on with that of its busiest tile: tiles work side by side, so clocks
+ * of several would be more than the time has.
+ */
+static uint64_t advance_clock(struct zeta_plugin_stream *stream)
+{
+    uint64_t most = 0;
+
+    for (uint32_t t = 0; t < stream->tile_count; t++) {
+        uint64_t clocks = 0;
+
+        for (uint32_t row = 0; row < stream->rows; row++)
+            clocks += stream->totals[t * stream->rows + row][ZETA_VGPU_GPU_CORE_CLOCKS];
+        if (clocks - stream->tile_clocks[t] > most)
+            most = clocks - stream->tile_clocks[t];
+        stream->tile_clocks[t] = clocks;
+    }
+    return stream->core_clocks += most;
+}
+
+/* Writes a report of the present totals. */
+static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint32_t reason,
+                         uint32_t context)
+{
+    const uint64_t lost_every = stream->vgpu->description.faults.lost_reports;
+    struct zeta_vgpu_sample sample = {
+        .report_id = reason | stream->unit,
+        .ticks = ticks,
+        .context = context,
+        .core_clocks = advance_clock(stream),
+        .number = ++stream->number,
+        .totals = (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])stream->totals,
+        .tiles = stream->tile_count,
+        .rows_per_tile = stream->rows,
+    };
+    struct zeta_vgpu_event_counts events[ZETA_VGPU_SOURCES] = {{0}};
+    uint8_t report[ZETA_VGPU_REPORT_BYTES];
+
+    if (stream->program.events) {
+        collect_events(stream, events);
+        sample.events = events;
+    }
+    if (stream->eu_numbers)
+        sample.eus = stream->eus;
+    stream->last_ticks = ticks;
+    if (lost_every != 0 && stream->number % lost_every == 0) {
+        zeta_vgpu_ring_lose(&stream->ring, 1);
+        return;
+    }
+    zeta_vgpu_report_encode(&sample, &stream->program, report);
+    zeta_vgpu_ring_push(&stream->ring, report);
+}
+
+/*
+ * Looks at the totals of now. They are taken over by settle_totals(), after a look at the moments
+ * that wait: work behind a moment is counted only after the moment is in its log, so totals are not
+ * newer than a moment that was not there after they were read.
+ */
+static void look_at_totals(struct zeta_plugin_stream *stream)
+{
+    for (uint32_t t = 0; t < stream->tile_count; t++) {
+        /* When writers disturb it too often, the totals of the time before stand. */
+        stream->has_fresh[t] = zeta_vgpu_instance_totals(stream->instance, stream->first_tile + t,
+                                                         stream->fresh + t * stream->rows);
+        stream->has_fresh_eus[t] =
+            stream->eu_numbers &&
+            zeta_vgpu_instance_eu_totals(stream->instance, stream->first_tile + t, stream->unit,
+                                         stream->eu_numbers[t], stream->fresh_eus[t]);
+    }
+}
+
+/*
+ * Takes over the totals that were looked at, for a report at that time. A moment that waits for its
+ * report bounds them: the report before it must not know of work behind it.
+ *
+ * A row has no more clocks than its time has at the nominal frequency. Of work that came with more,
+ * because it was done before or its slice is longer than the period, all counts wait for the next
+ * rows in the same proportion, so shares of clocks are what they were.
+ */
+static void settle_totals(struct zeta_plugin_stream *stream, uint64_t ticks)
+{
+    const uint64_t most =
+        zeta_vgpu_clocks_in(&stream->vgpu->description, ticks - stream->last_ticks);
+
+    for (uint32_t t = 0; t < stream->tile_count; t++) {
+        const uint64_t(*fresh)[ZETA_VGPU_COUNTER_COUNT] =
+            (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])stream->fresh + t * stream->rows;
+        uint32_t kind;
+        const struct zeta_vgpu_moment *moment = zeta_vgpu_moments_of_tile(stream, t, &kind);
+        const struct zeta_vgpu_part part = {
+            most, clocks_came(stream, t, moment ? moment->totals : fresh)};
+
+        if (moment) {
+            merge_moment(stream, t, moment, part);
+            continue;
+        }
+        if (stream->has_fresh[t])
+            merge_totals(stream, t, fresh, part);
+        if (stream->has_fresh_eus[t])
+            merge_eus(stream, t, stream->fresh_eus[t], part);
+    }
+}
+
+/* The report of a moment, with the totals of its time. It comes later if they need more time. */
+static void write_moment(struct zeta_plugin_stream *stream, uint32_t tile, uint32_t kind,
+                         const struct zeta_vgpu_moment *moment)
+{
+    const uint64_t needed =
+        zeta_vgpu_ticks_for(&stream->vgpu->description, clocks_came(stream, tile, moment->totals));
+    /* Two reports never have the same time. */
+    const uint64_t soonest = stream->last_ticks + (needed > 0 ? needed : 1);
+    const uint32_t reason =
+        kind == ZETA_VGPU_MOMENT_SWITCH ? ZETA_VGPU_REASON_SWITCH : ZETA_VGPU_REASON_MARKER;
+
+    merge_moment(stream, tile, moment, everything);
+    write_report(stream, moment->ticks > soonest ? moment->ticks : soonest, reason,
+                 (uint32_t)moment->value);
+    zeta_vgpu_moments_done(stream, tile, kind);
+}
+
+static void write_timer(struct zeta_plugin_stream *stream)
+{
+    /* A moment may have moved past the deadline. */
+    const uint64_t ticks =
+        stream->next_ticks > stream->last_ticks ? stream->next_ticks : stream->last_ticks + 1;
+
+    settle_totals(stream, ticks);
+    write_report(stream, ticks, ZETA_VGPU_REASON_TIMER, stream->context);
+    stream->next_ticks += stream->period_ticks;
+}
+
+/*
+ * Passes over deadlines whose reports the ring would lose to later ones at once, when so many are
+ * due. Writing them takes time too: a thread that is slower than its deadlines would be later with
+ * every look at the clock, and never come to its end.
+ */
+static void skip_lost(struct zeta_plugin_stream *stream, uint64_t due)
+{
+    const uint64_t capacity = stream->ring.capacity;
+
+    if (due <= capacity)
+        return;
+    zeta_vgpu_ring_overflow(&stream->ring, due - capacity);
+    stream->number += due - capacity;
+    stream->next_ticks += (due - capacity) * stream->period_ticks;
+}
+
+/* The deadlines up to then. */
+static void write_timers(struct zeta_plugin_stream *stream, uint64_t until_ticks)
+{
+    uint64_t periods, last;
+
+    if (until_ticks < stream->next_ticks)
+        return;
+    periods = (until_ticks - stream->next_ticks) / stream->period_ticks;
+    last = stream->next_ticks + periods * stream->period_ticks;
+    stream->context = stream->is_virtual ? 0 : running_context(stream, host_ns(stream, last));
+    skip_lost(stream, periods + 1);
+    while (stream->next_ticks <= last)
+        write_timer(stream);
+}
+
+/* Writes everything up to now, in the order of time. */
+static void write_due(struct zeta_plugin_stream *stream, uint64_t now_ticks)
+{
+    const struct zeta_vgpu_moment *moment;
+    uint32_t tile = 0, kind = 0;
+
+    if (now_ticks >= stream->next_ticks)
+        look_at_totals(stream);
+    while ((moment = zeta_vgpu_moments_first(stream, &tile, &kind)) != NULL &&
+           moment->ticks <= now_ticks) {
+        write_timers(stream, moment->ticks);
+        write_moment(stream, tile, kind, moment);
+    }
+    write_timers(stream, now_ticks);
+}
+
+void zeta_vgpu_oa_advance(struct zeta_vgpu_tile *tile)
+{
+    pthread_mutex_lock(&tile->streams_lock);
+    for (struct zeta_plugin_stream *stream = tile->streams; stream; stream = stream->next) {
+        if (stream->ip)
+            zeta_vgpu_ip_advance(stream, stream_ticks(stream));
+        else
+            write_due(stream, stream_ticks(stream));
+    }
+    pthread_mutex_unlock(&tile->streams_lock);
+}
+
+/* Waits until then or until the stream is stopped; false when it is. */
+static bool wait_until(struct zeta_plugin_stream *stream, uint64_t until_ns)
+{
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000u),
+                                   .tv_nsec = (long)(until_ns % 1000000000u)};
+    bool go_on;
+
+    pthread_mutex_lock(&stream->lock);
+    if (!stream->stopping)
+        pthread_cond_timedwait(&stream->wake, &stream->lock, &until);
+    go_on = !stream->stopping;
+    pthread_mutex_unlock(&stream->lock);
+    return go_on;
+}
+
+static uint64_t next_wake_ns(const struct zeta_plugin_stream *stream)
+{
+    const uint64_t deadline_ns = host_ns(stream, stream->next_ticks);
+    const uint64_t soon_ns =
+        zeta_vgpu_now_ns() + (stream->program.switches ? SWITCH_NS : MARKER_NS);
+
+    return zeta_vgpu_moments_possible(stream) && soon_ns < deadline_ns ? soon_ns : deadline_ns;
+}
+
+static uint64_t wake_ns(struct zeta_plugin_stream *stream)
+{
+    uint64_t wake;
+
+    pthread_mutex_lock(&stream->state_lock);
+    wake = next_wake_ns(stream);
+    pthread_mutex_unlock(&stream->state_lock);
+    return wake;
+}
+
+static void write_now(struct zeta_plugin_stream *stream)
+{
+    /* A thread that is late would take the lock again at once, and no reader ever got it. */
+    if (atomic_load(&stream->readers) > 0)
+        (void)nanosleep(&(struct timespec){.tv_nsec = READER_NS}, NULL);
+    pthread_mutex_lock(&stream->state_lock);
+    write_due(stream, stream_ticks(stream));
+    pthread_mutex_unlock(&stream->state_lock);
+}
+
+static void *sampler_main(void *argument)
+{
+    struct zeta_plugin_stream *stream = argument;
+
+    pthread_setname_np(pthread_self(), "vgpu-oa");
+    /* Without it the kernel adds 50 microseconds to each wait: several short periods. */
+    (void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+    while (wait_until(stream, wake_ns(stream))) {
+        const uint64_t now = zeta_vgpu_now_ns();
+
+        write_now(stream);
+        if (now - stream->reap_ns >= REAP_NS) {
+            zeta_vgpu_instance_reap(stream->instance);
+            zeta_vgpu_say_damage(stream->vgpu);
+            stream->reap_ns = now;
+        }
+    }
+    return NULL;
+}
+
+static bool start_thread(struct zeta_plugin_stream *stream)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    stream->running = pthread_create(&stream->thread, NULL, sampler_main, stream) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return stream->running;
+}
+
+/* The baseline: a report of the time when the stream is opened. */
+static void write_first(struct zeta_plugin_stream *stream)
+{
+    const uint64_t ticks = stream_ticks(stream);
+
+    zeta_vgpu_moments_begin(stream);
+    look_at_totals(stream);
+    for (uint32_t t = 0; t < stream->tile_count; t++) {
+        if (stream->has_fresh[t])
+            merge_totals(stream, t,
+                         (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])stream->fresh +
+                             t * stream->rows,
+                         everything);
+    }
+    if (stream->is_virtual) {
+        /* Totals of earlier processes must not show in bytes that shall repeat. */
+        memcpy(stream->origin, stream->totals,
+               (size_t)stream->tile_count * stream->rows * sizeof(*stream->totals));
+        memset(stream->totals, 0,
+               (size_t)stream->tile_count * stream->rows * sizeof(*stream->totals));
+    } else {
+        stream->reap_ns = host_ns(stream, ticks);
+        stream->context = running_context(stream, stream->reap_ns);
+    }
+    write_report(stream, ticks, ZETA_VGPU_REASON_TIMER, stream->context);
+    stream->next_ticks = (ticks / stream->period_ticks + 1) * stream->period_ticks;
+}
+
+bool zeta_vgpu_sampler_start(struct zeta_plugin_stream *stream)
+{
+    struct zeta_vgpu_tile *tile = &stream->vgpu->tiles[stream->first_tile];
+
+    if (!stream->is_virtual) {
+        write_first(stream);
+        return start_thread(stream);
+    }
+    pthread_mutex_lock(&tile->streams_lock);
+    write_first(stream);
+    stream->next = tile->streams;
+    tile->streams = stream;
+    stream->running = true;
+    pthread_mutex_unlock(&tile->streams_lock);
+    return true;
+}
+
+static void leave_list(struct zeta_plugin_stream *stream)
+{
+    struct zeta_vgpu_tile *tile = &stream->vgpu->tiles[stream->first_tile];
+
+    pthread_mutex_lock(&tile->streams_lock);
+    for (struct zeta_plugin_stream **at = &tile->streams; *at; at = &(*at)->next) {
+        if (*at == stream) {
+            *at = stream->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&tile->streams_lock);
+}
+
+void zeta_vgpu_sampler_stop(struct zeta_plugin_stream *stream)
+{
+    if (!stream->running)
+        return;
+    stream->running = false;
+    if (stream->is_virtual) {
+        leave_list(stream);
+        return;
+    }
+    pthread_mutex_lock(&stream->lock);
+    stream->stopping = true;
+    pthread_cond_signal(&stream->wake);
+    pthread_mutex_unlock(&stream->lock);
+    pthread_join(stream->thread, NULL);
+    /* What was complete before the stop. */
+    write_now(stream);
+}
+
+void zeta_vgpu_sampler_catch_up(struct zeta_plugin_stream *stream)
+{
+    if (stream->is_virtual || !stream->running || !zeta_vgpu_moments_wait(stream))
+        return;
+    atomic_fetch_add(&stream->readers, 1);
+    pthread_mutex_lock(&stream->state_lock);
+    atomic_fetch_sub(&stream->readers, 1);
+    write_due(stream, stream_ticks(stream));
+    pthread_mutex_unlock(&stream->state_lock);
+}

@@ -1,0 +1,440 @@
+#include "stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <zeta/plugin_host.h>
+
+#include "ip_stream.h"
+#include "oa.h"
+#include "plugins/vgpu/instance/eu.h"
+
+/* Periods are powers of two of ticks: 10.24 us to 85.9 s, an eighth of a wrap of the timestamp. */
+#define PERIOD_MIN_BITS 8u
+#define PERIOD_MAX_BITS 31u
+
+/* Capacities in reports: 16 MiB unless another is wanted, at most 32 MiB. */
+#define RING_DEFAULT 65536u
+#define RING_MIN 64u
+#define RING_MAX 131072u
+
+static const char *const unit_names[ZETA_VGPU_UNITS] = {
+    [ZETA_VGPU_UNIT_OA] = "oa",
+    [ZETA_VGPU_UNIT_DISPATCH] = "dispatch",
+    [ZETA_VGPU_UNIT_IP] = "ip",
+    [ZETA_VGPU_UNIT_TRACE_WORK_STATUS] = "trace-work-status",
+    [ZETA_VGPU_UNIT_TRACE_DEVICE_STATUS] = "trace-device-status",
+    [ZETA_VGPU_UNIT_TRACE_WORK] = "trace-work",
+    [ZETA_VGPU_UNIT_TRACE_DEVICE] = "trace-device",
+};
+
+static bool find_unit(struct zeta_plugin_string name, uint32_t *out_unit)
+{
+    for (uint32_t i = 0; i < ZETA_VGPU_UNITS; i++) {
+        if (zeta_string_is(name, unit_names[i])) {
+            *out_unit = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t refuse_unit(const struct zeta_plugin *self, struct zeta_plugin_string name)
+{
+    return zeta_host_fail(
+        &self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+        "%s has no counting unit '%.*s'; its units are oa, dispatch, ip, trace-work, "
+        "trace-device and the -status of these two",
+        self->vgpu->description.id, name.size < 80 ? (int)name.size : 80,
+        name.data ? name.data : "");
+}
+
+uint32_t zeta_vgpu_oa_find_unit(const struct zeta_plugin *self, struct zeta_plugin_string name,
+                                uint32_t *out_unit)
+{
+    return find_unit(name, out_unit) ? ZETA_PLUGIN_SUCCESS : refuse_unit(self, name);
+}
+
+/* The supported period nearest to the wanted one and not above max_ns (0: any), in ticks. */
+static uint64_t nearest_period(uint64_t period_ns, uint64_t max_ns)
+{
+    const uint64_t wanted = period_ns / ZETA_VGPU_TICK_NS;
+    const uint64_t longest = max_ns ? max_ns / ZETA_VGPU_TICK_NS : UINT64_MAX;
+    uint64_t below = UINT64_C(1) << PERIOD_MIN_BITS;
+    uint64_t largest = UINT64_C(1) << PERIOD_MAX_BITS;
+
+    while (largest > longest && largest > below)
+        largest /= 2;
+    while (below * 2 <= wanted && below < largest)
+        below *= 2;
+    if (wanted > below && below < largest && wanted - below > below * 2 - wanted)
+        return below * 2;
+    return below;
+}
+
+uint32_t zeta_vgpu_oa_limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                             struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
+{
+    uint32_t index;
+
+    (void)device;
+    if (!find_unit(unit, &index))
+        return refuse_unit(self, unit);
+    out_limits->min_period_ns = (UINT64_C(1) << PERIOD_MIN_BITS) * ZETA_VGPU_TICK_NS;
+    out_limits->max_period_ns =
+        nearest_period(UINT64_MAX, out_limits->max_period_ns) * ZETA_VGPU_TICK_NS;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t zeta_vgpu_oa_holder(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                             struct zeta_plugin_string unit, uint32_t *out_pid)
+{
+    struct zeta_vgpu_instance *instance;
+    uint32_t index, result;
+
+    if (!find_unit(unit, &index))
+        return refuse_unit(self, unit);
+    result = zeta_vgpu_instance_get(self->vgpu, &instance);
+    *out_pid = 0;
+    for (uint32_t t = 0; result == ZETA_PLUGIN_SUCCESS && t < device->tile_count; t++) {
+        if (*out_pid == 0)
+            *out_pid = zeta_vgpu_instance_unit_holder(instance, device->first_tile + t, index);
+    }
+    return result;
+}
+
+uint32_t zeta_vgpu_oa_symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                              struct zeta_plugin_array *out_symbols)
+{
+    (void)self;
+    out_symbols->data = device->symbols;
+    out_symbols->count = ZETA_VGPU_SYMBOLS;
+    out_symbols->stride = sizeof(device->symbols[0]);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t ring_capacity(const struct zeta_plugin_stream_desc *desc,
+                              const struct zeta_vgpu_faults *faults)
+{
+    uint64_t capacity = desc->ring_records ? desc->ring_records : RING_DEFAULT;
+
+    if (capacity < desc->notify_records)
+        capacity = desc->notify_records;
+    if (capacity < RING_MIN)
+        capacity = RING_MIN;
+    if (capacity > RING_MAX)
+        capacity = RING_MAX;
+    if (faults->full_ring != 0 && capacity > faults->full_ring)
+        capacity = faults->full_ring < 2 ? 2 : faults->full_ring;
+    return (uint32_t)capacity;
+}
+
+static void destroy_stream(struct zeta_plugin_stream *stream)
+{
+    if (!stream)
+        return;
+    zeta_vgpu_ring_finish(&stream->ring);
+    zeta_vgpu_ip_destroy(stream->ip);
+    pthread_cond_destroy(&stream->wake);
+    pthread_mutex_destroy(&stream->lock);
+    pthread_mutex_destroy(&stream->state_lock);
+    free(stream->moments);
+    free(stream->origin);
+    free(stream->fresh);
+    free(stream->totals);
+    free(stream->eu_numbers);
+    free(stream);
+}
+
+/* A stream that does not sample yet; NULL without memory. */
+static struct zeta_plugin_stream *create_stream(const struct zeta_plugin_device *device,
+                                                const struct zeta_vgpu_program *program)
+{
+    const uint32_t rows = device->vgpu->tiles[device->first_tile].rows;
+    const uint32_t all = rows * device->tile_count;
+    struct zeta_plugin_stream *stream = calloc(1, sizeof(*stream));
+    pthread_condattr_t attributes;
+
+    if (!stream)
+        return NULL;
+    pthread_mutex_init(&stream->lock, NULL);
+    pthread_mutex_init(&stream->state_lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&stream->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    stream->vgpu = device->vgpu;
+    stream->first_tile = device->first_tile;
+    stream->tile_count = device->tile_count;
+    stream->rows = rows;
+    stream->is_virtual = device->vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL;
+    stream->program = *program;
+
+    stream->totals = calloc(all, sizeof(*stream->totals));
+    stream->fresh = calloc(all, sizeof(*stream->fresh));
+    stream->origin = calloc(all, sizeof(*stream->origin));
+    stream->moments = calloc(device->tile_count, sizeof(*stream->moments));
+    if (stream->totals && stream->fresh && stream->origin && stream->moments)
+        return stream;
+    destroy_stream(stream);
+    return NULL;
+}
+
+/* Tells of each tile which counters of its EUs the program selects. */
+static bool want_eus(struct zeta_plugin_stream *stream)
+{
+    if (!stream->program.eus)
+        return true;
+    stream->eu_numbers = calloc(stream->tile_count, sizeof(*stream->eu_numbers));
+    for (uint32_t t = 0; stream->eu_numbers && t < stream->tile_count; t++) {
+        struct zeta_vgpu_eu_wish wishes[ZETA_VGPU_EU_WISHES] = {{.used = false}};
+
+        for (uint32_t i = 0; i < ZETA_VGPU_SELECTIONS; i++) {
+            const struct zeta_vgpu_selection *selection = &stream->program.selections[i];
+
+            wishes[i] = (struct zeta_vgpu_eu_wish){
+                .used = selection->kind == ZETA_VGPU_SELECT_EU && selection->tile == t,
+                .eu = selection->eu,
+                .counter = selection->counter,
+            };
+        }
+        stream->eu_numbers[t] = zeta_vgpu_instance_want_eus(
+            stream->instance, stream->first_tile + t, stream->unit, wishes);
+    }
+    return stream->eu_numbers != NULL;
+}
+
+static void release_units(struct zeta_plugin_stream *stream)
+{
+    for (uint32_t t = 0; stream->eu_numbers && t < stream->units_taken; t++)
+        zeta_vgpu_instance_forget_eus(stream->instance, stream->first_tile + t, stream->unit);
+    while (stream->units_taken > 0) {
+        stream->units_taken--;
+        zeta_vgpu_instance_release_unit(stream->instance, stream->first_tile + stream->units_taken,
+                                        stream->unit);
+    }
+}
+
+/* Why a unit could not be taken; holder as zeta_vgpu_instance_take_unit() gives it. */
+static uint32_t refuse_held(const struct zeta_plugin *self, const struct zeta_plugin_stream *stream,
+                            const char *device_id, uint32_t holder)
+{
+    struct zeta_vgpu_message message;
+
+    if (zeta_vgpu_instance_damaged(stream->instance, &message))
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE, "%s: %s", device_id,
+                              message.text);
+    if (holder == (uint32_t)getpid())
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
+                              "this process has a stream on unit %s of %s already",
+                              unit_names[stream->unit], device_id);
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                          "process %u has a stream on unit %s of %s (instance '%s')", holder,
+                          unit_names[stream->unit], device_id, stream->vgpu->description.instance);
+}
+
+/* Takes the unit on every tile of the stream, or on none. */
+static uint32_t take_units(const struct zeta_plugin *self, struct zeta_plugin_stream *stream,
+                           const char *device_id)
+{
+    while (stream->units_taken < stream->tile_count) {
+        const uint32_t holder =
+            zeta_vgpu_instance_take_unit(stream->instance, stream->first_tile + stream->units_taken,
+                                         stream->unit, stream->program.switches);
+
+        if (holder != 0) {
+            release_units(stream);
+            return refuse_held(self, stream, device_id, holder);
+        }
+        stream->units_taken++;
+    }
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* Others execute in slices that are shorter than our period. Virtual time has no others. */
+static void want_period(struct zeta_plugin_stream *stream)
+{
+    for (uint32_t t = 0; !stream->is_virtual && !stream->ip && t < stream->tile_count; t++)
+        zeta_vgpu_instance_want_period(stream->instance, stream->first_tile + t, stream->unit,
+                                       stream->period_ticks * ZETA_VGPU_TICK_NS);
+}
+
+/* Markers of before the first report are not asked for, so nothing has been lost there. */
+static void want_markers(struct zeta_plugin_stream *stream, struct zeta_plugin_stream_desc *desc)
+{
+    uint64_t token = 0;
+
+    if (stream->unit < ZETA_VGPU_MARKER_UNITS)
+        token = zeta_vgpu_instance_new_token(stream->instance);
+    for (uint32_t t = 0; token != 0 && t < stream->tile_count; t++)
+        zeta_vgpu_instance_want_markers(stream->instance, stream->first_tile + t, stream->unit,
+                                        token, stream->is_virtual);
+    if (ZETA_PLUGIN_HAS(desc, token))
+        desc->token = token;
+}
+
+static uint32_t record_bytes(uint32_t unit)
+{
+    return unit == ZETA_VGPU_UNIT_IP ? ZETA_VGPU_IP_RECORD_BYTES : ZETA_VGPU_REPORT_BYTES;
+}
+
+static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plugin_device *device,
+                           const struct zeta_plugin_stream_desc *desc, uint32_t *out_unit,
+                           struct zeta_vgpu_program *out_program)
+{
+    const struct zeta_vgpu_description *d = &self->vgpu->description;
+    struct zeta_vgpu_message message;
+
+    if (!find_unit(desc->unit, out_unit))
+        return refuse_unit(self, desc->unit);
+    if (*out_unit >= ZETA_VGPU_UNIT_TRACE_WORK)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "unit %s of %s gives events to a tracer and has no reports; its "
+                              "status is counted by %s-status",
+                              unit_names[*out_unit], device->id, unit_names[*out_unit]);
+    if (desc->record_bytes != record_bytes(*out_unit))
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "reports of unit %s of %s have %u bytes, and the set says %u",
+                              unit_names[*out_unit], device->id, record_bytes(*out_unit),
+                              desc->record_bytes);
+    if (*out_unit == ZETA_VGPU_UNIT_IP && desc->program.count > 0)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "unit ip of %s takes no program, set %.*s has one", device->id,
+                              desc->set.size < 80 ? (int)desc->set.size : 80,
+                              desc->set.data ? desc->set.data : "");
+    if (!zeta_vgpu_program_parse(&desc->program, &d->topology, device->tile_count, out_program,
+                                 &message))
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "set %.*s on %s: %s",
+                              desc->set.size < 80 ? (int)desc->set.size : 80,
+                              desc->set.data ? desc->set.data : "", device->id, message.text);
+    if (d->faults.permission != 0)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
+                              "streams of %s are not permitted: its setting fault.permission is 1",
+                              device->id);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static void enter_list(struct zeta_plugin_stream *stream)
+{
+    struct zeta_vgpu *vgpu = stream->vgpu;
+
+    pthread_mutex_lock(&vgpu->objects_lock);
+    stream->next_open = vgpu->first_stream;
+    vgpu->first_stream = stream;
+    pthread_mutex_unlock(&vgpu->objects_lock);
+}
+
+static void leave_list(struct zeta_plugin_stream *stream)
+{
+    struct zeta_vgpu *vgpu = stream->vgpu;
+    struct zeta_plugin_stream **at = &vgpu->first_stream;
+
+    pthread_mutex_lock(&vgpu->objects_lock);
+    while (*at != stream)
+        at = &(*at)->next_open;
+    *at = stream->next_open;
+    pthread_mutex_unlock(&vgpu->objects_lock);
+}
+
+uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                               struct zeta_plugin_stream_desc *desc,
+                               struct zeta_plugin_stream **out_stream)
+{
+    const uint32_t capacity = ring_capacity(desc, &self->vgpu->description.faults);
+    struct zeta_vgpu_program program = {.switches = false};
+    struct zeta_plugin_stream *stream;
+    uint32_t unit = 0, result;
+
+    result = check_desc(self, device, desc, &unit, &program);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    stream = create_stream(device, &program);
+    if (!stream)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    stream->unit = unit;
+    if (unit == ZETA_VGPU_UNIT_IP)
+        stream->ip = zeta_vgpu_ip_create();
+    if (unit == ZETA_VGPU_UNIT_IP && !stream->ip) {
+        destroy_stream(stream);
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    }
+    stream->period_ticks = nearest_period(
+        desc->period_ns, ZETA_PLUGIN_HAS(desc, max_period_ns) ? desc->max_period_ns : 0);
+    result = zeta_vgpu_instance_get(self->vgpu, &stream->instance);
+    if (result == ZETA_PLUGIN_SUCCESS &&
+        !zeta_vgpu_ring_init(&stream->ring, capacity, record_bytes(unit), desc->notify_records))
+        result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = take_units(self, stream, device->id);
+    if (result == ZETA_PLUGIN_SUCCESS && !want_eus(stream))
+        result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    if (result == ZETA_PLUGIN_SUCCESS) {
+        want_markers(stream, desc);
+        want_period(stream);
+    }
+    if (result == ZETA_PLUGIN_SUCCESS &&
+        !(stream->ip ? zeta_vgpu_ip_start(stream) : zeta_vgpu_sampler_start(stream)))
+        result = zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+                                "no thread or no memory to sample %s", device->id);
+    if (result != ZETA_PLUGIN_SUCCESS) {
+        release_units(stream);
+        destroy_stream(stream);
+        return result;
+    }
+    desc->period_ns = stream->period_ticks * ZETA_VGPU_TICK_NS;
+    desc->ring_records = capacity;
+    enter_list(stream);
+    *out_stream = stream;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t zeta_vgpu_stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
+                               void *buffer, uint64_t capacity_bytes,
+                               struct zeta_plugin_read *out_read)
+{
+    (void)self;
+    if (stream->ip)
+        zeta_vgpu_ip_catch_up(stream);
+    else
+        zeta_vgpu_sampler_catch_up(stream);
+    zeta_vgpu_ring_read(&stream->ring, buffer, capacity_bytes, out_read);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint64_t zeta_vgpu_stream_pending(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    return zeta_vgpu_ring_pending(&stream->ring);
+}
+
+int32_t zeta_vgpu_stream_descriptor(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    return stream->ring.notify.descriptor;
+}
+
+void zeta_vgpu_stream_stop(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    if (stream->ip)
+        zeta_vgpu_ip_stop(stream);
+    else
+        zeta_vgpu_sampler_stop(stream);
+    release_units(stream);
+}
+
+void zeta_vgpu_stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    if (!stream)
+        return;
+    zeta_vgpu_stream_stop(self, stream);
+    leave_list(stream);
+    destroy_stream(stream);
+}
+
+void zeta_vgpu_streams_abandon(struct zeta_vgpu *vgpu)
+{
+    while (vgpu->first_stream)
+        zeta_vgpu_stream_close(vgpu->self, vgpu->first_stream);
+}

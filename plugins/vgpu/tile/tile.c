@@ -1,0 +1,391 @@
+#include "tile.h"
+
+#include "meter.h"
+#include "plugins/vgpu/device/vgpu.h"
+#include "plugins/vgpu/instance/ip.h"
+#include "plugins/vgpu/instance/log.h"
+#include "plugins/vgpu/machine/host_clock.h"
+#include "plugins/vgpu/sampling/oa.h"
+
+/* Epochs over which the speed of the simulation is averaged. */
+#define SPEED_EPOCHS 64
+
+/* Most of what an epoch took that it may last, so that a change of speed is seen in time. */
+#define STEADY_LIMIT 16
+
+/* Rows that hold more epochs need no steady speed. */
+#define STEADY_EPOCHS 8
+
+void zeta_vgpu_tile_init(struct zeta_vgpu_tile *tile, struct zeta_vgpu *vgpu, uint32_t index)
+{
+    tile->vgpu = vgpu;
+    tile->index = index;
+    tile->rows = zeta_vgpu_topology_subslices(&vgpu->description.topology) + 1;
+    pthread_mutex_init(&tile->lock, NULL);
+    zeta_vgpu_turns_init(&tile->turns);
+    zeta_vgpu_trace_writer_init(&tile->trace);
+    pthread_mutex_init(&tile->streams_lock, NULL);
+}
+
+void zeta_vgpu_tile_finish(struct zeta_vgpu_tile *tile)
+{
+    zeta_vgpu_engine_destroy(tile->engine);
+    tile->engine = NULL;
+    pthread_mutex_destroy(&tile->streams_lock);
+    zeta_vgpu_trace_writer_finish(&tile->trace);
+    zeta_vgpu_turns_finish(&tile->turns);
+    pthread_mutex_destroy(&tile->lock);
+}
+
+static bool is_virtual(const struct zeta_vgpu_tile *tile)
+{
+    return tile->vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL;
+}
+
+static void on_publish(void *user, const uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT],
+                       struct zeta_vgpu_part part)
+{
+    struct zeta_vgpu_tile *tile = user;
+
+    zeta_vgpu_instance_publish_kernels(atomic_load(&tile->vgpu->instance), tile->index, totals);
+    zeta_vgpu_eu_watch_publish(tile, part);
+    atomic_store(&tile->kernel_clocks, totals[0][ZETA_VGPU_GPU_CORE_CLOCKS]);
+    if (is_virtual(tile))
+        zeta_vgpu_oa_advance(tile);
+}
+
+/* The shortest period with which somebody samples the tile, 0: nobody does. */
+static uint64_t period_ns(const struct zeta_vgpu_tile *tile)
+{
+    return zeta_vgpu_instance_period(atomic_load(&tile->vgpu->instance), tile->index);
+}
+
+/*
+ * When work of so many clocks, executed from begin_ns on, is over by the clock: a device that is
+ * executed faster than its clock runs waits for it.
+ */
+static uint64_t end_of_clocks(const struct zeta_vgpu_tile *tile, uint64_t begin_ns, uint64_t clocks)
+{
+    return zeta_vgpu_instance_take_time(atomic_load(&tile->vgpu->instance), tile->index, begin_ns,
+                                        clocks * 1000 / tile->vgpu->description.core_clock_mhz);
+}
+
+/*
+ * When an epoch is over if its clocks take as long as those before. A wait takes clocks, but hardly
+ * any time to execute: rows that hold few epochs would have very different numbers of clocks, and
+ * waits would show in fewer rows than they last. 0: rows are long enough.
+ *
+ * The speed is the median of the last epochs, whatever time others had a processor in some of them.
+ */
+static uint64_t end_at_steady_speed(struct zeta_vgpu_tile *tile,
+                                    const struct zeta_vgpu_epoch *epoch, uint64_t period)
+{
+    struct zeta_vgpu_speed *speed = &tile->speed;
+    const double took_ns = (double)(epoch->end_ns - epoch->begin_ns);
+    double instruction_ns, steady_ns;
+
+    if (epoch->clocks == 0 || epoch->instructions == 0)
+        return 0;
+    instruction_ns = took_ns / (double)epoch->instructions;
+    if (speed->clocks < 1)
+        *speed = (struct zeta_vgpu_speed){
+            .instruction_ns = instruction_ns, .time_ns = took_ns, .clocks = (double)epoch->clocks};
+    speed->instruction_ns *=
+        instruction_ns < speed->instruction_ns ? 1 - 1.0 / SPEED_EPOCHS : 1 + 1.0 / SPEED_EPOCHS;
+    speed->time_ns +=
+        (speed->instruction_ns * (double)epoch->instructions - speed->time_ns) / SPEED_EPOCHS;
+    speed->clocks += ((double)epoch->clocks - speed->clocks) / SPEED_EPOCHS;
+    if ((double)period > STEADY_EPOCHS * took_ns)
+        return 0;
+    steady_ns = (double)epoch->clocks * speed->time_ns / speed->clocks;
+    return epoch->begin_ns +
+           (uint64_t)(steady_ns < STEADY_LIMIT * took_ns ? steady_ns : STEADY_LIMIT * took_ns);
+}
+
+static void on_pace(void *user, const struct zeta_vgpu_epoch *epoch, struct zeta_vgpu_pace *wanted)
+{
+    struct zeta_vgpu_tile *tile = user;
+    const uint64_t period = period_ns(tile);
+    uint64_t steady_ns;
+
+    /* Nobody looks at the clock. */
+    if (period == 0 && !tile->metered)
+        return;
+    wanted->resume_ns = end_of_clocks(tile, epoch->begin_ns, epoch->clocks);
+    if (period == 0)
+        return;
+    wanted->slice_ns = period / 2;
+    steady_ns = end_at_steady_speed(tile, epoch, period);
+    if (steady_ns > wanted->resume_ns)
+        wanted->resume_ns = steady_ns;
+}
+
+static uint64_t on_sampling(void *user, uint64_t *out_session)
+{
+    const struct zeta_vgpu_tile *tile = user;
+    const uint64_t ticks =
+        zeta_vgpu_instance_ip_period(atomic_load(&tile->vgpu->instance), tile->index, out_session);
+
+    return zeta_vgpu_clocks_in(&tile->vgpu->description, ticks);
+}
+
+static void on_sampled(void *user, const struct zeta_vgpu_ip_sample *samples, uint32_t count,
+                       uint64_t lost)
+{
+    const struct zeta_vgpu_tile *tile = user;
+
+    zeta_vgpu_instance_ip_append(atomic_load(&tile->vgpu->instance), tile->index, samples, count,
+                                 lost);
+}
+
+static void on_print(void *user, const char *text, size_t length)
+{
+    const struct zeta_vgpu_tile *tile = user;
+    const struct zeta_plugin *self = tile->vgpu->self;
+    const struct zeta_plugin_string string = {text, length};
+
+    self->host.ops->kernel_output(self->host.handle, string);
+}
+
+static uint32_t create_engine_locked(struct zeta_vgpu_tile *tile)
+{
+    struct zeta_vgpu *vgpu = tile->vgpu;
+    struct zeta_vgpu_engine_config config = {
+        .topology = vgpu->description.topology,
+        .callbacks = {.user = tile,
+                      .publish = on_publish,
+                      .pace = on_pace,
+                      .sampling = on_sampling,
+                      .sampled = on_sampled,
+                      .watched = tile->trace.watched,
+                      .event = zeta_vgpu_trace_engine_event,
+                      .print = on_print},
+        .time = is_virtual(tile) ? ZETA_VGPU_TIME_MODELLED : ZETA_VGPU_TIME_HOST,
+        .workers = vgpu->workers,
+    };
+    struct zeta_vgpu_message message;
+
+    config.topology.tile = tile->index;
+    switch (zeta_vgpu_engine_create(&config, vgpu->space, &message, &tile->engine)) {
+    case ZETA_VGPU_OK:
+        return ZETA_PLUGIN_SUCCESS;
+    case ZETA_VGPU_OUT_OF_MEMORY:
+        return zeta_host_fail(&vgpu->self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "%s: %s",
+                              vgpu->description.id, message.text);
+    default:
+        return zeta_host_fail(&vgpu->self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "%s: %s",
+                              vgpu->description.id, message.text);
+    }
+}
+
+uint32_t zeta_vgpu_tile_prepare(struct zeta_vgpu_tile *tile)
+{
+    struct zeta_vgpu_instance *instance;
+    uint32_t result = zeta_vgpu_instance_get(tile->vgpu, &instance);
+
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    pthread_mutex_lock(&tile->lock);
+    if (!tile->engine) {
+        struct zeta_vgpu_message message;
+        const enum zeta_vgpu_result joined = zeta_vgpu_instance_join(instance, &message);
+
+        if (joined == ZETA_VGPU_OK)
+            result = create_engine_locked(tile);
+        else
+            result =
+                zeta_host_fail(&tile->vgpu->self->host,
+                               joined == ZETA_VGPU_OUT_OF_MEMORY ? ZETA_PLUGIN_OUT_OF_HOST_MEMORY
+                                                                 : ZETA_PLUGIN_NOT_AVAILABLE,
+                               "%s: %s", tile->vgpu->description.id, message.text);
+    }
+    pthread_mutex_unlock(&tile->lock);
+    return result;
+}
+
+static uint64_t moment_ticks(void *context)
+{
+    struct zeta_vgpu_tile *tile = context;
+
+    return zeta_vgpu_ticks(tile->vgpu, tile);
+}
+
+/* Tells the instance that context runs from now on; 0: nothing does. */
+static void switch_context_locked(struct zeta_vgpu_tile *tile, uint32_t context)
+{
+    struct zeta_vgpu_instance *instance = atomic_load(&tile->vgpu->instance);
+    const bool changed = tile->activity.context != context;
+
+    tile->activity.context = context;
+    zeta_vgpu_instance_set_activity(instance, tile->index, &tile->activity);
+    if (changed && zeta_vgpu_instance_switches_wanted(instance, tile->index))
+        zeta_vgpu_instance_log_switch(
+            instance, tile->index, context,
+            &(struct zeta_vgpu_moment_clock){.ticks = moment_ticks, .context = tile});
+    zeta_vgpu_say_damage(tile->vgpu);
+}
+
+static void begin_work_locked(struct zeta_vgpu_tile *tile, uint32_t context)
+{
+    if (tile->busy_depth++ == 0)
+        tile->activity.since_ns = zeta_vgpu_now_ns();
+    tile->commands++;
+    switch_context_locked(tile, context);
+}
+
+static void end_work_locked(struct zeta_vgpu_tile *tile)
+{
+    if (--tile->busy_depth > 0)
+        return;
+    tile->activity.since_ns = 0;
+    switch_context_locked(tile, 0);
+}
+
+/* False when the launch was interrupted before its turn came. */
+static bool take_turn(struct zeta_vgpu_tile *tile, const atomic_bool *interrupt, uint32_t context,
+                      enum zeta_vgpu_rank rank)
+{
+    bool taken;
+
+    pthread_mutex_lock(&tile->lock);
+    taken = zeta_vgpu_turns_take_locked(&tile->turns, &tile->lock, interrupt, rank);
+    if (taken)
+        begin_work_locked(tile, context);
+    pthread_mutex_unlock(&tile->lock);
+    return taken;
+}
+
+static void pass_turn(struct zeta_vgpu_tile *tile)
+{
+    pthread_mutex_lock(&tile->lock);
+    end_work_locked(tile);
+    zeta_vgpu_turns_pass_locked(&tile->turns);
+    pthread_mutex_unlock(&tile->lock);
+}
+
+enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
+                                            const struct zeta_vgpu_launch *launch, uint32_t context,
+                                            enum zeta_vgpu_rank rank, struct zeta_vgpu_meter *meter,
+                                            struct zeta_vgpu_fault *out_fault)
+{
+    enum zeta_vgpu_result result;
+
+    if (!take_turn(tile, launch->interrupt, context, rank))
+        return ZETA_VGPU_INTERRUPTED;
+    tile->metered = meter != NULL;
+    if (meter)
+        zeta_vgpu_meter_launch_begin(meter, tile->engine);
+    zeta_vgpu_trace_launch(tile, launch, context);
+    zeta_vgpu_eu_watch_begin(tile);
+    result = zeta_vgpu_engine_launch(tile->engine, launch, out_fault);
+    zeta_vgpu_trace_rest(tile);
+    if (meter)
+        zeta_vgpu_meter_launch_end(meter, tile->engine);
+    pass_turn(tile);
+    if (is_virtual(tile))
+        zeta_vgpu_oa_advance(tile);
+    return result;
+}
+
+void zeta_vgpu_tile_wake(struct zeta_vgpu_tile *tile)
+{
+    pthread_mutex_lock(&tile->lock);
+    zeta_vgpu_turns_wake_locked(&tile->turns);
+    pthread_mutex_unlock(&tile->lock);
+}
+
+void zeta_vgpu_tile_copy_begin(struct zeta_vgpu_tile *tile, uint32_t context,
+                               struct zeta_vgpu_meter *meter, struct zeta_vgpu_tile_copy *out_copy)
+{
+    *out_copy = (struct zeta_vgpu_tile_copy){.tile = tile, .meter = meter};
+    pthread_mutex_lock(&tile->lock);
+    begin_work_locked(tile, context);
+    pthread_mutex_unlock(&tile->lock);
+    out_copy->since_ns = zeta_vgpu_now_ns();
+}
+
+static uint64_t clocks_of_copy(uint64_t written_bytes)
+{
+    return (written_bytes + ZETA_VGPU_COPY_BYTES_PER_CLOCK - 1) / ZETA_VGPU_COPY_BYTES_PER_CLOCK;
+}
+
+void zeta_vgpu_tile_copy_moved(struct zeta_vgpu_tile_copy *copy, uint64_t read_bytes,
+                               uint64_t written_bytes)
+{
+    struct zeta_vgpu_tile *tile = copy->tile;
+    const uint64_t clocks = clocks_of_copy(written_bytes) - clocks_of_copy(copy->written_bytes);
+    const uint64_t read = read_bytes - copy->read_bytes;
+    const uint64_t written = written_bytes - copy->written_bytes;
+    const uint64_t added[ZETA_VGPU_COUNTER_COUNT] = {
+        [ZETA_VGPU_GPU_CORE_CLOCKS] = clocks,
+        [ZETA_VGPU_BUSY_CLOCKS] = clocks,
+        [ZETA_VGPU_COPY_BYTES] = written,
+        [ZETA_VGPU_GPU_MEMORY_READ_BYTES] = read,
+        [ZETA_VGPU_GPU_MEMORY_WRITE_BYTES] = written,
+    };
+    uint64_t until_ns;
+
+    copy->read_bytes = read_bytes;
+    copy->written_bytes = written_bytes;
+    pthread_mutex_lock(&tile->lock);
+    for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
+        tile->copied[i] += added[i];
+    zeta_vgpu_instance_publish_copies(atomic_load(&tile->vgpu->instance), tile->index,
+                                      tile->copied);
+    atomic_fetch_add(&tile->copy_clocks, clocks);
+    pthread_mutex_unlock(&tile->lock);
+    if (copy->meter)
+        zeta_vgpu_meter_copied(copy->meter, added);
+    if (is_virtual(tile) || (!copy->meter && period_ns(tile) == 0))
+        return;
+    until_ns = end_of_clocks(tile, copy->since_ns, clocks);
+    copy->since_ns = zeta_vgpu_now_ns();
+    if (until_ns > copy->since_ns)
+        zeta_vgpu_sleep_until(until_ns);
+}
+
+void zeta_vgpu_tile_copy_end(struct zeta_vgpu_tile_copy *copy)
+{
+    struct zeta_vgpu_tile *tile = copy->tile;
+
+    if (copy->meter)
+        zeta_vgpu_meter_command_ended(copy->meter);
+    pthread_mutex_lock(&tile->lock);
+    end_work_locked(tile);
+    pthread_mutex_unlock(&tile->lock);
+    if (is_virtual(tile))
+        zeta_vgpu_oa_advance(tile);
+}
+
+void zeta_vgpu_tile_mark(struct zeta_vgpu_tile *tile, uint32_t unit, uint64_t value, uint64_t token,
+                         const atomic_bool *interrupt)
+{
+    const struct zeta_vgpu_marker marker = {.tile = tile->index,
+                                            .unit = unit,
+                                            .value = value,
+                                            .token = token,
+                                            .own_only = is_virtual(tile),
+                                            .interrupt = interrupt};
+    const struct zeta_vgpu_moment_clock clock = {.ticks = moment_ticks, .context = tile};
+
+    zeta_vgpu_instance_log_marker(atomic_load(&tile->vgpu->instance), &marker, &clock);
+    zeta_vgpu_say_damage(tile->vgpu);
+    if (is_virtual(tile))
+        zeta_vgpu_oa_advance(tile);
+}
+
+uint64_t zeta_vgpu_tile_commands(struct zeta_vgpu_tile *tile, bool *out_running)
+{
+    uint64_t commands;
+
+    pthread_mutex_lock(&tile->lock);
+    commands = tile->commands;
+    *out_running = tile->busy_depth > 0;
+    pthread_mutex_unlock(&tile->lock);
+    return commands;
+}
+
+uint64_t zeta_vgpu_tile_clocks(const struct zeta_vgpu_tile *tile)
+{
+    return atomic_load(&tile->kernel_clocks) + atomic_load(&tile->copy_clocks);
+}

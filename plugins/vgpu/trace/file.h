@@ -1,0 +1,78 @@
+#ifndef ZETA_PLUGINS_VGPU_TRACE_FILE_H
+#define ZETA_PLUGINS_VGPU_TRACE_FILE_H
+
+/*
+ * The file of a tracer: a header, then for each place (tile and source) a ring per slot of the
+ * instance. Private to trace*.c.
+ *
+ * A file without a name (memfd) that nobody can shrink, so no page of it ever vanishes under a
+ * process. Its pages come with use. Writers open it by way of /proc and the descriptor that the
+ * holder made known in the instance; it is gone with the last process that has it mapped.
+ *
+ * A ring has one writing process and one reader. Nothing read from it is used as an index, a size
+ * or an address: each side keeps its own position and takes the other's only to know how much
+ * there is, which is checked.
+ */
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "plugins/vgpu/instance/instance.h"
+#include "trace.h"
+
+#define ZETA_VGPU_TRACE_MAGIC UINT64_C(0x6563617274) /* "trace" */
+
+/** Events of a ring, a power of two: 8 MiB, some 20 ms of the fastest writer. */
+#define ZETA_VGPU_TRACE_RING_EVENTS 131072u
+
+/** Most places of a file. */
+#define ZETA_VGPU_TRACE_PLACES (ZETA_VGPU_MAX_TILES * ZETA_VGPU_SOURCES)
+
+struct zeta_vgpu_trace_ring {
+    /**
+     * Of the writer. While claim is 1 an event may come whose time is already fixed; after it was
+     * seen as 0, events have times not before that.
+     */
+    _Alignas(4096) _Atomic uint64_t tail; /**< behind the newest; positions count up for ever */
+    _Atomic uint64_t lost;                /**< events for which there was no room */
+    _Atomic uint32_t claim;
+    _Alignas(64) _Atomic uint64_t head; /**< of the reader: oldest event that it did not take */
+    _Alignas(4096) struct zeta_vgpu_event events[ZETA_VGPU_TRACE_RING_EVENTS];
+};
+
+struct zeta_vgpu_trace_header {
+    uint64_t magic;
+    uint64_t number; /**< of the tracer */
+    uint64_t places;
+};
+
+/** Bytes in front of the first ring. */
+#define ZETA_VGPU_TRACE_HEADER_BYTES 4096u
+
+/** A mapped file; only the holder has one. */
+struct zeta_vgpu_trace_file {
+    int descriptor; /**< -1: none */
+    uint64_t size_bytes;
+    uint8_t *address;
+};
+
+/**
+ * Makes a file with so many places and maps it. Nothing is left behind on failure.
+ * @out_message  why it could not be made
+ */
+bool zeta_vgpu_trace_file_create(struct zeta_vgpu_trace_file *file, uint64_t number,
+                                 uint32_t places, struct zeta_vgpu_message *out_message);
+
+void zeta_vgpu_trace_file_destroy(struct zeta_vgpu_trace_file *file);
+
+/** Ring of a place for a slot; both are in range. */
+struct zeta_vgpu_trace_ring *zeta_vgpu_trace_file_ring(const struct zeta_vgpu_trace_file *file,
+                                                       uint32_t place, uint32_t slot);
+
+/** Maps the ring for a slot in the file of another process, or of this one; NULL if it cannot. */
+struct zeta_vgpu_trace_ring *zeta_vgpu_trace_ring_map(const struct zeta_vgpu_trace_place *place,
+                                                      uint32_t slot);
+
+void zeta_vgpu_trace_ring_unmap(struct zeta_vgpu_trace_ring *ring);
+
+#endif

@@ -1,0 +1,153 @@
+#ifndef ZETA_PLUGINS_VGPU_TRACE_TRACE_H
+#define ZETA_PLUGINS_VGPU_TRACE_TRACE_H
+
+/*
+ * Events of the device and tracers of them.
+ *
+ *   trace_event.c   what becomes an event: kernels, groups, copies ...
+ *   trace_writer.c  events of this process into the rings of a tracer, which may be another's
+ *   trace_file.c    the file with those rings
+ *   trace_merge.c   in the tracer: all rings into one, in the order of time
+ *   trace.c         tracers as the plugin interface knows them
+ *
+ * The holder of a tracer makes a file in memory with a ring for each process, tile and source.
+ * A full one is waited for a moment, in case the reader lacks a CPU. An event for which there is no
+ * room then is lost, and the next one says how many were.
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <zeta/plugin.h>
+
+#include "plugins/vgpu/engine/engine.h"
+#include "plugins/vgpu/instance/trace.h"
+
+struct zeta_vgpu;
+struct zeta_vgpu_tile;
+struct zeta_vgpu_trace_ring;
+
+/** Types of events, as in metrics/events.yaml. */
+enum zeta_vgpu_event_type {
+    ZETA_VGPU_EVENT_TYPE_ENABLED = 1,
+    ZETA_VGPU_EVENT_TYPE_DISABLED = 2,
+    ZETA_VGPU_EVENT_TYPE_KERNEL_BEGIN = 3,
+    ZETA_VGPU_EVENT_TYPE_KERNEL_END = 4,
+    ZETA_VGPU_EVENT_TYPE_GROUP_BEGIN = 5,
+    ZETA_VGPU_EVENT_TYPE_GROUP_END = 6,
+    ZETA_VGPU_EVENT_TYPE_BARRIER = 7,
+    ZETA_VGPU_EVENT_TYPE_COPY_BEGIN = 8,
+    ZETA_VGPU_EVENT_TYPE_COPY_END = 9,
+    ZETA_VGPU_EVENT_TYPE_MARKER = 10,
+    ZETA_VGPU_EVENT_TYPE_FAULT = 11
+};
+
+/** An event record; little endian. */
+struct zeta_vgpu_event {
+    uint16_t type; /**< enum zeta_vgpu_event_type */
+    uint8_t tile;
+    uint8_t subslice; /**< of groups, barriers and faults, counts over slices; else 255 */
+    uint32_t lost;    /**< in shared rings: events of the ring lost so far, cut; else 0 */
+    uint64_t ticks;   /**< unmasked */
+    uint32_t process;
+    uint32_t context; /**< id of the queue, as in reports */
+    uint64_t object;  /**< kernels, groups, barriers, faults: address of the kernel's code;
+                           copies: target; markers: token of the stream, 0 for all */
+    uint32_t x, y, z; /**< kernels: numbers of groups; groups, barriers, faults: id of the group */
+    uint32_t detail;  /**< kernels: work-items of a group; barriers: work-items that waited;
+                           copies: 0 copy, 1 region, 2 fill; faults: reason, 0 of a copy */
+    uint64_t value;   /**< kernels, groups, barriers: number of the launch in the process; copies:
+                           bytes, at the end those that were written; markers: value;
+                           faults: address of the access */
+    uint64_t extra;   /**< copies: source, 0 for fills; faults: program counter */
+};
+
+#define ZETA_VGPU_EVENT_BYTES 64u
+_Static_assert(sizeof(struct zeta_vgpu_event) == ZETA_VGPU_EVENT_BYTES, "record of a tracer");
+
+/** Way from one tile of this process to the tracer of a source. */
+struct zeta_vgpu_trace_link {
+    pthread_mutex_t lock; /**< guards the rest; a leaf; one event is written at a time */
+    uint64_t number;      /**< of the tracer, 0: none */
+    struct zeta_vgpu_trace_ring *ring; /**< NULL: that one cannot be reached */
+    uint64_t tail;
+    uint64_t lost;
+    uint64_t last_ticks;
+    uint32_t process;
+    bool gave_up; /**< waited for room in vain while the reader stood at gave_up_head */
+    uint64_t gave_up_head;
+};
+
+/** All that a tile needs to have events. */
+struct zeta_vgpu_trace_writer {
+    const _Atomic uint32_t *watched; /**< word of the instance; NULL before the tile is prepared */
+    struct zeta_vgpu_trace_link links[ZETA_VGPU_SOURCES];
+    atomic_bool linked; /**< some ring is mapped */
+
+    /* The running launch; written before it begins, by who has the turn. */
+    const struct zeta_vgpu_launch *launch;
+    uint64_t launch_number;
+    uint32_t context;
+};
+
+void zeta_vgpu_trace_writer_init(struct zeta_vgpu_trace_writer *writer);
+
+/** Gives up rings. No event is written any more. */
+void zeta_vgpu_trace_writer_finish(struct zeta_vgpu_trace_writer *writer);
+
+/** In a child of fork(): unmaps what the parent had mapped. */
+void zeta_vgpu_trace_writer_abandon(struct zeta_vgpu_trace_writer *writer);
+
+/** True while somebody traces the source. One relaxed load. */
+static inline bool zeta_vgpu_traced(const struct zeta_vgpu_trace_writer *writer,
+                                    enum zeta_vgpu_source source)
+{
+    return writer->watched &&
+           (atomic_load_explicit(writer->watched, memory_order_relaxed) >> source & 1) != 0;
+}
+
+/**
+ * Writes an event; tile, process and, in wall time, ticks are filled in. Any thread. Takes the time
+ * of a copy, except for the first event of a tracer, which maps its ring, and where a ring is full.
+ */
+void zeta_vgpu_trace_write(struct zeta_vgpu_tile *tile, enum zeta_vgpu_source source,
+                           struct zeta_vgpu_event *event);
+
+/** Gives up the rings of tracers that are gone. Between commands; one load when there are none. */
+void zeta_vgpu_trace_rest(struct zeta_vgpu_tile *tile);
+
+/** A launch begins of which the engine tells: its events are about this one. With the turn. */
+void zeta_vgpu_trace_launch(struct zeta_vgpu_tile *tile, const struct zeta_vgpu_launch *launch,
+                            uint32_t context);
+
+/** The callback of the engine; user is the tile. */
+void zeta_vgpu_trace_engine_event(void *user, const struct zeta_vgpu_engine_event *event);
+
+/** A copy, region or fill begins; as zeta_plugin_command says, with indirections resolved. */
+void zeta_vgpu_trace_copy_begin(struct zeta_vgpu_tile *tile, uint32_t context,
+                                const struct zeta_plugin_command *command,
+                                const struct zeta_plugin_copy *plain);
+
+/** It ended, after it wrote so many bytes. */
+void zeta_vgpu_trace_copy_end(struct zeta_vgpu_tile *tile, uint32_t context,
+                              const struct zeta_plugin_command *command,
+                              const struct zeta_plugin_copy *plain, uint64_t written_bytes);
+
+/** A copy met an address that it may not touch. */
+void zeta_vgpu_trace_copy_fault(struct zeta_vgpu_tile *tile, uint32_t context, const void *address);
+
+/** A marker was set; token of the stream that it is for, 0 for all. */
+void zeta_vgpu_trace_marker(struct zeta_vgpu_tile *tile, uint32_t context, uint64_t value,
+                            uint64_t token);
+
+/** Closes the tracers that the host left behind. */
+void zeta_vgpu_tracers_abandon(struct zeta_vgpu *vgpu);
+
+/** In a child of fork(): gives up files and mappings of the parent's tracers. */
+void zeta_vgpu_tracers_forget(struct zeta_vgpu *vgpu);
+
+extern const struct zeta_plugin_tracer_ops zeta_vgpu_tracer_ops;
+
+#endif

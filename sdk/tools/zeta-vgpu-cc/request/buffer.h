@@ -1,0 +1,58 @@
+/*
+ * Bytes and lists of words that grow. A compiler that gets no memory cannot go on: it says so on
+ * the standard error and ends, which callers take for a crash.
+ */
+#ifndef ZETA_SDK_TOOLS_ZETA_VGPU_CC_REQUEST_BUFFER_H
+#define ZETA_SDK_TOOLS_ZETA_VGPU_CC_REQUEST_BUFFER_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Bytes that grow at the end. All zero is an empty one. */
+struct zeta_cc_buffer {
+    char *bytes; /**< null when empty; a terminator follows the last byte */
+    size_t size;
+    size_t room;
+};
+
+/** Adds size bytes. */
+void zeta_cc_buffer_add(struct zeta_cc_buffer *buffer, const void *bytes, size_t size);
+
+/** Adds text as printf does. */
+void __attribute__((format(printf, 2, 3)))
+zeta_cc_buffer_print(struct zeta_cc_buffer *buffer, const char *format, ...);
+
+/** Adds a line of text. */
+void __attribute__((format(printf, 2, 3)))
+zeta_cc_buffer_line(struct zeta_cc_buffer *buffer, const char *format, ...);
+
+/** Frees the bytes and leaves it empty. */
+void zeta_cc_buffer_finish(struct zeta_cc_buffer *buffer);
+
+/** Words of a command line; all zero is an empty list. */
+struct zeta_cc_words {
+    char **list; /**< null-terminated when there is a word; each owned */
+    size_t count;
+};
+
+/** Adds a copy of a word. */
+void zeta_cc_words_add(struct zeta_cc_words *words, const char *word);
+
+/** Adds a word made as printf does. */
+void __attribute__((format(printf, 2, 3)))
+zeta_cc_words_print(struct zeta_cc_words *words, const char *format, ...);
+
+/** Adds copies of all words of another list. */
+void zeta_cc_words_append(struct zeta_cc_words *words, const struct zeta_cc_words *more);
+
+/** True when the word is in the list. */
+bool zeta_cc_words_have(const struct zeta_cc_words *words, const char *word);
+
+/** Frees the words. */
+void zeta_cc_words_finish(struct zeta_cc_words *words);
+
+/** Memory that is there: count x size bytes of zero. */
+void *zeta_cc_allocate(size_t count, size_t size);
+
+#endif

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/metric/compile.h"
-#include "core/metric/decode.h"
-#include "core/metric/evaluate.h"
+#include "core/formula/compile/compile.h"
+#include "core/formula/evaluate/decode.h"
+#include "core/formula/evaluate/evaluate.h"
 #include "tests/bench/bench.h"
 
 #define RECORDS 65536u

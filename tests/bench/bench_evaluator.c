@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/metric/evaluate.h"
-#include "core/metric/set.h"
+#include "core/formula/evaluate/evaluate.h"
+#include "core/formula/sets/set.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/bench_sets.h"
 #include "tests/bench/straight.h"

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "core/metric/evaluate.h"
+#include "core/formula/evaluate/evaluate.h"
 #include "tests/bench/bench.h"
 #include "tests/intel_data/data.h"
 #include "tests/oa/oa_match.h"

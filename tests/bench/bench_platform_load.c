@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <yaml.h>
 
-#include "core/metric/compile.h"
+#include "core/formula/compile/compile.h"
 #include "tests/bench/bench.h"
 #include "tests/intel_data/data.h"
 

@@ -4,8 +4,8 @@
  */
 #include <yaml.h>
 
-#include "core/metric/compile.h"
-#include "core/metric/set.h"
+#include "core/formula/compile/compile.h"
+#include "core/formula/sets/set.h"
 #include "core/util/list.h"
 #include "tests/bench/bench.h"
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/metric/programmables.h"
-#include "core/metric/recipe.h"
+#include "core/formula/programmables/recipe.h"
+#include "core/formula/sets/programmables.h"
 
 #define METRICS ZETA_BENCH_SOURCE "/plugins/vgpu/metrics/"
 #define PACKED_UNIT "oa"

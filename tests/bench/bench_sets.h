@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/metric/compile.h"
-#include "core/metric/recipe_set.h"
+#include "core/formula/compile/compile.h"
+#include "core/formula/programmables/recipe_set.h"
 
 #define BENCH_MOST_SETS 64u
 /** Most metrics that the packed group is made of. */

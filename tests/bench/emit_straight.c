@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/metric/compile.h"
-#include "core/metric/query_form.h"
-#include "core/metric/set.h"
+#include "core/formula/compile/compile.h"
+#include "core/formula/sets/query_form.h"
+#include "core/formula/sets/set.h"
 #include "tests/bench/bench_sets.h"
 #include "tests/bench/straight.h"
 

@@ -8,7 +8,7 @@
 
 #include <level_zero/zet_api.h>
 
-#include "core/metric/expr.h"
+#include "core/formula/expr/expr.h"
 
 /** One form of one set as straight-line C. */
 struct straight_peer {

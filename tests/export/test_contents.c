@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "core/metric/calculate.h"
-#include "core/metric/describe.h"
-#include "core/metric/export.h"
-#include "core/metric/slot.h"
+#include "core/formula/describe/describe.h"
+#include "core/formula/record/slot.h"
+#include "core/metric/calculate/calculate.h"
+#include "core/metric/export/export.h"
 #include "core/util/error.h"
 
 #define RECORD 32u

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "core/metric/describe.h"
-#include "core/metric/description.h"
+#include "core/formula/describe/describe.h"
+#include "core/formula/describe/description.h"
 #include "tests/metric/support.h"
 
 #define HEAD                                                                                       \

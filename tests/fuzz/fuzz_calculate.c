@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/metric/evaluate.h"
-#include "core/metric/slot.h"
-#include "core/metric/sum.h"
+#include "core/formula/evaluate/evaluate.h"
+#include "core/formula/evaluate/sum.h"
+#include "core/formula/record/slot.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/metric/compile.h"
-#include "core/metric/decode.h"
-#include "core/metric/slot.h"
+#include "core/formula/compile/compile.h"
+#include "core/formula/evaluate/decode.h"
+#include "core/formula/record/slot.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/metric/calculate.h"
-#include "core/metric/compile.h"
-#include "core/metric/describe.h"
-#include "core/metric/export.h"
+#include "core/formula/compile/compile.h"
+#include "core/formula/describe/describe.h"
+#include "core/metric/calculate/calculate.h"
+#include "core/metric/export/export.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

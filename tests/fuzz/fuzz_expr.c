@@ -1,7 +1,7 @@
 /* Any text given to the expression parser: a tree within its bounds, or one error. */
 #include <stdlib.h>
 
-#include "core/metric/expr.h"
+#include "core/formula/expr/expr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

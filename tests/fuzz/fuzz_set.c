@@ -1,8 +1,8 @@
 /* Any bytes given as a set file; what loads is compiled and run on a few records. */
 #include <stdlib.h>
 
-#include "core/metric/evaluate.h"
-#include "core/metric/set.h"
+#include "core/formula/evaluate/evaluate.h"
+#include "core/formula/sets/set.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

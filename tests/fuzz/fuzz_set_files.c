@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/metric/compile.h"
-#include "core/metric/describe.h"
-#include "core/metric/set.h"
+#include "core/formula/compile/compile.h"
+#include "core/formula/describe/describe.h"
+#include "core/formula/sets/set.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/metric/set.h"
+#include "core/formula/sets/set.h"
 #include "core/plugin/manifest.h"
 #include "plugins/intel/platform.h"
 #include "zeta/plugin.h"

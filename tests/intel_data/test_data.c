@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "core/metric/compile.h"
+#include "core/formula/compile/compile.h"
 #include "tests/intel_data/data.h"
 #include "tests/metric/support.h"
 

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "core/metric/compile.h"
-#include "core/metric/evaluate.h"
+#include "core/formula/compile/compile.h"
+#include "core/formula/evaluate/evaluate.h"
 #include "tests/intel_data/data.h"
 
 /** Numbers of a device that has one of everything. */

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "core/metric/recipe_set.h"
+#include "core/formula/programmables/recipe_set.h"
 #include "tests/intel_data/data.h"
 #include "tests/metric/support.h"
 

@@ -5,8 +5,8 @@
 #ifndef ZETA_TESTS_METRIC_REFERENCE_H
 #define ZETA_TESTS_METRIC_REFERENCE_H
 
-#include "core/metric/compile.h"
-#include "core/metric/set.h"
+#include "core/formula/compile/compile.h"
+#include "core/formula/sets/set.h"
 
 /** Numbers behind $Name for one device, by name; ends with a NULL name. */
 struct reference_symbol {

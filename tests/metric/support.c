@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "core/metric/sum.h"
+#include "core/formula/evaluate/sum.h"
 
 uint64_t next_random(uint64_t *seed)
 {

@@ -2,8 +2,8 @@
 #ifndef ZETA_TESTS_METRIC_SUPPORT_H
 #define ZETA_TESTS_METRIC_SUPPORT_H
 
-#include "core/metric/evaluate.h"
-#include "core/metric/set.h"
+#include "core/formula/evaluate/evaluate.h"
+#include "core/formula/sets/set.h"
 #include "tests/metric/reference.h"
 
 /** Pseudo-random numbers, the same on every machine (xorshift64*). seed is not 0. */

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/metric/program.h"
+#include "core/formula/compile/program.h"
 #include "tests/metric/support.h"
 
 #define HEAD                                                                                       \

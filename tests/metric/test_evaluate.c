@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "core/metric/slot.h"
+#include "core/formula/record/slot.h"
 #include "tests/metric/support.h"
 
 #define RECORD 64u

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "core/metric/describe.h"
-#include "core/metric/slot.h"
+#include "core/formula/describe/describe.h"
+#include "core/formula/record/slot.h"
 #include "tests/metric/support.h"
 
 #define CASES 400

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "core/metric/catalog_priv.h"
+#include "core/formula/sets/catalog_priv.h"
 #include "tests/metric/support.h"
 
 /** Parses and links an expression over the symbol $Two and gives its value. */

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "core/metric/describe.h"
+#include "core/formula/describe/describe.h"
 #include "tests/metric/support.h"
 
 #define BASE                                                                                       \

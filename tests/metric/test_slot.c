@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/metric/slot.h"
+#include "core/formula/record/slot.h"
 
 static void write__break__reads_back(void **state)
 {

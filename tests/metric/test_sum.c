@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "core/metric/slot.h"
-#include "core/metric/sum.h"
+#include "core/formula/evaluate/sum.h"
+#include "core/formula/record/slot.h"
 #include "tests/metric/support.h"
 #include "zeta/query_record.h"
 

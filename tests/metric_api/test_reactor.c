@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "core/metric/reactor.h"
+#include "core/capture/reactor.h"
 #include "tests/forked.h"
 #include "tests/sanitizer.h"
 

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "core/metric/ring.h"
-#include "core/metric/slot.h"
+#include "core/capture/ring.h"
+#include "core/formula/record/slot.h"
 
 #define RECORD_BYTES 8u
 

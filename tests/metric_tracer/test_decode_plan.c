@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "core/metric/compile.h"
-#include "core/metric/decode.h"
-#include "core/metric/evaluate.h"
+#include "core/formula/compile/compile.h"
+#include "core/formula/evaluate/decode.h"
+#include "core/formula/evaluate/evaluate.h"
 
 enum { RECORD = 40, TYPE_AT = 5, TILE_AT = 7 };
 

@@ -1,7 +1,7 @@
 /* Reading metric tracers: results in each state, sizes, loss. */
 #include <string.h>
 
-#include "core/metric/slot.h"
+#include "core/formula/record/slot.h"
 #include "tests/metric_tracer/trace_bed.h"
 
 static int set_up(void **state)

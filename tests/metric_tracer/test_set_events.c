@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/metric/set.h"
+#include "core/formula/sets/set.h"
 
 /** A small file in order; tests replace one of its lines. Lines are counted from 1. */
 static const char *const lines[] = {

@@ -5,7 +5,7 @@
 #ifndef ZETA_TESTS_OA_OA_BED_H
 #define ZETA_TESTS_OA_OA_BED_H
 
-#include "core/metric/compile.h"
+#include "core/formula/compile/compile.h"
 #include "tests/oa/oa_device.h"
 #include "tests/oa/oa_file.h"
 #include "tests/oa/oa_rpn.h"

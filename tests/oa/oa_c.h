@@ -2,7 +2,7 @@
  * Equations as igt-gpu-tools' generated C calculates them, by C's own conversions: an F operator on
  * two integers is calculated in integers modulo 2^64, then becomes a double; a U operator with a
  * double is calculated in double, then cut off. (Described, and in our files, operands are
- * converted first: core/metric/README.md, oa_rpn.h.)
+ * converted first: core/formula/README.md, oa_rpn.h.)
  */
 #ifndef ZETA_TESTS_OA_OA_C_H
 #define ZETA_TESTS_OA_OA_C_H

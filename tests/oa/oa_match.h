@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/metric/compile.h"
-#include "core/metric/set.h"
+#include "core/formula/compile/compile.h"
+#include "core/formula/sets/set.h"
 #include "tests/oa/oa_device.h"
 #include "tests/oa/oa_oracle.h"
 #include "tests/sanitizer.h"

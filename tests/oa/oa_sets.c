@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "core/metric/query_form.h"
+#include "core/formula/sets/query_form.h"
 #include "tests/metric/support.h"
 #include "tests/oa/oa_bed.h"
 #include "tests/oa/oa_import.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "core/metric/partition.h"
+#include "core/metric/group/partition.h"
 
 #define MAX 7u
 

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "core/metric/compile.h"
-#include "core/metric/programmables.h"
-#include "core/metric/recipe.h"
-#include "core/metric/recipe_set.h"
+#include "core/formula/compile/compile.h"
+#include "core/formula/programmables/recipe.h"
+#include "core/formula/programmables/recipe_set.h"
+#include "core/formula/sets/programmables.h"
 
 #define HEAD                                                                                       \
     "format: 1\n"                                                                                  \

@@ -26,11 +26,9 @@ refuse plugins -- "a plugin includes the API; it knows hardware only" 'level_zer
 refuse sdk/tools examples -- "a tool or an example includes a plugin" '(\.\./)*plugins/'
 refuse examples -- "an example includes more than zeta.h of what is ours" 'zeta/[a-y]'
 
-# The data half of core/metric (its README) knows nothing of devices, plugins and handles.
-cd core/metric
-refuse set.h catalog_priv.h set_read.c set_load.c set_events.c set_link.c set_programmables.c \
-    layout* slot.* expr* compile.* lower* simplify.c schedule.c program.h evaluate.* block* \
-    query_form.* decode.* decode_p* programmables* template.* recipe* choice.c partition.* \
-    describe* -- "the data half of core/metric includes more than core/util" \
-    'core/(api|object|device|command|plugin|trace|settings)/'
+# Calculation knows numbers and text only; what captures records knows plugins, but no handle.
+refuse core/formula -- "core/formula includes more than core/util" \
+    'core/(api|object|device|command|plugin|trace|settings|capture|metric)/'
+refuse core/capture -- "core/capture includes what is above it" \
+    'core/(api|object|device|command|trace|settings|metric)/'
 exit $status

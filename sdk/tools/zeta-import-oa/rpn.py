@@ -35,7 +35,7 @@ BINARY = {
     "FGT": (">", F, U), "FGTE": (">=", F, U), "FLT": ("<", F, U), "FLTE": ("<=", F, U),
 }
 CALLS = {"UMIN": ("min", U), "UMAX": ("max", U), "FMIN": ("min", F), "FMAX": ("max", F)}
-# Of an expression in a set file (core/metric/README.md).
+# Of an expression in a set file (core/formula/README.md).
 MAX_NODES = 1024
 MAX_DEPTH = 256
 # Of metrics that refer to metrics with other conditions, which are written out.

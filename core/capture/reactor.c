@@ -1,0 +1,359 @@
+#include "core/capture/reactor.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "core/util/cleanup.h"
+#include "core/util/clock.h"
+#include "core/util/descriptor.h"
+#include "core/util/error.h"
+#include "core/util/life.h"
+#include "core/util/log.h"
+#include "core/util/thread.h"
+
+/*
+ * What epoll gives back for a source: the number of its watch and which of its descriptors it was.
+ * Numbers are never reused, so an event that was fetched before its watch went is recognised.
+ */
+#define SOURCE_TIMER UINT64_C(1)
+#define SOURCE_STOP UINT64_C(0)
+
+struct zeta_watch {
+    struct zeta_watch *next;
+    uint64_t number; /**< even, above 0 */
+    int fd;          /**< -1: none */
+    int timer_fd;    /**< -1: none */
+    zeta_watch_fn ready;
+    void *context;
+};
+
+/** The reactor of one process. All behind its lock, except epoll_fd while the thread runs. */
+struct reactor {
+    struct zeta_life life;
+    bool is_set_up;         /**< what does not begin as zero */
+    pthread_cond_t changed; /**< of running, stopping */
+    int epoll_fd;
+    int stop_fd;
+    pthread_t thread;
+    bool started;
+    bool stopping; /**< the last watch went; its remover joins the thread */
+    struct zeta_watch *watches;
+    uint32_t watch_count;
+    uint64_t last_number;
+    uint64_t running; /**< number of the watch whose ready() runs, 0: none */
+};
+
+static struct zeta_life_root reactors;
+static _Atomic bool fork_hook_set;
+
+static void forget_after_fork(void)
+{
+    zeta_life_leave(&reactors);
+}
+
+/** The reactor of this process, made when first asked for; NULL without memory. */
+static struct reactor *reactor_get(void)
+{
+    if (!atomic_exchange(&fork_hook_set, true))
+        (void)pthread_atfork(NULL, NULL, forget_after_fork);
+    return zeta_life_get(&reactors, sizeof(struct reactor));
+}
+
+static void set_up_locked(struct reactor *reactor)
+{
+    if (reactor->is_set_up)
+        return;
+    reactor->epoll_fd = -1;
+    reactor->stop_fd = -1;
+    (void)pthread_cond_init(&reactor->changed, NULL);
+    reactor->is_set_up = true;
+}
+
+static struct zeta_watch *find_locked(struct reactor *reactor, uint64_t number)
+{
+    struct zeta_watch *watch = reactor->watches;
+
+    while (watch && watch->number != number)
+        watch = watch->next;
+    return watch;
+}
+
+/** Empties a timer, so that it polls unreadable until its next interval. */
+static void acknowledge_timer(int fd)
+{
+    uint64_t expirations;
+    ssize_t got = read(fd, &expirations, sizeof(expirations));
+
+    (void)got; /* EAGAIN: somebody reprogrammed it meanwhile, nothing to do */
+}
+
+static void dispatch(struct reactor *reactor, uint64_t source)
+{
+    uint64_t number = source & ~SOURCE_TIMER;
+    bool timer = (source & SOURCE_TIMER) != 0;
+    struct zeta_watch *watch;
+    zeta_watch_fn ready;
+    void *context;
+
+    (void)pthread_mutex_lock(&reactor->life.lock);
+    watch = find_locked(reactor, number);
+    if (!watch) {
+        (void)pthread_mutex_unlock(&reactor->life.lock);
+        return;
+    }
+    if (timer)
+        acknowledge_timer(watch->timer_fd);
+    ready = watch->ready;
+    context = watch->context;
+    reactor->running = number;
+    (void)pthread_mutex_unlock(&reactor->life.lock);
+
+    ready(context, !timer);
+
+    (void)pthread_mutex_lock(&reactor->life.lock);
+    reactor->running = 0;
+    (void)pthread_cond_broadcast(&reactor->changed);
+    (void)pthread_mutex_unlock(&reactor->life.lock);
+}
+
+static void *reactor_run(void *argument)
+{
+    struct reactor *reactor = argument;
+
+    for (;;) {
+        struct epoll_event event;
+        int count = epoll_wait(reactor->epoll_fd, &event, 1, -1);
+
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0) {
+            zeta_log(ZETA_LOG_ERROR, "metric", "the reactor cannot wait any more: %s",
+                     strerror(errno));
+            return NULL;
+        }
+        if (count == 0)
+            continue;
+        if (event.data.u64 == SOURCE_STOP)
+            return NULL;
+        dispatch(reactor, event.data.u64);
+    }
+}
+
+static int epoll_change(const struct reactor *reactor, int operation, int fd, uint32_t events,
+                        uint64_t source)
+{
+    struct epoll_event event = {.events = events, .data.u64 = source};
+
+    return epoll_ctl(reactor->epoll_fd, operation, fd, &event);
+}
+
+static void close_descriptors(struct reactor *reactor)
+{
+    zeta_closep(&reactor->epoll_fd);
+    zeta_closep(&reactor->stop_fd);
+}
+
+static ze_result_t no_descriptors(void)
+{
+    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                      "the thread that watches metric streams got no descriptors: %s",
+                      strerror(errno));
+}
+
+/** Opens the descriptors and starts the thread. */
+static ze_result_t start_locked(struct reactor *reactor)
+{
+    ze_result_t result;
+
+    reactor->epoll_fd = zeta_descriptor_raise(epoll_create1(EPOLL_CLOEXEC));
+    reactor->stop_fd = zeta_descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (reactor->epoll_fd < 0 || reactor->stop_fd < 0 ||
+        epoll_change(reactor, EPOLL_CTL_ADD, reactor->stop_fd, EPOLLIN, SOURCE_STOP) != 0)
+        result = no_descriptors();
+    else
+        result = zeta_thread_start("zeta-reactor", reactor_run, reactor, &reactor->thread);
+    if (result != ZE_RESULT_SUCCESS) {
+        close_descriptors(reactor);
+        return result;
+    }
+    reactor->started = true;
+    return ZE_RESULT_SUCCESS;
+}
+
+/** Ends the thread. Called and returns with the lock held; releases it while it joins. */
+static void stop_locked(struct reactor *reactor)
+{
+    const uint64_t one = 1;
+    ssize_t written;
+
+    reactor->stopping = true;
+    (void)pthread_mutex_unlock(&reactor->life.lock);
+    written = write(reactor->stop_fd, &one, sizeof(one));
+    (void)written; /* cannot fail: the counter was 0 */
+    (void)pthread_join(reactor->thread, NULL);
+
+    (void)pthread_mutex_lock(&reactor->life.lock);
+    close_descriptors(reactor);
+    reactor->started = false;
+    reactor->stopping = false;
+    (void)pthread_cond_broadcast(&reactor->changed);
+}
+
+/** A timer that fires every interval_ns; -1 on failure. */
+static int timer_open(uint64_t interval_ns)
+{
+    struct itimerspec spec = {.it_interval = zeta_clock_timespec(interval_ns),
+                              .it_value = zeta_clock_timespec(interval_ns)};
+    int fd = zeta_descriptor_raise(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+
+    if (fd >= 0 && timerfd_settime(fd, 0, &spec, NULL) != 0) {
+        (void)close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/** Hands both descriptors of a watch to epoll. */
+static ze_result_t register_locked(struct reactor *reactor, struct zeta_watch *watch)
+{
+    if (watch->timer_fd >= 0 && epoll_change(reactor, EPOLL_CTL_ADD, watch->timer_fd, EPOLLIN,
+                                             watch->number | SOURCE_TIMER) != 0)
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "a timer cannot be watched: %s",
+                          strerror(errno));
+    if (watch->fd >= 0 && epoll_change(reactor, EPOLL_CTL_ADD, watch->fd, EPOLLIN | EPOLLONESHOT,
+                                       watch->number) != 0) {
+        int error = errno;
+
+        if (watch->timer_fd >= 0)
+            (void)epoll_change(reactor, EPOLL_CTL_DEL, watch->timer_fd, 0, 0);
+        return zeta_error(ZE_RESULT_ERROR_UNKNOWN,
+                          "the plugin's stream descriptor %d cannot be polled: %s", watch->fd,
+                          strerror(error));
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t add_locked(struct reactor *reactor, struct zeta_watch *watch)
+{
+    ze_result_t result;
+
+    set_up_locked(reactor);
+    while (reactor->stopping)
+        (void)pthread_cond_wait(&reactor->changed, &reactor->life.lock);
+    if (!reactor->started) {
+        result = start_locked(reactor);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    reactor->last_number += 2;
+    watch->number = reactor->last_number;
+    /* In the list first: the thread may look it up before the next line is over. */
+    watch->next = reactor->watches;
+    reactor->watches = watch;
+    reactor->watch_count++;
+    result = register_locked(reactor, watch);
+    if (result != ZE_RESULT_SUCCESS) {
+        reactor->watches = watch->next;
+        reactor->watch_count--;
+        if (reactor->watch_count == 0)
+            stop_locked(reactor);
+    }
+    return result;
+}
+
+ze_result_t zeta_reactor_add(int fd, uint64_t interval_ns, zeta_watch_fn ready, void *context,
+                             struct zeta_watch **out_watch)
+{
+    ZETA_NO_CANCEL;
+    struct reactor *reactor = reactor_get();
+    struct zeta_watch *watch = calloc(1, sizeof(*watch));
+    ze_result_t result;
+
+    if (!reactor || !watch) {
+        free(watch);
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    *watch = (struct zeta_watch){.fd = fd, .timer_fd = -1, .ready = ready, .context = context};
+    if (interval_ns > 0) {
+        watch->timer_fd = timer_open(interval_ns);
+        if (watch->timer_fd < 0) {
+            free(watch);
+            return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                              "a metric stream got no timer: %s", strerror(errno));
+        }
+    }
+    (void)pthread_mutex_lock(&reactor->life.lock);
+    *out_watch = watch; /* before ready() can run, which may use it */
+    result = add_locked(reactor, watch);
+    (void)pthread_mutex_unlock(&reactor->life.lock);
+    if (result != ZE_RESULT_SUCCESS) {
+        *out_watch = NULL;
+        zeta_closep(&watch->timer_fd);
+        free(watch);
+    }
+    return result;
+}
+
+void zeta_reactor_rearm(struct zeta_watch *watch)
+{
+    struct reactor *reactor = zeta_life_peek(&reactors);
+
+    if (!reactor || watch->fd < 0)
+        return;
+    /* The watch keeps the thread running, so epoll_fd does not change meanwhile. */
+    (void)epoll_change(reactor, EPOLL_CTL_MOD, watch->fd, EPOLLIN | EPOLLONESHOT, watch->number);
+}
+
+static void unlink_locked(struct reactor *reactor, struct zeta_watch *watch)
+{
+    struct zeta_watch **link = &reactor->watches;
+
+    while (*link && *link != watch)
+        link = &(*link)->next;
+    if (*link) {
+        *link = watch->next;
+        reactor->watch_count--;
+    }
+}
+
+void zeta_reactor_remove(struct zeta_watch *watch)
+{
+    ZETA_NO_CANCEL;
+    struct reactor *reactor = zeta_life_peek(&reactors);
+
+    if (!watch || !reactor)
+        return;
+    (void)pthread_mutex_lock(&reactor->life.lock);
+    unlink_locked(reactor, watch);
+    if (watch->fd >= 0)
+        (void)epoll_change(reactor, EPOLL_CTL_DEL, watch->fd, 0, 0);
+    if (watch->timer_fd >= 0)
+        (void)epoll_change(reactor, EPOLL_CTL_DEL, watch->timer_fd, 0, 0);
+    while (reactor->running == watch->number)
+        (void)pthread_cond_wait(&reactor->changed, &reactor->life.lock);
+    if (reactor->watch_count == 0 && reactor->started && !reactor->stopping)
+        stop_locked(reactor);
+    (void)pthread_mutex_unlock(&reactor->life.lock);
+    zeta_closep(&watch->timer_fd);
+    free(watch);
+}
+
+uint32_t zeta_reactor_watch_count(void)
+{
+    struct reactor *reactor = zeta_life_peek(&reactors);
+    uint32_t count;
+
+    if (!reactor)
+        return 0;
+    (void)pthread_mutex_lock(&reactor->life.lock);
+    count = reactor->watch_count;
+    (void)pthread_mutex_unlock(&reactor->life.lock);
+    return count;
+}

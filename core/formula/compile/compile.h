@@ -1,0 +1,87 @@
+/*
+ * Compiled sets: a set for one device, ready for calculation.
+ *
+ * The compiler puts in the device's symbols, folds what is constant, shares common subexpressions,
+ * keeps only the fields that are needed, and drops metrics that the device does not have. The
+ * result is a flat list of operations over columns (one number per row of a block).
+ */
+#ifndef ZETA_CORE_FORMULA_COMPILE_COMPILE_H
+#define ZETA_CORE_FORMULA_COMPILE_COMPILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <level_zero/zet_api.h>
+
+#include "core/formula/sets/set.h"
+#include "core/util/diagnostic.h"
+
+struct zeta_compiled;
+
+/**
+ * Gives the number behind a provider's symbol; false if the device has none of that name.
+ * The number is converted if its type is not the declared one.
+ */
+typedef bool (*zeta_symbol_fn)(void *context, const char *name, struct zeta_number *out_value);
+
+/** The symbols of one device. */
+struct zeta_symbol_lookup {
+    zeta_symbol_fn find; /**< may be NULL: no provider symbols */
+    void *context;
+};
+
+/**
+ * Compiles a set of a linked catalog for a device.
+ *
+ * Ownership: freed with zeta_compiled_destroy(); keeps pointers into the catalog, which must live
+ * longer.
+ * Errors: DEPENDENCY_UNAVAILABLE if a needed symbol is missing (the finding names it),
+ * UNSUPPORTED_FEATURE if the device does not have this set (its condition is false) or no metric of
+ * it is left, INVALID_ARGUMENT if the set is too large, OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_set_compile(const struct zeta_catalog *catalog, const struct zeta_set *set,
+                             const struct zeta_symbol_lookup *symbols,
+                             struct zeta_diagnostics *sink, struct zeta_compiled **out_compiled);
+
+/**
+ * The same for the query form of a set with event sampling: zeta_compiled_set() gives the form.
+ */
+ze_result_t zeta_set_compile_query(const struct zeta_catalog *catalog, const struct zeta_set *set,
+                                   const struct zeta_symbol_lookup *symbols,
+                                   struct zeta_diagnostics *sink,
+                                   struct zeta_compiled **out_compiled);
+
+/** Frees a compiled set. NULL is allowed. */
+void zeta_compiled_destroy(struct zeta_compiled *compiled);
+
+/** The set that was compiled. */
+const struct zeta_set *zeta_compiled_set(const struct zeta_compiled *compiled);
+
+/** The metrics that exist on the device, in the order of calculated values. At least one. */
+uint32_t zeta_compiled_metric_count(const struct zeta_compiled *compiled);
+const struct zeta_metric *zeta_compiled_metric(const struct zeta_compiled *compiled,
+                                               uint32_t index);
+
+/** Bytes of a record, so of a slot of raw data. */
+uint32_t zeta_compiled_record_bytes(const struct zeta_compiled *compiled);
+
+/**
+ * The longest time from one record to the next in which nothing that the set reads can come around,
+ * at the rates that its layout says, with a margin of a quarter. 0: any; so it is where rows are no
+ * differences, and where the layout says no rates.
+ */
+uint64_t zeta_compiled_longest_ns(const struct zeta_compiled *compiled);
+
+/**
+ * The program for the device: entries of the parts whose condition holds, in order. The array lives
+ * as long as the compiled set.
+ */
+uint32_t zeta_compiled_program(const struct zeta_compiled *compiled,
+                               const struct zeta_program_entry **out_entries);
+
+/** The value of a symbol as the compiler used it; false if no symbol has that name. */
+bool zeta_compiled_symbol(const struct zeta_compiled *compiled, const char *name,
+                          struct zeta_number *out_value);
+
+#endif

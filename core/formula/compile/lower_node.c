@@ -1,0 +1,384 @@
+/* Nodes: kept unique, constants folded, operations chosen by the types of their operands. */
+#include "core/formula/compile/lower.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void zeta_lowering_init(struct zeta_lowering *lowering, const struct zeta_compiled *compiled,
+                        struct zeta_arena *arena, struct zeta_diagnostics *sink)
+{
+    const struct zeta_set *set = compiled->set;
+
+    *lowering = (struct zeta_lowering){
+        .compiled = compiled,
+        .set = set,
+        .arena = arena,
+        .sink = sink,
+        .result = ZE_RESULT_SUCCESS,
+    };
+    lowering->metric_node = malloc(set->metric_count * sizeof(uint32_t));
+    lowering->metric_valid = malloc(set->metric_count * sizeof(uint32_t));
+    lowering->metric_defined = malloc(set->metric_count * sizeof(uint32_t));
+    if (!lowering->metric_node || !lowering->metric_valid || !lowering->metric_defined) {
+        lowering->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return;
+    }
+    for (uint32_t i = 0; i < set->metric_count; i++) {
+        lowering->metric_node[i] = ZETA_NODE_NONE;
+        lowering->metric_valid[i] = ZETA_NODE_NONE;
+        lowering->metric_defined[i] = ZETA_NODE_NONE;
+    }
+}
+
+void zeta_lowering_finish(struct zeta_lowering *lowering)
+{
+    free(lowering->nodes);
+    free(lowering->table);
+    free(lowering->metric_node);
+    free(lowering->metric_valid);
+    free(lowering->metric_defined);
+}
+
+uint32_t zeta_lower_stop(struct zeta_lowering *lowering, ze_result_t result)
+{
+    if (lowering->result == ZE_RESULT_SUCCESS)
+        lowering->result = result;
+    return ZETA_NODE_NONE;
+}
+
+static uint32_t hash_node(const struct zeta_node *node)
+{
+    uint64_t hash = (uint64_t)node->code * 31 + (uint64_t)node->type;
+
+    for (unsigned i = 0; i < 3; i++)
+        hash = (hash ^ node->arg[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    hash = (hash ^ node->bits) * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(hash >> 32);
+}
+
+static bool same_node(const struct zeta_node *a, const struct zeta_node *b)
+{
+    return a->code == b->code && a->type == b->type && a->bits == b->bits &&
+           memcmp(a->arg, b->arg, sizeof(a->arg)) == 0;
+}
+
+/** Doubles the hash table and the array of nodes, which has half its size. */
+static bool grow(struct zeta_lowering *lowering)
+{
+    uint32_t size = lowering->table_size ? lowering->table_size * 2 : 256;
+    uint32_t *table = calloc(size, sizeof(*table));
+    struct zeta_node *nodes = realloc(lowering->nodes, size / 2 * sizeof(*nodes));
+
+    if (nodes)
+        lowering->nodes = nodes;
+    if (!table || !nodes) {
+        free(table);
+        (void)zeta_lower_stop(lowering, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+        return false;
+    }
+    for (uint32_t i = 0; i < lowering->node_count; i++) {
+        uint32_t at = hash_node(&nodes[i]) & (size - 1);
+
+        while (table[at] != 0)
+            at = (at + 1) & (size - 1);
+        table[at] = i + 1;
+    }
+    free(lowering->table);
+    lowering->table = table;
+    lowering->table_size = size;
+    lowering->node_capacity = size / 2;
+    return true;
+}
+
+uint32_t zeta_lower_node(struct zeta_lowering *lowering, struct zeta_node *node)
+{
+    uint32_t at;
+
+    zeta_simplify(lowering, node);
+    if (lowering->result != ZE_RESULT_SUCCESS)
+        return ZETA_NODE_NONE;
+    if (lowering->node_count == lowering->node_capacity && !grow(lowering))
+        return ZETA_NODE_NONE;
+    at = hash_node(node) & (lowering->table_size - 1);
+    while (lowering->table[at] != 0) {
+        if (same_node(&lowering->nodes[lowering->table[at] - 1], node))
+            return lowering->table[at] - 1;
+        at = (at + 1) & (lowering->table_size - 1);
+    }
+    if (lowering->node_count >= ZETA_LOWER_MAX_NODES) {
+        zeta_diagnose(lowering->sink, ZETA_SEVERITY_ERROR, lowering->set->file, lowering->set->line,
+                      1, "set %s needs more than %u operations", lowering->set->name,
+                      ZETA_LOWER_MAX_NODES);
+        return zeta_lower_stop(lowering, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
+    lowering->nodes[lowering->node_count] = *node;
+    lowering->table[at] = lowering->node_count + 1;
+    return lowering->node_count++;
+}
+
+uint32_t zeta_lower_number(struct zeta_lowering *lowering, const struct zeta_number *number)
+{
+    struct zeta_node node = {.code = ZETA_OP_CONSTANT, .type = number->type};
+
+    if (number->type == ZETA_EXPR_F64)
+        memcpy(&node.bits, &number->u.f64, sizeof(node.bits));
+    else
+        node.bits = number->u.u64;
+    return zeta_lower_node(lowering, &node);
+}
+
+uint32_t zeta_lower_u64(struct zeta_lowering *lowering, uint64_t value)
+{
+    const struct zeta_number number = {.type = ZETA_EXPR_U64, .u.u64 = value};
+
+    return zeta_lower_number(lowering, &number);
+}
+
+uint32_t zeta_lower_f64(struct zeta_lowering *lowering, double value)
+{
+    const struct zeta_number number = {.type = ZETA_EXPR_F64, .u.f64 = value};
+
+    return zeta_lower_number(lowering, &number);
+}
+
+static bool constant_number(const struct zeta_lowering *lowering, uint32_t index,
+                            struct zeta_number *out_number)
+{
+    const struct zeta_node *node = &lowering->nodes[index];
+
+    if (node->code != ZETA_OP_CONSTANT)
+        return false;
+    out_number->type = node->type;
+    if (node->type == ZETA_EXPR_F64)
+        memcpy(&out_number->u.f64, &node->bits, sizeof(node->bits));
+    else
+        out_number->u.u64 = node->bits;
+    return true;
+}
+
+bool zeta_lower_constant(const struct zeta_lowering *lowering, uint32_t node, uint64_t *out_value)
+{
+    struct zeta_number number;
+
+    if (node == ZETA_NODE_NONE || !constant_number(lowering, node, &number) ||
+        number.type != ZETA_EXPR_U64)
+        return false;
+    *out_value = number.u.u64;
+    return true;
+}
+
+/** The operation that runs op for a type of operands, and whether the operands change places. */
+struct selection {
+    enum zeta_opcode code;
+    bool swap;
+    bool commutes;
+};
+
+static struct selection select_u64(enum zeta_expr_op op)
+{
+    switch (op) {
+    case ZETA_EXPR_ADD:
+        return (struct selection){ZETA_OP_ADD_U64, false, true};
+    case ZETA_EXPR_SUB:
+    case ZETA_EXPR_NEGATE: /* 0 - a */
+        return (struct selection){ZETA_OP_SUB_U64, false, false};
+    case ZETA_EXPR_MUL:
+        return (struct selection){ZETA_OP_MUL_U64, false, true};
+    case ZETA_EXPR_DIV:
+        return (struct selection){ZETA_OP_DIV_U64, false, false};
+    case ZETA_EXPR_MOD:
+        return (struct selection){ZETA_OP_MOD_U64, false, false};
+    case ZETA_EXPR_AND:
+        return (struct selection){ZETA_OP_AND, false, true};
+    case ZETA_EXPR_OR:
+        return (struct selection){ZETA_OP_OR, false, true};
+    case ZETA_EXPR_XOR:
+    case ZETA_EXPR_COMPLEMENT: /* a ^ ~0 */
+        return (struct selection){ZETA_OP_XOR, false, true};
+    case ZETA_EXPR_SHL:
+        return (struct selection){ZETA_OP_SHL, false, false};
+    case ZETA_EXPR_SHR:
+        return (struct selection){ZETA_OP_SHR, false, false};
+    case ZETA_EXPR_EQ:
+    case ZETA_EXPR_NOT: /* a == 0 */
+        return (struct selection){ZETA_OP_EQ_U64, false, true};
+    case ZETA_EXPR_NE:
+        return (struct selection){ZETA_OP_NE_U64, false, true};
+    case ZETA_EXPR_LT:
+    case ZETA_EXPR_GT:
+        return (struct selection){ZETA_OP_LT_U64, op == ZETA_EXPR_GT, false};
+    case ZETA_EXPR_LE:
+    case ZETA_EXPR_GE:
+        return (struct selection){ZETA_OP_LE_U64, op == ZETA_EXPR_GE, false};
+    case ZETA_EXPR_LOGICAL_AND:
+        return (struct selection){ZETA_OP_LOGICAL_AND, false, true};
+    case ZETA_EXPR_LOGICAL_OR:
+        return (struct selection){ZETA_OP_LOGICAL_OR, false, true};
+    case ZETA_EXPR_MIN:
+        return (struct selection){ZETA_OP_MIN_U64, false, true};
+    case ZETA_EXPR_MAX:
+        return (struct selection){ZETA_OP_MAX_U64, false, true};
+    case ZETA_EXPR_MULDIV:
+        return (struct selection){ZETA_OP_MULDIV, false, false};
+    default:
+        return (struct selection){ZETA_OP_TO_F64, false, false};
+    }
+}
+
+static struct selection select_f64(enum zeta_expr_op op)
+{
+    switch (op) {
+    case ZETA_EXPR_NEGATE:
+        return (struct selection){ZETA_OP_NEGATE_F64, false, false};
+    case ZETA_EXPR_ADD:
+        return (struct selection){ZETA_OP_ADD_F64, false, true};
+    case ZETA_EXPR_SUB:
+        return (struct selection){ZETA_OP_SUB_F64, false, false};
+    case ZETA_EXPR_MUL:
+        return (struct selection){ZETA_OP_MUL_F64, false, true};
+    case ZETA_EXPR_DIV:
+        return (struct selection){ZETA_OP_DIV_F64, false, false};
+    case ZETA_EXPR_EQ:
+        return (struct selection){ZETA_OP_EQ_F64, false, true};
+    case ZETA_EXPR_NE:
+        return (struct selection){ZETA_OP_NE_F64, false, true};
+    case ZETA_EXPR_LT:
+    case ZETA_EXPR_GT:
+        return (struct selection){ZETA_OP_LT_F64, op == ZETA_EXPR_GT, false};
+    case ZETA_EXPR_LE:
+    case ZETA_EXPR_GE:
+        return (struct selection){ZETA_OP_LE_F64, op == ZETA_EXPR_GE, false};
+    case ZETA_EXPR_MIN:
+        return (struct selection){ZETA_OP_MIN_F64, false, false};
+    case ZETA_EXPR_MAX:
+        return (struct selection){ZETA_OP_MAX_F64, false, false};
+    default:
+        return (struct selection){ZETA_OP_TO_U64, false, false};
+    }
+}
+
+static enum zeta_expr_type result_type(enum zeta_expr_op op, enum zeta_expr_type operand)
+{
+    switch (op) {
+    case ZETA_EXPR_TO_F64:
+        return ZETA_EXPR_F64;
+    case ZETA_EXPR_NEGATE:
+    case ZETA_EXPR_ADD:
+    case ZETA_EXPR_SUB:
+    case ZETA_EXPR_MUL:
+    case ZETA_EXPR_DIV:
+    case ZETA_EXPR_MIN:
+    case ZETA_EXPR_MAX:
+        return operand;
+    default:
+        return ZETA_EXPR_U64;
+    }
+}
+
+uint64_t zeta_greatest_common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/** muldiv by two constants: a fraction in lowest terms; a plain product if it divides evenly. */
+static uint32_t lower_muldiv(struct zeta_lowering *lowering, uint32_t a, uint64_t factor,
+                             uint64_t divisor)
+{
+    uint64_t common = zeta_greatest_common_divisor(factor, divisor);
+    struct zeta_node node = {.code = ZETA_OP_MULDIV, .type = ZETA_EXPR_U64};
+    uint32_t product[3];
+
+    if (divisor == 0)
+        return zeta_lower_u64(lowering, 0);
+    node.arg[0] = a;
+    node.arg[1] = zeta_lower_u64(lowering, factor / common);
+    node.arg[2] = zeta_lower_u64(lowering, divisor / common);
+    if (divisor != common)
+        return zeta_lower_node(lowering, &node);
+    product[0] = a;
+    product[1] = node.arg[1];
+    product[2] = node.arg[1];
+    return zeta_lower_op(lowering, ZETA_EXPR_MUL, product);
+}
+
+static uint32_t lower_select(struct zeta_lowering *lowering, const uint32_t *args)
+{
+    struct zeta_node node = {.code = ZETA_OP_SELECT, .type = lowering->nodes[args[1]].type};
+    uint64_t condition;
+
+    if (zeta_lower_constant(lowering, args[0], &condition))
+        return condition != 0 ? args[1] : args[2];
+    if (args[1] == args[2])
+        return args[1];
+    memcpy(node.arg, args, sizeof(node.arg));
+    return zeta_lower_node(lowering, &node);
+}
+
+/** Folds if all operands are constants. */
+static bool fold(struct zeta_lowering *lowering, enum zeta_expr_op op, const uint32_t *args,
+                 uint32_t *out_node)
+{
+    struct zeta_number numbers[3] = {{0}};
+    struct zeta_number value;
+
+    for (unsigned i = 0; i < ZETA_EXPR_MAX_ARITY && i < zeta_expr_arity(op); i++) {
+        if (!constant_number(lowering, args[i], &numbers[i]))
+            return false;
+    }
+    value = zeta_expr_apply(op, numbers);
+    *out_node = zeta_lower_number(lowering, &value);
+    return true;
+}
+
+uint32_t zeta_lower_op(struct zeta_lowering *lowering, enum zeta_expr_op op, const uint32_t *args)
+{
+    const unsigned arity = zeta_expr_arity(op);
+    enum zeta_expr_type type;
+    struct selection selection;
+    struct zeta_node node = {0};
+    uint64_t factor;
+    uint64_t divisor;
+    uint32_t result;
+
+    for (unsigned i = 0; i < ZETA_EXPR_MAX_ARITY && i < arity; i++) {
+        if (args[i] == ZETA_NODE_NONE)
+            return ZETA_NODE_NONE;
+    }
+    type = lowering->nodes[args[0]].type;
+    if ((op == ZETA_EXPR_TO_U64 && type == ZETA_EXPR_U64) ||
+        (op == ZETA_EXPR_TO_F64 && type == ZETA_EXPR_F64))
+        return args[0];
+    if (fold(lowering, op, args, &result))
+        return result;
+    if (op == ZETA_EXPR_SELECT)
+        return lower_select(lowering, args);
+    if (op == ZETA_EXPR_MULDIV && zeta_lower_constant(lowering, args[1], &factor) &&
+        zeta_lower_constant(lowering, args[2], &divisor))
+        return lower_muldiv(lowering, args[0], factor, divisor);
+
+    selection = type == ZETA_EXPR_F64 ? select_f64(op) : select_u64(op);
+    node.code = selection.code;
+    node.type = result_type(op, type);
+    memcpy(node.arg, args, arity * sizeof(uint32_t));
+    if (op == ZETA_EXPR_NEGATE && type == ZETA_EXPR_U64) {
+        node.arg[1] = args[0];
+        node.arg[0] = zeta_lower_u64(lowering, 0);
+    } else if (op == ZETA_EXPR_NOT) {
+        node.arg[1] = zeta_lower_u64(lowering, 0);
+    } else if (op == ZETA_EXPR_COMPLEMENT) {
+        node.arg[1] = zeta_lower_u64(lowering, UINT64_MAX);
+    }
+    if (selection.swap || (selection.commutes && node.arg[0] > node.arg[1])) {
+        uint32_t first = node.arg[0];
+
+        node.arg[0] = node.arg[1];
+        node.arg[1] = first;
+    }
+    return zeta_lower_node(lowering, &node);
+}

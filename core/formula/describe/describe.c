@@ -1,0 +1,305 @@
+#include "core/formula/describe/describe.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/formula/compile/program.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+
+/** Characters that a quoted scalar may not hold as they are, and how they are written. */
+static const struct {
+    const char *bytes;
+    const char *escape;
+} escapes[] = {
+    {"\"", "\\\""},          {"\\", "\\\\"},          {"\xc2\x85", "\\N"},
+    {"\xe2\x80\xa8", "\\L"}, {"\xe2\x80\xa9", "\\P"}, {"\xef\xbb\xbf", "\\uFEFF"},
+};
+
+void zeta_describe_text(struct zeta_text *text, const char *value)
+{
+    zeta_text_append(text, "\"", 1);
+    while (*value) {
+        size_t length = 1;
+        const char *written = value;
+        size_t written_length = 1;
+
+        for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
+            const size_t bytes = strlen(escapes[i].bytes);
+
+            if (strncmp(value, escapes[i].bytes, bytes) == 0) {
+                length = bytes;
+                written = escapes[i].escape;
+                written_length = strlen(written);
+            }
+        }
+        zeta_text_append(text, written, written_length);
+        value += length;
+    }
+    zeta_text_append(text, "\"", 1);
+}
+
+/** key: "value" in a line of its own. */
+static void add_text(struct zeta_text *text, int indent, const char *key, const char *value)
+{
+    zeta_text_add(text, "%*s%s: ", indent, "", key);
+    zeta_describe_text(text, value);
+    zeta_text_add(text, "\n");
+}
+
+/** key: "expression"; nothing without one. */
+static void add_expr(struct zeta_text *text, int indent, const char *key,
+                     const struct zeta_set *set, const struct zeta_expr *expr)
+{
+    if (!expr)
+        return;
+    zeta_text_add(text, "%*s%s: \"", indent, "", key);
+    zeta_describe_expr(text, set, expr);
+    zeta_text_add(text, "\"\n");
+}
+
+static void add_metric(struct zeta_text *text, const struct zeta_set *set,
+                       const struct zeta_metric *metric, int indent)
+{
+    zeta_text_add(text, "%*s- name: %s\n", indent, "", metric->name);
+    indent += 2;
+    add_text(text, indent, "description", metric->description);
+    add_text(text, indent, "component", metric->component);
+    zeta_text_add(text, "%*stype: %s\n", indent, "", zeta_set_metric_type_word(metric->type));
+    zeta_text_add(text, "%*svalue_type: %s\n", indent, "",
+                  zeta_set_value_type_word(metric->value_type));
+    add_text(text, indent, "unit", metric->unit);
+    zeta_text_add(text, "%*stier: %u\n", indent, "", metric->tier);
+    zeta_text_add(text, "%*sclass: %s\n", indent, "", zeta_metric_class_name(metric->metric_class));
+    add_expr(text, indent, "when", set, metric->available);
+    add_expr(text, indent, "value", set, metric->value);
+    add_expr(text, indent, "max", set, metric->maximum);
+    if (metric->event_count > 0) {
+        zeta_text_add(text, "%*sevents: [", indent, "");
+        for (uint32_t i = 0; i < metric->event_count; i++)
+            zeta_text_add(text, "%s%s", i > 0 ? ", " : "", metric->events[i].name);
+        zeta_text_add(text, "]\n");
+    }
+}
+
+void zeta_describe_metrics(struct zeta_text *text, const struct zeta_set *set,
+                           const struct zeta_metric *metrics, uint32_t count, int indent)
+{
+    for (uint32_t i = 0; i < count; i++)
+        add_metric(text, set, &metrics[i], indent);
+}
+
+/* Symbols ---------------------------------------------------------------------------------------
+ */
+
+/** Marks the symbols of an expression, which may be NULL. */
+static void mark(bool *used, const struct zeta_expr *expr)
+{
+    if (!expr)
+        return;
+    if (expr->op == ZETA_EXPR_SYMBOL)
+        used[expr->u.ref.target] = true;
+    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++)
+        mark(used, expr->u.arg[i]);
+}
+
+static void mark_metrics(bool *used, const struct zeta_metric *metrics, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        mark(used, metrics[i].available);
+        mark(used, metrics[i].value);
+        mark(used, metrics[i].maximum);
+    }
+}
+
+/** Adds one symbol with the number that it has on the device. */
+static ze_result_t add_symbol(struct zeta_text *text, const struct zeta_compiled *compiled,
+                              uint32_t index)
+{
+    const struct zeta_symbol *symbol = zeta_catalog_symbol(compiled->catalog, index);
+    const struct zeta_number *value = &compiled->symbols[index];
+
+    zeta_text_add(text, "  %s: {", symbol->name);
+    if (!compiled->symbol_known[index]) {
+        /* Nothing that exists on the device needs it; the reader finds out the same. */
+        zeta_text_add(text, "from: provider, type: %s}\n", zeta_expr_type_name(symbol->value.type));
+        return ZE_RESULT_SUCCESS;
+    }
+    zeta_text_add(text, "value: ");
+    if (value->type == ZETA_EXPR_U64) {
+        zeta_text_add(text, "%" PRIu64, value->u.u64);
+    } else {
+        if (!isfinite(value->u.f64))
+            return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                              "the device says that $%s is %g, which no set file can say; the data "
+                              "of set %s cannot be calculated elsewhere",
+                              symbol->name, value->u.f64, compiled->set->name);
+        zeta_describe_f64(text, value->u.f64);
+    }
+    zeta_text_add(text, "}\n");
+    return ZE_RESULT_SUCCESS;
+}
+
+/** The number of the next symbol by name, behind the one before; the count if there is none. */
+static uint32_t next_symbol(const struct zeta_catalog *catalog, const bool *used,
+                            const char *before)
+{
+    const uint32_t count = zeta_catalog_symbol_count(catalog);
+    uint32_t next = count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = zeta_catalog_symbol(catalog, i)->name;
+
+        if (used[i] && strcmp(name, before) > 0 &&
+            (next == count || strcmp(name, zeta_catalog_symbol(catalog, next)->name) < 0))
+            next = i;
+    }
+    return next;
+}
+
+/** The symbols that the set needs, in the order of their names. */
+static ze_result_t add_symbols(struct zeta_text *text, const struct zeta_compiled *compiled,
+                               const struct zeta_set *set)
+{
+    const uint32_t count = zeta_catalog_symbol_count(compiled->catalog);
+    ZETA_CLEANUP(zeta_freep) bool *used = calloc((size_t)count + 1, sizeof(*used));
+    const char *before = "";
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (!used)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    mark(used, set->available);
+    mark(used, set->layout->baseline);
+    mark_metrics(used, set->layout->info, set->layout->info_count);
+    mark_metrics(used, set->metrics, set->metric_count);
+    for (uint32_t i = 0; i < set->program_count; i++)
+        mark(used, set->program[i].condition);
+    for (uint32_t i = next_symbol(compiled->catalog, used, before);
+         i < count && result == ZE_RESULT_SUCCESS;
+         i = next_symbol(compiled->catalog, used, before)) {
+        if (before[0] == '\0')
+            zeta_text_add(text, "symbols:\n");
+        result = add_symbol(text, compiled, i);
+        before = zeta_catalog_symbol(compiled->catalog, i)->name;
+    }
+    return result;
+}
+
+/* The set ---------------------------------------------------------------------------------------
+ */
+
+/** Registers without their classes, which matter only to who programs the unit. */
+static void add_unit(struct zeta_text *text, const struct zeta_unit *unit)
+{
+    zeta_text_add(text, "units:\n  %s:\n", unit->name);
+    add_text(text, 4, "description", unit->description);
+    if (!unit->has_ranges)
+        return;
+    zeta_text_add(text, "    registers: [");
+    for (uint32_t i = 0; i < unit->range_count; i++)
+        zeta_text_add(text, "%s[%u, %u]", i > 0 ? ", " : "", unit->ranges[i].first,
+                      unit->ranges[i].last);
+    zeta_text_add(text, "]\n");
+}
+
+static void add_program_part(struct zeta_text *text, const struct zeta_set *set,
+                             const struct zeta_program_part *part)
+{
+    const bool selects = part->entries[0].select != NULL;
+
+    zeta_text_add(text, "      - %s: [", selects ? "select" : "registers");
+    for (uint32_t i = 0; i < part->entry_count; i++) {
+        const struct zeta_program_entry *entry = &part->entries[i];
+
+        zeta_text_add(text, "%s", i > 0 ? ", " : "");
+        if (selects)
+            zeta_describe_text(text, entry->select);
+        else
+            zeta_text_add(text, "[%u, %u]", entry->address, entry->value);
+    }
+    zeta_text_add(text, "]\n");
+    add_expr(text, 8, "when", set, part->condition);
+}
+
+static void add_program(struct zeta_text *text, const struct zeta_set *set)
+{
+    bool begun = false;
+
+    for (uint32_t i = 0; i < set->program_count; i++) {
+        if (set->program[i].entry_count == 0)
+            continue;
+        if (!begun)
+            zeta_text_add(text, "    program:\n");
+        begun = true;
+        add_program_part(text, set, &set->program[i]);
+    }
+}
+
+static void add_sampling(struct zeta_text *text, const struct zeta_set *set)
+{
+    static const struct {
+        zet_metric_group_sampling_type_flags_t flag;
+        const char *word;
+    } types[] = {{ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED, "time"},
+                 {ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, "event"},
+                 {ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED, "tracer"}};
+    const char *separator = "";
+
+    zeta_text_add(text, "    sampling: [");
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if ((set->sampling & types[i].flag) == 0)
+            continue;
+        zeta_text_add(text, "%s%s", separator, types[i].word);
+        separator = ", ";
+    }
+    zeta_text_add(text, "]\n");
+}
+
+/** Metrics of the set's own; those of the layout stand at the end of its list. */
+static uint32_t own_metrics(const struct zeta_set *set)
+{
+    uint32_t count = 0;
+
+    while (count < set->metric_count && !set->metrics[count].is_info)
+        count++;
+    return count;
+}
+
+ze_result_t zeta_describe_set(const struct zeta_compiled *compiled, struct zeta_text *text)
+{
+    const struct zeta_set *set = compiled->set->query_of ? compiled->set->query_of : compiled->set;
+    const uint32_t own = own_metrics(set);
+    ze_result_t result;
+
+    zeta_text_add(text, "format: %u\n", ZETA_SET_FORMAT);
+    result = add_symbols(text, compiled, set);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    add_unit(text, set->unit);
+    zeta_text_add(text, "layouts:\n");
+    zeta_describe_layout(text, set);
+    zeta_text_add(text, "sets:\n  - name: %s\n", set->name);
+    if (set->uuid)
+        zeta_text_add(text, "    uuid: %s\n", set->uuid);
+    add_text(text, 4, "description", set->description);
+    zeta_text_add(text, "    domain: %u\n    unit: %s\n    layout: %s\n", set->domain,
+                  set->unit->name, set->layout->name);
+    add_sampling(text, set);
+    add_expr(text, 4, "when", set, set->available);
+    add_program(text, set);
+    zeta_text_add(text, "    metrics:%s\n", own == 0 ? " []" : "");
+    zeta_describe_metrics(text, set, set->metrics, own, 6);
+    return text->failed ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_SUCCESS;
+}
+
+uint64_t zeta_describe_digest(const void *text, size_t bytes)
+{
+    const unsigned char *at = text;
+    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < bytes; i++)
+        digest = (digest ^ at[i]) * UINT64_C(0x100000001b3);
+    return digest;
+}

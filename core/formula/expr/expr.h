@@ -1,0 +1,162 @@
+/*
+ * Expressions of set files: how a metric's value follows from counters.
+ *
+ * Infix with the precedence of C and two types, u64 and f64. Nothing converts by itself: both sides
+ * of an operator have the same type, u64() and f64() convert. core/formula/README.md is the
+ * reference of the language; expr_parse.c holds the grammar.
+ */
+#ifndef ZETA_CORE_FORMULA_EXPR_EXPR_H
+#define ZETA_CORE_FORMULA_EXPR_EXPR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <level_zero/ze_api.h>
+
+#include "core/util/arena.h"
+#include "core/util/diagnostic.h"
+
+/** Deepest nesting of parentheses, choices and signs in the text of one expression. */
+#define ZETA_EXPR_MAX_NESTING 64u
+/** Longest way from the top of a tree to an operand, and the largest number of nodes. */
+#define ZETA_EXPR_MAX_DEPTH 256u
+#define ZETA_EXPR_MAX_NODES 1024u
+
+enum zeta_expr_type { ZETA_EXPR_U64, ZETA_EXPR_F64, ZETA_EXPR_TYPE_COUNT };
+
+/** Node kinds. Operands first, then operations by number of operands. */
+enum zeta_expr_op {
+    ZETA_EXPR_CONSTANT, /**< u64 or f64 */
+    ZETA_EXPR_SYMBOL,   /**< $Name */
+    ZETA_EXPR_NAME,     /**< a header field or a metric, before linking */
+    ZETA_EXPR_COUNTER,  /**< Bank[index], before linking */
+    ZETA_EXPR_FIELD,    /**< a field of the layout, in one of the views below */
+    ZETA_EXPR_METRIC,   /**< another metric of the set */
+
+    ZETA_EXPR_TO_U64,
+    ZETA_EXPR_TO_F64,
+    ZETA_EXPR_NEGATE,
+    ZETA_EXPR_NOT,        /**< ! */
+    ZETA_EXPR_COMPLEMENT, /**< ~ */
+
+    ZETA_EXPR_ADD,
+    ZETA_EXPR_SUB,
+    ZETA_EXPR_MUL,
+    ZETA_EXPR_DIV, /**< 0 if the divisor is 0 */
+    ZETA_EXPR_MOD, /**< 0 if the divisor is 0 */
+    ZETA_EXPR_AND,
+    ZETA_EXPR_OR,
+    ZETA_EXPR_XOR,
+    ZETA_EXPR_SHL, /**< 0 if the distance is 64 or more */
+    ZETA_EXPR_SHR,
+    ZETA_EXPR_EQ,
+    ZETA_EXPR_NE,
+    ZETA_EXPR_LT,
+    ZETA_EXPR_LE,
+    ZETA_EXPR_GT,
+    ZETA_EXPR_GE,
+    ZETA_EXPR_LOGICAL_AND,
+    ZETA_EXPR_LOGICAL_OR,
+    ZETA_EXPR_MIN, /**< a < b ? a : b */
+    ZETA_EXPR_MAX, /**< a > b ? a : b */
+
+    ZETA_EXPR_MULDIV, /**< a * b / c with 128 bits in between, low 64 bits of the result */
+    ZETA_EXPR_SELECT, /**< a ? b : c; a is u64 */
+    ZETA_EXPR_OP_COUNT
+};
+
+/** Which number of a field an expression means. */
+enum zeta_expr_view {
+    ZETA_VIEW_DEFAULT, /**< before linking: DELTA for fields that have one, else NOW */
+    ZETA_VIEW_DELTA,   /**< difference of the row's two records, delta(x) */
+    ZETA_VIEW_NOW,     /**< value in the row's later (or only) record, now(x) */
+    ZETA_VIEW_BEFORE,  /**< value in the row's earlier record, before(x) */
+    ZETA_VIEW_COUNT
+};
+
+/** A node. Lives in the arena it was parsed into. */
+struct zeta_expr {
+    enum zeta_expr_op op;
+    enum zeta_expr_type type; /**< valid once linked (constants: always) */
+    uint32_t depth;           /**< 1 for operands, one more than the deepest argument else */
+    uint32_t line;            /**< position in the file */
+    uint32_t column;
+
+    union {
+        uint64_t u64; /**< CONSTANT */
+        double f64;
+        struct {
+            const char *name;         /**< SYMBOL, NAME, COUNTER, FIELD, METRIC */
+            uint32_t counter;         /**< COUNTER: the index in brackets */
+            uint32_t target;          /**< linked: index of symbol, field or metric */
+            enum zeta_expr_view view; /**< FIELD */
+        } ref;
+        struct zeta_expr *arg[3]; /**< operations; unused ones are NULL */
+    } u;
+};
+
+/** Where an expression stands, for messages. */
+struct zeta_expr_source {
+    const char *file;
+    uint32_t line;   /**< of the first character */
+    uint32_t column; /**< of the first character */
+};
+
+/**
+ * Parses an expression. Names are not looked up yet (set files may refer to what comes later).
+ *
+ * Ownership: the nodes and their names belong to the arena.
+ * Errors: INVALID_ARGUMENT, with one finding at its position; OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_expr_parse(const char *text, size_t length, const struct zeta_expr_source *source,
+                            struct zeta_arena *arena, struct zeta_diagnostics *sink,
+                            struct zeta_expr **out_expr);
+
+/** Copies a tree, linked or not. Names are not copied. NULL when memory is exhausted. */
+struct zeta_expr *zeta_expr_copy(const struct zeta_expr *expr, struct zeta_arena *arena);
+
+/** Number of nodes of a tree; 0 for NULL. */
+uint32_t zeta_expr_count(const struct zeta_expr *expr);
+
+/** Most operands that an operation has. */
+#define ZETA_EXPR_MAX_ARITY 3u
+
+/** Number of operands of an operation, 0 for operands. */
+unsigned zeta_expr_arity(enum zeta_expr_op op);
+
+/** What an operation divides by; NULL if it is no division. */
+const struct zeta_expr *zeta_expr_divisor(const struct zeta_expr *expr);
+
+/** The operator or function as it is written, for messages: "+", "muldiv", "?:". */
+const char *zeta_expr_op_name(enum zeta_expr_op op);
+
+/** "u64" or "f64". */
+const char *zeta_expr_type_name(enum zeta_expr_type type);
+
+/** A number of one of the two types. */
+struct zeta_number {
+    enum zeta_expr_type type;
+    union {
+        uint64_t u64;
+        double f64;
+    } u;
+};
+
+/**
+ * The meaning of each operation, for one row. The compiler folds constants with it and the
+ * evaluator's loops follow it. args holds zeta_expr_arity(op) numbers of the types that the linker
+ * accepted for op.
+ */
+struct zeta_number zeta_expr_apply(enum zeta_expr_op op, const struct zeta_number *args);
+
+/** Conversion of doubles: NaN and negative give 0, what is above the range UINT64_MAX. */
+uint64_t zeta_u64_from_f64(double value);
+
+/** An integer that holds any product of two: an extension of the compilers that we support. */
+__extension__ typedef unsigned __int128 zeta_u128;
+
+/** Low 64 bits of a * b / c; 0 if c is 0. */
+uint64_t zeta_muldiv_u64(uint64_t a, uint64_t b, uint64_t c);
+
+#endif

@@ -1,0 +1,477 @@
+#include "core/formula/programmables/recipe_set.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/formula/programmables/template.h"
+#include "core/formula/sets/catalog_priv.h"
+#include "core/formula/sets/query_form.h"
+
+/** The metric that every set has and tools look up by name. */
+#define TIME_METRIC "GpuTime"
+
+struct maker {
+    struct zeta_recipe_set *made;
+    const struct zeta_recipe_set_request *request;
+    struct zeta_diagnostics *sink;
+};
+
+static ze_result_t refuse(const struct maker *maker, const struct zeta_programmable *programmable,
+                          const char *wrong)
+{
+    zeta_diagnose(maker->sink, ZETA_SEVERITY_ERROR,
+                  programmable ? programmable->file : maker->request->file,
+                  programmable ? programmable->line : maker->request->line, 1, "%s%s: %s",
+                  programmable ? "programmable " : "set ",
+                  programmable ? programmable->name : maker->request->name, wrong);
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+/* Copies of what other sets share: linking writes into expressions ----------------------------
+ */
+
+static struct zeta_expr *copy_expr(struct zeta_arena *arena, const struct zeta_expr *expr)
+{
+    struct zeta_expr *copy = zeta_arena_alloc(arena, sizeof(*copy));
+
+    if (!copy)
+        return NULL;
+    *copy = *expr;
+    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
+        copy->u.arg[i] = copy_expr(arena, expr->u.arg[i]);
+        if (!copy->u.arg[i])
+            return NULL;
+    }
+    return copy;
+}
+
+static bool copy_metric(struct zeta_arena *arena, const struct zeta_metric *metric,
+                        struct zeta_metric *copy)
+{
+    *copy = *metric;
+    if (metric->available)
+        copy->available = copy_expr(arena, metric->available);
+    copy->value = copy_expr(arena, metric->value);
+    if (metric->maximum)
+        copy->maximum = copy_expr(arena, metric->maximum);
+    return copy->value && !copy->available == !metric->available &&
+           !copy->maximum == !metric->maximum;
+}
+
+static bool refers_to_metrics(const struct zeta_expr *expr)
+{
+    if (expr->op == ZETA_EXPR_METRIC)
+        return true;
+    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
+        if (refers_to_metrics(expr->u.arg[i]))
+            return true;
+    }
+    return false;
+}
+
+/** GpuTime as other sets of the same unit and layout have it; NULL if none has. */
+static const struct zeta_metric *find_time(const struct zeta_catalog *catalog,
+                                           const struct zeta_set *wanted)
+{
+    for (uint32_t i = 0; i < catalog->sets.count; i++) {
+        const struct zeta_set *set = catalog->sets.items[i];
+
+        if (set->unit != wanted->unit || set->layout != wanted->layout)
+            continue;
+        for (uint32_t j = 0; j < set->metric_count; j++) {
+            const struct zeta_metric *metric = &set->metrics[j];
+
+            if (strcmp(metric->name, TIME_METRIC) == 0 && !refers_to_metrics(metric->value) &&
+                !(metric->maximum && refers_to_metrics(metric->maximum)))
+                return metric;
+        }
+    }
+    return NULL;
+}
+
+/* Names -----------------------------------------------------------------------------------------
+ */
+
+/** Copies a name with what set files do not allow replaced. */
+static char *clean_name(struct zeta_arena *arena, const char *text, size_t room)
+{
+    const size_t length = strlen(text);
+    char *name = zeta_arena_alloc(arena, length + 1 + room);
+    size_t used = 0;
+
+    if (!name)
+        return NULL;
+    if (length == 0 || isdigit((unsigned char)text[0]))
+        name[used++] = '_';
+    for (size_t i = 0; i < length && used < ZETA_SET_NAME_BYTES - room; i++)
+        name[used++] = isalnum((unsigned char)text[i]) ? text[i] : '_';
+    return name;
+}
+
+static bool is_taken(const struct zeta_set *set, uint32_t index, const char *name)
+{
+    if (zeta_layout_find_field(set->layout, name) != ZETA_FIELD_NONE)
+        return true;
+    for (uint32_t i = 0; i < set->metric_count; i++) {
+        if (i != index && set->metrics[i].name && strcmp(set->metrics[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/** Gives a metric its name, with a number behind it where it would not be the only one. */
+static bool name_metric(struct zeta_arena *arena, struct zeta_set *set, uint32_t index,
+                        const char *text)
+{
+    char *name = clean_name(arena, text, 12);
+    const size_t length = name ? strlen(name) : 0;
+
+    for (uint32_t number = 2; name && is_taken(set, index, name); number++)
+        (void)snprintf(name + length, 12, "_%" PRIu32, number);
+    set->metrics[index].name = name;
+    return name != NULL;
+}
+
+/* Slots -----------------------------------------------------------------------------------------
+ */
+
+struct slot_names {
+    char slot[ZETA_SET_NAME_BYTES + 12];
+    char counter[ZETA_SET_NAME_BYTES + 14];
+    const char *bank;
+    char index[12];
+};
+
+/** What a slot of the unit is called; false if it does not have so many. */
+static bool find_slot(const struct zeta_unit *unit, uint32_t slot, struct slot_names *out_names)
+{
+    for (uint32_t i = 0; i < unit->slot_run_count; i++) {
+        const struct zeta_slot_run *run = &unit->slots[i];
+
+        if (slot < run->count) {
+            const uint32_t index = run->first + slot;
+
+            out_names->bank = run->bank;
+            (void)snprintf(out_names->index, sizeof(out_names->index), "%" PRIu32, index);
+            (void)snprintf(out_names->slot, sizeof(out_names->slot), "%s%" PRIu32, run->bank,
+                           index);
+            (void)snprintf(out_names->counter, sizeof(out_names->counter), "%s[%" PRIu32 "]",
+                           run->bank, index);
+            return true;
+        }
+        slot -= run->count;
+    }
+    return false;
+}
+
+/* Program ---------------------------------------------------------------------------------------
+ */
+
+/** Reads one of the numbers of a register: an expression without names. */
+static ze_result_t read_number(const struct maker *maker,
+                               const struct zeta_programmable *programmable, const char *text,
+                               uint32_t *out_number)
+{
+    const struct zeta_expr_source source = {programmable->file, programmable->line, 1};
+    const struct zeta_symbol_lookup nothing = {0};
+    const struct zeta_link_scope scope = {
+        .catalog = maker->request->catalog, .sink = maker->sink, .file = programmable->file};
+    struct zeta_expr *expr = NULL;
+    struct zeta_number number;
+    ze_result_t result =
+        zeta_expr_parse(text, strlen(text), &source, &maker->made->arena, maker->sink, &expr);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!zeta_expr_link(&scope, expr) ||
+        !zeta_expr_over_symbols(scope.catalog, &nothing, expr, &number) ||
+        number.type != ZETA_EXPR_U64 || number.u.u64 > UINT32_MAX)
+        return refuse(maker, programmable,
+                      "address and value of a register are constants of 32 "
+                      "bits");
+    *out_number = (uint32_t)number.u.u64;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t make_entry(const struct maker *maker,
+                              const struct zeta_programmable *programmable,
+                              const struct zeta_names *names, const struct zeta_counter_entry *from,
+                              struct zeta_program_entry *entry)
+{
+    const char *parts[] = {from->select ? from->select : from->address, from->value, from->mask};
+    uint32_t *const numbers[] = {&entry->address, &entry->value, &entry->mask};
+    const char *wrong = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    entry->line = programmable->line;
+    for (int i = 0; result == ZE_RESULT_SUCCESS && i < 3 && parts[i]; i++)
+        result = zeta_template_fill(&maker->made->arena, names, parts[i], &parts[i], &wrong);
+    if (wrong)
+        return refuse(maker, programmable, wrong);
+    if (from->select)
+        entry->select = parts[0];
+    for (int i = 0; result == ZE_RESULT_SUCCESS && !from->select && i < 3 && parts[i]; i++)
+        result = read_number(maker, programmable, parts[i], numbers[i]);
+    if (result == ZE_RESULT_SUCCESS && from->mask && (entry->value & ~entry->mask) != 0)
+        return refuse(maker, programmable, "the value of a register has bits outside its mask");
+    return result;
+}
+
+/** The program of one counter in its slot. */
+static ze_result_t make_part(const struct maker *maker,
+                             const struct zeta_programmable *programmable,
+                             const struct zeta_counter *counter, uint32_t slot,
+                             struct zeta_program_part *part)
+{
+    struct slot_names slot_names;
+    struct zeta_let lets[3] = {{"slot", slot_names.slot}, {.name = "bank"}, {.name = "index"}};
+    const struct zeta_names names = {.lets = lets, .count = 3};
+
+    if (!find_slot(maker->made->set.unit, slot, &slot_names))
+        return refuse(maker, programmable, "its counters do not fit the slots of its unit");
+    lets[1].text = slot_names.bank;
+    lets[2].text = slot_names.index;
+    part->entries =
+        zeta_arena_array(&maker->made->arena, counter->entry_count, sizeof(*part->entries));
+    if (!part->entries)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < counter->entry_count; i++) {
+        ze_result_t result = make_entry(maker, programmable, &names, &counter->entries[i],
+                                        &part->entries[part->entry_count++]);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/** The entry before this one that has other bits of the same register; NULL if there is none. */
+static struct zeta_program_entry *find_sharer(const struct zeta_set *set, uint32_t part,
+                                              const struct zeta_program_entry *entry)
+{
+    for (uint32_t i = 0; i <= part; i++) {
+        for (uint32_t j = 0; j < set->program[i].entry_count; j++) {
+            struct zeta_program_entry *other = &set->program[i].entries[j];
+
+            if (other == entry)
+                return NULL;
+            if (other->mask && other->address == entry->address)
+                return other;
+        }
+    }
+    return NULL;
+}
+
+/** Registers that counters share are written once, with the bits of all of them. */
+static ze_result_t join_registers(const struct maker *maker)
+{
+    const struct zeta_set *set = &maker->made->set;
+
+    for (uint32_t i = 0; i < set->program_count; i++) {
+        struct zeta_program_part *part = &set->program[i];
+        uint32_t kept = 0;
+
+        for (uint32_t j = 0; j < part->entry_count; j++) {
+            const struct zeta_program_entry entry = part->entries[j];
+            struct zeta_program_entry *other =
+                entry.mask ? find_sharer(set, i, &part->entries[j]) : NULL;
+
+            if (other && ((other->value ^ entry.value) & other->mask & entry.mask) != 0)
+                return refuse(maker, NULL, "two of its counters need the same bits of a register");
+            if (!other) {
+                part->entries[kept++] = entry;
+                continue;
+            }
+            other->value |= entry.value;
+            other->mask |= entry.mask;
+        }
+        part->entry_count = kept;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/** Programs each slot once. */
+static ze_result_t make_program(const struct maker *maker)
+{
+    const struct zeta_recipe_set_request *request = maker->request;
+    struct zeta_set *set = &maker->made->set;
+    const uint32_t slots =
+        zeta_ingredients_slots(request->ingredients, request->count, request->tile);
+
+    set->program = zeta_arena_array(&maker->made->arena, slots, sizeof(*set->program));
+    if (!set->program)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < request->count; i++) {
+        const struct zeta_recipe *recipe = request->ingredients[i].recipe;
+
+        if (!zeta_ingredient_counts(&request->ingredients[i], request->tile))
+            continue;
+        for (uint32_t j = 0; j < recipe->programmable->counter_count; j++) {
+            const uint32_t slot =
+                zeta_ingredients_slot_of(set->unit, request->ingredients, i, j, request->tile);
+            ze_result_t result;
+
+            if (!zeta_ingredients_is_first(request->ingredients, i, j, request->tile))
+                continue;
+            result = make_part(maker, recipe->programmable, &recipe->counters[j], slot,
+                               &set->program[set->program_count++]);
+            if (result != ZE_RESULT_SUCCESS)
+                return result;
+        }
+    }
+    return join_registers(maker);
+}
+
+/* Metrics ---------------------------------------------------------------------------------------
+ */
+
+static ze_result_t parse_value(const struct maker *maker,
+                               const struct zeta_programmable *programmable,
+                               const struct zeta_names *names, const char *text,
+                               struct zeta_expr **out_expr)
+{
+    const struct zeta_expr_source source = {programmable->file, programmable->line, 1};
+    const char *wrong = NULL;
+    ze_result_t result = zeta_template_fill(&maker->made->arena, names, text, &text, &wrong);
+
+    if (wrong)
+        return refuse(maker, programmable, wrong);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    return zeta_expr_parse(text, strlen(text), &source, &maker->made->arena, maker->sink, out_expr);
+}
+
+/** Value and maximum; a recipe for another tile counts nothing here. */
+static ze_result_t make_values(const struct maker *maker, uint32_t index,
+                               struct zeta_metric *metric)
+{
+    const struct zeta_recipe_set_request *request = maker->request;
+    const struct zeta_recipe *recipe = request->ingredients[index].recipe;
+    const struct zeta_programmable *programmable = recipe->programmable;
+    const bool counts = zeta_ingredient_counts(&request->ingredients[index], request->tile);
+    const struct zeta_unit *unit = maker->made->set.unit;
+    struct slot_names slots[ZETA_PROGRAMMABLE_MAX_COUNTERS];
+    struct zeta_let lets[ZETA_PROGRAMMABLE_MAX_COUNTERS];
+    const struct zeta_names names = {.lets = lets, .count = programmable->counter_count};
+    ze_result_t result;
+
+    for (uint32_t i = 0; i < programmable->counter_count; i++) {
+        const uint32_t slot =
+            counts ? zeta_ingredients_slot_of(unit, request->ingredients, index, i, request->tile)
+                   : 0;
+
+        if (!find_slot(unit, slot, &slots[i]))
+            return refuse(maker, programmable, "its counters do not fit the slots of its unit");
+        lets[i] = (struct zeta_let){recipe->counters[i].name, slots[i].counter};
+    }
+    result = parse_value(maker, programmable, &names, counts ? recipe->value : "0", &metric->value);
+    if (result == ZE_RESULT_SUCCESS && recipe->maximum)
+        result = parse_value(maker, programmable, &names, recipe->maximum, &metric->maximum);
+    return result;
+}
+
+static ze_result_t make_metric(const struct maker *maker, uint32_t index)
+{
+    struct zeta_recipe_set *made = maker->made;
+    const struct zeta_recipe *recipe = maker->request->ingredients[index].recipe;
+    struct zeta_metric *metric = &made->set.metrics[index];
+
+    metric->description = recipe->description;
+    metric->component = recipe->programmable->component;
+    metric->unit = recipe->result_unit;
+    metric->file = recipe->programmable->file;
+    metric->line = recipe->programmable->line;
+    metric->type = recipe->type;
+    metric->value_type = recipe->value_type;
+    metric->tier = recipe->programmable->tier;
+    metric->metric_class = recipe->metric_class;
+    if (!name_metric(&made->arena, &made->set, index, recipe->name))
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    return make_values(maker, index, metric);
+}
+
+/** The recipes' metrics first, then GpuTime and the info metrics of the layout. */
+static ze_result_t make_metrics(const struct maker *maker)
+{
+    const struct zeta_recipe_set_request *request = maker->request;
+    struct zeta_recipe_set *made = maker->made;
+    struct zeta_set *set = &made->set;
+    const struct zeta_layout *layout = set->layout;
+    const struct zeta_metric *time = find_time(request->catalog, set);
+    const uint32_t total = request->count + (time ? 1 : 0) + layout->info_count;
+
+    if (total == 0 || total > ZETA_SET_MAX_METRICS)
+        return refuse(maker, NULL, "it has no metric, or too many");
+    set->metrics = zeta_arena_array(&made->arena, total, sizeof(*set->metrics));
+    if (!set->metrics)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    set->metric_count = total;
+    if (time && !copy_metric(&made->arena, time, &set->metrics[request->count]))
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < layout->info_count; i++) {
+        if (!copy_metric(&made->arena, &layout->info[i],
+                         &set->metrics[total - layout->info_count + i]))
+            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < request->count; i++) {
+        ze_result_t result = make_metric(maker, i);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* The set ---------------------------------------------------------------------------------------
+ */
+
+static ze_result_t make_head(const struct maker *maker)
+{
+    const struct zeta_recipe_set_request *request = maker->request;
+    struct zeta_recipe_set *made = maker->made;
+    struct zeta_set *set = &made->set;
+
+    set->name = clean_name(&made->arena, request->name, 0);
+    set->description =
+        zeta_arena_copy(&made->arena, request->description, strlen(request->description));
+    if (!set->name || !set->description)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    set->file = request->file;
+    set->line = request->line;
+    set->domain = request->domain;
+    set->sampling = request->sampling;
+    set->unit = zeta_catalog_find_unit(request->catalog, request->unit_name);
+    set->layout = zeta_catalog_find_layout(request->catalog, request->layout_name);
+    return set->unit && set->layout
+               ? ZE_RESULT_SUCCESS
+               : refuse(maker, NULL, "its unit or its layout does not exist on a tile");
+}
+
+ze_result_t zeta_recipe_set_init(struct zeta_recipe_set *made,
+                                 const struct zeta_recipe_set_request *request,
+                                 struct zeta_diagnostics *sink)
+{
+    const struct maker maker = {.made = made, .request = request, .sink = sink};
+    ze_result_t result;
+
+    *made = (struct zeta_recipe_set){0};
+    result = make_head(&maker);
+    if (result == ZE_RESULT_SUCCESS)
+        result = make_program(&maker);
+    if (result == ZE_RESULT_SUCCESS)
+        result = make_metrics(&maker);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_set_link(request->catalog, &made->set, sink);
+    if (result == ZE_RESULT_SUCCESS &&
+        (request->sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != 0 &&
+        !zeta_query_form_check(&made->set, sink))
+        result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    return result;
+}
+
+void zeta_recipe_set_finish(struct zeta_recipe_set *made)
+{
+    zeta_arena_finish(&made->arena);
+}

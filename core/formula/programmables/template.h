@@ -1,0 +1,31 @@
+/*
+ * Texts with placeholders: "{name}" stands for another text.
+ */
+#ifndef ZETA_CORE_FORMULA_PROGRAMMABLES_TEMPLATE_H
+#define ZETA_CORE_FORMULA_PROGRAMMABLES_TEMPLATE_H
+
+#include <stdint.h>
+
+#include <level_zero/ze_api.h>
+
+#include "core/formula/sets/programmables.h"
+#include "core/util/arena.h"
+
+/** What names stand for. The last one of a name counts. */
+struct zeta_names {
+    const struct zeta_let *lets;
+    uint32_t count;
+    /** Names that stay as they are, in braces; NULL-terminated. NULL: none. */
+    const char *const *kept;
+};
+
+/**
+ * Fills placeholders in, also those in the texts that they stand for.
+ *
+ * @out_wrong  on INVALID_ARGUMENT why: in the arena
+ * Errors: INVALID_ARGUMENT, OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_template_fill(struct zeta_arena *arena, const struct zeta_names *names,
+                               const char *text, const char **out_text, const char **out_wrong);
+
+#endif

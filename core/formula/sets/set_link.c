@@ -1,0 +1,590 @@
+/* Linking a catalog: references between parts, and the checks that need more than one part. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/formula/sets/catalog_priv.h"
+#include "core/formula/sets/programmables.h"
+#include "core/formula/sets/query_form.h"
+#include "core/util/cleanup.h"
+
+struct linker {
+    struct zeta_catalog *catalog;
+    struct zeta_diagnostics *sink;
+    ze_result_t result; /**< INVALID_ARGUMENT after the first finding */
+};
+
+struct zeta_catalog *zeta_catalog_create(void)
+{
+    return calloc(1, sizeof(struct zeta_catalog));
+}
+
+void zeta_catalog_destroy(struct zeta_catalog *catalog)
+{
+    if (!catalog)
+        return;
+    zeta_arena_finish(&catalog->arena);
+    free(catalog);
+}
+
+static bool fail(struct linker *linker, const char *file, uint32_t line, uint32_t column,
+                 const char *format, ...) ZETA_PRINTF(5, 6);
+
+static bool fail(struct linker *linker, const char *file, uint32_t line, uint32_t column,
+                 const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    zeta_diagnose_list(linker->sink, ZETA_SEVERITY_ERROR, file, line, column, format, arguments);
+    va_end(arguments);
+    linker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    return false;
+}
+
+/** Head that symbols, units, layouts and sets can be compared by. */
+struct named {
+    const char *name;
+    const char *file;
+    uint32_t line;
+};
+
+static int compare_named(const void *left, const void *right)
+{
+    const struct named *a = left;
+    const struct named *b = right;
+    int order = strcmp(a->name, b->name);
+
+    return order != 0 ? order : strcmp(a->file, b->file);
+}
+
+/** Reports names that appear twice. Consumes the list (sorts it). */
+static bool check_unique(struct linker *linker, struct named *list, uint32_t count,
+                         const char *what)
+{
+    bool good = true;
+
+    if (count == 0)
+        return true;
+    qsort(list, count, sizeof(*list), compare_named);
+    for (uint32_t i = 1; i < count; i++) {
+        const struct named *a = &list[i - 1];
+        const struct named *b = &list[i];
+        bool swap = strcmp(a->file, b->file) == 0 && a->line > b->line;
+
+        if (strcmp(a->name, b->name) != 0)
+            continue;
+        if (swap) {
+            a = b;
+            b = &list[i - 1];
+        }
+        good = fail(linker, b->file, b->line, 1, "%s %s is already declared in %s:%u", what,
+                    b->name, a->file, a->line);
+    }
+    return good;
+}
+
+static bool check_unique_parts(struct linker *linker)
+{
+    const struct zeta_catalog *catalog = linker->catalog;
+    uint32_t most = catalog->symbols.count + catalog->units.count + catalog->layouts.count +
+                    catalog->parameters.count + catalog->shared.count;
+    ZETA_CLEANUP(zeta_freep) struct named *list = calloc((size_t)most + 1, sizeof(*list));
+    uint32_t i;
+    bool good;
+
+    if (!list) {
+        linker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return false;
+    }
+    for (i = 0; i < catalog->symbols.count; i++) {
+        const struct zeta_symbol *symbol = catalog->symbols.items[i];
+
+        list[i] = (struct named){symbol->name, symbol->file, symbol->line};
+    }
+    good = check_unique(linker, list, i, "symbol");
+    for (i = 0; i < catalog->units.count; i++) {
+        const struct zeta_unit *unit = catalog->units.items[i];
+
+        list[i] = (struct named){unit->name, unit->file, unit->line};
+    }
+    good = check_unique(linker, list, i, "unit") && good;
+    for (i = 0; i < catalog->layouts.count; i++) {
+        const struct zeta_layout *layout = catalog->layouts.items[i];
+
+        list[i] = (struct named){layout->name, layout->file, layout->line};
+    }
+    good = check_unique(linker, list, i, "layout") && good;
+    for (i = 0; i < catalog->parameters.count; i++) {
+        const struct zeta_parameter *parameter = catalog->parameters.items[i];
+
+        list[i] = (struct named){parameter->name, parameter->file, parameter->line};
+    }
+    good = check_unique(linker, list, i, "parameter") && good;
+    for (i = 0; i < catalog->shared.count; i++) {
+        const struct zeta_shared_metric *shared = catalog->shared.items[i];
+
+        list[i] = (struct named){shared->key, shared->metric.file, shared->line};
+    }
+    return check_unique(linker, list, i, "shared metric") && good;
+}
+
+/** Links the rates of fields; those of a run share one expression. */
+static bool link_rates(struct linker *linker, const struct zeta_layout *layout)
+{
+    const struct zeta_link_scope scope = {
+        .catalog = linker->catalog,
+        .sink = linker->sink,
+        .file = layout->file,
+    };
+    const struct zeta_expr *linked = NULL;
+    bool good = true;
+
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        struct zeta_expr *rate = layout->fields[i].rate;
+
+        if (!rate || rate == linked)
+            continue;
+        linked = rate;
+        if (!zeta_expr_link(&scope, rate))
+            good = false;
+        else if (rate->type != ZETA_EXPR_U64)
+            good = fail(linker, layout->file, rate->line, rate->column, "rate has type u64");
+    }
+    return good;
+}
+
+/** Links what a layout says with expressions: rates, baseline condition and info metrics. */
+static bool link_layout(struct linker *linker, struct zeta_layout *layout)
+{
+    struct zeta_link_scope scope = {
+        .catalog = linker->catalog,
+        .layout = layout,
+        .sink = linker->sink,
+        .file = layout->file,
+    };
+    struct zeta_link_scope condition = scope;
+    bool good = link_rates(linker, layout);
+
+    condition.one_record = true;
+    if (layout->baseline) {
+        good = zeta_expr_link(&condition, layout->baseline) && good;
+        if (good && layout->baseline->type != ZETA_EXPR_U64)
+            good = fail(linker, layout->file, layout->baseline->line, layout->baseline->column,
+                        "baseline is a condition of type u64");
+    }
+    for (uint32_t i = 0; i < layout->info_count; i++) {
+        const struct zeta_metric *metric = &layout->info[i];
+
+        good = zeta_expr_link(&scope, metric->value) && good;
+        if (metric->maximum)
+            good = zeta_expr_link(&scope, metric->maximum) && good;
+    }
+    if (!good)
+        linker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    return good;
+}
+
+const struct zeta_unit *zeta_catalog_find_unit(const struct zeta_catalog *catalog, const char *name)
+{
+    for (uint32_t i = 0; i < catalog->units.count; i++) {
+        const struct zeta_unit *unit = catalog->units.items[i];
+
+        if (strcmp(unit->name, name) == 0)
+            return unit;
+    }
+    return NULL;
+}
+
+const struct zeta_layout *zeta_catalog_find_layout(const struct zeta_catalog *catalog,
+                                                   const char *name)
+{
+    for (uint32_t i = 0; i < catalog->layouts.count; i++) {
+        const struct zeta_layout *layout = catalog->layouts.items[i];
+
+        if (strcmp(layout->name, name) == 0)
+            return layout;
+    }
+    return NULL;
+}
+
+static bool resolve_references(struct linker *linker, struct zeta_loaded_set *loaded)
+{
+    struct zeta_set *set = &loaded->set;
+
+    set->unit = zeta_catalog_find_unit(linker->catalog, loaded->unit_name);
+    set->layout = zeta_catalog_find_layout(linker->catalog, loaded->layout_name);
+    if (!set->unit)
+        return fail(linker, set->file, loaded->unit_line, loaded->unit_column,
+                    "unknown unit '%.100s'; units are declared under 'units'", loaded->unit_name);
+    if (!set->layout)
+        return fail(linker, set->file, loaded->layout_line, loaded->layout_column,
+                    "unknown or faulty layout '%.100s'", loaded->layout_name);
+    return true;
+}
+
+/**
+ * Makes the final list: the set's own metrics, with shared definitions in their places, then the
+ * info metrics of its layout.
+ */
+static bool gather_metrics(struct linker *linker, struct zeta_loaded_set *loaded)
+{
+    struct zeta_set *set = &loaded->set;
+    const struct zeta_layout *layout = set->layout;
+    uint32_t total = set->metric_count + layout->info_count;
+    struct zeta_metric *metrics;
+    ze_result_t result;
+
+    if (total == 0 || total > ZETA_SET_MAX_METRICS)
+        return fail(linker, set->file, set->line, 1, "set %s has %u metrics; 1 to %u are possible",
+                    set->name, total, ZETA_SET_MAX_METRICS);
+    metrics = zeta_arena_array(&linker->catalog->arena, total, sizeof(*metrics));
+    if (!metrics) {
+        linker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return false;
+    }
+    if (set->metric_count > 0)
+        memcpy(metrics, set->metrics, set->metric_count * sizeof(*metrics));
+    if (layout->info_count > 0)
+        memcpy(metrics + set->metric_count, layout->info, layout->info_count * sizeof(*metrics));
+    result = zeta_link_uses(linker->catalog, loaded, metrics, linker->sink);
+    if (result != ZE_RESULT_SUCCESS) {
+        linker->result = result;
+        return false;
+    }
+    set->metrics = metrics;
+    set->metric_count = total;
+    return true;
+}
+
+static bool check_metric_names(struct linker *linker, const struct zeta_loaded_set *loaded)
+{
+    const struct zeta_set *set = &loaded->set;
+    ZETA_CLEANUP(zeta_freep) struct named *list = calloc(set->metric_count, sizeof(*list));
+    bool good = true;
+
+    if (!list) {
+        linker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return false;
+    }
+    for (uint32_t i = 0; i < set->metric_count; i++) {
+        const struct zeta_metric *metric = &set->metrics[i];
+
+        list[i] = (struct named){metric->name, metric->file, metric->line};
+        if (zeta_layout_find_field(set->layout, metric->name) != ZETA_FIELD_NONE)
+            good = fail(linker, metric->file, metric->line, 1,
+                        "metric %s has the name of a header field of layout %s", metric->name,
+                        set->layout->name);
+    }
+    /* Where a shared metric is used, not where it is declared, its name can be one too many. */
+    for (uint32_t i = 0; i < loaded->use_count; i++) {
+        list[loaded->uses[i].index].file = set->file;
+        list[loaded->uses[i].index].line = loaded->uses[i].line;
+    }
+    return check_unique(linker, list, set->metric_count, "metric") && good;
+}
+
+static bool link_condition(struct linker *linker, const char *file, struct zeta_expr *condition)
+{
+    const struct zeta_link_scope scope = {
+        .catalog = linker->catalog,
+        .sink = linker->sink,
+        .file = file,
+    };
+
+    if (!condition)
+        return true;
+    if (!zeta_expr_link(&scope, condition)) {
+        linker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        return false;
+    }
+    if (condition->type != ZETA_EXPR_U64)
+        return fail(linker, file, condition->line, condition->column,
+                    "a condition has type u64; compare f64 numbers");
+    return true;
+}
+
+enum validity { VALIDITY_UNKNOWN, VALIDITY_ALWAYS, VALIDITY_BY_RECORD };
+
+/**
+ * True if the value needs a field that a record may declare as not measured. memo holds an enum
+ * validity per metric, so that metrics that many others refer to are looked at once.
+ */
+static bool needs_validity(const struct zeta_set *set, unsigned char *memo,
+                           const struct zeta_expr *expr)
+{
+    const uint32_t target = expr->u.ref.target;
+
+    switch (expr->op) {
+    case ZETA_EXPR_CONSTANT:
+    case ZETA_EXPR_SYMBOL:
+        return false;
+    case ZETA_EXPR_FIELD:
+        return set->layout->fields[target].valid_field != ZETA_FIELD_NONE;
+    case ZETA_EXPR_METRIC:
+        if (memo[target] == VALIDITY_UNKNOWN)
+            memo[target] = needs_validity(set, memo, set->metrics[target].value)
+                               ? VALIDITY_BY_RECORD
+                               : VALIDITY_ALWAYS;
+        return memo[target] == VALIDITY_BY_RECORD;
+    default:
+        for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
+            if (needs_validity(set, memo, expr->u.arg[i]))
+                return true;
+        }
+        return false;
+    }
+}
+
+/** Integers cannot say "not measured": metrics that may have to are floating point. */
+static bool check_value_types(struct linker *linker, const struct zeta_set *set)
+{
+    ZETA_CLEANUP(zeta_freep) unsigned char *memo = calloc(set->metric_count, 1);
+    bool good = true;
+
+    if (!memo) {
+        linker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return false;
+    }
+    for (uint32_t i = 0; i < set->metric_count; i++) {
+        const struct zeta_metric *metric = &set->metrics[i];
+        bool needs = needs_validity(set, memo, metric->value);
+
+        memo[i] = needs ? VALIDITY_BY_RECORD : VALIDITY_ALWAYS;
+        if (metric->value_type == ZET_VALUE_TYPE_FLOAT32 ||
+            metric->value_type == ZET_VALUE_TYPE_FLOAT64)
+            continue;
+        if (needs || (metric->maximum && needs_validity(set, memo, metric->maximum)))
+            good = fail(linker, metric->file, metric->line, 1,
+                        "metric %s uses a field that can be invalid, so its value type must be "
+                        "f32 or f64",
+                        metric->name);
+    }
+    return good;
+}
+
+/** Links the metrics of a set. loaded says where shared ones are used; NULL: none is shared. */
+static bool link_metrics(struct linker *linker, struct zeta_set *set,
+                         const struct zeta_loaded_set *loaded)
+{
+    ZETA_CLEANUP(zeta_freep) unsigned char *state = calloc(set->metric_count, 1);
+    struct zeta_link_scope scope = {
+        .catalog = linker->catalog,
+        .layout = set->layout,
+        .metrics = set->metrics,
+        .metric_count = set->metric_count,
+        .metric_state = state,
+        .sink = linker->sink,
+        .file = set->file,
+    };
+    bool good = true;
+
+    if (!state) {
+        linker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return false;
+    }
+    for (uint32_t i = 0; i < set->metric_count; i++) {
+        struct zeta_metric *metric = &set->metrics[i];
+        bool linked = zeta_metric_link(&scope, i);
+
+        if (metric->maximum) {
+            scope.file = metric->file;
+            linked = zeta_expr_link(&scope, metric->maximum) && linked;
+        }
+        linked = link_condition(linker, metric->file, metric->available) && linked;
+        if (!linked && loaded)
+            zeta_report_use(loaded, i, linker->sink);
+        good = linked && good;
+    }
+    if (!good) {
+        linker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        return false;
+    }
+    return check_value_types(linker, set);
+}
+
+static bool link_program(struct linker *linker, const struct zeta_set *set)
+{
+    bool good = true;
+
+    for (uint32_t i = 0; i < set->program_count; i++) {
+        const struct zeta_program_part *part = &set->program[i];
+
+        good = link_condition(linker, set->file, part->condition) && good;
+        for (uint32_t j = 0; j < part->entry_count; j++) {
+            const struct zeta_program_entry *entry = &part->entries[j];
+
+            if (!entry->select && set->unit->has_ranges &&
+                !zeta_unit_find_range(set->unit, entry->address))
+                good = fail(linker, set->file, entry->line, 1,
+                            "register 0x%x is not among those that programs of unit %s may write",
+                            entry->address, set->unit->name);
+        }
+    }
+    return good;
+}
+
+static bool link_events(struct linker *linker, const struct zeta_set *set)
+{
+    if (zeta_link_events(set, linker->sink))
+        return true;
+    linker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    return false;
+}
+
+/** A set that cannot be queried keeps its other forms, if it has any. */
+static bool check_event_sampling(struct linker *linker, struct zeta_set *set)
+{
+    const zet_metric_group_sampling_type_flags_t event =
+        ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
+
+    if ((set->sampling & event) == 0 || zeta_query_form_check(set, linker->sink))
+        return true;
+    linker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    set->sampling &= ~event;
+    return set->sampling != 0;
+}
+
+static bool entries_equal(const struct zeta_program_part *a, const struct zeta_program_part *b)
+{
+    for (uint32_t i = 0; i < a->entry_count; i++) {
+        const struct zeta_program_entry *left = &a->entries[i];
+        const struct zeta_program_entry *right = &b->entries[i];
+
+        if (left->address != right->address || left->value != right->value ||
+            strcmp(left->select ? left->select : "", right->select ? right->select : "") != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool programs_equal(const struct zeta_set *a, const struct zeta_set *b)
+{
+    bool equal = a->program_count == b->program_count;
+
+    for (uint32_t i = 0; equal && i < a->program_count; i++)
+        equal = a->program[i].entry_count == b->program[i].entry_count &&
+                entries_equal(&a->program[i], &b->program[i]);
+    return equal;
+}
+
+/** Whoever knows programs by their uuid would run the one for the other. */
+static bool check_name_and_uuid(struct linker *linker, const struct zeta_set *set)
+{
+    for (uint32_t i = 0; i < linker->catalog->sets.count; i++) {
+        const struct zeta_set *other = linker->catalog->sets.items[i];
+
+        if (strcmp(other->name, set->name) == 0)
+            return fail(linker, set->file, set->line, 1, "set %s is already declared in %s:%u",
+                        set->name, other->file, other->line);
+        if (set->uuid && other->uuid && strcmp(other->uuid, set->uuid) == 0 &&
+            !programs_equal(set, other))
+            return fail(linker, set->file, set->line, 1,
+                        "set %s has the uuid of %s in %s:%u and another program; give it a uuid of "
+                        "its own, or none",
+                        set->name, other->name, other->file, other->line);
+    }
+    return true;
+}
+
+static bool link_set(struct linker *linker, struct zeta_loaded_set *loaded)
+{
+    struct zeta_set *set = &loaded->set;
+
+    if (!check_name_and_uuid(linker, set))
+        return false;
+    return resolve_references(linker, loaded) && gather_metrics(linker, loaded) &&
+           check_metric_names(linker, loaded) && link_metrics(linker, set, loaded) &&
+           link_events(linker, set) && link_program(linker, set) &&
+           link_condition(linker, set->file, set->available) && check_event_sampling(linker, set);
+}
+
+ze_result_t zeta_set_link(const struct zeta_catalog *catalog, struct zeta_set *set,
+                          struct zeta_diagnostics *sink)
+{
+    /* Of the catalog only what it says is used: the set has its own memory. */
+    struct linker linker = {.catalog = (struct zeta_catalog *)(uintptr_t)catalog,
+                            .sink = sink,
+                            .result = ZE_RESULT_SUCCESS};
+
+    (void)(link_metrics(&linker, set, NULL) && link_program(&linker, set));
+    return linker.result;
+}
+
+/** Orders sets by domain; inside a domain they keep the order of files. */
+static void sort_sets(struct zeta_vector *sets)
+{
+    for (uint32_t i = 1; i < sets->count; i++) {
+        struct zeta_set *set = sets->items[i];
+        uint32_t at = i;
+
+        for (; at > 0 && ((struct zeta_set *)sets->items[at - 1])->domain > set->domain; at--)
+            sets->items[at] = sets->items[at - 1];
+        sets->items[at] = set;
+    }
+}
+
+ze_result_t zeta_catalog_link(struct zeta_catalog *catalog, struct zeta_diagnostics *sink)
+{
+    struct linker linker = {.catalog = catalog, .sink = sink, .result = ZE_RESULT_SUCCESS};
+    struct zeta_vector layouts = catalog->layouts;
+
+    /* Faulty layouts are left out, so that sets which name them are refused. */
+    catalog->layouts.count = 0;
+    for (uint32_t i = 0; i < layouts.count; i++) {
+        if (link_layout(&linker, layouts.items[i]))
+            catalog->layouts.items[catalog->layouts.count++] = layouts.items[i];
+    }
+    (void)check_unique_parts(&linker);
+    zeta_shared_sort(catalog);
+    for (uint32_t i = 0; i < catalog->loaded.count; i++) {
+        struct zeta_loaded_set *loaded = catalog->loaded.items[i];
+
+        /* What is wrong with a set need not be said again for each of its units. */
+        if (loaded->also_of && loaded->also_of->faulty)
+            continue;
+        loaded->faulty = !link_set(&linker, loaded);
+        if (!loaded->faulty && !zeta_vector_push(&catalog->arena, &catalog->sets, &loaded->set))
+            linker.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        if (linker.result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+            break;
+    }
+    sort_sets(&catalog->sets);
+    if (linker.result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY) {
+        ze_result_t result = zeta_programmables_link(catalog, sink);
+
+        if (result != ZE_RESULT_SUCCESS)
+            linker.result = result;
+    }
+    return linker.result;
+}
+
+uint32_t zeta_catalog_set_count(const struct zeta_catalog *catalog)
+{
+    return catalog->sets.count;
+}
+
+const struct zeta_set *zeta_catalog_set(const struct zeta_catalog *catalog, uint32_t index)
+{
+    return catalog->sets.items[index];
+}
+
+const struct zeta_set *zeta_catalog_find_set(const struct zeta_catalog *catalog, const char *name)
+{
+    for (uint32_t i = 0; i < catalog->sets.count; i++) {
+        const struct zeta_set *set = catalog->sets.items[i];
+
+        if (strcmp(set->name, name) == 0)
+            return set;
+    }
+    return NULL;
+}
+
+uint32_t zeta_catalog_symbol_count(const struct zeta_catalog *catalog)
+{
+    return catalog->symbols.count;
+}
+
+const struct zeta_symbol *zeta_catalog_symbol(const struct zeta_catalog *catalog, uint32_t index)
+{
+    return catalog->symbols.items[index];
+}

@@ -1,0 +1,203 @@
+/* Taking members out of YAML mappings, with a message for everything that is not as expected. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/formula/sets/catalog_priv.h"
+
+bool zeta_vector_push(struct zeta_arena *arena, struct zeta_vector *vector, void *item)
+{
+    if (vector->count == vector->capacity) {
+        uint32_t capacity = vector->capacity ? vector->capacity * 2 : 16;
+        void **items = zeta_arena_array(arena, capacity, sizeof(void *));
+
+        if (!items)
+            return false;
+        if (vector->count > 0)
+            memcpy(items, vector->items, vector->count * sizeof(void *));
+        vector->items = items;
+        vector->capacity = capacity;
+    }
+    vector->items[vector->count++] = item;
+    return true;
+}
+
+void zeta_reader_error(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                       const char *format, ...)
+{
+    va_list arguments;
+
+    reader->errors++;
+    va_start(arguments, format);
+    zeta_diagnose_list(reader->sink, ZETA_SEVERITY_ERROR, reader->file, node->line, node->column,
+                       format, arguments);
+    va_end(arguments);
+}
+
+bool zeta_reader_no_memory(struct zeta_set_reader *reader)
+{
+    reader->out_of_memory = true;
+    return false;
+}
+
+bool zeta_reader_kind(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                      enum zeta_yaml_kind kind, const char *what)
+{
+    if (node->kind == kind)
+        return true;
+    zeta_reader_error(reader, node, "%s must be %s, not %s", what, zeta_yaml_kind_name(kind),
+                      zeta_yaml_kind_name(node->kind));
+    return false;
+}
+
+void zeta_reader_check_keys(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                            const char *const *keys)
+{
+    for (const struct zeta_yaml_node *node = mapping->first_child; node; node = node->next) {
+        const char *const *key = keys;
+
+        while (*key && strcmp(*key, node->key) != 0)
+            key++;
+        if (!*key)
+            zeta_diagnose(reader->sink, ZETA_SEVERITY_WARNING, reader->file, node->key_line,
+                          node->key_column, "unknown key '%.100s' is ignored", node->key);
+    }
+}
+
+const struct zeta_yaml_node *zeta_reader_need(struct zeta_set_reader *reader,
+                                              const struct zeta_yaml_node *mapping, const char *key)
+{
+    const struct zeta_yaml_node *node = zeta_yaml_member(mapping, key);
+
+    if (!node)
+        zeta_reader_error(reader, mapping, "key '%s' is missing", key);
+    return node;
+}
+
+bool zeta_reader_text(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                      const char *key, const char *fallback, const char **out_text)
+{
+    const struct zeta_yaml_node *node = zeta_yaml_member(mapping, key);
+
+    if (!node && fallback) {
+        *out_text = fallback;
+        return true;
+    }
+    node = node ? node : zeta_reader_need(reader, mapping, key);
+    if (!node || !zeta_reader_kind(reader, node, ZETA_YAML_SCALAR, key))
+        return false;
+    if (node->length >= ZETA_SET_TEXT_BYTES) {
+        zeta_reader_error(reader, node, "%s is longer than %u bytes", key, ZETA_SET_TEXT_BYTES - 1);
+        return false;
+    }
+    for (size_t i = 0; i < node->length; i++) {
+        if ((unsigned char)node->text[i] < ' ' || node->text[i] == 0x7f) {
+            zeta_reader_error(reader, node, "%s holds a control character", key);
+            return false;
+        }
+    }
+    *out_text = zeta_arena_copy(&reader->catalog->arena, node->text, node->length);
+    return *out_text || zeta_reader_no_memory(reader);
+}
+
+bool zeta_reader_name(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                      const char *text, bool dash, const char **out_name)
+{
+    static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    static const char later[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-";
+    size_t length = strlen(text);
+    size_t good = strspn(text, later);
+
+    if (length == 0 || length >= ZETA_SET_NAME_BYTES) {
+        zeta_reader_error(reader, node, "a name has 1 to %u characters", ZETA_SET_NAME_BYTES - 1);
+        return false;
+    }
+    if (good < length || !strchr(first, text[0]) || (!dash && strchr(text, '-'))) {
+        zeta_reader_error(reader, node,
+                          "name '%.100s': letters, digits and underscores%s are allowed, no comma, "
+                          "dot, colon or blank, and no digit at the start",
+                          text, dash ? " and '-'" : "");
+        return false;
+    }
+    *out_name = zeta_arena_copy(&reader->catalog->arena, text, length);
+    return *out_name || zeta_reader_no_memory(reader);
+}
+
+bool zeta_reader_u32(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                     const char *key, bool optional, uint32_t min, uint32_t max,
+                     uint32_t *out_value)
+{
+    const struct zeta_yaml_node *node = zeta_yaml_member(mapping, key);
+    uint64_t value;
+
+    if (!node && optional)
+        return true;
+    node = node ? node : zeta_reader_need(reader, mapping, key);
+    if (!node)
+        return false;
+    if (!zeta_yaml_u64(node, &value) || value < min || value > max) {
+        zeta_reader_error(reader, node, "%s must be an integer from %u to %u", key, min, max);
+        return false;
+    }
+    *out_value = (uint32_t)value;
+    return true;
+}
+
+bool zeta_reader_find_word(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                           const struct zeta_word *words, uint32_t *out_value)
+{
+    char list[200] = "";
+    size_t used = 0;
+
+    if (node->kind == ZETA_YAML_SCALAR) {
+        for (const struct zeta_word *word = words; word->word; word++) {
+            if (strcmp(word->word, node->text) == 0) {
+                *out_value = word->value;
+                return true;
+            }
+        }
+    }
+    for (const struct zeta_word *word = words; word->word; word++) {
+        int length =
+            snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "", word->word);
+
+        if (length < 0 || (size_t)length >= sizeof(list) - used)
+            break;
+        used += (size_t)length;
+    }
+    zeta_reader_error(reader, node, "'%.60s' is not one of: %s",
+                      node->kind == ZETA_YAML_SCALAR ? node->text : zeta_yaml_kind_name(node->kind),
+                      list);
+    return false;
+}
+
+bool zeta_reader_word(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                      const char *key, const struct zeta_word *words, uint32_t *out_value)
+{
+    const struct zeta_yaml_node *node = zeta_reader_need(reader, mapping, key);
+
+    return node && zeta_reader_find_word(reader, node, words, out_value);
+}
+
+bool zeta_reader_expr(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                      const char *key, bool optional, struct zeta_expr **out_expr)
+{
+    const struct zeta_yaml_node *node = zeta_yaml_member(mapping, key);
+    struct zeta_expr_source source;
+    ze_result_t result;
+
+    *out_expr = NULL;
+    if (!node && optional)
+        return true;
+    node = node ? node : zeta_reader_need(reader, mapping, key);
+    if (!node || !zeta_reader_kind(reader, node, ZETA_YAML_SCALAR, key))
+        return false;
+    /* A quoted scalar starts behind its quote; blocks and folded lines only have their line. */
+    source = (struct zeta_expr_source){reader->file, node->line, node->column + !node->plain};
+    result = zeta_expr_parse(node->text, node->length, &source, &reader->catalog->arena,
+                             reader->sink, out_expr);
+    if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+        return zeta_reader_no_memory(reader);
+    if (result != ZE_RESULT_SUCCESS)
+        reader->errors++;
+    return result == ZE_RESULT_SUCCESS;
+}

@@ -1,4 +1,0 @@
-/* The evaluator's loops for processors with AVX2. The build adds the compiler's flags. */
-#define BLOCK_VARIANT zeta_block_avx2
-#define BLOCK_NAME "avx2"
-#include "core/metric/block_run.inc"

@@ -1,0 +1,116 @@
+#include "core/metric/calculate/calculate.h"
+#include "core/device/device.h"
+#include "core/formula/evaluate/evaluate.h"
+#include "core/metric/group/group_hold.h"
+#include "core/plugin/host.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+ze_result_t zeta_calculate_check(const struct zeta_metric_group *group)
+{
+    if ((group->properties->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED) ==
+        0)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      "group %s is tracer-based: its data are events, which "
+                      "zetMetricTracerDecodeExp decodes",
+                      zeta_metric_group_name(group));
+}
+
+/** As the entry point; the group is held. */
+static ze_result_t calculate_one(const struct zeta_metric_group *group,
+                                 zet_metric_group_calculation_type_t type, size_t rawDataSize,
+                                 const uint8_t *pRawData, uint32_t *pMetricValueCount,
+                                 zet_typed_value_t *pMetricValues)
+{
+    struct zeta_evaluation found;
+    ze_result_t result = zeta_calculate_check(group);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (group->device->tile_count > 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "device %s has %u tiles, and data of %s holds all of them; use "
+                          "zetMetricGroupCalculateMultipleMetricValuesExp",
+                          group->device->backend->id, group->device->tile_count,
+                          zeta_metric_group_name(group));
+    if (*pMetricValueCount == 0 || !pMetricValues) {
+        *pMetricValueCount = zeta_evaluate_count(group->compiled[0], rawDataSize);
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zeta_evaluate(group->compiled[0], type, 0, pRawData, rawDataSize, pMetricValues,
+                           *pMetricValueCount, &found);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    *pMetricValueCount = found.value_count;
+    return found.dropped ? ZE_RESULT_WARNING_DROPPED_DATA : ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMetricValues(
+    zet_metric_group_handle_t hMetricGroup, zet_metric_group_calculation_type_t type,
+    size_t rawDataSize, const uint8_t *pRawData, uint32_t *pMetricValueCount,
+    zet_typed_value_t *pMetricValues)
+{
+    struct zeta_group_hold hold;
+    ze_result_t result =
+        zeta_group_hold(hMetricGroup, "zetMetricGroupCalculateMetricValues", "hMetricGroup", &hold);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result =
+            calculate_one(hold.view, type, rawDataSize, pRawData, pMetricValueCount, pMetricValues);
+    zeta_group_let_go(&hold);
+    return result;
+}
+
+/** As the entry point; the group is held. */
+static ze_result_t calculate_all(const struct zeta_metric_group *group,
+                                 zet_metric_group_calculation_type_t type, size_t rawDataSize,
+                                 const uint8_t *pRawData, uint32_t *pSetCount,
+                                 uint32_t *pTotalMetricValueCount, uint32_t *pMetricCounts,
+                                 zet_typed_value_t *pMetricValues)
+{
+    const struct zeta_calculation calculation = {.compiled = group->compiled,
+                                                 .compiled_count = group->compiled_count,
+                                                 .raw = pRawData,
+                                                 .raw_bytes = rawDataSize};
+    ze_result_t result = zeta_calculate_check(group);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    return zeta_calculate_sets(&calculation, type, pSetCount, pTotalMetricValueCount, pMetricCounts,
+                               pMetricValues);
+}
+
+ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMultipleMetricValuesExp(
+    zet_metric_group_handle_t hMetricGroup, zet_metric_group_calculation_type_t type,
+    size_t rawDataSize, const uint8_t *pRawData, uint32_t *pSetCount,
+    uint32_t *pTotalMetricValueCount, uint32_t *pMetricCounts, zet_typed_value_t *pMetricValues)
+{
+    struct zeta_group_hold hold;
+    ze_result_t result = zeta_group_hold(
+        hMetricGroup, "zetMetricGroupCalculateMultipleMetricValuesExp", "hMetricGroup", &hold);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = calculate_all(hold.view, type, rawDataSize, pRawData, pSetCount,
+                               pTotalMetricValueCount, pMetricCounts, pMetricValues);
+    zeta_group_let_go(&hold);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zetMetricGroupGetGlobalTimestampsExp(
+    zet_metric_group_handle_t hMetricGroup, ze_bool_t synchronizedWithHost,
+    uint64_t *globalTimestamp, uint64_t *metricTimestamp)
+{
+    const struct zeta_metric_group *group = (const struct zeta_metric_group *)hMetricGroup;
+    uint64_t ticks = 0;
+    uint64_t host_ns = 0;
+    ze_result_t result = zeta_device_clock(group->device, &ticks, &host_ns);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    /* Metrics and device have one clock, so both are the same number of ticks. */
+    ticks &= zeta_valid_mask(group->device->backend->properties.timestamp_valid_bits);
+    *globalTimestamp = synchronizedWithHost ? host_ns : ticks;
+    *metricTimestamp = ticks;
+    return ZE_RESULT_SUCCESS;
+}

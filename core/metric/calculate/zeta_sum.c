@@ -1,0 +1,319 @@
+/* Values over many rows: the functions of zeta.h. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/formula/describe/description.h"
+#include "core/formula/evaluate/sum.h"
+#include "core/formula/record/slot.h"
+#include "core/metric/calculate/calculate.h"
+#include "core/metric/export/export.h"
+#include "core/metric/group/group_hold.h"
+#include "core/util/own_struct.h"
+#include "zeta/zeta.h"
+
+/** What sums that were made alike have in common. Constant but for the number of sums. */
+struct source {
+    atomic_uint users;
+    struct zeta_group_hold hold; /**< of a group, */
+    struct zeta_export export;   /**< or of exported data, whose bytes are gone */
+    struct zeta_compiled *const *compiled;
+    struct zeta_sum_plan **plans;
+    uint32_t tile_count;
+};
+
+struct zeta_metric_sum {
+    struct source *source;
+    struct zeta_sum sum;
+};
+
+/** A row and where it comes from. */
+struct given_row {
+    struct zeta_metric_row shown;
+    const struct source *source;
+    const struct zeta_sum_row *row;
+};
+
+/** Rows on their way into a sum. */
+struct passage {
+    struct zeta_metric_sum *sum;
+    zeta_metric_row_fn each;
+    void *user;
+};
+
+static ze_result_t null_pointer(const char *function, const char *parameter)
+{
+    return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER, "%s: %s is null", function, parameter);
+}
+
+static ze_result_t check(const char *function, const struct zeta_metric_sum *sum)
+{
+    if (sum)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "%s: sum is null", function);
+}
+
+static ze_result_t check_alike(const char *function, const struct source *a, const struct source *b)
+{
+    if (a == b)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      "%s: the rows are of another sum; make one with 'like' to add them to it",
+                      function);
+}
+
+/* Making ----------------------------------------------------------------------------------------
+ */
+
+static void leave_source(struct source *source)
+{
+    if (atomic_fetch_sub(&source->users, 1) != 1)
+        return;
+    for (uint32_t i = 0; source->plans && i < source->tile_count; i++)
+        zeta_sum_plan_destroy(source->plans[i]);
+    free((void *)source->plans);
+    zeta_export_close(&source->export);
+    zeta_group_let_go(&source->hold);
+    free(source);
+}
+
+static ze_result_t take_group(struct source *source, zet_metric_group_handle_t group)
+{
+    const char *function = "zetaMetricSumCreate";
+    ze_result_t result;
+
+    if (!zeta_object_is(group, ZETA_KIND_METRIC_GROUP))
+        return zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, function, "desc->group");
+    result = zeta_group_hold(group, function, "desc->group", &source->hold);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_calculate_check(source->hold.view);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    source->compiled = source->hold.view->compiled;
+    source->tile_count = source->hold.view->compiled_count;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t take_data(struct source *source, const uint8_t *data, size_t bytes)
+{
+    ze_result_t result;
+
+    if (!data)
+        return null_pointer("zetaMetricSumCreate", "desc->group, and so is desc->data,");
+    result = zeta_export_open(data, bytes, &source->export);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    source->compiled = source->export.compiled;
+    source->tile_count = source->export.tile_count;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t make_plans(struct source *source, bool maximum)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    source->plans = calloc(source->tile_count, sizeof(struct zeta_sum_plan *));
+    if (!source->plans)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < source->tile_count && result == ZE_RESULT_SUCCESS; i++) {
+        result = zeta_sum_plan_create(source->compiled[i], maximum, &source->plans[i]);
+        if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT)
+            result =
+                zeta_error(result, "the formulas of the set take too many steps to have values "
+                                   "over many rows; use a set with fewer metrics");
+        if (result == ZE_RESULT_SUCCESS && !zeta_sum_plan_fits(source->plans[0], source->plans[i]))
+            result = zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                                "tile %u has other formulas than tile 0, so their rows have no "
+                                "common values; calculate them one by one",
+                                i);
+    }
+    return result;
+}
+
+static ze_result_t make_source(const struct zeta_metric_sum_desc *desc, struct source **out_source)
+{
+    struct source *source = calloc(1, sizeof(*source));
+    ze_result_t result;
+
+    if (!source)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    atomic_init(&source->users, 1);
+    result = desc->group ? take_group(source, desc->group)
+                         : take_data(source, desc->data, desc->data_size);
+    if (result == ZE_RESULT_SUCCESS)
+        result =
+            make_plans(source, desc->type == ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES);
+    if (result == ZE_RESULT_SUCCESS)
+        *out_source = source;
+    else
+        leave_source(source);
+    return result;
+}
+
+ze_result_t zetaMetricSumCreate(const struct zeta_metric_sum_desc *desc,
+                                struct zeta_metric_sum **out_sum)
+{
+    const char *function = "zetaMetricSumCreate";
+    struct zeta_metric_sum_desc known = {0};
+    struct zeta_metric_sum *sum;
+    ze_result_t result = zeta_own_struct_check(function, desc);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!out_sum)
+        return null_pointer(function, "out_sum");
+    zeta_own_struct_copy(&known, sizeof(known), desc, desc->struct_size);
+    if ((uint32_t)known.type > ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                          "%s: desc->type is %u, no type of calculation", function,
+                          (unsigned)known.type);
+    sum = calloc(1, sizeof(*sum));
+    if (!sum)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (known.like) {
+        sum->source = known.like->source;
+        atomic_fetch_add(&sum->source->users, 1);
+    } else {
+        result = make_source(&known, &sum->source);
+    }
+    if (result == ZE_RESULT_SUCCESS &&
+        !zeta_sum_init(&sum->sum, sum->source->plans, sum->source->tile_count))
+        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (result == ZE_RESULT_SUCCESS) {
+        *out_sum = sum;
+        return result;
+    }
+    zeta_sum_finish(&sum->sum);
+    if (sum->source)
+        leave_source(sum->source);
+    free(sum);
+    return result;
+}
+
+void zetaMetricSumDestroy(struct zeta_metric_sum *sum)
+{
+    if (!sum)
+        return;
+    zeta_sum_finish(&sum->sum);
+    leave_source(sum->source);
+    free(sum);
+}
+
+/* Adding ----------------------------------------------------------------------------------------
+ */
+
+static void pass_row(void *user, const struct zeta_sum_row *row)
+{
+    struct passage *passage = user;
+    const struct given_row given = {
+        .shown = {.struct_size = sizeof(given.shown),
+                  .tile = row->tile,
+                  .metric_count = zeta_sum_plan_metric_count(passage->sum->sum.plans[0]),
+                  .values = row->values,
+                  .has_value = row->has_value},
+        .source = passage->sum->source,
+        .row = row,
+    };
+
+    if (!passage->each || passage->each(passage->user, &given.shown) != 0)
+        zeta_sum_add(&passage->sum->sum, row);
+}
+
+ze_result_t zetaMetricSumAdd(struct zeta_metric_sum *sum, const struct zeta_metric_data *data)
+{
+    const char *function = "zetaMetricSumAdd";
+    struct zeta_metric_data known = {0};
+    struct passage passage = {.sum = sum};
+    uint32_t first_tile = 0;
+    size_t skipped = 0;
+    ze_result_t result = check(function, sum);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_own_struct_check(function, data);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    zeta_own_struct_copy(&known, sizeof(known), data, data->struct_size);
+    if (!known.raw && known.raw_size > 0)
+        return null_pointer(function, "data->raw");
+    passage.each = known.each;
+    passage.user = known.user;
+    if (known.skip > 0)
+        skipped =
+            zeta_slot_skip(known.raw, known.raw_size, zeta_sum_plan_record_bytes(sum->sum.plans[0]),
+                           known.skip, &first_tile);
+    for (uint32_t i = 0; i < sum->source->tile_count && result == ZE_RESULT_SUCCESS; i++)
+        result = zeta_sum_walk(sum->source->plans[i], i, first_tile, known.raw + skipped,
+                               known.raw_size - skipped, pass_row, &passage);
+    return result;
+}
+
+ze_result_t zetaMetricSumAddRow(struct zeta_metric_sum *sum, const struct zeta_metric_row *row)
+{
+    const char *function = "zetaMetricSumAddRow";
+    const struct given_row *given = (const struct given_row *)row; /* its first member */
+    ze_result_t result = check(function, sum);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_own_struct_check(function, row);
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_alike(function, sum->source, given->source);
+    if (result == ZE_RESULT_SUCCESS)
+        zeta_sum_add(&sum->sum, given->row);
+    return result;
+}
+
+ze_result_t zetaMetricSumMerge(struct zeta_metric_sum *sum, const struct zeta_metric_sum *other)
+{
+    const char *function = "zetaMetricSumMerge";
+    ze_result_t result = check(function, sum);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = check(function, other);
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_alike(function, sum->source, other->source);
+    if (result == ZE_RESULT_SUCCESS)
+        zeta_sum_merge(&sum->sum, &other->sum);
+    return result;
+}
+
+/* Values ----------------------------------------------------------------------------------------
+ */
+
+ze_result_t zetaMetricSumGetValues(const struct zeta_metric_sum *sum, uint32_t *count,
+                                   struct zeta_metric_value *values)
+{
+    const char *function = "zetaMetricSumGetValues";
+    struct zeta_sum_value *found;
+    uint32_t metrics;
+    ze_result_t result = check(function, sum);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!count)
+        return null_pointer(function, "count");
+    metrics = zeta_sum_plan_metric_count(sum->sum.plans[0]);
+    if (*count == 0)
+        values = NULL;
+    if (!values || *count > metrics)
+        *count = metrics;
+    for (uint32_t i = 0; values && i < *count && result == ZE_RESULT_SUCCESS; i++)
+        result = zeta_own_struct_check(function, &values[i]);
+    if (!values || result != ZE_RESULT_SUCCESS)
+        return result;
+    found = calloc((size_t)metrics + 1, sizeof(*found));
+    if (!found || !zeta_sum_values(&sum->sum, found))
+        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < *count && result == ZE_RESULT_SUCCESS; i++) {
+        const struct zeta_sum_count *rows = &sum->sum.counts[i];
+        const struct zeta_metric_value value = {.rows = rows->rows,
+                                                .has_value = found[i].has_value,
+                                                .value = found[i].value,
+                                                .min = rows->min,
+                                                .max = rows->max,
+                                                .last = rows->last};
+
+        zeta_own_struct_copy(&values[i], values[i].struct_size, &value, sizeof(value));
+    }
+    free(found);
+    return result;
+}

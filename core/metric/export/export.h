@@ -1,0 +1,86 @@
+/*
+ * Exported data: raw data with the description of its group, in the container of zeta/container.h.
+ * sdk/doc/formats.md describes the bytes.
+ */
+#ifndef ZETA_CORE_METRIC_EXPORT_EXPORT_H
+#define ZETA_CORE_METRIC_EXPORT_EXPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <level_zero/zet_api.h>
+
+#include "core/util/list.h"
+#include "zeta/container.h"
+
+struct zeta_compiled;
+struct zeta_description;
+struct zeta_metric_group;
+
+/** Most tiles whose data one stream holds. */
+#define ZETA_EXPORT_MAX_TILES 64u
+
+/** Number of the only stream of exported data. */
+#define ZETA_EXPORT_STREAM 1u
+
+/** The container that groups are described in. */
+struct zeta_export_target {
+    struct zeta_container_writer *writer;
+    struct zeta_list sets; /**< texts of the SET chunks that are in it; their number is index + 1 */
+};
+
+/** Forgets the texts. The writer stays the caller's. */
+void zeta_export_target_finish(struct zeta_export_target *target);
+
+/**
+ * Adds the SET chunks of a group that are not there yet, and the STREAM chunk of that number.
+ *
+ * @lines  what else the STREAM chunk says; finished here
+ * Errors, with a sentence: UNSUPPORTED_FEATURE (a device whose symbols no text can say),
+ * OUT_OF_HOST_MEMORY, and those of zeta_export_result().
+ */
+ze_result_t zeta_export_add_group(struct zeta_export_target *target,
+                                  const struct zeta_metric_group *group, uint32_t stream,
+                                  struct zeta_lines *lines);
+
+/**
+ * The result of the API for one of a container, with the sentence: INVALID_ARGUMENT for what is no
+ * container or damaged, UNSUPPORTED_VERSION, OUT_OF_HOST_MEMORY, NOT_AVAILABLE for files, and
+ * INVALID_SIZE for a full one.
+ */
+ze_result_t zeta_export_result(enum zeta_container_result result, const char *sentence);
+
+/** Exported data, opened. */
+struct zeta_export {
+    const uint8_t *raw; /**< inside the data */
+    size_t raw_bytes;
+    const char *stream; /**< lines of the STREAM chunk, inside the data */
+    size_t stream_bytes;
+    struct zeta_description *descriptions[ZETA_EXPORT_MAX_TILES];
+    struct zeta_compiled *compiled[ZETA_EXPORT_MAX_TILES]; /**< of the descriptions */
+    uint32_t tile_count;
+    zet_metric_group_sampling_type_flags_t sampling; /**< one bit */
+};
+
+/**
+ * Opens exported data, every byte of it checked. It must stay as it is until it is closed.
+ *
+ * Errors, with a sentence and nothing to close: INVALID_ARGUMENT, UNSUPPORTED_VERSION,
+ * UNSUPPORTED_FEATURE for data of tracers, OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_export_open(const void *data, size_t bytes, struct zeta_export *out_export);
+
+/** What the group of exported data is: zeroed properties but for stype and pNext; record size. */
+void zeta_export_describe(const struct zeta_export *export,
+                          zet_metric_group_properties_t *out_properties,
+                          uint32_t *out_record_bytes);
+
+/** A metric of it: zeroed properties but for stype and pNext; how its values come about. */
+void zeta_export_describe_metric(const struct zeta_export *export, uint32_t index,
+                                 zet_metric_properties_t *out_properties, uint32_t *out_class);
+
+/** Gives back what an opened export holds. */
+void zeta_export_close(struct zeta_export *export);
+
+#endif

@@ -1,0 +1,256 @@
+/* Writing recordings: the functions of zeta.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/device/device.h"
+#include "core/metric/export/export.h"
+#include "core/metric/export/recording.h"
+#include "core/metric/group/group_hold.h"
+#include "core/util/own_struct.h"
+#include "zeta/zeta.h"
+
+struct zeta_recording {
+    struct zeta_export_target target;
+    struct zeta_list devices; /**< of struct zeta_device; the number of each is its index + 1 */
+    uint32_t streams;
+};
+
+static ze_result_t check(const char *function, const struct zeta_recording *recording)
+{
+    if (recording)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "%s: recording is null", function);
+}
+
+static ze_result_t null_pointer(const char *function, const char *parameter)
+{
+    return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER, "%s: %s is null", function, parameter);
+}
+
+static void destroy(struct zeta_recording *recording)
+{
+    zeta_container_writer_destroy(recording->target.writer);
+    zeta_export_target_finish(&recording->target);
+    zeta_list_finish(&recording->devices);
+    free(recording);
+}
+
+ze_result_t zetaRecordingCreate(const struct zeta_recording_desc *desc,
+                                struct zeta_recording **out_recording)
+{
+    struct zeta_recording_desc known = {0};
+    struct zeta_container_problem problem = {""};
+    struct zeta_recording *recording;
+    ze_result_t result = zeta_own_struct_check("zetaRecordingCreate", desc);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!out_recording)
+        return null_pointer("zetaRecordingCreate", "out_recording");
+    zeta_own_struct_copy(&known, sizeof(known), desc, desc->struct_size);
+    if (!known.path)
+        return null_pointer("zetaRecordingCreate", "desc->path");
+    recording = calloc(1, sizeof(*recording));
+    if (!recording)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    result = zeta_export_result(zeta_container_create_file(known.path, ZETA_CONTAINER_RECORDING,
+                                                           known.limit_bytes, &problem,
+                                                           &recording->target.writer),
+                                problem.text);
+    if (result != ZE_RESULT_SUCCESS) {
+        free(recording);
+        return result;
+    }
+    *out_recording = recording;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t append(struct zeta_recording *recording, enum zeta_chunk_type type,
+                          uint32_t number, const void *payload, size_t size)
+{
+    struct zeta_container_writer *writer = recording->target.writer;
+    const struct zeta_container_part part = {payload, size};
+
+    return zeta_export_result(zeta_container_append(writer, type, number, &part, 1),
+                              zeta_container_writer_problem(writer));
+}
+
+/** The number of a device that is described already, 0 if it is not. */
+static uint32_t find_device(const struct zeta_recording *recording,
+                            const struct zeta_device *device)
+{
+    for (size_t i = 0; i < recording->devices.count; i++) {
+        if (recording->devices.items[i] == device)
+            return (uint32_t)i + 1;
+    }
+    return 0;
+}
+
+static ze_result_t describe_device(struct zeta_recording *recording, struct zeta_device *device,
+                                   uint32_t parent, uint32_t *out_number)
+{
+    struct zeta_lines lines = {0};
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+
+    zeta_recording_describe_device(device, parent, &lines);
+    if (!lines.no_memory && zeta_list_add(&recording->devices, device)) {
+        *out_number = (uint32_t)recording->devices.count;
+        result = append(recording, ZETA_CHUNK_DEVICE, *out_number, lines.text, lines.bytes);
+        if (result != ZE_RESULT_SUCCESS)
+            recording->devices.count--;
+    }
+    zeta_lines_finish(&lines);
+    return result;
+}
+
+/** Describes the root of a device with all its tiles, if that was not done yet. */
+static ze_result_t add_device(struct zeta_recording *recording, struct zeta_device *device,
+                              uint32_t *out_number)
+{
+    struct zeta_device *root = device->parent ? device->parent : device;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t parent = find_device(recording, root);
+
+    if (parent == 0)
+        result = describe_device(recording, root, 0, &parent);
+    for (uint32_t i = 0; i < root->tile_count && result == ZE_RESULT_SUCCESS; i++) {
+        uint32_t number;
+
+        if (find_device(recording, root->tiles[i]) == 0)
+            result = describe_device(recording, root->tiles[i], parent, &number);
+    }
+    if (result == ZE_RESULT_SUCCESS)
+        *out_number = find_device(recording, device);
+    return result;
+}
+
+ze_result_t zetaRecordingAddDevice(struct zeta_recording *recording, ze_device_handle_t device,
+                                   uint32_t *out_number)
+{
+    const char *function = "zetaRecordingAddDevice";
+    ze_result_t result = check(function, recording);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!zeta_object_is(device, ZETA_KIND_DEVICE))
+        return zeta_object_explain(device, ZETA_KIND_DEVICE, function, "device");
+    if (!out_number)
+        return null_pointer(function, "out_number");
+    return add_device(recording, (struct zeta_device *)device, out_number);
+}
+
+/** As the function; the group is held. */
+static ze_result_t add_stream(struct zeta_recording *recording,
+                              const struct zeta_metric_group *group, uint64_t period_ns)
+{
+    struct zeta_lines lines = {0};
+    uint32_t device = 0;
+    ze_result_t result = add_device(recording, group->device, &device);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    zeta_lines_add_u64(&lines, "device", device);
+    zeta_lines_add_u64(&lines, "period-ns", period_ns);
+    result = zeta_export_add_group(&recording->target, group, recording->streams + 1, &lines);
+    if (result == ZE_RESULT_SUCCESS)
+        recording->streams++;
+    return result;
+}
+
+ze_result_t zetaRecordingAddStream(struct zeta_recording *recording,
+                                   const struct zeta_recording_stream_desc *desc,
+                                   uint32_t *out_stream)
+{
+    const char *function = "zetaRecordingAddStream";
+    struct zeta_recording_stream_desc known = {0};
+    struct zeta_group_hold hold = {0};
+    ze_result_t result = check(function, recording);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_own_struct_check(function, desc);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    zeta_own_struct_copy(&known, sizeof(known), desc, desc->struct_size);
+    if (!known.group || !zeta_object_is(known.group, ZETA_KIND_METRIC_GROUP))
+        return zeta_object_explain(known.group, ZETA_KIND_METRIC_GROUP, function, "desc->group");
+    if (!out_stream)
+        return null_pointer(function, "out_stream");
+    result = zeta_group_hold(known.group, function, "desc->group", &hold);
+    if (result == ZE_RESULT_SUCCESS)
+        result = add_stream(recording, hold.view, known.period_ns);
+    if (result == ZE_RESULT_SUCCESS)
+        *out_stream = recording->streams;
+    zeta_group_let_go(&hold);
+    return result;
+}
+
+/** Types of chunks that the caller writes. */
+static bool is_callers(uint32_t type)
+{
+    return type == ZETA_CHUNK_META || type == ZETA_CHUNK_DATA || type == ZETA_CHUNK_CLOCK ||
+           type == ZETA_CHUNK_TRACE || type == ZETA_CHUNK_MODULE;
+}
+
+ze_result_t zetaRecordingAppend(struct zeta_recording *recording, uint32_t type, uint32_t number,
+                                const void *payload, size_t size)
+{
+    const char *function = "zetaRecordingAppend";
+    ze_result_t result = check(function, recording);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!payload && size > 0)
+        return null_pointer(function, "payload");
+    if (!is_callers(type))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "%s: chunks of type %u are none that can be appended", function, type);
+    if (type == ZETA_CHUNK_DATA && (number == 0 || number > recording->streams))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "%s: the recording has %u streams and no stream %u", function,
+                          recording->streams, number);
+    if ((type == ZETA_CHUNK_DATA || type == ZETA_CHUNK_TRACE) && size > ZETA_CHUNK_PIECE_BYTES)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "%s: %zu bytes are more than the %u that one piece of a recording may "
+                          "have; read less at a time",
+                          function, size, ZETA_CHUNK_PIECE_BYTES);
+    return append(recording, (enum zeta_chunk_type)type, number, payload, size);
+}
+
+ze_result_t zetaRecordingFlush(struct zeta_recording *recording)
+{
+    ze_result_t result = check("zetaRecordingFlush", recording);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    return zeta_export_result(zeta_container_flush(recording->target.writer),
+                              zeta_container_writer_problem(recording->target.writer));
+}
+
+ze_result_t zetaRecordingGetInfo(const struct zeta_recording *recording,
+                                 struct zeta_recording_info *info)
+{
+    struct zeta_recording_info found = {0};
+    ze_result_t result = check("zetaRecordingGetInfo", recording);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_own_struct_check("zetaRecordingGetInfo", info);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    found.bytes = zeta_container_size(recording->target.writer);
+    found.lost_chunks = zeta_container_lost(recording->target.writer).chunks;
+    found.lost_bytes = zeta_container_lost(recording->target.writer).bytes;
+    zeta_own_struct_copy(info, info->struct_size, &found, sizeof(found));
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zetaRecordingFinish(struct zeta_recording *recording)
+{
+    ze_result_t result;
+
+    if (!recording)
+        return ZE_RESULT_SUCCESS;
+    result = zeta_export_result(zeta_container_finish(recording->target.writer),
+                                zeta_container_writer_problem(recording->target.writer));
+    destroy(recording);
+    return result;
+}

@@ -1,0 +1,219 @@
+/* zetDeviceGetConcurrentMetricGroupsExp: which groups can be collected at the same time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/device/device.h"
+#include "core/formula/compile/compile.h"
+#include "core/formula/sets/set.h"
+#include "core/metric/group/group_hold.h"
+#include "core/metric/group/partition.h"
+#include "core/metric/stream/stream_priv.h"
+#include "core/plugin/host.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+struct sorting {
+    const struct zeta_device *device;
+    struct zeta_group_hold *groups; /**< as the application gave them */
+    uint32_t count;
+    struct zeta_plugin_program_use *uses; /**< room for one question */
+    struct zeta_stream_program *programs; /**< of one tile after the other, one per group */
+    uint32_t *class_of;
+    uint32_t class_count;
+};
+
+static void sorting_finish(struct sorting *sorting)
+{
+    const uint32_t tiles = sorting->device->tile_count > 0 ? sorting->device->tile_count : 1;
+
+    for (uint32_t i = 0; sorting->programs && i < tiles * sorting->count; i++)
+        zeta_stream_program_free(&sorting->programs[i]);
+    for (uint32_t i = 0; sorting->groups && i < sorting->count; i++)
+        zeta_group_let_go(&sorting->groups[i]);
+    free(sorting->programs);
+    free(sorting->uses);
+    free(sorting->class_of);
+    free(sorting->groups);
+}
+
+/** What the core knows by itself: a domain and a unit serve one group at a time. */
+static bool exclude(const struct zeta_metric_group *a, const struct zeta_metric_group *b)
+{
+    return a->set->domain == b->set->domain || strcmp(a->set->unit->name, b->set->unit->name) == 0;
+}
+
+/** Asks the backend of one tile. What it cannot say is possible. */
+static bool backend_allows(const struct sorting *sorting, const uint32_t *members, uint32_t count,
+                           uint32_t tile)
+{
+    const struct zeta_device *device =
+        sorting->device->tile_count > 0 ? sorting->device->tiles[tile] : sorting->device;
+    const struct zeta_provider *provider = &device->backend->providers[ZETA_GROUP_METRIC_STREAM];
+    const struct zeta_plugin_array array = {
+        .data = sorting->uses, .count = count, .stride = sizeof(*sorting->uses)};
+    uint32_t possible = 1;
+
+    if (!provider->backend)
+        return true;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zeta_set *set = sorting->groups[members[i]].view->set;
+
+        sorting->uses[i] = (struct zeta_plugin_program_use){
+            .struct_size = sizeof(sorting->uses[i]),
+            .unit = {.data = set->unit->name, .size = strlen(set->unit->name)},
+            .set = {.data = set->name, .size = strlen(set->name)},
+            .entries = sorting->programs[tile * sorting->count + members[i]].array,
+        };
+    }
+    if (provider->backend->metric.concurrent(provider->backend->self, provider->device, &array,
+                                             &possible) != ZETA_PLUGIN_SUCCESS)
+        return true;
+    return possible != 0;
+}
+
+static bool fit(void *context, const uint32_t *members, uint32_t count)
+{
+    const struct sorting *sorting = context;
+    const uint32_t tiles = sorting->device->tile_count > 0 ? sorting->device->tile_count : 1;
+
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < i; j++) {
+            if (exclude(sorting->groups[members[i]].view, sorting->groups[members[j]].view))
+                return false;
+        }
+    }
+    for (uint32_t tile = 0; count > 1 && tile < tiles; tile++) {
+        if (!backend_allows(sorting, members, count, tile))
+            return false;
+    }
+    return true;
+}
+
+/** Groups of one domain, or of one unit, need a pass each. */
+static uint32_t least_passes(const struct sorting *sorting)
+{
+    uint32_t least = 0;
+
+    for (uint32_t i = 0; i < sorting->count; i++) {
+        uint32_t same_domain = 0;
+        uint32_t same_unit = 0;
+
+        for (uint32_t j = 0; j < sorting->count; j++) {
+            const struct zeta_metric_group *a = sorting->groups[i].view;
+            const struct zeta_metric_group *b = sorting->groups[j].view;
+
+            same_domain += a->set->domain == b->set->domain;
+            same_unit += strcmp(a->set->unit->name, b->set->unit->name) == 0;
+        }
+        least = same_domain > least ? same_domain : least;
+        least = same_unit > least ? same_unit : least;
+    }
+    return least;
+}
+
+static ze_result_t make_programs(struct sorting *sorting)
+{
+    const uint32_t tiles = sorting->device->tile_count > 0 ? sorting->device->tile_count : 1;
+
+    sorting->uses = calloc(sorting->count, sizeof(*sorting->uses));
+    sorting->class_of = calloc(sorting->count, sizeof(*sorting->class_of));
+    sorting->programs = calloc((size_t)tiles * sorting->count, sizeof(*sorting->programs));
+    if (!sorting->uses || !sorting->class_of || !sorting->programs)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t tile = 0; tile < tiles; tile++) {
+        for (uint32_t i = 0; i < sorting->count; i++) {
+            const struct zeta_metric_group *group = sorting->groups[i].view;
+            ze_result_t result =
+                zeta_stream_program_make(group->compiled[tile < group->compiled_count ? tile : 0],
+                                         &sorting->programs[tile * sorting->count + i]);
+
+            if (result != ZE_RESULT_SUCCESS)
+                return result;
+        }
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t check_groups(const struct sorting *sorting)
+{
+    for (uint32_t i = 0; i < sorting->count; i++) {
+        const struct zeta_metric_group *group = sorting->groups[i].view;
+
+        if (group->device != sorting->device)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "group %s at position %u belongs to device %s, not to %s",
+                              zeta_metric_group_name(group), i, group->device->backend->id,
+                              sorting->device->backend->id);
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/** Sorts the application's array by class; inside a class the order stays. */
+static void give(const struct sorting *sorting, zet_metric_group_handle_t *groups, uint32_t *counts)
+{
+    uint32_t at = 0;
+
+    for (uint32_t wanted = 0; wanted < sorting->class_count; wanted++) {
+        const uint32_t first = at;
+
+        for (uint32_t i = 0; i < sorting->count; i++) {
+            if (sorting->class_of[i] == wanted)
+                groups[at++] = (zet_metric_group_handle_t)sorting->groups[i].group;
+        }
+        counts[wanted] = at - first;
+    }
+}
+
+/** Holds the groups and copies their handles. */
+static ze_result_t hold_groups(struct sorting *sorting, const zet_metric_group_handle_t *groups)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    sorting->groups = calloc(sorting->count, sizeof(*sorting->groups));
+    if (!sorting->groups)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < sorting->count && result == ZE_RESULT_SUCCESS; i++)
+        result = zeta_group_hold(groups[i], "zetDeviceGetConcurrentMetricGroupsExp",
+                                 "phMetricGroups", &sorting->groups[i]);
+    return result;
+}
+
+/** As the entry point; the groups are held. */
+static ze_result_t sort(struct sorting *sorting)
+{
+    struct zeta_partition_request request = {
+        .count = sorting->count, .fits = fit, .context = sorting};
+    ze_result_t result = check_groups(sorting);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = make_programs(sorting);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    request.least = least_passes(sorting);
+    return zeta_partition(&request, sorting->class_of, &sorting->class_count);
+}
+
+ze_result_t ZE_APICALL impl_zetDeviceGetConcurrentMetricGroupsExp(
+    zet_device_handle_t hDevice, uint32_t metricGroupCount,
+    zet_metric_group_handle_t *phMetricGroups, uint32_t *pMetricGroupsCountPerConcurrentGroup,
+    uint32_t *pConcurrentGroupCount)
+{
+    struct sorting sorting = {.device = (const struct zeta_device *)hDevice,
+                              .count = metricGroupCount};
+    ze_result_t result;
+
+    if (metricGroupCount == 0) {
+        *pConcurrentGroupCount = 0;
+        return ZE_RESULT_SUCCESS;
+    }
+    result = hold_groups(&sorting, phMetricGroups);
+    if (result == ZE_RESULT_SUCCESS)
+        result = sort(&sorting);
+    if (result == ZE_RESULT_SUCCESS) {
+        *pConcurrentGroupCount = sorting.class_count;
+        if (pMetricGroupsCountPerConcurrentGroup)
+            give(&sorting, phMetricGroups, pMetricGroupsCountPerConcurrentGroup);
+    }
+    sorting_finish(&sorting);
+    return result;
+}

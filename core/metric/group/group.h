@@ -1,0 +1,108 @@
+/*
+ * Metric groups and metrics as objects.
+ */
+#ifndef ZETA_CORE_METRIC_GROUP_GROUP_H
+#define ZETA_CORE_METRIC_GROUP_GROUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <level_zero/zet_api.h>
+
+#include "core/object/object.h"
+
+struct zeta_compiled;
+struct zeta_decoder;
+struct zeta_device;
+struct zeta_device_metrics;
+struct zeta_metric;
+struct zeta_set;
+struct zeta_user_group;
+struct zeta_user_metric;
+
+/**
+ * One set with one sampling type on one device. Lives until the process ends; one that an
+ * application made lives until it was destroyed and nobody has it pinned.
+ */
+struct zeta_metric_group {
+    struct zeta_object object;
+    struct zeta_device *device;
+    struct zeta_device_metrics *metrics;
+    const zet_metric_group_properties_t *properties; /**< finished but for stype and pNext */
+    const struct zeta_set *set;
+    const char *origin;                    /**< "file:line" of the set */
+    struct zeta_compiled *const *compiled; /**< one per tile, or one */
+    uint32_t compiled_count;
+    uint32_t source_id;                 /**< number of the counting unit on the device */
+    struct zeta_metric_entry **entries; /**< metrics in the order of values */
+    uint32_t metric_count;
+    struct zeta_user_group *user; /**< of a group that an application made, else NULL */
+};
+
+/** One metric of one group or of one decoder, which lives as long as that, or of an application. */
+struct zeta_metric_entry {
+    struct zeta_object object;
+    struct zeta_metric_group *group;           /**< NULL for a metric of a decoder or application */
+    const struct zeta_decoder *decoder;        /**< NULL for a metric of a group */
+    uint32_t place;                            /**< among the metrics of the decoder */
+    const zet_metric_properties_t *properties; /**< finished but for stype and pNext */
+    const struct zeta_metric *metric;
+    struct zeta_user_metric *user; /**< of a metric that an application made, else NULL */
+};
+
+/** What a group is made of. */
+struct zeta_group_plan {
+    struct zeta_compiled *const *compiled; /**< copied */
+    uint32_t compiled_count;
+    zet_metric_group_sampling_type_flags_t sampling; /**< one bit */
+    uint32_t source_id;
+};
+
+/** Makes a group and its metrics. Errors: OUT_OF_HOST_MEMORY; nothing is left behind then. */
+ze_result_t zeta_metric_group_create(struct zeta_device_metrics *metrics,
+                                     const struct zeta_group_plan *plan,
+                                     struct zeta_metric_group **out_group);
+
+/** Frees a group that nobody has seen yet. NULL is allowed. */
+void zeta_metric_group_discard(struct zeta_metric_group *group);
+
+/**
+ * Makes the handle of a metric, of nothing yet. Errors: OUT_OF_HOST_MEMORY.
+ *
+ * @metric  must outlive the handle
+ */
+ze_result_t zeta_metric_entry_create(const struct zeta_metric *metric,
+                                     struct zeta_metric_entry **out_entry);
+
+/** Whose a metric is that no application made, for messages. */
+static inline const char *zeta_metric_entry_owner(const struct zeta_metric_entry *entry)
+{
+    return entry->decoder ? "a decoder" : "a predefined group";
+}
+
+/** Ends the handle of a metric. NULL is allowed. */
+void zeta_metric_entry_discard(struct zeta_metric_entry *entry);
+
+/** Fills the properties of a group but for stype and pNext. The struct was zeroed. */
+void zeta_metric_group_describe(const struct zeta_compiled *compiled,
+                                zet_metric_group_sampling_type_flags_t sampling,
+                                zet_metric_group_properties_t *out_properties);
+
+/** Fills the properties of a metric but for stype and pNext. The struct was zeroed. */
+void zeta_metric_describe(const struct zeta_metric *metric,
+                          zet_metric_properties_t *out_properties);
+
+/** Name of the group. */
+static inline const char *zeta_metric_group_name(const struct zeta_metric_group *group)
+{
+    return group->properties->name;
+}
+
+/** True if both stand for the same set and sampling type, perhaps on a root and on its tile. */
+bool zeta_metric_group_same(const struct zeta_metric_group *a, const struct zeta_metric_group *b);
+
+/** INVALID_ARGUMENT with a sentence unless the group is one of exactly this device. */
+ze_result_t zeta_metric_group_check_device(const struct zeta_metric_group *group,
+                                           const struct zeta_device *device);
+
+#endif

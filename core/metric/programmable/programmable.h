@@ -1,0 +1,51 @@
+/*
+ * Programmables as objects: one for each sampling type of a programmable that a device has.
+ */
+#ifndef ZETA_CORE_METRIC_PROGRAMMABLE_PROGRAMMABLE_H
+#define ZETA_CORE_METRIC_PROGRAMMABLE_PROGRAMMABLE_H
+
+#include <stdint.h>
+
+#include <level_zero/zet_api.h>
+
+#include "core/formula/compile/compile.h"
+#include "core/object/object.h"
+
+struct zeta_device;
+struct zeta_device_metrics;
+struct zeta_programmable;
+
+/** Lives until the process ends. */
+struct zeta_metric_programmable {
+    struct zeta_object object;
+    struct zeta_device *device;
+    struct zeta_device_metrics *metrics;
+    const struct zeta_programmable *model;           /**< on a root: of its first tile */
+    zet_metric_group_sampling_type_flags_t sampling; /**< one bit */
+    uint32_t source_id;                              /**< as of groups of the same unit */
+};
+
+/** The programmables of a device, and the numbers behind the symbols of its catalog. */
+struct zeta_device_programmables {
+    struct zeta_metric_programmable **items; /**< time-based ones first */
+    uint32_t count;
+    const struct zeta_catalog *catalog; /**< on a root: of its first tile */
+    struct zeta_number *symbols;        /**< one per symbol; not on a root with tiles */
+    bool *symbol_known;
+};
+
+/**
+ * Makes the programmables of a device whose groups and tiles are loaded.
+ * Errors: OUT_OF_HOST_MEMORY; nothing is left behind then.
+ */
+ze_result_t zeta_programmables_load(struct zeta_device_metrics *metrics);
+
+/** Symbols as they were when the device was loaded: no plugin is called. */
+struct zeta_symbol_lookup
+zeta_programmables_symbols(const struct zeta_device_programmables *programmables);
+
+/** What a set for the tile (0 without tiles) of a device is compiled with. */
+const struct zeta_device_programmables *
+zeta_programmables_of_tile(const struct zeta_device_metrics *metrics, uint32_t tile);
+
+#endif

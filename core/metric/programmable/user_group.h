@@ -1,0 +1,113 @@
+/*
+ * Groups that an application made.
+ *
+ * A group always has a set: each change makes a new version of it, with the slots that its metrics
+ * need. Versions that were closed once stay until the group is freed, because streams and pools may
+ * have been made with them.
+ */
+#ifndef ZETA_CORE_METRIC_PROGRAMMABLE_USER_GROUP_H
+#define ZETA_CORE_METRIC_PROGRAMMABLE_USER_GROUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <level_zero/zet_api.h>
+
+#include "core/formula/programmables/recipe_set.h"
+
+struct zeta_compiled;
+struct zeta_device;
+struct zeta_device_metrics;
+struct zeta_metric_entry;
+struct zeta_metric_group;
+struct zeta_user_metric;
+
+/** What a group measured at one time. */
+struct zeta_user_version {
+    struct zeta_user_version *older;
+    struct zeta_recipe_set *sets;    /**< one per tile, or one */
+    struct zeta_compiled **compiled; /**< the same; of event-based groups the query forms */
+    uint32_t count;
+    struct zeta_metric_entry **entries; /**< of members, then others that each set has */
+    uint32_t entry_count;
+    struct zeta_metric_entry **members; /**< pinned: the sets hold texts of theirs */
+    uint32_t member_count;
+    bool was_closed;
+};
+
+/** Hangs off a struct zeta_metric_group; lives until its last pin is gone. */
+struct zeta_user_group {
+    struct zeta_user_group *next; /**< of the root device; behind its lock, as what follows */
+    struct zeta_metric_group *group;
+    struct zeta_user_metric **members; /**< in the order in which they were added */
+    uint32_t member_count;
+    uint32_t capacity;
+    uint32_t held;                      /**< calls that look at a version (group_hold.h) */
+    bool closed;                        /**< may be activated */
+    struct zeta_user_version *versions; /**< the newest is the group's */
+    struct zeta_metric_entry **others;  /**< GpuTime and info metrics that were ever shown */
+    uint32_t other_count;
+    zet_metric_group_properties_t properties;
+};
+
+/** What a new group is called, how it is sampled, what is in it. */
+struct zeta_user_group_request {
+    struct zeta_device_metrics *metrics;
+    const char *name;
+    const char *description;
+    zet_metric_group_sampling_type_flags_t sampling; /**< one bit; the device has programmables */
+    struct zeta_user_metric *const *members;         /**< pinned */
+    uint32_t member_count;                           /**< 0: the group stays open */
+};
+
+/**
+ * Makes a group; one with members is closed.
+ * Errors: INVALID_ARGUMENT with a sentence, INVALID_NULL_HANDLE if a member was destroyed
+ * meanwhile, OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_user_group_create(const struct zeta_user_group_request *request,
+                                   zet_metric_group_handle_t *out_group);
+
+/** Frees what hangs off a group whose last pin is gone. */
+void zeta_user_group_finish(struct zeta_user_group *group);
+
+/**
+ * Pins groups for a call that uses them; false if one of them is not alive any more, and then none
+ * is pinned.
+ */
+bool zeta_groups_pin(struct zeta_metric_group *const *groups, uint32_t count);
+void zeta_groups_unpin(struct zeta_metric_group *const *groups, uint32_t count);
+
+/**
+ * NOT_READY if one of the groups is an application's and not closed, INVALID_NULL_HANDLE if one was
+ * destroyed meanwhile. The caller holds the root's lock.
+ */
+ze_result_t zeta_user_groups_check_closed_locked(struct zeta_metric_group *const *groups,
+                                                 uint32_t count);
+
+/* Parts in other files (user_version.c). */
+
+/**
+ * Where a metric counts among the tiles of the device of its group: the only one, or
+ * ZETA_RECIPE_ALL_TILES.
+ */
+uint32_t zeta_user_metric_tile(const struct zeta_device *device,
+                               const struct zeta_user_metric *metric);
+
+/** SUCCESS if the group can be made of these metrics; else a sentence says what is in the way. */
+ze_result_t zeta_user_group_check(const struct zeta_metric_group *group,
+                                  struct zeta_user_metric *const *members, uint32_t count);
+
+/**
+ * Makes a version of a group's present members and lets the group have it. Behind the root's lock.
+ * Errors: INVALID_ARGUMENT with a sentence, OUT_OF_HOST_MEMORY; the group is unchanged then.
+ */
+ze_result_t zeta_user_group_renew_locked(struct zeta_user_group *user);
+
+/** Shows members only, or all metrics of the present version. Behind the root's lock. */
+ze_result_t zeta_user_group_show_locked(struct zeta_user_group *user, bool all);
+
+/** Frees versions. */
+void zeta_user_versions_free(struct zeta_user_version *newest);
+
+#endif

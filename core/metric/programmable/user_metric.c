@@ -1,0 +1,273 @@
+#include "core/metric/programmable/user_metric.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/device/device.h"
+#include "core/metric/device/device_metrics.h"
+#include "core/metric/group/group.h"
+#include "core/metric/programmable/programmable.h"
+#include "core/metric/programmable/user_group.h"
+#include "core/plugin/host.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+/* Life ------------------------------------------------------------------------------------------
+ */
+
+void zeta_user_metric_finish(struct zeta_user_metric *metric)
+{
+    if (!metric)
+        return;
+    zeta_recipe_finish(&metric->recipe);
+    free(metric);
+}
+
+static void finish_metric(void *object)
+{
+    struct zeta_metric_entry *entry = object;
+
+    /* Those of an application's metric are a part of it. */
+    if (!entry->user)
+        free((void *)(uintptr_t)entry->properties);
+    zeta_user_metric_finish(entry->user);
+}
+
+static void finish_group(void *object)
+{
+    zeta_user_group_finish(((struct zeta_metric_group *)object)->user);
+}
+
+void zeta_user_set_finishers(void)
+{
+    zeta_object_set_finisher(ZETA_KIND_METRIC, finish_metric);
+    zeta_object_set_finisher(ZETA_KIND_METRIC_GROUP, finish_group);
+}
+
+ze_result_t zeta_user_check_unused_locked(const struct zeta_device_metrics *metrics)
+{
+    const struct zeta_device_metrics *root = metrics->parent ? metrics->parent : metrics;
+
+    for (const struct zeta_user_group *group = root->user_groups; group; group = group->next) {
+        if (zeta_metrics_overlap(group->group->device, metrics->device))
+            return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                              "group %s, made by the application, lives; destroy it with "
+                              "zetMetricGroupDestroyExp",
+                              zeta_metric_group_name(group->group));
+    }
+    for (const struct zeta_user_metric *metric = root->user_metrics; metric;
+         metric = metric->next) {
+        if (zeta_metrics_overlap(metric->programmable->device, metrics->device))
+            return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                              "metric %s, made by the application, lives; destroy it with "
+                              "zetMetricDestroyExp",
+                              metric->recipe.name);
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Making ----------------------------------------------------------------------------------------
+ */
+
+static void describe(struct zeta_user_metric *metric)
+{
+    const struct zeta_recipe *recipe = &metric->recipe;
+    const struct zeta_programmable *model = recipe->programmable;
+    zet_metric_properties_t *properties = &metric->properties;
+
+    metric->metric.name = recipe->name;
+    metric->metric.description = recipe->description;
+    metric->metric.component = model->component;
+    metric->metric.unit = recipe->result_unit;
+    metric->metric.file = model->file;
+    metric->metric.line = model->line;
+    metric->metric.type = recipe->type;
+    metric->metric.value_type = recipe->value_type;
+    metric->metric.tier = model->tier;
+    metric->metric.metric_class = recipe->metric_class;
+    (void)snprintf(properties->name, sizeof(properties->name), "%s", recipe->name);
+    (void)snprintf(properties->description, sizeof(properties->description), "%s",
+                   recipe->description);
+    (void)snprintf(properties->component, sizeof(properties->component), "%s", model->component);
+    (void)snprintf(properties->resultUnits, sizeof(properties->resultUnits), "%s",
+                   recipe->result_unit);
+    properties->tierNumber = model->tier;
+    properties->metricType = recipe->type;
+    properties->resultType = recipe->value_type;
+}
+
+/** Drops a metric that nobody has seen yet. */
+static void discard(struct zeta_metric_entry *entry)
+{
+    if (zeta_object_retire(entry))
+        zeta_object_unpin(entry);
+}
+
+static ze_result_t make_metric(const struct zeta_metric_programmable *programmable,
+                               const struct zeta_recipe_request *request,
+                               struct zeta_metric_entry **out_entry)
+{
+    struct zeta_user_metric *metric = calloc(1, sizeof(*metric));
+    struct zeta_metric_entry *entry;
+    const char *wrong = NULL;
+    void *made = NULL;
+    ze_result_t result;
+
+    if (!metric)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    result = zeta_recipe_init(&metric->recipe, programmable->model, request, &wrong);
+    if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT)
+        result = zeta_error(result, "programmable %s: %s", programmable->model->name, wrong);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_object_create(ZETA_KIND_METRIC, sizeof(*entry), &made);
+    if (result != ZE_RESULT_SUCCESS) {
+        zeta_user_metric_finish(metric);
+        return result;
+    }
+    entry = made;
+    describe(metric);
+    metric->entry = entry;
+    metric->programmable = programmable;
+    entry->user = metric;
+    entry->metric = &metric->metric;
+    entry->properties = &metric->properties;
+    *out_entry = entry;
+    return ZE_RESULT_SUCCESS;
+}
+
+/** Makes the metrics of a choice, all or none; out_metrics is written at the end. */
+static ze_result_t make_metrics(const struct zeta_metric_programmable *programmable,
+                                struct zeta_recipe_request *request, uint32_t count,
+                                zet_metric_handle_t *out_metrics)
+{
+    struct zeta_device_metrics *root = zeta_metrics_root(programmable->metrics);
+    ZETA_CLEANUP(zeta_freep)
+    struct zeta_metric_entry **entries = calloc(count, sizeof(struct zeta_metric_entry *));
+
+    if (!entries)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (request->instance = 0; request->instance < count; request->instance++) {
+        ze_result_t result = make_metric(programmable, request, &entries[request->instance]);
+
+        if (result == ZE_RESULT_SUCCESS)
+            continue;
+        while (request->instance > 0)
+            discard(entries[--request->instance]);
+        return result;
+    }
+    (void)pthread_mutex_lock(&root->lock);
+    for (uint32_t i = 0; i < count; i++) {
+        entries[i]->user->next = root->user_metrics;
+        root->user_metrics = entries[i]->user;
+        out_metrics[i] = (zet_metric_handle_t)entries[i];
+    }
+    (void)pthread_mutex_unlock(&root->lock);
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t check_texts(const char *name, const char *description)
+{
+    if (name[0] == '\0')
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "pName is empty; a metric needs a name");
+    if (strnlen(name, ZET_MAX_METRIC_NAME) + ZETA_RECIPE_SUFFIX_BYTES > ZET_MAX_METRIC_NAME)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "pName is longer than %u bytes, which leave room for a suffix",
+                          ZET_MAX_METRIC_NAME - ZETA_RECIPE_SUFFIX_BYTES);
+    if (strnlen(description, ZET_MAX_METRIC_DESCRIPTION) == ZET_MAX_METRIC_DESCRIPTION)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "pDescription has %u bytes or more, without its terminator",
+                          ZET_MAX_METRIC_DESCRIPTION);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* The API ---------------------------------------------------------------------------------------
+ */
+
+ze_result_t ZE_APICALL impl_zetMetricCreateFromProgrammableExp2(
+    zet_metric_programmable_exp_handle_t hMetricProgrammable, uint32_t parameterCount,
+    zet_metric_programmable_param_value_exp_t *pParameterValues, const char *pName,
+    const char *pDescription, uint32_t *pMetricHandleCount, zet_metric_handle_t *phMetricHandles)
+{
+    const struct zeta_metric_programmable *programmable =
+        (const struct zeta_metric_programmable *)hMetricProgrammable;
+    const struct zeta_device_programmables *of =
+        zeta_programmables_of_tile(programmable->metrics, 0);
+    const struct zeta_symbol_lookup symbols = zeta_programmables_symbols(of);
+    struct zeta_choice choice;
+    struct zeta_recipe_request request = {
+        .choice = &choice, .name = pName, .description = pDescription};
+    uint32_t available = 0;
+    uint32_t wanted;
+    ze_result_t result = check_texts(pName, pDescription);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_choice_make(programmable->model, parameterCount, pParameterValues, &choice);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_choice_count(of->catalog, programmable->model, &choice, &symbols,
+                                   programmable->device->tile_count, &available);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    wanted = *pMetricHandleCount;
+    if (zeta_count_clip(&wanted, available, phMetricHandles) > 0)
+        result = make_metrics(programmable, &request, wanted, phMetricHandles);
+    if (result == ZE_RESULT_SUCCESS)
+        *pMetricHandleCount = wanted;
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zetMetricCreateFromProgrammableExp(
+    zet_metric_programmable_exp_handle_t hMetricProgrammable,
+    zet_metric_programmable_param_value_exp_t *pParameterValues, uint32_t parameterCount,
+    const char *pName, const char *pDescription, uint32_t *pMetricHandleCount,
+    zet_metric_handle_t *phMetricHandles)
+{
+    return impl_zetMetricCreateFromProgrammableExp2(hMetricProgrammable, parameterCount,
+                                                    pParameterValues, pName, pDescription,
+                                                    pMetricHandleCount, phMetricHandles);
+}
+
+/** Takes the metric out of the list and makes its handle invalid, unless a group holds it. */
+static ze_result_t remove_locked(struct zeta_device_metrics *root, struct zeta_metric_entry *entry)
+{
+    struct zeta_user_metric *metric = entry->user;
+    struct zeta_user_metric **link = &root->user_metrics;
+
+    if (metric->groups > 0)
+        return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          "metric %s is in %u groups; remove it there, or destroy them, first",
+                          metric->recipe.name, metric->groups);
+    if (!zeta_object_retire(entry))
+        return zeta_object_explain(entry, ZETA_KIND_METRIC, "zetMetricDestroyExp", "hMetric");
+    while (*link != metric)
+        link = &(*link)->next;
+    *link = metric->next;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zetMetricDestroyExp(zet_metric_handle_t hMetric)
+{
+    struct zeta_metric_entry *entry = (struct zeta_metric_entry *)hMetric;
+    struct zeta_device_metrics *root;
+    ze_result_t result;
+
+    if (!zeta_object_pin(entry, ZETA_KIND_METRIC))
+        return zeta_object_explain(entry, ZETA_KIND_METRIC, "zetMetricDestroyExp", "hMetric");
+    if (!entry->user) {
+        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                            "metric %s belongs to %s and cannot be destroyed",
+                            entry->properties->name, zeta_metric_entry_owner(entry));
+        zeta_object_unpin(entry);
+        return result;
+    }
+    root = zeta_metrics_root(entry->user->programmable->metrics);
+    (void)pthread_mutex_lock(&root->lock);
+    result = remove_locked(root, entry);
+    (void)pthread_mutex_unlock(&root->lock);
+    if (result == ZE_RESULT_SUCCESS)
+        zeta_object_unpin(entry); /* the one of being live */
+    zeta_object_unpin(entry);
+    return result;
+}

@@ -1,0 +1,335 @@
+/* What a group of an application measures: its metrics become sets, one per tile, and are compiled.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/device/device.h"
+#include "core/formula/compile/compile.h"
+#include "core/metric/device/device_metrics.h"
+#include "core/metric/group/group.h"
+#include "core/metric/programmable/programmable.h"
+#include "core/metric/programmable/user_group.h"
+#include "core/metric/programmable/user_metric.h"
+#include "core/plugin/host.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+
+static uint32_t set_count(const struct zeta_device *device)
+{
+    return device->tile_count > 0 ? device->tile_count : 1;
+}
+
+uint32_t zeta_user_metric_tile(const struct zeta_device *device,
+                               const struct zeta_user_metric *metric)
+{
+    if (device->tile_count == 0)
+        return ZETA_RECIPE_ALL_TILES;
+    for (uint32_t i = 0; i < device->tile_count; i++) {
+        if (metric->programmable->device == device->tiles[i])
+            return i;
+    }
+    return metric->recipe.tile;
+}
+
+static struct zeta_ingredient *list_ingredients(const struct zeta_device *device,
+                                                struct zeta_user_metric *const *members,
+                                                uint32_t count)
+{
+    struct zeta_ingredient *ingredients = calloc((size_t)count + 1, sizeof(*ingredients));
+
+    for (uint32_t i = 0; ingredients && i < count; i++)
+        ingredients[i] = (struct zeta_ingredient){&members[i]->recipe,
+                                                  zeta_user_metric_tile(device, members[i])};
+    return ingredients;
+}
+
+/* Checking --------------------------------------------------------------------------------------
+ */
+
+/** A metric that is not like the group, or not like its first metric. */
+static ze_result_t check_member(const struct zeta_metric_group *group,
+                                const struct zeta_user_metric *metric,
+                                const struct zeta_user_metric *first)
+{
+    const struct zeta_metric_programmable *programmable = metric->programmable;
+    const struct zeta_programmable *model = programmable->model;
+    const struct zeta_device *device = group->device;
+
+    if (programmable->device != device && programmable->device->parent != device)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "metric %s was made for device %s, group %s is of device %s",
+                          metric->recipe.name, programmable->device->backend->id,
+                          zeta_metric_group_name(group), device->backend->id);
+    if (programmable->sampling != group->properties->samplingType)
+        return zeta_error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            "metric %s is sampled by %s, group %s is not; make it of the programmable "
+            "%s of the other sampling type",
+            metric->recipe.name,
+            programmable->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED ? "time"
+                                                                                     : "event",
+            zeta_metric_group_name(group), model->name);
+    if (strcmp(first->programmable->model->unit_name, model->unit_name) != 0 ||
+        strcmp(first->programmable->model->layout_name, model->layout_name) != 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "metric %s is counted by source %s, metric %s by source %s; metrics of "
+                          "several sources cannot share a group",
+                          metric->recipe.name, model->unit_name, first->recipe.name,
+                          first->programmable->model->unit_name);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_user_group_check(const struct zeta_metric_group *group,
+                                  struct zeta_user_metric *const *members, uint32_t count)
+{
+    ZETA_CLEANUP(zeta_freep)
+    struct zeta_ingredient *ingredients = list_ingredients(group->device, members, count);
+
+    if (!ingredients)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < count; i++) {
+        ze_result_t result = check_member(group, members[i], members[0]);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    for (uint32_t tile = 0; count > 0 && tile < set_count(group->device); tile++) {
+        const uint32_t needed = zeta_ingredients_slots(ingredients, count, tile);
+        const struct zeta_unit *unit = members[0]->programmable->model->unit;
+
+        if (needed > zeta_unit_slot_count(unit))
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "group %s would need %u counters of unit %s, which has %u; put some "
+                              "of its metrics into another group",
+                              zeta_metric_group_name(group), needed, unit->name,
+                              zeta_unit_slot_count(unit));
+        if (!zeta_ingredients_fit(unit, ingredients, count, tile))
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "group %s would need more counters of one kind than unit %s has; put "
+                              "some of its metrics into another group",
+                              zeta_metric_group_name(group), unit->name);
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Versions --------------------------------------------------------------------------------------
+ */
+
+/** Keeps the metrics that the sets are made of, which may be destroyed before the version. */
+static bool pin_members(const struct zeta_user_group *user, struct zeta_user_version *version)
+{
+    version->members = calloc((size_t)user->member_count + 1, sizeof(struct zeta_metric_entry *));
+    if (!version->members)
+        return false;
+    for (; version->member_count < user->member_count; version->member_count++) {
+        version->members[version->member_count] = user->members[version->member_count]->entry;
+        zeta_object_pin_more(version->members[version->member_count]);
+    }
+    return true;
+}
+
+static void free_version(struct zeta_user_version *version)
+{
+    for (uint32_t i = 0; i < version->count; i++) {
+        zeta_compiled_destroy(version->compiled[i]);
+        zeta_recipe_set_finish(&version->sets[i]);
+    }
+    for (uint32_t i = 0; i < version->member_count; i++)
+        zeta_object_unpin(version->members[i]);
+    free(version->members);
+    free(version->compiled);
+    free(version->sets);
+    free(version->entries);
+    free(version);
+}
+
+void zeta_user_versions_free(struct zeta_user_version *newest)
+{
+    while (newest) {
+        struct zeta_user_version *older = newest->older;
+
+        free_version(newest);
+        newest = older;
+    }
+}
+
+/** The programmable that says which unit and layout a group has. */
+static const struct zeta_programmable *model_of(const struct zeta_user_group *user)
+{
+    const struct zeta_device_programmables *all = &user->group->metrics->programmables;
+
+    if (user->member_count > 0)
+        return user->members[0]->programmable->model;
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (all->items[i]->sampling == user->properties.samplingType)
+            return all->items[i]->model;
+    }
+    return NULL;
+}
+
+/** Makes and compiles the set of one tile. */
+static ze_result_t make_set(const struct zeta_user_group *user,
+                            const struct zeta_ingredient *ingredients, uint32_t tile,
+                            struct zeta_user_version *version)
+{
+    const struct zeta_programmable *model = model_of(user);
+    const struct zeta_device_programmables *of =
+        zeta_programmables_of_tile(user->group->metrics, tile);
+    const struct zeta_symbol_lookup symbols = zeta_programmables_symbols(of);
+    const struct zeta_recipe_set_request request = {
+        .catalog = of->catalog,
+        .name = user->properties.name,
+        .description = user->properties.description,
+        .unit_name = model->unit_name,
+        .layout_name = model->layout_name,
+        .domain = model->domain,
+        .sampling = user->properties.samplingType,
+        .file = model->file,
+        .line = model->line,
+        .ingredients = ingredients,
+        .count = user->member_count,
+        .tile = tile,
+    };
+    struct zeta_diagnostics sink = {0};
+    struct zeta_set *set = &version->sets[tile].set;
+    ze_result_t result = zeta_recipe_set_init(&version->sets[tile], &request, &sink);
+
+    version->count = tile + 1;
+    if (result == ZE_RESULT_SUCCESS)
+        result =
+            user->properties.samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED
+                ? zeta_set_compile_query(of->catalog, set, &symbols, &sink,
+                                         &version->compiled[tile])
+                : zeta_set_compile(of->catalog, set, &symbols, &sink, &version->compiled[tile]);
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "group %s: %s", user->properties.name,
+                          sink.first_error);
+    return result;
+}
+
+static ze_result_t make_version(const struct zeta_user_group *user,
+                                struct zeta_user_version **out_version)
+{
+    const struct zeta_device *device = user->group->device;
+    ZETA_CLEANUP(zeta_freep)
+    struct zeta_ingredient *ingredients =
+        list_ingredients(device, user->members, user->member_count);
+    struct zeta_user_version *version = calloc(1, sizeof(*version));
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (!version)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    version->sets = calloc(set_count(device), sizeof(*version->sets));
+    version->compiled = calloc(set_count(device), sizeof(struct zeta_compiled *));
+    if (!ingredients || !version->sets || !version->compiled || !pin_members(user, version))
+        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t tile = 0; result == ZE_RESULT_SUCCESS && tile < set_count(device); tile++)
+        result = make_set(user, ingredients, tile, version);
+    for (uint32_t tile = 1; result == ZE_RESULT_SUCCESS && tile < version->count; tile++) {
+        if (zeta_compiled_metric_count(version->compiled[tile]) !=
+            zeta_compiled_metric_count(version->compiled[0]))
+            result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                                "group %s: tiles 0 and %u of device %s have different metrics",
+                                user->properties.name, tile, device->backend->id);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        free_version(version);
+        return result;
+    }
+    *out_version = version;
+    return ZE_RESULT_SUCCESS;
+}
+
+/** Number of the unit, known from the programmables of the device. */
+static uint32_t source_of(const struct zeta_device_metrics *metrics, const char *unit)
+{
+    for (uint32_t i = 0; i < metrics->programmables.count; i++) {
+        if (strcmp(metrics->programmables.items[i]->model->unit_name, unit) == 0)
+            return metrics->programmables.items[i]->source_id;
+    }
+    return 0;
+}
+
+ze_result_t zeta_user_group_renew_locked(struct zeta_user_group *user)
+{
+    struct zeta_metric_group *group = user->group;
+    struct zeta_user_version *before = user->versions;
+    struct zeta_user_version *version = NULL;
+    ze_result_t result = make_version(user, &version);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    version->older = before;
+    user->versions = version;
+    result = zeta_user_group_show_locked(user, false);
+    if (result != ZE_RESULT_SUCCESS) {
+        user->versions = before;
+        free_version(version);
+        return result;
+    }
+    group->set = zeta_compiled_set(version->compiled[0]);
+    group->compiled = version->compiled;
+    group->compiled_count = version->count;
+    group->source_id = source_of(group->metrics, group->set->unit->name);
+    user->properties.domain = group->set->domain;
+    /* Calls that look at it keep it until the group ends. */
+    if (before && !before->was_closed && user->held == 0) {
+        version->older = before->older;
+        free_version(before);
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* What the group shows --------------------------------------------------------------------------
+ */
+
+/** The metric that every set has, as an object of the group: made once. NULL without memory. */
+static struct zeta_metric_entry *find_other(struct zeta_user_group *user,
+                                            const struct zeta_metric *metric)
+{
+    struct zeta_metric_entry **others;
+    struct zeta_metric_entry *entry = NULL;
+
+    for (uint32_t i = 0; i < user->other_count; i++) {
+        if (strcmp(user->others[i]->metric->name, metric->name) == 0 &&
+            strcmp(user->others[i]->metric->description, metric->description) == 0)
+            return user->others[i];
+    }
+    others = realloc(user->others, (user->other_count + 1) * sizeof(struct zeta_metric_entry *));
+    if (!others)
+        return NULL;
+    user->others = others;
+    if (zeta_metric_entry_create(metric, &entry) != ZE_RESULT_SUCCESS)
+        return NULL;
+    entry->group = user->group;
+    others[user->other_count++] = entry;
+    return entry;
+}
+
+ze_result_t zeta_user_group_show_locked(struct zeta_user_group *user, bool all)
+{
+    struct zeta_user_version *version = user->versions;
+    const struct zeta_compiled *compiled = version->compiled[0];
+    const uint32_t total = zeta_compiled_metric_count(compiled);
+    const uint32_t count = all ? total : user->member_count;
+    struct zeta_metric_entry **entries = calloc((size_t)total + 1, sizeof(*entries));
+
+    if (!entries)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < count; i++) {
+        entries[i] = i < user->member_count ? user->members[i]->entry
+                                            : find_other(user, zeta_compiled_metric(compiled, i));
+        if (!entries[i]) {
+            free(entries);
+            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        }
+    }
+    free(version->entries);
+    version->entries = entries;
+    version->entry_count = count;
+    user->group->entries = entries;
+    user->group->metric_count = count;
+    user->properties.metricCount = count;
+    return ZE_RESULT_SUCCESS;
+}

@@ -1,0 +1,217 @@
+#include "core/metric/stream/marker.h"
+
+#include <string.h>
+
+#include "core/command/list.h"
+#include "core/device/device.h"
+#include "core/formula/compile/compile.h"
+#include "core/formula/sets/set.h"
+#include "core/metric/group/group_hold.h"
+#include "core/metric/stream/stream.h"
+#include "core/metric/stream/streamer.h"
+#include "core/plugin/host.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+/** A marker on its way to a list. */
+struct marker {
+    const struct zeta_device *device; /**< whose unit, or the units of its tiles */
+    const struct zeta_unit *unit;
+    enum zeta_api_group provides;     /**< who samples the unit */
+    const struct zeta_stream *stream; /**< that it is for, NULL: for all who collect */
+    uint64_t value;
+};
+
+static bool has_stream_marker(const struct zeta_metric_group *group)
+{
+    for (uint32_t i = 0; i < zeta_compiled_metric_count(group->compiled[0]); i++) {
+        if (strcmp(zeta_compiled_metric(group->compiled[0], i)->name, "StreamMarker") == 0)
+            return true;
+    }
+    return false;
+}
+
+bool zeta_marker_suits(const struct zeta_metric_group *group)
+{
+    if (group->set->unit->marker_bits == 0)
+        return false;
+    return (group->properties->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED) ==
+               0 ||
+           has_stream_marker(group);
+}
+
+/* Appending -------------------------------------------------------------------------------------
+ */
+
+/** A list reaches the unit of its own device, those of its tiles, and its own part of a root's. */
+static ze_result_t check_device(const struct zeta_command_list *list,
+                                const struct zeta_device *device, const char *what)
+{
+    if (list->device == device || list->device == device->parent || list->device->parent == device)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      "the %s belongs to device %s and the command list to %s", what,
+                      device->backend->id, list->device->backend->id);
+}
+
+/** Adds the marker for the unit of one device; token 0: for all. */
+static ze_result_t add_marker(struct zeta_append *append, const struct marker *marker,
+                              const struct zeta_device *device, uint64_t token)
+{
+    const struct zeta_provider *provider = &device->backend->providers[marker->provides];
+    const struct zeta_provider *worker = zeta_device_queue_provider(append->list->device);
+    struct zeta_plugin_command *command = NULL;
+    ze_result_t result;
+
+    if (!provider->backend || provider->backend != worker->backend)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "the commands and the metrics of device %s come from different plugins, "
+                          "so command lists cannot set markers",
+                          device->backend->id);
+    result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_MARKER, &command);
+    if (result == ZE_RESULT_SUCCESS)
+        /* Units live as long as the sets of the device: until the process ends. */
+        command->u.marker = (struct zeta_plugin_marker){
+            .device = provider->device,
+            .unit = {.data = marker->unit->name, .size = strlen(marker->unit->name)},
+            .value = marker->value,
+            .stream_token = token};
+    return result;
+}
+
+static ze_result_t add_tile(struct zeta_append *append, const struct marker *marker,
+                            const struct zeta_device *device, uint32_t source)
+{
+    const struct zeta_stream *stream = marker->stream;
+
+    if (stream && stream->sources[source].token == 0)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "the stream of %s takes no markers",
+                          stream->label);
+    return add_marker(append, marker, device, stream ? stream->sources[source].token : 0);
+}
+
+/** To the tile of the list where the unit is a root's, else to every tile. */
+static ze_result_t add_all(struct zeta_append *append, const struct marker *marker)
+{
+    const struct zeta_device *device = marker->device;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (device->tile_count == 0)
+        return add_tile(append, marker, device, 0);
+    for (uint32_t i = 0; i < device->tile_count && result == ZE_RESULT_SUCCESS; i++) {
+        if (append->list->device == device || append->list->device == device->tiles[i])
+            result = add_tile(append, marker, device->tiles[i], i);
+    }
+    return result;
+}
+
+static ze_result_t append_marker(struct zeta_command_list *list, const struct marker *marker)
+{
+    struct zeta_append append;
+    ze_result_t result;
+
+    if ((list->group_flags & ZETA_PLUGIN_QUEUE_METRICS) == 0)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "queue group %u of device %s has no metrics; its properties tell which "
+                          "groups have (ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS)",
+                          list->ordinal, list->device->backend->id);
+    if (marker->unit->marker_bits < 64 && marker->value >> marker->unit->marker_bits != 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "marker 0x%llx does not fit the %u bits that unit %s has for it",
+                          (unsigned long long)marker->value, marker->unit->marker_bits,
+                          marker->unit->name);
+    result = zeta_append_begin(&append, list);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    return zeta_append_end(&append, add_all(&append, marker));
+}
+
+/* Entry points ----------------------------------------------------------------------------------
+ */
+
+static ze_result_t append_streamer_marker(struct zeta_command_list *list,
+                                          const struct zeta_metric_streamer *streamer,
+                                          uint32_t value)
+{
+    const struct zeta_stream *stream = streamer->stream;
+    const struct marker marker = {.device = stream->device,
+                                  .unit = stream->group->set->unit,
+                                  .provides = ZETA_GROUP_METRIC_STREAM,
+                                  .stream = stream,
+                                  .value = value};
+    ze_result_t result = check_device(list, stream->device, "streamer");
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (list->context != streamer->context)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the streamer was opened in another context than that of the command "
+                          "list");
+    if (atomic_load(&stream->stopped))
+        return zeta_error(ZE_RESULT_NOT_READY,
+                          "the stream of %s was stopped, because its group was deactivated",
+                          stream->label);
+    if (!zeta_marker_suits(stream->group))
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "group %s has no metric StreamMarker, so its stream cannot show markers",
+                          zeta_metric_group_name(stream->group));
+    return append_marker(list, &marker);
+}
+
+ze_result_t ZE_APICALL impl_zetCommandListAppendMetricStreamerMarker(
+    zet_command_list_handle_t hCommandList, zet_metric_streamer_handle_t hMetricStreamer,
+    uint32_t value)
+{
+    struct zeta_metric_streamer *streamer = (struct zeta_metric_streamer *)hMetricStreamer;
+    ze_result_t result;
+
+    if (!zeta_object_pin(streamer, ZETA_KIND_METRIC_STREAMER))
+        return zeta_object_explain(streamer, ZETA_KIND_METRIC_STREAMER,
+                                   "zetCommandListAppendMetricStreamerMarker", "hMetricStreamer");
+    result = append_streamer_marker((struct zeta_command_list *)hCommandList, streamer, value);
+    zeta_object_unpin(streamer);
+    return result;
+}
+
+static enum zeta_api_group provider_of(const struct zeta_metric_group *group)
+{
+    switch (group->properties->samplingType) {
+    case ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED:
+        return ZETA_GROUP_METRIC_QUERY;
+    case ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED:
+        return ZETA_GROUP_METRIC_TRACER;
+    default:
+        return ZETA_GROUP_METRIC_STREAM;
+    }
+}
+
+/** As the entry point; the group is held. */
+static ze_result_t append_group_marker(struct zeta_command_list *list,
+                                       const struct zeta_metric_group *group, uint32_t value)
+{
+    const struct marker marker = {.device = group->device,
+                                  .unit = group->set->unit,
+                                  .provides = provider_of(group),
+                                  .value = value};
+    ze_result_t result = check_device(list, group->device, "metric group");
+
+    if (result == ZE_RESULT_SUCCESS && !zeta_marker_suits(group))
+        result = zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            "group %s is not of type MARKER (zet_metric_group_type_exp_t)",
+                            zeta_metric_group_name(group));
+    return result == ZE_RESULT_SUCCESS ? append_marker(list, &marker) : result;
+}
+
+ze_result_t ZE_APICALL impl_zetCommandListAppendMarkerExp(zet_command_list_handle_t hCommandList,
+                                                          zet_metric_group_handle_t hMetricGroup,
+                                                          uint32_t value)
+{
+    struct zeta_group_hold hold;
+    ze_result_t result =
+        zeta_group_hold(hMetricGroup, "zetCommandListAppendMarkerExp", "hMetricGroup", &hold);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = append_group_marker((struct zeta_command_list *)hCommandList, hold.view, value);
+    zeta_group_let_go(&hold);
+    return result;
+}

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""check_structure.py REPOSITORY: the directions that includes may have, and how many files a folder holds.
+
+- A folder includes what the table below allows, and nothing else of ours.
+- What is in one folder, its sub-folders and its modules, includes each other in one direction only. A
+  module is x.h, x_priv.h, x.c and x.inc. As this holds in every folder, there is no circle of files,
+  modules or folders anywhere.
+- A folder has at most 25 files of code of its own.
+"""
+import fnmatch
+import os
+import pathlib
+import re
+import sys
+
+FILES_PER_FOLDER = 25
+
+# Folder: what it may include besides itself and sdk/include. A star stands for one name: each plugin and
+# each tool is by itself.
+LAYERS = {
+    "core/util": "",
+    "core/object": "core/util",
+    "core/settings": "core/util",
+    "core/formula": "core/util",
+    "core/plugin": "core/settings core/util",
+    "core/capture": "core/formula core/plugin core/util",
+    "core/api": "core/object core/util",
+    "core/trace": "core/api core/device core/object core/plugin core/settings core/util",
+    "core/device": "core/api core/object core/plugin core/settings core/trace core/util",
+    "core/command": "core/api core/device core/object core/plugin core/settings core/trace core/util",
+    "core/metric": "core/api core/capture core/command core/device core/formula core/object core/plugin"
+                   " core/settings core/util",
+    "sdk/include": "",
+    "sdk/lib": "",
+    "sdk/tools/*": "sdk/lib",
+    "plugins/*": "sdk/lib",
+    "examples": "",
+}
+
+# Folder, pattern of an include, why not.
+REFUSED = [
+    ("plugins", r"level_zero/", "a plugin knows hardware, not the API"),
+    ("examples", r"zeta/(?!zeta\.h$)", "an example uses ze, zet and zeta/zeta.h"),
+]
+
+# What is not true yet.
+KNOWN = [
+    r"core/(device|plugin)/\S+ includes core/command/",
+    r"plugins/replay/\S+ includes plugins/intel/",
+    r"(core|core/(command|device|metric|plugin|settings)(/\w+)?|core/formula(/\w+)?): a circle",
+    r"plugins/vgpu(/\w+)?: a circle",
+    r"sdk/tools/zeta-vgpu-cc/program: a circle",
+    r"(core/command|core/device|plugins/intel|plugins/replay|sdk/tools/zeta/recording): \d+ files",
+]
+
+INCLUDE = re.compile(r'\s*#\s*include\s*[<"]([^>"]+)[>"]')
+
+
+def read(root):
+    """Path of each file of code: the lines of what it includes, as written."""
+    files = {}
+    for top in ("core", "examples", "plugins", "sdk"):
+        for path in sorted((root / top).rglob("*.*")):
+            if path.suffix in (".c", ".h", ".inc", ".cpp", ".hpp"):
+                lines = path.read_text().splitlines()
+                files[str(path.relative_to(root))] = [m.group(1) for m in map(INCLUDE.match, lines) if m]
+    return files
+
+
+def resolve(files, path, include):
+    """The file of ours that an include means, or None."""
+    for folder in ("", "sdk/include/", os.path.dirname(path) + "/"):
+        found = os.path.normpath(folder + include)
+        if found in files:
+            return found
+    return None
+
+
+def layer(path):
+    """The row of LAYERS that a file is in, and the folder that it stands for; None if there is none."""
+    parts = path.split("/")[:-1]
+    for row in LAYERS:
+        count = row.count("/") + 1
+        if len(parts) >= count and fnmatch.fnmatchcase("/".join(parts[:count]), row):
+            return row, "/".join(parts[:count])
+    return None
+
+
+def node(path, depth):
+    """What a file is in the folder of that depth: the path of a sub-folder, or of a module."""
+    parts = path.split("/")
+    if len(parts) > depth + 1:
+        return "/".join(parts[:depth + 1]) + "/"
+    return re.sub(r"(_priv)?\.\w+$", "", path)
+
+
+def circle(edges):
+    """Nodes of one circle of a graph {node: {node: why}}, in order; None if there is none."""
+    state = {}
+
+    def visit(at, way):
+        state[at] = "open"
+        for to in sorted(edges.get(at, ())):
+            if state.get(to) == "open":
+                return way[way.index(to):]
+            if to not in state:
+                found = visit(to, way + [to])
+                if found:
+                    return found
+        state[at] = "done"
+        return None
+
+    for at in sorted(edges):
+        if at not in state:
+            found = visit(at, [at])
+            if found:
+                return found
+    return None
+
+
+def check(files):
+    """What is wrong with {path: includes}, as sentences."""
+    wrong = []
+    graphs = {}  # folder: {child: {child: "a includes b"}}
+    sizes = {}
+    for path, includes in sorted(files.items()):
+        folder = os.path.dirname(path)
+        sizes[folder] = sizes.get(folder, 0) + 1
+        row = layer(path)
+        if not row:
+            wrong.append(f"{path}: its folder is in no row of LAYERS")
+            continue
+        allowed = LAYERS[row[0]].split() + ["sdk/include"]
+        for include in includes:
+            for where, pattern, why in REFUSED:
+                if path.startswith(where + "/") and re.match(pattern, include):
+                    wrong.append(f"{path} includes {include}: {why}")
+            target = resolve(files, path, include)
+            if not target or target == path:
+                continue
+            other = layer(target)
+            if not other or other[1] != row[1] and other[0] not in allowed:
+                wrong.append(f"{path} includes {target}: {row[1]} may include"
+                             f" {LAYERS[row[0]] or 'nothing but itself'}")
+            depth = len(os.path.commonpath([path, target]).split("/"))
+            a, b = node(path, depth), node(target, depth)
+            if a != b:
+                graph = graphs.setdefault(os.path.commonpath([path, target]), {})
+                graph.setdefault(a, {}).setdefault(b, f"{path} includes {target}")
+    for folder, graph in sorted(graphs.items()):
+        ring = circle(graph)
+        if ring:
+            wrong.append(f"{folder}: a circle of includes\n" + "\n".join(
+                f"    {graph[a][b]}" for a, b in zip(ring, ring[1:] + ring[:1])))
+    for folder, count in sorted(sizes.items()):
+        if count > FILES_PER_FOLDER:
+            wrong.append(f"{folder}: {count} files of code, more than {FILES_PER_FOLDER}")
+    return wrong
+
+
+def self_test():
+    """What check() must find in small trees, and what it must not."""
+    trees = [
+        ("nothing", {"core/util/a.c": ["core/util/a.h", "stdio.h"], "core/util/a.h": [],
+                     "core/formula/x/b.c": ["core/formula/x/b_priv.h", "zeta/c.h"],
+                     "core/formula/x/b_priv.h": ["core/util/a.h"], "sdk/include/zeta/c.h": [],
+                     "plugins/p/q.c": ["zeta/c.h", "r.h"], "plugins/p/r.h": ["plugins/p/s/s.h"],
+                     "plugins/p/s/s.h": []}),
+        ("core/util may include", {"core/util/a.c": ["core/plugin/b.h"], "core/plugin/b.h": []}),
+        ("plugins/p may include", {"plugins/p/a.c": ["plugins/q/b.h"], "plugins/q/b.h": []}),
+        ("core/util may include", {"core/util/a.c": ["plugins/q/b.h"], "plugins/q/b.h": []}),
+        ("sdk/tools/t may include", {"sdk/tools/t/a.c": ["core/util/b.h"], "core/util/b.h": []}),
+        ("a plugin knows", {"plugins/p/a.c": ["level_zero/ze_api.h"]}),
+        ("no row", {"core/new/a.c": []}),
+        # Two modules, though no file includes itself; two folders, though no module does.
+        ("core/util: a circle", {"core/util/a.c": ["core/util/b.h"], "core/util/a.h": [],
+                                 "core/util/b.c": ["core/util/a.h"], "core/util/b.h": []}),
+        ("plugins/p: a circle", {"plugins/p/a/a.c": ["plugins/p/b/b.h"], "plugins/p/b/b.h": [],
+                                 "plugins/p/b/c/d.c": ["plugins/p/a/e.h"], "plugins/p/a/e.h": []}),
+        ("26 files", {f"core/util/a{i}.c": [] for i in range(FILES_PER_FOLDER + 1)}),
+    ]
+    for expected, tree in trees:
+        found = check(tree)
+        if expected == "nothing" and found or expected != "nothing" and (
+                len(found) != 1 or expected not in found[0]):
+            sys.exit(f"check_structure.py: expected '{expected}' in {tree}, found {found}")
+
+
+def main():
+    self_test()
+    wrong = [sentence for sentence in check(read(pathlib.Path(sys.argv[1])))
+             if not any(re.match(known, sentence) for known in KNOWN)]
+    for sentence in wrong:
+        print(sentence)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 
 #include "core/api/dispatch.h"
-#include "core/command/command.h"
 #include "core/device/device.h"
+#include "core/list/command.h"
 #include "core/object/object.h"
 #include "core/plugin/host.h"
 #include "core/settings/settings.h"

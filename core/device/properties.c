@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "core/api/chain.h"
-#include "core/command/mutations.h"
 #include "core/device/device.h"
 #include "core/device/element.h"
+#include "core/list/mutations.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/clock.h"

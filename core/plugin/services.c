@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/command/host_services.h"
 #include "core/plugin/entry.h"
+#include "core/plugin/host_services.h"
 #include "core/settings/settings.h"
 #include "core/util/log.h"
 

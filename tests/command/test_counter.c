@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 
-#include "core/command/counter.h"
+#include "core/event/counter.h"
 
 static struct zeta_counter *create(struct zeta_counter_memory *memory)
 {

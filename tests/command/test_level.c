@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "core/command/event.h"
+#include "core/event/event.h"
 
 /* A condition, and whether somebody may still look at it. */
 struct level {

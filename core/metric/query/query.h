@@ -16,8 +16,8 @@
 #include <level_zero/zet_api.h>
 
 #include "core/capture/turn.h"
-#include "core/command/use.h"
 #include "core/object/object.h"
+#include "core/queue/use.h"
 
 struct zeta_backend;
 struct zeta_device;

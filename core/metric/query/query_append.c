@@ -1,7 +1,7 @@
 /* Begin and end of queries in command lists. */
-#include "core/command/list.h"
-#include "core/command/skip.h"
 #include "core/device/device.h"
+#include "core/list/list.h"
+#include "core/list/skip.h"
 #include "core/metric/device/activate.h"
 #include "core/metric/device/device_metrics.h"
 #include "core/metric/group/group.h"

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include "core/command/list.h"
 #include "core/device/device.h"
 #include "core/formula/compile/compile.h"
 #include "core/formula/sets/set.h"
+#include "core/list/list.h"
 #include "core/metric/group/group_hold.h"
 #include "core/metric/stream/stream.h"
 #include "core/metric/stream/streamer.h"

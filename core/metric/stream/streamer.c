@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "core/command/event.h"
 #include "core/device/device.h"
+#include "core/event/event.h"
 #include "core/formula/sets/set.h"
 #include "core/metric/device/activate.h"
 #include "core/metric/device/device_metrics.h"

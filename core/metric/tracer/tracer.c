@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/capture/reactor.h"
-#include "core/command/event.h"
 #include "core/device/device.h"
+#include "core/event/event.h"
 #include "core/formula/record/layout.h"
 #include "core/formula/sets/set.h"
 #include "core/metric/group/group.h"

@@ -1,0 +1,279 @@
+/* Copies and fills, and hints about memory. */
+#include <string.h>
+
+#include "core/api/chain.h"
+#include "core/device/device.h"
+#include "core/list/list.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+ze_result_t zeta_append_refuse_parameters(const void *next)
+{
+    struct zeta_chain chain = zeta_chain_begin(next);
+    uint32_t stype = 0;
+
+    if (!zeta_chain_next(&chain, &stype))
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                      "the parameter struct of type 0x%x is not supported here", stype);
+}
+
+static ze_result_t append_copy(struct zeta_command_list *list, void *target, const void *source,
+                               size_t size, ze_event_handle_t signal, uint32_t wait_count,
+                               ze_event_handle_t *waits)
+{
+    struct zeta_plugin_command *command = NULL;
+    struct zeta_append append;
+
+    if (size == 0)
+        return zeta_append_simple(list, ZETA_PLUGIN_COMMAND_BARRIER, signal, wait_count, waits);
+    ze_result_t result = zeta_append_begin(&append, list);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = zeta_append_add(&append, ZETA_PLUGIN_COMMAND_COPY, &command);
+    if (result == ZE_RESULT_SUCCESS) {
+        command->u.copy =
+            (struct zeta_plugin_copy){.target = target, .source = source, .size_bytes = size};
+        result = zeta_append_events(&append, command, signal, wait_count, waits);
+    }
+    return zeta_append_end(&append, result);
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryCopy(
+    ze_command_list_handle_t hCommandList, void *dstptr, const void *srcptr, size_t size,
+    ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+{
+    return append_copy((struct zeta_command_list *)hCommandList, dstptr, srcptr, size, hSignalEvent,
+                       numWaitEvents, phWaitEvents);
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryCopyWithParameters(
+    ze_command_list_handle_t hCommandList, void *dstptr, const void *srcptr, size_t size,
+    const void *pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
+    ze_event_handle_t *phWaitEvents)
+{
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    return append_copy((struct zeta_command_list *)hCommandList, dstptr, srcptr, size, hSignalEvent,
+                       numWaitEvents, phWaitEvents);
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryCopyFromContext(
+    ze_command_list_handle_t hCommandList, void *dstptr, ze_context_handle_t hContextSrc,
+    const void *srcptr, size_t size, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
+    ze_event_handle_t *phWaitEvents)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    const struct zeta_driver *source = ((const struct zeta_context *)hContextSrc)->driver;
+
+    if (source != list->context->driver)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the source context is of driver %s, the command list of driver %s",
+                          source->name, list->context->driver->name);
+    return append_copy(list, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents);
+}
+
+static ze_result_t check_fill(const struct zeta_command_list *list, const void *target,
+                              size_t pattern_size)
+{
+    if (list->max_fill_bytes == 0)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "queue group %u of %s fills no memory", list->ordinal,
+                          list->device->name);
+    if (pattern_size == 0 || (pattern_size & (pattern_size - 1)) != 0 ||
+        pattern_size > list->max_fill_bytes)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "a pattern of %zu bytes: powers of two up to %u are possible",
+                          pattern_size, list->max_fill_bytes);
+    if ((uintptr_t)target % pattern_size != 0)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
+                          "%p is not aligned to the %zu bytes of the pattern", target,
+                          pattern_size);
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t append_fill(struct zeta_command_list *list, void *target, const void *pattern,
+                               size_t pattern_size, size_t size, ze_event_handle_t signal,
+                               uint32_t wait_count, ze_event_handle_t *waits)
+{
+    struct zeta_plugin_command *command = NULL;
+    const void *copy = NULL;
+    struct zeta_append append;
+    ze_result_t result = check_fill(list, target, pattern_size);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (size == 0)
+        return zeta_append_simple(list, ZETA_PLUGIN_COMMAND_BARRIER, signal, wait_count, waits);
+    result = zeta_append_begin(&append, list);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = zeta_recording_copy(append.recording, pattern, pattern_size, &copy);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_add(&append, ZETA_PLUGIN_COMMAND_FILL, &command);
+    if (result == ZE_RESULT_SUCCESS) {
+        command->u.fill = (struct zeta_plugin_fill){
+            .target = target, .pattern = copy, .pattern_bytes = pattern_size, .size_bytes = size};
+        result = zeta_append_events(&append, command, signal, wait_count, waits);
+    }
+    return zeta_append_end(&append, result);
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryFill(ze_command_list_handle_t hCommandList,
+                                                          void *ptr, const void *pattern,
+                                                          size_t pattern_size, size_t size,
+                                                          ze_event_handle_t hSignalEvent,
+                                                          uint32_t numWaitEvents,
+                                                          ze_event_handle_t *phWaitEvents)
+{
+    return append_fill((struct zeta_command_list *)hCommandList, ptr, pattern, pattern_size, size,
+                       hSignalEvent, numWaitEvents, phWaitEvents);
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryFillWithParameters(
+    ze_command_list_handle_t hCommandList, void *ptr, const void *pattern, size_t pattern_size,
+    size_t size, const void *pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
+    ze_event_handle_t *phWaitEvents)
+{
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    return append_fill((struct zeta_command_list *)hCommandList, ptr, pattern, pattern_size, size,
+                       hSignalEvent, numWaitEvents, phWaitEvents);
+}
+
+/* One side of a region copy. */
+struct side {
+    const char *base;
+    uint64_t origin[3];
+    uint64_t pitch;
+    uint64_t slice;
+};
+
+static struct side make_side(const void *base, const ze_copy_region_t *region, uint32_t pitch,
+                             uint32_t slice)
+{
+    return (struct side){.base = base,
+                         .origin = {region->originX, region->originY, region->originZ},
+                         .pitch = pitch,
+                         .slice = slice};
+}
+
+static bool boxes_meet(const struct side *a, const struct side *b, const uint64_t size[3])
+{
+    for (int i = 0; i < 3; i++) {
+        if (a->origin[i] + size[i] <= b->origin[i] || b->origin[i] + size[i] <= a->origin[i])
+            return false;
+    }
+    return true;
+}
+
+static ze_result_t check_side(const char *which, const struct side *side, const uint64_t size[3])
+{
+    bool rows = size[1] > 1 || side->origin[1] > 0;
+    bool slices = size[2] > 1 || side->origin[2] > 0;
+
+    if (rows && side->pitch < side->origin[0] + size[0])
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "%s: rows of %llu bytes from byte %llu do not fit a pitch of %llu", which,
+                          (unsigned long long)size[0], (unsigned long long)side->origin[0],
+                          (unsigned long long)side->pitch);
+    if (slices && side->slice < side->pitch * (side->origin[1] + size[1] - 1))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "%s: %llu rows from row %llu do not fit a slice pitch of %llu bytes",
+                          which, (unsigned long long)size[1], (unsigned long long)side->origin[1],
+                          (unsigned long long)side->slice);
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t check_region(const ze_copy_region_t *target_region,
+                                const ze_copy_region_t *source_region, const struct side *target,
+                                const struct side *source, const uint64_t size[3])
+{
+    ze_result_t result;
+
+    if (target_region->width != source_region->width ||
+        target_region->height != source_region->height ||
+        target_region->depth != source_region->depth)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "the regions differ: %u x %u x %u and %u x %u x %u", target_region->width,
+                          target_region->height, target_region->depth, source_region->width,
+                          source_region->height, source_region->depth);
+    result = check_side("target", target, size);
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_side("source", source, size);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (target->base == source->base && target->pitch == source->pitch &&
+        target->slice == source->slice && boxes_meet(target, source, size))
+        return zeta_error(ZE_RESULT_ERROR_OVERLAPPING_REGIONS,
+                          "source and target region of the same buffer overlap");
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryCopyRegion(
+    ze_command_list_handle_t hCommandList, void *dstptr, const ze_copy_region_t *dstRegion,
+    uint32_t dstPitch, uint32_t dstSlicePitch, const void *srcptr,
+    const ze_copy_region_t *srcRegion, uint32_t srcPitch, uint32_t srcSlicePitch,
+    ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    /* Depth 0 is how a copy of two dimensions is asked for. */
+    const uint64_t size[3] = {dstRegion->width, dstRegion->height,
+                              dstRegion->depth ? dstRegion->depth : 1};
+    struct side target = make_side(dstptr, dstRegion, dstPitch, dstSlicePitch);
+    struct side source = make_side(srcptr, srcRegion, srcPitch, srcSlicePitch);
+    struct zeta_plugin_command *command = NULL;
+    struct zeta_append append;
+
+    if (size[0] == 0 || size[1] == 0)
+        return zeta_append_simple(list, ZETA_PLUGIN_COMMAND_BARRIER, hSignalEvent, numWaitEvents,
+                                  phWaitEvents);
+    ze_result_t result = check_region(dstRegion, srcRegion, &target, &source, size);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_begin(&append, list);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = zeta_append_add(&append, ZETA_PLUGIN_COMMAND_COPY_REGION, &command);
+    if (result == ZE_RESULT_SUCCESS) {
+        struct zeta_plugin_copy_region *region = &command->u.region;
+
+        *region = (struct zeta_plugin_copy_region){.target = dstptr,
+                                                   .source = srcptr,
+                                                   .target_pitch_bytes = target.pitch,
+                                                   .target_slice_bytes = target.slice,
+                                                   .source_pitch_bytes = source.pitch,
+                                                   .source_slice_bytes = source.slice};
+        memcpy(region->target_origin, target.origin, sizeof(target.origin));
+        memcpy(region->source_origin, source.origin, sizeof(source.origin));
+        memcpy(region->size, size, sizeof(size));
+        result = zeta_append_events(&append, command, hSignalEvent, numWaitEvents, phWaitEvents);
+    }
+    return zeta_append_end(&append, result);
+}
+
+/* Hints may be ignored, and memory that every device reaches equally has no better place. */
+ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryPrefetch(ze_command_list_handle_t hCommandList,
+                                                              const void *ptr ZETA_UNUSED,
+                                                              size_t size ZETA_UNUSED)
+{
+    return zeta_list_check_open((const struct zeta_command_list *)hCommandList);
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListAppendMemAdvise(ze_command_list_handle_t hCommandList,
+                                                         ze_device_handle_t hDevice,
+                                                         const void *ptr ZETA_UNUSED,
+                                                         size_t size ZETA_UNUSED,
+                                                         ze_memory_advice_t advice ZETA_UNUSED)
+{
+    const struct zeta_command_list *list = (const struct zeta_command_list *)hCommandList;
+    ze_result_t result = zeta_list_check_open(list);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    return zeta_context_check_device(list->context, (const struct zeta_device *)hDevice);
+}

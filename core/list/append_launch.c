@@ -1,0 +1,356 @@
+/* Launches of kernels: arguments and group size are captured when the launch is appended. */
+#include <string.h>
+
+#include "core/api/chain.h"
+#include "core/device/device.h"
+#include "core/list/list.h"
+#include "core/list/mutations.h"
+#include "core/module/kernel.h"
+#include "core/module/module.h"
+#include "core/plugin/host.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+static ze_result_t check_target(const struct zeta_command_list *list,
+                                const struct zeta_kernel *kernel, bool cooperative)
+{
+    const struct zeta_device *ours = list->device;
+    const struct zeta_device *theirs = kernel->module->device;
+
+    if ((list->group_flags & ZETA_PLUGIN_QUEUE_COMPUTE) == 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
+                          "queue group %u of %s does not run kernels", list->ordinal, ours->name);
+    if (cooperative && !zeta_device_is_cooperative(ours))
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "no queue group of %s runs cooperative kernels", ours->name);
+    if (cooperative && (list->group_flags & ZETA_PLUGIN_QUEUE_COOPERATIVE) == 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
+                          "queue group %u of %s does not run cooperative kernels", list->ordinal,
+                          ours->name);
+    if (ours != theirs && ours->parent != theirs && theirs->parent != ours)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "kernel \"%s\" was built for %s, the command list is for %s",
+                          zeta_kernel_name(kernel), theirs->name, ours->name);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_launch_check_counts(const struct zeta_kernel *kernel,
+                                     const ze_group_count_t *counts,
+                                     const struct zeta_plugin_launch *cooperative)
+{
+    const struct zeta_plugin_device_properties *p = &kernel->module->device->backend->properties;
+    const uint32_t count[3] = {counts->groupCountX, counts->groupCountY, counts->groupCountZ};
+    uint64_t total = (uint64_t)count[0] * count[1];
+
+    for (int i = 0; i < 3; i++) {
+        if (count[i] > p->max_group_count_xyz[i])
+            return zeta_error(ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION,
+                              "%u groups in dimension %d; at most %u are possible", count[i], i,
+                              p->max_group_count_xyz[i]);
+    }
+    if (!cooperative)
+        return ZE_RESULT_SUCCESS;
+    uint64_t most =
+        zeta_kernel_resident_groups(kernel, cooperative->group_size, cooperative->arguments);
+    if (total > most || (count[2] > 0 && total > most / count[2]))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "%u x %u x %u groups of kernel \"%s\" cannot run at the same time; at "
+                          "most %llu can",
+                          count[0], count[1], count[2], zeta_kernel_name(kernel),
+                          (unsigned long long)most);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* A mutable launch has room for the arguments of every kernel that it may be changed to. */
+static ze_result_t copy_block(struct zeta_append *append, const struct zeta_kernel *kernel,
+                              const struct zeta_launch_state *state, const void **out_block)
+{
+    const struct zeta_mutations *mutations = append->list->mutations;
+    void *block = NULL;
+
+    if (!mutations || !append->kernel)
+        return zeta_recording_copy(append->recording, state->block, state->block_bytes, out_block);
+    ze_result_t result = zeta_recording_alloc(
+        append->recording, zeta_mutations_block_bytes(mutations, kernel), &block);
+    if (result == ZE_RESULT_SUCCESS && state->block_bytes > 0)
+        memcpy(block, state->block, state->block_bytes);
+    *out_block = block;
+    return result;
+}
+
+/* Adds a launch that captures the present state of the kernel; counts may be NULL. */
+static ze_result_t add_launch(struct zeta_append *append, struct zeta_kernel *kernel,
+                              const ze_group_count_t *counts,
+                              struct zeta_plugin_command **out_command)
+{
+    struct zeta_launch_state state;
+    const void *block = NULL;
+    ze_result_t result = zeta_kernel_launch_state(kernel, &state);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_recording_pin(append->recording, kernel, ZETA_KIND_KERNEL);
+    if (result == ZE_RESULT_SUCCESS)
+        result = copy_block(append, kernel, &state, &block);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_LAUNCH, out_command);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+
+    struct zeta_plugin_launch *launch = &(*out_command)->u.launch;
+    launch->kernel = kernel->plugin_kernel;
+    launch->arguments = block;
+    memcpy(launch->group_size, state.group_size, sizeof(launch->group_size));
+    memcpy(launch->global_offset, state.global_offset, sizeof(launch->global_offset));
+    if (counts) {
+        launch->group_count[0] = counts->groupCountX;
+        launch->group_count[1] = counts->groupCountY;
+        launch->group_count[2] = counts->groupCountZ;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* What a launch waits for and signals. */
+struct links {
+    ze_event_handle_t signal;
+    uint32_t wait_count;
+    ze_event_handle_t *waits;
+};
+
+static ze_result_t append_launch(ze_command_list_handle_t hCommandList, ze_kernel_handle_t hKernel,
+                                 const ze_group_count_t *counts, bool cooperative,
+                                 const struct links *links)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    struct zeta_kernel *kernel = (struct zeta_kernel *)hKernel;
+    struct zeta_plugin_command *command = NULL;
+    struct zeta_plugin_launch present = {.arguments = kernel->state->block};
+    struct zeta_append append;
+    ze_result_t result = check_target(list, kernel, cooperative);
+
+    memcpy(present.group_size, kernel->state->group_size, sizeof(present.group_size));
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_launch_check_counts(kernel, counts, cooperative ? &present : NULL);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_begin(&append, list);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    append.kernel = kernel;
+    result = add_launch(&append, kernel, counts, &command);
+    if (result == ZE_RESULT_SUCCESS) {
+        command->flags = cooperative ? ZETA_PLUGIN_COMMAND_COOPERATIVE : 0;
+        result =
+            zeta_append_events(&append, command, links->signal, links->wait_count, links->waits);
+    }
+    return zeta_append_end(&append, result);
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListAppendLaunchKernel(ze_command_list_handle_t hCommandList,
+                                                            ze_kernel_handle_t hKernel,
+                                                            const ze_group_count_t *pLaunchFuncArgs,
+                                                            ze_event_handle_t hSignalEvent,
+                                                            uint32_t numWaitEvents,
+                                                            ze_event_handle_t *phWaitEvents)
+{
+    const struct links links = {hSignalEvent, numWaitEvents, phWaitEvents};
+
+    return append_launch(hCommandList, hKernel, pLaunchFuncArgs, false, &links);
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListAppendLaunchCooperativeKernel(
+    ze_command_list_handle_t hCommandList, ze_kernel_handle_t hKernel,
+    const ze_group_count_t *pLaunchFuncArgs, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
+    ze_event_handle_t *phWaitEvents)
+{
+    const struct links links = {hSignalEvent, numWaitEvents, phWaitEvents};
+
+    return append_launch(hCommandList, hKernel, pLaunchFuncArgs, true, &links);
+}
+
+/* Reads the additional parameters; one that is not known would change the meaning of the call. */
+static ze_result_t read_parameters(const void *next, bool *out_cooperative)
+{
+    struct zeta_chain chain = zeta_chain_begin(next);
+    uint32_t stype;
+    void *node;
+
+    *out_cooperative = false;
+    while ((node = zeta_chain_next(&chain, &stype)) != NULL) {
+        const ze_command_list_append_launch_kernel_param_cooperative_desc_t *desc = node;
+
+        if (stype != ZE_STRUCTURE_TYPE_COMMAND_LIST_APPEND_PARAM_COOPERATIVE_DESC ||
+            !zeta_chain_readable(node, sizeof(*desc)))
+            return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                              "the parameter struct of type 0x%x is not supported here", stype);
+        *out_cooperative = desc->isCooperative != 0;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListAppendLaunchKernelWithParameters(
+    ze_command_list_handle_t hCommandList, ze_kernel_handle_t hKernel,
+    const ze_group_count_t *pGroupCounts, const void *pNext, ze_event_handle_t hSignalEvent,
+    uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+{
+    const struct links links = {hSignalEvent, numWaitEvents, phWaitEvents};
+    bool cooperative;
+    ze_result_t result = read_parameters(pNext, &cooperative);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    return append_launch(hCommandList, hKernel, pGroupCounts, cooperative, &links);
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListAppendLaunchKernelWithArguments(
+    ze_command_list_handle_t hCommandList, ze_kernel_handle_t hKernel,
+    const ze_group_count_t groupCounts, const ze_group_size_t groupSizes, void **pArguments,
+    const void *pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
+    ze_event_handle_t *phWaitEvents)
+{
+    const struct links links = {hSignalEvent, numWaitEvents, phWaitEvents};
+    struct zeta_kernel *kernel = (struct zeta_kernel *)hKernel;
+    const uint32_t size[3] = {groupSizes.groupSizeX, groupSizes.groupSizeY, groupSizes.groupSizeZ};
+    bool cooperative;
+    ze_result_t result = read_parameters(pNext, &cooperative);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_kernel_check_group_size(kernel, size);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_kernel_set_arguments(kernel, pArguments);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    memcpy(kernel->state->group_size, size, sizeof(size));
+    return append_launch(hCommandList, hKernel, &groupCounts, cooperative, &links);
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListAppendLaunchKernelIndirect(
+    ze_command_list_handle_t hCommandList, ze_kernel_handle_t hKernel,
+    const ze_group_count_t *pLaunchArgumentsBuffer, ze_event_handle_t hSignalEvent,
+    uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    struct zeta_kernel *kernel = (struct zeta_kernel *)hKernel;
+    struct zeta_plugin_command *command = NULL;
+    struct zeta_append append;
+    ze_result_t result = check_target(list, kernel, false);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_begin(&append, list);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = add_launch(&append, kernel, NULL, &command);
+    if (result == ZE_RESULT_SUCCESS) {
+        command->flags = ZETA_PLUGIN_COMMAND_INDIRECT;
+        command->u.launch.indirect_counts = &pLaunchArgumentsBuffer->groupCountX;
+        result = zeta_append_events(&append, command, hSignalEvent, numWaitEvents, phWaitEvents);
+    }
+    return zeta_append_end(&append, result);
+}
+
+/*
+ * Group counts of several launches. How many of them run is known only at run time, so a call in
+ * queue order, behind a copy of that number, says how many counts are copied; the other launches
+ * have zero groups.
+ */
+struct indirect_set {
+    uint32_t kernel_count;
+    uint32_t run_count; /* copied from the application */
+    const ze_group_count_t *source;
+    struct zeta_plugin_copy copy;
+    ze_group_count_t counts[];
+};
+
+static void choose_counts(void *context)
+{
+    struct indirect_set *set = context;
+    uint32_t count = set->run_count < set->kernel_count ? set->run_count : set->kernel_count;
+
+    memset(set->counts, 0, set->kernel_count * sizeof(set->counts[0]));
+    set->copy = (struct zeta_plugin_copy){
+        .target = set->counts, .source = set->source, .size_bytes = count * sizeof(set->counts[0])};
+}
+
+/* The number of launches and then their counts come into our memory. */
+static ze_result_t add_counts(struct zeta_append *append, struct indirect_set *set,
+                              const uint32_t *run_count)
+{
+    struct zeta_plugin_command *command = NULL;
+    ze_result_t result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_COPY, &command);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    command->u.copy = (struct zeta_plugin_copy){
+        .target = &set->run_count, .source = run_count, .size_bytes = sizeof(set->run_count)};
+    result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_CALL, &command);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    command->u.call = (struct zeta_plugin_call){.function = choose_counts, .context = set};
+    result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_COPY, &command);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    command->flags = ZETA_PLUGIN_COMMAND_INDIRECT;
+    command->u.copy.indirect = &set->copy;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t add_indirect_launches(struct zeta_append *append, struct indirect_set *set,
+                                         ze_kernel_handle_t *kernels)
+{
+    for (uint32_t i = 0; i < set->kernel_count; i++) {
+        struct zeta_plugin_command *command = NULL;
+        ze_result_t result = add_launch(append, (struct zeta_kernel *)kernels[i], NULL, &command);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        command->flags = ZETA_PLUGIN_COMMAND_INDIRECT;
+        command->u.launch.indirect_counts = &set->counts[i].groupCountX;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* A barrier that waits, the counts, the launches, a barrier that signals. */
+static ze_result_t add_indirect_set(struct zeta_append *append, const struct indirect_set *wanted,
+                                    const uint32_t *run_count, ze_kernel_handle_t *kernels,
+                                    const struct links *links)
+{
+    struct indirect_set *set = NULL;
+    void *memory = NULL;
+    ze_result_t result = zeta_recording_alloc(
+        append->recording, sizeof(*set) + wanted->kernel_count * sizeof(set->counts[0]), &memory);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    set = memory;
+    set->kernel_count = wanted->kernel_count;
+    set->source = wanted->source;
+    result = zeta_append_barrier(append, NULL, links->wait_count, links->waits);
+    if (result == ZE_RESULT_SUCCESS)
+        result = add_counts(append, set, run_count);
+    if (result == ZE_RESULT_SUCCESS)
+        result = add_indirect_launches(append, set, kernels);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_barrier(append, links->signal, 0, NULL);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListAppendLaunchMultipleKernelsIndirect(
+    ze_command_list_handle_t hCommandList, uint32_t numKernels, ze_kernel_handle_t *phKernels,
+    const uint32_t *pCountBuffer, const ze_group_count_t *pLaunchArgumentsBuffer,
+    ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    const struct links links = {hSignalEvent, numWaitEvents, phWaitEvents};
+    const struct indirect_set wanted = {.kernel_count = numKernels,
+                                        .source = pLaunchArgumentsBuffer};
+    struct zeta_append append;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    for (uint32_t i = 0; i < numKernels && result == ZE_RESULT_SUCCESS; i++)
+        result = check_target(list, (const struct zeta_kernel *)phKernels[i], false);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_begin(&append, list);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    return zeta_append_end(&append,
+                           add_indirect_set(&append, &wanted, pCountBuffer, phKernels, &links));
+}

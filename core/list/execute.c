@@ -1,0 +1,155 @@
+/* Recorded lists on their way to a queue, and lists that are executed by or copied from others. */
+#include "core/device/device.h"
+#include "core/event/event.h"
+#include "core/list/graph.h"
+#include "core/list/list.h"
+#include "core/list/mutations.h"
+#include "core/list/skip.h"
+#include "core/queue/queue.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+ze_result_t zeta_queue_check_list(const struct zeta_queue *queue,
+                                  const struct zeta_command_list *list, uint32_t index)
+{
+    const struct zeta_device *device = queue->device;
+
+    if (list->queue)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
+                          "phCommandLists[%u] is an immediate command list, which runs on its own",
+                          index);
+    if (list->ordinal != queue->desc.ordinal)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
+                          "phCommandLists[%u] is for queue group %u, the queue is of group %u",
+                          index, list->ordinal, queue->desc.ordinal);
+    if (!list->closed)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "phCommandLists[%u] is not closed; call zeCommandListClose first", index);
+    if (zeta_mutations_unsettled(list->mutations))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "phCommandLists[%u] was changed; call zeCommandListClose again first",
+                          index);
+    if (list->device != device && list->device != device->parent && list->device->parent != device)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "phCommandLists[%u] was created for %s, the queue is of %s", index,
+                          list->device->name, device->name);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_queue_submit_list(struct zeta_queue *queue, struct zeta_command_list *list,
+                                   struct zeta_fence *fence)
+{
+    struct zeta_submission *submission = zeta_submission_create(queue);
+
+    if (!submission)
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a submission");
+    if (zeta_object_pin(list, ZETA_KIND_COMMAND_LIST))
+        submission->list = list;
+    if (fence && zeta_object_pin(fence, ZETA_KIND_FENCE))
+        submission->fence = fence;
+    if (!submission->list || submission->fence != fence) {
+        zeta_submission_destroy(submission);
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                          "a command list or fence was destroyed while it was submitted");
+    }
+    return zeta_queue_submit_only(queue, submission);
+}
+
+static ze_result_t append_lists(struct zeta_command_list *list, uint32_t count,
+                                ze_command_list_handle_t *lists, ze_event_handle_t signal,
+                                uint32_t wait_count, ze_event_handle_t *waits)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    /* What waits and what signals are barriers around the lists, in the order of the queue. */
+    if (wait_count > 0)
+        result = zeta_append_simple_only(list, NULL, wait_count, waits);
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
+        result = zeta_queue_submit_list(list->queue, (struct zeta_command_list *)lists[i], NULL);
+    if (result == ZE_RESULT_SUCCESS && signal)
+        result = zeta_append_simple_only(list, signal, 0, NULL);
+    return result == ZE_RESULT_SUCCESS ? zeta_queue_submitted(list->queue) : result;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListImmediateAppendCommandListsExp(
+    ze_command_list_handle_t hCommandListImmediate, uint32_t numCommandLists,
+    ze_command_list_handle_t *phCommandLists, ze_event_handle_t hSignalEvent,
+    uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandListImmediate;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (!list->queue)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "hCommandListImmediate is not an immediate command list");
+    result = zeta_graph_refuse(list, "appending command lists");
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_list_refuse_skip(list, "appending command lists");
+    for (uint32_t i = 0; i < numCommandLists && result == ZE_RESULT_SUCCESS; i++)
+        result = zeta_queue_check_list(list->queue,
+                                       (const struct zeta_command_list *)phCommandLists[i], i);
+    for (uint32_t i = 0; i < numWaitEvents && result == ZE_RESULT_SUCCESS; i++)
+        result = zeta_list_check_event(list, (const struct zeta_event *)phWaitEvents[i], false);
+    if (result == ZE_RESULT_SUCCESS && hSignalEvent)
+        result = zeta_list_check_event(list, (const struct zeta_event *)hSignalEvent, true);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!zeta_object_pin(list, ZETA_KIND_COMMAND_LIST))
+        return zeta_object_explain(hCommandListImmediate, ZETA_KIND_COMMAND_LIST,
+                                   "zeCommandListImmediateAppendCommandListsExp",
+                                   "hCommandListImmediate");
+    result = append_lists(list, numCommandLists, phCommandLists, hSignalEvent, numWaitEvents,
+                          phWaitEvents);
+    zeta_object_unpin(list);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListImmediateAppendCommandListsWithParameters(
+    ze_command_list_handle_t hCommandListImmediate, uint32_t numCommandLists,
+    ze_command_list_handle_t *phCommandLists, const void *pNext, ze_event_handle_t hSignalEvent,
+    uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+{
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    return impl_zeCommandListImmediateAppendCommandListsExp(hCommandListImmediate, numCommandLists,
+                                                            phCommandLists, hSignalEvent,
+                                                            numWaitEvents, phWaitEvents);
+}
+
+static ze_result_t check_cloneable(const struct zeta_command_list *list)
+{
+    if ((list->flags & ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE) == 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the command list was created without "
+                                                            "ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE");
+    if (!list->closed || zeta_mutations_unsettled(list->mutations))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the command list is not closed; call zeCommandListClose first");
+    return ZE_RESULT_SUCCESS;
+}
+
+/* The copy shares nothing that either list could change, so they may go in any order. */
+ze_result_t ZE_APICALL impl_zeCommandListCreateCloneExp(
+    ze_command_list_handle_t hCommandList, ze_command_list_handle_t *phClonedCommandList)
+{
+    const struct zeta_command_list *source = (const struct zeta_command_list *)hCommandList;
+    struct zeta_command_list *copy = NULL;
+    ze_result_t result = check_cloneable(source);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_list_create(source->context, source->device, source->ordinal, &copy);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    copy->flags = source->flags;
+    copy->in_order = source->in_order;
+    copy->closed = true;
+    result = zeta_recording_clone(&source->recording, &copy->recording);
+    if (result == ZE_RESULT_SUCCESS && source->mutations)
+        result = zeta_mutations_clone(source->mutations, &copy->recording, &copy->mutations);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_list_drop(copy, result);
+    *phClonedCommandList = (ze_command_list_handle_t)copy;
+    return ZE_RESULT_SUCCESS;
+}

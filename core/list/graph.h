@@ -1,0 +1,147 @@
+/*
+ * Graphs: commands that immediate lists record instead of running them, to be run later, many
+ * times.
+ *
+ * Recording begins on one list, the primary one. Another immediate list that waits for an event
+ * which a recording list signals records too, into the same graph, until the primary list ends it;
+ * before, what it did has to be joined: an event it signals last has to be waited for elsewhere in
+ * the graph. Commands stand in the graph in the order in which they were appended. That order keeps
+ * every dependency, because a wait joins the graph only after the signal that it waits for; so the
+ * execution of a graph is one sequence of commands.
+ */
+#ifndef ZETA_CORE_LIST_GRAPH_H
+#define ZETA_CORE_LIST_GRAPH_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <level_zero/ze_api.h>
+
+#include "core/object/object.h"
+#include "core/queue/command_buffer.h"
+
+struct zeta_append;
+struct zeta_command_list;
+struct zeta_context;
+struct zeta_event;
+
+enum zeta_graph_state {
+    ZETA_GRAPH_EMPTY,     /**< nothing was recorded yet */
+    ZETA_GRAPH_CAPTURING, /**< lists record into it */
+    ZETA_GRAPH_DONE,
+    ZETA_GRAPH_INVALID /**< what was recorded cannot be executed */
+};
+
+/** A list that records. */
+struct zeta_graph_member {
+    struct zeta_command_list *list;  /**< pinned */
+    const struct zeta_event *signal; /**< last event of it, if nothing came after; else NULL */
+    bool joined;                     /**< all its work is waited for */
+};
+
+/** Told when a graph is destroyed. */
+struct zeta_graph_callback {
+    zex_mem_graph_free_callback_fn_t function;
+    void *context;
+};
+
+/** What hangs off a graph. */
+struct zeta_graph_body {
+    pthread_mutex_t lock; /**< held from the begin to the end of an append that records */
+    enum zeta_graph_state state;
+    struct zeta_recording recording;
+    struct zeta_graph_member *members; /**< the primary list first */
+    uint32_t member_count;
+    struct zeta_graph_callback *callbacks;
+    uint32_t callback_count;
+    ze_command_list_handle_t primary; /**< also after its end; not pinned */
+    uint32_t ordinal;                 /**< of the primary list */
+    bool in_order;
+    bool is_ours; /**< nobody has its handle before the recording ends */
+    uint32_t instances;
+};
+
+struct zeta_graph {
+    struct zeta_object object;
+    struct zeta_context *context; /**< pinned */
+    struct zeta_graph_body *body;
+};
+
+/** An internal event of a graph, and what stands for it in an executable graph. */
+struct zeta_graph_event {
+    const struct zeta_event *recorded;
+    struct zeta_event *own; /**< owned */
+};
+
+/** A graph that can be executed: a copy of what was recorded. */
+struct zeta_executable_graph {
+    struct zeta_object object;
+    struct zeta_graph *graph; /**< pinned */
+    struct zeta_recording recording;
+    struct zeta_graph_event *events; /**< that stand for internal ones of the graph */
+    uint32_t event_count;
+    struct zeta_event *turn; /**< its counter is reached by each execution in turn; owned */
+};
+
+/** The graph that a list records into, NULL if it does not. */
+struct zeta_graph *zeta_graph_of(const struct zeta_command_list *list);
+
+/** GRAPH_CAPTURE_UNSUPPORTED, with a sentence, if the list records into a graph. */
+ze_result_t zeta_graph_refuse(const struct zeta_command_list *list, const char *what);
+
+/** The same for an event that commands of a graph signal which is being recorded. */
+ze_result_t zeta_graph_refuse_event(const struct zeta_event *event);
+
+/** True for a counter based event that is for use inside of graphs only. */
+bool zeta_graph_is_internal(const struct zeta_event *event);
+
+/**
+ * Gives an executable graph events of its own in place of the internal ones that its commands
+ * signal, so that what the application does with those afterwards means nothing to it. Waits that
+ * come before the first signal are for earlier work and stay. Errors: OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_graph_own_events(struct zeta_executable_graph *executable);
+
+/** Drops them. */
+void zeta_graph_drop_events(struct zeta_executable_graph *executable);
+
+/** Begins an append that records. Pins and locks the graph, unless it fails. */
+ze_result_t zeta_graph_append_begin(struct zeta_append *append, struct zeta_graph *graph);
+
+/** Ends it: notes what the append means for joins, or takes it back. Lets go of the graph. */
+ze_result_t zeta_graph_append_end(struct zeta_append *append, ze_result_t result);
+
+/**
+ * A command of the append waits for an event: finds out whether its list joins a graph with that.
+ * Errors: GRAPH_CAPTURE_MERGE_ATTEMPT when the event belongs to another graph; GRAPH_INTERNAL_EVENT
+ * for a list that cannot join.
+ */
+ze_result_t zeta_graph_note_wait(struct zeta_append *append, struct zeta_event *event);
+
+/** The same for a command that signals it. Errors: GRAPH_INTERNAL_EVENT. */
+ze_result_t zeta_graph_note_signal(const struct zeta_append *append, struct zeta_event *event);
+
+/**
+ * Begins the recording of an empty graph on a list; the caller holds the lock of the graph. False
+ * when memory is exhausted or the list was just destroyed.
+ */
+bool zeta_graph_add_primary(struct zeta_graph *graph, struct zeta_command_list *list);
+
+/**
+ * The list of an append waits for an event of a graph, so it records from now on: takes over the
+ * commands of the append. Errors: GRAPH_CAPTURE_UNSUPPORTED for a synchronous list;
+ * GRAPH_CAPTURE_INVALIDATED when the recording ended meanwhile; OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_graph_fork(struct zeta_append *append, struct zeta_recording *commands);
+
+/**
+ * Ends a recording on its primary list. Errors: INVALID_ARGUMENT for another list, which changes
+ * nothing; GRAPH_UNJOINED_FORKS, and the graph is invalid.
+ */
+ze_result_t zeta_graph_end(struct zeta_graph *graph, const struct zeta_command_list *list);
+
+/** Registers the finishers of graphs. */
+void zeta_graph_set_finishers(void);
+
+#endif

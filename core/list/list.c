@@ -1,0 +1,533 @@
+#include "core/list/list.h"
+
+#include "core/api/chain.h"
+#include "core/device/device.h"
+#include "core/event/event.h"
+#include "core/list/graph.h"
+#include "core/list/mutations.h"
+#include "core/list/skip.h"
+#include "core/queue/queue.h"
+#include "core/queue/track.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+static void finish_list(void *object)
+{
+    struct zeta_command_list *list = object;
+
+    zeta_queue_destroy(list->queue);
+    zeta_mutations_destroy(list->mutations);
+    zeta_recording_clear(&list->recording);
+    zeta_object_unpin(list->context);
+}
+
+void zeta_list_set_finishers(void)
+{
+    zeta_object_set_finisher(ZETA_KIND_COMMAND_LIST, finish_list);
+}
+
+ze_result_t zeta_list_check_open(const struct zeta_command_list *list)
+{
+    if (!list->closed)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      "the command list is closed; zeCommandListReset opens it again");
+}
+
+ze_result_t zeta_append_begin(struct zeta_append *append, struct zeta_command_list *list)
+{
+    ze_result_t result = zeta_list_check_open(list);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    *append = (struct zeta_append){.list = list, .recording = &list->recording};
+    struct zeta_graph *graph = zeta_graph_of(list);
+    if (graph) {
+        result = zeta_graph_append_begin(append, graph);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    } else if (list->queue) {
+        append->submission = zeta_submission_create(list->queue);
+        if (!append->submission)
+            return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a submission");
+        append->recording = &append->submission->recording;
+    }
+    append->first_command = append->recording->count;
+    append->first_pin = append->recording->pin_count;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* What queues of a device that nobody computes on cannot do. */
+static ze_result_t check_type(const struct zeta_append *append, uint32_t type)
+{
+    const char *what;
+
+    switch (type) {
+    case ZETA_PLUGIN_COMMAND_LAUNCH:
+        what = "run kernels";
+        break;
+    case ZETA_PLUGIN_COMMAND_COPY:
+    case ZETA_PLUGIN_COMMAND_COPY_REGION:
+    case ZETA_PLUGIN_COMMAND_FILL:
+        what = "copy or fill memory";
+        break;
+    default:
+        return ZE_RESULT_SUCCESS;
+    }
+    if (append->list->context->driver->compute)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                      "no plugin computes on %s, so its command lists do not %s",
+                      append->list->device->name, what);
+}
+
+ze_result_t zeta_append_add(struct zeta_append *append, uint32_t type,
+                            struct zeta_plugin_command **out_command)
+{
+    ze_result_t result = check_type(append, type);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    return zeta_recording_add(append->recording, type, out_command);
+}
+
+ze_result_t zeta_list_check_event(const struct zeta_command_list *list,
+                                  const struct zeta_event *event, bool signals)
+{
+    const struct zeta_driver *theirs = event->context->driver;
+    const struct zeta_driver *ours = list->context->driver;
+
+    if (theirs != ours)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "an event of driver %s cannot be used in a command list of driver %s",
+                          theirs->name, ours->name);
+    if (signals && event->counter && !list->in_order)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "a counter based event can only be signalled by a command list that was "
+                          "created in order (ZE_COMMAND_LIST_FLAG_IN_ORDER, "
+                          "ZE_COMMAND_QUEUE_FLAG_IN_ORDER)");
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_append_event(struct zeta_append *append, ze_event_handle_t handle, bool signals,
+                              struct zeta_plugin_event **out_event)
+{
+    struct zeta_event *event = (struct zeta_event *)handle;
+    ze_result_t result = zeta_list_check_event(append->list, event, signals);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result =
+            signals ? zeta_graph_note_signal(append, event) : zeta_graph_note_wait(append, event);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_recording_pin(append->recording, event, ZETA_KIND_EVENT);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    append->recording->tracked |= zeta_track_needed(event);
+    *out_event = &event->plain;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t append_waits(struct zeta_append *append, struct zeta_plugin_command *command,
+                                uint32_t count, ze_event_handle_t *waits)
+{
+    void *memory = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (count == 0)
+        return ZE_RESULT_SUCCESS;
+    result = zeta_recording_alloc(append->recording, count * sizeof(struct zeta_plugin_event *),
+                                  &memory);
+    struct zeta_plugin_event **events = memory;
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
+        result = zeta_append_event(append, waits[i], false, &events[i]);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    command->wait_events = events;
+    command->wait_count = count;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_append_events(struct zeta_append *append, struct zeta_plugin_command *command,
+                               ze_event_handle_t signal, uint32_t wait_count,
+                               ze_event_handle_t *waits)
+{
+    struct zeta_event *event = (struct zeta_event *)signal;
+    ze_result_t result = append_waits(append, command, wait_count, waits);
+
+    if (result == ZE_RESULT_SUCCESS && signal)
+        result = zeta_append_event(append, signal, true, &command->signal_event);
+    if (result != ZE_RESULT_SUCCESS || !signal)
+        return result;
+    atomic_store(&event->device, append->list->device);
+    /* From now on the event stands for this command, which may run much later. */
+    if (event->counter && !append->submission && !append->graph)
+        zeta_counter_reserve(event->counter);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_append_barrier(struct zeta_append *append, ze_event_handle_t signal,
+                                uint32_t wait_count, ze_event_handle_t *waits)
+{
+    struct zeta_plugin_command *command = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (!signal && wait_count == 0)
+        return ZE_RESULT_SUCCESS;
+    result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_BARRIER, &command);
+    return result == ZE_RESULT_SUCCESS
+               ? zeta_append_events(append, command, signal, wait_count, waits)
+               : result;
+}
+
+/* A launch that is skipped is none that could be changed later. */
+static void skip(struct zeta_append *append)
+{
+    zeta_append_skip(append);
+    append->kernel = NULL;
+}
+
+ze_result_t zeta_append_end(struct zeta_append *append, ze_result_t result)
+{
+    struct zeta_submission *submission = ZETA_TAKE(append->submission);
+
+    if (result != ZE_RESULT_SUCCESS)
+        zeta_recording_rewind(append->recording, append->first_command, append->first_pin);
+    else if (append->list->skipped_for)
+        skip(append);
+    if (result == ZE_RESULT_SUCCESS && append->list->mutations)
+        zeta_mutations_note(append->list->mutations, append);
+    if (append->graph)
+        return zeta_graph_append_end(append, result);
+    if (!submission)
+        return result;
+    if (result == ZE_RESULT_SUCCESS && append->fork) {
+        result = zeta_graph_fork(append, &submission->recording);
+        zeta_submission_destroy(submission);
+        return result;
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zeta_submission_destroy(submission);
+        return result;
+    }
+    if (append->no_wait)
+        return zeta_queue_submit_only(append->list->queue, submission);
+    /* The call may wait for long, and another thread may end the list meanwhile. */
+    if (!zeta_object_pin(append->list, ZETA_KIND_COMMAND_LIST)) {
+        zeta_submission_destroy(submission);
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "the list was just destroyed");
+    }
+    result = zeta_queue_submit(append->list->queue, submission);
+    zeta_object_unpin(append->list);
+    return result;
+}
+
+static ze_result_t append_simple(struct zeta_append *append, uint32_t type,
+                                 ze_event_handle_t signal, uint32_t wait_count,
+                                 ze_event_handle_t *waits)
+{
+    struct zeta_plugin_command *command = NULL;
+    ze_result_t result = zeta_append_add(append, type, &command);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_events(append, command, signal, wait_count, waits);
+    return zeta_append_end(append, result);
+}
+
+ze_result_t zeta_append_simple(struct zeta_command_list *list, uint32_t type,
+                               ze_event_handle_t signal, uint32_t wait_count,
+                               ze_event_handle_t *waits)
+{
+    struct zeta_append append;
+    ze_result_t result = zeta_append_begin(&append, list);
+
+    return result == ZE_RESULT_SUCCESS ? append_simple(&append, type, signal, wait_count, waits)
+                                       : result;
+}
+
+ze_result_t zeta_append_simple_only(struct zeta_command_list *list, ze_event_handle_t signal,
+                                    uint32_t wait_count, ze_event_handle_t *waits)
+{
+    struct zeta_append append;
+    ze_result_t result = zeta_append_begin(&append, list);
+
+    append.no_wait = true;
+    return result == ZE_RESULT_SUCCESS
+               ? append_simple(&append, ZETA_PLUGIN_COMMAND_BARRIER, signal, wait_count, waits)
+               : result;
+}
+
+ze_result_t zeta_list_create(struct zeta_context *context, struct zeta_device *device,
+                             uint32_t ordinal, struct zeta_command_list **out_list)
+{
+    struct zeta_plugin_queue_group group;
+    void *object = NULL;
+    ze_result_t result = zeta_context_check_device(context, device);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!zeta_queue_group(device, ordinal, &group))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "queue group ordinal %u does not exist on %s", ordinal, device->name);
+    if (!zeta_object_pin(context, ZETA_KIND_CONTEXT))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "the context was just destroyed");
+    result = zeta_object_create(ZETA_KIND_COMMAND_LIST, sizeof(struct zeta_command_list), &object);
+    if (result != ZE_RESULT_SUCCESS) {
+        zeta_object_unpin(context);
+        return result;
+    }
+    struct zeta_command_list *list = object;
+    list->context = context;
+    list->device = device;
+    list->ordinal = ordinal;
+    list->group_flags = group.flags;
+    list->max_fill_bytes = group.max_fill_pattern_bytes > UINT32_MAX
+                               ? UINT32_MAX
+                               : (uint32_t)group.max_fill_pattern_bytes;
+    *out_list = list;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_list_drop(struct zeta_command_list *list, ze_result_t result)
+{
+    if (zeta_object_retire(list))
+        zeta_object_unpin(list);
+    return result;
+}
+
+static ze_result_t check_flags(ze_command_list_flags_t flags)
+{
+    const ze_command_list_flags_t both =
+        ZE_COMMAND_LIST_FLAG_IN_ORDER | ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING;
+
+    if ((flags & both) == both)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                          "a command list cannot be in order and of relaxed order at once");
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListCreate(ze_context_handle_t hContext,
+                                                ze_device_handle_t hDevice,
+                                                const ze_command_list_desc_t *desc,
+                                                ze_command_list_handle_t *phCommandList)
+{
+    struct zeta_command_list *list = NULL;
+    ze_result_t result = check_flags(desc->flags);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_list_create((struct zeta_context *)hContext, (struct zeta_device *)hDevice,
+                                  desc->commandQueueGroupOrdinal, &list);
+    if (result != ZE_RESULT_SUCCESS || !list)
+        return result;
+    list->flags = desc->flags;
+    list->in_order = (desc->flags & ZE_COMMAND_LIST_FLAG_IN_ORDER) != 0;
+    if (zeta_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC,
+                        sizeof(ze_mutable_command_list_exp_desc_t)))
+        result = zeta_mutations_create(&list->mutations);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_list_drop(list, result);
+    *phCommandList = (ze_command_list_handle_t)list;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListCreateImmediate(ze_context_handle_t hContext,
+                                                         ze_device_handle_t hDevice,
+                                                         const ze_command_queue_desc_t *altdesc,
+                                                         ze_command_list_handle_t *phCommandList)
+{
+    struct zeta_context *context = (struct zeta_context *)hContext;
+    struct zeta_device *device = (struct zeta_device *)hDevice;
+    struct zeta_command_list *list = NULL;
+    struct zeta_queue *queue = NULL;
+    ze_result_t result = zeta_queue_create(context, device, altdesc, &queue);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = zeta_list_create(context, device, altdesc->ordinal, &list);
+    if (result != ZE_RESULT_SUCCESS || !list) {
+        zeta_queue_destroy(queue);
+        return result;
+    }
+    list->in_order = (altdesc->flags & ZE_COMMAND_QUEUE_FLAG_IN_ORDER) != 0;
+    atomic_store(&list->queue, queue);
+    *phCommandList = (ze_command_list_handle_t)list;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_list_check_idle(struct zeta_command_list *list)
+{
+    if (list->queue)
+        return zeta_queue_check_idle(list->queue);
+    if (zeta_use_wait(&list->use))
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                      "the command list still runs on a queue; wait for it first");
+}
+
+static ze_result_t destroy_list(struct zeta_command_list *list)
+{
+    ze_result_t result = zeta_list_check_idle(list);
+
+    if (result == ZE_RESULT_SUCCESS && zeta_graph_of(list))
+        result = zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                            "the command list records into a graph; end that first");
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!zeta_object_retire(list))
+        return zeta_object_explain(list, ZETA_KIND_COMMAND_LIST, "zeCommandListDestroy",
+                                   "hCommandList");
+    zeta_object_unpin(list);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListDestroy(ze_command_list_handle_t hCommandList)
+{
+    ze_result_t result;
+
+    /* Another thread may destroy it as well: what is looked at stays until both have looked. */
+    if (!zeta_object_pin(hCommandList, ZETA_KIND_COMMAND_LIST))
+        return zeta_object_explain(hCommandList, ZETA_KIND_COMMAND_LIST, "zeCommandListDestroy",
+                                   "hCommandList");
+    result = destroy_list((struct zeta_command_list *)hCommandList);
+    zeta_object_unpin(hCommandList);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListClose(ze_command_list_handle_t hCommandList)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+
+    /* An immediate list never needs to be closed; closing it changes nothing. */
+    if (list->queue)
+        return ZE_RESULT_SUCCESS;
+    list->closed = true;
+    if (list->mutations)
+        zeta_mutations_settle(list->mutations);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListReset(ze_command_list_handle_t hCommandList)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+
+    if (list->queue)
+        return ZE_RESULT_SUCCESS;
+    ze_result_t result = zeta_list_check_idle(list);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (list->mutations)
+        zeta_mutations_clear(list->mutations);
+    zeta_recording_clear(&list->recording);
+    list->skipped_for = NULL;
+    list->closed = false;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t not_immediate(void)
+{
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the command list is not an immediate one");
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListHostSynchronize(ze_command_list_handle_t hCommandList,
+                                                         uint64_t timeout)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+
+    if (!list->queue)
+        return not_immediate();
+    if (!zeta_object_pin(list, ZETA_KIND_COMMAND_LIST))
+        return zeta_object_explain(hCommandList, ZETA_KIND_COMMAND_LIST,
+                                   "zeCommandListHostSynchronize", "hCommandList");
+    ze_result_t result = zeta_graph_refuse(list, "waiting for its commands");
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_queue_synchronize(list->queue, timeout);
+    zeta_object_unpin(list);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListGetDeviceHandle(ze_command_list_handle_t hCommandList,
+                                                         ze_device_handle_t *phDevice)
+{
+    *phDevice = (ze_device_handle_t)((const struct zeta_command_list *)hCommandList)->device;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListGetContextHandle(ze_command_list_handle_t hCommandList,
+                                                          ze_context_handle_t *phContext)
+{
+    *phContext = (ze_context_handle_t)((const struct zeta_command_list *)hCommandList)->context;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListGetOrdinal(ze_command_list_handle_t hCommandList,
+                                                    uint32_t *pOrdinal)
+{
+    *pOrdinal = ((const struct zeta_command_list *)hCommandList)->ordinal;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListIsImmediate(ze_command_list_handle_t hCommandList,
+                                                     ze_bool_t *pIsImmediate)
+{
+    *pIsImmediate = ((const struct zeta_command_list *)hCommandList)->queue != NULL;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListGetFlags(ze_command_list_handle_t hCommandList,
+                                                  ze_command_list_flags_t *pFlags)
+{
+    *pFlags = ((const struct zeta_command_list *)hCommandList)->flags;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Descriptor of an immediate list's queue, NULL for a regular list. */
+static const ze_command_queue_desc_t *desc_of(ze_command_list_handle_t handle)
+{
+    const struct zeta_command_list *list = (const struct zeta_command_list *)handle;
+
+    return list->queue ? &list->queue->desc : NULL;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListImmediateGetIndex(
+    ze_command_list_handle_t hCommandListImmediate, uint32_t *pIndex)
+{
+    const ze_command_queue_desc_t *desc = desc_of(hCommandListImmediate);
+
+    if (!desc)
+        return not_immediate();
+    *pIndex = desc->index;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListImmediateGetFlags(ze_command_list_handle_t hCommandList,
+                                                           ze_command_queue_flags_t *pFlags)
+{
+    const ze_command_queue_desc_t *desc = desc_of(hCommandList);
+
+    if (!desc)
+        return not_immediate();
+    *pFlags = desc->flags;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListImmediateGetMode(ze_command_list_handle_t hCommandList,
+                                                          ze_command_queue_mode_t *pMode)
+{
+    const ze_command_queue_desc_t *desc = desc_of(hCommandList);
+
+    if (!desc)
+        return not_immediate();
+    *pMode = desc->mode;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListImmediateGetPriority(
+    ze_command_list_handle_t hCommandList, ze_command_queue_priority_t *pPriority)
+{
+    const ze_command_queue_desc_t *desc = desc_of(hCommandList);
+
+    if (!desc)
+        return not_immediate();
+    *pPriority = desc->priority;
+    return ZE_RESULT_SUCCESS;
+}

@@ -1,0 +1,148 @@
+/*
+ * Command lists, and how a function of the API appends to one.
+ *
+ *     struct zeta_append append;
+ *     ze_result_t result = zeta_append_begin(&append, list);
+ *
+ *     if (result != ZE_RESULT_SUCCESS)
+ *         return result;
+ *     result = zeta_append_add(&append, ZETA_PLUGIN_COMMAND_COPY, &command);
+ *     ... fill command->u ...
+ *     result = zeta_append_events(&append, command, signal, wait_count, waits);
+ *     return zeta_append_end(&append, result);
+ *
+ * A regular list keeps what was appended; an immediate one submits it in zeta_append_end().
+ */
+#ifndef ZETA_CORE_LIST_LIST_H
+#define ZETA_CORE_LIST_LIST_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/object/object.h"
+#include "core/queue/command_buffer.h"
+#include "core/queue/use.h"
+
+struct zeta_context;
+struct zeta_device;
+struct zeta_event;
+struct zeta_graph;
+struct zeta_kernel;
+struct zeta_mutations;
+struct zeta_queue;
+struct zeta_submission;
+
+/** A command list of the API. */
+struct zeta_command_list {
+    struct zeta_object object;
+    struct zeta_context *context; /**< pinned */
+    struct zeta_device *device;
+    _Atomic(struct zeta_queue *) queue;   /**< of an immediate list, else NULL; set last: others
+                                             find lists as soon as they are there */
+    _Atomic(struct zeta_graph *) capture; /**< that it records into, NULL: none */
+    uint32_t ordinal;
+    ze_command_list_flags_t flags;
+    uint32_t group_flags;    /**< ZETA_PLUGIN_QUEUE_* of the queue group */
+    uint32_t max_fill_bytes; /**< longest pattern of a fill */
+    bool closed;
+    bool in_order;                    /**< so counter based events can be signalled */
+    struct zeta_mutations *mutations; /**< of a list whose commands can be changed, else NULL */
+    struct zeta_use use;              /**< by submissions that run the recording */
+    const void *skipped_for; /**< whose end lets commands do something again (skip.h), or NULL */
+    struct zeta_recording recording;
+};
+
+/** An append in progress. */
+struct zeta_append {
+    struct zeta_command_list *list;
+    struct zeta_recording *recording;
+    struct zeta_submission *submission; /**< of an immediate list */
+    struct zeta_kernel *kernel;         /**< of a single launch, for mutable lists */
+    struct zeta_graph *graph;           /**< that records it; locked */
+    struct zeta_graph *fork;            /**< that its list joins with it */
+    bool no_wait;                       /**< also if the queue is synchronous */
+    uint32_t first_command;
+    uint32_t first_pin;
+};
+
+/** Starts an append. Errors: INVALID_ARGUMENT when the list is closed; no end is needed then. */
+ze_result_t zeta_append_begin(struct zeta_append *append, struct zeta_command_list *list);
+
+/**
+ * Adds a command; the pointer is valid until the next one is added.
+ * Errors: UNSUPPORTED_FEATURE for work on a device that nobody computes on.
+ */
+ze_result_t zeta_append_add(struct zeta_append *append, uint32_t type,
+                            struct zeta_plugin_command **out_command);
+
+/**
+ * Adds what a command waits for and what it signals (NULL: nothing).
+ * Errors: INVALID_ARGUMENT for an event of another driver.
+ */
+ze_result_t zeta_append_events(struct zeta_append *append, struct zeta_plugin_command *command,
+                               ze_event_handle_t signal, uint32_t wait_count,
+                               ze_event_handle_t *waits);
+
+/**
+ * Adds a barrier that waits and signals as above, where an append is more than one command. Nothing
+ * to wait for and to signal: adds nothing.
+ */
+ze_result_t zeta_append_barrier(struct zeta_append *append, ze_event_handle_t signal,
+                                uint32_t wait_count, ze_event_handle_t *waits);
+
+/** Ends an append: takes it back if result is an error, submits it if the list is immediate. */
+ze_result_t zeta_append_end(struct zeta_append *append, ze_result_t result);
+
+/** The form in which a command names an event. Errors: INVALID_ARGUMENT as above. Pins it. */
+ze_result_t zeta_append_event(struct zeta_append *append, ze_event_handle_t handle, bool signals,
+                              struct zeta_plugin_event **out_event);
+
+/** INVALID_ARGUMENT, with a sentence, unless the list may signal or wait for the event. */
+ze_result_t zeta_list_check_event(const struct zeta_command_list *list,
+                                  const struct zeta_event *event, bool signals);
+
+/**
+ * Whether the kernel can be launched with so many groups. cooperative: group size and arguments of
+ * a launch whose groups all have to run at the same time, NULL for others.
+ * Errors: INVALID_GLOBAL_WIDTH_DIMENSION, INVALID_ARGUMENT.
+ */
+ze_result_t zeta_launch_check_counts(const struct zeta_kernel *kernel,
+                                     const ze_group_count_t *counts,
+                                     const struct zeta_plugin_launch *cooperative);
+
+/** Waits a little until nothing runs the list. Errors: HANDLE_OBJECT_IN_USE. */
+ze_result_t zeta_list_check_idle(struct zeta_command_list *list);
+
+/**
+ * UNSUPPORTED_FEATURE if a chain holds any struct: additional parameters change what a call means,
+ * so one that we do not know is an error.
+ */
+ze_result_t zeta_append_refuse_parameters(const void *next);
+
+/** Appends one command that is nothing but its type, waits and signal. */
+ze_result_t zeta_append_simple(struct zeta_command_list *list, uint32_t type,
+                               ze_event_handle_t signal, uint32_t wait_count,
+                               ze_event_handle_t *waits);
+
+/** The same for a barrier on an immediate list, without waiting for it in any mode. */
+ze_result_t zeta_append_simple_only(struct zeta_command_list *list, ze_event_handle_t signal,
+                                    uint32_t wait_count, ze_event_handle_t *waits);
+
+/**
+ * An empty, open list for a queue group of a device. Errors: INVALID_ARGUMENT when the group or the
+ * device is none of the context; OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_list_create(struct zeta_context *context, struct zeta_device *device,
+                             uint32_t ordinal, struct zeta_command_list **out_list);
+
+/** Drops a list that nobody has seen yet; gives result. */
+ze_result_t zeta_list_drop(struct zeta_command_list *list, ze_result_t result);
+
+/** INVALID_ARGUMENT, with a sentence, if the list is closed. */
+ze_result_t zeta_list_check_open(const struct zeta_command_list *list);
+
+/** Registers the finisher of command lists. */
+void zeta_list_set_finishers(void);
+
+#endif

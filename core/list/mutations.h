@@ -1,0 +1,96 @@
+/*
+ * Mutable command lists: which recorded commands may be changed, in what, and the changes.
+ *
+ * An application that wants to change a command asks for an id before it appends the command. The
+ * id leads to a note here; a change is checked against the note and written into the recording. A
+ * list that was changed has to be closed again before it runs.
+ */
+#ifndef ZETA_CORE_LIST_MUTATIONS_H
+#define ZETA_CORE_LIST_MUTATIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <level_zero/ze_api.h>
+
+struct zeta_append;
+struct zeta_event;
+struct zeta_kernel;
+struct zeta_plugin_event;
+struct zeta_recording;
+
+/** What is known about one id. */
+struct zeta_mutation {
+    uint64_t id;
+    ze_mutable_command_exp_flags_t flags; /**< what may be changed */
+    bool has_command;
+    bool is_launch;               /**< of a single kernel */
+    uint32_t command;             /**< position in the recording */
+    struct zeta_kernel *kernel;   /**< of a launch, pinned by the recording or below */
+    struct zeta_kernel **kernels; /**< that it may be changed to, pinned */
+    uint32_t kernel_count;
+    uint64_t wait_count;              /**< events that the command was appended with */
+    struct zeta_plugin_event **waits; /**< room for as many, NULL before the first change */
+    struct zeta_event **held;         /**< those, then the signal event; pinned, NULL: none */
+};
+
+/** The notes of a list. One thread at a time, but for the ids. */
+struct zeta_mutations {
+    struct zeta_mutation *notes;
+    uint32_t count;
+    uint32_t capacity;
+    uint64_t next_id;
+    bool pending; /**< the last note has no command yet */
+    bool changed; /**< since the list was closed */
+};
+
+/** What the commands of a list can be changed in; for device properties too. */
+#define ZETA_MUTABLE_FLAGS                                                                         \
+    (ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS | ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_COUNT |      \
+     ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE | ZE_MUTABLE_COMMAND_EXP_FLAG_GLOBAL_OFFSET |          \
+     ZE_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT | ZE_MUTABLE_COMMAND_EXP_FLAG_WAIT_EVENTS |          \
+     ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION)
+
+/** No notes. Errors: OUT_OF_HOST_MEMORY. */
+ze_result_t zeta_mutations_create(struct zeta_mutations **out_mutations);
+
+/**
+ * The notes of a copy of a recording; points its commands to wait lists of their own.
+ * Errors: OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_mutations_clone(const struct zeta_mutations *source,
+                                 struct zeta_recording *recording,
+                                 struct zeta_mutations **out_mutations);
+
+/** Frees the notes and drops their pins. NULL is allowed. */
+void zeta_mutations_destroy(struct zeta_mutations *mutations);
+
+/** Forgets all notes, for a list that is reset; ids are never given again. */
+void zeta_mutations_clear(struct zeta_mutations *mutations);
+
+/** An append has succeeded: the id that was asked for, if any, belongs to its first command. */
+void zeta_mutations_note(struct zeta_mutations *mutations, const struct zeta_append *append);
+
+/** Room that the arguments of the next launch need, for the kernel and those it may become. */
+size_t zeta_mutations_block_bytes(const struct zeta_mutations *mutations,
+                                  const struct zeta_kernel *kernel);
+
+/**
+ * A note for the next command; an id that was asked for before and got no command is void then.
+ * Errors: OUT_OF_HOST_MEMORY; INVALID_NULL_HANDLE for a kernel that was just destroyed.
+ */
+ze_result_t zeta_mutations_ask(struct zeta_mutations *mutations,
+                               ze_mutable_command_exp_flags_t flags, uint32_t kernel_count,
+                               ze_kernel_handle_t *kernels, uint64_t *out_id);
+
+/** Note by id, if it has a command; NULL if there is none. */
+struct zeta_mutation *zeta_mutations_find(struct zeta_mutations *mutations, uint64_t id);
+
+/** The list was closed: changes are complete. */
+void zeta_mutations_settle(struct zeta_mutations *mutations);
+
+/** True if the list was changed and not closed since. */
+bool zeta_mutations_unsettled(const struct zeta_mutations *mutations);
+
+#endif

@@ -1,0 +1,376 @@
+#include "core/memory/ipc.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/api/chain.h"
+#include "core/device/device.h"
+#include "core/memory/memory.h"
+#include "core/memory/memory_request.h"
+#include "core/memory/virtual.h"
+#include "core/plugin/host.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+static_assert(sizeof(struct zeta_ipc_handle) == sizeof(ze_ipc_mem_handle_t),
+              "a handle is as large as the API says");
+
+/* What a handle can be made of: an allocation, or physical memory from some byte on. */
+struct target {
+    struct zeta_context *context;
+    const void *base;               /* of an allocation; NULL: physical memory */
+    struct zeta_physical *physical; /* NULL: an allocation */
+    uint64_t start_bytes;           /* in the physical memory */
+    struct zeta_backend *backend;
+};
+
+static ze_result_t refuse_inner(const void *ptr, const void *base)
+{
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      "%p points into memory; handles are for all of it, from %p on "
+                      "(zeMemGetAddressRange tells the start)",
+                      ptr, base);
+}
+
+static ze_result_t find_target(struct zeta_context *context, const void *ptr,
+                               struct target *out_target)
+{
+    struct zeta_virtual_mapping mapping;
+    struct zeta_allocation found;
+
+    *out_target = (struct target){.context = context, .backend = context->driver->compute};
+    if (zeta_object_is(ptr, ZETA_KIND_PHYSICAL_MEM)) {
+        out_target->physical = (struct zeta_physical *)(uintptr_t)ptr;
+        if (out_target->physical->context == context)
+            return ZE_RESULT_SUCCESS;
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the physical memory belongs to another context");
+    }
+    if (zeta_virtual_find(context->virtual_memory, ptr, &mapping)) {
+        out_target->physical = mapping.physical;
+        out_target->start_bytes = mapping.offset_bytes;
+        return (uintptr_t)ptr == mapping.base ? ZE_RESULT_SUCCESS
+                                              : refuse_inner(ptr, (const void *)mapping.base);
+    }
+    if (!zeta_memory_find(context->memory, ptr, &found))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "%p is not an allocation of this context", ptr);
+    if (found.base != ptr)
+        return refuse_inner(ptr, found.base);
+    if (!found.backend)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "no plugin computes on the devices of driver %s, so its memory is for "
+                          "this process alone",
+                          context->driver->name);
+    out_target->base = ptr;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* A new descriptor from the backend. */
+static ze_result_t call_export(const struct target *target, struct zeta_plugin_share *out_share)
+{
+    const struct zeta_backend *backend = target->backend;
+    struct zeta_plugin_share share = {
+        .struct_size = sizeof(share), .descriptor = -1, .offset_bytes = target->start_bytes};
+    uint32_t code;
+
+    if (target->physical)
+        code = backend->compute.physical_export(backend->self, target->physical->plugin_physical,
+                                                &share);
+    else
+        code =
+            backend->compute.memory_export(backend->self, (void *)(uintptr_t)target->base, &share);
+    if (code != ZETA_PLUGIN_SUCCESS)
+        return zeta_backend_result(backend, code, "exporting memory");
+    *out_share = share;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Where the exports of a target are listed; NULL if the allocation is gone. */
+static struct zeta_memory_export **exports_locked(const struct target *target)
+{
+    if (target->physical)
+        return &target->physical->exports;
+    struct zeta_allocation *found = zeta_memory_find_locked(target->context->memory, target->base);
+    return found && found->base == target->base ? &found->exports : NULL;
+}
+
+/* Counts one handle more of an export that there is already. */
+static bool share_again_locked(const struct target *target, struct zeta_memory_export *first,
+                               struct zeta_plugin_share *out_share)
+{
+    struct zeta_memory_export *export = first;
+
+    while (export && export->start_bytes != target->start_bytes)
+        export = export->next;
+    if (!export)
+        return false;
+    export->handles++;
+    *out_share = export->share;
+    return true;
+}
+
+/* True unless the allocation is gone. Takes the export if nobody else made it meanwhile. */
+static bool note_export(const struct target *target, struct zeta_memory_export **made,
+                        struct zeta_plugin_share *out_share)
+{
+    struct zeta_memory_table *table = target->context->memory;
+
+    zeta_memory_lock(table);
+    struct zeta_memory_export **list = exports_locked(target);
+    if (list && !share_again_locked(target, *list, out_share)) {
+        *out_share = (*made)->share;
+        (*made)->next = *list;
+        *list = *made;
+        *made = NULL;
+    }
+    zeta_memory_unlock(table);
+    return list != NULL;
+}
+
+/* Counts a handle of the target; the first one makes the descriptor that all of them name. */
+static ze_result_t share_target(const struct target *target, struct zeta_plugin_share *out_share)
+{
+    struct zeta_memory_table *table = target->context->memory;
+
+    zeta_memory_lock(table);
+    struct zeta_memory_export **list = exports_locked(target);
+    bool again = list && share_again_locked(target, *list, out_share);
+    zeta_memory_unlock(table);
+    if (again)
+        return ZE_RESULT_SUCCESS;
+
+    struct zeta_memory_export *made = calloc(1, sizeof(*made));
+    if (!made)
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to note a handle");
+    made->start_bytes = target->start_bytes;
+    made->handles = 1;
+    ze_result_t result = call_export(target, &made->share);
+    if (result != ZE_RESULT_SUCCESS) {
+        free(made);
+        return result;
+    }
+    bool noted = note_export(target, &made, out_share);
+    if (made)
+        zeta_memory_export_end(&made);
+    if (noted)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p was freed at the same time",
+                      target->base);
+}
+
+/* FNV-1a over what lies behind the check, begun with a number that says whose handle it is. */
+static uint32_t check_of(const struct zeta_ipc_handle *handle)
+{
+    unsigned char bytes[sizeof(*handle)];
+    uint32_t sum = UINT32_C(0x4d49455a);
+
+    memcpy(bytes, handle, sizeof(bytes));
+    for (size_t i = offsetof(struct zeta_ipc_handle, pid); i < sizeof(bytes); i++)
+        sum = (sum ^ bytes[i]) * UINT32_C(16777619);
+    return sum;
+}
+
+static ze_result_t fill_handle(const struct zeta_plugin_share *share, uint64_t base,
+                               ze_ipc_mem_handle_t *out_handle)
+{
+    struct stat status;
+
+    if (fstat(share->descriptor, &status) != 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "descriptor %d is not open",
+                          (int)share->descriptor);
+    struct zeta_ipc_handle handle = {.descriptor = share->descriptor,
+                                     .pid = getpid(),
+                                     .kind = share->kind,
+                                     .base = base,
+                                     .device = (uint64_t)status.st_dev,
+                                     .inode = (uint64_t)status.st_ino,
+                                     .offset_bytes = share->offset_bytes,
+                                     .size_bytes = share->size_bytes,
+                                     .token = share->token};
+
+    handle.check = check_of(&handle);
+    memcpy(out_handle, &handle, sizeof(handle));
+    return ZE_RESULT_SUCCESS;
+}
+
+static uint64_t target_name(const struct target *target)
+{
+    return target->physical ? (uint64_t)(uintptr_t)target->physical
+                            : (uint64_t)(uintptr_t)target->base;
+}
+
+ze_result_t ZE_APICALL impl_zeMemGetIpcHandle(ze_context_handle_t hContext, const void *ptr,
+                                              ze_ipc_mem_handle_t *pIpcHandle)
+{
+    struct target target;
+    struct zeta_plugin_share share = {.descriptor = -1};
+    ze_result_t result = find_target((struct zeta_context *)hContext, ptr, &target);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = share_target(&target, &share);
+    if (result == ZE_RESULT_SUCCESS)
+        result = fill_handle(&share, target_name(&target), pIpcHandle);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeMemGetIpcHandleWithProperties(ze_context_handle_t hContext,
+                                                            const void *ptr, void *pNext,
+                                                            ze_ipc_mem_handle_t *pIpcHandle)
+{
+    struct zeta_memory_request request = {0};
+    ze_result_t result = zeta_memory_request_read(pNext, &request);
+
+    return result == ZE_RESULT_SUCCESS ? impl_zeMemGetIpcHandle(hContext, ptr, pIpcHandle) : result;
+}
+
+/* Where the export is listed to which a handle of this process belongs; NULL: it was put back. */
+static struct zeta_memory_export **find_export_locked(struct zeta_context *context,
+                                                      const struct zeta_ipc_handle *handle)
+{
+    const void *base = (const void *)(uintptr_t)handle->base;
+    struct target target = {.context = context, .base = base};
+
+    if (zeta_object_is(base, ZETA_KIND_PHYSICAL_MEM)) {
+        target.physical = (struct zeta_physical *)(uintptr_t)base;
+        if (target.physical->context != context)
+            return NULL;
+    }
+    struct zeta_memory_export **link = exports_locked(&target);
+    while (link && *link) {
+        const struct zeta_plugin_share *share = &(*link)->share;
+
+        if (share->descriptor == handle->descriptor &&
+            share->offset_bytes == handle->offset_bytes && share->token == handle->token)
+            return link;
+        link = &(*link)->next;
+    }
+    return NULL;
+}
+
+ze_result_t zeta_ipc_handle_read(const ze_ipc_mem_handle_t *handle,
+                                 struct zeta_ipc_handle *out_handle)
+{
+    memcpy(out_handle, handle, sizeof(*out_handle));
+    if (out_handle->check == check_of(out_handle) && out_handle->pid > 0 &&
+        out_handle->token != 0 && out_handle->size_bytes != 0)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      "these 64 bytes are no memory handle of Zeta; all bytes of what "
+                      "zeMemGetIpcHandle gave are needed");
+}
+
+ze_result_t ZE_APICALL impl_zeMemPutIpcHandle(ze_context_handle_t hContext,
+                                              ze_ipc_mem_handle_t handle)
+{
+    struct zeta_context *context = (struct zeta_context *)hContext;
+    struct zeta_ipc_handle read;
+    ze_result_t result = zeta_ipc_handle_read(&handle, &read);
+
+    /* A handle of another process, or of a descriptor of the application, keeps nothing here. */
+    if (result != ZE_RESULT_SUCCESS || read.pid != getpid() || read.base == 0)
+        return result;
+    zeta_memory_lock(context->memory);
+    struct zeta_memory_export **link = find_export_locked(context, &read);
+    if (link && --(*link)->handles == 0)
+        zeta_memory_export_end(link);
+    zeta_memory_unlock(context->memory);
+    if (link)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      "the handle was put back already, or its memory was freed, which ends its "
+                      "handles");
+}
+
+ze_result_t ZE_APICALL impl_zeMemGetFileDescriptorFromIpcHandleExp(ze_context_handle_t hContext,
+                                                                   ze_ipc_mem_handle_t ipcHandle,
+                                                                   uint64_t *pHandle)
+{
+    struct zeta_context *context = (struct zeta_context *)hContext;
+    struct zeta_ipc_handle read;
+    ze_result_t result = zeta_ipc_handle_read(&ipcHandle, &read);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (read.pid != getpid())
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the handle was made by process %d, and its descriptor is one of that "
+                          "process",
+                          (int)read.pid);
+    zeta_memory_lock(context->memory);
+    bool known = read.base == 0 || find_export_locked(context, &read) != NULL;
+    zeta_memory_unlock(context->memory);
+    if (!known)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the handle was put back, or its memory was freed");
+    *pHandle = (uint64_t)read.descriptor;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeMemGetIpcHandleFromFileDescriptorExp(ze_context_handle_t hContext,
+                                                                   uint64_t handle,
+                                                                   ze_ipc_mem_handle_t *pIpcHandle)
+{
+    const struct zeta_backend *backend = ((struct zeta_context *)hContext)->driver->compute;
+    struct zeta_plugin_share share = {.struct_size = sizeof(share), .descriptor = (int)handle};
+    void *address = NULL;
+
+    if (handle > INT32_MAX)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%llu is no file descriptor",
+                          (unsigned long long)handle);
+    if (!backend)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "no plugin computes on the devices of this driver");
+    /* Whether it is memory, and which, is known by who can map it. */
+    uint32_t code = backend->compute.memory_import(backend->self, NULL, &share, &address);
+    if (code != ZETA_PLUGIN_SUCCESS)
+        return zeta_backend_result(backend, code, "looking at a descriptor of memory");
+    (void)backend->compute.memory_free(backend->self, address);
+    return fill_handle(&share, 0, pIpcHandle);
+}
+
+static ze_result_t fill_export(ze_external_memory_export_fd_t *node,
+                               ze_external_memory_type_flags_t types, const struct target *target)
+{
+    struct zeta_plugin_share share = {.descriptor = -1};
+    ze_result_t result = zeta_memory_check_external("ze_external_memory_export_fd_t", node->flags);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if ((types & node->flags) == 0 || (node->flags & ~types) != 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "a descriptor of type 0x%x was asked for, and the memory was allocated "
+                          "for types 0x%x (ze_external_memory_export_desc_t)",
+                          node->flags, types);
+    result = call_export(target, &share);
+    if (result == ZE_RESULT_SUCCESS)
+        node->fd = share.descriptor;
+    return result;
+}
+
+ze_result_t zeta_memory_export_chain(const void *next, ze_external_memory_type_flags_t types,
+                                     const void *ptr, struct zeta_context *context)
+{
+    struct zeta_chain chain = zeta_chain_begin(next);
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    struct target target;
+    uint32_t stype;
+    void *node;
+
+    while (result == ZE_RESULT_SUCCESS && (node = zeta_chain_next(&chain, &stype)) != NULL) {
+        if (stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_WIN32)
+            return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                              "there are no Windows handles on this system");
+        if (stype != ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD ||
+            !zeta_chain_readable(node, sizeof(ze_external_memory_export_fd_t)))
+            continue;
+        result = find_target(context, ptr, &target);
+        if (result == ZE_RESULT_SUCCESS)
+            result = fill_export(node, types, &target);
+    }
+    return result;
+}

@@ -1,0 +1,357 @@
+/*
+ * Linking: the imports of modules are found in the exports of others.
+ *
+ * Modules that were linked make a group. Any of them may run code of any other, and may be
+ * destroyed in any order, so the plugin's modules of a group go together, when the last one was
+ * destroyed. Groups of modules that are linked once more become one.
+ */
+#include "core/module/module_link.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/device/device.h"
+#include "core/module/module.h"
+#include "core/module/module_log.h"
+#include "core/plugin/host.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+/* One for each driver, so that a child of fork() gets a fresh one. */
+struct zeta_module_links {
+    pthread_mutex_t lock; /* guards all groups of the driver; serialises links */
+};
+
+struct zeta_link_group {
+    struct zeta_module **members; /* that were not destroyed */
+    uint32_t member_count;
+    struct zeta_plugin_module **left; /* of members that were; room for all */
+    uint32_t left_count;
+};
+
+static ze_result_t no_memory(void)
+{
+    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for links between modules");
+}
+
+static struct zeta_module_links *links_of(struct zeta_driver *driver)
+{
+    struct zeta_module_links *present = atomic_load(&driver->links);
+    struct zeta_module_links *made;
+
+    if (present)
+        return present;
+    made = calloc(1, sizeof(*made));
+    if (!made)
+        return NULL;
+    pthread_mutex_init(&made->lock, NULL);
+    if (atomic_compare_exchange_strong(&driver->links, &present, made))
+        return made;
+    pthread_mutex_destroy(&made->lock);
+    free(made);
+    return present;
+}
+
+ze_result_t zeta_module_check_linked(const struct zeta_module *module)
+{
+    if (module->import_count == 0 || atomic_load(&module->is_linked))
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED,
+                      "the module imports \"%s\"%s: link it with the module that exports it "
+                      "(zeModuleDynamicLink) before kernels are created",
+                      module->imports[0], module->import_count > 1 ? " and other names" : "");
+}
+
+/* ---------------------------------------------------------------- groups */
+
+static void free_group(struct zeta_link_group *group)
+{
+    if (!group)
+        return;
+    free(group->members);
+    free((void *)group->left);
+    free(group);
+}
+
+static void free_groupp(struct zeta_link_group **group)
+{
+    free_group(*group);
+}
+
+/* Moves a module and all that is linked to it already. Room was made by make_group_locked(). */
+static void absorb_locked(struct zeta_link_group *group, struct zeta_module *module)
+{
+    struct zeta_link_group *old = module->group;
+
+    if (old == group)
+        return;
+    if (!old) {
+        group->members[group->member_count++] = module;
+        module->group = group;
+        return;
+    }
+    for (uint32_t i = 0; i < old->member_count; i++) {
+        group->members[group->member_count++] = old->members[i];
+        old->members[i]->group = group;
+    }
+    for (uint32_t i = 0; i < old->left_count; i++)
+        group->left[group->left_count++] = old->left[i];
+    free_group(old);
+}
+
+/* An empty group with room for the modules and all that they are linked to. */
+static struct zeta_link_group *make_group_locked(struct zeta_module *const *modules, uint32_t count)
+{
+    size_t room = 1;
+    struct zeta_link_group *group = calloc(1, sizeof(*group));
+
+    for (uint32_t i = 0; i < count; i++)
+        room += modules[i]->group
+                    ? (size_t)modules[i]->group->member_count + modules[i]->group->left_count
+                    : 1;
+    if (!group)
+        return NULL;
+    group->members = calloc(room, sizeof(struct zeta_module *));
+    group->left = calloc(room, sizeof(struct zeta_plugin_module *));
+    if (group->members && group->left)
+        return group;
+    free_group(group);
+    return NULL;
+}
+
+/* Takes a module out; gives the group to be freed when it was the last. */
+static struct zeta_link_group *leave_locked(struct zeta_module *module)
+{
+    struct zeta_link_group *group = module->group;
+
+    for (uint32_t i = 0; i < group->member_count; i++) {
+        if (group->members[i] == module) {
+            group->members[i] = group->members[--group->member_count];
+            break;
+        }
+    }
+    group->left[group->left_count++] = module->plugin_module;
+    return group->member_count == 0 ? group : NULL;
+}
+
+void zeta_module_release(struct zeta_module *module)
+{
+    struct zeta_backend *backend = module->backend;
+    struct zeta_module_links *links = atomic_load(&module->device->driver->links);
+    struct zeta_link_group *last = NULL;
+    bool grouped = false;
+
+    if (!module->plugin_module)
+        return;
+    if (links) {
+        pthread_mutex_lock(&links->lock);
+        grouped = module->group != NULL;
+        if (grouped)
+            last = leave_locked(module);
+        pthread_mutex_unlock(&links->lock);
+    }
+    if (!grouped)
+        backend->compute.module_destroy(backend->self, module->plugin_module);
+    for (uint32_t i = 0; last && i < last->left_count; i++)
+        backend->compute.module_destroy(backend->self, last->left[i]);
+    free_group(last);
+}
+
+/* ---------------------------------------------------------------- linking */
+
+static ze_result_t check_modules(struct zeta_module *const *modules, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        if (modules[i]->context != modules[0]->context)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "phModules[%u] belongs to another context than phModules[0]", i);
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* The plugin's modules, each once. */
+static uint32_t list_plugin_modules(struct zeta_module *const *modules, uint32_t count,
+                                    struct zeta_plugin_module **out)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        bool seen = false;
+
+        for (uint32_t k = 0; k < n && !seen; k++)
+            seen = out[k] == modules[i]->plugin_module;
+        if (!seen)
+            out[n++] = modules[i]->plugin_module;
+    }
+    return n;
+}
+
+static ze_result_t link_locked(struct zeta_module *const *modules, uint32_t count,
+                               struct zeta_text *log)
+{
+    struct zeta_backend *backend = modules[0]->backend;
+    const struct zeta_plugin_log_sink sink = {.context = log, .write = zeta_text_write};
+    ZETA_CLEANUP(free_groupp) struct zeta_link_group *group = make_group_locked(modules, count);
+    ZETA_CLEANUP(zeta_freep)
+    struct zeta_plugin_module **list = calloc(count, sizeof(struct zeta_plugin_module *));
+
+    if (!group || !list)
+        return no_memory();
+    const struct zeta_plugin_array array = {.data = (const void *)list,
+                                            .count = list_plugin_modules(modules, count, list),
+                                            .stride = sizeof(struct zeta_plugin_module *)};
+    uint32_t code = backend->compute.module_link(backend->self, &array, &sink);
+    if (code != ZETA_PLUGIN_SUCCESS)
+        return zeta_backend_result(backend, code, "linking modules");
+    for (uint32_t i = 0; i < count; i++) {
+        absorb_locked(group, modules[i]);
+        atomic_store(&modules[i]->is_linked, 1);
+    }
+    (void)ZETA_TAKE(group);
+    return ZE_RESULT_SUCCESS;
+}
+
+static bool need_a_link(struct zeta_module *const *modules, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (modules[i]->import_count > 0 && !atomic_load(&modules[i]->is_linked))
+            return true;
+    }
+    return false;
+}
+
+static ze_result_t link_modules(struct zeta_module *const *modules, uint32_t count,
+                                struct zeta_text *log)
+{
+    ze_result_t result = check_modules(modules, count);
+
+    /* Modules without open imports do not come to depend on each other. */
+    if (result != ZE_RESULT_SUCCESS || !need_a_link(modules, count))
+        return result;
+    struct zeta_module_links *links = links_of(modules[0]->device->driver);
+    if (!links)
+        return no_memory();
+    pthread_mutex_lock(&links->lock);
+    result = link_locked(modules, count, log);
+    pthread_mutex_unlock(&links->lock);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeModuleDynamicLink(uint32_t numModules, ze_module_handle_t *phModules,
+                                                ze_module_build_log_handle_t *phLinkLog)
+{
+    ZETA_CLEANUP(zeta_text_finishp) struct zeta_text log = {0};
+    ze_result_t result = link_modules((struct zeta_module *const *)phModules, numModules, &log);
+
+    if (phLinkLog) {
+        ze_result_t log_result = zeta_module_log_create(&log, phLinkLog);
+
+        if (result == ZE_RESULT_SUCCESS)
+            result = log_result;
+    }
+    return result;
+}
+
+/* ---------------------------------------------------------------- inspection */
+
+static ze_result_t exports_of(const struct zeta_module *module, struct zeta_plugin_array *out_names)
+{
+    struct zeta_backend *backend = module->backend;
+    uint32_t code = backend->compute.module_symbols(backend->self, module->plugin_module,
+                                                    ZETA_PLUGIN_SYMBOL_EXPORT, out_names);
+
+    return code == ZETA_PLUGIN_SUCCESS
+               ? ZE_RESULT_SUCCESS
+               : zeta_backend_result(backend, code, "listing the exports of a module");
+}
+
+static const struct zeta_plugin_string *name_at(const struct zeta_plugin_array *names, uint64_t i)
+{
+    return (const void *)((const char *)names->data + i * names->stride);
+}
+
+static bool is_exported(const char *name, struct zeta_plugin_array *const exports, uint32_t count)
+{
+    size_t length = strlen(name);
+
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint64_t k = 0; k < exports[i].count; k++) {
+            const struct zeta_plugin_string *given = name_at(&exports[i], k);
+
+            if (given->size == length && memcmp(given->data, name, length) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void append_line(struct zeta_text *log, const char *name, size_t size)
+{
+    zeta_module_log_append(log, "  ");
+    zeta_text_write(log, (struct zeta_plugin_string){.data = name, .size = size});
+    zeta_module_log_append(log, "\n");
+}
+
+static void list_imports(struct zeta_module *const *modules, struct zeta_plugin_array *exports,
+                         uint32_t count, bool only_unresolvable, struct zeta_text *log)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < modules[i]->import_count; k++) {
+            const char *name = modules[i]->imports[k];
+
+            if (!only_unresolvable || !is_exported(name, exports, count))
+                append_line(log, name, strlen(name));
+        }
+    }
+}
+
+static ze_result_t inspect(struct zeta_module *const *modules, uint32_t count,
+                           ze_linkage_inspection_ext_flags_t flags, struct zeta_text *log)
+{
+    ZETA_CLEANUP(zeta_freep)
+    struct zeta_plugin_array *exports = calloc((size_t)count + 1, sizeof(*exports));
+
+    if (!exports)
+        return no_memory();
+    for (uint32_t i = 0; i < count; i++) {
+        ze_result_t result = exports_of(modules[i], &exports[i]);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    if (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS) {
+        zeta_module_log_append(log, "imports:\n");
+        list_imports(modules, exports, count, false, log);
+    }
+    if (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS) {
+        zeta_module_log_append(log, "unresolvable imports:\n");
+        list_imports(modules, exports, count, true, log);
+    }
+    if (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS) {
+        zeta_module_log_append(log, "exports:\n");
+        for (uint32_t i = 0; i < count; i++) {
+            for (uint64_t k = 0; k < exports[i].count; k++)
+                append_line(log, name_at(&exports[i], k)->data, name_at(&exports[i], k)->size);
+        }
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL
+impl_zeModuleInspectLinkageExt(ze_linkage_inspection_ext_desc_t *pInspectDesc, uint32_t numModules,
+                               ze_module_handle_t *phModules, ze_module_build_log_handle_t *phLog)
+{
+    ze_linkage_inspection_ext_flags_t flags = pInspectDesc->flags;
+    ZETA_CLEANUP(zeta_text_finishp) struct zeta_text log = {0};
+
+    /* No wish is the default: all three lists. */
+    if (flags == 0)
+        flags = ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS |
+                ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS |
+                ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS;
+    ze_result_t result = inspect((struct zeta_module *const *)phModules, numModules, flags, &log);
+    return result == ZE_RESULT_SUCCESS ? zeta_module_log_create(&log, phLog) : result;
+}

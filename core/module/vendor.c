@@ -1,0 +1,45 @@
+#include "core/module/vendor.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include <level_zero/ze_api.h>
+
+#include "core/module/module.h"
+#include "core/object/object.h"
+#include "core/plugin/host.h"
+#include "core/util/error.h"
+
+/*
+ * The lowest address of a kernel's code on the device, whose size zeKernelGetBinaryExp tells: what
+ * instruction pointers are compared with.
+ */
+static ze_result_t ZE_APICALL kernel_base_address(ze_kernel_handle_t handle, uint64_t *address)
+{
+    static const char function[] = "zexKernelGetBaseAddress";
+    struct zeta_kernel *kernel = (struct zeta_kernel *)handle;
+    uint64_t begin = 0;
+
+    if (!zeta_object_is(handle, ZETA_KIND_KERNEL))
+        return zeta_object_explain(handle, ZETA_KIND_KERNEL, function, "hKernel");
+    if (!address)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER, "%s: baseAddress is null",
+                          function);
+    struct zeta_backend *backend = kernel->module->backend;
+    uint32_t code = backend->compute.kernel_code(backend->self, kernel->plugin_kernel, &begin);
+
+    if (code != ZETA_PLUGIN_SUCCESS)
+        return zeta_backend_result(backend, code, "looking up the address of a kernel");
+    *address = begin;
+    return ZE_RESULT_SUCCESS;
+}
+
+bool zeta_vendor_function(const char *name, void **out_address)
+{
+    ze_result_t(ZE_APICALL *const function)(ze_kernel_handle_t, uint64_t *) = kernel_base_address;
+
+    if (strcmp(name, "zexKernelGetBaseAddress") != 0)
+        return false;
+    memcpy(out_address, &function, sizeof(*out_address));
+    return true;
+}

@@ -1,0 +1,337 @@
+#include "core/queue/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/device/device.h"
+#include "core/event/event.h"
+#include "core/list/list.h"
+#include "core/plugin/host.h"
+#include "core/queue/use.h"
+#include "core/util/cleanup.h"
+#include "core/util/clock.h"
+#include "core/util/error.h"
+#include "core/util/thread.h"
+
+#define LOOK_PERIOD_NS UINT64_C(50000000) /* between looks for events that were lost */
+
+bool zeta_queue_group(const struct zeta_device *device, uint32_t ordinal,
+                      struct zeta_plugin_queue_group *out_group)
+{
+    const struct zeta_plugin_array *groups = &device->backend->properties.queue_groups;
+    size_t known =
+        groups->stride < sizeof(*out_group) ? (size_t)groups->stride : sizeof(*out_group);
+
+    if (ordinal >= groups->count)
+        return false;
+    memset(out_group, 0, sizeof(*out_group));
+    memcpy(out_group, (const char *)groups->data + ordinal * groups->stride, known);
+    return true;
+}
+
+static ze_result_t check_desc(const struct zeta_context *context, const struct zeta_device *device,
+                              const ze_command_queue_desc_t *desc)
+{
+    struct zeta_plugin_queue_group group;
+    ze_result_t result = zeta_context_check_device(context, device);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!zeta_queue_group(device, desc->ordinal, &group))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "queue group ordinal %u: %s has %llu groups", desc->ordinal, device->name,
+                          (unsigned long long)device->backend->properties.queue_groups.count);
+    if (desc->index >= group.queue_count)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "queue index %u: group %u of %s has %u queues", desc->index,
+                          desc->ordinal, device->name, group.queue_count);
+    if (!zeta_device_queue_provider(device)->backend)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "no plugin computes on %s or has queries there, so it has no queues",
+                          device->name);
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t open_queue(struct zeta_queue *queue)
+{
+    const struct zeta_provider *who = zeta_device_queue_provider(queue->device);
+    struct zeta_plugin_queue_desc wanted = {.struct_size = sizeof(wanted),
+                                            .ordinal = queue->desc.ordinal,
+                                            .index = queue->desc.index,
+                                            .priority = (uint32_t)queue->desc.priority};
+    uint32_t code = who->backend->compute.queue_create(who->backend->self, who->device, &wanted,
+                                                       &queue->plugin_queue);
+
+    queue->backend = who->backend;
+    if (code == ZETA_PLUGIN_SUCCESS)
+        return ZE_RESULT_SUCCESS;
+    return zeta_backend_result(who->backend, code, "creating a queue");
+}
+
+static void init_sync(struct zeta_queue *queue)
+{
+    pthread_condattr_t attributes;
+
+    (void)pthread_mutex_init(&queue->lock, NULL);
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&queue->changed, &attributes);
+    (void)pthread_cond_init(&queue->handed, NULL);
+    (void)pthread_condattr_destroy(&attributes);
+}
+
+static void link_queue(struct zeta_queue *queue)
+{
+    struct zeta_context *context = queue->context;
+
+    (void)pthread_mutex_lock(&context->queues_lock);
+    queue->id = ++context->newest_queue;
+    queue->next = context->queues;
+    queue->link = &context->queues;
+    if (queue->next)
+        queue->next->link = &queue->next;
+    context->queues = queue;
+    (void)pthread_mutex_unlock(&context->queues_lock);
+}
+
+static void unlink_queue(struct zeta_queue *queue)
+{
+    (void)pthread_mutex_lock(&queue->context->queues_lock);
+    *queue->link = queue->next;
+    if (queue->next)
+        queue->next->link = queue->link;
+    (void)pthread_mutex_unlock(&queue->context->queues_lock);
+}
+
+static void free_queue(struct zeta_queue *queue)
+{
+    unlink_queue(queue);
+    while (queue->spare) {
+        struct zeta_submission *next = queue->spare->next;
+
+        zeta_submission_destroy(queue->spare);
+        queue->spare = next;
+    }
+    (void)pthread_cond_destroy(&queue->changed);
+    (void)pthread_cond_destroy(&queue->handed);
+    (void)pthread_mutex_destroy(&queue->lock);
+    zeta_object_unpin(queue->context);
+    free(queue);
+}
+
+ze_result_t zeta_queue_create(struct zeta_context *context, struct zeta_device *device,
+                              const ze_command_queue_desc_t *desc, struct zeta_queue **out_queue)
+{
+    ze_result_t result = check_desc(context, device, desc);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    struct zeta_queue *queue = calloc(1, sizeof(*queue));
+    if (!queue)
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a queue");
+    if (!zeta_object_pin(context, ZETA_KIND_CONTEXT)) {
+        free(queue);
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "the context was just destroyed");
+    }
+    queue->context = context;
+    queue->device = device;
+    queue->desc = *desc;
+    queue->desc.pNext = NULL;
+    queue->last = &queue->running;
+    queue->wanted = UINT64_MAX;
+    init_sync(queue);
+    link_queue(queue);
+    result = open_queue(queue);
+    if (result != ZE_RESULT_SUCCESS)
+        free_queue(queue);
+    else
+        *out_queue = queue;
+    return result;
+}
+
+void zeta_queue_destroy(struct zeta_queue *queue)
+{
+    if (!queue)
+        return;
+    /* Abandoned work is reported on this thread: an old sentence would look like its reason. */
+    (void)pthread_mutex_lock(&queue->lock);
+    if (queue->running)
+        zeta_error_clear();
+    (void)pthread_mutex_unlock(&queue->lock);
+    queue->backend->compute.queue_destroy(queue->backend->self, queue->plugin_queue);
+    zeta_queue_release_finished(queue);
+    (void)pthread_mutex_lock(&queue->lock);
+    bool unreported = queue->running != NULL;
+    (void)pthread_mutex_unlock(&queue->lock);
+    /* A backend that breaks its promise may still report: then losing memory is the lesser harm. */
+    if (!unreported)
+        free_queue(queue);
+}
+
+/* True if something that runs waits for an event that nobody will signal. */
+static bool is_stuck_locked(const struct zeta_queue *queue)
+{
+    if (!zeta_event_any_lost())
+        return false;
+    for (const struct zeta_submission *s = queue->running; s; s = s->next) {
+        for (uint64_t i = 0; i < s->commands.count; i++) {
+            const struct zeta_plugin_command *command =
+                (const void *)((const char *)s->commands.data + i * s->commands.stride);
+
+            for (uint64_t w = 0; w < command->wait_count; w++) {
+                if (zeta_plugin_event_is_lost(command->wait_events[w]))
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Sleeps until something ends, the deadline, or the time to look for lost events again. */
+static void sleep_locked(struct zeta_queue *queue, uint64_t deadline_ns)
+{
+    ZETA_NO_CANCEL;
+    uint64_t look_ns = zeta_clock_monotonic_ns() + LOOK_PERIOD_NS;
+    struct timespec until = zeta_clock_timespec(deadline_ns < look_ns ? deadline_ns : look_ns);
+
+    (void)pthread_cond_timedwait(&queue->changed, &queue->lock, &until);
+}
+
+/* Waits until nothing up to the number runs. NOT_READY at the deadline, DEVICE_LOST if stuck. */
+static ze_result_t wait_locked(struct zeta_queue *queue, uint64_t number, uint64_t deadline_ns)
+{
+    while (queue->running && queue->running->number <= number) {
+        if (is_stuck_locked(queue))
+            return zeta_device_fault(queue->device, ZE_RESULT_ERROR_DEVICE_LOST);
+        if (zeta_clock_monotonic_ns() >= deadline_ns)
+            return ZE_RESULT_NOT_READY;
+        if (number < queue->wanted)
+            queue->wanted = number;
+        sleep_locked(queue, deadline_ns);
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+static uint64_t deadline_of(uint64_t timeout_ns)
+{
+    uint64_t now_ns = zeta_clock_monotonic_ns();
+
+    return timeout_ns > UINT64_MAX - now_ns ? UINT64_MAX : now_ns + timeout_ns;
+}
+
+ze_result_t zeta_queue_synchronize(struct zeta_queue *queue, uint64_t timeout_ns)
+{
+    uint64_t deadline_ns = deadline_of(timeout_ns);
+
+    (void)pthread_mutex_lock(&queue->lock);
+    ze_result_t result = wait_locked(queue, queue->submitted, deadline_ns);
+    ze_result_t failure = queue->failure;
+    if (failure != ZE_RESULT_ERROR_DEVICE_LOST && result == ZE_RESULT_SUCCESS)
+        queue->failure = ZE_RESULT_SUCCESS;
+    (void)pthread_mutex_unlock(&queue->lock);
+
+    zeta_queue_release_finished(queue);
+    if (failure == ZE_RESULT_ERROR_DEVICE_LOST ||
+        (result == ZE_RESULT_SUCCESS && failure != ZE_RESULT_SUCCESS))
+        return zeta_device_fault(queue->device, failure);
+    return result;
+}
+
+/* True if nothing is missing but reports. */
+static bool is_over_locked(const struct zeta_queue *queue)
+{
+    for (const struct zeta_submission *s = queue->running; s; s = s->next) {
+        if (!atomic_load(&s->is_over))
+            return false;
+    }
+    return true;
+}
+
+ze_result_t zeta_queue_check_idle(struct zeta_queue *queue)
+{
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    unsigned looks = 0;
+
+    (void)pthread_mutex_lock(&queue->lock);
+    while (result == ZE_RESULT_NOT_READY && queue->failure != ZE_RESULT_ERROR_DEVICE_LOST &&
+           (is_over_locked(queue) || looks++ < ZETA_USE_LOOKS))
+        result = wait_locked(queue, queue->submitted, deadline_of(ZETA_USE_LOOK_NS));
+    if (queue->failure == ZE_RESULT_ERROR_DEVICE_LOST)
+        result = ZE_RESULT_SUCCESS;
+    (void)pthread_mutex_unlock(&queue->lock);
+
+    if (result != ZE_RESULT_NOT_READY || zeta_device_status(queue->device) != ZE_RESULT_SUCCESS)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                      "commands still run on this queue of %s; wait for them first",
+                      queue->device->name);
+}
+
+/* Objects that own a queue, pinned. */
+struct owners {
+    void **objects;
+    size_t count;
+    bool out_of_memory;
+};
+
+static void collect(void *object, enum zeta_kind kind, struct owners *owners)
+{
+    void **grown = realloc(owners->objects, (owners->count + 1) * sizeof(void *));
+
+    if (!grown) {
+        owners->out_of_memory = true;
+        return;
+    }
+    owners->objects = grown;
+    if (zeta_object_pin(object, kind))
+        grown[owners->count++] = object;
+}
+
+static void collect_queue(void *object, void *context)
+{
+    collect(object, ZETA_KIND_COMMAND_QUEUE, context);
+}
+
+static void collect_list(void *object, void *context)
+{
+    collect(object, ZETA_KIND_COMMAND_LIST, context);
+}
+
+/* NULL for a regular list, and one that is just being made. It may be destroyed meanwhile. */
+static struct zeta_queue *queue_of(void *object)
+{
+    if (zeta_object_was(object, ZETA_KIND_COMMAND_LIST))
+        return atomic_load(&((struct zeta_command_list *)object)->queue);
+    return atomic_load(&((struct zeta_command_queue *)object)->queue);
+}
+
+static bool matches(const struct zeta_queue *queue, const struct zeta_context *context,
+                    const struct zeta_device *device)
+{
+    if (!queue || (context && queue->context != context))
+        return false;
+    return !device || queue->device == device || queue->device->parent == device;
+}
+
+ze_result_t zeta_queues_drain(const struct zeta_context *context, const struct zeta_device *device)
+{
+    struct owners owners = {0};
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    zeta_object_each(ZETA_KIND_COMMAND_QUEUE, collect_queue, &owners);
+    zeta_object_each(ZETA_KIND_COMMAND_LIST, collect_list, &owners);
+    for (size_t i = 0; i < owners.count; i++) {
+        struct zeta_queue *queue = queue_of(owners.objects[i]);
+
+        if (matches(queue, context, device)) {
+            ze_result_t one = zeta_queue_synchronize(queue, UINT64_MAX);
+
+            result = result == ZE_RESULT_SUCCESS ? one : result;
+        }
+        zeta_object_unpin(owners.objects[i]);
+    }
+    free(owners.objects);
+    if (owners.out_of_memory && result == ZE_RESULT_SUCCESS)
+        result = zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a list of queues");
+    return result;
+}

@@ -1,0 +1,217 @@
+/* The command queue and fence functions of the API. */
+#include <stdlib.h>
+
+#include "core/device/device.h"
+#include "core/list/list.h"
+#include "core/queue/queue.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "zeta_impl.h"
+
+static void finish_queue(void *object)
+{
+    zeta_queue_destroy(((struct zeta_command_queue *)object)->queue);
+}
+
+void zeta_queue_set_finishers(void)
+{
+    zeta_object_set_finisher(ZETA_KIND_COMMAND_QUEUE, finish_queue);
+}
+
+ze_result_t ZE_APICALL impl_zeCommandQueueCreate(ze_context_handle_t hContext,
+                                                 ze_device_handle_t hDevice,
+                                                 const ze_command_queue_desc_t *desc,
+                                                 ze_command_queue_handle_t *phCommandQueue)
+{
+    struct zeta_queue *queue = NULL;
+    void *object = NULL;
+    ze_result_t result = zeta_queue_create((struct zeta_context *)hContext,
+                                           (struct zeta_device *)hDevice, desc, &queue);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result =
+        zeta_object_create(ZETA_KIND_COMMAND_QUEUE, sizeof(struct zeta_command_queue), &object);
+    if (result != ZE_RESULT_SUCCESS) {
+        zeta_queue_destroy(queue);
+        return result;
+    }
+    atomic_store(&((struct zeta_command_queue *)object)->queue, queue);
+    *phCommandQueue = object;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t destroy_queue(struct zeta_command_queue *owner)
+{
+    ze_result_t result = zeta_queue_check_idle(owner->queue);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!zeta_object_retire(owner))
+        return zeta_object_explain(owner, ZETA_KIND_COMMAND_QUEUE, "zeCommandQueueDestroy",
+                                   "hCommandQueue");
+    zeta_object_unpin(owner);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandQueueDestroy(ze_command_queue_handle_t hCommandQueue)
+{
+    ze_result_t result;
+
+    /* As in zeCommandListDestroy. */
+    if (!zeta_object_pin(hCommandQueue, ZETA_KIND_COMMAND_QUEUE))
+        return zeta_object_explain(hCommandQueue, ZETA_KIND_COMMAND_QUEUE, "zeCommandQueueDestroy",
+                                   "hCommandQueue");
+    result = destroy_queue((struct zeta_command_queue *)hCommandQueue);
+    zeta_object_unpin(hCommandQueue);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandQueueExecuteCommandLists(
+    ze_command_queue_handle_t hCommandQueue, uint32_t numCommandLists,
+    ze_command_list_handle_t *phCommandLists, ze_fence_handle_t hFence)
+{
+    struct zeta_command_queue *owner = (struct zeta_command_queue *)hCommandQueue;
+    struct zeta_fence *fence = (struct zeta_fence *)hFence;
+
+    if (fence && fence->owner != owner)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the fence was created for another command queue");
+    for (uint32_t i = 0; i < numCommandLists; i++) {
+        ze_result_t result = zeta_queue_check_list(
+            owner->queue, (const struct zeta_command_list *)phCommandLists[i], i);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    if (!zeta_object_pin(owner, ZETA_KIND_COMMAND_QUEUE))
+        return zeta_object_explain(hCommandQueue, ZETA_KIND_COMMAND_QUEUE,
+                                   "zeCommandQueueExecuteCommandLists", "hCommandQueue");
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < numCommandLists && result == ZE_RESULT_SUCCESS; i++)
+        result = zeta_queue_submit_list(owner->queue, (struct zeta_command_list *)phCommandLists[i],
+                                        i + 1 == numCommandLists ? fence : NULL);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_queue_submitted(owner->queue);
+    zeta_object_unpin(owner);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandQueueSynchronize(ze_command_queue_handle_t hCommandQueue,
+                                                      uint64_t timeout)
+{
+    if (!zeta_object_pin(hCommandQueue, ZETA_KIND_COMMAND_QUEUE))
+        return zeta_object_explain(hCommandQueue, ZETA_KIND_COMMAND_QUEUE,
+                                   "zeCommandQueueSynchronize", "hCommandQueue");
+    ze_result_t result =
+        zeta_queue_synchronize(((struct zeta_command_queue *)hCommandQueue)->queue, timeout);
+    zeta_object_unpin(hCommandQueue);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeDeviceSynchronize(ze_device_handle_t hDevice)
+{
+    return zeta_queues_drain(NULL, (const struct zeta_device *)hDevice);
+}
+
+static const ze_command_queue_desc_t *desc_of(ze_command_queue_handle_t handle)
+{
+    return &((const struct zeta_command_queue *)handle)->queue->desc;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandQueueGetOrdinal(ze_command_queue_handle_t hCommandQueue,
+                                                     uint32_t *pOrdinal)
+{
+    *pOrdinal = desc_of(hCommandQueue)->ordinal;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandQueueGetIndex(ze_command_queue_handle_t hCommandQueue,
+                                                   uint32_t *pIndex)
+{
+    *pIndex = desc_of(hCommandQueue)->index;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandQueueGetFlags(ze_command_queue_handle_t hCmdQueue,
+                                                   ze_command_queue_flags_t *pFlags)
+{
+    *pFlags = desc_of(hCmdQueue)->flags;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandQueueGetMode(ze_command_queue_handle_t hCmdQueue,
+                                                  ze_command_queue_mode_t *pMode)
+{
+    *pMode = desc_of(hCmdQueue)->mode;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandQueueGetPriority(ze_command_queue_handle_t hCmdQueue,
+                                                      ze_command_queue_priority_t *pPriority)
+{
+    *pPriority = desc_of(hCmdQueue)->priority;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeFenceCreate(ze_command_queue_handle_t hCommandQueue,
+                                          const ze_fence_desc_t *desc, ze_fence_handle_t *phFence)
+{
+    struct zeta_command_queue *owner = (struct zeta_command_queue *)hCommandQueue;
+    void *object = NULL;
+    ze_result_t result = zeta_object_create(ZETA_KIND_FENCE, sizeof(struct zeta_fence), &object);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    struct zeta_fence *fence = object;
+    fence->device = owner->queue->device;
+    fence->owner = owner;
+    if (desc->flags & ZE_FENCE_FLAG_SIGNALED)
+        zeta_signal_set(&fence->signal, ZETA_SIGNAL_ON);
+    *phFence = (ze_fence_handle_t)fence;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeFenceDestroy(ze_fence_handle_t hFence)
+{
+    if (!zeta_object_retire(hFence))
+        return zeta_object_explain(hFence, ZETA_KIND_FENCE, "zeFenceDestroy", "hFence");
+    zeta_object_unpin(hFence);
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t look(void *object)
+{
+    struct zeta_fence *fence = object;
+
+    switch (atomic_load(&fence->signal.state)) {
+    case ZETA_SIGNAL_ON:
+        return ZE_RESULT_SUCCESS;
+    case ZETA_SIGNAL_LOST:
+        return zeta_device_fault(fence->device, ZE_RESULT_ERROR_DEVICE_LOST);
+    default:
+        return ZE_RESULT_NOT_READY;
+    }
+}
+
+ze_result_t ZE_APICALL impl_zeFenceHostSynchronize(ze_fence_handle_t hFence, uint64_t timeout)
+{
+    struct zeta_fence *fence = (struct zeta_fence *)hFence;
+
+    if (!zeta_object_pin(fence, ZETA_KIND_FENCE))
+        return zeta_object_explain(hFence, ZETA_KIND_FENCE, "zeFenceHostSynchronize", "hFence");
+    ze_result_t result = zeta_signal_wait(&fence->signal, look, fence, fence->device, timeout);
+    zeta_object_unpin(fence);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeFenceQueryStatus(ze_fence_handle_t hFence)
+{
+    return look(hFence);
+}
+
+ze_result_t ZE_APICALL impl_zeFenceReset(ze_fence_handle_t hFence)
+{
+    zeta_signal_set(&((struct zeta_fence *)hFence)->signal, ZETA_SIGNAL_OFF);
+    return ZE_RESULT_SUCCESS;
+}

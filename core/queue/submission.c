@@ -1,0 +1,333 @@
+/* The way of one submission: made, handed over, reported, released. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/device/device.h"
+#include "core/event/event.h"
+#include "core/list/list.h"
+#include "core/memory/memory.h"
+#include "core/plugin/host.h"
+#include "core/plugin/host_services.h"
+#include "core/queue/activity.h"
+#include "core/queue/queue.h"
+#include "core/queue/track.h"
+#include "core/util/cleanup.h"
+#include "core/util/error.h"
+#include "core/util/thread.h"
+
+/* Submissions whose memory a queue keeps; their recordings are small, or their memory is freed. */
+#define MOST_SPARE 16u
+#define MOST_SPARE_COMMANDS 64u
+
+struct zeta_submission *zeta_submission_create(struct zeta_queue *queue)
+{
+    (void)pthread_mutex_lock(&queue->lock);
+    struct zeta_submission *submission = queue->spare;
+    if (submission) {
+        queue->spare = submission->next;
+        queue->spare_count--;
+    }
+    (void)pthread_mutex_unlock(&queue->lock);
+    return submission ? submission : calloc(1, sizeof(*submission));
+}
+
+/* Calls the backend, when it drops the last pin of a kernel. */
+static void release(struct zeta_submission *submission)
+{
+    zeta_trace_activity_destroy(submission->activity);
+    if (submission->list)
+        zeta_object_unpin(submission->list);
+    if (submission->fence)
+        zeta_object_unpin(submission->fence);
+}
+
+void zeta_submission_destroy(struct zeta_submission *submission)
+{
+    release(submission);
+    zeta_recording_clear(&submission->recording);
+    free(submission);
+}
+
+static void recycle(struct zeta_queue *queue, struct zeta_submission *submission)
+{
+    struct zeta_recording recording = submission->recording;
+
+    release(submission);
+    if (recording.capacity > MOST_SPARE_COMMANDS) {
+        zeta_recording_clear(&recording);
+        free(submission);
+        return;
+    }
+    zeta_recording_reuse(&recording);
+    *submission = (struct zeta_submission){.recording = recording};
+    (void)pthread_mutex_lock(&queue->lock);
+    bool kept = queue->spare_count < MOST_SPARE;
+    if (kept) {
+        submission->next = queue->spare;
+        queue->spare = submission;
+        queue->spare_count++;
+    }
+    (void)pthread_mutex_unlock(&queue->lock);
+    if (!kept)
+        zeta_submission_destroy(submission);
+}
+
+void zeta_queue_release_finished(struct zeta_queue *queue)
+{
+    (void)pthread_mutex_lock(&queue->lock);
+    struct zeta_submission *first = ZETA_TAKE(queue->finished);
+    (void)pthread_mutex_unlock(&queue->lock);
+
+    if (!first)
+        return;
+    while (first) {
+        struct zeta_submission *next = first->next;
+
+        recycle(queue, first);
+        first = next;
+    }
+    zeta_memory_defer(queue->context->memory, NULL);
+}
+
+/* What is decided about events at submission goes into commands of the submission's own. */
+static ze_result_t track(struct zeta_submission *submission, const struct zeta_recording *source)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (!source->tracked)
+        return ZE_RESULT_SUCCESS;
+    if (source != &submission->recording)
+        result = zeta_recording_add_all(&submission->recording, source);
+    return result == ZE_RESULT_SUCCESS ? zeta_track(&submission->recording) : result;
+}
+
+/* The backend gets at least one command, so that a submission of nothing keeps its place. */
+static ze_result_t prepare(struct zeta_submission *submission)
+{
+    const struct zeta_recording *source =
+        submission->list ? &submission->list->recording : &submission->recording;
+    ze_result_t result = track(submission, source);
+
+    if (result == ZE_RESULT_SUCCESS && source->count == 0) {
+        struct zeta_plugin_command *barrier = NULL;
+
+        result = zeta_recording_add(&submission->recording, ZETA_PLUGIN_COMMAND_BARRIER, &barrier);
+    }
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (submission->recording.count > 0)
+        source = &submission->recording;
+    submission->used = source;
+    submission->commands = (struct zeta_plugin_array){
+        .data = source->commands, .count = source->count, .stride = sizeof(*source->commands)};
+    return ZE_RESULT_SUCCESS;
+}
+
+static void enqueue_locked(struct zeta_queue *queue, struct zeta_submission *submission)
+{
+    *queue->last = submission;
+    queue->last = &submission->next;
+    submission->next = NULL;
+    submission->queue = queue;
+    submission->number = ++queue->submitted;
+    if (submission->list)
+        zeta_use_begin(&submission->list->use);
+}
+
+static void dequeue_locked(struct zeta_queue *queue, struct zeta_submission *submission)
+{
+    struct zeta_submission **link = &queue->running;
+
+    while (*link && *link != submission)
+        link = &(*link)->next;
+    if (*link) {
+        *link = submission->next;
+        if (!submission->next)
+            queue->last = link;
+    }
+    if (submission->list)
+        zeta_use_end(&submission->list->use, atomic_load(&submission->is_over));
+}
+
+static void wait_for_turn_locked(struct zeta_queue *queue)
+{
+    ZETA_NO_CANCEL;
+    (void)pthread_cond_wait(&queue->handed, &queue->lock);
+}
+
+/* The work itself may wait and write; submit() does neither and is spared the 60 ns of this. */
+static uint32_t submit_here(struct zeta_queue *queue, const struct zeta_plugin_array *commands,
+                            struct zeta_submission *submission)
+{
+    ZETA_NO_CANCEL;
+    struct zeta_backend *backend = queue->backend;
+
+    return backend->compute.submit_here(backend->self, queue->plugin_queue, commands, submission);
+}
+
+/* Hands over in the order of the queue: one thread at a time is inside the backend. */
+static ze_result_t hand_over(struct zeta_queue *queue, struct zeta_submission *submission,
+                             bool here)
+{
+    struct zeta_backend *backend = queue->backend;
+
+    (void)pthread_mutex_lock(&queue->lock);
+    while (queue->submitting)
+        wait_for_turn_locked(queue);
+    if (queue->failure == ZE_RESULT_ERROR_DEVICE_LOST) {
+        (void)pthread_mutex_unlock(&queue->lock);
+        return zeta_device_fault(queue->device, ZE_RESULT_ERROR_DEVICE_LOST);
+    }
+    queue->submitting = true;
+    enqueue_locked(queue, submission);
+    (void)pthread_mutex_unlock(&queue->lock);
+
+    uint32_t code = ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+    /* The submission belongs to the backend afterwards, and may be over already. */
+    const struct zeta_plugin_array commands = submission->commands;
+    if (here)
+        code = submit_here(queue, &commands, submission);
+    if (code == ZETA_PLUGIN_UNSUPPORTED_FEATURE)
+        code = backend->compute.submit(backend->self, queue->plugin_queue, &commands, submission);
+
+    (void)pthread_mutex_lock(&queue->lock);
+    queue->submitting = false;
+    if (code != ZETA_PLUGIN_SUCCESS)
+        dequeue_locked(queue, submission);
+    (void)pthread_cond_signal(&queue->handed);
+    (void)pthread_mutex_unlock(&queue->lock);
+    if (code != ZETA_PLUGIN_SUCCESS)
+        return zeta_backend_result(backend, code, "submitting commands");
+    return ZE_RESULT_SUCCESS;
+}
+
+/* A trace shows when each command ran. */
+static void watch(struct zeta_queue *queue, struct zeta_submission *submission)
+{
+    const struct zeta_trace_queue who = {.device = queue->device,
+                                         .track = &queue->track,
+                                         .ordinal = queue->desc.ordinal,
+                                         .index = queue->desc.index};
+
+    zeta_trace_activity_watch(&who, &submission->commands, &submission->activity);
+}
+
+ze_result_t zeta_queue_submitted(struct zeta_queue *queue)
+{
+    if (queue->desc.mode != ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS)
+        return ZE_RESULT_SUCCESS;
+    return zeta_queue_synchronize(queue, UINT64_MAX);
+}
+
+static ze_result_t submit(struct zeta_queue *queue, struct zeta_submission *submission, bool here)
+{
+    zeta_queue_release_finished(queue);
+    ze_result_t result = prepare(submission);
+    if (result == ZE_RESULT_SUCCESS) {
+        const struct zeta_recording *used = submission->used;
+
+        watch(queue, submission);
+        zeta_recording_begin_uses(used);
+        result = hand_over(queue, submission, here);
+        if (result != ZE_RESULT_SUCCESS) {
+            zeta_recording_end_uses(used, false);
+            zeta_track_abandon(&submission->recording);
+        }
+    }
+    if (result != ZE_RESULT_SUCCESS)
+        zeta_submission_destroy(submission);
+    return result;
+}
+
+ze_result_t zeta_queue_submit_only(struct zeta_queue *queue, struct zeta_submission *submission)
+{
+    return submit(queue, submission, false);
+}
+
+ze_result_t zeta_queue_submit(struct zeta_queue *queue, struct zeta_submission *submission)
+{
+    bool synchronous = queue->desc.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
+    ze_result_t result = submit(queue, submission, synchronous);
+
+    return result == ZE_RESULT_SUCCESS ? zeta_queue_submitted(queue) : result;
+}
+
+static const struct zeta_plugin_command *command_at(const struct zeta_submission *submission,
+                                                    uint64_t index)
+{
+    return (const void *)((const char *)submission->commands.data +
+                          index * submission->commands.stride);
+}
+
+/* Who waits for an event of a submission that failed waits for nothing. */
+static void lose_events(const struct zeta_submission *submission)
+{
+    for (uint64_t i = 0; i < submission->commands.count; i++) {
+        const struct zeta_plugin_command *command = command_at(submission, i);
+
+        struct zeta_plugin_event *event = zeta_trace_activity_event(command->signal_event, NULL);
+
+        if (event && command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET)
+            zeta_event_lose(event);
+    }
+}
+
+/*
+ * The plugin left its sentence on this thread, or gives it when the queue is asked. What follows a
+ * lost submission is lost without one, and the first reason is the one to keep.
+ */
+static void note_fault(struct zeta_queue *queue)
+{
+    struct zeta_backend *backend = queue->backend;
+
+    if (!*zeta_error_describe())
+        (void)backend->compute.queue_status(backend->self, queue->plugin_queue);
+    if (*zeta_error_describe())
+        zeta_device_note_fault(queue->device, zeta_error_describe());
+    zeta_error_clear();
+}
+
+void zeta_host_submission_over(struct zeta_plugin_host *host ZETA_UNUSED, void *cookie)
+{
+    struct zeta_submission *submission = cookie;
+
+    atomic_store(&submission->is_over, true);
+    if (submission->list)
+        zeta_use_note_over(&submission->list->use);
+    zeta_recording_note_over(submission->used);
+}
+
+void zeta_host_submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *cookie,
+                               uint32_t result)
+{
+    struct zeta_submission *submission = cookie;
+    struct zeta_queue *queue = submission->queue;
+    const struct zeta_driver *driver = queue->device->driver;
+
+    if (result != ZETA_PLUGIN_SUCCESS) {
+        note_fault(queue);
+        lose_events(submission);
+    }
+    if (submission->fence && result == ZETA_PLUGIN_SUCCESS)
+        zeta_signal_set(&submission->fence->signal, ZETA_SIGNAL_ON);
+    else if (submission->fence)
+        zeta_signal_lose(&submission->fence->signal);
+
+    zeta_recording_end_uses(submission->used, atomic_load(&submission->is_over));
+    (void)pthread_mutex_lock(&queue->lock);
+    dequeue_locked(queue, submission);
+    submission->next = queue->finished;
+    queue->finished = submission;
+    if (result != ZETA_PLUGIN_SUCCESS && queue->failure != ZE_RESULT_ERROR_DEVICE_LOST)
+        queue->failure = (ze_result_t)result;
+    /* Waking a waiter for each of thousands of submissions would cost more than they do. */
+    if (!queue->running || queue->running->number > queue->wanted) {
+        queue->wanted = UINT64_MAX;
+        (void)pthread_cond_broadcast(&queue->changed);
+    }
+    (void)pthread_mutex_unlock(&queue->lock);
+
+    /* The queue may be gone now; the driver is not. Others may wait for a lost event. */
+    if (result != ZETA_PLUGIN_SUCCESS)
+        zeta_driver_wake(driver);
+}

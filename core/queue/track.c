@@ -1,0 +1,134 @@
+#include "core/queue/track.h"
+
+#include <string.h>
+
+#include "core/event/event.h"
+#include "core/event/store.h"
+#include "core/list/times_query.h"
+
+bool zeta_track_needed(const struct zeta_event *event)
+{
+    return (atomic_load(&event->special) & (ZETA_EVENT_COUNTED | ZETA_EVENT_SHARED)) != 0;
+}
+
+static ze_result_t make(struct zeta_recording *recording, struct zeta_event *event, uint64_t value,
+                        struct zeta_plugin_event **out_event)
+{
+    void *memory = NULL;
+    ze_result_t result = zeta_recording_alloc(recording, sizeof(struct zeta_plugin_event), &memory);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    *out_event = memory;
+    **out_event = (struct zeta_plugin_event){.event = event, .value = value};
+    return ZE_RESULT_SUCCESS;
+}
+
+/* The newest work that was to signal the event. */
+static uint64_t newest(const struct zeta_event *event)
+{
+    if (atomic_load(&event->special) & ZETA_EVENT_STORED)
+        return ZETA_VALUE_STORE;
+    return zeta_counter_newest(event->counter);
+}
+
+static ze_result_t track_wait(struct zeta_recording *recording, struct zeta_plugin_event **wait)
+{
+    struct zeta_event *event = (*wait)->event;
+
+    if (!event->counter || (*wait)->value != ZETA_VALUE_NONE)
+        return ZE_RESULT_SUCCESS;
+    return make(recording, event, newest(event), wait);
+}
+
+ze_result_t zeta_track_list(struct zeta_recording *recording, uint64_t count,
+                            struct zeta_plugin_event *const **events)
+{
+    const void *memory = NULL;
+    ze_result_t result =
+        zeta_recording_copy(recording, (const void *)*events, count * sizeof(**events), &memory);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    struct zeta_plugin_event **copy = (struct zeta_plugin_event **)(uintptr_t)memory;
+    for (uint64_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
+        result = track_wait(recording, &copy[i]);
+    *events = copy;
+    return result;
+}
+
+static bool any_counted(const struct zeta_plugin_command *command)
+{
+    for (uint64_t i = 0; i < command->wait_count; i++) {
+        if (command->wait_events[i]->event->counter)
+            return true;
+    }
+    return false;
+}
+
+/* Memory of the application stays the counter only if work adds to it. */
+static uint64_t take_value(struct zeta_event *event)
+{
+    if (atomic_load(&event->special) & ZETA_EVENT_STORED) {
+        if (zeta_store_adds(atomic_load(&event->store)))
+            return ZETA_VALUE_STORE;
+        atomic_fetch_and(&event->special, ~(uint32_t)ZETA_EVENT_STORED);
+    }
+    return zeta_counter_take(event->counter);
+}
+
+static ze_result_t track_signal(struct zeta_recording *recording,
+                                struct zeta_plugin_command *command)
+{
+    struct zeta_event *event = command->signal_event->event;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (event->counter && command->signal_event->value == ZETA_VALUE_NONE) {
+        /* Memory first: a value that was taken has to be reached or given up by somebody. */
+        result = make(recording, event, ZETA_VALUE_NONE, &command->signal_event);
+        if (result == ZE_RESULT_SUCCESS)
+            command->signal_event->value = take_value(event);
+    }
+    if (result == ZE_RESULT_SUCCESS)
+        zeta_event_claim(command->signal_event);
+    return result;
+}
+
+static ze_result_t track_command(struct zeta_recording *recording,
+                                 struct zeta_plugin_command *command)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (any_counted(command))
+        result = zeta_track_list(recording, command->wait_count, &command->wait_events);
+    if (result == ZE_RESULT_SUCCESS && zeta_times_query_is(command))
+        result = zeta_times_query_track(recording, command);
+    if (result == ZE_RESULT_SUCCESS && command->signal_event &&
+        command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET)
+        result = track_signal(recording, command);
+    return result;
+}
+
+ze_result_t zeta_track(struct zeta_recording *recording)
+{
+    for (uint32_t i = 0; i < recording->count; i++) {
+        ze_result_t result = track_command(recording, &recording->commands[i]);
+
+        if (result != ZE_RESULT_SUCCESS) {
+            recording->count = i;
+            zeta_track_abandon(recording);
+            return result;
+        }
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+void zeta_track_abandon(const struct zeta_recording *recording)
+{
+    for (uint32_t i = 0; recording->tracked && i < recording->count; i++) {
+        const struct zeta_plugin_event *signal = recording->commands[i].signal_event;
+
+        if (signal && signal->value != ZETA_VALUE_NONE && signal->value != ZETA_VALUE_STORE)
+            zeta_event_lose(signal);
+    }
+}

@@ -271,7 +271,6 @@ static ze_result_t add_locked(struct reactor *reactor, struct zeta_watch *watch)
 ze_result_t zeta_reactor_add(int fd, uint64_t interval_ns, zeta_watch_fn ready, void *context,
                              struct zeta_watch **out_watch)
 {
-    ZETA_NO_CANCEL;
     struct reactor *reactor = reactor_get();
     struct zeta_watch *watch = calloc(1, sizeof(*watch));
     ze_result_t result;
@@ -325,7 +324,6 @@ static void unlink_locked(struct reactor *reactor, struct zeta_watch *watch)
 
 void zeta_reactor_remove(struct zeta_watch *watch)
 {
-    ZETA_NO_CANCEL;
     struct reactor *reactor = zeta_life_peek(&reactors);
 
     if (!watch || !reactor)

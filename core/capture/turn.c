@@ -1,7 +1,5 @@
 #include "core/capture/turn.h"
 
-#include "core/util/thread.h"
-
 void zeta_turn_init(struct zeta_turn *turn)
 {
     (void)pthread_mutex_init(&turn->lock, NULL);
@@ -16,20 +14,13 @@ void zeta_turn_finish(struct zeta_turn *turn)
     (void)pthread_cond_destroy(&turn->idle);
 }
 
-/* A thread that went away here would leave the lock behind. */
-static void wait_locked(struct zeta_turn *turn)
-{
-    ZETA_NO_CANCEL;
-    (void)pthread_cond_wait(&turn->idle, &turn->lock);
-}
-
 bool zeta_turn_take(struct zeta_turn *turn, bool wait)
 {
     bool taken;
 
     (void)pthread_mutex_lock(&turn->lock);
     while (wait && turn->busy && !turn->closed)
-        wait_locked(turn);
+        (void)pthread_cond_wait(&turn->idle, &turn->lock);
     taken = !turn->busy && !turn->closed;
     if (taken)
         turn->busy = true;
@@ -62,6 +53,6 @@ void zeta_turn_close(struct zeta_turn *turn)
     turn->closed = true;
     (void)pthread_cond_broadcast(&turn->idle);
     while (turn->busy)
-        wait_locked(turn);
+        (void)pthread_cond_wait(&turn->idle, &turn->lock);
     (void)pthread_mutex_unlock(&turn->lock);
 }

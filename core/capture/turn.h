@@ -2,7 +2,7 @@
  * Turns: one thread at a time uses an object, without a lock that is held meanwhile.
  *
  * Streams and tracers call plugins in their turn; a plugin may call host services then, which no
- * lock of the core may forbid. Whoever has the turn must not be cancelled (core/util/thread.h).
+ * lock of the core may forbid.
  */
 #ifndef ZETA_CORE_CAPTURE_TURN_H
 #define ZETA_CORE_CAPTURE_TURN_H

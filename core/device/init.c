@@ -14,7 +14,6 @@
 #include "core/util/error.h"
 #include "core/util/life.h"
 #include "core/util/log.h"
-#include "core/util/thread.h"
 #include "zeta_impl.h"
 
 /* What initialisation made, in this process; its lock is held while it is made. */
@@ -91,7 +90,6 @@ static ze_result_t start(struct generation *generation)
 /* One thread starts, the others wait for it. */
 static ze_result_t start_once(void)
 {
-    ZETA_NO_CANCEL;
     struct generation *generation = zeta_life_get(&generations, sizeof(*generation));
     ze_result_t result = ZE_RESULT_SUCCESS;
 

@@ -12,7 +12,6 @@
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
-#include "core/util/thread.h"
 #include "zeta_impl.h"
 
 static void free_names(char **names, uint32_t count)
@@ -114,7 +113,6 @@ static ze_result_t no_compiler(const struct zeta_module *module, struct zeta_tex
 static ze_result_t build(struct zeta_module *module, const struct zeta_module_input *input,
                          struct zeta_text *log)
 {
-    ZETA_NO_CANCEL;
     const struct zeta_provider *who = &module->device->backend->providers[ZETA_GROUP_COMPUTE];
     const struct zeta_plugin_log_sink sink = {.context = log, .write = zeta_text_write};
     uint32_t code = who->backend->compute.module_create(

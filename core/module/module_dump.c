@@ -17,7 +17,6 @@
 #include "core/util/cleanup.h"
 #include "core/util/descriptor.h"
 #include "core/util/log.h"
-#include "core/util/thread.h"
 
 /* Names that are tried: a process id comes again after a while. */
 #define NAMES_MAX 100000u
@@ -205,7 +204,6 @@ static void dump(int directory, struct zeta_module *module)
 
 void zeta_module_dump(struct zeta_module *module)
 {
-    ZETA_NO_CANCEL;
     const int directory = open_directory();
 
     if (directory < 0)

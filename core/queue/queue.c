@@ -11,7 +11,6 @@
 #include "core/util/cleanup.h"
 #include "core/util/clock.h"
 #include "core/util/error.h"
-#include "core/util/thread.h"
 
 #define LOOK_PERIOD_NS UINT64_C(50000000) /* between looks for events that were lost */
 
@@ -190,7 +189,6 @@ static bool is_stuck_locked(const struct zeta_queue *queue)
 /* Sleeps until something ends, the deadline, or the time to look for lost events again. */
 static void sleep_locked(struct zeta_queue *queue, uint64_t deadline_ns)
 {
-    ZETA_NO_CANCEL;
     uint64_t look_ns = zeta_clock_monotonic_ns() + LOOK_PERIOD_NS;
     struct timespec until = zeta_clock_timespec(deadline_ns < look_ns ? deadline_ns : look_ns);
 

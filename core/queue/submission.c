@@ -13,7 +13,6 @@
 #include "core/queue/track.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
-#include "core/util/thread.h"
 
 /* Submissions whose memory a queue keeps; their recordings are small, or their memory is freed. */
 #define MOST_SPARE 16u
@@ -149,22 +148,6 @@ static void dequeue_locked(struct zeta_queue *queue, struct zeta_submission *sub
         zeta_use_end(&submission->list->use, atomic_load(&submission->is_over));
 }
 
-static void wait_for_turn_locked(struct zeta_queue *queue)
-{
-    ZETA_NO_CANCEL;
-    (void)pthread_cond_wait(&queue->handed, &queue->lock);
-}
-
-/* The work itself may wait and write; submit() does neither and is spared the 60 ns of this. */
-static uint32_t submit_here(struct zeta_queue *queue, const struct zeta_plugin_array *commands,
-                            struct zeta_submission *submission)
-{
-    ZETA_NO_CANCEL;
-    struct zeta_backend *backend = queue->backend;
-
-    return backend->compute.submit_here(backend->self, queue->plugin_queue, commands, submission);
-}
-
 /* Hands over in the order of the queue: one thread at a time is inside the backend. */
 static ze_result_t hand_over(struct zeta_queue *queue, struct zeta_submission *submission,
                              bool here)
@@ -173,7 +156,7 @@ static ze_result_t hand_over(struct zeta_queue *queue, struct zeta_submission *s
 
     (void)pthread_mutex_lock(&queue->lock);
     while (queue->submitting)
-        wait_for_turn_locked(queue);
+        (void)pthread_cond_wait(&queue->handed, &queue->lock);
     if (queue->failure == ZE_RESULT_ERROR_DEVICE_LOST) {
         (void)pthread_mutex_unlock(&queue->lock);
         return zeta_device_fault(queue->device, ZE_RESULT_ERROR_DEVICE_LOST);
@@ -186,7 +169,8 @@ static ze_result_t hand_over(struct zeta_queue *queue, struct zeta_submission *s
     /* The submission belongs to the backend afterwards, and may be over already. */
     const struct zeta_plugin_array commands = submission->commands;
     if (here)
-        code = submit_here(queue, &commands, submission);
+        code =
+            backend->compute.submit_here(backend->self, queue->plugin_queue, &commands, submission);
     if (code == ZETA_PLUGIN_UNSUPPORTED_FEATURE)
         code = backend->compute.submit(backend->self, queue->plugin_queue, &commands, submission);
 

@@ -2,8 +2,6 @@
 
 #include <time.h>
 
-#include "core/util/thread.h"
-
 /* True if nothing is missing but reports. */
 static bool is_over(const struct zeta_use *use)
 {
@@ -14,7 +12,6 @@ static bool is_over(const struct zeta_use *use)
 
 bool zeta_use_wait(const struct zeta_use *use)
 {
-    ZETA_NO_CANCEL;
     const struct timespec step = {.tv_nsec = ZETA_USE_LOOK_NS};
     unsigned looks = 0;
 

@@ -16,7 +16,6 @@
 #include "core/util/clock.h"
 #include "core/util/descriptor.h"
 #include "core/util/error.h"
-#include "core/util/thread.h"
 
 #define SLOT_COUNT 256
 #define CHUNK_BYTES ZETA_TRACE_CHUNK_BYTES
@@ -327,7 +326,6 @@ static uint64_t reserve_chunk(void)
 
 static char *make_chunk(void)
 {
-    ZETA_NO_CANCEL;
     char *chunk = NULL;
 
     if (!enter())

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/api/chain.h"
-#include "core/util/thread.h"
 
 #define PAGE_BYTES 4096
 
@@ -18,7 +17,6 @@ static _Thread_local struct {
 
 static void find_stack(void)
 {
-    ZETA_NO_CANCEL;
     pthread_attr_t attributes;
     void *start = NULL;
     size_t bytes = 0;

@@ -15,7 +15,6 @@
 #include "core/util/clock.h"
 #include "core/util/error.h"
 #include "core/util/life.h"
-#include "core/util/thread.h"
 #include "zeta_strings.h"
 
 /*
@@ -253,7 +252,6 @@ static ze_result_t add_listener_locked(struct control *control)
 
 ze_result_t zeta_sink_start(const char *path, const char *filter, uint64_t limit_bytes)
 {
-    ZETA_NO_CANCEL;
     const bool has_filter = filter && *filter;
     struct control *control;
     ze_result_t result;

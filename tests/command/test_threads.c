@@ -244,44 +244,6 @@ static void ping_pong__while_others_poll__ends(void **state)
     assert_success(zeEventPoolDestroy(pool));
 }
 
-struct waiter {
-    ze_command_queue_handle_t queue;
-    atomic_bool has_returned;
-};
-
-static void *wait_for_queue(void *argument)
-{
-    struct waiter *waiter = argument;
-
-    (void)zeCommandQueueSynchronize(waiter->queue, UINT64_MAX);
-    atomic_store(&waiter->has_returned, true);
-    return NULL;
-}
-
-/* A thread that went away inside the call would leave the queue locked. */
-static void synchronize__cancelled_thread__returns_first(void **state)
-{
-    const struct harness *h = *state;
-    ze_command_list_handle_t list = harness_list(h);
-    ze_kernel_handle_t kernel = harness_kernel(h, "hold");
-    struct waiter waiter = {.queue = harness_queue(h, ZE_COMMAND_QUEUE_MODE_DEFAULT)};
-    pthread_t thread;
-
-    h->control->hold();
-    assert_success(harness_launch(list, kernel, NULL, 0, NULL));
-    harness_execute(waiter.queue, list, NULL);
-    harness_wait_holding(h, 1);
-    assert_int_equal(pthread_create(&thread, NULL, wait_for_queue, &waiter), 0);
-    assert_int_equal(pthread_cancel(thread), 0);
-    assert_result(ZE_RESULT_NOT_READY, zeCommandQueueSynchronize(waiter.queue, 20000000));
-    h->control->release();
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_true(atomic_load(&waiter.has_returned));
-    assert_success(zeCommandQueueDestroy(waiter.queue));
-    assert_success(zeCommandListDestroy(list));
-    assert_success(zeKernelDestroy(kernel));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,7 +251,6 @@ int main(void)
         cmocka_unit_test(objects__made_and_destroyed_by_threads__leave_nothing),
         cmocka_unit_test(lists_and_queues__destroyed_by_two_threads__one_succeeds),
         cmocka_unit_test(device__waited_for_while_queues_are_made__sees_whole_ones),
-        cmocka_unit_test(synchronize__cancelled_thread__returns_first),
         cmocka_unit_test(ping_pong__while_others_poll__ends),
     };
 

@@ -1,8 +1,6 @@
 /* A machine where no plugin finds a device. */
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,26 +20,6 @@ static void before_init__calls__are_uninitialized(void **state)
     assert_null(zerGetDefaultContext());
     assert_null(zerTranslateIdentifierToDeviceHandle(0));
     assert_int_equal(zerTranslateDeviceHandleToIdentifier(NULL), UINT32_MAX);
-}
-
-/* The result: whether the call came back. */
-static void *init_and_be_cancelled(void *has_returned)
-{
-    (void)pthread_cancel(pthread_self());
-    *(bool *)has_returned = zeInit(0) == ZE_RESULT_SUCCESS;
-    return NULL;
-}
-
-/* The first one in the process: it reads files, each of which would be the end of the thread. */
-static void init__cancelled_thread__finishes_it(void **state)
-{
-    bool has_returned = false;
-    pthread_t thread;
-
-    (void)state;
-    assert_int_equal(pthread_create(&thread, NULL, init_and_be_cancelled, &has_returned), 0);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_true(has_returned);
 }
 
 static void init__no_device__gives_one_empty_driver(void **state)
@@ -78,7 +56,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(before_init__calls__are_uninitialized),
-        cmocka_unit_test(init__cancelled_thread__finishes_it),
         cmocka_unit_test(init__no_device__gives_one_empty_driver),
     };
 

@@ -203,50 +203,6 @@ static void use__calculation_of_a_traced_group__is_refused(void **state)
     bed_free(&bed);
 }
 
-struct cancelled {
-    struct trace_bed *bed;
-    ze_result_t results[5];
-    size_t bytes;
-    bool returned;
-};
-
-/** Its plugin calls sleep in the kernel, where a request to end would be heard. */
-static void *use_while_cancelled(void *context)
-{
-    struct cancelled *call = context;
-    struct trace_bed *bed = call->bed;
-    zet_metric_tracer_exp_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_TRACER_EXP_DESC};
-
-    call->bytes = sizeof(bed->raw);
-    (void)pthread_cancel(pthread_self());
-    call->results[0] = zetMetricTracerCreateExp(bed->context, bed->device, bed->group_count,
-                                                bed->groups, &desc, NULL, &bed->tracer);
-    call->results[1] = zetMetricTracerEnableExp(bed->tracer, 1);
-    call->results[2] = zetMetricTracerReadDataExp(bed->tracer, &call->bytes, bed->raw);
-    call->results[3] = zetMetricTracerDisableExp(bed->tracer, 0);
-    call->results[4] = zetMetricTracerDestroyExp(bed->tracer);
-    call->returned = true;
-    return NULL;
-}
-
-static void use__cancelled_thread__finishes_its_calls(void **state)
-{
-    struct trace_bed bed = bed_make("trace0");
-    struct cancelled call = {.bed = &bed};
-    pthread_t thread;
-
-    (void)state;
-    bed_activate(&bed, "KernelEvents", NULL);
-    assert_int_equal(pthread_create(&thread, NULL, use_while_cancelled, &call), 0);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_true(call.returned);
-    for (int i = 0; i < 5; i++)
-        EXPECT_OK(call.results[i]);
-    assert_int_equal(call.bytes, bytes_of(1));
-    bed.tracer = NULL;
-    bed_free(&bed);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,7 +216,6 @@ int main(void)
         cmocka_unit_test(use__other_groups_activated__refused_while_a_tracer_lives),
         cmocka_unit_test(use__metrics_disabled__refused_while_a_tracer_lives),
         cmocka_unit_test(use__context_destroyed__tracer_goes_on),
-        cmocka_unit_test(use__cancelled_thread__finishes_its_calls),
         cmocka_unit_test(use__calculation_of_a_traced_group__is_refused),
     };
 

@@ -371,31 +371,6 @@ static void file__forked_child__has_a_file_of_its_own(void **state)
     assert_int_equal(count_lines(), 1);
 }
 
-/* The result: whether the call came back. */
-static void *write_and_be_cancelled(void *has_returned)
-{
-    uint32_t hint = 0;
-
-    (void)pthread_cancel(pthread_self());
-    *(bool *)has_returned = write_line(&hint, "{\"n\":1},\n");
-    return NULL;
-}
-
-/* What a thread does may not end it because it is recorded. */
-static void file__cancelled_thread__finishes_its_line(void **state)
-{
-    bool has_returned = false;
-    pthread_t thread;
-
-    (void)state;
-    assert_int_equal(zeta_trace_file_open(path, MEGABYTE), ZE_RESULT_SUCCESS);
-    assert_int_equal(pthread_create(&thread, NULL, write_and_be_cancelled, &has_returned), 0);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_true(has_returned);
-    zeta_trace_file_close();
-    assert_int_equal(count_lines(), 1);
-}
-
 static void *write_slowly(void *argument)
 {
     uint32_t hint = 0;
@@ -451,8 +426,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(file__forked_child__has_a_file_of_its_own, make_path,
                                         remove_path),
         cmocka_unit_test_setup_teardown(file__descriptor_taken_away__writes_to_nobody, make_path,
-                                        remove_path),
-        cmocka_unit_test_setup_teardown(file__cancelled_thread__finishes_its_line, make_path,
                                         remove_path),
     };
 

@@ -16,7 +16,6 @@
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "core/util/log.h"
-#include "core/util/thread.h"
 #include "zeta_impl.h"
 
 /** Metrics of a tile, NULL while nobody has used them. */
@@ -129,7 +128,6 @@ static void stop_inactive_locked(struct zeta_device_metrics *root)
 
 static ze_result_t deactivate(struct zeta_device *device)
 {
-    ZETA_NO_CANCEL;
     struct zeta_device_metrics *metrics =
         atomic_load_explicit(&device->metrics, memory_order_acquire);
     struct zeta_device_metrics *root;

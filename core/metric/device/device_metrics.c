@@ -18,7 +18,6 @@
 #include "core/plugin/host.h"
 #include "core/settings/settings.h"
 #include "core/util/error.h"
-#include "core/util/thread.h"
 
 /** Everything that was ever made, also before a fork: so nothing counts as leaked. */
 static _Atomic(struct zeta_device_metrics *) newest;
@@ -360,7 +359,6 @@ ze_result_t zeta_device_metrics_load(struct zeta_device_metrics *metrics)
 
     if (atomic_load_explicit(&metrics->loaded, memory_order_acquire))
         return ZE_RESULT_SUCCESS;
-    ZETA_NO_CANCEL;
     (void)pthread_mutex_lock(&metrics->load_lock);
     while (metrics->loading)
         (void)pthread_cond_wait(&metrics->load_done, &metrics->load_lock);

@@ -9,7 +9,6 @@
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
-#include "core/util/thread.h"
 #include "zeta/query_record.h"
 #include "zeta_impl.h"
 
@@ -26,7 +25,6 @@ static bool take_place(struct zeta_query_pool *pool, struct zeta_metric_query *q
 
 static uint32_t reset_place(struct zeta_query_pool *pool, uint32_t index)
 {
-    ZETA_NO_CANCEL;
     uint32_t code;
 
     (void)zeta_turn_take(&pool->turn, true);
@@ -218,7 +216,6 @@ static ze_result_t explain(const struct zeta_metric_query *query, uint32_t code)
 static ze_result_t read_records(const struct zeta_metric_query *query, uint32_t count,
                                 uint8_t *data)
 {
-    ZETA_NO_CANCEL;
     const struct zeta_query_pool *pool = query->pool;
     ZETA_CLEANUP(zeta_freep)
     uint8_t *all = malloc((size_t)pool->collect_count * pool->record_bytes);

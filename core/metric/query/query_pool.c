@@ -15,7 +15,6 @@
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
-#include "core/util/thread.h"
 #include "zeta_impl.h"
 
 /* Activation ------------------------------------------------------------------------------------
@@ -39,7 +38,6 @@ static const struct zeta_query_pool *find_dropped_locked(const struct zeta_devic
 void zeta_query_settle(struct zeta_device_metrics *metrics, uint32_t count,
                        struct zeta_metric_group *const *groups)
 {
-    ZETA_NO_CANCEL;
     struct zeta_device_metrics *root = zeta_metrics_root(metrics);
     const struct timespec step = {.tv_nsec = 1000000};
 
@@ -177,7 +175,6 @@ static struct zeta_plugin_query_field *list_fields(const struct zeta_layout *lay
 /** Lets the backend make its side of the pool. */
 static ze_result_t open_pool(struct zeta_query_pool *pool)
 {
-    ZETA_NO_CANCEL;
     const struct zeta_provider *provider =
         &pool->device->backend->providers[ZETA_GROUP_METRIC_QUERY];
     const struct zeta_set *set = pool->group->set;

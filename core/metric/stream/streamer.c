@@ -11,7 +11,6 @@
 #include "core/metric/stream/stream.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
-#include "core/util/thread.h"
 #include "zeta_impl.h"
 
 static void finish_streamer(void *object)
@@ -136,7 +135,6 @@ static ze_result_t open_reserved(struct zeta_device_metrics *root, struct zeta_s
 
 static ze_result_t open_stream(struct zeta_stream_request *request, struct zeta_stream **out_stream)
 {
-    ZETA_NO_CANCEL;
     struct zeta_device_metrics *root = zeta_metrics_root(request->group->metrics);
     struct zeta_stream *stream = NULL;
     ze_result_t result = zeta_stream_create(request, &stream);
@@ -213,14 +211,6 @@ ze_result_t ZE_APICALL impl_zetMetricStreamerOpen(zet_context_handle_t hContext,
 /* Reading and closing ---------------------------------------------------------------------------
  */
 
-static ze_result_t read_stream(struct zeta_stream *stream, uint32_t max_records, size_t *size_bytes,
-                               uint8_t *data)
-{
-    ZETA_NO_CANCEL;
-
-    return zeta_stream_read(stream, max_records, size_bytes, data);
-}
-
 ze_result_t ZE_APICALL impl_zetMetricStreamerReadData(zet_metric_streamer_handle_t hMetricStreamer,
                                                       uint32_t maxReportCount, size_t *pRawDataSize,
                                                       uint8_t *pRawData)
@@ -234,14 +224,13 @@ ze_result_t ZE_APICALL impl_zetMetricStreamerReadData(zet_metric_streamer_handle
     if (*pRawDataSize == 0 || !pRawData)
         *pRawDataSize = zeta_stream_read_bytes(streamer->stream, maxReportCount);
     else
-        result = read_stream(streamer->stream, maxReportCount, pRawDataSize, pRawData);
+        result = zeta_stream_read(streamer->stream, maxReportCount, pRawDataSize, pRawData);
     zeta_object_unpin(streamer);
     return result;
 }
 
 ze_result_t ZE_APICALL impl_zetMetricStreamerClose(zet_metric_streamer_handle_t hMetricStreamer)
 {
-    ZETA_NO_CANCEL;
     struct zeta_metric_streamer *streamer = (struct zeta_metric_streamer *)hMetricStreamer;
     struct zeta_device_metrics *root;
 

@@ -11,7 +11,6 @@
 #include "core/metric/tracer/tracer.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
-#include "core/util/thread.h"
 #include "zeta_impl.h"
 
 static void finish_tracer(void *object)
@@ -81,7 +80,6 @@ static ze_result_t check_create(const struct zeta_context *context,
 
 static ze_result_t open_tracer(struct zeta_tracer_request *request, struct zeta_tracer **out_tracer)
 {
-    ZETA_NO_CANCEL;
     struct zeta_device_metrics *root = zeta_metrics_root(request->groups[0]->metrics);
     struct zeta_tracer *tracer = NULL;
     ze_result_t result = zeta_tracer_create(request, &tracer);
@@ -145,7 +143,6 @@ ze_result_t ZE_APICALL impl_zetMetricTracerCreateExp(
 ze_result_t ZE_APICALL impl_zetMetricTracerEnableExp(zet_metric_tracer_exp_handle_t hMetricTracer,
                                                      ze_bool_t synchronous)
 {
-    ZETA_NO_CANCEL;
     struct zeta_metric_tracer *handle = (struct zeta_metric_tracer *)hMetricTracer;
     ze_result_t result;
 
@@ -160,7 +157,6 @@ ze_result_t ZE_APICALL impl_zetMetricTracerEnableExp(zet_metric_tracer_exp_handl
 ze_result_t ZE_APICALL impl_zetMetricTracerDisableExp(zet_metric_tracer_exp_handle_t hMetricTracer,
                                                       ze_bool_t synchronous)
 {
-    ZETA_NO_CANCEL;
     struct zeta_metric_tracer *handle = (struct zeta_metric_tracer *)hMetricTracer;
     ze_result_t result;
 
@@ -175,7 +171,6 @@ ze_result_t ZE_APICALL impl_zetMetricTracerDisableExp(zet_metric_tracer_exp_hand
 ze_result_t ZE_APICALL impl_zetMetricTracerReadDataExp(zet_metric_tracer_exp_handle_t hMetricTracer,
                                                        size_t *pRawDataSize, uint8_t *pRawData)
 {
-    ZETA_NO_CANCEL;
     struct zeta_metric_tracer *handle = (struct zeta_metric_tracer *)hMetricTracer;
     ze_result_t result;
 
@@ -194,7 +189,6 @@ ze_result_t ZE_APICALL impl_zetMetricTracerReadDataExp(zet_metric_tracer_exp_han
 
 ze_result_t ZE_APICALL impl_zetMetricTracerDestroyExp(zet_metric_tracer_exp_handle_t hMetricTracer)
 {
-    ZETA_NO_CANCEL;
     struct zeta_metric_tracer *handle = (struct zeta_metric_tracer *)hMetricTracer;
     struct zeta_tracer *tracer;
     ze_result_t result;

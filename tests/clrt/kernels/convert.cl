@@ -6,7 +6,7 @@
 #define OVERLOAD __attribute__((overloadable))
 
 #define ONE(from, suffix, w)                                                                       \
-    JOIN(TO, w, ) OVERLOAD changed##suffix(from##w x)                                              \
+    static JOIN(TO, w, ) OVERLOAD changed##suffix(from##w x)                                       \
     {                                                                                              \
         return JOIN(JOIN(convert_, TO, w), suffix, )(x);                                           \
     }

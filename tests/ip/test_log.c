@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "plugins/vgpu/instance/ip.h"
-#include "plugins/vgpu/instance/layout.h"
+#include "plugins/vgpu/instance/instance.h"
+#include "plugins/vgpu/instance/instance_priv.h"
 
 static char directory[] = "/tmp/zeta-ip-log-XXXXXX";
 

@@ -21,7 +21,7 @@
 #include "child.h"
 #include "host.h"
 #include "kernel_file.h"
-#include "plugins/vgpu/instance/layout.h"
+#include "plugins/vgpu/instance/instance_priv.h"
 #include "tests/forked.h"
 
 #define REPORT 256u

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "child.h"
-#include "plugins/vgpu/instance/layout.h"
+#include "plugins/vgpu/instance/instance_priv.h"
 #include "plugins/vgpu/machine/host_clock.h"
 
 static char directory[] = "/tmp/zeta-pace-XXXXXX";

@@ -6,8 +6,8 @@
  *
  *   module.c             asks for a file, and loads it
  *   compiler.c           where the program is, its turns, what is kept
- *   compiler_request.c   what it is asked
- *   compiler_process.c   the process: started, heard, ended
+ *   request.c   what it is asked
+ *   process.c   the process: started, heard, ended
  *   cache_dir.c          what was made before
  */
 

@@ -20,22 +20,23 @@
 #include <stdint.h>
 
 #include "plugins/vgpu/machine/message.h"
-#include "plugins/vgpu/machine/part.h"
 #include "plugins/vgpu/machine/space.h"
 
 struct zeta_vgpu_engine;
 struct zeta_vgpu_image;
 
-/** Outcome of an engine call. */
-enum zeta_vgpu_result {
-    ZETA_VGPU_OK,
-    ZETA_VGPU_OUT_OF_MEMORY,
-    ZETA_VGPU_INVALID_ARGUMENT,
-    ZETA_VGPU_INVALID_IMAGE, /**< not an RV64 kernel file; the message says what and where */
-    ZETA_VGPU_FAULT,         /**< a hardware thread stopped with an exception */
-    ZETA_VGPU_INTERRUPTED,   /**< the launch was asked to stop before its end */
-    ZETA_VGPU_RESULT_COUNT
+/** A part of counts: @taken of @of belongs to a time that is over; all where taken is not less. */
+struct zeta_vgpu_part {
+    uint64_t taken, of;
 };
+
+/** A part of a value, rounded down. */
+static inline uint64_t zeta_vgpu_part_of(uint64_t value, struct zeta_vgpu_part part)
+{
+    __extension__ typedef unsigned __int128 uint128;
+
+    return part.taken >= part.of ? value : (uint64_t)((uint128)value * part.taken / part.of);
+}
 
 /**
  * Counters of a subslice, in the order of A0..A35 of the OA report.
@@ -213,7 +214,7 @@ struct zeta_vgpu_callbacks {
     uint64_t (*sampling)(void *user, uint64_t *out_session);
 
     /**
-     * Samples of the threads of a subslice in an epoch (engine_sample.c says how they are taken),
+     * Samples of the threads of a subslice in an epoch (sample.c says how they are taken),
      * and how many were lost because memory was short. Comes when the epoch is replayed, before it
      * is published; subslices in order.
      */

@@ -5,17 +5,17 @@
  * Inside of the engine, shared by engine_*.c.
  *
  *   engine.c        life of an engine, worker threads, launches
- *   engine_group.c  one subslice: dispatch of groups, slices, barriers
- *   engine_eu.c     counters of single EUs
- *   engine_code.c   which image's code a hart is in
- *   engine_call.c   ecalls: extended math and the rest
- *   engine_print.c  printf of kernels
- *   engine_model.c  epochs: shared cache, cycle model, publishing
- *   engine_event.c  what the owner wants to be told when it happens
- *   engine_sample.c samples of instruction pointers
- *   engine_fault.c  words for faults
- *   engine_image.c  loading
- *   engine_link.c   names that images offer each other
+ *   group.c  one subslice: dispatch of groups, slices, barriers
+ *   eu.c     counters of single EUs
+ *   code.c   which image's code a hart is in
+ *   call.c   ecalls: extended math and the rest
+ *   print.c  printf of kernels
+ *   model.c  epochs: shared cache, cycle model, publishing
+ *   event.c  what the owner wants to be told when it happens
+ *   sample.c samples of instruction pointers
+ *   fault.c  words for faults
+ *   image.c  loading
+ *   link.c   names that images offer each other
  *
  * Who touches what: a subslice belongs to one worker during a launch, so everything in struct
  * subslice is used by one thread at a time without a lock. Results go to the model as epoch
@@ -128,7 +128,7 @@ struct sample_log {
     uint64_t lost; /* for which there was no room */
 };
 
-/* Sampling of a subslice's threads; see engine_sample.c. */
+/* Sampling of a subslice's threads; see sample.c. */
 struct sampler {
     uint64_t session;
     uint64_t interval; /* clocks of a thread between samples, 0: nobody wants any */
@@ -296,7 +296,7 @@ struct zeta_vgpu_engine {
     struct zeta_vgpu_fault *fault; /* of the caller; written once, under lock */
 };
 
-/* engine_group.c */
+/* group.c */
 
 /** Makes the hardware of a subslice; false when memory is short. */
 bool zeta_vgpu_subslice_init(struct subslice *subslice, struct zeta_vgpu_engine *engine,
@@ -316,7 +316,7 @@ void zeta_vgpu_subslice_round(struct subslice *subslice);
 void zeta_vgpu_account(struct subslice *subslice, struct hart *hart, uint64_t l1_misses,
                        struct costs *out_costs);
 
-/* engine_sample.c */
+/* sample.c */
 
 /** Asks whether samples are wanted, and begins anew when somebody else wants them. */
 void zeta_vgpu_sampler_update(struct subslice *subslice);
@@ -345,7 +345,7 @@ void zeta_vgpu_sampler_wait(struct subslice *subslice, const struct hart *hart, 
 void zeta_vgpu_sampler_deliver(struct zeta_vgpu_engine *engine, uint32_t subslice,
                                struct epoch *epoch, uint64_t memory, uint64_t issue);
 
-/* engine_eu.c */
+/* eu.c */
 
 /** True if counters of EUs are wanted. */
 static inline bool zeta_vgpu_counts_eus(const struct zeta_vgpu_engine *engine)
@@ -371,7 +371,7 @@ void zeta_vgpu_eu_turn_end(struct subslice *subslice, uint32_t eu,
 /** After an epoch was replayed that took the subslice so many clocks; under the model's lock. */
 void zeta_vgpu_eu_replayed(struct subslice *subslice, const struct epoch *epoch, uint64_t time);
 
-/* engine_code.c */
+/* code.c */
 
 /** Before a launch: only the code of its image is known. False when memory is short. */
 bool zeta_vgpu_code_begin(struct subslice *subslice);
@@ -382,7 +382,7 @@ void zeta_vgpu_code_forget(struct subslice *subslice);
 /** Points the context at the code that holds @pc; at that of the launch when there is none. */
 void zeta_vgpu_code_enter(struct subslice *subslice, uint64_t pc);
 
-/* engine_model.c */
+/* model.c */
 
 bool zeta_vgpu_model_init(struct model *model, const struct zeta_vgpu_topology *topology);
 void zeta_vgpu_model_finish(struct model *model);
@@ -413,7 +413,7 @@ void zeta_vgpu_counters_sum(const struct zeta_vgpu_engine *engine, uint32_t subs
                             const uint64_t exact[ZETA_VGPU_COUNTER_COUNT],
                             uint64_t out_counters[ZETA_VGPU_COUNTER_COUNT]);
 
-/* engine_event.c */
+/* event.c */
 
 /** Tells of an event of a group; items as in struct zeta_vgpu_engine_event. */
 void zeta_vgpu_event_of_group(struct subslice *subslice, enum zeta_vgpu_engine_event_kind kind,
@@ -438,7 +438,7 @@ static inline bool zeta_vgpu_watched(const struct zeta_vgpu_engine *engine, uint
     return watched && (atomic_load_explicit(watched, memory_order_relaxed) & watch) != 0;
 }
 
-/* engine_call.c */
+/* call.c */
 
 /** What an ecall means for the hart. */
 enum call_result {
@@ -450,7 +450,7 @@ enum call_result {
 enum call_result zeta_vgpu_call(struct subslice *subslice, struct hart *hart,
                                 enum zeta_vgpu_fault_reason *out_reason);
 
-/* engine_print.c */
+/* print.c */
 
 /**
  * Formats as printf does with arguments in 8-byte slots, and hands the text to the owner.
@@ -460,19 +460,19 @@ enum call_result zeta_vgpu_call(struct subslice *subslice, struct hart *hart,
 bool zeta_vgpu_print(struct subslice *subslice, uint64_t format, uint64_t slots,
                      uint64_t *out_length, uint64_t *out_address);
 
-/* engine_link.c */
+/* link.c */
 
 /** Lists what a loaded image offers and wants. Errors: OUT_OF_MEMORY. */
 enum zeta_vgpu_result zeta_vgpu_image_read_symbols(struct zeta_vgpu_image *image,
                                                    struct zeta_vgpu_message *message);
 
-/* engine_extent.c */
+/* extent.c */
 
 /** Divides the code of a loaded image among its kernels. Errors: OUT_OF_MEMORY. */
 enum zeta_vgpu_result zeta_vgpu_image_divide_code(struct zeta_vgpu_image *image,
                                                   struct zeta_vgpu_message *message);
 
-/* engine_fault.c */
+/* fault.c */
 
 /** Records the fault of a hart unless there is one already, and stops the launch. */
 void zeta_vgpu_fault_raise(struct subslice *subslice, const struct hart *hart,

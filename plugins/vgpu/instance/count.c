@@ -1,4 +1,4 @@
-#include "instance.h"
+#include "instance_priv.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -7,9 +7,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "file.h"
-#include "layout.h"
 
 /* Attempts to read something that is written now. A write takes far less than a microsecond. */
 #define READ_ATTEMPTS 1000u

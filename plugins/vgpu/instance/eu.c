@@ -1,6 +1,4 @@
-#include "eu.h"
-
-#include "layout.h"
+#include "instance_priv.h"
 
 /* A wish in one word: 0 is none. */
 static uint64_t pack(const struct zeta_vgpu_eu_wish *wish)

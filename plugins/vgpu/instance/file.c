@@ -1,4 +1,4 @@
-#include "file.h"
+#include "instance_priv.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "layout.h"
 #include "shared_file.h"
 
 #define MAGIC UINT64_C(0x6e692d757067767a) /* "zvgpu-in" */

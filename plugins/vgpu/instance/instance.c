@@ -1,4 +1,4 @@
-#include "instance.h"
+#include "instance_priv.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +15,6 @@
 
 #include <zeta/descriptor.h>
 
-#include "file.h"
-#include "layout.h"
 #include "shared_file.h"
 
 static enum zeta_vgpu_result fail(struct zeta_vgpu_message *out_message, const char *path,

@@ -1,9 +1,8 @@
-#include "ip.h"
+#include "instance_priv.h"
 
 #include <stddef.h>
 #include <unistd.h>
 
-#include "layout.h"
 #include "plugins/vgpu/machine/host_clock.h"
 
 /* What is wanted of a tile: the session, then 1 + the power of two of the period; 0: nothing. */

@@ -1,9 +1,7 @@
-#include "log.h"
+#include "instance_priv.h"
 
 #include <time.h>
 #include <unistd.h>
-
-#include "layout.h"
 
 /* How often a marker looks whether its reader made room. */
 #define LOOK_NS 200000

@@ -1,7 +1,4 @@
-#include "trace.h"
-
-#include "instance.h"
-#include "layout.h"
+#include "instance_priv.h"
 
 static struct zeta_vgpu_trace *trace_of(const struct zeta_vgpu_instance *instance, uint32_t tile,
                                         enum zeta_vgpu_source source)

@@ -1,8 +1,7 @@
-#include "instance.h"
+#include "instance_priv.h"
 
 #include <unistd.h>
 
-#include "layout.h"
 #include "plugins/vgpu/machine/host_clock.h"
 
 /* How often processes that execute look whether those who sample are alive. */

@@ -11,7 +11,7 @@
  *   L3           one per tile, 16 ways, write-back, kept between launches
  *
  * An L1 never asks L3 while it runs: it writes what it misses into a log, and the logs of all
- * subslices are replayed in a fixed order at epoch ends (engine_epoch.c). So L3 counters are the
+ * subslices are replayed in a fixed order at epoch ends (engine/model.c). So L3 counters are the
  * same for any number of worker threads.
  *
  * Addresses are model addresses (see struct zeta_vgpu_range), never 0.

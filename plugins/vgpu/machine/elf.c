@@ -4,8 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "elf_priv.h"
-#include "plugins/vgpu/engine/engine.h"
+#include "message.h"
 #include "plugins/vgpu/runtime/vgpu_abi.h"
 
 enum {

@@ -101,4 +101,19 @@ bool zeta_vgpu_elf_symbol(const struct zeta_vgpu_elf *elf,
                           const struct zeta_vgpu_elf_symbols *table, uint32_t index,
                           struct zeta_vgpu_elf_symbol *out_symbol);
 
+/* ---- shared by elf.c and elf_relocate.c ---- */
+
+/** No real image lies beyond; sums of two such numbers never wrap. */
+#define ZETA_VGPU_ELF_ADDRESS_LIMIT (UINT64_C(1) << 47)
+
+/** True when the file has all of these bytes. */
+bool zeta_vgpu_elf_in_file(const struct zeta_vgpu_elf *elf, uint64_t offset, uint64_t bytes);
+
+/**
+ * Relocates a loaded image to run at @base. Relocations of symbols that the file does not define
+ * are left for zeta_vgpu_elf_bind(); those of weak ones become 0 meanwhile.
+ */
+bool zeta_vgpu_elf_relocate(const struct zeta_vgpu_elf *elf, unsigned char *memory, uint64_t base,
+                            struct zeta_vgpu_message *message);
+
 #endif

@@ -1,3 +1,5 @@
+#include "elf.h"
+
 /*
  * Relocations: addresses in the image that depend on where it was loaded, and on where others were.
  */
@@ -5,8 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "elf_priv.h"
-#include "plugins/vgpu/engine/engine.h"
+#include "message.h"
 
 enum {
     RELOCATION_64 = 2, /* R_RISCV_64 and so on */

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "rv64.h"
+#include "hart.h"
 #include "rv64_ops.h"
 
 enum {

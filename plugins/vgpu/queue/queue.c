@@ -7,7 +7,7 @@
 #include "copy.h"
 #include "module.h"
 #include "plugins/vgpu/device/vgpu.h"
-#include "plugins/vgpu/instance/log.h"
+#include "plugins/vgpu/instance/instance.h"
 #include "plugins/vgpu/sampling/oa.h"
 #include "plugins/vgpu/sampling/query.h"
 #include "plugins/vgpu/tile/meter.h"

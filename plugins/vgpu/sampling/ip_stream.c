@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plugins/vgpu/instance/ip.h"
+#include "plugins/vgpu/instance/instance.h"
 #include "plugins/vgpu/machine/host_clock.h"
 #include "stream.h"
 

@@ -3,7 +3,7 @@
 
 /*
  * Streams of the unit "ip": what the threads of all processes were seen doing, summed up for each
- * instruction in a period. Private to oa*.c and ip_stream.c.
+ * instruction in a period. Private to this folder.
  *
  * The record: 128 bytes, little endian.
  *

@@ -5,9 +5,9 @@
 
 #include "ip_stream.h"
 #include "oa.h"
-#include "plugins/vgpu/instance/eu.h"
+#include "plugins/vgpu/engine/engine.h"
+#include "plugins/vgpu/instance/instance.h"
 #include "plugins/vgpu/machine/host_clock.h"
-#include "plugins/vgpu/machine/part.h"
 #include "stream.h"
 
 /* How often a stream looks for processes that died. */

@@ -22,7 +22,7 @@
 #include <zeta/plugin.h>
 
 #include "plugins/vgpu/engine/engine.h"
-#include "plugins/vgpu/instance/trace.h"
+#include "plugins/vgpu/instance/instance.h"
 
 /** Selectable counters: B0..B7, then C0..C7. */
 #define ZETA_VGPU_SELECTIONS 16u

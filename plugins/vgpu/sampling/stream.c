@@ -8,7 +8,7 @@
 
 #include "ip_stream.h"
 #include "oa.h"
-#include "plugins/vgpu/instance/eu.h"
+#include "plugins/vgpu/instance/instance.h"
 
 /* Periods are powers of two of ticks: 10.24 us to 85.9 s, an eighth of a wrap of the timestamp. */
 #define PERIOD_MIN_BITS 8u

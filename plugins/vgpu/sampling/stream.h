@@ -2,7 +2,7 @@
 #define ZETA_PLUGINS_VGPU_SAMPLING_STREAM_H
 
 /*
- * A stream of reports. Private to oa*.c.
+ * A stream of reports. Private to this folder.
  */
 
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "plugins/vgpu/device/vgpu.h"
-#include "plugins/vgpu/instance/log.h"
+#include "plugins/vgpu/instance/instance.h"
 #include "report.h"
 #include "ring.h"
 #include "select.h"
@@ -86,7 +86,7 @@ void zeta_vgpu_sampler_stop(struct zeta_plugin_stream *stream);
 void zeta_vgpu_sampler_catch_up(struct zeta_plugin_stream *stream);
 
 /*
- * oa_moments.c: the moments of the logs in their order. All with the state of sampling.
+ * moments.c: the moments of the logs in their order. All with the state of sampling.
  */
 
 /** True if a stream may get reports of moments at all. */

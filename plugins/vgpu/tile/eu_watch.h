@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "plugins/vgpu/instance/eu.h"
-#include "plugins/vgpu/machine/part.h"
+#include "plugins/vgpu/engine/engine.h"
+#include "plugins/vgpu/instance/instance.h"
 
 struct zeta_vgpu_tile;
 

@@ -2,8 +2,7 @@
 
 #include "meter.h"
 #include "plugins/vgpu/device/vgpu.h"
-#include "plugins/vgpu/instance/ip.h"
-#include "plugins/vgpu/instance/log.h"
+#include "plugins/vgpu/instance/instance.h"
 #include "plugins/vgpu/machine/host_clock.h"
 #include "plugins/vgpu/sampling/oa.h"
 

@@ -3,7 +3,7 @@
 
 /*
  * The file of a tracer: a header, then for each place (tile and source) a ring per slot of the
- * instance. Private to trace*.c.
+ * instance. Private to this folder.
  *
  * A file without a name (memfd) that nobody can shrink, so no page of it ever vanishes under a
  * process. Its pages come with use. Writers open it by way of /proc and the descriptor that the

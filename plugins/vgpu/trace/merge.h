@@ -3,7 +3,7 @@
 
 /*
  * The rings of all processes, tiles and sources of a tracer, put into one in the order of time.
- * Private to trace*.c. One thread at a time.
+ * Private to this folder. One thread at a time.
  */
 
 #include "file.h"

@@ -4,10 +4,10 @@
 /*
  * Events of the device and tracers of them.
  *
- *   trace_event.c   what becomes an event: kernels, groups, copies ...
- *   trace_writer.c  events of this process into the rings of a tracer, which may be another's
- *   trace_file.c    the file with those rings
- *   trace_merge.c   in the tracer: all rings into one, in the order of time
+ *   event.c   what becomes an event: kernels, groups, copies ...
+ *   writer.c  events of this process into the rings of a tracer, which may be another's
+ *   file.c    the file with those rings
+ *   merge.c   in the tracer: all rings into one, in the order of time
  *   trace.c         tracers as the plugin interface knows them
  *
  * The holder of a tracer makes a file in memory with a ring for each process, tile and source.
@@ -23,7 +23,7 @@
 #include <zeta/plugin.h>
 
 #include "plugins/vgpu/engine/engine.h"
-#include "plugins/vgpu/instance/trace.h"
+#include "plugins/vgpu/instance/instance.h"
 
 struct zeta_vgpu;
 struct zeta_vgpu_tile;

@@ -1,8 +1,8 @@
-#ifndef ZETA_PLUGINS_VGPU_INSTANCE_LAYOUT_H
-#define ZETA_PLUGINS_VGPU_INSTANCE_LAYOUT_H
+#ifndef ZETA_PLUGINS_VGPU_INSTANCE_INSTANCE_PRIV_H
+#define ZETA_PLUGINS_VGPU_INSTANCE_INSTANCE_PRIV_H
 
 /*
- * What lies in the shared file of an instance. Private to instance*.c.
+ * What lies in the shared file of an instance. Private to this folder.
  *
  * Nothing read from it is used as an index, a size or an address. Every group of words that has to
  * be read together exists twice: the writer fills the copy that is not current and then makes it
@@ -15,11 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "eu.h"
 #include "instance.h"
-#include "ip.h"
-#include "log.h"
-#include "trace.h"
 
 #define ZETA_VGPU_LAYOUT_VERSION 7u
 #define ZETA_VGPU_LAYOUT_MAGIC UINT64_C(0x7570672d6174657a) /* "zeta-gpu" */
@@ -40,7 +36,7 @@
         _Atomic uint64_t copies[2][words];                                                         \
     }
 
-/** A counter of an EU, and for which wish it counts; see instance_eu.h. */
+/** A counter of an EU, and for which wish it counts; see instance.h. */
 struct zeta_vgpu_eu_count {
     _Atomic uint64_t number;
     _Atomic uint64_t value;
@@ -108,7 +104,7 @@ struct zeta_vgpu_log_area {
     uint32_t capacity; /**< in entries */
 };
 
-/** The tracer of a source of a tile; see instance_trace.h. */
+/** The tracer of a source of a tile; see instance.h. */
 struct zeta_vgpu_trace {
     _Alignas(64) _Atomic uint64_t number; /**< of the tracer, 0: none */
     _Atomic uint64_t writers;
@@ -198,5 +194,46 @@ bool zeta_vgpu_process_start(pid_t pid, uint64_t *out_start_time);
 
 /** True if the process with this id is still the one that started then. */
 bool zeta_vgpu_process_alive(uint32_t pid, uint64_t start_time);
+
+/*
+ * How processes find the memory of an instance.
+ *
+ * The memory is a file without a name (shared_file.h). A small file with a name says which one, and
+ * where it can be opened: at descriptors of processes that are attached. It is read and written,
+ * never mapped, so whatever somebody does to it ends nobody.
+ *
+ * Locks of the small file (flock): shared while attached, exclusive while it is begun or removed.
+ * So who gets the exclusive lock knows that nobody is attached, also after processes were killed.
+ */
+
+/**
+ * The folder for such files, which nobody else can write to: XDG_RUNTIME_DIR, else one of this user
+ * in /dev/shm, else, if that belongs to somebody else, one in the user's home.
+ * @out_message  why there is none, and what to do
+ */
+bool zeta_vgpu_instance_folder(char *out_path, size_t path_bytes,
+                               struct zeta_vgpu_message *out_message);
+
+/** Removes files of instances that nobody uses any more; kept is our own name. */
+void zeta_vgpu_instance_sweep(const char *folder, const char *kept);
+
+/** With the exclusive lock: says which memory it is. 0, or an errno value. */
+int zeta_vgpu_instance_file_begin(int file, int memory);
+
+/**
+ * With the shared lock: finds the memory that the file means, of a size. *io_memory is a descriptor
+ * that may be the one, or -1; it is closed if it is not. False when nobody can be found who has it.
+ */
+bool zeta_vgpu_instance_file_find(int file, uint64_t size_bytes, int *io_memory);
+
+/**
+ * Says that this process has it, too, unless that is said. With the lock of the segment. Where 64
+ * living processes are noted already, those have to do until some have ended, and it is called
+ * again.
+ */
+void zeta_vgpu_instance_file_join(int file, int memory, uint64_t start_time);
+
+/** Name of the memory, as links in /proc show it. */
+#define ZETA_VGPU_INSTANCE_MEMORY "zeta-vgpu-instance"
 
 #endif

@@ -10,6 +10,7 @@
 #include "plugins/vgpu/machine/cache.h"
 #include "plugins/vgpu/queue/queue.h"
 #include "plugins/vgpu/runtime/vgpu_abi.h"
+#include "plugins/vgpu/tile/tile.h"
 
 /*
  * Texts are printed as the calls come, so that no buffer can overflow; but who reads 0 takes it
@@ -278,7 +279,7 @@ uint32_t zeta_vgpu_device_clock(struct zeta_plugin *self, struct zeta_plugin_dev
     clock_gettime(CLOCK_MONOTONIC, &now);
     clock.host_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     if (vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL) {
-        clock.device_ticks = zeta_vgpu_ticks(vgpu, &vgpu->tiles[device->first_tile]);
+        clock.device_ticks = zeta_vgpu_ticks(vgpu, device->first_tile);
         clock.error_ns = UINT64_MAX; /* virtual time has no relation to the host's */
     } else {
         /* One reading serves both: the device's clock is the host's, counted in ticks. */

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "device.h"
@@ -12,11 +11,9 @@
 #include "plugins/vgpu/machine/space.h"
 #include "plugins/vgpu/memory/memory.h"
 #include "plugins/vgpu/memory/pool.h"
-#include "plugins/vgpu/memory/virtual.h"
-#include "plugins/vgpu/queue/module.h"
 #include "plugins/vgpu/queue/queue.h"
-#include "plugins/vgpu/sampling/oa.h"
-#include "plugins/vgpu/sampling/query.h"
+#include "plugins/vgpu/sampling/sampling.h"
+#include "plugins/vgpu/tile/tile.h"
 
 #define PLUGIN_VERSION "0.1.0"
 
@@ -113,6 +110,7 @@ static void destroy_vgpu(struct zeta_vgpu *vgpu)
     zeta_vgpu_instance_detach(atomic_load(&vgpu->instance));
     pthread_mutex_destroy(&vgpu->instance_lock);
     pthread_mutex_destroy(&vgpu->objects_lock);
+    free(vgpu->tiles);
     free(vgpu);
 }
 
@@ -138,8 +136,13 @@ static uint32_t create_vgpu(struct zeta_plugin *self, const struct zeta_vgpu_des
     vgpu->workers = count_workers(d);
     pthread_mutex_init(&vgpu->instance_lock, NULL);
     pthread_mutex_init(&vgpu->objects_lock, NULL);
+    vgpu->tiles = calloc(d->tiles, sizeof(*vgpu->tiles));
+    if (!vgpu->tiles) {
+        free(vgpu);
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    }
     for (uint32_t i = 0; i < d->tiles; i++)
-        zeta_vgpu_tile_init(&vgpu->tiles[i], vgpu, i);
+        zeta_vgpu_tile_init(&vgpu->tiles[i], vgpu, i, zeta_vgpu_streams_advance);
     zeta_vgpu_devices_init(vgpu);
 
     vgpu->compiler = zeta_vgpu_compiler_create(compiler);
@@ -203,73 +206,6 @@ static uint32_t plugin_child_after_fork(struct zeta_plugin *self)
     zeta_vgpu_pool_abandon(old->pool);
     return create_vgpu(self, &old->description, zeta_vgpu_compiler_config(old->compiler),
                        &self->vgpu);
-}
-
-/* Joins the instance, once for all threads: who sees it sees what the tiles took from it. */
-static enum zeta_vgpu_result attach_locked(struct zeta_vgpu *vgpu,
-                                           struct zeta_vgpu_message *message,
-                                           struct zeta_vgpu_instance **out_instance)
-{
-    const struct zeta_vgpu_description *d = &vgpu->description;
-    const struct zeta_vgpu_instance_desc desc = {
-        .name = d->instance,
-        .tiles = d->tiles,
-        .rows_per_tile = zeta_vgpu_topology_subslices(&d->topology) + 1,
-        .wrap_soon_s = d->faults.wrap_soon,
-    };
-    const enum zeta_vgpu_result result = zeta_vgpu_instance_attach(&desc, message, out_instance);
-
-    if (result != ZETA_VGPU_OK)
-        return result;
-    for (uint32_t i = 0; i < d->tiles; i++)
-        vgpu->tiles[i].trace.watched = zeta_vgpu_instance_watched(*out_instance, i);
-    atomic_store(&vgpu->instance, *out_instance);
-    return ZETA_VGPU_OK;
-}
-
-uint32_t zeta_vgpu_instance_get(struct zeta_vgpu *vgpu, struct zeta_vgpu_instance **out_instance)
-{
-    struct zeta_vgpu_instance *instance = atomic_load(&vgpu->instance);
-    enum zeta_vgpu_result result = ZETA_VGPU_OK;
-    struct zeta_vgpu_message message;
-
-    if (!instance) {
-        pthread_mutex_lock(&vgpu->instance_lock);
-        instance = atomic_load(&vgpu->instance);
-        if (!instance)
-            result = attach_locked(vgpu, &message, &instance);
-        pthread_mutex_unlock(&vgpu->instance_lock);
-    }
-    if (result == ZETA_VGPU_OK && zeta_vgpu_instance_damaged(instance, &message))
-        result = ZETA_VGPU_INVALID_ARGUMENT;
-    *out_instance = instance;
-    if (result == ZETA_VGPU_OK)
-        return ZETA_PLUGIN_SUCCESS;
-    return zeta_host_fail(&vgpu->self->host,
-                          result == ZETA_VGPU_OUT_OF_MEMORY ? ZETA_PLUGIN_OUT_OF_HOST_MEMORY
-                                                            : ZETA_PLUGIN_NOT_AVAILABLE,
-                          "%s", message.text);
-}
-
-void zeta_vgpu_say_damage(struct zeta_vgpu *vgpu)
-{
-    struct zeta_vgpu_message message;
-
-    if (zeta_vgpu_instance_damaged(atomic_load(&vgpu->instance), &message) &&
-        !atomic_exchange(&vgpu->damage_said, true))
-        zeta_host_log(&vgpu->self->host, ZETA_PLUGIN_LOG_ERROR, "%s", message.text);
-}
-
-uint64_t zeta_vgpu_ticks(struct zeta_vgpu *vgpu, const struct zeta_vgpu_tile *tile)
-{
-    const struct zeta_vgpu_instance *instance = atomic_load(&vgpu->instance);
-    struct timespec now;
-
-    if (vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL)
-        return zeta_vgpu_ticks_for(&vgpu->description, zeta_vgpu_tile_clocks(tile));
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) / ZETA_VGPU_TICK_NS +
-           (instance ? zeta_vgpu_instance_offset(instance) : 0);
 }
 
 static const struct zeta_plugin_device_ops device_ops = {

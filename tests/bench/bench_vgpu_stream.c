@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugins/vgpu/device/ring.h"
 #include "plugins/vgpu/sampling/report.h"
-#include "plugins/vgpu/sampling/ring.h"
 #include "tests/bench/bench.h"
 #include "tests/vgpu_plugin/host.h"
 

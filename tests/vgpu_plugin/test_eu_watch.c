@@ -78,7 +78,8 @@ static void epoch__that_lasts__shows_the_part_that_is_over(void **state)
         fail_msg("%s", message.text);
     zeta_vgpu_topology_default(&vgpu->description.topology);
     atomic_store(&vgpu->instance, instance);
-    tile = &vgpu->tiles[0];
+    tile = calloc(1, sizeof(*tile));
+    assert_non_null(tile);
     tile->vgpu = vgpu;
     number = zeta_vgpu_instance_want_eus(instance, 0, 0, wishes);
 
@@ -92,6 +93,7 @@ static void epoch__that_lasts__shows_the_part_that_is_over(void **state)
     assert_int_equal(shown(tile, number, 190, (struct zeta_vgpu_part){5, 10}), 85);
     assert_int_equal(shown(tile, number, 190, (struct zeta_vgpu_part){10, 10}), 90);
     zeta_vgpu_instance_detach(instance);
+    free(tile);
     free(vgpu);
 }
 

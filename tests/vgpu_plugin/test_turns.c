@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "plugins/vgpu/tile/turns.h"
+#include "plugins/vgpu/tile/tile.h"
 
 #define LAUNCHES 6u
 

@@ -19,12 +19,13 @@
 
 #include "describe.h"
 #include "plugins/vgpu/engine/engine.h"
-#include "plugins/vgpu/tile/tile.h"
 
 struct zeta_vgpu_compiler;
 struct zeta_vgpu_instance;
 struct zeta_vgpu_memory;
 struct zeta_vgpu_pool;
+struct zeta_vgpu_space;
+struct zeta_vgpu_tile;
 
 /** Numbers that expressions of set files may use. */
 #define ZETA_VGPU_SYMBOLS 7u
@@ -41,6 +42,12 @@ struct zeta_plugin_device {
     struct zeta_plugin_symbol symbols[ZETA_VGPU_SYMBOLS];
 };
 
+/** What this process has executed on a tile, in modelled clocks: the virtual time of the tile. */
+struct zeta_vgpu_work {
+    _Atomic uint64_t kernel_clocks; /**< as the engine published them */
+    _Atomic uint64_t copy_clocks;   /**< of the copy engine */
+};
+
 /** The state of an initialised plugin object. */
 struct zeta_vgpu {
     struct zeta_plugin *self;
@@ -55,7 +62,8 @@ struct zeta_vgpu {
 
     uint32_t device_count;
     struct zeta_plugin_device devices[1 + ZETA_VGPU_MAX_TILES];
-    struct zeta_vgpu_tile tiles[ZETA_VGPU_MAX_TILES];
+    struct zeta_vgpu_tile *tiles;                    /**< as many as the description says */
+    struct zeta_vgpu_work work[ZETA_VGPU_MAX_TILES]; /**< by tile */
 
     pthread_mutex_t objects_lock; /**< guards the lists of what the host has; a leaf */
     struct zeta_plugin_queue *first_queue;
@@ -69,28 +77,12 @@ struct zeta_vgpu {
 
     pthread_mutex_t instance_lock; /**< guards the making of instance */
     struct zeta_vgpu_instance *_Atomic instance;
-    atomic_bool damage_said; /**< that the instance was overwritten */
+    atomic_bool damage_reported; /**< that the instance was overwritten */
 };
 
 struct zeta_plugin {
     struct zeta_host host;
     struct zeta_vgpu *vgpu; /**< NULL before init() and after finish() */
 };
-
-/**
- * The instance that this process shares with others, attached on first use.
- * Errors: what zeta_vgpu_instance_attach() gives, NOT_AVAILABLE when it was overwritten since; a
- * sentence was left.
- */
-uint32_t zeta_vgpu_instance_get(struct zeta_vgpu *vgpu, struct zeta_vgpu_instance **out_instance);
-
-/** Logs, once, that the instance was overwritten, if it was: what it counts means nothing then. */
-void zeta_vgpu_say_damage(struct zeta_vgpu *vgpu);
-
-/**
- * Device time in ticks, unmasked: the system-wide monotonic clock, shifted when the instance tests
- * a wrap, or the virtual time of the tile.
- */
-uint64_t zeta_vgpu_ticks(struct zeta_vgpu *vgpu, const struct zeta_vgpu_tile *tile);
 
 #endif

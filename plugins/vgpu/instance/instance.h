@@ -42,6 +42,7 @@ enum zeta_vgpu_unit {
 /** No process has this id. */
 #define ZETA_VGPU_NO_PROCESS UINT32_MAX
 
+struct zeta_vgpu;
 struct zeta_vgpu_instance;
 
 /** Which instance, and what it must look like. */
@@ -464,5 +465,23 @@ void zeta_vgpu_instance_count_events(struct zeta_vgpu_instance *instance, uint32
 void zeta_vgpu_instance_event_counts(const struct zeta_vgpu_instance *instance, uint32_t tile,
                                      enum zeta_vgpu_source source,
                                      struct zeta_vgpu_event_counts *out_counts);
+
+/* ---- this process and its instance ---- */
+
+/**
+ * The instance that this process shares with others, attached on first use. Any thread.
+ * Errors: what zeta_vgpu_instance_attach() gives, NOT_AVAILABLE when it was overwritten since; a
+ * sentence was left.
+ */
+uint32_t zeta_vgpu_instance_get(struct zeta_vgpu *vgpu, struct zeta_vgpu_instance **out_instance);
+
+/** Logs once that the instance was overwritten, if it was: what it counts means nothing then. */
+void zeta_vgpu_report_damage(struct zeta_vgpu *vgpu);
+
+/**
+ * Device time of a tile in ticks, unmasked: the system-wide monotonic clock, shifted when the
+ * instance tests a wrap, or the virtual time of the tile.
+ */
+uint64_t zeta_vgpu_ticks(const struct zeta_vgpu *vgpu, uint32_t tile);
 
 #endif

@@ -1,14 +1,15 @@
 #include "memory.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "adopt.h"
 #include "plugins/vgpu/device/vgpu.h"
 #include "plugins/vgpu/machine/space.h"
 #include "pool.h"
@@ -248,6 +249,69 @@ uint32_t zeta_vgpu_memory_import(struct zeta_plugin *self,
     return result == ZETA_VGPU_OK ? ZETA_PLUGIN_SUCCESS : fail_mapping(self, share->size_bytes);
 }
 
+static bool refuse_adoption(struct zeta_vgpu_message *out_message, const void *address,
+                            uint64_t size_bytes, const char *reason)
+{
+    snprintf(out_message->text, sizeof(out_message->text), "%" PRIu64 " bytes at %p %s", size_bytes,
+             address, reason);
+    return false;
+}
+
+/* Reads the mappings of the process, in order, as far as they are needed. */
+static bool scan_mappings(FILE *maps, uint64_t begin, uint64_t end, bool writable,
+                          const char **out_reason)
+{
+    char line[512];
+    bool at_start = true;
+
+    while (begin < end && fgets(line, sizeof(line), maps)) {
+        const bool whole = strchr(line, '\n') != NULL;
+        uint64_t from, to;
+        char rights[5];
+
+        if (at_start && sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &from, &to, rights) == 3 &&
+            to > begin) {
+            if (from > begin)
+                break;
+            if (rights[0] != 'r' || (writable && rights[1] != 'w')) {
+                *out_reason = rights[0] != 'r' ? "cannot be read"
+                                               : "are read-only; ask for read-only memory "
+                                                 "(ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY)";
+                return false;
+            }
+            begin = to;
+        }
+        at_start = whole; /* the rest of a long line is no mapping */
+    }
+    *out_reason = "are not all mapped";
+    return begin >= end;
+}
+
+/*
+ * True if these are whole pages that this process can read, and write if that is asked for. They
+ * may still be unmapped later: that is up to the application.
+ */
+static bool check_adoption(const void *address, uint64_t size_bytes, bool writable,
+                           struct zeta_vgpu_message *out_message)
+{
+    const uint64_t begin = (uint64_t)(uintptr_t)address;
+    const uint64_t page = zeta_vgpu_page_bytes();
+    const char *reason = NULL;
+    FILE *maps;
+    bool good;
+
+    if (begin % page != 0 || size_bytes == 0 || size_bytes % page != 0 ||
+        begin + size_bytes < begin)
+        return refuse_adoption(out_message, address, size_bytes, "are not whole pages");
+    maps = fopen("/proc/self/maps", "re");
+    if (!maps)
+        return refuse_adoption(out_message, address, size_bytes,
+                               "cannot be checked: /proc/self/maps does not open");
+    good = scan_mappings(maps, begin, begin + size_bytes, writable, &reason);
+    fclose(maps);
+    return good || refuse_adoption(out_message, address, size_bytes, reason);
+}
+
 uint32_t zeta_vgpu_memory_adopt(struct zeta_plugin *self, void *address, uint64_t size_bytes,
                                 uint32_t access)
 {
@@ -256,7 +320,7 @@ uint32_t zeta_vgpu_memory_adopt(struct zeta_plugin *self, void *address, uint64_
     struct allocation *allocation;
     struct zeta_vgpu_message message;
 
-    if (!zeta_vgpu_adopt_check(address, size_bytes, writable, &message))
+    if (!check_adoption(address, size_bytes, writable, &message))
         return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "%s", message.text);
     allocation = calloc(1, sizeof(*allocation));
     if (!allocation)

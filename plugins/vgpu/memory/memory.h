@@ -33,4 +33,32 @@ uint32_t zeta_vgpu_memory_adopt(struct zeta_plugin *self, void *address, uint64_
 uint32_t zeta_vgpu_memory_unused(struct zeta_plugin *self, struct zeta_plugin_device *device,
                                  uint64_t *out_bytes);
 
+/*
+ * Virtual memory: reserved addresses, physical memory, mappings between them. Physical memory is a
+ * part of the device's file (pool.h); a mapping is one of the system, with the protection that the
+ * access asks for, and the same rights for kernels.
+ */
+
+/* Operations of struct zeta_plugin_compute_ops with the same names. */
+uint64_t zeta_vgpu_virtual_page_bytes(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                      uint64_t size_bytes);
+uint32_t zeta_vgpu_virtual_reserve(struct zeta_plugin *self, void *wanted, uint64_t size_bytes,
+                                   void **out_address);
+uint32_t zeta_vgpu_virtual_free(struct zeta_plugin *self, void *address, uint64_t size_bytes);
+uint32_t zeta_vgpu_virtual_map(struct zeta_plugin *self, void *address, uint64_t size_bytes,
+                               struct zeta_plugin_physical *physical, uint64_t offset_bytes,
+                               uint32_t access);
+uint32_t zeta_vgpu_virtual_unmap(struct zeta_plugin *self, void *address, uint64_t size_bytes);
+uint32_t zeta_vgpu_virtual_access(struct zeta_plugin *self, void *address, uint64_t size_bytes,
+                                  uint32_t access);
+uint32_t zeta_vgpu_physical_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                   uint32_t kind, uint64_t size_bytes,
+                                   struct zeta_plugin_physical **out_physical);
+void zeta_vgpu_physical_destroy(struct zeta_plugin *self, struct zeta_plugin_physical *physical);
+uint32_t zeta_vgpu_physical_export(struct zeta_plugin *self, struct zeta_plugin_physical *physical,
+                                   struct zeta_plugin_share *share);
+uint32_t zeta_vgpu_physical_import(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                   struct zeta_plugin_share *share,
+                                   struct zeta_plugin_physical **out_physical);
+
 #endif

@@ -1,4 +1,4 @@
-#include "virtual.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

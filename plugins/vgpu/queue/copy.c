@@ -1,4 +1,4 @@
-#include "copy.h"
+#include "queue.h"
 
 #include <errno.h>
 #include <stdbool.h>

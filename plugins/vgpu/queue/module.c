@@ -1,4 +1,4 @@
-#include "module.h"
+#include "queue.h"
 
 #include <stdio.h>
 #include <stdlib.h>

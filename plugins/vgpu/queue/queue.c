@@ -4,13 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "copy.h"
-#include "module.h"
 #include "plugins/vgpu/device/vgpu.h"
 #include "plugins/vgpu/instance/instance.h"
-#include "plugins/vgpu/sampling/oa.h"
-#include "plugins/vgpu/sampling/query.h"
-#include "plugins/vgpu/tile/meter.h"
+#include "plugins/vgpu/sampling/sampling.h"
+#include "plugins/vgpu/tile/tile.h"
 
 struct zeta_plugin_queue {
     struct zeta_vgpu *vgpu;
@@ -180,7 +177,7 @@ static uint32_t execute_copy(struct zeta_plugin_queue *queue,
     copy.user = &counted;
     zeta_vgpu_tile_copy_begin(queue->tile, queue->context, zeta_vgpu_meter_counting(queue->meter),
                               &counted);
-    zeta_vgpu_trace_copy_begin(queue->tile, queue->context, command, plain);
+    zeta_vgpu_trace_copy_begin(&queue->tile->trace, queue->context, command, plain);
     if (command->type == ZETA_PLUGIN_COMMAND_COPY)
         result = zeta_vgpu_copy_bytes(&copy, plain->target, plain->source, plain->size_bytes);
     else if (command->type == ZETA_PLUGIN_COMMAND_COPY_REGION)
@@ -190,8 +187,9 @@ static uint32_t execute_copy(struct zeta_plugin_queue *queue,
     copy_moved(&counted, copy.read_bytes, copy.written_bytes);
     zeta_vgpu_tile_copy_end(&counted);
     if (result == ZETA_VGPU_FAULT)
-        zeta_vgpu_trace_copy_fault(queue->tile, queue->context, copy.fault_address);
-    zeta_vgpu_trace_copy_end(queue->tile, queue->context, command, plain, copy.written_bytes);
+        zeta_vgpu_trace_copy_fault(&queue->tile->trace, queue->context, copy.fault_address);
+    zeta_vgpu_trace_copy_end(&queue->tile->trace, queue->context, command, plain,
+                             copy.written_bytes);
     return conclude(queue, result, copy.message.text);
 }
 
@@ -199,7 +197,7 @@ static uint64_t queue_ticks(void *context)
 {
     const struct zeta_plugin_queue *queue = context;
 
-    return zeta_vgpu_ticks(queue->vgpu, queue->tile);
+    return zeta_vgpu_ticks(queue->vgpu, queue->tile->index);
 }
 
 static uint32_t execute_timestamp(struct zeta_plugin_queue *queue,
@@ -246,7 +244,7 @@ static uint32_t execute_marker(struct zeta_plugin_queue *queue,
 
         if (counts)
             zeta_vgpu_tile_mark(tile, unit, marker->value, marker->stream_token, &queue->interrupt);
-        zeta_vgpu_trace_marker(tile, queue->context, marker->value, marker->stream_token);
+        zeta_vgpu_trace_marker(&tile->trace, queue->context, marker->value, marker->stream_token);
     }
     return ZETA_PLUGIN_SUCCESS;
 }

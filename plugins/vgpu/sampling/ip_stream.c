@@ -1,4 +1,4 @@
-#include "ip_stream.h"
+#include "stream.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 
 #include "plugins/vgpu/instance/instance.h"
 #include "plugins/vgpu/machine/host_clock.h"
-#include "stream.h"
 
 /* In wall time records sum up a period, but no less than this: shorter ones say nothing more. */
 #define SHORTEST_NS UINT64_C(1000000)
@@ -146,7 +145,7 @@ static void write_records(struct zeta_plugin_stream *stream, uint64_t ticks)
 
 static uint64_t stream_ticks(const struct zeta_plugin_stream *stream)
 {
-    return zeta_vgpu_ticks(stream->vgpu, &stream->vgpu->tiles[stream->first_tile]);
+    return zeta_vgpu_ticks(stream->vgpu, stream->first_tile);
 }
 
 static void write_now(struct zeta_plugin_stream *stream)
@@ -201,7 +200,7 @@ static void *stream_main(void *argument)
         next_ns += (now - next_ns) / step_ns * step_ns + step_ns;
         if (now - stream->ip->reap_ns >= REAP_NS) {
             zeta_vgpu_instance_reap(stream->instance);
-            zeta_vgpu_say_damage(stream->vgpu);
+            zeta_vgpu_report_damage(stream->vgpu);
             stream->ip->reap_ns = now;
         }
     }

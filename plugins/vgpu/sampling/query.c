@@ -1,4 +1,4 @@
-#include "query.h"
+#include "sampling.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,9 +6,8 @@
 
 #include <zeta/query_record.h>
 
-#include "oa.h"
 #include "plugins/vgpu/device/vgpu.h"
-#include "plugins/vgpu/tile/meter.h"
+#include "plugins/vgpu/tile/tile.h"
 #include "report.h"
 #include "select.h"
 

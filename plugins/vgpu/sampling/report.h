@@ -12,8 +12,8 @@
 
 #include <stdint.h>
 
+#include "plugins/vgpu/device/ring.h"
 #include "plugins/vgpu/engine/engine.h"
-#include "ring.h"
 #include "select.h"
 
 /** Bytes of a report. */

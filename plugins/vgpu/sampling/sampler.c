@@ -3,11 +3,10 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#include "ip_stream.h"
-#include "oa.h"
 #include "plugins/vgpu/engine/engine.h"
 #include "plugins/vgpu/instance/instance.h"
 #include "plugins/vgpu/machine/host_clock.h"
+#include "sampling.h"
 #include "stream.h"
 
 /* How often a stream looks for processes that died. */
@@ -24,7 +23,7 @@
 
 static uint64_t stream_ticks(const struct zeta_plugin_stream *stream)
 {
-    return zeta_vgpu_ticks(stream->vgpu, &stream->vgpu->tiles[stream->first_tile]);
+    return zeta_vgpu_ticks(stream->vgpu, stream->first_tile);
 }
 
 /* Host time of a tick; only in wall time. */
@@ -305,7 +304,7 @@ static void write_due(struct zeta_plugin_stream *stream, uint64_t now_ticks)
     write_timers(stream, now_ticks);
 }
 
-void zeta_vgpu_oa_advance(struct zeta_vgpu_tile *tile)
+void zeta_vgpu_streams_advance(struct zeta_vgpu_tile *tile)
 {
     pthread_mutex_lock(&tile->streams_lock);
     for (struct zeta_plugin_stream *stream = tile->streams; stream; stream = stream->next) {
@@ -374,7 +373,7 @@ static void *sampler_main(void *argument)
         write_now(stream);
         if (now - stream->reap_ns >= REAP_NS) {
             zeta_vgpu_instance_reap(stream->instance);
-            zeta_vgpu_say_damage(stream->vgpu);
+            zeta_vgpu_report_damage(stream->vgpu);
             stream->reap_ns = now;
         }
     }

@@ -6,9 +6,8 @@
 
 #include <zeta/plugin_host.h>
 
-#include "ip_stream.h"
-#include "oa.h"
 #include "plugins/vgpu/instance/instance.h"
+#include "sampling.h"
 
 /* Periods are powers of two of ticks: 10.24 us to 85.9 s, an eighth of a wrap of the timestamp. */
 #define PERIOD_MIN_BITS 8u

@@ -1,7 +1,6 @@
-#include "eu_watch.h"
+#include "tile.h"
 
 #include "plugins/vgpu/device/vgpu.h"
-#include "tile.h"
 
 /* Lets the engine count, or not any more. */
 static void count(struct zeta_vgpu_tile *tile, bool on)

@@ -1,10 +1,9 @@
-#include "meter.h"
+#include "tile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "plugins/vgpu/device/vgpu.h"
-#include "tile.h"
 
 struct zeta_vgpu_meter *zeta_vgpu_meter_create(struct zeta_vgpu_tile *tile)
 {
@@ -132,7 +131,7 @@ void zeta_vgpu_meter_mark(const struct zeta_vgpu_meter *meter,
                           struct zeta_vgpu_meter_mark *out_mark)
 {
     memset(out_mark, 0, sizeof(*out_mark));
-    out_mark->ticks = zeta_vgpu_ticks(meter->tile->vgpu, meter->tile);
+    out_mark->ticks = zeta_vgpu_ticks(meter->tile->vgpu, meter->tile->index);
     out_mark->core_clocks = zeta_vgpu_meter_core_clocks(meter);
     out_mark->commands = meter->commands;
     out_mark->tile_commands = zeta_vgpu_tile_commands(meter->tile, &out_mark->others);

@@ -1,10 +1,10 @@
 #include "tile.h"
 
-#include "meter.h"
 #include "plugins/vgpu/device/vgpu.h"
 #include "plugins/vgpu/instance/instance.h"
+#include <string.h>
+
 #include "plugins/vgpu/machine/host_clock.h"
-#include "plugins/vgpu/sampling/oa.h"
 
 /* Epochs over which the speed of the simulation is averaged. */
 #define SPEED_EPOCHS 64
@@ -15,14 +15,64 @@
 /* Rows that hold more epochs need no steady speed. */
 #define STEADY_EPOCHS 8
 
-void zeta_vgpu_tile_init(struct zeta_vgpu_tile *tile, struct zeta_vgpu *vgpu, uint32_t index)
+void zeta_vgpu_turns_init(struct zeta_vgpu_turns *turns)
+{
+    memset(turns, 0, sizeof(*turns));
+    pthread_cond_init(&turns->changed, NULL);
+}
+
+void zeta_vgpu_turns_finish(struct zeta_vgpu_turns *turns)
+{
+    pthread_cond_destroy(&turns->changed);
+}
+
+static bool must_wait(const struct zeta_vgpu_turns *turns, enum zeta_vgpu_rank rank)
+{
+    bool wait = turns->taken;
+
+    for (uint32_t better = 0; better < (uint32_t)rank; better++)
+        wait |= turns->waiting[better] > 0;
+    return wait;
+}
+
+bool zeta_vgpu_turns_take_locked(struct zeta_vgpu_turns *turns, pthread_mutex_t *lock,
+                                 const atomic_bool *interrupt, enum zeta_vgpu_rank rank)
+{
+    turns->waiting[rank]++;
+    while (must_wait(turns, rank) && !atomic_load(interrupt))
+        pthread_cond_wait(&turns->changed, lock);
+    turns->waiting[rank]--;
+    if (!atomic_load(interrupt)) {
+        turns->taken = true;
+        return true;
+    }
+    /* Others may have waited only because this one did. */
+    if (turns->waiting[rank] == 0)
+        pthread_cond_broadcast(&turns->changed);
+    return false;
+}
+
+void zeta_vgpu_turns_pass_locked(struct zeta_vgpu_turns *turns)
+{
+    turns->taken = false;
+    pthread_cond_broadcast(&turns->changed);
+}
+
+void zeta_vgpu_turns_wake_locked(struct zeta_vgpu_turns *turns)
+{
+    pthread_cond_broadcast(&turns->changed);
+}
+
+void zeta_vgpu_tile_init(struct zeta_vgpu_tile *tile, struct zeta_vgpu *vgpu, uint32_t index,
+                         void (*advance)(struct zeta_vgpu_tile *tile))
 {
     tile->vgpu = vgpu;
     tile->index = index;
+    tile->advance = advance;
     tile->rows = zeta_vgpu_topology_subslices(&vgpu->description.topology) + 1;
     pthread_mutex_init(&tile->lock, NULL);
     zeta_vgpu_turns_init(&tile->turns);
-    zeta_vgpu_trace_writer_init(&tile->trace);
+    zeta_vgpu_trace_writer_init(&tile->trace, vgpu, index);
     pthread_mutex_init(&tile->streams_lock, NULL);
 }
 
@@ -48,9 +98,10 @@ static void on_publish(void *user, const uint64_t (*totals)[ZETA_VGPU_COUNTER_CO
 
     zeta_vgpu_instance_publish_kernels(atomic_load(&tile->vgpu->instance), tile->index, totals);
     zeta_vgpu_eu_watch_publish(tile, part);
-    atomic_store(&tile->kernel_clocks, totals[0][ZETA_VGPU_GPU_CORE_CLOCKS]);
+    atomic_store(&tile->vgpu->work[tile->index].kernel_clocks,
+                 totals[0][ZETA_VGPU_GPU_CORE_CLOCKS]);
     if (is_virtual(tile))
-        zeta_vgpu_oa_advance(tile);
+        tile->advance(tile);
 }
 
 /* The shortest period with which somebody samples the tile, 0: nobody does. */
@@ -137,6 +188,13 @@ static void on_sampled(void *user, const struct zeta_vgpu_ip_sample *samples, ui
                                  lost);
 }
 
+static void on_event(void *user, const struct zeta_vgpu_engine_event *event)
+{
+    struct zeta_vgpu_tile *tile = user;
+
+    zeta_vgpu_trace_engine_event(&tile->trace, event);
+}
+
 static void on_print(void *user, const char *text, size_t length)
 {
     const struct zeta_vgpu_tile *tile = user;
@@ -156,8 +214,9 @@ static uint32_t create_engine_locked(struct zeta_vgpu_tile *tile)
                       .pace = on_pace,
                       .sampling = on_sampling,
                       .sampled = on_sampled,
-                      .watched = tile->trace.watched,
-                      .event = zeta_vgpu_trace_engine_event,
+                      .watched =
+                          zeta_vgpu_instance_watched(atomic_load(&vgpu->instance), tile->index),
+                      .event = on_event,
                       .print = on_print},
         .time = is_virtual(tile) ? ZETA_VGPU_TIME_MODELLED : ZETA_VGPU_TIME_HOST,
         .workers = vgpu->workers,
@@ -206,7 +265,7 @@ static uint64_t moment_ticks(void *context)
 {
     struct zeta_vgpu_tile *tile = context;
 
-    return zeta_vgpu_ticks(tile->vgpu, tile);
+    return zeta_vgpu_ticks(tile->vgpu, tile->index);
 }
 
 /* Tells the instance that context runs from now on; 0: nothing does. */
@@ -221,7 +280,7 @@ static void switch_context_locked(struct zeta_vgpu_tile *tile, uint32_t context)
         zeta_vgpu_instance_log_switch(
             instance, tile->index, context,
             &(struct zeta_vgpu_moment_clock){.ticks = moment_ticks, .context = tile});
-    zeta_vgpu_say_damage(tile->vgpu);
+    zeta_vgpu_report_damage(tile->vgpu);
 }
 
 static void begin_work_locked(struct zeta_vgpu_tile *tile, uint32_t context)
@@ -274,15 +333,15 @@ enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
     tile->metered = meter != NULL;
     if (meter)
         zeta_vgpu_meter_launch_begin(meter, tile->engine);
-    zeta_vgpu_trace_launch(tile, launch, context);
+    zeta_vgpu_trace_launch(&tile->trace, launch, context);
     zeta_vgpu_eu_watch_begin(tile);
     result = zeta_vgpu_engine_launch(tile->engine, launch, out_fault);
-    zeta_vgpu_trace_rest(tile);
+    zeta_vgpu_trace_rest(&tile->trace);
     if (meter)
         zeta_vgpu_meter_launch_end(meter, tile->engine);
     pass_turn(tile);
     if (is_virtual(tile))
-        zeta_vgpu_oa_advance(tile);
+        tile->advance(tile);
     return result;
 }
 
@@ -331,7 +390,7 @@ void zeta_vgpu_tile_copy_moved(struct zeta_vgpu_tile_copy *copy, uint64_t read_b
         tile->copied[i] += added[i];
     zeta_vgpu_instance_publish_copies(atomic_load(&tile->vgpu->instance), tile->index,
                                       tile->copied);
-    atomic_fetch_add(&tile->copy_clocks, clocks);
+    atomic_fetch_add(&tile->vgpu->work[tile->index].copy_clocks, clocks);
     pthread_mutex_unlock(&tile->lock);
     if (copy->meter)
         zeta_vgpu_meter_copied(copy->meter, added);
@@ -353,7 +412,7 @@ void zeta_vgpu_tile_copy_end(struct zeta_vgpu_tile_copy *copy)
     end_work_locked(tile);
     pthread_mutex_unlock(&tile->lock);
     if (is_virtual(tile))
-        zeta_vgpu_oa_advance(tile);
+        tile->advance(tile);
 }
 
 void zeta_vgpu_tile_mark(struct zeta_vgpu_tile *tile, uint32_t unit, uint64_t value, uint64_t token,
@@ -368,9 +427,9 @@ void zeta_vgpu_tile_mark(struct zeta_vgpu_tile *tile, uint32_t unit, uint64_t va
     const struct zeta_vgpu_moment_clock clock = {.ticks = moment_ticks, .context = tile};
 
     zeta_vgpu_instance_log_marker(atomic_load(&tile->vgpu->instance), &marker, &clock);
-    zeta_vgpu_say_damage(tile->vgpu);
+    zeta_vgpu_report_damage(tile->vgpu);
     if (is_virtual(tile))
-        zeta_vgpu_oa_advance(tile);
+        tile->advance(tile);
 }
 
 uint64_t zeta_vgpu_tile_commands(struct zeta_vgpu_tile *tile, bool *out_running)
@@ -382,9 +441,4 @@ uint64_t zeta_vgpu_tile_commands(struct zeta_vgpu_tile *tile, bool *out_running)
     *out_running = tile->busy_depth > 0;
     pthread_mutex_unlock(&tile->lock);
     return commands;
-}
-
-uint64_t zeta_vgpu_tile_clocks(const struct zeta_vgpu_tile *tile)
-{
-    return atomic_load(&tile->kernel_clocks) + atomic_load(&tile->copy_clocks);
 }

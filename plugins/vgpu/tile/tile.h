@@ -11,15 +11,62 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "eu_watch.h"
 #include "plugins/vgpu/engine/engine.h"
 #include "plugins/vgpu/instance/instance.h"
 #include "plugins/vgpu/trace/trace.h"
-#include "turns.h"
 
 struct zeta_vgpu;
 struct zeta_vgpu_meter;
 struct zeta_plugin_stream;
+
+/*
+ * Whose launch is next: one at a time, and of those that wait one of the best rank. All functions
+ * expect the lock with which the owner guards the turns.
+ */
+
+/** Whose launch comes first when several wait; among equals nobody is promised anything. */
+enum zeta_vgpu_rank {
+    ZETA_VGPU_RANK_HIGH,
+    ZETA_VGPU_RANK_NORMAL,
+    ZETA_VGPU_RANK_LOW,
+    ZETA_VGPU_RANK_COUNT
+};
+
+struct zeta_vgpu_turns {
+    pthread_cond_t changed; /**< launches wait here for each other */
+    bool taken;
+    uint32_t waiting[ZETA_VGPU_RANK_COUNT]; /**< launches that wait for their turn */
+};
+
+/** Sets up turns that nobody has, and ends them when nobody waits. */
+void zeta_vgpu_turns_init(struct zeta_vgpu_turns *turns);
+void zeta_vgpu_turns_finish(struct zeta_vgpu_turns *turns);
+
+/**
+ * Waits for a turn, while the turn is taken or one of a better rank waits. The lock is released
+ * meanwhile. False when the flag was set before the turn came.
+ */
+bool zeta_vgpu_turns_take_locked(struct zeta_vgpu_turns *turns, pthread_mutex_t *lock,
+                                 const atomic_bool *interrupt, enum zeta_vgpu_rank rank);
+
+/** Gives up the turn. */
+void zeta_vgpu_turns_pass_locked(struct zeta_vgpu_turns *turns);
+
+/** Wakes all who wait, so that they see their interrupt flag. */
+void zeta_vgpu_turns_wake_locked(struct zeta_vgpu_turns *turns);
+
+/** A counter that is wished for. */
+struct zeta_vgpu_eu_seen {
+    uint64_t number; /**< of the wish */
+    uint64_t base;   /**< what the engine had counted when it was seen */
+    uint64_t whole;  /**< what it had counted when an epoch was over last */
+};
+
+/** What a tile has published for which wish. Of the thread that publishes. */
+struct zeta_vgpu_eu_watch {
+    atomic_bool counts; /**< the engine counts for us */
+    struct zeta_vgpu_eu_seen seen[ZETA_VGPU_EU_UNITS][ZETA_VGPU_EU_WISHES];
+};
 
 /** How fast epochs were lately. */
 struct zeta_vgpu_speed {
@@ -43,19 +90,22 @@ struct zeta_vgpu_tile {
 
     struct zeta_vgpu_eu_watch eu_watch;
 
-    struct zeta_vgpu_speed speed;   /**< of who publishes */
-    _Atomic uint64_t kernel_clocks; /**< modelled clocks of kernels, published ones */
-    _Atomic uint64_t copy_clocks;   /**< modelled clocks of the copy engine */
-    _Atomic uint32_t lost_queues;   /**< queues that faulted and still exist */
+    struct zeta_vgpu_speed speed; /**< of who publishes */
+    _Atomic uint32_t lost_queues; /**< queues that faulted and still exist */
 
     struct zeta_vgpu_trace_writer trace; /**< events for tracers */
 
-    pthread_mutex_t streams_lock;       /**< guards streams; a leaf */
-    struct zeta_plugin_stream *streams; /**< of virtual time, which this process drives */
+    void (*advance)(struct zeta_vgpu_tile *tile); /**< see zeta_vgpu_tile_init() */
+    pthread_mutex_t streams_lock;                 /**< guards streams; a leaf */
+    struct zeta_plugin_stream *streams;           /**< of virtual time, which this process drives */
 };
 
-/** Sets up a tile without an engine. */
-void zeta_vgpu_tile_init(struct zeta_vgpu_tile *tile, struct zeta_vgpu *vgpu, uint32_t index);
+/**
+ * Sets up a tile without an engine.
+ * @advance  called when virtual time has moved on, on the thread that executes; no lock is held
+ */
+void zeta_vgpu_tile_init(struct zeta_vgpu_tile *tile, struct zeta_vgpu *vgpu, uint32_t index,
+                         void (*advance)(struct zeta_vgpu_tile *tile));
 
 /** Ends the engine. No queue exists any more. */
 void zeta_vgpu_tile_finish(struct zeta_vgpu_tile *tile);
@@ -116,7 +166,97 @@ uint64_t zeta_vgpu_tile_commands(struct zeta_vgpu_tile *tile, bool *out_running)
 void zeta_vgpu_tile_mark(struct zeta_vgpu_tile *tile, uint32_t unit, uint64_t value, uint64_t token,
                          const atomic_bool *interrupt);
 
-/** Modelled clocks of all work of this process on the tile. Any thread. */
-uint64_t zeta_vgpu_tile_clocks(const struct zeta_vgpu_tile *tile);
+/*
+ * Counters of EUs that others want of this process: looks for wishes, lets the engine count, and
+ * publishes.
+ */
+
+/**
+ * Publishes what is wished for: in the callback of the engine that publishes, and while no launch
+ * runs.
+ *
+ * @part  what of the last epoch is over
+ */
+void zeta_vgpu_eu_watch_publish(struct zeta_vgpu_tile *tile, struct zeta_vgpu_part part);
+
+/** Before a launch: what it does counts for the wishes of now. */
+void zeta_vgpu_eu_watch_begin(struct zeta_vgpu_tile *tile);
+
+/*
+ * What one queue did on its tile, to the last count. Launches take turns on a tile, so what the
+ * engine counted more after a launch than before it is the work of that launch; the copy engine
+ * says of each command what it did.
+ *
+ * A meter counts only while queries are open on it. It belongs to its queue and to the queries that
+ * were begun on it: they find out there when the queue is no more.
+ */
+
+struct zeta_vgpu_tile;
+
+struct zeta_vgpu_meter {
+    atomic_uint references;
+    atomic_uint open;  /**< queries that count with it */
+    atomic_bool ended; /**< the queue is lost or gone */
+
+    /* All else belongs to the thread that executes the queue. */
+    struct zeta_vgpu_tile *tile;
+    uint32_t rows;
+    uint64_t commands; /**< of the queue on the tile; meaningful as a difference, like the rest */
+    uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT]; /**< of the rows of a tile */
+    uint64_t (*before)[ZETA_VGPU_COUNTER_COUNT]; /**< totals of the engine before a launch */
+    atomic_uint open_eus;                        /**< of the open queries those that select EUs */
+    uint64_t (*eu_totals)[ZETA_VGPU_COUNTER_COUNT]; /**< of the EUs of the tile; NULL before */
+    uint64_t (*eu_before)[ZETA_VGPU_COUNTER_COUNT];
+};
+
+/** Makes the meter of a queue, with one reference. NULL without memory. */
+struct zeta_vgpu_meter *zeta_vgpu_meter_create(struct zeta_vgpu_tile *tile);
+
+/** The queue is lost or destroyed: what is open on the meter will have no end. NULL is allowed. */
+void zeta_vgpu_meter_end(struct zeta_vgpu_meter *meter);
+
+/** One more reference, and one less; the last one frees it. NULL is allowed. */
+void zeta_vgpu_meter_ref(struct zeta_vgpu_meter *meter);
+void zeta_vgpu_meter_unref(struct zeta_vgpu_meter *meter);
+
+/** The meter if it counts now, else NULL. */
+static inline struct zeta_vgpu_meter *zeta_vgpu_meter_counting(struct zeta_vgpu_meter *meter)
+{
+    return meter && atomic_load_explicit(&meter->open, memory_order_relaxed) > 0 ? meter : NULL;
+}
+
+/** Around a launch, while the queue has its turn on the tile. */
+void zeta_vgpu_meter_launch_begin(struct zeta_vgpu_meter *meter,
+                                  const struct zeta_vgpu_engine *engine);
+void zeta_vgpu_meter_launch_end(struct zeta_vgpu_meter *meter,
+                                const struct zeta_vgpu_engine *engine);
+
+/** A copy added these counters; and it has ended. */
+void zeta_vgpu_meter_copied(struct zeta_vgpu_meter *meter,
+                            const uint64_t added[ZETA_VGPU_COUNTER_COUNT]);
+void zeta_vgpu_meter_command_ended(struct zeta_vgpu_meter *meter);
+
+/** EUs are counted from now on, or once less often. False without memory. */
+bool zeta_vgpu_meter_count_eus(struct zeta_vgpu_meter *meter, bool on);
+
+/** Modelled clocks of the queue's work. */
+uint64_t zeta_vgpu_meter_core_clocks(const struct zeta_vgpu_meter *meter);
+
+/** A moment between two commands of a queue. */
+struct zeta_vgpu_meter_mark {
+    uint64_t ticks;
+    uint64_t core_clocks; /**< modelled ones of the queue */
+    uint64_t commands;
+    uint64_t tile_commands; /**< of all queues of the process */
+    bool others;            /**< one of another queue runs at this moment */
+};
+
+/** Takes a mark of now. */
+void zeta_vgpu_meter_mark(const struct zeta_vgpu_meter *meter,
+                          struct zeta_vgpu_meter_mark *out_mark);
+
+/** True if a command of another queue ran on the tile between two marks. */
+bool zeta_vgpu_meter_split(const struct zeta_vgpu_meter_mark *begin,
+                           const struct zeta_vgpu_meter_mark *end);
 
 #endif

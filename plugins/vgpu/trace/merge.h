@@ -7,8 +7,8 @@
  */
 
 #include "file.h"
+#include "plugins/vgpu/device/ring.h"
 #include "plugins/vgpu/instance/instance.h"
-#include "plugins/vgpu/sampling/ring.h"
 
 /** Events that are put into the ring at once. */
 #define ZETA_VGPU_MERGE_BATCH 256u

@@ -4,11 +4,10 @@
 /*
  * Events of the device and tracers of them.
  *
- *   event.c   what becomes an event: kernels, groups, copies ...
- *   writer.c  events of this process into the rings of a tracer, which may be another's
- *   file.c    the file with those rings
- *   merge.c   in the tracer: all rings into one, in the order of time
- *   trace.c         tracers as the plugin interface knows them
+ *   writer.c  what becomes an event, and the ring of a tracer that this process writes it to
+ *   file.c    the file with these rings, which the process with the tracer makes
+ *   merge.c   in that process: all rings into one, in the order of time
+ *   tracer.c  tracers as the plugin interface has them
  *
  * The holder of a tracer makes a file in memory with a ring for each process, tile and source.
  * A full one is waited for a moment, in case the reader lacks a CPU. An event for which there is no
@@ -26,7 +25,6 @@
 #include "plugins/vgpu/instance/instance.h"
 
 struct zeta_vgpu;
-struct zeta_vgpu_tile;
 struct zeta_vgpu_trace_ring;
 
 /** Types of events, as in metrics/events.yaml. */
@@ -80,9 +78,10 @@ struct zeta_vgpu_trace_link {
     uint64_t gave_up_head;
 };
 
-/** All that a tile needs to have events. */
+/** The events of a tile. */
 struct zeta_vgpu_trace_writer {
-    const _Atomic uint32_t *watched; /**< word of the instance; NULL before the tile is prepared */
+    struct zeta_vgpu *vgpu;
+    uint32_t tile;
     struct zeta_vgpu_trace_link links[ZETA_VGPU_SOURCES];
     atomic_bool linked; /**< some ring is mapped */
 
@@ -92,7 +91,8 @@ struct zeta_vgpu_trace_writer {
     uint32_t context;
 };
 
-void zeta_vgpu_trace_writer_init(struct zeta_vgpu_trace_writer *writer);
+void zeta_vgpu_trace_writer_init(struct zeta_vgpu_trace_writer *writer, struct zeta_vgpu *vgpu,
+                                 uint32_t tile);
 
 /** Gives up rings. No event is written any more. */
 void zeta_vgpu_trace_writer_finish(struct zeta_vgpu_trace_writer *writer);
@@ -100,46 +100,43 @@ void zeta_vgpu_trace_writer_finish(struct zeta_vgpu_trace_writer *writer);
 /** In a child of fork(): unmaps what the parent had mapped. */
 void zeta_vgpu_trace_writer_abandon(struct zeta_vgpu_trace_writer *writer);
 
-/** True while somebody traces the source. One relaxed load. */
-static inline bool zeta_vgpu_traced(const struct zeta_vgpu_trace_writer *writer,
-                                    enum zeta_vgpu_source source)
-{
-    return writer->watched &&
-           (atomic_load_explicit(writer->watched, memory_order_relaxed) >> source & 1) != 0;
-}
+/** True while somebody traces the source. Some loads. */
+bool zeta_vgpu_traced(const struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_source source);
 
 /**
  * Writes an event; tile, process and, in wall time, ticks are filled in. Any thread. Takes the time
  * of a copy, except for the first event of a tracer, which maps its ring, and where a ring is full.
  */
-void zeta_vgpu_trace_write(struct zeta_vgpu_tile *tile, enum zeta_vgpu_source source,
+void zeta_vgpu_trace_write(struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_source source,
                            struct zeta_vgpu_event *event);
 
 /** Gives up the rings of tracers that are gone. Between commands; one load when there are none. */
-void zeta_vgpu_trace_rest(struct zeta_vgpu_tile *tile);
+void zeta_vgpu_trace_rest(struct zeta_vgpu_trace_writer *writer);
 
 /** A launch begins of which the engine tells: its events are about this one. With the turn. */
-void zeta_vgpu_trace_launch(struct zeta_vgpu_tile *tile, const struct zeta_vgpu_launch *launch,
-                            uint32_t context);
+void zeta_vgpu_trace_launch(struct zeta_vgpu_trace_writer *writer,
+                            const struct zeta_vgpu_launch *launch, uint32_t context);
 
-/** The callback of the engine; user is the tile. */
-void zeta_vgpu_trace_engine_event(void *user, const struct zeta_vgpu_engine_event *event);
+/** The engine reports an event of the running launch. Several threads at a time. */
+void zeta_vgpu_trace_engine_event(struct zeta_vgpu_trace_writer *writer,
+                                  const struct zeta_vgpu_engine_event *event);
 
 /** A copy, region or fill begins; as zeta_plugin_command says, with indirections resolved. */
-void zeta_vgpu_trace_copy_begin(struct zeta_vgpu_tile *tile, uint32_t context,
+void zeta_vgpu_trace_copy_begin(struct zeta_vgpu_trace_writer *writer, uint32_t context,
                                 const struct zeta_plugin_command *command,
                                 const struct zeta_plugin_copy *plain);
 
 /** It ended, after it wrote so many bytes. */
-void zeta_vgpu_trace_copy_end(struct zeta_vgpu_tile *tile, uint32_t context,
+void zeta_vgpu_trace_copy_end(struct zeta_vgpu_trace_writer *writer, uint32_t context,
                               const struct zeta_plugin_command *command,
                               const struct zeta_plugin_copy *plain, uint64_t written_bytes);
 
 /** A copy met an address that it may not touch. */
-void zeta_vgpu_trace_copy_fault(struct zeta_vgpu_tile *tile, uint32_t context, const void *address);
+void zeta_vgpu_trace_copy_fault(struct zeta_vgpu_trace_writer *writer, uint32_t context,
+                                const void *address);
 
 /** A marker was set; token of the stream that it is for, 0 for all. */
-void zeta_vgpu_trace_marker(struct zeta_vgpu_tile *tile, uint32_t context, uint64_t value,
+void zeta_vgpu_trace_marker(struct zeta_vgpu_trace_writer *writer, uint32_t context, uint64_t value,
                             uint64_t token);
 
 /** Closes the tracers that the host left behind. */

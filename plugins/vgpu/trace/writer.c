@@ -1,5 +1,6 @@
 #include "trace.h"
 
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,8 +14,11 @@
 /* Losses after which the reader is looked for. */
 #define REAP_LOSSES 65536u
 
-void zeta_vgpu_trace_writer_init(struct zeta_vgpu_trace_writer *writer)
+void zeta_vgpu_trace_writer_init(struct zeta_vgpu_trace_writer *writer, struct zeta_vgpu *vgpu,
+                                 uint32_t tile)
 {
+    writer->vgpu = vgpu;
+    writer->tile = tile;
     for (uint32_t i = 0; i < ZETA_VGPU_SOURCES; i++)
         pthread_mutex_init(&writer->links[i].lock, NULL);
 }
@@ -45,16 +49,15 @@ void zeta_vgpu_trace_writer_abandon(struct zeta_vgpu_trace_writer *writer)
  * Makes the ring of this process ours. Another process may have had the slot before, and may have
  * been killed in the middle of an event, so we go on where it stopped.
  */
-static void link_locked(struct zeta_vgpu_tile *tile, enum zeta_vgpu_source source)
+static void link_locked(struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_source source)
 {
-    struct zeta_vgpu_trace_writer *writer = &tile->trace;
     struct zeta_vgpu_trace_link *link = &writer->links[source];
-    struct zeta_vgpu_instance *instance = atomic_load(&tile->vgpu->instance);
+    struct zeta_vgpu_instance *instance = atomic_load(&writer->vgpu->instance);
     const uint32_t slot = zeta_vgpu_instance_slot(instance);
     struct zeta_vgpu_trace_place place;
 
     unlink_locked(link);
-    if (slot == 0 || !zeta_vgpu_instance_find_trace(instance, tile->index, source, &place))
+    if (slot == 0 || !zeta_vgpu_instance_find_trace(instance, writer->tile, source, &place))
         return;
     link->number = place.number;
     link->ring = zeta_vgpu_trace_ring_map(&place, slot - 1);
@@ -66,7 +69,7 @@ static void link_locked(struct zeta_vgpu_tile *tile, enum zeta_vgpu_source sourc
     link->gave_up = false;
     link->process = (uint32_t)getpid();
     atomic_store(&link->ring->claim, 0);
-    zeta_vgpu_instance_join_trace(instance, tile->index, source);
+    zeta_vgpu_instance_join_trace(instance, writer->tile, source);
     atomic_store(&writer->linked, true);
 }
 
@@ -94,7 +97,7 @@ static bool has_room(struct zeta_vgpu_trace_link *link)
 }
 
 /* Writes the event, or counts it as lost. */
-static void put_locked(struct zeta_vgpu_tile *tile, struct zeta_vgpu_trace_link *link,
+static void put_locked(struct zeta_vgpu_trace_writer *writer, struct zeta_vgpu_trace_link *link,
                        struct zeta_vgpu_event *event)
 {
     struct zeta_vgpu_trace_ring *ring = link->ring;
@@ -102,12 +105,12 @@ static void put_locked(struct zeta_vgpu_tile *tile, struct zeta_vgpu_trace_link 
 
     /* Before the clock is read: who sees no claim knows that what comes is younger. */
     (void)atomic_exchange(&ring->claim, 1);
-    if (tile->vgpu->description.clock == ZETA_VGPU_CLOCK_WALL)
-        event->ticks = zeta_vgpu_ticks(tile->vgpu, tile);
+    if (writer->vgpu->description.clock == ZETA_VGPU_CLOCK_WALL)
+        event->ticks = zeta_vgpu_ticks(writer->vgpu, writer->tile);
     if (event->ticks < link->last_ticks)
         event->ticks = link->last_ticks;
     link->last_ticks = event->ticks;
-    event->tile = (uint8_t)tile->index;
+    event->tile = (uint8_t)writer->tile;
     event->process = link->process;
     event->lost = (uint32_t)link->lost;
     if (room) {
@@ -117,32 +120,41 @@ static void put_locked(struct zeta_vgpu_tile *tile, struct zeta_vgpu_trace_link 
         atomic_store_explicit(&ring->lost, ++link->lost, memory_order_release);
         /* Perhaps nobody reads because the reader died. */
         if (link->lost % REAP_LOSSES == 0)
-            zeta_vgpu_instance_reap(atomic_load(&tile->vgpu->instance));
+            zeta_vgpu_instance_reap(atomic_load(&writer->vgpu->instance));
     }
     atomic_store_explicit(&ring->claim, 0, memory_order_release);
 }
 
-void zeta_vgpu_trace_write(struct zeta_vgpu_tile *tile, enum zeta_vgpu_source source,
+bool zeta_vgpu_traced(const struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_source source)
+{
+    const struct zeta_vgpu_instance *instance = atomic_load(&writer->vgpu->instance);
+
+    return instance && (atomic_load_explicit(zeta_vgpu_instance_watched(instance, writer->tile),
+                                             memory_order_relaxed) >>
+                            source &
+                        1) != 0;
+}
+
+void zeta_vgpu_trace_write(struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_source source,
                            struct zeta_vgpu_event *event)
 {
-    struct zeta_vgpu_instance *instance = atomic_load(&tile->vgpu->instance);
-    struct zeta_vgpu_trace_link *link = &tile->trace.links[source];
+    struct zeta_vgpu_instance *instance = atomic_load(&writer->vgpu->instance);
+    struct zeta_vgpu_trace_link *link = &writer->links[source];
     uint64_t number;
 
     pthread_mutex_lock(&link->lock);
-    number = zeta_vgpu_instance_trace(instance, tile->index, source);
+    number = zeta_vgpu_instance_trace(instance, writer->tile, source);
     if (number != link->number)
-        link_locked(tile, source);
+        link_locked(writer, source);
     if (link->ring)
-        put_locked(tile, link, event);
+        put_locked(writer, link, event);
     else if (number != 0)
-        zeta_vgpu_instance_miss_event(instance, tile->index, source);
+        zeta_vgpu_instance_miss_event(instance, writer->tile, source);
     pthread_mutex_unlock(&link->lock);
 }
 
-void zeta_vgpu_trace_rest(struct zeta_vgpu_tile *tile)
+void zeta_vgpu_trace_rest(struct zeta_vgpu_trace_writer *writer)
 {
-    struct zeta_vgpu_trace_writer *writer = &tile->trace;
     const struct zeta_vgpu_instance *instance;
     bool linked = false;
 
@@ -150,16 +162,195 @@ void zeta_vgpu_trace_rest(struct zeta_vgpu_tile *tile)
     if (!atomic_load_explicit(&writer->linked, memory_order_relaxed) ||
         !atomic_exchange(&writer->linked, false))
         return;
-    instance = atomic_load(&tile->vgpu->instance);
+    instance = atomic_load(&writer->vgpu->instance);
     for (uint32_t i = 0; i < ZETA_VGPU_SOURCES; i++) {
         struct zeta_vgpu_trace_link *link = &writer->links[i];
 
         pthread_mutex_lock(&link->lock);
-        if (link->number != zeta_vgpu_instance_trace(instance, tile->index, i))
+        if (link->number != zeta_vgpu_instance_trace(instance, writer->tile, i))
             unlink_locked(link);
         linked |= link->ring != NULL;
         pthread_mutex_unlock(&link->lock);
     }
     if (linked)
         atomic_store(&writer->linked, true);
+}
+
+/* ---- what becomes an event ---- */
+
+#define NO_SUBSLICE 255u
+
+/* Ticks at a reading of the engine's clocks; only virtual time needs it. */
+static uint64_t virtual_ticks(const struct zeta_vgpu_trace_writer *writer, uint64_t core_clocks)
+{
+    return zeta_vgpu_ticks_for(&writer->vgpu->description,
+                               core_clocks +
+                                   atomic_load(&writer->vgpu->work[writer->tile].copy_clocks));
+}
+
+void zeta_vgpu_trace_launch(struct zeta_vgpu_trace_writer *writer,
+                            const struct zeta_vgpu_launch *launch, uint32_t context)
+{
+    writer->launch = launch;
+    writer->context = context;
+    writer->launch_number++;
+}
+
+static void put_fault(struct zeta_vgpu_event *event, const struct zeta_vgpu_trace_writer *writer,
+                      const struct zeta_vgpu_fault *fault)
+{
+    const struct zeta_vgpu_topology *topology = &writer->vgpu->description.topology;
+
+    event->type = ZETA_VGPU_EVENT_TYPE_FAULT;
+    event->subslice = (uint8_t)(fault->slice * topology->subslices_per_slice + fault->subslice);
+    event->x = fault->group_id[0];
+    event->y = fault->group_id[1];
+    event->z = fault->group_id[2];
+    event->detail = fault->reason;
+    event->value = fault->address;
+    event->extra = fault->pc;
+}
+
+static void put_group(struct zeta_vgpu_event *event, enum zeta_vgpu_event_type type,
+                      const struct zeta_vgpu_engine_event *from)
+{
+    event->type = (uint16_t)type;
+    event->subslice = (uint8_t)from->subslice;
+    event->x = from->group_id[0];
+    event->y = from->group_id[1];
+    event->z = from->group_id[2];
+    event->detail = from->items;
+}
+
+static void put_kernel(struct zeta_vgpu_event *event, enum zeta_vgpu_event_type type,
+                       const struct zeta_vgpu_launch *launch)
+{
+    event->type = (uint16_t)type;
+    event->x = launch->group_count[0];
+    event->y = launch->group_count[1];
+    event->z = launch->group_count[2];
+    event->detail = launch->group_size[0] * launch->group_size[1] * launch->group_size[2];
+}
+
+void zeta_vgpu_trace_engine_event(struct zeta_vgpu_trace_writer *writer,
+                                  const struct zeta_vgpu_engine_event *from)
+{
+    const struct zeta_vgpu_launch *launch = writer->launch;
+    enum zeta_vgpu_source source = ZETA_VGPU_SOURCE_WORK;
+    struct zeta_vgpu_event event = {
+        .subslice = NO_SUBSLICE,
+        .ticks = virtual_ticks(writer, from->core_clocks),
+        .context = writer->context,
+        .object = launch->kernel->code_begin,
+        .value = writer->launch_number,
+    };
+
+    switch (from->kind) {
+    case ZETA_VGPU_EVENT_KERNEL_BEGIN:
+        put_kernel(&event, ZETA_VGPU_EVENT_TYPE_KERNEL_BEGIN, launch);
+        break;
+    case ZETA_VGPU_EVENT_KERNEL_END:
+        put_kernel(&event, ZETA_VGPU_EVENT_TYPE_KERNEL_END, launch);
+        break;
+    case ZETA_VGPU_EVENT_GROUP_BEGIN:
+        put_group(&event, ZETA_VGPU_EVENT_TYPE_GROUP_BEGIN, from);
+        break;
+    case ZETA_VGPU_EVENT_GROUP_END:
+        put_group(&event, ZETA_VGPU_EVENT_TYPE_GROUP_END, from);
+        break;
+    case ZETA_VGPU_EVENT_BARRIER:
+        put_group(&event, ZETA_VGPU_EVENT_TYPE_BARRIER, from);
+        source = ZETA_VGPU_SOURCE_DEVICE;
+        break;
+    case ZETA_VGPU_EVENT_FAULT:
+        put_fault(&event, writer, from->fault);
+        source = ZETA_VGPU_SOURCE_DEVICE;
+        break;
+    }
+    zeta_vgpu_trace_write(writer, source, &event);
+}
+
+/* Events that no engine tells of: of the queue that executes on this thread. */
+static void write_of_queue(struct zeta_vgpu_trace_writer *writer, uint32_t context,
+                           struct zeta_vgpu_event *event)
+{
+    event->subslice = NO_SUBSLICE;
+    event->context = context;
+    event->ticks = zeta_vgpu_ticks(writer->vgpu, writer->tile);
+    zeta_vgpu_trace_write(writer, ZETA_VGPU_SOURCE_DEVICE, event);
+}
+
+static uint64_t address_of(const void *pointer)
+{
+    return (uint64_t)(uintptr_t)pointer;
+}
+
+/* What is common to both events of a copy, with the bytes that were asked for. */
+static struct zeta_vgpu_event copy_event(const struct zeta_plugin_command *command,
+                                         const struct zeta_plugin_copy *plain)
+{
+    const struct zeta_plugin_copy_region *region = &command->u.region;
+    const struct zeta_plugin_fill *fill = &command->u.fill;
+
+    if (command->type == ZETA_PLUGIN_COMMAND_COPY_REGION)
+        return (struct zeta_vgpu_event){
+            .object = address_of(region->target),
+            .extra = address_of(region->source),
+            .detail = 1,
+            .value = region->size[0] * region->size[1] * region->size[2],
+        };
+    if (command->type == ZETA_PLUGIN_COMMAND_FILL)
+        return (struct zeta_vgpu_event){
+            .object = address_of(fill->target), .detail = 2, .value = fill->size_bytes};
+    return (struct zeta_vgpu_event){.object = address_of(plain->target),
+                                    .extra = address_of(plain->source),
+                                    .value = plain->size_bytes};
+}
+
+void zeta_vgpu_trace_copy_begin(struct zeta_vgpu_trace_writer *writer, uint32_t context,
+                                const struct zeta_plugin_command *command,
+                                const struct zeta_plugin_copy *plain)
+{
+    struct zeta_vgpu_event event;
+
+    if (!zeta_vgpu_traced(writer, ZETA_VGPU_SOURCE_DEVICE))
+        return;
+    event = copy_event(command, plain);
+    event.type = ZETA_VGPU_EVENT_TYPE_COPY_BEGIN;
+    write_of_queue(writer, context, &event);
+}
+
+void zeta_vgpu_trace_copy_end(struct zeta_vgpu_trace_writer *writer, uint32_t context,
+                              const struct zeta_plugin_command *command,
+                              const struct zeta_plugin_copy *plain, uint64_t written_bytes)
+{
+    struct zeta_vgpu_event event;
+
+    zeta_vgpu_trace_rest(writer);
+    if (!zeta_vgpu_traced(writer, ZETA_VGPU_SOURCE_DEVICE))
+        return;
+    event = copy_event(command, plain);
+    event.type = ZETA_VGPU_EVENT_TYPE_COPY_END;
+    event.value = written_bytes;
+    write_of_queue(writer, context, &event);
+}
+
+void zeta_vgpu_trace_copy_fault(struct zeta_vgpu_trace_writer *writer, uint32_t context,
+                                const void *address)
+{
+    struct zeta_vgpu_event event = {.type = ZETA_VGPU_EVENT_TYPE_FAULT,
+                                    .value = address_of(address)};
+
+    if (zeta_vgpu_traced(writer, ZETA_VGPU_SOURCE_DEVICE))
+        write_of_queue(writer, context, &event);
+}
+
+void zeta_vgpu_trace_marker(struct zeta_vgpu_trace_writer *writer, uint32_t context, uint64_t value,
+                            uint64_t token)
+{
+    struct zeta_vgpu_event event = {
+        .type = ZETA_VGPU_EVENT_TYPE_MARKER, .object = token, .value = value};
+
+    if (zeta_vgpu_traced(writer, ZETA_VGPU_SOURCE_DEVICE))
+        write_of_queue(writer, context, &event);
 }

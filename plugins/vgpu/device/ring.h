@@ -1,5 +1,5 @@
-#ifndef ZETA_PLUGINS_VGPU_SAMPLING_RING_H
-#define ZETA_PLUGINS_VGPU_SAMPLING_RING_H
+#ifndef ZETA_PLUGINS_VGPU_DEVICE_RING_H
+#define ZETA_PLUGINS_VGPU_DEVICE_RING_H
 
 /*
  * The ring of reports of a stream. One thread writes, one reads. When it is full the oldest report

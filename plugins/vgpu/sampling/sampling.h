@@ -1,5 +1,5 @@
-#ifndef ZETA_PLUGINS_VGPU_SAMPLING_OA_H
-#define ZETA_PLUGINS_VGPU_SAMPLING_OA_H
+#ifndef ZETA_PLUGINS_VGPU_SAMPLING_SAMPLING_H
+#define ZETA_PLUGINS_VGPU_SAMPLING_SAMPLING_H
 
 /*
  * The OA units: two per tile, "oa" and "dispatch", each of which one stream in one process can
@@ -17,7 +17,7 @@ struct zeta_vgpu;
 struct zeta_vgpu_tile;
 
 /** Writes what is due in the streams of virtual time of a tile. Any thread. */
-void zeta_vgpu_oa_advance(struct zeta_vgpu_tile *tile);
+void zeta_vgpu_streams_advance(struct zeta_vgpu_tile *tile);
 
 /** Number of the unit with that name; else INVALID_ARGUMENT and a sentence that names the units. */
 uint32_t zeta_vgpu_oa_find_unit(const struct zeta_plugin *self, struct zeta_plugin_string name,
@@ -43,5 +43,40 @@ uint64_t zeta_vgpu_stream_pending(struct zeta_plugin *self, struct zeta_plugin_s
 int32_t zeta_vgpu_stream_descriptor(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
 void zeta_vgpu_stream_stop(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
 void zeta_vgpu_stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
+
+/*
+ * Queries: what the work of one queue between a begin and an end counted, on each tile of a device,
+ * as records of zeta/query_record.h. Pools live beside streams and need no unit.
+ */
+
+struct zeta_vgpu;
+struct zeta_vgpu_meter;
+
+/* Operations of struct zeta_plugin_metric_ops with the same names. */
+uint32_t zeta_vgpu_query_pool_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                     const struct zeta_plugin_query_desc *desc,
+                                     struct zeta_plugin_query_pool **out_pool);
+void zeta_vgpu_query_pool_destroy(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool);
+uint32_t zeta_vgpu_query_reset(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool,
+                               uint32_t index);
+uint32_t zeta_vgpu_query_collect(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool,
+                                 uint32_t index, void *records);
+
+/**
+ * QUERY_BEGIN on the queue of a meter, which counts for the query from now on. Begun again, a query
+ * forgets what it was. INVALID_ARGUMENT for an index that the pool does not have.
+ */
+uint32_t zeta_vgpu_query_begin(const struct zeta_plugin_query_point *point,
+                               struct zeta_vgpu_meter *meter);
+
+/**
+ * QUERY_END on the queue of a meter (NULL: no query was ever begun there). context is the queue's
+ * id in reports. INVALID_ARGUMENT when the query is not open on that queue.
+ */
+uint32_t zeta_vgpu_query_end(const struct zeta_plugin_query_point *point,
+                             struct zeta_vgpu_meter *meter, uint32_t context);
+
+/** Destroys the pools that the host left behind. */
+void zeta_vgpu_queries_abandon(struct zeta_vgpu *vgpu);
 
 #endif

@@ -62,7 +62,7 @@ static const struct {
 
 static uint64_t tile_ticks(const struct zeta_plugin_tracer *tracer, uint32_t tile)
 {
-    return zeta_vgpu_ticks(tracer->vgpu, &tracer->vgpu->tiles[tile]);
+    return zeta_vgpu_ticks(tracer->vgpu, tile);
 }
 
 static bool reached(const struct zeta_plugin_tracer *tracer, const struct mark *mark,
@@ -253,7 +253,7 @@ static void *tracer_main(void *argument)
         wait_locked(tracer);
         if (tracer->on || tracer->mark_count > 0)
             pass_locked(tracer);
-        zeta_vgpu_say_damage(tracer->vgpu);
+        zeta_vgpu_report_damage(tracer->vgpu);
     }
     pthread_mutex_unlock(&tracer->lock);
     return NULL;

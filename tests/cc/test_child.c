@@ -15,14 +15,14 @@
 static enum zeta_cc_child_end run(const char *script, const char *input,
                                   struct zeta_cc_buffer *output, struct zeta_cc_buffer *messages)
 {
-    struct zeta_cc_words words = {0};
+    struct zeta_cc_strings arguments = {0};
     struct zeta_cc_child child;
 
-    zeta_cc_words_add(&words, "/bin/sh");
-    zeta_cc_words_add(&words, "-c");
-    zeta_cc_words_add(&words, script);
-    zeta_cc_child_start(&child, &words, input, strlen(input));
-    zeta_cc_words_finish(&words);
+    zeta_cc_strings_add(&arguments, "/bin/sh");
+    zeta_cc_strings_add(&arguments, "-c");
+    zeta_cc_strings_add(&arguments, script);
+    zeta_cc_child_start(&child, &arguments, input, strlen(input));
+    zeta_cc_strings_finish(&arguments);
     return zeta_cc_child_end(&child, output, messages);
 }
 
@@ -42,17 +42,17 @@ static void child__input__goes_through(void **state)
 static void child__ends__are_told_apart(void **state)
 {
     struct zeta_cc_buffer output = {0}, messages = {0};
-    struct zeta_cc_words words = {0};
+    struct zeta_cc_strings arguments = {0};
     struct zeta_cc_child child;
 
     (void)state;
     assert_int_equal(run("exit 3", "", &output, &messages), ZETA_CC_CHILD_FAILED);
     assert_int_equal(run("kill -9 $$", "", &output, &messages), ZETA_CC_CHILD_CRASHED);
-    zeta_cc_words_add(&words, "/nonexistent/program");
-    zeta_cc_child_start(&child, &words, "", 0);
+    zeta_cc_strings_add(&arguments, "/nonexistent/program");
+    zeta_cc_child_start(&child, &arguments, "", 0);
     assert_int_equal(child.error, ENOENT);
     assert_int_equal(zeta_cc_child_end(&child, &output, &messages), ZETA_CC_CHILD_MISSING);
-    zeta_cc_words_finish(&words);
+    zeta_cc_strings_finish(&arguments);
     assert_int_equal(output.size, 0);
     assert_int_equal(messages.size, 0);
 }

@@ -1,10 +1,41 @@
 /*
- * The command line for people.
+ * The three layers of the program: the way from sources to a kernel file (compile.c), and who asks
+ * for it: the command line of a person (command.c), or the plugin (serve.c).
  */
-#ifndef ZETA_VGPU_CC_COMMAND_H
-#define ZETA_VGPU_CC_COMMAND_H
+#ifndef ZETA_SDK_TOOLS_ZETA_VGPU_CC_COMMAND_H
+#define ZETA_SDK_TOOLS_ZETA_VGPU_CC_COMMAND_H
 
-#include "compile.h"
+#include "sdk/tools/zeta-vgpu-cc/front_end/front_end.h"
+
+/* ---- compile.c ---- */
+
+/** What shall come out. */
+enum zeta_cc_output {
+    ZETA_CC_ELF,     /**< a kernel file */
+    ZETA_CC_OBJECT,  /**< -c: an object with entries, to be linked by hand */
+    ZETA_CC_BITCODE, /**< -emit-llvm: what would be emitted */
+    ZETA_CC_TEXT     /**< -S: the same as LLVM assembly */
+};
+
+/** A compilation. */
+struct zeta_cc_job {
+    const struct zeta_cc_input *inputs;
+    size_t input_count;
+    struct zeta_cc_options options; /**< what concerns the program as a whole */
+    struct zeta_cc_paths paths;
+    enum zeta_cc_output output;
+};
+
+/**
+ * Compiles each input, links all, and appends what came out.
+ *
+ * @log  messages of all parts; also something when all went well, such as warnings and imports
+ */
+enum vgpu_compile_status zeta_cc_compile(const struct zeta_cc_job *job,
+                                         struct zeta_cc_buffer *out_result,
+                                         struct zeta_cc_buffer *log);
+
+/* ---- command.c ---- */
 
 /** Exit statuses. */
 enum { ZETA_CC_EXIT_OK = 0, ZETA_CC_EXIT_FAILED = 1, ZETA_CC_EXIT_USAGE = 2 };
@@ -22,8 +53,8 @@ struct zeta_cc_command {
 };
 
 /**
- * Reads the arguments behind the name of the program. What is wrong is said on the standard error;
- * then gives ZETA_CC_EXIT_USAGE.
+ * Reads the arguments behind the name of the program. What is wrong is printed on the standard
+ * error; then returns ZETA_CC_EXIT_USAGE.
  */
 int zeta_cc_command_read(struct zeta_cc_command *command, int count, char *const *arguments);
 
@@ -32,5 +63,13 @@ int zeta_cc_command_run(struct zeta_cc_command *command, const struct zeta_cc_pa
 
 /** Frees what reading made, also after a failure. */
 void zeta_cc_command_finish(struct zeta_cc_command *command);
+
+/* ---- serve.c ---- */
+
+/**
+ * Reads one request (vgpu_compile.h) from the standard input and answers it on the standard output.
+ * Returns the exit status: 0 when the answer was written.
+ */
+int zeta_cc_serve(const struct zeta_cc_paths *paths);
 
 #endif

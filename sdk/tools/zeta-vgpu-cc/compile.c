@@ -1,14 +1,11 @@
-#include "compile.h"
+#include "command.h"
 
 #include <string.h>
 
 #include <llvm-c/BitWriter.h>
 
 #include "sdk/tools/zeta-vgpu-cc/link/link.h"
-#include "sdk/tools/zeta-vgpu-cc/program/entry.h"
-#include "sdk/tools/zeta-vgpu-cc/program/print.h"
 #include "sdk/tools/zeta-vgpu-cc/program/program.h"
-#include "sdk/tools/zeta-vgpu-cc/program/symbols.h"
 
 /* Runs the front end of one input and adds what it gives. */
 static enum vgpu_compile_status add_input(struct zeta_cc_program *program,

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "serve.h"
 
 /* The folder of the program's data: from <prefix>/libexec/zeta/<program> to <prefix>/share. */
 static bool find_data(struct zeta_cc_buffer *out_folder)

@@ -1,4 +1,4 @@
-#include "serve.h"
+#include "command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,6 @@
 #include <llvm-c/ErrorHandling.h>
 #include <sha2.h>
 
-#include "compile.h"
 #include "sdk/tools/zeta-vgpu-cc/request/request.h"
 
 /* Where the answer goes, and what LLVM's last words are added to. LLVM's handler has no argument.

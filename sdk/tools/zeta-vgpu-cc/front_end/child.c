@@ -38,7 +38,7 @@ static int memory_file(const char *name, const void *bytes, size_t size)
  * Nothing that the caller set changes how modules are compiled. Signals are as after login: the
  * caller may have blocked or ignored some.
  */
-static int spawn(struct zeta_cc_child *child, const struct zeta_cc_words *words)
+static int spawn(struct zeta_cc_child *child, const struct zeta_cc_strings *arguments)
 {
     static char locale[] = "LC_ALL=C", path[] = "PATH=/usr/bin:/bin";
     char *const environment[] = {locale, path, NULL};
@@ -64,8 +64,8 @@ static int spawn(struct zeta_cc_child *child, const struct zeta_cc_words *words)
     if (error == 0)
         error = posix_spawn_file_actions_adddup2(&actions, child->messages, STDERR_FILENO);
     if (error == 0)
-        error = posix_spawn(&child->process, words->list[0], &actions, &attributes, words->list,
-                            environment);
+        error = posix_spawn(&child->process, arguments->list[0], &actions, &attributes,
+                            arguments->list, environment);
     (void)posix_spawn_file_actions_destroy(&actions);
     (void)posix_spawnattr_destroy(&attributes);
     return error;
@@ -86,7 +86,7 @@ static void limit_memory(pid_t process)
     (void)prlimit(process, RLIMIT_AS, &limit, NULL);
 }
 
-void zeta_cc_child_start(struct zeta_cc_child *child, const struct zeta_cc_words *words,
+void zeta_cc_child_start(struct zeta_cc_child *child, const struct zeta_cc_strings *arguments,
                          const void *input, size_t size)
 {
     *child = (struct zeta_cc_child){.input = memory_file("input", input, size),
@@ -95,7 +95,7 @@ void zeta_cc_child_start(struct zeta_cc_child *child, const struct zeta_cc_words
     if (child->input < 0 || child->output < 0 || child->messages < 0)
         child->error = errno ? errno : ENOMEM;
     else
-        child->error = spawn(child, words);
+        child->error = spawn(child, arguments);
     if (child->error != 0)
         child->process = 0;
     else

@@ -33,14 +33,14 @@ struct zeta_cc_child {
 };
 
 /**
- * Starts words->list[0], an absolute path, with a small environment of its own and no more than
+ * Starts arguments->list[0], an absolute path, with a small environment of its own and no more than
  * ZETA_CC_CHILD_MEMORY_BYTES of memory.
  *
  * @input, @size  its standard input, which is a seekable file (/proc/self/fd/0 opens it anew)
  *
  * Always followed by zeta_cc_child_end.
  */
-void zeta_cc_child_start(struct zeta_cc_child *child, const struct zeta_cc_words *words,
+void zeta_cc_child_start(struct zeta_cc_child *child, const struct zeta_cc_strings *arguments,
                          const void *input, size_t size);
 
 /** Waits for the end; appends what it wrote to both streams. */

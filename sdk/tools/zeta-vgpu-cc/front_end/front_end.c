@@ -18,7 +18,7 @@
 #define STANDARD_INPUT "/proc/self/fd/0"
 
 /* What both languages of clang have in common. Passes run later, for RV64. */
-static void add_common(struct zeta_cc_words *words, const struct zeta_cc_input *input,
+static void add_common(struct zeta_cc_strings *arguments, const struct zeta_cc_input *input,
                        unsigned level)
 {
     static const char *const always[] = {"-emit-llvm",
@@ -31,30 +31,30 @@ static void add_common(struct zeta_cc_words *words, const struct zeta_cc_input *
                                          "-Wno-unused-command-line-argument"};
 
     for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
-        zeta_cc_words_add(words, always[i]);
-    zeta_cc_words_add(words, level > 0 ? "-O2" : "-O0");
+        zeta_cc_strings_add(arguments, always[i]);
+    zeta_cc_strings_add(arguments, level > 0 ? "-O2" : "-O0");
     if (level == 0) {
-        zeta_cc_words_add(words, "-Xclang");
-        zeta_cc_words_add(words, "-disable-O0-optnone");
+        zeta_cc_strings_add(arguments, "-Xclang");
+        zeta_cc_strings_add(arguments, "-disable-O0-optnone");
     }
     if (input->options.has_debug) {
-        zeta_cc_words_add(words, "-g");
-        zeta_cc_words_add(words, "-gdwarf-4");
+        zeta_cc_strings_add(arguments, "-g");
+        zeta_cc_strings_add(arguments, "-gdwarf-4");
     }
     /* A multiplication and an addition stay two operations unless the program allows otherwise. */
     if (!input->options.contracts)
-        zeta_cc_words_add(words, "-ffp-contract=off");
-    zeta_cc_words_append(words, &input->options.front_end);
+        zeta_cc_strings_add(arguments, "-ffp-contract=off");
+    zeta_cc_strings_append(arguments, &input->options.front_end);
     if (input->is_file) {
-        zeta_cc_words_add(words, "--");
-        zeta_cc_words_add(words, input->name);
+        zeta_cc_strings_add(arguments, "--");
+        zeta_cc_strings_add(arguments, input->name);
     } else {
-        zeta_cc_words_add(words, "-");
+        zeta_cc_strings_add(arguments, "-");
     }
 }
 
-static void opencl_words(struct zeta_cc_words *words, const struct zeta_cc_input *input,
-                         unsigned level)
+static void opencl_arguments(struct zeta_cc_strings *arguments, const struct zeta_cc_input *input,
+                             unsigned level)
 {
     static const char *const flags[] = {"--target=spir64-unknown-unknown",
                                         "-x",
@@ -66,18 +66,18 @@ static void opencl_words(struct zeta_cc_words *words, const struct zeta_cc_input
                                         "-cl-kernel-arg-info"};
 
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-        zeta_cc_words_add(words, flags[i]);
-    zeta_cc_words_add(words, "-cl-ext=" EXTENSIONS);
+        zeta_cc_strings_add(arguments, flags[i]);
+    zeta_cc_strings_add(arguments, "-cl-ext=" EXTENSIONS);
     /* What clang leaves to those who know the device, and what it assumes of all for spir64. */
-    zeta_cc_words_add(words, "-D__OPENCL_VERSION__=200");
-    zeta_cc_words_add(words, "-U__IMAGE_SUPPORT__");
+    zeta_cc_strings_add(arguments, "-D__OPENCL_VERSION__=200");
+    zeta_cc_strings_add(arguments, "-U__IMAGE_SUPPORT__");
     if (!input->options.standard)
-        zeta_cc_words_add(words, "-cl-std=CL2.0");
-    add_common(words, input, level);
+        zeta_cc_strings_add(arguments, "-cl-std=CL2.0");
+    add_common(arguments, input, level);
 }
 
-static void c_words(struct zeta_cc_words *words, const struct zeta_cc_input *input,
-                    const struct zeta_cc_paths *paths, unsigned level)
+static void c_arguments(struct zeta_cc_strings *arguments, const struct zeta_cc_input *input,
+                        const struct zeta_cc_paths *paths, unsigned level)
 {
     static const char *const flags[] = {"--target=riscv64-unknown-elf",
                                         "-x",
@@ -93,9 +93,9 @@ static void c_words(struct zeta_cc_words *words, const struct zeta_cc_input *inp
                                         "-Werror=implicit-function-declaration"};
 
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-        zeta_cc_words_add(words, flags[i]);
-    zeta_cc_words_print(words, "-I%s/include", paths->data);
-    add_common(words, input, level);
+        zeta_cc_strings_add(arguments, flags[i]);
+    zeta_cc_strings_print(arguments, "-I%s/include", paths->data);
+    add_common(arguments, input, level);
 }
 
 /* The module with the values of its constants, checked; to be freed. Null when it is bad. */
@@ -126,19 +126,19 @@ static enum vgpu_compile_status start_translator(struct zeta_cc_front_end *front
                                                  struct zeta_cc_buffer *log)
 {
     uint32_t *module = prepare_spirv(input, log);
-    struct zeta_cc_words words = {0};
+    struct zeta_cc_strings arguments = {0};
 
     if (!module)
         return VGPU_COMPILE_BUILD_FAILED;
-    zeta_cc_words_add(&words, paths->translator);
-    zeta_cc_words_add(&words, "-r");
-    zeta_cc_words_add(&words, "--spirv-target-env=CL2.0");
-    zeta_cc_words_add(&words, STANDARD_INPUT);
-    zeta_cc_words_add(&words, "-o");
-    zeta_cc_words_add(&words, "-");
-    zeta_cc_child_start(&front_end->child, &words, module, input->size);
+    zeta_cc_strings_add(&arguments, paths->translator);
+    zeta_cc_strings_add(&arguments, "-r");
+    zeta_cc_strings_add(&arguments, "--spirv-target-env=CL2.0");
+    zeta_cc_strings_add(&arguments, STANDARD_INPUT);
+    zeta_cc_strings_add(&arguments, "-o");
+    zeta_cc_strings_add(&arguments, "-");
+    zeta_cc_child_start(&front_end->child, &arguments, module, input->size);
     front_end->is_running = true;
-    zeta_cc_words_finish(&words);
+    zeta_cc_strings_finish(&arguments);
     free(module);
     return VGPU_COMPILE_OK;
 }
@@ -148,22 +148,22 @@ enum vgpu_compile_status zeta_cc_front_end_start(struct zeta_cc_front_end *front
                                                  const struct zeta_cc_paths *paths, unsigned level,
                                                  struct zeta_cc_buffer *log)
 {
-    struct zeta_cc_words words = {0};
+    struct zeta_cc_strings arguments = {0};
 
     *front_end = (struct zeta_cc_front_end){.input = input};
     if (input->language == ZETA_CC_IR)
         return VGPU_COMPILE_OK;
     if (input->language == ZETA_CC_SPIRV)
         return start_translator(front_end, input, paths, log);
-    zeta_cc_words_add(&words, paths->clang);
+    zeta_cc_strings_add(&arguments, paths->clang);
     if (input->language == ZETA_CC_OPENCL_C)
-        opencl_words(&words, input, level);
+        opencl_arguments(&arguments, input, level);
     else
-        c_words(&words, input, paths, level);
-    zeta_cc_child_start(&front_end->child, &words, input->is_file ? NULL : input->bytes,
+        c_arguments(&arguments, input, paths, level);
+    zeta_cc_child_start(&front_end->child, &arguments, input->is_file ? NULL : input->bytes,
                         input->is_file ? 0 : input->size);
     front_end->is_running = true;
-    zeta_cc_words_finish(&words);
+    zeta_cc_strings_finish(&arguments);
     return VGPU_COMPILE_OK;
 }
 

@@ -1,4 +1,4 @@
-#include "elf_file.h"
+#include "link.h"
 
 #include <elf.h>
 #include <string.h>

@@ -2,13 +2,10 @@
 
 #include <string.h>
 
-#include "elf_file.h"
-#include "needs.h"
-
 #define LINKER_PACKAGE "lld-15"
 
 /* Offers what others may take: functions and variables with external linkage, but no kernels. */
-static void add_exports(struct zeta_cc_words *words, const struct zeta_cc_program *program,
+static void add_exports(struct zeta_cc_strings *arguments, const struct zeta_cc_program *program,
                         LLVMValueRef global, LLVMValueRef (*next)(LLVMValueRef))
 {
     for (; global; global = next(global)) {
@@ -17,13 +14,14 @@ static void add_exports(struct zeta_cc_words *words, const struct zeta_cc_progra
         if (zeta_cc_is_defined(global) && LLVMGetLinkage(global) != LLVMInternalLinkage &&
             LLVMGetLinkage(global) != LLVMPrivateLinkage &&
             LLVMGetVisibility(global) == LLVMDefaultVisibility &&
-            !zeta_cc_words_have(&program->kernels, name))
-            zeta_cc_words_print(words, "--export-dynamic-symbol=%s", name);
+            !zeta_cc_strings_have(&program->kernels, name))
+            zeta_cc_strings_print(arguments, "--export-dynamic-symbol=%s", name);
     }
 }
 
-static void linker_words(struct zeta_cc_words *words, const struct zeta_cc_program *program,
-                         const struct zeta_cc_paths *paths)
+static void linker_arguments(struct zeta_cc_strings *arguments,
+                             const struct zeta_cc_program *program,
+                             const struct zeta_cc_paths *paths)
 {
     static const char *const flags[] = {"-pie",
                                         "--no-dynamic-linker",
@@ -40,19 +38,19 @@ static void linker_words(struct zeta_cc_words *words, const struct zeta_cc_progr
                                         "-",
                                         "/proc/self/fd/0"};
 
-    zeta_cc_words_add(words, paths->linker);
-    zeta_cc_words_print(words, "-T%s/vgpu.ld", paths->data);
+    zeta_cc_strings_add(arguments, paths->linker);
+    zeta_cc_strings_print(arguments, "-T%s/vgpu.ld", paths->data);
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-        zeta_cc_words_add(words, flags[i]);
+        zeta_cc_strings_add(arguments, flags[i]);
     if (program->imports.count > 0)
-        zeta_cc_words_add(words, "--unresolved-symbols=ignore-all");
-    add_exports(words, program, LLVMGetFirstFunction(program->module), LLVMGetNextFunction);
-    add_exports(words, program, LLVMGetFirstGlobal(program->module), LLVMGetNextGlobal);
+        zeta_cc_strings_add(arguments, "--unresolved-symbols=ignore-all");
+    add_exports(arguments, program, LLVMGetFirstFunction(program->module), LLVMGetNextFunction);
+    add_exports(arguments, program, LLVMGetFirstGlobal(program->module), LLVMGetNextGlobal);
     /* The runtime's own information is of no use without the program's. */
     if (LLVMGetNamedMetadataNumOperands(program->module, "llvm.dbg.cu") == 0)
-        zeta_cc_words_add(words, "--strip-debug");
+        zeta_cc_strings_add(arguments, "--strip-debug");
     /* Taken only when code generation called something of it. */
-    zeta_cc_words_print(words, "%s/support.a", paths->data);
+    zeta_cc_strings_print(arguments, "%s/support.a", paths->data);
 }
 
 /* A linker lets everything undefined pass when there are imports. */
@@ -67,7 +65,7 @@ static bool check_imports(const struct zeta_cc_program *program, const struct ze
         struct zeta_cc_elf_symbol symbol = zeta_cc_elf_symbol(&symbols, i);
 
         if (symbol.is_defined || symbol.name[0] == '\0' ||
-            zeta_cc_words_have(&program->imports, symbol.name))
+            zeta_cc_strings_have(&program->imports, symbol.name))
             continue;
         zeta_cc_buffer_line(program->log, "error: the runtime library has no %s", symbol.name);
         is_fine = false;
@@ -81,14 +79,14 @@ enum vgpu_compile_status zeta_cc_link(const struct zeta_cc_program *program,
                                       struct zeta_cc_buffer *out_elf)
 {
     struct zeta_cc_buffer messages = {0};
-    struct zeta_cc_words words = {0};
+    struct zeta_cc_strings arguments = {0};
     enum vgpu_compile_status status;
     enum zeta_cc_child_end end;
     struct zeta_cc_child child;
 
-    linker_words(&words, program, paths);
-    zeta_cc_child_start(&child, &words, object->bytes, object->size);
-    zeta_cc_words_finish(&words);
+    linker_arguments(&arguments, program, paths);
+    zeta_cc_child_start(&child, &arguments, object->bytes, object->size);
+    zeta_cc_strings_finish(&arguments);
     end = zeta_cc_child_end(&child, out_elf, &messages);
     status = zeta_cc_child_status(end, &child, &messages, "ld.lld", LINKER_PACKAGE, "program",
                                   program->log);

@@ -1,11 +1,10 @@
-#include "needs.h"
+#include "link.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf_file.h"
-#include "sdk/tools/zeta-vgpu-cc/program/entry.h"
+#include "sdk/tools/zeta-vgpu-cc/program/program.h"
 #include "vgpu_abi.h"
 
 enum { UNKNOWN = -1, NOT_VISITED = -2 };

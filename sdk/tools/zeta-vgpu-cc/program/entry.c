@@ -1,4 +1,4 @@
-#include "entry.h"
+#include "program.h"
 
 #include <string.h>
 

@@ -1,10 +1,9 @@
-#include "local.h"
+#include "program.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "llvm_more.h"
-#include "users.h"
 
 enum { MAX_VARIABLES = 65536 };
 

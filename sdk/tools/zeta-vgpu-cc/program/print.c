@@ -1,4 +1,4 @@
-#include "print.h"
+#include "program.h"
 
 #include <stdlib.h>
 

@@ -11,9 +11,7 @@
 #include <llvm-c/Linker.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
-#include "code.h"
 #include "llvm_more.h"
-#include "local.h"
 
 #define TRIPLE "riscv64-unknown-unknown-elf"
 #define PROCESSOR "generic-rv64"
@@ -116,8 +114,8 @@ void zeta_cc_program_finish(struct zeta_cc_program *program)
         LLVMDisposeTargetData(program->layout);
     if (program->machine)
         LLVMDisposeTargetMachine(program->machine);
-    zeta_cc_words_finish(&program->kernels);
-    zeta_cc_words_finish(&program->imports);
+    zeta_cc_strings_finish(&program->kernels);
+    zeta_cc_strings_finish(&program->imports);
     free(program->local_bytes);
 }
 
@@ -315,7 +313,7 @@ static void retarget_functions(struct zeta_cc_program *program)
         if (LLVMGetIntrinsicID(each) != 0)
             continue;
         if (LLVMGetFunctionCallConv(each) == ZETA_CC_SPIR_KERNEL && zeta_cc_is_defined(each)) {
-            zeta_cc_words_add(&program->kernels, zeta_cc_value_name(each));
+            zeta_cc_strings_add(&program->kernels, zeta_cc_value_name(each));
             /* Programs ask for pointers to kernels, as to any function. */
             LLVMSetLinkage(each, LLVMExternalLinkage);
             LLVMSetVisibility(each, LLVMDefaultVisibility);

@@ -33,9 +33,9 @@ struct zeta_cc_program {
     LLVMTargetMachineRef machine;
     LLVMTargetDataRef layout;
     unsigned level;
-    struct zeta_cc_words kernels; /**< names, once the program was retargeted */
-    uint32_t *local_bytes;        /**< shared local memory per kernel; null: not known */
-    struct zeta_cc_words imports; /**< symbols that another module must define */
+    struct zeta_cc_strings kernels; /**< names, once the program was retargeted */
+    uint32_t *local_bytes;          /**< shared local memory per kernel; null: not known */
+    struct zeta_cc_strings imports; /**< symbols that another module must define */
     struct zeta_cc_buffer *log;
     bool has_errors; /**< LLVM has said something bad, which is in the log */
 };
@@ -81,5 +81,90 @@ const char *zeta_cc_value_name(LLVMValueRef value);
 
 /** True for what the program says itself, false for declarations and intrinsics. */
 bool zeta_cc_is_defined(LLVMValueRef global);
+
+/*
+ * What a program needs and does not have: builtins that the virtual GPU lacks are errors with
+ * words, everything else is an import from another module.
+ */
+
+/**
+ * Refuses kernels that the virtual GPU cannot start: image, sampler, pipe and queue arguments, and
+ * sub-groups of more than one item. Before conventions are changed.
+ */
+bool zeta_cc_program_check_kernels(struct zeta_cc_program *program);
+
+/**
+ * Collects the imports, once the runtime library is linked. False when a builtin is missing; the
+ * log names it and a kernel that needs it.
+ *
+ * @runtime  path of the runtime library
+ */
+bool zeta_cc_program_check_symbols(struct zeta_cc_program *program, const char *runtime);
+
+/*
+ * What the engine starts a kernel with: an entry stub that fetches the arguments from their block,
+ * and a record in .vgpu.info (vgpu_abi.h).
+ */
+
+/** Name of the entry stub of a kernel, before the kernel's own. */
+#define ZETA_CC_ENTRY_PREFIX "__vgpu_entry."
+
+/** The same for its record. */
+#define ZETA_CC_RECORD_PREFIX "__vgpu_info."
+
+/** Adds stub and record of every kernel. False when one cannot be called; the log says why. */
+bool zeta_cc_program_add_entries(struct zeta_cc_program *program);
+
+/*
+ * Calls of printf. A variable argument list of RV64 has no simple form for vectors, so each call
+ * becomes stores into slots of 8 bytes and a call of the runtime library.
+ */
+
+/**
+ * Replaces the calls of printf, unless the program defines its own. False when one has an argument
+ * that no conversion prints; the log says so.
+ *
+ * Each scalar and each component of a vector has a slot: floating-point values of any width as
+ * double, integers extended, pointers as they are. In OpenCL C printf gives 0, in C the length.
+ */
+bool zeta_cc_program_lower_print(struct zeta_cc_program *program);
+
+/*
+ * Which kernels can come by a variable or a function.
+ */
+
+/**
+ * Marks the kernels that can come by a value: they or what they call use it, its address, or what
+ * holds its address. Functions that other modules can call count as called by all kernels.
+ *
+ * @used_by  one per kernel of the program; set where it does, else left alone
+ */
+void zeta_cc_mark_users(const struct zeta_cc_program *program, LLVMValueRef value, bool *used_by);
+
+/*
+ * Code of several kernels: what belongs to one kernel lies together, so that an address tells the
+ * kernel.
+ */
+
+/**
+ * Gives each kernel a section with its function, its entry stub, and the functions that only it
+ * calls. Once, when nothing will be optimised any more. What several kernels call stays where it
+ * is, which is behind these sections (vgpu.ld).
+ */
+void zeta_cc_program_place_code(struct zeta_cc_program *program);
+
+/*
+ * Shared local memory of several kernels: variables that no kernel uses together lie at the same
+ * addresses, so that a kernel needs room for its own only.
+ */
+
+/**
+ * Gives all variables in address space 3 their places in one variable, and notes how much each
+ * kernel needs. Once, when nothing will be optimised any more. Their names stay as aliases.
+ *
+ * Programs with kernels in C, whose local variables are ordinary ones in a section, stay as they
+ * are.
+ */
+void zeta_cc_program_overlay_locals(struct zeta_cc_program *program);
 
 #endif

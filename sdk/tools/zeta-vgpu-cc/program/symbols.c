@@ -1,4 +1,4 @@
-#include "symbols.h"
+#include "program.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -191,7 +191,7 @@ static bool check_global(struct zeta_cc_program *program, LLVMValueRef global,
     if (is_builtin)
         say_missing(program, global, base, lacks);
     else
-        zeta_cc_words_add(&program->imports, name);
+        zeta_cc_strings_add(&program->imports, name);
     zeta_cc_buffer_finish(&scratch);
     return !is_builtin;
 }

@@ -90,25 +90,25 @@ void zeta_cc_buffer_finish(struct zeta_cc_buffer *buffer)
     *buffer = (struct zeta_cc_buffer){0};
 }
 
-static void take_word(struct zeta_cc_words *words, char *word)
+static void take_string(struct zeta_cc_strings *strings, char *string)
 {
-    char **list = realloc(words->list, (words->count + 2) * sizeof(*list));
+    char **list = realloc(strings->list, (strings->count + 2) * sizeof(*list));
 
-    if (!list || !word) {
+    if (!list || !string) {
         no_memory();
         return;
     }
-    list[words->count++] = word;
-    list[words->count] = NULL;
-    words->list = list;
+    list[strings->count++] = string;
+    list[strings->count] = NULL;
+    strings->list = list;
 }
 
-void zeta_cc_words_add(struct zeta_cc_words *words, const char *word)
+void zeta_cc_strings_add(struct zeta_cc_strings *strings, const char *string)
 {
-    take_word(words, strdup(word));
+    take_string(strings, strdup(string));
 }
 
-void zeta_cc_words_print(struct zeta_cc_words *words, const char *format, ...)
+void zeta_cc_strings_print(struct zeta_cc_strings *strings, const char *format, ...)
 {
     struct zeta_cc_buffer buffer = {0};
     va_list arguments;
@@ -116,28 +116,28 @@ void zeta_cc_words_print(struct zeta_cc_words *words, const char *format, ...)
     va_start(arguments, format);
     add_formatted(&buffer, format, arguments);
     va_end(arguments);
-    take_word(words, buffer.bytes ? buffer.bytes : strdup(""));
+    take_string(strings, buffer.bytes ? buffer.bytes : strdup(""));
 }
 
-void zeta_cc_words_append(struct zeta_cc_words *words, const struct zeta_cc_words *more)
+void zeta_cc_strings_append(struct zeta_cc_strings *strings, const struct zeta_cc_strings *more)
 {
     for (size_t i = 0; i < more->count; i++)
-        zeta_cc_words_add(words, more->list[i]);
+        zeta_cc_strings_add(strings, more->list[i]);
 }
 
-bool zeta_cc_words_have(const struct zeta_cc_words *words, const char *word)
+bool zeta_cc_strings_have(const struct zeta_cc_strings *strings, const char *string)
 {
-    for (size_t i = 0; i < words->count; i++) {
-        if (strcmp(words->list[i], word) == 0)
+    for (size_t i = 0; i < strings->count; i++) {
+        if (strcmp(strings->list[i], string) == 0)
             return true;
     }
     return false;
 }
 
-void zeta_cc_words_finish(struct zeta_cc_words *words)
+void zeta_cc_strings_finish(struct zeta_cc_strings *strings)
 {
-    for (size_t i = 0; i < words->count; i++)
-        free(words->list[i]);
-    free(words->list);
-    *words = (struct zeta_cc_words){0};
+    for (size_t i = 0; i < strings->count; i++)
+        free(strings->list[i]);
+    free(strings->list);
+    *strings = (struct zeta_cc_strings){0};
 }

@@ -1,5 +1,5 @@
 /*
- * Bytes and lists of words that grow. A compiler that gets no memory cannot go on: it says so on
+ * Bytes and lists of strings that grow. A compiler that gets no memory cannot go on: it says so on
  * the standard error and ends, which callers take for a crash.
  */
 #ifndef ZETA_SDK_TOOLS_ZETA_VGPU_CC_REQUEST_BUFFER_H
@@ -31,26 +31,26 @@ zeta_cc_buffer_line(struct zeta_cc_buffer *buffer, const char *format, ...);
 void zeta_cc_buffer_finish(struct zeta_cc_buffer *buffer);
 
 /** Words of a command line; all zero is an empty list. */
-struct zeta_cc_words {
-    char **list; /**< null-terminated when there is a word; each owned */
+struct zeta_cc_strings {
+    char **list; /**< null-terminated when there is a string; each owned */
     size_t count;
 };
 
-/** Adds a copy of a word. */
-void zeta_cc_words_add(struct zeta_cc_words *words, const char *word);
+/** Adds a copy of a string. */
+void zeta_cc_strings_add(struct zeta_cc_strings *strings, const char *string);
 
-/** Adds a word made as printf does. */
+/** Adds a string made as printf does. */
 void __attribute__((format(printf, 2, 3)))
-zeta_cc_words_print(struct zeta_cc_words *words, const char *format, ...);
+zeta_cc_strings_print(struct zeta_cc_strings *strings, const char *format, ...);
 
-/** Adds copies of all words of another list. */
-void zeta_cc_words_append(struct zeta_cc_words *words, const struct zeta_cc_words *more);
+/** Adds copies of all strings of another list. */
+void zeta_cc_strings_append(struct zeta_cc_strings *strings, const struct zeta_cc_strings *more);
 
-/** True when the word is in the list. */
-bool zeta_cc_words_have(const struct zeta_cc_words *words, const char *word);
+/** True when the string is in the list. */
+bool zeta_cc_strings_have(const struct zeta_cc_strings *strings, const char *string);
 
-/** Frees the words. */
-void zeta_cc_words_finish(struct zeta_cc_words *words);
+/** Frees the strings. */
+void zeta_cc_strings_finish(struct zeta_cc_strings *strings);
 
 /** Memory that is there: count x size bytes of zero. */
 void *zeta_cc_allocate(size_t count, size_t size);

@@ -33,7 +33,7 @@ static const char *const contracting_flags[] = {
     "-cl-fast-relaxed-math",
 };
 
-/* Known words that change nothing here. */
+/* Known options that change nothing here. */
 static const char *const silent_flags[] = {
     "-ze-opt-greater-than-4GB-buffer-required",
     "-ze-opt-large-register-file",
@@ -68,18 +68,18 @@ static enum zeta_cc_word take_pair(struct zeta_cc_options *options, const char *
                                    const char *next)
 {
     if (word[2] != '\0') {
-        zeta_cc_words_add(&options->front_end, word);
+        zeta_cc_strings_add(&options->front_end, word);
         return ZETA_CC_WORD_TAKEN;
     }
     if (!next)
         return ZETA_CC_WORD_INCOMPLETE;
-    zeta_cc_words_print(&options->front_end, "%s%s", word, next);
+    zeta_cc_strings_print(&options->front_end, "%s%s", word, next);
     return ZETA_CC_WORD_TAKEN_NEXT;
 }
 
 static enum zeta_cc_word take_standard(struct zeta_cc_options *options, const char *word)
 {
-    zeta_cc_words_add(&options->front_end, word);
+    zeta_cc_strings_add(&options->front_end, word);
     options->standard = options->front_end.list[options->front_end.count - 1] + strlen("-cl-std=");
     return ZETA_CC_WORD_TAKEN;
 }
@@ -209,7 +209,7 @@ enum zeta_cc_word zeta_cc_options_take(struct zeta_cc_options *options, const ch
         STARTS(word, "-cl-ext=") ||
         (STARTS(word, "-W") && !STARTS(word, "-Wp,") && !STARTS(word, "-Wl,") &&
          !STARTS(word, "-Wa,"))) {
-        zeta_cc_words_add(&options->front_end, word);
+        zeta_cc_strings_add(&options->front_end, word);
         return ZETA_CC_WORD_TAKEN;
     }
     return IS_AMONG(word, silent_flags) ? ZETA_CC_WORD_TAKEN : ZETA_CC_WORD_UNKNOWN;
@@ -265,11 +265,11 @@ void zeta_cc_options_read(struct zeta_cc_options *options, const char *text, siz
                           struct zeta_cc_buffer *log)
 {
     struct zeta_cc_buffer word = {0};
-    struct zeta_cc_words words = {0};
+    struct zeta_cc_strings words = {0};
     const char *at = text;
 
     while (next_word(&at, text + size, &word))
-        zeta_cc_words_add(&words, word.bytes && word.size ? word.bytes : "");
+        zeta_cc_strings_add(&words, word.bytes && word.size ? word.bytes : "");
     for (size_t i = 0; i < words.count; i++) {
         enum zeta_cc_word what = zeta_cc_options_take(options, words.list[i], words.list[i + 1]);
 
@@ -277,7 +277,7 @@ void zeta_cc_options_read(struct zeta_cc_options *options, const char *text, siz
         if (what == ZETA_CC_WORD_TAKEN_NEXT)
             i++;
     }
-    zeta_cc_words_finish(&words);
+    zeta_cc_strings_finish(&words);
     zeta_cc_buffer_finish(&word);
 }
 
@@ -321,7 +321,7 @@ void zeta_cc_options_merge(struct zeta_cc_options *options, const struct zeta_cc
 
 void zeta_cc_options_finish(struct zeta_cc_options *options)
 {
-    zeta_cc_words_finish(&options->front_end);
+    zeta_cc_strings_finish(&options->front_end);
     free(options->constants);
     *options = (struct zeta_cc_options){0};
 }

@@ -1,6 +1,6 @@
 /*
  * Options of a compilation: those of the command line, and build options as zeModuleCreate takes
- * them. Both have the same words.
+ * them. Both have the same options.
  */
 #ifndef ZETA_SDK_TOOLS_ZETA_VGPU_CC_REQUEST_OPTIONS_H
 #define ZETA_SDK_TOOLS_ZETA_VGPU_CC_REQUEST_OPTIONS_H
@@ -20,8 +20,8 @@ struct zeta_cc_constant {
 
 /** What a module is compiled with. All zero are the defaults. */
 struct zeta_cc_options {
-    struct zeta_cc_words front_end; /**< for clang: -D, -I, -U, -cl-..., -W... */
-    const char *standard;           /**< of -cl-std=, points into front_end; null: none */
+    struct zeta_cc_strings front_end; /**< for clang: -D, -I, -U, -cl-..., -W... */
+    const char *standard;             /**< of -cl-std=, points into front_end; null: none */
     bool has_level;
     unsigned level; /**< -O, 0..3 */
     bool has_debug; /**< -g */
@@ -45,7 +45,8 @@ enum zeta_cc_word zeta_cc_options_take(struct zeta_cc_options *options, const ch
                                        const char *next);
 
 /**
- * Reads build options: words with blanks between them; quotes and backslash as a shell knows them.
+ * Reads build options: separated by blanks between them; quotes and backslash as a shell knows
+ * them.
  *
  * Nothing fails: a word that means nothing here is told in the log and left out. Programs pass
  * options for the compilers of other devices.

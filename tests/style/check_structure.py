@@ -47,7 +47,7 @@ REFUSED = [
 KNOWN = [
     r"core/(device|plugin)/\S+ includes core/command/",
     r"plugins/replay/\S+ includes plugins/intel/",
-    r"(core|core/(command|device|metric|plugin|settings)(/\w+)?|core/formula(/\w+)?): a circle",
+    r"(core|core/(command|device|metric|plugin|settings)(/\w+)?): a circle",
     r"plugins/vgpu(/\w+)?: a circle",
     r"sdk/tools/zeta-vgpu-cc/program: a circle",
     r"(core/command|core/device|plugins/intel|plugins/replay|sdk/tools/zeta/recording): \d+ files",

@@ -13,7 +13,7 @@
 
 #include <level_zero/zet_api.h>
 
-#include "core/formula/compile/compile.h"
+#include "core/formula/sets/set.h"
 
 /** Rows of a block: few, so that records, words, columns and values all fit the nearest cache. */
 #define ZETA_BLOCK_ROWS 16u

@@ -43,10 +43,6 @@ void zeta_describe_layout(struct zeta_text *text, const struct zeta_set *set);
 void zeta_describe_metrics(struct zeta_text *text, const struct zeta_set *set,
                            const struct zeta_metric *metrics, uint32_t count, int indent);
 
-/** Words of set files for numbers of the API; NULL for what set files cannot say. */
-const char *zeta_set_metric_type_word(zet_metric_type_t type);
-const char *zeta_set_value_type_word(zet_value_type_t type);
-
 /**
  * Digest of a text: FNV-1a of 64 bits. It finds texts, and is no proof: who relies on two texts
  * being equal compares them.

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/formula/evaluate/block.h"
-#include "core/formula/evaluate/sum_plan.h"
+#include "core/formula/evaluate/sum_priv.h"
 
 /* Rows ------------------------------------------------------------------------------------------
  */

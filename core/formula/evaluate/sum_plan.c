@@ -1,5 +1,5 @@
 /* From the expressions of a set to slots and steps. */
-#include "core/formula/evaluate/sum_plan.h"
+#include "core/formula/evaluate/sum_priv.h"
 
 #include <stdlib.h>
 #include <string.h>

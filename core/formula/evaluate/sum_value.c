@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/formula/evaluate/sum.h"
-#include "core/formula/evaluate/sum_plan.h"
+#include "core/formula/evaluate/sum_priv.h"
 
 /**
  * A number of either type. Integers have 128 bits, with a sign while they are only added and

@@ -11,43 +11,6 @@
 /** Largest number of metrics that one call can make. */
 #define MAX_INSTANCES 65536u
 
-static bool holds(zet_value_info_type_exp_t type, const zet_value_info_exp_t *info,
-                  const zet_value_t *value)
-{
-    switch (type) {
-    case ZET_VALUE_INFO_TYPE_EXP_UINT32:
-        return value->ui32 == info->ui32;
-    /* A value of the API has no member of these widths; its 32 bits are compared. */
-    case ZET_VALUE_INFO_TYPE_EXP_UINT8:
-        return value->ui32 == info->ui8;
-    case ZET_VALUE_INFO_TYPE_EXP_UINT16:
-        return value->ui32 == info->ui16;
-    case ZET_VALUE_INFO_TYPE_EXP_UINT64:
-        return value->ui64 == info->ui64;
-    case ZET_VALUE_INFO_TYPE_EXP_FLOAT32:
-        return value->fp32 == info->fp32;
-    case ZET_VALUE_INFO_TYPE_EXP_FLOAT64:
-        return value->fp64 == info->fp64;
-    case ZET_VALUE_INFO_TYPE_EXP_BOOL8:
-        return !value->b8 == !info->b8;
-    case ZET_VALUE_INFO_TYPE_EXP_UINT64_RANGE:
-        return value->ui64 >= info->ui64Range.ui64Min && value->ui64 <= info->ui64Range.ui64Max;
-    case ZET_VALUE_INFO_TYPE_EXP_FLOAT64_RANGE:
-        return value->fp64 >= info->fp64Range.fp64Min && value->fp64 <= info->fp64Range.fp64Max;
-    default:
-        return false;
-    }
-}
-
-uint32_t zeta_parameter_find(const struct zeta_parameter *parameter, const zet_value_t *value)
-{
-    for (uint32_t i = 0; i < parameter->value_count; i++) {
-        if (holds(parameter->value_type, &parameter->values[i].info, value))
-            return i;
-    }
-    return UINT32_MAX;
-}
-
 /** Writes a value as a message shows it. */
 static void print_value(char *text, size_t size_bytes, zet_value_info_type_exp_t type,
                         const zet_value_t *value)

@@ -220,26 +220,3 @@ ze_result_t zeta_programmables_link(struct zeta_catalog *catalog, struct zeta_di
     }
     return linker.result;
 }
-
-uint32_t zeta_catalog_programmable_count(const struct zeta_catalog *catalog)
-{
-    return catalog->usable_programmables.count;
-}
-
-const struct zeta_programmable *zeta_catalog_programmable(const struct zeta_catalog *catalog,
-                                                          uint32_t index)
-{
-    return catalog->usable_programmables.items[index];
-}
-
-const struct zeta_programmable *zeta_catalog_find_programmable(const struct zeta_catalog *catalog,
-                                                               const char *name)
-{
-    for (uint32_t i = 0; i < catalog->usable_programmables.count; i++) {
-        const struct zeta_programmable *programmable = catalog->usable_programmables.items[i];
-
-        if (strcmp(programmable->name, name) == 0)
-            return programmable;
-    }
-    return NULL;
-}

@@ -17,9 +17,6 @@
 #include "core/formula/sets/programmables.h"
 #include "core/util/arena.h"
 
-/** Longest text that a template can become. */
-#define ZETA_RECIPE_TEXT_BYTES 1024u
-
 /** A recipe that counts on every tile. */
 #define ZETA_RECIPE_ALL_TILES UINT32_MAX
 
@@ -46,9 +43,6 @@ struct zeta_choice {
     uint32_t index[ZETA_PROGRAMMABLE_MAX_PARAMETERS]; /**< among the values of the parameter */
     zet_value_t value[ZETA_PROGRAMMABLE_MAX_PARAMETERS];
 };
-
-/** Index of the value or range that holds a value, UINT32_MAX if none does. */
-uint32_t zeta_parameter_find(const struct zeta_parameter *parameter, const zet_value_t *value);
 
 /**
  * Looks up the first count values; the other parameters take their defaults.

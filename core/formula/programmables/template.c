@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/formula/programmables/recipe.h"
-
+/** Bytes of the longest text that a template can become. */
+#define TEXT_BYTES 1024u
 /** Texts that stand for texts that stand for texts, at most. */
 #define MAX_DEPTH 8u
 /** Placeholders that one text may have, with those in the texts that they stand for. */
@@ -13,7 +13,7 @@
 struct filling {
     struct zeta_arena *arena;
     const struct zeta_names *names;
-    char text[ZETA_RECIPE_TEXT_BYTES];
+    char text[TEXT_BYTES];
     size_t length;
     uint32_t placeholders;
     const char *wrong; /**< format with one name, NULL while all is well */

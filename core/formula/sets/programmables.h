@@ -100,6 +100,9 @@ struct zeta_programmable {
     const char *maximum; /**< NULL: none */
 };
 
+/** Index of the value or range that holds a value, UINT32_MAX if none does. */
+uint32_t zeta_parameter_find(const struct zeta_parameter *parameter, const zet_value_t *value);
+
 /** The usable programmables of a linked catalog, in the order of files and of each file. */
 uint32_t zeta_catalog_programmable_count(const struct zeta_catalog *catalog);
 const struct zeta_programmable *zeta_catalog_programmable(const struct zeta_catalog *catalog,

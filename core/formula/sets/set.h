@@ -189,6 +189,10 @@ const struct zeta_set *zeta_catalog_find_set(const struct zeta_catalog *catalog,
 uint32_t zeta_catalog_symbol_count(const struct zeta_catalog *catalog);
 const struct zeta_symbol *zeta_catalog_symbol(const struct zeta_catalog *catalog, uint32_t index);
 
+/** Words of set files for numbers of the API; NULL for what set files cannot say. */
+const char *zeta_set_metric_type_word(zet_metric_type_t type);
+const char *zeta_set_value_type_word(zet_value_type_t type);
+
 /** "exact", "simulated" or "modelled". */
 const char *zeta_metric_class_name(enum zeta_metric_class metric_class);
 

@@ -1,7 +1,6 @@
 /* Reading set files: symbols, sets, programs, metrics. */
 #include <string.h>
 
-#include "core/formula/describe/describe.h"
 #include "core/formula/sets/catalog_priv.h"
 
 /** Bounds of a program: parts, and entries of all parts together. */

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/formula/programmables/recipe.h"
 #include "core/formula/sets/catalog_priv.h"
 #include "core/formula/sets/programmables.h"
 
@@ -68,15 +67,6 @@ bool zeta_read_slots(struct zeta_set_reader *reader, const struct zeta_yaml_node
             return false;
     }
     return true;
-}
-
-uint32_t zeta_unit_slot_count(const struct zeta_unit *unit)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < unit->slot_run_count; i++)
-        count += unit->slots[i].count;
-    return count;
 }
 
 /* Texts -----------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 /*
  * What is added up of rows, and what is calculated from it. Only for sum*.c.
  */
-#ifndef ZETA_CORE_FORMULA_EVALUATE_SUM_PLAN_H
-#define ZETA_CORE_FORMULA_EVALUATE_SUM_PLAN_H
+#ifndef ZETA_CORE_FORMULA_EVALUATE_SUM_PRIV_H
+#define ZETA_CORE_FORMULA_EVALUATE_SUM_PRIV_H
 
 #include "core/formula/compile/program.h"
 #include "core/formula/expr/expr.h"

@@ -12,11 +12,11 @@
 #include <zeta/file.h>
 #include <zeta/plugin_host.h>
 
-#include "eu_stall.h"
-#include "intel.h"
-#include "kmd/kernel.h"
-#include "query.h"
-#include "stream.h"
+#include "plugins/intel/gpu/intel.h"
+#include "plugins/intel/kmd/kernel.h"
+#include "plugins/intel/query/query.h"
+#include "plugins/intel/stream/eu_stall.h"
+#include "plugins/intel/stream/stream.h"
 
 /* No set file is as large; the host has a limit of its own. */
 #define MAX_SET_BYTES (32 << 20)

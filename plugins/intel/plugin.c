@@ -1,7 +1,7 @@
 /*
  * The entry of the plugin: one object per manifest, that is, per generation.
  */
-#include "intel.h"
+#include "plugins/intel/gpu/intel.h"
 
 #define PLUGIN_VERSION "0.1.0"
 

@@ -7,8 +7,8 @@
 
 #include <zeta/softqueue.h>
 
-#include "intel.h"
-#include "sampler.h"
+#include "plugins/intel/gpu/intel.h"
+#include "plugins/intel/query/sampler.h"
 
 /* Platforms of the generation, in the data directory of the manifest. */
 #define PLATFORM_FILE "platforms.yaml"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin.h"
+#include "plugins/replay/plugin.h"
 
 /* "replay" and its number; a tile has the name of its root and its own number. */
 static void make_id(struct zeta_replay *replay, uint32_t index, uint32_t *root_count)

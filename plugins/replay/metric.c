@@ -7,8 +7,8 @@
 
 #include <zeta/plugin_host.h>
 
-#include "plugin.h"
-#include "set_text.h"
+#include "plugins/replay/plugin.h"
+#include "plugins/replay/recording/set_text.h"
 
 /* ---- what there is ------------------------------------------------------------------------ */
 

@@ -1,4 +1,4 @@
-#include "plugin.h"
+#include "plugins/replay/plugin.h"
 
 #include <stdio.h>
 #include <stdlib.h>

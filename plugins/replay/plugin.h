@@ -13,8 +13,8 @@
 #include <zeta/plugin.h>
 #include <zeta/plugin_host.h>
 
-#include "recording.h"
-#include "reel.h"
+#include "plugins/replay/recording/buffer.h"
+#include "plugins/replay/recording/recording.h"
 
 /** A device of the recording as the host sees it. */
 struct zeta_plugin_device {

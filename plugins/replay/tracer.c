@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin.h"
+#include "plugins/replay/plugin.h"
 
 struct zeta_plugin_tracer {
     struct zeta_replay_player *player;

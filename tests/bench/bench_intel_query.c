@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "plugins/intel/totals.h"
+#include "plugins/intel/query/totals.h"
 #include "tests/bench/bench.h"
 #include "tests/intel_data/data.h"
 #include "tests/oa/oa_match.h"

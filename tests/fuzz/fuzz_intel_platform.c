@@ -2,8 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugins/intel/platform_file.h"
-#include "plugins/intel/topology.h"
+#include <zeta/intel_gpu.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "plugins/intel/query.h"
+#include "plugins/intel/query/query.h"
 
 int sampler_bed_setup(void **state)
 {
@@ -30,6 +30,7 @@ int sampler_bed_setup(void **state)
     bed->platform.formats[ZETA_INTEL_OAG] = (struct zeta_intel_format){
         .has_xe = true, .record_bytes = SCRIPTED_REPORT_BYTES, .clock_bits = 0x1ff};
     bed->gpu = (struct zeta_intel_gpu){.intel = &bed->intel,
+                                       .host = &bed->self.host,
                                        .kmd = &scripted_kmd,
                                        .platform = &bed->platform,
                                        .id = "0000:03:00.0",

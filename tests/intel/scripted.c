@@ -51,10 +51,10 @@ static uint32_t open_stream(struct zeta_intel_gpu *gpu, const struct zeta_intel_
 
     if (scripted.refusals > 0) {
         scripted.refusals--;
-        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS, "too fast");
+        return zeta_host_fail(gpu->host, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS, "too fast");
     }
     if (wish->config < scripted.oldest_config)
-        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE, "no configuration");
+        return zeta_host_fail(gpu->host, ZETA_PLUGIN_NOT_AVAILABLE, "no configuration");
     (void)pthread_mutex_lock(&scripted.lock);
     assert_false(source->is_open);
     scripted.opens++;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "plugins/intel/intel.h"
+#include "plugins/intel/gpu/intel.h"
 
 enum { SCRIPTED_TILES = 2, SCRIPTED_REPORTS = 4096, SCRIPTED_REPORT_BYTES = 64 };
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "plugins/intel/platform_file.h"
+#include <zeta/intel_gpu.h>
 
 static const char good_text[] = "format: 1\n"
                                 "platforms:\n"

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "plugins/intel/query.h"
-#include "plugins/intel/sampler_priv.h"
+#include "plugins/intel/query/query.h"
+#include "plugins/intel/query/sampler_priv.h"
 #include "tests/intel/sampler_bed.h"
 
 /* The scripted kernel, whose clock of the second tile answers the test no more if it is told so. */

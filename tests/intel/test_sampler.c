@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "plugins/intel/query.h"
-#include "plugins/intel/sampler.h"
-#include "plugins/intel/sampler_priv.h"
+#include "plugins/intel/query/query.h"
+#include "plugins/intel/query/sampler.h"
+#include "plugins/intel/query/sampler_priv.h"
 #include "tests/intel/sampler_bed.h"
 #include "tests/sanitizer.h"
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "plugins/intel/stream.h"
+#include "plugins/intel/stream/stream.h"
 #include "tests/intel/sampler_bed.h"
 
 #define NAME(text)                                                                                 \

@@ -1,5 +1,5 @@
 /* What the fields of a sequence of reports add up to. */
-#include "plugins/intel/totals.h"
+#include "plugins/intel/query/totals.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "plugins/intel/intel.h"
-#include "plugins/intel/order.h"
-#include "plugins/intel/topology.h"
+#include "plugins/intel/gpu/intel.h"
+#include "plugins/intel/stream/order.h"
+#include <zeta/intel_gpu.h>
 
 /* ---- a host that keeps the last sentence ---------------------------------------------------- */
 
@@ -31,7 +31,8 @@ static const struct zeta_plugin_host_ops host_ops = {.struct_size = sizeof(host_
 static struct zeta_plugin plugin = {.host = {.ops = &host_ops, .id = "intel-test"}};
 static struct zeta_intel intel = {.self = &plugin, .host = &plugin.host};
 static struct zeta_intel_platform platform = {.name = "Test GPU", .graphics = 1200};
-static struct zeta_intel_gpu gpu = {.intel = &intel, .platform = &platform, .id = "0000:00:02.0"};
+static struct zeta_intel_gpu gpu = {
+    .intel = &intel, .host = &plugin.host, .platform = &platform, .id = "0000:00:02.0"};
 
 static struct zeta_plugin_string string_of(const char *text)
 {

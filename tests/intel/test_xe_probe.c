@@ -64,8 +64,7 @@ static void take_log(struct zeta_plugin_host *host, uint32_t level, struct zeta_
 
 static const struct zeta_plugin_host_ops host_ops = {.struct_size = sizeof(host_ops),
                                                      .log = take_log};
-static struct zeta_plugin plugin = {.host = {.ops = &host_ops, .id = "intel-xe2"}};
-static struct zeta_intel intel = {.self = &plugin, .host = &plugin.host};
+static const struct zeta_host host = {.ops = &host_ops, .id = "intel-xe2"};
 static const struct zeta_intel_platform platform = {
     .name = "Battlemage", .graphics = 2001, .has_xe = true, .subslices_per_slice = 4};
 static struct zeta_intel_gpu gpu;
@@ -73,7 +72,7 @@ static struct zeta_intel_gpu gpu;
 static void probe(void)
 {
     memset(&gpu, 0, sizeof(gpu));
-    gpu.intel = &intel;
+    gpu.host = &host;
     gpu.platform = &platform;
     (void)snprintf(gpu.id, sizeof(gpu.id), "0000:03:00.0");
     (void)snprintf(gpu.card, sizeof(gpu.card), "/sys/class/drm/card0");

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "plugins/intel/eu_stall.h"
 #include "plugins/intel/kmd/xe.h"
-#include "plugins/intel/order.h"
+#include "plugins/intel/stream/eu_stall.h"
+#include "plugins/intel/stream/order.h"
 
 static void buffer__any_wish__is_a_power_of_two_that_the_kernel_takes(void **state)
 {

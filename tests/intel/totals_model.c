@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "plugins/intel/totals.h"
+#include "plugins/intel/query/totals.h"
 
 enum { PIECES = 160, MOST_REPORTS = 40 };
 

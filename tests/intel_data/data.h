@@ -7,8 +7,8 @@
 
 #include "core/formula/sets/set.h"
 #include "core/plugin/manifest.h"
-#include "plugins/intel/platform.h"
 #include "zeta/plugin.h"
+#include <zeta/intel_gpu.h>
 
 /** One manifest and the platforms beside it. */
 struct data_generation {

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "plugins/intel/kmd.h"
+#include "plugins/intel/kmd/kmd.h"
 #include "tests/intel_data/data.h"
 #include "tests/kmd/machine/kmd_priv.h"
 

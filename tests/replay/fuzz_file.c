@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plugins/replay/reel.h"
-#include "plugins/replay/set_text.h"
+#include "plugins/replay/recording/buffer.h"
+#include "plugins/replay/recording/set_text.h"
 
 static char path[64];
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "plugins/replay/feed.h"
+#include "plugins/replay/recording/source.h"
 #include "tests/replay/igt_tape.h"
 #include "tests/replay/tape.h"
 

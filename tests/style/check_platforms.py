@@ -54,7 +54,7 @@ def rows_of_data(plugin):
     rows = {}
     for file in sorted(plugin.glob("data/*/platforms.yaml")):
         generation = file.parent.name
-        manifest = load(plugin / f"20-intel-{generation}.yaml")
+        manifest = load(plugin / f"manifests/20-intel-{generation}.yaml")
         more = ["programmables"] if "metric.programmable" in manifest["provides"] else []
         more += ["EU stalls"] if "intel/eu-stall.yaml" in manifest["metrics"] else []
         for platform in load(file)["platforms"]:

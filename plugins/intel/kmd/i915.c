@@ -1,13 +1,13 @@
 /*
  * The driver i915: the table, its clock, and what its errors mean.
  */
-#include "i915.h"
+#include "plugins/intel/kmd/i915.h"
 
 #include <errno.h>
 #include <time.h>
 
-#include "i915_uapi.h"
-#include "kernel.h"
+#include "plugins/intel/kmd/i915_uapi.h"
+#include "plugins/intel/kmd/kernel.h"
 
 /* The clocks are read together so often, and the closest pair counts. */
 #define CLOCK_READS 3
@@ -68,9 +68,8 @@ uint32_t zeta_intel_i915_fail(struct zeta_intel_gpu *gpu, int error, const char 
         result = ZETA_PLUGIN_NOT_AVAILABLE;
         advice = "it has no OA unit for this GPU, as in guests that have a part of one";
     }
-    return zeta_host_fail(gpu->intel->host, result,
-                          "%s (%s): i915 was asked %s and answered %s: %s", gpu->name, gpu->id,
-                          what, why.text, advice);
+    return zeta_host_fail(gpu->host, result, "%s (%s): i915 was asked %s and answered %s: %s",
+                          gpu->name, gpu->id, what, why.text, advice);
 }
 
 static bool counts_on(const struct zeta_intel_platform *platform)

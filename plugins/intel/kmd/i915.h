@@ -5,7 +5,7 @@
  * The parts of the table of i915, each in the file of its name.
  */
 
-#include "../intel.h"
+#include "plugins/intel/kmd/kmd.h"
 
 /** Revisions of the perf interface that brought something that is used here. */
 enum {

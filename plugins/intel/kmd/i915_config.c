@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "i915.h"
-#include "i915_uapi.h"
-#include "kernel.h"
+#include "plugins/intel/kmd/i915.h"
+#include "plugins/intel/kmd/i915_uapi.h"
+#include "plugins/intel/kmd/kernel.h"
 
 _Static_assert(sizeof(struct zeta_intel_register) == 8, "the kernel takes pairs of 32 bits");
 
@@ -51,7 +51,7 @@ uint32_t zeta_intel_i915_config_get(struct zeta_intel_gpu *gpu,
     if (id == -EADDRINUSE && zeta_intel_config_find(gpu, program->uuid, out_config))
         return ZETA_PLUGIN_SUCCESS;
     if (id == -EINVAL)
-        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+        return zeta_host_fail(gpu->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "%s (%s): the kernel refused the configuration %s with EINVAL: it "
                               "does not let programs write one of its %u registers, or the "
                               "directory %.64s/metrics is missing; a newer kernel may know them",

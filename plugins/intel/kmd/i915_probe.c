@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../topology.h"
-#include "i915.h"
-#include "i915_uapi.h"
-#include "kernel.h"
+#include "plugins/intel/kmd/i915.h"
+#include "plugins/intel/kmd/i915_uapi.h"
+#include "plugins/intel/kmd/kernel.h"
+#include <zeta/intel_gpu.h>
 
 /* The sysctl whose file is there wherever i915 has perf. */
 #define PARANOID "dev.i915.perf_stream_paranoid"

@@ -1,8 +1,8 @@
-#include "i915_record.h"
+#include "plugins/intel/kmd/i915_record.h"
 
 #include <string.h>
 
-#include "i915_uapi.h"
+#include "plugins/intel/kmd/i915_uapi.h"
 
 _Static_assert(sizeof(struct drm_i915_perf_record_header) == ZETA_INTEL_I915_HEADER_BYTES,
                "size of the header");

@@ -12,10 +12,10 @@
 
 #include <zeta/descriptor.h>
 
-#include "i915.h"
-#include "i915_record.h"
-#include "i915_uapi.h"
-#include "kernel.h"
+#include "plugins/intel/kmd/i915.h"
+#include "plugins/intel/kmd/i915_record.h"
+#include "plugins/intel/kmd/i915_uapi.h"
+#include "plugins/intel/kmd/kernel.h"
 
 /* i915 makes all its buffers of this size. */
 #define BUFFER_BYTES (16u << 20)
@@ -124,7 +124,7 @@ static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_strea
     if (error == EBUSY)
         return zeta_intel_fail_busy(gpu, wish->unit);
     if (error == EINVAL)
-        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE,
+        return zeta_host_fail(gpu->host, ZETA_PLUGIN_NOT_AVAILABLE,
                               "%s (%s): i915 refused a stream of the unit %s with EINVAL: it does "
                               "not know the report format %u on this GPU, the exponent %u, the "
                               "engine %u:%u, or the configuration %llu, which another process "
@@ -229,7 +229,7 @@ uint32_t zeta_intel_i915_stream_read(struct zeta_intel_kernel_stream *kernel_str
         if (stream->records.bytes == 0 && fill_stage(stream, &result) == 0)
             break;
         if (!zeta_intel_i915_records_take(&stream->records, buffer, capacity_bytes, out_read)) {
-            zeta_host_log(gpu->intel->host, ZETA_PLUGIN_LOG_ERROR,
+            zeta_host_log(gpu->host, ZETA_PLUGIN_LOG_ERROR,
                           "%s (%s): what i915 gave for the unit %s is no sequence of records "
                           "with reports of %u bytes; the rest of it is dropped",
                           gpu->name, gpu->id, stream->base.unit->name, stream->base.record_bytes);

@@ -1,4 +1,4 @@
-#include "kernel.h"
+#include "plugins/intel/kmd/kernel.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -147,7 +147,7 @@ uint32_t zeta_intel_fail_permission(const struct zeta_intel_gpu *gpu, const char
     char why[WHY_BYTES];
 
     explain_permission(sysctl, why, sizeof(why));
-    return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
+    return zeta_host_fail(gpu->host, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
                           "%s (%s): the kernel refused %s with %s: %s", gpu->name, gpu->id, what,
                           strerrorname_np(error), why);
 }
@@ -230,12 +230,12 @@ uint32_t zeta_intel_fail_busy(const struct zeta_intel_gpu *gpu, const struct zet
     char holders[256];
 
     if (!list_holders(kind, holders, sizeof(holders)))
-        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE,
+        return zeta_host_fail(gpu->host, ZETA_PLUGIN_NOT_AVAILABLE,
                               "%s: another client has the unit %s, of which there is one for all "
                               "processes (EBUSY); its process cannot be seen from here. Find it "
                               "with: sudo sh -c 'ls -l /proc/*/fd | grep %s'",
                               gpu->id, unit->name, kind);
-    return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE,
+    return zeta_host_fail(gpu->host, ZETA_PLUGIN_NOT_AVAILABLE,
                           "%s: another client has the unit %s, of which there is one for all "
                           "processes (EBUSY); streams of that kind are open in process %s",
                           gpu->id, unit->name, holders);
@@ -261,4 +261,16 @@ uint32_t zeta_intel_holder_find(const struct zeta_intel_gpu *gpu,
     }
     (void)closedir(folder);
     return found == (uint32_t)getpid() ? 0 : found;
+}
+
+/*
+ * A report comes whenever bit `exponent` of the tick counter falls, so every 2^(exponent + 1)
+ * ticks. In two parts, because the product does not fit: the exponent is at most 31.
+ */
+uint64_t zeta_intel_period_ns(const struct zeta_intel_unit *unit, uint32_t exponent)
+{
+    const uint64_t ticks = UINT64_C(2) << exponent;
+    const uint64_t hz = unit->timestamp_hz;
+
+    return ticks / hz * 1000000000u + (ticks % hz * 1000000000u + hz - 1) / hz;
 }

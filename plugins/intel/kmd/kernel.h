@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../intel.h"
+#include "plugins/intel/kmd/kmd.h"
 
 /** The kernel's own number for "not supported", which errno.h does not have. */
 #define ZETA_INTEL_ENOTSUPP 524

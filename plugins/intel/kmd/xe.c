@@ -1,13 +1,13 @@
 /*
  * The table of the xe driver, and how questions are asked of it.
  */
-#include "xe.h"
+#include "plugins/intel/kmd/xe.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "kernel.h"
+#include "plugins/intel/kmd/kernel.h"
 
 /* No answer is nearly as long. */
 #define ANSWER_BYTES_MAX (1u << 20)
@@ -91,7 +91,7 @@ uint32_t zeta_xe_fail(struct zeta_intel_gpu *gpu, const char *what, int error)
     default:
         break;
     }
-    return zeta_host_fail(gpu->intel->host, result, "%s (%s): the xe driver refused %s with %s: %s",
+    return zeta_host_fail(gpu->host, result, "%s (%s): the xe driver refused %s with %s: %s",
                           gpu->name, gpu->id, what, text.text, advice);
 }
 

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../intel.h"
-#include "xe_parse.h"
-#include "xe_uapi.h"
+#include "plugins/intel/kmd/kmd.h"
+#include "plugins/intel/kmd/xe_parse.h"
+#include "plugins/intel/kmd/xe_uapi.h"
 
 /** The sysctl that opens observation to everybody; it exists where the kernel can observe. */
 #define ZETA_XE_SYSCTL "dev.xe.observation_paranoid"

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel.h"
-#include "xe.h"
+#include "plugins/intel/kmd/kernel.h"
+#include "plugins/intel/kmd/xe.h"
 
 /* How often a configuration may vanish and come back between a look and an upload. */
 #define ATTEMPTS 4
@@ -29,7 +29,7 @@ static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_progr
     char what[96];
 
     if (error == EINVAL)
-        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+        return zeta_host_fail(gpu->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "%s: the xe driver refused the configuration %s with EINVAL: it "
                               "does not allow one of its %u registers on this device, or the uuid "
                               "is not in lower case; a newer kernel may allow more",
@@ -56,7 +56,7 @@ uint32_t zeta_xe_config_get(struct zeta_intel_gpu *gpu, const struct zeta_intel_
         if (result != -EADDRINUSE)
             return refuse(gpu, program, -result);
     }
-    return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE,
+    return zeta_host_fail(gpu->host, ZETA_PLUGIN_NOT_AVAILABLE,
                           "%s: the kernel says that it has the configuration %s already, but "
                           "%s/metrics/%s/id cannot be read; is /sys mounted?",
                           gpu->id, program->uuid, gpu->card, program->uuid);

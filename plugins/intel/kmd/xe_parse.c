@@ -1,4 +1,4 @@
-#include "xe_parse.h"
+#include "plugins/intel/kmd/xe_parse.h"
 
 #include <stdarg.h>
 #include <stdio.h>

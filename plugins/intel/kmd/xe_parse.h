@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../kmd.h"
-#include "xe_uapi.h"
+#include "plugins/intel/kmd/kmd.h"
+#include "plugins/intel/kmd/xe_uapi.h"
 
 enum {
     ZETA_XE_GTS = 16,      /**< of a GPU, at most */

@@ -10,8 +10,8 @@
 
 #include <zeta/c_locale.h>
 
-#include "kernel.h"
-#include "xe.h"
+#include "plugins/intel/kmd/kernel.h"
+#include "plugins/intel/kmd/xe.h"
 
 /* Of the clock of engines on nearly all GPUs, for those that tell none. */
 #define REFERENCE_HZ 19200000u
@@ -127,7 +127,7 @@ static void ask_regions(struct survey *survey)
     if (result >= 0)
         zeta_xe_answer_free(&answer);
     if (problem.text[0] != '\0')
-        zeta_host_log(survey->gpu->intel->host, ZETA_PLUGIN_LOG_WARN,
+        zeta_host_log(survey->gpu->host, ZETA_PLUGIN_LOG_WARN,
                       "%s: the sizes of its memories are not known: %s", survey->gpu->id,
                       problem.text);
 }
@@ -377,7 +377,7 @@ static void tell_problem(struct survey *survey, const struct zeta_xe_oa_unit *he
     const uint32_t bit = UINT32_C(1) << (head->oa_unit_type < 31 ? head->oa_unit_type : 31);
 
     if ((survey->told & bit) == 0)
-        zeta_host_log(survey->gpu->intel->host, ZETA_PLUGIN_LOG_WARN,
+        zeta_host_log(survey->gpu->host, ZETA_PLUGIN_LOG_WARN,
                       "%s: the OA unit %u (kind %u) of the kernel is left out: %s; its groups are "
                       "not listed",
                       survey->gpu->id, head->oa_unit_id, head->oa_unit_type, problem);
@@ -454,7 +454,7 @@ static void ask_eu_stall(struct survey *survey)
                 gpu->units[gpu->unit_count++] = unit;
         }
     } else {
-        zeta_host_log(gpu->intel->host, ZETA_PLUGIN_LOG_WARN, "%s: EU stalls cannot be sampled: %s",
+        zeta_host_log(gpu->host, ZETA_PLUGIN_LOG_WARN, "%s: EU stalls cannot be sampled: %s",
                       gpu->id, problem.text);
     }
     zeta_xe_answer_free(&answer);

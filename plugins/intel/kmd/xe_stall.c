@@ -4,8 +4,8 @@
  */
 #include <errno.h>
 
-#include "kernel.h"
-#include "xe.h"
+#include "plugins/intel/kmd/kernel.h"
+#include "plugins/intel/kmd/xe.h"
 
 /* The kernel's buffer for all subslices of the unit's GT; 0: it does not say. */
 static uint64_t ask_buffer_bytes(const struct zeta_intel_gpu *gpu,
@@ -45,7 +45,7 @@ static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_strea
     if (error == EBUSY)
         return zeta_intel_fail_busy(gpu, wish->unit);
     if (error == EINVAL)
-        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE,
+        return zeta_host_fail(gpu->host, ZETA_PLUGIN_NOT_AVAILABLE,
                               "%s: the xe driver refused to sample stalls on GT %u each %llu "
                               "cycles with EINVAL; sampling of stalls came with Linux 6.15",
                               gpu->id, wish->unit->gt,
@@ -62,7 +62,7 @@ uint32_t zeta_xe_stall_open(struct zeta_intel_gpu *gpu, const struct zeta_intel_
     int fd, result;
 
     if (wish->exponent >= rates || wish->unit->rates[wish->exponent] == 0)
-        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+        return zeta_host_fail(gpu->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "%s: the unit %s has no rate number %u", gpu->id, wish->unit->name,
                               wish->exponent);
     fd = observe(gpu, wish, buffer_bytes);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "kernel.h"
-#include "xe.h"
+#include "plugins/intel/kmd/kernel.h"
+#include "plugins/intel/kmd/xe.h"
 
 #include <zeta/descriptor.h>
 
@@ -127,7 +127,7 @@ static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_strea
         return zeta_intel_fail_busy(gpu, wish->unit);
     if (error == EINVAL)
         return zeta_host_fail(
-            gpu->intel->host, ZETA_PLUGIN_NOT_AVAILABLE,
+            gpu->host, ZETA_PLUGIN_NOT_AVAILABLE,
             "%s (%s): the xe driver refused a stream of the unit %s with EINVAL: it "
             "does not know the unit, the report format 0x%08x, the period "
             "exponent %u or the configuration %llu, which another process may "
@@ -189,7 +189,7 @@ static uint32_t oa_loss(struct zeta_xe_stream *stream)
         return ZETA_PLUGIN_BREAK_LOST;
     if ((status.oa_status & ZETA_XE_OA_STATUS_MMIO_TRG_Q_FULL) != 0 && !stream->was_told) {
         stream->was_told = true;
-        zeta_host_log(gpu->intel->host, ZETA_PLUGIN_LOG_WARN,
+        zeta_host_log(gpu->host, ZETA_PLUGIN_LOG_WARN,
                       "%s: markers of the unit %s came faster than it takes them, and some are "
                       "missing",
                       gpu->id, stream->base.unit->name);
@@ -217,7 +217,7 @@ static uint32_t refuse_read(struct zeta_xe_stream *stream, int error)
 
     if (error == ENODEV) {
         atomic_store(&gpu->is_lost, true);
-        return zeta_host_fail(gpu->intel->host, ZETA_PLUGIN_DEVICE_LOST,
+        return zeta_host_fail(gpu->host, ZETA_PLUGIN_DEVICE_LOST,
                               "%s (%s): the xe driver ended the stream of the unit %s with ENODEV: "
                               "the device was unplugged, or the driver gave it up; see dmesg",
                               gpu->name, gpu->id, stream->base.unit->name);

@@ -1,0 +1,203 @@
+/*
+ * The set file for a report format: the layout, and the counters as they stand in the reports.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zeta/c_locale.h>
+
+#include "plugins/replay/igt/igt.h"
+
+static void put(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(FILE *out, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)zeta_c_vfprintf(out, format, arguments);
+    va_end(arguments);
+}
+
+/* A text of the file as a YAML scalar: what is no plain letter becomes '_'. */
+static void put_foreign(FILE *out, const char *text)
+{
+    for (; *text; text++) {
+        const char c = *text;
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                           (c >= '0' && c <= '9') || c == '-' || c == '_';
+
+        (void)fputc(plain ? c : '_', out);
+    }
+}
+
+static void put_head(FILE *out)
+{
+    put(out, "format: 1\n"
+             "symbols:\n"
+             "  GpuTimestampFrequency: {from: provider, type: u64, description: Ticks of the time "
+             "stamp in a second.}\n"
+             "  GpuMaxFrequency: {from: provider, type: u64, description: Highest core frequency "
+             "in hertz.}\n"
+             "units:\n"
+             "  oa: {description: The observation unit that was recorded.}\n");
+}
+
+static void put_header_fields(FILE *out, const struct zeta_igt_format *format,
+                              const struct zeta_igt_platform *platform)
+{
+    put(out, "      report_id: {at: 0, width: 32}\n");
+    if (platform->reason_bits > 0)
+        put(out, "      reason: {in: report_id, bit: 19, width: %u}\n", platform->reason_bits);
+    if (platform->valid_bit > 0)
+        put(out, "      context_valid: {in: report_id, bit: %u, width: 1}\n", platform->valid_bit);
+    if (format->header_bytes == 32) {
+        put(out, "      ticks: {at: 8, width: 56, delta: 56}\n"
+                 "      context_id: {at: 16, width: 32}\n"
+                 "      core_clocks: {at: 24, width: 64, delta: 64}\n");
+        return;
+    }
+    put(out, "      ticks: {at: 4, width: 32, delta: 32}\n");
+    if (format->header_bytes == 16)
+        put(out, "      context_id: {at: 8, width: 32}\n"
+                 "      core_clocks: {at: 12, width: 32, delta: 32}\n");
+}
+
+static void put_counters(FILE *out, const struct zeta_igt_format *format)
+{
+    char bank = 0;
+
+    put(out, "    counters:\n");
+    for (const struct zeta_igt_run *run = format->runs; run->bank; run++) {
+        if (run->bank != bank)
+            put(out, "      %c:\n", run->bank);
+        bank = run->bank;
+        put(out, "        - {n: %u, at: %u, stride: %u, width: %u", run->count, run->at,
+            run->stride, run->width);
+        if (run->high_at > 0)
+            put(out, ", hi: {at: %u, stride: 1, width: 8}", run->high_at);
+        put(out, "}\n");
+    }
+}
+
+static void put_metric(FILE *out, const char *name, const char *type, const char *value_type,
+                       const char *unit, const char *value, const char *description)
+{
+    put(out,
+        "      - name: %s\n"
+        "        component: Report\n"
+        "        type: %s\n"
+        "        value_type: %s\n"
+        "        unit: \"%s\"\n"
+        "        tier: 2\n"
+        "        class: exact\n"
+        "        value: \"%s\"\n"
+        "        description: %s\n",
+        name, type, value_type, unit, value, description);
+}
+
+static void put_info(FILE *out, const struct zeta_igt_format *format,
+                     const struct zeta_igt_platform *platform)
+{
+    put(out, "    identity: [report_id, ticks]\n"
+             "    info:\n");
+    put_metric(out, "QueryBeginTime", "timestamp", "u64", "ns",
+               "muldiv(now(ticks), 1000000000, $GpuTimestampFrequency)",
+               "Time stamp of the report that ends the row. Starts anew when the counter of ticks "
+               "wraps.");
+    if (platform->reason_bits > 0)
+        put_metric(out, "ReportReason", "flag", "u32", "", "reason",
+                   "Why the report was written, bit 0 timer, bit 3 context switch, bit 5 change of "
+                   "the clock ratio.");
+    if (format->header_bytes > 12)
+        put_metric(out, "ContextId", "raw", "u32", "", "context_id",
+                   "Hardware context of the report, 4294967295 if none was valid.");
+}
+
+static void put_layout(FILE *out, const struct zeta_igt_format *format,
+                       const struct zeta_igt_platform *platform)
+{
+    put(out,
+        "layouts:\n"
+        "  - name: oa-%s\n"
+        "    kind: delta\n"
+        "    record: %u\n"
+        "    header:\n",
+        format->name, format->report_bytes);
+    put_header_fields(out, format, platform);
+    put_counters(out, format);
+    put_info(out, format, platform);
+}
+
+static void put_counter_metrics(FILE *out, const struct zeta_igt_format *format, char bank)
+{
+    uint32_t index = 0;
+    char name[16], value[16], description[80];
+
+    for (const struct zeta_igt_run *run = format->runs; run->bank; run++) {
+        for (uint32_t i = 0; run->bank == bank && i < run->count; i++, index++) {
+            (void)snprintf(name, sizeof(name), "%c%" PRIu32, bank, index);
+            (void)snprintf(value, sizeof(value), "%c[%" PRIu32 "]", bank, index);
+            (void)snprintf(description, sizeof(description),
+                           "Counter %s of the report, as counted by the recorded set.", name);
+            put_metric(out, name, "event", "u64", "", value, description);
+        }
+    }
+}
+
+static void put_set(FILE *out, const struct zeta_igt_format *format, const char *recorded_set,
+                    const char *recorded_uuid)
+{
+    put(out, "sets:\n"
+             "  - name: RawCounters\n"
+             "    description: Counters as they stand in the reports. What they count was chosen "
+             "by the set ");
+    put_foreign(out, recorded_set);
+    put(out, " (");
+    put_foreign(out, recorded_uuid);
+    put(out,
+        ").\n"
+        "    domain: 0\n"
+        "    unit: oa\n"
+        "    layout: oa-%s\n"
+        "    sampling: [time]\n"
+        "    metrics:\n",
+        format->name);
+    put_metric(out, "GpuTime", "duration", "u64", "ns",
+               "muldiv(ticks, 1000000000, $GpuTimestampFrequency)",
+               "Time between the two reports.");
+    if (format->header_bytes > 12) {
+        put_metric(out, "GpuCoreClocks", "event", "u64", "cycles", "core_clocks",
+                   "Core clock cycles between the two reports.");
+        put_metric(out, "AvgGpuCoreFrequencyMHz", "ratio", "u64", "MHz",
+                   "GpuCoreClocks * 1000 / GpuTime",
+                   "Average core frequency, core clocks divided by time.");
+    }
+    put_counter_metrics(out, format, 'A');
+    put_counter_metrics(out, format, 'B');
+    put_counter_metrics(out, format, 'C');
+}
+
+char *zeta_igt_set_text(const struct zeta_igt_format *format,
+                        const struct zeta_igt_platform *platform, const char *recorded_set,
+                        const char *recorded_uuid, size_t *out_bytes)
+{
+    char *text = NULL;
+    FILE *out = open_memstream(&text, out_bytes);
+    bool good;
+
+    if (!out)
+        return NULL;
+    put_head(out);
+    put_layout(out, format, platform);
+    put_set(out, format, recorded_set, recorded_uuid);
+    good = ferror(out) == 0;
+    if (fclose(out) != 0 || !good) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}

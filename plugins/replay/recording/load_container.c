@@ -1,0 +1,284 @@
+/*
+ * A container as a recording: devices, sets and streams from the chunks that describe them. The
+ * data are only stepped over.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zeta/container.h>
+
+#include "plugins/replay/recording/set_text.h"
+
+/* One walk through the chunks. */
+struct walk {
+    struct zeta_replay_recording *recording;
+    struct zeta_container_reader *reader;
+    struct zeta_replay_problem *problem;
+    uint32_t data_chunks;
+};
+
+/* The lines of a chunk. */
+struct text {
+    const void *data;
+    size_t bytes;
+};
+
+static bool find_text(const struct text *text, const char *key, char *out_value, size_t bytes)
+{
+    return zeta_lines_find(text->data, text->bytes, key, 0, out_value, bytes);
+}
+
+/* A number of 32 bits; what is larger or no number is 0. */
+static uint32_t find_u32(const struct text *text, const char *key)
+{
+    const uint64_t value = zeta_lines_find_u64(text->data, text->bytes, key, 0);
+
+    return value <= UINT32_MAX ? (uint32_t)value : 0;
+}
+
+static bool find_index(uint32_t number, const void *list, uint32_t count, size_t element_bytes,
+                       uint32_t *out_index)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t own;
+
+        /* The number stands first in all the structs. */
+        memcpy(&own, (const char *)list + i * element_bytes, sizeof(own));
+        if (own == number) {
+            *out_index = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool find_device(const struct zeta_replay_recording *recording, uint32_t number,
+                        uint32_t *out_index)
+{
+    return find_index(number, recording->devices, recording->device_count,
+                      sizeof(*recording->devices), out_index);
+}
+
+static bool find_set(const struct zeta_replay_recording *recording, uint32_t number,
+                     uint32_t *out_index)
+{
+    return find_index(number, recording->sets, recording->set_count, sizeof(*recording->sets),
+                      out_index);
+}
+
+/* 32 hexadecimal digits; anything else leaves zeros. */
+static void read_uuid(const struct text *text, uint8_t uuid[16])
+{
+    char digits[40] = "";
+
+    if (!find_text(text, "uuid", digits, sizeof(digits)) || strlen(digits) != 32)
+        return;
+    for (uint32_t i = 0; i < 16; i++) {
+        char pair[3] = {digits[2 * i], digits[2 * i + 1], '\0'};
+
+        uuid[i] = (uint8_t)strtoul(pair, NULL, 16);
+    }
+}
+
+static bool read_parent(const struct walk *walk, const struct text *text,
+                        struct zeta_replay_device *device)
+{
+    const uint64_t number = zeta_lines_find_u64(text->data, text->bytes, "parent", UINT64_MAX);
+    struct zeta_replay_device *root;
+
+    device->parent = UINT32_MAX;
+    if (number == UINT64_MAX)
+        return true;
+    if (number > UINT32_MAX || !find_device(walk->recording, (uint32_t)number, &device->parent) ||
+        walk->recording->devices[device->parent].parent != UINT32_MAX ||
+        &walk->recording->devices[device->parent] == device)
+        return zeta_replay_say(walk->problem, "device %" PRIu32 " is a tile of an unknown device",
+                               device->number);
+    root = &walk->recording->devices[device->parent];
+    device->tile = find_u32(text, "tile");
+    if (device->tile != root->tiles || root->tiles >= ZETA_REPLAY_TILES)
+        return zeta_replay_say(
+            walk->problem, "the tiles of device %" PRIu32 " are not in their order", root->number);
+    root->tiles++;
+    return true;
+}
+
+static bool take_device(struct walk *walk, uint32_t number, const struct text *text)
+{
+    struct zeta_replay_device *device;
+    uint32_t known;
+
+    if (find_device(walk->recording, number, &known))
+        return true;
+    device = zeta_replay_add_device(walk->recording, walk->problem);
+    if (!device)
+        return false;
+    device->number = number;
+    (void)snprintf(device->name, sizeof(device->name), "device %" PRIu32, number);
+    (void)find_text(text, "name", device->name, sizeof(device->name));
+    (void)find_text(text, "id", device->id, sizeof(device->id));
+    read_uuid(text, device->uuid);
+    device->vendor_id = find_u32(text, "vendor");
+    device->device_id = find_u32(text, "device");
+    device->revision = find_u32(text, "revision");
+    device->timer_hz = zeta_lines_find_u64(text->data, text->bytes, "timer-hz", 0);
+    device->metric_hz = zeta_lines_find_u64(text->data, text->bytes, "metric-hz", device->timer_hz);
+    device->timestamp_valid_bits = find_u32(text, "timestamp-bits");
+    device->kernel_timestamp_valid_bits = find_u32(text, "kernel-timestamp-bits");
+    device->core_clock_mhz = find_u32(text, "core-clock-mhz");
+    device->slices = find_u32(text, "slices");
+    device->subslices_per_slice = find_u32(text, "subslices-per-slice");
+    device->eus_per_subslice = find_u32(text, "eus-per-subslice");
+    device->threads_per_eu = find_u32(text, "threads-per-eu");
+    device->simd_width = find_u32(text, "simd-width");
+    return read_parent(walk, text, device);
+}
+
+static bool take_set(struct walk *walk, uint32_t number, const struct text *text)
+{
+    struct zeta_replay_set *set;
+    uint32_t known;
+
+    if (find_set(walk->recording, number, &known))
+        return true;
+    if (text->bytes == 0 || text->bytes > ZETA_REPLAY_SET_BYTES)
+        return zeta_replay_say(walk->problem, "the text of metric set %" PRIu32 " is %s", number,
+                               text->bytes == 0 ? "empty" : "too long");
+    set = zeta_replay_add_set(walk->recording, walk->problem);
+    if (!set)
+        return false;
+    set->number = number;
+    set->text = malloc(text->bytes + 1);
+    if (!set->text)
+        return zeta_replay_say(walk->problem, "there is no memory for metric set %" PRIu32, number);
+    memcpy(set->text, text->data, text->bytes);
+    set->text[text->bytes] = '\0';
+    set->text_bytes = text->bytes;
+    return zeta_replay_set_read(set, walk->problem);
+}
+
+/* The set of each tile; all have records of one size. */
+static bool read_sets(const struct walk *walk, const struct text *text,
+                      struct zeta_replay_source *source)
+{
+    const struct zeta_replay_set *sets = walk->recording->sets;
+    const uint32_t tiles = find_u32(text, "tiles");
+    char digits[24];
+
+    if (tiles == 0 || tiles > ZETA_REPLAY_TILES)
+        return zeta_replay_say(walk->problem,
+                               "stream %" PRIu32 " does not say of how many tiles it is",
+                               source->number);
+    for (; source->tiles < tiles; source->tiles++) {
+        uint32_t *index = &source->sets[source->tiles];
+
+        if (!zeta_lines_find(text->data, text->bytes, "set", source->tiles, digits,
+                             sizeof(digits)) ||
+            !find_set(walk->recording, (uint32_t)strtoul(digits, NULL, 10), index))
+            return zeta_replay_say(walk->problem,
+                                   "stream %" PRIu32 " lacks the metric set of tile %" PRIu32,
+                                   source->number, source->tiles);
+        if (sets[*index].record_bytes != sets[source->sets[0]].record_bytes)
+            return zeta_replay_say(walk->problem,
+                                   "the tiles of stream %" PRIu32 " have records of two sizes",
+                                   source->number);
+    }
+    return true;
+}
+
+static bool take_stream(struct walk *walk, uint32_t number, const struct text *text)
+{
+    char sampling[16] = "";
+    struct zeta_replay_source *source;
+
+    (void)find_text(text, "sampling", sampling, sizeof(sampling));
+    /* What queries gave is for reports; it cannot be replayed into command lists. */
+    if (strcmp(sampling, "time") != 0 && strcmp(sampling, "tracer") != 0)
+        return true;
+    source = zeta_replay_add_source(walk->recording, walk->problem);
+    if (!source)
+        return false;
+    source->number = number;
+    source->is_tracer = strcmp(sampling, "tracer") == 0;
+    source->period_ns = zeta_lines_find_u64(text->data, text->bytes, "period-ns", 0);
+    if (!find_device(walk->recording, find_u32(text, "device"), &source->device))
+        return zeta_replay_say(walk->problem, "stream %" PRIu32 " belongs to an unknown device",
+                               number);
+    return read_sets(walk, text, source);
+}
+
+/* The first pair of clocks says where the device's clock begins. */
+static bool take_clock(struct walk *walk, uint32_t number, const struct text *payload)
+{
+    struct zeta_chunk_clock clock;
+    uint32_t index;
+
+    if (find_device(walk->recording, number, &index) &&
+        walk->recording->devices[index].first_ticks == 0 &&
+        zeta_chunk_clock_read(payload->data, payload->bytes, &clock))
+        walk->recording->devices[index].first_ticks = clock.device_ticks;
+    return true;
+}
+
+static bool take_chunk(struct walk *walk, const struct zeta_container_chunk *chunk)
+{
+    struct text text = {NULL, (size_t)chunk->payload_bytes};
+    bool (*take)(struct walk *, uint32_t, const struct text *) = NULL;
+
+    if (chunk->type == ZETA_CHUNK_DEVICE)
+        take = take_device;
+    else if (chunk->type == ZETA_CHUNK_SET)
+        take = take_set;
+    else if (chunk->type == ZETA_CHUNK_STREAM)
+        take = take_stream;
+    else if (chunk->type == ZETA_CHUNK_CLOCK)
+        take = take_clock;
+    if (chunk->type == ZETA_CHUNK_DATA)
+        walk->data_chunks++;
+    if (!take)
+        return true;
+    if (zeta_container_payload(walk->reader, &text.data) != ZETA_CONTAINER_OK) {
+        /* Without a pair of clocks data are still right; without a description they are not. */
+        return chunk->type == ZETA_CHUNK_CLOCK ||
+               zeta_replay_say(walk->problem, "%s", zeta_container_reader_problem(walk->reader));
+    }
+    return take(walk, chunk->stream, &text);
+}
+
+static bool walk_chunks(struct walk *walk)
+{
+    struct zeta_container_chunk chunk;
+    enum zeta_container_result result;
+    const char *ending = "";
+
+    while ((result = zeta_container_next(walk->reader, &chunk)) == ZETA_CONTAINER_OK) {
+        if (!take_chunk(walk, &chunk))
+            return false;
+    }
+    if (result == ZETA_CONTAINER_AT_CUT)
+        ending = ", cut before its end";
+    else if (result != ZETA_CONTAINER_AT_END)
+        ending = ", damaged before its end";
+    (void)snprintf(walk->recording->note, sizeof(walk->recording->note),
+                   "%" PRIu32 " pieces of data%s", walk->data_chunks, ending);
+    return true;
+}
+
+bool zeta_replay_load_container(struct zeta_replay_recording *recording,
+                                struct zeta_replay_problem *problem)
+{
+    struct zeta_container_problem why = {""};
+    struct walk walk = {.recording = recording, .problem = problem};
+    bool good;
+
+    if (zeta_container_open_file(recording->path, &why, &walk.reader) != ZETA_CONTAINER_OK)
+        return zeta_replay_say(problem, "%s", why.text);
+    good = zeta_container_reader_kind(walk.reader) == ZETA_CONTAINER_RECORDING
+               ? walk_chunks(&walk)
+               : zeta_replay_say(problem, "it holds the data of one call and no recording; "
+                                          "\"zeta calc\" shows what is in it");
+    zeta_container_reader_destroy(walk.reader);
+    return good;
+}

@@ -1,0 +1,165 @@
+#ifndef ZETA_PLUGINS_REPLAY_RECORDING_RECORDING_H
+#define ZETA_PLUGINS_REPLAY_RECORDING_RECORDING_H
+
+/*
+ * What is in a recording, without the measured data themselves: those are read from the file, piece
+ * by piece, by the streams that replay them (feed.h).
+ *
+ *    recording --- devices (roots before their tiles), each with its numbers for expressions
+ *              |-- sets: text of a set file, and the little that replaying has to know of it
+ *              '-- sources: one recorded stream or tracer each, of a device and its sets
+ *
+ * A recording comes from a container (load_container.c) or from a file of the recorder of
+ * intel-gpu-tools (load_igt.c). It does not change once it is loaded.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <zeta/plugin.h>
+
+/** Bytes of a name of a device, a set or a unit with its terminator. */
+#define ZETA_REPLAY_NAME_BYTES 256u
+/** Most objects of one kind in a recording; a file that has more is refused. */
+#define ZETA_REPLAY_OBJECTS 4096u
+/** Most tiles of a device. */
+#define ZETA_REPLAY_TILES 64u
+/** Longest text of one set. */
+#define ZETA_REPLAY_SET_BYTES (UINT32_C(1) << 20)
+/** Sizes of records that a layout may have. */
+#define ZETA_REPLAY_RECORD_MIN 32u
+#define ZETA_REPLAY_RECORD_MAX 4096u
+
+/** A sentence about a failure. */
+struct zeta_replay_problem {
+    char text[480];
+};
+
+/** Writes the sentence; always false, so that a step can return it. */
+bool zeta_replay_say(struct zeta_replay_problem *problem, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** How records become rows; as the kinds of layouts in set files. */
+enum zeta_replay_kind { ZETA_REPLAY_DELTA, ZETA_REPLAY_SAMPLE, ZETA_REPLAY_EVENT };
+
+/** Where a record holds its time, or its tile: bits of the record, little-endian. */
+struct zeta_replay_field {
+    uint32_t low_bit, low_width;
+    uint32_t high_bit, high_width; /**< upper bits where they lie elsewhere; width 0: nowhere */
+    bool present;
+};
+
+/** The value of a field of a record; 0 where the layout has none. */
+uint64_t zeta_replay_field_read(const struct zeta_replay_field *clock, const unsigned char *record);
+
+/** All bits of a field set: it wraps after this value. */
+uint64_t zeta_replay_field_mask(const struct zeta_replay_field *clock);
+
+/** A set, as text and as far as replaying needs it. */
+struct zeta_replay_set {
+    uint32_t number; /**< in the file */
+    char *text;
+    size_t text_bytes;
+    char name[ZETA_REPLAY_NAME_BYTES];
+    char unit[ZETA_REPLAY_NAME_BYTES];
+    enum zeta_replay_kind kind;
+    uint32_t record_bytes;
+    struct zeta_replay_field clock;
+    struct zeta_replay_field tile; /**< of events, whose records tell it themselves */
+};
+
+/** A recorded stream, or what a tracer gave. */
+struct zeta_replay_source {
+    uint32_t number;                  /**< in the file */
+    uint32_t device;                  /**< index of the device it was opened on, a root or a tile */
+    uint32_t sets[ZETA_REPLAY_TILES]; /**< indices, one for each tile of that device */
+    uint32_t tiles;                   /**< 1: its data name no tiles */
+    bool is_tracer;
+    uint64_t period_ns; /**< 0: unknown */
+};
+
+/** A device of a recording. */
+struct zeta_replay_device {
+    uint32_t number; /**< in the file */
+    uint32_t parent; /**< index of the root, UINT32_MAX for a root */
+    uint32_t tile;   /**< on its root, 0 for a root */
+    uint32_t tiles;  /**< of a root, 0: it has none */
+    char name[ZETA_REPLAY_NAME_BYTES];
+    char id[ZETA_REPLAY_NAME_BYTES]; /**< where it was recorded */
+    uint8_t uuid[16];
+    uint32_t vendor_id, device_id, revision;
+    uint64_t timer_hz;
+    uint32_t timestamp_valid_bits;
+    uint32_t kernel_timestamp_valid_bits;
+    uint32_t core_clock_mhz;
+    uint32_t slices, subslices_per_slice, eus_per_subslice, threads_per_eu, simd_width;
+    struct zeta_plugin_symbol *symbols; /**< names belong to the device */
+    uint32_t symbol_count;
+    uint64_t metric_hz;   /**< ticks per second of the clock in its records */
+    uint64_t first_ticks; /**< of its timer, where the recording begins */
+};
+
+/** What kind of file it is. */
+enum zeta_replay_format { ZETA_REPLAY_CONTAINER, ZETA_REPLAY_IGT };
+
+/** What only files of intel-gpu-tools have. */
+struct zeta_replay_igt {
+    uint32_t report_bytes;
+    uint64_t data_offset; /**< of the first record after the description of the device */
+};
+
+struct zeta_replay_recording {
+    enum zeta_replay_format format;
+    char *path;  /**< absolute */
+    char *share; /**< where data of other plugins are; NULL: nowhere */
+    dev_t file_device;
+    ino_t file_number;
+
+    struct zeta_replay_device *devices;
+    uint32_t device_count;
+    struct zeta_replay_set *sets;
+    uint32_t set_count;
+    struct zeta_replay_source *sources;
+    uint32_t source_count;
+    struct zeta_replay_igt igt;
+    char note[700]; /**< what is to be said to a person who looks at the log, or "" */
+};
+
+/**
+ * Reads what is in a file. NULL with a sentence: it cannot be read, is no recording, or is damaged
+ * before its first data. A file that was cut is used up to the cut.
+ *
+ * @share  directory with plugins.d and the data of plugins, for files that name sets of Intel GPUs
+ *         by their uuid; NULL: without it
+ */
+struct zeta_replay_recording *zeta_replay_recording_load(const char *path, const char *share,
+                                                         struct zeta_replay_problem *out_problem);
+
+/** Frees a recording. NULL is allowed. */
+void zeta_replay_recording_free(struct zeta_replay_recording *recording);
+
+/** False with a sentence when another file has taken the place of the one that was loaded. */
+bool zeta_replay_recording_same_file(const struct zeta_replay_recording *recording,
+                                     struct zeta_replay_problem *out_problem);
+
+/* For the two loaders: a new zeroed element at the end of a list, NULL when there are too many or
+ * no memory (with a sentence). */
+struct zeta_replay_device *zeta_replay_add_device(struct zeta_replay_recording *recording,
+                                                  struct zeta_replay_problem *problem);
+struct zeta_replay_set *zeta_replay_add_set(struct zeta_replay_recording *recording,
+                                            struct zeta_replay_problem *problem);
+struct zeta_replay_source *zeta_replay_add_source(struct zeta_replay_recording *recording,
+                                                  struct zeta_replay_problem *problem);
+/** Adds a number for expressions to a device; a later one of the same name is ignored. */
+bool zeta_replay_add_symbol(struct zeta_replay_device *device, const char *name, bool is_float,
+                            uint64_t u64, double f64, struct zeta_replay_problem *problem);
+
+/** The loaders: fill a recording whose path is set. False with a sentence. */
+bool zeta_replay_load_container(struct zeta_replay_recording *recording,
+                                struct zeta_replay_problem *problem);
+bool zeta_replay_load_igt(struct zeta_replay_recording *recording,
+                          struct zeta_replay_problem *problem);
+
+#endif

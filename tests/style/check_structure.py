@@ -46,11 +46,10 @@ REFUSED = [
 # What is not true yet.
 KNOWN = [
     r"core/(device|plugin)/\S+ includes core/command/",
-    r"plugins/replay/\S+ includes plugins/intel/",
     r"(core|core/(command|device|metric|plugin|settings)(/\w+)?): a circle",
     r"plugins/vgpu(/\w+)?: a circle",
     r"sdk/tools/zeta-vgpu-cc/program: a circle",
-    r"(core/command|core/device|plugins/intel|plugins/replay|sdk/tools/zeta/recording): \d+ files",
+    r"(core/command|core/device|sdk/tools/zeta/recording): \d+ files",
 ]
 
 INCLUDE = re.compile(r'\s*#\s*include\s*[<"]([^>"]+)[>"]')

@@ -17,9 +17,8 @@
 /**
  * Returns result and leaves a sentence for zeDriverGetLastErrorDescription on this thread.
  *
- * The words are kept (strings are copied, up to the limits of the implementation) and put into the
- * format only when somebody asks, so a failing call stays cheap. The sentence says what was wrong,
- * where, and what to do. Not for ZE_RESULT_NOT_READY and warnings. format must be a literal.
+ * The sentence says what was wrong, where, and what to do. It is cut at 2047 bytes; its numbers
+ * have a decimal point in every locale; errno stays. Not for ZE_RESULT_NOT_READY and warnings.
  */
 ze_result_t zeta_error(ze_result_t result, const char *format, ...) ZETA_PRINTF(2, 3);
 

@@ -1,5 +1,5 @@
 /*
- * The sentence of the last failure: made when asked, the same as printf would make, safe for any
+ * The sentence of the last failure: the same as printf makes in the locale "C", safe for any
  * length, one per thread.
  */
 #include "core/util/error.h"
@@ -68,7 +68,7 @@ static void describe__null_text__is_marked(void **state)
     assert_string_equal(zeta_error_describe(), "[(null)]");
 }
 
-static void describe__unusual_conversion__is_printed_at_once(void **state)
+static void describe__unusual_conversion__is_as_printf_makes_it(void **state)
 {
     (void)state;
     SAME_AS_PRINTF("%a", 1.0);
@@ -77,7 +77,7 @@ static void describe__unusual_conversion__is_printed_at_once(void **state)
                    13, 14, 15, 16, 17, 18);
 }
 
-static void describe__changed_arguments__keeps_the_old_words(void **state)
+static void describe__changed_arguments__keeps_the_old_text(void **state)
 {
     char name[] = "before";
 
@@ -96,8 +96,7 @@ static void describe__long_texts__are_cut_and_marked(void **state)
     memset(long_text, 'a', sizeof(long_text) - 1);
     (void)zeta_error(ZE_RESULT_ERROR_UNKNOWN, "%s|%s|%s|%d", long_text, long_text, long_text, 7);
     assert_true(strlen(zeta_error_describe()) < 4096);
-    assert_non_null(strstr(zeta_error_describe(), "..."));
-    assert_non_null(strstr(zeta_error_describe(), "7"));
+    assert_non_null(strstr(zeta_error_describe(), "a..."));
     (void)zeta_error(ZE_RESULT_ERROR_UNKNOWN, "%90000d|", 1);
     assert_true(strlen(zeta_error_describe()) < 4096);
     (void)zeta_error(ZE_RESULT_ERROR_UNKNOWN, "%.90000f %s %.2000f", 1.0, long_text, 1e300);
@@ -165,8 +164,8 @@ int main(void)
         cmocka_unit_test(describe__integers__are_as_printf_makes_them),
         cmocka_unit_test(describe__text_and_reals__are_as_printf_makes_them),
         cmocka_unit_test(describe__null_text__is_marked),
-        cmocka_unit_test(describe__unusual_conversion__is_printed_at_once),
-        cmocka_unit_test(describe__changed_arguments__keeps_the_old_words),
+        cmocka_unit_test(describe__unusual_conversion__is_as_printf_makes_it),
+        cmocka_unit_test(describe__changed_arguments__keeps_the_old_text),
         cmocka_unit_test(describe__long_texts__are_cut_and_marked),
         cmocka_unit_test(describe__own_sentence_as_argument__is_wrapped),
         cmocka_unit_test(text__without_terminator__uses_its_size),

@@ -167,108 +167,51 @@ bool zeta_lower_constant(const struct zeta_lowering *lowering, uint32_t node, ui
     return true;
 }
 
-/** The operation that runs op for a type of operands, and whether the operands change places. */
-struct selection {
-    enum zeta_opcode code;
-    bool swap;
-    bool commutes;
+/**
+ * The operation that runs an operation of expressions, by the type of its operands, and what may
+ * become of their order. -a is 0 - a, ~a is a ^ ~0, !a is a == 0. min and max of doubles keep their
+ * order, as one may be no number.
+ */
+enum order { KEEPS, COMMUTES, COMMUTES_U64, SWAPS };
+
+static const struct {
+    enum zeta_opcode of_u64, of_f64;
+    enum order order;
+} selections[ZETA_EXPR_OP_COUNT] = {
+    [ZETA_EXPR_ADD] = {ZETA_OP_ADD_U64, ZETA_OP_ADD_F64, COMMUTES},
+    [ZETA_EXPR_SUB] = {ZETA_OP_SUB_U64, ZETA_OP_SUB_F64, KEEPS},
+    [ZETA_EXPR_NEGATE] = {ZETA_OP_SUB_U64, ZETA_OP_NEGATE_F64, KEEPS},
+    [ZETA_EXPR_MUL] = {ZETA_OP_MUL_U64, ZETA_OP_MUL_F64, COMMUTES},
+    [ZETA_EXPR_DIV] = {ZETA_OP_DIV_U64, ZETA_OP_DIV_F64, KEEPS},
+    [ZETA_EXPR_MOD] = {ZETA_OP_MOD_U64, ZETA_OP_COUNT, KEEPS},
+    [ZETA_EXPR_AND] = {ZETA_OP_AND, ZETA_OP_COUNT, COMMUTES},
+    [ZETA_EXPR_OR] = {ZETA_OP_OR, ZETA_OP_COUNT, COMMUTES},
+    [ZETA_EXPR_XOR] = {ZETA_OP_XOR, ZETA_OP_COUNT, COMMUTES},
+    [ZETA_EXPR_COMPLEMENT] = {ZETA_OP_XOR, ZETA_OP_COUNT, COMMUTES},
+    [ZETA_EXPR_SHL] = {ZETA_OP_SHL, ZETA_OP_COUNT, KEEPS},
+    [ZETA_EXPR_SHR] = {ZETA_OP_SHR, ZETA_OP_COUNT, KEEPS},
+    [ZETA_EXPR_EQ] = {ZETA_OP_EQ_U64, ZETA_OP_EQ_F64, COMMUTES},
+    [ZETA_EXPR_NOT] = {ZETA_OP_EQ_U64, ZETA_OP_COUNT, COMMUTES},
+    [ZETA_EXPR_NE] = {ZETA_OP_NE_U64, ZETA_OP_NE_F64, COMMUTES},
+    [ZETA_EXPR_LT] = {ZETA_OP_LT_U64, ZETA_OP_LT_F64, KEEPS},
+    [ZETA_EXPR_GT] = {ZETA_OP_LT_U64, ZETA_OP_LT_F64, SWAPS},
+    [ZETA_EXPR_LE] = {ZETA_OP_LE_U64, ZETA_OP_LE_F64, KEEPS},
+    [ZETA_EXPR_GE] = {ZETA_OP_LE_U64, ZETA_OP_LE_F64, SWAPS},
+    [ZETA_EXPR_LOGICAL_AND] = {ZETA_OP_LOGICAL_AND, ZETA_OP_COUNT, COMMUTES},
+    [ZETA_EXPR_LOGICAL_OR] = {ZETA_OP_LOGICAL_OR, ZETA_OP_COUNT, COMMUTES},
+    [ZETA_EXPR_MIN] = {ZETA_OP_MIN_U64, ZETA_OP_MIN_F64, COMMUTES_U64},
+    [ZETA_EXPR_MAX] = {ZETA_OP_MAX_U64, ZETA_OP_MAX_F64, COMMUTES_U64},
+    [ZETA_EXPR_MULDIV] = {ZETA_OP_MULDIV, ZETA_OP_COUNT, KEEPS},
+    [ZETA_EXPR_TO_F64] = {ZETA_OP_TO_F64, ZETA_OP_COUNT, KEEPS},
+    [ZETA_EXPR_TO_U64] = {ZETA_OP_COUNT, ZETA_OP_TO_U64, KEEPS},
 };
-
-static struct selection select_u64(enum zeta_expr_op op)
-{
-    switch (op) {
-    case ZETA_EXPR_ADD:
-        return (struct selection){ZETA_OP_ADD_U64, false, true};
-    case ZETA_EXPR_SUB:
-    case ZETA_EXPR_NEGATE: /* 0 - a */
-        return (struct selection){ZETA_OP_SUB_U64, false, false};
-    case ZETA_EXPR_MUL:
-        return (struct selection){ZETA_OP_MUL_U64, false, true};
-    case ZETA_EXPR_DIV:
-        return (struct selection){ZETA_OP_DIV_U64, false, false};
-    case ZETA_EXPR_MOD:
-        return (struct selection){ZETA_OP_MOD_U64, false, false};
-    case ZETA_EXPR_AND:
-        return (struct selection){ZETA_OP_AND, false, true};
-    case ZETA_EXPR_OR:
-        return (struct selection){ZETA_OP_OR, false, true};
-    case ZETA_EXPR_XOR:
-    case ZETA_EXPR_COMPLEMENT: /* a ^ ~0 */
-        return (struct selection){ZETA_OP_XOR, false, true};
-    case ZETA_EXPR_SHL:
-        return (struct selection){ZETA_OP_SHL, false, false};
-    case ZETA_EXPR_SHR:
-        return (struct selection){ZETA_OP_SHR, false, false};
-    case ZETA_EXPR_EQ:
-    case ZETA_EXPR_NOT: /* a == 0 */
-        return (struct selection){ZETA_OP_EQ_U64, false, true};
-    case ZETA_EXPR_NE:
-        return (struct selection){ZETA_OP_NE_U64, false, true};
-    case ZETA_EXPR_LT:
-    case ZETA_EXPR_GT:
-        return (struct selection){ZETA_OP_LT_U64, op == ZETA_EXPR_GT, false};
-    case ZETA_EXPR_LE:
-    case ZETA_EXPR_GE:
-        return (struct selection){ZETA_OP_LE_U64, op == ZETA_EXPR_GE, false};
-    case ZETA_EXPR_LOGICAL_AND:
-        return (struct selection){ZETA_OP_LOGICAL_AND, false, true};
-    case ZETA_EXPR_LOGICAL_OR:
-        return (struct selection){ZETA_OP_LOGICAL_OR, false, true};
-    case ZETA_EXPR_MIN:
-        return (struct selection){ZETA_OP_MIN_U64, false, true};
-    case ZETA_EXPR_MAX:
-        return (struct selection){ZETA_OP_MAX_U64, false, true};
-    case ZETA_EXPR_MULDIV:
-        return (struct selection){ZETA_OP_MULDIV, false, false};
-    default:
-        return (struct selection){ZETA_OP_TO_F64, false, false};
-    }
-}
-
-static struct selection select_f64(enum zeta_expr_op op)
-{
-    switch (op) {
-    case ZETA_EXPR_NEGATE:
-        return (struct selection){ZETA_OP_NEGATE_F64, false, false};
-    case ZETA_EXPR_ADD:
-        return (struct selection){ZETA_OP_ADD_F64, false, true};
-    case ZETA_EXPR_SUB:
-        return (struct selection){ZETA_OP_SUB_F64, false, false};
-    case ZETA_EXPR_MUL:
-        return (struct selection){ZETA_OP_MUL_F64, false, true};
-    case ZETA_EXPR_DIV:
-        return (struct selection){ZETA_OP_DIV_F64, false, false};
-    case ZETA_EXPR_EQ:
-        return (struct selection){ZETA_OP_EQ_F64, false, true};
-    case ZETA_EXPR_NE:
-        return (struct selection){ZETA_OP_NE_F64, false, true};
-    case ZETA_EXPR_LT:
-    case ZETA_EXPR_GT:
-        return (struct selection){ZETA_OP_LT_F64, op == ZETA_EXPR_GT, false};
-    case ZETA_EXPR_LE:
-    case ZETA_EXPR_GE:
-        return (struct selection){ZETA_OP_LE_F64, op == ZETA_EXPR_GE, false};
-    case ZETA_EXPR_MIN:
-        return (struct selection){ZETA_OP_MIN_F64, false, false};
-    case ZETA_EXPR_MAX:
-        return (struct selection){ZETA_OP_MAX_F64, false, false};
-    default:
-        return (struct selection){ZETA_OP_TO_U64, false, false};
-    }
-}
 
 static enum zeta_expr_type result_type(enum zeta_expr_op op, enum zeta_expr_type operand)
 {
-    switch (op) {
-    case ZETA_EXPR_TO_F64:
+    switch (zeta_expr_operations[op].typing) {
+    case ZETA_TYPING_TO_F64:
         return ZETA_EXPR_F64;
-    case ZETA_EXPR_NEGATE:
-    case ZETA_EXPR_ADD:
-    case ZETA_EXPR_SUB:
-    case ZETA_EXPR_MUL:
-    case ZETA_EXPR_DIV:
-    case ZETA_EXPR_MIN:
-    case ZETA_EXPR_MAX:
+    case ZETA_TYPING_SAME:
         return operand;
     default:
         return ZETA_EXPR_U64;
@@ -339,8 +282,8 @@ static bool fold(struct zeta_lowering *lowering, enum zeta_expr_op op, const uin
 uint32_t zeta_lower_op(struct zeta_lowering *lowering, enum zeta_expr_op op, const uint32_t *args)
 {
     const unsigned arity = zeta_expr_arity(op);
+    const enum order order = selections[op].order;
     enum zeta_expr_type type;
-    struct selection selection;
     struct zeta_node node = {0};
     uint64_t factor;
     uint64_t divisor;
@@ -362,8 +305,7 @@ uint32_t zeta_lower_op(struct zeta_lowering *lowering, enum zeta_expr_op op, con
         zeta_lower_constant(lowering, args[2], &divisor))
         return lower_muldiv(lowering, args[0], factor, divisor);
 
-    selection = type == ZETA_EXPR_F64 ? select_f64(op) : select_u64(op);
-    node.code = selection.code;
+    node.code = type == ZETA_EXPR_F64 ? selections[op].of_f64 : selections[op].of_u64;
     node.type = result_type(op, type);
     memcpy(node.arg, args, arity * sizeof(uint32_t));
     if (op == ZETA_EXPR_NEGATE && type == ZETA_EXPR_U64) {
@@ -374,7 +316,9 @@ uint32_t zeta_lower_op(struct zeta_lowering *lowering, enum zeta_expr_op op, con
     } else if (op == ZETA_EXPR_COMPLEMENT) {
         node.arg[1] = zeta_lower_u64(lowering, UINT64_MAX);
     }
-    if (selection.swap || (selection.commutes && node.arg[0] > node.arg[1])) {
+    if (order == SWAPS ||
+        ((order == COMMUTES || (order == COMMUTES_U64 && type == ZETA_EXPR_U64)) &&
+         node.arg[0] > node.arg[1])) {
         uint32_t first = node.arg[0];
 
         node.arg[0] = node.arg[1];

@@ -7,53 +7,9 @@
 
 #include "core/formula/describe/describe.h"
 
-/** How tightly an expression holds together; operands and calls are above all operators. */
-enum {
-    PRECEDENCE_CHOICE = 0,
-    PRECEDENCE_UNARY = 11,
-    PRECEDENCE_OPERAND = 12,
-};
-
 static unsigned precedence_of(const struct zeta_expr *expr)
 {
-    switch (expr->op) {
-    case ZETA_EXPR_SELECT:
-        return PRECEDENCE_CHOICE;
-    case ZETA_EXPR_LOGICAL_OR:
-        return 1;
-    case ZETA_EXPR_LOGICAL_AND:
-        return 2;
-    case ZETA_EXPR_OR:
-        return 3;
-    case ZETA_EXPR_XOR:
-        return 4;
-    case ZETA_EXPR_AND:
-        return 5;
-    case ZETA_EXPR_EQ:
-    case ZETA_EXPR_NE:
-        return 6;
-    case ZETA_EXPR_LT:
-    case ZETA_EXPR_LE:
-    case ZETA_EXPR_GT:
-    case ZETA_EXPR_GE:
-        return 7;
-    case ZETA_EXPR_SHL:
-    case ZETA_EXPR_SHR:
-        return 8;
-    case ZETA_EXPR_ADD:
-    case ZETA_EXPR_SUB:
-        return 9;
-    case ZETA_EXPR_MUL:
-    case ZETA_EXPR_DIV:
-    case ZETA_EXPR_MOD:
-        return 10;
-    case ZETA_EXPR_NEGATE:
-    case ZETA_EXPR_NOT:
-    case ZETA_EXPR_COMPLEMENT:
-        return PRECEDENCE_UNARY;
-    default:
-        return PRECEDENCE_OPERAND;
-    }
+    return zeta_expr_operations[expr->op].precedence;
 }
 
 void zeta_describe_f64(struct zeta_text *text, double value)
@@ -118,12 +74,12 @@ static void add_operation(struct zeta_text *text, const struct zeta_set *set,
     struct zeta_expr *const *arg = expr->u.arg;
     const unsigned precedence = precedence_of(expr);
 
-    if (precedence == PRECEDENCE_OPERAND) {
+    if (precedence == ZETA_PRECEDENCE_OPERAND) {
         add_call(text, set, expr);
-    } else if (precedence == PRECEDENCE_UNARY) {
+    } else if (precedence == ZETA_PRECEDENCE_UNARY) {
         zeta_text_add(text, "%s", zeta_expr_op_name(expr->op));
-        add_argument(text, set, arg[0], PRECEDENCE_UNARY);
-    } else if (precedence == PRECEDENCE_CHOICE) {
+        add_argument(text, set, arg[0], ZETA_PRECEDENCE_UNARY);
+    } else if (precedence == ZETA_PRECEDENCE_CHOICE) {
         add_argument(text, set, arg[0], 1);
         zeta_text_add(text, " ? ");
         zeta_describe_expr(text, set, arg[1]);

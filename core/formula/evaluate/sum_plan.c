@@ -135,28 +135,10 @@ static uint32_t plan_metric(struct planner *planner, uint32_t index)
     return planner->memo[index];
 }
 
-/** True for what holds or does not: in how many tiles it does is no answer. */
-static bool is_condition(enum zeta_expr_op op)
-{
-    switch ((int)op) {
-    case ZETA_EXPR_NOT:
-    case ZETA_EXPR_EQ:
-    case ZETA_EXPR_NE:
-    case ZETA_EXPR_LT:
-    case ZETA_EXPR_LE:
-    case ZETA_EXPR_GT:
-    case ZETA_EXPR_GE:
-    case ZETA_EXPR_LOGICAL_AND:
-    case ZETA_EXPR_LOGICAL_OR:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static uint32_t plan_operation(struct planner *planner, const struct zeta_expr *expr)
 {
     const struct zeta_expr *divisor = zeta_expr_divisor(expr);
+    const enum zeta_expr_typing typing = zeta_expr_operations[expr->op].typing;
     struct zeta_sum_step step = {.op = expr->op, .is_constant = true};
 
     for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
@@ -170,7 +152,9 @@ static uint32_t plan_operation(struct planner *planner, const struct zeta_expr *
         step.is_share =
             step.is_share || part->is_share || (expr->u.arg[i] == divisor && !part->is_constant);
     }
-    step.is_share = step.is_share || (!step.is_constant && is_condition(expr->op));
+    /* In how many tiles a condition holds is no answer. */
+    if (!step.is_constant && (typing == ZETA_TYPING_COMPARE || typing == ZETA_TYPING_LOGICAL))
+        step.is_share = true;
     return add_step(planner, &step);
 }
 

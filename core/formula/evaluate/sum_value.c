@@ -17,72 +17,6 @@ struct wide {
     double real;
 };
 
-static zeta_u128 unsign(zeta_u128 value)
-{
-    return value >> 127 ? (uint64_t)value : value;
-}
-
-static zeta_u128 apply_whole(enum zeta_expr_op op, zeta_u128 a, zeta_u128 b, zeta_u128 c)
-{
-    switch (op) {
-    case ZETA_EXPR_ADD:
-        return a + b;
-    case ZETA_EXPR_SUB:
-        return a - b;
-    case ZETA_EXPR_MUL:
-        return a * b;
-    case ZETA_EXPR_NEGATE:
-        return 0 - a;
-    case ZETA_EXPR_COMPLEMENT:
-        return ~a;
-    default:
-        break;
-    }
-    a = unsign(a);
-    b = unsign(b);
-    c = unsign(c);
-    switch (op) {
-    case ZETA_EXPR_NOT:
-        return a == 0;
-    case ZETA_EXPR_DIV:
-        return b == 0 ? 0 : a / b;
-    case ZETA_EXPR_MOD:
-        return b == 0 ? 0 : a % b;
-    case ZETA_EXPR_MULDIV:
-        return c == 0 ? 0 : a * b / c;
-    case ZETA_EXPR_AND:
-        return a & b;
-    case ZETA_EXPR_OR:
-        return a | b;
-    case ZETA_EXPR_XOR:
-        return a ^ b;
-    case ZETA_EXPR_SHL:
-        return b >= 64 ? 0 : a << b;
-    case ZETA_EXPR_SHR:
-        return b >= 64 ? 0 : a >> b;
-    case ZETA_EXPR_EQ:
-        return a == b;
-    case ZETA_EXPR_NE:
-        return a != b;
-    case ZETA_EXPR_LT:
-        return a < b;
-    case ZETA_EXPR_LE:
-        return a <= b;
-    case ZETA_EXPR_GT:
-        return a > b;
-    case ZETA_EXPR_GE:
-        return a >= b;
-    case ZETA_EXPR_LOGICAL_AND:
-        return a != 0 && b != 0;
-    case ZETA_EXPR_LOGICAL_OR:
-        return a != 0 || b != 0;
-    case ZETA_EXPR_MIN:
-        return a < b ? a : b;
-    default:
-        return a > b ? a : b;
-    }
-}
-
 static struct wide wide_of(const struct zeta_number *number)
 {
     struct wide wide = {.type = number->type, .is_defined = true};
@@ -115,6 +49,7 @@ static bool is_zero(const struct wide *number)
 
 static struct wide apply(enum zeta_expr_op op, const struct wide args[ZETA_EXPR_MAX_ARITY])
 {
+    const unsigned divisor = zeta_expr_operations[op].divisor;
     struct wide value = {.type = ZETA_EXPR_U64};
     bool is_defined = true;
 
@@ -125,18 +60,17 @@ static struct wide apply(enum zeta_expr_op op, const struct wide args[ZETA_EXPR_
     }
     for (unsigned i = 0; i < zeta_expr_arity(op); i++)
         is_defined = is_defined && args[i].is_defined;
-    if (((op == ZETA_EXPR_DIV || op == ZETA_EXPR_MOD) && is_zero(&args[1])) ||
-        (op == ZETA_EXPR_MULDIV && is_zero(&args[2])))
+    if (divisor > 0 && is_zero(&args[divisor]))
         is_defined = false;
     if (op == ZETA_EXPR_TO_F64 && args[0].type == ZETA_EXPR_U64) {
         value.type = ZETA_EXPR_F64;
-        value.real = (double)unsign(args[0].whole);
+        value.real = (double)zeta_u128_unsigned(args[0].whole);
     } else if (args[0].type == ZETA_EXPR_F64) {
         value = apply_real(op, args);
     } else if (op == ZETA_EXPR_TO_U64) {
         value.whole = args[0].whole;
     } else {
-        value.whole = apply_whole(op, args[0].whole, args[1].whole, args[2].whole);
+        value.whole = zeta_expr_apply_integer(op, args[0].whole, args[1].whole, args[2].whole);
     }
     value.is_defined = is_defined;
     return value;
@@ -203,7 +137,7 @@ static void run_steps(const struct zeta_sum *sum, struct wide *of_tile, struct w
 
 static uint64_t u64_of(const struct wide *number)
 {
-    const zeta_u128 whole = unsign(number->whole);
+    const zeta_u128 whole = zeta_u128_unsigned(number->whole);
 
     if (number->type == ZETA_EXPR_F64)
         return zeta_u64_from_f64(number->real);
@@ -219,8 +153,9 @@ static struct zeta_sum_value give(const struct wide *number, zet_value_type_t ty
     case ZET_VALUE_TYPE_FLOAT32:
     case ZET_VALUE_TYPE_FLOAT64:
         value.value.type = ZET_VALUE_TYPE_FLOAT64;
-        value.value.value.fp64 =
-            number->type == ZETA_EXPR_F64 ? number->real : (double)unsign(number->whole);
+        value.value.value.fp64 = number->type == ZETA_EXPR_F64
+                                     ? number->real
+                                     : (double)zeta_u128_unsigned(number->whole);
         value.has_value = value.has_value && !isnan(value.value.value.fp64);
         break;
     case ZET_VALUE_TYPE_BOOL8:

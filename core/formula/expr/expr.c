@@ -4,54 +4,41 @@
 /** 2^64 as a double. */
 #define TWO_TO_64 18446744073709551616.0
 
-static const struct {
-    const char *name;
-    unsigned arity;
-} op_info[ZETA_EXPR_OP_COUNT] = {
-    [ZETA_EXPR_CONSTANT] = {"constant", 0},
-    [ZETA_EXPR_SYMBOL] = {"symbol", 0},
-    [ZETA_EXPR_NAME] = {"name", 0},
-    [ZETA_EXPR_COUNTER] = {"counter", 0},
-    [ZETA_EXPR_FIELD] = {"field", 0},
-    [ZETA_EXPR_METRIC] = {"metric", 0},
-    [ZETA_EXPR_TO_U64] = {"u64", 1},
-    [ZETA_EXPR_TO_F64] = {"f64", 1},
-    [ZETA_EXPR_NEGATE] = {"-", 1},
-    [ZETA_EXPR_NOT] = {"!", 1},
-    [ZETA_EXPR_COMPLEMENT] = {"~", 1},
-    [ZETA_EXPR_ADD] = {"+", 2},
-    [ZETA_EXPR_SUB] = {"-", 2},
-    [ZETA_EXPR_MUL] = {"*", 2},
-    [ZETA_EXPR_DIV] = {"/", 2},
-    [ZETA_EXPR_MOD] = {"%", 2},
-    [ZETA_EXPR_AND] = {"&", 2},
-    [ZETA_EXPR_OR] = {"|", 2},
-    [ZETA_EXPR_XOR] = {"^", 2},
-    [ZETA_EXPR_SHL] = {"<<", 2},
-    [ZETA_EXPR_SHR] = {">>", 2},
-    [ZETA_EXPR_EQ] = {"==", 2},
-    [ZETA_EXPR_NE] = {"!=", 2},
-    [ZETA_EXPR_LT] = {"<", 2},
-    [ZETA_EXPR_LE] = {"<=", 2},
-    [ZETA_EXPR_GT] = {">", 2},
-    [ZETA_EXPR_GE] = {">=", 2},
-    [ZETA_EXPR_LOGICAL_AND] = {"&&", 2},
-    [ZETA_EXPR_LOGICAL_OR] = {"||", 2},
-    [ZETA_EXPR_MIN] = {"min", 2},
-    [ZETA_EXPR_MAX] = {"max", 2},
-    [ZETA_EXPR_MULDIV] = {"muldiv", 3},
-    [ZETA_EXPR_SELECT] = {"?:", 3},
+const struct zeta_expr_operation zeta_expr_operations[ZETA_EXPR_OP_COUNT] = {
+    [ZETA_EXPR_CONSTANT] = {"constant", 0, ZETA_PRECEDENCE_OPERAND, 0, ZETA_TYPING_OPERAND},
+    [ZETA_EXPR_SYMBOL] = {"symbol", 0, ZETA_PRECEDENCE_OPERAND, 0, ZETA_TYPING_OPERAND},
+    [ZETA_EXPR_NAME] = {"name", 0, ZETA_PRECEDENCE_OPERAND, 0, ZETA_TYPING_OPERAND},
+    [ZETA_EXPR_COUNTER] = {"counter", 0, ZETA_PRECEDENCE_OPERAND, 0, ZETA_TYPING_OPERAND},
+    [ZETA_EXPR_FIELD] = {"field", 0, ZETA_PRECEDENCE_OPERAND, 0, ZETA_TYPING_OPERAND},
+    [ZETA_EXPR_METRIC] = {"metric", 0, ZETA_PRECEDENCE_OPERAND, 0, ZETA_TYPING_OPERAND},
+    [ZETA_EXPR_TO_U64] = {"u64", 1, ZETA_PRECEDENCE_OPERAND, 0, ZETA_TYPING_TO_U64},
+    [ZETA_EXPR_TO_F64] = {"f64", 1, ZETA_PRECEDENCE_OPERAND, 0, ZETA_TYPING_TO_F64},
+    [ZETA_EXPR_NEGATE] = {"-", 1, ZETA_PRECEDENCE_UNARY, 0, ZETA_TYPING_SAME},
+    [ZETA_EXPR_NOT] = {"!", 1, ZETA_PRECEDENCE_UNARY, 0, ZETA_TYPING_LOGICAL},
+    [ZETA_EXPR_COMPLEMENT] = {"~", 1, ZETA_PRECEDENCE_UNARY, 0, ZETA_TYPING_INTEGER},
+    [ZETA_EXPR_ADD] = {"+", 2, 9, 0, ZETA_TYPING_SAME},
+    [ZETA_EXPR_SUB] = {"-", 2, 9, 0, ZETA_TYPING_SAME},
+    [ZETA_EXPR_MUL] = {"*", 2, 10, 0, ZETA_TYPING_SAME},
+    [ZETA_EXPR_DIV] = {"/", 2, 10, 1, ZETA_TYPING_SAME},
+    [ZETA_EXPR_MOD] = {"%", 2, 10, 1, ZETA_TYPING_INTEGER},
+    [ZETA_EXPR_AND] = {"&", 2, 5, 0, ZETA_TYPING_INTEGER},
+    [ZETA_EXPR_OR] = {"|", 2, 3, 0, ZETA_TYPING_INTEGER},
+    [ZETA_EXPR_XOR] = {"^", 2, 4, 0, ZETA_TYPING_INTEGER},
+    [ZETA_EXPR_SHL] = {"<<", 2, 8, 0, ZETA_TYPING_INTEGER},
+    [ZETA_EXPR_SHR] = {">>", 2, 8, 0, ZETA_TYPING_INTEGER},
+    [ZETA_EXPR_EQ] = {"==", 2, 6, 0, ZETA_TYPING_COMPARE},
+    [ZETA_EXPR_NE] = {"!=", 2, 6, 0, ZETA_TYPING_COMPARE},
+    [ZETA_EXPR_LT] = {"<", 2, 7, 0, ZETA_TYPING_COMPARE},
+    [ZETA_EXPR_LE] = {"<=", 2, 7, 0, ZETA_TYPING_COMPARE},
+    [ZETA_EXPR_GT] = {">", 2, 7, 0, ZETA_TYPING_COMPARE},
+    [ZETA_EXPR_GE] = {">=", 2, 7, 0, ZETA_TYPING_COMPARE},
+    [ZETA_EXPR_LOGICAL_AND] = {"&&", 2, 2, 0, ZETA_TYPING_LOGICAL},
+    [ZETA_EXPR_LOGICAL_OR] = {"||", 2, 1, 0, ZETA_TYPING_LOGICAL},
+    [ZETA_EXPR_MIN] = {"min", 2, ZETA_PRECEDENCE_OPERAND, 0, ZETA_TYPING_SAME},
+    [ZETA_EXPR_MAX] = {"max", 2, ZETA_PRECEDENCE_OPERAND, 0, ZETA_TYPING_SAME},
+    [ZETA_EXPR_MULDIV] = {"muldiv", 3, ZETA_PRECEDENCE_OPERAND, 2, ZETA_TYPING_INTEGER},
+    [ZETA_EXPR_SELECT] = {"?:", 3, ZETA_PRECEDENCE_CHOICE, 0, ZETA_TYPING_SELECT},
 };
-
-unsigned zeta_expr_arity(enum zeta_expr_op op)
-{
-    return op_info[op].arity;
-}
-
-const char *zeta_expr_op_name(enum zeta_expr_op op)
-{
-    return op_info[op].name;
-}
 
 const char *zeta_expr_type_name(enum zeta_expr_type type)
 {
@@ -80,7 +67,7 @@ static struct zeta_number number_f64(double value)
     return (struct zeta_number){.type = ZETA_EXPR_F64, .u.f64 = value};
 }
 
-static uint64_t apply_u64(enum zeta_expr_op op, uint64_t a, uint64_t b)
+zeta_u128 zeta_expr_apply_integer(enum zeta_expr_op op, zeta_u128 a, zeta_u128 b, zeta_u128 c)
 {
     switch (op) {
     case ZETA_EXPR_ADD:
@@ -89,10 +76,25 @@ static uint64_t apply_u64(enum zeta_expr_op op, uint64_t a, uint64_t b)
         return a - b;
     case ZETA_EXPR_MUL:
         return a * b;
+    case ZETA_EXPR_NEGATE:
+        return 0 - a;
+    case ZETA_EXPR_COMPLEMENT:
+        return ~a;
+    default:
+        break;
+    }
+    a = zeta_u128_unsigned(a);
+    b = zeta_u128_unsigned(b);
+    c = zeta_u128_unsigned(c);
+    switch (op) {
+    case ZETA_EXPR_NOT:
+        return a == 0;
     case ZETA_EXPR_DIV:
         return b == 0 ? 0 : a / b;
     case ZETA_EXPR_MOD:
         return b == 0 ? 0 : a % b;
+    case ZETA_EXPR_MULDIV:
+        return c == 0 ? 0 : a * b / c;
     case ZETA_EXPR_AND:
         return a & b;
     case ZETA_EXPR_OR:
@@ -129,6 +131,8 @@ static uint64_t apply_u64(enum zeta_expr_op op, uint64_t a, uint64_t b)
 static struct zeta_number apply_f64(enum zeta_expr_op op, double a, double b)
 {
     switch (op) {
+    case ZETA_EXPR_NEGATE:
+        return number_f64(-a);
     case ZETA_EXPR_ADD:
         return number_f64(a + b);
     case ZETA_EXPR_SUB:
@@ -158,29 +162,19 @@ static struct zeta_number apply_f64(enum zeta_expr_op op, double a, double b)
 
 struct zeta_number zeta_expr_apply(enum zeta_expr_op op, const struct zeta_number *args)
 {
+    const unsigned arity = zeta_expr_arity(op);
     const bool is_float = args[0].type == ZETA_EXPR_F64;
 
-    switch (op) {
-    case ZETA_EXPR_TO_U64:
-        return number_u64(is_float ? zeta_u64_from_f64(args[0].u.f64) : args[0].u.u64);
-    case ZETA_EXPR_TO_F64:
-        return number_f64(is_float ? args[0].u.f64 : (double)args[0].u.u64);
-    case ZETA_EXPR_NEGATE:
-        return is_float ? number_f64(-args[0].u.f64) : number_u64(0 - args[0].u.u64);
-    case ZETA_EXPR_NOT:
-        return number_u64(args[0].u.u64 == 0);
-    case ZETA_EXPR_COMPLEMENT:
-        return number_u64(~args[0].u.u64);
-    case ZETA_EXPR_MULDIV:
-        return number_u64(zeta_muldiv_u64(args[0].u.u64, args[1].u.u64, args[2].u.u64));
-    case ZETA_EXPR_SELECT:
+    if (op == ZETA_EXPR_TO_U64)
+        return is_float ? number_u64(zeta_u64_from_f64(args[0].u.f64)) : args[0];
+    if (op == ZETA_EXPR_TO_F64)
+        return is_float ? args[0] : number_f64((double)args[0].u.u64);
+    if (op == ZETA_EXPR_SELECT)
         return args[0].u.u64 != 0 ? args[1] : args[2];
-    default:
-        break;
-    }
     if (is_float)
-        return apply_f64(op, args[0].u.f64, args[1].u.f64);
-    return number_u64(apply_u64(op, args[0].u.u64, args[1].u.u64));
+        return apply_f64(op, args[0].u.f64, arity > 1 ? args[1].u.f64 : 0.0);
+    return number_u64((uint64_t)zeta_expr_apply_integer(
+        op, args[0].u.u64, arity > 1 ? args[1].u.u64 : 0, arity > 2 ? args[2].u.u64 : 0));
 }
 
 struct zeta_expr *zeta_expr_copy(const struct zeta_expr *expr, struct zeta_arena *arena)
@@ -196,19 +190,6 @@ struct zeta_expr *zeta_expr_copy(const struct zeta_expr *expr, struct zeta_arena
             return NULL;
     }
     return copy;
-}
-
-const struct zeta_expr *zeta_expr_divisor(const struct zeta_expr *expr)
-{
-    switch (expr->op) {
-    case ZETA_EXPR_DIV:
-    case ZETA_EXPR_MOD:
-        return expr->u.arg[1];
-    case ZETA_EXPR_MULDIV:
-        return expr->u.arg[2];
-    default:
-        return NULL;
-    }
 }
 
 uint32_t zeta_expr_count(const struct zeta_expr *expr)

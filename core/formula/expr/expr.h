@@ -122,14 +122,53 @@ uint32_t zeta_expr_count(const struct zeta_expr *expr);
 /** Most operands that an operation has. */
 #define ZETA_EXPR_MAX_ARITY 3u
 
-/** Number of operands of an operation, 0 for operands. */
-unsigned zeta_expr_arity(enum zeta_expr_op op);
+/** How tightly the text of an operation holds together; binary operators are from 1 to 10. */
+enum {
+    ZETA_PRECEDENCE_CHOICE = 0,
+    ZETA_PRECEDENCE_UNARY = 11,
+    ZETA_PRECEDENCE_OPERAND = 12, /**< operands and calls */
+};
+
+/** Types of the operands of an operation and of its result. */
+enum zeta_expr_typing {
+    ZETA_TYPING_OPERAND, /**< it has a type of its own */
+    ZETA_TYPING_TO_U64,  /**< of either type to u64 */
+    ZETA_TYPING_TO_F64,  /**< and to f64 */
+    ZETA_TYPING_SAME,    /**< operands of one type, the result has it too */
+    ZETA_TYPING_COMPARE, /**< operands of one type, 0 or 1 */
+    ZETA_TYPING_LOGICAL, /**< of u64, 0 or 1 */
+    ZETA_TYPING_INTEGER, /**< of u64, u64 */
+    ZETA_TYPING_SELECT   /**< u64, then two of one type, which the result has */
+};
+
+/** What is known of each kind of node. */
+struct zeta_expr_operation {
+    const char *name; /**< as it is written: "+", "muldiv", "?:" */
+    uint8_t arity;    /**< number of operands, 0 for operands */
+    uint8_t precedence;
+    uint8_t divisor; /**< index of the operand that it divides by; 0: it is no division */
+    enum zeta_expr_typing typing;
+};
+
+extern const struct zeta_expr_operation zeta_expr_operations[ZETA_EXPR_OP_COUNT];
+
+static inline unsigned zeta_expr_arity(enum zeta_expr_op op)
+{
+    return zeta_expr_operations[op].arity;
+}
+
+static inline const char *zeta_expr_op_name(enum zeta_expr_op op)
+{
+    return zeta_expr_operations[op].name;
+}
 
 /** What an operation divides by; NULL if it is no division. */
-const struct zeta_expr *zeta_expr_divisor(const struct zeta_expr *expr);
+static inline const struct zeta_expr *zeta_expr_divisor(const struct zeta_expr *expr)
+{
+    const unsigned divisor = zeta_expr_operations[expr->op].divisor;
 
-/** The operator or function as it is written, for messages: "+", "muldiv", "?:". */
-const char *zeta_expr_op_name(enum zeta_expr_op op);
+    return divisor > 0 ? expr->u.arg[divisor] : NULL;
+}
 
 /** "u64" or "f64". */
 const char *zeta_expr_type_name(enum zeta_expr_type type);
@@ -155,6 +194,19 @@ uint64_t zeta_u64_from_f64(double value);
 
 /** An integer that holds any product of two: an extension of the compilers that we support. */
 __extension__ typedef unsigned __int128 zeta_u128;
+
+/**
+ * An operation on u64 operands, but for conversions and ?:, with 128 bits; unused operands are 0.
+ * The low 64 bits are the result for operands of 64 bits. Larger operands are sums; one below 0 is
+ * what it is in a row, modulo 2^64, wherever its sign matters.
+ */
+zeta_u128 zeta_expr_apply_integer(enum zeta_expr_op op, zeta_u128 a, zeta_u128 b, zeta_u128 c);
+
+/** A sum without sign: one below 0 is what it is modulo 2^64. */
+static inline zeta_u128 zeta_u128_unsigned(zeta_u128 value)
+{
+    return value >> 127 ? (uint64_t)value : value;
+}
 
 /** Low 64 bits of a * b / c; 0 if c is 0. */
 uint64_t zeta_muldiv_u64(uint64_t a, uint64_t b, uint64_t c);

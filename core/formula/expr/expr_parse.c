@@ -27,27 +27,11 @@ enum token_kind {
     TOKEN_OPERATOR /**< a binary operator, or one of ( ) [ ] , ? : ! ~ */
 };
 
-/** Binary operators; a longer one stands before its own beginning. */
-static const struct binary_operator {
-    char text[3];
-    unsigned precedence;
-    enum zeta_expr_op op;
-} binary_operators[] = {
-    {"||", 1, ZETA_EXPR_LOGICAL_OR}, {"&&", 2, ZETA_EXPR_LOGICAL_AND}, {"<<", 8, ZETA_EXPR_SHL},
-    {">>", 8, ZETA_EXPR_SHR},        {"==", 6, ZETA_EXPR_EQ},          {"!=", 6, ZETA_EXPR_NE},
-    {"<=", 7, ZETA_EXPR_LE},         {">=", 7, ZETA_EXPR_GE},          {"|", 3, ZETA_EXPR_OR},
-    {"^", 4, ZETA_EXPR_XOR},         {"&", 5, ZETA_EXPR_AND},          {"<", 7, ZETA_EXPR_LT},
-    {">", 7, ZETA_EXPR_GT},          {"+", 9, ZETA_EXPR_ADD},          {"-", 9, ZETA_EXPR_SUB},
-    {"*", 10, ZETA_EXPR_MUL},        {"/", 10, ZETA_EXPR_DIV},         {"%", 10, ZETA_EXPR_MOD},
-};
-
-#define BINARY_OPERATOR_COUNT (sizeof(binary_operators) / sizeof(binary_operators[0]))
-
 struct token {
     enum token_kind kind;
     const char *start; /**< of a symbol: after the dollar sign */
     size_t length;
-    const struct binary_operator *binary; /**< NULL: it is none */
+    const struct zeta_expr_operation *binary; /**< NULL: it is no binary operator */
     uint64_t u64;
     double f64;
 };
@@ -193,11 +177,14 @@ static void scan_operator(struct parser *parser)
 
     token->kind = TOKEN_OPERATOR;
     token->length = 1;
-    for (size_t i = 0; i < BINARY_OPERATOR_COUNT && !token->binary; i++) {
-        const char *text = binary_operators[i].text;
+    for (size_t i = 0; i < ZETA_EXPR_OP_COUNT; i++) {
+        const struct zeta_expr_operation *operation = &zeta_expr_operations[i];
+        const char *text = operation->name;
 
-        if (text[0] == *parser->at && (!text[1] || text[1] == second)) {
-            token->binary = &binary_operators[i];
+        if (operation->precedence > ZETA_PRECEDENCE_CHOICE &&
+            operation->precedence < ZETA_PRECEDENCE_UNARY && text[0] == *parser->at &&
+            (text[1] ? text[1] == second : !token->binary)) {
+            token->binary = operation;
             token->length = text[1] ? 2 : 1;
         }
     }
@@ -347,12 +334,11 @@ static struct zeta_expr *parse_name(struct parser *parser)
 /** The function whose name is the current token; false if it is none. */
 static bool function_op(const struct parser *parser, enum zeta_expr_op *out_op)
 {
-    static const enum zeta_expr_op functions[] = {ZETA_EXPR_TO_U64, ZETA_EXPR_TO_F64, ZETA_EXPR_MIN,
-                                                  ZETA_EXPR_MAX, ZETA_EXPR_MULDIV};
-
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-        if (token_is(parser, zeta_expr_op_name(functions[i]))) {
-            *out_op = functions[i];
+    for (unsigned op = 0; op < ZETA_EXPR_OP_COUNT; op++) {
+        if (zeta_expr_operations[op].arity > 0 &&
+            zeta_expr_operations[op].precedence == ZETA_PRECEDENCE_OPERAND &&
+            token_is(parser, zeta_expr_operations[op].name)) {
+            *out_op = (enum zeta_expr_op)op;
             return true;
         }
     }
@@ -492,7 +478,7 @@ static struct zeta_expr *parse_binary(struct parser *parser, unsigned min_preced
     struct zeta_expr *left = parse_unary(parser);
 
     while (left) {
-        const struct binary_operator *binary = parser->token.binary;
+        const struct zeta_expr_operation *binary = parser->token.binary;
         const char *where = parser->token.start;
         struct zeta_expr *right;
 
@@ -502,7 +488,8 @@ static struct zeta_expr *parse_binary(struct parser *parser, unsigned min_preced
         right = parse_binary(parser, binary->precedence + 1);
         if (!right)
             return NULL;
-        left = new_operation(parser, binary->op, where, left, right, NULL);
+        left = new_operation(parser, (enum zeta_expr_op)(binary - zeta_expr_operations), where,
+                             left, right, NULL);
     }
     return NULL;
 }

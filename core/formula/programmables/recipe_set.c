@@ -32,30 +32,15 @@ static ze_result_t refuse(const struct maker *maker, const struct zeta_programma
 /* Copies of what other sets share: linking writes into expressions ----------------------------
  */
 
-static struct zeta_expr *copy_expr(struct zeta_arena *arena, const struct zeta_expr *expr)
-{
-    struct zeta_expr *copy = zeta_arena_alloc(arena, sizeof(*copy));
-
-    if (!copy)
-        return NULL;
-    *copy = *expr;
-    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
-        copy->u.arg[i] = copy_expr(arena, expr->u.arg[i]);
-        if (!copy->u.arg[i])
-            return NULL;
-    }
-    return copy;
-}
-
 static bool copy_metric(struct zeta_arena *arena, const struct zeta_metric *metric,
                         struct zeta_metric *copy)
 {
     *copy = *metric;
     if (metric->available)
-        copy->available = copy_expr(arena, metric->available);
-    copy->value = copy_expr(arena, metric->value);
+        copy->available = zeta_expr_copy(metric->available, arena);
+    copy->value = zeta_expr_copy(metric->value, arena);
     if (metric->maximum)
-        copy->maximum = copy_expr(arena, metric->maximum);
+        copy->maximum = zeta_expr_copy(metric->maximum, arena);
     return copy->value && !copy->available == !metric->available &&
            !copy->maximum == !metric->maximum;
 }

@@ -144,38 +144,23 @@ static bool link_operation(const struct zeta_link_scope *scope, struct zeta_expr
 {
     struct zeta_expr **arg = expr->u.arg;
 
-    switch (expr->op) {
-    case ZETA_EXPR_TO_U64:
-        expr->type = ZETA_EXPR_U64;
+    expr->type = ZETA_EXPR_U64;
+    switch (zeta_expr_operations[expr->op].typing) {
+    case ZETA_TYPING_TO_U64:
         return true;
-    case ZETA_EXPR_TO_F64:
+    case ZETA_TYPING_TO_F64:
         expr->type = ZETA_EXPR_F64;
         return true;
-    case ZETA_EXPR_NEGATE:
+    case ZETA_TYPING_SAME:
         expr->type = arg[0]->type;
-        return true;
-    case ZETA_EXPR_ADD:
-    case ZETA_EXPR_SUB:
-    case ZETA_EXPR_MUL:
-    case ZETA_EXPR_DIV:
-    case ZETA_EXPR_MIN:
-    case ZETA_EXPR_MAX:
-        expr->type = arg[0]->type;
+        return !arg[1] || same_types(scope, expr, arg[0], arg[1]);
+    case ZETA_TYPING_COMPARE:
         return same_types(scope, expr, arg[0], arg[1]);
-    case ZETA_EXPR_EQ:
-    case ZETA_EXPR_NE:
-    case ZETA_EXPR_LT:
-    case ZETA_EXPR_LE:
-    case ZETA_EXPR_GT:
-    case ZETA_EXPR_GE:
-        expr->type = ZETA_EXPR_U64;
-        return same_types(scope, expr, arg[0], arg[1]);
-    case ZETA_EXPR_SELECT:
+    case ZETA_TYPING_SELECT:
         expr->type = arg[1]->type;
         return need_type(scope, expr, arg[0], ZETA_EXPR_U64) &&
                same_types(scope, expr, arg[1], arg[2]);
     default:
-        expr->type = ZETA_EXPR_U64;
         for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
             if (!need_type(scope, expr, arg[i], ZETA_EXPR_U64))
                 return false;

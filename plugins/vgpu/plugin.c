@@ -17,7 +17,7 @@
 
 #define PLUGIN_VERSION "0.1.0"
 
-/* Path of the device description below the data directory, unless the setting says another. */
+/* Path of the device description below the data directory, unless the setting names another. */
 #define DEFAULT_DEVICE_FILE "device.yaml"
 
 static void on_unknown_key(void *context, const char *path, unsigned line, const char *key)
@@ -190,7 +190,7 @@ static void plugin_finish(struct zeta_plugin *self)
 /*
  * The threads of the parent do not exist here and its locks may be held for ever, so its state is
  * left where it is and a new one is made. Only the share in the instance is given back, because
- * the parent's death must be seen while this process lives on, and so is the file of its memory.
+ * the parent's death must be seen while this process goes on, and so is the file of its memory.
  */
 static uint32_t plugin_child_after_fork(struct zeta_plugin *self)
 {

@@ -47,8 +47,6 @@ REFUSED = [
 KNOWN = [
     r"core/(device|plugin)/\S+ includes core/command/",
     r"(core|core/(command|device|metric|plugin|settings)(/\w+)?): a circle",
-    r"plugins/vgpu(/\w+)?: a circle",
-    r"sdk/tools/zeta-vgpu-cc/program: a circle",
     r"(core/command|core/device|sdk/tools/zeta/recording): \d+ files",
 ]
 

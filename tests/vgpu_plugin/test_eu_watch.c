@@ -46,11 +46,11 @@ static int remove_directory(void **state)
     return rmdir(directory);
 }
 
-/* What the one wish shows once so much was counted, and a part of the last epoch is over. */
+/* What the one request shows once so much was counted, and a part of the last epoch is over. */
 static uint64_t shown(struct zeta_vgpu_tile *tile, uint64_t number, uint64_t now,
                       struct zeta_vgpu_part part)
 {
-    uint64_t values[ZETA_VGPU_EU_WISHES];
+    uint64_t values[ZETA_VGPU_EU_REQUESTS];
 
     counted = now;
     zeta_vgpu_eu_watch_publish(tile, part);
@@ -63,7 +63,7 @@ static void epoch__that_lasts__shows_the_part_that_is_over(void **state)
 {
     const struct zeta_vgpu_instance_desc desc = {
         .directory = directory, .name = "eus", .tiles = 1, .rows_per_tile = 5};
-    const struct zeta_vgpu_eu_wish wishes[ZETA_VGPU_EU_WISHES] = {
+    const struct zeta_vgpu_eu_request requests[ZETA_VGPU_EU_REQUESTS] = {
         {.used = true, .eu = 3, .counter = ZETA_VGPU_INST_RETIRED}};
     struct zeta_vgpu *vgpu = calloc(1, sizeof(*vgpu));
     struct zeta_vgpu_instance *instance;
@@ -81,9 +81,10 @@ static void epoch__that_lasts__shows_the_part_that_is_over(void **state)
     tile = calloc(1, sizeof(*tile));
     assert_non_null(tile);
     tile->vgpu = vgpu;
-    number = zeta_vgpu_instance_want_eus(instance, 0, 0, wishes);
+    number = zeta_vgpu_instance_request_eus(instance, 0, 0, requests);
 
-    /* What was counted before the wish was seen is none of its own, also in an epoch that lasts. */
+    /* What was counted before the request was seen is none of its own, also in an epoch that lasts.
+     */
     assert_int_equal(shown(tile, number, 100, (struct zeta_vgpu_part){2, 4}), 0);
     assert_int_equal(shown(tile, number, 100, (struct zeta_vgpu_part){4, 4}), 0);
     assert_int_equal(shown(tile, number, 180, (struct zeta_vgpu_part){1, 4}), 20);

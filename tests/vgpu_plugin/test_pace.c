@@ -42,7 +42,7 @@ static struct zeta_vgpu_instance *attach(void)
 static void sample(struct zeta_vgpu_instance *instance, uint32_t unit, uint64_t period_ns)
 {
     assert_int_equal(zeta_vgpu_instance_take_unit(instance, 1, unit, false), 0);
-    zeta_vgpu_instance_want_period(instance, 1, unit, period_ns);
+    zeta_vgpu_instance_request_period(instance, 1, unit, period_ns);
 }
 
 /* A child that samples often, until it is killed. */

@@ -63,11 +63,11 @@ static void expect_failure(struct host *host, const char *options, const char *w
 
 static void answer__whole__is_the_module_whatever_the_end(void **state)
 {
-    static const char *const wishes[] = {"", "slow", "status"};
+    static const char *const requests[] = {"", "slow", "status"};
     struct build build;
 
-    for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
-        build_with(*state, wishes[i], &build);
+    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+        build_with(*state, requests[i], &build);
         assert_non_null(strstr(build.log, "built by "));
         expect_kernels(*state, &build);
     }

@@ -1,6 +1,6 @@
 /*
  * Files are written under another name and renamed, and hold the digest of their content, so no
- * moment of a crash leaves a wrong one. Who stores something afterwards looks at the whole folder
+ * moment of a crash leaves a wrong one. Who stores something afterwards scans the whole folder
  * and removes the oldest: two that do so at once choose the same files.
  */
 #include "cache_dir.h"
@@ -286,7 +286,7 @@ static bool add_entry(struct listing *listing, const char *name, const struct st
     return true;
 }
 
-/* Looks at one file of the folder; what a crash left behind is removed. */
+/* Scans one file of the folder; what a crash left behind is removed. */
 static void list_file(struct listing *listing, int folder, const char *name)
 {
     struct stat status;

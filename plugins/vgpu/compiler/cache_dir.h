@@ -21,7 +21,7 @@ struct zeta_vgpu_cache_dir {
 
 /**
  * The folder by the rules of desktops: <xdg>/zeta/vgpu, or <home>/.cache/zeta/vgpu. Writes "" when
- * there is neither, or @secure says that the process has more rights than its caller.
+ * there is neither, or @secure: the process has more rights than its caller.
  */
 void zeta_vgpu_cache_dir_default(bool secure, const char *xdg, const char *home,
                                  char out_path[ZETA_VGPU_CACHE_PATH_BYTES]);

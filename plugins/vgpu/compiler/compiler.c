@@ -220,14 +220,15 @@ static void key_of(const struct zeta_vgpu_compiler *compiler, const struct zeta_
 
 /* ---------------------------------------------------------------- compilation */
 
-static void say(struct zeta_vgpu_compiled *out, char *text)
+static void set_log(struct zeta_vgpu_compiled *out, char *text)
 {
     out->answer = text;
     out->log = text ? text : "";
     out->log_bytes = strlen(out->log);
 }
 
-static void say_missing(const struct zeta_vgpu_compiler *compiler, struct zeta_vgpu_compiled *out)
+static void report_missing(const struct zeta_vgpu_compiler *compiler,
+                           struct zeta_vgpu_compiled *out)
 {
     char *text = NULL;
 
@@ -238,7 +239,7 @@ static void say_missing(const struct zeta_vgpu_compiler *compiler, struct zeta_v
                  "installed.\n",
                  compiler->config.path) < 0)
         text = NULL;
-    say(out, text);
+    set_log(out, text);
 }
 
 static bool is_success(const struct zeta_vgpu_bytes *answer)
@@ -313,7 +314,7 @@ static void make(struct zeta_vgpu_compiler *compiler, const uint8_t key[ZETA_VGP
     answered = zeta_vgpu_compiler_run(config->path, request, config->patience_s, &answer, &log);
     end_turn(compiler);
     if (!answered) {
-        say(out, log);
+        set_log(out, log);
         return;
     }
     if (is_success(&answer))
@@ -331,12 +332,12 @@ void zeta_vgpu_compile(struct zeta_vgpu_compiler *compiler,
 
     *out_compiled = (struct zeta_vgpu_compiled){.log = ""};
     if (!zeta_vgpu_compiler_present(compiler)) {
-        say_missing(compiler, out_compiled);
+        report_missing(compiler, out_compiled);
         return;
     }
     if (!zeta_vgpu_compiler_request(desc, &request, &message)) {
         strncat(message.text, ".\n", sizeof(message.text) - strlen(message.text) - 1);
-        say(out_compiled, strdup(message.text));
+        set_log(out_compiled, strdup(message.text));
         return;
     }
     key_of(compiler, &request, key);

@@ -7,7 +7,7 @@
  *   module.c             asks for a file, and loads it
  *   compiler.c           where the program is, its turns, what is kept
  *   request.c   what it is asked
- *   process.c   the process: started, heard, ended
+ *   process.c   the process: started, read, ended
  *   cache_dir.c          what was made before
  */
 
@@ -22,7 +22,7 @@
 
 struct zeta_vgpu_compiler;
 
-/** What the settings say. */
+/** Settings of the compiler. */
 struct zeta_vgpu_compiler_config {
     char path[1024];     /**< of the program, absolute */
     uint32_t patience_s; /**< how long one compilation may take */
@@ -58,7 +58,7 @@ bool zeta_vgpu_compiler_present(const struct zeta_vgpu_compiler *compiler);
 /**
  * Compiles a module, or takes what was made of the same before.
  *
- * @out_compiled  its image is NULL when the module could not be built; the log then says why
+ * @out_compiled  its image is NULL when the module could not be built; the log then has the reason
  * Any thread; as many compilations run at a time as there are CPUs. Blocks.
  */
 void zeta_vgpu_compile(struct zeta_vgpu_compiler *compiler,

@@ -29,7 +29,7 @@ bool zeta_vgpu_compiler_request(const struct zeta_plugin_module_desc *desc,
                                 struct zeta_vgpu_message *out_message);
 
 /**
- * Runs the program at @path with one request and hears its answer.
+ * Runs the program at @path with one request and reads its answer.
  *
  * @out_answer  a whole answer with the right digest; data to be freed by the caller
  * @out_log     on failure what happened, with what the program wrote to its standard error; to be
@@ -49,7 +49,7 @@ enum zeta_vgpu_answer_state {
 };
 
 /**
- * Looks at the first @size bytes of an answer.
+ * Checks the first @size bytes of an answer.
  *
  * @out_why  a reason, when it is wrong; static
  */

@@ -37,9 +37,9 @@ struct process {
     int64_t deadline_ms;
     const struct zeta_vgpu_bytes *to_send;
     size_t sent;
-    struct zeta_vgpu_bytes heard;
+    struct zeta_vgpu_bytes received;
     size_t room;
-    char text[NOISE_BYTES + 1]; /* the first that it said on its standard error */
+    char text[NOISE_BYTES + 1]; /* the begin of its standard error */
     size_t text_bytes;
     int status; /* of waitpid */
     bool ended; /* status is known */
@@ -173,7 +173,7 @@ static void send_some(struct process *process)
         if (put < 0 && errno == EAGAIN)
             return;
         if (put < 0)
-            break; /* it does not listen; its answer tells more */
+            break; /* it does not listen; its answer has the reason */
         process->sent += (size_t)put;
     }
     close_end(&process->request);
@@ -184,33 +184,33 @@ static bool make_room(struct process *process)
     size_t room = process->room ? process->room * 2 : PIECE_BYTES;
     uint8_t *grown;
 
-    if (process->heard.size < process->room)
+    if (process->received.size < process->room)
         return true;
-    grown = realloc(process->heard.data, room);
+    grown = realloc(process->received.data, room);
     if (!grown)
         return false;
-    process->heard.data = grown;
+    process->received.data = grown;
     process->room = room;
     return true;
 }
 
 /* What is there of the answer; closes the end when there is no more. False without memory. */
-static bool hear_some(struct process *process)
+static bool read_some(struct process *process)
 {
     ssize_t got;
 
     if (!make_room(process))
         return false;
-    got = read(process->answer, process->heard.data + process->heard.size,
-               process->room - process->heard.size);
+    got = read(process->answer, process->received.data + process->received.size,
+               process->room - process->received.size);
     if (got > 0)
-        process->heard.size += (size_t)got;
+        process->received.size += (size_t)got;
     else if (got == 0 || (errno != EAGAIN && errno != EINTR))
         close_end(&process->answer);
     return true;
 }
 
-static void hear_noise(struct process *process)
+static void discard_output(struct process *process)
 {
     char rest[1024];
     size_t room = NOISE_BYTES - process->text_bytes;
@@ -223,7 +223,7 @@ static void hear_noise(struct process *process)
         close_end(&process->noise);
 }
 
-/* Waits until something can be sent or heard. False when the patience is at its end. */
+/* Waits until something can be sent or read. False after the time-out. */
 static bool wait_for_news(struct process *process)
 {
     struct pollfd ends[3] = {{.fd = process->answer, .events = POLLIN},
@@ -238,7 +238,7 @@ static bool wait_for_news(struct process *process)
     if (ends[1].revents)
         send_some(process);
     if (ends[2].revents)
-        hear_noise(process);
+        discard_output(process);
     return true;
 }
 
@@ -262,7 +262,7 @@ static bool is_running(struct process *process)
 /* Ends the process and what it started. Its number is not used when somebody has collected it. */
 static void end_process(struct process *process)
 {
-    const struct timespec moment = {.tv_nsec = 1000000};
+    const struct timespec pause = {.tv_nsec = 1000000};
     const int64_t farewell_ms = now_ms() + FAREWELL_MS;
 
     while (process->answer >= 0 && now_ms() < farewell_ms) {
@@ -273,14 +273,14 @@ static void end_process(struct process *process)
             break;
     }
     while (is_running(process) && now_ms() < farewell_ms)
-        nanosleep(&moment, NULL);
+        nanosleep(&pause, NULL);
     if (!is_running(process))
         return;
     (void)kill(-process->pid, SIGKILL);
     (void)kill(process->pid, SIGKILL);
     /* A process that not even this ends at once is left to the system. */
     for (int i = 0; i < FAREWELL_MS && is_running(process); i++)
-        nanosleep(&moment, NULL);
+        nanosleep(&pause, NULL);
 }
 
 static void kill_process(struct process *process)
@@ -317,7 +317,7 @@ static char *failure(const struct process *process, const char *path, const char
     else if (process->known && WIFEXITED(process->status) && WEXITSTATUS(process->status) != 0)
         (void)snprintf(ending, sizeof(ending), " (exit status %d)", WEXITSTATUS(process->status));
     return words("the compiler %s failed: %s%s.\n%s%s%s", path, what, ending,
-                 process->text_bytes > 0 ? "It said:\n" : "", process->text,
+                 process->text_bytes > 0 ? "Its messages:\n" : "", process->text,
                  process->text_bytes > 0 ? "\n" : "");
 }
 
@@ -331,12 +331,13 @@ static const char *converse(struct process *process)
     bool gone = false;
 
     for (;;) {
-        size_t before = process->heard.size;
+        size_t before = process->received.size;
 
-        if (!hear_some(process))
+        if (!read_some(process))
             return "there is no memory for its answer";
-        if (process->heard.size != before) {
-            switch (zeta_vgpu_compiler_answer(process->heard.data, process->heard.size, &why)) {
+        if (process->received.size != before) {
+            switch (
+                zeta_vgpu_compiler_answer(process->received.data, process->received.size, &why)) {
             case ZETA_VGPU_ANSWER_WHOLE:
                 return NULL;
             case ZETA_VGPU_ANSWER_WRONG:
@@ -347,8 +348,8 @@ static const char *converse(struct process *process)
             }
         }
         if (process->answer < 0 || gone)
-            return process->heard.size > 0 ? "it stopped in the middle of its answer"
-                                           : "it ended without an answer";
+            return process->received.size > 0 ? "it stopped in the middle of its answer"
+                                              : "it ended without an answer";
         gone = !is_running(process);
         if (!gone && !wait_for_news(process))
             return "it took too long and was ended";
@@ -363,7 +364,7 @@ static bool run(struct process *process, const char *path, struct zeta_vgpu_byte
     close_end(&process->request);
     if (!wrong) {
         end_process(process);
-        *out_answer = process->heard;
+        *out_answer = process->received;
         return true;
     }
     if (process->answer < 0)
@@ -373,12 +374,12 @@ static bool run(struct process *process, const char *path, struct zeta_vgpu_byte
     while (process->noise >= 0 && process->text_bytes < NOISE_BYTES) {
         size_t before = process->text_bytes;
 
-        hear_noise(process);
+        discard_output(process);
         if (process->text_bytes == before)
             break;
     }
     *out_log = failure(process, path, wrong);
-    free(process->heard.data);
+    free(process->received.data);
     return false;
 }
 

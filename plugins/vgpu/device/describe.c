@@ -71,7 +71,7 @@ static const struct key keys[] = {
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
 
 /*
- * Words by which programs choose devices. Each name says what the device is, and ids and address
+ * Names by which programs choose devices. Each name tells what the device is, and ids and address
  * stay ours: hardware of the vendor is found by those.
  */
 static const struct identity {
@@ -121,8 +121,8 @@ const char *zeta_vgpu_description_key(uint32_t index)
     return index < KEY_COUNT ? keys[index].name : NULL;
 }
 
-static void say(struct zeta_vgpu_message *out_message, const struct key *key, const char *value,
-                const char *allowed)
+static void refuse_value(struct zeta_vgpu_message *out_message, const struct key *key,
+                         const char *value, const char *allowed)
 {
     snprintf(out_message->text, sizeof(out_message->text), "%s cannot be '%.80s': %s", key->name,
              value, allowed);
@@ -143,7 +143,7 @@ static bool read_number(const struct key *key, const char *value, uint64_t *out_
     }
     snprintf(allowed, sizeof(allowed), "it is a number from %llu to %llu",
              (unsigned long long)key->least, (unsigned long long)key->most);
-    say(out_message, key, value, allowed);
+    refuse_value(out_message, key, value, allowed);
     return false;
 }
 
@@ -156,14 +156,15 @@ static bool read_text(const struct key *key, const char *value, char *out_text,
     if (length < key->least || length >= key->most) {
         snprintf(allowed, sizeof(allowed), "it has %llu to %llu bytes",
                  (unsigned long long)key->least, (unsigned long long)key->most - 1);
-        say(out_message, key, value, allowed);
+        refuse_value(out_message, key, value, allowed);
         return false;
     }
     if (key->type == KEY_NAME &&
         (value[0] == '.' ||
          strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") !=
              length)) {
-        say(out_message, key, value, "it has letters, digits, '-', '_' and inner dots only");
+        refuse_value(out_message, key, value,
+                     "it has letters, digits, '-', '_' and inner dots only");
         return false;
     }
     memcpy(out_text, value, length + 1);
@@ -245,8 +246,8 @@ static bool read_device_id(const struct key *key, const char *value, uint32_t *o
     if (!read_number(key, value, &number, out_message))
         return false;
     if (is_misleading_id(number)) {
-        say(out_message, key, value,
-            "profilers take this family of ids for hardware with another timer");
+        refuse_value(out_message, key, value,
+                     "profilers take this family of ids for hardware with another timer");
         return false;
     }
     *out_id = (uint32_t)number;
@@ -263,7 +264,7 @@ static bool read_value(struct zeta_vgpu_description *d, const struct key *key, c
     case KEY_IDENTITY:
         if (read_identity(d, value))
             return true;
-        say(out_message, key, value, "it is zeta or intel-like");
+        refuse_value(out_message, key, value, "it is zeta or intel-like");
         return false;
     case KEY_TEXT:
     case KEY_NAME:
@@ -280,17 +281,18 @@ static bool read_value(struct zeta_vgpu_description *d, const struct key *key, c
     case KEY_UUID:
         d->has_uuid = read_uuid(value, d->uuid);
         if (!d->has_uuid)
-            say(out_message, key, value, "it has 32 hexadecimal digits");
+            refuse_value(out_message, key, value, "it has 32 hexadecimal digits");
         return d->has_uuid;
     case KEY_PCI:
         if (read_pci(value, d))
             return true;
-        say(out_message, key, value, "it is domain:bus:device.function in hexadecimal, or none");
+        refuse_value(out_message, key, value,
+                     "it is domain:bus:device.function in hexadecimal, or none");
         return false;
     case KEY_CLOCK:
         if (read_clock(value, &d->clock))
             return true;
-        say(out_message, key, value, "it is wall or virtual");
+        refuse_value(out_message, key, value, "it is wall or virtual");
         return false;
     }
     return false;

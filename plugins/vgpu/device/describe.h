@@ -21,8 +21,8 @@
 #define ZETA_VGPU_MAX_TILES 4u
 
 /**
- * The device timer (device.yaml says why): a tick is 40 ns, and reports and time stamps hold its
- * lowest 34 bits.
+ * The device timer (device.yaml gives the reason): a tick is 40 ns, and reports and time stamps
+ * hold its lowest 34 bits.
  */
 #define ZETA_VGPU_TIMER_HZ 25000000u
 #define ZETA_VGPU_TICK_NS 40u
@@ -81,7 +81,7 @@ static inline uint64_t zeta_vgpu_ticks_for(const struct zeta_vgpu_description *d
     return (clocks * 1000 + divisor - 1) / divisor;
 }
 
-/** Fills the built-in device: what the installed device.yaml says too. */
+/** Fills the built-in device: the same as the installed device.yaml. */
 void zeta_vgpu_description_default(struct zeta_vgpu_description *out_description);
 
 /**
@@ -98,7 +98,7 @@ enum zeta_vgpu_result zeta_vgpu_description_set(struct zeta_vgpu_description *de
 /** Names that zeta_vgpu_description_set() knows, in order; NULL behind the last. */
 const char *zeta_vgpu_description_key(uint32_t index);
 
-/** Told about keys that mean nothing. */
+/** Called for each unknown key. */
 typedef void (*zeta_vgpu_unknown_key_fn)(void *context, const char *path, unsigned line,
                                          const char *key);
 

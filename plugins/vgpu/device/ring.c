@@ -161,7 +161,7 @@ static uint32_t span_locked(const struct zeta_vgpu_ring *ring, uint64_t room)
     return (uint32_t)count;
 }
 
-/* Copies one span; false when there is none, or a break stands before it and data was read. */
+/* Copies one span; false when there is none, or a break precedes it and data was read. */
 static bool read_span_locked(struct zeta_vgpu_ring *ring, uint8_t *target, uint64_t room,
                              struct zeta_plugin_read *out_read)
 {

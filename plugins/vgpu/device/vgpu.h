@@ -62,7 +62,7 @@ struct zeta_vgpu {
 
     uint32_t device_count;
     struct zeta_plugin_device devices[1 + ZETA_VGPU_MAX_TILES];
-    struct zeta_vgpu_tile *tiles;                    /**< as many as the description says */
+    struct zeta_vgpu_tile *tiles;                    /**< description.tiles of them */
     struct zeta_vgpu_work work[ZETA_VGPU_MAX_TILES]; /**< by tile */
 
     pthread_mutex_t objects_lock; /**< guards the lists of what the host has; a leaf */

@@ -1,7 +1,7 @@
 /*
  * Which code a hart is in. A kernel begins in the image of its launch and may jump into others:
  * functions that were linked to it, or whose address it was given. The space knows where code is;
- * what it says holds until the generation of the space changes.
+ * its content holds until the generation of the space changes.
  */
 #include <stdlib.h>
 #include <string.h>

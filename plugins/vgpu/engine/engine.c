@@ -173,7 +173,7 @@ enum zeta_vgpu_result zeta_vgpu_engine_create(const struct zeta_vgpu_engine_conf
     engine->subslice_count = zeta_vgpu_topology_subslices(&config->topology);
     pthread_mutex_init(&engine->lock, NULL);
     pthread_mutex_init(&engine->print_lock, NULL);
-    pthread_cond_init(&engine->turn, NULL);
+    pthread_cond_init(&engine->released, NULL);
     pthread_cond_init(&engine->start, NULL);
     pthread_cond_init(&engine->done, NULL);
     fine = zeta_vgpu_model_init(&engine->model, &config->topology);
@@ -217,7 +217,7 @@ void zeta_vgpu_engine_destroy(struct zeta_vgpu_engine *engine)
     if (engine->stacks)
         (void)munmap(engine->stacks, engine->stacks_bytes);
     zeta_vgpu_model_finish(&engine->model);
-    pthread_cond_destroy(&engine->turn);
+    pthread_cond_destroy(&engine->released);
     pthread_cond_destroy(&engine->start);
     pthread_cond_destroy(&engine->done);
     pthread_mutex_destroy(&engine->print_lock);
@@ -433,7 +433,7 @@ static bool place_arguments(struct zeta_vgpu_engine *engine, const struct zeta_v
     return true;
 }
 
-/* Sets up everything the workers look at; false with the reason. */
+/* Sets up everything the workers read; false with the reason. */
 static bool prepare(struct zeta_vgpu_engine *engine, const struct zeta_vgpu_launch *launch,
                     struct zeta_vgpu_fault *fault)
 {
@@ -511,7 +511,7 @@ static enum zeta_vgpu_result run(struct zeta_vgpu_engine *engine)
     return engine->model.out_of_memory ? ZETA_VGPU_OUT_OF_MEMORY : ZETA_VGPU_OK;
 }
 
-/* Runs the prepared launch, and tells of its begin and its end. */
+/* Runs the prepared launch, and reports its begin and its end. */
 static enum zeta_vgpu_result run_watched(struct zeta_vgpu_engine *engine)
 {
     enum zeta_vgpu_result result;
@@ -527,22 +527,22 @@ static enum zeta_vgpu_result run_watched(struct zeta_vgpu_engine *engine)
 }
 
 /* Waits until all launches that came before are over. */
-static void take_turn(struct zeta_vgpu_engine *engine)
+static void acquire_engine(struct zeta_vgpu_engine *engine)
 {
     uint64_t ticket;
 
     pthread_mutex_lock(&engine->lock);
     ticket = engine->next_ticket++;
     while (engine->serving != ticket)
-        pthread_cond_wait(&engine->turn, &engine->lock);
+        pthread_cond_wait(&engine->released, &engine->lock);
     pthread_mutex_unlock(&engine->lock);
 }
 
-static void give_turn(struct zeta_vgpu_engine *engine)
+static void release_engine(struct zeta_vgpu_engine *engine)
 {
     pthread_mutex_lock(&engine->lock);
     engine->serving++;
-    pthread_cond_broadcast(&engine->turn);
+    pthread_cond_broadcast(&engine->released);
     pthread_mutex_unlock(&engine->lock);
 }
 
@@ -553,7 +553,7 @@ enum zeta_vgpu_result zeta_vgpu_engine_launch(struct zeta_vgpu_engine *engine,
     enum zeta_vgpu_result result;
 
     memset(out_fault, 0, sizeof(*out_fault));
-    take_turn(engine);
+    acquire_engine(engine);
     if (!prepare(engine, launch, out_fault)) {
         result = ZETA_VGPU_INVALID_ARGUMENT;
     } else if (!begin_subslices(engine)) {
@@ -563,6 +563,6 @@ enum zeta_vgpu_result zeta_vgpu_engine_launch(struct zeta_vgpu_engine *engine,
     } else {
         result = run_watched(engine);
     }
-    give_turn(engine);
+    release_engine(engine);
     return result;
 }

@@ -43,7 +43,7 @@ static inline uint64_t zeta_vgpu_part_of(uint64_t value, struct zeta_vgpu_part p
  *
  * The device's value of every counter is the plain sum over its subslices: quantities that
  * belong to the device as a whole (clocks, launches) are kept in the row of subslice 0 only.
- * Classes: exact unless the comment says simulated (a cache model fed with the real addresses)
+ * Classes: exact unless marked simulated (a cache model fed with the real addresses)
  * or modelled (cycle model).
  */
 enum zeta_vgpu_counter {
@@ -113,10 +113,10 @@ uint32_t zeta_vgpu_topology_group_limit(const struct zeta_vgpu_topology *topolog
  * thousand instructions on each subslice.
  */
 enum zeta_vgpu_time {
-    /** The host's: epochs take as long as the owner allows, and events are told at once. */
+    /** The host's: epochs take as long as the owner allows, and events are reported at once. */
     ZETA_VGPU_TIME_HOST,
     /**
-     * That of the modelled clocks. The sequence of all that the owner hears depends on nothing but
+     * That of the modelled clocks. The sequence of all callbacks depends on nothing but
      * the work: not on host time, and not on the number of workers.
      */
     ZETA_VGPU_TIME_MODELLED
@@ -143,14 +143,14 @@ struct zeta_vgpu_ip_sample {
     uint32_t count;
 };
 
-/** What an owner can be told when it happens. */
+/** Events that an owner can ask for. */
 enum zeta_vgpu_engine_event_kind {
     ZETA_VGPU_EVENT_KERNEL_BEGIN,
     ZETA_VGPU_EVENT_KERNEL_END, /**< also when it was stopped */
     ZETA_VGPU_EVENT_GROUP_BEGIN,
     ZETA_VGPU_EVENT_GROUP_END, /**< of a group that came to its end */
     ZETA_VGPU_EVENT_BARRIER,   /**< the last work-item of a group arrived: all of it goes on */
-    ZETA_VGPU_EVENT_FAULT      /**< the first of a launch; told when the launch has stopped */
+    ZETA_VGPU_EVENT_FAULT      /**< the first of a launch; reported when the launch has stopped */
 };
 
 /** Which of them somebody wants: bits. */
@@ -182,7 +182,7 @@ struct zeta_vgpu_pace {
     uint64_t resume_ns; /**< until then the epoch lasts, and nothing else is executed; 0: no rest */
 };
 
-/** What an engine tells its owner. Every member may be NULL. */
+/** Callbacks of the owner. Every member may be NULL. */
 struct zeta_vgpu_callbacks {
     void *user; /**< first argument of all callbacks */
 
@@ -214,7 +214,7 @@ struct zeta_vgpu_callbacks {
     uint64_t (*sampling)(void *user, uint64_t *out_session);
 
     /**
-     * Samples of the threads of a subslice in an epoch (sample.c says how they are taken),
+     * Samples of the threads of a subslice in an epoch (sample.c describes how they are taken),
      * and how many were lost because memory was short. Comes when the epoch is replayed, before it
      * is published; subslices in order.
      */
@@ -323,7 +323,7 @@ const struct zeta_vgpu_kernel *zeta_vgpu_image_find_kernel(const struct zeta_vgp
 
 /** A name that images know each other by. */
 struct zeta_vgpu_symbol {
-    const char *name; /**< lives as long as the image */
+    const char *name; /**< valid as long as the image */
     uint64_t address;
     uint64_t size_bytes;
     bool function; /**< code, else data */
@@ -345,14 +345,14 @@ const struct zeta_vgpu_symbol *zeta_vgpu_image_exports(const struct zeta_vgpu_im
 const char *const *zeta_vgpu_image_imports(const struct zeta_vgpu_image *image,
                                            uint32_t *out_count);
 
-/** Hears of each name that a link did not find, or found twice; @text is one line. */
+/** Called for each name that a link did not find, or found twice; @text is one line. */
 typedef void (*zeta_vgpu_link_report)(void *user, const char *text);
 
 /**
  * Gives all images what they need from each other: all of them, or none when something is missing
  * or several images offer it. Images that need nothing, or were linked before, only give.
  *
- * Images that gave something must live as long as those that took it. No launch may run one that
+ * Images that gave something must outlive those that took it. No launch may run one that
  * takes. Errors: INVALID_IMAGE (names were reported), OUT_OF_MEMORY.
  */
 enum zeta_vgpu_result zeta_vgpu_image_link(struct zeta_vgpu_image *const *images, uint32_t count,
@@ -443,10 +443,10 @@ uint64_t zeta_vgpu_group_slm_bytes(const struct zeta_vgpu_kernel *kernel,
  * Runs a kernel to its end.
  *
  * Blocks. Launches on one engine run one after another in order of arrival. When a thread
- * faults, the others stop at their next slice and @out_fault tells about the first one; memory
+ * faults, the others stop at their next slice and @out_fault describes the first one; memory
  * and counters stay as they are, and the engine can be used again at once.
  *
- * @out_fault  filled on ZETA_VGPU_FAULT; on INVALID_ARGUMENT its message says which one;
+ * @out_fault  filled on ZETA_VGPU_FAULT; on INVALID_ARGUMENT its message names the argument;
  *             reason NONE otherwise. Must not be NULL.
  * Errors: INVALID_ARGUMENT (group too large, too much local memory, wrong required size),
  *         FAULT, INTERRUPTED, OUT_OF_MEMORY.

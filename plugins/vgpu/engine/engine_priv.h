@@ -2,7 +2,7 @@
 #define ZETA_PLUGINS_VGPU_ENGINE_ENGINE_PRIV_H
 
 /*
- * Inside of the engine, shared by engine_*.c.
+ * Inside of the engine, shared by the files of this folder.
  *
  *   engine.c        life of an engine, worker threads, launches
  *   group.c  one subslice: dispatch of groups, slices, barriers
@@ -11,7 +11,7 @@
  *   call.c   ecalls: extended math and the rest
  *   print.c  printf of kernels
  *   model.c  epochs: shared cache, cycle model, publishing
- *   event.c  what the owner wants to be told when it happens
+ *   event.c  events for the owner
  *   sample.c samples of instruction pointers
  *   fault.c  words for faults
  *   image.c  loading
@@ -132,11 +132,11 @@ struct sample_log {
 struct sampler {
     uint64_t session;
     uint64_t interval; /* clocks of a thread between samples, 0: nobody wants any */
-    uint64_t stride;   /* of so many turns one is stepped */
-    uint64_t spacing;  /* clocks of stepped turns between samples */
-    uint64_t turn;     /* in the session */
-    uint64_t chosen;   /* turn that is stepped next */
-    uint64_t clock;    /* of stepped turns in the session */
+    uint64_t stride;   /* of so many quanta one is stepped */
+    uint64_t spacing;  /* clocks of stepped quanta between samples */
+    uint64_t quantum;  /* in the session */
+    uint64_t chosen;   /* quantum that is stepped next */
+    uint64_t clock;    /* of stepped quanta in the session */
     uint64_t due;      /* when the next sample is taken on that clock */
     uint64_t waited;   /* at barriers since the last sample there */
     struct sample_log log;
@@ -163,7 +163,7 @@ struct epoch {
     uint64_t issue[ZETA_VGPU_MAX_EUS];          /* instructions per EU */
     uint64_t span[ZETA_VGPU_MAX_EUS];           /* longest thread per EU, in cycles */
     uint32_t threads[ZETA_VGPU_MAX_EUS];        /* resident per EU */
-    uint32_t ran[ZETA_VGPU_MAX_EUS];            /* of these, had a turn */
+    uint32_t ran[ZETA_VGPU_MAX_EUS];            /* of these, had a quantum */
     uint32_t runnable[ZETA_VGPU_MAX_EUS];       /* had one or wait for theirs */
     uint64_t cost[ZETA_VGPU_MAX_EUS];           /* cycles of all threads per EU */
     struct zeta_vgpu_miss_log log;
@@ -219,7 +219,7 @@ struct subslice {
     /* The epoch */
     uint64_t epoch_number; /* in the launch */
     uint32_t epoch_length; /* in instructions, after which it ends */
-    uint32_t slice;        /* instructions of a turn in it */
+    uint32_t slice;        /* instructions of a quantum in it */
 };
 
 /* Replay of epochs; everything under its lock unless noted. */
@@ -255,7 +255,7 @@ struct worker {
     uint32_t index;
     uint32_t reader; /* number in the space */
     bool has_reader;
-    uint64_t seen_launch; /* number of the last launch that it looked at */
+    uint64_t seen_launch; /* number of the last launch that it has seen */
 };
 
 struct zeta_vgpu_engine {
@@ -271,7 +271,7 @@ struct zeta_vgpu_engine {
 
     /* Launches, one at a time in order of arrival */
     pthread_mutex_t lock;
-    pthread_cond_t turn;
+    pthread_cond_t released;
     pthread_cond_t start;
     pthread_cond_t done;
     uint64_t next_ticket;
@@ -323,8 +323,8 @@ void zeta_vgpu_sampler_update(struct subslice *subslice);
 
 void zeta_vgpu_sampler_finish(struct sampler *sampler);
 
-/** A turn of a hart begins; true when it shall be stepped. Only while samples are wanted. */
-bool zeta_vgpu_sampler_turn(struct subslice *subslice);
+/** A quantum of a hart begins; true when it shall be stepped. Only while samples are wanted. */
+bool zeta_vgpu_sampler_quantum(struct subslice *subslice);
 
 /**
  * Runs one instruction of a hart, books it and takes the samples that are due in it. A hart that
@@ -363,10 +363,11 @@ static inline void zeta_vgpu_eu_add(struct subslice *subslice, uint32_t eu,
                           memory_order_relaxed);
 }
 
-/** Before and after a turn of a hart of an EU, if they are. */
-void zeta_vgpu_eu_turn_begin(struct subslice *subslice, uint64_t before[ZETA_VGPU_COUNTER_COUNT]);
-void zeta_vgpu_eu_turn_end(struct subslice *subslice, uint32_t eu,
-                           const uint64_t before[ZETA_VGPU_COUNTER_COUNT]);
+/** Before and after a quantum of a hart of an EU, if they are. */
+void zeta_vgpu_eu_quantum_begin(struct subslice *subslice,
+                                uint64_t before[ZETA_VGPU_COUNTER_COUNT]);
+void zeta_vgpu_eu_quantum_end(struct subslice *subslice, uint32_t eu,
+                              const uint64_t before[ZETA_VGPU_COUNTER_COUNT]);
 
 /** After an epoch was replayed that took the subslice so many clocks; under the model's lock. */
 void zeta_vgpu_eu_replayed(struct subslice *subslice, const struct epoch *epoch, uint64_t time);
@@ -397,7 +398,7 @@ void zeta_vgpu_model_begin_subslice(struct subslice *subslice);
 void zeta_vgpu_model_submit(struct subslice *subslice);
 
 /**
- * Publishes what is due of an epoch that lasts longer than it was executed. Returns when to look
+ * Publishes what is due of an epoch that lasts longer than it was executed. Returns when to check
  * again, and before which nothing is executed; 0: it is over.
  */
 uint64_t zeta_vgpu_model_rest(struct zeta_vgpu_engine *engine);
@@ -415,20 +416,20 @@ void zeta_vgpu_counters_sum(const struct zeta_vgpu_engine *engine, uint32_t subs
 
 /* event.c */
 
-/** Tells of an event of a group; items as in struct zeta_vgpu_engine_event. */
+/** Reports an event of a group; items as in struct zeta_vgpu_engine_event. */
 void zeta_vgpu_event_of_group(struct subslice *subslice, enum zeta_vgpu_engine_event_kind kind,
                               const struct group *group, uint32_t items);
 
-/** Tells of an event of the running launch. */
+/** Reports an event of the running launch. */
 void zeta_vgpu_event_of_launch(struct zeta_vgpu_engine *engine,
                                enum zeta_vgpu_engine_event_kind kind);
 
 /** Takes the events of a record that is replayed; false when memory is short. */
 bool zeta_vgpu_events_collect(struct model *model, struct epoch *epoch);
 
-/** Tells of the collected events: the records began at begin_clocks and took so many. */
-void zeta_vgpu_events_tell_locked(struct zeta_vgpu_engine *engine, uint64_t begin_clocks,
-                                  uint64_t clocks);
+/** Reports the collected events: the records began at begin_clocks and took so many. */
+void zeta_vgpu_events_report_locked(struct zeta_vgpu_engine *engine, uint64_t begin_clocks,
+                                    uint64_t clocks);
 
 /** True when the owner wants events of that sort (ZETA_VGPU_WATCH_*) now. */
 static inline bool zeta_vgpu_watched(const struct zeta_vgpu_engine *engine, uint32_t watch)
@@ -455,7 +456,7 @@ enum call_result zeta_vgpu_call(struct subslice *subslice, struct hart *hart,
 /**
  * Formats as printf does with arguments in 8-byte slots, and hands the text to the owner.
  *
- * False when the format string or the slots cannot be read; *out_address says where.
+ * False when the format string or the slots cannot be read; *out_address is the place.
  */
 bool zeta_vgpu_print(struct subslice *subslice, uint64_t format, uint64_t slots,
                      uint64_t *out_length, uint64_t *out_address);

@@ -1,5 +1,5 @@
 /*
- * Counters of single EUs. They are counted only while somebody wants them: around each turn of a
+ * Counters of single EUs. They are counted only while somebody wants them: around each quantum of a
  * hart the counters of its subslice are compared, and what came is its EU's.
  */
 #include <string.h>
@@ -49,14 +49,14 @@ uint64_t zeta_vgpu_engine_eu_counter(const struct zeta_vgpu_engine *engine, uint
                                 memory_order_relaxed);
 }
 
-void zeta_vgpu_eu_turn_begin(struct subslice *subslice, uint64_t before[ZETA_VGPU_COUNTER_COUNT])
+void zeta_vgpu_eu_quantum_begin(struct subslice *subslice, uint64_t before[ZETA_VGPU_COUNTER_COUNT])
 {
     memcpy(before, subslice->counters, sizeof(subslice->counters));
     before[ZETA_VGPU_TLB_MISSES] = subslice->l1.tlb_misses;
 }
 
-void zeta_vgpu_eu_turn_end(struct subslice *subslice, uint32_t eu,
-                           const uint64_t before[ZETA_VGPU_COUNTER_COUNT])
+void zeta_vgpu_eu_quantum_end(struct subslice *subslice, uint32_t eu,
+                              const uint64_t before[ZETA_VGPU_COUNTER_COUNT])
 {
     for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++) {
         /* Harts of other EUs may have waited for this one; release_barrier() knows whose it is. */

@@ -1,11 +1,11 @@
 /*
- * Events: what an owner asked to be told when it happens. In host time it hears of them at once, on
+ * Events, for the owner that asked for them. In host time they are reported at once, on
  * the thread that runs the subslice.
  *
  * In modelled time nobody knows yet what time it is when a group begins: the clock moves when an
  * epoch is replayed. So events wait in the record of their epoch, with the number of instructions
- * that their subslice had retired in it, and get that part of the epoch's time. They are told in
- * the order of time, then of subslices, so their sequence depends on the work alone.
+ * that their subslice had retired in it, and get that part of the epoch's time. They are reported
+ * in the order of time, then of subslices, so their sequence depends on the work alone.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -91,8 +91,8 @@ static int compare(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-void zeta_vgpu_events_tell_locked(struct zeta_vgpu_engine *engine, uint64_t begin_clocks,
-                                  uint64_t clocks)
+void zeta_vgpu_events_report_locked(struct zeta_vgpu_engine *engine, uint64_t begin_clocks,
+                                    uint64_t clocks)
 {
     const struct zeta_vgpu_callbacks *callbacks = &engine->config.callbacks;
     struct event_list *list = &engine->model.events;

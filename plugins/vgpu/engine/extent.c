@@ -73,7 +73,8 @@ enum zeta_vgpu_result zeta_vgpu_image_divide_code(struct zeta_vgpu_image *image,
         return ZETA_VGPU_OK;
     kernels = calloc(count, sizeof(*kernels));
     if (!kernels) {
-        (void)zeta_vgpu_reject(message, "no memory to tell the code of %u kernels apart", count);
+        (void)zeta_vgpu_reject(message, "out of memory while dividing the code of %u kernels",
+                               count);
         return ZETA_VGPU_OUT_OF_MEMORY;
     }
     for (uint32_t i = 0; i < count; i++) {

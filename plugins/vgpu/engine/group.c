@@ -1,6 +1,6 @@
 /*
  * One subslice: groups are dispatched while threads and shared local memory are free, then every
- * ready hart runs for a slice, in slot order, round after round. Nothing here looks at another
+ * ready hart runs for a slice, in slot order, round after round. Nothing here reads another
  * subslice, so what happens depends on the work alone.
  */
 #include <stdlib.h>
@@ -383,8 +383,8 @@ static void enter_hart(struct subslice *subslice, struct hart *hart)
     zeta_rv64_window_set(&subslice->memory.stack, hart->stack_begin, topology->stack_bytes, NULL);
 }
 
-/* One turn of a hart, at full speed. */
-static void run_turn(struct subslice *subslice, struct hart *hart)
+/* One quantum of a hart, at full speed. */
+static void run_quantum(struct subslice *subslice, struct hart *hart)
 {
     uint32_t used = 0;
     bool again = true;
@@ -401,8 +401,8 @@ static void run_turn(struct subslice *subslice, struct hart *hart)
     }
 }
 
-/* The same turn, one instruction after another: it ends where the other would end. */
-static void step_turn(struct subslice *subslice, struct hart *hart)
+/* The same quantum, one instruction after another: it ends where the other would end. */
+static void step_quantum(struct subslice *subslice, struct hart *hart)
 {
     uint32_t used = 0;
     bool again = true, block_end = false;
@@ -416,22 +416,22 @@ static void step_turn(struct subslice *subslice, struct hart *hart)
     }
 }
 
-static void take_turn(struct subslice *subslice, struct hart *hart)
+static void execute_quantum(struct subslice *subslice, struct hart *hart)
 {
-    if (subslice->sampler.interval != 0 && zeta_vgpu_sampler_turn(subslice))
-        step_turn(subslice, hart);
+    if (subslice->sampler.interval != 0 && zeta_vgpu_sampler_quantum(subslice))
+        step_quantum(subslice, hart);
     else
-        run_turn(subslice, hart);
+        run_quantum(subslice, hart);
 }
 
 /* The same, and what it counts is its EU's. */
-static void take_counted_turn(struct subslice *subslice, struct hart *hart)
+static void execute_counted_quantum(struct subslice *subslice, struct hart *hart)
 {
     uint64_t before[ZETA_VGPU_COUNTER_COUNT];
 
-    zeta_vgpu_eu_turn_begin(subslice, before);
-    take_turn(subslice, hart);
-    zeta_vgpu_eu_turn_end(subslice, subslice->l1.eu, before);
+    zeta_vgpu_eu_quantum_begin(subslice, before);
+    execute_quantum(subslice, hart);
+    zeta_vgpu_eu_quantum_end(subslice, subslice->l1.eu, before);
 }
 
 static void run_hart(struct subslice *subslice, struct hart *hart)
@@ -439,9 +439,9 @@ static void run_hart(struct subslice *subslice, struct hart *hart)
     hart->ran = true;
     enter_hart(subslice, hart);
     if (zeta_vgpu_counts_eus(subslice->engine))
-        take_counted_turn(subslice, hart);
+        execute_counted_quantum(subslice, hart);
     else
-        take_turn(subslice, hart);
+        execute_quantum(subslice, hart);
 }
 
 static bool work_left(const struct subslice *subslice)
@@ -450,7 +450,7 @@ static bool work_left(const struct subslice *subslice)
            subslice->next_group < subslice->engine->group_total;
 }
 
-/* The end of the launch here: caches are written back, as the host may look at memory now. */
+/* The end of the launch here: caches are written back, as the host may read memory now. */
 static void finish(struct subslice *subslice)
 {
     subslice->finished = true;
@@ -458,7 +458,7 @@ static void finish(struct subslice *subslice)
     zeta_vgpu_model_submit(subslice);
 }
 
-/* Only where each EU has had as many turns as the others, so that none seems to idle. */
+/* Only where each EU has had as many quanta as the others, so that none seems to idle. */
 static bool epoch_over(const struct subslice *subslice)
 {
     return subslice->epoch_instructions >= subslice->epoch_length &&

@@ -214,7 +214,7 @@ static enum zeta_vgpu_result read_arguments(struct zeta_vgpu_kernel *kernel,
 }
 
 /*
- * What records of newer files say beyond what is needed to run the kernel. Texts are copied, since
+ * What records of newer files hold beyond what is needed to run the kernel. Texts are copied, since
  * kernels may write to the image. False without memory.
  */
 static bool read_extra(const struct zeta_vgpu_image *image, struct zeta_vgpu_kernel *kernel,

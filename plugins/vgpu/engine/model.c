@@ -7,15 +7,15 @@
  * only decide when it happens.
  *
  * Cycle model, per epoch and EU: issue = instructions of all its threads, span = cycles of its
- * slowest thread, time = the larger. Threads of an EU work side by side, but take turns here; an
- * epoch in which only some of them had theirs is that part of the time in which all have theirs,
- * so span is reduced to it. An epoch of a subslice takes as long as its slowest EU, and one of the
- * device as long as its slowest subslice: with every epoch the clock moves by what any unit can
- * have been active in it, so that no share of the clock exceeds the whole.
+ * slowest thread, time = the larger. Threads of an EU work side by side, but are executed one after
+ * another here; an epoch in which only some of them had theirs is that part of the time in which
+ * all have theirs, so span is reduced to it. An epoch of a subslice takes as long as its slowest
+ * EU, and one of the device as long as its slowest subslice: with every epoch the clock moves by
+ * what any unit can have been active in it, so that no share of the clock exceeds the whole.
  *
- * Host time: who samples wants to hear of work soon after it was done, so epochs get shorter, on
+ * Host time: who samples wants to see work soon after it was done, so epochs get shorter, on
  * all subslices alike, until they are executed in the time that the owner wants. Turns get shorter
- * with them: an epoch that has about as many turns as ever has about the same shares.
+ * with them: an epoch that has about as many quanta as ever has about the same shares.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,13 +32,13 @@ enum {
 };
 
 /*
- * Lengths of epochs, and parts of a usual turn that their turns have. In host time who samples gets
- * the longest that is short enough. With these the model finds the same shares within a point or
- * two; with a length between them turns can fall into step with the barriers of a kernel.
+ * Lengths of epochs, and parts of a usual quantum that their quanta have. In host time who samples
+ * gets the longest that is short enough. With these the model finds the same shares within a point
+ * or two; with a length between them quanta can fall into step with the barriers of a kernel.
  */
 static const struct {
     uint32_t instructions; /* an epoch ends soon after; the first: some 30 microseconds */
-    uint32_t turn_divisor;
+    uint32_t quantum_divisor;
 } grains[] = {{16384, 1}, {8192, 1}, {4096, 4}, {2048, 8}, {1024, 16}};
 
 #define GRAINS ((uint32_t)(sizeof(grains) / sizeof(grains[0])))
@@ -143,7 +143,7 @@ static void begin_epoch(struct subslice *subslice, uint64_t number)
     subslice->epoch_number = number;
     subslice->epoch_instructions = 0;
     subslice->epoch_length = grains[grain].instructions;
-    subslice->slice = engine->config.slice / grains[grain].turn_divisor;
+    subslice->slice = engine->config.slice / grains[grain].quantum_divisor;
     if (subslice->slice == 0)
         subslice->slice = 1;
 }
@@ -387,7 +387,7 @@ static void replay_locked(struct zeta_vgpu_engine *engine)
     add_modelled(model, 0, ZETA_VGPU_GPU_CORE_CLOCKS, clocks);
     add_modelled(model, 0, ZETA_VGPU_BUSY_CLOCKS, clocks);
     /* Before the clock that they are not younger than. */
-    zeta_vgpu_events_tell_locked(engine, begin_clocks, clocks);
+    zeta_vgpu_events_report_locked(engine, begin_clocks, clocks);
     if (is_paced(engine))
         took_ns = ask_pace_locked(engine, clocks, instructions);
     publish_locked(engine, is_paced(engine) ? zeta_vgpu_now_ns() : 0);

@@ -2,18 +2,18 @@
  * Samples of instruction pointers: where threads are, and what they do there, at instants spread
  * evenly over the clocks that they spend. The clocks are those of the cycle model.
  *
- * A thread's clocks are spent in its turns, at barriers, and in waits that are known only when the
+ * A thread's clocks are spent in its quanta, at barriers, and in waits that are known only when the
  * epoch is replayed. Each of the three is sampled on its own, once in `interval` clocks.
  *
- * Turns: of `stride` turns of a subslice one, chosen evenly, runs instruction by instruction, so
- * that the cost of each is known; as all turns are as likely, the clocks of stepped turns stand for
- * stride times as many, and each `spacing` = interval / stride of them give one sample. All other
- * turns run at full speed. Stepped turns do the same, and count the same, as others.
+ * Quanta: of `stride` quanta of a subslice one, chosen evenly, runs instruction by instruction, so
+ * that the cost of each is known; as all quanta are as likely, the clocks of stepped quanta stand
+ * for stride times as many, and each `spacing` = interval / stride of them give one sample. All
+ * other quanta run at full speed. Stepped quanta do the same, and count the same, as others.
  * Barriers: what a thread waited is known exactly when it goes on.
  * Replay: what L3 misses cost is shared out to samples of instructions that missed the L1, and what
  * threads of an EU waited for each other to those that were seen issuing.
  *
- * Where chance is needed it comes from the numbers of the turns and samples of the session, so
+ * Where chance is needed it comes from the numbers of the quanta and samples of the session, so
  * that the same work gives the same samples, for any number of workers.
  */
 #include <stdlib.h>
@@ -22,7 +22,8 @@
 #include "engine_priv.h"
 
 enum {
-    /* Clocks of stepped turns between samples, if the stride allows it: a few samples per turn. */
+    /* Clocks of stepped quanta between samples, if the stride allows it: a few samples per quantum.
+     */
     SPACING = 320,
     LARGEST_STRIDE = 1024,
     /* Most samples of an epoch; more are more than a reader could want. */
@@ -41,7 +42,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return z ^ z >> 31;
 }
 
-static void choose_turn(struct subslice *subslice, uint64_t stratum)
+static void choose_quantum(struct subslice *subslice, uint64_t stratum)
 {
     struct sampler *sampler = &subslice->sampler;
 
@@ -78,11 +79,11 @@ void zeta_vgpu_sampler_update(struct subslice *subslice)
     if (sampler->stride == 0)
         sampler->stride = 1;
     sampler->spacing = interval / sampler->stride;
-    sampler->turn = 0;
+    sampler->quantum = 0;
     sampler->clock = 0;
     /* Not at once, and not in all subslices at the same time. */
     sampler->waited = mix(0, subslice->index) % interval;
-    choose_turn(subslice, 0);
+    choose_quantum(subslice, 0);
     choose_clock(subslice, 0);
 }
 
@@ -91,14 +92,14 @@ void zeta_vgpu_sampler_finish(struct sampler *sampler)
     free(sampler->log.entries);
 }
 
-bool zeta_vgpu_sampler_turn(struct subslice *subslice)
+bool zeta_vgpu_sampler_quantum(struct subslice *subslice)
 {
     struct sampler *sampler = &subslice->sampler;
-    const bool chosen = sampler->turn == sampler->chosen;
+    const bool chosen = sampler->quantum == sampler->chosen;
 
-    sampler->turn++;
-    if (sampler->turn % sampler->stride == 0)
-        choose_turn(subslice, sampler->turn / sampler->stride);
+    sampler->quantum++;
+    if (sampler->quantum % sampler->stride == 0)
+        choose_quantum(subslice, sampler->quantum / sampler->stride);
     return chosen;
 }
 

@@ -181,11 +181,11 @@ static uint64_t folded(const struct zeta_vgpu_base *base, uint64_t sequence, uin
     return atomic_load_explicit(&base->copies[sequence & 1].folded[slot], memory_order_acquire);
 }
 
-/* Generation of the tenant whose counters are not in the base, 0 if there is none. */
-static uint64_t tenant(const struct zeta_vgpu_segment *segment, uint64_t sequence, uint32_t slot)
+/* Generation of the process whose counters are in its slot and not in the base; 0: none. */
+static uint64_t unfolded(const struct zeta_vgpu_segment *segment, uint64_t sequence, uint32_t slot)
 {
     uint64_t generation =
-        atomic_load_explicit(&segment->tenants[slot].generation, memory_order_acquire);
+        atomic_load_explicit(&segment->attached[slot].generation, memory_order_acquire);
 
     return generation > folded(&segment->base, sequence, slot) ? generation : 0;
 }
@@ -197,7 +197,7 @@ bool zeta_vgpu_instance_activity(const struct zeta_vgpu_instance *instance, uint
     uint64_t words[ZETA_VGPU_ACTIVITY_WORDS];
     uint64_t sequence = atomic_load_explicit(&segment->base.sequence, memory_order_acquire);
 
-    if (tenant(segment, sequence, slot) == 0 || tile >= instance->tiles ||
+    if (unfolded(segment, sequence, slot) == 0 || tile >= instance->tiles ||
         !cell_read(CELL(segment->slots[slot].activity[tile]), ZETA_VGPU_ACTIVITY_WORDS, words))
         return false;
     out_activity->since_ns = words[0];
@@ -241,7 +241,7 @@ bool zeta_vgpu_instance_totals(const struct zeta_vgpu_instance *instance, uint32
                     &base->copies[sequence & 1].rows[tile][r][i], memory_order_acquire);
         }
         for (uint32_t slot = 0; good && slot < ZETA_VGPU_SLOTS; slot++) {
-            if (tenant(segment, sequence, slot) != 0)
+            if (unfolded(segment, sequence, slot) != 0)
                 good = add_slot(&segment->slots[slot], tile, rows, out_totals);
         }
         /* Unchanged: no slot went into the base, and none was given to another, meanwhile. */
@@ -251,7 +251,7 @@ bool zeta_vgpu_instance_totals(const struct zeta_vgpu_instance *instance, uint32
     return false;
 }
 
-/* What a counter of an EU has counted for a wish. */
+/* What a counter of an EU has counted for a request. */
 static uint64_t eu_count(const struct zeta_vgpu_eu_count *count, uint64_t number)
 {
     uint64_t value;
@@ -264,7 +264,7 @@ static uint64_t eu_count(const struct zeta_vgpu_eu_count *count, uint64_t number
 
 bool zeta_vgpu_instance_eu_totals(const struct zeta_vgpu_instance *instance, uint32_t tile,
                                   uint32_t unit, uint64_t number,
-                                  uint64_t out_values[ZETA_VGPU_EU_WISHES])
+                                  uint64_t out_values[ZETA_VGPU_EU_REQUESTS])
 {
     const struct zeta_vgpu_segment *segment = instance->segment;
     const struct zeta_vgpu_base *base = &segment->base;
@@ -272,12 +272,12 @@ bool zeta_vgpu_instance_eu_totals(const struct zeta_vgpu_instance *instance, uin
     for (uint32_t attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
         const uint64_t sequence = atomic_load_explicit(&base->sequence, memory_order_acquire);
 
-        for (uint32_t i = 0; i < ZETA_VGPU_EU_WISHES; i++)
+        for (uint32_t i = 0; i < ZETA_VGPU_EU_REQUESTS; i++)
             out_values[i] = eu_count(&base->copies[sequence & 1].eus[tile][unit][i], number);
         for (uint32_t slot = 0; slot < ZETA_VGPU_SLOTS; slot++) {
-            if (tenant(segment, sequence, slot) == 0)
+            if (unfolded(segment, sequence, slot) == 0)
                 continue;
-            for (uint32_t i = 0; i < ZETA_VGPU_EU_WISHES; i++)
+            for (uint32_t i = 0; i < ZETA_VGPU_EU_REQUESTS; i++)
                 out_values[i] += eu_count(&segment->slots[slot].eus[tile][unit][i], number);
         }
         if (atomic_load_explicit(&base->sequence, memory_order_acquire) == sequence)
@@ -286,16 +286,16 @@ bool zeta_vgpu_instance_eu_totals(const struct zeta_vgpu_instance *instance, uin
     return false;
 }
 
-/* Adds a slot's counters of EUs to the next copy of the base, those of present wishes. */
+/* Adds a slot's counters of EUs to the next copy of the base, those of present requests. */
 static void fold_eus(struct zeta_vgpu_segment *segment, uint64_t sequence, uint32_t slot,
                      uint32_t tile)
 {
     struct zeta_vgpu_base *base = &segment->base;
 
     for (uint32_t unit = 0; unit < ZETA_VGPU_EU_UNITS; unit++) {
-        const uint64_t number = atomic_load(&segment->eu_boards[tile][unit].number);
+        const uint64_t number = atomic_load(&segment->eu_wanted[tile][unit].number);
 
-        for (uint32_t i = 0; i < ZETA_VGPU_EU_WISHES; i++) {
+        for (uint32_t i = 0; i < ZETA_VGPU_EU_REQUESTS; i++) {
             struct zeta_vgpu_eu_count *next = &base->copies[(sequence + 1) & 1].eus[tile][unit][i];
             const uint64_t sum = eu_count(&base->copies[sequence & 1].eus[tile][unit][i], number) +
                                  eu_count(&segment->slots[slot].eus[tile][unit][i], number);
@@ -311,7 +311,7 @@ void zeta_vgpu_instance_fold_locked(struct zeta_vgpu_instance *instance, uint32_
     struct zeta_vgpu_segment *segment = instance->segment;
     struct zeta_vgpu_base *base = &segment->base;
     uint64_t sequence = atomic_load(&base->sequence);
-    uint64_t generation = tenant(segment, sequence, slot);
+    uint64_t generation = unfolded(segment, sequence, slot);
     uint64_t sums[ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
 
     for (uint32_t tile = 0; generation != 0 && tile < instance->tiles; tile++) {
@@ -321,7 +321,7 @@ void zeta_vgpu_instance_fold_locked(struct zeta_vgpu_instance *instance, uint32_
             for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
                 sums[r][i] = atomic_load(&base->copies[sequence & 1].rows[tile][r][i]);
         }
-        /* The tenant writes no more: it is dead, or it is the caller. So this cannot fail. */
+        /* The process is dead, or is this one: nobody writes, so this cannot fail. */
         (void)add_slot(&segment->slots[slot], tile, rows, sums);
         for (uint32_t r = 0; r < rows; r++) {
             for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
@@ -335,13 +335,13 @@ void zeta_vgpu_instance_fold_locked(struct zeta_vgpu_instance *instance, uint32_
                          i == slot ? generation : folded(base, sequence, i));
         atomic_store(&base->sequence, sequence + 1);
     }
-    atomic_store(&segment->tenants[slot].pid, 0);
+    atomic_store(&segment->attached[slot].pid, 0);
 }
 
 static void reap_locked(struct zeta_vgpu_instance *instance)
 {
     for (uint32_t slot = 0; slot < ZETA_VGPU_SLOTS; slot++) {
-        const struct zeta_vgpu_tenant *t = &instance->segment->tenants[slot];
+        const struct zeta_vgpu_attached *t = &instance->segment->attached[slot];
         uint32_t pid = atomic_load(&t->pid);
 
         if (pid != 0 && !zeta_vgpu_process_alive(pid, atomic_load(&t->start_time)))
@@ -369,9 +369,9 @@ static void clear_slot(struct zeta_vgpu_slot *slot, const struct zeta_vgpu_insta
         cell_write(CELL(slot->activity[tile]), ZETA_VGPU_ACTIVITY_WORDS, zeros);
         cell_write(CELL(slot->kernels[tile]), (rows - 1) * ZETA_VGPU_COUNTER_COUNT, zeros);
         cell_write(CELL(slot->copies[tile]), ZETA_VGPU_COUNTER_COUNT, zeros);
-        for (uint32_t i = 0; i < ZETA_VGPU_EU_UNITS * ZETA_VGPU_EU_WISHES; i++)
-            atomic_store(&slot->eus[tile][i / ZETA_VGPU_EU_WISHES][i % ZETA_VGPU_EU_WISHES].number,
-                         0);
+        for (uint32_t i = 0; i < ZETA_VGPU_EU_UNITS * ZETA_VGPU_EU_REQUESTS; i++)
+            atomic_store(
+                &slot->eus[tile][i / ZETA_VGPU_EU_REQUESTS][i % ZETA_VGPU_EU_REQUESTS].number, 0);
     }
 }
 
@@ -379,18 +379,17 @@ static uint32_t find_free_slot(const struct zeta_vgpu_segment *segment)
 {
     uint32_t slot = 0;
 
-    while (slot < ZETA_VGPU_SLOTS && atomic_load(&segment->tenants[slot].pid) != 0)
+    while (slot < ZETA_VGPU_SLOTS && atomic_load(&segment->attached[slot].pid) != 0)
         slot++;
     return slot;
 }
 
-/* Backs the slot with memory, so that touching it cannot fail, and makes this process its tenant.
- */
+/* Backs the slot with memory, so that touching it cannot fail, and attaches this process to it. */
 static enum zeta_vgpu_result take_slot_locked(struct zeta_vgpu_instance *instance, uint32_t slot,
                                               struct zeta_vgpu_message *out_message)
 {
     struct zeta_vgpu_segment *segment = instance->segment;
-    struct zeta_vgpu_tenant *tenant = &segment->tenants[slot];
+    struct zeta_vgpu_attached *attached = &segment->attached[slot];
     const size_t at = offsetof(struct zeta_vgpu_segment, slots) + slot * sizeof(segment->slots[0]);
     int error = zeta_vgpu_instance_back(instance->memory, at, sizeof(segment->slots[0]));
 
@@ -401,9 +400,9 @@ static enum zeta_vgpu_result take_slot_locked(struct zeta_vgpu_instance *instanc
         return ZETA_VGPU_OUT_OF_MEMORY;
     }
     clear_slot(&segment->slots[slot], instance);
-    atomic_store(&tenant->start_time, instance->start_time);
-    atomic_store(&tenant->pid, (uint32_t)getpid());
-    atomic_store(&tenant->generation,
+    atomic_store(&attached->start_time, instance->start_time);
+    atomic_store(&attached->pid, (uint32_t)getpid());
+    atomic_store(&attached->generation,
                  folded(&segment->base, atomic_load(&segment->base.sequence), slot) + 1);
     atomic_store(&instance->slot, slot + 1);
     return ZETA_VGPU_OK;

@@ -18,7 +18,7 @@
 /* Where a process has the memory. */
 struct place {
     uint32_t pid, descriptor;
-    uint64_t start_time; /* tells it from a later process of that number */
+    uint64_t start_time; /* distinguishes it from a later process with that id */
 };
 
 struct content {

@@ -228,7 +228,7 @@ enum zeta_vgpu_result zeta_vgpu_instance_attach(const struct zeta_vgpu_instance_
                                                 struct zeta_vgpu_instance **out_instance)
 {
     struct zeta_vgpu_instance *instance = calloc(1, sizeof(*instance));
-    const struct timespec moment = {.tv_nsec = 1000000};
+    const struct timespec pause = {.tv_nsec = 1000000};
     enum zeta_vgpu_result result = ZETA_VGPU_OK;
     char directory[320];
     char name[160];
@@ -257,7 +257,7 @@ enum zeta_vgpu_result zeta_vgpu_instance_attach(const struct zeta_vgpu_instance_
         release(instance);
         /* Whoever has the memory may just end, or just begin. */
         if (attempt > 10)
-            nanosleep(&moment, NULL);
+            nanosleep(&pause, NULL);
         result = attach_once(instance, desc, &again, out_message);
     }
     if (result == ZETA_VGPU_OK && again)

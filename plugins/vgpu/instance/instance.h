@@ -45,7 +45,7 @@ enum zeta_vgpu_unit {
 struct zeta_vgpu;
 struct zeta_vgpu_instance;
 
-/** Which instance, and what it must look like. */
+/** Which instance, and its shape. */
 struct zeta_vgpu_instance_desc {
     const char *directory; /**< NULL: that of zeta_vgpu_instance_folder() */
     const char *name;
@@ -74,7 +74,7 @@ void zeta_vgpu_instance_abandon(struct zeta_vgpu_instance *instance);
 
 /**
  * True once the file turned out to be overwritten by somebody: its lock is never taken again, and
- * what it counts means nothing. The message says what to do.
+ * what it counts means nothing. The message names the repair.
  */
 bool zeta_vgpu_instance_damaged(const struct zeta_vgpu_instance *instance,
                                 struct zeta_vgpu_message *out_message);
@@ -85,14 +85,14 @@ uint64_t zeta_vgpu_instance_offset(const struct zeta_vgpu_instance *instance);
 /**
  * Takes a slot for this process, if it has none yet. OUT_OF_MEMORY when the file system of the
  * instance has no room for it, INVALID_ARGUMENT when all slots are in use by the living or the
- * instance is damaged; the message says so.
+ * instance is damaged; the message gives the reason.
  */
 enum zeta_vgpu_result zeta_vgpu_instance_join(struct zeta_vgpu_instance *instance,
                                               struct zeta_vgpu_message *out_message);
 
 /**
  * Publishes the totals of all subslices of a tile of this process, or of its copy engine, as one: a
- * reader never sees parts of two moments. Never blocks, costs two copies of the rows. One thread
+ * reader never sees parts of two snapshots. Never blocks, costs two copies of the rows. One thread
  * per tile and function at a time. Ignored without a slot.
  */
 void zeta_vgpu_instance_publish_kernels(struct zeta_vgpu_instance *instance, uint32_t tile,
@@ -127,9 +127,9 @@ bool zeta_vgpu_instance_totals(const struct zeta_vgpu_instance *instance, uint32
  */
 void zeta_vgpu_instance_reap(struct zeta_vgpu_instance *instance);
 
-/** Says how often the holder of a unit, which we are, samples; until it gives the unit up. */
-void zeta_vgpu_instance_want_period(struct zeta_vgpu_instance *instance, uint32_t tile,
-                                    uint32_t unit, uint64_t period_ns);
+/** Publishes how often this process, the holder of a unit, samples; until the release. */
+void zeta_vgpu_instance_request_period(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                       uint32_t unit, uint64_t period_ns);
 
 /** The shortest period that somebody samples a tile with; 0: nobody does. Some loads; any thread.
  */
@@ -138,7 +138,7 @@ uint64_t zeta_vgpu_instance_period(struct zeta_vgpu_instance *instance, uint32_t
 /**
  * Takes time of a tile's clock, which is one for all processes: work that was executed from
  * begin_ns on and takes time_ns at the nominal frequency. Returns the end of that time, after what
- * others took, and before which the work may not be said to be done. Any thread.
+ * others took, before which the work does not count as done. Any thread.
  */
 uint64_t zeta_vgpu_instance_take_time(struct zeta_vgpu_instance *instance, uint32_t tile,
                                       uint64_t begin_ns, uint64_t time_ns);
@@ -167,66 +167,66 @@ uint32_t zeta_vgpu_instance_unit_holder(const struct zeta_vgpu_instance *instanc
 /*
  * Counters of single EUs between processes.
  *
- * Who holds an OA unit says which counters of which EUs it wants; the wish has a number. Processes
- * that execute see it and publish what these counters have become since they saw it, with the
- * number. Nothing is counted for EUs while nobody wants it.
+ * The holder of an OA unit requests counters of EUs; a request has a number.
+ * Processes that execute see it and publish what these counters have become since they saw it, with
+ * the number. Nothing is counted for EUs while nobody wants it.
  */
 
 /** Units whose counters can be of EUs: oa and dispatch, the first ones. */
 #define ZETA_VGPU_EU_UNITS 2u
 /** Counters that can be wanted in a unit. */
-#define ZETA_VGPU_EU_WISHES 16u
+#define ZETA_VGPU_EU_REQUESTS 16u
 
 /** A counter of an EU; of a tile, its EUs subslice by subslice. */
-struct zeta_vgpu_eu_wish {
+struct zeta_vgpu_eu_request {
     bool used;
     uint32_t eu;
     uint32_t counter; /**< enum zeta_vgpu_counter */
 };
 
-/** Tells what the holder of a unit wants. Returns the number of the wish, 0 if that failed. */
-uint64_t zeta_vgpu_instance_want_eus(struct zeta_vgpu_instance *instance, uint32_t tile,
-                                     uint32_t unit,
-                                     const struct zeta_vgpu_eu_wish wishes[ZETA_VGPU_EU_WISHES]);
+/** Publishes the request of the holder of a unit. Returns its number, 0 if that failed. */
+uint64_t
+zeta_vgpu_instance_request_eus(struct zeta_vgpu_instance *instance, uint32_t tile, uint32_t unit,
+                               const struct zeta_vgpu_eu_request requests[ZETA_VGPU_EU_REQUESTS]);
 
 /** The holder wants no EUs any more. */
-void zeta_vgpu_instance_forget_eus(struct zeta_vgpu_instance *instance, uint32_t tile,
-                                   uint32_t unit);
+void zeta_vgpu_instance_withdraw_eus(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                     uint32_t unit);
 
-/** Number of the present wish of a unit, 0: none. One load. */
-uint64_t zeta_vgpu_instance_eu_wish_number(const struct zeta_vgpu_instance *instance, uint32_t tile,
-                                           uint32_t unit);
+/** Number of the present request of a unit, 0: none. One load. */
+uint64_t zeta_vgpu_instance_eu_request_number(const struct zeta_vgpu_instance *instance,
+                                              uint32_t tile, uint32_t unit);
 
 /**
- * One of the counters that are wanted; false if there is none, or the wish is another one now. What
- * it says must be checked: it comes from shared memory.
+ * One of the counters that are wanted; false if there is none, or the request is another one now.
+ * The content must be checked: it comes from shared memory.
  */
-bool zeta_vgpu_instance_eu_wish(const struct zeta_vgpu_instance *instance, uint32_t tile,
-                                uint32_t unit, uint32_t index, uint64_t number,
-                                struct zeta_vgpu_eu_wish *out_wish);
+bool zeta_vgpu_instance_eu_request(const struct zeta_vgpu_instance *instance, uint32_t tile,
+                                   uint32_t unit, uint32_t index, uint64_t number,
+                                   struct zeta_vgpu_eu_request *out_request);
 
 /** Publishes a counter of this process. One thread per counter at a time. */
 void zeta_vgpu_instance_publish_eu(struct zeta_vgpu_instance *instance, uint32_t tile,
                                    uint32_t unit, uint32_t index, uint64_t number, uint64_t value);
 
 /**
- * Adds up what all processes counted for a wish, living and dead. False, with out_values undefined,
- * if writers did not let it finish.
+ * Adds up what all processes counted for a request, living and dead. False, with out_values
+ * undefined, if writers did not let it finish.
  */
 bool zeta_vgpu_instance_eu_totals(const struct zeta_vgpu_instance *instance, uint32_t tile,
                                   uint32_t unit, uint64_t number,
-                                  uint64_t out_values[ZETA_VGPU_EU_WISHES]);
+                                  uint64_t out_values[ZETA_VGPU_EU_REQUESTS]);
 
 /*
- * Moments that processes share: context switches and markers, each with the totals of its tile at
- * that time, in logs of limited size.
+ * Snapshots that processes share: the totals of a tile at a context switch or a marker, in logs of
+ * limited size.
  *
  *   switches   one log per tile, which every holder of a unit reads. Nobody waits for readers: who
  *              is late finds that switches are missing.
  *   markers    one log per unit of a tile, read by its holder alone. Who sets a marker waits for
  *              a reader that is late, and what is overwritten nevertheless is counted.
  *
- * All moments of an instance are written one after another, in the order of their times.
+ * All snapshots of an instance are written one after another, in the order of their times.
  */
 
 /** The first units of a tile take markers: those that count. */
@@ -236,19 +236,19 @@ bool zeta_vgpu_instance_eu_totals(const struct zeta_vgpu_instance *instance, uin
 enum zeta_vgpu_log { ZETA_VGPU_LOG_SWITCHES, ZETA_VGPU_LOG_MARKERS };
 #define ZETA_VGPU_LOGS (ZETA_VGPU_LOG_MARKERS + ZETA_VGPU_MARKER_UNITS)
 
-/** A moment. */
-struct zeta_vgpu_moment {
+/** A snapshot. */
+struct zeta_vgpu_snapshot {
     uint64_t ticks;
-    uint64_t order; /**< grows from moment to moment of the instance */
+    uint64_t order; /**< grows from snapshot to snapshot of the instance */
     uint64_t value; /**< context that runs from here on, 0: none; or the value of the marker */
     uint64_t totals[ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
-    /** By unit: what was counted of EUs for the wish with that number; 0: nothing is known. */
+    /** By unit: what was counted of EUs for the request with that number; 0: nothing is known. */
     uint64_t eu_numbers[ZETA_VGPU_EU_UNITS];
-    uint64_t eus[ZETA_VGPU_EU_UNITS][ZETA_VGPU_EU_WISHES];
+    uint64_t eus[ZETA_VGPU_EU_UNITS][ZETA_VGPU_EU_REQUESTS];
 };
 
-/** Where the time of a moment comes from; asked when it is its turn. */
-struct zeta_vgpu_moment_clock {
+/** Where the time of a snapshot comes from; asked when it is written. */
+struct zeta_vgpu_snapshot_clock {
     uint64_t (*ticks)(void *context);
     void *context;
 };
@@ -258,7 +258,7 @@ bool zeta_vgpu_instance_switches_wanted(const struct zeta_vgpu_instance *instanc
 
 /** Appends a switch to the log of a tile. */
 void zeta_vgpu_instance_log_switch(struct zeta_vgpu_instance *instance, uint32_t tile,
-                                   uint64_t context, const struct zeta_vgpu_moment_clock *clock);
+                                   uint64_t context, const struct zeta_vgpu_snapshot_clock *clock);
 
 /** A number that no holder of a unit had before; 0 when the instance is damaged. */
 uint64_t zeta_vgpu_instance_new_token(struct zeta_vgpu_instance *instance);
@@ -270,8 +270,8 @@ uint64_t zeta_vgpu_instance_new_token(struct zeta_vgpu_instance *instance);
  * @token     for this holder
  * @own_only  only markers of this process
  */
-void zeta_vgpu_instance_want_markers(struct zeta_vgpu_instance *instance, uint32_t tile,
-                                     uint32_t unit, uint64_t token, bool own_only);
+void zeta_vgpu_instance_request_markers(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                        uint32_t unit, uint64_t token, bool own_only);
 
 /** A marker for a unit of a tile. */
 struct zeta_vgpu_marker {
@@ -292,12 +292,12 @@ struct zeta_vgpu_marker {
  */
 void zeta_vgpu_instance_log_marker(struct zeta_vgpu_instance *instance,
                                    const struct zeta_vgpu_marker *marker,
-                                   const struct zeta_vgpu_moment_clock *clock);
+                                   const struct zeta_vgpu_snapshot_clock *clock);
 
 /** How long a marker waits for its reader in another process. */
 #define ZETA_VGPU_MARKER_WAIT_MS 200u
 
-/** Tells those who wait up to where this process, the holder of the unit, has read its markers. */
+/** Publishes up to where this process, the holder of the unit, has read its markers. */
 void zeta_vgpu_instance_markers_read(struct zeta_vgpu_instance *instance, uint32_t tile,
                                      uint32_t unit, uint64_t cursor);
 
@@ -305,23 +305,23 @@ void zeta_vgpu_instance_markers_read(struct zeta_vgpu_instance *instance, uint32
 bool zeta_vgpu_instance_markers_wait(const struct zeta_vgpu_instance *instance, uint32_t tile,
                                      uint32_t unit);
 
-/** Position behind the newest moment of a log, to begin reading there. */
+/** Position behind the newest snapshot of a log, to begin reading there. */
 uint64_t zeta_vgpu_instance_log_head(const struct zeta_vgpu_instance *instance, uint32_t tile,
                                      uint32_t log);
 
 /**
- * Reads the moment at *cursor and moves the cursor behind it; false when there is none.
+ * Reads the snapshot at *cursor and moves the cursor behind it; false when there is none.
  *
- * @out_lost  moments that were overwritten before they were read and are passed over
+ * @out_lost  snapshots that were overwritten before they were read and are passed over
  */
-bool zeta_vgpu_instance_next_moment(const struct zeta_vgpu_instance *instance, uint32_t tile,
-                                    uint32_t log, uint64_t *cursor,
-                                    struct zeta_vgpu_moment *out_moment, uint64_t *out_lost);
+bool zeta_vgpu_instance_next_snapshot(const struct zeta_vgpu_instance *instance, uint32_t tile,
+                                      uint32_t log, uint64_t *cursor,
+                                      struct zeta_vgpu_snapshot *out_snapshot, uint64_t *out_lost);
 
 /*
- * Samples of instruction pointers between processes: who has the unit "ip" of a tile says that it
- * wants them, and every process that executes puts its own into a log that all share. Readers are
- * never waited for; what they did not read in time is lost, and they learn how much.
+ * Samples of instruction pointers between processes: the process that has the unit "ip" of a tile
+ * requests them, and every process that executes puts its own into a log that all share. Readers
+ * are never waited for; what they did not read in time is lost, and they learn how much.
  */
 
 /** Entries of the log of a tile. */
@@ -378,8 +378,8 @@ bool zeta_vgpu_instance_ip_next(const struct zeta_vgpu_instance *instance, uint3
  * What processes share about tracers: which events somebody wants, where the holder of a tracer
  * has its rings, and how many events there were.
  *
- * Processes that execute look at one word per tile. The rest is looked at when an event is to be
- * written. Nothing of it is trusted: who follows a place checks what is there.
+ * Processes that execute read one word per tile, and the rest when an event is to be written.
+ * Nothing of it is trusted: who follows a place checks what is there.
  */
 
 /** Sources of events of a tile. Each is a unit that one tracer at a time has. */
@@ -406,7 +406,7 @@ struct zeta_vgpu_event_counts {
 };
 
 /**
- * The word that says which sources of a tile have a tracer that is on: bits 1 << source. Anybody
+ * The word with the sources of a tile have a tracer that is on: bits 1 << source. Anybody
  * may change it at any time; load it with memory_order_relaxed. Valid until the detach.
  */
 const _Atomic uint32_t *zeta_vgpu_instance_watched(const struct zeta_vgpu_instance *instance,
@@ -437,15 +437,15 @@ bool zeta_vgpu_instance_find_trace(const struct zeta_vgpu_instance *instance, ui
                                    enum zeta_vgpu_source source,
                                    struct zeta_vgpu_trace_place *out_place);
 
-/** Says that this process, in its slot, writes into the rings of the place from now on. */
+/** Announces that this process, in its slot, writes into the rings of the place from now on. */
 void zeta_vgpu_instance_join_trace(struct zeta_vgpu_instance *instance, uint32_t tile,
                                    enum zeta_vgpu_source source);
 
-/** Slots of the processes that said so since the place was offered, as bits. */
+/** Slots of the processes that did so since the place was offered, as bits. */
 uint64_t zeta_vgpu_instance_trace_writers(const struct zeta_vgpu_instance *instance, uint32_t tile,
                                           enum zeta_vgpu_source source);
 
-/** True if the process that has a slot still lives. Slow. */
+/** True if the process that has a slot is alive. Slow. */
 bool zeta_vgpu_instance_slot_alive(const struct zeta_vgpu_instance *instance, uint32_t slot);
 
 /** Counts an event that could not be written anywhere. */

@@ -19,7 +19,7 @@
 
 #define ZETA_VGPU_LAYOUT_VERSION 7u
 #define ZETA_VGPU_LAYOUT_MAGIC UINT64_C(0x7570672d6174657a) /* "zeta-gpu" */
-#define ZETA_VGPU_LOG_EUS (1u + ZETA_VGPU_EU_WISHES)        /* words of a unit */
+#define ZETA_VGPU_LOG_EUS (1u + ZETA_VGPU_EU_REQUESTS)      /* words of a unit */
 #define ZETA_VGPU_LOG_HEADER (4u + ZETA_VGPU_EU_UNITS * ZETA_VGPU_LOG_EUS)
 /* Room for 64 switches and 32 markers of the largest tile, and for many more of a usual one. */
 #define ZETA_VGPU_LARGEST_ENTRY                                                                    \
@@ -36,41 +36,43 @@
         _Atomic uint64_t copies[2][words];                                                         \
     }
 
-/** A counter of an EU, and for which wish it counts; see instance.h. */
+/** A counter of an EU, and for which request it counts; see instance.h. */
 struct zeta_vgpu_eu_count {
     _Atomic uint64_t number;
     _Atomic uint64_t value;
 };
 
 /** What the holder of a unit wants of EUs. */
-struct zeta_vgpu_eu_board {
+struct zeta_vgpu_eu_wanted {
     _Atomic uint64_t number; /**< 0: nothing */
-    _Atomic uint64_t wishes[ZETA_VGPU_EU_WISHES];
+    _Atomic uint64_t requests[ZETA_VGPU_EU_REQUESTS];
 };
 
 struct zeta_vgpu_slot {
     ZETA_VGPU_CELL(ZETA_VGPU_ACTIVITY_WORDS) activity[ZETA_VGPU_MAX_TILES];
-    /** Subslices x ZETA_VGPU_COUNTER_COUNT words, of one moment. */
+    /** Subslices x ZETA_VGPU_COUNTER_COUNT words, of one instant. */
     ZETA_VGPU_CELL(ZETA_VGPU_KERNEL_WORDS) kernels[ZETA_VGPU_MAX_TILES];
     ZETA_VGPU_CELL(ZETA_VGPU_COUNTER_COUNT) copies[ZETA_VGPU_MAX_TILES];
-    struct zeta_vgpu_eu_count eus[ZETA_VGPU_MAX_TILES][ZETA_VGPU_EU_UNITS][ZETA_VGPU_EU_WISHES];
+    struct zeta_vgpu_eu_count eus[ZETA_VGPU_MAX_TILES][ZETA_VGPU_EU_UNITS][ZETA_VGPU_EU_REQUESTS];
 };
 
 /** Who is in a slot. */
-struct zeta_vgpu_tenant {
-    _Atomic uint64_t generation; /**< one more with each tenant */
-    _Atomic uint64_t start_time; /**< of the process, tells it from a later one with its id */
-    _Atomic uint32_t pid;        /**< 0: free */
+struct zeta_vgpu_attached {
+    _Atomic uint64_t generation; /**< one more with each process */
+    _Atomic uint64_t
+        start_time;       /**< of the process, distinguishes it from a later one with its id */
+    _Atomic uint32_t pid; /**< 0: free */
 };
 
-/** Sums of the tenants that are gone. */
+/** Sums of the processes that are gone. */
 struct zeta_vgpu_base {
     _Atomic uint64_t sequence;
     struct {
-        /** Tenants up to this generation are contained in the counters. */
+        /** Processes up to this generation are contained in the counters. */
         _Atomic uint64_t folded[ZETA_VGPU_SLOTS];
         _Atomic uint64_t rows[ZETA_VGPU_MAX_TILES][ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
-        struct zeta_vgpu_eu_count eus[ZETA_VGPU_MAX_TILES][ZETA_VGPU_EU_UNITS][ZETA_VGPU_EU_WISHES];
+        struct zeta_vgpu_eu_count eus[ZETA_VGPU_MAX_TILES][ZETA_VGPU_EU_UNITS]
+                                     [ZETA_VGPU_EU_REQUESTS];
     } copies[2];
 };
 
@@ -87,8 +89,8 @@ struct zeta_vgpu_holder {
 
 /**
  * The logs of a tile. An entry is its position + 1, ticks, order and value, for each unit the
- * number of its wish for EUs and what was counted for it, then the totals of as many rows as tiles
- * of the instance have; it is valid while its first word is right.
+ * number of its request for EUs and what was counted for it, then the totals of as many rows as
+ * tiles of the instance have; it is valid while its first word is right.
  */
 struct zeta_vgpu_tile_logs {
     _Atomic uint64_t heads[ZETA_VGPU_LOGS]; /**< position of the next entry */
@@ -134,14 +136,14 @@ struct zeta_vgpu_segment {
     uint32_t tiles;
     uint32_t rows_per_tile;
     uint64_t offset_ticks;
-    pthread_mutex_t lock; /**< robust; for tenants, base, holders and logs */
+    pthread_mutex_t lock; /**< robust; for attached, base, holders and logs */
     struct zeta_vgpu_holder holders[ZETA_VGPU_MAX_TILES][ZETA_VGPU_UNITS];
-    struct zeta_vgpu_tenant tenants[ZETA_VGPU_SLOTS];
+    struct zeta_vgpu_attached attached[ZETA_VGPU_SLOTS];
     struct zeta_vgpu_base base;
     _Atomic uint64_t taken_ns[ZETA_VGPU_MAX_TILES]; /**< up to then the clock's time is taken */
-    _Atomic uint64_t eu_numbers;                    /**< of wishes, given out so far */
-    struct zeta_vgpu_eu_board eu_boards[ZETA_VGPU_MAX_TILES][ZETA_VGPU_EU_UNITS];
-    _Atomic uint64_t moments;       /**< in all logs so far */
+    _Atomic uint64_t eu_numbers;                    /**< of requests, given out so far */
+    struct zeta_vgpu_eu_wanted eu_wanted[ZETA_VGPU_MAX_TILES][ZETA_VGPU_EU_UNITS];
+    _Atomic uint64_t snapshots;     /**< in all logs so far */
     _Atomic uint64_t tokens;        /**< given out so far */
     _Atomic uint64_t trace_numbers; /**< given out so far */
     struct zeta_vgpu_tile_traces traces[ZETA_VGPU_MAX_TILES];
@@ -159,11 +161,11 @@ struct zeta_vgpu_instance {
     uint32_t tiles;
     uint32_t rows_per_tile;
     uint64_t offset_ticks;
-    uint64_t start_time;        /**< of this process */
-    _Atomic uint32_t slot;      /**< own slot + 1, 0: none */
-    atomic_bool damaged;        /**< the lock could not be had; set once */
-    uint64_t ip_looked_ns;      /**< when we looked for who wants samples; with the lock */
-    _Atomic uint64_t looked_ns; /**< when we looked for who samples */
+    uint64_t start_time;    /**< of this process */
+    _Atomic uint32_t slot;  /**< own slot + 1, 0: none */
+    atomic_bool damaged;    /**< the lock could not be had; set once */
+    uint64_t ip_checked_ns; /**< last check that the reader of samples is alive; with the lock */
+    _Atomic uint64_t checked_ns; /**< last check that samplers are alive */
 };
 
 /**
@@ -198,7 +200,7 @@ bool zeta_vgpu_process_alive(uint32_t pid, uint64_t start_time);
 /*
  * How processes find the memory of an instance.
  *
- * The memory is a file without a name (shared_file.h). A small file with a name says which one, and
+ * The memory is a file without a name (shared_file.h). A small file with a name identifies it, and
  * where it can be opened: at descriptors of processes that are attached. It is read and written,
  * never mapped, so whatever somebody does to it ends nobody.
  *
@@ -217,7 +219,7 @@ bool zeta_vgpu_instance_folder(char *out_path, size_t path_bytes,
 /** Removes files of instances that nobody uses any more; kept is our own name. */
 void zeta_vgpu_instance_sweep(const char *folder, const char *kept);
 
-/** With the exclusive lock: says which memory it is. 0, or an errno value. */
+/** With the exclusive lock: writes which memory it is. 0, or an errno value. */
 int zeta_vgpu_instance_file_begin(int file, int memory);
 
 /**
@@ -227,8 +229,8 @@ int zeta_vgpu_instance_file_begin(int file, int memory);
 bool zeta_vgpu_instance_file_find(int file, uint64_t size_bytes, int *io_memory);
 
 /**
- * Says that this process has it, too, unless that is said. With the lock of the segment. Where 64
- * living processes are noted already, those have to do until some have ended, and it is called
+ * Adds this process to those that have it, unless it is there. With the lock of the segment. Where
+ * 64 living processes are noted already, those have to do until some have ended, and it is called
  * again.
  */
 void zeta_vgpu_instance_file_join(int file, int memory, uint64_t start_time);

@@ -14,8 +14,8 @@
 #define STALL_SHIFT 24u
 #define STALL_LOST 0xffu
 
-/* How often writers look whether the reader is alive. */
-#define LOOK_NS UINT64_C(100000000)
+/* How often writers check that the reader is alive. */
+#define POLL_NS UINT64_C(100000000)
 
 bool zeta_vgpu_instance_ip_begin(struct zeta_vgpu_instance *instance, uint32_t tile,
                                  uint64_t period_ticks, uint64_t *out_cursor)
@@ -64,13 +64,13 @@ uint64_t zeta_vgpu_instance_ip_period(const struct zeta_vgpu_instance *instance,
 }
 
 /* A reader that died wants nothing more. */
-static void look_for_reader_locked(struct zeta_vgpu_instance *instance, uint32_t tile)
+static void check_reader_locked(struct zeta_vgpu_instance *instance, uint32_t tile)
 {
     const uint64_t now = zeta_vgpu_now_ns();
 
-    if (now - instance->ip_looked_ns < LOOK_NS)
+    if (now - instance->ip_checked_ns < POLL_NS)
         return;
-    instance->ip_looked_ns = now;
+    instance->ip_checked_ns = now;
     if (zeta_vgpu_instance_unit_holder(instance, tile, ZETA_VGPU_UNIT_IP) == 0)
         end_locked(instance->segment, tile);
 }
@@ -98,7 +98,7 @@ void zeta_vgpu_instance_ip_append(struct zeta_vgpu_instance *instance, uint32_t 
 
     if (!zeta_vgpu_instance_lock(instance))
         return;
-    look_for_reader_locked(instance, tile);
+    check_reader_locked(instance, tile);
     if (zeta_vgpu_instance_ip_period(instance, tile, &session) != 0) {
         if (lost > ZETA_VGPU_IP_COUNT_MAX)
             lost = ZETA_VGPU_IP_COUNT_MAX;

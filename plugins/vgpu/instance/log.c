@@ -3,8 +3,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How often a marker looks whether its reader made room. */
-#define LOOK_NS 200000
+/* How often a marker that waits checks whether its reader made room. */
+#define POLL_NS 200000
 
 /* Attempts to read totals that are written all the time. */
 #define TOTALS_ATTEMPTS 16u
@@ -51,28 +51,28 @@ static void write_eus(const struct zeta_vgpu_instance *instance, uint32_t tile,
                       _Atomic uint64_t *words)
 {
     for (uint32_t unit = 0; unit < ZETA_VGPU_EU_UNITS; unit++, words += ZETA_VGPU_LOG_EUS) {
-        uint64_t number = zeta_vgpu_instance_eu_wish_number(instance, tile, unit);
-        uint64_t values[ZETA_VGPU_EU_WISHES];
+        uint64_t number = zeta_vgpu_instance_eu_request_number(instance, tile, unit);
+        uint64_t values[ZETA_VGPU_EU_REQUESTS];
 
         if (number != 0 && !zeta_vgpu_instance_eu_totals(instance, tile, unit, number, values))
             number = 0;
         atomic_store(&words[0], number);
-        for (uint32_t i = 0; number != 0 && i < ZETA_VGPU_EU_WISHES; i++)
+        for (uint32_t i = 0; number != 0 && i < ZETA_VGPU_EU_REQUESTS; i++)
             atomic_store(&words[1 + i], values[i]);
     }
 }
 
-static void read_eus(const _Atomic uint64_t *words, struct zeta_vgpu_moment *out_moment)
+static void read_eus(const _Atomic uint64_t *words, struct zeta_vgpu_snapshot *out_snapshot)
 {
     for (uint32_t unit = 0; unit < ZETA_VGPU_EU_UNITS; unit++, words += ZETA_VGPU_LOG_EUS) {
-        out_moment->eu_numbers[unit] = atomic_load(&words[0]);
-        for (uint32_t i = 0; i < ZETA_VGPU_EU_WISHES; i++)
-            out_moment->eus[unit][i] = atomic_load(&words[1 + i]);
+        out_snapshot->eu_numbers[unit] = atomic_load(&words[0]);
+        for (uint32_t i = 0; i < ZETA_VGPU_EU_REQUESTS; i++)
+            out_snapshot->eus[unit][i] = atomic_load(&words[1 + i]);
     }
 }
 
 static void append_locked(struct zeta_vgpu_instance *instance, uint32_t tile, uint32_t log,
-                          uint64_t value, const struct zeta_vgpu_moment_clock *clock)
+                          uint64_t value, const struct zeta_vgpu_snapshot_clock *clock)
 {
     const struct zeta_vgpu_log_area area = log_area(instance, tile, log);
     const uint64_t position = atomic_load(area.head);
@@ -83,7 +83,7 @@ static void append_locked(struct zeta_vgpu_instance *instance, uint32_t tile, ui
     /* Invalid while it is written; who dies here leaves an entry that nobody takes. */
     atomic_store(&entry[NUMBER], 0);
     atomic_store(&entry[TICKS], clock->ticks(clock->context));
-    atomic_store(&entry[ORDER], atomic_fetch_add(&instance->segment->moments, 1));
+    atomic_store(&entry[ORDER], atomic_fetch_add(&instance->segment->snapshots, 1));
     atomic_store(&entry[VALUE], value);
     write_eus(instance, tile, &entry[EUS]);
     for (uint32_t r = 0; r < instance->rows_per_tile; r++) {
@@ -108,7 +108,7 @@ bool zeta_vgpu_instance_switches_wanted(const struct zeta_vgpu_instance *instanc
 }
 
 void zeta_vgpu_instance_log_switch(struct zeta_vgpu_instance *instance, uint32_t tile,
-                                   uint64_t context, const struct zeta_vgpu_moment_clock *clock)
+                                   uint64_t context, const struct zeta_vgpu_snapshot_clock *clock)
 {
     if (!zeta_vgpu_instance_lock(instance))
         return;
@@ -127,8 +127,8 @@ uint64_t zeta_vgpu_instance_new_token(struct zeta_vgpu_instance *instance)
     return token;
 }
 
-void zeta_vgpu_instance_want_markers(struct zeta_vgpu_instance *instance, uint32_t tile,
-                                     uint32_t unit, uint64_t token, bool own_only)
+void zeta_vgpu_instance_request_markers(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                        uint32_t unit, uint64_t token, bool own_only)
 {
     struct zeta_vgpu_holder *holder = &instance->segment->holders[tile][unit];
 
@@ -180,7 +180,7 @@ static void give_up_locked(struct zeta_vgpu_instance *instance,
 
 /* One attempt; false while the log is full and there is patience. */
 static bool try_marker(struct zeta_vgpu_instance *instance, const struct zeta_vgpu_marker *marker,
-                       const struct zeta_vgpu_moment_clock *clock, bool patience)
+                       const struct zeta_vgpu_snapshot_clock *clock, bool patience)
 {
     bool done = true;
 
@@ -213,23 +213,23 @@ static bool is_sampled_here(const struct zeta_vgpu_instance *instance,
 
 void zeta_vgpu_instance_log_marker(struct zeta_vgpu_instance *instance,
                                    const struct zeta_vgpu_marker *marker,
-                                   const struct zeta_vgpu_moment_clock *clock)
+                                   const struct zeta_vgpu_snapshot_clock *clock)
 {
-    const struct timespec look = {.tv_nsec = LOOK_NS};
+    const struct timespec pause = {.tv_nsec = POLL_NS};
 
-    /* Most units have no holder most of the time, so they are looked at before the lock. */
+    /* Most units have no holder most of the time, so check before taking the lock. */
     if (!wanted(instance, marker))
         return;
     for (uint64_t waited_ns = 0; waited_ns < ZETA_VGPU_MARKER_WAIT_MS * UINT64_C(1000000) ||
                                  is_sampled_here(instance, marker);
-         waited_ns += LOOK_NS) {
+         waited_ns += POLL_NS) {
         if (try_marker(instance, marker, clock, true) || atomic_load(marker->interrupt))
             return;
         /* Nobody will read what is for a process that died. */
         if (waited_ns == 0 &&
             zeta_vgpu_instance_unit_holder(instance, marker->tile, marker->unit) == 0)
             return;
-        nanosleep(&look, NULL);
+        nanosleep(&pause, NULL);
     }
     (void)try_marker(instance, marker, clock, false);
 }
@@ -257,26 +257,26 @@ uint64_t zeta_vgpu_instance_log_head(const struct zeta_vgpu_instance *instance, 
 }
 
 static bool read_entry(const struct zeta_vgpu_instance *instance, const _Atomic uint64_t *entry,
-                       uint64_t number, struct zeta_vgpu_moment *out_moment)
+                       uint64_t number, struct zeta_vgpu_snapshot *out_snapshot)
 {
     if (atomic_load(&entry[NUMBER]) != number)
         return false;
-    out_moment->ticks = atomic_load(&entry[TICKS]);
-    out_moment->order = atomic_load(&entry[ORDER]);
-    out_moment->value = atomic_load(&entry[VALUE]);
-    read_eus(&entry[EUS], out_moment);
+    out_snapshot->ticks = atomic_load(&entry[TICKS]);
+    out_snapshot->order = atomic_load(&entry[ORDER]);
+    out_snapshot->value = atomic_load(&entry[VALUE]);
+    read_eus(&entry[EUS], out_snapshot);
     for (uint32_t r = 0; r < instance->rows_per_tile; r++) {
         for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
-            out_moment->totals[r][i] =
+            out_snapshot->totals[r][i] =
                 atomic_load_explicit(&entry[ZETA_VGPU_LOG_HEADER + r * ZETA_VGPU_COUNTER_COUNT + i],
                                      memory_order_acquire);
     }
     return atomic_load(&entry[NUMBER]) == number;
 }
 
-bool zeta_vgpu_instance_next_moment(const struct zeta_vgpu_instance *instance, uint32_t tile,
-                                    uint32_t log, uint64_t *cursor,
-                                    struct zeta_vgpu_moment *out_moment, uint64_t *out_lost)
+bool zeta_vgpu_instance_next_snapshot(const struct zeta_vgpu_instance *instance, uint32_t tile,
+                                      uint32_t log, uint64_t *cursor,
+                                      struct zeta_vgpu_snapshot *out_snapshot, uint64_t *out_lost)
 {
     const struct zeta_vgpu_log_area area = log_area(instance, tile, log);
     const uint64_t head = atomic_load(area.head);
@@ -292,7 +292,7 @@ bool zeta_vgpu_instance_next_moment(const struct zeta_vgpu_instance *instance, u
         const _Atomic uint64_t *entry = area.words + *cursor % area.capacity * area.entry_words;
 
         (*cursor)++;
-        if (read_entry(instance, entry, *cursor, out_moment))
+        if (read_entry(instance, entry, *cursor, out_snapshot))
             return true;
         (*out_lost)++;
     }

@@ -110,9 +110,9 @@ uint64_t zeta_vgpu_instance_trace_writers(const struct zeta_vgpu_instance *insta
 
 bool zeta_vgpu_instance_slot_alive(const struct zeta_vgpu_instance *instance, uint32_t slot)
 {
-    const struct zeta_vgpu_tenant *tenant = &instance->segment->tenants[slot];
+    const struct zeta_vgpu_attached *attached = &instance->segment->attached[slot];
 
-    return zeta_vgpu_process_alive(atomic_load(&tenant->pid), atomic_load(&tenant->start_time));
+    return zeta_vgpu_process_alive(atomic_load(&attached->pid), atomic_load(&attached->start_time));
 }
 
 void zeta_vgpu_instance_miss_event(struct zeta_vgpu_instance *instance, uint32_t tile,

@@ -4,8 +4,8 @@
 
 #include "plugins/vgpu/machine/host_clock.h"
 
-/* How often processes that execute look whether those who sample are alive. */
-#define LOOK_NS UINT64_C(100000000)
+/* How often processes that execute check that samplers are alive. */
+#define POLL_NS UINT64_C(100000000)
 
 /* Whatever somebody wrote into shared memory, nobody samples more often, ... */
 #define PERIOD_LEAST_NS UINT64_C(1000)
@@ -58,8 +58,8 @@ uint32_t zeta_vgpu_instance_unit_holder(const struct zeta_vgpu_instance *instanc
     return pid != 0 && zeta_vgpu_process_alive(pid, atomic_load(&holder->start_time)) ? pid : 0;
 }
 
-void zeta_vgpu_instance_want_period(struct zeta_vgpu_instance *instance, uint32_t tile,
-                                    uint32_t unit, uint64_t period_ns)
+void zeta_vgpu_instance_request_period(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                       uint32_t unit, uint64_t period_ns)
 {
     atomic_store(&instance->segment->holders[tile][unit].period_ns, period_ns);
 }
@@ -91,8 +91,8 @@ uint64_t zeta_vgpu_instance_period(struct zeta_vgpu_instance *instance, uint32_t
     if (shortest == UINT64_MAX)
         return 0;
     now = zeta_vgpu_now_ns();
-    if (now - atomic_load(&instance->looked_ns) >= LOOK_NS) {
-        atomic_store(&instance->looked_ns, now);
+    if (now - atomic_load(&instance->checked_ns) >= POLL_NS) {
+        atomic_store(&instance->checked_ns, now);
         zeta_vgpu_instance_reap(instance);
     }
     return shortest < PERIOD_LEAST_NS ? PERIOD_LEAST_NS : shortest;

@@ -50,7 +50,7 @@ void zeta_vgpu_l1_flush(struct zeta_vgpu_l1 *l1)
 }
 
 /*
- * Looks for a line in a set of @ways tags, puts it first and returns true; otherwise makes room
+ * Searches a line in a set of @ways tags, puts it first and returns true; otherwise makes room
  * for it at the front and gives the tag that fell out. Least recently used goes first.
  */
 static bool set_lookup(uint64_t *tags, unsigned ways, uint64_t line, bool write,

@@ -4,7 +4,7 @@
 /*
  * Reads RV64 ELF files. Nothing in a file is trusted: every offset, size, count and address is
  * checked against the file and the limits below before it is used, and all failures come with a
- * sentence that says what is wrong where.
+ * sentence: what is wrong, and where.
  */
 
 #include <stdbool.h>
@@ -59,7 +59,7 @@ struct zeta_vgpu_elf_symbol {
     bool object;   /**< data */
 };
 
-/** What a file says, checked. */
+/** The content of a file, checked. */
 struct zeta_vgpu_elf {
     const unsigned char *bytes; /**< the file; not owned */
     size_t size;
@@ -77,12 +77,12 @@ struct zeta_vgpu_elf {
     struct zeta_vgpu_elf_symbols dynamic; /**< what is offered to other files and wanted of them */
 };
 
-/** Checks a file and says what is in it; false with the reason in @out_message. */
+/** Checks a file and describes what is in it; false with the reason in @out_message. */
 bool zeta_vgpu_elf_parse(const void *bytes, size_t size, struct zeta_vgpu_elf *out_elf,
                          struct zeta_vgpu_message *out_message);
 
 /**
- * Copies all segments to @memory, which holds zeroes and stands for addresses low..high, and
+ * Copies all segments to @memory, which holds zeroes and represents addresses low..high, and
  * relocates them to run at @base instead of low.
  */
 bool zeta_vgpu_elf_load(const struct zeta_vgpu_elf *elf, unsigned char *memory, uint64_t base,

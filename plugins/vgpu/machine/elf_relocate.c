@@ -21,7 +21,7 @@ struct table {
     uint64_t bytes;
 };
 
-/* What the dynamic section says about relocations. */
+/* Relocations, from the dynamic section. */
 struct dynamic {
     struct table tables[2]; /* of data, of calls */
 };

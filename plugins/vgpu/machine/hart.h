@@ -8,7 +8,7 @@
 /** A decoded instruction, with the sums over itself and the rest of its basic block. */
 struct zeta_rv64_insn {
     uint8_t op; /**< enum rv64_op */
-    uint8_t rd; /**< 0..32; 32 stands for writes to x0 */
+    uint8_t rd; /**< 0..32; 32 takes writes to x0 */
     uint8_t rs1;
     uint8_t rs2;
     /**

@@ -2,7 +2,7 @@
  * The interpreter loop. One label per instruction, reached by a computed goto at the end of the
  * one before; the only file with that extension, and with 128-bit integers.
  *
- * Registers that live through the loop:
+ * Variables that stay in registers through the loop:
  *   ip         decoded instruction being executed
  *   low, high  sums of the blocks entered so far (struct zeta_rv64_insn)
  *   labels     where each op is executed; another table while frm needs the slow rounding
@@ -31,7 +31,7 @@ __extension__ typedef unsigned __int128 uint128;
 
 /*
  * Finds where an access goes on the host, and counts it; false when it is not allowed. Only the
- * slow way can fail, so the others come back without a look at the result.
+ * slow way can fail, so the others come back without a test of the result.
  */
 static inline __attribute__((always_inline)) bool reach(struct zeta_rv64_memory *memory,
                                                         uint64_t address, unsigned size_bits,
@@ -258,7 +258,7 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
     counts->latency = (uint16_t)(high >> 48);
 }
 
-/* Bit of the field of retired instructions that says that the slice is used up. */
+/* Bit of the field of retired instructions that is set when the slice is used up. */
 #define SLICE_USED UINT64_C(0x8000)
 
 #define DISPATCH() goto *labels[ip->op]

@@ -7,7 +7,7 @@
 
 #include "rv64_ops.h"
 
-/* What the table says about an instruction. */
+/* The row of the table for an instruction. */
 struct op_info {
     const char *mnemonic;
     const char *operands;
@@ -172,7 +172,7 @@ static uint8_t specialise(const struct zeta_rv64_code *code, uint32_t index, uin
     case RV64_OP_FCVT_D_S:
     case RV64_OP_FCVT_D_W:
     case RV64_OP_FCVT_D_WU:
-        /* Exact, so a static rounding mode says nothing; assemblers write 0. */
+        /* Exact, so a static rounding mode means nothing; assemblers write 0. */
     case RV64_OP_FCVT_W_S:
     case RV64_OP_FCVT_WU_S:
     case RV64_OP_FCVT_L_S:
@@ -259,7 +259,7 @@ static void split_blocks(struct zeta_rv64_code *code, uint32_t first, uint32_t l
     }
 }
 
-/* The op that stands for both, or 0, which is none of these. */
+/* The fused op of both, or 0, which is none of these. */
 static uint8_t pair_of(uint8_t first, uint8_t second)
 {
     static const struct {

@@ -56,7 +56,7 @@ static unsigned mxcsr_for(const struct zeta_rv64_hart *hart)
     return MXCSR_DEFAULT | (unsigned)host_rounding(hart->frm) << 3;
 }
 
-/* Flags of the host that stand for what the hart has raised already. */
+/* Host flags of what the hart has raised already. */
 static unsigned known_flags(uint8_t fflags)
 {
     return (fflags & RV64_NV ? FE_INVALID : 0u) | (fflags & RV64_DZ ? FE_DIVBYZERO : 0u) |

@@ -4,10 +4,10 @@
 /*
  * Floating point of a hart on the floating point of the host.
  *
- * Between fp_enter and fp_leave the host rounds as the hart's frm says, and its sticky exception
- * flags collect what the hart raises; fp_sync moves them to fflags. So an addition costs one host
- * addition and a look whether the result is a NaN. What the host cannot do - ties away from zero,
- * a rounding mode in the instruction word - goes through zeta_rv64_fp_rounded.
+ * Between fp_enter and fp_leave the host rounds according to the hart's frm, and its sticky
+ * exception flags collect what the hart raises; fp_sync moves them to fflags. So an addition costs
+ * one host addition and a test for NaN. What the host cannot do - ties away from zero, a rounding
+ * mode in the instruction word - goes through zeta_rv64_fp_rounded.
  */
 
 #include <math.h>

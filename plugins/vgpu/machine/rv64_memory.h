@@ -8,7 +8,7 @@
  *   private memory        the hart's own stack
  *   global memory         everything in the space table, through a small page cache
  *
- * The inline part lives with the interpreter; what it does not find goes to
+ * The inline part belongs to the interpreter; what it does not find goes to
  * zeta_rv64_memory_slow.
  */
 

@@ -343,7 +343,7 @@ uint64_t zeta_vgpu_space_enter(struct zeta_vgpu_space *space, uint32_t reader)
         return generation;
     /*
      * A removal may happen between reading the generation and announcing it; it would then not
-     * wait for us. So look again after the announcement is visible.
+     * wait for us. So check again after the announcement is visible.
      */
     do {
         generation = atomic_load(&space->generation);

@@ -50,7 +50,7 @@ struct zeta_vgpu_memory *zeta_vgpu_memory_create(struct zeta_vgpu_pool *pool,
     return memory;
 }
 
-/* Unmaps before the pool looks whether others have the memory: our mapping may be an import. */
+/* Unmaps before the pool checks whether others have the memory: our mapping may be an import. */
 static void release(struct zeta_vgpu_memory *memory, struct allocation *allocation)
 {
     void *address = (void *)(uintptr_t)allocation->address;
@@ -244,7 +244,8 @@ uint32_t zeta_vgpu_memory_import(struct zeta_plugin *self,
         map_and_enter(memory, &wanted, descriptor, share->offset_bytes, 0, ZETA_VGPU_ACCESS_WRITE);
     if (!*out_address)
         result = ZETA_VGPU_OUT_OF_MEMORY;
-    /* The mapping keeps the description, and with it the lock that says that we have the memory. */
+    /* The mapping keeps the description, and with it the lock that shows that we have the memory.
+     */
     close(descriptor);
     return result == ZETA_VGPU_OK ? ZETA_PLUGIN_SUCCESS : fail_mapping(self, share->size_bytes);
 }

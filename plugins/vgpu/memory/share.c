@@ -104,7 +104,7 @@ static enum zeta_vgpu_result check_file(int descriptor, uint64_t token,
     return ZETA_VGPU_OK;
 }
 
-/* What the description of a descriptor says about itself. */
+/* The part that the description of a descriptor identifies. */
 static enum zeta_vgpu_result read_part(struct zeta_plugin_share *share,
                                        struct zeta_vgpu_message *out_message)
 {
@@ -135,8 +135,8 @@ static enum zeta_vgpu_result read_part(struct zeta_plugin_share *share,
 }
 
 /*
- * The lock comes first and the look for others second, and the owner does it the other way round
- * (drops its own, then looks): so either we see the memory going, or it stays.
+ * The lock comes first and the check for others second, and the owner does it the other way round
+ * (drops its own, then checks): so either we see the memory going, or it stays.
  */
 static enum zeta_vgpu_result hold_part(int descriptor, const struct zeta_plugin_share *share,
                                        struct zeta_vgpu_message *out_message)

@@ -5,7 +5,7 @@
  * Parts of the device's memory in other processes.
  *
  * A part is an extent from some page to its end. It goes out as a descriptor of the pool's file
- * with an open file description of its own. The description says by itself which part it is: its
+ * with an open file description of its own. The description identifies the part by itself: its
  * position is the offset plus the kind of memory, and it holds a shared lock on exactly the bytes
  * of the extent. An import takes such a lock too, with a description that only its mapping keeps
  * open. So the owner sees from the locks whether somebody still has the extent, and an import sees
@@ -28,7 +28,7 @@ enum zeta_vgpu_result zeta_vgpu_share_export(struct zeta_vgpu_pool *pool,
 
 /**
  * Checks what somebody gave us and takes the part: gives a descriptor whose description holds the
- * lock. size_bytes 0 in share: the descriptor alone tells, and share is filled in.
+ * lock. size_bytes 0 in share: the descriptor identifies the part, and share is filled in.
  * Errors: INVALID_ARGUMENT with a message when it is no part of such a file, or was freed;
  * OUT_OF_MEMORY when there is no descriptor.
  */

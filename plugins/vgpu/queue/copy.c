@@ -15,7 +15,7 @@
 #include "plugins/vgpu/machine/space.h"
 
 /*
- * Bytes between two looks at the interrupt flag, and after which others hear of them: as many as
+ * Bytes between two checks of the interrupt flag, and between two reports of progress: as many as
  * are moved within half of a short period of who samples.
  */
 #define CHUNK_BYTES (UINT64_C(128) << 10)
@@ -129,9 +129,9 @@ static void count(struct zeta_vgpu_copy *copy, uint64_t read_bytes, uint64_t wri
 {
     copy->read_bytes += read_bytes;
     copy->written_bytes += written_bytes;
-    if (!copy->moved || copy->written_bytes - copy->told_bytes < CHUNK_BYTES)
+    if (!copy->moved || copy->written_bytes - copy->reported_bytes < CHUNK_BYTES)
         return;
-    copy->told_bytes = copy->written_bytes;
+    copy->reported_bytes = copy->written_bytes;
     copy->moved(copy->user, copy->read_bytes, copy->written_bytes);
 }
 

@@ -14,7 +14,7 @@ struct zeta_plugin_module {
     uint8_t uuid[16];
 };
 
-/* Two FNV-1a hashes with different bases: enough to tell modules apart, no promise beyond. */
+/* Two FNV-1a hashes with different bases: enough to distinguish modules, no promise beyond. */
 static void hash_bytes(uint8_t uuid[16], const void *bytes, size_t size)
 {
     const uint8_t *at = bytes;

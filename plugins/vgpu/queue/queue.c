@@ -14,11 +14,11 @@ struct zeta_plugin_queue {
     struct zeta_vgpu_tile *tile;
     struct zeta_softqueue *queue;
     uint32_t ordinal;
-    uint32_t context;               /* id in reports */
-    enum zeta_vgpu_rank rank;       /* whose turn comes first */
-    atomic_bool interrupt;          /* set once, when the queue is destroyed */
-    struct zeta_vgpu_meter *meter;  /* NULL before the first query; of who executes */
-    struct zeta_plugin_queue *next; /* in the list of the device */
+    uint32_t context;                 /* id in reports */
+    enum zeta_vgpu_priority priority; /* of its launches */
+    atomic_bool interrupt;            /* set once, when the queue is destroyed */
+    struct zeta_vgpu_usage *usage;    /* NULL before the first query; of who executes */
+    struct zeta_plugin_queue *next;   /* in the list of the device */
 
     pthread_mutex_t lock; /* guards the rest; a leaf */
     bool lost;
@@ -36,7 +36,7 @@ static uint32_t lose(struct zeta_plugin_queue *queue, const char *reason)
              "a queue of %s is lost: %.380s; destroy the queue to use the device again", id,
              reason);
     pthread_mutex_unlock(&queue->lock);
-    zeta_vgpu_meter_end(queue->meter);
+    zeta_vgpu_usage_end(queue->usage);
     atomic_fetch_add(&queue->tile->lost_queues, 1);
     zeta_host_log(&queue->vgpu->self->host, ZETA_PLUGIN_LOG_ERROR, "%s", queue->loss.text);
     return ZETA_PLUGIN_DEVICE_LOST;
@@ -150,8 +150,8 @@ static uint32_t execute_launch(struct zeta_plugin_queue *queue,
     if (!locals)
         return conclude(queue, ZETA_VGPU_OUT_OF_MEMORY, "");
     launch.local_bytes = locals;
-    result = zeta_vgpu_tile_launch(queue->tile, &launch, queue->context, queue->rank,
-                                   zeta_vgpu_meter_counting(queue->meter), &fault);
+    result = zeta_vgpu_tile_launch(queue->tile, &launch, queue->context, queue->priority,
+                                   zeta_vgpu_usage_counting(queue->usage), &fault);
     free(locals);
     return conclude(queue, result, fault.message.text);
 }
@@ -175,7 +175,7 @@ static uint32_t execute_copy(struct zeta_plugin_queue *queue,
 
     copy.moved = copy_moved;
     copy.user = &counted;
-    zeta_vgpu_tile_copy_begin(queue->tile, queue->context, zeta_vgpu_meter_counting(queue->meter),
+    zeta_vgpu_tile_copy_begin(queue->tile, queue->context, zeta_vgpu_usage_counting(queue->usage),
                               &counted);
     zeta_vgpu_trace_copy_begin(&queue->tile->trace, queue->context, command, plain);
     if (command->type == ZETA_PLUGIN_COMMAND_COPY)
@@ -215,11 +215,11 @@ static uint32_t execute_timestamp(struct zeta_plugin_queue *queue,
 static uint32_t execute_query_begin(struct zeta_plugin_queue *queue,
                                     const struct zeta_plugin_query_point *point)
 {
-    if (!queue->meter)
-        queue->meter = zeta_vgpu_meter_create(queue->tile);
-    if (!queue->meter)
+    if (!queue->usage)
+        queue->usage = zeta_vgpu_usage_create(queue->tile);
+    if (!queue->usage)
         return conclude(queue, ZETA_VGPU_OUT_OF_MEMORY, "");
-    return zeta_vgpu_query_begin(point, queue->meter);
+    return zeta_vgpu_query_begin(point, queue->usage);
 }
 
 static uint32_t execute_marker(struct zeta_plugin_queue *queue,
@@ -269,7 +269,7 @@ static uint32_t queue_execute(void *context, const struct zeta_plugin_command *c
     case ZETA_PLUGIN_COMMAND_QUERY_BEGIN:
         return execute_query_begin(queue, &command->u.query);
     case ZETA_PLUGIN_COMMAND_QUERY_END:
-        return zeta_vgpu_query_end(&command->u.query, queue->meter, queue->context);
+        return zeta_vgpu_query_end(&command->u.query, queue->usage, queue->context);
     case ZETA_PLUGIN_COMMAND_MARKER:
         return execute_marker(queue, &command->u.marker);
     default:
@@ -304,15 +304,15 @@ static uint32_t check_desc(const struct zeta_plugin *self,
 }
 
 /* From the numbers of ze_command_queue_priority_t. */
-static enum zeta_vgpu_rank rank_of(uint32_t priority)
+static enum zeta_vgpu_priority priority_of(uint32_t priority)
 {
     switch (priority) {
     case 1:
-        return ZETA_VGPU_RANK_LOW;
+        return ZETA_VGPU_PRIORITY_LOW;
     case 2:
-        return ZETA_VGPU_RANK_HIGH;
+        return ZETA_VGPU_PRIORITY_HIGH;
     default:
-        return ZETA_VGPU_RANK_NORMAL;
+        return ZETA_VGPU_PRIORITY_NORMAL;
     }
 }
 
@@ -337,8 +337,8 @@ uint32_t zeta_vgpu_queue_create(struct zeta_plugin *self, struct zeta_plugin_dev
     queue->vgpu = vgpu;
     queue->tile = tile;
     queue->ordinal = desc->ordinal;
-    queue->rank = rank_of(desc->priority);
-    /* Ids are never 0 and tell processes apart by their slot. */
+    queue->priority = priority_of(desc->priority);
+    /* Ids are never 0 and contain the slot, so they differ between processes. */
     queue->context = zeta_vgpu_instance_slot(atomic_load(&vgpu->instance)) << 16 |
                      (atomic_fetch_add(&vgpu->queues_made, 1) & 0xffff);
     pthread_mutex_init(&queue->lock, NULL);
@@ -376,8 +376,8 @@ void zeta_vgpu_queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue 
         return;
     leave_list(queue);
     zeta_softqueue_destroy(queue->queue);
-    zeta_vgpu_meter_end(queue->meter);
-    zeta_vgpu_meter_unref(queue->meter);
+    zeta_vgpu_usage_end(queue->usage);
+    zeta_vgpu_usage_unref(queue->usage);
     if (queue->lost)
         atomic_fetch_sub(&queue->tile->lost_queues, 1);
     pthread_mutex_destroy(&queue->lock);

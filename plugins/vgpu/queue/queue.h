@@ -102,10 +102,10 @@ struct zeta_vgpu_copy {
     const atomic_bool *interrupt; /**< becomes true when it shall stop */
     uint64_t read_bytes;          /**< counted up while it works */
     uint64_t written_bytes;
-    /** Hears while it works how far it is, some 100 KiB after the last time; NULL: nobody does. */
+    /** Called every 100 KiB or so with the progress; may be NULL. */
     void (*moved)(void *user, uint64_t read_bytes, uint64_t written_bytes);
     void *user;
-    uint64_t told_bytes;              /**< written when it heard last */
+    uint64_t reported_bytes;          /**< written at the last call */
     struct zeta_vgpu_message message; /**< of a fault */
     const void *fault_address;        /**< what may not be touched */
 };

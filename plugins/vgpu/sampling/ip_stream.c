@@ -8,10 +8,10 @@
 #include "plugins/vgpu/instance/instance.h"
 #include "plugins/vgpu/machine/host_clock.h"
 
-/* In wall time records sum up a period, but no less than this: shorter ones say nothing more. */
+/* In wall time records sum up a period, but no less than this: shorter ones add nothing. */
 #define SHORTEST_NS UINT64_C(1000000)
 
-/* How often a stream looks for processes that died. */
+/* How often a stream checks for processes that died. */
 #define REAP_NS UINT64_C(100000000)
 
 /* Rows that are summed up at once; with more a period gets several records per instruction. */
@@ -126,7 +126,7 @@ static void add_row(struct zeta_plugin_stream *stream, const struct zeta_vgpu_ip
     };
 }
 
-/* Writes what was sampled since last time; what was lost stands before it. */
+/* Writes what was sampled since last time; losses come before it. */
 static void write_records(struct zeta_plugin_stream *stream, uint64_t ticks)
 {
     struct zeta_vgpu_ip *ip = stream->ip;
@@ -241,7 +241,7 @@ static bool begin_tiles(struct zeta_plugin_stream *stream)
     return begun;
 }
 
-/* This process drives the stream: it stands in the list of its first tile. */
+/* This process drives the stream: it is in the list of its first tile. */
 static void enter_tile(struct zeta_plugin_stream *stream)
 {
     struct zeta_vgpu_tile *tile = &stream->vgpu->tiles[stream->first_tile];

@@ -15,9 +15,9 @@ enum query_state { QUERY_FRESH, QUERY_OPEN, QUERY_DONE };
 
 struct query {
     enum query_state state;
-    struct zeta_vgpu_meter *meter; /* on which it is open */
+    struct zeta_vgpu_usage *usage; /* on which it is open */
     bool counts_eus;
-    struct zeta_vgpu_meter_mark begin;
+    struct zeta_vgpu_usage_mark begin;
 };
 
 /* Where a field of a record comes from: bits of a word of a report. */
@@ -127,7 +127,7 @@ static uint64_t *fields_of(uint8_t *record)
  * at its end; a tile on which the queue does not work has counted nothing.
  */
 static void take_values(const struct zeta_plugin_query_pool *pool,
-                        const struct zeta_vgpu_meter *meter, uint32_t tile, bool at_end,
+                        const struct zeta_vgpu_usage *usage, uint32_t tile, bool at_end,
                         const struct zeta_vgpu_sample *common,
                         uint64_t out_values[ZETA_VGPU_REPORT_WORDS])
 {
@@ -138,40 +138,40 @@ static void take_values(const struct zeta_plugin_query_pool *pool,
     for (uint32_t i = 0; pool->program.eus && i < ZETA_VGPU_SELECTIONS; i++) {
         const struct zeta_vgpu_selection *selection = &pool->program.selections[i];
 
-        if (selection->kind == ZETA_VGPU_SELECT_EU && pool->first_tile + tile == meter->tile->index)
-            eus[i] = meter->eu_totals[selection->eu][selection->counter];
+        if (selection->kind == ZETA_VGPU_SELECT_EU && pool->first_tile + tile == usage->tile->index)
+            eus[i] = usage->eu_totals[selection->eu][selection->counter];
     }
     sample.eus = eus;
     sample.report_id = pool->unit;
     sample.number = at_end ? 2 : 1;
     sample.tiles = 1;
-    sample.rows_per_tile = meter->rows;
+    sample.rows_per_tile = usage->rows;
     sample.totals = nothing;
-    if (pool->first_tile + tile == meter->tile->index) {
-        sample.totals = (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])meter->totals;
-        sample.core_clocks = zeta_vgpu_meter_core_clocks(meter);
+    if (pool->first_tile + tile == usage->tile->index) {
+        sample.totals = (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])usage->totals;
+        sample.core_clocks = zeta_vgpu_usage_core_clocks(usage);
     }
     zeta_vgpu_report_values(&sample, &pool->program, out_values);
 }
 
 static void begin_record_locked(struct zeta_plugin_query_pool *pool, uint32_t index, uint32_t tile,
-                                const struct zeta_vgpu_meter *meter)
+                                const struct zeta_vgpu_usage *usage)
 {
     const struct zeta_vgpu_sample sample = {.ticks = pool->queries[index].begin.ticks};
     uint64_t values[ZETA_VGPU_REPORT_WORDS];
     uint64_t *fields = fields_of(record_of(pool, index, tile));
 
-    take_values(pool, meter, tile, false, &sample, values);
+    take_values(pool, usage, tile, false, &sample, values);
     for (uint32_t i = 0; i < pool->field_count; i++)
         fields[i] = value_at(&pool->places[i], values);
 }
 
 static void end_record_locked(struct zeta_plugin_query_pool *pool, uint32_t index, uint32_t tile,
-                              const struct zeta_vgpu_meter *meter,
-                              const struct zeta_vgpu_meter_mark *end, uint32_t context)
+                              const struct zeta_vgpu_usage *usage,
+                              const struct zeta_vgpu_usage_mark *end, uint32_t context)
 {
-    const struct zeta_vgpu_meter_mark *begin = &pool->queries[index].begin;
-    const bool own = pool->first_tile + tile == meter->tile->index;
+    const struct zeta_vgpu_usage_mark *begin = &pool->queries[index].begin;
+    const bool own = pool->first_tile + tile == usage->tile->index;
     const struct zeta_vgpu_sample sample = {
         .ticks = end->ticks,
         .context = context,
@@ -179,7 +179,7 @@ static void end_record_locked(struct zeta_plugin_query_pool *pool, uint32_t inde
     struct zeta_query_record header = {
         .size_bytes = pool->record_bytes,
         .tile = tile,
-        .flags = own && zeta_vgpu_meter_split(begin, end) ? ZETA_QUERY_SPLIT : 0,
+        .flags = own && zeta_vgpu_usage_split(begin, end) ? ZETA_QUERY_SPLIT : 0,
         .context = context,
         .begin_ticks = begin->ticks,
         .end_ticks = end->ticks,
@@ -189,7 +189,7 @@ static void end_record_locked(struct zeta_plugin_query_pool *pool, uint32_t inde
     uint64_t *fields = fields_of(record);
     uint64_t values[ZETA_VGPU_REPORT_WORDS];
 
-    take_values(pool, meter, tile, true, &sample, values);
+    take_values(pool, usage, tile, true, &sample, values);
     for (uint32_t i = 0; i < pool->field_count; i++) {
         const uint64_t value = value_at(&pool->places[i], values);
 
@@ -205,15 +205,15 @@ static void end_record_locked(struct zeta_plugin_query_pool *pool, uint32_t inde
 static void close_locked(struct zeta_plugin_query_pool *pool, struct query *query,
                          enum query_state state)
 {
-    if (query->meter) {
+    if (query->usage) {
         pool->open_count--;
         if (query->counts_eus)
-            (void)zeta_vgpu_meter_count_eus(query->meter, false);
+            (void)zeta_vgpu_usage_count_eus(query->usage, false);
         query->counts_eus = false;
-        atomic_fetch_sub(&query->meter->open, 1);
-        zeta_vgpu_meter_unref(query->meter);
+        atomic_fetch_sub(&query->usage->open, 1);
+        zeta_vgpu_usage_unref(query->usage);
     }
-    query->meter = NULL;
+    query->usage = NULL;
     query->state = state;
 }
 
@@ -227,7 +227,7 @@ static uint32_t check_index(const struct zeta_plugin_query_pool *pool, uint32_t 
 }
 
 uint32_t zeta_vgpu_query_begin(const struct zeta_plugin_query_point *point,
-                               struct zeta_vgpu_meter *meter)
+                               struct zeta_vgpu_usage *usage)
 {
     struct zeta_plugin_query_pool *pool = point->pool;
     const uint32_t result = check_index(pool, point->index);
@@ -238,30 +238,30 @@ uint32_t zeta_vgpu_query_begin(const struct zeta_plugin_query_point *point,
     query = &pool->queries[point->index];
     pthread_mutex_lock(&pool->lock);
     close_locked(pool, query, QUERY_FRESH);
-    if (pool->program.eus && !zeta_vgpu_meter_count_eus(meter, true)) {
+    if (pool->program.eus && !zeta_vgpu_usage_count_eus(usage, true)) {
         pthread_mutex_unlock(&pool->lock);
         return zeta_host_fail(&pool->vgpu->self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
                               "%s: no memory for counters of EUs", pool->vgpu->description.id);
     }
     query->counts_eus = pool->program.eus;
     query->state = QUERY_OPEN;
-    zeta_vgpu_meter_ref(meter);
-    query->meter = meter;
+    zeta_vgpu_usage_ref(usage);
+    query->usage = usage;
     pool->open_count++;
-    atomic_fetch_add(&meter->open, 1);
-    zeta_vgpu_meter_mark(meter, &query->begin);
+    atomic_fetch_add(&usage->open, 1);
+    zeta_vgpu_usage_mark(usage, &query->begin);
     for (uint32_t tile = 0; tile < pool->tile_count; tile++)
-        begin_record_locked(pool, point->index, tile, meter);
+        begin_record_locked(pool, point->index, tile, usage);
     pthread_mutex_unlock(&pool->lock);
     return ZETA_PLUGIN_SUCCESS;
 }
 
 uint32_t zeta_vgpu_query_end(const struct zeta_plugin_query_point *point,
-                             struct zeta_vgpu_meter *meter, uint32_t context)
+                             struct zeta_vgpu_usage *usage, uint32_t context)
 {
     struct zeta_plugin_query_pool *pool = point->pool;
     uint32_t result = check_index(pool, point->index);
-    struct zeta_vgpu_meter_mark end;
+    struct zeta_vgpu_usage_mark end;
     struct query *query;
     uint64_t soonest;
     bool is_open;
@@ -270,9 +270,9 @@ uint32_t zeta_vgpu_query_end(const struct zeta_plugin_query_point *point,
         return result;
     query = &pool->queries[point->index];
     pthread_mutex_lock(&pool->lock);
-    is_open = query->state == QUERY_OPEN && query->meter == meter;
+    is_open = query->state == QUERY_OPEN && query->usage == usage;
     if (is_open) {
-        zeta_vgpu_meter_mark(meter, &end);
+        zeta_vgpu_usage_mark(usage, &end);
         soonest =
             query->begin.ticks + zeta_vgpu_ticks_for(&pool->vgpu->description,
                                                      end.core_clocks - query->begin.core_clocks);
@@ -282,7 +282,7 @@ uint32_t zeta_vgpu_query_end(const struct zeta_plugin_query_point *point,
         if (end.ticks <= query->begin.ticks)
             end.ticks = query->begin.ticks + 1;
         for (uint32_t tile = 0; tile < pool->tile_count; tile++)
-            end_record_locked(pool, point->index, tile, meter, &end, context);
+            end_record_locked(pool, point->index, tile, usage, &end, context);
         close_locked(pool, query, QUERY_DONE);
     }
     pthread_mutex_unlock(&pool->lock);
@@ -470,7 +470,7 @@ uint32_t zeta_vgpu_query_collect(struct zeta_plugin *self, struct zeta_plugin_qu
     pthread_mutex_lock(&pool->lock);
     if (query->state == QUERY_DONE)
         memcpy(records, record_of(pool, index, 0), (size_t)pool->tile_count * pool->record_bytes);
-    else if (query->state == QUERY_OPEN && atomic_load(&query->meter->ended))
+    else if (query->state == QUERY_OPEN && atomic_load(&query->usage->ended))
         result = ZETA_PLUGIN_DEVICE_LOST;
     else
         result = ZETA_PLUGIN_NOT_READY;

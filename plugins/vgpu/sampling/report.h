@@ -43,7 +43,7 @@ struct zeta_vgpu_sample {
     const struct zeta_vgpu_event_counts *events;
 };
 
-/** Words of a report, and where A0 and B0 stand among them. */
+/** Words of a report, and the places of A0 and B0 among them. */
 #define ZETA_VGPU_REPORT_WORDS (ZETA_VGPU_REPORT_BYTES / 4)
 #define ZETA_VGPU_REPORT_COUNTERS 4u
 #define ZETA_VGPU_REPORT_SELECTED 48u

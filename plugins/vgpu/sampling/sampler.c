@@ -9,13 +9,13 @@
 #include "sampling.h"
 #include "stream.h"
 
-/* How often a stream looks for processes that died. */
+/* How often a stream checks for processes that died. */
 #define REAP_NS UINT64_C(100000000)
 
 /* How often a stream that wants context switches empties their log, at least. */
 #define SWITCH_NS UINT64_C(1000000)
 
-/* The same for markers. Readers look themselves, and who sets too many of them waits. */
+/* The same for markers. Readers poll themselves, and who sets too many of them waits. */
 #define MARKER_NS UINT64_C(5000000)
 
 /* How long the thread stays away from the state when a reader wants it. */
@@ -109,7 +109,7 @@ static void collect_events(const struct zeta_plugin_stream *stream,
 
 /* Takes over newer counts of EUs, which never fall either. */
 static void merge_eus(struct zeta_plugin_stream *stream, uint32_t tile,
-                      const uint64_t from[ZETA_VGPU_EU_WISHES], struct zeta_vgpu_part part)
+                      const uint64_t from[ZETA_VGPU_EU_REQUESTS], struct zeta_vgpu_part part)
 {
     for (uint32_t i = 0; i < ZETA_VGPU_SELECTIONS; i++) {
         if (stream->program.selections[i].tile == tile && from[i] > stream->eus[i])
@@ -117,13 +117,13 @@ static void merge_eus(struct zeta_plugin_stream *stream, uint32_t tile,
     }
 }
 
-/* Takes over what was counted until a moment. */
-static void merge_moment(struct zeta_plugin_stream *stream, uint32_t tile,
-                         const struct zeta_vgpu_moment *moment, struct zeta_vgpu_part part)
+/* Takes over what was counted until an instant. */
+static void merge_snapshot(struct zeta_plugin_stream *stream, uint32_t tile,
+                           const struct zeta_vgpu_snapshot *snapshot, struct zeta_vgpu_part part)
 {
-    merge_totals(stream, tile, moment->totals, part);
-    if (stream->eu_numbers && moment->eu_numbers[stream->unit] == stream->eu_numbers[tile])
-        merge_eus(stream, tile, moment->eus[stream->unit], part);
+    merge_totals(stream, tile, snapshot->totals, part);
+    if (stream->eu_numbers && snapshot->eu_numbers[stream->unit] == stream->eu_numbers[tile])
+        merge_eus(stream, tile, snapshot->eus[stream->unit], part);
 }
 
 /*
@@ -180,14 +180,14 @@ static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint
 }
 
 /*
- * Looks at the totals of now. They are taken over by settle_totals(), after a look at the moments
- * that wait: work behind a moment is counted only after the moment is in its log, so totals are not
- * newer than a moment that was not there after they were read.
+ * Reads the totals of now. settle_totals() takes them over, after a poll of the snapshots that
+ * wait: work behind a snapshot is counted only after the snapshot is in its log, so totals are not
+ * newer than a snapshot that was not there after they were read.
  */
 static void look_at_totals(struct zeta_plugin_stream *stream)
 {
     for (uint32_t t = 0; t < stream->tile_count; t++) {
-        /* When writers disturb it too often, the totals of the time before stand. */
+        /* When writers disturb it too often, the totals of the time before are kept. */
         stream->has_fresh[t] = zeta_vgpu_instance_totals(stream->instance, stream->first_tile + t,
                                                          stream->fresh + t * stream->rows);
         stream->has_fresh_eus[t] =
@@ -198,8 +198,8 @@ static void look_at_totals(struct zeta_plugin_stream *stream)
 }
 
 /*
- * Takes over the totals that were looked at, for a report at that time. A moment that waits for its
- * report bounds them: the report before it must not know of work behind it.
+ * Takes over the totals that were read, for a report at that time. A snapshot that waits for
+ * its report bounds them: the report before it must not know of work behind it.
  *
  * A row has no more clocks than its time has at the nominal frequency. Of work that came with more,
  * because it was done before or its slice is longer than the period, all counts wait for the next
@@ -214,12 +214,12 @@ static void settle_totals(struct zeta_plugin_stream *stream, uint64_t ticks)
         const uint64_t(*fresh)[ZETA_VGPU_COUNTER_COUNT] =
             (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])stream->fresh + t * stream->rows;
         uint32_t kind;
-        const struct zeta_vgpu_moment *moment = zeta_vgpu_moments_of_tile(stream, t, &kind);
+        const struct zeta_vgpu_snapshot *snapshot = zeta_vgpu_snapshots_of_tile(stream, t, &kind);
         const struct zeta_vgpu_part part = {
-            most, clocks_came(stream, t, moment ? moment->totals : fresh)};
+            most, clocks_came(stream, t, snapshot ? snapshot->totals : fresh)};
 
-        if (moment) {
-            merge_moment(stream, t, moment, part);
+        if (snapshot) {
+            merge_snapshot(stream, t, snapshot, part);
             continue;
         }
         if (stream->has_fresh[t])
@@ -229,26 +229,26 @@ static void settle_totals(struct zeta_plugin_stream *stream, uint64_t ticks)
     }
 }
 
-/* The report of a moment, with the totals of its time. It comes later if they need more time. */
-static void write_moment(struct zeta_plugin_stream *stream, uint32_t tile, uint32_t kind,
-                         const struct zeta_vgpu_moment *moment)
+/* The report of a snapshot, with the totals of its time. It comes later if they need more time. */
+static void write_snapshot(struct zeta_plugin_stream *stream, uint32_t tile, uint32_t kind,
+                           const struct zeta_vgpu_snapshot *snapshot)
 {
-    const uint64_t needed =
-        zeta_vgpu_ticks_for(&stream->vgpu->description, clocks_came(stream, tile, moment->totals));
+    const uint64_t needed = zeta_vgpu_ticks_for(&stream->vgpu->description,
+                                                clocks_came(stream, tile, snapshot->totals));
     /* Two reports never have the same time. */
     const uint64_t soonest = stream->last_ticks + (needed > 0 ? needed : 1);
     const uint32_t reason =
-        kind == ZETA_VGPU_MOMENT_SWITCH ? ZETA_VGPU_REASON_SWITCH : ZETA_VGPU_REASON_MARKER;
+        kind == ZETA_VGPU_SNAPSHOT_SWITCH ? ZETA_VGPU_REASON_SWITCH : ZETA_VGPU_REASON_MARKER;
 
-    merge_moment(stream, tile, moment, everything);
-    write_report(stream, moment->ticks > soonest ? moment->ticks : soonest, reason,
-                 (uint32_t)moment->value);
-    zeta_vgpu_moments_done(stream, tile, kind);
+    merge_snapshot(stream, tile, snapshot, everything);
+    write_report(stream, snapshot->ticks > soonest ? snapshot->ticks : soonest, reason,
+                 (uint32_t)snapshot->value);
+    zeta_vgpu_snapshots_done(stream, tile, kind);
 }
 
 static void write_timer(struct zeta_plugin_stream *stream)
 {
-    /* A moment may have moved past the deadline. */
+    /* A snapshot may have moved past the deadline. */
     const uint64_t ticks =
         stream->next_ticks > stream->last_ticks ? stream->next_ticks : stream->last_ticks + 1;
 
@@ -260,7 +260,7 @@ static void write_timer(struct zeta_plugin_stream *stream)
 /*
  * Passes over deadlines whose reports the ring would lose to later ones at once, when so many are
  * due. Writing them takes time too: a thread that is slower than its deadlines would be later with
- * every look at the clock, and never come to its end.
+ * every reading of the clock, and never come to its end.
  */
 static void skip_lost(struct zeta_plugin_stream *stream, uint64_t due)
 {
@@ -291,15 +291,15 @@ static void write_timers(struct zeta_plugin_stream *stream, uint64_t until_ticks
 /* Writes everything up to now, in the order of time. */
 static void write_due(struct zeta_plugin_stream *stream, uint64_t now_ticks)
 {
-    const struct zeta_vgpu_moment *moment;
+    const struct zeta_vgpu_snapshot *snapshot;
     uint32_t tile = 0, kind = 0;
 
     if (now_ticks >= stream->next_ticks)
         look_at_totals(stream);
-    while ((moment = zeta_vgpu_moments_first(stream, &tile, &kind)) != NULL &&
-           moment->ticks <= now_ticks) {
-        write_timers(stream, moment->ticks);
-        write_moment(stream, tile, kind, moment);
+    while ((snapshot = zeta_vgpu_snapshots_first(stream, &tile, &kind)) != NULL &&
+           snapshot->ticks <= now_ticks) {
+        write_timers(stream, snapshot->ticks);
+        write_snapshot(stream, tile, kind, snapshot);
     }
     write_timers(stream, now_ticks);
 }
@@ -337,7 +337,7 @@ static uint64_t next_wake_ns(const struct zeta_plugin_stream *stream)
     const uint64_t soon_ns =
         zeta_vgpu_now_ns() + (stream->program.switches ? SWITCH_NS : MARKER_NS);
 
-    return zeta_vgpu_moments_possible(stream) && soon_ns < deadline_ns ? soon_ns : deadline_ns;
+    return zeta_vgpu_snapshots_possible(stream) && soon_ns < deadline_ns ? soon_ns : deadline_ns;
 }
 
 static uint64_t wake_ns(struct zeta_plugin_stream *stream)
@@ -396,7 +396,7 @@ static void write_first(struct zeta_plugin_stream *stream)
 {
     const uint64_t ticks = stream_ticks(stream);
 
-    zeta_vgpu_moments_begin(stream);
+    zeta_vgpu_snapshots_begin(stream);
     look_at_totals(stream);
     for (uint32_t t = 0; t < stream->tile_count; t++) {
         if (stream->has_fresh[t])
@@ -470,7 +470,7 @@ void zeta_vgpu_sampler_stop(struct zeta_plugin_stream *stream)
 
 void zeta_vgpu_sampler_catch_up(struct zeta_plugin_stream *stream)
 {
-    if (stream->is_virtual || !stream->running || !zeta_vgpu_moments_wait(stream))
+    if (stream->is_virtual || !stream->running || !zeta_vgpu_snapshots_wait(stream))
         return;
     atomic_fetch_add(&stream->readers, 1);
     pthread_mutex_lock(&stream->state_lock);

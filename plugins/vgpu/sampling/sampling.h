@@ -46,11 +46,11 @@ void zeta_vgpu_stream_close(struct zeta_plugin *self, struct zeta_plugin_stream 
 
 /*
  * Queries: what the work of one queue between a begin and an end counted, on each tile of a device,
- * as records of zeta/query_record.h. Pools live beside streams and need no unit.
+ * as records of zeta/query_record.h. Pools need no unit.
  */
 
 struct zeta_vgpu;
-struct zeta_vgpu_meter;
+struct zeta_vgpu_usage;
 
 /* Operations of struct zeta_plugin_metric_ops with the same names. */
 uint32_t zeta_vgpu_query_pool_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
@@ -63,18 +63,18 @@ uint32_t zeta_vgpu_query_collect(struct zeta_plugin *self, struct zeta_plugin_qu
                                  uint32_t index, void *records);
 
 /**
- * QUERY_BEGIN on the queue of a meter, which counts for the query from now on. Begun again, a query
+ * QUERY_BEGIN on the queue of a usage, which counts for the query from now on. Begun again, a query
  * forgets what it was. INVALID_ARGUMENT for an index that the pool does not have.
  */
 uint32_t zeta_vgpu_query_begin(const struct zeta_plugin_query_point *point,
-                               struct zeta_vgpu_meter *meter);
+                               struct zeta_vgpu_usage *usage);
 
 /**
- * QUERY_END on the queue of a meter (NULL: no query was ever begun there). context is the queue's
+ * QUERY_END on the queue of a usage (NULL: no query was ever begun there). context is the queue's
  * id in reports. INVALID_ARGUMENT when the query is not open on that queue.
  */
 uint32_t zeta_vgpu_query_end(const struct zeta_plugin_query_point *point,
-                             struct zeta_vgpu_meter *meter, uint32_t context);
+                             struct zeta_vgpu_usage *usage, uint32_t context);
 
 /** Destroys the pools that the host left behind. */
 void zeta_vgpu_queries_abandon(struct zeta_vgpu *vgpu);

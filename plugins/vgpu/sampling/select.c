@@ -117,7 +117,7 @@ static bool read_place(const struct parse *parse, const char *place,
         index *= per_slice;
         out->row_count = per_slice;
     } else {
-        return refuse(parse, "behind '@' stands slice=<n>, subslice=<n> or eu=<n>");
+        return refuse(parse, "write slice=<n>, subslice=<n> or eu=<n> behind '@'");
     }
     out->tile = index / subslices;
     out->first_row = index % subslices;
@@ -165,7 +165,7 @@ static bool read_events(const struct parse *parse, const char *text,
             return true;
         }
     }
-    return refuse(parse, "behind 'events:' stands written, lost, waiting or capacity, then @work "
+    return refuse(parse, "write written, lost, waiting or capacity behind 'events:', then @work "
                          "or @device");
 }
 

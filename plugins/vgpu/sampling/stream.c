@@ -138,7 +138,7 @@ static void destroy_stream(struct zeta_plugin_stream *stream)
     pthread_cond_destroy(&stream->wake);
     pthread_mutex_destroy(&stream->lock);
     pthread_mutex_destroy(&stream->state_lock);
-    free(stream->moments);
+    free(stream->snapshots);
     free(stream->origin);
     free(stream->fresh);
     free(stream->totals);
@@ -173,33 +173,33 @@ static struct zeta_plugin_stream *create_stream(const struct zeta_plugin_device 
     stream->totals = calloc(all, sizeof(*stream->totals));
     stream->fresh = calloc(all, sizeof(*stream->fresh));
     stream->origin = calloc(all, sizeof(*stream->origin));
-    stream->moments = calloc(device->tile_count, sizeof(*stream->moments));
-    if (stream->totals && stream->fresh && stream->origin && stream->moments)
+    stream->snapshots = calloc(device->tile_count, sizeof(*stream->snapshots));
+    if (stream->totals && stream->fresh && stream->origin && stream->snapshots)
         return stream;
     destroy_stream(stream);
     return NULL;
 }
 
-/* Tells of each tile which counters of its EUs the program selects. */
-static bool want_eus(struct zeta_plugin_stream *stream)
+/* Requests of each tile the counters of EUs that the program selects. */
+static bool request_eus(struct zeta_plugin_stream *stream)
 {
     if (!stream->program.eus)
         return true;
     stream->eu_numbers = calloc(stream->tile_count, sizeof(*stream->eu_numbers));
     for (uint32_t t = 0; stream->eu_numbers && t < stream->tile_count; t++) {
-        struct zeta_vgpu_eu_wish wishes[ZETA_VGPU_EU_WISHES] = {{.used = false}};
+        struct zeta_vgpu_eu_request requests[ZETA_VGPU_EU_REQUESTS] = {{.used = false}};
 
         for (uint32_t i = 0; i < ZETA_VGPU_SELECTIONS; i++) {
             const struct zeta_vgpu_selection *selection = &stream->program.selections[i];
 
-            wishes[i] = (struct zeta_vgpu_eu_wish){
+            requests[i] = (struct zeta_vgpu_eu_request){
                 .used = selection->kind == ZETA_VGPU_SELECT_EU && selection->tile == t,
                 .eu = selection->eu,
                 .counter = selection->counter,
             };
         }
-        stream->eu_numbers[t] = zeta_vgpu_instance_want_eus(
-            stream->instance, stream->first_tile + t, stream->unit, wishes);
+        stream->eu_numbers[t] = zeta_vgpu_instance_request_eus(
+            stream->instance, stream->first_tile + t, stream->unit, requests);
     }
     return stream->eu_numbers != NULL;
 }
@@ -207,7 +207,7 @@ static bool want_eus(struct zeta_plugin_stream *stream)
 static void release_units(struct zeta_plugin_stream *stream)
 {
     for (uint32_t t = 0; stream->eu_numbers && t < stream->units_taken; t++)
-        zeta_vgpu_instance_forget_eus(stream->instance, stream->first_tile + t, stream->unit);
+        zeta_vgpu_instance_withdraw_eus(stream->instance, stream->first_tile + t, stream->unit);
     while (stream->units_taken > 0) {
         stream->units_taken--;
         zeta_vgpu_instance_release_unit(stream->instance, stream->first_tile + stream->units_taken,
@@ -252,23 +252,23 @@ static uint32_t take_units(const struct zeta_plugin *self, struct zeta_plugin_st
 }
 
 /* Others execute in slices that are shorter than our period. Virtual time has no others. */
-static void want_period(struct zeta_plugin_stream *stream)
+static void request_period(struct zeta_plugin_stream *stream)
 {
     for (uint32_t t = 0; !stream->is_virtual && !stream->ip && t < stream->tile_count; t++)
-        zeta_vgpu_instance_want_period(stream->instance, stream->first_tile + t, stream->unit,
-                                       stream->period_ticks * ZETA_VGPU_TICK_NS);
+        zeta_vgpu_instance_request_period(stream->instance, stream->first_tile + t, stream->unit,
+                                          stream->period_ticks * ZETA_VGPU_TICK_NS);
 }
 
 /* Markers of before the first report are not asked for, so nothing has been lost there. */
-static void want_markers(struct zeta_plugin_stream *stream, struct zeta_plugin_stream_desc *desc)
+static void request_markers(struct zeta_plugin_stream *stream, struct zeta_plugin_stream_desc *desc)
 {
     uint64_t token = 0;
 
     if (stream->unit < ZETA_VGPU_MARKER_UNITS)
         token = zeta_vgpu_instance_new_token(stream->instance);
     for (uint32_t t = 0; token != 0 && t < stream->tile_count; t++)
-        zeta_vgpu_instance_want_markers(stream->instance, stream->first_tile + t, stream->unit,
-                                        token, stream->is_virtual);
+        zeta_vgpu_instance_request_markers(stream->instance, stream->first_tile + t, stream->unit,
+                                           token, stream->is_virtual);
     if (ZETA_PLUGIN_HAS(desc, token))
         desc->token = token;
 }
@@ -366,11 +366,11 @@ uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_devi
         result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     if (result == ZETA_PLUGIN_SUCCESS)
         result = take_units(self, stream, device->id);
-    if (result == ZETA_PLUGIN_SUCCESS && !want_eus(stream))
+    if (result == ZETA_PLUGIN_SUCCESS && !request_eus(stream))
         result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     if (result == ZETA_PLUGIN_SUCCESS) {
-        want_markers(stream, desc);
-        want_period(stream);
+        request_markers(stream, desc);
+        request_period(stream);
     }
     if (result == ZETA_PLUGIN_SUCCESS &&
         !(stream->ip ? zeta_vgpu_ip_start(stream) : zeta_vgpu_sampler_start(stream)))

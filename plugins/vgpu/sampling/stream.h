@@ -16,18 +16,18 @@
 #include "report.h"
 #include "select.h"
 
-/** Moments that get a report of their own. */
-enum zeta_vgpu_moment_kind {
-    ZETA_VGPU_MOMENT_SWITCH, /**< of the running context, if the program asks for it */
-    ZETA_VGPU_MOMENT_MARKER,
-    ZETA_VGPU_MOMENT_KINDS
+/** Snapshots that get a report of their own. */
+enum zeta_vgpu_snapshot_kind {
+    ZETA_VGPU_SNAPSHOT_SWITCH, /**< of the running context, if the program asks for it */
+    ZETA_VGPU_SNAPSHOT_MARKER,
+    ZETA_VGPU_SNAPSHOT_KINDS
 };
 
-/** What a stream has read of the logs of a tile: the next moment of each kind. */
-struct zeta_vgpu_moments {
-    uint64_t cursors[ZETA_VGPU_MOMENT_KINDS];
-    bool has[ZETA_VGPU_MOMENT_KINDS];
-    struct zeta_vgpu_moment next[ZETA_VGPU_MOMENT_KINDS];
+/** What a stream has read of the logs of a tile: the next snapshot of each kind. */
+struct zeta_vgpu_snapshots {
+    uint64_t cursors[ZETA_VGPU_SNAPSHOT_KINDS];
+    bool has[ZETA_VGPU_SNAPSHOT_KINDS];
+    struct zeta_vgpu_snapshot next[ZETA_VGPU_SNAPSHOT_KINDS];
 };
 
 struct zeta_vgpu_ip;
@@ -42,10 +42,10 @@ struct zeta_plugin_stream {
     struct zeta_vgpu_program program;
     uint64_t period_ticks; /**< a power of two */
     struct zeta_vgpu_ring ring;
-    /* Counters of EUs, by tile: the number of our wish, and what it has come to. */
+    /* Counters of EUs, by tile: the number of our request, and what it has come to. */
     uint64_t *eu_numbers; /**< NULL: the program selects none */
     uint64_t eus[ZETA_VGPU_SELECTIONS];
-    uint64_t fresh_eus[ZETA_VGPU_MAX_TILES][ZETA_VGPU_EU_WISHES]; /**< as fresh */
+    uint64_t fresh_eus[ZETA_VGPU_MAX_TILES][ZETA_VGPU_EU_REQUESTS]; /**< as fresh */
     bool has_fresh_eus[ZETA_VGPU_MAX_TILES];
     struct zeta_vgpu_ip *ip; /**< of a stream of samples, which ip_stream.c writes; else NULL */
 
@@ -55,15 +55,15 @@ struct zeta_plugin_stream {
     uint64_t next_ticks;      /**< the next deadline */
     uint64_t last_ticks;      /**< of the last report */
     uint64_t number;          /**< reports so far, lost ones included */
-    uint32_t context;         /**< that ran when we looked last */
+    uint32_t context;         /**< that ran at the last poll */
     uint64_t core_clocks;     /**< of the device, in the last report */
     uint64_t tile_clocks[ZETA_VGPU_MAX_TILES]; /**< in the last report */
-    uint64_t reap_ns;                          /**< host time of the last look for dead processes */
+    uint64_t reap_ns; /**< host time of the last check for dead processes */
     uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT]; /**< in the last report; tile_count x rows */
     uint64_t (*fresh)[ZETA_VGPU_COUNTER_COUNT];  /**< the newest ones, not yet taken over */
     bool has_fresh[ZETA_VGPU_MAX_TILES];
     uint64_t (*origin)[ZETA_VGPU_COUNTER_COUNT]; /**< subtracted; virtual time only */
-    struct zeta_vgpu_moments *moments;           /**< per tile */
+    struct zeta_vgpu_snapshots *snapshots;       /**< per tile */
 
     /* The thread of wall time. */
     pthread_mutex_t lock; /**< guards stopping */
@@ -83,30 +83,31 @@ bool zeta_vgpu_sampler_start(struct zeta_plugin_stream *stream);
 /** Ends sampling; no report is written afterwards. Idempotent. */
 void zeta_vgpu_sampler_stop(struct zeta_plugin_stream *stream);
 
-/** Writes the reports of moments that wait in the logs, so that a read sees what is complete. */
+/** Writes the reports of snapshots that wait in the logs, so that a read sees what is complete. */
 void zeta_vgpu_sampler_catch_up(struct zeta_plugin_stream *stream);
 
 /*
- * moments.c: the moments of the logs in their order. All with the state of sampling.
+ * snapshots.c: the snapshots of the logs in their order. All with the state of sampling.
  */
 
-/** True if a stream may get reports of moments at all. */
-bool zeta_vgpu_moments_possible(const struct zeta_plugin_stream *stream);
+/** True if a stream may get reports of snapshots at all. */
+bool zeta_vgpu_snapshots_possible(const struct zeta_plugin_stream *stream);
 
-/** Begins behind the newest moments. */
-void zeta_vgpu_moments_begin(struct zeta_plugin_stream *stream);
+/** Begins behind the newest snapshots. */
+void zeta_vgpu_snapshots_begin(struct zeta_plugin_stream *stream);
 
-/** True if a moment may wait for its report. Some loads; any thread. */
-bool zeta_vgpu_moments_wait(const struct zeta_plugin_stream *stream);
+/** True if a snapshot may wait for its report. Some loads; any thread. */
+bool zeta_vgpu_snapshots_wait(const struct zeta_plugin_stream *stream);
 
-/** The next moment of a tile, and of all tiles; NULL: none. Markers that were lost make a break. */
-const struct zeta_vgpu_moment *zeta_vgpu_moments_of_tile(struct zeta_plugin_stream *stream,
-                                                         uint32_t tile, uint32_t *out_kind);
-const struct zeta_vgpu_moment *zeta_vgpu_moments_first(struct zeta_plugin_stream *stream,
-                                                       uint32_t *out_tile, uint32_t *out_kind);
+/** The next snapshot of a tile, and of all tiles; NULL: none. Markers that were lost make a break.
+ */
+const struct zeta_vgpu_snapshot *zeta_vgpu_snapshots_of_tile(struct zeta_plugin_stream *stream,
+                                                             uint32_t tile, uint32_t *out_kind);
+const struct zeta_vgpu_snapshot *zeta_vgpu_snapshots_first(struct zeta_plugin_stream *stream,
+                                                           uint32_t *out_tile, uint32_t *out_kind);
 
-/** The next moment has its report. */
-void zeta_vgpu_moments_done(struct zeta_plugin_stream *stream, uint32_t tile, uint32_t kind);
+/** The next snapshot has its report. */
+void zeta_vgpu_snapshots_done(struct zeta_plugin_stream *stream, uint32_t tile, uint32_t kind);
 
 /*
  * Streams of the unit "ip": what the threads of all processes were seen doing, summed up for each

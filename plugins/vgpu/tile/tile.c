@@ -15,52 +15,54 @@
 /* Rows that hold more epochs need no steady speed. */
 #define STEADY_EPOCHS 8
 
-void zeta_vgpu_turns_init(struct zeta_vgpu_turns *turns)
+void zeta_vgpu_launch_lock_init(struct zeta_vgpu_launch_lock *launches)
 {
-    memset(turns, 0, sizeof(*turns));
-    pthread_cond_init(&turns->changed, NULL);
+    memset(launches, 0, sizeof(*launches));
+    pthread_cond_init(&launches->changed, NULL);
 }
 
-void zeta_vgpu_turns_finish(struct zeta_vgpu_turns *turns)
+void zeta_vgpu_launch_lock_finish(struct zeta_vgpu_launch_lock *launches)
 {
-    pthread_cond_destroy(&turns->changed);
+    pthread_cond_destroy(&launches->changed);
 }
 
-static bool must_wait(const struct zeta_vgpu_turns *turns, enum zeta_vgpu_rank rank)
+static bool must_wait(const struct zeta_vgpu_launch_lock *launches,
+                      enum zeta_vgpu_priority priority)
 {
-    bool wait = turns->taken;
+    bool wait = launches->taken;
 
-    for (uint32_t better = 0; better < (uint32_t)rank; better++)
-        wait |= turns->waiting[better] > 0;
+    for (uint32_t better = 0; better < (uint32_t)priority; better++)
+        wait |= launches->waiting[better] > 0;
     return wait;
 }
 
-bool zeta_vgpu_turns_take_locked(struct zeta_vgpu_turns *turns, pthread_mutex_t *lock,
-                                 const atomic_bool *interrupt, enum zeta_vgpu_rank rank)
+bool zeta_vgpu_launch_lock_acquire_locked(struct zeta_vgpu_launch_lock *launches,
+                                          pthread_mutex_t *lock, const atomic_bool *interrupt,
+                                          enum zeta_vgpu_priority priority)
 {
-    turns->waiting[rank]++;
-    while (must_wait(turns, rank) && !atomic_load(interrupt))
-        pthread_cond_wait(&turns->changed, lock);
-    turns->waiting[rank]--;
+    launches->waiting[priority]++;
+    while (must_wait(launches, priority) && !atomic_load(interrupt))
+        pthread_cond_wait(&launches->changed, lock);
+    launches->waiting[priority]--;
     if (!atomic_load(interrupt)) {
-        turns->taken = true;
+        launches->taken = true;
         return true;
     }
     /* Others may have waited only because this one did. */
-    if (turns->waiting[rank] == 0)
-        pthread_cond_broadcast(&turns->changed);
+    if (launches->waiting[priority] == 0)
+        pthread_cond_broadcast(&launches->changed);
     return false;
 }
 
-void zeta_vgpu_turns_pass_locked(struct zeta_vgpu_turns *turns)
+void zeta_vgpu_launch_lock_release_locked(struct zeta_vgpu_launch_lock *launches)
 {
-    turns->taken = false;
-    pthread_cond_broadcast(&turns->changed);
+    launches->taken = false;
+    pthread_cond_broadcast(&launches->changed);
 }
 
-void zeta_vgpu_turns_wake_locked(struct zeta_vgpu_turns *turns)
+void zeta_vgpu_launch_lock_wake_locked(struct zeta_vgpu_launch_lock *launches)
 {
-    pthread_cond_broadcast(&turns->changed);
+    pthread_cond_broadcast(&launches->changed);
 }
 
 void zeta_vgpu_tile_init(struct zeta_vgpu_tile *tile, struct zeta_vgpu *vgpu, uint32_t index,
@@ -71,7 +73,7 @@ void zeta_vgpu_tile_init(struct zeta_vgpu_tile *tile, struct zeta_vgpu *vgpu, ui
     tile->advance = advance;
     tile->rows = zeta_vgpu_topology_subslices(&vgpu->description.topology) + 1;
     pthread_mutex_init(&tile->lock, NULL);
-    zeta_vgpu_turns_init(&tile->turns);
+    zeta_vgpu_launch_lock_init(&tile->launch_lock);
     zeta_vgpu_trace_writer_init(&tile->trace, vgpu, index);
     pthread_mutex_init(&tile->streams_lock, NULL);
 }
@@ -82,7 +84,7 @@ void zeta_vgpu_tile_finish(struct zeta_vgpu_tile *tile)
     tile->engine = NULL;
     pthread_mutex_destroy(&tile->streams_lock);
     zeta_vgpu_trace_writer_finish(&tile->trace);
-    zeta_vgpu_turns_finish(&tile->turns);
+    zeta_vgpu_launch_lock_finish(&tile->launch_lock);
     pthread_mutex_destroy(&tile->lock);
 }
 
@@ -158,8 +160,8 @@ static void on_pace(void *user, const struct zeta_vgpu_epoch *epoch, struct zeta
     const uint64_t period = period_ns(tile);
     uint64_t steady_ns;
 
-    /* Nobody looks at the clock. */
-    if (period == 0 && !tile->metered)
+    /* Nobody samples. */
+    if (period == 0 && !tile->measured)
         return;
     wanted->resume_ns = end_of_clocks(tile, epoch->begin_ns, epoch->clocks);
     if (period == 0)
@@ -261,14 +263,14 @@ uint32_t zeta_vgpu_tile_prepare(struct zeta_vgpu_tile *tile)
     return result;
 }
 
-static uint64_t moment_ticks(void *context)
+static uint64_t snapshot_ticks(void *context)
 {
     struct zeta_vgpu_tile *tile = context;
 
     return zeta_vgpu_ticks(tile->vgpu, tile->index);
 }
 
-/* Tells the instance that context runs from now on; 0: nothing does. */
+/* Publishes that the context runs from now on; 0: nothing does. */
 static void switch_context_locked(struct zeta_vgpu_tile *tile, uint32_t context)
 {
     struct zeta_vgpu_instance *instance = atomic_load(&tile->vgpu->instance);
@@ -279,7 +281,7 @@ static void switch_context_locked(struct zeta_vgpu_tile *tile, uint32_t context)
     if (changed && zeta_vgpu_instance_switches_wanted(instance, tile->index))
         zeta_vgpu_instance_log_switch(
             instance, tile->index, context,
-            &(struct zeta_vgpu_moment_clock){.ticks = moment_ticks, .context = tile});
+            &(struct zeta_vgpu_snapshot_clock){.ticks = snapshot_ticks, .context = tile});
     zeta_vgpu_report_damage(tile->vgpu);
 }
 
@@ -299,47 +301,49 @@ static void end_work_locked(struct zeta_vgpu_tile *tile)
     switch_context_locked(tile, 0);
 }
 
-/* False when the launch was interrupted before its turn came. */
-static bool take_turn(struct zeta_vgpu_tile *tile, const atomic_bool *interrupt, uint32_t context,
-                      enum zeta_vgpu_rank rank)
+/* False when the launch was interrupted while it waited. */
+static bool begin_launch(struct zeta_vgpu_tile *tile, const atomic_bool *interrupt,
+                         uint32_t context, enum zeta_vgpu_priority priority)
 {
     bool taken;
 
     pthread_mutex_lock(&tile->lock);
-    taken = zeta_vgpu_turns_take_locked(&tile->turns, &tile->lock, interrupt, rank);
+    taken =
+        zeta_vgpu_launch_lock_acquire_locked(&tile->launch_lock, &tile->lock, interrupt, priority);
     if (taken)
         begin_work_locked(tile, context);
     pthread_mutex_unlock(&tile->lock);
     return taken;
 }
 
-static void pass_turn(struct zeta_vgpu_tile *tile)
+static void end_launch(struct zeta_vgpu_tile *tile)
 {
     pthread_mutex_lock(&tile->lock);
     end_work_locked(tile);
-    zeta_vgpu_turns_pass_locked(&tile->turns);
+    zeta_vgpu_launch_lock_release_locked(&tile->launch_lock);
     pthread_mutex_unlock(&tile->lock);
 }
 
 enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
                                             const struct zeta_vgpu_launch *launch, uint32_t context,
-                                            enum zeta_vgpu_rank rank, struct zeta_vgpu_meter *meter,
+                                            enum zeta_vgpu_priority priority,
+                                            struct zeta_vgpu_usage *usage,
                                             struct zeta_vgpu_fault *out_fault)
 {
     enum zeta_vgpu_result result;
 
-    if (!take_turn(tile, launch->interrupt, context, rank))
+    if (!begin_launch(tile, launch->interrupt, context, priority))
         return ZETA_VGPU_INTERRUPTED;
-    tile->metered = meter != NULL;
-    if (meter)
-        zeta_vgpu_meter_launch_begin(meter, tile->engine);
+    tile->measured = usage != NULL;
+    if (usage)
+        zeta_vgpu_usage_launch_begin(usage, tile->engine);
     zeta_vgpu_trace_launch(&tile->trace, launch, context);
     zeta_vgpu_eu_watch_begin(tile);
     result = zeta_vgpu_engine_launch(tile->engine, launch, out_fault);
     zeta_vgpu_trace_rest(&tile->trace);
-    if (meter)
-        zeta_vgpu_meter_launch_end(meter, tile->engine);
-    pass_turn(tile);
+    if (usage)
+        zeta_vgpu_usage_launch_end(usage, tile->engine);
+    end_launch(tile);
     if (is_virtual(tile))
         tile->advance(tile);
     return result;
@@ -348,14 +352,14 @@ enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
 void zeta_vgpu_tile_wake(struct zeta_vgpu_tile *tile)
 {
     pthread_mutex_lock(&tile->lock);
-    zeta_vgpu_turns_wake_locked(&tile->turns);
+    zeta_vgpu_launch_lock_wake_locked(&tile->launch_lock);
     pthread_mutex_unlock(&tile->lock);
 }
 
 void zeta_vgpu_tile_copy_begin(struct zeta_vgpu_tile *tile, uint32_t context,
-                               struct zeta_vgpu_meter *meter, struct zeta_vgpu_tile_copy *out_copy)
+                               struct zeta_vgpu_usage *usage, struct zeta_vgpu_tile_copy *out_copy)
 {
-    *out_copy = (struct zeta_vgpu_tile_copy){.tile = tile, .meter = meter};
+    *out_copy = (struct zeta_vgpu_tile_copy){.tile = tile, .usage = usage};
     pthread_mutex_lock(&tile->lock);
     begin_work_locked(tile, context);
     pthread_mutex_unlock(&tile->lock);
@@ -392,9 +396,9 @@ void zeta_vgpu_tile_copy_moved(struct zeta_vgpu_tile_copy *copy, uint64_t read_b
                                       tile->copied);
     atomic_fetch_add(&tile->vgpu->work[tile->index].copy_clocks, clocks);
     pthread_mutex_unlock(&tile->lock);
-    if (copy->meter)
-        zeta_vgpu_meter_copied(copy->meter, added);
-    if (is_virtual(tile) || (!copy->meter && period_ns(tile) == 0))
+    if (copy->usage)
+        zeta_vgpu_usage_copied(copy->usage, added);
+    if (is_virtual(tile) || (!copy->usage && period_ns(tile) == 0))
         return;
     until_ns = end_of_clocks(tile, copy->since_ns, clocks);
     copy->since_ns = zeta_vgpu_now_ns();
@@ -406,8 +410,8 @@ void zeta_vgpu_tile_copy_end(struct zeta_vgpu_tile_copy *copy)
 {
     struct zeta_vgpu_tile *tile = copy->tile;
 
-    if (copy->meter)
-        zeta_vgpu_meter_command_ended(copy->meter);
+    if (copy->usage)
+        zeta_vgpu_usage_command_ended(copy->usage);
     pthread_mutex_lock(&tile->lock);
     end_work_locked(tile);
     pthread_mutex_unlock(&tile->lock);
@@ -424,7 +428,7 @@ void zeta_vgpu_tile_mark(struct zeta_vgpu_tile *tile, uint32_t unit, uint64_t va
                                             .token = token,
                                             .own_only = is_virtual(tile),
                                             .interrupt = interrupt};
-    const struct zeta_vgpu_moment_clock clock = {.ticks = moment_ticks, .context = tile};
+    const struct zeta_vgpu_snapshot_clock clock = {.ticks = snapshot_ticks, .context = tile};
 
     zeta_vgpu_instance_log_marker(atomic_load(&tile->vgpu->instance), &marker, &clock);
     zeta_vgpu_report_damage(tile->vgpu);

@@ -16,56 +16,55 @@
 #include "plugins/vgpu/trace/trace.h"
 
 struct zeta_vgpu;
-struct zeta_vgpu_meter;
+struct zeta_vgpu_usage;
 struct zeta_plugin_stream;
 
 /*
- * Whose launch is next: one at a time, and of those that wait one of the best rank. All functions
- * expect the lock with which the owner guards the turns.
+ * Exclusive use of the engine by one launch at a time. The launch of the best priority goes first.
+ * All functions expect the mutex of the owner.
  */
 
-/** Whose launch comes first when several wait; among equals nobody is promised anything. */
-enum zeta_vgpu_rank {
-    ZETA_VGPU_RANK_HIGH,
-    ZETA_VGPU_RANK_NORMAL,
-    ZETA_VGPU_RANK_LOW,
-    ZETA_VGPU_RANK_COUNT
+/** Order of the launches that wait; among equals there is none. */
+enum zeta_vgpu_priority {
+    ZETA_VGPU_PRIORITY_HIGH,
+    ZETA_VGPU_PRIORITY_NORMAL,
+    ZETA_VGPU_PRIORITY_LOW,
+    ZETA_VGPU_PRIORITY_COUNT
 };
 
-struct zeta_vgpu_turns {
+struct zeta_vgpu_launch_lock {
     pthread_cond_t changed; /**< launches wait here for each other */
     bool taken;
-    uint32_t waiting[ZETA_VGPU_RANK_COUNT]; /**< launches that wait for their turn */
+    uint32_t waiting[ZETA_VGPU_PRIORITY_COUNT];
 };
 
-/** Sets up turns that nobody has, and ends them when nobody waits. */
-void zeta_vgpu_turns_init(struct zeta_vgpu_turns *turns);
-void zeta_vgpu_turns_finish(struct zeta_vgpu_turns *turns);
+void zeta_vgpu_launch_lock_init(struct zeta_vgpu_launch_lock *launches);
+void zeta_vgpu_launch_lock_finish(struct zeta_vgpu_launch_lock *launches);
 
 /**
- * Waits for a turn, while the turn is taken or one of a better rank waits. The lock is released
- * meanwhile. False when the flag was set before the turn came.
+ * Waits while another launch has the engine or one of a better priority waits; releases the mutex
+ * meanwhile. False when the flag was set first.
  */
-bool zeta_vgpu_turns_take_locked(struct zeta_vgpu_turns *turns, pthread_mutex_t *lock,
-                                 const atomic_bool *interrupt, enum zeta_vgpu_rank rank);
+bool zeta_vgpu_launch_lock_acquire_locked(struct zeta_vgpu_launch_lock *launches,
+                                          pthread_mutex_t *lock, const atomic_bool *interrupt,
+                                          enum zeta_vgpu_priority priority);
 
-/** Gives up the turn. */
-void zeta_vgpu_turns_pass_locked(struct zeta_vgpu_turns *turns);
+void zeta_vgpu_launch_lock_release_locked(struct zeta_vgpu_launch_lock *launches);
 
-/** Wakes all who wait, so that they see their interrupt flag. */
-void zeta_vgpu_turns_wake_locked(struct zeta_vgpu_turns *turns);
+/** Wakes all that wait, so that they read their interrupt flag. */
+void zeta_vgpu_launch_lock_wake_locked(struct zeta_vgpu_launch_lock *launches);
 
-/** A counter that is wished for. */
+/** A counter that is requested. */
 struct zeta_vgpu_eu_seen {
-    uint64_t number; /**< of the wish */
+    uint64_t number; /**< of the request */
     uint64_t base;   /**< what the engine had counted when it was seen */
     uint64_t whole;  /**< what it had counted when an epoch was over last */
 };
 
-/** What a tile has published for which wish. Of the thread that publishes. */
+/** What a tile has published for which request. Of the thread that publishes. */
 struct zeta_vgpu_eu_watch {
     atomic_bool counts; /**< the engine counts for us */
-    struct zeta_vgpu_eu_seen seen[ZETA_VGPU_EU_UNITS][ZETA_VGPU_EU_WISHES];
+    struct zeta_vgpu_eu_seen seen[ZETA_VGPU_EU_UNITS][ZETA_VGPU_EU_REQUESTS];
 };
 
 /** How fast epochs were lately. */
@@ -81,10 +80,10 @@ struct zeta_vgpu_tile {
 
     pthread_mutex_t lock; /**< guards all down to streams_lock; never held while a kernel runs */
     struct zeta_vgpu_engine *engine; /**< NULL before the first queue */
-    struct zeta_vgpu_turns turns;    /**< of launches */
-    uint32_t busy_depth;             /**< commands that run now */
-    uint64_t commands;               /**< that began so far */
-    bool metered;                    /**< the launch that has its turn; of the one who launches */
+    struct zeta_vgpu_launch_lock launch_lock;
+    uint32_t busy_depth; /**< commands that run now */
+    uint64_t commands;   /**< that began so far */
+    bool measured;       /**< the running launch belongs to a queue with open queries */
     struct zeta_vgpu_activity activity;
     uint64_t copied[ZETA_VGPU_COUNTER_COUNT]; /**< counters of the copy engine */
 
@@ -117,19 +116,20 @@ void zeta_vgpu_tile_finish(struct zeta_vgpu_tile *tile);
 uint32_t zeta_vgpu_tile_prepare(struct zeta_vgpu_tile *tile);
 
 /**
- * Runs a kernel when it is its turn. As zeta_vgpu_engine_launch(), and the wait for the turn can be
+ * Runs a kernel once no other launch has the engine. As zeta_vgpu_engine_launch(); the wait can be
  * interrupted too.
  *
  * @context  id of the queue for the counters
- * @rank     a launch waits while one of a better rank does
- * @meter    counts what the launch does; NULL: nobody wants to know
+ * @priority     order among the launches that wait
+ * @usage    counts what the launch does; NULL: nobody wants to know
  */
 enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
                                             const struct zeta_vgpu_launch *launch, uint32_t context,
-                                            enum zeta_vgpu_rank rank, struct zeta_vgpu_meter *meter,
+                                            enum zeta_vgpu_priority priority,
+                                            struct zeta_vgpu_usage *usage,
                                             struct zeta_vgpu_fault *out_fault);
 
-/** Wakes launches that wait for their turn, so that they see their interrupt flag. */
+/** Wakes launches that wait, so that they read their interrupt flag. */
 void zeta_vgpu_tile_wake(struct zeta_vgpu_tile *tile);
 
 /** Bytes that the modelled copy engine of a tile moves in a clock. */
@@ -138,14 +138,14 @@ void zeta_vgpu_tile_wake(struct zeta_vgpu_tile *tile);
 /** A copy that the copy engine works on. */
 struct zeta_vgpu_tile_copy {
     struct zeta_vgpu_tile *tile;
-    struct zeta_vgpu_meter *meter;
+    struct zeta_vgpu_usage *usage;
     uint64_t read_bytes, written_bytes; /**< counted so far */
     uint64_t since_ns;                  /**< host time from which the rest is executed */
 };
 
-/** The copy engine begins to work for a context; the meter, or NULL, counts what it does. */
+/** The copy engine begins to work for a context; the usage, or NULL, counts what it does. */
 void zeta_vgpu_tile_copy_begin(struct zeta_vgpu_tile *tile, uint32_t context,
-                               struct zeta_vgpu_meter *meter, struct zeta_vgpu_tile_copy *out_copy);
+                               struct zeta_vgpu_usage *usage, struct zeta_vgpu_tile_copy *out_copy);
 
 /** It has read and written so many bytes of memory since then. */
 void zeta_vgpu_tile_copy_moved(struct zeta_vgpu_tile_copy *copy, uint64_t read_bytes,
@@ -167,33 +167,33 @@ void zeta_vgpu_tile_mark(struct zeta_vgpu_tile *tile, uint32_t unit, uint64_t va
                          const atomic_bool *interrupt);
 
 /*
- * Counters of EUs that others want of this process: looks for wishes, lets the engine count, and
- * publishes.
+ * Counters of EUs that others request of this process: reads the requests, lets the engine count,
+ * and publishes.
  */
 
 /**
- * Publishes what is wished for: in the callback of the engine that publishes, and while no launch
+ * Publishes what is requested: in the callback of the engine that publishes, and while no launch
  * runs.
  *
  * @part  what of the last epoch is over
  */
 void zeta_vgpu_eu_watch_publish(struct zeta_vgpu_tile *tile, struct zeta_vgpu_part part);
 
-/** Before a launch: what it does counts for the wishes of now. */
+/** Before a launch: what it does counts for the requests of now. */
 void zeta_vgpu_eu_watch_begin(struct zeta_vgpu_tile *tile);
 
 /*
- * What one queue did on its tile, to the last count. Launches take turns on a tile, so what the
- * engine counted more after a launch than before it is the work of that launch; the copy engine
- * says of each command what it did.
+ * What one queue did on its tile, to the last count. One launch at a time runs on a tile, so
+ * the counters of the engine grow from its begin to its end by what it did; the copy engine
+ * reports what each command did.
  *
- * A meter counts only while queries are open on it. It belongs to its queue and to the queries that
+ * A usage counts only while queries are open on it. It belongs to its queue and to the queries that
  * were begun on it: they find out there when the queue is no more.
  */
 
 struct zeta_vgpu_tile;
 
-struct zeta_vgpu_meter {
+struct zeta_vgpu_usage {
     atomic_uint references;
     atomic_uint open;  /**< queries that count with it */
     atomic_bool ended; /**< the queue is lost or gone */
@@ -209,54 +209,54 @@ struct zeta_vgpu_meter {
     uint64_t (*eu_before)[ZETA_VGPU_COUNTER_COUNT];
 };
 
-/** Makes the meter of a queue, with one reference. NULL without memory. */
-struct zeta_vgpu_meter *zeta_vgpu_meter_create(struct zeta_vgpu_tile *tile);
+/** Makes the usage of a queue, with one reference. NULL without memory. */
+struct zeta_vgpu_usage *zeta_vgpu_usage_create(struct zeta_vgpu_tile *tile);
 
-/** The queue is lost or destroyed: what is open on the meter will have no end. NULL is allowed. */
-void zeta_vgpu_meter_end(struct zeta_vgpu_meter *meter);
+/** The queue is lost or destroyed: what is open on the usage will have no end. NULL is allowed. */
+void zeta_vgpu_usage_end(struct zeta_vgpu_usage *usage);
 
 /** One more reference, and one less; the last one frees it. NULL is allowed. */
-void zeta_vgpu_meter_ref(struct zeta_vgpu_meter *meter);
-void zeta_vgpu_meter_unref(struct zeta_vgpu_meter *meter);
+void zeta_vgpu_usage_ref(struct zeta_vgpu_usage *usage);
+void zeta_vgpu_usage_unref(struct zeta_vgpu_usage *usage);
 
-/** The meter if it counts now, else NULL. */
-static inline struct zeta_vgpu_meter *zeta_vgpu_meter_counting(struct zeta_vgpu_meter *meter)
+/** The usage if it counts now, else NULL. */
+static inline struct zeta_vgpu_usage *zeta_vgpu_usage_counting(struct zeta_vgpu_usage *usage)
 {
-    return meter && atomic_load_explicit(&meter->open, memory_order_relaxed) > 0 ? meter : NULL;
+    return usage && atomic_load_explicit(&usage->open, memory_order_relaxed) > 0 ? usage : NULL;
 }
 
-/** Around a launch, while the queue has its turn on the tile. */
-void zeta_vgpu_meter_launch_begin(struct zeta_vgpu_meter *meter,
+/** Around a launch. */
+void zeta_vgpu_usage_launch_begin(struct zeta_vgpu_usage *usage,
                                   const struct zeta_vgpu_engine *engine);
-void zeta_vgpu_meter_launch_end(struct zeta_vgpu_meter *meter,
+void zeta_vgpu_usage_launch_end(struct zeta_vgpu_usage *usage,
                                 const struct zeta_vgpu_engine *engine);
 
 /** A copy added these counters; and it has ended. */
-void zeta_vgpu_meter_copied(struct zeta_vgpu_meter *meter,
+void zeta_vgpu_usage_copied(struct zeta_vgpu_usage *usage,
                             const uint64_t added[ZETA_VGPU_COUNTER_COUNT]);
-void zeta_vgpu_meter_command_ended(struct zeta_vgpu_meter *meter);
+void zeta_vgpu_usage_command_ended(struct zeta_vgpu_usage *usage);
 
 /** EUs are counted from now on, or once less often. False without memory. */
-bool zeta_vgpu_meter_count_eus(struct zeta_vgpu_meter *meter, bool on);
+bool zeta_vgpu_usage_count_eus(struct zeta_vgpu_usage *usage, bool on);
 
 /** Modelled clocks of the queue's work. */
-uint64_t zeta_vgpu_meter_core_clocks(const struct zeta_vgpu_meter *meter);
+uint64_t zeta_vgpu_usage_core_clocks(const struct zeta_vgpu_usage *usage);
 
-/** A moment between two commands of a queue. */
-struct zeta_vgpu_meter_mark {
+/** The state between two commands of a queue. */
+struct zeta_vgpu_usage_mark {
     uint64_t ticks;
     uint64_t core_clocks; /**< modelled ones of the queue */
     uint64_t commands;
     uint64_t tile_commands; /**< of all queues of the process */
-    bool others;            /**< one of another queue runs at this moment */
+    bool others;            /**< one of another queue runs now */
 };
 
 /** Takes a mark of now. */
-void zeta_vgpu_meter_mark(const struct zeta_vgpu_meter *meter,
-                          struct zeta_vgpu_meter_mark *out_mark);
+void zeta_vgpu_usage_mark(const struct zeta_vgpu_usage *usage,
+                          struct zeta_vgpu_usage_mark *out_mark);
 
 /** True if a command of another queue ran on the tile between two marks. */
-bool zeta_vgpu_meter_split(const struct zeta_vgpu_meter_mark *begin,
-                           const struct zeta_vgpu_meter_mark *end);
+bool zeta_vgpu_usage_split(const struct zeta_vgpu_usage_mark *begin,
+                           const struct zeta_vgpu_usage_mark *end);
 
 #endif

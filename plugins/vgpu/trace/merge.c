@@ -9,10 +9,10 @@
 /* How long others wait for a process that stopped in the middle of an event, at most. */
 #define PATIENCE_NS UINT64_C(500000000)
 
-/* How often it is looked whether such a process lives. */
+/* How long such a process writes an event before the merger checks that it is alive. */
 #define ALIVE_NS UINT64_C(2000000)
 
-/* Events taken from a ring until its writer hears of the room. */
+/* Events taken from a ring before the room is given back to its writer. */
 #define RELEASE_EVENTS 1024u
 
 static bool is_virtual(const struct zeta_vgpu_merge *merge)
@@ -120,9 +120,9 @@ static const struct zeta_vgpu_event *event_at(const struct zeta_vgpu_lane *lane,
     return &lane->ring->events[position % ZETA_VGPU_TRACE_RING_EVENTS];
 }
 
-/* Looks how many events wait, and until when more can come that are older than now. */
-static uint64_t look_at_lane(struct zeta_vgpu_merge *merge, struct zeta_vgpu_lane *lane,
-                             uint64_t now_ticks)
+/* Reads how many events wait, and returns until when more can come that are older than now. */
+static uint64_t poll_lane(struct zeta_vgpu_merge *merge, struct zeta_vgpu_lane *lane,
+                          uint64_t now_ticks)
 {
     /* In this order: an event that comes after the claim was seen as 0 is younger than now. */
     const bool claimed = atomic_load(&lane->ring->claim) != 0;
@@ -156,7 +156,7 @@ static uint64_t look_at_lane(struct zeta_vgpu_merge *merge, struct zeta_vgpu_lan
     return lane->stalled || lane->last_ticks > now_ticks ? now_ticks : lane->last_ticks;
 }
 
-uint64_t zeta_vgpu_merge_look(struct zeta_vgpu_merge *merge, uint64_t now_ticks)
+uint64_t zeta_vgpu_merge_poll(struct zeta_vgpu_merge *merge, uint64_t now_ticks)
 {
     uint64_t until = is_virtual(merge) ? UINT64_MAX : now_ticks;
 
@@ -164,7 +164,7 @@ uint64_t zeta_vgpu_merge_look(struct zeta_vgpu_merge *merge, uint64_t now_ticks)
         find_lanes(merge, i);
     for (uint32_t i = 0; i < merge->lane_count; i++) {
         struct zeta_vgpu_lane *lane = &merge->lanes[i];
-        const uint64_t limit = lane->damaged ? until : look_at_lane(merge, lane, until);
+        const uint64_t limit = lane->damaged ? until : poll_lane(merge, lane, until);
 
         if (limit < until)
             until = limit;

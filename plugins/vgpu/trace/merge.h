@@ -19,12 +19,12 @@ struct zeta_vgpu_lane {
     uint32_t place;
     uint32_t slot;
     uint64_t head;       /**< next event to take */
-    uint64_t tail;       /**< what was there when we looked last */
+    uint64_t tail;       /**< what was there at the last poll */
     uint64_t next_ticks; /**< of the event at head, if there is one */
     uint64_t last_ticks; /**< of the newest event seen */
-    uint64_t lost;       /**< of the losses that the writer told of, those that were passed on */
-    uint64_t claim_ns;   /**< host time since which a claim stands without an event; 0: none */
-    bool stalled;        /**< it stands for too long: nobody waits for it */
+    uint64_t lost;       /**< losses of the writer that were passed on */
+    uint64_t claim_ns;   /**< host time since which a claim has no event; 0: none */
+    bool stalled;        /**< the claim is too old: nobody waits for it */
     bool damaged;        /**< overwritten by somebody: never read again */
 };
 
@@ -34,7 +34,7 @@ struct zeta_vgpu_merge_place {
     uint64_t lanes;                       /**< slots whose ring is known, as bits */
     uint64_t last_ticks;                  /**< of the last event that was taken */
     uint64_t missed;                      /**< as the instance counts, those that were passed on */
-    struct zeta_vgpu_event_counts counts; /**< since they were told to the instance */
+    struct zeta_vgpu_event_counts counts; /**< since they were added to those of the instance */
 };
 
 struct zeta_vgpu_merge {
@@ -55,29 +55,29 @@ struct zeta_vgpu_merge {
 };
 
 /**
- * Looks at all rings: what is there, and who writes now. Returns the time up to which nothing more
+ * Polls all rings: what is there, and who writes now. Returns the time up to which nothing more
  * can come, at most @now_ticks; with virtual time, UINT64_MAX unless somebody writes now.
  */
-uint64_t zeta_vgpu_merge_look(struct zeta_vgpu_merge *merge, uint64_t now_ticks);
+uint64_t zeta_vgpu_merge_poll(struct zeta_vgpu_merge *merge, uint64_t now_ticks);
 
 /**
- * Takes the events that were there at the last look and are not younger than the limit of their
+ * Takes the events that were there at the last poll and are not younger than the limit of their
  * tile (@limits by tile of the device).
  * @inclusive  also those of exactly that time
  */
 void zeta_vgpu_merge_take(struct zeta_vgpu_merge *merge, const uint64_t *limits, bool inclusive);
 
-/** Takes over losses that no event told of. Before a tracer is off. */
+/** Takes over losses that no event carried. Before a tracer is off. */
 void zeta_vgpu_merge_losses(struct zeta_vgpu_merge *merge);
 
 /** Puts a record about the tracer into the ring, in the name of a tile's first place. */
 void zeta_vgpu_merge_put(struct zeta_vgpu_merge *merge, uint32_t tile,
                          enum zeta_vgpu_event_type type, uint64_t ticks);
 
-/** Hands on what was taken, and tells the instance how many there were. */
+/** Moves what was taken into the ring, and adds the counts to those of the instance. */
 void zeta_vgpu_merge_flush(struct zeta_vgpu_merge *merge);
 
-/** True when a ring was so full that the next look should not wait. */
+/** True when a ring was so full that the next poll should not wait. */
 bool zeta_vgpu_merge_is_behind(const struct zeta_vgpu_merge *merge);
 
 #endif

@@ -10,8 +10,8 @@
  *   tracer.c  tracers as the plugin interface has them
  *
  * The holder of a tracer makes a file in memory with a ring for each process, tile and source.
- * A full one is waited for a moment, in case the reader lacks a CPU. An event for which there is no
- * room then is lost, and the next one says how many were.
+ * A writer waits a little for room, in case the reader lacks a CPU. An event for which there is no
+ * room then is lost, and the next one carries their number.
  */
 
 #include <pthread.h>
@@ -85,7 +85,7 @@ struct zeta_vgpu_trace_writer {
     struct zeta_vgpu_trace_link links[ZETA_VGPU_SOURCES];
     atomic_bool linked; /**< some ring is mapped */
 
-    /* The running launch; written before it begins, by who has the turn. */
+    /* The running launch; written before it begins, by the thread that launches. */
     const struct zeta_vgpu_launch *launch;
     uint64_t launch_number;
     uint32_t context;
@@ -113,7 +113,7 @@ void zeta_vgpu_trace_write(struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu
 /** Gives up the rings of tracers that are gone. Between commands; one load when there are none. */
 void zeta_vgpu_trace_rest(struct zeta_vgpu_trace_writer *writer);
 
-/** A launch begins of which the engine tells: its events are about this one. With the turn. */
+/** A launch begins: events of the engine are about this one. */
 void zeta_vgpu_trace_launch(struct zeta_vgpu_trace_writer *writer,
                             const struct zeta_vgpu_launch *launch, uint32_t context);
 
@@ -121,7 +121,7 @@ void zeta_vgpu_trace_launch(struct zeta_vgpu_trace_writer *writer,
 void zeta_vgpu_trace_engine_event(struct zeta_vgpu_trace_writer *writer,
                                   const struct zeta_vgpu_engine_event *event);
 
-/** A copy, region or fill begins; as zeta_plugin_command says, with indirections resolved. */
+/** A copy, region or fill begins; as in zeta_plugin_command, with indirections resolved. */
 void zeta_vgpu_trace_copy_begin(struct zeta_vgpu_trace_writer *writer, uint32_t context,
                                 const struct zeta_plugin_command *command,
                                 const struct zeta_plugin_copy *plain);

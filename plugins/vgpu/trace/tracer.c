@@ -1,10 +1,10 @@
 /*
- * Tracers. A thread of the tracer looks at the shared rings every millisecond while it is on, and
+ * Tracers. A thread of the tracer polls the shared rings every millisecond while it is on, and
  * so do reads and synchronous calls; whoever does has the tracer's lock.
  *
- * On and off are marks at a time: events belong to the tracer if the last mark before them says
- * on. So it does not matter when writers see the word that asks them for events, and what was under
- * way at a mark is sorted out by its time.
+ * On and off are marks at a time: events belong to the tracer if the last mark before them is
+ * "on". So it does not matter when writers see the word that asks them for events, and what was
+ * under way at a mark is sorted out by its time.
  */
 #include "trace.h"
 
@@ -19,7 +19,7 @@
 #include "merge.h"
 #include "plugins/vgpu/device/vgpu.h"
 
-#define LOOK_NS 1000000
+#define POLL_NS 1000000
 
 /* Capacities in records: 16 MiB unless another is wanted, at most 256 MiB. */
 #define RING_DEFAULT 262144u
@@ -101,13 +101,13 @@ static void pass_locked(struct zeta_plugin_tracer *tracer)
 
     for (uint32_t t = tracer->first_tile; t < tracer->first_tile + tracer->tile_count; t++)
         limits[t] = tile_ticks(tracer, t);
-    until = zeta_vgpu_merge_look(&tracer->merge, limits[tracer->first_tile]);
+    until = zeta_vgpu_merge_poll(&tracer->merge, limits[tracer->first_tile]);
     while (tracer->mark_count > 0 && reached(tracer, &tracer->marks[0], until))
         pass_mark_locked(tracer);
     if (tracer->mark_count == 0) {
         for (uint32_t t = 0; t < ZETA_VGPU_MAX_TILES; t++)
             limits[t] = limits[t] < until ? limits[t] : until;
-        /* Virtual time stands: more may come that has the very time of now. */
+        /* Virtual time pauses: more events may come that have the present time. */
         zeta_vgpu_merge_take(&tracer->merge, limits, is_wall);
         atomic_store(&tracer->state, tracer->on ? ZETA_PLUGIN_TRACER_ON : ZETA_PLUGIN_TRACER_OFF);
     }
@@ -154,7 +154,7 @@ static uint32_t tracer_enable(struct zeta_plugin *self, struct zeta_plugin_trace
     (void)self;
     pthread_mutex_lock(&tracer->lock);
     if (!tracer->on) {
-        /* Losses that nobody told of belong to the time before. */
+        /* Losses that no event carried belong to the time before. */
         pass_locked(tracer);
         zeta_vgpu_merge_losses(&tracer->merge);
         mark_locked(tracer, ZETA_VGPU_EVENT_TYPE_ENABLED);
@@ -171,7 +171,7 @@ static uint32_t tracer_enable(struct zeta_plugin *self, struct zeta_plugin_trace
 static uint32_t tracer_disable(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer,
                                uint32_t synchronous)
 {
-    /* Virtual time stands while nothing runs, so only now it is known what came before. */
+    /* Virtual time pauses while nothing runs, so only now is it known what came before. */
     const bool at_once =
         synchronous != 0 || tracer->vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL;
 
@@ -220,7 +220,7 @@ static int32_t tracer_descriptor(struct zeta_plugin *self, struct zeta_plugin_tr
     return tracer->merge.ring.notify.descriptor;
 }
 
-/* A moment, or until something is to be done. */
+/* Waits for the next poll, or until there is something to do. */
 static void wait_locked(struct zeta_plugin_tracer *tracer)
 {
     struct timespec until;
@@ -235,7 +235,7 @@ static void wait_locked(struct zeta_plugin_tracer *tracer)
         return;
     }
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += LOOK_NS;
+    until.tv_nsec += POLL_NS;
     if (until.tv_nsec >= 1000000000) {
         until.tv_nsec -= 1000000000;
         until.tv_sec++;
@@ -408,7 +408,7 @@ static uint32_t take_units(const struct zeta_plugin *self, struct zeta_plugin_tr
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* Makes the file of the tracer and tells others where it is. */
+/* Makes the file of the tracer and publishes where it is. */
 static uint32_t offer_places(const struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
 {
     struct zeta_vgpu_merge *merge = &tracer->merge;

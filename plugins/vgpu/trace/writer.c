@@ -11,7 +11,7 @@
 #define ROOM_PAUSE_NS 50000
 #define ROOM_PAUSES 1000u
 
-/* Losses after which the reader is looked for. */
+/* Losses after which the writer checks that the reader is alive. */
 #define REAP_LOSSES 65536u
 
 void zeta_vgpu_trace_writer_init(struct zeta_vgpu_trace_writer *writer, struct zeta_vgpu *vgpu,
@@ -74,7 +74,7 @@ static void link_locked(struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_so
 }
 
 /*
- * True when the ring has room, perhaps after a moment: its reader may wait for a CPU. A reader that
+ * True when the ring has room, perhaps after a wait: its reader may have no CPU. A reader that
  * took nothing all that time is not waited for again until it takes something.
  */
 static bool has_room(struct zeta_vgpu_trace_link *link)
@@ -158,7 +158,7 @@ void zeta_vgpu_trace_rest(struct zeta_vgpu_trace_writer *writer)
     const struct zeta_vgpu_instance *instance;
     bool linked = false;
 
-    /* Before the looks: who maps a ring behind one of them says so afterwards. */
+    /* Cleared before the checks: who maps a ring after one of them sets it again. */
     if (!atomic_load_explicit(&writer->linked, memory_order_relaxed) ||
         !atomic_exchange(&writer->linked, false))
         return;
@@ -270,7 +270,7 @@ void zeta_vgpu_trace_engine_event(struct zeta_vgpu_trace_writer *writer,
     zeta_vgpu_trace_write(writer, source, &event);
 }
 
-/* Events that no engine tells of: of the queue that executes on this thread. */
+/* Events of the queue that executes on this thread, which no engine reports. */
 static void write_of_queue(struct zeta_vgpu_trace_writer *writer, uint32_t context,
                            struct zeta_vgpu_event *event)
 {

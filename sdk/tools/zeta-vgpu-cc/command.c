@@ -63,7 +63,7 @@ static int __attribute__((format(printf, 1, 2))) wrong(const char *format, ...)
     return ZETA_CC_EXIT_USAGE;
 }
 
-/* What -x says about the files that follow. */
+/* The language that -x gives to the files that follow. */
 enum forced { FORCED_NONE = -1, FORCED_UNKNOWN = -2 };
 
 static int forced_language(const char *word)
@@ -107,7 +107,9 @@ static int add_file(struct zeta_cc_command *command, const char *name, int force
     int language = forced == FORCED_NONE ? language_of(name) : forced;
 
     if (language < 0)
-        return wrong("%s: what is in it? Files end in .cl, .c, .bc, .ll or .spv, or -x says", name);
+        return wrong(
+            "%s: unknown language; give the file an end .cl, .c, .bc, .ll or .spv, or use -x",
+            name);
     command->inputs[command->input_count++] = (struct zeta_cc_input){
         .language = (enum zeta_cc_language)language,
         .name = name,

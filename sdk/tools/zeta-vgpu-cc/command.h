@@ -58,7 +58,7 @@ struct zeta_cc_command {
  */
 int zeta_cc_command_read(struct zeta_cc_command *command, int count, char *const *arguments);
 
-/** Does what it says. Messages go to the standard error. */
+/** Executes it. Messages go to the standard error. */
 int zeta_cc_command_run(struct zeta_cc_command *command, const struct zeta_cc_paths *paths);
 
 /** Frees what reading made, also after a failure. */

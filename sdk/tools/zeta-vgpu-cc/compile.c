@@ -47,7 +47,7 @@ static bool complete_program(struct zeta_cc_program *program, const char *runtim
            zeta_cc_program_add_entries(program);
 }
 
-static void say_imports(const struct zeta_cc_program *program)
+static void log_imports(const struct zeta_cc_program *program)
 {
     for (size_t i = 0; i < program->imports.count; i++)
         zeta_cc_buffer_line(program->log,
@@ -111,7 +111,7 @@ enum vgpu_compile_status zeta_cc_compile(const struct zeta_cc_job *job,
     if (status == VGPU_COMPILE_OK && !zeta_cc_program_optimise(&program))
         status = VGPU_COMPILE_BUILD_FAILED;
     if (status == VGPU_COMPILE_OK) {
-        say_imports(&program);
+        log_imports(&program);
         status = write_result(job, &program, out_result);
     }
     if (front_end.is_running)

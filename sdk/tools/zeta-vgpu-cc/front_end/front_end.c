@@ -207,8 +207,7 @@ enum vgpu_compile_status zeta_cc_child_status(enum zeta_cc_child_end end,
         return VGPU_COMPILE_BUILD_FAILED;
     default:
         if (messages->size == 0)
-            zeta_cc_buffer_line(log, "error: %s failed over %s and does not say why", program,
-                                name);
+            zeta_cc_buffer_line(log, "error: %s failed over %s without a message", program, name);
         return VGPU_COMPILE_BUILD_FAILED;
     }
 }

@@ -58,8 +58,8 @@ enum vgpu_compile_status zeta_cc_front_end_finish(struct zeta_cc_front_end *fron
 void zeta_cc_front_end_abandon(struct zeta_cc_front_end *front_end);
 
 /**
- * Appends what a child said to the log, with @name in place of the file that it read, and the
- * status that its end stands for.
+ * Appends the messages of a child to the log, with @name in place of the file that it read, and the
+ * status that its end means.
  *
  * @program  its path; @package: the Debian package that has it
  */

@@ -76,7 +76,7 @@ bool zeta_cc_spirv_check(const uint32_t *words, size_t count, struct zeta_cc_buf
     return is_kernel;
 }
 
-/* What a module says about one of its constants. */
+/* One constant of a module. */
 struct place {
     uint32_t spec_id;
     size_t at; /* of its instruction; 0: none */
@@ -135,7 +135,7 @@ static void find_places(const uint32_t *words, size_t count, struct place *place
     }
 }
 
-static void say_known(const struct place *places, size_t found, struct zeta_cc_buffer *log)
+static void report_known(const struct place *places, size_t found, struct zeta_cc_buffer *log)
 {
     if (found == 0)
         zeta_cc_buffer_print(log, "the module has none");
@@ -157,7 +157,7 @@ static bool write_one(uint32_t *words, const struct place *places, size_t found,
         if (places[i].size_bytes != constant->size_bytes) {
             zeta_cc_buffer_print(log, "error: specialization constant %u: the value has %u bytes; ",
                                  constant->id, constant->size_bytes);
-            say_known(places, found, log);
+            report_known(places, found, log);
             return false;
         }
         if (places[i].is_bool) {
@@ -172,7 +172,7 @@ static bool write_one(uint32_t *words, const struct place *places, size_t found,
         return true;
     }
     zeta_cc_buffer_print(log, "error: there is no specialization constant %u; ", constant->id);
-    say_known(places, found, log);
+    report_known(places, found, log);
     return false;
 }
 

@@ -16,13 +16,13 @@
  *
  * @words  the module; 4-byte aligned, count words
  *
- * Otherwise the log says what it is. What the instructions mean is the translator's affair.
+ * Otherwise the log names the problem. What the instructions mean is the translator's affair.
  */
 bool zeta_cc_spirv_check(const uint32_t *words, size_t count, struct zeta_cc_buffer *log);
 
 /**
  * Writes the values of constants into a module that was checked. False when one does not exist or
- * has another size; the log says which there are.
+ * has another size; the log lists those that exist.
  */
 bool zeta_cc_spirv_specialize(uint32_t *words, size_t count,
                               const struct zeta_cc_constant *constants, size_t constant_count,

@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /**
- * Says whether a symbol is the one of this file, whatever other files define. What is not is
+ * Sets whether a symbol is the one of this file, whatever other files define. What is not is
  * reached through tables.
  */
 void zeta_cc_set_local(LLVMValueRef global, bool is_local);
@@ -30,7 +30,7 @@ void zeta_cc_set_local(LLVMValueRef global, bool is_local);
  */
 void zeta_cc_repair_debug(LLVMModuleRef module);
 
-/** Moves what is said about variable @from to the place @offset bytes into variable @to. */
+/** Moves the debug information of variable @from to the place @offset bytes into variable @to. */
 void zeta_cc_move_debug(LLVMValueRef from, LLVMValueRef to, uint64_t offset);
 
 /** Sets what the object file shall have: DWARF 4, stack sizes, the ABI; and how to contract. */

@@ -1,5 +1,5 @@
 /*
- * What front ends say about kernels in metadata.
+ * What front ends write about kernels into metadata.
  */
 #ifndef ZETA_SDK_TOOLS_ZETA_VGPU_CC_PROGRAM_METADATA_H
 #define ZETA_SDK_TOOLS_ZETA_VGPU_CC_PROGRAM_METADATA_H

@@ -30,7 +30,7 @@ bool zeta_cc_is_defined(LLVMValueRef global)
     return !LLVMIsDeclaration(global);
 }
 
-static void hear(LLVMDiagnosticInfoRef info, void *user)
+static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
 {
     struct zeta_cc_program *program = user;
     LLVMDiagnosticSeverity severity = LLVMGetDiagInfoSeverity(info);
@@ -74,7 +74,7 @@ static LLVMTargetMachineRef create_machine(unsigned level, bool contracts)
     return machine;
 }
 
-/* As compiled for RV64; says nothing about conventions yet. */
+/* As compiled for RV64; without conventions yet. */
 static void set_layout(struct zeta_cc_program *program, LLVMModuleRef module)
 {
     LLVMSetTarget(module, TRIPLE);
@@ -96,7 +96,7 @@ bool zeta_cc_program_create(struct zeta_cc_program *program, const struct zeta_c
     program->context = LLVMContextCreate();
     /* Front ends write typed pointers; they are read as pointers without a type. */
     LLVMContextSetOpaquePointers(program->context, 1);
-    LLVMContextSetDiagnosticHandler(program->context, hear, program);
+    LLVMContextSetDiagnosticHandler(program->context, on_diagnostic, program);
     program->module = LLVMModuleCreateWithNameInContext("program", program->context);
     set_layout(program, program->module);
     return true;

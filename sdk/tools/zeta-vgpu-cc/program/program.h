@@ -37,7 +37,7 @@ struct zeta_cc_program {
     uint32_t *local_bytes;          /**< shared local memory per kernel; null: not known */
     struct zeta_cc_strings imports; /**< symbols that another module must define */
     struct zeta_cc_buffer *log;
-    bool has_errors; /**< LLVM has said something bad, which is in the log */
+    bool has_errors; /**< LLVM reported an error, which is in the log */
 };
 
 /** Makes an empty program. False when LLVM has no RV64. */
@@ -79,7 +79,7 @@ LLVMModuleRef zeta_cc_program_open_lazily(struct zeta_cc_program *program, const
 /** The name of a function or variable; terminated. */
 const char *zeta_cc_value_name(LLVMValueRef value);
 
-/** True for what the program says itself, false for declarations and intrinsics. */
+/** True for what the program defines itself, false for declarations and intrinsics. */
 bool zeta_cc_is_defined(LLVMValueRef global);
 
 /*
@@ -112,7 +112,8 @@ bool zeta_cc_program_check_symbols(struct zeta_cc_program *program, const char *
 /** The same for its record. */
 #define ZETA_CC_RECORD_PREFIX "__vgpu_info."
 
-/** Adds stub and record of every kernel. False when one cannot be called; the log says why. */
+/** Adds stub and record of every kernel. False when one cannot be called; the log has the reason.
+ */
 bool zeta_cc_program_add_entries(struct zeta_cc_program *program);
 
 /*
@@ -122,7 +123,7 @@ bool zeta_cc_program_add_entries(struct zeta_cc_program *program);
 
 /**
  * Replaces the calls of printf, unless the program defines its own. False when one has an argument
- * that no conversion prints; the log says so.
+ * that no conversion prints; the log names it.
  *
  * Each scalar and each component of a vector has a slot: floating-point values of any width as
  * double, integers extended, pointers as they are. In OpenCL C printf gives 0, in C the length.
@@ -142,8 +143,8 @@ bool zeta_cc_program_lower_print(struct zeta_cc_program *program);
 void zeta_cc_mark_users(const struct zeta_cc_program *program, LLVMValueRef value, bool *used_by);
 
 /*
- * Code of several kernels: what belongs to one kernel lies together, so that an address tells the
- * kernel.
+ * Code of several kernels: what belongs to one kernel lies together, so that an address identifies
+ * the kernel.
  */
 
 /**

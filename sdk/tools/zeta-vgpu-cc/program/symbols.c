@@ -147,8 +147,8 @@ static LLVMValueRef user_kernel(LLVMValueRef value)
     return function;
 }
 
-static void say_missing(struct zeta_cc_program *program, LLVMValueRef global, const char *base,
-                        const char *lacks)
+static void report_missing(struct zeta_cc_program *program, LLVMValueRef global, const char *base,
+                           const char *lacks)
 {
     LLVMValueRef user = user_kernel(global);
     char *words = zeta_cc_demangle(zeta_cc_value_name(global));
@@ -189,7 +189,7 @@ static bool check_global(struct zeta_cc_program *program, LLVMValueRef global,
     if (!is_builtin && base != name)
         is_builtin = is_in_runtime(runtime, base);
     if (is_builtin)
-        say_missing(program, global, base, lacks);
+        report_missing(program, global, base, lacks);
     else
         zeta_cc_strings_add(&program->imports, name);
     zeta_cc_buffer_finish(&scratch);

@@ -1,6 +1,6 @@
 /*
- * Bytes and lists of strings that grow. A compiler that gets no memory cannot go on: it says so on
- * the standard error and ends, which callers take for a crash.
+ * Bytes and lists of strings that grow. A compiler that gets no memory cannot go on: it reports
+ * that on the standard error and ends, which callers take for a crash.
  */
 #ifndef ZETA_SDK_TOOLS_ZETA_VGPU_CC_REQUEST_BUFFER_H
 #define ZETA_SDK_TOOLS_ZETA_VGPU_CC_REQUEST_BUFFER_H

@@ -243,7 +243,7 @@ static bool next_word(const char **at, const char *end, struct zeta_cc_buffer *o
     return true;
 }
 
-static void say(struct zeta_cc_buffer *log, enum zeta_cc_word what, const char *word)
+static void log_word(struct zeta_cc_buffer *log, enum zeta_cc_word what, const char *word)
 {
     switch (what) {
     case ZETA_CC_WORD_INCOMPLETE:
@@ -273,7 +273,7 @@ void zeta_cc_options_read(struct zeta_cc_options *options, const char *text, siz
     for (size_t i = 0; i < words.count; i++) {
         enum zeta_cc_word what = zeta_cc_options_take(options, words.list[i], words.list[i + 1]);
 
-        say(log, what, words.list[i]);
+        log_word(log, what, words.list[i]);
         if (what == ZETA_CC_WORD_TAKEN_NEXT)
             i++;
     }

@@ -14,7 +14,7 @@
 /** A value for a specialization constant of a SPIR-V module. */
 struct zeta_cc_constant {
     uint32_t id;
-    uint32_t size_bytes; /**< 1, 2, 4 or 8; 1 also stands for bool */
+    uint32_t size_bytes; /**< 1, 2, 4 or 8; 1 also means bool */
     uint64_t value;      /**< the bits, zeros above */
 };
 
@@ -25,7 +25,7 @@ struct zeta_cc_options {
     bool has_level;
     unsigned level; /**< -O, 0..3 */
     bool has_debug; /**< -g */
-    bool is_off;    /**< -cl-opt-disable, -ze-opt-disable: level 0 whatever else is said */
+    bool is_off;    /**< -cl-opt-disable, -ze-opt-disable: level 0 whatever else is given */
     bool contracts; /**< -cl-mad-enable, -cl-unsafe-math-optimizations, -cl-fast-relaxed-math */
     struct zeta_cc_constant *constants;
     size_t constant_count;
@@ -48,7 +48,7 @@ enum zeta_cc_word zeta_cc_options_take(struct zeta_cc_options *options, const ch
  * Reads build options: separated by blanks between them; quotes and backslash as a shell knows
  * them.
  *
- * Nothing fails: a word that means nothing here is told in the log and left out. Programs pass
+ * Nothing fails: an option that means nothing here is named in the log and left out. Programs pass
  * options for the compilers of other devices.
  */
 void zeta_cc_options_read(struct zeta_cc_options *options, const char *text, size_t size,
@@ -58,7 +58,7 @@ void zeta_cc_options_read(struct zeta_cc_options *options, const char *text, siz
 void zeta_cc_options_add_constant(struct zeta_cc_options *options,
                                   const struct zeta_cc_constant *constant);
 
-/** The level in force: as said, else 0 with -g, else 2. */
+/** The level in force: as given, else 0 with -g, else 2. */
 unsigned zeta_cc_options_level(const struct zeta_cc_options *options);
 
 /** Adds what concerns the program as a whole: the settings of @more win over ours. */

@@ -2,14 +2,11 @@
 #include <string.h>
 
 #include "core/api/chain.h"
-#include "core/api/ddi.h"
-#include "core/api/names.h"
 #include "core/device/device.h"
 #include "core/device/extensions.h"
 #include "core/device/fault.h"
 #include "core/device/init.h"
 #include "core/device/visible.h"
-#include "core/module/vendor.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -223,14 +220,6 @@ ze_result_t ZE_APICALL impl_zeDriverGetIpcProperties(ze_driver_handle_t hDriver,
     if (driver->compute && driver->compute->has_sharing)
         pIpcProperties->flags |= ZE_IPC_PROPERTY_FLAG_MEMORY;
     return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeDriverGetExtensionFunctionAddress(
-    ze_driver_handle_t hDriver ZETA_UNUSED, const char *name, void **ppFunctionAddress)
-{
-    if (zeta_vendor_function(name, ppFunctionAddress))
-        return ZE_RESULT_SUCCESS;
-    return zeta_function_address(name, ppFunctionAddress);
 }
 
 ze_result_t ZE_APICALL impl_zeDriverGetLastErrorDescription(ze_driver_handle_t hDriver ZETA_UNUSED,

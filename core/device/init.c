@@ -5,7 +5,6 @@
 
 #include "core/api/dispatch.h"
 #include "core/device/device.h"
-#include "core/list/command.h"
 #include "core/object/object.h"
 #include "core/plugin/host.h"
 #include "core/settings/settings.h"
@@ -79,8 +78,6 @@ static ze_result_t start(struct generation *generation)
         return result;
     zeta_dispatch_fill(tables);
     zeta_object_set_dispatch(tables);
-    zeta_device_set_finishers();
-    zeta_command_set_finishers();
     result = zeta_plugin_host_start();
     if (result != ZE_RESULT_SUCCESS)
         return result;

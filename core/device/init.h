@@ -26,7 +26,4 @@ ze_result_t zeta_drivers_create(struct zeta_driver_set *out_set);
 /** The drivers in their order, at least one; of a library that is initialised. Lock-free. */
 const struct zeta_driver_set *zeta_core_drivers(void);
 
-/** Name the finishers of the kinds of object that this folder makes. */
-void zeta_device_set_finishers(void);
-
 #endif

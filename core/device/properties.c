@@ -4,7 +4,6 @@
 
 #include "core/api/chain.h"
 #include "core/device/device.h"
-#include "core/device/element.h"
 #include "core/list/mutations.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
@@ -47,7 +46,7 @@ static uint64_t unused_bytes(const struct zeta_device *device)
                                                             &bytes) == ZETA_PLUGIN_SUCCESS)
         return bytes;
     for (uint64_t i = 0; i < memories->count; i++) {
-        zeta_element_read(memories, i, &memory, sizeof(memory));
+        zeta_array_read(memories, i, &memory, sizeof(memory));
         bytes += memory.total_bytes;
     }
     return bytes;

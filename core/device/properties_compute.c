@@ -3,7 +3,6 @@
 
 #include "core/api/chain.h"
 #include "core/device/device.h"
-#include "core/device/element.h"
 #include "core/plugin/host.h"
 #include "zeta_impl.h"
 
@@ -45,7 +44,7 @@ ze_result_t ZE_APICALL impl_zeDeviceGetComputeProperties(
                                 : ZE_SUBGROUPSIZE_COUNT;
     memset(out->subGroupSizes, 0, sizeof(out->subGroupSizes));
     for (uint32_t i = 0; i < out->numSubGroupSizes; i++)
-        zeta_element_read(&p->subgroup_sizes, i, &out->subGroupSizes[i], sizeof(uint32_t));
+        zeta_array_read(&p->subgroup_sizes, i, &out->subGroupSizes[i], sizeof(uint32_t));
     ze_device_compute_dotproduct_ext_properties_t *products = zeta_chain_find(
         out->pNext, ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_DOTPRODUCT_EXT_PROPERTIES, sizeof(*products));
     if (products)
@@ -133,7 +132,7 @@ ze_result_t ZE_APICALL impl_zeDeviceGetCommandQueueGroupProperties(
     for (uint32_t i = 0; i < n; i++) {
         struct zeta_plugin_queue_group group;
 
-        zeta_element_read(groups, i, &group, sizeof(group));
+        zeta_array_read(groups, i, &group, sizeof(group));
         pCommandQueueGroupProperties[i].flags = group.flags;
         pCommandQueueGroupProperties[i].maxMemoryFillPatternSize =
             (size_t)group.max_fill_pattern_bytes;
@@ -149,7 +148,7 @@ bool zeta_device_is_cooperative(const struct zeta_device *device)
     struct zeta_plugin_queue_group group = {0};
 
     for (uint64_t i = 0; i < groups->count; i++) {
-        zeta_element_read(groups, i, &group, sizeof(group));
+        zeta_array_read(groups, i, &group, sizeof(group));
         if (group.flags & ZETA_PLUGIN_QUEUE_COOPERATIVE)
             return true;
     }

@@ -200,7 +200,4 @@ ze_result_t zeta_event_create_own(struct zeta_context *context, struct zeta_even
 /** Notes that work was submitted which will signal a shared event, so that others can tell. */
 void zeta_event_claim(const struct zeta_plugin_event *event);
 
-/** Registers the finishers of events and pools. */
-void zeta_event_set_finishers(void);
-
 #endif

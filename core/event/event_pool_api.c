@@ -29,11 +29,8 @@ static void finish_event(void *object)
     zeta_object_unpin(event->pool ? (void *)event->pool : (void *)event->context);
 }
 
-void zeta_event_set_finishers(void)
-{
-    zeta_object_set_finisher(ZETA_KIND_EVENT, finish_event);
-    zeta_object_set_finisher(ZETA_KIND_EVENT_POOL, finish_pool);
-}
+ZETA_OBJECT_FINISHER(ZETA_KIND_EVENT, finish_event)
+ZETA_OBJECT_FINISHER(ZETA_KIND_EVENT_POOL, finish_pool)
 
 static ze_result_t check_pool(const struct zeta_context *context, const ze_event_pool_desc_t *desc,
                               bool is_counted, uint32_t count, ze_device_handle_t *devices)

@@ -298,8 +298,5 @@ static void finish_executable(void *object)
     zeta_object_unpin(executable->graph);
 }
 
-void zeta_graph_set_finishers(void)
-{
-    zeta_object_set_finisher(ZETA_KIND_GRAPH, finish_graph);
-    zeta_object_set_finisher(ZETA_KIND_EXECUTABLE_GRAPH, finish_executable);
-}
+ZETA_OBJECT_FINISHER(ZETA_KIND_GRAPH, finish_graph)
+ZETA_OBJECT_FINISHER(ZETA_KIND_EXECUTABLE_GRAPH, finish_executable)

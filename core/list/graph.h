@@ -141,7 +141,4 @@ ze_result_t zeta_graph_fork(struct zeta_append *append, struct zeta_recording *c
  */
 ze_result_t zeta_graph_end(struct zeta_graph *graph, const struct zeta_command_list *list);
 
-/** Registers the finishers of graphs. */
-void zeta_graph_set_finishers(void);
-
 #endif

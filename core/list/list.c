@@ -22,10 +22,7 @@ static void finish_list(void *object)
     zeta_object_unpin(list->context);
 }
 
-void zeta_list_set_finishers(void)
-{
-    zeta_object_set_finisher(ZETA_KIND_COMMAND_LIST, finish_list);
-}
+ZETA_OBJECT_FINISHER(ZETA_KIND_COMMAND_LIST, finish_list)
 
 ze_result_t zeta_list_check_open(const struct zeta_command_list *list)
 {

@@ -142,7 +142,4 @@ ze_result_t zeta_list_drop(struct zeta_command_list *list, ze_result_t result);
 /** INVALID_ARGUMENT, with a sentence, if the list is closed. */
 ze_result_t zeta_list_check_open(const struct zeta_command_list *list);
 
-/** Registers the finisher of command lists. */
-void zeta_list_set_finishers(void);
-
 #endif

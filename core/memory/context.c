@@ -75,12 +75,7 @@ static void finish_context(void *object)
     free(context->devices);
 }
 
-void zeta_device_set_finishers(void)
-{
-    zeta_object_set_finisher(ZETA_KIND_CONTEXT, finish_context);
-    zeta_virtual_set_finishers();
-    zeta_module_set_finishers();
-}
+ZETA_OBJECT_FINISHER(ZETA_KIND_CONTEXT, finish_context)
 
 ze_result_t ZE_APICALL impl_zeContextCreateEx(ze_driver_handle_t hDriver,
                                               const ze_context_desc_t *desc ZETA_UNUSED,

@@ -31,10 +31,7 @@ static void finish_physical(void *object)
                                                     physical->plugin_physical);
 }
 
-void zeta_virtual_set_finishers(void)
-{
-    zeta_object_set_finisher(ZETA_KIND_PHYSICAL_MEM, finish_physical);
-}
+ZETA_OBJECT_FINISHER(ZETA_KIND_PHYSICAL_MEM, finish_physical)
 
 static ze_result_t read_desc(const ze_physical_mem_desc_t *desc, struct wanted *wanted)
 {

@@ -3,7 +3,6 @@
 
 #include "core/api/chain.h"
 #include "core/device/device.h"
-#include "core/device/element.h"
 #include "core/memory/memory_request.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
@@ -25,7 +24,7 @@ ze_result_t ZE_APICALL impl_zeDeviceGetMemoryProperties(
         ze_device_memory_properties_t *out = &pMemProperties[i];
         struct zeta_plugin_memory memory;
 
-        zeta_element_read(memories, i, &memory, sizeof(memory));
+        zeta_array_read(memories, i, &memory, sizeof(memory));
         out->flags = 0;
         out->maxClockRate = memory.max_clock_mhz;
         out->maxBusWidth = memory.bus_width_bits;
@@ -83,7 +82,7 @@ ze_result_t ZE_APICALL impl_zeDeviceGetCacheProperties(
     for (uint32_t i = 0; i < n; i++) {
         struct zeta_plugin_cache cache;
 
-        zeta_element_read(caches, i, &cache, sizeof(cache));
+        zeta_array_read(caches, i, &cache, sizeof(cache));
         pCacheProperties[i].flags =
             cache.user_controlled ? ZE_DEVICE_CACHE_PROPERTY_FLAG_USER_CONTROL : 0;
         pCacheProperties[i].cacheSize = (size_t)cache.size_bytes;

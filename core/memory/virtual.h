@@ -71,7 +71,4 @@ void zeta_virtual_unlink(struct zeta_virtual_table *table, struct zeta_physical 
 ze_result_t zeta_virtual_page(const struct zeta_context *context, struct zeta_device *device,
                               size_t size_bytes, size_t *out_page_bytes);
 
-/** Registers the finisher of physical memory. */
-void zeta_virtual_set_finishers(void);
-
 #endif

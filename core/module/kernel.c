@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/device/device.h"
-#include "core/module/module_link.h"
 #include "core/plugin/host.h"
 #include "core/settings/settings.h"
 #include "core/util/cleanup.h"
@@ -12,7 +11,7 @@
 #include "core/util/log.h"
 #include "zeta_impl.h"
 
-void zeta_kernel_finish(void *object)
+static void finish_kernel(void *object)
 {
     struct zeta_kernel *kernel = object;
     struct zeta_module *module = kernel->module;
@@ -22,6 +21,8 @@ void zeta_kernel_finish(void *object)
     zeta_kernel_state_destroy(kernel->state);
     zeta_object_unpin(module);
 }
+
+ZETA_OBJECT_FINISHER(ZETA_KIND_KERNEL, finish_kernel)
 
 static ze_result_t fill_kernel(struct zeta_kernel *kernel, const char *name)
 {

@@ -52,7 +52,4 @@ ze_result_t zeta_kernel_check_group_size(const struct zeta_kernel *kernel, const
 ze_result_t zeta_kernel_write_argument(const struct zeta_kernel *kernel, unsigned char *block,
                                        uint32_t index, size_t size, const void *value);
 
-/** Finisher of kernels. */
-void zeta_kernel_finish(void *object);
-
 #endif

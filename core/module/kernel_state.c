@@ -38,8 +38,7 @@ static ze_result_t read_arguments(const struct zeta_module *module, struct zeta_
     if (!state->arguments)
         return no_memory();
     for (uint32_t i = 0; i < state->argument_count; i++) {
-        const struct zeta_plugin_argument *argument =
-            (const void *)((const char *)given->data + i * given->stride);
+        const struct zeta_plugin_argument *argument = zeta_array_at(given, i);
         uint64_t bytes = argument->kind == ZETA_PLUGIN_ARG_VALUE ? argument->size_bytes : 8;
 
         if (argument->offset_bytes + bytes > state->properties.block_bytes)

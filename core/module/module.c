@@ -4,10 +4,7 @@
 #include <string.h>
 
 #include "core/device/device.h"
-#include "core/module/kernel.h"
-#include "core/module/module_dump.h"
 #include "core/module/module_input.h"
-#include "core/module/module_link.h"
 #include "core/module/module_log.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
@@ -32,12 +29,7 @@ static void finish_module(void *object)
     zeta_object_unpin(module->context);
 }
 
-void zeta_module_set_finishers(void)
-{
-    zeta_object_set_finisher(ZETA_KIND_MODULE, finish_module);
-    zeta_module_log_set_finisher();
-    zeta_object_set_finisher(ZETA_KIND_KERNEL, zeta_kernel_finish);
-}
+ZETA_OBJECT_FINISHER(ZETA_KIND_MODULE, finish_module)
 
 /* Copies, because programs expect terminated strings that live as the module does. */
 static ze_result_t copy_names(const struct zeta_plugin_array *names, char ***out_names,
@@ -47,8 +39,7 @@ static ze_result_t copy_names(const struct zeta_plugin_array *names, char ***out
     uint32_t count = 0;
 
     for (uint64_t i = 0; copies && i < names->count; i++) {
-        const struct zeta_plugin_string *name =
-            (const void *)((const char *)names->data + i * names->stride);
+        const struct zeta_plugin_string *name = zeta_array_at(names, i);
 
         copies[count] = strndup(name->data, (size_t)name->size);
         if (!copies[count])
@@ -97,13 +88,13 @@ static ze_result_t check_device(const struct zeta_context *context,
 /* The plugin was asked all the same: it knows what is missing, and how to get it. */
 static ze_result_t no_compiler(const struct zeta_module *module, struct zeta_text *log)
 {
-    if (log->size > 0 && log->data[log->size - 1] != '\n')
-        zeta_module_log_append(log, "\n");
-    zeta_module_log_append(log, "SPIR-V cannot be built for this device: plugin \"");
-    zeta_module_log_append(log, module->backend->id);
-    zeta_module_log_append(log,
-                           "\" has no compiler here. Or compile the kernel to a native image ahead "
-                           "of time and create the module with ZE_MODULE_FORMAT_NATIVE.\n");
+    if (log->length > 0 && log->data[log->length - 1] != '\n')
+        zeta_text_add(log, "\n");
+    zeta_text_add(log,
+                  "SPIR-V cannot be built for this device: plugin \"%s\" has no compiler here. Or "
+                  "compile the kernel to a native image ahead of time and create the module with "
+                  "ZE_MODULE_FORMAT_NATIVE.\n",
+                  module->backend->id);
     return zeta_error(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
                       "%s takes native modules only: plugin \"%s\" has no SPIR-V compiler here; "
                       "the build log says more",
@@ -114,7 +105,7 @@ static ze_result_t build(struct zeta_module *module, const struct zeta_module_in
                          struct zeta_text *log)
 {
     const struct zeta_provider *who = &module->device->backend->providers[ZETA_GROUP_COMPUTE];
-    const struct zeta_plugin_log_sink sink = {.context = log, .write = zeta_text_write};
+    const struct zeta_plugin_log_sink sink = {.context = log, .write = zeta_module_log_write};
     uint32_t code = who->backend->compute.module_create(
         who->backend->self, who->device, &input->desc, &sink, &module->plugin_module);
 
@@ -173,7 +164,7 @@ ze_result_t ZE_APICALL impl_zeModuleCreate(ze_context_handle_t hContext, ze_devi
                                            ze_module_handle_t *phModule,
                                            ze_module_build_log_handle_t *phBuildLog)
 {
-    ZETA_CLEANUP(zeta_text_finishp) struct zeta_text log = {0};
+    ZETA_CLEANUP(zeta_text_finish) struct zeta_text log = {0};
     struct zeta_module *module = NULL;
     ze_module_build_log_handle_t log_handle = NULL;
     ze_result_t result = create_module((struct zeta_context *)hContext,
@@ -181,8 +172,8 @@ ze_result_t ZE_APICALL impl_zeModuleCreate(ze_context_handle_t hContext, ze_devi
 
     /* A failed build has its log too: that is where it is needed most. */
     if (phBuildLog) {
-        if (result != ZE_RESULT_SUCCESS && log.size == 0)
-            zeta_module_log_append(&log, zeta_error_describe());
+        if (result != ZE_RESULT_SUCCESS && log.length == 0)
+            zeta_text_add(&log, "%s", zeta_error_describe());
         ze_result_t log_result = zeta_module_log_create(&log, &log_handle);
 
         if (log_result == ZE_RESULT_SUCCESS)

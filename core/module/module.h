@@ -83,7 +83,22 @@ uint64_t zeta_kernel_resident_groups(const struct zeta_kernel *kernel, const uin
 /** Name of a kernel, terminated. */
 const char *zeta_kernel_name(const struct zeta_kernel *kernel);
 
-/** Registers the finishers of modules, build logs and kernels. */
-void zeta_module_set_finishers(void);
+/** SUCCESS, or INVALID_MODULE_UNLINKED with the name that is missing. Any thread. */
+ze_result_t zeta_module_check_linked(const struct zeta_module *module);
+
+/**
+ * Releases the plugin's module: destroys it, or leaves it to the last module of its group, since
+ * the others may run its code. Called by the finisher of modules.
+ */
+void zeta_module_release(struct zeta_module *module);
+
+/**
+ * Writes the image of a module that was just built to the directory of ZETA_MODULE_DUMP, and a line
+ * about it; nothing without the variable. Failures are logged.
+ */
+void zeta_module_dump(struct zeta_module *module);
+
+/** Writes that the module is gone, if its image was written. */
+void zeta_module_dump_end(struct zeta_module *module);
 
 #endif

@@ -1,5 +1,10 @@
-#include "core/module/module_dump.h"
-
+/*
+ * ZETA_MODULE_DUMP=DIRECTORY: images of modules for other processes, which see addresses of
+ * instructions and need the code there. sdk/doc/formats.md describes the files.
+ *
+ * The directory has to exist and to be the user's own; nothing is written for a process with more
+ * rights than its caller. A module is created whether its image can be written or not.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,7 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/module/kernel.h"
 #include "core/module/module.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"

@@ -5,8 +5,6 @@
  * destroyed in any order, so the plugin's modules of a group go together, when the last one was
  * destroyed. Groups of modules that are linked once more become one.
  */
-#include "core/module/module_link.h"
-
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -193,7 +191,7 @@ static ze_result_t link_locked(struct zeta_module *const *modules, uint32_t coun
                                struct zeta_text *log)
 {
     struct zeta_backend *backend = modules[0]->backend;
-    const struct zeta_plugin_log_sink sink = {.context = log, .write = zeta_text_write};
+    const struct zeta_plugin_log_sink sink = {.context = log, .write = zeta_module_log_write};
     ZETA_CLEANUP(free_groupp) struct zeta_link_group *group = make_group_locked(modules, count);
     ZETA_CLEANUP(zeta_freep)
     struct zeta_plugin_module **list = calloc(count, sizeof(struct zeta_plugin_module *));
@@ -243,7 +241,7 @@ static ze_result_t link_modules(struct zeta_module *const *modules, uint32_t cou
 ze_result_t ZE_APICALL impl_zeModuleDynamicLink(uint32_t numModules, ze_module_handle_t *phModules,
                                                 ze_module_build_log_handle_t *phLinkLog)
 {
-    ZETA_CLEANUP(zeta_text_finishp) struct zeta_text log = {0};
+    ZETA_CLEANUP(zeta_text_finish) struct zeta_text log = {0};
     ze_result_t result = link_modules((struct zeta_module *const *)phModules, numModules, &log);
 
     if (phLinkLog) {
@@ -268,31 +266,19 @@ static ze_result_t exports_of(const struct zeta_module *module, struct zeta_plug
                : zeta_backend_result(backend, code, "listing the exports of a module");
 }
 
-static const struct zeta_plugin_string *name_at(const struct zeta_plugin_array *names, uint64_t i)
-{
-    return (const void *)((const char *)names->data + i * names->stride);
-}
-
 static bool is_exported(const char *name, struct zeta_plugin_array *const exports, uint32_t count)
 {
     size_t length = strlen(name);
 
     for (uint32_t i = 0; i < count; i++) {
         for (uint64_t k = 0; k < exports[i].count; k++) {
-            const struct zeta_plugin_string *given = name_at(&exports[i], k);
+            const struct zeta_plugin_string *given = zeta_array_at(&exports[i], k);
 
             if (given->size == length && memcmp(given->data, name, length) == 0)
                 return true;
         }
     }
     return false;
-}
-
-static void append_line(struct zeta_text *log, const char *name, size_t size)
-{
-    zeta_module_log_append(log, "  ");
-    zeta_text_write(log, (struct zeta_plugin_string){.data = name, .size = size});
-    zeta_module_log_append(log, "\n");
 }
 
 static void list_imports(struct zeta_module *const *modules, struct zeta_plugin_array *exports,
@@ -303,7 +289,7 @@ static void list_imports(struct zeta_module *const *modules, struct zeta_plugin_
             const char *name = modules[i]->imports[k];
 
             if (!only_unresolvable || !is_exported(name, exports, count))
-                append_line(log, name, strlen(name));
+                zeta_text_add(log, "  %s\n", name);
         }
     }
 }
@@ -323,18 +309,21 @@ static ze_result_t inspect(struct zeta_module *const *modules, uint32_t count,
             return result;
     }
     if (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS) {
-        zeta_module_log_append(log, "imports:\n");
+        zeta_text_add(log, "imports:\n");
         list_imports(modules, exports, count, false, log);
     }
     if (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS) {
-        zeta_module_log_append(log, "unresolvable imports:\n");
+        zeta_text_add(log, "unresolvable imports:\n");
         list_imports(modules, exports, count, true, log);
     }
     if (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS) {
-        zeta_module_log_append(log, "exports:\n");
+        zeta_text_add(log, "exports:\n");
         for (uint32_t i = 0; i < count; i++) {
-            for (uint64_t k = 0; k < exports[i].count; k++)
-                append_line(log, name_at(&exports[i], k)->data, name_at(&exports[i], k)->size);
+            for (uint64_t k = 0; k < exports[i].count; k++) {
+                const struct zeta_plugin_string *name = zeta_array_at(&exports[i], k);
+
+                zeta_text_add(log, "  %.*s\n", (int)name->size, name->data);
+            }
         }
     }
     return ZE_RESULT_SUCCESS;
@@ -345,7 +334,7 @@ impl_zeModuleInspectLinkageExt(ze_linkage_inspection_ext_desc_t *pInspectDesc, u
                                ze_module_handle_t *phModules, ze_module_build_log_handle_t *phLog)
 {
     ze_linkage_inspection_ext_flags_t flags = pInspectDesc->flags;
-    ZETA_CLEANUP(zeta_text_finishp) struct zeta_text log = {0};
+    ZETA_CLEANUP(zeta_text_finish) struct zeta_text log = {0};
 
     /* No wish is the default: all three lists. */
     if (flags == 0)

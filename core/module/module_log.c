@@ -16,30 +16,12 @@ struct zeta_module_build_log {
     char *text; /* terminated */
 };
 
-void zeta_text_write(void *context, struct zeta_plugin_string piece)
+void zeta_module_log_write(void *context, struct zeta_plugin_string piece)
 {
     struct zeta_text *text = context;
-    size_t room = LOG_BYTES_MAX - text->size;
-    size_t size = piece.size < room ? (size_t)piece.size : room;
-    char *grown = realloc(text->data, text->size + size + 1);
+    size_t room = LOG_BYTES_MAX > text->length ? LOG_BYTES_MAX - text->length : 0;
 
-    if (!grown)
-        return;
-    if (size > 0)
-        memcpy(grown + text->size, piece.data, size);
-    text->size += size;
-    grown[text->size] = '\0';
-    text->data = grown;
-}
-
-void zeta_module_log_append(struct zeta_text *text, const char *string)
-{
-    zeta_text_write(text, (struct zeta_plugin_string){.data = string, .size = strlen(string)});
-}
-
-void zeta_text_finishp(struct zeta_text *text)
-{
-    free(text->data);
+    zeta_text_append(text, piece.data, piece.size < room ? (size_t)piece.size : room);
 }
 
 ze_result_t zeta_module_log_create(struct zeta_text *text, ze_module_build_log_handle_t *out_log)
@@ -47,7 +29,7 @@ ze_result_t zeta_module_log_create(struct zeta_text *text, ze_module_build_log_h
     void *object = NULL;
     ze_result_t result;
 
-    zeta_module_log_append(text, "");
+    zeta_text_append(text, "", 0);
     if (!text->data)
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a build log");
     result = zeta_object_create(ZETA_KIND_MODULE_BUILD_LOG, sizeof(struct zeta_module_build_log),
@@ -55,7 +37,7 @@ ze_result_t zeta_module_log_create(struct zeta_text *text, ze_module_build_log_h
     if (result != ZE_RESULT_SUCCESS)
         return result;
     ((struct zeta_module_build_log *)object)->text = ZETA_TAKE(text->data);
-    text->size = 0;
+    *text = (struct zeta_text){0};
     *out_log = object;
     return ZE_RESULT_SUCCESS;
 }
@@ -65,10 +47,7 @@ static void finish_log(void *object)
     free(((struct zeta_module_build_log *)object)->text);
 }
 
-void zeta_module_log_set_finisher(void)
-{
-    zeta_object_set_finisher(ZETA_KIND_MODULE_BUILD_LOG, finish_log);
-}
+ZETA_OBJECT_FINISHER(ZETA_KIND_MODULE_BUILD_LOG, finish_log)
 
 ze_result_t zeta_blob_copy(const char *what, const void *data, size_t bytes, size_t *size,
                            void *buffer)

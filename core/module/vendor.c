@@ -1,14 +1,20 @@
-#include "core/module/vendor.h"
-
+/*
+ * Functions that vendors' drivers have beside the specification, where programs count on them. They
+ * are no part of any table and no symbol of the library: zeDriverGetExtensionFunctionAddress is the
+ * only way to them.
+ */
 #include <stdint.h>
 #include <string.h>
 
 #include <level_zero/ze_api.h>
 
+#include "core/api/names.h"
 #include "core/module/module.h"
 #include "core/object/object.h"
 #include "core/plugin/host.h"
+#include "core/util/cleanup.h"
 #include "core/util/error.h"
+#include "zeta_impl.h"
 
 /*
  * The lowest address of a kernel's code on the device, whose size zeKernelGetBinaryExp tells: what
@@ -34,12 +40,13 @@ static ze_result_t ZE_APICALL kernel_base_address(ze_kernel_handle_t handle, uin
     return ZE_RESULT_SUCCESS;
 }
 
-bool zeta_vendor_function(const char *name, void **out_address)
+ze_result_t ZE_APICALL impl_zeDriverGetExtensionFunctionAddress(
+    ze_driver_handle_t hDriver ZETA_UNUSED, const char *name, void **ppFunctionAddress)
 {
     ze_result_t(ZE_APICALL *const function)(ze_kernel_handle_t, uint64_t *) = kernel_base_address;
 
     if (strcmp(name, "zexKernelGetBaseAddress") != 0)
-        return false;
-    memcpy(out_address, &function, sizeof(*out_address));
-    return true;
+        return zeta_function_address(name, ppFunctionAddress);
+    memcpy(ppFunctionAddress, &function, sizeof(*ppFunctionAddress));
+    return ZE_RESULT_SUCCESS;
 }

@@ -150,8 +150,15 @@ void zeta_object_unpin(void *object);
 /** Frees what hangs off an object of a kind. Runs once, on the thread that drops the last pin. */
 typedef void (*zeta_object_finish_fn)(void *object);
 
-/** Names the finisher of a kind. Called during library initialisation, before the first object. */
+/** Names the finisher of a kind. Before the first object of the kind is made. */
 void zeta_object_set_finisher(enum zeta_kind kind, zeta_object_finish_fn finish);
+
+/** The same at file scope: done when the library is loaded. */
+#define ZETA_OBJECT_FINISHER(kind, finish)                                                         \
+    ZETA_AT_LOAD static void name_##finish(void)                                                   \
+    {                                                                                              \
+        zeta_object_set_finisher(kind, finish);                                                    \
+    }
 
 /**
  * Names the four dispatch tables that every object created from now on begins with. Called during

@@ -10,6 +10,7 @@
 #include "core/plugin/check.h"
 #include "core/plugin/host.h"
 #include "core/settings/paths.h"
+#include "core/settings/search.h"
 #include "core/settings/settings.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -121,13 +122,13 @@ static const struct zeta_base_dirs *get_search_dirs(void)
         return dirs;
     dirs = calloc(1, sizeof(*dirs));
     if (!dirs || zeta_settings_load() != ZE_RESULT_SUCCESS ||
-        zeta_paths_search(dirs) != ZE_RESULT_SUCCESS) {
+        zeta_search_dirs(dirs) != ZE_RESULT_SUCCESS) {
         free(dirs);
         return NULL;
     }
     if (atomic_compare_exchange_strong(&search_dirs, &expected, dirs))
         return dirs;
-    zeta_paths_finish(dirs);
+    zeta_search_finish(dirs);
     free(dirs);
     return expected;
 }

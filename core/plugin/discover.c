@@ -12,6 +12,7 @@
 
 #include "core/plugin/entry.h"
 #include "core/settings/paths.h"
+#include "core/settings/search.h"
 #include "core/util/cleanup.h"
 #include "core/util/log.h"
 #include "core/util/trust.h"
@@ -274,7 +275,7 @@ static void mark_shadowed(const struct zeta_list *entries)
 ze_result_t zeta_discover(struct zeta_list *out_entries)
 {
     struct zeta_base_dirs dirs;
-    ze_result_t result = zeta_paths_search(&dirs);
+    ze_result_t result = zeta_search_dirs(&dirs);
     bool complete = true;
 
     if (result != ZE_RESULT_SUCCESS)
@@ -285,7 +286,7 @@ ze_result_t zeta_discover(struct zeta_list *out_entries)
         if (!dirs.dirs[i].skip)
             complete = add_base(&walk);
     }
-    zeta_paths_finish(&dirs);
+    zeta_search_finish(&dirs);
     if (!complete)
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                           "There is no memory for the plugin manifests.");
@@ -316,7 +317,7 @@ static bool add_set(void *context, const char *path)
 ze_result_t zeta_discover_user_sets(struct zeta_list *out_paths)
 {
     struct zeta_base_dirs dirs;
-    ze_result_t result = zeta_paths_search(&dirs);
+    ze_result_t result = zeta_search_dirs(&dirs);
     char path[PATH_MAX + 32];
     bool complete = true;
 
@@ -329,7 +330,7 @@ ze_result_t zeta_discover_user_sets(struct zeta_list *out_paths)
         if (!dirs.dirs[i].skip)
             complete = for_each_yaml(path, add_set, &walk);
     }
-    zeta_paths_finish(&dirs);
+    zeta_search_finish(&dirs);
     return complete ? ZE_RESULT_SUCCESS
                     : zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                                  "There is no memory for the list of set files.");

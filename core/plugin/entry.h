@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/plugin/host.h"
+#include "core/plugin/backend.h"
 #include "core/plugin/manifest.h"
 #include "core/util/list.h"
 #include "zeta/plugin.h"

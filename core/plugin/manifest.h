@@ -11,7 +11,7 @@
 
 #include <level_zero/ze_api.h>
 
-#include "core/plugin/host.h"
+#include "core/plugin/backend.h"
 #include "core/util/arena.h"
 #include "core/util/diagnostic.h"
 

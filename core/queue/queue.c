@@ -18,13 +18,10 @@ bool zeta_queue_group(const struct zeta_device *device, uint32_t ordinal,
                       struct zeta_plugin_queue_group *out_group)
 {
     const struct zeta_plugin_array *groups = &device->backend->properties.queue_groups;
-    size_t known =
-        groups->stride < sizeof(*out_group) ? (size_t)groups->stride : sizeof(*out_group);
 
     if (ordinal >= groups->count)
         return false;
-    memset(out_group, 0, sizeof(*out_group));
-    memcpy(out_group, (const char *)groups->data + ordinal * groups->stride, known);
+    zeta_array_read(groups, ordinal, out_group, sizeof(*out_group));
     return true;
 }
 
@@ -174,8 +171,7 @@ static bool is_stuck_locked(const struct zeta_queue *queue)
         return false;
     for (const struct zeta_submission *s = queue->running; s; s = s->next) {
         for (uint64_t i = 0; i < s->commands.count; i++) {
-            const struct zeta_plugin_command *command =
-                (const void *)((const char *)s->commands.data + i * s->commands.stride);
+            const struct zeta_plugin_command *command = zeta_array_at(&s->commands, i);
 
             for (uint64_t w = 0; w < command->wait_count; w++) {
                 if (zeta_plugin_event_is_lost(command->wait_events[w]))

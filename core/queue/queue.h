@@ -144,7 +144,4 @@ ze_result_t zeta_queues_drain(const struct zeta_context *context, const struct z
 bool zeta_queue_group(const struct zeta_device *device, uint32_t ordinal,
                       struct zeta_plugin_queue_group *out_group);
 
-/** Registers the finisher of command queues. */
-void zeta_queue_set_finishers(void);
-
 #endif

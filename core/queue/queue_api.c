@@ -13,10 +13,7 @@ static void finish_queue(void *object)
     zeta_queue_destroy(((struct zeta_command_queue *)object)->queue);
 }
 
-void zeta_queue_set_finishers(void)
-{
-    zeta_object_set_finisher(ZETA_KIND_COMMAND_QUEUE, finish_queue);
-}
+ZETA_OBJECT_FINISHER(ZETA_KIND_COMMAND_QUEUE, finish_queue)
 
 ze_result_t ZE_APICALL impl_zeCommandQueueCreate(ze_context_handle_t hContext,
                                                  ze_device_handle_t hDevice,

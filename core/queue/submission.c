@@ -236,18 +236,11 @@ ze_result_t zeta_queue_submit(struct zeta_queue *queue, struct zeta_submission *
     return result == ZE_RESULT_SUCCESS ? zeta_queue_submitted(queue) : result;
 }
 
-static const struct zeta_plugin_command *command_at(const struct zeta_submission *submission,
-                                                    uint64_t index)
-{
-    return (const void *)((const char *)submission->commands.data +
-                          index * submission->commands.stride);
-}
-
 /* Who waits for an event of a submission that failed waits for nothing. */
 static void lose_events(const struct zeta_submission *submission)
 {
     for (uint64_t i = 0; i < submission->commands.count; i++) {
-        const struct zeta_plugin_command *command = command_at(submission, i);
+        const struct zeta_plugin_command *command = zeta_array_at(&submission->commands, i);
 
         struct zeta_plugin_event *event = zeta_trace_activity_event(command->signal_event, NULL);
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "core/settings/paths.h"
-#include "core/settings/store.h"
+#include "core/settings/settings_priv.h"
 #include "core/util/cleanup.h"
 #include "core/util/list.h"
 #include "core/util/log.h"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "core/settings/paths.h"
-#include "core/settings/store.h"
+#include "core/settings/settings_priv.h"
 #include "core/util/error.h"
 #include "core/util/log.h"
 #include "core/util/trust.h"

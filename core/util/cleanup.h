@@ -34,6 +34,9 @@
 /** Keeps a function that seldom runs out of the way of its callers. */
 #define ZETA_COLD __attribute__((cold, noinline))
 
+/** Marks a function that runs when the library is loaded; it may store to static variables. */
+#define ZETA_AT_LOAD __attribute__((constructor))
+
 /** Marks the function that runs when the library is unloaded or the process exits. */
 #define ZETA_AT_UNLOAD __attribute__((destructor))
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "core/settings/paths.h"
+#include "core/settings/search.h"
 #include "core/settings/settings.h"
 #include "core/util/trust.h"
 #include "tests/plugin/harness.h"
@@ -173,7 +174,7 @@ static void search__as_user__has_the_documented_order(void **state)
     zeta_paths_set_root("/nowhere");
     zeta_trust_pretend(ZETA_TRUST_USER);
     assert_int_equal(zeta_settings_load(), ZE_RESULT_SUCCESS);
-    assert_int_equal(zeta_paths_search(&dirs), ZE_RESULT_SUCCESS);
+    assert_int_equal(zeta_search_dirs(&dirs), ZE_RESULT_SUCCESS);
     assert_true(dirs.count >= sizeof(origins) / sizeof(origins[0]));
     for (size_t i = 0; i < sizeof(origins) / sizeof(origins[0]); i++)
         assert_string_equal(dirs.dirs[i].origin, origins[i]);
@@ -183,7 +184,7 @@ static void search__as_user__has_the_documented_order(void **state)
     assert_string_equal(dirs.dirs[6].path, "/nowhere" ZETA_TEST_SYSCONFDIR "/zeta");
     assert_string_equal(dirs.dirs[9].path, "/nowhere/usr/share/zeta");
     assert_null(dirs.dirs[3].skip);
-    zeta_paths_finish(&dirs);
+    zeta_search_finish(&dirs);
 }
 
 static void search__as_root__skips_directories_of_users(void **state)
@@ -195,14 +196,14 @@ static void search__as_root__skips_directories_of_users(void **state)
     (void)setenv("XDG_CONFIG_HOME", "/home/x/.conf", 1);
     zeta_trust_pretend(ZETA_TRUST_ROOT);
     assert_int_equal(zeta_settings_load(), ZE_RESULT_SUCCESS);
-    assert_int_equal(zeta_paths_search(&dirs), ZE_RESULT_SUCCESS);
+    assert_int_equal(zeta_search_dirs(&dirs), ZE_RESULT_SUCCESS);
     for (size_t i = 0; i < dirs.count; i++) {
         bool of_user = strcmp(dirs.dirs[i].origin, "XDG_CONFIG_HOME") == 0 ||
                        strcmp(dirs.dirs[i].origin, "XDG_DATA_HOME") == 0;
 
         assert_int_equal(dirs.dirs[i].skip != NULL, of_user);
     }
-    zeta_paths_finish(&dirs);
+    zeta_search_finish(&dirs);
 }
 
 static void search__privileged__names_only_system_directories(void **state)
@@ -215,7 +216,7 @@ static void search__privileged__names_only_system_directories(void **state)
     (void)setenv("XDG_DATA_DIRS", "/evil", 1);
     zeta_trust_pretend(ZETA_TRUST_PRIVILEGED);
     assert_int_equal(zeta_settings_load(), ZE_RESULT_SUCCESS);
-    assert_int_equal(zeta_paths_search(&dirs), ZE_RESULT_SUCCESS);
+    assert_int_equal(zeta_search_dirs(&dirs), ZE_RESULT_SUCCESS);
     assert_true(dirs.count > 0);
     for (size_t i = 0; i < dirs.count; i++) {
         assert_null(strstr(dirs.dirs[i].path, "/add"));
@@ -223,7 +224,7 @@ static void search__privileged__names_only_system_directories(void **state)
         assert_null(strstr(dirs.dirs[i].path, "/evil"));
         assert_string_not_equal(dirs.dirs[i].path, harness_dir);
     }
-    zeta_paths_finish(&dirs);
+    zeta_search_finish(&dirs);
 }
 
 static void search_path_get__replaced_search__lists_it_alone(void **state)

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "core/settings/settings.h"
-#include "core/settings/store.h"
+#include "core/settings/settings_priv.h"
 #include "core/util/yaml.h"
 
 static char activated[] = "/tmp/zeta-installed-XXXXXX";

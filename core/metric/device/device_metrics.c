@@ -47,10 +47,6 @@ struct zeta_device_metrics *zeta_device_metrics_get(struct zeta_device *device)
 
     if (metrics)
         return metrics;
-    zeta_metric_streamer_set_finisher();
-    zeta_query_set_finishers();
-    zeta_user_set_finishers();
-    zeta_metric_tracer_set_finishers();
     if (device->parent) {
         parent = zeta_device_metrics_get(device->parent);
         if (!parent)

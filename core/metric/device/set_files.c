@@ -109,8 +109,7 @@ static bool find_symbol(void *context, const char *name, struct zeta_number *out
     size_t length = strlen(name);
 
     for (uint64_t i = 0; i < symbols->count; i++) {
-        const struct zeta_plugin_symbol *symbol =
-            (const void *)((const char *)symbols->data + i * symbols->stride);
+        const struct zeta_plugin_symbol *symbol = zeta_array_at(symbols, i);
 
         if (symbol->name.size != length || memcmp(symbol->name.data, name, length) != 0)
             continue;

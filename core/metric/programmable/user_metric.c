@@ -40,11 +40,8 @@ static void finish_group(void *object)
     zeta_user_group_finish(((struct zeta_metric_group *)object)->user);
 }
 
-void zeta_user_set_finishers(void)
-{
-    zeta_object_set_finisher(ZETA_KIND_METRIC, finish_metric);
-    zeta_object_set_finisher(ZETA_KIND_METRIC_GROUP, finish_group);
-}
+ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC, finish_metric)
+ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC_GROUP, finish_group)
 
 ze_result_t zeta_user_check_unused_locked(const struct zeta_device_metrics *metrics)
 {

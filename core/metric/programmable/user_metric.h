@@ -26,9 +26,6 @@ struct zeta_user_metric {
     uint32_t groups; /**< that hold it; behind the root's lock */
 };
 
-/** Registers the finishers of metrics and groups of applications. */
-void zeta_user_set_finishers(void);
-
 /** Frees what hangs off a metric whose last pin is gone. */
 void zeta_user_metric_finish(struct zeta_user_metric *metric);
 

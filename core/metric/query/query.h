@@ -56,9 +56,6 @@ struct zeta_metric_query {
     uint32_t index;
 };
 
-/** Registers the finishers of pools and queries. */
-void zeta_query_set_finishers(void);
-
 /** The place of a query. */
 static inline struct zeta_query_place *zeta_query_place_of(const struct zeta_metric_query *query)
 {

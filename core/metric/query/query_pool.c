@@ -247,11 +247,8 @@ static void finish_query(void *object)
     zeta_object_unpin(((struct zeta_metric_query *)object)->pool);
 }
 
-void zeta_query_set_finishers(void)
-{
-    zeta_object_set_finisher(ZETA_KIND_METRIC_QUERY_POOL, finish_pool);
-    zeta_object_set_finisher(ZETA_KIND_METRIC_QUERY, finish_query);
-}
+ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC_QUERY_POOL, finish_pool)
+ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC_QUERY, finish_query)
 
 /** As the entry point; the group is pinned. */
 static ze_result_t create_pool(const struct zeta_context *context, struct zeta_device *device,

@@ -20,10 +20,7 @@ static void finish_streamer(void *object)
     zeta_stream_destroy(streamer->stream);
 }
 
-void zeta_metric_streamer_set_finisher(void)
-{
-    zeta_object_set_finisher(ZETA_KIND_METRIC_STREAMER, finish_streamer);
-}
+ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC_STREAMER, finish_streamer)
 
 /* Guarding units --------------------------------------------------------------------------------
  */

@@ -20,9 +20,6 @@ struct zeta_metric_streamer {
     const struct zeta_context *context; /**< only to compare, not pinned */
 };
 
-/** Names the finisher of streamers. To be called before the first is made; idempotent. */
-void zeta_metric_streamer_set_finisher(void);
-
 /**
  * Checks the notification event of a stream or tracer; NULL is fine. The host has to be able to see
  * it: its pool says so, or its own scope (the example of the programming guide has a pool without

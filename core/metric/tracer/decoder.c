@@ -39,10 +39,7 @@ static void finish_decoder(void *object)
     decoder_free(handle->decoder);
 }
 
-void zeta_metric_decoder_set_finisher(void)
-{
-    zeta_object_set_finisher(ZETA_KIND_METRIC_DECODER, finish_decoder);
-}
+ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC_DECODER, finish_decoder)
 
 static ze_result_t make_plan(const struct zeta_tracer *tracer, struct zeta_decode_plan **out_plan)
 {

@@ -29,7 +29,4 @@ struct zeta_metric_decoder {
     struct zeta_decoder *decoder; /**< freed with the last pin */
 };
 
-/** Names the finisher of decoders. Before the first is made; idempotent. */
-void zeta_metric_decoder_set_finisher(void);
-
 #endif

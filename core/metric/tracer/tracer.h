@@ -153,7 +153,4 @@ void zeta_tracers_stop_inactive_locked(struct zeta_device_metrics *root);
 /** HANDLE_OBJECT_IN_USE if a tracer of the device or of its tiles lives. */
 ze_result_t zeta_tracers_check_unused_locked(const struct zeta_device_metrics *metrics);
 
-/** Names the finishers of tracers and decoders. Before the first is made; idempotent. */
-void zeta_metric_tracer_set_finishers(void);
-
 #endif

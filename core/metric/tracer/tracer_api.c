@@ -20,11 +20,7 @@ static void finish_tracer(void *object)
     zeta_tracer_destroy(handle->tracer);
 }
 
-void zeta_metric_tracer_set_finishers(void)
-{
-    zeta_object_set_finisher(ZETA_KIND_METRIC_TRACER, finish_tracer);
-    zeta_metric_decoder_set_finisher();
-}
+ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC_TRACER, finish_tracer)
 
 /* Creating --------------------------------------------------------------------------------------
  */

@@ -1,8 +1,8 @@
 /*
  * The values of settings while they are collected. Private to core/settings.
  */
-#ifndef ZETA_CORE_SETTINGS_STORE_H
-#define ZETA_CORE_SETTINGS_STORE_H
+#ifndef ZETA_CORE_SETTINGS_SETTINGS_PRIV_H
+#define ZETA_CORE_SETTINGS_SETTINGS_PRIV_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -51,12 +51,6 @@ void zeta_lowering_init(struct zeta_lowering *lowering, const struct zeta_compil
                         struct zeta_arena *arena, struct zeta_diagnostics *sink);
 void zeta_lowering_finish(struct zeta_lowering *lowering);
 
-/**
- * Replaces a node that is about to be added by a cheaper one with the same bits (simplify.c). Nodes
- * that it does not need any more are left out by zeta_schedule().
- */
-void zeta_simplify(struct zeta_lowering *lowering, struct zeta_node *node);
-
 /** The node equal to this one, which may be changed: an existing or a new one. */
 uint32_t zeta_lower_node(struct zeta_lowering *lowering, struct zeta_node *node);
 
@@ -94,9 +88,6 @@ uint32_t zeta_lower_output(struct zeta_lowering *lowering, uint32_t index, bool 
 
 /** Condition "this row is none" of the set's layout; a constant 0 if all are. */
 uint32_t zeta_lower_skip(struct zeta_lowering *lowering);
-
-/** Greatest common divisor; the other number if one is 0. */
-uint64_t zeta_greatest_common_divisor(uint64_t a, uint64_t b);
 
 /** True if the node is a constant u64; gives it. */
 bool zeta_lower_constant(const struct zeta_lowering *lowering, uint32_t node, uint64_t *out_value);

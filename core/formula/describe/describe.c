@@ -5,9 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "core/formula/compile/program.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
+
+/* Texts and numbers -----------------------------------------------------------------------------
+ */
 
 /** Characters that a quoted scalar may not hold as they are, and how they are written. */
 static const struct {
@@ -18,7 +23,7 @@ static const struct {
     {"\xe2\x80\xa8", "\\L"}, {"\xe2\x80\xa9", "\\P"}, {"\xef\xbb\xbf", "\\uFEFF"},
 };
 
-void zeta_describe_text(struct zeta_text *text, const char *value)
+static void add_quoted(struct zeta_text *text, const char *value)
 {
     zeta_text_append(text, "\"", 1);
     while (*value) {
@@ -41,11 +46,131 @@ void zeta_describe_text(struct zeta_text *text, const char *value)
     zeta_text_append(text, "\"", 1);
 }
 
+/* Expressions, with as few parentheses as their grammar allows ----------------------------------
+ */
+
+static void add_expression(struct zeta_text *text, const struct zeta_set *set,
+                           const struct zeta_expr *expr);
+
+static unsigned precedence_of(const struct zeta_expr *expr)
+{
+    return zeta_expr_operations[expr->op].precedence;
+}
+
+static void add_f64(struct zeta_text *text, double value)
+{
+    char digits[40];
+
+    /* With 17 digits every number is read back as it was; a point makes it an f64. */
+    (void)zeta_c_snprintf(digits, sizeof(digits), "%.17g", value);
+    zeta_text_add(text, "%s%s", digits, strpbrk(digits, ".e") ? "" : ".0");
+}
+
+static void add_field(struct zeta_text *text, const struct zeta_set *set,
+                      const struct zeta_expr *expr)
+{
+    static const char *const views[ZETA_VIEW_COUNT] = {
+        [ZETA_VIEW_DELTA] = "delta", [ZETA_VIEW_NOW] = "now", [ZETA_VIEW_BEFORE] = "before"};
+    const struct zeta_layout *layout = set->layout;
+    const uint32_t target = expr->u.ref.target;
+    const struct zeta_field *field = &layout->fields[target];
+    const enum zeta_expr_view usual = field->delta_bits > 0 ? ZETA_VIEW_DELTA : ZETA_VIEW_NOW;
+    const bool is_usual = expr->u.ref.view == usual;
+
+    if (!is_usual)
+        zeta_text_add(text, "%s(", views[expr->u.ref.view]);
+    if (target < layout->header_count)
+        zeta_text_add(text, "%s", field->name);
+    else
+        zeta_text_add(text, "%s[%u]", field->name, field->index);
+    if (!is_usual)
+        zeta_text_add(text, ")");
+}
+
+/** Writes an argument that has to hold together at least as tightly as that. */
+static void add_argument(struct zeta_text *text, const struct zeta_set *set,
+                         const struct zeta_expr *argument, unsigned least)
+{
+    const bool apart = precedence_of(argument) < least;
+
+    if (apart)
+        zeta_text_add(text, "(");
+    add_expression(text, set, argument);
+    if (apart)
+        zeta_text_add(text, ")");
+}
+
+/** name(a, b, c) */
+static void add_call(struct zeta_text *text, const struct zeta_set *set,
+                     const struct zeta_expr *expr)
+{
+    zeta_text_add(text, "%s(", zeta_expr_op_name(expr->op));
+    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
+        if (i > 0)
+            zeta_text_add(text, ", ");
+        add_expression(text, set, expr->u.arg[i]);
+    }
+    zeta_text_add(text, ")");
+}
+
+static void add_operation(struct zeta_text *text, const struct zeta_set *set,
+                          const struct zeta_expr *expr)
+{
+    struct zeta_expr *const *arg = expr->u.arg;
+    const unsigned precedence = precedence_of(expr);
+
+    if (precedence == ZETA_PRECEDENCE_OPERAND) {
+        add_call(text, set, expr);
+    } else if (precedence == ZETA_PRECEDENCE_UNARY) {
+        zeta_text_add(text, "%s", zeta_expr_op_name(expr->op));
+        add_argument(text, set, arg[0], ZETA_PRECEDENCE_UNARY);
+    } else if (precedence == ZETA_PRECEDENCE_CHOICE) {
+        add_argument(text, set, arg[0], 1);
+        zeta_text_add(text, " ? ");
+        add_expression(text, set, arg[1]);
+        zeta_text_add(text, " : ");
+        add_expression(text, set, arg[2]);
+    } else {
+        /* All binary operators group from the left. */
+        add_argument(text, set, arg[0], precedence);
+        zeta_text_add(text, " %s ", zeta_expr_op_name(expr->op));
+        add_argument(text, set, arg[1], precedence + 1);
+    }
+}
+
+static void add_expression(struct zeta_text *text, const struct zeta_set *set,
+                           const struct zeta_expr *expr)
+{
+    switch (expr->op) {
+    case ZETA_EXPR_CONSTANT:
+        if (expr->type == ZETA_EXPR_F64)
+            add_f64(text, expr->u.f64);
+        else
+            zeta_text_add(text, "%" PRIu64, expr->u.u64);
+        break;
+    case ZETA_EXPR_SYMBOL:
+        zeta_text_add(text, "$%s", expr->u.ref.name);
+        break;
+    case ZETA_EXPR_METRIC:
+        zeta_text_add(text, "%s", set->metrics[expr->u.ref.target].name);
+        break;
+    case ZETA_EXPR_FIELD:
+        add_field(text, set, expr);
+        break;
+    default:
+        add_operation(text, set, expr);
+        break;
+    }
+}
+
+/* Metrics ---------------------------------------------------------------------------------------
+ */
+
 /** key: "value" in a line of its own. */
 static void add_text(struct zeta_text *text, int indent, const char *key, const char *value)
 {
     zeta_text_add(text, "%*s%s: ", indent, "", key);
-    zeta_describe_text(text, value);
+    add_quoted(text, value);
     zeta_text_add(text, "\n");
 }
 
@@ -56,12 +181,12 @@ static void add_expr(struct zeta_text *text, int indent, const char *key,
     if (!expr)
         return;
     zeta_text_add(text, "%*s%s: \"", indent, "", key);
-    zeta_describe_expr(text, set, expr);
+    add_expression(text, set, expr);
     zeta_text_add(text, "\"\n");
 }
 
-static void add_metric(struct zeta_text *text, const struct zeta_set *set,
-                       const struct zeta_metric *metric, int indent)
+static void add_one_metric(struct zeta_text *text, const struct zeta_set *set,
+                           const struct zeta_metric *metric, int indent)
 {
     zeta_text_add(text, "%*s- name: %s\n", indent, "", metric->name);
     indent += 2;
@@ -84,11 +209,181 @@ static void add_metric(struct zeta_text *text, const struct zeta_set *set,
     }
 }
 
-void zeta_describe_metrics(struct zeta_text *text, const struct zeta_set *set,
-                           const struct zeta_metric *metrics, uint32_t count, int indent)
+static void add_metrics(struct zeta_text *text, const struct zeta_set *set,
+                        const struct zeta_metric *metrics, uint32_t count, int indent)
 {
     for (uint32_t i = 0; i < count; i++)
-        add_metric(text, set, &metrics[i], indent);
+        add_one_metric(text, set, &metrics[i], indent);
+}
+
+/* Layouts: fields one by one, counters in runs that are as long as possible ---------------------
+ */
+
+/** Largest bit and step of a validity bit that a set file can say for a run. */
+#define VALID_MAX 63u
+
+/** "at: n" and, if it is not 0, "bit: n". */
+static void add_place(struct zeta_text *text, uint32_t bit)
+{
+    zeta_text_add(text, "at: %u", bit / 8);
+    if (bit % 8 != 0)
+        zeta_text_add(text, ", bit: %u", bit % 8);
+}
+
+/** What single fields and runs have in common. Distances of 0 belong to single fields. */
+static void add_number(struct zeta_text *text, const struct zeta_layout *layout,
+                       const struct zeta_field *field, uint32_t high_stride, uint32_t valid_step)
+{
+    zeta_text_add(text, ", width: %u", field->low_width);
+    if (field->high_width > 0) {
+        zeta_text_add(text, ", hi: {");
+        add_place(text, field->high_bit);
+        if (high_stride > 0)
+            zeta_text_add(text, ", stride_bits: %u", high_stride);
+        zeta_text_add(text, ", width: %u}", field->high_width);
+    }
+    if (field->is_float)
+        zeta_text_add(text, ", type: f64");
+    if (layout->kind == ZETA_LAYOUT_DELTA && field->delta_bits > 0)
+        zeta_text_add(text, ", delta: %u", field->delta_bits);
+    else if (layout->kind == ZETA_LAYOUT_DELTA)
+        zeta_text_add(text, ", delta: false");
+    if (field->valid_field != ZETA_FIELD_NONE) {
+        zeta_text_add(text, ", valid: {field: %s, bit: %u", layout->fields[field->valid_field].name,
+                      field->valid_bit);
+        if (valid_step > 0)
+            zeta_text_add(text, ", step: %u", valid_step);
+        zeta_text_add(text, "}");
+    }
+    zeta_text_add(text, "}");
+}
+
+static void add_header(struct zeta_text *text, const struct zeta_layout *layout)
+{
+    if (layout->header_count == 0)
+        return;
+    zeta_text_add(text, "    header:\n");
+    for (uint32_t i = 0; i < layout->header_count; i++) {
+        const struct zeta_field *field = &layout->fields[i];
+
+        zeta_text_add(text, "      %s: {", field->name);
+        if (field->part_of != ZETA_FIELD_NONE) {
+            const struct zeta_field *whole = &layout->fields[field->part_of];
+
+            zeta_text_add(text, "in: %s, bit: %u, width: %u}", whole->name,
+                          field->low_bit - whole->low_bit, field->low_width);
+        } else {
+            add_place(text, field->low_bit);
+            add_number(text, layout, field, 0, 0);
+        }
+        zeta_text_add(text, "\n");
+    }
+}
+
+/** Distances between the fields of a run. */
+struct step {
+    uint32_t low;
+    uint32_t high;
+    uint32_t valid;
+};
+
+/** The distances from a field to its successor; false if no run can hold both. */
+static bool find_step(const struct zeta_field *a, const struct zeta_field *b, struct step *out_step)
+{
+    if (a->low_width != b->low_width || a->high_width != b->high_width ||
+        a->is_float != b->is_float || a->delta_bits != b->delta_bits ||
+        a->valid_field != b->valid_field || b->low_bit <= a->low_bit)
+        return false;
+    if (a->high_width > 0 && b->high_bit < a->high_bit)
+        return false;
+    if (a->valid_field != ZETA_FIELD_NONE &&
+        (b->valid_bit < a->valid_bit || b->valid_bit - a->valid_bit > VALID_MAX))
+        return false;
+    *out_step = (struct step){
+        .low = b->low_bit - a->low_bit,
+        .high = a->high_width > 0 ? b->high_bit - a->high_bit : 0,
+        .valid = a->valid_field != ZETA_FIELD_NONE ? b->valid_bit - a->valid_bit : 0,
+    };
+    return true;
+}
+
+/** Fields from first that make one run. */
+static uint32_t run_length(const struct zeta_field *first, uint32_t most, struct step *out_step)
+{
+    uint32_t length = 1;
+
+    *out_step = (struct step){0};
+    for (; length < most; length++) {
+        struct step step;
+
+        if (!find_step(&first[length - 1], &first[length], &step))
+            break;
+        if (length > 1 && memcmp(&step, out_step, sizeof(step)) != 0)
+            break;
+        *out_step = step;
+    }
+    return length;
+}
+
+static void add_bank(struct zeta_text *text, const struct zeta_layout *layout,
+                     const struct zeta_bank *bank)
+{
+    zeta_text_add(text, "      %s:%s\n", bank->name, bank->count == 0 ? " []" : "");
+    for (uint32_t i = 0; i < bank->count;) {
+        const struct zeta_field *first = &layout->fields[bank->first_field + i];
+        struct step step;
+        const uint32_t length = run_length(first, bank->count - i, &step);
+
+        zeta_text_add(text, "        - {n: %u, ", length);
+        add_place(text, first->low_bit);
+        if (length > 1)
+            zeta_text_add(text, ", stride_bits: %u", step.low);
+        add_number(text, layout, first, step.high, step.valid);
+        zeta_text_add(text, "\n");
+        i += length;
+    }
+}
+
+static void add_events(struct zeta_text *text, const struct zeta_layout *layout)
+{
+    if (layout->event_count == 0)
+        return;
+    zeta_text_add(text, "    events:\n");
+    for (uint32_t i = 0; i < layout->event_count; i++)
+        zeta_text_add(text, "      %s: %u\n", layout->events[i].name, layout->events[i].number);
+}
+
+static void add_layout(struct zeta_text *text, const struct zeta_set *set)
+{
+    static const char *const kinds[ZETA_LAYOUT_KIND_COUNT] = {[ZETA_LAYOUT_DELTA] = "delta",
+                                                              [ZETA_LAYOUT_SAMPLE] = "sample",
+                                                              [ZETA_LAYOUT_EVENT] = "event"};
+    const struct zeta_layout *layout = set->layout;
+
+    zeta_text_add(text, "  - name: %s\n    kind: %s\n    record: %u\n", layout->name,
+                  kinds[layout->kind], layout->record_bytes);
+    add_header(text, layout);
+    if (layout->bank_count > 0)
+        zeta_text_add(text, "    counters:\n");
+    for (uint32_t i = 0; i < layout->bank_count; i++)
+        add_bank(text, layout, &layout->banks[i]);
+    if (layout->identity_count > 0) {
+        zeta_text_add(text, "    identity: [");
+        for (uint32_t i = 0; i < layout->identity_count; i++)
+            zeta_text_add(text, "%s%s", i > 0 ? ", " : "",
+                          layout->fields[layout->identity[i]].name);
+        zeta_text_add(text, "]\n");
+    }
+    if (layout->baseline) {
+        zeta_text_add(text, "    baseline: \"");
+        add_expression(text, set, layout->baseline);
+        zeta_text_add(text, "\"\n");
+    }
+    add_events(text, layout);
+    if (layout->info_count > 0) {
+        zeta_text_add(text, "    info:\n");
+        add_metrics(text, set, layout->info, layout->info_count, 6);
+    }
 }
 
 /* Symbols ---------------------------------------------------------------------------------------
@@ -136,7 +431,7 @@ static ze_result_t add_symbol(struct zeta_text *text, const struct zeta_compiled
                               "the device says that $%s is %g, which no set file can say; the data "
                               "of set %s cannot be calculated elsewhere",
                               symbol->name, value->u.f64, compiled->set->name);
-        zeta_describe_f64(text, value->u.f64);
+        add_f64(text, value->u.f64);
     }
     zeta_text_add(text, "}\n");
     return ZE_RESULT_SUCCESS;
@@ -215,7 +510,7 @@ static void add_program_part(struct zeta_text *text, const struct zeta_set *set,
 
         zeta_text_add(text, "%s", i > 0 ? ", " : "");
         if (selects)
-            zeta_describe_text(text, entry->select);
+            add_quoted(text, entry->select);
         else
             zeta_text_add(text, "[%u, %u]", entry->address, entry->value);
     }
@@ -279,7 +574,7 @@ ze_result_t zeta_describe_set(const struct zeta_compiled *compiled, struct zeta_
         return result;
     add_unit(text, set->unit);
     zeta_text_add(text, "layouts:\n");
-    zeta_describe_layout(text, set);
+    add_layout(text, set);
     zeta_text_add(text, "sets:\n  - name: %s\n", set->name);
     if (set->uuid)
         zeta_text_add(text, "    uuid: %s\n", set->uuid);
@@ -290,7 +585,7 @@ ze_result_t zeta_describe_set(const struct zeta_compiled *compiled, struct zeta_
     add_expr(text, 4, "when", set, set->available);
     add_program(text, set);
     zeta_text_add(text, "    metrics:%s\n", own == 0 ? " []" : "");
-    zeta_describe_metrics(text, set, set->metrics, own, 6);
+    add_metrics(text, set, set->metrics, own, 6);
     return text->failed ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_SUCCESS;
 }
 

@@ -26,23 +26,6 @@
  */
 ze_result_t zeta_describe_set(const struct zeta_compiled *compiled, struct zeta_text *text);
 
-/** Adds an expression of a linked set as the reader of set files reads it back. */
-void zeta_describe_expr(struct zeta_text *text, const struct zeta_set *set,
-                        const struct zeta_expr *expr);
-
-/** Adds a finite number that is read back as the same f64. */
-void zeta_describe_f64(struct zeta_text *text, double value);
-
-/** Adds a text as a scalar in double quotes. */
-void zeta_describe_text(struct zeta_text *text, const char *value);
-
-/** Adds the layout of a set as an item of `layouts`. */
-void zeta_describe_layout(struct zeta_text *text, const struct zeta_set *set);
-
-/** Adds a list of metrics as items that are indented by that many blanks. */
-void zeta_describe_metrics(struct zeta_text *text, const struct zeta_set *set,
-                           const struct zeta_metric *metrics, uint32_t count, int indent);
-
 /**
  * Digest of a text: FNV-1a of 64 bits. It finds texts, and is no proof: who relies on two texts
  * being equal compares them.

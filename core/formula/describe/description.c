@@ -167,11 +167,10 @@ static struct zeta_description *find_locked(struct cache *cache, const char *tex
     return NULL;
 }
 
-/** Takes the descriptions out that nobody uses and that were not used for longest. */
-static struct zeta_description *trim_locked(struct cache *cache)
+/** Destroys descriptions that nobody uses, those that were not used for longest, until few are
+ * left. */
+static void trim_locked(struct cache *cache)
 {
-    struct zeta_description *gone = NULL;
-
     while (cache->count > ZETA_DESCRIPTION_KEPT) {
         struct zeta_description **last = NULL;
         struct zeta_description *old;
@@ -181,23 +180,11 @@ static struct zeta_description *trim_locked(struct cache *cache)
                 last = link;
         }
         if (!last)
-            break;
+            return;
         old = *last;
         *last = old->next;
-        old->next = gone;
-        gone = old;
+        destroy(old);
         cache->count--;
-    }
-    return gone;
-}
-
-static void destroy_all(struct zeta_description *list)
-{
-    while (list) {
-        struct zeta_description *next = list->next;
-
-        destroy(list);
-        list = next;
     }
 }
 
@@ -208,7 +195,6 @@ ze_result_t zeta_description_get(const char *text, size_t bytes,
     struct cache *cache = get_cache();
     struct zeta_description *made = NULL;
     struct zeta_description *found;
-    struct zeta_description *gone = NULL;
     ze_result_t result;
 
     if (!cache)
@@ -232,11 +218,10 @@ ze_result_t zeta_description_get(const char *text, size_t bytes,
         cache->first = found = made;
         cache->count++;
         made = NULL;
-        gone = trim_locked(cache);
+        trim_locked(cache);
     }
     (void)pthread_mutex_unlock(&cache->life.lock);
     destroy(made);
-    destroy_all(gone);
     *out_description = found;
     return ZE_RESULT_SUCCESS;
 }
@@ -244,16 +229,14 @@ ze_result_t zeta_description_get(const char *text, size_t bytes,
 void zeta_description_release(struct zeta_description *description)
 {
     struct cache *cache = zeta_life_peek(&caches);
-    struct zeta_description *gone;
 
     /* Without a cache this is the child of a fork that happened in between. */
     if (!description || !cache)
         return;
     (void)pthread_mutex_lock(&cache->life.lock);
     description->users--;
-    gone = trim_locked(cache);
+    trim_locked(cache);
     (void)pthread_mutex_unlock(&cache->life.lock);
-    destroy_all(gone);
 }
 
 uint64_t zeta_description_digest(const struct zeta_description *description)

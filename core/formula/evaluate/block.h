@@ -57,6 +57,12 @@ ze_result_t zeta_evaluate_blocks(const struct zeta_compiled *compiled,
                                  uint32_t first_tile, const void *raw, size_t raw_bytes,
                                  zeta_block_fn take, void *user);
 
+/**
+ * Makes the memory of a block, with the constants of the program in their columns. Freed with
+ * free(block->words). False without memory.
+ */
+bool zeta_block_prepare(const struct zeta_program *program, struct zeta_block *block);
+
 /** The variant in use; the best one that the processor has unless a test chose another. */
 const struct zeta_block_variant *zeta_block_variant(void);
 

@@ -3,13 +3,271 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/formula/compile/compile.h"
 #include "core/formula/compile/program.h"
 #include "core/formula/evaluate/block.h"
-#include "core/formula/evaluate/decode_priv.h"
 #include "core/formula/expr/expr.h"
+#include "core/formula/record/layout.h"
 #include "core/formula/record/slot.h"
+#include "core/util/error.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
+
+/* Plans: which records are entries of which metrics ---------------------------------------------
+ */
+
+/** A field that every record has; whole bytes are read in one go. */
+struct event_number {
+    const struct zeta_field *field;
+    uint32_t at;
+    uint32_t bytes; /**< 1, 2, 4 or 8; 0: a field of another form */
+};
+
+/** A type of record that metrics are entries of. Number 0 is every other type. */
+struct event_class {
+    uint32_t first; /**< of the plan's references */
+    uint32_t count;
+};
+
+/** Constant once made. */
+struct zeta_decode_plan {
+    struct zeta_compiled **compiled; /**< sets of each group, by tile; set_count of each */
+    uint32_t set_count;
+    uint32_t group_count;
+    uint32_t tile_count;
+    uint32_t record_bytes;
+    struct event_number type;
+    struct event_number ticks;
+    struct event_number tile;
+    uint64_t ticks_mask;
+    uint64_t timer_hz;
+    uint64_t tick_ns; /**< 0: no whole number of nanoseconds */
+
+    const struct zeta_metric **metrics;
+    uint32_t *metric_group; /**< per metric */
+    uint32_t *metric_place; /**< per metric: its place in the group's values */
+    uint32_t metric_count;
+
+    uint16_t class_of[ZETA_EVENT_MAX_TYPE + 1]; /**< by type */
+    struct event_class *classes;
+    uint32_t class_count;
+    uint32_t *references; /**< metrics of each class, in their order */
+    uint32_t reference_count;
+};
+
+/** The compiled set of a group on a tile. */
+static inline const struct zeta_compiled *set_of_group(const struct zeta_decode_plan *plan,
+                                                       uint32_t group, uint32_t set)
+{
+    return plan->compiled[(size_t)group * plan->set_count + set];
+}
+
+static struct event_number number_of(const struct zeta_layout *layout, uint32_t index)
+{
+    struct event_number number = {0};
+    const struct zeta_field *field;
+
+    if (index == ZETA_FIELD_NONE)
+        return number;
+    field = &layout->fields[index];
+    number.field = field;
+    number.at = field->low_bit / 8;
+    if (field->low_bit % 8 == 0 && field->high_width == 0 &&
+        (field->low_width == 8 || field->low_width == 16 || field->low_width == 32 ||
+         field->low_width == 64))
+        number.bytes = field->low_width / 8;
+    return number;
+}
+
+static bool same_field(const struct zeta_layout *a, uint32_t i, const struct zeta_layout *b,
+                       uint32_t j)
+{
+    const struct zeta_field *left;
+    const struct zeta_field *right;
+
+    if (i == ZETA_FIELD_NONE || j == ZETA_FIELD_NONE)
+        return i == j;
+    left = &a->fields[i];
+    right = &b->fields[j];
+    return left->low_bit == right->low_bit && left->low_width == right->low_width &&
+           left->high_bit == right->high_bit && left->high_width == right->high_width;
+}
+
+static bool same_events(const struct zeta_layout *a, const struct zeta_layout *b)
+{
+    if (a->event_count != b->event_count)
+        return false;
+    for (uint32_t i = 0; i < a->event_count; i++) {
+        if (a->events[i].number != b->events[i].number)
+            return false;
+    }
+    return true;
+}
+
+static bool same_form(const struct zeta_layout *a, const struct zeta_layout *b)
+{
+    return a == b || (a->kind == b->kind && a->record_bytes == b->record_bytes &&
+                      same_field(a, a->type_field, b, b->type_field) &&
+                      same_field(a, a->ticks_field, b, b->ticks_field) &&
+                      same_field(a, a->tile_field, b, b->tile_field) && same_events(a, b));
+}
+
+/** All sets of all groups describe the same bytes. */
+static ze_result_t check_forms(const struct zeta_decode_source *source)
+{
+    const struct zeta_layout *first = zeta_compiled_set(source->groups[0].compiled[0])->layout;
+    const uint32_t tiles = source->tile_count > 0 ? source->tile_count : 1;
+
+    for (uint32_t g = 0; g < source->group_count; g++) {
+        for (uint32_t tile = 0; tile < tiles; tile++) {
+            const struct zeta_set *set = zeta_compiled_set(source->groups[g].compiled[tile]);
+
+            if (set->layout->kind != ZETA_LAYOUT_EVENT || !same_form(first, set->layout))
+                return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                                  "set %s has records of another form than set %s", set->name,
+                                  zeta_compiled_set(source->groups[0].compiled[0])->name);
+        }
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+static bool copy_sets(struct zeta_decode_plan *plan, const struct zeta_decode_source *source)
+{
+    plan->compiled =
+        calloc((size_t)plan->group_count * plan->set_count + 1, sizeof(*plan->compiled));
+    if (!plan->compiled)
+        return false;
+    for (uint32_t g = 0; g < plan->group_count; g++)
+        memcpy(&plan->compiled[(size_t)g * plan->set_count], source->groups[g].compiled,
+               plan->set_count * sizeof(*plan->compiled));
+    return true;
+}
+
+static bool list_metrics(struct zeta_decode_plan *plan)
+{
+    uint32_t total = 0;
+
+    for (uint32_t g = 0; g < plan->group_count; g++)
+        total += zeta_compiled_metric_count(set_of_group(plan, g, 0));
+    plan->metrics = calloc((size_t)total + 1, sizeof(*plan->metrics));
+    plan->metric_group = calloc((size_t)total + 1, sizeof(*plan->metric_group));
+    plan->metric_place = calloc((size_t)total + 1, sizeof(*plan->metric_place));
+    if (!plan->metrics || !plan->metric_group || !plan->metric_place)
+        return false;
+    for (uint32_t g = 0; g < plan->group_count; g++) {
+        const struct zeta_compiled *compiled = set_of_group(plan, g, 0);
+
+        for (uint32_t i = 0; i < zeta_compiled_metric_count(compiled); i++) {
+            plan->metrics[plan->metric_count] = zeta_compiled_metric(compiled, i);
+            plan->metric_group[plan->metric_count] = g;
+            plan->metric_place[plan->metric_count++] = i;
+        }
+    }
+    return true;
+}
+
+/** Numbers the types that metrics name, and counts how often they do. */
+static bool number_classes(struct zeta_decode_plan *plan)
+{
+    uint32_t next = 1;
+
+    for (uint32_t m = 0; m < plan->metric_count; m++) {
+        for (uint32_t e = 0; e < plan->metrics[m]->event_count; e++) {
+            const uint32_t type = plan->metrics[m]->events[e].type;
+
+            if (plan->class_of[type] == 0)
+                plan->class_of[type] = (uint16_t)next++;
+            plan->reference_count++;
+        }
+    }
+    plan->class_count = next;
+    plan->classes = calloc(next, sizeof(*plan->classes));
+    plan->references = calloc(plan->reference_count + 1, sizeof(*plan->references));
+    return plan->classes && plan->references;
+}
+
+static bool lists_type(const struct zeta_decode_plan *plan, uint32_t metric, uint32_t class_number)
+{
+    for (uint32_t e = 0; e < plan->metrics[metric]->event_count; e++) {
+        if (plan->class_of[plan->metrics[metric]->events[e].type] == class_number)
+            return true;
+    }
+    return false;
+}
+
+static void fill_classes(struct zeta_decode_plan *plan)
+{
+    uint32_t next = 0;
+
+    for (uint32_t c = 1; c < plan->class_count; c++) {
+        plan->classes[c].first = next;
+        for (uint32_t m = 0; m < plan->metric_count; m++) {
+            if (lists_type(plan, m, c))
+                plan->references[next++] = m;
+        }
+        plan->classes[c].count = next - plan->classes[c].first;
+    }
+}
+
+ze_result_t zeta_decode_plan_create(const struct zeta_decode_source *source,
+                                    struct zeta_decode_plan **out_plan)
+{
+    const struct zeta_layout *layout = zeta_compiled_set(source->groups[0].compiled[0])->layout;
+    struct zeta_decode_plan *plan;
+    ze_result_t result = check_forms(source);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    plan = calloc(1, sizeof(*plan));
+    if (!plan)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    plan->group_count = source->group_count;
+    plan->tile_count = source->tile_count;
+    plan->set_count = source->tile_count > 0 ? source->tile_count : 1;
+    plan->record_bytes = layout->record_bytes;
+    plan->type = number_of(layout, layout->type_field);
+    plan->ticks = number_of(layout, layout->ticks_field);
+    plan->tile = number_of(layout, layout->tile_field);
+    plan->ticks_mask =
+        source->timestamp_bits >= 64 ? UINT64_MAX : (UINT64_C(1) << source->timestamp_bits) - 1;
+    plan->timer_hz = source->timer_hz;
+    plan->tick_ns = NS_PER_SECOND % source->timer_hz == 0 ? NS_PER_SECOND / source->timer_hz : 0;
+    if (!copy_sets(plan, source) || !list_metrics(plan) || !number_classes(plan)) {
+        zeta_decode_plan_destroy(plan);
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    fill_classes(plan);
+    *out_plan = plan;
+    return ZE_RESULT_SUCCESS;
+}
+
+void zeta_decode_plan_destroy(struct zeta_decode_plan *plan)
+{
+    if (!plan)
+        return;
+    free(plan->compiled);
+    free(plan->metrics);
+    free(plan->metric_group);
+    free(plan->metric_place);
+    free(plan->classes);
+    free(plan->references);
+    free(plan);
+}
+
+uint32_t zeta_decode_metric_count(const struct zeta_decode_plan *plan)
+{
+    return plan->metric_count;
+}
+
+const struct zeta_metric *zeta_decode_metric(const struct zeta_decode_plan *plan, uint32_t index)
+{
+    return plan->metrics[index];
+}
+
+uint32_t zeta_decode_set_count(const struct zeta_decode_plan *plan)
+{
+    return plan->set_count;
+}
 
 /* Reading records -------------------------------------------------------------------------------
  */
@@ -24,8 +282,7 @@ static inline uint64_t get_bytes(const unsigned char *bytes, uint32_t count)
     return value;
 }
 
-static inline uint64_t read_number(const struct zeta_event_number *number,
-                                   const unsigned char *record)
+static inline uint64_t read_number(const struct event_number *number, const unsigned char *record)
 {
     const unsigned char *bytes = record + number->at;
 
@@ -68,7 +325,7 @@ static void select_entries(const struct zeta_decode_plan *plan,
 {
     selection->entries[0] = 0;
     for (uint32_t c = 1; c < plan->class_count; c++) {
-        const struct zeta_event_class *of = &plan->classes[c];
+        const struct event_class *of = &plan->classes[c];
         uint32_t count = 0;
 
         for (uint32_t i = 0; i < of->count; i++)
@@ -169,7 +426,7 @@ struct decoding {
 
 static const struct zeta_program *program_of(const struct decoding *state, uint32_t group)
 {
-    return &zeta_decode_set(state->plan, group, state->set)->values;
+    return &set_of_group(state->plan, group, state->set)->values;
 }
 
 static bool is_group_selected(const struct decoding *state, uint32_t group)
@@ -181,31 +438,6 @@ static bool is_group_selected(const struct decoding *state, uint32_t group)
             return true;
     }
     return false;
-}
-
-/** Memory of the words and columns of a group's block. */
-static bool prepare_block(struct decoding *state, uint32_t group)
-{
-    const struct zeta_program *program = program_of(state, group);
-    const size_t words_bytes = (size_t)program->word_count * ZETA_WORD_STRIDE * sizeof(uint32_t);
-    const size_t columns_bytes = (size_t)program->column_count * sizeof(union zeta_column);
-    struct zeta_block *block = &state->blocks[group];
-    unsigned char *memory;
-
-    if (!is_group_selected(state, group))
-        return true;
-    /* Both sizes are multiples of 64, so words and columns lie on the borders of cache lines. */
-    memory = aligned_alloc(64, words_bytes + columns_bytes + 64);
-    if (!memory)
-        return false;
-    memset(memory, 0, words_bytes);
-    block->words = (uint32_t *)(void *)memory;
-    block->columns = (union zeta_column *)(void *)(memory + words_bytes);
-    for (uint32_t i = 0; i < program->constant_count; i++) {
-        for (uint32_t row = 0; row < ZETA_BLOCK_ROWS; row++)
-            block->columns[program->constants[i].column].u64[row] = program->constants[i].bits;
-    }
-    return true;
 }
 
 /** Lists the entries of each class; their columns stay where they are. */
@@ -313,20 +545,21 @@ static ze_result_t decode_set(struct decoding *state, size_t bytes, uint64_t roo
                               struct zeta_decode_outcome *outcome)
 {
     const struct zeta_decode_plan *plan = state->plan;
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
     state->blocks = calloc(plan->group_count, sizeof(*state->blocks));
     state->emissions = calloc(plan->reference_count + 1, sizeof(*state->emissions));
     if (!state->blocks || !state->emissions)
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t g = 0; g < plan->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        if (!prepare_block(state, g))
-            result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        goto free_memory;
+    for (uint32_t g = 0; g < plan->group_count; g++) {
+        if (is_group_selected(state, g) &&
+            !zeta_block_prepare(program_of(state, g), &state->blocks[g]))
+            goto free_memory;
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        prepare_emissions(state);
-        walk(state, bytes, room, outcome);
-    }
+    prepare_emissions(state);
+    walk(state, bytes, room, outcome);
+    result = ZE_RESULT_SUCCESS;
+free_memory:
     for (uint32_t g = 0; state->blocks && g < plan->group_count; g++)
         free(state->blocks[g].words);
     free(state->blocks);

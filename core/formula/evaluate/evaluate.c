@@ -7,7 +7,6 @@
 #include "core/formula/compile/program.h"
 #include "core/formula/evaluate/block.h"
 #include "core/formula/record/slot.h"
-#include "core/util/cleanup.h"
 #include "zeta/query_record.h"
 
 /** One calculation on its way through the slots. */
@@ -257,37 +256,42 @@ static void walk(struct evaluation *state, uint32_t tile, const unsigned char *r
         flush(state);
 }
 
+bool zeta_block_prepare(const struct zeta_program *program, struct zeta_block *block)
+{
+    const size_t words_bytes =
+        (size_t)program->word_count * ZETA_WORD_STRIDE * sizeof(*block->words);
+    const size_t columns_bytes = (size_t)program->column_count * sizeof(*block->columns);
+    /* Both sizes are multiples of 64, so words and columns lie on the borders of cache lines. */
+    unsigned char *memory = aligned_alloc(64, words_bytes + columns_bytes + 64);
+
+    if (!memory)
+        return false;
+    memset(memory, 0, words_bytes);
+    block->words = (uint32_t *)(void *)memory;
+    block->columns = (union zeta_column *)(void *)(memory + words_bytes);
+    for (uint32_t i = 0; i < program->constant_count; i++) {
+        for (uint32_t row = 0; row < ZETA_BLOCK_ROWS; row++)
+            block->columns[program->constants[i].column].u64[row] = program->constants[i].bits;
+    }
+    return true;
+}
+
 static ze_result_t evaluate(struct evaluation *state, uint32_t tile, const void *raw,
                             size_t raw_bytes)
 {
-    const struct zeta_program *program = state->program;
-    const size_t words_bytes =
-        (size_t)program->word_count * ZETA_WORD_STRIDE * sizeof(*state->block.words);
-    const size_t columns_bytes = (size_t)program->column_count * sizeof(*state->block.columns);
-    ZETA_CLEANUP(zeta_freep) unsigned char *memory = NULL;
-
     if (raw_bytes < state->compiled->record_bytes) {
         state->result.complete = true;
         return ZE_RESULT_SUCCESS;
     }
-    /* Both sizes are multiples of 64, so words and columns lie on the borders of cache lines. */
-    memory = aligned_alloc(64, words_bytes + columns_bytes + 64);
-    if (!memory)
+    if (!zeta_block_prepare(state->program, &state->block))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    memset(memory, 0, words_bytes);
-    state->block.words = (uint32_t *)(void *)memory;
-    state->block.columns = (union zeta_column *)(void *)(memory + words_bytes);
     state->variant = zeta_block_variant();
-    for (uint32_t i = 0; i < program->constant_count; i++) {
-        for (uint32_t row = 0; row < ZETA_BLOCK_ROWS; row++)
-            state->block.columns[program->constants[i].column].u64[row] =
-                program->constants[i].bits;
-    }
     if (state->compiled->set->query_of)
         walk_queries(state, tile, raw, raw_bytes);
     else
         walk(state, tile, raw, raw_bytes);
     state->result.complete = !state->full;
+    free(state->block.words);
     return ZE_RESULT_SUCCESS;
 }
 

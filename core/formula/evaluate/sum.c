@@ -188,3 +188,193 @@ void zeta_sum_merge(struct zeta_sum *sum, const struct zeta_sum *other)
     for (uint32_t m = 0; m < plan->metric_count; m++)
         join(&sum->counts[m], &other->counts[m]);
 }
+
+/* Values ----------------------------------------------------------------------------------------
+ */
+
+/**
+ * A number of either type. Integers have 128 bits, with a sign while they are only added and
+ * multiplied; else one below 0 is what it is in a row: modulo 2^64.
+ */
+struct wide {
+    enum zeta_expr_type type;
+    bool is_defined; /**< it comes from no division by 0 */
+    zeta_u128 whole;
+    double real;
+};
+
+static struct wide wide_of(const struct zeta_number *number)
+{
+    struct wide wide = {.type = number->type, .is_defined = true};
+
+    if (number->type == ZETA_EXPR_F64)
+        wide.real = number->u.f64;
+    else
+        wide.whole = number->u.u64;
+    return wide;
+}
+
+/** An operation on doubles, which is that of rows. */
+static struct wide apply_real(enum zeta_expr_op op, const struct wide *args)
+{
+    struct zeta_number numbers[ZETA_EXPR_MAX_ARITY] = {{0}};
+    struct zeta_number value;
+
+    for (unsigned i = 0; i < zeta_expr_arity(op); i++) {
+        numbers[i].type = args[i].type;
+        numbers[i].u.f64 = args[i].real;
+    }
+    value = zeta_expr_apply(op, numbers);
+    return wide_of(&value);
+}
+
+static bool is_zero(const struct wide *number)
+{
+    return number->type == ZETA_EXPR_F64 ? number->real == 0.0 : number->whole == 0;
+}
+
+static struct wide apply(enum zeta_expr_op op, const struct wide args[ZETA_EXPR_MAX_ARITY])
+{
+    const unsigned divisor = zeta_expr_operations[op].divisor;
+    struct wide value = {.type = ZETA_EXPR_U64};
+    bool is_defined = true;
+
+    if (op == ZETA_EXPR_SELECT) {
+        value = is_zero(&args[0]) ? args[2] : args[1];
+        value.is_defined = value.is_defined && args[0].is_defined;
+        return value;
+    }
+    for (unsigned i = 0; i < zeta_expr_arity(op); i++)
+        is_defined = is_defined && args[i].is_defined;
+    if (divisor > 0 && is_zero(&args[divisor]))
+        is_defined = false;
+    if (op == ZETA_EXPR_TO_F64 && args[0].type == ZETA_EXPR_U64) {
+        value.type = ZETA_EXPR_F64;
+        value.real = (double)zeta_u128_unsigned(args[0].whole);
+    } else if (args[0].type == ZETA_EXPR_F64) {
+        value = apply_real(op, args);
+    } else if (op == ZETA_EXPR_TO_U64) {
+        value.whole = args[0].whole;
+    } else {
+        value.whole = zeta_expr_apply_integer(op, args[0].whole, args[1].whole, args[2].whole);
+    }
+    value.is_defined = is_defined;
+    return value;
+}
+
+static struct wide sum_of_tiles(struct wide a, struct wide b)
+{
+    a.is_defined = a.is_defined && b.is_defined;
+    a.whole += b.whole;
+    a.real += b.real;
+    return a;
+}
+
+static struct wide slot_value(const struct zeta_sum *sum, uint32_t tile, uint32_t slot)
+{
+    struct zeta_number number = {.type = sum->plans[0]->slots[slot].type};
+
+    memcpy(&number.u, &sum->tiles[tile].slots[slot], sizeof(number.u));
+    return wide_of(&number);
+}
+
+/** One step of one tile, from the earlier steps of that tile. */
+static struct wide step_value(const struct zeta_sum *sum, uint32_t tile, uint32_t index,
+                              const struct wide *done)
+{
+    const struct zeta_sum_step *step = &sum->plans[tile]->steps[index];
+    struct wide args[ZETA_EXPR_MAX_ARITY] = {{0}};
+
+    if (step->op == ZETA_EXPR_CONSTANT)
+        return wide_of(&step->number);
+    if (step->op == ZETA_EXPR_FIELD)
+        return slot_value(sum, tile, step->arg[0]);
+    for (unsigned i = 0; i < zeta_expr_arity(step->op); i++)
+        args[i] = done[step->arg[i]];
+    return apply(step->op, args);
+}
+
+/**
+ * Calculates the steps of all tiles together. What is divided by nothing that was counted is
+ * calculated for each tile and added up; from there on the sums are used.
+ *
+ * @of_tile  room for the steps of one tile
+ */
+static void run_steps(const struct zeta_sum *sum, struct wide *of_tile, struct wide *total)
+{
+    const struct zeta_sum_plan *plan = sum->plans[0];
+
+    for (uint32_t t = 0; t < sum->tile_count; t++) {
+        for (uint32_t i = 0; i < plan->step_count; i++) {
+            if (plan->steps[i].is_share)
+                continue;
+            of_tile[i] = step_value(sum, t, i, of_tile);
+            if (t == 0)
+                total[i] = of_tile[i];
+            else if (!plan->steps[i].is_constant)
+                total[i] = sum_of_tiles(total[i], of_tile[i]);
+        }
+    }
+    for (uint32_t i = 0; i < plan->step_count; i++) {
+        if (plan->steps[i].is_share)
+            total[i] = step_value(sum, 0, i, total);
+    }
+}
+
+static uint64_t u64_of(const struct wide *number)
+{
+    const zeta_u128 whole = zeta_u128_unsigned(number->whole);
+
+    if (number->type == ZETA_EXPR_F64)
+        return zeta_u64_from_f64(number->real);
+    return whole > UINT64_MAX ? UINT64_MAX : (uint64_t)whole;
+}
+
+/** In the widest type of its kind: a sum of u32 may need more. */
+static struct zeta_sum_value give(const struct wide *number, zet_value_type_t type)
+{
+    struct zeta_sum_value value = {.has_value = number->is_defined};
+
+    switch (type) {
+    case ZET_VALUE_TYPE_FLOAT32:
+    case ZET_VALUE_TYPE_FLOAT64:
+        value.value.type = ZET_VALUE_TYPE_FLOAT64;
+        value.value.value.fp64 = number->type == ZETA_EXPR_F64
+                                     ? number->real
+                                     : (double)zeta_u128_unsigned(number->whole);
+        value.has_value = value.has_value && !isnan(value.value.value.fp64);
+        break;
+    case ZET_VALUE_TYPE_BOOL8:
+        value.value.type = ZET_VALUE_TYPE_BOOL8;
+        value.value.value.b8 = !is_zero(number) && !isnan(number->real);
+        break;
+    default:
+        value.value.type = ZET_VALUE_TYPE_UINT64;
+        value.value.value.ui64 = u64_of(number);
+        break;
+    }
+    return value;
+}
+
+bool zeta_sum_values(const struct zeta_sum *sum, struct zeta_sum_value *out_values)
+{
+    const struct zeta_sum_plan *plan = sum->plans[0];
+    struct wide *steps = calloc((size_t)2 * plan->step_count + 1, sizeof(*steps));
+    struct wide *total = steps + plan->step_count;
+
+    if (!steps)
+        return false;
+    run_steps(sum, steps, total);
+    for (uint32_t m = 0; m < plan->metric_count; m++) {
+        const struct zeta_sum_count *count = &sum->counts[m];
+
+        if (count->rows == 0)
+            out_values[m] = (struct zeta_sum_value){0};
+        else if (plan->result[m] == ZETA_SUM_STATE)
+            out_values[m] = (struct zeta_sum_value){.has_value = true, .value = count->last};
+        else
+            out_values[m] = give(&total[plan->result[m]], plan->compiled->metrics[m]->value_type);
+    }
+    free(steps);
+    return true;
+}

@@ -8,13 +8,15 @@
 
 #include "core/formula/programmables/template.h"
 #include "core/formula/sets/catalog_priv.h"
+#include "core/util/cleanup.h"
+#include "core/util/list.h"
 
 /** Names that a programmable's own texts get besides those of its file. */
 #define OWN_NAMES (ZETA_PROGRAMMABLE_MAX_PARAMETERS + 1u)
 
 static const char *const slot_names[] = {"slot", "bank", "index", NULL};
 
-struct cook {
+struct filling {
     struct zeta_recipe *recipe;
     const struct zeta_recipe_request *request;
     struct zeta_names names;
@@ -50,9 +52,9 @@ static const char *value_text(struct zeta_arena *arena, const struct zeta_parame
 }
 
 /** What names mean for this choice: the programmable's, parameters, what their values bring. */
-static bool gather_names(struct cook *cook)
+static bool gather_names(struct filling *filling)
 {
-    struct zeta_recipe *recipe = cook->recipe;
+    struct zeta_recipe *recipe = filling->recipe;
     const struct zeta_programmable *programmable = recipe->programmable;
     uint32_t most = programmable->let_count + OWN_NAMES;
     uint32_t count = 0;
@@ -60,7 +62,7 @@ static bool gather_names(struct cook *cook)
     char instance[16];
 
     for (uint32_t i = 0; i < programmable->parameter_count; i++)
-        most += programmable->parameters[i]->values[cook->request->choice->index[i]].let_count;
+        most += programmable->parameters[i]->values[filling->request->choice->index[i]].let_count;
     lets = zeta_arena_array(&recipe->arena, most, sizeof(*lets));
     if (!lets)
         return false;
@@ -69,97 +71,95 @@ static bool gather_names(struct cook *cook)
     for (uint32_t i = 0; i < programmable->parameter_count; i++) {
         const struct zeta_parameter *parameter = programmable->parameters[i];
         const struct zeta_parameter_value *value =
-            &parameter->values[cook->request->choice->index[i]];
+            &parameter->values[filling->request->choice->index[i]];
 
         lets[count].name = parameter->name;
-        lets[count].text = value_text(&recipe->arena, parameter, &cook->request->choice->value[i]);
+        lets[count].text =
+            value_text(&recipe->arena, parameter, &filling->request->choice->value[i]);
         if (!lets[count++].text)
             return false;
         for (uint32_t j = 0; j < value->let_count; j++)
             lets[count++] = value->lets[j];
         if (value->each_tile)
-            recipe->tile = cook->request->instance;
+            recipe->tile = filling->request->instance;
     }
-    (void)snprintf(instance, sizeof(instance), "%" PRIu32, cook->request->instance);
+    (void)snprintf(instance, sizeof(instance), "%" PRIu32, filling->request->instance);
     lets[count].name = "instance";
     lets[count].text = zeta_arena_copy(&recipe->arena, instance, strlen(instance));
-    cook->names = (struct zeta_names){.lets = lets, .count = count + 1};
+    filling->names = (struct zeta_names){.lets = lets, .count = count + 1};
     return lets[count].text != NULL;
 }
 
-static ze_result_t fill(struct cook *cook, const char *text, const char *const *kept,
-                        const char **out_text)
+/** A text with placeholders, and where it goes when they are filled in. */
+struct template
 {
-    cook->names.kept = kept;
-    return zeta_template_fill(&cook->recipe->arena, &cook->names, text, out_text, &cook->wrong);
+    const char *text; /**< NULL: there is none */
+    const char **out_text;
+};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/** Fills placeholders in but for the names that are kept. */
+static ze_result_t fill_all(struct filling *filling, const struct template *templates, size_t count,
+                            const char *const *kept)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    filling->names.kept = kept;
+    for (size_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        if (templates[i].text)
+            result = zeta_template_fill(&filling->recipe->arena, &filling->names, templates[i].text,
+                                        templates[i].out_text, &filling->wrong);
+    }
+    return result;
 }
 
 /** One text for what a counter counts: its bank, then its entries behind each other. */
 static const char *make_key(struct zeta_arena *arena, const struct zeta_counter *counter)
 {
-    const char *bank = counter->bank ? counter->bank : "";
-    size_t length = strlen(bank) + 1;
-    char *key;
+    ZETA_CLEANUP(zeta_text_finish) struct zeta_text key = {0};
 
+    zeta_text_add(&key, "%s\n", counter->bank ? counter->bank : "");
     for (uint32_t i = 0; i < counter->entry_count; i++) {
         const struct zeta_counter_entry *entry = &counter->entries[i];
 
-        length += entry->select ? strlen(entry->select)
-                                : strlen(entry->address) + 1 + strlen(entry->value);
-        length += (entry->mask ? 1 + strlen(entry->mask) : 0) + 2;
+        if (entry->select)
+            zeta_text_add(&key, "%s", entry->select);
+        else
+            zeta_text_add(&key, "%s\n%s", entry->address, entry->value);
+        if (entry->mask)
+            zeta_text_add(&key, "\n%s", entry->mask);
+        zeta_text_add(&key, "\n\n");
     }
-    key = zeta_arena_alloc(arena, length + 1);
-    length = strlen(bank) + 1;
-    if (key)
-        (void)snprintf(key, length + 1, "%s\n", bank);
-    for (uint32_t i = 0; key && i < counter->entry_count; i++) {
-        const struct zeta_counter_entry *entry = &counter->entries[i];
-        const char *parts[] = {entry->select ? entry->select : entry->address,
-                               entry->select ? "" : "\n",
-                               entry->select ? "" : entry->value,
-                               entry->mask ? "\n" : "",
-                               entry->mask ? entry->mask : "",
-                               "\n\n"};
-
-        for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++) {
-            memcpy(key + length, parts[p], strlen(parts[p]));
-            length += strlen(parts[p]);
-        }
-    }
-    return key;
+    return key.failed ? NULL : zeta_arena_copy(arena, key.data, key.length);
 }
 
-static ze_result_t cook_counter(struct cook *cook, const struct zeta_counter *source,
+static ze_result_t fill_counter(struct filling *filling, const struct zeta_counter *source,
                                 struct zeta_counter *counter)
 {
     *counter = (struct zeta_counter){.name = source->name, .bank = source->bank};
     counter->entries =
-        zeta_arena_array(&cook->recipe->arena, source->entry_count, sizeof(*counter->entries));
+        zeta_arena_array(&filling->recipe->arena, source->entry_count, sizeof(*counter->entries));
     if (!counter->entries)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < source->entry_count; i++) {
-        const struct zeta_counter_entry *from = &source->entries[i];
-        struct zeta_counter_entry *entry = &counter->entries[counter->entry_count++];
-        ze_result_t result;
+    for (; counter->entry_count < source->entry_count; counter->entry_count++) {
+        const struct zeta_counter_entry *from = &source->entries[counter->entry_count];
+        struct zeta_counter_entry *to = &counter->entries[counter->entry_count];
+        const struct template templates[] = {{from->select, &to->select},
+                                             {from->address, &to->address},
+                                             {from->value, &to->value},
+                                             {from->mask, &to->mask}};
+        ze_result_t result = fill_all(filling, templates, COUNT_OF(templates), slot_names);
 
-        if (from->select) {
-            result = fill(cook, from->select, slot_names, &entry->select);
-        } else {
-            result = fill(cook, from->address, slot_names, &entry->address);
-            if (result == ZE_RESULT_SUCCESS)
-                result = fill(cook, from->value, slot_names, &entry->value);
-            if (result == ZE_RESULT_SUCCESS && from->mask)
-                result = fill(cook, from->mask, slot_names, &entry->mask);
-        }
         if (result != ZE_RESULT_SUCCESS)
             return result;
     }
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t cook_counters(struct cook *cook)
+static ze_result_t fill_counters(struct filling *filling)
 {
-    struct zeta_recipe *recipe = cook->recipe;
+    struct zeta_recipe *recipe = filling->recipe;
     const uint32_t count = recipe->programmable->counter_count;
 
     recipe->counters = zeta_arena_array(&recipe->arena, count, sizeof(*recipe->counters));
@@ -168,7 +168,7 @@ static ze_result_t cook_counters(struct cook *cook)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
         ze_result_t result =
-            cook_counter(cook, &recipe->programmable->counters[i], &recipe->counters[i]);
+            fill_counter(filling, &recipe->programmable->counters[i], &recipe->counters[i]);
 
         if (result != ZE_RESULT_SUCCESS)
             return result;
@@ -180,10 +180,12 @@ static ze_result_t cook_counters(struct cook *cook)
 }
 
 /** Value and maximum, in which the names of counters stay. */
-static ze_result_t cook_values(struct cook *cook)
+static ze_result_t fill_values(struct filling *filling)
 {
-    struct zeta_recipe *recipe = cook->recipe;
+    struct zeta_recipe *recipe = filling->recipe;
     const struct zeta_programmable *programmable = recipe->programmable;
+    const struct template templates[] = {{programmable->value, &recipe->value},
+                                         {programmable->maximum, &recipe->maximum}};
     const char **kept =
         zeta_arena_array(&recipe->arena, programmable->counter_count + 1, sizeof(*kept));
     ze_result_t result;
@@ -192,58 +194,55 @@ static ze_result_t cook_values(struct cook *cook)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < programmable->counter_count; i++)
         kept[i] = programmable->counters[i].name;
-    result = fill(cook, programmable->value, kept, &recipe->value);
-    if (result == ZE_RESULT_SUCCESS && programmable->maximum)
-        result = fill(cook, programmable->maximum, kept, &recipe->maximum);
+    result = fill_all(filling, templates, COUNT_OF(templates), kept);
     /* An empty text is a choice that has none. */
-    if (result == ZE_RESULT_SUCCESS && recipe->maximum && recipe->maximum[0] == '\0')
+    if (recipe->maximum && recipe->maximum[0] == '\0')
         recipe->maximum = NULL;
     return result;
 }
 
-static ze_result_t cook_words(struct cook *cook)
+static ze_result_t fill_types(struct filling *filling)
 {
-    struct zeta_recipe *recipe = cook->recipe;
+    struct zeta_recipe *recipe = filling->recipe;
     const struct zeta_programmable *programmable = recipe->programmable;
     const char *type = NULL;
     const char *value_type = NULL;
     const char *metric_class = NULL;
-    ze_result_t result = fill(cook, programmable->type, NULL, &type);
+    const struct template templates[] = {{programmable->type, &type},
+                                         {programmable->value_type, &value_type},
+                                         {programmable->metric_class, &metric_class},
+                                         {programmable->result_unit, &recipe->result_unit}};
+    const ze_result_t result = fill_all(filling, templates, COUNT_OF(templates), NULL);
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = fill(cook, programmable->value_type, NULL, &value_type);
-    if (result == ZE_RESULT_SUCCESS)
-        result = fill(cook, programmable->metric_class, NULL, &metric_class);
-    if (result == ZE_RESULT_SUCCESS)
-        result = fill(cook, programmable->result_unit, NULL, &recipe->result_unit);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (zeta_metric_words(type, value_type, &recipe->type, &recipe->value_type) &&
         zeta_metric_class_word(metric_class, &recipe->metric_class))
         return ZE_RESULT_SUCCESS;
-    cook->wrong = "its metric has an unknown type, value_type or class";
+    filling->wrong = "its metric has an unknown type, value_type or class";
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
 /** The name is the application's, with what {suffix} stands for where several metrics are made. */
-static ze_result_t cook_name(struct cook *cook)
+static ze_result_t fill_name(struct filling *filling)
 {
-    struct zeta_recipe *recipe = cook->recipe;
-    const struct zeta_recipe_request *request = cook->request;
+    struct zeta_recipe *recipe = filling->recipe;
+    const struct zeta_recipe_request *request = filling->request;
     const char *suffix = "";
+    const struct template template = {"{suffix}", &suffix};
     ze_result_t result = ZE_RESULT_SUCCESS;
     bool has_suffix = false;
     size_t name_bytes;
     char *name;
 
-    for (uint32_t i = 0; i < cook->names.count; i++)
-        has_suffix |= strcmp(cook->names.lets[i].name, "suffix") == 0;
+    for (uint32_t i = 0; i < filling->names.count; i++)
+        has_suffix |= strcmp(filling->names.lets[i].name, "suffix") == 0;
     if (has_suffix)
-        result = fill(cook, "{suffix}", NULL, &suffix);
+        result = fill_all(filling, &template, 1, NULL);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (strlen(suffix) >= ZETA_RECIPE_SUFFIX_BYTES) {
-        cook->wrong = "its suffix is too long";
+        filling->wrong = "its suffix is too long";
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
     name_bytes = strlen(request->name) + strlen(suffix) + 1;
@@ -261,19 +260,16 @@ ze_result_t zeta_recipe_init(struct zeta_recipe *recipe,
                              const struct zeta_programmable *programmable,
                              const struct zeta_recipe_request *request, const char **out_wrong)
 {
-    struct cook cook = {.recipe = recipe, .request = request};
-    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    struct filling filling = {.recipe = recipe, .request = request};
+    ze_result_t (*const steps[])(struct filling *) = {fill_name, fill_types, fill_counters,
+                                                      fill_values};
+    ze_result_t result;
 
     *recipe = (struct zeta_recipe){.programmable = programmable, .tile = ZETA_RECIPE_ALL_TILES};
-    if (gather_names(&cook))
-        result = cook_name(&cook);
-    if (result == ZE_RESULT_SUCCESS)
-        result = cook_words(&cook);
-    if (result == ZE_RESULT_SUCCESS)
-        result = cook_counters(&cook);
-    if (result == ZE_RESULT_SUCCESS)
-        result = cook_values(&cook);
-    *out_wrong = cook.wrong;
+    result = gather_names(&filling) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (size_t i = 0; i < COUNT_OF(steps) && result == ZE_RESULT_SUCCESS; i++)
+        result = steps[i](&filling);
+    *out_wrong = filling.wrong;
     return result;
 }
 

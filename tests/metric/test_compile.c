@@ -110,7 +110,8 @@ static void compile__symbol_missing__named(void **state)
         zeta_set_compile(catalog, zeta_catalog_set(catalog, 0), &lookup, &sink, &compiled),
         ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
     assert_null(compiled);
-    assert_string_equal(sink.first_error, "test.yaml:21:94: set s: the device does not say $Cores");
+    assert_string_equal(sink.first_error,
+                        "test.yaml:21:94: set s: the device provides no value of $Cores");
     assert_int_equal(zeta_set_compile(catalog, zeta_catalog_set(catalog, 0), NULL, NULL, &compiled),
                      ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
     zeta_catalog_destroy(catalog);
@@ -233,7 +234,7 @@ static void compile__rate_of_a_missing_symbol__named(void **state)
     assert_int_equal(
         zeta_set_compile(catalog, zeta_catalog_set(catalog, 0), &lookup, &sink, &compiled),
         ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
-    assert_non_null(strstr(sink.first_error, "set s: the device does not say $Cores"));
+    assert_non_null(strstr(sink.first_error, "set s: the device provides no value of $Cores"));
     zeta_catalog_destroy(catalog);
 }
 

@@ -322,12 +322,12 @@ static void ranges__hold_their_ends_and_nothing_else(void **state)
 static void faulty_templates__are_found_when_the_file_is_read(void **state)
 {
     (void)state;
-    expect_refused(HEAD PROGRAMMABLE("{y}", SELECT), "nothing is known as {y}");
-    expect_refused(HEAD PROGRAMMABLE("{x", SELECT), "a brace stands alone");
-    expect_refused(HEAD PROGRAMMABLE("x}", SELECT), "a brace stands alone");
+    expect_refused(HEAD PROGRAMMABLE("{y}", SELECT), "unknown placeholder {y}");
+    expect_refused(HEAD PROGRAMMABLE("{x", SELECT), "unmatched brace before");
+    expect_refused(HEAD PROGRAMMABLE("x}", SELECT), "unmatched brace before");
     expect_refused(HEAD PROGRAMMABLE("{x} + A[0]", SELECT), "layout l has no counters A");
     expect_refused(HEAD PROGRAMMABLE("{x} + 1.5", SELECT), "convert");
-    expect_refused(HEAD PROGRAMMABLE("{x}", "{select: [\"{what}\"]}"), "nothing is known as");
+    expect_refused(HEAD PROGRAMMABLE("{x}", "{select: [\"{what}\"]}"), "unknown placeholder");
     expect_refused(HEAD PROGRAMMABLE("{x}", "{registers: [[\"0x200\", \"1\"]]}"),
                    "register 0x200 is not among those");
     expect_refused(HEAD PROGRAMMABLE("{x}", "{registers: [[\"ticks\", \"1\"]]}"), "unknown name");
@@ -439,7 +439,7 @@ static void faulty_programmables__are_refused(void **state)
         {"sampling: [time]", "sampling: [tracer]", "sampled by time or by event"},
         {"type: event, ", "type: strange, ", "unknown type"},
         {"{bank: B, count: 2}", "{bank: B, count: 3}", "does not have the slots B[0] to B[2]"},
-        {"place: \"9\"", "place: \"{place}\"", "holds itself"},
+        {"place: \"9\"", "place: \"{place}\"", "perhaps in itself"},
     };
 
     (void)state;

@@ -19,6 +19,20 @@ struct compiler {
 
 enum existence { EXISTENCE_UNKNOWN, EXISTS, DOES_NOT_EXIST };
 
+bool zeta_symbol_number(const struct zeta_symbol *symbol, const struct zeta_symbol_lookup *lookup,
+                        struct zeta_number *out_number)
+{
+    *out_number = symbol->value;
+    if (symbol->source == ZETA_SYMBOL_CONSTANT)
+        return true;
+    if (!lookup || !lookup->find || !lookup->find(lookup->context, symbol->name, out_number))
+        return false;
+    if (out_number->type != symbol->value.type)
+        *out_number = zeta_expr_apply(
+            symbol->value.type == ZETA_EXPR_F64 ? ZETA_EXPR_TO_F64 : ZETA_EXPR_TO_U64, out_number);
+    return true;
+}
+
 static ze_result_t resolve_symbols(struct zeta_compiled *compiled,
                                    const struct zeta_symbol_lookup *lookup)
 {
@@ -31,18 +45,7 @@ static ze_result_t resolve_symbols(struct zeta_compiled *compiled,
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
         const struct zeta_symbol *symbol = zeta_catalog_symbol(compiled->catalog, i);
-        struct zeta_number value = symbol->value;
-
-        compiled->symbol_known[i] = true;
-        if (symbol->source == ZETA_SYMBOL_PROVIDER) {
-            compiled->symbol_known[i] =
-                lookup && lookup->find && lookup->find(lookup->context, symbol->name, &value);
-            if (value.type != symbol->value.type)
-                value = zeta_expr_apply(symbol->value.type == ZETA_EXPR_F64 ? ZETA_EXPR_TO_F64
-                                                                            : ZETA_EXPR_TO_U64,
-                                        &value);
-        }
-        compiled->symbols[i] = value;
+        compiled->symbol_known[i] = zeta_symbol_number(symbol, lookup, &compiled->symbols[i]);
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -155,8 +158,8 @@ static ze_result_t compile_outputs(struct compiler *compiler, bool maximum,
                          zeta_lower_skip(&compiler->lowering), out_program);
 }
 
-/** In how long a field comes around at its highest rate, less a quarter; 0: never, or unknown. */
-static double comes_around_ns(struct compiler *compiler, uint32_t field_index)
+/** Time in which a field wraps around at its highest rate, less a quarter; 0: never, or unknown. */
+static double wraps_after_ns(struct compiler *compiler, uint32_t field_index)
 {
     const struct zeta_field *field = &compiler->set->layout->fields[field_index];
     uint64_t rate = 0;
@@ -169,7 +172,7 @@ static double comes_around_ns(struct compiler *compiler, uint32_t field_index)
     return ldexp(0.75e9, (int)field->delta_bits) / (double)rate;
 }
 
-/** Looks at the fields of which two records are read. */
+/** Of the fields of which two records are read. */
 static void find_longest(struct compiler *compiler)
 {
     const uint32_t count = compiler->lowering.node_count;
@@ -180,7 +183,7 @@ static void find_longest(struct compiler *compiler)
 
         if (!zeta_node_is_load(node) || node->arg[1] == ZETA_VIEW_NOW)
             continue;
-        const double ns = comes_around_ns(compiler, node->arg[0]);
+        const double ns = wraps_after_ns(compiler, node->arg[0]);
         if (ns > 0 && (longest_ns == 0 || ns < longest_ns))
             longest_ns = ns;
     }

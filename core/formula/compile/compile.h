@@ -31,10 +31,14 @@ struct zeta_symbol_lookup {
     void *context;
 };
 
+/** The number behind a symbol, in its declared type; false if the device has none of that name. */
+bool zeta_symbol_number(const struct zeta_symbol *symbol, const struct zeta_symbol_lookup *lookup,
+                        struct zeta_number *out_number);
+
 /**
  * Compiles a set of a linked catalog for a device.
  *
- * Ownership: freed with zeta_compiled_destroy(); keeps pointers into the catalog, which must live
+ * Ownership: freed with zeta_compiled_destroy(); keeps pointers into the catalog, which must exist
  * longer.
  * Errors: DEPENDENCY_UNAVAILABLE if a needed symbol is missing (the finding names it),
  * UNSUPPORTED_FEATURE if the device does not have this set (its condition is false) or no metric of
@@ -67,15 +71,15 @@ const struct zeta_metric *zeta_compiled_metric(const struct zeta_compiled *compi
 uint32_t zeta_compiled_record_bytes(const struct zeta_compiled *compiled);
 
 /**
- * The longest time from one record to the next in which nothing that the set reads can come around,
- * at the rates that its layout says, with a margin of a quarter. 0: any; so it is where rows are no
- * differences, and where the layout says no rates.
+ * The longest time from one record to the next in which no counter that the set reads can wrap
+ * around, at the rates of its layout, with a margin of a quarter. 0: no limit, where rows are no
+ * differences or the layout has no rates.
  */
 uint64_t zeta_compiled_longest_ns(const struct zeta_compiled *compiled);
 
 /**
- * The program for the device: entries of the parts whose condition holds, in order. The array lives
- * as long as the compiled set.
+ * The program for the device: entries of the parts whose condition holds, in order. The array
+ * exists as long as the compiled set.
  */
 uint32_t zeta_compiled_program(const struct zeta_compiled *compiled,
                                const struct zeta_program_entry **out_entries);

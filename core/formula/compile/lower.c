@@ -81,8 +81,8 @@ static uint32_t lower_symbol(struct zeta_lowering *lowering, const struct zeta_e
 
     if (!lowering->compiled->symbol_known[index]) {
         zeta_diagnose(lowering->sink, ZETA_SEVERITY_ERROR, lowering->set->file, expr->line,
-                      expr->column, "set %s: the device does not say $%s", lowering->set->name,
-                      expr->u.ref.name);
+                      expr->column, "set %s: the device provides no value of $%s",
+                      lowering->set->name, expr->u.ref.name);
         return zeta_lower_stop(lowering, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
     }
     return zeta_lower_number(lowering, &lowering->compiled->symbols[index]);
@@ -133,7 +133,7 @@ uint32_t zeta_lower_expr(struct zeta_lowering *lowering, const struct zeta_expr 
     }
 }
 
-/** Condition "the record says that this field was measured", in the records that are used. */
+/** Condition "the valid bits of this field are set", in the records that are used. */
 static uint32_t field_validity(struct zeta_lowering *lowering, const struct zeta_expr *expr)
 {
     const struct zeta_field *field = &lowering->set->layout->fields[expr->u.ref.target];
@@ -149,7 +149,7 @@ static uint32_t field_validity(struct zeta_lowering *lowering, const struct zeta
 
         if (lowering->set->query_of ? record == ZETA_VIEW_BEFORE
                                     : view != ZETA_VIEW_DELTA && view != record)
-            continue; /* a query record says it once, for the whole query */
+            continue; /* a query record has one valid bit for the whole query */
         flags = load(lowering, ZETA_OP_FIELD, field->valid_field, record);
         valid =
             op2(lowering, ZETA_EXPR_LOGICAL_AND, valid, op2(lowering, ZETA_EXPR_AND, flags, bit));

@@ -1,6 +1,6 @@
 /*
  * From nodes to a program: which nodes are needed, which words of the record they need, and in
- * which columns they live. A column is used again when the last operation that needs it has run, so
+ * which columns they are. A column is used again when the last operation that needs it has run, so
  * that the columns of a block stay in the nearest cache.
  */
 #include <stdlib.h>
@@ -54,7 +54,7 @@ bool zeta_node_is_load(const struct zeta_node *node)
     return node->code >= ZETA_OP_FIELD && node->code <= ZETA_OP_ADD_DELTA_SPLIT;
 }
 
-/** Operand number index; that of a load stands behind field and view. */
+/** Operand number index; that of a load comes after field and view. */
 static uint32_t operand(const struct zeta_node *node, unsigned index)
 {
     return zeta_node_is_load(node) ? node->arg[2] : node->arg[index];

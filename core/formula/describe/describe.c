@@ -219,7 +219,7 @@ static void add_metrics(struct zeta_text *text, const struct zeta_set *set,
 /* Layouts: fields one by one, counters in runs that are as long as possible ---------------------
  */
 
-/** Largest bit and step of a validity bit that a set file can say for a run. */
+/** Largest bit and step of a validity bit that set files allow in a run. */
 #define VALID_MAX 63u
 
 /** "at: n" and, if it is not 0, "bit: n". */
@@ -427,10 +427,11 @@ static ze_result_t add_symbol(struct zeta_text *text, const struct zeta_compiled
         zeta_text_add(text, "%" PRIu64, value->u.u64);
     } else {
         if (!isfinite(value->u.f64))
-            return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                              "the device says that $%s is %g, which no set file can say; the data "
-                              "of set %s cannot be calculated elsewhere",
-                              symbol->name, value->u.f64, compiled->set->name);
+            return zeta_error(
+                ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                "$%s of the device is %g, which a set file cannot hold; data of set %s "
+                "cannot be exported or recorded",
+                symbol->name, value->u.f64, compiled->set->name);
         add_f64(text, value->u.f64);
     }
     zeta_text_add(text, "}\n");
@@ -552,7 +553,7 @@ static void add_sampling(struct zeta_text *text, const struct zeta_set *set)
     zeta_text_add(text, "]\n");
 }
 
-/** Metrics of the set's own; those of the layout stand at the end of its list. */
+/** Metrics of the set's own; those of the layout are at the end of its list. */
 static uint32_t own_metrics(const struct zeta_set *set)
 {
     uint32_t count = 0;

@@ -3,7 +3,7 @@
  *
  * It holds all that calculation needs, and nothing of the machine: the symbols of the device as
  * constants, the layout, the metrics and their texts. It also keeps the program, so that a
- * recording tells how its data came about. Equal sets have equal texts, however their files were
+ * recording documents how its data was made. Equal sets have equal texts, however their files were
  * written: the order of keys is fixed, expressions have no needless parentheses, and runs of
  * counters are as long as possible.
  */

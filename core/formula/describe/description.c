@@ -72,8 +72,8 @@ static ze_result_t read_text(struct zeta_description *description, struct zeta_d
     if (result == ZE_RESULT_SUCCESS && sink->count[ZETA_SEVERITY_WARNING] > 0)
         return zeta_error(
             ZE_RESULT_ERROR_UNSUPPORTED_VERSION,
-            "the description of a set in the data says things that this version does "
-            "not know; use a version of Zeta that is as new as the one that wrote it");
+            "the description of a set in the data has keys that this version does not know; "
+            "use the version of Zeta that wrote it, or a newer one");
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_catalog_link(description->catalog, sink);
     if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)

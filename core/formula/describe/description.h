@@ -1,8 +1,8 @@
 /*
  * Descriptions: sets that were read from exported data or a recording, compiled and kept.
  *
- * The text of a set says all that calculation needs. Compiling it takes far longer than calculating
- * a few records, so the last descriptions are kept, found by their text.
+ * The text of a set holds all that calculation needs. Compiling it takes far longer than
+ * calculating a few records, so the last descriptions are kept, found by their text.
  */
 #ifndef ZETA_CORE_FORMULA_DESCRIBE_DESCRIPTION_H
 #define ZETA_CORE_FORMULA_DESCRIBE_DESCRIPTION_H
@@ -27,7 +27,7 @@ struct zeta_description;
  *
  * Ownership: given back with zeta_description_release().
  * Errors, with a sentence: INVALID_ARGUMENT for a text that is no description of one set,
- * UNSUPPORTED_VERSION for one that says things this version does not know, OUT_OF_HOST_MEMORY.
+ * UNSUPPORTED_VERSION for one with keys that this version does not know, OUT_OF_HOST_MEMORY.
  */
 ze_result_t zeta_description_get(const char *text, size_t bytes,
                                  zet_metric_group_sampling_type_flag_t sampling,

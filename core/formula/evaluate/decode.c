@@ -567,7 +567,7 @@ free_memory:
     return result;
 }
 
-/** Several sets: the first pass says how much of each belongs to the records that fit. */
+/** Several sets: the first pass counts the entries of each in the records that fit. */
 static ze_result_t decode_sets(struct decoding *state, uint64_t *counts,
                                struct zeta_decode_outcome *out_outcome)
 {

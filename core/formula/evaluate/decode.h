@@ -1,7 +1,7 @@
 /*
  * Decoding: from event records to entries with time stamps.
  *
- * A plan says which records are entries of which metrics; it is made once from compiled sets over
+ * A plan lists which records are entries of which metrics; it is made once from compiled sets over
  * one event layout and needs neither device nor tracer. Decoding keeps nothing between calls.
  *
  *   record of type 3 --> entries of all selected metrics that list this type, in the order of plan

@@ -133,7 +133,7 @@ static void write_values(struct evaluation *state, const bool *is_row)
         write_cut_row(state, cut);
 }
 
-/** Says what the next calculation should bring into the cache. */
+/** Sets what the next calculation prefetches into the cache. */
 static void plan_fetching(struct evaluation *state)
 {
     const size_t values_bytes =
@@ -197,13 +197,13 @@ static bool follow_control(struct evaluation *state, const unsigned char *slot, 
     case ZETA_SLOT_TILE:
         return control.value == tile;
     default:
-        /* What follows the end starts anew, as data of tile 0 until a TILE slot says otherwise. */
+        /* What follows the end is of tile 0 until the next TILE slot. */
         state->has_baseline = !state->compiled->needs_baseline;
         return tile == 0;
     }
 }
 
-/** True if the slot is padding; nearly all slots are told apart by their first bytes. */
+/** True if the slot is padding; the first bytes decide for nearly all slots. */
 static bool is_padding(const unsigned char *slot, size_t record_bytes)
 {
     uint64_t first;
@@ -221,7 +221,7 @@ static bool is_query_of(const unsigned char *slot, uint32_t tile, size_t record_
     return head.size_bytes == record_bytes && head.tile == tile;
 }
 
-/** Query records say themselves what they are. */
+/** Query records have their size and tile in their head. */
 static void walk_queries(struct evaluation *state, uint32_t tile, const unsigned char *raw,
                          size_t raw_bytes)
 {

@@ -31,7 +31,7 @@ struct zeta_evaluation {
 
 /**
  * The number of values to make room for: floor(raw_bytes / record size) * metric count, an upper
- * bound (decided: never looks at the data). Values that do not fit 32 bits give the largest
+ * bound (decided: never reads the data). Values that do not fit 32 bits give the largest
  * multiple of the metric count that does.
  */
 uint32_t zeta_evaluate_count(const struct zeta_compiled *compiled, size_t raw_bytes);
@@ -61,7 +61,7 @@ ze_result_t zeta_evaluate_rows(const struct zeta_compiled *compiled, uint32_t ti
                                size_t raw_bytes, struct zeta_evaluation *out_evaluation);
 
 /**
- * As zeta_evaluate() and zeta_evaluate_rows(), for data whose beginning was left out: what stands
+ * As zeta_evaluate() and zeta_evaluate_rows(), for data whose beginning was left out: what comes
  * before its first TILE slot is of first_tile (zeta_slot_skip).
  */
 ze_result_t zeta_evaluate_from(const struct zeta_compiled *compiled,

@@ -7,10 +7,10 @@
  *
  *   records --program--> fields of a row --add--> a slot per field and tile --steps--> values
  *
- * A difference is added, and in a sample layout every number, as its records stand alone. Of other
- * fields now() is that of the last row and before() that of the first. A row in which a field was
- * not measured counts nowhere in the metrics that need it. States and points in time (metrics of
- * other types than amounts, rates and ratios) have no sum: their value is that of the last row.
+ * A difference is added, and in a sample layout every number, as each of its records is a row. Of
+ * other fields now() is that of the last row and before() that of the first. A row in which a field
+ * was not measured counts nowhere in the metrics that need it. States and points in time (metrics
+ * of other types than amounts, rates and ratios) have no sum: their value is that of the last row.
  *
  * Sums are calculated with 128 bits, since 100 * a sum of hours does not fit 64. Amounts of tiles
  * are calculated with what each tile is (its symbols) and added up, divisions come after that.

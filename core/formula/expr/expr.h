@@ -75,7 +75,7 @@ enum zeta_expr_view {
     ZETA_VIEW_COUNT
 };
 
-/** A node. Lives in the arena it was parsed into. */
+/** A node, in the memory of the arena it was parsed into. */
 struct zeta_expr {
     enum zeta_expr_op op;
     enum zeta_expr_type type; /**< valid once linked (constants: always) */
@@ -96,7 +96,7 @@ struct zeta_expr {
     } u;
 };
 
-/** Where an expression stands, for messages. */
+/** Position of an expression, for messages. */
 struct zeta_expr_source {
     const char *file;
     uint32_t line;   /**< of the first character */

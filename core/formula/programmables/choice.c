@@ -119,20 +119,9 @@ bool zeta_expr_over_symbols(const struct zeta_catalog *catalog,
             out_value->u.f64 = expr->u.f64;
         return true;
     }
-    if (expr->op == ZETA_EXPR_SYMBOL) {
-        const struct zeta_symbol *symbol = zeta_catalog_symbol(catalog, expr->u.ref.target);
-
-        *out_value = symbol->value;
-        if (symbol->source == ZETA_SYMBOL_CONSTANT)
-            return true;
-        if (!symbols->find || !symbols->find(symbols->context, symbol->name, out_value))
-            return false;
-        if (out_value->type != symbol->value.type)
-            *out_value = zeta_expr_apply(symbol->value.type == ZETA_EXPR_F64 ? ZETA_EXPR_TO_F64
-                                                                             : ZETA_EXPR_TO_U64,
-                                         out_value);
-        return true;
-    }
+    if (expr->op == ZETA_EXPR_SYMBOL)
+        return zeta_symbol_number(zeta_catalog_symbol(catalog, expr->u.ref.target), symbols,
+                                  out_value);
     for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
         if (!zeta_expr_over_symbols(catalog, symbols, expr->u.arg[i], &arguments[i]))
             return false;

@@ -23,7 +23,7 @@ struct filling {
     const char *wrong;
 };
 
-/** A chosen value as it stands in expressions and selections. */
+/** A chosen value as expressions and selections write it. */
 static const char *value_text(struct zeta_arena *arena, const struct zeta_parameter *parameter,
                               const zet_value_t *value)
 {
@@ -51,7 +51,7 @@ static const char *value_text(struct zeta_arena *arena, const struct zeta_parame
     return zeta_arena_copy(arena, text, strlen(text));
 }
 
-/** What names mean for this choice: the programmable's, parameters, what their values bring. */
+/** Names and texts of this choice: the programmable's, parameters, those of the chosen values. */
 static bool gather_names(struct filling *filling)
 {
     struct zeta_recipe *recipe = filling->recipe;
@@ -223,7 +223,7 @@ static ze_result_t fill_types(struct filling *filling)
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
-/** The name is the application's, with what {suffix} stands for where several metrics are made. */
+/** The name is the application's, with the text of {suffix} where several metrics are made. */
 static ze_result_t fill_name(struct filling *filling)
 {
     struct zeta_recipe *recipe = filling->recipe;

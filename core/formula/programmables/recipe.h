@@ -78,7 +78,7 @@ bool zeta_expr_over_symbols(const struct zeta_catalog *catalog,
                             struct zeta_number *out_value);
 
 /**
- * Fills the templates in. On failure *out_wrong says why (static, or in the recipe's arena).
+ * Fills the templates in. On failure *out_wrong is the reason (static, or in the recipe's arena).
  *
  * Ownership: freed with zeta_recipe_finish(), also on failure.
  * Errors: INVALID_ARGUMENT, OUT_OF_HOST_MEMORY.

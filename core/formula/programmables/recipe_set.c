@@ -9,7 +9,7 @@
 #include "core/formula/sets/catalog_priv.h"
 #include "core/formula/sets/query_form.h"
 
-/** The metric that every set has and tools look up by name. */
+/** The metric that every set has and tools find by name. */
 #define TIME_METRIC "GpuTime"
 
 struct maker {

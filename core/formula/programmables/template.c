@@ -5,9 +5,9 @@
 
 /** Bytes of the longest text that a template can become. */
 #define TEXT_BYTES 1024u
-/** Texts that stand for texts that stand for texts, at most. */
+/** Deepest nesting of placeholders in the texts of names. */
 #define MAX_DEPTH 8u
-/** Placeholders that one text may have, with those in the texts that they stand for. */
+/** Placeholders that one text may have, with those in the texts of names. */
 #define MAX_PLACEHOLDERS 1024u
 
 struct filling {
@@ -31,7 +31,7 @@ static bool fail(struct filling *filling, const char *wrong, const char *name, s
 static bool append(struct filling *filling, const char *text, size_t length)
 {
     if (length >= sizeof(filling->text) - filling->length)
-        return fail(filling, "it becomes too long at '%s'", text, length);
+        return fail(filling, "the text becomes too long at '%s'", text, length);
     memcpy(filling->text + filling->length, text, length);
     filling->length += length;
     return true;
@@ -74,16 +74,16 @@ static bool fill(struct filling *filling, const char *text, uint32_t depth)
             return true;
         length = text[plain] == '{' ? strcspn(name, "{}") : 0;
         if (text[plain] == '}' || name[length] != '}')
-            return fail(filling, "a brace stands alone before '%s'", name, strlen(name));
+            return fail(filling, "unmatched brace before '%s'", name, strlen(name));
         found = find(filling->names, name, length);
         if (++filling->placeholders > MAX_PLACEHOLDERS)
             return fail(filling, "too many placeholders at {%s}", name, length);
         if (found && depth == MAX_DEPTH)
-            return fail(filling, "the text of {%s} holds itself", name, length);
+            return fail(filling, "{%s} is nested too deep, perhaps in itself", name, length);
         if (found
                 ? !fill(filling, found, depth + 1)
                 : !is_kept(filling->names, name, length) || !append(filling, name - 1, length + 2))
-            return filling->wrong ? false : fail(filling, "nothing is known as {%s}", name, length);
+            return filling->wrong ? false : fail(filling, "unknown placeholder {%s}", name, length);
         text = name + length + 1;
     }
     return true;

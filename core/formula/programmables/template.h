@@ -1,5 +1,5 @@
 /*
- * Texts with placeholders: "{name}" stands for another text.
+ * Texts with placeholders: another text replaces "{name}".
  */
 #ifndef ZETA_CORE_FORMULA_PROGRAMMABLES_TEMPLATE_H
 #define ZETA_CORE_FORMULA_PROGRAMMABLES_TEMPLATE_H
@@ -11,7 +11,7 @@
 #include "core/formula/sets/programmables.h"
 #include "core/util/arena.h"
 
-/** What names stand for. The last one of a name counts. */
+/** Names and their texts. The last one of a name counts. */
 struct zeta_names {
     const struct zeta_let *lets;
     uint32_t count;
@@ -20,7 +20,7 @@ struct zeta_names {
 };
 
 /**
- * Fills placeholders in, also those in the texts that they stand for.
+ * Fills placeholders in, also in the texts of names.
  *
  * @out_wrong  on INVALID_ARGUMENT why: in the arena
  * Errors: INVALID_ARGUMENT, OUT_OF_HOST_MEMORY.

@@ -29,7 +29,7 @@ struct zeta_expr;
 enum zeta_layout_kind {
     ZETA_LAYOUT_DELTA,  /**< running counters; a row is the difference of two records */
     ZETA_LAYOUT_SAMPLE, /**< each record is a row */
-    ZETA_LAYOUT_EVENT,  /**< each record is an event; its type says what the other fields mean */
+    ZETA_LAYOUT_EVENT,  /**< each record is an event; its type decides what the other fields mean */
     ZETA_LAYOUT_KIND_COUNT
 };
 
@@ -52,7 +52,7 @@ struct zeta_field {
     struct zeta_expr
         *rate; /**< what it counts in a second at most, u64 over symbols; NULL: unknown */
 
-    /** Field whose bit valid_bit says that this field was measured, or ZETA_FIELD_NONE. */
+    /** Field whose bit valid_bit is 1 if this field was measured, or ZETA_FIELD_NONE. */
     uint32_t valid_field;
     uint32_t valid_bit; /**< counted from the lowest bit of valid_field */
 
@@ -67,7 +67,7 @@ struct zeta_bank {
     uint32_t count;
 };
 
-/** What a number in the header field `type` of an event record stands for. */
+/** A value of the header field `type` of event records, and its name. */
 struct zeta_event_type {
     const char *name;
     uint32_t number; /**< 1 to ZETA_EVENT_MAX_TYPE */
@@ -88,7 +88,7 @@ struct zeta_layout {
     struct zeta_bank *banks;
     uint32_t bank_count;
 
-    /** Fields that tell two records apart: equal in all of them means repeated. May be empty. */
+    /** Fields that identify a record: equal in all of them means repeated. May be empty. */
     uint32_t *identity;
     uint32_t identity_count;
 
@@ -103,7 +103,7 @@ struct zeta_layout {
     uint32_t event_count;
     uint32_t type_field;
     uint32_t ticks_field; /**< unmasked ticks of the metric timer */
-    uint32_t tile_field;  /**< ZETA_FIELD_NONE: records do not say on which tile it happened */
+    uint32_t tile_field;  /**< ZETA_FIELD_NONE: records have no tile */
 };
 
 /** Finds a header field; ZETA_FIELD_NONE if there is none of that name. */

@@ -1,5 +1,5 @@
 /*
- * Control slots: what the core says between the records of raw data.
+ * Control slots, which the core writes between the records of raw data.
  *
  * Raw data is a sequence of slots of the record size. A slot is a record, or a control slot that
  * starts with a magic of 16 bytes, or padding (only zero bytes). So loss and tile travel with the
@@ -23,7 +23,7 @@
 /** Why a stream of records is interrupted; numerically ZETA_PLUGIN_BREAK_*. */
 enum zeta_break_reason {
     ZETA_BREAK_OVERFLOW = 1, /**< the ring was full */
-    ZETA_BREAK_LOST = 2,     /**< the device says that records were lost */
+    ZETA_BREAK_LOST = 2,     /**< the device reports lost records */
     ZETA_BREAK_RESET = 3     /**< the device was reset */
 };
 
@@ -37,7 +37,7 @@ struct zeta_slot_control {
 /** Writes a control slot. record_bytes >= ZETA_RECORD_MIN_BYTES; every byte of it is written. */
 void zeta_slot_write(const struct zeta_slot_control *control, void *slot, size_t record_bytes);
 
-/** First bytes of every control slot. Chosen at random, so that no record looks like it. */
+/** First bytes of every control slot. Chosen at random, so that no record begins with them. */
 extern const unsigned char zeta_slot_magic[ZETA_SLOT_MAGIC_BYTES];
 
 /** True if the slot starts with the magic. The slot holds at least ZETA_SLOT_MAGIC_BYTES. */

@@ -82,7 +82,7 @@ static bool check_layout(const struct zeta_set *set, struct zeta_diagnostics *si
         const uint32_t valid = layout->fields[i].valid_field;
 
         if (valid != ZETA_FIELD_NONE && whole_field(layout, valid)->delta_bits > 0)
-            reason = "bits that say what was measured lie in a running count";
+            reason = "its valid bits are in a running counter";
     }
     if (!reason)
         return true;
@@ -121,7 +121,7 @@ uint32_t zeta_query_form_field(const struct zeta_layout *layout, uint32_t field,
     return own + (view == ZETA_VIEW_BEFORE || stamp ? BEGIN_TICKS : END_TICKS);
 }
 
-/** A field of the form: all its bits in one piece, as a number that stands alone. */
+/** A field of the form: all its bits in one piece, without a difference. */
 static void place(struct zeta_field *field, uint32_t byte, uint32_t width)
 {
     field->low_bit = byte * 8;

@@ -1,15 +1,15 @@
 /*
  * The query form of a set: the same metrics, calculated from query records.
  *
- * A query record (zeta/query_record.h) stands alone. It holds a difference for each field that has
- * one in the unit's layout, the last value of every other field, and the ticks at which the query
- * began and ended. So of what expressions can ask for,
+ * A query record (zeta/query_record.h) is a row by itself. It holds a difference for each field
+ * that has one in the unit's layout, the last value of every other field, and the ticks at which
+ * the query began and ended. So of what expressions can ask for,
  *
  *   delta(x)              is the 64-bit difference,
  *   now(x)                of a field without a difference is its value at the end,
  *   now(t), before(t)     of the layout's clock (zeta_layout_clock) are end and begin of the query,
  *                         cut to the width of the field; now(t) in a metric of type timestamp is
- *                         the begin, because that metric says when the query began,
+ *                         the begin, because that metric is the time at which the query began,
  *
  * and now() and before() of running counts do not exist. Baselines and identities mean nothing:
  * each record is a row.
@@ -23,7 +23,7 @@
 #include "core/formula/sets/set.h"
 #include "core/util/arena.h"
 
-/** True if a linked set has a query form; else the first finding says what is in the way. */
+/** True if a linked set has a query form; else the first finding is the reason. */
 bool zeta_query_form_check(const struct zeta_set *set, struct zeta_diagnostics *sink);
 
 /**

@@ -569,7 +569,7 @@ ze_result_t zeta_describe_set(const struct zeta_compiled *compiled, struct zeta_
     const uint32_t own = own_metrics(set);
     ze_result_t result;
 
-    zeta_text_add(text, "format: %u\n", ZETA_SET_FORMAT);
+    zeta_text_add(text, "format: 1\n");
     result = add_symbols(text, compiled, set);
     if (result != ZE_RESULT_SUCCESS)
         return result;

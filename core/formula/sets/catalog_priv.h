@@ -13,6 +13,9 @@
 
 /** Largest number of metrics of one set, info metrics included. */
 #define ZETA_SET_MAX_METRICS 1024u
+/** Bounds of a program: parts, and entries of one part. */
+#define ZETA_PROGRAM_MAX_PARTS 256u
+#define ZETA_PROGRAM_MAX_ENTRIES 8192u
 /** Longest chain of metrics that refer to metrics. */
 #define ZETA_SET_MAX_CHAIN 16u
 /** Metrics and nodes of expressions that the sets of a catalog have beyond what its files say. */
@@ -25,18 +28,84 @@ struct zeta_vector {
     uint32_t capacity;
 };
 
-/** A definition that sets use by its key. */
+/** Items by name. The names belong to the items. */
+struct zeta_name_table {
+    struct zeta_name_slot {
+        const char *name; /**< NULL: the slot is free */
+        void *item;
+    } * slots;
+    uint32_t count;
+    uint32_t capacity; /**< a power of two, or 0 */
+};
+
+/** A piece of a pattern: one of text, counter, expr. */
+struct zeta_pattern_piece {
+    const char *text;
+    uint32_t length;
+    uint32_t counter;       /**< number of a counter that a use gives, from 1 */
+    struct zeta_expr *expr; /**< over the index */
+};
+
+/** A text in which {...} stands for what an index makes of it (pattern.c). */
+struct zeta_pattern {
+    const char *key; /**< of the member that it is the text of; valid while its file is read */
+    uint32_t line, column;
+    struct zeta_pattern_piece *pieces;
+    uint32_t count;
+    uint32_t counters; /**< that it takes of a use: the largest number in it */
+};
+
+/** A counter that a use of a shared metric gives. */
+struct zeta_counter_name {
+    const char *bank;
+    uint32_t number;
+};
+
+/** A place in a list of metrics that stands for a shared definition. */
+struct zeta_metric_use {
+    const char *key;
+    const char *arguments; /**< indexes and counters, as they are written; "": none */
+    uint32_t line, column;
+    uint32_t index; /**< in the list */
+};
+
+/** Texts of a metric that an index may change. */
+enum zeta_metric_text {
+    ZETA_METRIC_NAME,
+    ZETA_METRIC_DESCRIPTION,
+    ZETA_METRIC_COMPONENT,
+    ZETA_METRIC_UNIT,
+    ZETA_METRIC_WHEN,
+    ZETA_METRIC_VALUE,
+    ZETA_METRIC_MAX,
+    ZETA_METRIC_TEXTS
+};
+
+/** A definition that sets use by its key: a metric, a template of metrics, or a list of uses. */
 struct zeta_shared_metric {
     const char *key;
     uint32_t line;
-    struct zeta_metric metric;
+    struct zeta_metric metric;    /**< of a template: what its texts do not change */
+    const char *index;            /**< name of the template's index; NULL: it has none */
+    uint32_t counters;            /**< that each metric of the template takes */
+    struct zeta_pattern *texts;   /**< of a template, by enum zeta_metric_text; else NULL */
+    struct zeta_metric_use *uses; /**< of a list; else NULL */
+    uint32_t use_count;
 };
 
-/** A place in a set's list of metrics that stands for a shared definition. */
-struct zeta_metric_use {
-    const char *key;
-    uint32_t line, column;
-    uint32_t index; /**< in the list */
+/** Registers with a name, which texts of the same file use. */
+struct zeta_register_block {
+    struct zeta_program_entry *entries;
+    uint32_t entry_count;
+};
+
+/** A program that belongs to a uuid, and so to the sets that have it. */
+struct zeta_uuid_program {
+    const char *uuid;
+    const char *file;
+    uint32_t line;
+    struct zeta_program_part *parts;
+    uint32_t part_count;
 };
 
 /** A set as it was read: references are names with their positions. */
@@ -45,6 +114,8 @@ struct zeta_loaded_set {
     struct zeta_metric_use
         *uses; /**< by index; the metric of such an index is empty until linking */
     uint32_t use_count;
+    bool wants_program;                    /**< that of its uuid */
+    const struct zeta_metric_use **use_of; /**< linked: of each metric, NULL: it is the set's own */
     const struct zeta_loaded_set
         *also_of; /**< it is this one on a further unit; NULL: it is none */
     bool faulty;  /**< the linker refused it */
@@ -57,12 +128,14 @@ struct zeta_loaded_set {
 struct zeta_catalog {
     struct zeta_arena arena;
     uint32_t made; /**< metrics and nodes that uses of shared metrics and further units made */
-    struct zeta_vector symbols; /**< of struct zeta_symbol */
-    struct zeta_vector units;   /**< of struct zeta_unit */
-    struct zeta_vector layouts; /**< of struct zeta_layout */
-    struct zeta_vector shared;  /**< of struct zeta_shared_metric; by key once linked */
-    struct zeta_vector loaded;  /**< of struct zeta_loaded_set */
-    struct zeta_vector sets;    /**< of struct zeta_set; filled by the linker */
+    struct zeta_vector symbols;  /**< of struct zeta_symbol */
+    struct zeta_vector units;    /**< of struct zeta_unit */
+    struct zeta_vector layouts;  /**< of struct zeta_layout */
+    struct zeta_vector shared;   /**< of struct zeta_shared_metric */
+    struct zeta_vector programs; /**< of struct zeta_uuid_program */
+    struct zeta_name_table shared_by_key, programs_by_uuid, symbols_by_name; /**< once linked */
+    struct zeta_vector loaded; /**< of struct zeta_loaded_set */
+    struct zeta_vector sets;   /**< of struct zeta_set; filled by the linker */
 
     struct zeta_vector parameters;           /**< of struct zeta_parameter */
     struct zeta_vector programmables;        /**< of struct zeta_programmable */
@@ -72,13 +145,23 @@ struct zeta_catalog {
 /** Adds an item; false when memory is exhausted. */
 bool zeta_vector_push(struct zeta_arena *arena, struct zeta_vector *vector, void *item);
 
+/** The item of a name; NULL if there is none. */
+void *zeta_names_find(const struct zeta_name_table *names, const char *name, size_t length);
+/** Adds an item, unless another one has the name; false when memory is exhausted. */
+bool zeta_names_add(struct zeta_arena *arena, struct zeta_name_table *names, const char *name,
+                    void *item);
+
 /** State of reading one file. */
 struct zeta_set_reader {
     struct zeta_catalog *catalog;
     struct zeta_diagnostics *sink;
-    const char *file;   /**< name in messages, owned by the catalog */
-    uint32_t errors;    /**< findings of this file that make it fail */
-    bool out_of_memory; /**< reading stops soon */
+    const char *file;                   /**< name in messages, owned by the catalog */
+    uint32_t format;                    /**< of the file */
+    const struct zeta_yaml_node *kinds; /**< what definitions of the file have in common, or NULL */
+    struct zeta_name_table blocks;      /**< of struct zeta_register_block */
+    struct zeta_arena scratch;          /**< nodes that are made of others, for one definition */
+    uint32_t errors;                    /**< findings of this file that make it fail */
+    bool out_of_memory;                 /**< reading stops soon */
 };
 
 /** A word of a file and its number in C. Tables end with a NULL word. */
@@ -146,6 +229,15 @@ void zeta_read_layout(struct zeta_set_reader *reader, const struct zeta_yaml_nod
 bool zeta_read_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                       const char *name, struct zeta_metric *metric);
 
+/** The parts of zeta_read_metric(): the texts of enum zeta_metric_text, and all others. */
+bool zeta_read_metric_texts(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                            const char *name, struct zeta_metric *metric);
+bool zeta_read_metric_words(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                            struct zeta_metric *metric);
+
+/** Keys of enum zeta_metric_text. */
+extern const char *const zeta_metric_text_keys[ZETA_METRIC_TEXTS];
+
 /**
  * Reads a list of metrics. False if any is not in order. loaded takes the members of the list that
  * are keys of shared definitions; NULL: there can be none.
@@ -162,7 +254,48 @@ bool zeta_reader_reference(struct zeta_set_reader *reader, const struct zeta_yam
 /** Reads one unit (set_units.c) and adds it to the catalog if it is in order. */
 void zeta_read_unit(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
 
+/** Reads a program: a list of parts, or from format 2 on the text of its registers. */
+bool zeta_read_program(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                       struct zeta_program_part **out_parts, uint32_t *out_count);
+
+/** Reads a uuid: hexadecimal digits, 8-4-4-4-12. */
+bool zeta_reader_uuid(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                      const char *text, const char **out_uuid);
+
+/* Patterns (pattern.c). */
+
+/** Reads a pattern over an index (NULL: none), with or without counters. */
+bool zeta_pattern_read(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                       const char *index, bool counters, struct zeta_pattern *out_pattern);
+/** Writes the text for a value of the index; false if there is no room. */
+bool zeta_pattern_fill(const struct zeta_pattern *pattern, uint32_t index,
+                       const struct zeta_counter_name *counters, char *out_text, size_t size_bytes,
+                       size_t *out_length);
+
+/* Registers as text (set_registers.c), from format 2 on. */
+
+/** Reads the writes of a scalar. */
+bool zeta_read_registers(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                         struct zeta_program_entry **out_entries, uint32_t *out_count);
+/** Read one member of blocks, of programs. */
+void zeta_read_block(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
+void zeta_read_uuid_program(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
+
 /* What sets have in common (set_shared.c). */
+
+/** Checks the kinds of a file, and keeps them for its definitions. */
+void zeta_read_kinds(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
+
+/**
+ * The definition with the members that its kind has in common; NULL, with an error, without such a
+ * kind. Belongs to the scratch memory of the reader, or is the node.
+ */
+const struct zeta_yaml_node *zeta_reader_with_kind(struct zeta_set_reader *reader,
+                                                   const struct zeta_yaml_node *node);
+
+/** Calls read for a set, or for each set of one over an index ("for"). */
+void zeta_read_each_set(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                        bool (*read)(struct zeta_set_reader *, const struct zeta_yaml_node *));
 
 /** Reads a shared definition and adds it to the catalog if it is in order. */
 void zeta_read_shared_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
@@ -175,15 +308,16 @@ bool zeta_read_metric_use(struct zeta_set_reader *reader, const struct zeta_yaml
 bool zeta_read_set_also(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                         struct zeta_loaded_set *loaded);
 
-/** Brings the shared definitions in the order in which they are found. */
-void zeta_shared_sort(struct zeta_catalog *catalog);
+/** Makes shared definitions, programs and symbols known by name. False without memory. */
+bool zeta_shared_index(struct zeta_catalog *catalog);
 
 /**
- * Puts copies of shared definitions in their places in a list of metrics. Errors: INVALID_ARGUMENT
- * for unknown keys, each with a finding, OUT_OF_HOST_MEMORY.
+ * Makes the metrics of a set: its own, and those of the shared definitions that it uses, in the
+ * order of its list, with room for more behind them. Errors: INVALID_ARGUMENT with findings,
+ * OUT_OF_HOST_MEMORY.
  */
-ze_result_t zeta_link_uses(struct zeta_catalog *catalog, const struct zeta_loaded_set *loaded,
-                           struct zeta_metric *metrics, struct zeta_diagnostics *sink);
+ze_result_t zeta_link_uses(struct zeta_catalog *catalog, struct zeta_loaded_set *loaded,
+                           uint32_t more, struct zeta_diagnostics *sink);
 
 /** After a metric was refused: reports which set uses it, and where, if it is a shared one. */
 void zeta_report_use(const struct zeta_loaded_set *loaded, uint32_t index,

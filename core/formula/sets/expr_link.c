@@ -27,16 +27,13 @@ static bool fail(const struct zeta_link_scope *scope, const struct zeta_expr *ex
 
 static bool link_symbol(const struct zeta_link_scope *scope, struct zeta_expr *expr)
 {
-    const struct zeta_vector *symbols = &scope->catalog->symbols;
+    const struct zeta_symbol *symbol = zeta_names_find(&scope->catalog->symbols_by_name,
+                                                       expr->u.ref.name, strlen(expr->u.ref.name));
 
-    for (uint32_t i = 0; i < symbols->count; i++) {
-        const struct zeta_symbol *symbol = symbols->items[i];
-
-        if (strcmp(symbol->name, expr->u.ref.name) == 0) {
-            expr->u.ref.target = i;
-            expr->type = symbol->value.type;
-            return true;
-        }
+    if (symbol) {
+        expr->u.ref.target = symbol->index;
+        expr->type = symbol->value.type;
+        return true;
     }
     return fail(scope, expr, "unknown symbol $%.100s; symbols are declared under 'symbols'",
                 expr->u.ref.name);

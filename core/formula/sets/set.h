@@ -18,8 +18,8 @@
 #include "core/formula/record/layout.h"
 #include "core/util/diagnostic.h"
 
-/** The version of the set file format that this library reads. */
-#define ZETA_SET_FORMAT 1u
+/** The newest version of the set file format that this library reads. */
+#define ZETA_SET_FORMAT 2u
 
 /** Where the number behind $Name comes from. */
 enum zeta_symbol_source {
@@ -32,6 +32,7 @@ struct zeta_symbol {
     const char *description;
     const char *file;
     uint32_t line;
+    uint32_t index; /**< in the linked catalog */
     enum zeta_symbol_source source;
     struct zeta_number value; /**< type always; the number for constants */
 };

@@ -11,6 +11,7 @@ struct linker {
     struct zeta_catalog *catalog;
     struct zeta_diagnostics *sink;
     ze_result_t result; /**< INVALID_ARGUMENT after the first finding */
+    struct zeta_name_table sets_by_name, sets_by_uuid; /**< of those that are in order */
 };
 
 struct zeta_catalog *zeta_catalog_create(void)
@@ -87,7 +88,7 @@ static bool check_unique_parts(struct linker *linker)
 {
     const struct zeta_catalog *catalog = linker->catalog;
     uint32_t most = catalog->symbols.count + catalog->units.count + catalog->layouts.count +
-                    catalog->parameters.count + catalog->shared.count;
+                    catalog->parameters.count + catalog->shared.count + catalog->programs.count;
     ZETA_CLEANUP(zeta_freep) struct named *list = calloc((size_t)most + 1, sizeof(*list));
     uint32_t i;
     bool good;
@@ -125,7 +126,13 @@ static bool check_unique_parts(struct linker *linker)
 
         list[i] = (struct named){shared->key, shared->metric.file, shared->line};
     }
-    return check_unique(linker, list, i, "shared metric") && good;
+    good = check_unique(linker, list, i, "shared metric") && good;
+    for (i = 0; i < catalog->programs.count; i++) {
+        const struct zeta_uuid_program *program = catalog->programs.items[i];
+
+        list[i] = (struct named){program->uuid, program->file, program->line};
+    }
+    return check_unique(linker, list, i, "program of uuid") && good;
 }
 
 /** Links the rates of fields; those of a run share one expression. */
@@ -222,37 +229,44 @@ static bool resolve_references(struct linker *linker, struct zeta_loaded_set *lo
     return true;
 }
 
-/**
- * Makes the final list: the set's own metrics, with shared definitions in their places, then the
- * info metrics of its layout.
- */
+/** Makes the final list of metrics: the set's, then the info metrics of its layout. */
 static bool gather_metrics(struct linker *linker, struct zeta_loaded_set *loaded)
 {
     struct zeta_set *set = &loaded->set;
     const struct zeta_layout *layout = set->layout;
-    uint32_t total = set->metric_count + layout->info_count;
-    struct zeta_metric *metrics;
-    ze_result_t result;
+    ze_result_t result = zeta_link_uses(linker->catalog, loaded, layout->info_count, linker->sink);
+    uint32_t total;
 
-    if (total == 0 || total > ZETA_SET_MAX_METRICS)
-        return fail(linker, set->file, set->line, 1, "set %s has %u metrics; 1 to %u are possible",
-                    set->name, total, ZETA_SET_MAX_METRICS);
-    metrics = zeta_arena_array(&linker->catalog->arena, total, sizeof(*metrics));
-    if (!metrics) {
-        linker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        return false;
-    }
-    if (set->metric_count > 0)
-        memcpy(metrics, set->metrics, set->metric_count * sizeof(*metrics));
-    if (layout->info_count > 0)
-        memcpy(metrics + set->metric_count, layout->info, layout->info_count * sizeof(*metrics));
-    result = zeta_link_uses(linker->catalog, loaded, metrics, linker->sink);
     if (result != ZE_RESULT_SUCCESS) {
         linker->result = result;
         return false;
     }
-    set->metrics = metrics;
+    total = set->metric_count + layout->info_count;
+    if (total == 0 || total > ZETA_SET_MAX_METRICS)
+        return fail(linker, set->file, set->line, 1, "set %s has %u metrics; 1 to %u are possible",
+                    set->name, total, ZETA_SET_MAX_METRICS);
+    if (layout->info_count > 0)
+        memcpy(set->metrics + set->metric_count, layout->info,
+               layout->info_count * sizeof(*set->metrics));
     set->metric_count = total;
+    return true;
+}
+
+/** Gives a set the program of its uuid. */
+static bool find_program(struct linker *linker, struct zeta_loaded_set *loaded)
+{
+    struct zeta_set *set = &loaded->set;
+    const struct zeta_uuid_program *program;
+
+    if (!loaded->wants_program)
+        return true;
+    program = zeta_names_find(&linker->catalog->programs_by_uuid, set->uuid, strlen(set->uuid));
+    if (!program)
+        return fail(linker, set->file, set->line, 1,
+                    "set %s: there is no program for its uuid %s under 'programs' of any file",
+                    set->name, set->uuid);
+    set->program = program->parts;
+    set->program_count = program->part_count;
     return true;
 }
 
@@ -270,15 +284,13 @@ static bool check_metric_names(struct linker *linker, const struct zeta_loaded_s
         const struct zeta_metric *metric = &set->metrics[i];
 
         list[i] = (struct named){metric->name, metric->file, metric->line};
+        /* Where a shared metric is used, not where it is declared, its name can be one too many. */
+        if (loaded->use_of[i])
+            list[i] = (struct named){metric->name, set->file, loaded->use_of[i]->line};
         if (zeta_layout_find_field(set->layout, metric->name) != ZETA_FIELD_NONE)
             good = fail(linker, metric->file, metric->line, 1,
                         "metric %s has the name of a header field of layout %s", metric->name,
                         set->layout->name);
-    }
-    /* Where a shared metric is used, not where it is declared, its name can be one too many. */
-    for (uint32_t i = 0; i < loaded->use_count; i++) {
-        list[loaded->uses[i].index].file = set->file;
-        list[loaded->uses[i].index].line = loaded->uses[i].line;
     }
     return check_unique(linker, list, set->metric_count, "metric") && good;
 }
@@ -404,6 +416,7 @@ static bool link_metrics(struct linker *linker, struct zeta_set *set,
 
 static bool link_program(struct linker *linker, const struct zeta_set *set)
 {
+    const struct zeta_address_range *range = NULL; /* of the register before */
     bool good = true;
 
     for (uint32_t i = 0; i < set->program_count; i++) {
@@ -413,8 +426,11 @@ static bool link_program(struct linker *linker, const struct zeta_set *set)
         for (uint32_t j = 0; j < part->entry_count; j++) {
             const struct zeta_program_entry *entry = &part->entries[j];
 
-            if (!entry->select && set->unit->has_ranges &&
-                !zeta_unit_find_range(set->unit, entry->address))
+            if (entry->select || !set->unit->has_ranges ||
+                (range && entry->address >= range->first && entry->address <= range->last))
+                continue;
+            range = zeta_unit_find_range(set->unit, entry->address);
+            if (!range)
                 good = fail(linker, set->file, entry->line, 1,
                             "register 0x%x is not among those that programs of unit %s may write",
                             entry->address, set->unit->name);
@@ -467,22 +483,24 @@ static bool programs_equal(const struct zeta_set *a, const struct zeta_set *b)
     return equal;
 }
 
-/** Whoever knows programs by their uuid would run the one for the other. */
+/**
+ * A name is of one set. A uuid is of one program: whoever knows programs by their uuid would run
+ * the one for the other.
+ */
 static bool check_name_and_uuid(struct linker *linker, const struct zeta_set *set)
 {
-    for (uint32_t i = 0; i < linker->catalog->sets.count; i++) {
-        const struct zeta_set *other = linker->catalog->sets.items[i];
+    const struct zeta_set *other =
+        zeta_names_find(&linker->sets_by_name, set->name, strlen(set->name));
 
-        if (strcmp(other->name, set->name) == 0)
-            return fail(linker, set->file, set->line, 1, "set %s is already declared in %s:%u",
-                        set->name, other->file, other->line);
-        if (set->uuid && other->uuid && strcmp(other->uuid, set->uuid) == 0 &&
-            !programs_equal(set, other))
-            return fail(linker, set->file, set->line, 1,
-                        "set %s has the uuid of %s in %s:%u and another program; give it a uuid of "
-                        "its own, or none",
-                        set->name, other->name, other->file, other->line);
-    }
+    if (other)
+        return fail(linker, set->file, set->line, 1, "set %s is already declared in %s:%u",
+                    set->name, other->file, other->line);
+    other = set->uuid ? zeta_names_find(&linker->sets_by_uuid, set->uuid, strlen(set->uuid)) : NULL;
+    if (other && !programs_equal(set, other))
+        return fail(linker, set->file, set->line, 1,
+                    "set %s has the uuid of %s in %s:%u and another program; give it a uuid of "
+                    "its own, or none",
+                    set->name, other->name, other->file, other->line);
     return true;
 }
 
@@ -490,12 +508,22 @@ static bool link_set(struct linker *linker, struct zeta_loaded_set *loaded)
 {
     struct zeta_set *set = &loaded->set;
 
-    if (!check_name_and_uuid(linker, set))
+    if (!find_program(linker, loaded) || !check_name_and_uuid(linker, set))
         return false;
     return resolve_references(linker, loaded) && gather_metrics(linker, loaded) &&
            check_metric_names(linker, loaded) && link_metrics(linker, set, loaded) &&
            link_events(linker, set) && link_program(linker, set) &&
            link_condition(linker, set->file, set->available) && check_event_sampling(linker, set);
+}
+
+/** Adds a set that is in order to the catalog; false when memory is exhausted. */
+static bool keep_set(struct linker *linker, struct zeta_set *set)
+{
+    struct zeta_arena *arena = &linker->catalog->arena;
+
+    return zeta_vector_push(arena, &linker->catalog->sets, set) &&
+           zeta_names_add(arena, &linker->sets_by_name, set->name, set) &&
+           (!set->uuid || zeta_names_add(arena, &linker->sets_by_uuid, set->uuid, set));
 }
 
 ze_result_t zeta_set_link(const struct zeta_catalog *catalog, struct zeta_set *set,
@@ -528,6 +556,8 @@ ze_result_t zeta_catalog_link(struct zeta_catalog *catalog, struct zeta_diagnost
     struct linker linker = {.catalog = catalog, .sink = sink, .result = ZE_RESULT_SUCCESS};
     struct zeta_vector layouts = catalog->layouts;
 
+    if (!zeta_shared_index(catalog))
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     /* Faulty layouts are left out, so that sets which name them are refused. */
     catalog->layouts.count = 0;
     for (uint32_t i = 0; i < layouts.count; i++) {
@@ -535,7 +565,6 @@ ze_result_t zeta_catalog_link(struct zeta_catalog *catalog, struct zeta_diagnost
             catalog->layouts.items[catalog->layouts.count++] = layouts.items[i];
     }
     (void)check_unique_parts(&linker);
-    zeta_shared_sort(catalog);
     for (uint32_t i = 0; i < catalog->loaded.count; i++) {
         struct zeta_loaded_set *loaded = catalog->loaded.items[i];
 
@@ -543,7 +572,7 @@ ze_result_t zeta_catalog_link(struct zeta_catalog *catalog, struct zeta_diagnost
         if (loaded->also_of && loaded->also_of->faulty)
             continue;
         loaded->faulty = !link_set(&linker, loaded);
-        if (!loaded->faulty && !zeta_vector_push(&catalog->arena, &catalog->sets, &loaded->set))
+        if (!loaded->faulty && !keep_set(&linker, &loaded->set))
             linker.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         if (linker.result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
             break;

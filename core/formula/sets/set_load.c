@@ -3,10 +3,6 @@
 
 #include "core/formula/sets/catalog_priv.h"
 
-/** Bounds of a program: parts, and entries of all parts together. */
-#define MAX_PROGRAM_PARTS 256u
-#define MAX_PROGRAM_ENTRIES 8192u
-
 static const struct zeta_word metric_types[] = {
     {"duration", ZET_METRIC_TYPE_DURATION},
     {"event", ZET_METRIC_TYPE_EVENT},
@@ -94,25 +90,16 @@ bool zeta_metric_class_word(const char *word, enum zeta_metric_class *out_class)
     return true;
 }
 
-bool zeta_read_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                      const char *name, struct zeta_metric *metric)
+const char *const zeta_metric_text_keys[ZETA_METRIC_TEXTS] = {
+    "name", "description", "component", "unit", "when", "value", "max"};
+
+bool zeta_read_metric_texts(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                            const char *name, struct zeta_metric *metric)
 {
-    static const char *const keys[] = {"name", "description", "component", "type", "value_type",
-                                       "unit", "tier",        "class",     "when", "value",
-                                       "max",  "events",      NULL};
-    const struct zeta_yaml_node *written;
-    uint32_t type = 0;
-    uint32_t value_type = 0;
-    uint32_t metric_class = 0;
+    const struct zeta_yaml_node *written =
+        name ? zeta_yaml_member(node, "name") : zeta_reader_need(reader, node, "name");
     bool good;
 
-    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a metric"))
-        return false;
-    zeta_reader_check_keys(reader, node, keys);
-    metric->file = reader->file;
-    metric->line = node->line;
-    metric->tier = 1;
-    written = name ? zeta_yaml_member(node, "name") : zeta_reader_need(reader, node, "name");
     if (written)
         good = zeta_reader_kind(reader, written, ZETA_YAML_SCALAR, "name") &&
                zeta_reader_name(reader, written, written->text, false, &metric->name);
@@ -121,18 +108,48 @@ bool zeta_read_metric(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     good = zeta_reader_text(reader, node, "description", NULL, &metric->description) && good;
     good = zeta_reader_text(reader, node, "component", "", &metric->component) && good;
     good = zeta_reader_text(reader, node, "unit", "", &metric->unit) && good;
-    good = zeta_reader_word(reader, node, "type", metric_types, &type) && good;
+    good = zeta_reader_expr(reader, node, "when", true, &metric->available) && good;
+    good = zeta_reader_expr(reader, node, "value", false, &metric->value) && good;
+    return zeta_reader_expr(reader, node, "max", true, &metric->maximum) && good;
+}
+
+bool zeta_read_metric_words(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                            struct zeta_metric *metric)
+{
+    uint32_t type = 0;
+    uint32_t value_type = 0;
+    uint32_t metric_class = 0;
+    bool good;
+
+    metric->file = reader->file;
+    metric->line = node->line;
+    metric->tier = 1;
+    good = zeta_reader_word(reader, node, "type", metric_types, &type);
     good = zeta_reader_word(reader, node, "value_type", value_types, &value_type) && good;
     good = zeta_reader_word(reader, node, "class", metric_classes, &metric_class) && good;
     good = zeta_reader_u32(reader, node, "tier", true, 1, 4, &metric->tier) && good;
-    good = zeta_reader_expr(reader, node, "when", true, &metric->available) && good;
-    good = zeta_reader_expr(reader, node, "value", false, &metric->value) && good;
-    good = zeta_reader_expr(reader, node, "max", true, &metric->maximum) && good;
-    good = zeta_read_metric_events(reader, node, metric) && good;
     metric->type = (zet_metric_type_t)type;
     metric->value_type = (zet_value_type_t)value_type;
     metric->metric_class = (enum zeta_metric_class)metric_class;
-    return good;
+    return zeta_read_metric_events(reader, node, metric) && good;
+}
+
+bool zeta_read_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                      const char *name, struct zeta_metric *metric)
+{
+    static const char *const keys[] = {"name", "description", "component", "type", "value_type",
+                                       "unit", "tier",        "class",     "when", "value",
+                                       "max",  "events",      NULL};
+    bool good;
+
+    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a metric"))
+        return false;
+    node = zeta_reader_with_kind(reader, node);
+    if (!node)
+        return false;
+    zeta_reader_check_keys(reader, node, keys);
+    good = zeta_read_metric_texts(reader, node, name, metric);
+    return zeta_read_metric_words(reader, node, metric) && good;
 }
 
 bool zeta_read_metrics(struct zeta_set_reader *reader, const struct zeta_yaml_node *list,
@@ -214,11 +231,14 @@ static bool read_program_part(struct zeta_set_reader *reader, const struct zeta_
         return false;
     }
     list = select ? select : registers;
-    if (!zeta_reader_kind(reader, list, ZETA_YAML_SEQUENCE, list->key) ||
-        !zeta_reader_expr(reader, node, "when", true, &part->condition))
+    if (!zeta_reader_expr(reader, node, "when", true, &part->condition))
         return false;
-    if (list->child_count > MAX_PROGRAM_ENTRIES) {
-        zeta_reader_error(reader, list, "more than %u entries", MAX_PROGRAM_ENTRIES);
+    if (registers && registers->kind == ZETA_YAML_SCALAR && reader->format > 1)
+        return zeta_read_registers(reader, registers, &part->entries, &part->entry_count);
+    if (!zeta_reader_kind(reader, list, ZETA_YAML_SEQUENCE, list->key))
+        return false;
+    if (list->child_count > ZETA_PROGRAM_MAX_ENTRIES) {
+        zeta_reader_error(reader, list, "more than %u entries", ZETA_PROGRAM_MAX_ENTRIES);
         return false;
     }
     part->entries =
@@ -235,25 +255,29 @@ static bool read_program_part(struct zeta_set_reader *reader, const struct zeta_
     return true;
 }
 
-static bool read_program(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                         struct zeta_set *set)
+bool zeta_read_program(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                       struct zeta_program_part **out_parts, uint32_t *out_count)
 {
+    const bool is_text = node->kind == ZETA_YAML_SCALAR && reader->format > 1;
+    const uint32_t count = is_text ? 1 : node->child_count;
+    struct zeta_program_part *parts;
     bool good = true;
 
-    if (!node)
-        return true;
-    if (!zeta_reader_kind(reader, node, ZETA_YAML_SEQUENCE, "program"))
+    if (!is_text && !zeta_reader_kind(reader, node, ZETA_YAML_SEQUENCE, "program"))
         return false;
-    if (node->child_count > MAX_PROGRAM_PARTS) {
-        zeta_reader_error(reader, node, "more than %u parts", MAX_PROGRAM_PARTS);
+    if (count > ZETA_PROGRAM_MAX_PARTS) {
+        zeta_reader_error(reader, node, "more than %u parts", ZETA_PROGRAM_MAX_PARTS);
         return false;
     }
-    set->program =
-        zeta_arena_array(&reader->catalog->arena, node->child_count, sizeof(*set->program));
-    if (!set->program)
+    parts = zeta_arena_array(&reader->catalog->arena, count, sizeof(*parts));
+    if (!parts)
         return zeta_reader_no_memory(reader);
+    *out_parts = parts;
+    *out_count = count;
+    if (is_text)
+        return zeta_read_registers(reader, node, &parts->entries, &parts->entry_count);
     for (const struct zeta_yaml_node *part = node->first_child; part; part = part->next)
-        good = read_program_part(reader, part, &set->program[set->program_count++]) && good;
+        good = read_program_part(reader, part, parts++) && good;
     return good;
 }
 
@@ -288,47 +312,48 @@ bool zeta_reader_reference(struct zeta_set_reader *reader, const struct zeta_yam
     return true;
 }
 
-/** Reads the optional uuid of a set's program: hexadecimal digits, 8-4-4-4-12. */
-static bool read_uuid(struct zeta_set_reader *reader, const struct zeta_yaml_node *set_node,
-                      struct zeta_set *set)
+bool zeta_reader_uuid(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                      const char *text, const char **out_uuid)
 {
     static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
     static const char digits[] = "0123456789abcdef";
-    const struct zeta_yaml_node *node = zeta_yaml_member(set_node, "uuid");
-    bool good;
+    bool good = text && strlen(text) == sizeof(form) - 1;
 
-    if (!node)
-        return true;
-    good = node->kind == ZETA_YAML_SCALAR && node->length == sizeof(form) - 1;
     for (size_t i = 0; good && form[i]; i++)
-        good = form[i] == '-' ? node->text[i] == '-' : strchr(digits, node->text[i]) != NULL;
+        good = form[i] == '-' ? text[i] == '-' : strchr(digits, text[i]) != NULL;
     if (!good) {
         zeta_reader_error(reader, node, "uuid has 32 digits, 0 to 9 and a to f, in the form %s",
                           form);
         return false;
     }
-    set->uuid = zeta_arena_copy(&reader->catalog->arena, node->text, node->length);
-    return set->uuid || zeta_reader_no_memory(reader);
+    *out_uuid = zeta_arena_copy(&reader->catalog->arena, text, sizeof(form) - 1);
+    return *out_uuid || zeta_reader_no_memory(reader);
 }
 
-static bool read_set(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                     struct zeta_loaded_set *loaded)
+static bool read_set(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
 {
     static const char *const keys[] = {"name", "uuid",    "description", "domain",
                                        "unit", "also",    "layout",      "sampling",
                                        "when", "program", "metrics",     NULL};
-    struct zeta_set *set = &loaded->set;
+    struct zeta_loaded_set *loaded = zeta_arena_alloc(&reader->catalog->arena, sizeof(*loaded));
     const struct zeta_yaml_node *name = zeta_reader_need(reader, node, "name");
+    const struct zeta_yaml_node *uuid = zeta_yaml_member(node, "uuid");
+    const struct zeta_yaml_node *program = zeta_yaml_member(node, "program");
     const struct zeta_yaml_node *metrics = zeta_reader_need(reader, node, "metrics");
+    struct zeta_set *set;
     bool good;
 
+    if (!loaded)
+        return zeta_reader_no_memory(reader);
+    set = &loaded->set;
     zeta_reader_check_keys(reader, node, keys);
     set->file = reader->file;
     set->line = node->line;
+    loaded->wants_program = uuid && !program && reader->format > 1;
     good = name && zeta_reader_kind(reader, name, ZETA_YAML_SCALAR, "name") &&
            zeta_reader_name(reader, name, name->text, true, &set->name);
     good = zeta_reader_text(reader, node, "description", NULL, &set->description) && good;
-    good = read_uuid(reader, node, set) && good;
+    good = (!uuid || zeta_reader_uuid(reader, uuid, uuid->text, &set->uuid)) && good;
     good = zeta_reader_u32(reader, node, "domain", false, 0, 1023, &set->domain) && good;
     good = zeta_reader_reference(reader, node, "unit", &loaded->unit_name, &loaded->unit_line,
                                  &loaded->unit_column) &&
@@ -338,29 +363,21 @@ static bool read_set(struct zeta_set_reader *reader, const struct zeta_yaml_node
            good;
     good = zeta_reader_sampling(reader, node, &set->sampling) && good;
     good = zeta_reader_expr(reader, node, "when", true, &set->available) && good;
-    good = read_program(reader, zeta_yaml_member(node, "program"), set) && good;
+    good = (!program || zeta_read_program(reader, program, &set->program, &set->program_count)) &&
+           good;
     good = metrics &&
            zeta_read_metrics(reader, metrics, loaded, &set->metrics, &set->metric_count) && good;
-    return good;
+    return good && zeta_read_set_also(reader, zeta_yaml_member(node, "also"), loaded);
 }
 
-static void read_sets(struct zeta_set_reader *reader, const struct zeta_yaml_node *list)
+static void read_sets(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
 {
-    struct zeta_catalog *catalog = reader->catalog;
-
-    for (const struct zeta_yaml_node *node = list->first_child; node; node = node->next) {
-        struct zeta_loaded_set *loaded;
-
-        if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a set"))
-            continue;
-        loaded = zeta_arena_alloc(&catalog->arena, sizeof(*loaded));
-        if (!loaded) {
-            (void)zeta_reader_no_memory(reader);
-            return;
-        }
-        if (read_set(reader, node, loaded))
-            (void)zeta_read_set_also(reader, zeta_yaml_member(node, "also"), loaded);
-    }
+    if (reader->out_of_memory || !zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a set"))
+        return;
+    node = zeta_reader_with_kind(reader, node);
+    if (node)
+        zeta_read_each_set(reader, node, read_set);
+    zeta_arena_rewind(&reader->scratch);
 }
 
 /** Name: {from: provider, type: u64|f64} or Name: {value: number}; description is optional. */
@@ -424,10 +441,10 @@ static void read_each(struct zeta_set_reader *reader, const struct zeta_yaml_nod
 
 static void read_root(struct zeta_set_reader *reader, const struct zeta_yaml_node *root)
 {
-    static const char *const keys[] = {"format",     "symbols",       "units",
-                                       "layouts",    "metrics",       "sets",
-                                       "parameters", "programmables", NULL};
-    const struct zeta_yaml_node *sets;
+    /* What only newer formats have comes first. */
+    static const char *const keys[] = {"kinds",      "blocks",        "programs", "format",
+                                       "symbols",    "units",         "layouts",  "metrics",
+                                       "parameters", "programmables", "sets",     NULL};
     uint64_t format = 0;
 
     if (!zeta_reader_kind(reader, root, ZETA_YAML_MAPPING, "a set file"))
@@ -442,17 +459,20 @@ static void read_root(struct zeta_set_reader *reader, const struct zeta_yaml_nod
                           (unsigned long long)format, ZETA_SET_FORMAT);
         return;
     }
-    zeta_reader_check_keys(reader, root, keys);
+    reader->format = (uint32_t)format;
+    zeta_reader_check_keys(reader, root, format > 1 ? keys : keys + 3);
+    if (format > 1) {
+        zeta_read_kinds(reader, zeta_yaml_member(root, "kinds"));
+        read_each(reader, root, "blocks", ZETA_YAML_MAPPING, zeta_read_block);
+        read_each(reader, root, "programs", ZETA_YAML_MAPPING, zeta_read_uuid_program);
+    }
     read_each(reader, root, "symbols", ZETA_YAML_MAPPING, read_symbol);
     read_each(reader, root, "units", ZETA_YAML_MAPPING, zeta_read_unit);
     read_each(reader, root, "layouts", ZETA_YAML_SEQUENCE, zeta_read_layout);
     read_each(reader, root, "metrics", ZETA_YAML_MAPPING, zeta_read_shared_metric);
     read_each(reader, root, "parameters", ZETA_YAML_MAPPING, zeta_read_parameter);
     read_each(reader, root, "programmables", ZETA_YAML_SEQUENCE, zeta_read_programmable);
-    sets = zeta_yaml_member(root, "sets");
-    if (sets && !zeta_yaml_is_null(sets) &&
-        zeta_reader_kind(reader, sets, ZETA_YAML_SEQUENCE, "sets"))
-        read_sets(reader, sets);
+    read_each(reader, root, "sets", ZETA_YAML_SEQUENCE, read_sets);
 }
 
 static ze_result_t read_document(struct zeta_catalog *catalog, struct zeta_yaml_document *document,
@@ -470,6 +490,7 @@ static ze_result_t read_document(struct zeta_catalog *catalog, struct zeta_yaml_
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
     read_root(&reader, root);
+    zeta_arena_finish(&reader.scratch);
     if (reader.out_of_memory)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     return reader.errors == 0 ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
@@ -501,7 +522,7 @@ ze_result_t zeta_catalog_add_file(struct zeta_catalog *catalog, const char *path
 
 /** Numbers of the parts of a catalog that files add. */
 struct counts {
-    uint32_t symbols, units, layouts, shared, loaded, parameters, programmables;
+    uint32_t symbols, units, layouts, shared, programs, loaded, parameters, programmables;
 };
 
 static struct counts count_parts(const struct zeta_catalog *catalog)
@@ -511,6 +532,7 @@ static struct counts count_parts(const struct zeta_catalog *catalog)
         .units = catalog->units.count,
         .layouts = catalog->layouts.count,
         .shared = catalog->shared.count,
+        .programs = catalog->programs.count,
         .loaded = catalog->loaded.count,
         .parameters = catalog->parameters.count,
         .programmables = catalog->programmables.count,
@@ -524,6 +546,7 @@ static void take_back(struct zeta_catalog *catalog, const struct counts *counts)
     catalog->units.count = counts->units;
     catalog->layouts.count = counts->layouts;
     catalog->shared.count = counts->shared;
+    catalog->programs.count = counts->programs;
     catalog->loaded.count = counts->loaded;
     catalog->parameters.count = counts->parameters;
     catalog->programmables.count = counts->programmables;

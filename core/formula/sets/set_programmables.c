@@ -470,6 +470,9 @@ void zeta_read_programmable(struct zeta_set_reader *reader, const struct zeta_ya
 
     if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a programmable"))
         return;
+    node = zeta_reader_with_kind(reader, node);
+    if (!node)
+        return;
     zeta_reader_check_keys(reader, node, keys);
     programmable = zeta_arena_alloc(&catalog->arena, sizeof(*programmable));
     if (!programmable) {
@@ -485,4 +488,5 @@ void zeta_read_programmable(struct zeta_set_reader *reader, const struct zeta_ya
     good = read_result(reader, node, programmable) && good;
     if (good && !zeta_vector_push(&catalog->arena, &catalog->programmables, programmable))
         (void)zeta_reader_no_memory(reader);
+    zeta_arena_rewind(&reader->scratch);
 }

@@ -21,6 +21,59 @@ bool zeta_vector_push(struct zeta_arena *arena, struct zeta_vector *vector, void
     return true;
 }
 
+static uint32_t hash_name(const char *name, size_t length)
+{
+    uint32_t hash = 0x811c9dc5u;
+
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)name[i]) * 0x01000193u;
+    return hash;
+}
+
+/** The slot of a name, or the free one where it belongs. There is a free one. */
+static struct zeta_name_slot *find_slot(const struct zeta_name_table *names, const char *name,
+                                        size_t length)
+{
+    uint32_t at = hash_name(name, length) & (names->capacity - 1);
+
+    while (names->slots[at].name && (strncmp(names->slots[at].name, name, length) != 0 ||
+                                     names->slots[at].name[length] != '\0'))
+        at = (at + 1) & (names->capacity - 1);
+    return &names->slots[at];
+}
+
+void *zeta_names_find(const struct zeta_name_table *names, const char *name, size_t length)
+{
+    return names->capacity > 0 ? find_slot(names, name, length)->item : NULL;
+}
+
+bool zeta_names_add(struct zeta_arena *arena, struct zeta_name_table *names, const char *name,
+                    void *item)
+{
+    struct zeta_name_slot *slot;
+
+    if (names->count >= names->capacity / 2) {
+        struct zeta_name_table larger = {.capacity = names->capacity ? names->capacity * 4 : 64,
+                                         .count = names->count};
+
+        larger.slots = zeta_arena_array(arena, larger.capacity, sizeof(*larger.slots));
+        if (!larger.slots)
+            return false;
+        for (uint32_t i = 0; i < names->capacity; i++) {
+            if (names->slots[i].name)
+                *find_slot(&larger, names->slots[i].name, strlen(names->slots[i].name)) =
+                    names->slots[i];
+        }
+        *names = larger;
+    }
+    slot = find_slot(names, name, strlen(name));
+    if (!slot->name) {
+        *slot = (struct zeta_name_slot){name, item};
+        names->count++;
+    }
+    return true;
+}
+
 void zeta_reader_error(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                        const char *format, ...)
 {

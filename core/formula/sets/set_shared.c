@@ -1,23 +1,121 @@
-/* What sets have in common: definitions of metrics used by name, and sets on several units. */
+/* What sets have in common: kinds, metrics used by name, sets over an index and on several units.
+ */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/formula/sets/catalog_priv.h"
+#include "core/util/cleanup.h"
 
-void zeta_read_shared_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
+/** Largest value of an index. */
+#define MAX_INDEX 65535u
+/** Lists of metrics in lists of metrics, at most. */
+#define MAX_LIST_DEPTH 8u
+/** Bytes of the longest text that a pattern can become. */
+#define FILLED_BYTES 1024u
+
+/* Kinds -----------------------------------------------------------------------------------------
+ */
+
+void zeta_read_kinds(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
 {
-    struct zeta_catalog *catalog = reader->catalog;
-    struct zeta_shared_metric *shared = zeta_arena_alloc(&catalog->arena, sizeof(*shared));
-
-    if (!shared) {
-        (void)zeta_reader_no_memory(reader);
+    if (!node || zeta_yaml_is_null(node) ||
+        !zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "kinds"))
         return;
+    for (const struct zeta_yaml_node *kind = node->first_child; kind; kind = kind->next) {
+        if (!zeta_reader_kind(reader, kind, ZETA_YAML_MAPPING, "a kind"))
+            return;
+        if (zeta_yaml_member(kind, "kind")) {
+            zeta_reader_error(reader, kind, "kind %.100s has a kind; kinds have none", kind->key);
+            return;
+        }
     }
-    shared->line = node->key_line;
-    if (zeta_reader_name(reader, node, node->key, true, &shared->key) &&
-        zeta_read_metric(reader, node, shared->key, &shared->metric) &&
-        !zeta_vector_push(&catalog->arena, &catalog->shared, shared))
+    reader->kinds = node;
+}
+
+/** Adds a copy of a node, without what follows it, to a mapping or sequence that is made. */
+static struct zeta_yaml_node *add_child(struct zeta_set_reader *reader,
+                                        struct zeta_yaml_node *parent, struct zeta_yaml_node **last,
+                                        const struct zeta_yaml_node *child)
+{
+    struct zeta_yaml_node *copy = zeta_arena_alloc(&reader->scratch, sizeof(*copy));
+
+    if (!copy) {
         (void)zeta_reader_no_memory(reader);
+        return NULL;
+    }
+    *copy = *child;
+    copy->next = NULL;
+    if (*last)
+        (*last)->next = copy;
+    else
+        parent->first_child = copy;
+    *last = copy;
+    parent->child_count++;
+    return copy;
+}
+
+const struct zeta_yaml_node *zeta_reader_with_kind(struct zeta_set_reader *reader,
+                                                   const struct zeta_yaml_node *node)
+{
+    const struct zeta_yaml_node *name = zeta_yaml_member(node, "kind");
+    const struct zeta_yaml_node *kind;
+    struct zeta_yaml_node *whole;
+    struct zeta_yaml_node *last = NULL;
+
+    if (!name || reader->format < 2)
+        return node;
+    if (!zeta_reader_kind(reader, name, ZETA_YAML_SCALAR, "kind"))
+        return NULL;
+    kind = zeta_yaml_member(reader->kinds, name->text);
+    if (!kind) {
+        zeta_reader_error(reader, name, "unknown kind '%.100s'; a file declares it under 'kinds'",
+                          name->text);
+        return NULL;
+    }
+    whole = zeta_arena_alloc(&reader->scratch, sizeof(*whole));
+    if (!whole) {
+        (void)zeta_reader_no_memory(reader);
+        return NULL;
+    }
+    *whole = *node;
+    whole->child_count = 0;
+    for (const struct zeta_yaml_node *own = node->first_child; own; own = own->next) {
+        if (own != name && !add_child(reader, whole, &last, own))
+            return NULL;
+    }
+    for (const struct zeta_yaml_node *common = kind->first_child; common; common = common->next) {
+        if (!zeta_yaml_member(node, common->key) && !add_child(reader, whole, &last, common))
+            return NULL;
+    }
+    return whole;
+}
+
+/* Uses ------------------------------------------------------------------------------------------
+ */
+
+/** Reads a use: a key, from format 2 on with indexes and counters behind it. */
+static bool read_use(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                     struct zeta_metric_use *use)
+{
+    struct zeta_arena *arena = &reader->catalog->arena;
+    size_t length = reader->format > 1 ? strcspn(node->text, " \t\n") : node->length;
+    char key[ZETA_SET_NAME_BYTES + 1];
+
+    use->line = node->line;
+    use->column = node->column;
+    use->arguments = "";
+    if (node->text[length] != '\0') {
+        const char *arguments = node->text + length + strspn(node->text + length, " \t\n");
+
+        use->arguments = zeta_arena_copy(arena, arguments, strlen(arguments));
+        if (!use->arguments)
+            return zeta_reader_no_memory(reader);
+    }
+    /* A key that is too long stays too long. */
+    (void)snprintf(key, sizeof(key), "%.*s", (int)(length < sizeof(key) ? length : sizeof(key)),
+                   node->text);
+    return zeta_reader_name(reader, node, key, true, &use->key);
 }
 
 /** Number of members of a sequence that are scalars. */
@@ -42,11 +140,286 @@ bool zeta_read_metric_use(struct zeta_set_reader *reader, const struct zeta_yaml
     if (!loaded->uses)
         return zeta_reader_no_memory(reader);
     use = &loaded->uses[loaded->use_count++];
-    use->line = node->line;
-    use->column = node->column;
     use->index = index;
-    return zeta_reader_name(reader, node, node->text, true, &use->key);
+    return read_use(reader, node, use);
 }
+
+/* Shared definitions ----------------------------------------------------------------------------
+ */
+
+static bool read_list(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                      struct zeta_shared_metric *shared)
+{
+    bool good = node->child_count > 0 && node->child_count <= ZETA_SET_MAX_METRICS;
+
+    shared->metric.file = reader->file;
+    if (!good)
+        zeta_reader_error(reader, node, "a list of metrics has 1 to %u entries",
+                          ZETA_SET_MAX_METRICS);
+    shared->uses =
+        zeta_arena_array(&reader->catalog->arena, node->child_count, sizeof(*shared->uses));
+    if (!shared->uses)
+        return zeta_reader_no_memory(reader);
+    for (const struct zeta_yaml_node *item = node->first_child; good && item; item = item->next)
+        good = zeta_reader_kind(reader, item, ZETA_YAML_SCALAR, "a member of a shared list") &&
+               read_use(reader, item, &shared->uses[shared->use_count++]);
+    return good;
+}
+
+/** Reads a definition with an index, or with counters, or with both. */
+static bool read_template(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                          struct zeta_shared_metric *shared)
+{
+    static const char *const keys[] = {"name", "description", "component", "type", "value_type",
+                                       "unit", "tier",        "class",     "when", "value",
+                                       "max",  "events",      "index",     NULL};
+    const struct zeta_yaml_node *index = zeta_yaml_member(node, "index");
+    bool good = true;
+
+    zeta_reader_check_keys(reader, node, keys);
+    if (index && (!zeta_reader_kind(reader, index, ZETA_YAML_SCALAR, "index") ||
+                  !zeta_reader_name(reader, index, index->text, false, &shared->index)))
+        return false;
+    shared->texts =
+        zeta_arena_array(&reader->catalog->arena, ZETA_METRIC_TEXTS, sizeof(*shared->texts));
+    if (!shared->texts)
+        return zeta_reader_no_memory(reader);
+    for (uint32_t i = 0; i < ZETA_METRIC_TEXTS; i++) {
+        const struct zeta_yaml_node *text = zeta_yaml_member(node, zeta_metric_text_keys[i]);
+
+        if (!text)
+            continue;
+        good = zeta_reader_kind(reader, text, ZETA_YAML_SCALAR, text->key) &&
+               zeta_pattern_read(reader, text, shared->index, true, &shared->texts[i]) && good;
+        shared->texts[i].key = zeta_metric_text_keys[i];
+        if (shared->texts[i].counters > shared->counters)
+            shared->counters = shared->texts[i].counters;
+    }
+    return zeta_read_metric_words(reader, node, &shared->metric) && good;
+}
+
+/** True if a text of a definition has braces. */
+static bool has_braces(const struct zeta_yaml_node *node)
+{
+    for (uint32_t i = 0; i < ZETA_METRIC_TEXTS; i++) {
+        const struct zeta_yaml_node *text = zeta_yaml_member(node, zeta_metric_text_keys[i]);
+
+        if (text && text->text && strpbrk(text->text, "{}"))
+            return true;
+    }
+    return false;
+}
+
+static bool read_definition(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                            struct zeta_shared_metric *shared)
+{
+    if (reader->format > 1 && node->kind == ZETA_YAML_SEQUENCE)
+        return read_list(reader, node, shared);
+    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a metric"))
+        return false;
+    node = zeta_reader_with_kind(reader, node);
+    if (!node)
+        return false;
+    if (reader->format > 1 && (zeta_yaml_member(node, "index") || has_braces(node)))
+        return read_template(reader, node, shared);
+    return zeta_read_metric(reader, node, shared->key, &shared->metric);
+}
+
+void zeta_read_shared_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
+{
+    struct zeta_catalog *catalog = reader->catalog;
+    struct zeta_shared_metric *shared = zeta_arena_alloc(&catalog->arena, sizeof(*shared));
+
+    if (!shared) {
+        (void)zeta_reader_no_memory(reader);
+        return;
+    }
+    shared->line = node->key_line;
+    if (zeta_reader_name(reader, node, node->key, true, &shared->key) &&
+        read_definition(reader, node, shared) &&
+        !zeta_vector_push(&catalog->arena, &catalog->shared, shared))
+        (void)zeta_reader_no_memory(reader);
+    zeta_arena_rewind(&reader->scratch);
+}
+
+/* Sets over an index ----------------------------------------------------------------------------
+ */
+
+/** The values of an index: a range, or the members of a list. */
+struct index_values {
+    const char *name;
+    const struct zeta_yaml_node *list; /**< NULL: a range */
+    uint32_t first, step, count;
+    bool falls;
+};
+
+/** Reads "4", "0..30", "30..0"; what follows it, NULL: it is neither. */
+static const char *read_range(const char *text, uint32_t *out_first, uint32_t *out_last)
+{
+    char *end;
+
+    if (*text < '0' || *text > '9')
+        return NULL;
+    *out_first = *out_last = (uint32_t)strtoul(text, &end, 10);
+    if (strncmp(end, "..", 2) == 0) {
+        if (end[2] < '0' || end[2] > '9')
+            return NULL;
+        *out_last = (uint32_t)strtoul(end + 2, &end, 10);
+    }
+    return *out_first <= MAX_INDEX && *out_last <= MAX_INDEX ? end : NULL;
+}
+
+static bool read_index_values(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                              struct index_values *out)
+{
+    const struct zeta_yaml_node *values;
+    const char *end;
+    uint32_t last;
+
+    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "for"))
+        return false;
+    values = node->first_child;
+    if (node->child_count != 1) {
+        zeta_reader_error(reader, node, "for has one index and its values");
+        return false;
+    }
+    *out = (struct index_values){.name = values->key, .step = 1, .count = values->child_count};
+    if (values->kind == ZETA_YAML_SEQUENCE) {
+        out->list = values->first_child;
+        for (const struct zeta_yaml_node *item = out->list; item; item = item->next) {
+            uint64_t value;
+
+            if (!zeta_yaml_u64(item, &value) || value > MAX_INDEX) {
+                zeta_reader_error(reader, item, "a value of an index is 0 to %u", MAX_INDEX);
+                return false;
+            }
+        }
+        return true;
+    }
+    end = values->text ? read_range(values->text, &out->first, &last) : NULL;
+    if (end && strncmp(end, " by ", 4) == 0 && end[4] >= '1' && end[4] <= '9') {
+        char *behind;
+
+        out->step = (uint32_t)strtoul(end + 4, &behind, 10);
+        end = behind;
+    }
+    if (!end || *end != '\0' || out->step > MAX_INDEX) {
+        zeta_reader_error(reader, values,
+                          "values of an index are a list, FIRST..LAST or FIRST..LAST by STEP, from "
+                          "0 to %u",
+                          MAX_INDEX);
+        return false;
+    }
+    out->falls = last < out->first;
+    out->count = (out->falls ? out->first - last : last - out->first) / out->step + 1;
+    return true;
+}
+
+/** Writes what a scalar becomes for a value of the index. */
+static bool fill_scalar(struct zeta_set_reader *reader, const char *index, uint32_t value,
+                        struct zeta_yaml_node *node)
+{
+    struct zeta_pattern pattern;
+    char text[FILLED_BYTES];
+
+    if (!strpbrk(node->text, "{}"))
+        return true;
+    if (!zeta_pattern_read(reader, node, index, false, &pattern))
+        return false;
+    if (!zeta_pattern_fill(&pattern, value, NULL, text, sizeof(text), &node->length)) {
+        zeta_reader_error(reader, node, "the text becomes longer than %u bytes", FILLED_BYTES - 1);
+        return false;
+    }
+    node->text = zeta_arena_copy(&reader->scratch, text, node->length);
+    return node->text || zeta_reader_no_memory(reader);
+}
+
+/** Gives a node, which is a copy, members of its own, in whose texts the index has a value. */
+static bool fill_node(struct zeta_set_reader *reader, const char *index, uint32_t value,
+                      struct zeta_yaml_node *node)
+{
+    const struct zeta_yaml_node *child = node->first_child;
+    struct zeta_yaml_node *last = NULL;
+
+    if (node->kind == ZETA_YAML_SCALAR)
+        return fill_scalar(reader, index, value, node);
+    node->first_child = NULL;
+    node->child_count = 0;
+    for (; child; child = child->next) {
+        struct zeta_yaml_node *copy = add_child(reader, node, &last, child);
+
+        if (!copy || !fill_node(reader, index, value, copy))
+            return false;
+    }
+    return true;
+}
+
+/** The set for one value: without "for", and with one uuid of the list. */
+static bool make_indexed_set(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                             const char *index, uint32_t value, uint32_t place,
+                             struct zeta_yaml_node *out_set)
+{
+    struct zeta_yaml_node *last = NULL;
+
+    *out_set = *node;
+    out_set->first_child = NULL;
+    out_set->child_count = 0;
+    for (const struct zeta_yaml_node *member = node->first_child; member; member = member->next) {
+        const bool is_list = strcmp(member->key, "uuid") == 0 && member->kind == ZETA_YAML_SEQUENCE;
+        const struct zeta_yaml_node *chosen = is_list ? member->first_child : member;
+        struct zeta_yaml_node *copy;
+
+        if (strcmp(member->key, "for") == 0)
+            continue;
+        for (uint32_t i = 0; is_list && i < place; i++)
+            chosen = chosen->next;
+        copy = add_child(reader, out_set, &last, chosen);
+        if (!copy)
+            return false;
+        copy->key = member->key;
+        if (!fill_node(reader, index, value, copy))
+            return false;
+    }
+    return true;
+}
+
+void zeta_read_each_set(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                        bool (*read)(struct zeta_set_reader *, const struct zeta_yaml_node *))
+{
+    const struct zeta_yaml_node *over = reader->format > 1 ? zeta_yaml_member(node, "for") : NULL;
+    const struct zeta_yaml_node *uuid = zeta_yaml_member(node, "uuid");
+    const struct zeta_yaml_node *item;
+    struct index_values values;
+
+    if (!over) {
+        (void)read(reader, node);
+        return;
+    }
+    if (!read_index_values(reader, over, &values))
+        return;
+    if (uuid && (uuid->kind != ZETA_YAML_SEQUENCE || uuid->child_count != values.count)) {
+        zeta_reader_error(reader, uuid, "uuid has to be a list with one for each of %u sets",
+                          values.count);
+        return;
+    }
+    item = values.list;
+    for (uint32_t i = 0; i < values.count; i++) {
+        uint64_t value =
+            values.falls ? values.first - i * values.step : values.first + i * values.step;
+        struct zeta_yaml_node set;
+
+        if (item) {
+            (void)zeta_yaml_u64(item, &value);
+            item = item->next;
+        }
+        if (!make_indexed_set(reader, node, values.name, (uint32_t)value, i, &set) ||
+            !read(reader, &set))
+            return;
+    }
+}
+
+/* Sets on several units -------------------------------------------------------------------------
+ */
 
 /** The condition that holds if both hold; either may be NULL. False, with an error, if too deep. */
 static bool both(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
@@ -130,27 +503,6 @@ bool zeta_read_set_also(struct zeta_set_reader *reader, const struct zeta_yaml_n
     return true;
 }
 
-static int compare_shared(const void *left, const void *right)
-{
-    const struct zeta_shared_metric *const *a = left;
-    const struct zeta_shared_metric *const *b = right;
-
-    return strcmp((*a)->key, (*b)->key);
-}
-
-static int compare_key(const void *key, const void *item)
-{
-    const struct zeta_shared_metric *const *shared = item;
-
-    return strcmp(key, (*shared)->key);
-}
-
-void zeta_shared_sort(struct zeta_catalog *catalog)
-{
-    if (catalog->shared.count > 0)
-        qsort(catalog->shared.items, catalog->shared.count, sizeof(void *), compare_shared);
-}
-
 /** A metric of its own with the meaning of the definition: linking writes into expressions. */
 static bool copy_metric(struct zeta_arena *arena, const struct zeta_metric *from,
                         struct zeta_metric *metric)
@@ -195,48 +547,321 @@ static bool may_make(struct zeta_catalog *catalog, const struct zeta_loaded_set 
     return false;
 }
 
-ze_result_t zeta_link_uses(struct zeta_catalog *catalog, const struct zeta_loaded_set *loaded,
-                           struct zeta_metric *metrics, struct zeta_diagnostics *sink)
+bool zeta_shared_index(struct zeta_catalog *catalog)
 {
+    bool good = true;
+
+    for (uint32_t i = 0; i < catalog->shared.count; i++) {
+        struct zeta_shared_metric *shared = catalog->shared.items[i];
+
+        good =
+            zeta_names_add(&catalog->arena, &catalog->shared_by_key, shared->key, shared) && good;
+    }
+    for (uint32_t i = 0; i < catalog->programs.count; i++) {
+        struct zeta_uuid_program *program = catalog->programs.items[i];
+
+        good =
+            zeta_names_add(&catalog->arena, &catalog->programs_by_uuid, program->uuid, program) &&
+            good;
+    }
+    for (uint32_t i = 0; i < catalog->symbols.count; i++) {
+        struct zeta_symbol *symbol = catalog->symbols.items[i];
+
+        symbol->index = i;
+        good = zeta_names_add(&catalog->arena, &catalog->symbols_by_name, symbol->name, symbol) &&
+               good;
+    }
+    return good;
+}
+
+/* Making the metrics of a set -------------------------------------------------------------------
+ */
+
+/** The metrics of one set while they are gathered. */
+struct gathered {
+    struct zeta_catalog *catalog;
+    struct zeta_loaded_set *loaded;
+    struct zeta_diagnostics *sink;
+    const struct zeta_metric_use *use; /**< of the set; NULL: a metric of its own */
+    uint32_t count;
+    struct zeta_metric metrics[ZETA_SET_MAX_METRICS];
+    const struct zeta_metric_use *use_of[ZETA_SET_MAX_METRICS];
+};
+
+/** What a use gives behind its key. */
+struct arguments {
+    uint32_t index_count, counter_count;
+    uint32_t indexes[ZETA_SET_MAX_METRICS];
+    struct zeta_counter_name counters[ZETA_SET_MAX_METRICS * 4];
+    char banks[ZETA_SET_TEXT_BYTES]; /**< names of the counters' banks */
+};
+
+static ze_result_t refuse(const struct gathered *gathered, const char *format, ...)
+    ZETA_PRINTF(2, 3);
+
+static ze_result_t refuse(const struct gathered *gathered, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    zeta_diagnose_list(gathered->sink, ZETA_SEVERITY_ERROR, gathered->loaded->set.file,
+                       gathered->use->line, gathered->use->column, format, arguments);
+    va_end(arguments);
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+/** The place for one more metric; NULL, with an error, if the set has too many. */
+static struct zeta_metric *add_metric(struct gathered *gathered)
+{
+    const struct zeta_set *set = &gathered->loaded->set;
+
+    if (gathered->count == ZETA_SET_MAX_METRICS) {
+        zeta_diagnose(gathered->sink, ZETA_SEVERITY_ERROR, set->file, set->line, 1,
+                      "set %s has more than %u metrics", set->name, ZETA_SET_MAX_METRICS);
+        return NULL;
+    }
+    gathered->use_of[gathered->count] = gathered->use;
+    return &gathered->metrics[gathered->count++];
+}
+
+/** Reads "C7..C0" or "B3"; what follows it, NULL: it is none, or there are too many. */
+static const char *read_counters(const char *text, struct arguments *out, size_t *bank_bytes)
+{
+    const size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_");
+    const char *bank = out->banks + *bank_bytes;
+    const char *end = text + length;
+    uint32_t first, last;
+
+    if (length == 0 || length >= sizeof(out->banks) - *bank_bytes)
+        return NULL;
+    memcpy(out->banks + *bank_bytes, text, length);
+    *bank_bytes += length + 1;
+    out->banks[*bank_bytes - 1] = '\0';
+    if (*end < '0' || *end > '9')
+        return NULL;
+    first = last = (uint32_t)strtoul(end, (char **)&end, 10);
+    if (strncmp(end, "..", 2) == 0) {
+        if (strncmp(end + 2, bank, length) != 0 || end[2 + length] < '0' || end[2 + length] > '9')
+            return NULL;
+        last = (uint32_t)strtoul(end + 2 + length, (char **)&end, 10);
+    }
+    if (first > MAX_INDEX || last > MAX_INDEX)
+        return NULL;
+    for (;; first += first < last ? 1 : -1) {
+        if (out->counter_count == sizeof(out->counters) / sizeof(out->counters[0]))
+            return NULL;
+        out->counters[out->counter_count++] = (struct zeta_counter_name){bank, first};
+        if (first == last)
+            return end;
+    }
+}
+
+/** Reads "4", "0..15"; what follows it, NULL: it is none, or there are too many. */
+static const char *read_indexes(const char *text, struct arguments *out)
+{
+    uint32_t first, last;
+    const char *end = out->counter_count == 0 ? read_range(text, &first, &last) : NULL;
+
+    while (end) {
+        if (out->index_count == ZETA_SET_MAX_METRICS)
+            return NULL;
+        out->indexes[out->index_count++] = first;
+        if (first == last)
+            break;
+        first += first < last ? 1 : -1;
+    }
+    return end;
+}
+
+static ze_result_t read_arguments(const struct gathered *gathered, const char *text,
+                                  struct arguments *out)
+{
+    size_t bank_bytes = 0;
+
+    out->index_count = out->counter_count = 0;
+    while (*text) {
+        const char *end = *text >= '0' && *text <= '9' ? read_indexes(text, out)
+                                                       : read_counters(text, out, &bank_bytes);
+
+        if (!end || !strchr(" \t\n", *end))
+            return refuse(gathered,
+                          "'%.60s' is neither an index (4, 0..15) nor, behind all of those, "
+                          "counters (B3, C7..C0)",
+                          text);
+        text = end + strspn(end, " \t\n");
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/** Makes one metric of a template. */
+static ze_result_t instantiate(struct gathered *gathered, const struct zeta_shared_metric *shared,
+                               uint32_t index, const struct zeta_counter_name *counters)
+{
+    struct zeta_set_reader reader = {.catalog = gathered->catalog,
+                                     .sink = gathered->sink,
+                                     .file = shared->metric.file,
+                                     .format = ZETA_SET_FORMAT};
+    struct zeta_yaml_node mapping = {.kind = ZETA_YAML_MAPPING, .line = shared->line, .column = 1};
+    struct zeta_yaml_node nodes[ZETA_METRIC_TEXTS];
+    char texts[ZETA_METRIC_TEXTS][FILLED_BYTES];
+    struct zeta_metric *metric = add_metric(gathered);
+
+    if (!metric)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    for (uint32_t i = ZETA_METRIC_TEXTS; i-- > 0;) {
+        const struct zeta_pattern *pattern = &shared->texts[i];
+
+        if (!pattern->pieces)
+            continue;
+        nodes[i] = (struct zeta_yaml_node){.kind = ZETA_YAML_SCALAR,
+                                           .line = pattern->line,
+                                           .column = pattern->column,
+                                           .key = pattern->key,
+                                           .text = texts[i],
+                                           .plain = true,
+                                           .next = mapping.first_child};
+        mapping.first_child = &nodes[i];
+        if (!zeta_pattern_fill(pattern, index, counters, texts[i], FILLED_BYTES, &nodes[i].length))
+            return refuse(gathered, "%s of the shared metric %s becomes longer than %u bytes",
+                          pattern->key, shared->key, FILLED_BYTES - 1);
+    }
+    *metric = shared->metric;
+    if (zeta_read_metric_texts(&reader, &mapping, shared->key, metric))
+        return ZE_RESULT_SUCCESS;
+    if (reader.out_of_memory)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    return refuse(gathered, "set %s cannot use the shared metric %s: see %s:%u",
+                  gathered->loaded->set.name, shared->key, shared->metric.file, shared->line);
+}
+
+static ze_result_t add_instances(struct gathered *gathered, const struct zeta_shared_metric *shared,
+                                 const char *text)
+{
+    ZETA_CLEANUP(zeta_freep) struct arguments *arguments = malloc(sizeof(*arguments));
+    ze_result_t result;
+    uint32_t count;
+
+    if (!arguments)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    result = read_arguments(gathered, text, arguments);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!shared->index != (arguments->index_count == 0))
+        return refuse(gathered,
+                      shared->index ? "%s takes an index, none is given" : "%s takes no index",
+                      shared->key);
+    count = shared->index ? arguments->index_count : 1;
+    if (arguments->counter_count != count * shared->counters)
+        return refuse(gathered, "%s takes %u counters for each of %u indexes; %u are given",
+                      shared->key, shared->counters, count, arguments->counter_count);
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
+        result = instantiate(gathered, shared, shared->index ? arguments->indexes[i] : 0,
+                             &arguments->counters[i * shared->counters]);
+    return result;
+}
+
+/** Adds the metrics of one use, of the set or of a shared list. */
+static ze_result_t add_use(struct gathered *gathered, const struct zeta_metric_use *use,
+                           uint32_t depth)
+{
+    struct zeta_catalog *catalog = gathered->catalog;
+    const struct zeta_shared_metric *shared =
+        zeta_names_find(&catalog->shared_by_key, use->key, strlen(use->key));
+    const uint32_t first = gathered->count;
+    struct zeta_metric *metric;
     ze_result_t result = ZE_RESULT_SUCCESS;
 
-    if (loaded->also_of && !may_make(catalog, loaded, loaded->set.metric_count, sink))
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-
-    for (uint32_t i = 0; i < loaded->use_count; i++) {
-        const struct zeta_metric_use *use = &loaded->uses[i];
-        struct zeta_shared_metric **found =
-            catalog->shared.count == 0
-                ? NULL
-                : bsearch(use->key, catalog->shared.items, catalog->shared.count, sizeof(void *),
-                          compare_key);
-
-        if (!found) {
-            zeta_diagnose(
-                sink, ZETA_SEVERITY_ERROR, loaded->set.file, use->line, use->column,
-                "unknown shared metric '%.100s'; such metrics are declared under 'metrics' "
-                "at the top of a set file",
-                use->key);
-            result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-        } else if (!may_make(catalog, loaded, count_metric(&(*found)->metric), sink)) {
+    if (!shared)
+        return refuse(
+            gathered,
+            "unknown shared metric '%.100s'; such metrics are declared under 'metrics' at "
+            "the top of a set file",
+            use->key);
+    if (shared->texts) {
+        result = add_instances(gathered, shared, use->arguments);
+    } else if (*use->arguments) {
+        return refuse(gathered, "%s takes neither indexes nor counters", use->key);
+    } else if (shared->uses) {
+        if (depth == MAX_LIST_DEPTH)
+            return refuse(gathered, "more than %u lists of metrics in each other at %s",
+                          MAX_LIST_DEPTH, use->key);
+        for (uint32_t i = 0; i < shared->use_count && result == ZE_RESULT_SUCCESS; i++)
+            result = add_use(gathered, &shared->uses[i], depth + 1);
+        return result;
+    } else {
+        metric = add_metric(gathered);
+        if (!metric)
             return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-        } else if (!copy_metric(&catalog->arena, &(*found)->metric, &metrics[use->index])) {
-            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        }
+        if (!may_make(catalog, gathered->loaded, count_metric(&shared->metric), gathered->sink))
+            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        return copy_metric(&catalog->arena, &shared->metric, metric)
+                   ? ZE_RESULT_SUCCESS
+                   : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = first; result == ZE_RESULT_SUCCESS && i < gathered->count; i++) {
+        if (!may_make(catalog, gathered->loaded, count_metric(&gathered->metrics[i]),
+                      gathered->sink))
+            result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
     return result;
+}
+
+ze_result_t zeta_link_uses(struct zeta_catalog *catalog, struct zeta_loaded_set *loaded,
+                           uint32_t more, struct zeta_diagnostics *sink)
+{
+    ZETA_CLEANUP(zeta_freep) struct gathered *gathered = malloc(sizeof(*gathered));
+    struct zeta_set *set = &loaded->set;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t next = 0;
+
+    if (!gathered)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    gathered->catalog = catalog;
+    gathered->loaded = loaded;
+    gathered->sink = sink;
+    gathered->count = 0;
+    if (loaded->also_of && !may_make(catalog, loaded, set->metric_count, sink))
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    for (uint32_t i = 0; i < set->metric_count; i++) {
+        const bool is_use = next < loaded->use_count && loaded->uses[next].index == i;
+        struct zeta_metric *metric;
+        ze_result_t one = ZE_RESULT_SUCCESS;
+
+        gathered->use = is_use ? &loaded->uses[next++] : NULL;
+        if (is_use) {
+            one = add_use(gathered, gathered->use, 0);
+        } else {
+            metric = add_metric(gathered);
+            if (metric)
+                *metric = set->metrics[i];
+            else
+                one = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        }
+        if (one == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+            return one;
+        result = one != ZE_RESULT_SUCCESS ? one : result;
+    }
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    set->metrics =
+        zeta_arena_array(&catalog->arena, (size_t)gathered->count + more, sizeof(*set->metrics));
+    loaded->use_of =
+        zeta_arena_array(&catalog->arena, (size_t)gathered->count + more, sizeof(*loaded->use_of));
+    if (!set->metrics || !loaded->use_of)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    memcpy(set->metrics, gathered->metrics, gathered->count * sizeof(*set->metrics));
+    memcpy(loaded->use_of, gathered->use_of, gathered->count * sizeof(*loaded->use_of));
+    set->metric_count = gathered->count;
+    return ZE_RESULT_SUCCESS;
 }
 
 void zeta_report_use(const struct zeta_loaded_set *loaded, uint32_t index,
                      struct zeta_diagnostics *sink)
 {
-    for (uint32_t i = 0; i < loaded->use_count; i++) {
-        const struct zeta_metric_use *use = &loaded->uses[i];
+    const struct zeta_metric_use *use = loaded->use_of[index];
 
-        if (use->index == index)
-            zeta_diagnose(sink, ZETA_SEVERITY_ERROR, loaded->set.file, use->line, use->column,
-                          "set %s cannot use the shared metric %s: see %s:%u", loaded->set.name,
-                          use->key, loaded->set.metrics[index].file,
-                          loaded->set.metrics[index].line);
-    }
+    if (use)
+        zeta_diagnose(sink, ZETA_SEVERITY_ERROR, loaded->set.file, use->line, use->column,
+                      "set %s cannot use the shared metric %s: see %s:%u", loaded->set.name,
+                      use->key, loaded->set.metrics[index].file, loaded->set.metrics[index].line);
 }

@@ -162,6 +162,13 @@ uint32_t zeta_device_kernel_timestamp_bits(const struct zeta_device *device);
 /** True if some queue group of the device runs cooperative kernels. */
 bool zeta_device_is_cooperative(const struct zeta_device *device);
 
+/** What the commands of a list can be changed in; for device properties too. */
+#define ZETA_MUTABLE_FLAGS                                                                         \
+    (ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS | ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_COUNT |      \
+     ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE | ZE_MUTABLE_COMMAND_EXP_FLAG_GLOBAL_OFFSET |          \
+     ZE_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT | ZE_MUTABLE_COMMAND_EXP_FLAG_WAIT_EVENTS |          \
+     ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION)
+
 /** The lowest `bits` bits set; all of them from 64 on. For timestamps that wrap. */
 static inline uint64_t zeta_valid_mask(uint32_t bits)
 {

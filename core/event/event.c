@@ -4,10 +4,9 @@
 #include <stdlib.h>
 
 #include "core/device/device.h"
-#include "core/event/store.h"
+#include "core/event/activity.h"
 #include "core/plugin/host.h"
 #include "core/plugin/host_services.h"
-#include "core/queue/activity.h"
 #include "core/util/cleanup.h"
 #include "core/util/clock.h"
 #include "core/util/error.h"

@@ -7,7 +7,7 @@
  *   bound    shows a level, a condition that somebody else keeps, at the time of each query or wait
  *   shared   its word lies in memory of several processes (share.h)
  *   counted  counter based: stands for the newest work that signals it (counter.h), or for memory
- *            of the application (store.h)
+ *            of the application (store.c)
  *
  * An event pins its pool and its context. Command lists and running submissions pin the events they
  * name, so zeEventDestroy never fails and never pulls memory away from a device.
@@ -65,7 +65,7 @@ enum {
     ZETA_EVENT_CAPTURED = 1u << 4 /**< signalled by commands of a graph that is being recorded */
 };
 
-/** An event. Members are for core/command; others use the functions below. */
+/** An event. Members are for core/event and core/list; others use the functions below. */
 struct zeta_event {
     struct zeta_object object;
     _Atomic uint32_t special; /**< ZETA_EVENT_* */
@@ -91,6 +91,45 @@ struct zeta_event {
     _Atomic(struct zeta_graph *) capture; /**< with CAPTURED */
     _Atomic uint64_t next_look_ns;        /**< when to look again whether the signaller lives */
 };
+
+/* ---- Memory that shows the progress of a counter based event (store.c) ---- */
+
+/**
+ * Reads what is chained to the descriptor of a counter based event and makes a store of it.
+ * *out_store is NULL when nothing is chained. Errors: INVALID_ARGUMENT for addresses that are not
+ * aligned or not of the context, and for two stores; UNSUPPORTED_FEATURE; OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_store_from_chain(const struct zeta_context *context,
+                                  const struct zeta_device *device, const void *next,
+                                  struct zeta_event_store **out_store);
+
+/** True if work that signals the event adds to the store, instead of taking its place. */
+bool zeta_store_adds(const struct zeta_event_store *store);
+
+/**
+ * Whether the memory says that the event is complete; LOST when it is not there any more. device:
+ * read at the device's address.
+ */
+enum zeta_signal_state zeta_store_state(const struct zeta_event_store *store, bool device);
+
+/** Work that signals the event is complete: adds to the memory. False if it is not there any more.
+ */
+bool zeta_store_add(struct zeta_event_store *store);
+
+/**
+ * Address and value that stand for completion of an event; makes memory for its counter when there
+ * is none yet. Errors: UNSUPPORTED_FEATURE for a shared event; OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_store_address(struct zeta_event *event, uint64_t *out_value,
+                               uint64_t *out_address);
+
+/** Values of the counter were reached: brings our memory up to date. Any thread. */
+void zeta_store_advance(struct zeta_event_store *store, const struct zeta_counter *counter);
+
+/** Frees a store. NULL is allowed. */
+void zeta_store_destroy(struct zeta_event_store *store);
+
+/* ---- Events ---- */
 
 /** State of an event about which something is special. */
 uint32_t zeta_event_special_state(struct zeta_event *event);

@@ -4,8 +4,6 @@
 #include "core/api/chain.h"
 #include "core/device/device.h"
 #include "core/event/event.h"
-#include "core/event/store.h"
-#include "core/list/graph.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -310,13 +308,23 @@ ze_result_t ZE_APICALL impl_zeEventQueryStatus(ze_event_handle_t hEvent)
     return zeta_event_wait((struct zeta_event *)hEvent, 0);
 }
 
+static ze_result_t refuse_captured(const struct zeta_event *event)
+{
+    if (!(atomic_load(&event->special) & ZETA_EVENT_CAPTURED))
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(
+        ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+        "the event is signalled by commands that are recorded into a graph and do not "
+        "run now");
+}
+
 ze_result_t ZE_APICALL impl_zeEventHostSynchronize(ze_event_handle_t hEvent, uint64_t timeout)
 {
     struct zeta_event *event = (struct zeta_event *)hEvent;
 
     if (!zeta_object_pin(event, ZETA_KIND_EVENT))
         return zeta_object_explain(hEvent, ZETA_KIND_EVENT, "zeEventHostSynchronize", "hEvent");
-    ze_result_t result = zeta_graph_refuse_event(event);
+    ze_result_t result = refuse_captured(event);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_event_wait(event, timeout);
     zeta_object_unpin(event);

@@ -5,7 +5,6 @@
 #include "core/api/chain.h"
 #include "core/device/device.h"
 #include "core/event/event.h"
-#include "core/event/store.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"

@@ -1,5 +1,14 @@
-#include "core/event/store.h"
-
+/*
+ * Memory that shows the progress of a counter based event, for kernels and other programs.
+ *
+ *   counter    ours: holds the highest value up to which all work is complete
+ *   sync       the application's: the event is complete once a value stands there, which somebody
+ *              writes; the first work that signals the event takes its place
+ *   aggregate  the application's: each work that signals the event adds to it, and the event is
+ *              complete once the sum is large enough
+ *
+ * Memory of the application is read by the host, so this needs a device that shares memory with it.
+ */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -111,7 +111,7 @@ static ze_result_t append_fill(struct zeta_command_list *list, void *target, con
     result = zeta_append_begin(&append, list);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = zeta_recording_copy(append.recording, pattern, pattern_size, &copy);
+    result = zeta_command_buffer_copy(append.buffer, pattern, pattern_size, &copy);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_append_add(&append, ZETA_PLUGIN_COMMAND_FILL, &command);
     if (result == ZE_RESULT_SUCCESS) {

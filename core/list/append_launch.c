@@ -70,9 +70,10 @@ static ze_result_t copy_block(struct zeta_append *append, const struct zeta_kern
     void *block = NULL;
 
     if (!mutations || !append->kernel)
-        return zeta_recording_copy(append->recording, state->block, state->block_bytes, out_block);
-    ze_result_t result = zeta_recording_alloc(
-        append->recording, zeta_mutations_block_bytes(mutations, kernel), &block);
+        return zeta_command_buffer_copy(append->buffer, state->block, state->block_bytes,
+                                        out_block);
+    ze_result_t result = zeta_command_buffer_alloc(
+        append->buffer, zeta_mutations_block_bytes(mutations, kernel), &block);
     if (result == ZE_RESULT_SUCCESS && state->block_bytes > 0)
         memcpy(block, state->block, state->block_bytes);
     *out_block = block;
@@ -89,7 +90,7 @@ static ze_result_t add_launch(struct zeta_append *append, struct zeta_kernel *ke
     ze_result_t result = zeta_kernel_launch_state(kernel, &state);
 
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_recording_pin(append->recording, kernel, ZETA_KIND_KERNEL);
+        result = zeta_command_buffer_pin(append->buffer, kernel, ZETA_KIND_KERNEL);
     if (result == ZE_RESULT_SUCCESS)
         result = copy_block(append, kernel, &state, &block);
     if (result == ZE_RESULT_SUCCESS)
@@ -315,8 +316,8 @@ static ze_result_t add_indirect_set(struct zeta_append *append, const struct ind
 {
     struct indirect_set *set = NULL;
     void *memory = NULL;
-    ze_result_t result = zeta_recording_alloc(
-        append->recording, sizeof(*set) + wanted->kernel_count * sizeof(set->counts[0]), &memory);
+    ze_result_t result = zeta_command_buffer_alloc(
+        append->buffer, sizeof(*set) + wanted->kernel_count * sizeof(set->counts[0]), &memory);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;

@@ -5,6 +5,7 @@
 #include "core/event/event.h"
 #include "core/list/list.h"
 #include "core/memory/memory.h"
+#include "core/queue/times_query.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
@@ -116,5 +117,124 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendHostFunction(
             (struct zeta_plugin_call){.function = pfnHostFunction, .context = pUserData};
         result = zeta_append_events(&append, command, hSignalEvent, numWaitEvents, phWaitEvents);
     }
+    return zeta_append_end(&append, result);
+}
+
+/* ---- Queries of the times of events ---- */
+
+static ze_result_t list_events(struct zeta_append *append, uint32_t count,
+                               ze_event_handle_t *events, struct zeta_plugin_event ***out_list)
+{
+    void *memory = NULL;
+    ze_result_t result = zeta_command_buffer_alloc(
+        append->buffer, (size_t)count * sizeof(struct zeta_plugin_event *), &memory);
+
+    *out_list = memory;
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        const struct zeta_event *event = (const struct zeta_event *)events[i];
+
+        if (!event->has_times)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
+                              "phEvents[%u] carries no times: neither it nor its pool was created "
+                              "with a flag for timestamps",
+                              i);
+        result = zeta_append_event(append, events[i], false, &(*out_list)[i]);
+    }
+    return result;
+}
+
+/* Memory for a query of wanted->count events, which lives as long as the commands. */
+static ze_result_t make_query(struct zeta_append *append, const struct zeta_times_query *wanted,
+                              bool has_offsets, struct zeta_times_query **out_query)
+{
+    struct zeta_times_query query = *wanted;
+    void *memory[4] = {NULL};
+    const size_t bytes[4] = {sizeof(query), query.count * sizeof(*query.times),
+                             query.count * sizeof(*query.offsets),
+                             query.count * sizeof(*query.copies)};
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    for (int i = 0; i < (has_offsets ? 4 : 2) && result == ZE_RESULT_SUCCESS; i++)
+        result = zeta_command_buffer_alloc(append->buffer, bytes[i], &memory[i]);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    query.times = memory[1];
+    query.offsets = memory[2];
+    query.copies = memory[3];
+    *out_query = memory[0];
+    **out_query = query;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t add_copy(struct zeta_append *append, void *target, const void *source,
+                            size_t bytes)
+{
+    struct zeta_plugin_command *command = NULL;
+    ze_result_t result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_COPY, &command);
+
+    if (result == ZE_RESULT_SUCCESS)
+        command->u.copy =
+            (struct zeta_plugin_copy){.target = target, .source = source, .size_bytes = bytes};
+    return result;
+}
+
+static ze_result_t add_results(struct zeta_append *append, const struct zeta_times_query *query)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (!query->offsets)
+        return add_copy(append, query->target, query->times, query->count * sizeof(*query->times));
+    for (uint64_t i = 0; i < query->count && result == ZE_RESULT_SUCCESS; i++) {
+        struct zeta_plugin_command *command = NULL;
+
+        result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_COPY, &command);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        command->flags = ZETA_PLUGIN_COMMAND_INDIRECT;
+        command->u.copy.indirect = &query->copies[i];
+    }
+    return result;
+}
+
+/* Between a barrier that waits and one that signals: the offsets in, the times, the results out. */
+static ze_result_t add_query(struct zeta_append *append, struct zeta_times_query *query,
+                             const size_t *offsets)
+{
+    struct zeta_plugin_command *command = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    if (offsets)
+        result = add_copy(append, query->offsets, offsets, query->count * sizeof(*offsets));
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_CALL, &command);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    zeta_times_query_set(command, query);
+    return add_results(append, query);
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListAppendQueryKernelTimestamps(
+    ze_command_list_handle_t hCommandList, uint32_t numEvents, ze_event_handle_t *phEvents,
+    void *dstptr, const size_t *pOffsets, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
+    ze_event_handle_t *phWaitEvents)
+{
+    struct zeta_times_query wanted = {.count = numEvents, .target = dstptr};
+    struct zeta_plugin_event **events = NULL;
+    struct zeta_times_query *query = NULL;
+    struct zeta_append append;
+    ze_result_t result = zeta_append_begin(&append, (struct zeta_command_list *)hCommandList);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = list_events(&append, numEvents, phEvents, &events);
+    wanted.events = events;
+    if (result == ZE_RESULT_SUCCESS)
+        result = make_query(&append, &wanted, pOffsets != NULL, &query);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_barrier(&append, NULL, numWaitEvents, phWaitEvents);
+    if (result == ZE_RESULT_SUCCESS)
+        result = add_query(&append, query, pOffsets);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_barrier(&append, hSignalEvent, 0, NULL);
     return zeta_append_end(&append, result);
 }

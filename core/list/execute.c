@@ -1,17 +1,19 @@
 /* Recorded lists on their way to a queue, and lists that are executed by or copied from others. */
 #include "core/device/device.h"
 #include "core/event/event.h"
-#include "core/list/graph.h"
 #include "core/list/list.h"
 #include "core/list/mutations.h"
-#include "core/list/skip.h"
 #include "core/queue/queue.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-ze_result_t zeta_queue_check_list(const struct zeta_queue *queue,
-                                  const struct zeta_command_list *list, uint32_t index)
+/*
+ * Whether the queue can execute a list: a regular one, closed, of its queue group and device.
+ * index: its position, for the sentence.
+ */
+static ze_result_t check_list(const struct zeta_queue *queue, const struct zeta_command_list *list,
+                              uint32_t index)
 {
     const struct zeta_device *device = queue->device;
 
@@ -37,23 +39,57 @@ ze_result_t zeta_queue_check_list(const struct zeta_queue *queue,
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeta_queue_submit_list(struct zeta_queue *queue, struct zeta_command_list *list,
-                                   struct zeta_fence *fence)
+/* Submits the commands of a list without waiting. fence: to signal at their end, or NULL. */
+static ze_result_t submit_list(struct zeta_queue *queue, struct zeta_command_list *list,
+                               struct zeta_fence *fence)
 {
     struct zeta_submission *submission = zeta_submission_create(queue);
 
     if (!submission)
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a submission");
-    if (zeta_object_pin(list, ZETA_KIND_COMMAND_LIST))
-        submission->list = list;
+    if (zeta_object_pin(list, ZETA_KIND_COMMAND_LIST)) {
+        submission->owner = list;
+        submission->source = &list->buffer;
+        submission->owner_use = &list->use;
+    }
     if (fence && zeta_object_pin(fence, ZETA_KIND_FENCE))
         submission->fence = fence;
-    if (!submission->list || submission->fence != fence) {
+    if (!submission->owner || submission->fence != fence) {
         zeta_submission_destroy(submission);
         return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
                           "a command list or fence was destroyed while it was submitted");
     }
     return zeta_queue_submit_only(queue, submission);
+}
+
+ze_result_t ZE_APICALL impl_zeCommandQueueExecuteCommandLists(
+    ze_command_queue_handle_t hCommandQueue, uint32_t numCommandLists,
+    ze_command_list_handle_t *phCommandLists, ze_fence_handle_t hFence)
+{
+    struct zeta_command_queue *owner = (struct zeta_command_queue *)hCommandQueue;
+    struct zeta_fence *fence = (struct zeta_fence *)hFence;
+
+    if (fence && fence->owner != owner)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the fence was created for another command queue");
+    for (uint32_t i = 0; i < numCommandLists; i++) {
+        ze_result_t result =
+            check_list(owner->queue, (const struct zeta_command_list *)phCommandLists[i], i);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    if (!zeta_object_pin(owner, ZETA_KIND_COMMAND_QUEUE))
+        return zeta_object_explain(hCommandQueue, ZETA_KIND_COMMAND_QUEUE,
+                                   "zeCommandQueueExecuteCommandLists", "hCommandQueue");
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < numCommandLists && result == ZE_RESULT_SUCCESS; i++)
+        result = submit_list(owner->queue, (struct zeta_command_list *)phCommandLists[i],
+                             i + 1 == numCommandLists ? fence : NULL);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_queue_submitted(owner->queue);
+    zeta_object_unpin(owner);
+    return result;
 }
 
 static ze_result_t append_lists(struct zeta_command_list *list, uint32_t count,
@@ -66,7 +102,7 @@ static ze_result_t append_lists(struct zeta_command_list *list, uint32_t count,
     if (wait_count > 0)
         result = zeta_append_simple_only(list, NULL, wait_count, waits);
     for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
-        result = zeta_queue_submit_list(list->queue, (struct zeta_command_list *)lists[i], NULL);
+        result = submit_list(list->queue, (struct zeta_command_list *)lists[i], NULL);
     if (result == ZE_RESULT_SUCCESS && signal)
         result = zeta_append_simple_only(list, signal, 0, NULL);
     return result == ZE_RESULT_SUCCESS ? zeta_queue_submitted(list->queue) : result;
@@ -87,8 +123,7 @@ ze_result_t ZE_APICALL impl_zeCommandListImmediateAppendCommandListsExp(
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_list_refuse_skip(list, "appending command lists");
     for (uint32_t i = 0; i < numCommandLists && result == ZE_RESULT_SUCCESS; i++)
-        result = zeta_queue_check_list(list->queue,
-                                       (const struct zeta_command_list *)phCommandLists[i], i);
+        result = check_list(list->queue, (const struct zeta_command_list *)phCommandLists[i], i);
     for (uint32_t i = 0; i < numWaitEvents && result == ZE_RESULT_SUCCESS; i++)
         result = zeta_list_check_event(list, (const struct zeta_event *)phWaitEvents[i], false);
     if (result == ZE_RESULT_SUCCESS && hSignalEvent)
@@ -145,9 +180,9 @@ ze_result_t ZE_APICALL impl_zeCommandListCreateCloneExp(
     copy->flags = source->flags;
     copy->in_order = source->in_order;
     copy->closed = true;
-    result = zeta_recording_clone(&source->recording, &copy->recording);
+    result = zeta_command_buffer_clone(&source->buffer, &copy->buffer);
     if (result == ZE_RESULT_SUCCESS && source->mutations)
-        result = zeta_mutations_clone(source->mutations, &copy->recording, &copy->mutations);
+        result = zeta_mutations_clone(source->mutations, &copy->buffer, &copy->mutations);
     if (result != ZE_RESULT_SUCCESS)
         return zeta_list_drop(copy, result);
     *phClonedCommandList = (ze_command_list_handle_t)copy;

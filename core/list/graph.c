@@ -21,16 +21,6 @@ ze_result_t zeta_graph_refuse(const struct zeta_command_list *list, const char *
                       "%s is not possible while the command list records into a graph", what);
 }
 
-ze_result_t zeta_graph_refuse_event(const struct zeta_event *event)
-{
-    if (!(atomic_load(&event->special) & ZETA_EVENT_CAPTURED))
-        return ZE_RESULT_SUCCESS;
-    return zeta_error(
-        ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED,
-        "the event is signalled by commands that are recorded into a graph and do not "
-        "run now");
-}
-
 /* ---------------------------------------------------------------- recording */
 
 static void leave(struct zeta_graph *graph)
@@ -56,7 +46,7 @@ ze_result_t zeta_graph_append_begin(struct zeta_append *append, struct zeta_grap
         return not_capturing();
     }
     append->graph = graph;
-    append->recording = &graph->body->recording;
+    append->buffer = &graph->body->buffer;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -102,8 +92,8 @@ static void note_commands(struct zeta_graph *graph, const struct zeta_append *ap
     struct zeta_graph_body *body = graph->body;
     struct zeta_graph_member *member = member_of(body, append->list);
 
-    for (uint32_t i = first; i < body->recording.count; i++) {
-        const struct zeta_plugin_command *command = &body->recording.commands[i];
+    for (uint32_t i = first; i < body->buffer.count; i++) {
+        const struct zeta_plugin_command *command = &body->buffer.commands[i];
 
         note_joins(body, member, command);
         if (is_work(command)) {
@@ -191,7 +181,7 @@ bool zeta_graph_add_primary(struct zeta_graph *graph, struct zeta_command_list *
     return true;
 }
 
-ze_result_t zeta_graph_fork(struct zeta_append *append, struct zeta_recording *commands)
+ze_result_t zeta_graph_fork(struct zeta_append *append, struct zeta_command_buffer *commands)
 {
     struct zeta_graph *graph = append->fork;
     ze_result_t result = ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED;
@@ -202,17 +192,17 @@ ze_result_t zeta_graph_fork(struct zeta_append *append, struct zeta_recording *c
     if (!zeta_object_pin(graph, ZETA_KIND_GRAPH))
         return zeta_error(ZE_RESULT_ERROR_GRAPH_CAPTURE_INVALIDATED, "the graph was destroyed");
     (void)pthread_mutex_lock(&graph->body->lock);
-    uint32_t first = graph->body->recording.count;
+    uint32_t first = graph->body->buffer.count;
     result = ZE_RESULT_ERROR_GRAPH_CAPTURE_INVALIDATED;
     if (graph->body->state == ZETA_GRAPH_CAPTURING)
-        result = zeta_recording_absorb(&graph->body->recording, commands);
+        result = zeta_command_buffer_absorb(&graph->body->buffer, commands);
     if (result == ZE_RESULT_SUCCESS && !member_of(graph->body, append->list) &&
         !add_member(graph, append->list))
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (result == ZE_RESULT_SUCCESS)
         note_commands(graph, append, first);
     else
-        graph->body->recording.count = first;
+        graph->body->buffer.count = first;
     (void)pthread_mutex_unlock(&graph->body->lock);
     zeta_object_unpin(graph);
     return result == ZE_RESULT_SUCCESS
@@ -233,8 +223,8 @@ static bool all_joined(const struct zeta_graph_body *body)
 
 static void release_events(const struct zeta_graph_body *body)
 {
-    for (uint32_t i = 0; i < body->recording.count; i++) {
-        const struct zeta_plugin_event *signal = body->recording.commands[i].signal_event;
+    for (uint32_t i = 0; i < body->buffer.count; i++) {
+        const struct zeta_plugin_event *signal = body->buffer.commands[i].signal_event;
 
         if (!signal)
             continue;
@@ -279,7 +269,7 @@ static void finish_graph(void *object)
     struct zeta_graph *graph = object;
     struct zeta_graph_body *body = graph->body;
 
-    zeta_recording_clear(&body->recording);
+    zeta_command_buffer_clear(&body->buffer);
     (void)pthread_mutex_destroy(&body->lock);
     free(body->members);
     free(body->callbacks);
@@ -291,7 +281,7 @@ static void finish_executable(void *object)
 {
     struct zeta_executable_graph *executable = object;
 
-    zeta_recording_clear(&executable->recording);
+    zeta_command_buffer_clear(&executable->buffer);
     zeta_graph_drop_events(executable);
     if (executable->turn && zeta_object_retire(executable->turn))
         zeta_object_unpin(executable->turn);

@@ -50,7 +50,7 @@ struct zeta_graph_callback {
 struct zeta_graph_body {
     pthread_mutex_t lock; /**< held from the begin to the end of an append that records */
     enum zeta_graph_state state;
-    struct zeta_recording recording;
+    struct zeta_command_buffer buffer;
     struct zeta_graph_member *members; /**< the primary list first */
     uint32_t member_count;
     struct zeta_graph_callback *callbacks;
@@ -78,20 +78,11 @@ struct zeta_graph_event {
 struct zeta_executable_graph {
     struct zeta_object object;
     struct zeta_graph *graph; /**< pinned */
-    struct zeta_recording recording;
+    struct zeta_command_buffer buffer;
     struct zeta_graph_event *events; /**< that stand for internal ones of the graph */
     uint32_t event_count;
     struct zeta_event *turn; /**< its counter is reached by each execution in turn; owned */
 };
-
-/** The graph that a list records into, NULL if it does not. */
-struct zeta_graph *zeta_graph_of(const struct zeta_command_list *list);
-
-/** GRAPH_CAPTURE_UNSUPPORTED, with a sentence, if the list records into a graph. */
-ze_result_t zeta_graph_refuse(const struct zeta_command_list *list, const char *what);
-
-/** The same for an event that commands of a graph signal which is being recorded. */
-ze_result_t zeta_graph_refuse_event(const struct zeta_event *event);
 
 /** True for a counter based event that is for use inside of graphs only. */
 bool zeta_graph_is_internal(const struct zeta_event *event);
@@ -106,34 +97,11 @@ ze_result_t zeta_graph_own_events(struct zeta_executable_graph *executable);
 /** Drops them. */
 void zeta_graph_drop_events(struct zeta_executable_graph *executable);
 
-/** Begins an append that records. Pins and locks the graph, unless it fails. */
-ze_result_t zeta_graph_append_begin(struct zeta_append *append, struct zeta_graph *graph);
-
-/** Ends it: notes what the append means for joins, or takes it back. Lets go of the graph. */
-ze_result_t zeta_graph_append_end(struct zeta_append *append, ze_result_t result);
-
-/**
- * A command of the append waits for an event: finds out whether its list joins a graph with that.
- * Errors: GRAPH_CAPTURE_MERGE_ATTEMPT when the event belongs to another graph; GRAPH_INTERNAL_EVENT
- * for a list that cannot join.
- */
-ze_result_t zeta_graph_note_wait(struct zeta_append *append, struct zeta_event *event);
-
-/** The same for a command that signals it. Errors: GRAPH_INTERNAL_EVENT. */
-ze_result_t zeta_graph_note_signal(const struct zeta_append *append, struct zeta_event *event);
-
 /**
  * Begins the recording of an empty graph on a list; the caller holds the lock of the graph. False
  * when memory is exhausted or the list was just destroyed.
  */
 bool zeta_graph_add_primary(struct zeta_graph *graph, struct zeta_command_list *list);
-
-/**
- * The list of an append waits for an event of a graph, so it records from now on: takes over the
- * commands of the append. Errors: GRAPH_CAPTURE_UNSUPPORTED for a synchronous list;
- * GRAPH_CAPTURE_INVALIDATED when the recording ended meanwhile; OUT_OF_HOST_MEMORY.
- */
-ze_result_t zeta_graph_fork(struct zeta_append *append, struct zeta_recording *commands);
 
 /**
  * Ends a recording on its primary list. Errors: INVALID_ARGUMENT for another list, which changes

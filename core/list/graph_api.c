@@ -235,7 +235,7 @@ ze_result_t ZE_APICALL impl_zeGraphIsEmptyExt(ze_graph_handle_t hGraph)
 
     (void)pthread_mutex_lock(&body->lock);
     enum zeta_graph_state state = body->state;
-    bool empty = body->recording.count == 0;
+    bool empty = body->buffer.count == 0;
     (void)pthread_mutex_unlock(&body->lock);
     if (state == ZETA_GRAPH_INVALID)
         return zeta_error(ZE_RESULT_ERROR_INVALID_GRAPH,
@@ -269,7 +269,7 @@ static ze_result_t fill_instance(struct zeta_executable_graph *executable)
     (void)pthread_mutex_lock(&body->lock);
     result = check_instance(body);
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_recording_clone(&body->recording, &executable->recording);
+        result = zeta_command_buffer_clone(&body->buffer, &executable->buffer);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_graph_own_events(executable);
     if (result == ZE_RESULT_SUCCESS)
@@ -358,7 +358,7 @@ static ze_result_t make_turn(struct zeta_append *append, struct zeta_event *even
                              struct turn **out_turn)
 {
     void *memory = NULL;
-    ze_result_t result = zeta_recording_alloc(append->recording, sizeof(struct turn), &memory);
+    ze_result_t result = zeta_command_buffer_alloc(append->buffer, sizeof(struct turn), &memory);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -374,7 +374,7 @@ static ze_result_t make_turn(struct zeta_append *append, struct zeta_event *even
 static void take_turn(const struct zeta_append *append, struct turn *turn)
 {
     struct zeta_counter *counter = turn->mine.event->counter;
-    struct zeta_plugin_command *waiter = &append->recording->commands[turn->waiter];
+    struct zeta_plugin_command *waiter = &append->buffer->commands[turn->waiter];
 
     turn->mine.value = zeta_counter_take(counter);
     turn->before.value = turn->mine.value - 1;
@@ -392,13 +392,13 @@ static ze_result_t add_graph(struct zeta_append *append, struct zeta_executable_
 {
     struct zeta_plugin_command *command = NULL;
     ze_result_t result =
-        zeta_recording_pin(append->recording, executable, ZETA_KIND_EXECUTABLE_GRAPH);
+        zeta_command_buffer_pin(append->buffer, executable, ZETA_KIND_EXECUTABLE_GRAPH);
 
-    turn->waiter = append->recording->count;
+    turn->waiter = append->buffer->count;
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_BARRIER, &command);
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_recording_add_all(append->recording, &executable->recording);
+        result = zeta_command_buffer_add_all(append->buffer, &executable->buffer);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_BARRIER, &command);
     if (result != ZE_RESULT_SUCCESS)

@@ -40,12 +40,12 @@ static const char *command_name(uint32_t type)
     }
 }
 
-/* The kernel of a launch: pinned by the recording, like everything that a command names. */
-static const struct zeta_kernel *kernel_of(const struct zeta_recording *recording,
+/* The kernel of a launch: pinned by the buffer, like everything that a command names. */
+static const struct zeta_kernel *kernel_of(const struct zeta_command_buffer *buffer,
                                            const struct zeta_plugin_launch *launch)
 {
-    for (uint32_t i = 0; i < recording->pin_count; i++) {
-        const struct zeta_kernel *kernel = recording->pins[i];
+    for (uint32_t i = 0; i < buffer->pin_count; i++) {
+        const struct zeta_kernel *kernel = buffer->pins[i];
 
         if (zeta_object_was(kernel, ZETA_KIND_KERNEL) && kernel->plugin_kernel == launch->kernel)
             return kernel;
@@ -83,11 +83,11 @@ static void write_arguments(FILE *file, const struct zeta_kernel *kernel,
     }
 }
 
-static void write_launch(FILE *file, const struct zeta_recording *recording,
+static void write_launch(FILE *file, const struct zeta_command_buffer *buffer,
                          const struct zeta_plugin_command *command, bool detailed)
 {
     const struct zeta_plugin_launch *launch = &command->u.launch;
-    const struct zeta_kernel *kernel = kernel_of(recording, launch);
+    const struct zeta_kernel *kernel = kernel_of(buffer, launch);
 
     (void)fprintf(file, " %s", kernel ? kernel->state->name : "?");
     if (!detailed)
@@ -113,13 +113,13 @@ static void write_bytes(FILE *file, const struct zeta_plugin_command *command)
 }
 
 /* An edge from each command that signals an event to those that wait for it later. */
-static void write_events(FILE *file, const struct zeta_recording *recording, uint32_t index)
+static void write_events(FILE *file, const struct zeta_command_buffer *buffer, uint32_t index)
 {
-    const struct zeta_plugin_command *command = &recording->commands[index];
+    const struct zeta_plugin_command *command = &buffer->commands[index];
 
     for (uint64_t w = 0; w < command->wait_count; w++) {
         for (uint32_t i = index; i-- > 0;) {
-            const struct zeta_plugin_event *signal = recording->commands[i].signal_event;
+            const struct zeta_plugin_event *signal = buffer->commands[i].signal_event;
 
             if (!signal || signal->event != command->wait_events[w]->event)
                 continue;
@@ -129,21 +129,21 @@ static void write_events(FILE *file, const struct zeta_recording *recording, uin
     }
 }
 
-static void write_graph(FILE *file, const struct zeta_recording *recording, bool detailed)
+static void write_graph(FILE *file, const struct zeta_command_buffer *buffer, bool detailed)
 {
     (void)fprintf(file, "digraph zeta {\n    node [shape=box];\n");
-    for (uint32_t i = 0; i < recording->count; i++) {
-        const struct zeta_plugin_command *command = &recording->commands[i];
+    for (uint32_t i = 0; i < buffer->count; i++) {
+        const struct zeta_plugin_command *command = &buffer->commands[i];
 
         (void)fprintf(file, "    c%u [label=\"%s", i, command_name(command->type));
         if (command->type == ZETA_PLUGIN_COMMAND_LAUNCH)
-            write_launch(file, recording, command, detailed);
+            write_launch(file, buffer, command, detailed);
         else if (detailed)
             write_bytes(file, command);
         (void)fprintf(file, "\"];\n");
         if (i > 0)
             (void)fprintf(file, "    c%u -> c%u;\n", i - 1, i);
-        write_events(file, recording, i);
+        write_events(file, buffer, i);
     }
     (void)fprintf(file, "}\n");
 }
@@ -160,7 +160,7 @@ ze_result_t ZE_APICALL impl_zeGraphDumpContentsExt(ze_graph_handle_t hGraph, con
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "cannot write the graph to %s: %s",
                           filePath, strerror(errno));
     (void)pthread_mutex_lock(&body->lock);
-    write_graph(file, &body->recording,
+    write_graph(file, &body->buffer,
                 !desc || desc->mode != ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_SIMPLE);
     (void)pthread_mutex_unlock(&body->lock);
     bool bad = ferror(file) != 0;

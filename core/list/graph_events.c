@@ -3,7 +3,7 @@
 
 #include "core/event/event.h"
 #include "core/list/graph.h"
-#include "core/list/times_query.h"
+#include "core/queue/times_query.h"
 #include "core/util/error.h"
 
 bool zeta_graph_is_internal(const struct zeta_event *event)
@@ -72,21 +72,19 @@ static ze_result_t own_signal(struct zeta_executable_graph *executable,
 
 ze_result_t zeta_graph_own_events(struct zeta_executable_graph *executable)
 {
-    struct zeta_recording *recording = &executable->recording;
+    struct zeta_command_buffer *buffer = &executable->buffer;
     ze_result_t result = ZE_RESULT_SUCCESS;
 
-    for (uint32_t i = 0; i < recording->count && result == ZE_RESULT_SUCCESS; i++) {
-        struct zeta_plugin_command *command = &recording->commands[i];
-        uint64_t count = 0;
+    for (uint32_t i = 0; i < buffer->count && result == ZE_RESULT_SUCCESS; i++) {
+        struct zeta_plugin_command *command = &buffer->commands[i];
+        const struct zeta_times_query *query = zeta_times_query_of(command);
 
-        /* The lists lie in the arena of the recording, which is a copy. */
+        /* The lists lie in the arena of the buffer, which is a copy. */
         replace(executable, (struct zeta_plugin_event **)(uintptr_t)command->wait_events,
                 command->wait_count);
-        if (zeta_times_query_is(command)) {
-            struct zeta_plugin_event **events = zeta_times_query_events(command, &count);
-
-            replace(executable, events, count);
-        }
+        if (query)
+            replace(executable, (struct zeta_plugin_event **)(uintptr_t)query->events,
+                    query->count);
         result = own_signal(executable, command);
     }
     return result;

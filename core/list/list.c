@@ -1,16 +1,21 @@
 #include "core/list/list.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include "core/api/chain.h"
 #include "core/device/device.h"
 #include "core/event/event.h"
-#include "core/list/graph.h"
 #include "core/list/mutations.h"
-#include "core/list/skip.h"
 #include "core/queue/queue.h"
 #include "core/queue/track.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
+
+_Static_assert(offsetof(struct zeta_command_list, queue) ==
+                   offsetof(struct zeta_queue_owner, queue),
+               "a command list begins as owners of queues do");
 
 static void finish_list(void *object)
 {
@@ -18,7 +23,7 @@ static void finish_list(void *object)
 
     zeta_queue_destroy(list->queue);
     zeta_mutations_destroy(list->mutations);
-    zeta_recording_clear(&list->recording);
+    zeta_command_buffer_clear(&list->buffer);
     zeta_object_unpin(list->context);
 }
 
@@ -38,7 +43,7 @@ ze_result_t zeta_append_begin(struct zeta_append *append, struct zeta_command_li
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    *append = (struct zeta_append){.list = list, .recording = &list->recording};
+    *append = (struct zeta_append){.list = list, .buffer = &list->buffer};
     struct zeta_graph *graph = zeta_graph_of(list);
     if (graph) {
         result = zeta_graph_append_begin(append, graph);
@@ -48,10 +53,10 @@ ze_result_t zeta_append_begin(struct zeta_append *append, struct zeta_command_li
         append->submission = zeta_submission_create(list->queue);
         if (!append->submission)
             return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a submission");
-        append->recording = &append->submission->recording;
+        append->buffer = &append->submission->buffer;
     }
-    append->first_command = append->recording->count;
-    append->first_pin = append->recording->pin_count;
+    append->first_command = append->buffer->count;
+    append->first_pin = append->buffer->pin_count;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -86,7 +91,7 @@ ze_result_t zeta_append_add(struct zeta_append *append, uint32_t type,
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    return zeta_recording_add(append->recording, type, out_command);
+    return zeta_command_buffer_add(append->buffer, type, out_command);
 }
 
 ze_result_t zeta_list_check_event(const struct zeta_command_list *list,
@@ -117,10 +122,10 @@ ze_result_t zeta_append_event(struct zeta_append *append, ze_event_handle_t hand
         result =
             signals ? zeta_graph_note_signal(append, event) : zeta_graph_note_wait(append, event);
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_recording_pin(append->recording, event, ZETA_KIND_EVENT);
+        result = zeta_command_buffer_pin(append->buffer, event, ZETA_KIND_EVENT);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    append->recording->tracked |= zeta_track_needed(event);
+    append->buffer->tracked |= zeta_track_needed(event);
     *out_event = &event->plain;
     return ZE_RESULT_SUCCESS;
 }
@@ -133,8 +138,8 @@ static ze_result_t append_waits(struct zeta_append *append, struct zeta_plugin_c
 
     if (count == 0)
         return ZE_RESULT_SUCCESS;
-    result = zeta_recording_alloc(append->recording, count * sizeof(struct zeta_plugin_event *),
-                                  &memory);
+    result = zeta_command_buffer_alloc(append->buffer, count * sizeof(struct zeta_plugin_event *),
+                                       &memory);
     struct zeta_plugin_event **events = memory;
     for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
         result = zeta_append_event(append, waits[i], false, &events[i]);
@@ -177,10 +182,59 @@ ze_result_t zeta_append_barrier(struct zeta_append *append, ze_event_handle_t si
                : result;
 }
 
-/* A launch that is skipped is none that could be changed later. */
+/* ---- Lists that skip work ---- */
+
+void zeta_list_skip_begin(struct zeta_command_list *list, const void *what)
+{
+    if (!list->skipped_for)
+        list->skipped_for = what;
+}
+
+void zeta_list_skip_end(struct zeta_command_list *list, const void *what)
+{
+    if (list->skipped_for == what)
+        list->skipped_for = NULL;
+}
+
+ze_result_t zeta_list_refuse_skip(const struct zeta_command_list *list, const char *what)
+{
+    if (!list->skipped_for)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                      "%s is not possible between begin and end of an execution query", what);
+}
+
+/* Events are reset and queries begin and end all the same: that is no work. */
+static bool is_work(uint32_t type)
+{
+    switch (type) {
+    case ZETA_PLUGIN_COMMAND_LAUNCH:
+    case ZETA_PLUGIN_COMMAND_COPY:
+    case ZETA_PLUGIN_COMMAND_COPY_REGION:
+    case ZETA_PLUGIN_COMMAND_FILL:
+    case ZETA_PLUGIN_COMMAND_TIMESTAMP:
+    case ZETA_PLUGIN_COMMAND_CALL:
+    case ZETA_PLUGIN_COMMAND_MARKER:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Makes barriers of the work of an append. A launch that is skipped cannot be changed later. */
 static void skip(struct zeta_append *append)
 {
-    zeta_append_skip(append);
+    struct zeta_command_buffer *buffer = append->buffer;
+
+    for (uint32_t i = append->first_command; i < buffer->count; i++) {
+        struct zeta_plugin_command *command = &buffer->commands[i];
+
+        if (!is_work(command->type))
+            continue;
+        command->type = ZETA_PLUGIN_COMMAND_BARRIER;
+        command->flags = 0;
+        memset(&command->u, 0, sizeof(command->u));
+    }
     append->kernel = NULL;
 }
 
@@ -189,17 +243,18 @@ ze_result_t zeta_append_end(struct zeta_append *append, ze_result_t result)
     struct zeta_submission *submission = ZETA_TAKE(append->submission);
 
     if (result != ZE_RESULT_SUCCESS)
-        zeta_recording_rewind(append->recording, append->first_command, append->first_pin);
+        zeta_command_buffer_rewind(append->buffer, append->first_command, append->first_pin);
     else if (append->list->skipped_for)
         skip(append);
     if (result == ZE_RESULT_SUCCESS && append->list->mutations)
-        zeta_mutations_note(append->list->mutations, append);
+        zeta_mutations_note(append->list->mutations, append->buffer, append->first_command,
+                            append->kernel);
     if (append->graph)
         return zeta_graph_append_end(append, result);
     if (!submission)
         return result;
     if (result == ZE_RESULT_SUCCESS && append->fork) {
-        result = zeta_graph_fork(append, &submission->recording);
+        result = zeta_graph_fork(append, &submission->buffer);
         zeta_submission_destroy(submission);
         return result;
     }
@@ -414,7 +469,7 @@ ze_result_t ZE_APICALL impl_zeCommandListReset(ze_command_list_handle_t hCommand
         return result;
     if (list->mutations)
         zeta_mutations_clear(list->mutations);
-    zeta_recording_clear(&list->recording);
+    zeta_command_buffer_clear(&list->buffer);
     list->skipped_for = NULL;
     list->closed = false;
     return ZE_RESULT_SUCCESS;

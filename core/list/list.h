@@ -36,10 +36,9 @@ struct zeta_submission;
 /** A command list of the API. */
 struct zeta_command_list {
     struct zeta_object object;
-    struct zeta_context *context; /**< pinned */
+    _Atomic(struct zeta_queue *) queue; /**< of an immediate list; as in struct zeta_queue_owner */
+    struct zeta_context *context;       /**< pinned */
     struct zeta_device *device;
-    _Atomic(struct zeta_queue *) queue;   /**< of an immediate list, else NULL; set last: others
-                                             find lists as soon as they are there */
     _Atomic(struct zeta_graph *) capture; /**< that it records into, NULL: none */
     uint32_t ordinal;
     ze_command_list_flags_t flags;
@@ -48,15 +47,16 @@ struct zeta_command_list {
     bool closed;
     bool in_order;                    /**< so counter based events can be signalled */
     struct zeta_mutations *mutations; /**< of a list whose commands can be changed, else NULL */
-    struct zeta_use use;              /**< by submissions that run the recording */
-    const void *skipped_for; /**< whose end lets commands do something again (skip.h), or NULL */
-    struct zeta_recording recording;
+    struct zeta_use use;              /**< by submissions that run the commands */
+    const void *skipped_for;          /**< whose end lets commands do something again
+                                         (zeta_list_skip_begin()), or NULL */
+    struct zeta_command_buffer buffer;
 };
 
 /** An append in progress. */
 struct zeta_append {
     struct zeta_command_list *list;
-    struct zeta_recording *recording;
+    struct zeta_command_buffer *buffer;
     struct zeta_submission *submission; /**< of an immediate list */
     struct zeta_kernel *kernel;         /**< of a single launch, for mutable lists */
     struct zeta_graph *graph;           /**< that records it; locked */
@@ -141,5 +141,46 @@ ze_result_t zeta_list_drop(struct zeta_command_list *list, ze_result_t result);
 
 /** INVALID_ARGUMENT, with a sentence, if the list is closed. */
 ze_result_t zeta_list_check_open(const struct zeta_command_list *list);
+
+/**
+ * From the next append on, commands of the list are skipped until zeta_list_skip_end() names the
+ * same thing. Skipping already: nothing changes.
+ */
+void zeta_list_skip_begin(struct zeta_command_list *list, const void *what);
+void zeta_list_skip_end(struct zeta_command_list *list, const void *what);
+
+/** UNSUPPORTED_FEATURE, with a sentence, if the list skips: for what cannot be skipped. */
+ze_result_t zeta_list_refuse_skip(const struct zeta_command_list *list, const char *what);
+
+/* ---- Appends to lists that record into a graph (graph.c) ---- */
+
+/** The graph that a list records into, NULL if it does not. */
+struct zeta_graph *zeta_graph_of(const struct zeta_command_list *list);
+
+/** GRAPH_CAPTURE_UNSUPPORTED, with a sentence, if the list records into a graph. */
+ze_result_t zeta_graph_refuse(const struct zeta_command_list *list, const char *what);
+
+/** Begins an append that records. Pins and locks the graph, unless it fails. */
+ze_result_t zeta_graph_append_begin(struct zeta_append *append, struct zeta_graph *graph);
+
+/** Ends it: notes what the append means for joins, or takes it back. Lets go of the graph. */
+ze_result_t zeta_graph_append_end(struct zeta_append *append, ze_result_t result);
+
+/**
+ * A command of the append waits for an event: finds out whether its list joins a graph with that.
+ * Errors: GRAPH_CAPTURE_MERGE_ATTEMPT when the event belongs to another graph; GRAPH_INTERNAL_EVENT
+ * for a list that cannot join.
+ */
+ze_result_t zeta_graph_note_wait(struct zeta_append *append, struct zeta_event *event);
+
+/** The same for a command that signals it. Errors: GRAPH_INTERNAL_EVENT. */
+ze_result_t zeta_graph_note_signal(const struct zeta_append *append, struct zeta_event *event);
+
+/**
+ * The list of an append waits for an event of a graph, so it records from now on: takes over the
+ * commands of the append. Errors: GRAPH_CAPTURE_UNSUPPORTED for a synchronous list;
+ * GRAPH_CAPTURE_INVALIDATED when the recording ended meanwhile; OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_graph_fork(struct zeta_append *append, struct zeta_command_buffer *commands);
 
 #endif

@@ -108,7 +108,7 @@ static ze_result_t find_note(const struct zeta_command_list *list, uint64_t id, 
 static struct zeta_plugin_command *command_of(const struct zeta_command_list *list,
                                               const struct zeta_mutation *note)
 {
-    return &list->recording.commands[note->command];
+    return &list->buffer.commands[note->command];
 }
 
 /* ---------------------------------------------------------------- launches */
@@ -354,7 +354,7 @@ static struct zeta_event *hold(struct zeta_command_list *list, struct zeta_event
         zeta_object_unpin(*place);
     *place = event && zeta_object_pin(event, ZETA_KIND_EVENT) ? event : NULL;
     if (*place)
-        list->recording.tracked |= zeta_track_needed(event);
+        list->buffer.tracked |= zeta_track_needed(event);
     return *place;
 }
 

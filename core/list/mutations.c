@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/list/list.h"
 #include "core/module/kernel.h"
+#include "core/queue/command_buffer.h"
 #include "core/util/error.h"
 
 static ze_result_t no_memory(void)
@@ -123,20 +123,19 @@ ze_result_t zeta_mutations_ask(struct zeta_mutations *mutations,
     return ZE_RESULT_SUCCESS;
 }
 
-void zeta_mutations_note(struct zeta_mutations *mutations, const struct zeta_append *append)
+void zeta_mutations_note(struct zeta_mutations *mutations, const struct zeta_command_buffer *buffer,
+                         uint32_t first_command, struct zeta_kernel *kernel)
 {
-    const struct zeta_recording *recording = append->recording;
-
     /* An append without a command, a hint for example, leaves the id to the next one. */
-    if (!mutations->pending || recording->count == append->first_command)
+    if (!mutations->pending || buffer->count == first_command)
         return;
     struct zeta_mutation *note = &mutations->notes[mutations->count - 1];
-    const struct zeta_plugin_command *command = &recording->commands[append->first_command];
+    const struct zeta_plugin_command *command = &buffer->commands[first_command];
     mutations->pending = false;
-    note->has_command = recording->count == append->first_command + 1;
-    note->command = append->first_command;
-    note->is_launch = append->kernel != NULL;
-    note->kernel = append->kernel;
+    note->has_command = buffer->count == first_command + 1;
+    note->command = first_command;
+    note->is_launch = kernel != NULL;
+    note->kernel = kernel;
     note->wait_count = command->wait_count;
 }
 
@@ -165,7 +164,7 @@ struct zeta_mutation *zeta_mutations_find(struct zeta_mutations *mutations, uint
     return NULL;
 }
 
-static bool clone_note(const struct zeta_mutation *from, struct zeta_recording *recording,
+static bool clone_note(const struct zeta_mutation *from, struct zeta_command_buffer *buffer,
                        struct zeta_mutation *note)
 {
     struct zeta_kernel **kernels =
@@ -189,15 +188,15 @@ static bool clone_note(const struct zeta_mutation *from, struct zeta_recording *
     }
     if (!kernels || !note->waits || !note->held)
         return false;
-    /* Wait lists that were changed lie in the note, not in the recording. */
-    struct zeta_plugin_command *command = &recording->commands[note->command];
+    /* Wait lists that were changed lie in the note, not in the buffer. */
+    struct zeta_plugin_command *command = &buffer->commands[note->command];
     if (command->wait_events == from->waits)
         command->wait_events = note->waits;
     return true;
 }
 
 ze_result_t zeta_mutations_clone(const struct zeta_mutations *source,
-                                 struct zeta_recording *recording,
+                                 struct zeta_command_buffer *buffer,
                                  struct zeta_mutations **out_mutations)
 {
     struct zeta_mutations *copy = NULL;
@@ -209,7 +208,7 @@ ze_result_t zeta_mutations_clone(const struct zeta_mutations *source,
     for (uint32_t i = 0; i < source->count && result == ZE_RESULT_SUCCESS; i++) {
         struct zeta_mutation *note = add_note(copy);
 
-        if (!note || !clone_note(&source->notes[i], recording, note))
+        if (!note || !clone_note(&source->notes[i], buffer, note))
             result = no_memory();
     }
     if (result == ZE_RESULT_SUCCESS)

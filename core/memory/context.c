@@ -5,7 +5,6 @@
 #include "core/device/init.h"
 #include "core/memory/memory.h"
 #include "core/memory/virtual.h"
-#include "core/module/module.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"

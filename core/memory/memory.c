@@ -6,8 +6,6 @@
 #include "core/device/device.h"
 #include "core/memory/memory_request.h"
 #include "core/plugin/host.h"
-#include "core/queue/mark.h"
-#include "core/queue/queue.h"
 #include "core/settings/settings.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"

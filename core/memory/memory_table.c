@@ -9,7 +9,6 @@
 #include "core/device/device.h"
 #include "core/memory/memory.h"
 #include "core/plugin/host.h"
-#include "core/queue/mark.h"
 #include "core/util/clock.h"
 #include "core/util/error.h"
 #include "core/util/log.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/list/times_query.h"
+#include "core/queue/times_query.h"
 #include "core/util/error.h"
 
 static ze_result_t no_memory(void)
@@ -24,29 +24,30 @@ static void *grow(void *array, uint32_t count, uint32_t *capacity, size_t elemen
     return grown;
 }
 
-ze_result_t zeta_recording_add(struct zeta_recording *recording, uint32_t type,
-                               struct zeta_plugin_command **out_command)
+ze_result_t zeta_command_buffer_add(struct zeta_command_buffer *buffer, uint32_t type,
+                                    struct zeta_plugin_command **out_command)
 {
     struct zeta_plugin_command *commands =
-        grow(recording->commands, recording->count, &recording->capacity, sizeof(*commands));
+        grow(buffer->commands, buffer->count, &buffer->capacity, sizeof(*commands));
 
     if (!commands)
         return no_memory();
-    recording->commands = commands;
-    *out_command = &commands[recording->count++];
+    buffer->commands = commands;
+    *out_command = &commands[buffer->count++];
     **out_command =
         (struct zeta_plugin_command){.struct_size = sizeof(**out_command), .type = type};
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeta_recording_alloc(struct zeta_recording *recording, size_t bytes, void **out_memory)
+ze_result_t zeta_command_buffer_alloc(struct zeta_command_buffer *buffer, size_t bytes,
+                                      void **out_memory)
 {
-    *out_memory = zeta_arena_alloc(&recording->arena, bytes);
+    *out_memory = zeta_arena_alloc(&buffer->arena, bytes);
     return *out_memory ? ZE_RESULT_SUCCESS : no_memory();
 }
 
-ze_result_t zeta_recording_copy(struct zeta_recording *recording, const void *data, size_t bytes,
-                                const void **out_copy)
+ze_result_t zeta_command_buffer_copy(struct zeta_command_buffer *buffer, const void *data,
+                                     size_t bytes, const void **out_copy)
 {
     static const char nothing;
     void *copy = NULL;
@@ -54,7 +55,7 @@ ze_result_t zeta_recording_copy(struct zeta_recording *recording, const void *da
     *out_copy = &nothing;
     if (bytes == 0)
         return ZE_RESULT_SUCCESS;
-    ze_result_t result = zeta_recording_alloc(recording, bytes, &copy);
+    ze_result_t result = zeta_command_buffer_alloc(buffer, bytes, &copy);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     memcpy(copy, data, bytes);
@@ -62,82 +63,83 @@ ze_result_t zeta_recording_copy(struct zeta_recording *recording, const void *da
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeta_recording_pin(struct zeta_recording *recording, void *object, enum zeta_kind kind)
+ze_result_t zeta_command_buffer_pin(struct zeta_command_buffer *buffer, void *object,
+                                    enum zeta_kind kind)
 {
-    void **pins =
-        grow(recording->pins, recording->pin_count, &recording->pin_capacity, sizeof(*pins));
+    void **pins = grow(buffer->pins, buffer->pin_count, &buffer->pin_capacity, sizeof(*pins));
 
     if (!pins)
         return no_memory();
-    recording->pins = pins;
+    buffer->pins = pins;
     if (!zeta_object_pin(object, kind))
         return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
                           "a %s was destroyed while a command that uses it was appended",
                           zeta_kind_name(kind));
-    pins[recording->pin_count++] = object;
+    pins[buffer->pin_count++] = object;
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeta_recording_use(struct zeta_recording *recording, struct zeta_use *use)
+ze_result_t zeta_command_buffer_use(struct zeta_command_buffer *buffer, struct zeta_use *use)
 {
-    struct zeta_recorded_use *uses =
-        grow(recording->uses, recording->use_count, &recording->use_capacity, sizeof(*uses));
+    struct zeta_buffer_use *uses =
+        grow(buffer->uses, buffer->use_count, &buffer->use_capacity, sizeof(*uses));
 
     if (!uses)
         return no_memory();
-    recording->uses = uses;
-    uses[recording->use_count++] = (struct zeta_recorded_use){
-        .use = use, .pin_count = recording->pin_count > 0 ? recording->pin_count : 1};
+    buffer->uses = uses;
+    uses[buffer->use_count++] = (struct zeta_buffer_use){
+        .use = use, .pin_count = buffer->pin_count > 0 ? buffer->pin_count : 1};
     return ZE_RESULT_SUCCESS;
 }
 
-void zeta_recording_begin_uses(const struct zeta_recording *recording)
+void zeta_command_buffer_begin_uses(const struct zeta_command_buffer *buffer)
 {
-    for (uint32_t i = 0; i < recording->use_count; i++)
-        zeta_use_begin(recording->uses[i].use);
+    for (uint32_t i = 0; i < buffer->use_count; i++)
+        zeta_use_begin(buffer->uses[i].use);
 }
 
-void zeta_recording_note_over(const struct zeta_recording *recording)
+void zeta_command_buffer_note_over(const struct zeta_command_buffer *buffer)
 {
-    for (uint32_t i = 0; i < recording->use_count; i++)
-        zeta_use_note_over(recording->uses[i].use);
+    for (uint32_t i = 0; i < buffer->use_count; i++)
+        zeta_use_note_over(buffer->uses[i].use);
 }
 
-void zeta_recording_end_uses(const struct zeta_recording *recording, bool was_over)
+void zeta_command_buffer_end_uses(const struct zeta_command_buffer *buffer, bool was_over)
 {
-    for (uint32_t i = 0; i < recording->use_count; i++)
-        zeta_use_end(recording->uses[i].use, was_over);
+    for (uint32_t i = 0; i < buffer->use_count; i++)
+        zeta_use_end(buffer->uses[i].use, was_over);
 }
 
-static ze_result_t add_uses(struct zeta_recording *recording, const struct zeta_recording *source)
+static ze_result_t add_uses(struct zeta_command_buffer *buffer,
+                            const struct zeta_command_buffer *source)
 {
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     for (uint32_t i = 0; i < source->use_count && result == ZE_RESULT_SUCCESS; i++)
-        result = zeta_recording_use(recording, source->uses[i].use);
+        result = zeta_command_buffer_use(buffer, source->uses[i].use);
     return result;
 }
 
-ze_result_t zeta_recording_add_all(struct zeta_recording *recording,
-                                   const struct zeta_recording *source)
+ze_result_t zeta_command_buffer_add_all(struct zeta_command_buffer *buffer,
+                                        const struct zeta_command_buffer *source)
 {
-    size_t count = (size_t)recording->count + source->count;
-    struct zeta_plugin_command *commands = recording->commands;
+    size_t count = (size_t)buffer->count + source->count;
+    struct zeta_plugin_command *commands = buffer->commands;
 
     if (count > UINT32_MAX)
         return no_memory();
-    if (count > recording->capacity) {
+    if (count > buffer->capacity) {
         commands = realloc(commands, count * sizeof(*commands));
         if (!commands)
             return no_memory();
-        recording->commands = commands;
-        recording->capacity = (uint32_t)count;
+        buffer->commands = commands;
+        buffer->capacity = (uint32_t)count;
     }
     if (source->count > 0)
-        memcpy(commands + recording->count, source->commands, source->count * sizeof(*commands));
-    recording->count = (uint32_t)count;
-    recording->tracked |= source->tracked;
-    return add_uses(recording, source);
+        memcpy(commands + buffer->count, source->commands, source->count * sizeof(*commands));
+    buffer->count = (uint32_t)count;
+    buffer->tracked |= source->tracked;
+    return add_uses(buffer, source);
 }
 
 /* Points what a copied command refers to into the copy. */
@@ -162,15 +164,16 @@ static void move_command(struct zeta_plugin_command *command, const struct zeta_
         break;
     case ZETA_PLUGIN_COMMAND_CALL:
         command->u.call.context = zeta_arena_moved(from, to, command->u.call.context);
-        if (zeta_times_query_is(command))
-            zeta_times_query_move(command, from, to);
+        if (zeta_times_query_of(command))
+            zeta_times_query_move(zeta_times_query_of(command), from, to);
         break;
     default:
         break;
     }
 }
 
-static ze_result_t clone_pins(const struct zeta_recording *source, struct zeta_recording *copy)
+static ze_result_t clone_pins(const struct zeta_command_buffer *source,
+                              struct zeta_command_buffer *copy)
 {
     if (source->pin_count == 0)
         return ZE_RESULT_SUCCESS;
@@ -185,69 +188,70 @@ static ze_result_t clone_pins(const struct zeta_recording *source, struct zeta_r
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeta_recording_clone(const struct zeta_recording *source,
-                                 struct zeta_recording *out_copy)
+ze_result_t zeta_command_buffer_clone(const struct zeta_command_buffer *source,
+                                      struct zeta_command_buffer *out_copy)
 {
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (!zeta_arena_clone(&source->arena, &out_copy->arena))
         return no_memory();
-    result = zeta_recording_add_all(out_copy, source);
+    result = zeta_command_buffer_add_all(out_copy, source);
     for (uint32_t i = 0; i < out_copy->count; i++)
         move_command(&out_copy->commands[i], &source->arena, &out_copy->arena);
     if (result == ZE_RESULT_SUCCESS)
         result = clone_pins(source, out_copy);
     if (result != ZE_RESULT_SUCCESS)
-        zeta_recording_clear(out_copy);
+        zeta_command_buffer_clear(out_copy);
     return result;
 }
 
-void zeta_recording_rewind(struct zeta_recording *recording, uint32_t count, uint32_t pin_count)
+void zeta_command_buffer_rewind(struct zeta_command_buffer *buffer, uint32_t count,
+                                uint32_t pin_count)
 {
-    recording->count = count;
-    while (recording->pin_count > pin_count)
-        zeta_object_unpin(recording->pins[--recording->pin_count]);
-    while (recording->use_count > 0 &&
-           recording->uses[recording->use_count - 1].pin_count > pin_count)
-        recording->use_count--;
+    buffer->count = count;
+    while (buffer->pin_count > pin_count)
+        zeta_object_unpin(buffer->pins[--buffer->pin_count]);
+    while (buffer->use_count > 0 && buffer->uses[buffer->use_count - 1].pin_count > pin_count)
+        buffer->use_count--;
 }
 
-ze_result_t zeta_recording_absorb(struct zeta_recording *recording, struct zeta_recording *other)
+ze_result_t zeta_command_buffer_absorb(struct zeta_command_buffer *buffer,
+                                       struct zeta_command_buffer *other)
 {
-    size_t pins = (size_t)recording->pin_count + other->pin_count;
-    void **grown = pins > 0 ? realloc(recording->pins, pins * sizeof(*grown)) : NULL;
+    size_t pins = (size_t)buffer->pin_count + other->pin_count;
+    void **grown = pins > 0 ? realloc(buffer->pins, pins * sizeof(*grown)) : NULL;
 
     if (pins > 0 && !grown)
         return no_memory();
     if (pins > 0) {
-        recording->pins = grown;
-        recording->pin_capacity = (uint32_t)pins;
+        buffer->pins = grown;
+        buffer->pin_capacity = (uint32_t)pins;
     }
-    ze_result_t result = zeta_recording_add_all(recording, other);
+    ze_result_t result = zeta_command_buffer_add_all(buffer, other);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     for (uint32_t i = 0; i < other->pin_count; i++)
-        recording->pins[recording->pin_count++] = other->pins[i];
+        buffer->pins[buffer->pin_count++] = other->pins[i];
     other->pin_count = 0;
     other->use_count = 0;
     other->count = 0;
-    zeta_arena_absorb(&recording->arena, &other->arena);
+    zeta_arena_absorb(&buffer->arena, &other->arena);
     return ZE_RESULT_SUCCESS;
 }
 
-void zeta_recording_reuse(struct zeta_recording *recording)
+void zeta_command_buffer_reuse(struct zeta_command_buffer *buffer)
 {
-    zeta_recording_rewind(recording, 0, 0);
-    zeta_arena_rewind(&recording->arena);
-    recording->tracked = false;
+    zeta_command_buffer_rewind(buffer, 0, 0);
+    zeta_arena_rewind(&buffer->arena);
+    buffer->tracked = false;
 }
 
-void zeta_recording_clear(struct zeta_recording *recording)
+void zeta_command_buffer_clear(struct zeta_command_buffer *buffer)
 {
-    zeta_recording_rewind(recording, 0, 0);
-    zeta_arena_finish(&recording->arena);
-    free(recording->commands);
-    free(recording->pins);
-    free(recording->uses);
-    *recording = (struct zeta_recording){0};
+    zeta_command_buffer_rewind(buffer, 0, 0);
+    zeta_arena_finish(&buffer->arena);
+    free(buffer->commands);
+    free(buffer->pins);
+    free(buffer->uses);
+    *buffer = (struct zeta_command_buffer){0};
 }

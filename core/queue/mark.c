@@ -1,9 +1,12 @@
-#include "core/queue/mark.h"
-
+/*
+ * How far the queues of a context have come, to ask later whether all that had been submitted then
+ * is over, without waiting.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "core/device/device.h"
+#include "core/memory/memory.h"
 #include "core/queue/queue.h"
 #include "core/util/error.h"
 

@@ -5,7 +5,7 @@
 
 #include "core/device/device.h"
 #include "core/event/event.h"
-#include "core/list/list.h"
+#include "core/memory/memory.h"
 #include "core/plugin/host.h"
 #include "core/queue/use.h"
 #include "core/util/cleanup.h"
@@ -291,14 +291,6 @@ static void collect_list(void *object, void *context)
     collect(object, ZETA_KIND_COMMAND_LIST, context);
 }
 
-/* NULL for a regular list, and one that is just being made. It may be destroyed meanwhile. */
-static struct zeta_queue *queue_of(void *object)
-{
-    if (zeta_object_was(object, ZETA_KIND_COMMAND_LIST))
-        return atomic_load(&((struct zeta_command_list *)object)->queue);
-    return atomic_load(&((struct zeta_command_queue *)object)->queue);
-}
-
 static bool matches(const struct zeta_queue *queue, const struct zeta_context *context,
                     const struct zeta_device *device)
 {
@@ -315,7 +307,8 @@ ze_result_t zeta_queues_drain(const struct zeta_context *context, const struct z
     zeta_object_each(ZETA_KIND_COMMAND_QUEUE, collect_queue, &owners);
     zeta_object_each(ZETA_KIND_COMMAND_LIST, collect_list, &owners);
     for (size_t i = 0; i < owners.count; i++) {
-        struct zeta_queue *queue = queue_of(owners.objects[i]);
+        struct zeta_queue *queue =
+            atomic_load(&((struct zeta_queue_owner *)owners.objects[i])->queue);
 
         if (matches(queue, context, device)) {
             ze_result_t one = zeta_queue_synchronize(queue, UINT64_MAX);

@@ -16,13 +16,12 @@
 #include <level_zero/ze_api.h>
 #include <zeta/plugin.h>
 
+#include "core/event/activity.h"
 #include "core/event/signal.h"
 #include "core/object/object.h"
-#include "core/queue/activity.h"
 #include "core/queue/command_buffer.h"
 
 struct zeta_backend;
-struct zeta_command_list;
 struct zeta_context;
 struct zeta_device;
 struct zeta_fence;
@@ -32,14 +31,16 @@ struct zeta_queue;
 struct zeta_submission {
     struct zeta_submission *next;
     struct zeta_queue *queue;
-    uint64_t number;                   /**< position in the queue, from 1 */
-    struct zeta_command_list *list;    /**< whose commands these are, pinned; NULL: own recording */
-    struct zeta_fence *fence;          /**< to signal at the end, pinned; may be NULL */
-    struct zeta_recording recording;   /**< without a list */
-    struct zeta_plugin_array commands; /**< what the backend got */
-    const struct zeta_recording *used; /**< whose uses count until it ends, NULL: none */
-    struct zeta_trace_activity *activity; /**< if a trace shows it, else NULL */
-    atomic_bool is_over;                  /**< nothing is missing but its report */
+    uint64_t number; /**< position in the queue, from 1 */
+    void *owner;     /**< of the commands, pinned; NULL: they are in buffer */
+    const struct zeta_command_buffer *source; /**< the commands of the owner */
+    struct zeta_use *owner_use;               /**< of the owner, while the submission runs */
+    struct zeta_fence *fence;                 /**< to signal at the end, pinned; may be NULL */
+    struct zeta_command_buffer buffer;        /**< own commands */
+    struct zeta_plugin_array commands;        /**< what the backend got */
+    const struct zeta_command_buffer *used;   /**< whose uses count until it ends, NULL: none */
+    struct zeta_trace_activity *activity;     /**< if a trace shows it, else NULL */
+    atomic_bool is_over;                      /**< nothing is missing but its report */
 };
 
 struct zeta_queue {
@@ -66,10 +67,17 @@ struct zeta_queue {
     ze_result_t failure; /**< of a submission; DEVICE_LOST stays, others until they are reported */
 };
 
+/** How objects of the API that own a queue begin: command queues and command lists. */
+struct zeta_queue_owner {
+    struct zeta_object object;
+    _Atomic(struct zeta_queue *) queue; /**< set last: others find the object as soon as it is
+                                           there; NULL: a regular command list */
+};
+
 /** A command queue of the API. */
 struct zeta_command_queue {
     struct zeta_object object;
-    _Atomic(struct zeta_queue *) queue; /**< set last, as that of an immediate list */
+    _Atomic(struct zeta_queue *) queue; /**< as in struct zeta_queue_owner */
 };
 
 /** A fence: on when the submission that it came with has ended. */
@@ -113,20 +121,6 @@ ze_result_t zeta_queue_submit(struct zeta_queue *queue, struct zeta_submission *
 ze_result_t zeta_queue_submit_only(struct zeta_queue *queue, struct zeta_submission *submission);
 ze_result_t zeta_queue_submitted(struct zeta_queue *queue);
 
-/**
- * Whether the queue can execute a list: a regular one, closed, of its queue group and device.
- * Errors: INVALID_COMMAND_LIST_TYPE, INVALID_ARGUMENT; index is its position, for the sentence.
- */
-ze_result_t zeta_queue_check_list(const struct zeta_queue *queue,
-                                  const struct zeta_command_list *list, uint32_t index);
-
-/**
- * Submits the commands of a list without waiting. fence: to signal at their end, or NULL.
- * Errors: as zeta_queue_submit(); INVALID_NULL_HANDLE for a list that was just destroyed.
- */
-ze_result_t zeta_queue_submit_list(struct zeta_queue *queue, struct zeta_command_list *list,
-                                   struct zeta_fence *fence);
-
 /** Releases submissions that have ended. Calls the backend, so no lock may be held. */
 void zeta_queue_release_finished(struct zeta_queue *queue);
 
@@ -136,9 +130,6 @@ void zeta_queue_release_finished(struct zeta_queue *queue);
  * submission, once. The caller holds a pin on the object that owns the queue.
  */
 ze_result_t zeta_queue_synchronize(struct zeta_queue *queue, uint64_t timeout_ns);
-
-/** Waits for all queues of a context (or of any, NULL) and a device with its tiles (or NULL). */
-ze_result_t zeta_queues_drain(const struct zeta_context *context, const struct zeta_device *device);
 
 /** Group of queues with this ordinal; false if the device has none. */
 bool zeta_queue_group(const struct zeta_device *device, uint32_t ordinal,

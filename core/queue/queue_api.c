@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "core/device/device.h"
-#include "core/list/list.h"
+#include "core/memory/memory.h"
 #include "core/queue/queue.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -61,36 +61,6 @@ ze_result_t ZE_APICALL impl_zeCommandQueueDestroy(ze_command_queue_handle_t hCom
                                    "hCommandQueue");
     result = destroy_queue((struct zeta_command_queue *)hCommandQueue);
     zeta_object_unpin(hCommandQueue);
-    return result;
-}
-
-ze_result_t ZE_APICALL impl_zeCommandQueueExecuteCommandLists(
-    ze_command_queue_handle_t hCommandQueue, uint32_t numCommandLists,
-    ze_command_list_handle_t *phCommandLists, ze_fence_handle_t hFence)
-{
-    struct zeta_command_queue *owner = (struct zeta_command_queue *)hCommandQueue;
-    struct zeta_fence *fence = (struct zeta_fence *)hFence;
-
-    if (fence && fence->owner != owner)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "the fence was created for another command queue");
-    for (uint32_t i = 0; i < numCommandLists; i++) {
-        ze_result_t result = zeta_queue_check_list(
-            owner->queue, (const struct zeta_command_list *)phCommandLists[i], i);
-
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-    }
-    if (!zeta_object_pin(owner, ZETA_KIND_COMMAND_QUEUE))
-        return zeta_object_explain(hCommandQueue, ZETA_KIND_COMMAND_QUEUE,
-                                   "zeCommandQueueExecuteCommandLists", "hCommandQueue");
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    for (uint32_t i = 0; i < numCommandLists && result == ZE_RESULT_SUCCESS; i++)
-        result = zeta_queue_submit_list(owner->queue, (struct zeta_command_list *)phCommandLists[i],
-                                        i + 1 == numCommandLists ? fence : NULL);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_queue_submitted(owner->queue);
-    zeta_object_unpin(owner);
     return result;
 }
 

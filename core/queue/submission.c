@@ -3,18 +3,17 @@
 #include <string.h>
 
 #include "core/device/device.h"
+#include "core/event/activity.h"
 #include "core/event/event.h"
-#include "core/list/list.h"
 #include "core/memory/memory.h"
 #include "core/plugin/host.h"
 #include "core/plugin/host_services.h"
-#include "core/queue/activity.h"
 #include "core/queue/queue.h"
 #include "core/queue/track.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 
-/* Submissions whose memory a queue keeps; their recordings are small, or their memory is freed. */
+/* Submissions whose memory a queue keeps; their buffers are small, or their memory is freed. */
 #define MOST_SPARE 16u
 #define MOST_SPARE_COMMANDS 64u
 
@@ -34,8 +33,8 @@ struct zeta_submission *zeta_submission_create(struct zeta_queue *queue)
 static void release(struct zeta_submission *submission)
 {
     zeta_trace_activity_destroy(submission->activity);
-    if (submission->list)
-        zeta_object_unpin(submission->list);
+    if (submission->owner)
+        zeta_object_unpin(submission->owner);
     if (submission->fence)
         zeta_object_unpin(submission->fence);
 }
@@ -43,22 +42,22 @@ static void release(struct zeta_submission *submission)
 void zeta_submission_destroy(struct zeta_submission *submission)
 {
     release(submission);
-    zeta_recording_clear(&submission->recording);
+    zeta_command_buffer_clear(&submission->buffer);
     free(submission);
 }
 
 static void recycle(struct zeta_queue *queue, struct zeta_submission *submission)
 {
-    struct zeta_recording recording = submission->recording;
+    struct zeta_command_buffer buffer = submission->buffer;
 
     release(submission);
-    if (recording.capacity > MOST_SPARE_COMMANDS) {
-        zeta_recording_clear(&recording);
+    if (buffer.capacity > MOST_SPARE_COMMANDS) {
+        zeta_command_buffer_clear(&buffer);
         free(submission);
         return;
     }
-    zeta_recording_reuse(&recording);
-    *submission = (struct zeta_submission){.recording = recording};
+    zeta_command_buffer_reuse(&buffer);
+    *submission = (struct zeta_submission){.buffer = buffer};
     (void)pthread_mutex_lock(&queue->lock);
     bool kept = queue->spare_count < MOST_SPARE;
     if (kept) {
@@ -89,33 +88,35 @@ void zeta_queue_release_finished(struct zeta_queue *queue)
 }
 
 /* What is decided about events at submission goes into commands of the submission's own. */
-static ze_result_t track(struct zeta_submission *submission, const struct zeta_recording *source)
+static ze_result_t track(struct zeta_submission *submission,
+                         const struct zeta_command_buffer *source)
 {
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (!source->tracked)
         return ZE_RESULT_SUCCESS;
-    if (source != &submission->recording)
-        result = zeta_recording_add_all(&submission->recording, source);
-    return result == ZE_RESULT_SUCCESS ? zeta_track(&submission->recording) : result;
+    if (source != &submission->buffer)
+        result = zeta_command_buffer_add_all(&submission->buffer, source);
+    return result == ZE_RESULT_SUCCESS ? zeta_track(&submission->buffer) : result;
 }
 
 /* The backend gets at least one command, so that a submission of nothing keeps its place. */
 static ze_result_t prepare(struct zeta_submission *submission)
 {
-    const struct zeta_recording *source =
-        submission->list ? &submission->list->recording : &submission->recording;
+    const struct zeta_command_buffer *source =
+        submission->owner ? submission->source : &submission->buffer;
     ze_result_t result = track(submission, source);
 
     if (result == ZE_RESULT_SUCCESS && source->count == 0) {
         struct zeta_plugin_command *barrier = NULL;
 
-        result = zeta_recording_add(&submission->recording, ZETA_PLUGIN_COMMAND_BARRIER, &barrier);
+        result =
+            zeta_command_buffer_add(&submission->buffer, ZETA_PLUGIN_COMMAND_BARRIER, &barrier);
     }
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (submission->recording.count > 0)
-        source = &submission->recording;
+    if (submission->buffer.count > 0)
+        source = &submission->buffer;
     submission->used = source;
     submission->commands = (struct zeta_plugin_array){
         .data = source->commands, .count = source->count, .stride = sizeof(*source->commands)};
@@ -129,8 +130,7 @@ static void enqueue_locked(struct zeta_queue *queue, struct zeta_submission *sub
     submission->next = NULL;
     submission->queue = queue;
     submission->number = ++queue->submitted;
-    if (submission->list)
-        zeta_use_begin(&submission->list->use);
+    zeta_use_begin(submission->owner_use);
 }
 
 static void dequeue_locked(struct zeta_queue *queue, struct zeta_submission *submission)
@@ -144,8 +144,7 @@ static void dequeue_locked(struct zeta_queue *queue, struct zeta_submission *sub
         if (!submission->next)
             queue->last = link;
     }
-    if (submission->list)
-        zeta_use_end(&submission->list->use, atomic_load(&submission->is_over));
+    zeta_use_end(submission->owner_use, atomic_load(&submission->is_over));
 }
 
 /* Hands over in the order of the queue: one thread at a time is inside the backend. */
@@ -208,14 +207,14 @@ static ze_result_t submit(struct zeta_queue *queue, struct zeta_submission *subm
     zeta_queue_release_finished(queue);
     ze_result_t result = prepare(submission);
     if (result == ZE_RESULT_SUCCESS) {
-        const struct zeta_recording *used = submission->used;
+        const struct zeta_command_buffer *used = submission->used;
 
         watch(queue, submission);
-        zeta_recording_begin_uses(used);
+        zeta_command_buffer_begin_uses(used);
         result = hand_over(queue, submission, here);
         if (result != ZE_RESULT_SUCCESS) {
-            zeta_recording_end_uses(used, false);
-            zeta_track_abandon(&submission->recording);
+            zeta_command_buffer_end_uses(used, false);
+            zeta_track_abandon(&submission->buffer);
         }
     }
     if (result != ZE_RESULT_SUCCESS)
@@ -269,9 +268,8 @@ void zeta_host_submission_over(struct zeta_plugin_host *host ZETA_UNUSED, void *
     struct zeta_submission *submission = cookie;
 
     atomic_store(&submission->is_over, true);
-    if (submission->list)
-        zeta_use_note_over(&submission->list->use);
-    zeta_recording_note_over(submission->used);
+    zeta_use_note_over(submission->owner_use);
+    zeta_command_buffer_note_over(submission->used);
 }
 
 void zeta_host_submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *cookie,
@@ -290,7 +288,7 @@ void zeta_host_submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *
     else if (submission->fence)
         zeta_signal_lose(&submission->fence->signal);
 
-    zeta_recording_end_uses(submission->used, atomic_load(&submission->is_over));
+    zeta_command_buffer_end_uses(submission->used, atomic_load(&submission->is_over));
     (void)pthread_mutex_lock(&queue->lock);
     dequeue_locked(queue, submission);
     submission->next = queue->finished;

@@ -3,19 +3,19 @@
 #include <string.h>
 
 #include "core/event/event.h"
-#include "core/event/store.h"
-#include "core/list/times_query.h"
+#include "core/queue/times_query.h"
 
 bool zeta_track_needed(const struct zeta_event *event)
 {
     return (atomic_load(&event->special) & (ZETA_EVENT_COUNTED | ZETA_EVENT_SHARED)) != 0;
 }
 
-static ze_result_t make(struct zeta_recording *recording, struct zeta_event *event, uint64_t value,
-                        struct zeta_plugin_event **out_event)
+static ze_result_t make(struct zeta_command_buffer *buffer, struct zeta_event *event,
+                        uint64_t value, struct zeta_plugin_event **out_event)
 {
     void *memory = NULL;
-    ze_result_t result = zeta_recording_alloc(recording, sizeof(struct zeta_plugin_event), &memory);
+    ze_result_t result =
+        zeta_command_buffer_alloc(buffer, sizeof(struct zeta_plugin_event), &memory);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -32,27 +32,27 @@ static uint64_t newest(const struct zeta_event *event)
     return zeta_counter_newest(event->counter);
 }
 
-static ze_result_t track_wait(struct zeta_recording *recording, struct zeta_plugin_event **wait)
+static ze_result_t track_wait(struct zeta_command_buffer *buffer, struct zeta_plugin_event **wait)
 {
     struct zeta_event *event = (*wait)->event;
 
     if (!event->counter || (*wait)->value != ZETA_VALUE_NONE)
         return ZE_RESULT_SUCCESS;
-    return make(recording, event, newest(event), wait);
+    return make(buffer, event, newest(event), wait);
 }
 
-ze_result_t zeta_track_list(struct zeta_recording *recording, uint64_t count,
-                            struct zeta_plugin_event *const **events)
+static ze_result_t track_list(struct zeta_command_buffer *buffer, uint64_t count,
+                              struct zeta_plugin_event *const **events)
 {
     const void *memory = NULL;
     ze_result_t result =
-        zeta_recording_copy(recording, (const void *)*events, count * sizeof(**events), &memory);
+        zeta_command_buffer_copy(buffer, (const void *)*events, count * sizeof(**events), &memory);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct zeta_plugin_event **copy = (struct zeta_plugin_event **)(uintptr_t)memory;
     for (uint64_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
-        result = track_wait(recording, &copy[i]);
+        result = track_wait(buffer, &copy[i]);
     *events = copy;
     return result;
 }
@@ -77,7 +77,7 @@ static uint64_t take_value(struct zeta_event *event)
     return zeta_counter_take(event->counter);
 }
 
-static ze_result_t track_signal(struct zeta_recording *recording,
+static ze_result_t track_signal(struct zeta_command_buffer *buffer,
                                 struct zeta_plugin_command *command)
 {
     struct zeta_event *event = command->signal_event->event;
@@ -85,7 +85,7 @@ static ze_result_t track_signal(struct zeta_recording *recording,
 
     if (event->counter && command->signal_event->value == ZETA_VALUE_NONE) {
         /* Memory first: a value that was taken has to be reached or given up by somebody. */
-        result = make(recording, event, ZETA_VALUE_NONE, &command->signal_event);
+        result = make(buffer, event, ZETA_VALUE_NONE, &command->signal_event);
         if (result == ZE_RESULT_SUCCESS)
             command->signal_event->value = take_value(event);
     }
@@ -94,39 +94,54 @@ static ze_result_t track_signal(struct zeta_recording *recording,
     return result;
 }
 
-static ze_result_t track_command(struct zeta_recording *recording,
+/* A query gets a copy of itself, whose events have values. */
+static ze_result_t track_times(struct zeta_command_buffer *buffer,
+                               struct zeta_plugin_command *command)
+{
+    struct zeta_times_query query = *zeta_times_query_of(command);
+    const void *copy = NULL;
+    ze_result_t result = track_list(buffer, query.count, &query.events);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_command_buffer_copy(buffer, &query, sizeof(query), &copy);
+    if (result == ZE_RESULT_SUCCESS)
+        command->u.call.context = (void *)(uintptr_t)copy;
+    return result;
+}
+
+static ze_result_t track_command(struct zeta_command_buffer *buffer,
                                  struct zeta_plugin_command *command)
 {
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (any_counted(command))
-        result = zeta_track_list(recording, command->wait_count, &command->wait_events);
-    if (result == ZE_RESULT_SUCCESS && zeta_times_query_is(command))
-        result = zeta_times_query_track(recording, command);
+        result = track_list(buffer, command->wait_count, &command->wait_events);
+    if (result == ZE_RESULT_SUCCESS && zeta_times_query_of(command))
+        result = track_times(buffer, command);
     if (result == ZE_RESULT_SUCCESS && command->signal_event &&
         command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET)
-        result = track_signal(recording, command);
+        result = track_signal(buffer, command);
     return result;
 }
 
-ze_result_t zeta_track(struct zeta_recording *recording)
+ze_result_t zeta_track(struct zeta_command_buffer *buffer)
 {
-    for (uint32_t i = 0; i < recording->count; i++) {
-        ze_result_t result = track_command(recording, &recording->commands[i]);
+    for (uint32_t i = 0; i < buffer->count; i++) {
+        ze_result_t result = track_command(buffer, &buffer->commands[i]);
 
         if (result != ZE_RESULT_SUCCESS) {
-            recording->count = i;
-            zeta_track_abandon(recording);
+            buffer->count = i;
+            zeta_track_abandon(buffer);
             return result;
         }
     }
     return ZE_RESULT_SUCCESS;
 }
 
-void zeta_track_abandon(const struct zeta_recording *recording)
+void zeta_track_abandon(const struct zeta_command_buffer *buffer)
 {
-    for (uint32_t i = 0; recording->tracked && i < recording->count; i++) {
-        const struct zeta_plugin_event *signal = recording->commands[i].signal_event;
+    for (uint32_t i = 0; buffer->tracked && i < buffer->count; i++) {
+        const struct zeta_plugin_event *signal = buffer->commands[i].signal_event;
 
         if (signal && signal->value != ZETA_VALUE_NONE && signal->value != ZETA_VALUE_STORE)
             zeta_event_lose(signal);

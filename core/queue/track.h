@@ -22,16 +22,12 @@ struct zeta_event;
 bool zeta_track_needed(const struct zeta_event *event);
 
 /**
- * Decides about all events of the recording, which is about to be submitted and of which this is
+ * Decides about all events of the buffer, which is about to be submitted and of which this is
  * the submission's own copy. Errors: OUT_OF_HOST_MEMORY; nothing waits for it then.
  */
-ze_result_t zeta_track(struct zeta_recording *recording);
+ze_result_t zeta_track(struct zeta_command_buffer *buffer);
 
 /** Gives up the values of commands that will not run after all. */
-void zeta_track_abandon(const struct zeta_recording *recording);
-
-/** Copies a list of events that commands wait for, with the newest work of each. */
-ze_result_t zeta_track_list(struct zeta_recording *recording, uint64_t count,
-                            struct zeta_plugin_event *const **events);
+void zeta_track_abandon(const struct zeta_command_buffer *buffer);
 
 #endif

@@ -1,7 +1,6 @@
 /* Begin and end of queries in command lists. */
 #include "core/device/device.h"
 #include "core/list/list.h"
-#include "core/list/skip.h"
 #include "core/metric/device/activate.h"
 #include "core/metric/device/device_metrics.h"
 #include "core/metric/group/group.h"
@@ -51,9 +50,9 @@ static ze_result_t add_point(struct zeta_append *append, uint32_t type,
     ze_result_t result = zeta_append_add(append, type, out_command);
 
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_recording_pin(append->recording, query, ZETA_KIND_METRIC_QUERY);
+        result = zeta_command_buffer_pin(append->buffer, query, ZETA_KIND_METRIC_QUERY);
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_recording_use(append->recording, &zeta_query_place_of(query)->use);
+        result = zeta_command_buffer_use(append->buffer, &zeta_query_place_of(query)->use);
     if (result == ZE_RESULT_SUCCESS)
         (*out_command)->u.query = (struct zeta_plugin_query_point){.pool = query->pool->plugin_pool,
                                                                    .index = query->index};

@@ -1,4 +1,4 @@
-#include "core/queue/activity.h"
+#include "core/event/activity.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  * leads to the event that the application wanted signalled, if any. So the backend reports times
  * for all of them, and neither it nor a recorded list has to know.
  */
-#ifndef ZETA_CORE_QUEUE_ACTIVITY_H
-#define ZETA_CORE_QUEUE_ACTIVITY_H
+#ifndef ZETA_CORE_EVENT_ACTIVITY_H
+#define ZETA_CORE_EVENT_ACTIVITY_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "sdk/tools/zeta/sampling/sampled_group.h"
-#include "sdk/tools/zeta/stat/ip.h"
+#include "sdk/tools/zeta/stat/profile.h"
 
 enum { VALUES = 1 + ZETA_IP_REASONS };
 

@@ -12,14 +12,15 @@
 
 #include <zeta/container.h>
 
+#include "sdk/tools/zeta/output/json.h"
 #include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/output/text.h"
 #include "sdk/tools/zeta/profile/module_index.h"
 #include "sdk/tools/zeta/recording/clock.h"
 #include "sdk/tools/zeta/recording/envelope.h"
 #include "sdk/tools/zeta/recording/modules.h"
 #include "sdk/tools/zeta/recording/options.h"
 #include "sdk/tools/zeta/recording/runs.h"
-#include "sdk/tools/zeta/recording/text.h"
 #include "sdk/tools/zeta/recording/trace.h"
 
 /* ---- texts --------------------------------------------------------------------------------- */
@@ -45,7 +46,7 @@ static void clean__control_characters_and_no_utf8__become_question_marks(void **
         char text[64];
 
         (void)snprintf(text, sizeof(text), "%s", cases[i].given);
-        zeta_report_clean(text, strlen(text));
+        zeta_text_clean(text, strlen(text));
         assert_string_equal(text, cases[i].wanted);
     }
 }
@@ -75,19 +76,27 @@ static void expect_written(void (*write)(FILE *file, const char *text), const ch
 static void csv__any_name__stays_one_field_and_no_formula(void **state)
 {
     (void)state;
-    expect_written(zeta_report_csv_text, "plain", "plain");
-    expect_written(zeta_report_csv_text, "", "");
-    expect_written(zeta_report_csv_text, "a,\"b\"\nc", "\"a,\"\"b\"\"\nc\"");
-    expect_written(zeta_report_csv_text, "=1+1", "'=1+1");
-    expect_written(zeta_report_csv_text, "@x,y", "\"'@x,y\"");
+    expect_written(zeta_text_write_csv, "plain", "plain");
+    expect_written(zeta_text_write_csv, "", "");
+    expect_written(zeta_text_write_csv, "a,\"b\"\nc", "\"a,\"\"b\"\"\nc\"");
+    expect_written(zeta_text_write_csv, "=1+1", "'=1+1");
+    expect_written(zeta_text_write_csv, "@x,y", "\"'@x,y\"");
+}
+
+static void write_in_html(FILE *file, const char *text)
+{
+    struct json_object *string = json_object_new_string(text);
+
+    zeta_json_write_html(string, file);
+    (void)json_object_put(string);
 }
 
 static void json__any_name__ends_neither_string_nor_element(void **state)
 {
     (void)state;
-    expect_written(zeta_report_json_text, "a", "\"a\"");
-    expect_written(zeta_report_json_text, "</script><!--", "\"\\u003c/script\\u003e\\u003c!--\"");
-    expect_written(zeta_report_json_text, "\"\\&'\x01", "\"\\u0022\\u005c\\u0026\\u0027\\u0001\"");
+    expect_written(write_in_html, "a", "\"a\"\n");
+    expect_written(write_in_html, "</script><!--", "\"\\u003c/script\\u003e\\u003c!--\"\n");
+    expect_written(write_in_html, "\"\\&'\x01", "\"\\\"\\\\\\u0026\\u0027\\u0001\"\n");
 }
 
 /* ---- clock --------------------------------------------------------------------------------- */

@@ -18,36 +18,36 @@
 
 #define PAUSE_NS 20000000
 
-static int start(struct zeta_stat_child *child, const char *script)
+static int start(struct zeta_child *child, const char *script)
 {
     char *arguments[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
                          (char *)(uintptr_t)script, NULL};
 
-    return zeta_stat_child_start(child, arguments, environ);
+    return zeta_child_start(child, arguments, environ);
 }
 
-static int run_to_end(struct zeta_stat_child *child, const char *script)
+static int run_to_end(struct zeta_child *child, const char *script)
 {
     assert_int_equal(start(child, script), ZETA_EXIT_OK);
     while (!child->has_ended)
-        zeta_stat_child_wait(child, PAUSE_NS);
-    return zeta_stat_child_exit_code(child);
+        zeta_child_wait(child, PAUSE_NS);
+    return zeta_child_exit_code(child);
 }
 
 static int set_up(void **state)
 {
-    struct zeta_stat_child *child = test_calloc(1, sizeof(*child));
+    struct zeta_child *child = test_calloc(1, sizeof(*child));
 
     *state = child;
-    return zeta_stat_child_init(child);
+    return zeta_child_init(child);
 }
 
 static int tear_down(void **state)
 {
-    struct zeta_stat_child *child = *state;
+    struct zeta_child *child = *state;
 
     (void)sigprocmask(SIG_SETMASK, &child->mask_before, NULL);
-    zeta_stat_child_finish(child);
+    zeta_child_finish(child);
     test_free(child);
     return 0;
 }
@@ -66,46 +66,46 @@ static void start__no_such_program__is_127(void **state)
 {
     char *arguments[] = {(char *)(uintptr_t) "no-such-program-of-ours", NULL};
 
-    assert_int_equal(zeta_stat_child_start(*state, arguments, environ), ZETA_EXIT_NOT_FOUND);
+    assert_int_equal(zeta_child_start(*state, arguments, environ), ZETA_EXIT_NOT_FOUND);
     arguments[0] = (char *)(uintptr_t) "./no/such/program";
-    assert_int_equal(zeta_stat_child_start(*state, arguments, environ), ZETA_EXIT_NOT_FOUND);
+    assert_int_equal(zeta_child_start(*state, arguments, environ), ZETA_EXIT_NOT_FOUND);
 }
 
 static void start__not_executable__is_126(void **state)
 {
     char *arguments[] = {(char *)(uintptr_t) "/etc/passwd", NULL};
 
-    assert_int_equal(zeta_stat_child_start(*state, arguments, environ), ZETA_EXIT_NOT_EXECUTABLE);
+    assert_int_equal(zeta_child_start(*state, arguments, environ), ZETA_EXIT_NOT_EXECUTABLE);
 }
 
 static void start__any__gives_the_program_signals_as_they_were(void **state)
 {
     /* A blocked or ignored signal would leave the shell alive, to exit with 9. */
     assert_int_equal(run_to_end(*state, "kill -INT $$; exit 9"), 128 + SIGINT);
-    *(struct zeta_stat_child *)*state = (struct zeta_stat_child){
-        .signal_fd = ((struct zeta_stat_child *)*state)->signal_fd,
-        .mask_before = ((struct zeta_stat_child *)*state)->mask_before,
+    *(struct zeta_child *)*state = (struct zeta_child){
+        .signal_fd = ((struct zeta_child *)*state)->signal_fd,
+        .mask_before = ((struct zeta_child *)*state)->mask_before,
     };
     assert_int_equal(run_to_end(*state, "kill -PIPE $$; exit 9"), 128 + SIGPIPE);
-    zeta_stat_child_again(*state);
+    zeta_child_again(*state);
     assert_int_equal(run_to_end(*state, "kill -XFSZ $$; exit 9"), 128 + SIGXFSZ);
 }
 
 static void interrupt__sent_to_us_alone__is_passed_on(void **state)
 {
-    struct zeta_stat_child *child = *state;
+    struct zeta_child *child = *state;
 
     assert_int_equal(start(child, "exec sleep 60"), ZETA_EXIT_OK);
     assert_int_equal(kill(getpid(), SIGINT), 0);
     while (!child->has_ended)
-        zeta_stat_child_wait(child, PAUSE_NS);
+        zeta_child_wait(child, PAUSE_NS);
     assert_int_equal(child->interrupts, 1);
-    assert_int_equal(zeta_stat_child_exit_code(child), 128 + SIGINT);
+    assert_int_equal(zeta_child_exit_code(child), 128 + SIGINT);
 }
 
 static void interrupt__program_does_not_listen__is_forced_at_last(void **state)
 {
-    struct zeta_stat_child *child = *state;
+    struct zeta_child *child = *state;
     char script[128];
     int ready[2];
     char byte = 0;
@@ -120,10 +120,10 @@ static void interrupt__program_does_not_listen__is_forced_at_last(void **state)
     (void)close(ready[1]);
     while (!child->has_ended) {
         assert_int_equal(kill(getpid(), SIGINT), 0);
-        zeta_stat_child_wait(child, PAUSE_NS);
+        zeta_child_wait(child, PAUSE_NS);
     }
     assert_true(child->interrupts >= 3);
-    assert_int_equal(zeta_stat_child_exit_code(child), 128 + SIGKILL);
+    assert_int_equal(zeta_child_exit_code(child), 128 + SIGKILL);
 }
 
 static const char *variable_of(char **variables, const char *name)
@@ -139,14 +139,14 @@ static const char *variable_of(char **variables, const char *name)
 
 static void environment__device_of_ours__names_driver_and_instance(void **state)
 {
-    struct zeta_stat_environment environment;
+    struct zeta_environment environment;
     const char *drivers = NULL;
 
     (void)state;
     (void)unsetenv("ZE_ENABLE_ALT_DRIVERS");
     assert_int_equal(setenv("ZETA_VGPU_INSTANCE", "of-others", 1), 0);
-    assert_int_equal(zeta_stat_environment_init(&environment, false), ZETA_EXIT_OK);
-    assert_int_equal(zeta_stat_environment_build(&environment, true), ZETA_EXIT_OK);
+    assert_int_equal(zeta_environment_init(&environment, false), ZETA_EXIT_OK);
+    assert_int_equal(zeta_environment_build(&environment, true), ZETA_EXIT_OK);
     drivers = variable_of(environment.variables, "ZE_ENABLE_ALT_DRIVERS");
     assert_non_null(drivers);
     assert_non_null(strstr(drivers, "/libzeta.so"));
@@ -155,56 +155,56 @@ static void environment__device_of_ours__names_driver_and_instance(void **state)
     assert_string_equal(variable_of(environment.variables, "ZETA_VGPU_INSTANCE"),
                         getenv("ZETA_VGPU_INSTANCE"));
     assert_string_equal(variable_of(environment.variables, "PATH"), getenv("PATH"));
-    zeta_stat_environment_finish(&environment);
+    zeta_environment_finish(&environment);
 }
 
 static void environment__shared__keeps_the_instance(void **state)
 {
-    struct zeta_stat_environment environment;
+    struct zeta_environment environment;
 
     (void)state;
     assert_int_equal(setenv("ZETA_VGPU_INSTANCE", "of-others", 1), 0);
-    assert_int_equal(zeta_stat_environment_init(&environment, true), ZETA_EXIT_OK);
-    assert_int_equal(zeta_stat_environment_build(&environment, true), ZETA_EXIT_OK);
+    assert_int_equal(zeta_environment_init(&environment, true), ZETA_EXIT_OK);
+    assert_int_equal(zeta_environment_build(&environment, true), ZETA_EXIT_OK);
     assert_string_equal(variable_of(environment.variables, "ZETA_VGPU_INSTANCE"), "of-others");
     assert_string_equal(getenv("ZETA_VGPU_INSTANCE"), "of-others");
-    zeta_stat_environment_finish(&environment);
+    zeta_environment_finish(&environment);
 }
 
 static void environment__device_of_others__is_untouched(void **state)
 {
-    struct zeta_stat_environment environment;
+    struct zeta_environment environment;
 
     (void)state;
     (void)unsetenv("ZE_ENABLE_ALT_DRIVERS");
     assert_int_equal(setenv("ZETA_VGPU_INSTANCE", "of-others", 1), 0);
-    assert_int_equal(zeta_stat_environment_init(&environment, false), ZETA_EXIT_OK);
-    assert_int_equal(zeta_stat_environment_build(&environment, false), ZETA_EXIT_OK);
+    assert_int_equal(zeta_environment_init(&environment, false), ZETA_EXIT_OK);
+    assert_int_equal(zeta_environment_build(&environment, false), ZETA_EXIT_OK);
     assert_null(variable_of(environment.variables, "ZE_ENABLE_ALT_DRIVERS"));
     assert_string_equal(variable_of(environment.variables, "ZETA_VGPU_INSTANCE"), "of-others");
-    zeta_stat_environment_finish(&environment);
+    zeta_environment_finish(&environment);
 }
 
 static void environment__driver_chosen_already__is_left_alone(void **state)
 {
-    struct zeta_stat_environment environment;
+    struct zeta_environment environment;
 
     (void)state;
     assert_int_equal(setenv("ZE_ENABLE_ALT_DRIVERS", "/other/driver.so", 1), 0);
-    assert_int_equal(zeta_stat_environment_init(&environment, false), ZETA_EXIT_OK);
-    assert_int_equal(zeta_stat_environment_build(&environment, true), ZETA_EXIT_OK);
+    assert_int_equal(zeta_environment_init(&environment, false), ZETA_EXIT_OK);
+    assert_int_equal(zeta_environment_build(&environment, true), ZETA_EXIT_OK);
     assert_string_equal(variable_of(environment.variables, "ZE_ENABLE_ALT_DRIVERS"),
                         "/other/driver.so");
-    zeta_stat_environment_finish(&environment);
+    zeta_environment_finish(&environment);
     (void)unsetenv("ZE_ENABLE_ALT_DRIVERS");
 }
 
 static void environment__comma_or_blank_in_path__cannot_be_named(void **state)
 {
     (void)state;
-    assert_true(zeta_stat_environment_can_name("/opt/zeta/lib/libzeta.so.0"));
-    assert_false(zeta_stat_environment_can_name("/opt/a,b/libzeta.so.0"));
-    assert_false(zeta_stat_environment_can_name("/opt/a b/libzeta.so.0"));
+    assert_true(zeta_environment_can_name("/opt/zeta/lib/libzeta.so.0"));
+    assert_false(zeta_environment_can_name("/opt/a,b/libzeta.so.0"));
+    assert_false(zeta_environment_can_name("/opt/a b/libzeta.so.0"));
 }
 
 int main(void)

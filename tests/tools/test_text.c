@@ -14,7 +14,7 @@
 
 #include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/number.h"
-#include "sdk/tools/zeta/output/terminal.h"
+#include "sdk/tools/zeta/output/text.h"
 
 static uint64_t parse(const char *text)
 {

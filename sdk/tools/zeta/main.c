@@ -33,7 +33,7 @@ static int help(const char *command)
     if (!command || asks_for_help(command))
         zeta_help_print(stdout);
     else if (!zeta_help_print_command(command, stdout))
-        return zeta_say_usage("unknown command '%s'", command);
+        return zeta_print_usage_error("unknown command '%s'", command);
     return ZETA_EXIT_OK;
 }
 
@@ -68,9 +68,9 @@ static int run(int count, char **arguments)
         return help(word);
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (strcmp(word, commands[i].name) == 0) {
-            zeta_say_about(word);
+            zeta_message_set_command(word);
             /* The recording that is shown as a device is an input of every command. */
-            if (replayed && zeta_output_spare(replayed) != ZETA_EXIT_OK)
+            if (replayed && zeta_output_protect(replayed) != ZETA_EXIT_OK)
                 return ZETA_EXIT_FAILED;
             return commands[i].command(count - 1, arguments + 1);
         }
@@ -79,7 +79,7 @@ static int run(int count, char **arguments)
         (void)printf("zeta %s\n", zetaGetVersion());
         return ZETA_EXIT_OK;
     }
-    return zeta_say_usage("unknown command '%s'", word);
+    return zeta_print_usage_error("unknown command '%s'", word);
 }
 
 /*
@@ -104,6 +104,6 @@ int main(int count, char **arguments)
     (void)setlocale(LC_CTYPE, "");
     status = run(count, arguments);
     if (fflush(stdout) != 0 && status == ZETA_EXIT_OK)
-        status = zeta_say_failure("the standard output cannot be written");
+        status = zeta_print_failure("the standard output cannot be written");
     return status;
 }

@@ -40,7 +40,7 @@ static int set_number(const char *option, const char *text, uint32_t *out_number
     errno = 0;
     value = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end || errno || value > UINT32_MAX)
-        return zeta_say_usage("%s %s is no number from 0 to %u", option, text, UINT32_MAX);
+        return zeta_print_usage_error("%s %s is no number from 0 to %u", option, text, UINT32_MAX);
     *out_number = (uint32_t)value;
     return ZETA_EXIT_OK;
 }
@@ -88,7 +88,7 @@ static int parse(struct options *options, int count, char **arguments)
     if (status != ZETA_EXIT_OK)
         return status;
     if (optind + 1 != count)
-        return zeta_say_usage("calc needs one file of exported data or one recording");
+        return zeta_print_usage_error("calc needs one file of exported data or one recording");
     options->path = arguments[optind];
     if (options->has_csv)
         options->choice.rows = stdout;
@@ -132,19 +132,19 @@ static int write_json(const struct options *options, const struct zeta_calc_file
 }
 
 /** Says what the figures do not show. */
-static void say_notes(const struct options *options, const struct zeta_calc_file *file)
+static void print_notes(const struct options *options, const struct zeta_calc_file *file)
 {
     for (uint32_t i = 0; i < file->stream_count && options->has_csv; i++) {
         if (file->streams[i]->is_open)
-            zeta_stat_losses_say(&file->streams[i]->group);
+            zeta_stat_losses_print(&file->streams[i]->group);
     }
     if (file->is_cut)
-        zeta_say_note("%s ends before its end chunk: what wrote it was killed or still writes",
-                      options->path);
+        zeta_print_note("%s ends before its end chunk: what wrote it was killed or still writes",
+                        options->path);
     if (file->other_streams > 0)
-        zeta_say_note("%s also has %u streams of tracers, which are no metric values; 'zeta "
-                      "report' shows them",
-                      options->path, file->other_streams);
+        zeta_print_note("%s also has %u streams of tracers, which are no metric values; 'zeta "
+                        "report' shows them",
+                        options->path, file->other_streams);
 }
 
 static bool has_data(const struct zeta_calc_file *file)
@@ -164,14 +164,14 @@ static int check(const struct options *options, const struct zeta_calc_file *fil
     for (uint32_t i = 0; i < file->stream_count; i++)
         has_tile = has_tile || options->choice.tile < file->streams[i]->group.tile_count;
     if (!has_data(file) && options->choice.group)
-        return zeta_say_failure("%s has no data of a group '%s'; without -g all groups are shown",
-                                options->path, options->choice.group);
+        return zeta_print_failure("%s has no data of a group '%s'; without -g all groups are shown",
+                                  options->path, options->choice.group);
     if (!has_data(file))
-        return zeta_say_failure("%s has no data that metric values could be calculated from",
-                                options->path);
+        return zeta_print_failure("%s has no data that metric values could be calculated from",
+                                  options->path);
     if (!has_tile)
-        return zeta_say_failure("%s has no data of tile %u", options->path,
-                                (unsigned)options->choice.tile);
+        return zeta_print_failure("%s has no data of tile %u", options->path,
+                                  (unsigned)options->choice.tile);
     return ZETA_EXIT_OK;
 }
 
@@ -183,7 +183,7 @@ static int write_result(const struct options *options, const struct zeta_calc_fi
         status = write_json(options, file);
     else if (!options->has_csv)
         print_tables(file);
-    say_notes(options, file);
+    print_notes(options, file);
     return status;
 }
 
@@ -195,7 +195,7 @@ int zeta_calc(int count, char **arguments)
 
     if (status != ZETA_EXIT_OK)
         return status;
-    status = zeta_output_spare(options.path);
+    status = zeta_output_protect(options.path);
     if (status == ZETA_EXIT_OK)
         status = zeta_calc_file_init(&file, options.path, &options.choice);
     if (status == ZETA_EXIT_OK) {

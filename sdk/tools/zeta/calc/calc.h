@@ -46,7 +46,7 @@ struct zeta_calc_file {
 };
 
 /**
- * Calculates a file. On failure says why and gives the exit code; what was calculated before is
+ * Calculates a file. On failure prints why and gives the exit code; what was calculated before is
  * there. zeta_calc_file_finish ends it either way.
  */
 int zeta_calc_file_init(struct zeta_calc_file *file, const char *path,

@@ -47,7 +47,7 @@ static int take_device(struct reading *reading, const struct zeta_recording_chun
     struct known_device *device;
 
     if (!devices)
-        return zeta_say_failure("no memory for the devices of %s", reading->path);
+        return zeta_print_failure("no memory for the devices of %s", reading->path);
     reading->devices = devices;
     device = &devices[reading->device_count++];
     *device = (struct known_device){.number = chunk->number};
@@ -110,7 +110,7 @@ static int take_stream(struct reading *reading, const struct zeta_recording_chun
         file->streams = streams;
     stream = streams ? calloc(1, sizeof(*stream)) : NULL;
     if (!stream)
-        return zeta_say_failure("no memory for the streams of %s", reading->path);
+        return zeta_print_failure("no memory for the streams of %s", reading->path);
     file->streams[file->stream_count++] = stream;
     stream->number = chunk->number;
     stream->skip_left = reading->choice->skip;
@@ -131,13 +131,13 @@ static int make_piece(struct reading *reading, const struct zeta_recording_chunk
         reading->data = malloc(size);
         reading->data_bytes = reading->data ? size : 0;
         if (!reading->data)
-            return zeta_say_failure("no memory for %zu bytes of %s", size, reading->path);
+            return zeta_print_failure("no memory for %zu bytes of %s", size, reading->path);
     }
     if (result == ZE_RESULT_SUCCESS)
         result = zetaRecordingGetExportData(reading->reader, &size, reading->data);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "%s: cannot use the data at byte %" PRIu64, reading->path,
-                                chunk->offset);
+        return zeta_print_refusal(result, "%s: cannot use the data at byte %" PRIu64, reading->path,
+                                  chunk->offset);
     *out_piece =
         (struct zeta_calc_piece){reading->data, size, chunk->payload, (size_t)chunk->payload_bytes};
     return ZETA_EXIT_OK;
@@ -189,7 +189,7 @@ static int read_chunks(struct reading *reading)
             return ZETA_EXIT_OK;
         }
         if (result != ZE_RESULT_SUCCESS)
-            return zeta_say_refusal(result, "cannot go on reading %s", reading->path);
+            return zeta_print_refusal(result, "cannot go on reading %s", reading->path);
         if (chunk.type == ZETA_CHUNK_END)
             return ZETA_EXIT_OK;
         status = take_chunk(reading, &chunk);
@@ -209,7 +209,7 @@ int zeta_calc_file_init(struct zeta_calc_file *file, const char *path,
         return status;
     result = zetaRecordingOpen(path, &reading.reader);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot open %s", path);
+        return zeta_print_refusal(result, "cannot open %s", path);
     status = read_chunks(&reading);
     for (uint32_t i = 0; i < file->stream_count; i++) {
         if (file->streams[i]->is_open &&

@@ -15,7 +15,7 @@ static int read_metrics(struct zeta_calc_stream *stream, const struct zeta_calc_
     stream->entry.metrics = calloc(count, sizeof(*stream->entry.metrics));
     if (!metrics || !stream->entry.metrics) {
         free(metrics);
-        return zeta_say_failure("no memory for %u metrics", count);
+        return zeta_print_failure("no memory for %u metrics", count);
     }
     for (uint32_t i = 0; i < count; i++)
         metrics[i].struct_size = sizeof(metrics[i]);
@@ -26,7 +26,7 @@ static int read_metrics(struct zeta_calc_stream *stream, const struct zeta_calc_
     }
     free(metrics);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot read the metrics of stream %u", stream->number);
+        return zeta_print_refusal(result, "cannot read the metrics of stream %u", stream->number);
     return ZETA_EXIT_OK;
 }
 
@@ -46,18 +46,18 @@ int zeta_calc_stream_open(struct zeta_calc_stream *stream, const struct zeta_cal
     int status = ZETA_EXIT_OK;
 
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot read stream %u", stream->number);
+        return zeta_print_refusal(result, "cannot read stream %u", stream->number);
     stream->entry.properties = info.properties;
     stream->record_bytes = info.record_bytes;
     status = read_metrics(stream, piece);
     if (status != ZETA_EXIT_OK)
         return status;
     if (!zeta_sampled_group_init(&stream->group, &stream->entry, info.tile_count))
-        return zeta_say_failure("no memory for the metrics of stream %u", stream->number);
+        return zeta_print_failure("no memory for the metrics of stream %u", stream->number);
     result = zeta_sampled_group_open(&stream->group, &rows);
     if (result != ZE_RESULT_SUCCESS) {
         zeta_sampled_group_finish(&stream->group);
-        return zeta_say_refusal(result, "cannot calculate stream %u", stream->number);
+        return zeta_print_refusal(result, "cannot calculate stream %u", stream->number);
     }
     stream->group.period_ns = period_ns;
     /* Without a period nobody can tell a gap from the usual distance. */
@@ -129,7 +129,7 @@ int zeta_calc_stream_add(struct zeta_calc_stream *stream, const struct zeta_calc
 
     stream->skip_left -= records < stream->skip_left ? (uint32_t)records : stream->skip_left;
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot calculate stream %u", stream->number);
+        return zeta_print_refusal(result, "cannot calculate stream %u", stream->number);
     return ZETA_EXIT_OK;
 }
 

@@ -18,14 +18,14 @@ struct zeta_calc_piece {
 };
 
 /**
- * Reads the group and the metrics of a stream from its first piece. On failure says why.
+ * Reads the group and the metrics of a stream from its first piece. On failure prints why.
  *
  * @is_maximum  its values are the greatest possible ones
  */
 int zeta_calc_stream_open(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece,
                           bool is_maximum);
 
-/** Calculates a piece and adds its rows. On failure says why. */
+/** Calculates a piece and adds its rows. On failure prints why. */
 int zeta_calc_stream_add(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece,
                          const struct zeta_calc_choice *choice);
 

@@ -22,15 +22,15 @@ int zeta_options_wrong(int option, char **arguments)
     if (optopt > 0 && optopt < 256 && strncmp(word, "--", 2) != 0)
         word = letter;
     if (option == ':')
-        return zeta_say_usage("%s: option %s needs a value", arguments[0], word);
-    return zeta_say_usage("%s: unknown option %s", arguments[0], word);
+        return zeta_print_usage_error("%s: option %s needs a value", arguments[0], word);
+    return zeta_print_usage_error("%s: unknown option %s", arguments[0], word);
 }
 
 int zeta_options_check_json(const char *json_path, bool has_csv)
 {
     if (has_csv && (!json_path || strcmp(json_path, "-") == 0))
-        return zeta_say_usage("--csv and --json both write to the standard output; give "
-                              "--json=FILE");
+        return zeta_print_usage_error("--csv and --json both write to the standard output; give "
+                                      "--json=FILE");
     return ZETA_EXIT_OK;
 }
 
@@ -51,7 +51,7 @@ int zeta_list_options_parse(struct zeta_list_options *options, const char *allow
         if (option == '?' || option == ':')
             return zeta_options_wrong(option, arguments);
         if (option != 'j' && !strchr(allowed, option))
-            return zeta_say_usage("%s: takes no option -%c", arguments[0], option);
+            return zeta_print_usage_error("%s: takes no option -%c", arguments[0], option);
         if (option == 'd')
             options->device = optarg;
         else if (option == 'v')

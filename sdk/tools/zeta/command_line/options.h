@@ -38,7 +38,7 @@ int zeta_options_check_json(const char *json_path, bool has_csv);
  *
  * @allowed  the letters among "dv" that it takes; --json always
  *
- * What is wrong is said; then gives ZETA_EXIT_USAGE.
+ * Prints what is wrong; then gives ZETA_EXIT_USAGE.
  */
 int zeta_list_options_parse(struct zeta_list_options *options, const char *allowed, int count,
                             char **arguments);

@@ -54,10 +54,10 @@ static bool add_driver(struct zeta_doctor *doctor, const char *name, size_t leng
     if (!driver->name)
         return false;
     doctor->driver_count++;
-    return zeta_doctor_look_behind(doctor, driver->name, &driver->probe);
+    return zeta_doctor_probe_library(doctor, driver->name, &driver->probe);
 }
 
-static bool look_at_drivers(struct zeta_doctor *doctor)
+static bool probe_drivers(struct zeta_doctor *doctor)
 {
     const char *list = getenv(DRIVERS_VARIABLE);
 
@@ -91,7 +91,7 @@ static bool list_settings(struct zeta_doctor *doctor)
 }
 
 /* Only after another process did the same and came back. */
-static int look_inside(struct zeta_doctor *doctor)
+static int list_contents(struct zeta_doctor *doctor)
 {
     int status;
 
@@ -102,7 +102,7 @@ static int look_inside(struct zeta_doctor *doctor)
     if (status == ZETA_EXIT_OK)
         status = zeta_plugin_list_init(&doctor->plugins);
     if (status == ZETA_EXIT_OK && !list_settings(doctor))
-        status = zeta_say_failure("no memory for a list of settings");
+        status = zeta_print_failure("no memory for a list of settings");
     doctor->is_initialised = status == ZETA_EXIT_OK;
     return status;
 }
@@ -113,18 +113,18 @@ static int look(struct zeta_doctor *doctor, const char *program)
 
     doctor->is_privileged = getauxval(AT_SECURE) != 0;
     if (!find_own_library(doctor))
-        return zeta_say_failure("cannot find out where libzeta was loaded from");
-    if ((program && !zeta_doctor_look_at_program(&doctor->program, program)) ||
-        !zeta_doctor_look_at_variables(doctor) ||
-        !zeta_doctor_look_behind(doctor, doctor->own_library, &doctor->own) ||
-        !zeta_doctor_look_behind(doctor, NULL, &doctor->loader) || !look_at_drivers(doctor))
-        return zeta_say_failure("no memory or no pipe to look at loaders and drivers");
-    status = look_inside(doctor);
+        return zeta_print_failure("cannot find out where libzeta was loaded from");
+    if ((program && !zeta_doctor_check_program(&doctor->program, program)) ||
+        !zeta_doctor_list_variables(doctor) ||
+        !zeta_doctor_probe_library(doctor, doctor->own_library, &doctor->own) ||
+        !zeta_doctor_probe_library(doctor, NULL, &doctor->loader) || !probe_drivers(doctor))
+        return zeta_print_failure("no memory or no pipe to look at loaders and drivers");
+    status = list_contents(doctor);
     if (status != ZETA_EXIT_OK)
         return status;
     if (!zeta_doctor_try_sampling(doctor) || !zeta_doctor_try_compiler(doctor) ||
-        !zeta_doctor_look_at_place(&doctor->place) || !zeta_doctor_judge(doctor))
-        return zeta_say_failure("no memory for the report");
+        !zeta_doctor_check_place(&doctor->place) || !zeta_doctor_judge(doctor))
+        return zeta_print_failure("no memory for the report");
     return ZETA_EXIT_OK;
 }
 
@@ -183,7 +183,7 @@ static int read_options(struct options *options, uint64_t *patience_ns, int coun
             options->is_verbose = true;
         } else if (option == 'w') {
             if (!zeta_duration_parse(optarg, patience_ns))
-                return zeta_say_usage("--wait %s is no time; give one such as 30s", optarg);
+                return zeta_print_usage_error("--wait %s is no time; give one such as 30s", optarg);
         } else {
             options->has_json = true;
             options->json_path = optarg;

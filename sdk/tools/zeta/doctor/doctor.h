@@ -124,14 +124,14 @@ struct zeta_doctor {
 /* ---- looking; each returns false when there is no memory ------------------------------------- */
 
 /** Finds the program along PATH and reads how it is linked. */
-bool zeta_doctor_look_at_program(struct zeta_doctor_program *program, const char *name);
+bool zeta_doctor_check_program(struct zeta_doctor_program *program, const char *name);
 
 /** How a file is linked, from its bytes; any bytes will do. */
 enum zeta_doctor_link zeta_doctor_read_link(const unsigned char *bytes, size_t size);
 
 /** Opens a loader (null path) or a driver in a process of its own. */
-bool zeta_doctor_look_behind(const struct zeta_doctor *doctor, const char *driver_path,
-                             struct zeta_doctor_probe *out_probe);
+bool zeta_doctor_probe_library(const struct zeta_doctor *doctor, const char *driver_path,
+                               struct zeta_doctor_probe *out_probe);
 
 /** Frees what was found. */
 void zeta_doctor_probe_finish(struct zeta_doctor_probe *probe);
@@ -140,13 +140,13 @@ void zeta_doctor_probe_finish(struct zeta_doctor_probe *probe);
 bool zeta_doctor_try_sampling(struct zeta_doctor *doctor);
 
 /** Lists the variables that loaders, drivers and Zeta know. */
-bool zeta_doctor_look_at_variables(struct zeta_doctor *doctor);
+bool zeta_doctor_list_variables(struct zeta_doctor *doctor);
 
 /** Compiles a kernel from SPIR-V; the settings must be known. */
 bool zeta_doctor_try_compiler(struct zeta_doctor *doctor);
 
 /** Finds out where processes share a virtual GPU, and whether they can. False without memory. */
-bool zeta_doctor_look_at_place(struct zeta_doctor_place *place);
+bool zeta_doctor_check_place(struct zeta_doctor_place *place);
 
 /* ---- judging and telling --------------------------------------------------------------------- */
 
@@ -156,7 +156,7 @@ bool zeta_doctor_judge(struct zeta_doctor *doctor);
 /** Prints the report for people; verbose: all settings, not only those that somebody set. */
 void zeta_doctor_print(const struct zeta_doctor *doctor, bool is_verbose);
 
-/** As JSON to a path, or the standard output for null or "-". On failure says why. */
+/** As JSON to a path, or the standard output for null or "-". On failure prints why. */
 int zeta_doctor_put(const struct zeta_doctor *doctor, const char *path);
 
 /** True for a setting that somebody set. */

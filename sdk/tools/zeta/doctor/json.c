@@ -31,34 +31,26 @@ static void put_probe(struct json_object *object, const struct zeta_doctor_probe
         (void)json_object_array_add(devices, json_object_new_string(probe->devices[i]));
 }
 
-static struct json_object *put_object(struct json_object *object, const char *key)
-{
-    struct json_object *member = json_object_new_object();
-
-    (void)json_object_object_add(object, key, member);
-    return member;
-}
-
 static void put_loading(struct json_object *document, const struct zeta_doctor *doctor)
 {
     struct json_object *object;
     struct json_object *array;
 
     if (doctor->program.name) {
-        object = put_object(document, "program");
+        object = zeta_json_put_object(document, "program");
         zeta_json_put_text(object, "name", doctor->program.name);
         put_known(object, "path", doctor->program.path);
         if (doctor->program.path)
             zeta_json_put_text(object, "link", zeta_doctor_link_name(doctor->program.link));
     }
-    put_probe(put_object(document, "loader"), &doctor->loader);
+    put_probe(zeta_json_put_object(document, "loader"), &doctor->loader);
     array = zeta_json_put_array(document, "drivers");
     for (size_t i = 0; i < doctor->driver_count; i++) {
         object = zeta_json_append_object(array);
         zeta_json_put_text(object, "name", doctor->drivers[i].name);
         put_probe(object, &doctor->drivers[i].probe);
     }
-    object = put_object(document, "libzeta");
+    object = zeta_json_put_object(document, "libzeta");
     zeta_json_put_text(object, "path", doctor->own_library);
     zeta_json_put_text(object, "command_version", ZETA_TOOL_VERSION);
     put_probe(object, &doctor->own);
@@ -98,12 +90,12 @@ static void put_places(struct json_object *document, const struct zeta_doctor *d
     struct json_object *object;
 
     if (doctor->compiler.is_wanted) {
-        object = put_object(document, "compiler");
+        object = zeta_json_put_object(document, "compiler");
         zeta_json_put_text(object, "path", doctor->compiler.path);
         zeta_json_put_bool(object, "works", doctor->compiler.works);
         put_known(object, "error", doctor->compiler.error);
     }
-    object = put_object(document, "sharing");
+    object = zeta_json_put_object(document, "sharing");
     zeta_json_put_text(object, "path", doctor->place.path);
     zeta_json_put_text(object, "origin", doctor->place.origin);
     zeta_json_put_u64(object, "free_bytes", doctor->place.free_bytes);

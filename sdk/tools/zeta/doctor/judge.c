@@ -234,7 +234,7 @@ static bool judge_loader(struct zeta_doctor *doctor)
             "no loader (libze_loader.so.1) was found: only programs linked to libzeta work");
     if (!judge_drivers(doctor))
         return false;
-    if (!zeta_stat_environment_can_name(doctor->own_library) && !doctor->has_chosen_drivers)
+    if (!zeta_environment_can_name(doctor->own_library) && !doctor->has_chosen_drivers)
         return find(doctor, true, "install Zeta at a path without them",
                     "no loader can be pointed at '%s', because of the comma or blank in it",
                     doctor->own_library);

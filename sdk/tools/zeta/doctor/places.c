@@ -174,7 +174,7 @@ static const char *choose(struct zeta_doctor_place *place)
     return home;
 }
 
-bool zeta_doctor_look_at_place(struct zeta_doctor_place *place)
+bool zeta_doctor_check_place(struct zeta_doctor_place *place)
 {
     const char *there = choose(place);
     struct statvfs space;

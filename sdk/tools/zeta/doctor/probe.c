@@ -140,8 +140,8 @@ static bool read_answer(struct zeta_doctor_probe *probe, struct zeta_doctor_answ
     return explain(probe, answer, patience_ns);
 }
 
-bool zeta_doctor_look_behind(const struct zeta_doctor *doctor, const char *driver_path,
-                             struct zeta_doctor_probe *out_probe)
+bool zeta_doctor_probe_library(const struct zeta_doctor *doctor, const char *driver_path,
+                               struct zeta_doctor_probe *out_probe)
 {
     char loader[] = "loader";
     char driver[] = "driver";

@@ -143,7 +143,7 @@ const char *zeta_doctor_link_name(enum zeta_doctor_link link)
     }
 }
 
-static bool look_inside(struct zeta_doctor_program *program)
+static bool list_contents(struct zeta_doctor_program *program)
 {
     const int fd = open(program->path, O_RDONLY | O_CLOEXEC);
     struct stat status = {0};
@@ -171,14 +171,14 @@ static bool is_program(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-bool zeta_doctor_look_at_program(struct zeta_doctor_program *program, const char *name)
+bool zeta_doctor_check_program(struct zeta_doctor_program *program, const char *name)
 {
     const char *place = getenv("PATH");
 
     program->name = name;
     if (strchr(name, '/')) {
         program->path = is_program(name) ? strdup(name) : NULL;
-        return program->path ? look_inside(program) : !is_program(name);
+        return program->path ? list_contents(program) : !is_program(name);
     }
     while (place && *place) {
         const size_t length = strcspn(place, ":");
@@ -188,7 +188,7 @@ bool zeta_doctor_look_at_program(struct zeta_doctor_program *program, const char
             return false;
         if (is_program(path)) {
             program->path = path;
-            return look_inside(program);
+            return list_contents(program);
         }
         free(path);
         place += length + (place[length] == ':');

@@ -93,7 +93,7 @@ static int compare(const void *left, const void *right)
                   ((const struct zeta_doctor_variable *)right)->text);
 }
 
-bool zeta_doctor_look_at_variables(struct zeta_doctor *doctor)
+bool zeta_doctor_list_variables(struct zeta_doctor *doctor)
 {
     size_t count = 0;
 

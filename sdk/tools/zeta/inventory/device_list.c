@@ -18,13 +18,13 @@ static int load_entry(ze_driver_handle_t driver, ze_device_handle_t device,
     entry->info.struct_size = sizeof(entry->info);
     result = zeDeviceGetProperties(device, &entry->properties);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot read the properties of device %u", entry->index);
+        return zeta_print_refusal(result, "cannot read the properties of device %u", entry->index);
     result = zetaDeviceGetInfo(device, &entry->info);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot read what drives %s", entry->properties.name);
+        return zeta_print_refusal(result, "cannot read what drives %s", entry->properties.name);
     result = zeDeviceGetSubDevices(device, &entry->tile_count, NULL);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot count the tiles of %s", entry->properties.name);
+        return zeta_print_refusal(result, "cannot count the tiles of %s", entry->properties.name);
     return ZETA_EXIT_OK;
 }
 
@@ -37,7 +37,7 @@ static int append_devices(struct zeta_device_list *list, ze_driver_handle_t driv
     ze_result_t result = zeDeviceGet(driver, &count, NULL);
 
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot list devices");
+        return zeta_print_refusal(result, "cannot list devices");
     if (count == 0)
         return ZETA_EXIT_OK;
     devices = calloc(count, sizeof(ze_device_handle_t));
@@ -46,12 +46,12 @@ static int append_devices(struct zeta_device_list *list, ze_driver_handle_t driv
         list->entries = entries;
     if (!devices || !entries) {
         free(devices);
-        return zeta_say_failure("no memory for a list of %u devices", count);
+        return zeta_print_failure("no memory for a list of %u devices", count);
     }
 
     result = zeDeviceGet(driver, &count, devices);
     if (result != ZE_RESULT_SUCCESS)
-        status = zeta_say_refusal(result, "cannot list devices");
+        status = zeta_print_refusal(result, "cannot list devices");
     for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++) {
         struct zeta_device_entry *entry = &list->entries[list->count];
 
@@ -79,15 +79,15 @@ int zeta_device_list_init(struct zeta_device_list *out_list)
     (void)zetaSettingDefault("metric.tracer_groups", "true");
     result = zeInitDrivers(&count, NULL, &types);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot start");
+        return zeta_print_refusal(result, "cannot start");
     if (count == 0)
         return ZETA_EXIT_OK;
     drivers = calloc(count, sizeof(ze_driver_handle_t));
     if (!drivers)
-        return zeta_say_failure("no memory for a list of %u drivers", count);
+        return zeta_print_failure("no memory for a list of %u drivers", count);
     result = zeInitDrivers(&count, drivers, &types);
     if (result != ZE_RESULT_SUCCESS)
-        status = zeta_say_refusal(result, "cannot list drivers");
+        status = zeta_print_refusal(result, "cannot list drivers");
     for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++)
         status = append_devices(out_list, drivers[i]);
     free(drivers);
@@ -119,10 +119,10 @@ int zeta_device_list_explain_none(void)
     int status = zeta_plugin_list_init(&plugins);
 
     if (status == ZETA_EXIT_OK && plugins.count == 0) {
-        status = zeta_say_failure("there is no device, because no plugin was found; "
-                                  "'zeta plugin path' shows where manifests are looked for");
+        status = zeta_print_failure("there is no device, because no plugin was found; "
+                                    "'zeta plugin path' shows where manifests are looked for");
     } else if (status == ZETA_EXIT_OK) {
-        status = zeta_say_failure("there is no device; what became of each plugin:");
+        status = zeta_print_failure("there is no device; what became of each plugin:");
         for (uint32_t i = 0; i < plugins.count; i++) {
             if (plugins.plugins[i].state != ZETA_PLUGIN_STATE_NO_DEVICE)
                 explain(&plugins.plugins[i]);
@@ -161,10 +161,10 @@ static int find_tile(const struct zeta_device_entry *root, const char *text,
     ze_result_t result;
 
     if (!handles)
-        return zeta_say_failure("no memory for a list of %u tiles", count);
+        return zeta_print_failure("no memory for a list of %u tiles", count);
     result = zeDeviceGetSubDevices(root->device, &count, handles);
     if (result != ZE_RESULT_SUCCESS)
-        status = zeta_say_refusal(result, "cannot list the tiles of %s", root->properties.name);
+        status = zeta_print_refusal(result, "cannot list the tiles of %s", root->properties.name);
     for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK && !*out_found; i++) {
         *tile = (struct zeta_device_entry){.index = root->index};
         status = load_entry(root->driver, handles[i], tile);
@@ -176,7 +176,7 @@ static int find_tile(const struct zeta_device_entry *root, const char *text,
 
 static int refuse_device(const struct zeta_device_list *list, const char *text)
 {
-    (void)zeta_say_failure("there is no device '%s'; -d takes a number, an id or a name:", text);
+    (void)zeta_print_failure("there is no device '%s'; -d takes a number, an id or a name:", text);
     for (uint32_t i = 0; i < list->count; i++) {
         const struct zeta_device_entry *entry = &list->entries[i];
 
@@ -236,6 +236,6 @@ int zeta_device_list_need_none(void)
     const ze_result_t result = zeInit(0);
 
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot initialise the library");
+        return zeta_print_refusal(result, "cannot initialise the library");
     return ZETA_EXIT_OK;
 }

@@ -27,7 +27,7 @@ struct zeta_device_list {
 
 /**
  * Initialises the library and lists the devices, hardware first. A list of none is a success.
- * On failure says why and gives the exit code. zeta_device_list_finish ends it either way.
+ * On failure prints why and gives the exit code. zeta_device_list_finish ends it either way.
  */
 int zeta_device_list_init(struct zeta_device_list *out_list);
 
@@ -45,13 +45,13 @@ int zeta_device_list_find(struct zeta_device_list *list, const char *text,
 /**
  * Whether the library computes on a device, so that a program that works on it must have the
  * library as its driver; text as above. False when there is no device at all and none is named.
- * Initialises the library. On failure says why and gives the exit code.
+ * Initialises the library. On failure prints why and gives the exit code.
  */
 int zeta_device_list_find_compute(const char *text, bool *out_is_ours);
 
 /**
- * Initialises the library for calculating, which needs no device. On failure says why and gives the
- * exit code.
+ * Initialises the library for calculating, which needs no device. On failure prints why and gives
+ * the exit code.
  */
 int zeta_device_list_need_none(void);
 

@@ -92,26 +92,24 @@ static void put_device(struct json_object *array, const struct zeta_device_entry
 {
     const ze_device_properties_t *properties = &entry->properties;
     struct json_object *object = zeta_json_append_object(array);
-    struct json_object *plugins = json_object_new_object();
-    struct json_object *topology = json_object_new_object();
-    struct json_object *clock = json_object_new_object();
+    struct json_object *plugins, *topology, *clock;
     struct provider providers[PROVIDER_COUNT];
 
     zeta_json_put_u64(object, "index", entry->index);
     zeta_json_put_text(object, "name", properties->name);
     zeta_json_put_text(object, "id", entry->info.id);
     zeta_json_put_text(object, "class", entry->info.device_class);
-    (void)json_object_object_add(object, "plugins", plugins);
+    plugins = zeta_json_put_object(object, "plugins");
     get_providers(&entry->info, providers);
     for (size_t i = 0; i < PROVIDER_COUNT; i++)
         zeta_json_put_text(plugins, providers[i].part, providers[i].plugin);
-    (void)json_object_object_add(object, "topology", topology);
+    topology = zeta_json_put_object(object, "topology");
     zeta_json_put_u64(topology, "tiles", entry->tile_count ? entry->tile_count : 1);
     zeta_json_put_u64(topology, "slices", properties->numSlices);
     zeta_json_put_u64(topology, "subslices_per_slice", properties->numSubslicesPerSlice);
     zeta_json_put_u64(topology, "eus_per_subslice", properties->numEUsPerSubslice);
     zeta_json_put_u64(topology, "threads_per_eu", properties->numThreadsPerEU);
-    (void)json_object_object_add(object, "clock", clock);
+    clock = zeta_json_put_object(object, "clock");
     zeta_json_put_u64(clock, "core_mhz", properties->coreClockRate);
     zeta_json_put_u64(clock, "timer_hz", properties->timerResolution);
     zeta_json_put_u64(clock, "timestamp_bits", properties->timestampValidBits);
@@ -138,7 +136,7 @@ int zeta_command_devices(int count, char **arguments)
     int status = zeta_list_options_parse(&options, "", count, arguments);
 
     if (status == ZETA_EXIT_OK && options.rest_count > 0)
-        status = zeta_say_usage("devices: takes no argument '%s'", options.rest[0]);
+        status = zeta_print_usage_error("devices: takes no argument '%s'", options.rest[0]);
     if (status == ZETA_EXIT_OK)
         status = zeta_device_list_init(&list);
     if (status == ZETA_EXIT_OK && options.has_json)
@@ -148,7 +146,7 @@ int zeta_command_devices(int count, char **arguments)
     else if (status == ZETA_EXIT_OK) {
         for (uint32_t i = 0; i < list.count; i++)
             print_device(&list.entries[i]);
-        zeta_plugin_list_tell_failures();
+        zeta_plugin_list_print_failures();
     }
     zeta_device_list_finish(&list);
     return status;

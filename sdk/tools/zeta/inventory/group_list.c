@@ -70,11 +70,11 @@ static int load_group(zet_metric_group_handle_t group, struct zeta_group_entry *
     result = zetMetricGroupGetProperties(group, &entry->properties);
     entry->properties.pNext = NULL;
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot read the properties of a metric group");
+        return zeta_print_refusal(result, "cannot read the properties of a metric group");
     result = zetaMetricGroupGetInfo(group, &entry->info);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot read where group %s comes from",
-                                entry->properties.name);
+        return zeta_print_refusal(result, "cannot read where group %s comes from",
+                                  entry->properties.name);
     return ZETA_EXIT_OK;
 }
 
@@ -88,22 +88,22 @@ int zeta_group_list_init(ze_device_handle_t device, struct zeta_group_list *out_
     *out_list = (struct zeta_group_list){0};
     result = zetDeviceEnableMetricsExp(device);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot turn on the metrics of the device");
+        return zeta_print_refusal(result, "cannot turn on the metrics of the device");
     result = zetMetricGroupGet(device, &count, NULL);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot list metric groups");
+        return zeta_print_refusal(result, "cannot list metric groups");
     if (count == 0)
         return ZETA_EXIT_OK;
     groups = calloc(count, sizeof(zet_metric_group_handle_t));
     out_list->entries = calloc(count, sizeof(*out_list->entries));
     if (!groups || !out_list->entries) {
         free(groups);
-        return zeta_say_failure("no memory for a list of %u metric groups", count);
+        return zeta_print_failure("no memory for a list of %u metric groups", count);
     }
 
     result = zetMetricGroupGet(device, &count, groups);
     if (result != ZE_RESULT_SUCCESS)
-        status = zeta_say_refusal(result, "cannot list metric groups");
+        status = zeta_print_refusal(result, "cannot list metric groups");
     for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++) {
         status = load_group(groups[i], &out_list->entries[i]);
         out_list->count = i + 1;
@@ -130,11 +130,11 @@ static int load_metric(zet_metric_handle_t metric, const char *group_name,
     entry->info.struct_size = sizeof(entry->info);
     result = zetMetricGetProperties(metric, &entry->properties);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot read a metric of %s", group_name);
+        return zeta_print_refusal(result, "cannot read a metric of %s", group_name);
     result = zetaMetricGetInfo(metric, &entry->info);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot read the class of %s.%s", group_name,
-                                entry->properties.name);
+        return zeta_print_refusal(result, "cannot read the class of %s.%s", group_name,
+                                  entry->properties.name);
     return ZETA_EXIT_OK;
 }
 
@@ -149,11 +149,11 @@ int zeta_group_entry_load_metrics(struct zeta_group_entry *entry)
     entry->metrics = calloc(count, sizeof(*entry->metrics));
     if (!metrics || !entry->metrics) {
         free(metrics);
-        return zeta_say_failure("no memory for the %u metrics of %s", count, name);
+        return zeta_print_failure("no memory for the %u metrics of %s", count, name);
     }
     result = zetMetricGet(entry->group, &count, metrics);
     if (result != ZE_RESULT_SUCCESS)
-        status = zeta_say_refusal(result, "cannot list the metrics of %s", name);
+        status = zeta_print_refusal(result, "cannot list the metrics of %s", name);
     for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++)
         status = load_metric(metrics[i], name, &entry->metrics[i]);
     free(metrics);

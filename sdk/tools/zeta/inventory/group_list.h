@@ -29,14 +29,14 @@ struct zeta_group_list {
 };
 
 /**
- * Enables metrics on the device and lists its groups, without their metrics. On failure says why
+ * Enables metrics on the device and lists its groups, without their metrics. On failure prints why
  * and gives the exit code. zeta_group_list_finish ends it either way.
  */
 int zeta_group_list_init(ze_device_handle_t device, struct zeta_group_list *out_list);
 
 void zeta_group_list_finish(struct zeta_group_list *list);
 
-/** Reads the metrics of one group. On failure says why and gives the exit code. */
+/** Reads the metrics of one group. On failure prints why and gives the exit code. */
 int zeta_group_entry_load_metrics(struct zeta_group_entry *entry);
 
 /** Finds the group of a name that is collected in one of these ways; null if there is none. */

@@ -12,7 +12,8 @@
 #include "sdk/tools/zeta/output/file.h"
 #include "sdk/tools/zeta/output/json.h"
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/output/terminal.h"
+#include "sdk/tools/zeta/output/table.h"
+#include "sdk/tools/zeta/output/text.h"
 
 static const char *value_type_name(zet_value_type_t type)
 {
@@ -53,58 +54,37 @@ static void print_metrics(const struct zeta_group_entry *group)
     }
 }
 
-static void print_group(const struct zeta_group_entry *group, int width, bool is_verbose)
+/* What a row of the table has no room for. */
+static void print_details(const struct zeta_group_entry *group)
 {
-    char min[ZETA_DURATION_TEXT_BYTES];
-    char max[ZETA_DURATION_TEXT_BYTES];
+    const unsigned columns = zeta_terminal_columns(stdout);
 
-    (void)printf("%6u  %-*s  %-8s %7u  %-8s", group->properties.domain, width,
-                 group->properties.name, zeta_sampling_name(group->properties.samplingType),
-                 group->properties.metricCount, group->info.unit);
-    if (group->info.max_period_ns) {
-        zeta_duration_format(group->info.min_period_ns, min);
-        zeta_duration_format(group->info.max_period_ns, max);
-        if (group->info.max_period_ns == group->info.min_period_ns)
-            (void)printf("  %s", min);
-        else
-            (void)printf("  %s to %s", min, max);
-    }
-    if (group->info.holder_pid)
-        (void)printf("  held by process %u", group->info.holder_pid);
-    (void)putchar('\n');
-    if (!is_verbose)
-        return;
-    zeta_terminal_write_folded(stdout, group->properties.description, 4,
-                               zeta_terminal_columns(stdout));
+    zeta_terminal_write_folded(stdout, group->properties.description, 4, columns);
     (void)printf("    from %s, plugin %s\n", group->info.origin, group->info.plugin);
     if (*group->info.query_note)
-        zeta_terminal_write_folded(stdout, group->info.query_note, 4,
-                                   zeta_terminal_columns(stdout));
+        zeta_terminal_write_folded(stdout, group->info.query_note, 4, columns);
     if (*group->info.no_queries) {
         (void)puts("    no queries:");
-        zeta_terminal_write_folded(stdout, group->info.no_queries, 8,
-                                   zeta_terminal_columns(stdout));
+        zeta_terminal_write_folded(stdout, group->info.no_queries, 8, columns);
     }
     print_metrics(group);
     (void)putchar('\n');
 }
 
-static int name_width(const struct zeta_group_list *groups)
-{
-    size_t width = 0;
-
-    for (uint32_t i = 0; i < groups->count; i++) {
-        const size_t length = strlen(groups->entries[i].properties.name);
-
-        width = length > width ? length : width;
-    }
-    return (int)width;
-}
-
 static void print_groups(const struct zeta_device_entry *device,
                          const struct zeta_group_list *groups, bool is_verbose)
 {
-    const int width = name_width(groups);
+    enum { DOMAIN, GROUP, SAMPLING, METRICS, UNIT, PERIOD, HOLDER, COLUMN_COUNT };
+    static const struct zeta_table_column columns[COLUMN_COUNT] = {
+        [DOMAIN] = {.title = "Domain", .is_right = true},
+        [GROUP] = {.title = "Group", .gap = 2},
+        [SAMPLING] = {.title = "Sampling", .gap = 2},
+        [METRICS] = {.title = "Metrics", .gap = 1, .is_right = true},
+        [UNIT] = {.title = "Unit", .gap = 2, .least = 8},
+        [PERIOD] = {.title = "Period", .gap = 2},
+        [HOLDER] = {.title = "", .gap = 2},
+    };
+    struct zeta_table table = {.columns = columns, .column_count = COLUMN_COUNT};
 
     (void)printf("%s (%s, %s)\n\n", device->properties.name, device->info.device_class,
                  device->info.id);
@@ -112,10 +92,36 @@ static void print_groups(const struct zeta_device_entry *device,
         (void)puts("It has no metric groups; zeta doctor says why.");
         return;
     }
-    (void)printf("%6s  %-*s  %-8s %7s  %-8s  %s\n", "Domain", width, "Group", "Sampling", "Metrics",
-                 "Unit", "Period");
-    for (uint32_t i = 0; i < groups->count; i++)
-        print_group(&groups->entries[i], width, is_verbose);
+    for (uint32_t i = 0; i < groups->count; i++) {
+        const struct zeta_group_entry *group = &groups->entries[i];
+        const struct zeta_group_info *info = &group->info;
+        char min[ZETA_DURATION_TEXT_BYTES];
+        char max[ZETA_DURATION_TEXT_BYTES];
+
+        zeta_duration_format(info->min_period_ns, min);
+        zeta_duration_format(info->max_period_ns, max);
+        zeta_table_set(&table, i, DOMAIN, "%u", group->properties.domain);
+        zeta_table_set(&table, i, GROUP, "%s", group->properties.name);
+        zeta_table_set(&table, i, SAMPLING, "%s",
+                       zeta_sampling_name(group->properties.samplingType));
+        zeta_table_set(&table, i, METRICS, "%u", group->properties.metricCount);
+        zeta_table_set(&table, i, UNIT, "%s", info->unit);
+        if (info->max_period_ns == 0)
+            zeta_table_set(&table, i, PERIOD, "%s", "");
+        else if (info->max_period_ns == info->min_period_ns)
+            zeta_table_set(&table, i, PERIOD, "%s", min);
+        else
+            zeta_table_set(&table, i, PERIOD, "%s to %s", min, max);
+        if (info->holder_pid)
+            zeta_table_set(&table, i, HOLDER, "held by process %u", info->holder_pid);
+    }
+    zeta_table_print_head(&table, stdout);
+    for (uint32_t i = 0; i < groups->count; i++) {
+        zeta_table_print_row(&table, i, stdout);
+        if (is_verbose)
+            print_details(&groups->entries[i]);
+    }
+    zeta_table_free(&table);
 }
 
 static void put_group(struct json_object *array, const struct zeta_group_entry *group)
@@ -182,8 +188,8 @@ int zeta_command_groups(int count, char **arguments)
     int status = zeta_list_options_parse(&options, "dv", count, arguments);
 
     if (status == ZETA_EXIT_OK && options.rest_count > 0)
-        status =
-            zeta_say_usage("groups: takes no argument '%s'; -d chooses a device", options.rest[0]);
+        status = zeta_print_usage_error("groups: takes no argument '%s'; -d chooses a device",
+                                        options.rest[0]);
     if (status == ZETA_EXIT_OK)
         status = zeta_device_list_init(&devices);
     if (status == ZETA_EXIT_OK)

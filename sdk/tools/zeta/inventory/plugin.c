@@ -11,6 +11,7 @@
 #include "sdk/tools/zeta/output/file.h"
 #include "sdk/tools/zeta/output/json.h"
 #include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/output/table.h"
 
 /* Room for the sentence about a checked manifest. */
 enum { REPORT_BYTES = 4096 };
@@ -37,32 +38,20 @@ static struct json_object *new_document(const char *schema)
     return document;
 }
 
-static void print_row(const struct zeta_plugin_info *plugin, int width)
-{
-    (void)printf("%-*s  %-13s %-9s %u device%s\n", width, zeta_plugin_name(plugin),
-                 zeta_plugin_state_name(plugin->state), plugin->device_class, plugin->device_count,
-                 plugin->device_count == 1 ? "" : "s");
-    if (plugin->reason[0])
-        (void)printf("    %s\n", plugin->reason);
-}
-
-static int name_width(const struct zeta_plugin_list *list)
-{
-    size_t width = 0;
-
-    for (uint32_t i = 0; i < list->count; i++) {
-        const size_t length = strlen(list->plugins[i].id);
-
-        width = length > width ? length : width;
-    }
-    return (int)width;
-}
-
 static int list_plugins(const struct zeta_plugin_list *list,
                         const struct zeta_list_options *options)
 {
+    enum { NAME, STATE, CLASS, DEVICES, COLUMN_COUNT };
+    static const struct zeta_table_column columns[COLUMN_COUNT] = {
+        [NAME] = {.title = ""},
+        [STATE] = {.title = "", .gap = 2, .least = 13},
+        [CLASS] = {.title = "", .gap = 1, .least = 9},
+        [DEVICES] = {.title = "", .gap = 1},
+    };
+    struct zeta_table table = {.columns = columns, .column_count = COLUMN_COUNT};
+
     if (options->rest_count > 0)
-        return zeta_say_usage("plugin list: takes no argument '%s'", options->rest[0]);
+        return zeta_print_usage_error("plugin list: takes no argument '%s'", options->rest[0]);
     if (options->has_json) {
         struct json_object *document = new_document("zeta.plugins/1");
         struct json_object *array = document ? zeta_json_put_array(document, "plugins") : NULL;
@@ -74,9 +63,22 @@ static int list_plugins(const struct zeta_plugin_list *list,
     if (list->count == 0)
         (void)puts("No plugin was found; 'zeta plugin path' shows where manifests are looked for.");
     for (uint32_t i = 0; i < list->count; i++) {
-        if (list->plugins[i].state != ZETA_PLUGIN_STATE_NO_DEVICE)
-            print_row(&list->plugins[i], name_width(list));
+        const struct zeta_plugin_info *plugin = &list->plugins[i];
+
+        zeta_table_set(&table, i, NAME, "%s", zeta_plugin_name(plugin));
+        zeta_table_set(&table, i, STATE, "%s", zeta_plugin_state_name(plugin->state));
+        zeta_table_set(&table, i, CLASS, "%s", plugin->device_class);
+        zeta_table_set(&table, i, DEVICES, "%u device%s", plugin->device_count,
+                       plugin->device_count == 1 ? "" : "s");
     }
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->plugins[i].state == ZETA_PLUGIN_STATE_NO_DEVICE)
+            continue;
+        zeta_table_print_row(&table, i, stdout);
+        if (list->plugins[i].reason[0])
+            (void)printf("    %s\n", list->plugins[i].reason);
+    }
+    zeta_table_free(&table);
     zeta_plugin_list_print_absent(list, "no device of: ", stdout);
     return ZETA_EXIT_OK;
 }
@@ -99,14 +101,14 @@ static int show_plugin(const struct zeta_plugin_list *list, const struct zeta_li
     const struct zeta_plugin_info *plugin = NULL;
 
     if (options->rest_count != 1)
-        return zeta_say_usage("plugin show: needs one id");
+        return zeta_print_usage_error("plugin show: needs one id");
     for (uint32_t i = 0; i < list->count && !plugin; i++) {
         if (strcmp(list->plugins[i].id, options->rest[0]) == 0 ||
             strcmp(list->plugins[i].manifest, options->rest[0]) == 0)
             plugin = &list->plugins[i];
     }
     if (!plugin) {
-        (void)zeta_say_failure("there is no plugin '%s'; there are:", options->rest[0]);
+        (void)zeta_print_failure("there is no plugin '%s'; there are:", options->rest[0]);
         for (uint32_t i = 0; i < list->count; i++)
             (void)fprintf(stderr, "  %s\n", zeta_plugin_name(&list->plugins[i]));
         return ZETA_EXIT_FAILED;
@@ -136,11 +138,11 @@ static int check_manifest(const struct zeta_list_options *options)
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (options->rest_count != 1)
-        return zeta_say_usage("plugin check: needs the path of one manifest");
+        return zeta_print_usage_error("plugin check: needs the path of one manifest");
     (void)signal(SIGCHLD, SIG_DFL); /* ignored it would take the exit status away */
     result = zetaPluginCheck(options->rest[0], &state, report, sizeof(report));
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot check %s", options->rest[0]);
+        return zeta_print_refusal(result, "cannot check %s", options->rest[0]);
     if (options->has_json) {
         struct json_object *document = new_document("zeta.plugin-check/1");
 
@@ -196,18 +198,18 @@ static int show_paths(const struct zeta_list_options *options)
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (options->rest_count > 0)
-        return zeta_say_usage("plugin path: takes no argument '%s'", options->rest[0]);
+        return zeta_print_usage_error("plugin path: takes no argument '%s'", options->rest[0]);
     result = zetaSearchPathGet(&count, NULL);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot list the search directories");
+        return zeta_print_refusal(result, "cannot list the search directories");
     paths = calloc(count ? count : 1, sizeof(*paths));
     if (!paths)
-        return zeta_say_failure("no memory for a list of %u directories", count);
+        return zeta_print_failure("no memory for a list of %u directories", count);
     for (uint32_t i = 0; i < count; i++)
         paths[i].struct_size = sizeof(paths[i]);
     result = zetaSearchPathGet(&count, paths);
     if (result != ZE_RESULT_SUCCESS)
-        status = zeta_say_refusal(result, "cannot list the search directories");
+        status = zeta_print_refusal(result, "cannot list the search directories");
     else if (options->has_json)
         status = put_paths(paths, count, options->json_path);
     else {
@@ -219,9 +221,9 @@ static int show_paths(const struct zeta_list_options *options)
 }
 
 /* The subcommands that look at what became of the plugins in this process. */
-static int look_at_plugins(const struct zeta_list_options *options,
-                           int (*look)(const struct zeta_plugin_list *,
-                                       const struct zeta_list_options *))
+static int with_plugins(const struct zeta_list_options *options,
+                        int (*look)(const struct zeta_plugin_list *,
+                                    const struct zeta_list_options *))
 {
     struct zeta_device_list devices;
     struct zeta_plugin_list plugins = {0};
@@ -244,15 +246,16 @@ int zeta_command_plugin(int count, char **arguments)
 
     if (strcmp(word, "list") != 0 && strcmp(word, "show") != 0 && strcmp(word, "check") != 0 &&
         strcmp(word, "path") != 0)
-        return zeta_say_usage("plugin: needs one of list, show ID, check MANIFEST, path%s%s",
-                              word[0] ? ", not " : "", word);
+        return zeta_print_usage_error(
+            "plugin: needs one of list, show ID, check MANIFEST, path%s%s", word[0] ? ", not " : "",
+            word);
     status = zeta_list_options_parse(&options, "", count - 1, arguments + 1);
     if (status != ZETA_EXIT_OK)
         return status;
     if (strcmp(word, "list") == 0)
-        return look_at_plugins(&options, list_plugins);
+        return with_plugins(&options, list_plugins);
     if (strcmp(word, "show") == 0)
-        return look_at_plugins(&options, show_plugin);
+        return with_plugins(&options, show_plugin);
     if (strcmp(word, "check") == 0)
         return check_manifest(&options);
     return show_paths(&options);

@@ -36,17 +36,17 @@ int zeta_plugin_list_init(struct zeta_plugin_list *out_list)
     *out_list = (struct zeta_plugin_list){0};
     result = zetaPluginGet(&count, NULL);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot list plugins");
+        return zeta_print_refusal(result, "cannot list plugins");
     if (count == 0)
         return ZETA_EXIT_OK;
     out_list->plugins = calloc(count, sizeof(*out_list->plugins));
     if (!out_list->plugins)
-        return zeta_say_failure("no memory for a list of %u plugins", count);
+        return zeta_print_failure("no memory for a list of %u plugins", count);
     for (uint32_t i = 0; i < count; i++)
         out_list->plugins[i].struct_size = sizeof(out_list->plugins[i]);
     result = zetaPluginGet(&count, out_list->plugins);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot list plugins");
+        return zeta_print_refusal(result, "cannot list plugins");
     out_list->count = count;
     return ZETA_EXIT_OK;
 }
@@ -78,14 +78,14 @@ bool zeta_plugin_is_in_trouble(const struct zeta_plugin_info *plugin)
            plugin->state == ZETA_PLUGIN_STATE_REFUSED || plugin->state == ZETA_PLUGIN_STATE_FAILED;
 }
 
-void zeta_plugin_list_tell_failures(void)
+void zeta_plugin_list_print_failures(void)
 {
     struct zeta_plugin_list list;
 
     if (zeta_plugin_list_init(&list) == ZETA_EXIT_OK) {
         for (uint32_t i = 0; i < list.count; i++) {
             if (zeta_plugin_is_in_trouble(&list.plugins[i]))
-                zeta_say_note(
+                zeta_print_note(
                     "plugin %s is of no use here (%s): %s", zeta_plugin_name(&list.plugins[i]),
                     zeta_plugin_state_name(list.plugins[i].state), list.plugins[i].reason);
         }
@@ -103,8 +103,8 @@ void zeta_plugin_list_suggest_software(void)
 
             if (plugin->state == ZETA_PLUGIN_STATE_DISABLED &&
                 strcmp(plugin->device_class, "software") == 0)
-                zeta_say_note("to use the software device of %s instead: ZETA_PLUGINS_SELECT=%s",
-                              plugin->id, plugin->id);
+                zeta_print_note("to use the software device of %s instead: ZETA_PLUGINS_SELECT=%s",
+                                plugin->id, plugin->id);
         }
     }
     zeta_plugin_list_finish(&list);

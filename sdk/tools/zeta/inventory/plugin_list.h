@@ -16,7 +16,7 @@ struct zeta_plugin_list {
 };
 
 /**
- * Lists the plugins; the library must be initialised. On failure says why and gives the exit
+ * Lists the plugins; the library must be initialised. On failure prints why and gives the exit
  * code. zeta_plugin_list_finish ends it either way.
  */
 int zeta_plugin_list_init(struct zeta_plugin_list *out_list);
@@ -34,7 +34,7 @@ void zeta_plugin_list_print_absent(const struct zeta_plugin_list *list, const ch
                                    FILE *stream);
 
 /** Says which plugins do not work here, and why; for lists of what does. */
-void zeta_plugin_list_tell_failures(void);
+void zeta_plugin_list_print_failures(void);
 
 /**
  * Says how to choose devices made of software, if there are any that stay away because of hardware.

@@ -10,7 +10,8 @@
 #include "sdk/tools/zeta/inventory/group_list.h"
 #include "sdk/tools/zeta/output/json.h"
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/output/terminal.h"
+#include "sdk/tools/zeta/output/table.h"
+#include "sdk/tools/zeta/output/text.h"
 
 enum { VALUE_TEXT_BYTES = 64 };
 
@@ -23,20 +24,20 @@ static int load_parameters(struct zeta_programmable_entry *entry)
     entry->parameters = calloc(count, sizeof(*entry->parameters));
     entry->values = calloc(count, sizeof(*entry->values));
     if (!entry->parameters || !entry->values)
-        return zeta_say_failure("no memory for the parameters of %s", name);
+        return zeta_print_failure("no memory for the parameters of %s", name);
     result = zetMetricProgrammableGetParamInfoExp(entry->programmable, &count, entry->parameters);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot read the parameters of %s", name);
+        return zeta_print_refusal(result, "cannot read the parameters of %s", name);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t values = entry->parameters[i].valueInfoCount;
 
         entry->values[i] = calloc(values, sizeof(**entry->values));
         if (!entry->values[i])
-            return zeta_say_failure("no memory for the values of %s", name);
+            return zeta_print_failure("no memory for the values of %s", name);
         result = zetMetricProgrammableGetParamValueInfoExp(entry->programmable, i, &values,
                                                            entry->values[i]);
         if (result != ZE_RESULT_SUCCESS)
-            return zeta_say_refusal(result, "cannot read the values of %s", name);
+            return zeta_print_refusal(result, "cannot read the values of %s", name);
     }
     return ZETA_EXIT_OK;
 }
@@ -50,7 +51,7 @@ static int load(zet_metric_programmable_exp_handle_t programmable,
     entry->properties.stype = ZET_STRUCTURE_TYPE_METRIC_PROGRAMMABLE_EXP_PROPERTIES;
     result = zetMetricProgrammableGetPropertiesExp(programmable, &entry->properties);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot read the properties of a programmable");
+        return zeta_print_refusal(result, "cannot read the properties of a programmable");
     return load_parameters(entry);
 }
 
@@ -63,18 +64,18 @@ int zeta_programmable_list_init(ze_device_handle_t device, struct zeta_programma
 
     *out_list = (struct zeta_programmable_list){0};
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot list programmables");
+        return zeta_print_refusal(result, "cannot list programmables");
     if (count == 0)
         return ZETA_EXIT_OK;
     handles = calloc(count, sizeof(zet_metric_programmable_exp_handle_t));
     out_list->entries = calloc(count, sizeof(*out_list->entries));
     if (!handles || !out_list->entries) {
         free(handles);
-        return zeta_say_failure("no memory for a list of %u programmables", count);
+        return zeta_print_failure("no memory for a list of %u programmables", count);
     }
     result = zetMetricProgrammableGetExp(device, &count, handles);
     if (result != ZE_RESULT_SUCCESS)
-        status = zeta_say_refusal(result, "cannot list programmables");
+        status = zeta_print_refusal(result, "cannot list programmables");
     for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++) {
         out_list->count = i + 1;
         status = load(handles[i], &out_list->entries[i]);
@@ -195,46 +196,50 @@ row_sampling(const struct zeta_programmable_list *list, uint32_t place)
     return sampling;
 }
 
-static int name_width(const struct zeta_programmable_list *list)
-{
-    size_t width = strlen("Programmable");
-
-    for (uint32_t i = 0; i < list->count; i++) {
-        const size_t length = strlen(list->entries[i].properties.name);
-
-        width = length > width ? length : width;
-    }
-    return (int)width;
-}
-
 void zeta_programmable_list_print(const struct zeta_programmable_list *list, bool is_verbose)
 {
-    const unsigned columns = zeta_terminal_columns(stdout);
-    const int width = name_width(list);
+    enum { DOMAIN, NAME, SAMPLING, PARAMETERS, COLUMN_COUNT };
+    static const struct zeta_table_column columns[COLUMN_COUNT] = {
+        [DOMAIN] = {.title = "Domain", .is_right = true},
+        [NAME] = {.title = "Programmable", .gap = 2},
+        [SAMPLING] = {.title = "Sampling", .gap = 1},
+        [PARAMETERS] = {.title = "Parameters", .gap = 2},
+    };
+    struct zeta_table table = {.columns = columns, .column_count = COLUMN_COUNT};
 
     if (list->count == 0)
         return;
-    (void)printf("\n%6s  %-*s %-11s %s\n", "Domain", width, "Programmable", "Sampling",
-                 "Parameters");
+    (void)putchar('\n');
     for (uint32_t i = 0; i < list->count; i++) {
         const struct zeta_programmable_entry *entry = &list->entries[i];
         const zet_metric_group_sampling_type_flags_t sampling = row_sampling(list, i);
         const bool is_both = (sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED) &&
                              (sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
+        char names[512] = "";
+        size_t used = 0;
 
-        if (sampling == 0)
+        for (uint32_t p = 0; p < entry->properties.parameterCount && used < sizeof(names); p++)
+            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", p > 0 ? ", " : "",
+                                     entry->parameters[p].name);
+        zeta_table_set(&table, i, DOMAIN, "%u", entry->properties.domain);
+        zeta_table_set(&table, i, NAME, "%s", entry->properties.name);
+        zeta_table_set(&table, i, SAMPLING, "%s",
+                       is_both ? "time, event" : zeta_sampling_name(sampling));
+        zeta_table_set(&table, i, PARAMETERS, "%s", names);
+    }
+    zeta_table_print_head(&table, stdout);
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (row_sampling(list, i) == 0)
             continue;
-        (void)printf("%6u  %-*s %-11s", entry->properties.domain, width, entry->properties.name,
-                     is_both ? "time, event" : zeta_sampling_name(sampling));
-        for (uint32_t p = 0; p < entry->properties.parameterCount; p++)
-            (void)printf("%s %s", p > 0 ? "," : "", entry->parameters[p].name);
-        (void)putchar('\n');
+        zeta_table_print_row(&table, i, stdout);
         if (!is_verbose)
             continue;
-        zeta_terminal_write_folded(stdout, entry->properties.description, 4, columns);
-        print_parameters(entry);
+        zeta_terminal_write_folded(stdout, list->entries[i].properties.description, 4,
+                                   zeta_terminal_columns(stdout));
+        print_parameters(&list->entries[i]);
         (void)putchar('\n');
     }
+    zeta_table_free(&table);
 }
 
 void zeta_programmable_list_put_json(const struct zeta_programmable_list *list,

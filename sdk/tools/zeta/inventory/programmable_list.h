@@ -25,7 +25,7 @@ struct zeta_programmable_list {
 };
 
 /**
- * Lists the programmables of a device whose metrics are enabled. On failure says why.
+ * Lists the programmables of a device whose metrics are enabled. On failure prints why.
  * zeta_programmable_list_finish ends it either way.
  */
 int zeta_programmable_list_init(ze_device_handle_t device, struct zeta_programmable_list *out_list);

@@ -10,6 +10,7 @@
 
 #include <zeta/container.h>
 
+#include "sdk/tools/zeta/output/json.h"
 #include "sdk/tools/zeta/output/message.h"
 
 /* Regular files of this command, under whatever names: what it reads, and the outputs so far. */
@@ -34,13 +35,13 @@ static int take(const struct stat *about, bool is_input)
     struct taken *more = realloc(taken, (taken_count + 1) * sizeof(*more));
 
     if (!more)
-        return zeta_say_failure("no memory for the names of files");
+        return zeta_print_failure("no memory for the names of files");
     taken = more;
     taken[taken_count++] = (struct taken){about->st_dev, about->st_ino, is_input};
     return ZETA_EXIT_OK;
 }
 
-int zeta_output_spare(const char *path)
+int zeta_output_protect(const char *path)
 {
     struct stat about;
     struct stat standard;
@@ -50,14 +51,14 @@ int zeta_output_spare(const char *path)
         return ZETA_EXIT_OK;
     if (fstat(STDOUT_FILENO, &standard) == 0 && standard.st_dev == about.st_dev &&
         standard.st_ino == about.st_ino)
-        return zeta_say_failure("%s is read, and the standard output goes into it, too", path);
+        return zeta_print_failure("%s is read, and the standard output goes into it, too", path);
     return take(&about, true);
 }
 
 static int refuse_input(const char *path)
 {
-    return zeta_say_failure("%s is what this command reads; name another file for the output",
-                            path);
+    return zeta_print_failure("%s is what this command reads; name another file for the output",
+                              path);
 }
 
 int zeta_output_check_input(const char *path)
@@ -93,11 +94,11 @@ static int claim(int fd, const char *path)
     found = find_taken(&about);
     if (found)
         return found->is_input ? refuse_input(path)
-                               : zeta_say_failure("%s is named for two outputs", path);
+                               : zeta_print_failure("%s is named for two outputs", path);
     if (about.st_size > 0 && is_recording(path))
-        return zeta_say_failure("%s holds a recording or exported data, which nothing replaces; "
-                                "remove it, or name another file for the output",
-                                path);
+        return zeta_print_failure("%s holds a recording or exported data, which nothing replaces; "
+                                  "remove it, or name another file for the output",
+                                  path);
     return take(&about, false);
 }
 
@@ -113,7 +114,7 @@ int zeta_output_open(const char *path, FILE **out_file)
     *out_file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (*out_file)
         return ZETA_EXIT_OK;
-    (void)zeta_say_failure("cannot write %s: %s", path, strerror(errno));
+    (void)zeta_print_failure("cannot write %s: %s", path, strerror(errno));
     if (fd >= 0)
         (void)close(fd);
     return ZETA_EXIT_FAILED;
@@ -131,17 +132,7 @@ int zeta_output_close(FILE *file, const char *path)
 
     if (fclose(file) == 0 && !had_error)
         return ZETA_EXIT_OK;
-    return zeta_say_failure("%s is not complete: %s", path, strerror(errno));
-}
-
-void zeta_output_write_json(FILE *file, struct json_object *document)
-{
-    const char *text =
-        json_object_to_json_string_ext(document, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-                                                     JSON_C_TO_STRING_NOSLASHESCAPE);
-
-    (void)fputs(text, file);
-    (void)fputc('\n', file);
+    return zeta_print_failure("%s is not complete: %s", path, strerror(errno));
 }
 
 int zeta_output_put_json(const char *path, struct json_object *document)
@@ -150,13 +141,13 @@ int zeta_output_put_json(const char *path, struct json_object *document)
     int status = ZETA_EXIT_OK;
 
     if (!document)
-        return zeta_say_failure("no memory for the JSON document");
+        return zeta_print_failure("no memory for the JSON document");
     if (path && strcmp(path, "-") != 0)
         status = zeta_output_open(path, &file);
     if (status == ZETA_EXIT_OK) {
         if (file != stdout)
             zeta_output_begin(file);
-        zeta_output_write_json(file, document);
+        zeta_json_write(document, file);
     }
     if (status == ZETA_EXIT_OK && file != stdout)
         status = zeta_output_close(file, path);

@@ -12,15 +12,15 @@
  * Names a file that this command reads, before any output is opened: no output goes into it, under
  * whatever name. Fails, and says so, if the standard output goes into it.
  */
-int zeta_output_spare(const char *path);
+int zeta_output_protect(const char *path);
 
-/** Fails, and says so, if a path leads to a file that zeta_output_spare() named. */
+/** Fails, and says so, if a path leads to a file that zeta_output_protect() named. */
 int zeta_output_check_input(const char *path);
 
 /**
  * Opens a file for results that come later, and leaves what is in it until then, so that a wrong
  * path is found before a long run and a failed run destroys nothing. Refuses inputs, recordings and
- * what another output goes to. On failure says why.
+ * what another output goes to. On failure prints why.
  */
 int zeta_output_open(const char *path, FILE **out_file);
 
@@ -30,12 +30,9 @@ void zeta_output_begin(FILE *file);
 /** Closes the file; says so and fails when something could not be written. */
 int zeta_output_close(FILE *file, const char *path);
 
-/** Writes a document and a newline. */
-void zeta_output_write_json(FILE *file, struct json_object *document);
-
 /**
  * Writes a document to a path, or to the standard output for null or "-", and releases it. A null
- * document stands for one that there was no memory for. On failure says why.
+ * document stands for one that there was no memory for. On failure prints why.
  */
 int zeta_output_put_json(const char *path, struct json_object *document);
 

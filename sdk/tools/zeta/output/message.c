@@ -15,7 +15,7 @@ static void __attribute__((format(printf, 1, 0))) say(const char *format, va_lis
     (void)zeta_c_vfprintf(stderr, format, arguments);
 }
 
-int zeta_say_failure(const char *format, ...)
+int zeta_print_failure(const char *format, ...)
 {
     va_list arguments;
 
@@ -26,12 +26,12 @@ int zeta_say_failure(const char *format, ...)
     return ZETA_EXIT_FAILED;
 }
 
-void zeta_say_about(const char *command)
+void zeta_message_set_command(const char *command)
 {
     about = command;
 }
 
-int zeta_say_usage(const char *format, ...)
+int zeta_print_usage_error(const char *format, ...)
 {
     va_list arguments;
 
@@ -42,7 +42,7 @@ int zeta_say_usage(const char *format, ...)
     return ZETA_EXIT_USAGE;
 }
 
-int zeta_say_refusal(ze_result_t result, const char *format, ...)
+int zeta_print_refusal(ze_result_t result, const char *format, ...)
 {
     const char *reason = zetaGetLastError();
     va_list arguments;
@@ -57,7 +57,7 @@ int zeta_say_refusal(ze_result_t result, const char *format, ...)
     return ZETA_EXIT_FAILED;
 }
 
-void zeta_say_note(const char *format, ...)
+void zeta_print_note(const char *format, ...)
 {
     va_list arguments;
 

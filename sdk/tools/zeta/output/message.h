@@ -17,22 +17,22 @@ enum zeta_exit {
 };
 
 /** Says "zeta: <sentence>". Gives ZETA_EXIT_FAILED, so that callers can return it. */
-int zeta_say_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int zeta_print_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** Names the command whose manual zeta_say_usage() points to; it must stay valid. */
-void zeta_say_about(const char *command);
+/** Names the command whose manual zeta_print_usage_error() points to; it must stay valid. */
+void zeta_message_set_command(const char *command);
 
 /** Says "zeta: <sentence>" and where the usage is explained. Gives ZETA_EXIT_USAGE. */
-int zeta_say_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int zeta_print_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /**
  * Says "zeta: <what was tried>: <why the library refused>". The reason is that of the calling
  * thread's last failed call. Gives ZETA_EXIT_FAILED.
  */
-int zeta_say_refusal(ze_result_t result, const char *format, ...)
+int zeta_print_refusal(ze_result_t result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /** Says "zeta: <sentence>" about something that is no failure. */
-void zeta_say_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void zeta_print_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -29,10 +29,10 @@ int zeta_ip_profile_init(struct zeta_ip_profile *profile, const struct zeta_grou
     *profile = (struct zeta_ip_profile){0};
     if (entry->properties.metricCount != 1 + ZETA_IP_REASONS ||
         strcmp(entry->metrics[0].properties.name, "IP") != 0)
-        return zeta_say_failure("%s is not what is known by that name: it has %u metrics, and not "
-                                "IP and %d reasons",
-                                entry->properties.name, entry->properties.metricCount,
-                                ZETA_IP_REASONS);
+        return zeta_print_failure(
+            "%s is not what is known by that name: it has %u metrics, and not "
+            "IP and %d reasons",
+            entry->properties.name, entry->properties.metricCount, ZETA_IP_REASONS);
     for (uint32_t i = 0; i < ZETA_IP_REASONS; i++)
         profile->reason_names[i] = entry->metrics[1 + i].properties.name;
     return ZETA_EXIT_OK;
@@ -101,13 +101,13 @@ static int open_source(struct zeta_ip_profile *profile, const char *folder)
 
     profile->source = source;
     if (!source)
-        return zeta_say_failure("no memory to look up instructions");
+        return zeta_print_failure("no memory to look up instructions");
     if (folder && zeta_module_index_read(&source->index, folder) != ZETA_EXIT_OK)
         return ZETA_EXIT_FAILED;
     source->images = calloc((size_t)source->index.count + 1, sizeof(struct zeta_code_lines *));
     source->opened = calloc((size_t)source->index.count + 1, sizeof(*source->opened));
     if (!source->images || !source->opened)
-        return zeta_say_failure("no memory to look up instructions");
+        return zeta_print_failure("no memory to look up instructions");
     return ZETA_EXIT_OK;
 }
 
@@ -260,7 +260,7 @@ int zeta_ip_profile_resolve(struct zeta_ip_profile *profile, const char *folder)
     profile->lines = calloc((size_t)profile->used + 1, sizeof(*profile->lines));
     profile->kernels = calloc((size_t)profile->used + 1, sizeof(*profile->kernels));
     if (!profile->lines || !profile->kernels)
-        return zeta_say_failure("no memory for the profile");
+        return zeta_print_failure("no memory for the profile");
     for (uint32_t i = 0; i < profile->room; i++) {
         if (profile->addresses[i].is_used)
             resolve_address(profile, folder, &profile->addresses[i],

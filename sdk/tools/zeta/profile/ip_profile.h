@@ -77,7 +77,7 @@ bool zeta_ip_profile_add_row(struct zeta_ip_profile *profile, const zet_typed_va
  *
  * @folder  of ZETA_MODULE_DUMP; null: none, all addresses stay unknown
  *
- * On failure says why.
+ * On failure prints why.
  */
 int zeta_ip_profile_resolve(struct zeta_ip_profile *profile, const char *folder);
 

@@ -224,15 +224,15 @@ static int read_text(const char *folder, uint64_t offset, char **out_text, size_
     *out_text = NULL;
     *out_size = 0;
     if (asprintf(&path, "%s/index", folder) < 0)
-        return zeta_say_failure("no memory to read the modules in %s", folder);
+        return zeta_print_failure("no memory to read the modules in %s", folder);
     errno = 0;
     file = fopen(path, "re");
     if (file && fseeko(file, (off_t)offset, SEEK_SET) == 0) {
         *out_text = read_rest(file, out_size);
         if (!*out_text)
-            status = zeta_say_failure("no memory for the modules in %s", folder);
+            status = zeta_print_failure("no memory for the modules in %s", folder);
     } else if (errno != ENOENT) {
-        status = zeta_say_failure("cannot read %s: %s", path, strerror(errno));
+        status = zeta_print_failure("cannot read %s: %s", path, strerror(errno));
     }
     if (file)
         (void)fclose(file);
@@ -245,7 +245,7 @@ static int parse_text(struct zeta_module_index *index, const char *folder, const
 {
     if (zeta_module_index_parse(index, text, size))
         return ZETA_EXIT_OK;
-    return zeta_say_failure("no memory for the modules in %s", folder);
+    return zeta_print_failure("no memory for the modules in %s", folder);
 }
 
 int zeta_module_index_read(struct zeta_module_index *index, const char *folder)

@@ -38,7 +38,7 @@ struct zeta_module_index {
 bool zeta_module_index_parse(struct zeta_module_index *index, const char *text, size_t size);
 
 /**
- * Reads the file "index" of a folder; none is an empty index. On failure says why and gives the
+ * Reads the file "index" of a folder; none is an empty index. On failure prints why and gives the
  * exit code.
  */
 int zeta_module_index_read(struct zeta_module_index *index, const char *folder);

@@ -13,11 +13,11 @@
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-int zeta_stat_child_init(struct zeta_stat_child *child)
+int zeta_child_init(struct zeta_child *child)
 {
     sigset_t mask;
 
-    *child = (struct zeta_stat_child){.signal_fd = -1};
+    *child = (struct zeta_child){.signal_fd = -1};
     (void)sigemptyset(&mask);
     (void)sigaddset(&mask, SIGCHLD);
     for (size_t i = 0; i < sizeof(ending_signals) / sizeof(ending_signals[0]); i++)
@@ -28,32 +28,32 @@ int zeta_stat_child_init(struct zeta_stat_child *child)
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);
     if (sigprocmask(SIG_BLOCK, &mask, &child->mask_before) != 0)
-        return zeta_say_failure("cannot block signals: %s", strerror(errno));
+        return zeta_print_failure("cannot block signals: %s", strerror(errno));
     child->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
     if (child->signal_fd < 0)
-        return zeta_say_failure("cannot watch signals: %s", strerror(errno));
+        return zeta_print_failure("cannot watch signals: %s", strerror(errno));
     return ZETA_EXIT_OK;
 }
 
-void zeta_stat_child_finish(struct zeta_stat_child *child)
+void zeta_child_finish(struct zeta_child *child)
 {
     if (child->signal_fd >= 0)
         (void)close(child->signal_fd);
     child->signal_fd = -1;
 }
 
-int zeta_stat_child_explain(const char *program, int error)
+int zeta_child_explain(const char *program, int error)
 {
     if (error == ENOENT || error == ENOTDIR) {
-        (void)zeta_say_failure("cannot run %s: there is no such program%s", program,
-                               strchr(program, '/') ? "" : " along PATH");
+        (void)zeta_print_failure("cannot run %s: there is no such program%s", program,
+                                 strchr(program, '/') ? "" : " along PATH");
         return ZETA_EXIT_NOT_FOUND;
     }
-    (void)zeta_say_failure("cannot run %s: %s", program, strerror(error));
+    (void)zeta_print_failure("cannot run %s: %s", program, strerror(error));
     return ZETA_EXIT_NOT_EXECUTABLE;
 }
 
-int zeta_stat_child_start(struct zeta_stat_child *child, char **arguments, char **environment)
+int zeta_child_start(struct zeta_child *child, char **arguments, char **environment)
 {
     posix_spawnattr_t attributes;
     sigset_t defaults;
@@ -64,7 +64,7 @@ int zeta_stat_child_start(struct zeta_stat_child *child, char **arguments, char 
     (void)sigaddset(&defaults, SIGXFSZ);
     error = posix_spawnattr_init(&attributes);
     if (error)
-        return zeta_say_failure("cannot run %s: %s", arguments[0], strerror(error));
+        return zeta_print_failure("cannot run %s: %s", arguments[0], strerror(error));
     (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     (void)posix_spawnattr_setsigmask(&attributes, &child->mask_before);
     (void)posix_spawnattr_setsigdefault(&attributes, &defaults);
@@ -74,10 +74,10 @@ int zeta_stat_child_start(struct zeta_stat_child *child, char **arguments, char 
         return ZETA_EXIT_OK;
 
     child->pid = 0;
-    return zeta_stat_child_explain(arguments[0], error);
+    return zeta_child_explain(arguments[0], error);
 }
 
-static void reap(struct zeta_stat_child *child)
+static void reap(struct zeta_child *child)
 {
     if (child->pid == 0 || child->has_ended)
         return;
@@ -89,7 +89,7 @@ static void reap(struct zeta_stat_child *child)
  * Ctrl-C reaches every process of the terminal's foreground group, so the program has it already;
  * what was sent to this process alone is passed on. Who asks again wants more than a polite word.
  */
-static void ask_to_end(struct zeta_stat_child *child, const struct signalfd_siginfo *info)
+static void ask_to_end(struct zeta_child *child, const struct signalfd_siginfo *info)
 {
     int number = (int)info->ssi_signo;
     const bool from_terminal = info->ssi_code == SI_KERNEL;
@@ -107,7 +107,7 @@ static void ask_to_end(struct zeta_stat_child *child, const struct signalfd_sigi
     (void)kill(child->pid, number);
 }
 
-static void take_signals(struct zeta_stat_child *child)
+static void take_signals(struct zeta_child *child)
 {
     struct signalfd_siginfo info;
 
@@ -118,7 +118,7 @@ static void take_signals(struct zeta_stat_child *child)
     reap(child);
 }
 
-void zeta_stat_child_wait(struct zeta_stat_child *child, uint64_t timeout_ns)
+void zeta_child_wait(struct zeta_child *child, uint64_t timeout_ns)
 {
     struct pollfd poll_fd = {.fd = child->signal_fd, .events = POLLIN};
     const struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / 1000000000),
@@ -128,14 +128,14 @@ void zeta_stat_child_wait(struct zeta_stat_child *child, uint64_t timeout_ns)
         take_signals(child);
 }
 
-void zeta_stat_child_again(struct zeta_stat_child *child)
+void zeta_child_again(struct zeta_child *child)
 {
     child->pid = 0;
     child->has_ended = false;
     child->wait_status = 0;
 }
 
-int zeta_stat_child_exit_code(const struct zeta_stat_child *child)
+int zeta_child_exit_code(const struct zeta_child *child)
 {
     if (WIFEXITED(child->wait_status))
         return WEXITSTATUS(child->wait_status);

@@ -29,14 +29,14 @@ static size_t count_variables(char **variables)
     return count;
 }
 
-int zeta_stat_environment_init(struct zeta_stat_environment *environment, bool is_shared)
+int zeta_environment_init(struct zeta_environment *environment, bool is_shared)
 {
     const size_t count = count_variables(environ);
 
-    *environment = (struct zeta_stat_environment){0};
+    *environment = (struct zeta_environment){0};
     environment->before = calloc(count + 1, sizeof(*environment->before));
     if (!environment->before)
-        return zeta_say_failure("no memory for the environment of the program");
+        return zeta_print_failure("no memory for the environment of the program");
     memcpy(environment->before, environ, count * sizeof(*environment->before));
     if (is_shared)
         return ZETA_EXIT_OK;
@@ -45,33 +45,33 @@ int zeta_stat_environment_init(struct zeta_stat_environment *environment, bool i
     if (asprintf(&environment->instance, INSTANCE_VARIABLE "=stat-%ld-%" PRIx64, (long)getpid(),
                  zeta_clock_ns(CLOCK_REALTIME)) < 0) {
         environment->instance = NULL;
-        return zeta_say_failure("no memory for the name of a virtual device instance");
+        return zeta_print_failure("no memory for the name of a virtual device instance");
     }
     if (setenv(INSTANCE_VARIABLE, strchr(environment->instance, '=') + 1, 1) != 0)
-        return zeta_say_failure("cannot set " INSTANCE_VARIABLE ": %s", strerror(errno));
+        return zeta_print_failure("cannot set " INSTANCE_VARIABLE ": %s", strerror(errno));
     return ZETA_EXIT_OK;
 }
 
-bool zeta_stat_environment_can_name(const char *library_path)
+bool zeta_environment_can_name(const char *library_path)
 {
     return strpbrk(library_path, ", \t\n") == NULL;
 }
 
 /* Makes "ZE_ENABLE_ALT_DRIVERS=<this libzeta>". */
-static int name_driver(struct zeta_stat_environment *environment)
+static int name_driver(struct zeta_environment *environment)
 {
     Dl_info info = {0};
     char *path = NULL;
     int status = ZETA_EXIT_OK;
 
     if (dladdr((const void *)(uintptr_t)&zetaGetVersion, &info) == 0 || !info.dli_fname)
-        return zeta_say_failure("cannot find out where libzeta was loaded from");
+        return zeta_print_failure("cannot find out where libzeta was loaded from");
     path = realpath(info.dli_fname, NULL);
     if (!path)
-        return zeta_say_failure("cannot resolve the path of libzeta, %s: %s", info.dli_fname,
-                                strerror(errno));
-    if (!zeta_stat_environment_can_name(path)) {
-        status = zeta_say_failure(
+        return zeta_print_failure("cannot resolve the path of libzeta, %s: %s", info.dli_fname,
+                                  strerror(errno));
+    if (!zeta_environment_can_name(path)) {
+        status = zeta_print_failure(
             "cannot point the program at this driver, because the loader's "
             "variable " DRIVERS_VARIABLE
             " separates paths with commas and this one has a comma or a blank: '%s'. Install Zeta "
@@ -79,7 +79,7 @@ static int name_driver(struct zeta_stat_environment *environment)
             path);
     } else if (asprintf(&environment->drivers, DRIVERS_VARIABLE "=%s", path) < 0) {
         environment->drivers = NULL;
-        status = zeta_say_failure("no memory for the environment of the program");
+        status = zeta_print_failure("no memory for the environment of the program");
     }
     free(path);
     return status;
@@ -92,7 +92,7 @@ static bool is_variable(const char *text, const char *name)
     return strncmp(text, name, length) == 0 && text[length] == '=';
 }
 
-int zeta_stat_environment_build(struct zeta_stat_environment *environment, bool is_ours)
+int zeta_environment_build(struct zeta_environment *environment, bool is_ours)
 {
     const size_t count = count_variables(environment->before);
     const char *drivers_before = NULL;
@@ -100,12 +100,13 @@ int zeta_stat_environment_build(struct zeta_stat_environment *environment, bool 
 
     environment->variables = end;
     if (!end)
-        return zeta_say_failure("no memory for the environment of the program");
+        return zeta_print_failure("no memory for the environment of the program");
     /* Which instance this process has is not read from its variables then: both would differ. */
     if (is_ours && environment->instance && getauxval(AT_SECURE) != 0)
-        return zeta_say_failure("this zeta has more rights than its user (setcap, setuid), so it "
-                                "and a program that it starts do not meet on one virtual GPU; use "
-                                "a zeta without them, which the virtual GPU does not need");
+        return zeta_print_failure(
+            "this zeta has more rights than its user (setcap, setuid), so it "
+            "and a program that it starts do not meet on one virtual GPU; use "
+            "a zeta without them, which the virtual GPU does not need");
     for (size_t i = 0; i < count; i++) {
         char *variable = environment->before[i];
 
@@ -125,9 +126,9 @@ int zeta_stat_environment_build(struct zeta_stat_environment *environment, bool 
     if (environment->modules)
         *end++ = environment->modules;
     if (drivers_before) {
-        zeta_say_note(DRIVERS_VARIABLE " is set to '%s' and left alone; a program that uses the "
-                                       "loader gets that driver",
-                      drivers_before);
+        zeta_print_note(DRIVERS_VARIABLE " is set to '%s' and left alone; a program that uses the "
+                                         "loader gets that driver",
+                        drivers_before);
         return ZETA_EXIT_OK;
     }
     if (name_driver(environment) != ZETA_EXIT_OK)
@@ -136,7 +137,7 @@ int zeta_stat_environment_build(struct zeta_stat_environment *environment, bool 
     return ZETA_EXIT_OK;
 }
 
-int zeta_stat_environment_want_modules(struct zeta_stat_environment *environment, bool has_program)
+int zeta_environment_want_modules(struct zeta_environment *environment, bool has_program)
 {
     const char *named = getenv(MODULES_VARIABLE);
 
@@ -151,15 +152,15 @@ int zeta_stat_environment_want_modules(struct zeta_stat_environment *environment
     if (asprintf(&environment->modules, MODULES_VARIABLE "=%s", named) >= 0)
         return ZETA_EXIT_OK;
     environment->modules = NULL;
-    return zeta_say_failure("no memory for the name of a folder");
+    return zeta_print_failure("no memory for the name of a folder");
 }
 
-const char *zeta_stat_environment_modules(const struct zeta_stat_environment *environment)
+const char *zeta_environment_modules(const struct zeta_environment *environment)
 {
     return environment->modules ? strchr(environment->modules, '=') + 1 : NULL;
 }
 
-void zeta_stat_environment_finish(struct zeta_stat_environment *environment)
+void zeta_environment_finish(struct zeta_environment *environment)
 {
     free(environment->before);
     free(environment->variables);
@@ -167,5 +168,5 @@ void zeta_stat_environment_finish(struct zeta_stat_environment *environment)
     free(environment->drivers);
     zeta_run_folder_remove(&environment->folder);
     free(environment->modules);
-    *environment = (struct zeta_stat_environment){0};
+    *environment = (struct zeta_environment){0};
 }

@@ -9,7 +9,7 @@
 
 #include "sdk/tools/zeta/program/run_folder.h"
 
-struct zeta_stat_environment {
+struct zeta_environment {
     char **before;    /**< as this process got it; the strings are not ours */
     char **variables; /**< for the program; null until built */
     char *instance;   /**< "NAME=value", null when it shares the instance of others */
@@ -20,9 +20,9 @@ struct zeta_stat_environment {
 
 /**
  * Remembers the environment and, unless shared, chooses a virtual device instance that nobody
- * else uses. Must come before the library is initialised. On failure says why.
+ * else uses. Must come before the library is initialised. On failure prints why.
  */
-int zeta_stat_environment_init(struct zeta_stat_environment *environment, bool is_shared);
+int zeta_environment_init(struct zeta_environment *environment, bool is_shared);
 
 /**
  * Builds the program's environment.
@@ -31,22 +31,22 @@ int zeta_stat_environment_init(struct zeta_stat_environment *environment, bool i
  *           what this process got: a variable that names another driver would take the device's
  *           real driver away.
  *
- * On failure says why.
+ * On failure prints why.
  */
-int zeta_stat_environment_build(struct zeta_stat_environment *environment, bool is_ours);
+int zeta_environment_build(struct zeta_environment *environment, bool is_ours);
 
 /** Whether a path can stand in ZE_ENABLE_ALT_DRIVERS, where commas separate and blanks are lost. */
-bool zeta_stat_environment_can_name(const char *library_path);
+bool zeta_environment_can_name(const char *library_path);
 
 /**
  * Finds a folder for images of modules: the one that the environment names, else, if there is to be
- * a program, a new one that finish removes. Before build. On failure says why.
+ * a program, a new one that finish removes. Before build. On failure prints why.
  */
-int zeta_stat_environment_want_modules(struct zeta_stat_environment *environment, bool has_program);
+int zeta_environment_want_modules(struct zeta_environment *environment, bool has_program);
 
 /** That folder, null without one. */
-const char *zeta_stat_environment_modules(const struct zeta_stat_environment *environment);
+const char *zeta_environment_modules(const struct zeta_environment *environment);
 
-void zeta_stat_environment_finish(struct zeta_stat_environment *environment);
+void zeta_environment_finish(struct zeta_environment *environment);
 
 #endif

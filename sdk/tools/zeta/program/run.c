@@ -49,8 +49,9 @@ static int read_options(struct options *options, int count, char **arguments)
     if (optind < count)
         options->program = &arguments[optind];
     if (!options->program && !options->only_prints)
-        return zeta_say_usage("run needs a program to run, after --; or -n to print what it would "
-                              "set");
+        return zeta_print_usage_error(
+            "run needs a program to run, after --; or -n to print what it would "
+            "set");
     return ZETA_EXIT_OK;
 }
 
@@ -77,48 +78,48 @@ static void print_variable(const char *variable)
 }
 
 static void print_variables(const struct options *options,
-                            const struct zeta_stat_environment *environment, bool is_ours)
+                            const struct zeta_environment *environment, bool is_ours)
 {
     if (options->wants_metrics)
         print_variable(METRICS_VARIABLE "=1");
     if (environment->drivers)
         print_variable(environment->drivers);
     else if (!is_ours)
-        zeta_say_note("Zeta does not compute on this device, so its programs need no variable of "
-                      "the loader");
+        zeta_print_note("Zeta does not compute on this device, so its programs need no variable of "
+                        "the loader");
 }
 
 /* Gives only an exit code: a program that could be started is what this process is then. */
 static int become(char **program, char **variables)
 {
     if (fflush(stdout) != 0)
-        return zeta_say_failure("the standard output cannot be written");
+        return zeta_print_failure("the standard output cannot be written");
     (void)execvpe(program[0], program, variables);
-    return zeta_stat_child_explain(program[0], errno);
+    return zeta_child_explain(program[0], errno);
 }
 
 int zeta_command_run(int count, char **arguments)
 {
-    struct zeta_stat_environment environment = {0};
+    struct zeta_environment environment = {0};
     struct options options;
     bool is_ours = false;
     int status = read_options(&options, count, arguments);
 
     if (status == ZETA_EXIT_OK && options.wants_metrics && setenv(METRICS_VARIABLE, "1", 1) != 0)
-        status = zeta_say_failure("cannot set " METRICS_VARIABLE ": %s", strerror(errno));
+        status = zeta_print_failure("cannot set " METRICS_VARIABLE ": %s", strerror(errno));
     if (status == ZETA_EXIT_OK)
-        status = zeta_stat_environment_init(&environment, true);
+        status = zeta_environment_init(&environment, true);
     /* What the search for the device calls is not what the program does. */
     if (status == ZETA_EXIT_OK)
         (void)unsetenv("ZETA_TRACE");
     if (status == ZETA_EXIT_OK)
         status = zeta_device_list_find_compute(options.device, &is_ours);
     if (status == ZETA_EXIT_OK)
-        status = zeta_stat_environment_build(&environment, is_ours);
+        status = zeta_environment_build(&environment, is_ours);
     if (status == ZETA_EXIT_OK && options.only_prints)
         print_variables(&options, &environment, is_ours);
     else if (status == ZETA_EXIT_OK && options.program)
         status = become(options.program, environment.variables);
-    zeta_stat_environment_finish(&environment);
+    zeta_environment_finish(&environment);
     return status;
 }

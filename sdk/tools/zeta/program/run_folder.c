@@ -92,7 +92,7 @@ static int make_locked(struct zeta_run_folder *folder, const char *parent, const
     for (int i = 0; i < TRIES; i++) {
         if (asprintf(&folder->path, "%s/zeta-%s-" SUFFIX, parent, kind) < 0) {
             folder->path = NULL;
-            return zeta_say_failure("no memory for the name of a folder");
+            return zeta_print_failure("no memory for the name of a folder");
         }
         folder->lock = -1;
         if (!mkdtemp(folder->path))
@@ -103,7 +103,7 @@ static int make_locked(struct zeta_run_folder *folder, const char *parent, const
         errno = EAGAIN;
         zeta_run_folder_finish(folder);
     }
-    (void)zeta_say_failure("cannot make a folder in %s: %s", parent, strerror(errno));
+    (void)zeta_print_failure("cannot make a folder in %s: %s", parent, strerror(errno));
     zeta_run_folder_finish(folder);
     return ZETA_EXIT_FAILED;
 }

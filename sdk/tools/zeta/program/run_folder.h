@@ -16,7 +16,7 @@ struct zeta_run_folder {
 
 /**
  * Makes "<parent>/zeta-<kind>-XXXXXX" for this user alone, and removes what killed runs left there
- * under such names. On failure says why.
+ * under such names. On failure prints why.
  */
 int zeta_run_folder_make(struct zeta_run_folder *folder, const char *parent, const char *kind);
 

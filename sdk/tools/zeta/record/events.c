@@ -10,11 +10,11 @@
 
 enum { NOTIFY_BYTES = 64 * 1024 };
 
-static int say_unknown(const struct zeta_group_list *list, const struct zeta_device_entry *device,
-                       const char *name)
+static int refuse_unknown(const struct zeta_group_list *list,
+                          const struct zeta_device_entry *device, const char *name)
 {
-    (void)zeta_say_failure("%s has no group '%s' of events; it has:", device->properties.name,
-                           name);
+    (void)zeta_print_failure("%s has no group '%s' of events; it has:", device->properties.name,
+                             name);
     for (uint32_t i = 0; i < list->count; i++) {
         const zet_metric_group_properties_t *group = &list->entries[i].properties;
 
@@ -36,12 +36,12 @@ int zeta_record_events_choose(struct zeta_record_events *events, const struct ze
     events->tracers = calloc(count, sizeof(zet_metric_tracer_exp_handle_t));
     events->streams = calloc(count, sizeof(*events->streams));
     if (!events->groups || !events->handles || !events->tracers || !events->streams)
-        return zeta_say_failure("no memory to record events");
+        return zeta_print_failure("no memory to record events");
     for (uint32_t i = 0; i < count; i++) {
         events->groups[i] = zeta_group_list_find(
             list, names[i], ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED);
         if (!events->groups[i])
-            return say_unknown(list, device, names[i]);
+            return refuse_unknown(list, device, names[i]);
         events->handles[i] = events->groups[i]->group;
     }
     events->count = count;
@@ -67,14 +67,14 @@ static int start_one(struct zeta_record_events *events, uint32_t index,
         zetaRecordingAddStream(events->file->recording, &stream, &events->streams[index]);
 
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot describe %s in the recording", name);
+        return zeta_print_refusal(result, "cannot describe %s in the recording", name);
     result = zetMetricTracerCreateExp(context, device->device, 1, &events->handles[index],
                                       &description, NULL, &events->tracers[index]);
     if (result == ZE_RESULT_SUCCESS)
         result = zetMetricTracerEnableExp(events->tracers[index], 1);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot trace the events of %s on %s", name,
-                                device->properties.name);
+        return zeta_print_refusal(result, "cannot trace the events of %s on %s", name,
+                                  device->properties.name);
     return ZETA_EXIT_OK;
 }
 
@@ -87,7 +87,7 @@ int zeta_record_events_start(struct zeta_record_events *events, struct zeta_reco
     events->buffer_bytes = zeta_record_file_piece_bytes(file);
     events->buffer = events->count > 0 ? malloc(events->buffer_bytes) : NULL;
     if (events->count > 0 && !events->buffer)
-        return zeta_say_failure("no memory to record events");
+        return zeta_print_failure("no memory to record events");
     for (uint32_t i = 0; i < events->count && status == ZETA_EXIT_OK; i++)
         status = start_one(events, i, device, context);
     return status;
@@ -104,8 +104,8 @@ static int read_one(struct zeta_record_events *events, uint32_t index, uint32_t 
         if (result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && size == 0))
             return ZETA_EXIT_OK;
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA)
-            return zeta_say_refusal(result, "cannot read the events of %s",
-                                    events->groups[index]->properties.name);
+            return zeta_print_refusal(result, "cannot read the events of %s",
+                                      events->groups[index]->properties.name);
         if (zeta_record_file_append(events->file, ZETA_CHUNK_DATA, events->streams[index],
                                     events->buffer, size) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;

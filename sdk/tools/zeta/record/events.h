@@ -43,10 +43,10 @@ struct zeta_sampler_more zeta_record_events_groups(const struct zeta_record_even
 int zeta_record_events_start(struct zeta_record_events *events, struct zeta_record_file *file,
                              const struct zeta_device_entry *device, ze_context_handle_t context);
 
-/** Takes what the tracers have. On failure says why. */
+/** Takes what the tracers have. On failure prints why. */
 int zeta_record_events_read(struct zeta_record_events *events);
 
-/** Turns the tracers off, takes the rest and ends them. On failure says why. */
+/** Turns the tracers off, takes the rest and ends them. On failure prints why. */
 int zeta_record_events_stop(struct zeta_record_events *events);
 
 void zeta_record_events_finish(struct zeta_record_events *events);

@@ -23,14 +23,14 @@ static int put_aside(struct zeta_record_file *file)
 
     if (asprintf(&file->aside, "%s.XXXXXX", file->path) < 0) {
         file->aside = NULL;
-        return zeta_say_failure("no memory for the name of a file");
+        return zeta_print_failure("no memory for the name of a file");
     }
     descriptor = mkostemp(file->aside, O_CLOEXEC);
     if (descriptor >= 0 && rename(file->path, file->aside) == 0) {
         (void)close(descriptor);
         return ZETA_EXIT_OK;
     }
-    (void)zeta_say_failure("cannot put %s aside: %s", file->path, strerror(errno));
+    (void)zeta_print_failure("cannot put %s aside: %s", file->path, strerror(errno));
     if (descriptor >= 0) {
         (void)close(descriptor);
         (void)unlink(file->aside);
@@ -43,8 +43,8 @@ static int put_aside(struct zeta_record_file *file)
 static void put_back(struct zeta_record_file *file)
 {
     if (file->aside && rename(file->aside, file->path) != 0)
-        (void)zeta_say_failure("what was in %s is in %s now: %s", file->path, file->aside,
-                               strerror(errno));
+        (void)zeta_print_failure("what was in %s is in %s now: %s", file->path, file->aside,
+                                 strerror(errno));
     free(file->aside);
     file->aside = NULL;
 }
@@ -67,9 +67,9 @@ int zeta_record_file_create(struct zeta_record_file *file, const char *path, uin
     result = zetaRecordingCreate(&description, &file->recording);
     if (result == ZE_RESULT_SUCCESS)
         return ZETA_EXIT_OK;
-    status = zeta_say_refusal(result, "cannot record");
+    status = zeta_print_refusal(result, "cannot record");
     if (is_there && !is_forced)
-        zeta_say_note("or replace it with --force");
+        zeta_print_note("or replace it with --force");
     put_back(file);
     return status;
 }
@@ -87,7 +87,7 @@ static int fail(struct zeta_record_file *file, ze_result_t result)
     const bool was_said = file->has_failed;
 
     file->has_failed = true;
-    return was_said ? ZETA_EXIT_FAILED : zeta_say_refusal(result, "cannot write %s", file->path);
+    return was_said ? ZETA_EXIT_FAILED : zeta_print_refusal(result, "cannot write %s", file->path);
 }
 
 int zeta_record_file_try(struct zeta_record_file *file, uint32_t type, uint32_t number,

@@ -21,7 +21,7 @@ struct zeta_record_file {
 
 /**
  * Creates the file; the path must outlive it. A file that exists must be empty, or is_forced: then
- * it is put aside, and zeta_record_file_finish() decides. On failure says why.
+ * it is put aside, and zeta_record_file_finish() decides. On failure prints why.
  */
 int zeta_record_file_create(struct zeta_record_file *file, const char *path, uint64_t limit_bytes,
                             bool is_forced);
@@ -32,7 +32,7 @@ int zeta_record_file_create(struct zeta_record_file *file, const char *path, uin
  */
 size_t zeta_record_file_piece_bytes(const struct zeta_record_file *file);
 
-/** Adds a chunk. On failure says why, once for the file. */
+/** Adds a chunk. On failure prints why, once for the file. */
 int zeta_record_file_append(struct zeta_record_file *file, uint32_t type, uint32_t number,
                             const void *payload, size_t bytes);
 
@@ -43,15 +43,15 @@ int zeta_record_file_append(struct zeta_record_file *file, uint32_t type, uint32
 int zeta_record_file_try(struct zeta_record_file *file, uint32_t type, uint32_t number,
                          const void *payload, size_t bytes, bool *out_fits);
 
-/** Adds whole lines of a trace in chunks of a sensible size. On failure says why. */
+/** Adds whole lines of a trace in chunks of a sensible size. On failure prints why. */
 int zeta_record_file_append_lines(struct zeta_record_file *file, const char *lines, size_t bytes);
 
-/** Hands everything to the system. On failure says why. */
+/** Hands everything to the system. On failure prints why. */
 int zeta_record_file_flush(struct zeta_record_file *file);
 
 /**
  * Completes and closes the file, and removes the one that it replaces. With is_kept false the other
- * way round: the new one goes. On failure says why.
+ * way round: the new one goes. On failure prints why.
  */
 int zeta_record_file_finish(struct zeta_record_file *file, bool is_kept);
 

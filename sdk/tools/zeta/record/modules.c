@@ -116,7 +116,7 @@ static int add_module(struct zeta_record_modules *modules, struct zeta_record_fi
     int status;
 
     if (!payload)
-        return zeta_say_failure("no memory to record a module");
+        return zeta_print_failure("no memory to record a module");
     image_bytes = read_image(folder, module->file, &payload, bytes);
     if (!has_room(modules, file, image_bytes)) {
         image_bytes = 0;

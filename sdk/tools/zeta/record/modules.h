@@ -24,7 +24,7 @@ struct zeta_record_modules {
  * @folder  of ZETA_MODULE_DUMP
  * @device  number of the device in the recording
  *
- * On failure says why.
+ * On failure prints why.
  */
 int zeta_record_modules_read(struct zeta_record_modules *modules, struct zeta_record_file *file,
                              const char *folder, uint32_t device);

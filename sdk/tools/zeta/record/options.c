@@ -27,10 +27,10 @@ static const struct option long_options[] = {
 static int add_events(struct zeta_record_options *options, const char *name)
 {
     if (options->event_count == ZETA_STAT_MAX_GROUPS)
-        return zeta_say_usage("-e names more than %d groups", ZETA_STAT_MAX_GROUPS);
+        return zeta_print_usage_error("-e names more than %d groups", ZETA_STAT_MAX_GROUPS);
     for (uint32_t i = 0; i < options->event_count; i++) {
         if (strcmp(options->events[i], name) == 0)
-            return zeta_say_usage("-e names %s twice; name each group once", name);
+            return zeta_print_usage_error("-e names %s twice; name each group once", name);
     }
     options->events[options->event_count++] = name;
     return ZETA_EXIT_OK;
@@ -44,9 +44,10 @@ static int split_events(struct zeta_record_options *options, char *names)
     while (names && status == ZETA_EXIT_OK) {
         const char *name = strsep(&names, ",");
 
-        status = *name ? add_events(options, name)
-                       : zeta_say_usage("-e has an empty name; separate group names with single "
-                                        "commas");
+        status =
+            *name ? add_events(options, name)
+                  : zeta_print_usage_error("-e has an empty name; separate group names with single "
+                                           "commas");
     }
     return status;
 }
@@ -59,12 +60,12 @@ static int set_max_size(struct zeta_record_options *options, const char *text)
     const unsigned shift = *unit ? 10 * (unsigned)(found - units + 1) : 0;
 
     if (unit == text || unit - text > 9 || !found || (*unit && unit[1]))
-        return zeta_say_usage("--max-size %s is no size; give a number of bytes such as 64M or 2G",
-                              text);
+        return zeta_print_usage_error(
+            "--max-size %s is no size; give a number of bytes such as 64M or 2G", text);
     options->limit_bytes = strtoull(text, NULL, 10) << shift;
     if (options->limit_bytes < 65536)
-        return zeta_say_usage("--max-size %s is too small to hold a recording; give at least 64K",
-                              text);
+        return zeta_print_usage_error(
+            "--max-size %s is too small to hold a recording; give at least 64K", text);
     return ZETA_EXIT_OK;
 }
 
@@ -104,7 +105,7 @@ int zeta_record_options_init(struct zeta_record_options *options, int count, cha
     if (status == ZETA_EXIT_OK)
         status = zeta_stat_options_check(&options->sampling, "record");
     if (status == ZETA_EXIT_OK && (!options->output_path || !*options->output_path))
-        status = zeta_say_usage("record needs the name of a file to write, -o FILE");
+        status = zeta_print_usage_error("record needs the name of a file to write, -o FILE");
     if (status == ZETA_EXIT_OK)
         status = zeta_stat_options_default(&options->sampling);
     if (!options->sampling.program)

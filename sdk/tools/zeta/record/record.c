@@ -30,7 +30,7 @@
 /* Everything of one run. */
 struct run {
     struct zeta_record_options options;
-    struct zeta_stat_environment environment;
+    struct zeta_environment environment;
     struct zeta_trace_folder folder; /* of the processes' traces */
     struct zeta_trace_tail tail;
     struct zeta_session session;
@@ -80,7 +80,7 @@ static int describe_run(struct run *run)
     for (char **word = run->options.sampling.program; word && *word; word++)
         zeta_lines_add(&lines, "command", *word);
     status = lines.no_memory
-                 ? zeta_say_failure("no memory to describe the run")
+                 ? zeta_print_failure("no memory to describe the run")
                  : zeta_record_file_append(&run->file, ZETA_CHUNK_META, 0, lines.text, lines.bytes);
     zeta_lines_finish(&lines);
     return status;
@@ -99,8 +99,8 @@ static int describe_streams(struct run *run)
         ze_result_t result = zetaRecordingAddStream(run->file.recording, &stream, &run->streams[i]);
 
         if (result != ZE_RESULT_SUCCESS)
-            return zeta_say_refusal(result, "cannot describe %s in the recording",
-                                    run->groups[i]->properties.name);
+            return zeta_print_refusal(result, "cannot describe %s in the recording",
+                                      run->groups[i]->properties.name);
     }
     return ZETA_EXIT_OK;
 }
@@ -116,7 +116,7 @@ static int create_recording(struct run *run)
     result = zetaRecordingAddDevice(run->file.recording, run->session.device->device,
                                     &run->device_number);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot record");
+        return zeta_print_refusal(result, "cannot record");
     return describe_run(run);
 }
 
@@ -128,8 +128,7 @@ static int prepare_environment(struct run *run)
 
     if (!has_program)
         return ZETA_EXIT_OK;
-    status =
-        zeta_stat_environment_build(&run->environment, run->session.device->info.compute[0] != 0);
+    status = zeta_environment_build(&run->environment, run->session.device->info.compute[0] != 0);
     run->session.variables = run->environment.variables;
     if (status == ZETA_EXIT_OK && run->options.has_trace) {
         status = zeta_trace_folder_make(&run->folder, run->options.output_path);
@@ -171,7 +170,7 @@ static int open_streams(struct run *run)
                                                    run->groups, options->sampling.group_count,
                                                    options->sampling.period_ns, NULL, 0, &more));
     if (status == ZETA_EXIT_OK && options->sampling.has_period)
-        zeta_sampler_say_periods(&run->session.sampler, options->sampling.period_ns);
+        zeta_sampler_print_periods(&run->session.sampler, options->sampling.period_ns);
     if (status == ZETA_EXIT_OK)
         status = describe_streams(run);
     if (status == ZETA_EXIT_OK)
@@ -183,13 +182,13 @@ static int open_streams(struct run *run)
 static int prepare(struct run *run)
 {
     const struct zeta_stat_options *sampling = &run->options.sampling;
-    int status = zeta_stat_child_init(&run->session.child);
+    int status = zeta_child_init(&run->session.child);
 
     if (status == ZETA_EXIT_OK)
-        status = zeta_stat_environment_init(&run->environment,
-                                            sampling->is_shared || sampling->is_system_wide);
+        status = zeta_environment_init(&run->environment,
+                                       sampling->is_shared || sampling->is_system_wide);
     if (status == ZETA_EXIT_OK)
-        status = zeta_stat_environment_want_modules(&run->environment, sampling->program != NULL);
+        status = zeta_environment_want_modules(&run->environment, sampling->program != NULL);
     /* What this process calls is not what was asked for. */
     (void)unsetenv(ZETA_TRACE_VARIABLE);
     if (status == ZETA_EXIT_OK)
@@ -248,8 +247,8 @@ static int record_clock(struct run *run)
                                                          &now.device_ticks);
 
         if (result != ZE_RESULT_SUCCESS)
-            return zeta_say_refusal(result, "cannot read the clock of %s",
-                                    run->session.device->properties.name);
+            return zeta_print_refusal(result, "cannot read the clock of %s",
+                                      run->session.device->properties.name);
         /* Both were read between the two calls here. */
         now.error_ns = zeta_clock_ns(CLOCK_MONOTONIC) - before_ns;
         if (now.error_ns < clock.error_ns)
@@ -292,7 +291,7 @@ static int record_trace_clock(struct run *run)
 /* Everything that does not come through streams. */
 static int record_rest(struct run *run)
 {
-    const char *modules = zeta_stat_environment_modules(&run->environment);
+    const char *modules = zeta_environment_modules(&run->environment);
     int status = record_clock(run);
 
     if (status == ZETA_EXIT_OK && run->folder.place.path)
@@ -430,8 +429,8 @@ int zeta_record(int count, char **arguments)
     zeta_trace_folder_finish(&run.folder);
     zeta_group_list_finish(&run.group_list);
     zeta_device_list_finish(&run.devices);
-    zeta_stat_child_finish(&run.session.child);
-    zeta_stat_environment_finish(&run.environment);
+    zeta_child_finish(&run.session.child);
+    zeta_environment_finish(&run.environment);
     zeta_record_options_finish(&run.options);
     return status;
 }

@@ -174,10 +174,10 @@ bool zeta_report_add_marker(struct zeta_report *report, int64_t time_ns, uint64_
 /** Whether times of the host are in the range that was asked for, both ends of them. */
 bool zeta_report_in_range(const struct zeta_report *report, int64_t begin_ns, int64_t end_ns);
 
-/** First reading: who and what, and when. On failure says why. */
+/** First reading: who and what, and when. On failure prints why. */
 int zeta_report_index(struct zeta_report *report);
 
-/** Second reading: values. On failure says why. */
+/** Second reading: values. On failure prints why. */
 int zeta_report_read(struct zeta_report *report);
 
 void zeta_report_finish(struct zeta_report *report);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/output/text.h"
 #include "sdk/tools/zeta/recording/counters.h"
-#include "sdk/tools/zeta/recording/text.h"
 #include "sdk/tools/zeta/sampling/slot_losses.h"
 
 /* The metric whose entries are markers. */
@@ -29,18 +29,18 @@ int zeta_report_events_open(struct zeta_report_stream *stream, struct zeta_recor
         zet_metric_properties_t *metric = &stream->events[i].described.properties;
 
         stream->events[i].described = metrics[i];
-        zeta_report_clean(metric->name, strlen(metric->name));
-        zeta_report_clean(metric->resultUnits, strlen(metric->resultUnits));
-        zeta_report_clean(metric->description, strlen(metric->description));
+        zeta_text_clean(metric->name, strlen(metric->name));
+        zeta_text_clean(metric->resultUnits, strlen(metric->resultUnits));
+        zeta_text_clean(metric->description, strlen(metric->description));
         stream->event_count++;
     }
     free(metrics);
     if (result == ZE_RESULT_SUCCESS && stream->events)
         return ZETA_EXIT_OK;
     stream->is_bad = true;
-    (void)zeta_say_refusal(result == ZE_RESULT_SUCCESS ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
-                                                       : result,
-                           "cannot read the events of stream %u", stream->number);
+    (void)zeta_print_refusal(result == ZE_RESULT_SUCCESS ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
+                                                         : result,
+                             "cannot read the events of stream %u", stream->number);
     return ZETA_EXIT_OK;
 }
 
@@ -94,21 +94,22 @@ int zeta_report_events_read(struct zeta_report *report, struct zeta_report_strea
     stream->lost_events +=
         zeta_slots_lost(chunk->payload, (size_t)chunk->payload_bytes, stream->record_bytes);
     if (result == ZE_RESULT_SUCCESS && !make_room(stream, count))
-        return zeta_say_failure("no memory for %u events", count);
+        return zeta_print_failure("no memory for %u events", count);
     sets = sizeof(counts) / sizeof(counts[0]);
     if (result == ZE_RESULT_SUCCESS && count > 0)
         result = zetaRecordingDecodeEvents(reader, &sets, counts, &count, stream->entries);
     if (result != ZE_RESULT_SUCCESS) {
         stream->is_bad = true;
         report->bad_streams++;
-        (void)zeta_say_refusal(result, "cannot decode the events at byte %" PRIu64, chunk->offset);
+        (void)zeta_print_refusal(result, "cannot decode the events at byte %" PRIu64,
+                                 chunk->offset);
         return ZETA_EXIT_OK;
     }
     entry = stream->entries;
     for (uint32_t set = 0; count > 0 && set < sets; set++) {
         for (uint32_t i = 0; i < counts[set]; i++, entry++) {
             if (!take_entry(report, stream, set, entry))
-                return zeta_say_failure("no memory for the events of %s", report->options.path);
+                return zeta_print_failure("no memory for the events of %s", report->options.path);
         }
     }
     return ZETA_EXIT_OK;

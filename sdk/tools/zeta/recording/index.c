@@ -3,16 +3,16 @@
 #include <string.h>
 
 #include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/output/text.h"
 #include "sdk/tools/zeta/recording/data.h"
 #include "sdk/tools/zeta/recording/modules.h"
 #include "sdk/tools/zeta/recording/stream.h"
-#include "sdk/tools/zeta/recording/text.h"
 #include "sdk/tools/zeta/recording/trace.h"
 #include "sdk/tools/zeta/recording/walk.h"
 
 static int no_memory(const struct zeta_report *report)
 {
-    return zeta_say_failure("no memory for what is in %s", report->options.path);
+    return zeta_print_failure("no memory for what is in %s", report->options.path);
 }
 
 static bool find_line(const struct zeta_recording_chunk *chunk, const char *key, char *value,
@@ -20,7 +20,7 @@ static bool find_line(const struct zeta_recording_chunk *chunk, const char *key,
 {
     if (!zeta_lines_find(chunk->payload, (size_t)chunk->payload_bytes, key, 0, value, value_bytes))
         return false;
-    zeta_report_clean(value, strlen(value));
+    zeta_text_clean(value, strlen(value));
     return true;
 }
 
@@ -34,7 +34,7 @@ bool zeta_report_meta(const struct zeta_report *report, const char *key, uint32_
 {
     if (!zeta_lines_find(report->meta.text, report->meta.bytes, key, index, value, bytes))
         return false;
-    zeta_report_clean(value, strlen(value));
+    zeta_text_clean(value, strlen(value));
     return true;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/recording/text.h"
+#include "sdk/tools/zeta/output/text.h"
 
 bool zeta_report_kernels_init(struct zeta_report *report)
 {
@@ -117,7 +117,7 @@ void zeta_report_kernel_name(const struct zeta_report *report, uint32_t name, ch
     const char *spelled = report->runs.names.names[name];
 
     (void)zeta_json_unescape((struct zeta_slice){spelled, strlen(spelled)}, text, bytes);
-    zeta_report_clean(text, strlen(text));
+    zeta_text_clean(text, strlen(text));
 }
 
 int zeta_report_kernels_settle(struct zeta_report *report)

@@ -18,7 +18,7 @@ bool zeta_report_kernels_init(struct zeta_report *report);
 bool zeta_report_kernels_add_row(struct zeta_report *report, struct zeta_report_stream *stream,
                                  const int64_t times_ns[2], const struct zeta_metric_row *row);
 
-/** Calculates what is shown, once all rows are there. On failure says why. */
+/** Calculates what is shown, once all rows are there. On failure prints why. */
 int zeta_report_kernels_settle(struct zeta_report *report);
 
 /** Kernels by their time, longest first. The caller frees the list; null without memory. */

@@ -107,7 +107,7 @@ static void write_entry(FILE *index, const struct module *module, uint32_t numbe
     (void)fputc('\n', index);
 }
 
-/* Opens a file of the folder to write to; on failure says why. */
+/* Opens a file of the folder to write to; on failure prints why. */
 static FILE *open_file(const char *folder, const char *name, const char *mode)
 {
     char *path = NULL;
@@ -118,7 +118,7 @@ static FILE *open_file(const char *folder, const char *name, const char *mode)
         free(path);
     }
     if (!file)
-        (void)zeta_say_failure("cannot write to %s: %s", folder, strerror(errno));
+        (void)zeta_print_failure("cannot write to %s: %s", folder, strerror(errno));
     return file;
 }
 
@@ -141,13 +141,13 @@ int zeta_report_modules_add(struct zeta_run_folder *folder, uint32_t number, con
             return ZETA_EXIT_FAILED;
         (void)fwrite(module.image, 1, module.image_bytes, file);
         if (fclose(file) != 0)
-            return zeta_say_failure("cannot write to %s: %s", folder->path, strerror(errno));
+            return zeta_print_failure("cannot write to %s: %s", folder->path, strerror(errno));
     }
     file = open_file(folder->path, "index", "abe");
     if (!file)
         return ZETA_EXIT_FAILED;
     write_entry(file, &module, number);
     if (fclose(file) != 0)
-        return zeta_say_failure("cannot write to %s: %s", folder->path, strerror(errno));
+        return zeta_print_failure("cannot write to %s: %s", folder->path, strerror(errno));
     return ZETA_EXIT_OK;
 }

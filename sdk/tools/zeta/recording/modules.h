@@ -14,7 +14,7 @@
  * @folder  none: one is made; zeta_run_folder_remove() removes it
  * @number  of the module, for the name of its file
  *
- * On failure says why. A chunk that describes no module is passed over.
+ * On failure prints why. A chunk that describes no module is passed over.
  */
 int zeta_report_modules_add(struct zeta_run_folder *folder, uint32_t number, const void *payload,
                             uint64_t bytes);

@@ -38,7 +38,7 @@ static int set_time(struct zeta_report_options *options, const char *option, uin
     }
     if (zeta_duration_parse(optarg, out_ns))
         return ZETA_EXIT_OK;
-    return zeta_say_usage("%s %s is no time such as 0, 250ms or 1.5s", option, optarg);
+    return zeta_print_usage_error("%s %s is no time such as 0, 250ms or 1.5s", option, optarg);
 }
 
 static int apply_option(struct zeta_report_options *options, int option, char **arguments)
@@ -72,12 +72,12 @@ static int apply_option(struct zeta_report_options *options, int option, char **
 static int check(const struct zeta_report_options *options)
 {
     if (options->has_range && options->from_ns >= options->to_ns)
-        return zeta_say_usage("--from is not before --to");
+        return zeta_print_usage_error("--from is not before --to");
     if (options->has_json &&
         zeta_options_check_json(options->json_path, options->has_csv) != ZETA_EXIT_OK)
         return ZETA_EXIT_USAGE;
     if (options->pftrace_path && !zeta_trace_perfetto)
-        return zeta_say_usage("--pftrace: this command was built without libprotobuf-c");
+        return zeta_print_usage_error("--pftrace: this command was built without libprotobuf-c");
     return ZETA_EXIT_OK;
 }
 
@@ -94,7 +94,7 @@ int zeta_report_options_init(struct zeta_report_options *options, int count, cha
     if (status != ZETA_EXIT_OK)
         return status;
     if (optind + 1 != count)
-        return zeta_say_usage("report needs one recording");
+        return zeta_print_usage_error("report needs one recording");
     options->path = arguments[optind];
     return check(options);
 }

@@ -48,7 +48,7 @@ static int take_trace(struct zeta_report *report, const struct zeta_recording_ch
     report->summary.damaged += report->only_stream == 0 ? lines.damaged : 0;
     if (is_good)
         return ZETA_EXIT_OK;
-    return zeta_say_failure("no memory for the trace in %s", report->options.path);
+    return zeta_print_failure("no memory for the trace in %s", report->options.path);
 }
 
 static int take(void *user, struct zeta_recording_reader *reader,
@@ -93,7 +93,7 @@ int zeta_report_read(struct zeta_report *report)
     rewind_clocks(report);
     status = zeta_report_walk(report->options.path, take, report, &condition);
     if (status == ZETA_EXIT_OK && report->has_no_memory)
-        status = zeta_say_failure("no memory for what is in %s", report->options.path);
+        status = zeta_print_failure("no memory for what is in %s", report->options.path);
     return status;
 }
 

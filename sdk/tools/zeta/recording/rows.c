@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/output/text.h"
 #include "sdk/tools/zeta/recording/counters.h"
 #include "sdk/tools/zeta/recording/kernels.h"
-#include "sdk/tools/zeta/recording/text.h"
 
 /* A row on its way. */
 struct passing {
@@ -65,7 +65,7 @@ static void write_row(const struct zeta_report *report, const struct zeta_report
     FILE *rows = report->rows;
 
     (void)fprintf(rows, "%" PRIu32 ",", stream->number);
-    zeta_report_csv_text(rows, stream->calc.entry.properties.name);
+    zeta_text_write_csv(rows, stream->calc.entry.properties.name);
     (void)fprintf(rows, ",%" PRIu32 ",", row->tile);
     if (stream->has_time)
         (void)fprintf(rows, "%" PRId64 ",%" PRId64, times_ns[0] - report->begin_ns,

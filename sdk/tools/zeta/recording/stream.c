@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/output/text.h"
 #include "sdk/tools/zeta/recording/events.h"
 #include "sdk/tools/zeta/recording/rows.h"
-#include "sdk/tools/zeta/recording/text.h"
 
 struct zeta_report_stream *zeta_report_find_stream(const struct zeta_report *report,
                                                    uint32_t number)
@@ -37,13 +37,13 @@ static int make_piece(struct zeta_report *report, struct zeta_recording_reader *
         report->data = malloc(size);
         report->data_bytes = report->data ? size : 0;
         if (!report->data)
-            return zeta_say_failure("no memory for %zu bytes of %s", size, report->options.path);
+            return zeta_print_failure("no memory for %zu bytes of %s", size, report->options.path);
     }
     if (result == ZE_RESULT_SUCCESS)
         result = zetaRecordingGetExportData(reader, &size, report->data);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "%s: cannot use the data at byte %" PRIu64,
-                                report->options.path, chunk->offset);
+        return zeta_print_refusal(result, "%s: cannot use the data at byte %" PRIu64,
+                                  report->options.path, chunk->offset);
     *out_piece =
         (struct zeta_calc_piece){report->data, size, chunk->payload, (size_t)chunk->payload_bytes};
     return ZETA_EXIT_OK;
@@ -52,13 +52,13 @@ static int make_piece(struct zeta_report *report, struct zeta_recording_reader *
 /* Names come from the file; a terminal shall only see characters. */
 static void clean_names(struct zeta_group_entry *entry)
 {
-    zeta_report_clean(entry->properties.name, strlen(entry->properties.name));
+    zeta_text_clean(entry->properties.name, strlen(entry->properties.name));
     for (uint32_t i = 0; i < entry->properties.metricCount; i++) {
         zet_metric_properties_t *metric = &entry->metrics[i].properties;
 
-        zeta_report_clean(metric->name, strlen(metric->name));
-        zeta_report_clean(metric->resultUnits, strlen(metric->resultUnits));
-        zeta_report_clean(metric->description, strlen(metric->description));
+        zeta_text_clean(metric->name, strlen(metric->name));
+        zeta_text_clean(metric->resultUnits, strlen(metric->resultUnits));
+        zeta_text_clean(metric->description, strlen(metric->description));
     }
 }
 
@@ -164,7 +164,7 @@ int zeta_report_stream_read(struct zeta_report *report, struct zeta_recording_re
         report->bad_streams++;
     }
     return report->has_no_memory
-               ? zeta_say_failure("no memory for what is in %s", report->options.path)
+               ? zeta_print_failure("no memory for what is in %s", report->options.path)
                : ZETA_EXIT_OK;
 }
 
@@ -173,7 +173,7 @@ void zeta_report_stream_write_head(const struct zeta_report_stream *stream, FILE
     (void)fputs("stream,group,tile,begin_ns,end_ns", rows);
     for (uint32_t i = 0; i < stream->calc.entry.properties.metricCount; i++) {
         (void)fputc(',', rows);
-        zeta_report_csv_text(rows, stream->calc.entry.metrics[i].properties.name);
+        zeta_text_write_csv(rows, stream->calc.entry.metrics[i].properties.name);
     }
     (void)fputc('\n', rows);
 }

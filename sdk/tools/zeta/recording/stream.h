@@ -6,11 +6,11 @@
 
 #include "sdk/tools/zeta/recording/data.h"
 
-/** First reading: notes who the stream is and when it began. On failure says why. */
+/** First reading: notes who the stream is and when it began. On failure prints why. */
 int zeta_report_stream_index(struct zeta_report *report, struct zeta_recording_reader *reader,
                              const struct zeta_recording_chunk *chunk);
 
-/** Second reading: calculates or decodes a piece. On failure says why. */
+/** Second reading: calculates or decodes a piece. On failure prints why. */
 int zeta_report_stream_read(struct zeta_report *report, struct zeta_recording_reader *reader,
                             const struct zeta_recording_chunk *chunk);
 

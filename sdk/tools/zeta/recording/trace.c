@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sdk/tools/zeta/recording/text.h"
+#include "sdk/tools/zeta/output/text.h"
 
 bool zeta_report_trace_begin(struct zeta_report *report, const struct zeta_recording_chunk *chunk,
                              struct zeta_trace_reader *out_lines)
@@ -25,7 +25,7 @@ bool zeta_report_trace_begin(struct zeta_report *report, const struct zeta_recor
         const char *end = memchr(report->lines + at, '\n', bytes - at);
         const size_t size = end ? (size_t)(end - report->lines) - at : bytes - at;
 
-        zeta_report_clean(report->lines + at, size);
+        zeta_text_clean(report->lines + at, size);
         at += size + 1;
     }
     zeta_trace_reader_init(out_lines, report->lines ? report->lines : "", bytes);

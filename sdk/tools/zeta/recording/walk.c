@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/recording/text.h"
+#include "sdk/tools/zeta/output/text.h"
 
 static const char *last_error(void)
 {
@@ -19,7 +19,7 @@ static bool note_damage(struct zeta_report_condition *condition, char *last, siz
     char sentence[sizeof(condition->damage)];
 
     (void)snprintf(sentence, sizeof(sentence), "%s", last_error());
-    zeta_report_clean(sentence, strlen(sentence));
+    zeta_text_clean(sentence, strlen(sentence));
     if (condition->damaged > 0 && strcmp(sentence, last) == 0)
         return false;
     if (condition->damaged++ == 0)
@@ -48,7 +48,7 @@ static int walk(struct zeta_recording_reader *reader, const char *path, zeta_rep
             continue;
         }
         if (result != ZE_RESULT_SUCCESS)
-            return zeta_say_refusal(result, "cannot go on reading %s", path);
+            return zeta_print_refusal(result, "cannot go on reading %s", path);
         if (chunk.type == ZETA_CHUNK_END)
             return ZETA_EXIT_OK;
         status = take(user, reader, &chunk);
@@ -65,7 +65,7 @@ int zeta_report_walk(const char *path, zeta_report_take take, void *user,
 
     *out_condition = (struct zeta_report_condition){0};
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot open %s", path);
+        return zeta_print_refusal(result, "cannot open %s", path);
     status = walk(reader, path, take, user, out_condition);
     zetaRecordingClose(reader);
     return status;

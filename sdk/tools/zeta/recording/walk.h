@@ -17,11 +17,11 @@ struct zeta_report_condition {
     char damage[512]; /**< what the first of them was */
 };
 
-/** Takes one chunk. On failure it said why, and the walk ends. */
+/** Takes one chunk. On failure it printed why, and the walk ends. */
 typedef int (*zeta_report_take)(void *user, struct zeta_recording_reader *reader,
                                 const struct zeta_recording_chunk *chunk);
 
-/** Goes through a file. What is damaged is counted and passed over. On failure says why. */
+/** Goes through a file. What is damaged is counted and passed over. On failure prints why. */
 int zeta_report_walk(const char *path, zeta_report_take take, void *user,
                      struct zeta_report_condition *out_condition);
 

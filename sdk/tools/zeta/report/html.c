@@ -1,12 +1,15 @@
 /* A recording as a page: the data as JSON, beside a script that shows it. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "sdk/tools/zeta/output/duration.h"
-#include "sdk/tools/zeta/profile/code_lines.h"
+#include "sdk/tools/zeta/output/json.h"
+#include "sdk/tools/zeta/output/text.h"
 #include "sdk/tools/zeta/recording/kernels.h"
-#include "sdk/tools/zeta/recording/text.h"
 #include "sdk/tools/zeta/report/forms.h"
 #include "sdk/tools/zeta/report/page.h"
 #include "sdk/tools/zeta/stat/report.h"
@@ -18,79 +21,78 @@ enum {
     VALUE_BYTES = 1024
 };
 
-static void put_text(FILE *file, const char *key, const char *value)
+/* A text that anybody may have chosen. */
+static void append_foreign(struct json_object *array, const char *text)
 {
-    (void)fprintf(file, "\"%s\":", key);
-    zeta_report_json_text(file, value);
+    char copy[4 * VALUE_BYTES];
+
+    (void)snprintf(copy, sizeof(copy), "%s", text);
+    zeta_text_clean(copy, strlen(copy));
+    zeta_json_append_text(array, copy);
 }
 
-static void put_u64(FILE *file, const char *key, uint64_t value)
+static void append_spelled(struct json_object *array, const char *spelled)
 {
-    (void)fprintf(file, "\"%s\":%" PRIu64, key, value);
+    char text[VALUE_BYTES];
+
+    (void)zeta_json_unescape((struct zeta_slice){spelled, strlen(spelled)}, text, sizeof(text));
+    append_foreign(array, text);
 }
 
-/* A comma in front of every element but the first. */
-static void separate(FILE *file, bool *io_is_first)
+static void put_spelled(struct json_object *object, const char *key, const char *spelled)
 {
-    if (!*io_is_first)
-        (void)fputs(",\n", file);
-    *io_is_first = false;
+    char text[VALUE_BYTES];
+
+    (void)zeta_json_unescape((struct zeta_slice){spelled, strlen(spelled)}, text, sizeof(text));
+    zeta_text_clean(text, strlen(text));
+    zeta_json_put_text(object, key, text);
+}
+
+static void append_i64(struct json_object *array, int64_t value)
+{
+    (void)json_object_array_add(array, json_object_new_int64(value));
 }
 
 /* ---- summary ------------------------------------------------------------------------------- */
 
-static void put_fact(FILE *file, const char *label, const char *value, bool *io_is_first)
+static void put_fact(struct json_object *facts, const char *label, const char *value)
 {
-    separate(file, io_is_first);
-    (void)fprintf(file, "[\"%s\",", label);
-    zeta_report_json_text(file, value);
-    (void)fputc(']', file);
+    struct json_object *fact = zeta_json_append_array(facts);
+
+    zeta_json_append_text(fact, label);
+    append_foreign(fact, value);
 }
 
-static void put_command(const struct zeta_report *report, FILE *file, bool *io_is_first)
+static void put_facts(struct json_object *document, const struct zeta_report *report)
 {
+    static const char *const keys[][2] = {{"begin", "Begin"}, {"end", "End"}, {"host", "Host"}};
+    struct json_object *facts = zeta_json_put_array(document, "facts");
     char text[4 * VALUE_BYTES] = "";
     char word[VALUE_BYTES];
     size_t used = 0;
 
-    for (uint32_t i = 0; zeta_report_meta(report, "command", i, word, sizeof(word)); i++) {
-        const int size = snprintf(text + used, sizeof(text) - used, "%s%s", i > 0 ? " " : "", word);
-
-        if (size < 0 || (size_t)size >= sizeof(text) - used)
-            break;
-        used += (size_t)size;
-    }
+    for (uint32_t i = 0;
+         used < sizeof(text) && zeta_report_meta(report, "command", i, word, sizeof(word)); i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i > 0 ? " " : "", word);
     if (used > 0)
-        put_fact(file, "Program", text, io_is_first);
-}
-
-static void put_facts(const struct zeta_report *report, FILE *file)
-{
-    static const char *const keys[][2] = {{"begin", "Begin"}, {"end", "End"}, {"host", "Host"}};
-    char text[VALUE_BYTES];
-    bool is_first = true;
-
-    (void)fputs("\"facts\":[", file);
-    put_command(report, file, &is_first);
+        put_fact(facts, "Program", text);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         if (zeta_report_meta(report, keys[i][0], 0, text, sizeof(text)))
-            put_fact(file, keys[i][1], text, &is_first);
+            put_fact(facts, keys[i][1], text);
     }
     for (uint32_t i = 0; i < report->device_count; i++) {
         const struct zeta_report_device *device = &report->devices[i];
 
         (void)snprintf(text, sizeof(text), "%s (%s, %s)", device->name, device->device_class,
                        device->id);
-        put_fact(file, "Device", text, &is_first);
+        put_fact(facts, "Device", text);
     }
     zeta_duration_format(zeta_report_length(report), text);
     if (report->has_begin)
-        put_fact(file, "Length", text, &is_first);
+        put_fact(facts, "Length", text);
     (void)snprintf(text, sizeof(text), "%s, %" PRIu64 " bytes%s", report->options.path,
                    report->file_bytes, report->is_cut ? ", cut" : "");
-    zeta_report_clean(text, strlen(text));
-    put_fact(file, "File", text, &is_first);
-    (void)fputs("]", file);
+    put_fact(facts, "File", text);
 }
 
 /* ---- metrics ------------------------------------------------------------------------------- */
@@ -124,36 +126,48 @@ static bool calculate_line(const struct zeta_sum_line *line, uint32_t metrics, s
     return drawn->values != NULL;
 }
 
-/* Of amounts a point shows how much a row has of them. */
-static double point_of(const struct zeta_metric_value *value, enum zeta_account_kind kind,
-                       const char *key)
-{
-    if (key[0] == 'l')
-        return zeta_number_as_double(zeta_number_from_value(&value->min));
-    if (key[0] == 'h')
-        return zeta_number_as_double(zeta_number_from_value(&value->max));
-    return zeta_number_as_double(zeta_number_from_value(&value->value)) /
-           (kind == ZETA_ACCOUNT_TOTAL ? (double)value->rows : 1.0);
-}
+/* What of a piece a point shows. */
+enum point { POINT_VALUE, POINT_LOW, POINT_HIGH };
 
-/* null: no row is there; false: there are rows, and they have no value. */
-static void put_points(const struct drawn *drawn, uint32_t metric, enum zeta_account_kind kind,
-                       const struct zeta_sum_line *line, const char *key, FILE *file)
+/*
+ * Puts the points of a line as text that is JSON already: as objects of json-c a long recording's
+ * would take a hundred bytes each. null: no row is there; false: there are rows, and they have no
+ * value. Of amounts a point shows how much a row has of them.
+ */
+static void put_points(struct json_object *object, const char *key, enum point point,
+                       const struct drawn *drawn, uint32_t metric, enum zeta_account_kind kind,
+                       const struct zeta_sum_line *line)
 {
-    (void)fprintf(file, ",\"%s\":[", key);
+    struct json_object *array = zeta_json_put_array(object, key);
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+
+    if (!file)
+        return;
     for (uint32_t i = 0; i < drawn->pieces; i++) {
         const struct zeta_metric_value *value = &drawn->values[(size_t)i * drawn->metrics + metric];
+        double number = zeta_number_as_double(zeta_number_from_value(&value->value)) /
+                        (kind == ZETA_ACCOUNT_TOTAL ? (double)value->rows : 1.0);
 
-        if (i > 0)
-            (void)fputc(',', file);
-        if (!line->pieces[i])
-            (void)fputs("null", file);
-        else if (!value->has_value)
+        if (point == POINT_LOW)
+            number = zeta_number_as_double(zeta_number_from_value(&value->min));
+        else if (point == POINT_HIGH)
+            number = zeta_number_as_double(zeta_number_from_value(&value->max));
+        (void)fputc(i > 0 ? ',' : '[', file);
+        if (line->pieces[i] && !value->has_value)
             (void)fputs("false", file);
+        else if (line->pieces[i] && isfinite(number))
+            (void)zeta_c_fprintf(file, "%.6g", number);
         else
-            zeta_report_json_number(file, point_of(value, kind, key));
+            (void)fputs("null", file);
     }
-    (void)fputc(']', file);
+    (void)fputs(drawn->pieces > 0 ? "]" : "[]", file);
+    if (fclose(file) == 0)
+        json_object_set_serializer(array, json_object_userdata_to_json_string, text,
+                                   json_object_free_userdata);
+    else
+        free(text);
 }
 
 static bool has_points(const struct drawn *drawn, uint32_t metric)
@@ -165,216 +179,172 @@ static bool has_points(const struct drawn *drawn, uint32_t metric)
     return false;
 }
 
-/* Points of single rows have no range. */
-static void put_line(const struct drawn *drawn, uint32_t metric, enum zeta_account_kind kind,
-                     const struct zeta_sum_line *line, uint32_t tile, FILE *file)
+static void put_metric(struct json_object *object, const struct zeta_metric_entry *metric,
+                       const struct zeta_account *account)
 {
-    (void)fprintf(file, "{\"tile\":%" PRIu32 ",\"w\":%" PRIu64 ",\"rows\":%" PRIu64, tile,
-                  drawn->width_ns, drawn->most_rows);
-    put_points(drawn, metric, kind, line, "value", file);
-    if (drawn->most_rows > 1) {
-        put_points(drawn, metric, kind, line, "low", file);
-        put_points(drawn, metric, kind, line, "high", file);
-    }
-    (void)fputc('}', file);
-}
-
-static void put_metric(const struct zeta_metric_entry *metric, const struct zeta_account *account,
-                       FILE *file)
-{
-    put_text(file, "n", metric->properties.name);
-    (void)fputc(',', file);
-    put_text(file, "u", metric->properties.resultUnits);
-    (void)fprintf(file, ",\"k\":\"%s\",\"v\":", zeta_account_kind_name(account->kind));
-    zeta_report_json_exact(file, account->value);
-    (void)fputs(",\"min\":", file);
-    zeta_report_json_exact(file, account->min);
-    (void)fputs(",\"max\":", file);
-    zeta_report_json_exact(file, account->max);
+    zeta_json_put_text(object, "n", metric->properties.name);
+    zeta_json_put_text(object, "u", metric->properties.resultUnits);
+    zeta_json_put_text(object, "k", zeta_account_kind_name(account->kind));
+    zeta_json_put_number(object, "v", account->value);
+    zeta_json_put_number(object, "min", account->min);
+    zeta_json_put_number(object, "max", account->max);
 }
 
 /* What is missing, in words and in figures. */
-static void put_losses(const struct zeta_sampled_group *group, FILE *file)
+static void put_losses(struct json_object *object, const struct zeta_sampled_group *group)
 {
     char losses[ZETA_STAT_LOSSES_BYTES];
 
     zeta_stat_losses_format(group, true, losses);
-    put_text(file, "losses", losses);
-    (void)fprintf(file, ",\"lost\":%" PRIu64 ",\"breaks\":%" PRIu64 ",\"lost_time_ns\":%" PRIu64,
-                  zeta_sampled_group_lost(group), group->losses.breaks, group->losses.lost_ns);
+    zeta_json_put_text(object, "losses", losses);
+    zeta_stat_losses_put_json(object, group);
 }
 
-static void put_group(const struct zeta_sampled_group *group, const char *name, FILE *file)
+/* Gives the array of its metrics. */
+static struct json_object *put_group(struct json_object *object,
+                                     const struct zeta_sampled_group *group, const char *name)
 {
-    put_text(file, "name", name);
-    (void)fputc(',', file);
-    put_losses(group, file);
-    (void)fprintf(file, ",\"samples\":%" PRIu64 ",\"period_ns\":%" PRIu64 ",\"metrics\":[",
-                  group->samples, group->period_ns);
+    zeta_json_put_text(object, "name", name);
+    put_losses(object, group);
+    zeta_json_put_u64(object, "samples", group->samples);
+    zeta_json_put_u64(object, "period_ns", group->period_ns);
+    return zeta_json_put_array(object, "metrics");
 }
 
-static void put_lines(const struct zeta_report_stream *stream, uint32_t metric,
-                      const struct drawn *drawn, FILE *file)
+static void put_lines(struct json_object *object, const struct zeta_report_stream *stream,
+                      uint32_t metric, const struct drawn *drawn)
 {
     const enum zeta_account_kind kind = stream->calc.group.accounts[metric].kind;
-    bool is_first = true;
+    struct json_object *lines = zeta_json_put_array(object, "lines");
 
-    (void)fputs(",\"lines\":[", file);
     for (uint32_t tile = 0; drawn && tile < stream->calc.group.tile_count; tile++) {
-        if (!has_points(&drawn[tile], metric))
+        const struct drawn *d = &drawn[tile];
+        const struct zeta_sum_line *from = &stream->lines[tile];
+        struct json_object *line;
+
+        if (!has_points(d, metric))
             continue;
-        separate(file, &is_first);
-        put_line(&drawn[tile], metric, kind, &stream->lines[tile], tile, file);
+        line = zeta_json_append_object(lines);
+        zeta_json_put_u64(line, "tile", tile);
+        zeta_json_put_u64(line, "w", d->width_ns);
+        zeta_json_put_u64(line, "rows", d->most_rows);
+        put_points(line, "value", POINT_VALUE, d, metric, kind, from);
+        /* Points of single rows have no range. */
+        if (d->most_rows > 1) {
+            put_points(line, "low", POINT_LOW, d, metric, kind, from);
+            put_points(line, "high", POINT_HIGH, d, metric, kind, from);
+        }
     }
-    (void)fputs("]", file);
 }
 
-static void put_stream(const struct zeta_report_stream *stream, FILE *file)
+static void put_groups(struct json_object *document, const struct zeta_report *report)
 {
-    const struct zeta_group_entry *entry = &stream->calc.entry;
-    const uint32_t width = entry->properties.metricCount;
-    const uint32_t tiles = stream->lines ? stream->calc.group.tile_count : 0;
-    struct drawn *drawn = calloc((size_t)tiles + 1, sizeof(*drawn));
-    bool is_drawn = drawn && tiles > 0;
-    bool is_first = true;
+    struct json_object *groups = zeta_json_put_array(document, "groups");
 
-    for (uint32_t tile = 0; tile < tiles && is_drawn; tile++)
-        is_drawn = calculate_line(&stream->lines[tile], width, &drawn[tile]);
-    (void)fputc('{', file);
-    put_group(&stream->calc.group, stream->name, file);
-    for (uint32_t i = 0; i < width; i++) {
-        separate(file, &is_first);
-        (void)fputc('{', file);
-        put_metric(&entry->metrics[i], &stream->calc.group.accounts[i], file);
-        (void)fputc(',', file);
-        put_text(file, "d", entry->metrics[i].properties.description);
-        put_lines(stream, i, is_drawn ? drawn : NULL, file);
-        (void)fputc('}', file);
-    }
-    (void)fprintf(file, "],\"shared\":%" PRIu64 ",\"idle\":%" PRIu64 "}", stream->shared_rows,
-                  stream->idle_rows);
-    for (uint32_t tile = 0; drawn && tile < tiles; tile++)
-        free(drawn[tile].values);
-    free(drawn);
-}
-
-static void put_groups(const struct zeta_report *report, FILE *file)
-{
-    bool is_first = true;
-
-    (void)fputs(",\n\"groups\":[", file);
     for (uint32_t i = 0; i < report->stream_count; i++) {
         const struct zeta_report_stream *stream = report->streams[i];
+        const struct zeta_group_entry *entry = &stream->calc.entry;
+        const uint32_t width = entry->properties.metricCount;
+        const uint32_t tiles = stream->lines ? stream->calc.group.tile_count : 0;
+        struct json_object *group, *metrics;
+        struct drawn *drawn;
+        bool is_drawn;
 
         if (stream->kind != ZETA_REPORT_ROWS || !stream->calc.is_open)
             continue;
-        separate(file, &is_first);
-        put_stream(stream, file);
+        drawn = calloc((size_t)tiles + 1, sizeof(*drawn));
+        is_drawn = drawn && tiles > 0;
+        for (uint32_t tile = 0; tile < tiles && is_drawn; tile++)
+            is_drawn = calculate_line(&stream->lines[tile], width, &drawn[tile]);
+        group = zeta_json_append_object(groups);
+        metrics = put_group(group, &stream->calc.group, stream->name);
+        for (uint32_t m = 0; m < width; m++) {
+            struct json_object *metric = zeta_json_append_object(metrics);
+
+            put_metric(metric, &entry->metrics[m], &stream->calc.group.accounts[m]);
+            zeta_json_put_text(metric, "d", entry->metrics[m].properties.description);
+            put_lines(metric, stream, m, is_drawn ? drawn : NULL);
+        }
+        zeta_json_put_u64(group, "shared", stream->shared_rows);
+        zeta_json_put_u64(group, "idle", stream->idle_rows);
+        for (uint32_t tile = 0; drawn && tile < tiles; tile++)
+            free(drawn[tile].values);
+        free(drawn);
     }
-    (void)fputs("]", file);
 }
 
-static void put_counts(const struct zeta_envelope *line, FILE *file)
+static void put_events(struct json_object *document, const struct zeta_report *report)
 {
-    (void)fputs(",\"sum\":[", file);
-    for (uint32_t i = 0; i < line->used; i++) {
-        if (i > 0)
-            (void)fputc(',', file);
-        if (line->points[i] == 0)
-            (void)fputs("null", file);
-        else
-            (void)fprintf(file, "%" PRIu64, line->points[i]);
-    }
-    (void)fputc(']', file);
-}
+    struct json_object *array = zeta_json_put_array(document, "events");
 
-static void put_events(const struct zeta_report *report, FILE *file)
-{
-    bool is_first = true;
-
-    (void)fputs(",\n\"events\":[", file);
     for (uint32_t i = 0; i < report->stream_count; i++) {
         const struct zeta_report_stream *stream = report->streams[i];
-        bool is_first_metric = true;
+        char losses[ZETA_STAT_LOSSES_BYTES];
+        struct json_object *object, *metrics;
 
         if (stream->kind != ZETA_REPORT_EVENTS)
             continue;
-        separate(file, &is_first);
-        char losses[ZETA_STAT_LOSSES_BYTES];
-
+        object = zeta_json_append_object(array);
         zeta_stat_lost_events_format(stream->lost_events, true, losses);
-        (void)fputc('{', file);
-        put_text(file, "name", stream->name);
-        (void)fputc(',', file);
-        put_text(file, "losses", losses);
-        (void)fprintf(file, ",\"lost\":%" PRIu64 ",\"metrics\":[", stream->lost_events);
+        zeta_json_put_text(object, "name", stream->name);
+        zeta_json_put_text(object, "losses", losses);
+        zeta_json_put_u64(object, "lost", stream->lost_events);
+        metrics = zeta_json_put_array(object, "metrics");
         for (uint32_t m = 0; m < stream->event_count; m++) {
             const struct zeta_report_event_metric *event = &stream->events[m];
+            struct json_object *metric = zeta_json_append_object(metrics);
+            struct json_object *counts;
 
-            separate(file, &is_first_metric);
-            (void)fputc('{', file);
-            put_text(file, "n", event->described.properties.name);
-            (void)fputc(',', file);
-            put_text(file, "d", event->described.properties.description);
-            (void)fprintf(file, ",\"c\":%" PRIu64 ",\"w\":%" PRIu64, event->entries,
-                          event->line.width_ns);
-            put_counts(&event->line, file);
-            (void)fputc('}', file);
+            zeta_json_put_text(metric, "n", event->described.properties.name);
+            zeta_json_put_text(metric, "d", event->described.properties.description);
+            zeta_json_put_u64(metric, "c", event->entries);
+            zeta_json_put_u64(metric, "w", event->line.width_ns);
+            counts = zeta_json_put_array(metric, "sum");
+            for (uint32_t p = 0; p < event->line.used; p++) {
+                if (event->line.points[p] > 0)
+                    zeta_json_append_u64(counts, event->line.points[p]);
+                else
+                    (void)json_object_array_add(counts, NULL);
+            }
         }
-        (void)fputs("]}", file);
     }
-    (void)fputs("]", file);
 }
 
 /* ---- kernels ------------------------------------------------------------------------------- */
 
-static void put_kernel(const struct zeta_report *report, const struct zeta_report_kernel *kernel,
-                       FILE *file)
-{
-    char name[VALUE_BYTES];
-    bool is_first = true;
-
-    zeta_report_kernel_name(report, kernel->name, name, sizeof(name));
-    (void)fputc('{', file);
-    put_text(file, "n", name);
-    (void)fprintf(file,
-                  ",\"c\":%" PRIu64 ",\"t\":%" PRIu64 ",\"min\":%" PRIu64 ",\"max\":%" PRIu64
-                  ",\"groups\":[",
-                  kernel->count, kernel->total_ns, kernel->min_ns, kernel->max_ns);
-    for (uint32_t i = 0; kernel->groups && i < report->stream_count; i++) {
-        const struct zeta_sampled_group *group = kernel->groups[i];
-        bool is_first_metric = true;
-
-        if (!group)
-            continue;
-        separate(file, &is_first);
-        (void)fputc('{', file);
-        put_group(group, report->streams[i]->name, file);
-        for (uint32_t m = 0; m < group->entry->properties.metricCount; m++) {
-            separate(file, &is_first_metric);
-            (void)fputc('{', file);
-            put_metric(&group->entry->metrics[m], &group->accounts[m], file);
-            (void)fputc('}', file);
-        }
-        (void)fputs("]}", file);
-    }
-    (void)fputs("]}", file);
-}
-
-static void put_kernels(const struct zeta_report *report, FILE *file)
+static void put_kernels(struct json_object *document, const struct zeta_report *report)
 {
     const struct zeta_report_kernel **list = zeta_report_kernels_sorted(report);
-    bool is_first = true;
+    struct json_object *array = zeta_json_put_array(document, "kernels");
 
-    (void)fputs(",\n\"kernels\":[", file);
     for (uint32_t k = 0; list && k < report->kernel_count; k++) {
-        if (list[k]->count == 0)
+        const struct zeta_report_kernel *kernel = list[k];
+        struct json_object *object, *groups;
+        char name[VALUE_BYTES];
+
+        if (kernel->count == 0)
             continue;
-        separate(file, &is_first);
-        put_kernel(report, list[k], file);
+        object = zeta_json_append_object(array);
+        zeta_report_kernel_name(report, kernel->name, name, sizeof(name));
+        zeta_json_put_text(object, "n", name);
+        zeta_json_put_u64(object, "c", kernel->count);
+        zeta_json_put_u64(object, "t", kernel->total_ns);
+        zeta_json_put_u64(object, "min", kernel->min_ns);
+        zeta_json_put_u64(object, "max", kernel->max_ns);
+        groups = zeta_json_put_array(object, "groups");
+        for (uint32_t i = 0; kernel->groups && i < report->stream_count; i++) {
+            const struct zeta_sampled_group *group = kernel->groups[i];
+            struct json_object *metrics;
+
+            if (!group)
+                continue;
+            metrics = put_group(zeta_json_append_object(groups), group, report->streams[i]->name);
+            for (uint32_t m = 0; m < group->entry->properties.metricCount; m++)
+                put_metric(zeta_json_append_object(metrics), &group->entry->metrics[m],
+                           &group->accounts[m]);
+        }
     }
     free((void *)list);
-    (void)fputs("]", file);
 }
 
 /* A span of a lane while it is drawn together with those beside it. */
@@ -385,20 +355,22 @@ struct span {
     uint64_t count;
 };
 
-static void put_span(const struct zeta_report *report, const struct span *span, bool *io_is_first,
-                     FILE *file)
+static void put_span(struct json_object *spans, const struct zeta_report *report,
+                     const struct span *span)
 {
-    separate(file, io_is_first);
-    (void)fprintf(file, "[%" PRId64 ",%" PRId64 ",%" PRIu32 ",%" PRIu64 "]",
-                  span->begin_ns - report->begin_ns, span->end_ns - report->begin_ns, span->name,
-                  span->count);
+    struct json_object *array = zeta_json_append_array(spans);
+
+    append_i64(array, span->begin_ns - report->begin_ns);
+    append_i64(array, span->end_ns - report->begin_ns);
+    zeta_json_append_u64(array, span->name);
+    zeta_json_append_u64(array, span->count);
 }
 
-static void put_lane(const struct zeta_report *report, uint32_t lane, int64_t piece_ns, FILE *file)
+static void put_lane(struct json_object *spans, const struct zeta_report *report, uint32_t lane,
+                     int64_t piece_ns)
 {
     const struct zeta_report_runs *runs = &report->runs;
     struct span span = {0};
-    bool is_first = true;
 
     for (uint32_t i = 0; i < runs->count; i++) {
         const struct zeta_report_run *run = &runs->runs[i];
@@ -407,7 +379,7 @@ static void put_lane(const struct zeta_report *report, uint32_t lane, int64_t pi
         if (run->lane != lane || !zeta_report_in_range(report, run->begin_ns, run->end_ns))
             continue;
         if (span.count > 0 && run->end_ns - span.begin_ns > piece_ns) {
-            put_span(report, &span, &is_first, file);
+            put_span(spans, report, &span);
             span.count = 0;
         }
         if (span.count == 0)
@@ -420,166 +392,134 @@ static void put_lane(const struct zeta_report *report, uint32_t lane, int64_t pi
             span.end_ns = run->end_ns;
     }
     if (span.count > 0)
-        put_span(report, &span, &is_first, file);
+        put_span(spans, report, &span);
 }
 
-static void put_spelled(const char *spelled, FILE *file)
-{
-    char text[VALUE_BYTES];
-
-    (void)zeta_json_unescape((struct zeta_slice){spelled, strlen(spelled)}, text, sizeof(text));
-    zeta_report_clean(text, strlen(text));
-    zeta_report_json_text(file, text);
-}
-
-static void put_lanes(const struct zeta_report *report, FILE *file)
+static void put_lanes(struct json_object *document, const struct zeta_report *report)
 {
     const struct zeta_report_runs *runs = &report->runs;
     const int64_t piece_ns =
         runs->count > MAX_SPANS ? (report->end_ns - report->begin_ns) / SPAN_PIECES : 0;
-    bool is_first = true;
+    struct json_object *array;
 
-    (void)fprintf(file, ",\n\"span_ns\":%" PRId64 ",\"names\":[", piece_ns);
-    for (uint32_t i = 0; i < runs->names.count; i++) {
-        separate(file, &is_first);
-        put_spelled(runs->names.names[i], file);
-    }
-    is_first = true;
-    (void)fputs("],\n\"lanes\":[", file);
+    zeta_json_put_i64(document, "span_ns", piece_ns);
+    array = zeta_json_put_array(document, "names");
+    for (uint32_t i = 0; i < runs->names.count; i++)
+        append_spelled(array, runs->names.names[i]);
+    array = zeta_json_put_array(document, "lanes");
     for (uint32_t i = 0; i < runs->lanes.count && i < ZETA_REPORT_MAX_LANES; i++) {
         const bool has_title = i < runs->lane_title_count && runs->lane_titles[i];
+        struct json_object *lane = zeta_json_append_object(array);
 
-        separate(file, &is_first);
-        (void)fputs("{\"n\":", file);
-        put_spelled(has_title ? runs->lane_titles[i] : runs->lanes.names[i], file);
-        (void)fputs(",\"s\":[", file);
-        put_lane(report, i, piece_ns, file);
-        (void)fputs("]}", file);
+        put_spelled(lane, "n", has_title ? runs->lane_titles[i] : runs->lanes.names[i]);
+        put_lane(zeta_json_put_array(lane, "s"), report, i, piece_ns);
     }
-    (void)fputs("]", file);
 }
 
-static void put_markers(const struct zeta_report *report, FILE *file)
+/* Values as texts: numbers of a script are exact up to 2^53. */
+static void put_markers(struct json_object *document, const struct zeta_report *report)
 {
-    bool is_first = true;
+    struct json_object *array = zeta_json_put_array(document, "markers");
 
-    (void)fputs(",\n\"markers\":[", file);
     for (uint32_t i = 0; i < report->marker_count; i++) {
         const struct zeta_report_marker *marker = &report->markers[i];
+        struct json_object *element = zeta_json_append_array(array);
+        char value[24];
 
-        separate(file, &is_first);
-        (void)fprintf(file, "[%" PRId64 ",\"%" PRIu64 "\",\"%s\"]",
-                      marker->time_ns - report->begin_ns, marker->value, marker->source);
+        (void)snprintf(value, sizeof(value), "%" PRIu64, marker->value);
+        append_i64(element, marker->time_ns - report->begin_ns);
+        zeta_json_append_text(element, value);
+        zeta_json_append_text(element, marker->source);
     }
-    (void)fputs("]", file);
 }
 
 /* ---- calls and the profile ----------------------------------------------------------------- */
 
-static void put_accounts(const char *key, const struct zeta_trace_accounts *accounts, FILE *file)
+static void put_accounts(struct json_object *document, const char *key,
+                         const struct zeta_trace_accounts *accounts)
 {
-    bool is_first = true;
+    struct json_object *array = zeta_json_put_array(document, key);
 
-    (void)fprintf(file, ",\n\"%s\":[", key);
     for (uint32_t i = 0; i < accounts->names.count; i++) {
         const struct zeta_trace_account *account = &accounts->accounts[i];
+        struct json_object *element = zeta_json_append_array(array);
 
-        separate(file, &is_first);
-        (void)fputc('[', file);
-        put_spelled(accounts->names.names[i], file);
-        (void)fprintf(file, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
-                      account->count, account->total_ns, account->min_ns, account->max_ns,
-                      account->errors);
+        append_spelled(element, accounts->names.names[i]);
+        zeta_json_append_u64(element, account->count);
+        zeta_json_append_u64(element, account->total_ns);
+        zeta_json_append_u64(element, account->min_ns);
+        zeta_json_append_u64(element, account->max_ns);
+        zeta_json_append_u64(element, account->errors);
     }
-    (void)fputs("]", file);
 }
 
-/* A text of a module's image, which anybody may have made. */
-static void put_foreign(const char *text, FILE *file)
-{
-    char copy[VALUE_BYTES];
-
-    (void)snprintf(copy, sizeof(copy), "%s", text);
-    zeta_report_clean(copy, strlen(copy));
-    zeta_report_json_text(file, copy);
-}
-
-static void put_profile_line(const struct zeta_ip_line *line, FILE *file)
-{
-    char place[VALUE_BYTES];
-
-    if (line->is_address || !line->file)
-        (void)snprintf(place, sizeof(place), "0x%" PRIx64, line->address);
-    else
-        (void)snprintf(place, sizeof(place), "%s:%" PRIu32, line->file, line->line);
-    (void)fputc('[', file);
-    put_foreign(line->kernel ? line->kernel : "(unknown)", file);
-    (void)fputc(',', file);
-    put_foreign(place, file);
-    (void)fprintf(file, ",%" PRIu64, line->counts.total);
-    for (uint32_t i = 0; i < ZETA_IP_REASONS; i++)
-        (void)fprintf(file, ",%" PRIu64, line->counts.reasons[i]);
-    (void)fputc(']', file);
-}
-
-static void put_profile(const struct zeta_report *report, FILE *file)
+static void put_profile(struct json_object *document, const struct zeta_report *report)
 {
     const struct zeta_ip_profile *profile = &report->profile;
-    bool is_first = true;
+    const uint32_t count =
+        profile->line_count < MAX_PROFILE_LINES ? profile->line_count : MAX_PROFILE_LINES;
+    struct json_object *object, *array;
 
     if (!report->profile_stream || !profile->source)
         return;
-    (void)fputs(",\n\"profile\":{", file);
-    put_losses(&report->profile_stream->calc.group, file);
-    (void)fputs(",\"reasons\":[", file);
-    for (uint32_t i = 0; i < ZETA_IP_REASONS; i++) {
-        separate(file, &is_first);
-        zeta_report_json_text(file, profile->reason_names[i]);
+    object = zeta_json_put_object(document, "profile");
+    put_losses(object, &report->profile_stream->calc.group);
+    array = zeta_json_put_array(object, "reasons");
+    for (uint32_t i = 0; i < ZETA_IP_REASONS; i++)
+        zeta_json_append_text(array, profile->reason_names[i]);
+    zeta_json_put_u64(object, "total", profile->all.total);
+    zeta_json_put_u64(object, "left_out", profile->line_count - count);
+    array = zeta_json_put_array(object, "lines");
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zeta_ip_line *line = &profile->lines[i];
+        struct json_object *element = zeta_json_append_array(array);
+        char place[VALUE_BYTES];
+
+        if (line->is_address || !line->file)
+            (void)snprintf(place, sizeof(place), "0x%" PRIx64, line->address);
+        else
+            (void)snprintf(place, sizeof(place), "%s:%" PRIu32, line->file, line->line);
+        append_foreign(element, line->kernel ? line->kernel : "(unknown)");
+        append_foreign(element, place);
+        zeta_json_append_u64(element, line->counts.total);
+        for (uint32_t r = 0; r < ZETA_IP_REASONS; r++)
+            zeta_json_append_u64(element, line->counts.reasons[r]);
     }
-    is_first = true;
-    (void)fprintf(
-        file, "],\"total\":%" PRIu64 ",\"left_out\":%" PRIu32 ",\"lines\":[", profile->all.total,
-        profile->line_count > MAX_PROFILE_LINES ? profile->line_count - MAX_PROFILE_LINES : 0);
-    for (uint32_t i = 0; i < profile->line_count && i < MAX_PROFILE_LINES; i++) {
-        separate(file, &is_first);
-        put_profile_line(&profile->lines[i], file);
-    }
-    (void)fputs("]}", file);
 }
 
-static void put_data(const struct zeta_report *report, const struct zeta_report_notes *notes,
-                     FILE *file)
+static struct json_object *make_document(const struct zeta_report *report,
+                                         const struct zeta_report_notes *notes)
 {
     const uint64_t all_ns = report->has_begin ? (uint64_t)(report->end_ns - report->begin_ns) : 0;
-    bool is_first = true;
+    struct json_object *document = json_object_new_object();
+    struct json_object *array;
 
-    (void)fputs("{", file);
-    put_text(file, "version", zetaGetVersion());
-    (void)fputs(",\n", file);
-    put_facts(report, file);
-    (void)fputs(",\n\"notes\":[", file);
-    for (uint32_t i = 0; i < notes->count; i++) {
-        separate(file, &is_first);
-        zeta_report_json_text(file, notes->text[i]);
-    }
-    (void)fputs("],\n", file);
-    put_u64(file, "from", report->options.from_ns);
-    (void)fputc(',', file);
-    put_u64(file, "to", report->options.to_ns < all_ns ? report->options.to_ns : all_ns);
-    put_groups(report, file);
-    put_events(report, file);
-    put_kernels(report, file);
-    put_lanes(report, file);
-    put_markers(report, file);
-    put_accounts("calls", &report->summary.calls, file);
-    put_accounts("work", &report->summary.work, file);
-    put_profile(report, file);
-    (void)fputs("}\n", file);
+    if (!document)
+        return NULL;
+    zeta_json_put_text(document, "version", zetaGetVersion());
+    put_facts(document, report);
+    array = zeta_json_put_array(document, "notes");
+    for (uint32_t i = 0; i < notes->count; i++)
+        zeta_json_append_text(array, notes->text[i]);
+    zeta_json_put_u64(document, "from", report->options.from_ns);
+    zeta_json_put_u64(document, "to",
+                      report->options.to_ns < all_ns ? report->options.to_ns : all_ns);
+    put_groups(document, report);
+    put_events(document, report);
+    put_kernels(document, report);
+    put_lanes(document, report);
+    put_markers(document, report);
+    put_accounts(document, "calls", &report->summary.calls);
+    put_accounts(document, "work", &report->summary.work);
+    put_profile(document, report);
+    return document;
 }
 
 void zeta_report_write_html(const struct zeta_report *report, const struct zeta_report_notes *notes,
                             FILE *file)
 {
+    struct json_object *document = make_document(report, notes);
+
     (void)fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                 "style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; "
@@ -593,8 +533,9 @@ void zeta_report_write_html(const struct zeta_report *report, const struct zeta_
         "<noscript>This page draws its data with a script; it needs no network.</noscript>\n"
         "<main id=\"page\"></main>\n<script type=\"application/json\" id=\"data\">\n",
         file);
-    put_data(report, notes, file);
+    zeta_json_write_html(document, file);
     (void)fputs("</script>\n<script>\n", file);
     (void)fwrite(zeta_page_script, 1, zeta_page_script_bytes, file);
     (void)fputs("</script>\n</body>\n</html>\n", file);
+    (void)json_object_put(document);
 }

@@ -8,20 +8,14 @@
 #include "sdk/tools/zeta/report/forms.h"
 #include "sdk/tools/zeta/stat/report.h"
 
-static void put_i64(struct json_object *object, const char *key, int64_t value)
-{
-    (void)json_object_object_add(object, key, json_object_new_int64(value));
-}
-
 static void put_recording(struct json_object *document, const struct zeta_report *report,
                           const struct zeta_report_notes *notes)
 {
     static const char *const keys[] = {"begin", "end", "host", "version"};
-    struct json_object *object = json_object_new_object();
+    struct json_object *object = zeta_json_put_object(document, "recording");
     struct json_object *array;
     char value[4096];
 
-    (void)json_object_object_add(document, "recording", object);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         if (zeta_report_meta(report, keys[i], 0, value, sizeof(value)))
             zeta_json_put_text(object, keys[i], value);
@@ -37,7 +31,7 @@ static void put_recording(struct json_object *document, const struct zeta_report
     }
     array = zeta_json_put_array(object, "notes");
     for (uint32_t i = 0; i < notes->count; i++)
-        (void)json_object_array_add(array, json_object_new_string(notes->text[i]));
+        zeta_json_append_text(array, notes->text[i]);
 }
 
 static void put_events(struct json_object *document, const struct zeta_report *report)
@@ -135,7 +129,7 @@ static void put_markers(struct json_object *document, const struct zeta_report *
     for (uint32_t i = 0; i < report->marker_count; i++) {
         struct json_object *object = zeta_json_append_object(array);
 
-        put_i64(object, "time_ns", report->markers[i].time_ns - report->begin_ns);
+        zeta_json_put_i64(object, "time_ns", report->markers[i].time_ns - report->begin_ns);
         zeta_json_put_u64(object, "value", report->markers[i].value);
         zeta_json_put_text(object, "source", report->markers[i].source);
     }
@@ -149,7 +143,7 @@ static void put_program(struct json_object *document, const struct zeta_report *
     for (uint32_t i = 0; zeta_report_meta(report, "command", i, word, sizeof(word)); i++) {
         if (!array)
             array = zeta_json_put_array(document, "program");
-        (void)json_object_array_add(array, json_object_new_string(word));
+        zeta_json_append_text(array, word);
     }
 }
 

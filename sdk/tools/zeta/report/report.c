@@ -57,11 +57,11 @@ static int read_values(struct zeta_report *report)
     zeta_output_begin(writer.file);
     report->trace = &writer;
     if (!writer.format->begin(&writer) || !zeta_report_counters_begin(report))
-        status = zeta_say_failure("no memory to write %s", path);
+        status = zeta_print_failure("no memory to write %s", path);
     if (status == ZETA_EXIT_OK)
         status = zeta_report_read(report);
     if (!writer.format->end(&writer) && status == ZETA_EXIT_OK)
-        status = zeta_say_failure("no memory to write %s", path);
+        status = zeta_print_failure("no memory to write %s", path);
     report->trace = NULL;
     if (zeta_output_close(writer.file, path) != ZETA_EXIT_OK)
         status = ZETA_EXIT_FAILED;
@@ -110,10 +110,10 @@ static int write_forms(struct zeta_report *report)
     } else {
         for (uint32_t i = 0; i < report->stream_count && options->has_csv; i++) {
             if (report->streams[i]->calc.is_open)
-                zeta_stat_losses_say(&report->streams[i]->calc.group);
+                zeta_stat_losses_print(&report->streams[i]->calc.group);
         }
         for (uint32_t i = 0; i < notes.count; i++)
-            zeta_say_note("%s", notes.text[i]);
+            zeta_print_note("%s", notes.text[i]);
     }
     return status;
 }
@@ -127,7 +127,7 @@ static int make(struct zeta_report *report)
     if (stat(options->path, &info) == 0)
         report->file_bytes = (uint64_t)info.st_size;
     if (status == ZETA_EXIT_OK)
-        status = zeta_output_spare(options->path);
+        status = zeta_output_protect(options->path);
     if (status == ZETA_EXIT_OK)
         status = zeta_report_index(report);
     if (status == ZETA_EXIT_OK && options->has_csv)
@@ -135,7 +135,7 @@ static int make(struct zeta_report *report)
     if (status != ZETA_EXIT_OK)
         return status;
     if ((options->is_per_kernel || options->html_path) && !zeta_report_kernels_init(report))
-        return zeta_say_failure("no memory for the kernels of %s", options->path);
+        return zeta_print_failure("no memory for the kernels of %s", options->path);
     status = read_values(report);
     if (status == ZETA_EXIT_OK)
         status = settle(report);

@@ -3,12 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zeta/c_locale.h>
-
 #include "sdk/tools/zeta/output/duration.h"
+#include "sdk/tools/zeta/output/table.h"
 #include "sdk/tools/zeta/recording/kernels.h"
 #include "sdk/tools/zeta/report/forms.h"
-#include "sdk/tools/zeta/stat/ip.h"
+#include "sdk/tools/zeta/stat/profile.h"
 #include "sdk/tools/zeta/stat/report.h"
 
 enum { LABEL_WIDTH = 10, MAX_SHOWN_MARKERS = 20, VALUE_BYTES = 1024 };
@@ -78,26 +77,35 @@ static void print_groups(const struct zeta_report *report, FILE *stream)
 
 static void print_events(const struct zeta_report_stream *events, FILE *stream)
 {
+    static const struct zeta_table_column columns[] = {
+        {.title = "Metric", .least = 6},
+        {.title = "Entries", .gap = 1, .least = 12, .is_right = true},
+    };
+    struct zeta_table table = {.columns = columns, .column_count = 2};
     char losses[ZETA_STAT_LOSSES_BYTES];
-    int width = 6;
 
     zeta_stat_lost_events_format(events->lost_events, true, losses);
     (void)fprintf(stream, "\n%s: %s\n\n", events->name, losses);
     for (uint32_t i = 0; i < events->event_count; i++) {
-        const int length = (int)strlen(events->events[i].described.properties.name);
+        const struct zeta_report_event_metric *event = &events->events[i];
 
-        width = length > width ? length : width;
+        if (event->entries == 0)
+            continue;
+        zeta_table_set(&table, table.row_count, 0, "%s", event->described.properties.name);
+        zeta_table_set(&table, table.row_count - 1, 1, "%" PRIu64, event->entries);
     }
-    (void)fprintf(stream, "%-*s %12s\n", width, "Metric", "Entries");
-    for (uint32_t i = 0; i < events->event_count; i++) {
-        if (events->events[i].entries > 0)
-            (void)fprintf(stream, "%-*s %12" PRIu64 "\n", width,
-                          events->events[i].described.properties.name, events->events[i].entries);
-    }
+    zeta_table_finish(&table, stream);
 }
 
 static void print_markers(const struct zeta_report *report, FILE *stream)
 {
+    static const struct zeta_table_column columns[] = {
+        {.title = "Time", .least = 16, .is_right = true},
+        {.title = "Source", .gap = 2, .least = 14},
+        {.title = "Value", .gap = 1},
+    };
+    struct zeta_table table = {.columns = columns, .column_count = 3};
+
     if (report->marker_count == 0)
         return;
     (void)fprintf(stream, "\n%" PRIu32 " marker%s\n\n", report->marker_count,
@@ -105,10 +113,11 @@ static void print_markers(const struct zeta_report *report, FILE *stream)
     for (uint32_t i = 0; i < report->marker_count && i < MAX_SHOWN_MARKERS; i++) {
         const struct zeta_report_marker *marker = &report->markers[i];
 
-        (void)zeta_c_fprintf(stream, "%14.6f s  %-14s %" PRIu64 "\n",
-                             (double)(marker->time_ns - report->begin_ns) / 1e9, marker->source,
-                             marker->value);
+        zeta_table_set(&table, i, 0, "%.6f s", (double)(marker->time_ns - report->begin_ns) / 1e9);
+        zeta_table_set(&table, i, 1, "%s", marker->source);
+        zeta_table_set(&table, i, 2, "%" PRIu64, marker->value);
     }
+    zeta_table_finish(&table, stream);
     if (report->marker_count > MAX_SHOWN_MARKERS)
         (void)fputs("           ...\n", stream);
 }

@@ -34,8 +34,8 @@ int zeta_passes_plan(const struct zeta_device_entry *device, struct zeta_group_e
     result = zetDeviceGetConcurrentMetricGroupsExp(device->device, count, handles,
                                                    out_passes->counts, &out_passes->count);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot find out which groups of %s go together",
-                                device->properties.name);
+        return zeta_print_refusal(result, "cannot find out which groups of %s go together",
+                                  device->properties.name);
     reorder(groups, handles, count);
     return ZETA_EXIT_OK;
 }
@@ -49,13 +49,13 @@ int zeta_passes_refuse(const struct zeta_device_entry *device,
         const struct zeta_group_entry *other = groups[i];
 
         if (other->properties.domain == late->properties.domain)
-            return zeta_say_failure(
+            return zeta_print_failure(
                 "%s and %s are both of domain %u and use the same counters, so they cannot be "
                 "sampled together; run the program once for each with --replay-passes, or choose "
                 "groups of different domains ('zeta groups' lists them)",
                 other->properties.name, late->properties.name, late->properties.domain);
     }
-    return zeta_say_failure("%s cannot count %s together with the other groups; with "
-                            "--replay-passes the program is run %u times",
-                            device->properties.name, late->properties.name, passes->count);
+    return zeta_print_failure("%s cannot count %s together with the other groups; with "
+                              "--replay-passes the program is run %u times",
+                              device->properties.name, late->properties.name, passes->count);
 }

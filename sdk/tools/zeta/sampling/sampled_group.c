@@ -246,7 +246,7 @@ int zeta_sampled_group_settle(struct zeta_sampled_group *group)
     free(values);
     return result == ZE_RESULT_SUCCESS
                ? ZETA_EXIT_OK
-               : zeta_say_failure("no memory for the rows of %s", group->entry->properties.name);
+               : zeta_print_failure("no memory for the rows of %s", group->entry->properties.name);
 }
 
 bool zeta_sampled_group_reaches(const struct zeta_sampled_group *group, uint64_t instant_ns)

@@ -70,7 +70,7 @@ void zeta_sampled_group_pass_row(struct zeta_sampled_group *group,
 void zeta_sampled_group_add_row(struct zeta_sampled_group *group,
                                 const struct zeta_metric_row *row);
 
-/** Calculates what is shown, once all rows are there. On failure says why. */
+/** Calculates what is shown, once all rows are there. On failure prints why. */
 int zeta_sampled_group_settle(struct zeta_sampled_group *group);
 
 /**

@@ -26,10 +26,10 @@ static int allocate_buffer(struct zeta_sampler_stream *stream, size_t limit_byte
     } while (result == ZE_RESULT_SUCCESS && stream->raw_bytes > limit_bytes &&
              stream->read_records > READ_RECORDS_LEAST);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot size the buffer of %s", entry->properties.name);
+        return zeta_print_refusal(result, "cannot size the buffer of %s", entry->properties.name);
     stream->raw = malloc(stream->raw_bytes);
     if (!stream->raw)
-        return zeta_say_failure("no memory to read %s", entry->properties.name);
+        return zeta_print_failure("no memory to read %s", entry->properties.name);
     return ZETA_EXIT_OK;
 }
 
@@ -47,20 +47,20 @@ static int open_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream 
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (!zeta_sampled_group_init(&stream->group, entry, tiles))
-        return zeta_say_failure("no memory to sample %s", entry->properties.name);
+        return zeta_print_failure("no memory to sample %s", entry->properties.name);
     result = zeta_sampled_group_open(&stream->group, &rows);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot calculate %s", entry->properties.name);
+        return zeta_print_refusal(result, "cannot calculate %s", entry->properties.name);
     result = zetMetricStreamerOpen(sampler->context, sampler->device->device, entry->group,
                                    &description, NULL, &stream->streamer);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot sample %s on %s", entry->properties.name,
-                                sampler->device->properties.name);
+        return zeta_print_refusal(result, "cannot sample %s on %s", entry->properties.name,
+                                  sampler->device->properties.name);
     stream->group.period_ns = description.samplingPeriod;
     result = zetaMetricStreamerGetInfo(stream->streamer, &info);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot read the state of the stream of %s",
-                                entry->properties.name);
+        return zeta_print_refusal(result, "cannot read the state of the stream of %s",
+                                  entry->properties.name);
     stream->ring_records = info.ring_records;
     return allocate_buffer(stream, read_bytes);
 }
@@ -74,7 +74,7 @@ static int activate(struct zeta_sampler *sampler, struct zeta_group_entry *const
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (!handles)
-        return zeta_say_failure("no memory to activate %u groups", count);
+        return zeta_print_failure("no memory to activate %u groups", count);
     for (uint32_t i = 0; i < count; i++)
         handles[i] = i < group_count ? groups[i]->group : more->groups[i - group_count];
     result = zeContextCreate(sampler->device->driver, &description, &sampler->context);
@@ -83,8 +83,8 @@ static int activate(struct zeta_sampler *sampler, struct zeta_group_entry *const
                                                 handles);
     free(handles);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot configure %s for sampling",
-                                sampler->device->properties.name);
+        return zeta_print_refusal(result, "cannot configure %s for sampling",
+                                  sampler->device->properties.name);
     sampler->is_active = true;
     return ZETA_EXIT_OK;
 }
@@ -100,7 +100,7 @@ int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_device_ent
     *sampler = (struct zeta_sampler){.device = device};
     sampler->streams = calloc(group_count, sizeof(*sampler->streams));
     if (!sampler->streams)
-        return zeta_say_failure("no memory to sample %u groups", group_count);
+        return zeta_print_failure("no memory to sample %u groups", group_count);
     status = activate(sampler, groups, group_count, more);
     for (uint32_t i = 0; i < group_count && status == ZETA_EXIT_OK; i++) {
         const bool is_profile = profile && i + 1 == group_count;
@@ -136,11 +136,11 @@ static int add_rows(struct zeta_sampler *sampler, struct zeta_sampler_stream *st
 
     sampler->calculation_ns += zeta_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot calculate %s",
-                                stream->group.entry->properties.name);
+        return zeta_print_refusal(result, "cannot calculate %s",
+                                  stream->group.entry->properties.name);
     if (stream->group.has_no_memory)
-        return zeta_say_failure("no memory for the rows of %s",
-                                stream->group.entry->properties.name);
+        return zeta_print_failure("no memory for the rows of %s",
+                                  stream->group.entry->properties.name);
     return ZETA_EXIT_OK;
 }
 
@@ -171,7 +171,7 @@ static int fail_stream(const struct zeta_sampler *sampler, struct zeta_sampler_s
 {
     const zet_metric_global_timestamps_resolution_exp_t *clock = &stream->group.entry->clock;
     const int status =
-        zeta_say_refusal(result, "cannot read %s", stream->group.entry->properties.name);
+        zeta_print_refusal(result, "cannot read %s", stream->group.entry->properties.name);
     uint64_t host_ns = 0, device_ticks = 0;
 
     /* A device that is gone has no clock, and then nobody knows how long that is. */
@@ -257,8 +257,8 @@ int zeta_sampler_now(const struct zeta_sampler *sampler, uint64_t *out_device_ti
         zeDeviceGetGlobalTimestamps(sampler->device->device, &host_ns, out_device_ticks);
 
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_say_refusal(result, "cannot read the clock of %s",
-                                sampler->device->properties.name);
+        return zeta_print_refusal(result, "cannot read the clock of %s",
+                                  sampler->device->properties.name);
     return ZETA_EXIT_OK;
 }
 
@@ -276,7 +276,7 @@ uint64_t zeta_sampler_pause_ns(const struct zeta_sampler *sampler)
     return pause_ns;
 }
 
-void zeta_sampler_say_periods(const struct zeta_sampler *sampler, uint64_t wanted_ns)
+void zeta_sampler_print_periods(const struct zeta_sampler *sampler, uint64_t wanted_ns)
 {
     char wanted[ZETA_DURATION_TEXT_BYTES];
     char used[ZETA_DURATION_TEXT_BYTES];
@@ -288,9 +288,9 @@ void zeta_sampler_say_periods(const struct zeta_sampler *sampler, uint64_t wante
         if (group->period_ns <= 2 * wanted_ns && wanted_ns <= 2 * group->period_ns)
             continue;
         zeta_duration_format(group->period_ns, used);
-        zeta_say_note("%s cannot sample %s every %s; the nearest it can is %s",
-                      sampler->device->properties.name, group->entry->properties.name, wanted,
-                      used);
+        zeta_print_note("%s cannot sample %s every %s; the nearest it can is %s",
+                        sampler->device->properties.name, group->entry->properties.name, wanted,
+                        used);
     }
 }
 

@@ -26,7 +26,7 @@ struct zeta_sampler_stream {
 
 /**
  * Who sees the raw reports of a stream before they become rows: whole reads, each of which can be
- * calculated by itself. On failure it said why, and the sampling ends.
+ * calculated by itself. On failure it printed why, and the sampling ends.
  */
 typedef int (*zeta_sampler_tap)(void *user, uint32_t stream, const uint8_t *raw, size_t bytes);
 
@@ -57,14 +57,14 @@ struct zeta_sampler {
  *             size of reads
  * @profile    null, or takes the rows of the last group, whose period is ip_period_ns
  *
- * On failure says why. zeta_sampler_close ends it either way.
+ * On failure prints why. zeta_sampler_close ends it either way.
  */
 int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_device_entry *device,
                       struct zeta_group_entry *const *groups, uint32_t group_count,
                       uint64_t period_ns, struct zeta_ip_profile *profile, uint64_t ip_period_ns,
                       const struct zeta_sampler_more *more);
 
-/** Takes what has arrived on every stream until there is no more. On failure says why. */
+/** Takes what has arrived on every stream until there is no more. On failure prints why. */
 int zeta_sampler_read(struct zeta_sampler *sampler);
 
 /** Whether every stream has given its first row; a profile has none before there is work. */
@@ -79,7 +79,7 @@ bool zeta_sampler_reaches(const struct zeta_sampler *sampler, uint64_t device_ti
 /** Whether all streams are those of recordings and have given everything. */
 bool zeta_sampler_is_over(const struct zeta_sampler *sampler);
 
-/** Ticks of the device clock. On failure says why. */
+/** Ticks of the device clock. On failure prints why. */
 int zeta_sampler_now(const struct zeta_sampler *sampler, uint64_t *out_device_ticks);
 
 /** How long the streams may be left alone without a loss, and without letting it show. */
@@ -89,7 +89,7 @@ uint64_t zeta_sampler_pause_ns(const struct zeta_sampler *sampler);
  * Notes which groups are sampled with a period far from the wanted one. Periods come in steps,
  * often powers of two; only what is out of range is worth a word.
  */
-void zeta_sampler_say_periods(const struct zeta_sampler *sampler, uint64_t wanted_ns);
+void zeta_sampler_print_periods(const struct zeta_sampler *sampler, uint64_t wanted_ns);
 
 /** The longest period in use. */
 uint64_t zeta_sampler_period_ns(const struct zeta_sampler *sampler);
@@ -97,7 +97,7 @@ uint64_t zeta_sampler_period_ns(const struct zeta_sampler *sampler);
 /** Ends the streams and deactivates the groups. */
 void zeta_sampler_stop(struct zeta_sampler *sampler);
 
-/** Calculates what is shown of the groups, after the stop. On failure says why. */
+/** Calculates what is shown of the groups, after the stop. On failure prints why. */
 int zeta_sampler_settle(struct zeta_sampler *sampler);
 
 /** Stops if needed and frees everything, the groups' sums too. */

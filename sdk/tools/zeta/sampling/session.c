@@ -45,7 +45,7 @@ static int read_until(struct zeta_session *session,
         *out_holds = holds(session, argument);
         if (*out_holds || session->child.interrupts > interrupts || waited_ns > patience_ns)
             return ZETA_EXIT_OK;
-        zeta_stat_child_wait(&session->child, pause_ns);
+        zeta_child_wait(&session->child, pause_ns);
     }
 }
 
@@ -96,8 +96,8 @@ static int wait_for_first_report(struct zeta_session *session)
     int status = read_until(session, has_started, 0, patience(session), &is_there);
 
     if (status == ZETA_EXIT_OK && !is_there && session->child.interrupts == 0)
-        return zeta_say_failure("%s gave no report; nothing was run. %s",
-                                session->device->properties.name, why_silent(session->device));
+        return zeta_print_failure("%s gave no report; nothing was run. %s",
+                                  session->device->properties.name, why_silent(session->device));
     return status;
 }
 
@@ -114,8 +114,8 @@ static int wait_for_last_report(struct zeta_session *session, uint64_t limit)
             read_until(session, has_reached, end_ticks,
                        shorter(patience(session), limit > now_ns ? limit - now_ns : 0), &is_there);
     if (status == ZETA_EXIT_OK && !is_there)
-        zeta_say_note("%s gave no report after the end; the last moments may be missing",
-                      session->device->properties.name);
+        zeta_print_note("%s gave no report after the end; the last moments may be missing",
+                        session->device->properties.name);
     return status;
 }
 
@@ -140,8 +140,7 @@ static int sample(struct zeta_session *session, uint64_t limit)
     while (!is_over(session, end_ns)) {
         const uint64_t now_ns = zeta_clock_ns(CLOCK_MONOTONIC);
 
-        zeta_stat_child_wait(&session->child,
-                             now_ns < end_ns ? shorter(pause_ns, end_ns - now_ns) : 0);
+        zeta_child_wait(&session->child, now_ns < end_ns ? shorter(pause_ns, end_ns - now_ns) : 0);
         if (status == ZETA_EXIT_OK)
             status = read_streams(session);
         if (status != ZETA_EXIT_OK && !session->program)
@@ -169,12 +168,12 @@ int zeta_session_run(struct zeta_session *session)
         return status;
     /* A terminal's signal that came until now does not reach a program that is started later. */
     if (session->program)
-        zeta_stat_child_wait(&session->child, 0);
+        zeta_child_wait(&session->child, 0);
     /* Without a program that is how it ends, however early. */
     if (session->program && session->child.interrupts > 0)
         return ZETA_EXIT_SIGNAL + session->child.last_interrupt;
     if (session->program) {
-        status = zeta_stat_child_start(&session->child, session->program, session->variables);
+        status = zeta_child_start(&session->child, session->program, session->variables);
         if (status != ZETA_EXIT_OK)
             return status;
     }
@@ -187,7 +186,7 @@ int zeta_session_run(struct zeta_session *session)
 
 int zeta_session_exit_code(const struct zeta_session *session, int status)
 {
-    if (session->program && zeta_stat_child_exit_code(&session->child) != ZETA_EXIT_OK)
-        return zeta_stat_child_exit_code(&session->child);
+    if (session->program && zeta_child_exit_code(&session->child) != ZETA_EXIT_OK)
+        return zeta_child_exit_code(&session->child);
     return status;
 }

@@ -13,14 +13,14 @@
 #include "sdk/tools/zeta/sampling/sampler.h"
 
 struct zeta_session {
-    struct zeta_stat_child child;
+    struct zeta_child child;
     struct zeta_sampler sampler; /**< open */
     const struct zeta_device_entry *device;
     char **program;   /**< null-terminated arguments; null: none */
     char **variables; /**< the program's environment */
     uint64_t for_ns;  /**< how long without a program; 0: until somebody asks to end */
 
-    /** Called after each reading of the streams; on failure it said why. Null: nothing to do. */
+    /** Called after each reading of the streams; on failure it printed why. Null: nothing to do. */
     int (*after_read)(void *user);
     void *user;
     uint64_t

@@ -75,19 +75,19 @@ void zeta_selftest_clock(struct zeta_selftest *test)
         is_right = !goes_back && fabs(ppm) <= TOLERANCE_PPM;
     }
     if (result != ZE_RESULT_SUCCESS) {
-        (void)zeta_say_refusal(result, "cannot read the clock of %s",
-                               test->device->properties.name);
-        zeta_selftest_tell(test, ZETA_SELFTEST_FAILED, "clock", "cannot be read, see above");
+        (void)zeta_print_refusal(result, "cannot read the clock of %s",
+                                 test->device->properties.name);
+        zeta_selftest_print(test, ZETA_SELFTEST_FAILED, "clock", "cannot be read, see above");
         return;
     }
     if (goes_back) {
-        zeta_selftest_tell(test, ZETA_SELFTEST_FAILED, "clock",
-                           "it goes back: the GPU was reset meanwhile, or wraps at fewer than %u "
-                           "bits",
-                           properties.timestampValidBits);
+        zeta_selftest_print(test, ZETA_SELFTEST_FAILED, "clock",
+                            "it goes back: the GPU was reset meanwhile, or wraps at fewer than %u "
+                            "bits",
+                            properties.timestampValidBits);
         return;
     }
-    zeta_selftest_tell(test, is_right ? ZETA_SELFTEST_OK : ZETA_SELFTEST_FAILED, "clock",
-                       "said to run at %.4f MHz, runs at %.4f MHz by the host's clock (%+.0f ppm)",
-                       (double)properties.timerResolution / 1e6, hz / 1e6, ppm);
+    zeta_selftest_print(test, is_right ? ZETA_SELFTEST_OK : ZETA_SELFTEST_FAILED, "clock",
+                        "said to run at %.4f MHz, runs at %.4f MHz by the host's clock (%+.0f ppm)",
+                        (double)properties.timerResolution / 1e6, hz / 1e6, ppm);
 }

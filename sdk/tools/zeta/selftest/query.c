@@ -142,21 +142,21 @@ void zeta_selftest_query(struct zeta_selftest *test, struct zeta_group_entry *gr
     if (result == ZE_RESULT_SUCCESS)
         result = get_time(&bench, test->device, group, &time_ns);
     if (result != ZE_RESULT_SUCCESS) {
-        (void)zeta_say_refusal(result, "cannot query %s", group->properties.name);
-        zeta_selftest_tell(test, ZETA_SELFTEST_FAILED, "query", "%s cannot be queried, see above",
-                           group->properties.name);
+        (void)zeta_print_refusal(result, "cannot query %s", group->properties.name);
+        zeta_selftest_print(test, ZETA_SELFTEST_FAILED, "query", "%s cannot be queried, see above",
+                            group->properties.name);
     } else if (time_ns <= 0) {
-        zeta_selftest_tell(test, ZETA_SELFTEST_SKIPPED, "query",
-                           "no report came between its begin and end: the GPU sleeps; run "
-                           "something on it meanwhile");
+        zeta_selftest_print(test, ZETA_SELFTEST_SKIPPED, "query",
+                            "no report came between its begin and end: the GPU sleeps; run "
+                            "something on it meanwhile");
     } else {
         /* A loaded host sleeps longer than it wants to, never less. */
         const bool is_right =
             time_ns >= (double)ENCLOSED_NS * 0.95 && time_ns <= (double)longest_ns * 1.05;
 
-        zeta_selftest_tell(test, is_right ? ZETA_SELFTEST_OK : ZETA_SELFTEST_FAILED, "query",
-                           "a query of %s around %.0f ms says %.3f ms", group->properties.name,
-                           (double)ENCLOSED_NS / 1e6, time_ns / 1e6);
+        zeta_selftest_print(test, is_right ? ZETA_SELFTEST_OK : ZETA_SELFTEST_FAILED, "query",
+                            "a query of %s around %.0f ms says %.3f ms", group->properties.name,
+                            (double)ENCLOSED_NS / 1e6, time_ns / 1e6);
     }
     tear_down(&bench, test->device->device);
 }

@@ -21,8 +21,8 @@ struct options {
     uint64_t for_ns;
 };
 
-void zeta_selftest_tell(struct zeta_selftest *test, enum zeta_selftest_verdict verdict,
-                        const char *name, const char *format, ...)
+void zeta_selftest_print(struct zeta_selftest *test, enum zeta_selftest_verdict verdict,
+                         const char *name, const char *format, ...)
 {
     static const char *const words[] = {"ok", "FAILED", "-"};
     va_list arguments;
@@ -97,8 +97,8 @@ static int run_checks(struct zeta_selftest *test)
             zeta_selftest_stream(test, group);
     }
     if (!queried) {
-        zeta_selftest_tell(test, ZETA_SELFTEST_SKIPPED, "query",
-                           "not offered; why: zeta groups -v");
+        zeta_selftest_print(test, ZETA_SELFTEST_SKIPPED, "query",
+                            "not offered; why: zeta groups -v");
         return ZETA_EXIT_OK;
     }
     if (zeta_group_entry_load_metrics(queried) != ZETA_EXIT_OK)
@@ -120,8 +120,8 @@ static int test_device(const struct zeta_device_entry *device, const struct opti
     (void)printf("%s (%s, %s), plugin %s\n", device->properties.name, device->info.device_class,
                  device->info.id, device->info.stream);
     if (status == ZETA_EXIT_OK && groups.count == 0)
-        zeta_selftest_tell(out_test, ZETA_SELFTEST_FAILED, "groups",
-                           "it has no metric groups; zeta doctor says why");
+        zeta_selftest_print(out_test, ZETA_SELFTEST_FAILED, "groups",
+                            "it has no metric groups; zeta doctor says why");
     else if (status == ZETA_EXIT_OK)
         status = run_checks(out_test);
     zeta_group_list_finish(&groups);
@@ -167,9 +167,9 @@ static int test_devices(const struct options *options, struct zeta_device_list *
     if (status != ZETA_EXIT_OK)
         return status;
     if (tested == 0) {
-        (void)zeta_say_failure("no device of plugin '%s' is here; why, plugin by plugin: zeta "
-                               "plugin list",
-                               options->plugin ? options->plugin : "any");
+        (void)zeta_print_failure("no device of plugin '%s' is here; why, plugin by plugin: zeta "
+                                 "plugin list",
+                                 options->plugin ? options->plugin : "any");
         return ZETA_EXIT_FAILED;
     }
     (void)printf("\n%u device%s, %u checks: %u failed, %u not possible\n", tested,
@@ -181,7 +181,8 @@ static int parse_time(const char *text, const char *option, uint64_t *out_ns)
 {
     if (zeta_duration_parse(text, out_ns))
         return ZETA_EXIT_OK;
-    return zeta_say_usage("selftest: %s takes a time such as 500us or 2s, not '%s'", option, text);
+    return zeta_print_usage_error("selftest: %s takes a time such as 500us or 2s, not '%s'", option,
+                                  text);
 }
 
 static int parse(int count, char **arguments, struct options *out_options)
@@ -212,8 +213,8 @@ static int parse(int count, char **arguments, struct options *out_options)
     if (status == ZETA_EXIT_OK && optind < count)
         out_options->plugin = arguments[optind++];
     if (status == ZETA_EXIT_OK && optind < count)
-        status =
-            zeta_say_usage("selftest: one plugin at a time, '%s' is too much", arguments[optind]);
+        status = zeta_print_usage_error("selftest: one plugin at a time, '%s' is too much",
+                                        arguments[optind]);
     return status;
 }
 

@@ -27,8 +27,8 @@ struct zeta_selftest {
 };
 
 /** Prints the line of a check and counts it. */
-void zeta_selftest_tell(struct zeta_selftest *test, enum zeta_selftest_verdict verdict,
-                        const char *name, const char *format, ...)
+void zeta_selftest_print(struct zeta_selftest *test, enum zeta_selftest_verdict verdict,
+                         const char *name, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /** The clock of the device never goes back and runs as fast as it says, by the host's. */

@@ -71,17 +71,17 @@ static void check_rows(struct zeta_selftest *test, const struct zeta_sampled_gro
     zeta_duration_format(group->period_ns, period);
     zeta_stat_losses_format(group, false, losses);
     if (group->samples == 0) {
-        zeta_selftest_tell(test, ZETA_SELFTEST_SKIPPED, name,
-                           "no report came in %.1f s: the GPU sleeps, or nothing is counted; run "
-                           "something on it meanwhile",
-                           patience / 1e9);
+        zeta_selftest_print(test, ZETA_SELFTEST_SKIPPED, name,
+                            "no report came in %.1f s: the GPU sleeps, or nothing is counted; run "
+                            "something on it meanwhile",
+                            patience / 1e9);
         return;
     }
-    zeta_selftest_tell(test,
-                       is_covered && zeta_sampled_group_lost(group) == 0 ? ZETA_SELFTEST_OK
-                                                                         : ZETA_SELFTEST_FAILED,
-                       name, "%" PRIu64 " rows of %s say %.4f s of %.1f s, %s", group->samples,
-                       period, covered / 1e9, wanted / 1e9, losses);
+    zeta_selftest_print(test,
+                        is_covered && zeta_sampled_group_lost(group) == 0 ? ZETA_SELFTEST_OK
+                                                                          : ZETA_SELFTEST_FAILED,
+                        name, "%" PRIu64 " rows of %s say %.4f s of %.1f s, %s", group->samples,
+                        period, covered / 1e9, wanted / 1e9, losses);
 }
 
 static void check_frequency(struct zeta_selftest *test, const struct zeta_sampled_group *group,
@@ -95,23 +95,23 @@ static void check_frequency(struct zeta_selftest *test, const struct zeta_sample
     if (!clocks || group->samples == 0)
         return;
     if (value_of(clocks) <= 0) {
-        zeta_selftest_tell(test, ZETA_SELFTEST_SKIPPED, name,
-                           "the core clock stood still because nothing ran; run something on it "
-                           "meanwhile");
+        zeta_selftest_print(test, ZETA_SELFTEST_SKIPPED, name,
+                            "the core clock stood still because nothing ran; run something on it "
+                            "meanwhile");
         return;
     }
     if (limit <= 0) {
-        zeta_selftest_tell(test, ZETA_SELFTEST_SKIPPED, name,
-                           "the core clock was %.0f MHz on average; the kernel does not tell its "
-                           "highest",
-                           mhz);
+        zeta_selftest_print(test, ZETA_SELFTEST_SKIPPED, name,
+                            "the core clock was %.0f MHz on average; the kernel does not tell its "
+                            "highest",
+                            mhz);
         return;
     }
-    zeta_selftest_tell(test,
-                       mhz <= limit * 1.02 ? mhz >= 1 ? ZETA_SELFTEST_OK : ZETA_SELFTEST_SKIPPED
-                                           : ZETA_SELFTEST_FAILED,
-                       name, "the core clock was %.*f MHz on average, and its highest is %.0f MHz",
-                       mhz < 1 ? 1 : 0, mhz, limit);
+    zeta_selftest_print(test,
+                        mhz <= limit * 1.02 ? mhz >= 1 ? ZETA_SELFTEST_OK : ZETA_SELFTEST_SKIPPED
+                                            : ZETA_SELFTEST_FAILED,
+                        name, "the core clock was %.*f MHz on average, and its highest is %.0f MHz",
+                        mhz < 1 ? 1 : 0, mhz, limit);
 }
 
 /*
@@ -158,16 +158,16 @@ static void check_proportions(struct zeta_selftest *test, const struct zeta_samp
     if (group->samples == 0)
         return;
     if (wrong)
-        zeta_selftest_tell(test, ZETA_SELFTEST_FAILED, name, "%s is %.6g%s%s and has to be %.6g",
-                           wrong->metric,
-                           value_of(find_account(group, wrong->metric)) / whole_of(group, wrong),
-                           wrong->of ? " of " : "", wrong->of ? wrong->of : "", wrong->factor);
+        zeta_selftest_print(test, ZETA_SELFTEST_FAILED, name, "%s is %.6g%s%s and has to be %.6g",
+                            wrong->metric,
+                            value_of(find_account(group, wrong->metric)) / whole_of(group, wrong),
+                            wrong->of ? " of " : "", wrong->of ? wrong->of : "", wrong->factor);
     else if (checked > 0)
-        zeta_selftest_tell(test, ZETA_SELFTEST_OK, name,
-                           "%u counters have the proportions that they are made for", checked);
+        zeta_selftest_print(test, ZETA_SELFTEST_OK, name,
+                            "%u counters have the proportions that they are made for", checked);
     else
-        zeta_selftest_tell(test, ZETA_SELFTEST_SKIPPED, name,
-                           "none of its counters moved, or none is known");
+        zeta_selftest_print(test, ZETA_SELFTEST_SKIPPED, name,
+                            "none of its counters moved, or none is known");
 }
 
 /* ---- sampling ------------------------------------------------------------------------------- */
@@ -234,8 +234,8 @@ void zeta_selftest_stream(struct zeta_selftest *test, struct zeta_group_entry *e
     if (status == ZETA_EXIT_OK)
         status = sample(test, &sampler);
     if (status != ZETA_EXIT_OK) {
-        zeta_selftest_tell(test, ZETA_SELFTEST_FAILED, entry->properties.name,
-                           "cannot be sampled, see above");
+        zeta_selftest_print(test, ZETA_SELFTEST_FAILED, entry->properties.name,
+                            "cannot be sampled, see above");
     } else {
         const struct zeta_sampled_group *group = &sampler.streams[0].group;
 

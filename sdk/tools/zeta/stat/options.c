@@ -34,14 +34,15 @@ static const struct option long_options[] = {
 static int add_group(struct zeta_stat_options *options, const char *name)
 {
     if (name[0] == '\0')
-        return zeta_say_usage("-g has an empty name; separate group names with single commas");
+        return zeta_print_usage_error(
+            "-g has an empty name; separate group names with single commas");
     for (uint32_t i = 0; i < options->group_count; i++) {
         if (strcmp(options->groups[i], name) == 0)
-            return zeta_say_usage("-g names %s twice; name each group once", name);
+            return zeta_print_usage_error("-g names %s twice; name each group once", name);
     }
     if (options->group_count == ZETA_STAT_MAX_GROUPS)
-        return zeta_say_usage("-g names more than %d groups; sample them in several runs",
-                              ZETA_STAT_MAX_GROUPS);
+        return zeta_print_usage_error("-g names more than %d groups; sample them in several runs",
+                                      ZETA_STAT_MAX_GROUPS);
     options->groups[options->group_count++] = name;
     return ZETA_EXIT_OK;
 }
@@ -52,10 +53,11 @@ static int split_groups(struct zeta_stat_options *options, const char *text)
     int status = ZETA_EXIT_OK;
 
     if (options->group_text)
-        return zeta_say_usage("-g is given twice; name all groups in one, separated by commas");
+        return zeta_print_usage_error(
+            "-g is given twice; name all groups in one, separated by commas");
     options->group_text = strdup(text);
     if (!options->group_text)
-        return zeta_say_failure("no memory for the names of the groups");
+        return zeta_print_failure("no memory for the names of the groups");
     rest = options->group_text;
     while (rest && status == ZETA_EXIT_OK) {
         char *name = strsep(&rest, ",");
@@ -69,9 +71,10 @@ static int set_duration(const char *option, const char *text, uint64_t *out_ns)
 {
     if (zeta_duration_parse(text, out_ns))
         return ZETA_EXIT_OK;
-    return zeta_say_usage("%s %s is no time; give a positive number with a unit, one of ns, us, "
-                          "ms, s, min, such as 500us",
-                          option, text);
+    return zeta_print_usage_error(
+        "%s %s is no time; give a positive number with a unit, one of ns, us, "
+        "ms, s, min, such as 500us",
+        option, text);
 }
 
 static int set_output(struct zeta_stat_options *options, const char *path)
@@ -82,19 +85,21 @@ static int set_output(struct zeta_stat_options *options, const char *path)
     options->output_is_csv = suffix && strcmp(suffix, ".csv") == 0;
     if (options->output_is_csv || (suffix && strcmp(suffix, ".json") == 0))
         return ZETA_EXIT_OK;
-    return zeta_say_usage("-o %s: the format follows from the name, which must end in .csv or "
-                          ".json",
-                          path);
+    return zeta_print_usage_error(
+        "-o %s: the format follows from the name, which must end in .csv or "
+        ".json",
+        path);
 }
 
 static int set_json(struct zeta_stat_options *options, const char *path)
 {
     options->json_path = path;
     if (strcmp(path, "-") == 0)
-        return zeta_say_usage("--json=- of stat: the standard output is the program's; name a "
-                              "file");
+        return zeta_print_usage_error(
+            "--json=- of stat: the standard output is the program's; name a "
+            "file");
     if (strcmp(path, "--") == 0)
-        return zeta_say_usage("--json of stat needs a file: --json=FILE");
+        return zeta_print_usage_error("--json of stat needs a file: --json=FILE");
     return ZETA_EXIT_OK;
 }
 
@@ -137,13 +142,15 @@ static int check_profile(const struct zeta_stat_options *options)
 {
     for (uint32_t i = 0; i < options->group_count; i++) {
         if (strcmp(options->groups[i], ZETA_IP_GROUP) == 0)
-            return zeta_say_usage("-g " ZETA_IP_GROUP ": --ip samples this group and shows it as "
-                                  "a profile");
+            return zeta_print_usage_error("-g " ZETA_IP_GROUP
+                                          ": --ip samples this group and shows it as "
+                                          "a profile");
     }
     if (options->is_profile && options->output_is_csv && options->group_count > 0)
-        return zeta_say_usage("-o %s: with --ip a table of comma-separated values holds the "
-                              "profile, and there is no room for -g; name a .json file",
-                              options->output_path);
+        return zeta_print_usage_error(
+            "-o %s: with --ip a table of comma-separated values holds the "
+            "profile, and there is no room for -g; name a .json file",
+            options->output_path);
     return ZETA_EXIT_OK;
 }
 
@@ -151,25 +158,28 @@ static int check_profile(const struct zeta_stat_options *options)
 static int check_passes(const struct zeta_stat_options *options)
 {
     if (options->has_passes && options->is_profile)
-        return zeta_say_usage("--replay-passes and --ip: a profile is of one run; leave out one of "
-                              "them");
+        return zeta_print_usage_error(
+            "--replay-passes and --ip: a profile is of one run; leave out one of "
+            "them");
     if (options->has_passes && options->is_system_wide && !options->for_ns)
-        return zeta_say_usage("--replay-passes with -a needs --for, the time of each pass");
+        return zeta_print_usage_error("--replay-passes with -a needs --for, the time of each pass");
     return ZETA_EXIT_OK;
 }
 
 int zeta_stat_options_check(const struct zeta_stat_options *options, const char *command)
 {
     if (options->is_system_wide && options->program)
-        return zeta_say_usage("-a samples without a program, and '%s' was given; leave out one "
-                              "of them",
-                              options->program[0]);
+        return zeta_print_usage_error(
+            "-a samples without a program, and '%s' was given; leave out one "
+            "of them",
+            options->program[0]);
     if (!options->is_system_wide && options->for_ns)
-        return zeta_say_usage("--for goes with -a; with a program the sampling ends when the "
-                              "program does");
+        return zeta_print_usage_error(
+            "--for goes with -a; with a program the sampling ends when the "
+            "program does");
     if (!options->is_system_wide && !options->program)
-        return zeta_say_usage("%s needs a program to run, after --; or -a to sample without one",
-                              command);
+        return zeta_print_usage_error(
+            "%s needs a program to run, after --; or -a to sample without one", command);
     return ZETA_EXIT_OK;
 }
 

@@ -33,7 +33,7 @@ struct zeta_stat_options {
 };
 
 /**
- * Reads the arguments that follow "zeta stat", arguments[0] being "stat". What is wrong is said;
+ * Reads the arguments that follow "zeta stat", arguments[0] being "stat". Prints what is wrong;
  * then gives ZETA_EXIT_USAGE. zeta_stat_options_finish ends it either way.
  */
 int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **arguments);
@@ -41,7 +41,7 @@ int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **
 /** Applies one option that getopt_long gave, also for commands that sample as stat does. */
 int zeta_stat_options_apply(struct zeta_stat_options *options, int option, char **arguments);
 
-/** Checks what the options say together, in the name of a command. What is wrong is said. */
+/** Checks what the options say together, in the name of a command. Prints what is wrong. */
 int zeta_stat_options_check(const struct zeta_stat_options *options, const char *command);
 
 /** Gives the period and the groups that were not named their usual values. */

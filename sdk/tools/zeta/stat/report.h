@@ -51,7 +51,7 @@ void zeta_stat_losses_format(const struct zeta_sampled_group *group, bool has_fi
                              char out_text[ZETA_STAT_LOSSES_BYTES]);
 
 /** Says on the standard error what of a group is missing, if anything is: for rows as CSV. */
-void zeta_stat_losses_say(const struct zeta_sampled_group *group);
+void zeta_stat_losses_print(const struct zeta_sampled_group *group);
 
 /** Writes the table of one group. A period of 0 is none. */
 void zeta_stat_group_print(const struct zeta_sampled_group *group,

@@ -4,19 +4,20 @@
 
 #include "sdk/tools/zeta/inventory/group_choice.h"
 #include "sdk/tools/zeta/output/file.h"
+#include "sdk/tools/zeta/output/json.h"
 #include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/profile/ip_profile.h"
 #include "sdk/tools/zeta/program/environment.h"
 #include "sdk/tools/zeta/sampling/passes.h"
 #include "sdk/tools/zeta/sampling/session.h"
-#include "sdk/tools/zeta/stat/ip.h"
 #include "sdk/tools/zeta/stat/options.h"
+#include "sdk/tools/zeta/stat/profile.h"
 #include "sdk/tools/zeta/stat/report.h"
 
 /* Everything of one run. */
 struct run {
     struct zeta_stat_options options;
-    struct zeta_stat_environment environment;
+    struct zeta_environment environment;
     struct zeta_session session;
     struct zeta_device_list devices;
     struct zeta_group_list group_list;
@@ -71,7 +72,7 @@ static int open_pass(struct run *run, uint32_t pass)
                           run->options.is_profile ? &run->profile : NULL, run->options.ip_period_ns,
                           NULL));
     if (status == ZETA_EXIT_OK && run->options.has_period)
-        zeta_sampler_say_periods(&run->session.sampler, run->options.period_ns);
+        zeta_sampler_print_periods(&run->session.sampler, run->options.period_ns);
     return status;
 }
 
@@ -81,21 +82,20 @@ static int prepare(struct run *run)
     int status = open_outputs(run);
 
     if (status == ZETA_EXIT_OK)
-        status = zeta_stat_child_init(&run->session.child);
+        status = zeta_child_init(&run->session.child);
     /* A program of ours on a fresh virtual device: nobody else's work is in the figures. */
     if (status == ZETA_EXIT_OK)
-        status = zeta_stat_environment_init(&run->environment,
-                                            run->options.is_shared || run->options.is_system_wide);
+        status = zeta_environment_init(&run->environment,
+                                       run->options.is_shared || run->options.is_system_wide);
     if (status == ZETA_EXIT_OK && run->options.is_profile)
-        status =
-            zeta_stat_environment_want_modules(&run->environment, run->options.program != NULL);
+        status = zeta_environment_want_modules(&run->environment, run->options.program != NULL);
     if (status == ZETA_EXIT_OK)
         status = zeta_device_list_init(&run->devices);
     if (status == ZETA_EXIT_OK)
         status = zeta_device_list_find(&run->devices, run->options.device, &run->session.device);
     if (status == ZETA_EXIT_OK && run->options.program)
-        status = zeta_stat_environment_build(&run->environment,
-                                             run->session.device->info.compute[0] != 0);
+        status =
+            zeta_environment_build(&run->environment, run->session.device->info.compute[0] != 0);
     if (status == ZETA_EXIT_OK)
         status = zeta_group_list_init(run->session.device->device, &run->group_list);
     if (status == ZETA_EXIT_OK)
@@ -118,7 +118,7 @@ static int write_results(struct run *run)
         .groups = groups,
         .pass_count = run->done_count,
         .program = run->options.program,
-        .exit_code = run->options.program ? zeta_stat_child_exit_code(&run->session.child) : 0,
+        .exit_code = run->options.program ? zeta_child_exit_code(&run->session.child) : 0,
         .is_interrupted = run->session.child.interrupts > 0,
         .elapsed_ns = run->elapsed_ns,
         .cpu_ns = run->cpu_ns,
@@ -135,8 +135,8 @@ static int write_results(struct run *run)
     if (run->options.is_profile) {
         report.profile = &run->profile;
         report.profile_group = groups[--report.group_count];
-        if (zeta_ip_profile_resolve(
-                &run->profile, zeta_stat_environment_modules(&run->environment)) != ZETA_EXIT_OK)
+        if (zeta_ip_profile_resolve(&run->profile, zeta_environment_modules(&run->environment)) !=
+            ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
     }
     if (!run->output) {
@@ -156,14 +156,14 @@ static int write_results(struct run *run)
 
     document = zeta_stat_report_to_json(&report);
     if (!document)
-        return zeta_say_failure("no memory for the JSON document");
+        return zeta_print_failure("no memory for the JSON document");
     if (run->output && !run->options.output_is_csv) {
         zeta_output_begin(run->output);
-        zeta_output_write_json(run->output, document);
+        zeta_json_write(document, run->output);
     }
     if (run->json) {
         zeta_output_begin(run->json);
-        zeta_output_write_json(run->json, document);
+        zeta_json_write(document, run->json);
     }
     (void)json_object_put(document);
     return ZETA_EXIT_OK;
@@ -211,7 +211,7 @@ static int execute(struct run *run)
     int status = execute_pass(run);
 
     while (wants_more(run, status)) {
-        zeta_stat_child_again(&run->session.child);
+        zeta_child_again(&run->session.child);
         run->session.was_started = false;
         status = open_pass(run, run->done_count);
         if (status == ZETA_EXIT_OK)
@@ -220,10 +220,10 @@ static int execute(struct run *run)
     if (run->done_count == 0)
         return status;
     if (run->done_count < run->passes.count)
-        zeta_say_note("only %u of %u passes were run; the groups of the others are missing",
-                      run->done_count, run->passes.count);
+        zeta_print_note("only %u of %u passes were run; the groups of the others are missing",
+                        run->done_count, run->passes.count);
     if (run->options.is_profile &&
-        zeta_ip_profile_resolve(&run->profile, zeta_stat_environment_modules(&run->environment)) !=
+        zeta_ip_profile_resolve(&run->profile, zeta_environment_modules(&run->environment)) !=
             ZETA_EXIT_OK)
         status = ZETA_EXIT_FAILED;
     /* What was sampled before a failure is worth showing. */
@@ -253,8 +253,8 @@ int zeta_stat(int count, char **arguments)
     zeta_ip_profile_finish(&run.profile);
     zeta_group_list_finish(&run.group_list);
     zeta_device_list_finish(&run.devices);
-    zeta_stat_child_finish(&run.session.child);
-    zeta_stat_environment_finish(&run.environment);
+    zeta_child_finish(&run.session.child);
+    zeta_environment_finish(&run.environment);
     zeta_stat_options_finish(&run.options);
     return status;
 }

@@ -25,8 +25,8 @@ int zeta_trace_folder_make(struct zeta_trace_folder *folder, const char *output_
         parent = strdup(output_path ? "." : temporary && *temporary ? temporary : "/tmp");
     absolute = parent ? realpath(parent, NULL) : NULL;
     if (!absolute || strstr(absolute, "%p"))
-        status = zeta_say_failure("cannot keep files in %s: %s", parent ? parent : "memory",
-                                  absolute ? "its name has %p in it" : strerror(errno));
+        status = zeta_print_failure("cannot keep files in %s: %s", parent ? parent : "memory",
+                                    absolute ? "its name has %p in it" : strerror(errno));
     else
         status = zeta_run_folder_make(&folder->place, absolute, "trace");
     free(parent);
@@ -63,12 +63,12 @@ int zeta_trace_folder_build(struct zeta_trace_folder *folder, char **before, con
     if (!set_own(&folder->own[0], ZETA_TRACE_VARIABLE, folder->place.path, "/%p.json") ||
         (filter && !set_own(&folder->own[1], FILTER_VARIABLE, filter, "")) ||
         (limit && !set_own(&folder->own[2], LIMIT_VARIABLE, limit, "")))
-        return zeta_say_failure("no memory for the environment of the program");
+        return zeta_print_failure("no memory for the environment of the program");
     while (before[count])
         count++;
     end = folder->variables = calloc(count + ZETA_TRACE_VARIABLES + 1, sizeof(*end));
     if (!end)
-        return zeta_say_failure("no memory for the environment of the program");
+        return zeta_print_failure("no memory for the environment of the program");
     for (size_t i = 0; i < count; i++) {
         if (!is_ours(before[i]))
             *end++ = before[i];

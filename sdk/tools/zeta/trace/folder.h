@@ -23,7 +23,7 @@ struct zeta_trace_folder {
  *
  * @output_path  null: among the temporary files
  *
- * On failure says why.
+ * On failure prints why.
  */
 int zeta_trace_folder_make(struct zeta_trace_folder *folder, const char *output_path);
 
@@ -33,7 +33,7 @@ int zeta_trace_folder_make(struct zeta_trace_folder *folder, const char *output_
  * @before         that it had otherwise; the strings must outlive the folder
  * @filter, @limit values of the variables of that name; null: not set
  *
- * On failure says why.
+ * On failure prints why.
  */
 int zeta_trace_folder_build(struct zeta_trace_folder *folder, char **before, const char *filter,
                             const char *limit);

@@ -28,14 +28,16 @@ static int set_output(struct zeta_trace_options *options, const char *path)
         return ZETA_EXIT_OK;
     }
     if (!suffix || strcmp(suffix, ".pftrace") != 0)
-        return zeta_say_usage("-o %s: the format follows from the name, which must end in .json or "
-                              ".pftrace",
-                              path);
+        return zeta_print_usage_error(
+            "-o %s: the format follows from the name, which must end in .json or "
+            ".pftrace",
+            path);
     options->format = zeta_trace_perfetto;
     if (!zeta_trace_perfetto)
-        return zeta_say_usage("-o %s: this zeta was built without libprotobuf-c and writes .json "
-                              "only",
-                              path);
+        return zeta_print_usage_error(
+            "-o %s: this zeta was built without libprotobuf-c and writes .json "
+            "only",
+            path);
     return ZETA_EXIT_OK;
 }
 
@@ -45,10 +47,10 @@ static int add_filter(struct zeta_trace_options *options, const char *glob)
     char *filter;
 
     if (glob[0] == '\0')
-        return zeta_say_usage("--filter is empty; give a glob such as 'zeCommandList*'");
+        return zeta_print_usage_error("--filter is empty; give a glob such as 'zeCommandList*'");
     filter = realloc(options->filter, before + strlen(glob) + 1);
     if (!filter)
-        return zeta_say_failure("no memory for the filters");
+        return zeta_print_failure("no memory for the filters");
     if (before > 0)
         filter[before - 1] = ',';
     strcpy(filter + before, glob);
@@ -61,7 +63,7 @@ static int add_input(struct zeta_trace_options *options, char *path)
     char **inputs = realloc(options->inputs, (options->input_count + 1) * sizeof(*inputs));
 
     if (!inputs)
-        return zeta_say_failure("no memory for the names of files");
+        return zeta_print_failure("no memory for the names of files");
     options->inputs = inputs;
     inputs[options->input_count++] = path;
     return ZETA_EXIT_OK;
@@ -75,7 +77,8 @@ static int set_limit(struct zeta_trace_options *options, const char *text)
     options->limit = text;
     if (digits > 0 && digits < 10 && (*unit == '\0' || (strchr("KMG", *unit) && unit[1] == '\0')))
         return ZETA_EXIT_OK;
-    return zeta_say_usage("--limit %s is no size; give a number of bytes such as 64M or 2G", text);
+    return zeta_print_usage_error("--limit %s is no size; give a number of bytes such as 64M or 2G",
+                                  text);
 }
 
 static int apply_option(struct zeta_trace_options *options, int option, char **arguments)
@@ -100,15 +103,18 @@ static int apply_option(struct zeta_trace_options *options, int option, char **a
 static int check_together(const struct zeta_trace_options *options)
 {
     if (options->input_count == 0 && !options->program)
-        return zeta_say_usage("trace needs a program to run, after --; or --from FILE to read what "
-                              "ZETA_TRACE has written");
+        return zeta_print_usage_error(
+            "trace needs a program to run, after --; or --from FILE to read what "
+            "ZETA_TRACE has written");
     if (options->input_count > 0 && options->program)
-        return zeta_say_usage("--from reads a trace that is there, and '%s' was given to run; "
-                              "leave out one of them",
-                              options->program[0]);
+        return zeta_print_usage_error(
+            "--from reads a trace that is there, and '%s' was given to run; "
+            "leave out one of them",
+            options->program[0]);
     if (options->input_count > 0 && options->filter)
-        return zeta_say_usage("--filter chooses what is recorded while a program runs; it does not "
-                              "go with --from");
+        return zeta_print_usage_error(
+            "--filter chooses what is recorded while a program runs; it does not "
+            "go with --from");
     return ZETA_EXIT_OK;
 }
 

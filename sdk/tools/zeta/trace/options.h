@@ -20,7 +20,7 @@ struct zeta_trace_options {
 };
 
 /**
- * Reads the arguments that follow "zeta trace", arguments[0] being "trace". What is wrong is said;
+ * Reads the arguments that follow "zeta trace", arguments[0] being "trace". Prints what is wrong;
  * then gives ZETA_EXIT_USAGE. zeta_trace_options_finish ends it either way.
  */
 int zeta_trace_options_init(struct zeta_trace_options *options, int count, char **arguments);

@@ -26,7 +26,7 @@ int zeta_trace_reader_open(struct zeta_trace_reader *reader, const char *path)
 
     zeta_trace_reader_init(reader, "", 0);
     if (fd < 0)
-        return zeta_say_failure("cannot read %s: %s", path, strerror(errno));
+        return zeta_print_failure("cannot read %s: %s", path, strerror(errno));
     if (fstat(fd, &status) != 0)
         error = errno;
     else if (!S_ISREG(status.st_mode))
@@ -38,7 +38,7 @@ int zeta_trace_reader_open(struct zeta_trace_reader *reader, const char *path)
     }
     (void)close(fd);
     if (error)
-        return zeta_say_failure("cannot read %s: %s", path, strerror(error));
+        return zeta_print_failure("cannot read %s: %s", path, strerror(error));
     if (data) {
         zeta_trace_reader_init(reader, data, (size_t)status.st_size);
         reader->is_mapped = true;

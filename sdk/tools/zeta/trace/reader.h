@@ -15,7 +15,7 @@ struct zeta_trace_reader {
     bool is_mapped;
 };
 
-/** Opens a file. On failure says why. */
+/** Opens a file. On failure prints why. */
 int zeta_trace_reader_open(struct zeta_trace_reader *reader, const char *path);
 
 /** Reads from memory, which stays the caller's. */

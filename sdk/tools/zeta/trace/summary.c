@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zeta/c_locale.h>
+#include "sdk/tools/zeta/output/table.h"
 
 static bool count_line(struct zeta_trace_accounts *accounts, const struct zeta_trace_line *line,
                        bool is_error)
@@ -100,8 +100,6 @@ bool zeta_trace_summary_add(struct zeta_trace_summary *summary, const struct zet
 
 /* ---- printing ------------------------------------------------------------------------------ */
 
-enum { TIME_WIDTH = 11 };
-
 static int by_total(const void *a, const void *b)
 {
     const struct zeta_trace_account *first = a;
@@ -113,7 +111,7 @@ static int by_total(const void *a, const void *b)
 }
 
 /* Always with three decimals, so that a column is easy to compare. */
-static void print_time(FILE *stream, uint64_t ns)
+static void set_time(struct zeta_table *table, uint32_t row, uint32_t column, uint64_t ns)
 {
     static const struct {
         const char *name;
@@ -122,35 +120,29 @@ static void print_time(FILE *stream, uint64_t ns)
 
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         if (ns >= units[i].ns) {
-            (void)zeta_c_fprintf(stream, "%*.3f %-2s", TIME_WIDTH - 3,
-                                 (double)ns / (double)units[i].ns, units[i].name);
+            zeta_table_set(table, row, column, "%.3f %-2s", (double)ns / (double)units[i].ns,
+                           units[i].name);
             return;
         }
     }
-    (void)fprintf(stream, "%*" PRIu64 " ns", TIME_WIDTH - 3, ns);
-}
-
-static void print_account(const struct zeta_trace_account *account, uint64_t total_ns,
-                          bool has_errors, FILE *stream)
-{
-    const double share = total_ns > 0 ? 100.0 * (double)account->total_ns / (double)total_ns : 0.0;
-
-    print_time(stream, account->total_ns);
-    (void)zeta_c_fprintf(stream, " %6.1f", share);
-    print_time(stream, account->total_ns / account->count);
-    print_time(stream, account->min_ns);
-    print_time(stream, account->max_ns);
-    (void)fprintf(stream, " %9" PRIu64, account->count);
-    if (has_errors && account->errors > 0)
-        (void)fprintf(stream, " %7" PRIu64, account->errors);
-    else if (has_errors)
-        (void)fprintf(stream, " %7s", "");
-    (void)fprintf(stream, "  %s\n", account->name);
+    zeta_table_set(table, row, column, "%" PRIu64 " ns", ns);
 }
 
 static void print_accounts(const struct zeta_trace_accounts *accounts, const char *count_title,
                            const char *name_title, bool has_errors, FILE *stream)
 {
+    enum { TOTAL, SHARE, MEAN, MIN, MAX, COUNT, ERRORS, NAME, COLUMN_COUNT };
+    const struct zeta_table_column columns[COLUMN_COUNT] = {
+        [TOTAL] = {.title = "Total", .least = 11, .is_right = true},
+        [SHARE] = {.title = "%", .gap = 1, .least = 6, .is_right = true},
+        [MEAN] = {.title = "Mean", .least = 11, .is_right = true},
+        [MIN] = {.title = "Min", .least = 11, .is_right = true},
+        [MAX] = {.title = "Max", .least = 11, .is_right = true},
+        [COUNT] = {.title = count_title, .gap = 1, .least = 9, .is_right = true},
+        [ERRORS] = {.title = "Errors", .gap = 1, .least = 7, .is_right = true},
+        [NAME] = {.title = name_title, .gap = 2},
+    };
+    struct zeta_table table = {.columns = columns, .column_count = COLUMN_COUNT};
     const uint32_t count = accounts->names.count;
     struct zeta_trace_account *sorted = calloc(count + 1, sizeof(*sorted));
 
@@ -160,11 +152,25 @@ static void print_accounts(const struct zeta_trace_accounts *accounts, const cha
     }
     memcpy(sorted, accounts->accounts, count * sizeof(*sorted));
     qsort(sorted, count, sizeof(*sorted), by_total);
-    (void)fprintf(stream, "%*s %6s%*s%*s%*s %9s%s  %s\n", TIME_WIDTH, "Total", "%", TIME_WIDTH,
-                  "Mean", TIME_WIDTH, "Min", TIME_WIDTH, "Max", count_title,
-                  has_errors ? "  Errors" : "", name_title);
-    for (uint32_t i = 0; i < count; i++)
-        print_account(&sorted[i], accounts->total_ns, has_errors, stream);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zeta_trace_account *account = &sorted[i];
+
+        set_time(&table, i, TOTAL, account->total_ns);
+        zeta_table_set(&table, i, SHARE, "%.1f",
+                       accounts->total_ns > 0
+                           ? 100.0 * (double)account->total_ns / (double)accounts->total_ns
+                           : 0.0);
+        set_time(&table, i, MEAN, account->total_ns / account->count);
+        set_time(&table, i, MIN, account->min_ns);
+        set_time(&table, i, MAX, account->max_ns);
+        zeta_table_set(&table, i, COUNT, "%" PRIu64, account->count);
+        if (has_errors && account->errors > 0)
+            zeta_table_set(&table, i, ERRORS, "%" PRIu64, account->errors);
+        else if (has_errors)
+            zeta_table_set(&table, i, ERRORS, "%s", "");
+        zeta_table_set(&table, i, NAME, "%s", account->name);
+    }
+    zeta_table_finish(&table, stream);
     free(sorted);
 }
 

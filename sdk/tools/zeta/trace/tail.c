@@ -85,7 +85,7 @@ static int read_range(struct reading *reading, uint64_t offset, size_t size, siz
 
     *out_used = 0;
     if (got < 0)
-        return zeta_say_failure("cannot read %s: %s", reading->path, strerror(errno));
+        return zeta_print_failure("cannot read %s: %s", reading->path, strerror(errno));
     lines = gather(reading, buffer, (size_t)got, out_used);
     return lines > 0 ? reading->take(reading->user, buffer, lines) : ZETA_EXIT_OK;
 }
@@ -110,7 +110,7 @@ static int grow(struct zeta_trace_tail_file *file, uint32_t count)
     uint32_t *used = realloc(file->used, count * sizeof(*used));
 
     if (!used)
-        return zeta_say_failure("no memory to follow the trace %s", file->name);
+        return zeta_print_failure("no memory to follow the trace %s", file->name);
     for (uint32_t i = file->part_count; i < count; i++)
         used[i] = OPEN_BYTES;
     file->used = used;
@@ -126,7 +126,7 @@ static int read_file(struct reading *reading, struct zeta_trace_tail_file *file)
     int result = ZETA_EXIT_OK;
 
     if (fstat(reading->fd, &status) != 0)
-        return zeta_say_failure("cannot read %s: %s", reading->path, strerror(errno));
+        return zeta_print_failure("cannot read %s: %s", reading->path, strerror(errno));
     if (status.st_size < HEAD_BYTES)
         return ZETA_EXIT_OK;
     count = (uint32_t)(((uint64_t)status.st_size - HEAD_BYTES + PART_BYTES - 1) / PART_BYTES);
@@ -163,11 +163,11 @@ static int read_entry(struct reading *reading, int folder, const char *name)
     int status;
 
     if (!file)
-        return zeta_say_failure("no memory to follow the trace %s", name);
+        return zeta_print_failure("no memory to follow the trace %s", name);
     reading->path = name;
     reading->fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (reading->fd < 0)
-        return zeta_say_failure("cannot read the trace %s: %s", name, strerror(errno));
+        return zeta_print_failure("cannot read the trace %s: %s", name, strerror(errno));
     status = read_file(reading, file);
     (void)close(reading->fd);
     return status;
@@ -184,10 +184,10 @@ int zeta_trace_tail_read(struct zeta_trace_tail *tail, const char *folder, bool 
     if (!tail->buffer)
         tail->buffer = malloc(PART_BYTES + 1);
     if (!tail->buffer)
-        return zeta_say_failure("no memory to follow traces");
+        return zeta_print_failure("no memory to follow traces");
     directory = opendir(folder);
     if (!directory)
-        return zeta_say_failure("cannot read %s: %s", folder, strerror(errno));
+        return zeta_print_failure("cannot read %s: %s", folder, strerror(errno));
     while (status == ZETA_EXIT_OK && (entry = readdir(directory)) != NULL) {
         if (entry->d_name[0] != '.')
             status = read_entry(&reading, dirfd(directory), entry->d_name);

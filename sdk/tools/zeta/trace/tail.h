@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Receives whole lines, each ended with ",\n". On failure it said why. */
+/** Receives whole lines, each ended with ",\n". On failure it printed why. */
 typedef int (*zeta_trace_tail_take)(void *user, const char *lines, size_t bytes);
 
 /** One trace of the folder. */
@@ -37,7 +37,7 @@ struct zeta_trace_tail {
  * @is_last  the processes have ended: calls that were under way are given too, and lines that were
  *           cut are counted
  *
- * On failure says why.
+ * On failure prints why.
  */
 int zeta_trace_tail_read(struct zeta_trace_tail *tail, const char *folder, bool is_last,
                          zeta_trace_tail_take take, void *user);

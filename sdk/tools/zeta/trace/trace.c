@@ -19,8 +19,8 @@
 /* Everything of one run. */
 struct run {
     struct zeta_trace_options options;
-    struct zeta_stat_environment environment;
-    struct zeta_stat_child child;
+    struct zeta_environment environment;
+    struct zeta_child child;
     struct zeta_trace_folder folder; /* what the processes write is here */
     FILE *output;
     bool is_incomplete; /* the result; so what was recorded is kept */
@@ -35,22 +35,22 @@ static int prepare(struct run *run)
     int status = ZETA_EXIT_OK;
 
     for (uint32_t i = 0; i < run->options.input_count && status == ZETA_EXIT_OK; i++)
-        status = zeta_output_spare(run->options.inputs[i]);
+        status = zeta_output_protect(run->options.inputs[i]);
     if (status == ZETA_EXIT_OK && run->options.output_path)
         status = zeta_output_open(run->options.output_path, &run->output);
     if (status != ZETA_EXIT_OK || !run->options.program)
         return status;
     status = zeta_trace_folder_make(&run->folder, run->options.output_path);
     if (status == ZETA_EXIT_OK)
-        status = zeta_stat_child_init(&run->child);
+        status = zeta_child_init(&run->child);
     if (status == ZETA_EXIT_OK)
-        status = zeta_stat_environment_init(&run->environment, true);
+        status = zeta_environment_init(&run->environment, true);
     /* What this process calls is not what was asked for. */
     (void)unsetenv(ZETA_TRACE_VARIABLE);
     if (status == ZETA_EXIT_OK)
         status = zeta_device_list_find_compute(run->options.device, &is_our_device);
     if (status == ZETA_EXIT_OK)
-        status = zeta_stat_environment_build(&run->environment, is_our_device);
+        status = zeta_environment_build(&run->environment, is_our_device);
     if (status == ZETA_EXIT_OK)
         status = zeta_trace_folder_build(&run->folder, run->environment.variables,
                                          run->options.filter, run->options.limit);
@@ -67,7 +67,7 @@ static int merge_file(struct run *run, struct zeta_trace_writer *writer, const c
     if (status != ZETA_EXIT_OK)
         return status;
     if (!zeta_trace_merge(&reader, writer, &run->summary))
-        status = zeta_say_failure("no memory for the trace of %s", path);
+        status = zeta_print_failure("no memory for the trace of %s", path);
     zeta_trace_reader_close(&reader);
     return status;
 }
@@ -79,7 +79,7 @@ static int merge_directory(struct run *run, struct zeta_trace_writer *writer)
     int status = ZETA_EXIT_OK;
 
     if (count < 0)
-        return zeta_say_failure("cannot read %s: %s", run->folder.place.path, strerror(errno));
+        return zeta_print_failure("cannot read %s: %s", run->folder.place.path, strerror(errno));
     for (int i = 0; i < count; i++) {
         char path[PATH_MAX];
 
@@ -102,14 +102,14 @@ static int merge(struct run *run)
     if (used) {
         zeta_output_begin(run->output);
         if (!writer.format->begin(&writer))
-            return zeta_say_failure("no memory to write %s", run->options.output_path);
+            return zeta_print_failure("no memory to write %s", run->options.output_path);
     }
     for (uint32_t i = 0; i < run->options.input_count && status == ZETA_EXIT_OK; i++)
         status = merge_file(run, used, run->options.inputs[i]);
     if (run->options.program && status == ZETA_EXIT_OK)
         status = merge_directory(run, used);
     if (used && !writer.format->end(&writer))
-        status = zeta_say_failure("no memory to write %s", run->options.output_path);
+        status = zeta_print_failure("no memory to write %s", run->options.output_path);
     return status;
 }
 
@@ -118,24 +118,24 @@ static void drop_directory(struct run *run)
     /* rmdir() fails if there is something in it. */
     if (run->is_incomplete && run->folder.place.path && rmdir(run->folder.place.path) != 0) {
         zeta_run_folder_keep(&run->folder.place);
-        zeta_say_note("what the processes recorded is kept in %s; make a trace of it with 'zeta "
-                      "trace -o FILE --from FILE', with one --from for each file there",
-                      run->folder.place.path);
+        zeta_print_note("what the processes recorded is kept in %s; make a trace of it with 'zeta "
+                        "trace -o FILE --from FILE', with one --from for each file there",
+                        run->folder.place.path);
     } else {
         zeta_trace_folder_remove(&run->folder);
     }
 }
 
-static void say_nothing_seen(const struct run *run)
+static void print_nothing_seen(const struct run *run)
 {
     const char *program = run->options.program ? run->options.program[0] : "the process";
 
     if (run->options.filter && run->summary.processes.count > 0) {
-        zeta_say_note("no call was recorded: %s made none of a function that matches '%s'", program,
-                      run->options.filter);
+        zeta_print_note("no call was recorded: %s made none of a function that matches '%s'",
+                        program, run->options.filter);
         return;
     }
-    zeta_say_note(
+    zeta_print_note(
         "no call was recorded: %s did not initialise this libzeta, and calls are recorded "
         "from zeInit on. It may not use Level Zero, have found another driver or loader "
         "first (see ZE_ENABLE_ALT_DRIVERS and LD_LIBRARY_PATH), or run with more rights "
@@ -149,7 +149,7 @@ static void show(const struct run *run)
 
     if (summary->calls.count == 0 && summary->open_call_count == 0 && summary->work.count == 0 &&
         summary->lost == 0)
-        say_nothing_seen(run);
+        print_nothing_seen(run);
     else
         zeta_trace_summary_print(summary, stderr);
 }
@@ -161,11 +161,11 @@ static int execute(struct run *run)
     int status = ZETA_EXIT_OK;
 
     if (run->options.program) {
-        status = zeta_stat_child_start(&run->child, run->options.program, run->folder.variables);
+        status = zeta_child_start(&run->child, run->options.program, run->folder.variables);
         if (status != ZETA_EXIT_OK)
             return status;
         while (!run->child.has_ended)
-            zeta_stat_child_wait(&run->child, UINT64_MAX / 4);
+            zeta_child_wait(&run->child, UINT64_MAX / 4);
     }
     status = merge(run);
     run->is_incomplete = status != ZETA_EXIT_OK;
@@ -179,8 +179,8 @@ static void finish(struct run *run)
     drop_directory(run);
     zeta_trace_folder_finish(&run->folder);
     zeta_trace_summary_finish(&run->summary);
-    zeta_stat_child_finish(&run->child);
-    zeta_stat_environment_finish(&run->environment);
+    zeta_child_finish(&run->child);
+    zeta_environment_finish(&run->environment);
     zeta_trace_options_finish(&run->options);
 }
 
@@ -197,8 +197,8 @@ int zeta_trace(int count, char **arguments)
         run.is_incomplete = true;
         status = status == ZETA_EXIT_OK ? ZETA_EXIT_FAILED : status;
     }
-    if (run.child.has_ended && zeta_stat_child_exit_code(&run.child) != ZETA_EXIT_OK)
-        status = zeta_stat_child_exit_code(&run.child);
+    if (run.child.has_ended && zeta_child_exit_code(&run.child) != ZETA_EXIT_OK)
+        status = zeta_child_exit_code(&run.child);
     finish(&run);
     return status;
 }

@@ -1,11 +1,55 @@
-#include "sdk/tools/zeta/recording/text.h"
+#include "sdk/tools/zeta/output/text.h"
 
-#include <math.h>
-#include <stdbool.h>
+#include <langinfo.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-#include <zeta/c_locale.h>
+enum { DEFAULT_COLUMNS = 80 };
+
+unsigned zeta_terminal_columns(FILE *stream)
+{
+    struct winsize size = {0};
+    const int fd = fileno(stream);
+
+    if (isatty(fd) != 1)
+        return 0;
+    if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return DEFAULT_COLUMNS;
+    return size.ws_col;
+}
+
+bool zeta_terminal_has_utf8(void)
+{
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+void zeta_terminal_write_folded(FILE *stream, const char *text, unsigned indent, unsigned columns)
+{
+    size_t used = 0;
+
+    while (*text) {
+        const size_t length = strcspn(text, " \n");
+
+        if (used > 0 && columns > 0 && used + 1 + length > columns) {
+            (void)fputc('\n', stream);
+            used = 0;
+        }
+        if (used == 0) {
+            (void)fprintf(stream, "%*s", (int)indent, "");
+            used = indent;
+        } else {
+            (void)fputc(' ', stream);
+            used++;
+        }
+        (void)fprintf(stream, "%.*s", (int)length, text);
+        used += length;
+        text += length;
+        text += strspn(text, " \n");
+    }
+    (void)fputc('\n', stream);
+}
 
 /* Bytes of the character at the start of a text; 0 if it is none, or is a control character. */
 static size_t character(const unsigned char *text, size_t size)
@@ -33,7 +77,7 @@ static size_t character(const unsigned char *text, size_t size)
     return 0;
 }
 
-void zeta_report_clean(char *text, size_t size)
+void zeta_text_clean(char *text, size_t size)
 {
     for (size_t at = 0; at < size;) {
         const size_t bytes = character((const unsigned char *)text + at, size - at);
@@ -44,7 +88,7 @@ void zeta_report_clean(char *text, size_t size)
     }
 }
 
-void zeta_report_csv_text(FILE *file, const char *text)
+void zeta_text_write_csv(FILE *file, const char *text)
 {
     const bool is_formula = text[0] != '\0' && strchr("=+-@\t\r", text[0]);
     const bool is_quoted = strpbrk(text, ",\"\r\n") != NULL;
@@ -60,34 +104,4 @@ void zeta_report_csv_text(FILE *file, const char *text)
     }
     if (is_quoted)
         (void)fputc('"', file);
-}
-
-void zeta_report_json_text(FILE *file, const char *text)
-{
-    (void)fputc('"', file);
-    for (; *text; text++) {
-        const unsigned char byte = (unsigned char)*text;
-
-        if (byte < 0x20 || strchr("\"\\<>&'", *text))
-            (void)fprintf(file, "\\u%04x", byte);
-        else
-            (void)fputc(*text, file);
-    }
-    (void)fputc('"', file);
-}
-
-void zeta_report_json_number(FILE *file, double value)
-{
-    if (isfinite(value))
-        (void)zeta_c_fprintf(file, "%.6g", value);
-    else
-        (void)fputs("null", file);
-}
-
-void zeta_report_json_exact(FILE *file, struct zeta_number number)
-{
-    char text[ZETA_NUMBER_TEXT_BYTES];
-
-    zeta_number_format_exact(number, text);
-    (void)fputs(text[0] && isfinite(zeta_number_as_double(number)) ? text : "null", file);
 }

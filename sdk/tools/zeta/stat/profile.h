@@ -1,8 +1,8 @@
 /*
  * The profile of zeta stat --ip, in the forms it can be written in.
  */
-#ifndef ZETA_TOOLS_STAT_IP_H
-#define ZETA_TOOLS_STAT_IP_H
+#ifndef ZETA_TOOLS_STAT_PROFILE_H
+#define ZETA_TOOLS_STAT_PROFILE_H
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-#include "sdk/tools/zeta/stat/ip.h"
+#include "sdk/tools/zeta/stat/profile.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,6 +8,8 @@
 
 #include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/json.h"
+#include "sdk/tools/zeta/output/table.h"
+#include "sdk/tools/zeta/output/text.h"
 #include "sdk/tools/zeta/profile/code_lines.h"
 #include "sdk/tools/zeta/stat/report.h"
 
@@ -115,11 +117,6 @@ static void source_text(const struct zeta_ip_line *line, char text[SOURCE_BYTES]
         (void)fclose(file);
 }
 
-static int longest(int width, const char *text)
-{
-    return text && (int)strlen(text) > width ? (int)strlen(text) : width;
-}
-
 /* Whether nobody knows what lies at any address: then there are no kernels to tell apart. */
 static bool has_addresses_only(const struct zeta_ip_profile *profile)
 {
@@ -128,121 +125,83 @@ static bool has_addresses_only(const struct zeta_ip_profile *profile)
 
 static void print_kernels(const struct zeta_ip_profile *profile, FILE *stream)
 {
+    enum { KERNEL, SAMPLES, SHARE, REASONS, COLUMN_COUNT = REASONS + ZETA_IP_REASONS };
     const bool is_bare = has_addresses_only(profile);
-    int width = longest(6, NULL);
+    char titles[ZETA_IP_REASONS][ZET_MAX_METRIC_NAME];
+    struct zeta_table_column columns[COLUMN_COUNT] = {
+        [KERNEL] = {.title = is_bare ? "" : "Kernel", .least = 6},
+        [SAMPLES] = {.title = "Samples", .gap = 1, .least = 10, .is_right = true},
+        [SHARE] = {.title = "%", .gap = 1, .least = 6, .is_right = true},
+    };
+    struct zeta_table table = {.columns = columns, .column_count = COLUMN_COUNT};
 
-    for (uint32_t i = 0; i < profile->kernel_count && !is_bare; i++)
-        width = longest(width, kernel_name(profile->kernels[i].name));
-    (void)fprintf(stream, "%-*s %10s %6s ", width, is_bare ? "" : "Kernel", "Samples", "%");
-    for (uint32_t i = 0; i < ZETA_IP_REASONS; i++) {
-        const int length = short_length(profile->reason_names[i]);
-
-        (void)fprintf(stream, " %*s%.*s", length < 7 ? 7 - length : 0, "", length,
-                      profile->reason_names[i]);
+    for (uint32_t r = 0; r < ZETA_IP_REASONS; r++) {
+        (void)snprintf(titles[r], sizeof(titles[r]), "%.*s", short_length(profile->reason_names[r]),
+                       profile->reason_names[r]);
+        columns[REASONS + r] = (struct zeta_table_column){
+            .title = titles[r], .gap = r == 0 ? 2 : 1, .least = 7, .is_right = true};
     }
-    (void)fputc('\n', stream);
     for (uint32_t i = 0; i < profile->kernel_count; i++) {
         const struct zeta_ip_kernel *kernel = &profile->kernels[i];
 
-        (void)zeta_c_fprintf(stream, "%-*s %10" PRIu64 " %6.1f ", width,
-                             is_bare ? "All" : kernel_name(kernel->name), kernel->counts.total,
-                             percent(kernel->counts.total, profile->all.total));
-        for (uint32_t r = 0; r < ZETA_IP_REASONS; r++) {
-            const int length = short_length(profile->reason_names[r]);
-
-            (void)zeta_c_fprintf(stream, " %*.1f", length > 7 ? length : 7,
-                                 percent(kernel->counts.reasons[r], kernel->counts.total));
-        }
-        (void)fputc('\n', stream);
+        zeta_table_set(&table, i, KERNEL, "%s", is_bare ? "All" : kernel_name(kernel->name));
+        zeta_table_set(&table, i, SAMPLES, "%" PRIu64, kernel->counts.total);
+        zeta_table_set(&table, i, SHARE, "%.1f", percent(kernel->counts.total, profile->all.total));
+        for (uint32_t r = 0; r < ZETA_IP_REASONS; r++)
+            zeta_table_set(&table, i, REASONS + r, "%.1f",
+                           percent(kernel->counts.reasons[r], kernel->counts.total));
     }
+    zeta_table_finish(&table, stream);
 }
 
-/* Widths of the columns of the table of lines. */
-struct widths {
-    int kernel, place, reasons, source;
-};
-
-static void print_line(const struct zeta_ip_profile *profile, const struct zeta_ip_line *line,
-                       const struct widths *widths, FILE *stream)
+/* Lines of the source, or addresses where nothing else is known. */
+static void print_lines(const struct zeta_ip_profile *profile, unsigned terminal_columns,
+                        FILE *stream)
 {
-    char reasons[REASONS_BYTES], source[SOURCE_BYTES] = "";
-    char *place = place_text(line);
-
-    reasons_text(profile, &line->counts, reasons);
-    if (widths->source > 0)
-        source_text(line, source);
-    (void)zeta_c_fprintf(stream, "%10" PRIu64 " %6.1f  %-*s  %-*s  ", line->counts.total,
-                         percent(line->counts.total, profile->all.total), widths->kernel,
-                         kernel_name(line->kernel), widths->place, place ? place : "");
-    if (source[0])
-        (void)fprintf(stream, "%-*s  %.*s\n", widths->reasons, reasons, widths->source, source);
-    else
-        (void)fprintf(stream, "%s\n", reasons);
-    free(place);
-}
-
-static void print_lines(const struct zeta_ip_profile *profile, unsigned columns, FILE *stream)
-{
+    enum { SAMPLES, SHARE, KERNEL, PLACE, REASONS, SOURCE, COLUMN_COUNT };
+    const bool is_bare = has_addresses_only(profile);
     const uint32_t count = profile->line_count < MAX_LINES ? profile->line_count : MAX_LINES;
-    struct widths widths = {.kernel = 6, .place = 4, .reasons = 7};
+    const struct zeta_table_column columns[COLUMN_COUNT] = {
+        [SAMPLES] = {.title = "Samples", .least = 10, .is_right = true},
+        [SHARE] = {.title = "%", .gap = 1, .least = 6, .is_right = true},
+        [KERNEL] = {.title = "Kernel", .gap = 2},
+        [PLACE] = {.title = is_bare ? "Address" : "Line", .gap = 2},
+        [REASONS] = {.title = "Reasons", .gap = 2},
+        [SOURCE] = {.title = "Source", .gap = 2},
+    };
+    struct zeta_table table = {.columns = columns, .column_count = COLUMN_COUNT};
     uint64_t rest = profile->all.total;
+    int width = SOURCE_BYTES;
 
     for (uint32_t i = 0; i < count; i++) {
+        const struct zeta_ip_line *line = &profile->lines[i];
         char reasons[REASONS_BYTES];
-        char *place = place_text(&profile->lines[i]);
+        char *place = place_text(line);
 
-        reasons_text(profile, &profile->lines[i].counts, reasons);
-        widths.kernel = longest(widths.kernel, kernel_name(profile->lines[i].kernel));
-        widths.place = longest(widths.place, place);
-        widths.reasons = longest(widths.reasons, reasons);
-        rest -= profile->lines[i].counts.total;
+        reasons_text(profile, &line->counts, reasons);
+        zeta_table_set(&table, i, SAMPLES, "%" PRIu64, line->counts.total);
+        zeta_table_set(&table, i, SHARE, "%.1f", percent(line->counts.total, profile->all.total));
+        if (!is_bare)
+            zeta_table_set(&table, i, KERNEL, "%s", kernel_name(line->kernel));
+        zeta_table_set(&table, i, PLACE, "%s", place ? place : "");
+        zeta_table_set(&table, i, REASONS, "%s", reasons);
+        rest -= line->counts.total;
         free(place);
     }
-    widths.source = SOURCE_BYTES;
-    if (columns > 0)
-        widths.source = (int)columns - (10 + 1 + 6 + 2 + widths.kernel + 2 + widths.place + 2 +
-                                        widths.reasons + 2);
-    if (widths.source < MIN_SOURCE_WIDTH)
-        widths.source = 0;
-    (void)fprintf(stream, "\n%10s %6s  %-*s  %-*s  %-*s%s\n", "Samples", "%", widths.kernel,
-                  "Kernel", widths.place, "Line", widths.reasons, "Reasons",
-                  widths.source ? "  Source" : "");
-    for (uint32_t i = 0; i < count; i++)
-        print_line(profile, &profile->lines[i], &widths, stream);
+    if (terminal_columns > 0)
+        width = (int)terminal_columns - zeta_table_width(&table) - columns[SOURCE].gap;
+    for (uint32_t i = 0; !is_bare && width >= MIN_SOURCE_WIDTH && i < count; i++) {
+        char source[SOURCE_BYTES];
+
+        source_text(&profile->lines[i], source);
+        zeta_table_set(&table, i, SOURCE, "%.*s", width, source);
+    }
+    (void)fputc('\n', stream);
+    zeta_table_finish(&table, stream);
     if (profile->line_count > count)
-        (void)zeta_c_fprintf(stream, "%10" PRIu64 " %6.1f  in %u more lines\n", rest,
-                             percent(rest, profile->all.total), profile->line_count - count);
-}
-
-/* The same where addresses are all that is known. */
-static void print_addresses(const struct zeta_ip_profile *profile, FILE *stream)
-{
-    const uint32_t count = profile->line_count < MAX_LINES ? profile->line_count : MAX_LINES;
-    uint64_t rest = profile->all.total;
-    int width = longest(7, NULL);
-
-    for (uint32_t i = 0; i < count; i++) {
-        char *place = place_text(&profile->lines[i]);
-
-        width = longest(width, place);
-        free(place);
-    }
-    (void)fprintf(stream, "\n%10s %6s  %-*s  %s\n", "Samples", "%", width, "Address", "Reasons");
-    for (uint32_t i = 0; i < count; i++) {
-        const struct zeta_ip_counts *counts = &profile->lines[i].counts;
-        char *place = place_text(&profile->lines[i]);
-        char reasons[REASONS_BYTES];
-
-        reasons_text(profile, counts, reasons);
-        (void)zeta_c_fprintf(stream, "%10" PRIu64 " %6.1f  %-*s  %s\n", counts->total,
-                             percent(counts->total, profile->all.total), width, place ? place : "",
-                             reasons);
-        rest -= counts->total;
-        free(place);
-    }
-    if (profile->line_count > count)
-        (void)zeta_c_fprintf(stream, "%10" PRIu64 " %6.1f  at %u more addresses\n", rest,
-                             percent(rest, profile->all.total), profile->line_count - count);
+        (void)zeta_c_fprintf(stream, "%10" PRIu64 " %6.1f  %s %u more %s\n", rest,
+                             percent(rest, profile->all.total), is_bare ? "at" : "in",
+                             profile->line_count - count, is_bare ? "addresses" : "lines");
 }
 
 /* What is missing from the tables, and what to do about it. */
@@ -295,23 +254,9 @@ void zeta_stat_ip_print(const struct zeta_ip_profile *profile,
     (void)fprintf(stream, ": %" PRIu64 " samples, %s\n\n", profile->all.total, losses);
     if (profile->all.total > 0) {
         print_kernels(profile, stream);
-        if (has_addresses_only(profile))
-            print_addresses(profile, stream);
-        else
-            print_lines(profile, columns, stream);
+        print_lines(profile, columns, stream);
     }
     print_notes(profile, strcmp(device_class, "software") == 0, stream);
-}
-
-static void write_text(FILE *file, const char *text)
-{
-    (void)fputc('"', file);
-    for (; text && *text; text++) {
-        if (*text == '"')
-            (void)fputc('"', file);
-        (void)fputc(*text, file);
-    }
-    (void)fputc('"', file);
 }
 
 void zeta_stat_ip_write_csv(const struct zeta_ip_profile *profile,
@@ -324,9 +269,9 @@ void zeta_stat_ip_write_csv(const struct zeta_ip_profile *profile,
     for (uint32_t i = 0; i < profile->line_count; i++) {
         const struct zeta_ip_line *line = &profile->lines[i];
 
-        write_text(file, line->kernel);
+        zeta_text_write_csv(file, line->kernel ? line->kernel : "");
         (void)fputc(',', file);
-        write_text(file, line->file);
+        zeta_text_write_csv(file, line->file ? line->file : "");
         if (line->file && line->line)
             (void)fprintf(file, ",%u", line->line);
         else
@@ -340,15 +285,6 @@ void zeta_stat_ip_write_csv(const struct zeta_ip_profile *profile,
     }
 }
 
-/* What is not known is null. */
-static void put_known(struct json_object *object, const char *key, const char *text)
-{
-    if (text)
-        zeta_json_put_text(object, key, text);
-    else
-        (void)json_object_object_add(object, key, NULL);
-}
-
 static void put_counts(struct json_object *object, const struct zeta_ip_profile *profile,
                        const struct zeta_ip_counts *counts)
 {
@@ -360,10 +296,9 @@ static void put_counts(struct json_object *object, const struct zeta_ip_profile 
 void zeta_stat_ip_put_json(struct json_object *document, const struct zeta_ip_profile *profile,
                            const struct zeta_sampled_group *group)
 {
-    struct json_object *object = json_object_new_object();
+    struct json_object *object = zeta_json_put_object(document, "profile");
     struct json_object *array = NULL;
 
-    (void)json_object_object_add(document, "profile", object);
     zeta_json_put_text(object, "group", group->entry->properties.name);
     zeta_json_put_u64(object, "period_ns", group->period_ns);
     zeta_json_put_u64(object, "records", profile->rows);
@@ -374,7 +309,7 @@ void zeta_stat_ip_put_json(struct json_object *document, const struct zeta_ip_pr
     for (uint32_t i = 0; i < profile->kernel_count; i++) {
         struct json_object *kernel = zeta_json_append_object(array);
 
-        put_known(kernel, "name", profile->kernels[i].name);
+        zeta_json_put_text(kernel, "name", profile->kernels[i].name);
         put_counts(kernel, profile, &profile->kernels[i].counts);
     }
     array = zeta_json_put_array(object, "lines");
@@ -382,8 +317,8 @@ void zeta_stat_ip_put_json(struct json_object *document, const struct zeta_ip_pr
         const struct zeta_ip_line *from = &profile->lines[i];
         struct json_object *line = zeta_json_append_object(array);
 
-        put_known(line, "kernel", from->kernel);
-        put_known(line, "file", from->file);
+        zeta_json_put_text(line, "kernel", from->kernel);
+        zeta_json_put_text(line, "file", from->file);
         if (from->file && from->line)
             zeta_json_put_u64(line, "line", from->line);
         else

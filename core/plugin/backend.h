@@ -64,18 +64,13 @@ struct zeta_backend {
     size_t set_file_count;
 
     struct zeta_plugin *self; /**< first argument of every operation */
-    bool has_compute;         /**< the plugin computes: a whole compute table */
-    bool has_queues; /**< it has queues: it computes, or gave the functions of queues alone */
-    bool has_metric;
-    bool has_tracer;         /**< the plugin gave a tracer table */
-    bool has_queries;        /**< query_pool_create is the plugin's own, not a stub */
-    bool has_stream_pending; /**< stream_pending is the plugin's own, not a stub */
-    bool has_stream_stop;    /**< the same for stream_stop */
-    bool has_sharing;        /**< memory can be exported and imported */
+    bool has_stream_pending;  /**< stream_pending is the plugin's own, not a stub */
+    bool has_stream_stop;     /**< the same for stream_stop */
+    bool has_sharing;         /**< memory can be exported and imported */
     struct zeta_plugin_device_ops device;
     struct zeta_plugin_compute_ops compute; /**< stubs where it has nothing */
-    struct zeta_plugin_metric_ops metric;   /**< all stubs without has_metric */
-    struct zeta_plugin_tracer_ops tracer;   /**< all stubs without has_tracer */
+    struct zeta_plugin_metric_ops metric;
+    struct zeta_plugin_tracer_ops tracer;
 };
 
 /** Who provides one group of the API for one device. */

@@ -124,14 +124,21 @@ static bool has_queries(const struct zeta_plugin_metric_ops *metric)
     return metric != NULL;
 }
 
+/* Checks that the tables have what the manifest promises, and fills the backend from them. */
 static bool copy_tables(struct zeta_plugin_host *entry, const struct zeta_plugin_ops *ops)
 {
-    const bool computes = (entry->manifest.provides & 1u << ZETA_GROUP_COMPUTE) != 0;
+    const uint32_t metric_groups = 1u << ZETA_GROUP_METRIC_STREAM | 1u << ZETA_GROUP_METRIC_QUERY |
+                                   1u << ZETA_GROUP_METRIC_TRACER |
+                                   1u << ZETA_GROUP_METRIC_PROGRAMMABLE;
+    const uint32_t provides = entry->manifest.provides;
+    const bool computes = (provides & 1u << ZETA_GROUP_COMPUTE) != 0;
+    const bool queries = (provides & 1u << ZETA_GROUP_METRIC_QUERY) != 0;
     struct zeta_backend *backend = &entry->backend;
     const struct zeta_plugin_compute_ops *compute =
         ZETA_PLUGIN_HAS(ops, compute) ? ops->compute : NULL;
     const struct zeta_plugin_metric_ops *metric = ZETA_PLUGIN_HAS(ops, metric) ? ops->metric : NULL;
     const struct zeta_plugin_tracer_ops *tracer = ZETA_PLUGIN_HAS(ops, tracer) ? ops->tracer : NULL;
+    const char *missing = NULL;
     const struct table tables[] = {
         {"device", ops->device, &zeta_stub_device_ops, &backend->device, sizeof(backend->device),
          device_required, sizeof(device_required) / sizeof(device_required[0])},
@@ -144,11 +151,6 @@ static bool copy_tables(struct zeta_plugin_host *entry, const struct zeta_plugin
          tracer_required, sizeof(tracer_required) / sizeof(tracer_required[0])},
     };
 
-    backend->has_compute = computes && compute;
-    backend->has_queues = compute != NULL;
-    backend->has_metric = metric != NULL;
-    backend->has_tracer = tracer != NULL;
-    backend->has_queries = has_queries(metric);
     backend->has_stream_pending =
         metric && slot_of(metric, offsetof(struct zeta_plugin_metric_ops, stream_pending));
     backend->has_stream_stop =
@@ -162,7 +164,19 @@ static bool copy_tables(struct zeta_plugin_host *entry, const struct zeta_plugin
         else if (!copy_table(entry, &tables[i]))
             return false;
     }
-    return true;
+    if (computes && !compute)
+        missing = "compute, but the plugin gave no table \"compute\"";
+    else if ((provides & metric_groups) && !metric)
+        missing = "metrics, but the plugin gave no table \"metric\"";
+    else if (queries && !has_queries(metric))
+        missing = "metric.query, but the plugin's table \"metric\" lacks the functions query_*";
+    else if (queries && !compute)
+        missing = "metric.query, but the plugin has no queues in which queries could begin and "
+                  "end; it gave no table \"compute\", of which the functions of queues are enough";
+    else if ((provides & 1u << ZETA_GROUP_METRIC_TRACER) && !tracer)
+        missing = "metric.tracer, but the plugin gave no table \"tracer\"";
+    return !missing ||
+           zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED, "The manifest promises %s.", missing);
 }
 
 static bool is_text(struct zeta_plugin_string string, const char *text)
@@ -198,10 +212,6 @@ static bool check_answer(struct zeta_plugin_host *entry, const struct zeta_plugi
 
 static bool check_ops(struct zeta_plugin_host *entry, const struct zeta_plugin_ops *ops)
 {
-    const uint32_t metric_groups = 1u << ZETA_GROUP_METRIC_STREAM | 1u << ZETA_GROUP_METRIC_QUERY |
-                                   1u << ZETA_GROUP_METRIC_TRACER |
-                                   1u << ZETA_GROUP_METRIC_PROGRAMMABLE;
-
     if (!ZETA_PLUGIN_HAS(ops, finish) || !ops->finish)
         return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
                                "The plugin's table lacks the function finish, which every plugin "
@@ -212,31 +222,7 @@ static bool check_ops(struct zeta_plugin_host *entry, const struct zeta_plugin_o
                                "have.");
     entry->init = ops->init;
     entry->finish = ops->finish;
-    if (!copy_tables(entry, ops))
-        return false;
-    if ((entry->manifest.provides & 1u << ZETA_GROUP_COMPUTE) && !entry->backend.has_compute)
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
-                               "The manifest promises compute, but the plugin gave no table "
-                               "\"compute\".");
-    if ((entry->manifest.provides & metric_groups) && !entry->backend.has_metric)
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
-                               "The manifest promises metrics, but the plugin gave no table "
-                               "\"metric\".");
-    if ((entry->manifest.provides & 1u << ZETA_GROUP_METRIC_QUERY) && !entry->backend.has_queries)
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
-                               "The manifest promises metric.query, but the plugin's table "
-                               "\"metric\" lacks the functions query_*.");
-    if ((entry->manifest.provides & 1u << ZETA_GROUP_METRIC_QUERY) && !entry->backend.has_queues)
-        return zeta_entry_stop(
-            entry, ZETA_PLUGIN_STATE_REFUSED,
-            "The manifest promises metric.query, but the plugin has no queues in "
-            "which queries could begin and end; it gave no table \"compute\", of "
-            "which the functions of queues are enough.");
-    if ((entry->manifest.provides & 1u << ZETA_GROUP_METRIC_TRACER) && !entry->backend.has_tracer)
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
-                               "The manifest promises metric.tracer, but the plugin gave no table "
-                               "\"tracer\".");
-    return true;
+    return copy_tables(entry, ops);
 }
 
 bool zeta_check_abi(struct zeta_plugin_host *entry)

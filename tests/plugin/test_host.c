@@ -1,6 +1,7 @@
 /*
  * The host with good, bad and odd plugins: states, reasons, filters, order, merging, fork.
  */
+#include "core/plugin/entry.h"
 #include "core/plugin/host.h"
 
 #include <dirent.h>
@@ -98,8 +99,8 @@ static void host__plugin_without_optional_functions__has_stubs(void **state)
     harness_start();
     expect_good();
     backend = harness_device("good0")->providers[ZETA_GROUP_METRIC_STREAM].backend;
-    assert_false(backend->has_compute);
-    assert_true(backend->has_metric);
+    assert_ptr_equal(backend->compute.submit, zeta_stub_compute_ops.submit);
+    assert_ptr_not_equal(backend->metric.limits, zeta_stub_metric_ops.limits);
     assert_int_equal(backend->device.status(backend->self, NULL), ZETA_PLUGIN_SUCCESS);
     assert_int_equal(backend->metric.stream_pending(backend->self, NULL), UINT64_MAX);
     assert_int_equal(backend->metric.stream_descriptor(backend->self, NULL), -1);
@@ -549,8 +550,8 @@ static void host__queries_without_compute__need_queues_alone(void **state)
                      "settings: {devices: gpu0, compute: queues}\n");
     harness_start();
     backend = harness_device("gpu0")->providers[ZETA_GROUP_METRIC_QUERY].backend;
-    assert_true(backend->has_queues);
-    assert_false(backend->has_compute);
+    assert_ptr_not_equal(backend->compute.submit, zeta_stub_compute_ops.submit);
+    assert_ptr_equal(backend->compute.module_create, zeta_stub_compute_ops.module_create);
     assert_null(harness_device("gpu0")->providers[ZETA_GROUP_COMPUTE].backend);
     assert_int_equal(backend->compute.submit(backend->self, NULL, NULL, NULL),
                      ZETA_PLUGIN_NOT_AVAILABLE);

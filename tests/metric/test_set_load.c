@@ -155,8 +155,8 @@ static void load__broken_yaml__line_and_column(void **state)
     (void)state;
     refuse(12, "      id: {at: 0, width: 32", "f.yaml:13:");
     refuse(1, "format: 3", "f.yaml:1:9: format 3 is newer than 2");
-    refuse(1, "other: 1", "f.yaml:1:1: a set file needs 'format: 1'");
-    refuse(1, "format: x", "f.yaml:1:1: a set file needs 'format: 1'");
+    refuse(1, "other: 1", "f.yaml:1:1: a set file needs 'format: 2'");
+    refuse(1, "format: x", "f.yaml:1:1: a set file needs 'format: 2'");
 }
 
 static void load__unknown_keys__warnings(void **state)

@@ -18,7 +18,7 @@
 #define ZETA_PROGRAM_MAX_ENTRIES 8192u
 /** Longest chain of metrics that refer to metrics. */
 #define ZETA_SET_MAX_CHAIN 16u
-/** Metrics and nodes of expressions that the sets of a catalog have beyond what its files say. */
+/** Metrics, nodes and register writes that a catalog has beyond what its files say. */
 #define ZETA_CATALOG_MAX_MADE 2000000u
 
 /** A growing array of pointers whose memory comes from an arena. */
@@ -127,7 +127,7 @@ struct zeta_loaded_set {
 
 struct zeta_catalog {
     struct zeta_arena arena;
-    uint32_t made; /**< metrics and nodes that uses of shared metrics and further units made */
+    uint32_t made;               /**< of ZETA_CATALOG_MAX_MADE */
     struct zeta_vector symbols;  /**< of struct zeta_symbol */
     struct zeta_vector units;    /**< of struct zeta_unit */
     struct zeta_vector layouts;  /**< of struct zeta_layout */
@@ -178,6 +178,10 @@ void zeta_reader_error(struct zeta_set_reader *reader, const struct zeta_yaml_no
 
 /** Notes that memory is exhausted; returns false. */
 bool zeta_reader_no_memory(struct zeta_set_reader *reader);
+
+/** Counts what is made of a few bytes. False, with an error, when it is too much. */
+bool zeta_reader_may_make(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                          uint32_t count);
 
 /** True if the node is of that kind. what names it in the message. */
 bool zeta_reader_kind(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,

@@ -92,6 +92,18 @@ bool zeta_reader_no_memory(struct zeta_set_reader *reader)
     return false;
 }
 
+bool zeta_reader_may_make(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                          uint32_t count)
+{
+    if (count <= ZETA_CATALOG_MAX_MADE - reader->catalog->made) {
+        reader->catalog->made += count;
+        return true;
+    }
+    zeta_reader_error(reader, node, "blocks and sets over an index make more than %u parts",
+                      ZETA_CATALOG_MAX_MADE);
+    return false;
+}
+
 bool zeta_reader_kind(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                       enum zeta_yaml_kind kind, const char *what)
 {

@@ -73,7 +73,8 @@ static bool add_block(struct register_text *text, const char *name, size_t lengt
                           length < 60 ? (int)length : 60, name);
         return false;
     }
-    if (!reserve(text, block->entry_count))
+    if (!reserve(text, block->entry_count) ||
+        !zeta_reader_may_make(text->reader, text->node, block->entry_count))
         return false;
     if (block->entry_count > 0)
         memcpy(&text->entries[text->count], block->entries,

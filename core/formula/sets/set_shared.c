@@ -383,12 +383,23 @@ static bool make_indexed_set(struct zeta_set_reader *reader, const struct zeta_y
     return true;
 }
 
+/** Nodes that a node holds, and itself. */
+static uint32_t count_nodes(const struct zeta_yaml_node *node)
+{
+    uint32_t count = 1;
+
+    for (const struct zeta_yaml_node *child = node->first_child; child; child = child->next)
+        count += count_nodes(child);
+    return count;
+}
+
 void zeta_read_each_set(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                         bool (*read)(struct zeta_set_reader *, const struct zeta_yaml_node *))
 {
     const struct zeta_yaml_node *over = reader->format > 1 ? zeta_yaml_member(node, "for") : NULL;
     const struct zeta_yaml_node *uuid = zeta_yaml_member(node, "uuid");
     const struct zeta_yaml_node *item;
+    const uint32_t node_count = count_nodes(node);
     struct index_values values;
 
     if (!over) {
@@ -412,7 +423,8 @@ void zeta_read_each_set(struct zeta_set_reader *reader, const struct zeta_yaml_n
             (void)zeta_yaml_u64(item, &value);
             item = item->next;
         }
-        if (!make_indexed_set(reader, node, values.name, (uint32_t)value, i, &set) ||
+        if (!zeta_reader_may_make(reader, over, node_count) ||
+            !make_indexed_set(reader, node, values.name, (uint32_t)value, i, &set) ||
             !read(reader, &set))
             return;
     }
@@ -752,8 +764,9 @@ static ze_result_t add_instances(struct gathered *gathered, const struct zeta_sh
                       shared->key);
     count = shared->index ? arguments->index_count : 1;
     if (arguments->counter_count != count * shared->counters)
-        return refuse(gathered, "%s takes %u counters for each of %u indexes; %u are given",
-                      shared->key, shared->counters, count, arguments->counter_count);
+        return refuse(gathered, "%s takes %u counter%s for each of %u index%s; %u given",
+                      shared->key, shared->counters, shared->counters == 1 ? "" : "s", count,
+                      count == 1 ? "" : "es", arguments->counter_count);
     for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
         result = instantiate(gathered, shared, shared->index ? arguments->indexes[i] : 0,
                              &arguments->counters[i * shared->counters]);

@@ -2,6 +2,7 @@
  * Walks over good, broken and hostile pNext chains.
  */
 #include "core/api/chain.h"
+#include "tests/support/suite.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -167,7 +168,7 @@ static void readable__sizes_up_to_a_hole__end_exactly_there(void **state)
     assert_int_equal(munmap(pages, 2 * page), 0);
 }
 
-int main(void)
+SUITE(chain)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(walk__null__ends_at_once),

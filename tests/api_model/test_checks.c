@@ -16,6 +16,7 @@
 
 #include "core/object/object.h"
 #include "core/util/error.h"
+#include "tests/support/suite.h"
 
 #define PASSED ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
 
@@ -394,7 +395,7 @@ static void fork__handles_of_the_parent__are_uninitialized(void **state)
     assert_int_equal(zetMetricGroupGet(live[ZETA_KIND_DEVICE], &count, NULL), PASSED);
 }
 
-int main(void)
+SUITE(checks)
 {
     const struct CMUnitTest before[] = {
         cmocka_unit_test(before_init__any_function__is_uninitialized),

@@ -17,6 +17,7 @@
 
 #include "core/api/ddi.h"
 #include "core/api/dispatch.h"
+#include "tests/support/suite.h"
 
 #define CANARY 0xa5
 #define MOST_MEMBERS 64
@@ -307,7 +308,7 @@ static void dispatch__validity__covers_all_sets(void **state)
     }
 }
 
-int main(void)
+SUITE(getters)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lowest_version__sequence_of_calls__keeps_the_least),

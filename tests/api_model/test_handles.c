@@ -6,6 +6,7 @@
  */
 #include "tests/api_model/handle_entries.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -203,7 +204,7 @@ static void entries__after_close__are_uninitialized(void **state)
                          ZE_RESULT_ERROR_UNINITIALIZED);
 }
 
-int main(void)
+SUITE(handles)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(entries__table__covers_the_api),

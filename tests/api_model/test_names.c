@@ -13,6 +13,7 @@
 #include <level_zero/zet_ddi.h>
 
 #include "core/api/dispatch.h"
+#include "tests/support/suite.h"
 #include "zeta_impl.h"
 #include "zeta_strings.h"
 
@@ -92,7 +93,7 @@ static void stypes__ranges__hold_what_the_specification_defines(void **state)
     assert_false(zeta_stype_defined(UINT32_MAX));
 }
 
-int main(void)
+SUITE(names)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table__all_names__are_sorted_and_have_addresses),

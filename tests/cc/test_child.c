@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "sdk/tools/zeta-vgpu-cc/front_end/child.h"
+#include "tests/support/suite.h"
 
 /* What a script of the shell makes of the input. */
 static enum zeta_cc_child_end run(const char *script, const char *input,
@@ -73,7 +74,7 @@ static void child__memory__is_limited(void **state)
     zeta_cc_buffer_finish(&messages);
 }
 
-int main(void)
+SUITE(child)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(child__input__goes_through),

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/support/suite.h"
 #include "tests/vgpu/rig.h"
 
 static const char scale_cl[] = "#ifndef FACTOR\n"
@@ -330,7 +331,7 @@ static void standards__each__compile(void **state)
     }
 }
 
-int main(void)
+SUITE(command)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(input__opencl_c__runs),

@@ -1,5 +1,6 @@
 /* Control flow and integers. */
 #include "corpus.h"
+#include "tests/support/suite.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -242,7 +243,7 @@ static void calls(struct rig *rig)
         assert_int_equal(out[i], 10 * i + 5);
 }
 
-int main(void)
+SUITE(corpus_control)
 {
     static const struct corpus_case cases[] = {
         CORPUS_CASE(count_bits), CORPUS_CASE(collatz),

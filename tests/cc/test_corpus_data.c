@@ -1,5 +1,6 @@
 /* Structs, arguments of every kind, variables of the program, printf. */
 #include "corpus.h"
+#include "tests/support/suite.h"
 
 #include <string.h>
 
@@ -206,7 +207,7 @@ static void calls_kernel(struct rig *rig)
         assert_int_equal(out[i], 3);
 }
 
-int main(void)
+SUITE(corpus_data)
 {
     static const struct corpus_case cases[] = {
         CORPUS_CASE(move),          CORPUS_CASE(mixes),           CORPUS_CASE(all_kinds),

@@ -1,5 +1,6 @@
 /* Shared local memory, barriers, atomics, address spaces, groups. */
 #include "corpus.h"
+#include "tests/support/suite.h"
 
 #include <string.h>
 
@@ -207,7 +208,7 @@ static void product(struct rig *rig)
     assert_int_equal(zeta_vgpu_image_find_kernel(rig->image, "product")->required_group_size[1], 8);
 }
 
-int main(void)
+SUITE(corpus_memory)
 {
     static const struct corpus_case cases[] = {
         CORPUS_CASE(reverse_group),    CORPUS_CASE(sum_group),   CORPUS_CASE(shared_flag),

@@ -1,6 +1,7 @@
 /* Floating point. Basic operations are exact; functions are within a few units of the last place.
  */
 #include "corpus.h"
+#include "tests/support/suite.h"
 
 #include <float.h>
 #include <math.h>
@@ -164,7 +165,7 @@ static void conversions(struct rig *rig)
     assert_int_equal(out[6], INT64_C(0x4002000000000000));
 }
 
-int main(void)
+SUITE(corpus_real)
 {
     static const struct corpus_case cases[] = {
         CORPUS_CASE(arithmetic), CORPUS_CASE(rounding),   CORPUS_CASE(transcendent),

@@ -1,5 +1,6 @@
 /* Vectors. */
 #include "corpus.h"
+#include "tests/support/suite.h"
 
 #include <math.h>
 #include <string.h>
@@ -144,7 +145,7 @@ static void shuffles(struct rig *rig)
     assert_memory_equal(out, expected, sizeof(expected));
 }
 
-int main(void)
+SUITE(corpus_vectors)
 {
     static const struct corpus_case cases[] = {
         CORPUS_CASE(axpy4),   CORPUS_CASE(swizzle),  CORPUS_CASE(three),    CORPUS_CASE(compare),

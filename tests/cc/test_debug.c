@@ -1,6 +1,7 @@
 /* Debug information: lines, names and places survive both ways, and nothing that gdb cannot read.
  */
 #include "run.h"
+#include "tests/support/suite.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,7 +120,7 @@ static void lines__both_ways__of_the_source(void **state)
     }
 }
 
-int main(void)
+SUITE(debug)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(information__both_ways__verifies),

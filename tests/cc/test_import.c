@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/suite.h"
 #include "tests/vgpu/rig.h"
 
 static const char taker[] = "extern global int table[4];\n"
@@ -174,7 +175,7 @@ static void export__same_name_in_both__each_uses_its_own(void **state)
     close_pair(pair);
 }
 
-int main(void)
+SUITE(import)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(import__functions_and_variables__bound_by_a_link),

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sdk/tools/zeta-vgpu-cc/request/options.h"
+#include "tests/support/suite.h"
 
 static void read_text(struct zeta_cc_options *options, const char *text, struct zeta_cc_buffer *log)
 {
@@ -191,7 +192,7 @@ static void merge__later_level__wins(void **state)
     assert_true(first.has_debug);
 }
 
-int main(void)
+SUITE(options)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(level__each_word__as_documented),

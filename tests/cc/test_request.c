@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sdk/tools/zeta-vgpu-cc/request/request.h"
+#include "tests/support/suite.h"
 
 static struct zeta_cc_request request;
 
@@ -151,7 +152,7 @@ static void read__constant_of_three_bytes__refused(void **state)
     assert_non_null(strstr(reason, "1, 2, 4, 8"));
 }
 
-int main(void)
+SUITE(request)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(read__two_images__found),

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/suite.h"
 #include "tests/vgpu/rig.h"
 #include "vgpu_compile.h"
 #include <sha2.h>
@@ -324,7 +325,7 @@ static void serve__nobody_reads_the_answer__ends_with_its_children(void **state)
     assert_int_equal(unlink(pipe_path), 0);
 }
 
-int main(void)
+SUITE(serve)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(serve__opencl_c__an_elf_file_that_runs),

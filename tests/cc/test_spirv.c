@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sdk/tools/zeta-vgpu-cc/front_end/spirv.h"
+#include "tests/support/suite.h"
 
 #define OP(opcode, words) ((uint32_t)(words) << 16 | (opcode))
 
@@ -163,7 +164,7 @@ static void specialize__unknown_or_wrong_size__lists_what_there_is(void **state)
     free(words);
 }
 
-int main(void)
+SUITE(spirv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(check__good_module__accepted),

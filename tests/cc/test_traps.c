@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/suite.h"
 #include "tests/vgpu/rig.h"
 
 /* Compiles text; gives the exit status and keeps the messages. */
@@ -428,7 +429,7 @@ static void constants__of_spirv__take_the_value(void **state)
     free(target);
 }
 
-int main(void)
+SUITE(traps)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(file__header__abi_without_compression),

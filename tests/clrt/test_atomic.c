@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "tests/support/suite.h"
 
 enum { ITEMS = 256, CELLS = 8 };
 
@@ -254,7 +255,7 @@ static void classic_exchange__and_flags__one_wins(void **state)
         WITH(load_store__all_forms__see_each_other, type),                                         \
         WITH(classic_exchange__and_flags__one_wins, type)
 
-int main(void)
+SUITE(atomic)
 {
     const struct CMUnitTest integers[] = {
         FOR_TYPE(CLRT_INT),

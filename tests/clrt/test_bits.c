@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "tests/support/suite.h"
 
 enum { COUNT = 2048 };
 
@@ -152,7 +153,7 @@ static void dot__packed_bytes__sums(void **state)
 
 #define WITH(test, type) CLRT_TEST(test, open_type, close_type, type)
 
-int main(void)
+SUITE(bits)
 {
     const struct CMUnitTest tests[] = {
         WITH(fields__all_widths__match, CLRT_CHAR),  WITH(fields__all_widths__match, CLRT_UCHAR),

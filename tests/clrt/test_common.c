@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "tests/support/suite.h"
 
 enum { COUNT = 2048, VECTORS = 512 };
 
@@ -362,7 +363,7 @@ static void cross__three_and_four__perpendicular(void **state)
         WITH(common__fractions__near, type), WITH(ldexp__scalar_exponent__scales_all, type),       \
         WITH(geometry__all_widths__near, type), WITH(cross__three_and_four__perpendicular, type)
 
-int main(void)
+SUITE(common)
 {
     const struct CMUnitTest tests[] = {
         FOR_TYPE(CLRT_FLOAT),

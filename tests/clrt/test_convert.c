@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "tests/support/suite.h"
 
 enum { COUNT = 1024 };
 
@@ -184,7 +185,7 @@ static void conversion__every_small_number__rounds(void **state)
     WITH(conversion__all_sources_and_modes__rounds, type),                                         \
         WITH(conversion__every_small_number__rounds, type)
 
-int main(void)
+SUITE(convert)
 {
     const struct CMUnitTest tests[] = {
         TO(CLRT_CHAR),  TO(CLRT_UCHAR),  TO(CLRT_SHORT), TO(CLRT_USHORT),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "tests/support/suite.h"
 
 enum { OUT = 1 << 16, CHECKS = 96 };
 
@@ -269,7 +270,7 @@ static void sub_group__of_one__keeps_its_number(void **state)
     WITH(group__collectives__agree, type), WITH(sub_group__of_one__keeps_its_number, type)
 #define SUB_GROUP(type) WITH(sub_group__of_one__keeps_its_number, type)
 
-int main(void)
+SUITE(group)
 {
     const struct CMUnitTest tests[] = {
         WITH_ITEM(ids__three_dimensions__match_the_grid),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "tests/support/suite.h"
 
 enum { COUNT = 4096, LARGE = 65536 };
 
@@ -410,7 +411,7 @@ static void functions__all_pairs_of_bytes__match(void **state)
         WITH(select__all_widths__chooses, type), WITH(any_all__all_widths__look_at_signs, type),   \
         WITH(functions__all_pairs_of_bytes__match, type)
 
-int main(void)
+SUITE(integer)
 {
     const struct CMUnitTest tests[] = {
         FOR_TYPE(CLRT_CHAR), FOR_TYPE(CLRT_UCHAR), FOR_TYPE(CLRT_SHORT), FOR_TYPE(CLRT_USHORT),

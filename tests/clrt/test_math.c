@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "lists.h"
+#include "tests/support/suite.h"
 
 enum { COUNT = 4096 };
 
@@ -535,7 +536,7 @@ static void pointers__all_widths__give_both_results(void **state)
         WITH(pointers__all_widths__give_both_results, type)
 #define WITH(test, type) CLRT_TEST(test, open_math, close_math, type)
 
-int main(void)
+SUITE(math)
 {
     const struct CMUnitTest tests[] = {
         FOR_TYPE(CLRT_FLOAT),

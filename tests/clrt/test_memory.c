@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "tests/support/suite.h"
 
 enum { PLANE = 64, COUNT = 1024, OUT = 1 << 17 };
 
@@ -273,7 +274,7 @@ static void vstore_half__all_modes__round(void **state)
         WITH(shuffle__all_widths__choose, type)
 #define WITH_HALF(test) cmocka_unit_test_setup_teardown(test, open_half, close_rig)
 
-int main(void)
+SUITE(memory)
 {
     const struct CMUnitTest tests[] = {
         FOR_TYPE(CLRT_CHAR),

@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "lists.h"
+#include "tests/support/suite.h"
 
 enum { COUNT = 4096 };
 
@@ -149,7 +150,7 @@ static void select__all_widths__chooses(void **state)
 #define FOR_TYPE(type)                                                                             \
     WITH(relation__all_widths__matches, type), WITH(select__all_widths__chooses, type)
 
-int main(void)
+SUITE(relational)
 {
     const struct CMUnitTest tests[] = {
         FOR_TYPE(CLRT_FLOAT),

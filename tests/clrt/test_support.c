@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "tests/support/suite.h"
 
 enum { OUT = 1 << 18 };
 
@@ -186,7 +187,7 @@ static void reals__all_functions__match(void **state)
 
 #define WITH(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
 
-int main(void)
+SUITE(support)
 {
     const struct CMUnitTest tests[] = {
         WITH(blocks__any_length_and_alignment__move),

@@ -10,6 +10,7 @@
 #include <zeta/zeta.h>
 
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 #define SHORT_NS UINT64_C(2000000)
 
@@ -682,7 +683,7 @@ static void threads__queues_of_two_plugins_in_a_ring__all_end(void **state)
     assert_success(zeMemFree(h->context, stamps));
 }
 
-int main(void)
+SUITE(bare)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(driver__two_plugins_without_compute__is_one),

@@ -1,5 +1,6 @@
 /* Copies, fills and hints. */
 #include "harness.h"
+#include "tests/support/suite.h"
 
 static ze_command_list_handle_t synchronous_list(const struct harness *h)
 {
@@ -182,7 +183,7 @@ static void hints__about_memory__succeed(void **state)
     assert_success(zeMemFree(h->context, memory));
 }
 
-int main(void)
+SUITE(copy)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copy__any_memory__moves_the_bytes),

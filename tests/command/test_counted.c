@@ -1,5 +1,6 @@
 /* Counter based events: they follow the newest work, need no reset, and are captured by waits. */
 #include "harness.h"
+#include "tests/support/suite.h"
 
 static ze_event_handle_t counted(const struct harness *h, ze_event_counter_based_flags_t flags)
 {
@@ -443,7 +444,7 @@ static void external__memory_is_freed__the_event_is_lost(void **state)
     assert_success(zeCommandListDestroy(waits));
 }
 
-int main(void)
+SUITE(counted)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(event__new__is_not_ready_until_work_signals_it),

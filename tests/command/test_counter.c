@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "core/event/counter.h"
+#include "tests/support/suite.h"
 
 static struct zeta_counter *create(struct zeta_counter_memory *memory)
 {
@@ -147,7 +148,7 @@ static void counter__many_threads__ends_with_everything_reached(void **state)
     zeta_counter_destroy(counter);
 }
 
-int main(void)
+SUITE(counter)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(take__values_in_any_order__each_has_its_own_state),

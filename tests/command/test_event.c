@@ -1,5 +1,6 @@
 /* Event pools, events and their times. */
 #include "harness.h"
+#include "tests/support/suite.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -397,7 +398,7 @@ static void descriptors__garbage_in_stype_and_pnext__are_survived(void **state)
     }
 }
 
-int main(void)
+SUITE(event)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(event__new__is_not_ready_and_host_signals_it),

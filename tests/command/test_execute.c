@@ -1,5 +1,6 @@
 /* Lists executed by immediate lists, copies of lists, and host functions. */
 #include "harness.h"
+#include "tests/support/suite.h"
 
 #include <stdatomic.h>
 
@@ -281,7 +282,7 @@ static void waits__in_a_circle__time_out_and_can_be_destroyed(void **state)
     assert_success(zeEventPoolDestroy(pool));
 }
 
-int main(void)
+SUITE(execute)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clone__source_reset_and_destroyed__still_runs),

@@ -1,5 +1,6 @@
 /* Work that fails: results, sentences, events that never come, and the way back. */
 #include "harness.h"
+#include "tests/support/suite.h"
 
 #include <pthread.h>
 
@@ -149,7 +150,7 @@ static void destroy_queue__after_a_fault__abandons_what_is_behind(void **state)
     assert_int_equal(h->control->live_kernels(), 0);
 }
 
-int main(void)
+SUITE(fault)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fault__asynchronous_queue__is_reported_with_the_sentence),

@@ -1,5 +1,6 @@
 /* Graphs: what is recorded does not run, and runs as often as it is appended afterwards. */
 #include "harness.h"
+#include "tests/support/suite.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -519,7 +520,7 @@ static void dump_and_callbacks__of_a_graph__tell_about_it(void **state)
     assert_success(zeMemFree(h->context, sum));
 }
 
-int main(void)
+SUITE(graph)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(graph__recorded_once__runs_each_time_it_is_appended),

@@ -1,5 +1,6 @@
 /* Launches: what is captured when, and what is refused. */
 #include "harness.h"
+#include "tests/support/suite.h"
 
 static void launch__arguments_change_after_append__uses_the_captured_ones(void **state)
 {
@@ -223,7 +224,7 @@ static void multiple_indirect__count_in_memory__runs_that_many(void **state)
     assert_success(zeMemFree(h->context, counts));
 }
 
-int main(void)
+SUITE(launch)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launch__arguments_change_after_append__uses_the_captured_ones),

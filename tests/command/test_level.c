@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "core/event/event.h"
+#include "tests/support/suite.h"
 
 /* A condition, and whether somebody may still look at it. */
 struct level {
@@ -172,7 +173,7 @@ static void unbind__while_others_poll__nobody_looks_afterwards(void **state)
     assert_int_equal(late, 0);
 }
 
-int main(void)
+SUITE(level)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(bound__level_changes__status_follows_in_both_directions,

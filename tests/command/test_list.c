@@ -1,5 +1,6 @@
 /* Command lists: life, states, introspection, synchronisation between queues. */
 #include "harness.h"
+#include "tests/support/suite.h"
 
 static void list__closed_and_reset__takes_commands_only_while_open(void **state)
 {
@@ -209,7 +210,7 @@ static void timestamp__written_by_a_command__is_the_device_clock(void **state)
     assert_success(zeMemFree(h->context, target));
 }
 
-int main(void)
+SUITE(list)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(list__closed_and_reset__takes_commands_only_while_open),

@@ -1,5 +1,6 @@
 /* Mutable command lists: what was asked for can be changed, and only that. */
 #include "harness.h"
+#include "tests/support/suite.h"
 
 static ze_command_list_handle_t mutable_list(const struct harness *h, ze_command_list_flags_t flags)
 {
@@ -335,7 +336,7 @@ static void clone__of_a_mutable_list__changes_on_its_own(void **state)
     assert_success(zeMemFree(h->context, sum));
 }
 
-int main(void)
+SUITE(mutable)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(properties__of_the_device__say_what_can_be_changed),

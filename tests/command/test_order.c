@@ -15,6 +15,7 @@
 #include <level_zero/ze_api.h>
 
 #include "tests/harness/mode.h"
+#include "tests/support/suite.h"
 
 #define assert_success(call) assert_int_equal((call), ZE_RESULT_SUCCESS)
 
@@ -292,7 +293,7 @@ static void launches__on_callers_and_on_queues__all_happen_once(void **state)
     assert_int_equal(*f->sum, THREADS * 4 * ROUNDS * 3);
 }
 
-int main(void)
+SUITE(order)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(immediate_lists__steps_on_four_of_them__happen_in_order),

@@ -1,5 +1,6 @@
 /* Command queues and fences. */
 #include "harness.h"
+#include "tests/support/suite.h"
 
 static void execute__kernels_in_a_list__run_in_order(void **state)
 {
@@ -280,7 +281,7 @@ static void device_synchronize__several_queues__waits_for_all(void **state)
     assert_success(zeMemFree(h->context, sum));
 }
 
-int main(void)
+SUITE(queue)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(execute__kernels_in_a_list__run_in_order),

@@ -1,5 +1,6 @@
 /* Many threads of the application at once; meant for the thread sanitizer too. */
 #include "harness.h"
+#include "tests/support/suite.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -244,7 +245,7 @@ static void ping_pong__while_others_poll__ends(void **state)
     assert_success(zeEventPoolDestroy(pool));
 }
 
-int main(void)
+SUITE(threads)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queue__shared_by_threads__runs_everything_once),

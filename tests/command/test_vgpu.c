@@ -11,6 +11,7 @@
 #include <level_zero/ze_api.h>
 
 #include "tests/harness/mode.h"
+#include "tests/support/suite.h"
 
 #define assert_success(call) assert_int_equal((call), ZE_RESULT_SUCCESS)
 
@@ -645,7 +646,7 @@ static void counter__device_address__is_seen_by_a_kernel(void **state)
     assert_success(zeMemFree(f->context, target));
 }
 
-int main(void)
+SUITE(vgpu)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(properties__of_the_device__are_what_clients_need),

@@ -1,5 +1,6 @@
 /* Contexts and residency. */
 #include "harness.h"
+#include "tests/support/suite.h"
 
 static void create__with_devices__reaches_only_those(void **state)
 {
@@ -99,7 +100,7 @@ static void residency__inside_and_outside_of_memory__is_told_apart(void **state)
     assert_success(zeMemFree(h->context, memory));
 }
 
-int main(void)
+SUITE(context)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(create__with_devices__reaches_only_those),

@@ -1,5 +1,6 @@
 /* Initialisation, drivers and their lists, through the public API. */
 #include "harness.h"
+#include "tests/support/suite.h"
 
 #include <pthread.h>
 
@@ -241,7 +242,7 @@ static void driver_get__null_count__is_an_error(void **state)
     assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, zeDriverGetProperties(NULL, NULL));
 }
 
-int main(void)
+SUITE(driver)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(init__any_way__gives_the_same_handles),

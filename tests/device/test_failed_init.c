@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <level_zero/ze_api.h>
 
+#include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
 static char settings_path[] = "/tmp/zeta-settings-XXXXXX";
@@ -68,7 +69,7 @@ static void init__fails__sentence_is_logged_once(void **state)
     assert_int_equal(count_in_log("zeta: error:"), 1);
 }
 
-int main(void)
+SUITE(failed_init)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(init__fails__sentence_is_logged_once),

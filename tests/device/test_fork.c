@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 /* Runs in the child, without cmocka: the number of the first check that failed, or 0. */
 static int check_child(const struct harness *h, ze_event_handle_t event,
@@ -132,7 +133,7 @@ static void fork__parent_has_busy_threads__child_takes_no_old_lock(void **state)
     assert_success(zeEventPoolDestroy(pool));
 }
 
-int main(void)
+SUITE(fork)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fork__idle_parent__child_starts_anew),

@@ -1,5 +1,6 @@
 /* The clocks of the virtual GPU, read often and close together. */
 #include "gpu.h"
+#include "tests/support/suite.h"
 
 #include <time.h>
 
@@ -35,7 +36,7 @@ static void timestamps__a_microsecond_apart__the_host_time_always_grows(void **s
     assert_int_equal(wrong, 0);
 }
 
-int main(void)
+SUITE(gpu_clock)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(timestamps__a_microsecond_apart__the_host_time_always_grows),

@@ -2,6 +2,7 @@
 #include <sched.h>
 
 #include "gpu.h"
+#include "tests/support/suite.h"
 
 static void free__while_a_kernel_uses_it__is_a_fault(void **state)
 {
@@ -28,7 +29,7 @@ static void free__while_a_kernel_uses_it__is_a_fault(void **state)
     assert_success(zeMemFree(gpu->context, gate));
 }
 
-int main(void)
+SUITE(gpu_freed)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free__while_a_kernel_uses_it__is_a_fault),

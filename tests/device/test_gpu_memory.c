@@ -12,6 +12,7 @@
 
 #include "gpu.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 #define PAGE 4096u
 #define MIB ((size_t)1 << 20)
@@ -611,7 +612,7 @@ static void threads__share_map_and_free__disturb_nobody(void **state)
     assert_int_equal(gpu_unused(gpu), unused);
 }
 
-int main(void)
+SUITE(gpu_memory)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free__while_a_kernel_uses_it__goes_when_the_kernel_ended),

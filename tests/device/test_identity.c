@@ -17,6 +17,8 @@
 #include <level_zero/ze_api.h>
 #include <level_zero/zes_api.h>
 
+#include "tests/support/suite.h"
+
 /* What a process found. */
 struct found {
     uint32_t device_count;
@@ -301,7 +303,7 @@ static void affinity__one_tile__is_that_tile_without_a_root(void **state)
     assert_memory_not_equal(&found.properties[0].uuid, &all.properties[0].uuid, 16);
 }
 
-int main(void)
+SUITE(identity)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(identity__from_the_environment__is_what_programs_see),

@@ -1,5 +1,6 @@
 /* Kernels: names, properties, arguments, group sizes. */
 #include "harness.h"
+#include "tests/support/suite.h"
 
 static void name__asked_for_its_size_first__is_terminated(void **state)
 {
@@ -178,7 +179,7 @@ static void preferences__that_mean_nothing_here__are_ignored(void **state)
     assert_success(zeKernelDestroy(kernel));
 }
 
-int main(void)
+SUITE(kernel)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(name__asked_for_its_size_first__is_terminated),

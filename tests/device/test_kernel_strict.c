@@ -1,5 +1,6 @@
 /* Kernel arguments with the setting kernel.strict_arguments. */
 #include "harness.h"
+#include "tests/support/suite.h"
 
 static void arguments__of_other_sizes__are_refused(void **state)
 {
@@ -14,7 +15,7 @@ static void arguments__of_other_sizes__are_refused(void **state)
     assert_success(zeKernelDestroy(add));
 }
 
-int main(void)
+SUITE(kernel_strict)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments__of_other_sizes__are_refused),

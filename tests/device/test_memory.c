@@ -1,5 +1,6 @@
 /* Allocations and what is known about addresses. */
 #include "harness.h"
+#include "tests/support/suite.h"
 
 static const ze_device_mem_alloc_desc_t device_desc = {.stype =
                                                            ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
@@ -405,7 +406,7 @@ static void sub_allocations__of_any_address__are_one_or_none(void **state)
     assert_success(zeMemFree(h->context, memory));
 }
 
-int main(void)
+SUITE(memory)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alloc__each_kind__is_recognised_by_any_inner_address),

@@ -1,5 +1,6 @@
 /* Modules and build logs. */
 #include "harness.h"
+#include "tests/support/suite.h"
 
 static ze_result_t create(const struct harness *h, ze_module_format_t format, const char *image,
                           size_t bytes, ze_module_handle_t *out_module,
@@ -278,7 +279,7 @@ static void destroy__with_kernels__is_refused_until_they_are_gone(void **state)
     assert_success(zeModuleDestroy(module));
 }
 
-int main(void)
+SUITE(module)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(native__good_image__has_names_image_and_globals),

@@ -8,6 +8,8 @@
 #include <level_zero/ze_api.h>
 #include <level_zero/zer_api.h>
 
+#include "tests/support/suite.h"
+
 static void before_init__calls__are_uninitialized(void **state)
 {
     ze_event_pool_flags_t flags = 0;
@@ -52,7 +54,7 @@ static void init__no_device__gives_one_empty_driver(void **state)
     assert_int_equal(zeContextDestroy(context), ZE_RESULT_SUCCESS);
 }
 
-int main(void)
+SUITE(none)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(before_init__calls__are_uninitialized),

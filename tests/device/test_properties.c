@@ -1,5 +1,6 @@
 /* What devices say about themselves. */
 #include "harness.h"
+#include "tests/support/suite.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -509,7 +510,7 @@ static void requirements__that_are_none__are_refused(void **state)
     assert_int_equal(size, 0);
 }
 
-int main(void)
+SUITE(properties)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(device_get__any_count__gives_stable_handles),

@@ -1,5 +1,6 @@
 /* The runtime API: the default context, numbers of devices, the last error. */
 #include "harness.h"
+#include "tests/support/suite.h"
 
 #include <level_zero/zer_ddi.h>
 
@@ -85,7 +86,7 @@ static void functions__by_name__are_those_of_the_table(void **state)
     assert_result(ZE_RESULT_ERROR_UNSUPPORTED_VERSION, get(ZE_MAKE_VERSION(2, 0), &table));
 }
 
-int main(void)
+SUITE(runtime)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(default_context__is_that_of_the_first_driver),

@@ -5,6 +5,7 @@
 #include <level_zero/zes_api.h>
 
 #include "tests/harness/harness.h"
+#include "tests/support/suite.h"
 
 static void driver_get__after_zes_init__gives_the_core_drivers(void **state)
 {
@@ -276,7 +277,7 @@ static void zes_init__without_ze_init__is_enough(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-int main(void)
+SUITE(sysman)
 {
     const struct CMUnitTest alone[] = {
         cmocka_unit_test(zes_init__without_ze_init__is_enough),

@@ -1,5 +1,6 @@
 /* Virtual memory on the virtual GPU: reservations, mappings, access for kernels and the host. */
 #include "gpu.h"
+#include "tests/support/suite.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -380,7 +381,7 @@ static void context__destroyed_with_mappings__gives_everything_back(void **state
     assert_false(host_can_read(address));
 }
 
-int main(void)
+SUITE(virtual)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(map__two_addresses__show_the_same_memory),

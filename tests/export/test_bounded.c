@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/suite.h"
 #include "zeta/container.h"
 
 #define KIB 1024u
@@ -318,7 +319,7 @@ static void write__no_more_room__fails_with_the_reason_from_then_on(void **state
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
-int main(void)
+SUITE(bounded)
 {
     const struct CMUnitTest tests[] = {
         CASE(create__file__is_of_its_owner_and_new),

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/export/support.h"
+#include "tests/support/suite.h"
 #include "zeta/c_locale.h"
 #include "zeta/container.h"
 #include "zeta/zeta.h"
@@ -286,7 +287,7 @@ static void usage__wrong_words__are_refused(void **state)
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
-int main(void)
+SUITE(calc)
 {
     const struct CMUnitTest tests[] = {
         CASE(csv__export__is_each_row_as_in_place),

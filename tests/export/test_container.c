@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "sdk/lib/container_crc.h"
+#include "tests/support/suite.h"
 #include "zeta/container.h"
 
 /** The example of sdk/doc/formats.md, written down byte by byte. */
@@ -353,7 +354,7 @@ static void numbers__clock_and_cut__come_back(void **state)
     assert_false(zeta_chunk_cut_read(payload, sizeof(payload) - 1, &cut_back));
 }
 
-int main(void)
+SUITE(container)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(crc__known_text__known_value),

@@ -14,6 +14,7 @@
 #include "core/metric/calculate/calculate.h"
 #include "core/metric/export/export.h"
 #include "core/util/error.h"
+#include "tests/support/suite.h"
 
 #define RECORD 32u
 #define SET(scale, record, sampling)                                                               \
@@ -262,7 +263,7 @@ static void open__recording__is_refused(void **state)
     zeta_container_writer_destroy(writer);
 }
 
-int main(void)
+SUITE(contents)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(open__tiles_with_sets_of_their_own__each_its_values),

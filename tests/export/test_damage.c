@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/export/support.h"
+#include "tests/support/suite.h"
 
 #define SLOTS 6u
 
@@ -164,7 +165,7 @@ static void version__later_major__is_an_unsupported_version(void **state)
     free(bytes);
 }
 
-int main(void)
+SUITE(damage)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cut__anywhere__is_refused),

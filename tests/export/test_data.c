@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/export/support.h"
+#include "tests/support/suite.h"
 
 #define SLOTS 120u
 
@@ -320,7 +321,7 @@ static void extension__export__is_listed(void **state)
     free(list);
 }
 
-int main(void)
+SUITE(data)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calculate__every_group_and_random_bytes__as_in_place),

@@ -11,6 +11,7 @@
 #include "core/formula/describe/describe.h"
 #include "core/formula/describe/description.h"
 #include "tests/metric/support.h"
+#include "tests/support/suite.h"
 
 #define HEAD                                                                                       \
     "format: 1\nunits: {u: {}}\nsymbols: {Hz: {value: 25}, Half: {value: 0.5}, Unused: {value: "   \
@@ -351,7 +352,7 @@ static void descriptions__not_in_order__are_refused_with_the_reason(void **state
     assert_null(description);
 }
 
-int main(void)
+SUITE(describe)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(describe__expressions__least_parentheses),

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tests/export/support.h"
+#include "tests/support/suite.h"
 #include "zeta/container.h"
 #include "zeta/zeta.h"
 
@@ -249,7 +250,7 @@ static void decode__stream_of_values__is_refused(void **state)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
+SUITE(events)
 {
     const struct CMUnitTest tests[] = {
         CASE(decode__any_records__gives_what_the_decoder_gives),

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tests/export/support.h"
+#include "tests/support/suite.h"
 #include "zeta/container.h"
 #include "zeta/zeta.h"
 
@@ -330,7 +331,7 @@ static void read__bad_arguments__are_refused(void **state)
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
-int main(void)
+SUITE(recording)
 {
     const struct CMUnitTest tests[] = {
         CASE(record__two_streams__come_back_and_calculate),

@@ -9,6 +9,7 @@
 #include <zeta/zeta.h>
 
 #include "tests/export/support.h"
+#include "tests/support/suite.h"
 
 #define SLOTS 96u
 #define RAW_BYTES (SLOTS * 4096u)
@@ -383,7 +384,7 @@ static void functions__by_name__are_found(void **state)
     }
 }
 
-int main(void)
+SUITE(sum)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sum__of_any_group_and_data__has_the_rows_of_calculation),

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/export/support.h"
+#include "tests/support/suite.h"
 
 #define THREADS 4u
 #define ROUNDS 40u
@@ -75,7 +76,7 @@ static void calculate__several_threads__each_gets_its_values(void **state)
     }
 }
 
-int main(void)
+SUITE(threads)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calculate__several_threads__each_gets_its_values),

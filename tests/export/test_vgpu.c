@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/export/support.h"
+#include "tests/support/suite.h"
 
 #define SLOTS 120u
 #define MAX_DEVICES 32u
@@ -122,7 +123,7 @@ static void export__tracer_groups__are_unsupported(void **state)
     assert_true(found > 0);
 }
 
-int main(void)
+SUITE(vgpu)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calculate__groups_of_the_application__as_in_place),

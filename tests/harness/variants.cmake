@@ -121,7 +121,8 @@ endfunction()
 # One more ctest entry for the program of a test, with a loader preloaded.
 function(zeta_add_variant name suffix)
     cmake_parse_arguments(V "" "PRELOAD;MODE;TIMEOUT" "LABELS;ENV" ${ARGN})
-    add_test(NAME ${name}.${suffix} COMMAND ${name})
+    get_property(command GLOBAL PROPERTY ZETA_COMMAND_OF_${name})
+    add_test(NAME ${name}.${suffix} COMMAND ${command})
     zeta_test_properties(${name}.${suffix} LABELS ${V_LABELS} TIMEOUT ${V_TIMEOUT} ENV ${V_ENV}
         LD_PRELOAD=${V_PRELOAD} HARNESS_MODE=${V_MODE}
         ZE_ENABLE_ALT_DRIVERS=${CMAKE_BINARY_DIR}/lib/libzeta.so.0)
@@ -131,7 +132,8 @@ endfunction()
 function(zeta_add_variants name)
     cmake_parse_arguments(V "" "TIMEOUT" "LIBS;LABELS;ENV" ${ARGN})
     if(name IN_LIST ZETA_COMMA_TESTS)
-        zeta_add_comma(${name} COMMAND ${name} LABELS ${V_LABELS} TIMEOUT ${V_TIMEOUT} ENV ${V_ENV})
+        get_property(command GLOBAL PROPERTY ZETA_COMMAND_OF_${name})
+        zeta_add_comma(${name} COMMAND ${command} LABELS ${V_LABELS} TIMEOUT ${V_TIMEOUT} ENV ${V_ENV})
     endif()
     zeta_links_library(linked ${V_LIBS})
     if(NOT linked OR NOT "api" IN_LIST V_LABELS)
@@ -150,7 +152,7 @@ function(zeta_add_variants name)
     set(standin ${ZETA_PRELOADED_FIRST}${ZETA_STANDIN})
     zeta_add_variant(${name} newloader PRELOAD ${standin} MODE newloader LABELS newloader
         TIMEOUT ${V_TIMEOUT} ENV ${V_ENV})
-    add_dependencies(${name} ze_standin)
+    zeta_test_depends(${name} ze_standin)
     if(name IN_LIST ZETA_DDI_TESTS)
         zeta_add_variant(${name} ddi PRELOAD ${standin} MODE newloader:ddi LABELS newloader
             TIMEOUT ${V_TIMEOUT} ENV ${V_ENV} ZE_ENABLE_LOADER_INTERCEPT=1)

@@ -13,7 +13,7 @@ zeta_add_test(NAME plugin.intel.stream SOURCES test_stream.c sampler_bed.c scrip
 function(add_query_machine_test name)
     zeta_add_test(NAME api.intel.${name} SOURCES test_${name}.c query_bed.c LIBS kmd intel_bed
         LABELS api ENV ZETA_PLUGIN_PATH=${ZETA_DATA_OUTPUT_DIRECTORY})
-    add_dependencies(api.intel.${name} zeta-intel)
+    zeta_test_depends(api.intel.${name} zeta-intel)
 endfunction()
 add_query_machine_test(query)
 add_query_machine_test(query_xe)

@@ -12,6 +12,8 @@
 
 #include <zeta/intel_gpu.h>
 
+#include "tests/support/suite.h"
+
 static const char good_text[] = "format: 1\n"
                                 "platforms:\n"
                                 "  - name: Some GPU\n"
@@ -218,7 +220,7 @@ static void file__empty_or_absent__is_refused(void **state)
     zeta_intel_platforms_free(&platforms);
 }
 
-int main(void)
+SUITE(platform)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(file__all_keys__gives_every_value),

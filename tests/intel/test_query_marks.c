@@ -13,6 +13,7 @@
 #include "plugins/intel/query/query.h"
 #include "plugins/intel/query/sampler_priv.h"
 #include "tests/intel/sampler_bed.h"
+#include "tests/support/suite.h"
 
 /* The scripted kernel, whose clock of the second tile answers the test no more if it is told so. */
 static struct zeta_intel_kmd kernel;
@@ -136,7 +137,7 @@ static void sampler__standard_output_closed__leaves_its_number_alone(void **stat
     sampler_bed_drop(bed, pool);
 }
 
-int main(void)
+SUITE(query_marks)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(end__one_tile_tells_no_time__can_be_tried_again, setup,

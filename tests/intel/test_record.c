@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "plugins/intel/kmd/i915_record.h"
+#include "tests/support/suite.h"
 
 enum { REPORT_BYTES = 64, RECORD_BYTES = 8 + REPORT_BYTES, SAMPLE = 1, LOST = 2, BUFFER_LOST = 3 };
 
@@ -204,7 +205,7 @@ static void record__of_impossible_size__is_damage_after_what_came_before(void **
     }
 }
 
-int main(void)
+SUITE(record)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reports__without_loss__come_bare_and_in_order),

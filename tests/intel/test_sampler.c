@@ -19,6 +19,7 @@
 #include "plugins/intel/query/sampler_priv.h"
 #include "tests/intel/sampler_bed.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 /* ---- what is counted ---------------------------------------------------------------------- */
 
@@ -731,7 +732,7 @@ static void threads__with_pools_of_their_own__count_the_same_time(void **state)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, sampler_bed_setup, sampler_bed_teardown)
 
-int main(void)
+SUITE(sampler)
 {
     const struct CMUnitTest tests[] = {
         CASE(query__between_reports__counts_between_the_first_ones_after),

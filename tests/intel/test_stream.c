@@ -11,6 +11,7 @@
 
 #include "plugins/intel/stream/stream.h"
 #include "tests/intel/sampler_bed.h"
+#include "tests/support/suite.h"
 
 #define NAME(text)                                                                                 \
     {                                                                                              \
@@ -172,7 +173,7 @@ static void stream__closed_with_reports_held_back__frees_them(void **state)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, sampler_bed_setup, sampler_bed_teardown)
 
-int main(void)
+SUITE(stream)
 {
     const struct CMUnitTest tests[] = {
         CASE(resets__thousands_in_one_read__give_a_piece_each),

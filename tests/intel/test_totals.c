@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/intel/totals_model.h"
+#include "tests/support/suite.h"
 
 /*
  * A report of 64 bytes as Gen8 to Gen12LP write them, in small: id, ticks of 32 bits, a counter of
@@ -328,7 +329,7 @@ static void random_reports__fields_like_those_of_runs__are_read_by_their_bits(vo
     totals_model_check("odd fields", odd, sizeof(odd) / sizeof(odd[0]), 96, 2004);
 }
 
-int main(void)
+SUITE(totals)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters__many_wraps__add_up_in_full),

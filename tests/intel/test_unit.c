@@ -12,6 +12,7 @@
 
 #include "plugins/intel/gpu/intel.h"
 #include "plugins/intel/stream/order.h"
+#include "tests/support/suite.h"
 #include <zeta/intel_gpu.h>
 
 /* ---- a host that keeps the last sentence ---------------------------------------------------- */
@@ -559,7 +560,7 @@ static void loss__told_once_before_a_reset__every_later_gap_is_one(void **state)
     assert_int_equal(reasons[1], ZETA_PLUGIN_BREAK_LOST);
 }
 
-int main(void)
+SUITE(unit)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(period__of_an_exponent__is_rounded_up),

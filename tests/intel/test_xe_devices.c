@@ -7,6 +7,7 @@
 #include <zeta/zeta.h>
 
 #include "tests/intel/stream_bed.h"
+#include "tests/support/suite.h"
 
 /* Fused as told, so that nothing here depends on what the emulated kernel thinks is usual. */
 static const struct kmd_config machine_config = {
@@ -221,7 +222,7 @@ static void clock__of_dg2__is_that_of_the_reports(void **state)
     assert_int_equal(properties_of(find_device("Intel Alchemist G10")).timerResolution, 25000000);
 }
 
-int main(void)
+SUITE(xe_devices)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(device__of_xe2_and_xe3__has_the_topology_of_the_masks),

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "plugins/intel/kmd/xe_parse.h"
+#include "tests/support/suite.h"
 
 /* An answer that is being written; all places are offsets in bytes. */
 struct blob {
@@ -518,7 +519,7 @@ static void eu_stall__that_cannot_be__is_refused(void **state)
     drop(answer);
 }
 
-int main(void)
+SUITE(xe_parse)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(config__revision__is_above_the_device_id),

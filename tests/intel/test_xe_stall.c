@@ -6,6 +6,7 @@
 #include <zeta/zeta.h>
 
 #include "tests/intel/stream_bed.h"
+#include "tests/support/suite.h"
 
 enum { LNL, PVC, CORES = 64 };
 
@@ -244,7 +245,7 @@ static void stream__of_stalls_and_of_counters__run_side_by_side(void **state)
     bed_close(&stalls);
 }
 
-int main(void)
+SUITE(xe_stall)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records__of_lunar_lake__are_those_of_every_core),

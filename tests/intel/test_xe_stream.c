@@ -12,6 +12,7 @@
 #include "plugins/intel/kmd/xe.h"
 #include "plugins/intel/stream/eu_stall.h"
 #include "plugins/intel/stream/order.h"
+#include "tests/support/suite.h"
 
 static void buffer__any_wish__is_a_power_of_two_that_the_kernel_takes(void **state)
 {
@@ -140,7 +141,7 @@ static void order__several_reports_of_one_tick__follow_each_other(void **state)
     assert_int_equal(wide[4][1], 900);
 }
 
-int main(void)
+SUITE(xe_stream)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffer__any_wish__is_a_power_of_two_that_the_kernel_takes),

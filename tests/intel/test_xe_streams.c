@@ -14,6 +14,7 @@
 #include <zeta/zeta.h>
 
 #include "tests/intel/stream_bed.h"
+#include "tests/support/suite.h"
 
 #define BMG_TEST_OA "9ec392a7-4c77-4253-a28a-85240821e82c"
 #define BMG_MEDIA_SET1 "eecad08f-ddb6-40cb-9abb-dbbdafd0c47a"
@@ -608,7 +609,7 @@ static void unplug__during_a_stream__is_a_lost_device(void **state)
     EXPECT_OK(zeDeviceGetStatus(tile.device));
 }
 
-int main(void)
+SUITE(xe_streams)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stream__of_oag__gives_every_counter_bit_exact),

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/intel/stream_bed.h"
+#include "tests/support/suite.h"
 
 enum { ROUNDS = 60, READERS = 4 };
 
@@ -187,7 +188,7 @@ static int teardown(void **state)
     return 0;
 }
 
-int main(void)
+SUITE(xe_threads)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units__read_by_threads__give_reports_in_order),

@@ -10,7 +10,7 @@ function(add_xe_test name)
     cmake_parse_arguments(X "" "" "LABELS" ${ARGN})
     zeta_add_test(NAME api.intel.xe.${name} SOURCES test_xe_${name}.c
         LIBS kmd intel_bed LABELS api ${X_LABELS} ENV ZETA_PLUGIN_PATH=${ZETA_DATA_OUTPUT_DIRECTORY})
-    add_dependencies(api.intel.xe.${name} zeta-intel)
+    zeta_test_depends(api.intel.xe.${name} zeta-intel)
 endfunction()
 
 add_xe_test(devices)

@@ -11,6 +11,7 @@
 #include "core/formula/compile/compile.h"
 #include "tests/intel_data/data.h"
 #include "tests/metric/support.h"
+#include "tests/support/suite.h"
 
 /* The function is called for each platform of each generation. */
 static void each_platform(void (*visit)(const struct data_generation *generation,
@@ -325,7 +326,7 @@ static void sets__differently_fused__compile_or_do_not_exist(void **state)
     each_platform(compile_sets);
 }
 
-int main(void)
+SUITE(data)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(manifests__of_each_generation__name_the_plugin),

@@ -15,6 +15,7 @@
 #include "tests/intel_data/data.h"
 #include "tests/oa/oa_file.h"
 #include "tests/oa/oa_import.h"
+#include "tests/support/suite.h"
 
 static char path[1024];
 
@@ -83,7 +84,7 @@ static void imported__many_sets__load_beside_ours(void **state)
     oa_file_free(file);
 }
 
-int main(void)
+SUITE(data_import)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(imported__many_sets__load_beside_ours),

@@ -14,6 +14,7 @@
 #include "plugins/intel/kmd/kmd.h"
 #include "tests/intel_data/data.h"
 #include "tests/kmd/machine/kmd_priv.h"
+#include "tests/support/suite.h"
 
 enum { CLASSES = ZETA_INTEL_REGISTER_CLASSES, WORDS = 1 << 20 };
 
@@ -146,7 +147,7 @@ static void registers__every_platform__are_those_of_the_kernel(void **state)
     assert_true(checked > 30);
 }
 
-int main(void)
+SUITE(data_registers)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(registers__every_platform__are_those_of_the_kernel),

@@ -10,6 +10,7 @@
 
 #include "tests/intel/totals_model.h"
 #include "tests/intel_data/data.h"
+#include "tests/support/suite.h"
 
 enum { MOST_LAYOUTS = 16 };
 
@@ -104,7 +105,7 @@ static void random_reports__formats_without_sets__add_up_as_the_reference(void *
     }
 }
 
-int main(void)
+SUITE(data_totals)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_reports__formats_of_all_sets__add_up_as_the_reference),

@@ -14,6 +14,7 @@
 #include "core/formula/compile/compile.h"
 #include "core/formula/evaluate/evaluate.h"
 #include "tests/intel_data/data.h"
+#include "tests/support/suite.h"
 
 /** Numbers of a device that has one of everything. */
 static bool find_symbol(void *context, const char *name, struct zeta_number *out_value)
@@ -196,7 +197,7 @@ static void stall_samples__xe2_and_xe3__ten_metrics_of_a_record(void **state)
     check_stalls(0xb080, 101);
 }
 
-int main(void)
+SUITE(data_units)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sets__every_platform__have_the_domain_of_their_unit),

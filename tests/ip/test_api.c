@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/metric_api/harness.h"
+#include "tests/support/suite.h"
 
 enum { METRICS = 10, ITEMS = 32 };
 
@@ -327,7 +328,7 @@ static int set_up(void **state)
     return zeInit(ZE_INIT_FLAG_GPU_ONLY) == ZE_RESULT_SUCCESS ? 0 : -1;
 }
 
-int main(void)
+SUITE(api)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(group__of_samples__has_exactly_the_ten_metrics),

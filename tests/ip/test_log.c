@@ -10,6 +10,7 @@
 
 #include "plugins/vgpu/instance/instance.h"
 #include "plugins/vgpu/instance/instance_priv.h"
+#include "tests/support/suite.h"
 
 static char directory[] = "/tmp/zeta-ip-log-XXXXXX";
 
@@ -161,7 +162,7 @@ static void log__damaged__gives_nothing_that_nobody_wrote(void **state)
     bed_close(&bed);
 }
 
-int main(void)
+SUITE(log)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(period__of_a_reader__is_seen_until_its_end),

@@ -1,4 +1,5 @@
 /* Samples of instruction pointers as the engine takes them. */
+#include "tests/support/suite.h"
 #include "tests/vgpu/rig.h"
 
 #include <stdlib.h>
@@ -264,7 +265,7 @@ static void session__another__begins_anew(void **state)
     close_seen(seen);
 }
 
-int main(void)
+SUITE(sampler)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stalls__kernels_of_one_kind__are_told),

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "plugins/vgpu/engine/engine.h"
+#include "tests/support/suite.h"
 #include "tests/vgpu_plugin/child.h"
 #include "tests/vgpu_plugin/host.h"
 #include "tests/vgpu_plugin/kernel_file.h"
@@ -490,7 +491,7 @@ static void processes__reader_killed__gives_way_to_the_next(void **state)
     bed_close(&bed);
 }
 
-int main(void)
+SUITE(stream)
 {
     const struct CMUnitTest tests[] = {
         /* Children first: they are started before this process has threads. */

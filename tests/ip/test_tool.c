@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/metric_api/harness.h"
+#include "tests/support/suite.h"
 
 enum { METRICS = 10, ITEMS = 32, ROUNDS = 20000, MAX_KERNELS = 16 };
 
@@ -250,7 +251,7 @@ static int set_up(void **state)
     return zeInit(ZE_INIT_FLAG_GPU_ONLY) == ZE_RESULT_SUCCESS ? open_bench(state) : -1;
 }
 
-int main(void)
+SUITE(tool)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(profile__of_kernels_of_several_modules__names_the_kernel_of_each_sample),

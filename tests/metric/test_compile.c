@@ -9,6 +9,7 @@
 
 #include "core/formula/compile/program.h"
 #include "tests/metric/support.h"
+#include "tests/support/suite.h"
 
 #define HEAD                                                                                       \
     "format: 1\n"                                                                                  \
@@ -238,7 +239,7 @@ static void compile__rate_of_a_missing_symbol__named(void **state)
     zeta_catalog_destroy(catalog);
 }
 
-int main(void)
+SUITE(compile)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compile__conditions__only_what_exists),

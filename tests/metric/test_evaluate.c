@@ -10,6 +10,7 @@
 
 #include "core/formula/record/slot.h"
 #include "tests/metric/support.h"
+#include "tests/support/suite.h"
 
 #define RECORD 64u
 
@@ -598,7 +599,7 @@ static void use_variant__unknown_name__refused(void **state)
     assert_string_equal(zeta_evaluate_variant(), "base");
 }
 
-int main(void)
+SUITE(evaluate)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(evaluate__wraps__differences),

@@ -14,6 +14,7 @@
 #include "core/formula/describe/describe.h"
 #include "core/formula/record/slot.h"
 #include "tests/metric/support.h"
+#include "tests/support/suite.h"
 
 #define CASES 400
 #define MAX_TEXT 65536
@@ -517,7 +518,7 @@ static void evaluate__random_sets_and_data__as_reference(void **state)
         run_case(i * UINT64_C(0x9e3779b97f4a7c15) + 1);
 }
 
-int main(void)
+SUITE(evaluate_random)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(evaluate__random_sets_and_data__as_reference),

@@ -11,6 +11,7 @@
 
 #include "core/formula/sets/catalog_priv.h"
 #include "tests/metric/support.h"
+#include "tests/support/suite.h"
 
 /** Parses and links an expression over the symbol $Two and gives its value. */
 static struct zeta_number value_of(const char *text)
@@ -266,7 +267,7 @@ static void apply__random_operands__as_reference(void **state)
     }
 }
 
-int main(void)
+SUITE(expr)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parse__precedence__as_in_c),

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "tests/metric/support.h"
+#include "tests/support/suite.h"
 
 static const char split_layout[] =
     "format: 1\n"
@@ -93,7 +94,7 @@ static void field_read__part__bits_of_its_parent(void **state)
     zeta_catalog_destroy(catalog);
 }
 
-int main(void)
+SUITE(layout)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(field_read__every_bit_and_width__as_bits),

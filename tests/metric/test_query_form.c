@@ -11,6 +11,7 @@
 
 #include "core/formula/sets/query_form.h"
 #include "tests/metric/support.h"
+#include "tests/support/suite.h"
 #include "zeta/query_record.h"
 
 #define LAYOUT                                                                                     \
@@ -306,7 +307,7 @@ static void compile__maximum__of_the_expression_or_100(void **state)
     zeta_catalog_destroy(catalog);
 }
 
-int main(void)
+SUITE(query_form)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(evaluate__every_view__what_the_record_says),

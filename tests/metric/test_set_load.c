@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/metric/support.h"
+#include "tests/support/suite.h"
 
 /** A small file in order; tests replace one of its lines. Lines are counted from 1. */
 static const char *const lines[] = {
@@ -465,7 +466,7 @@ static void add_file__missing__says_so(void **state)
     zeta_catalog_destroy(catalog);
 }
 
-int main(void)
+SUITE(set_load)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(load__file_in_order__set_as_written),

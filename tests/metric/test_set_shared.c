@@ -10,6 +10,7 @@
 
 #include "core/formula/describe/describe.h"
 #include "tests/metric/support.h"
+#include "tests/support/suite.h"
 
 #define BASE                                                                                       \
     "format: 1\nunits: {u: {}, v: {}}\nsymbols: {Units: {from: provider, type: u64}}\n"            \
@@ -500,7 +501,7 @@ static void shared__and_units_without_end__refused(void **state)
     free(text.data);
 }
 
-int main(void)
+SUITE(set_shared)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shared__in_sets_of_different_layouts__each_its_own_meaning),

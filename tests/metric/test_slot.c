@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "core/formula/record/slot.h"
+#include "tests/support/suite.h"
 
 static void write__break__reads_back(void **state)
 {
@@ -67,7 +68,7 @@ static void is_padding__one_bit_anywhere__no_padding(void **state)
     assert_false(zeta_slot_is_padding(slot, sizeof(slot)));
 }
 
-int main(void)
+SUITE(slot)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(write__break__reads_back),

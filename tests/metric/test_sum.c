@@ -14,6 +14,7 @@
 #include "core/formula/evaluate/sum.h"
 #include "core/formula/record/slot.h"
 #include "tests/metric/support.h"
+#include "tests/support/suite.h"
 #include "zeta/query_record.h"
 
 #define RECORD 64u
@@ -571,7 +572,7 @@ static void rows__all_variants__give_the_same(void **state)
     close_fixture(&f);
 }
 
-int main(void)
+SUITE(sum)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(value__ratio__is_formula_over_all_counts),

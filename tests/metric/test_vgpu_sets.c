@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/metric/support.h"
+#include "tests/support/suite.h"
 
 #define REPORT 256u
 
@@ -437,7 +438,7 @@ static void values__over_many_rows__are_those_of_one_long_row(void **state)
     zeta_catalog_destroy(catalog);
 }
 
-int main(void)
+SUITE(vgpu_sets)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(load__sets__in_order_of_domains),

@@ -1,5 +1,6 @@
 /* Activation and deactivation, and what they mean for streams. */
 #include "tests/metric_api/stream_bed.h"
+#include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
 static int set_up(void **state)
@@ -337,7 +338,7 @@ static void context_destroy__stream_open__stream_goes_on(void **state)
     bed_free(&bed);
 }
 
-int main(void)
+SUITE(activate)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(open__group_not_active__is_not_ready),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/metric_api/stream_bed.h"
+#include "tests/support/suite.h"
 
 #define METRICS 4u /* of the set Basic */
 #define VALUES ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
@@ -342,7 +343,7 @@ static void calculate__data_of_any_length_and_content__stays_in_its_bounds(void 
     }
 }
 
-int main(void)
+SUITE(calculate)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calculate__two_calls__count_is_a_bound_and_then_exact),

@@ -1,6 +1,7 @@
 /* Groups that a backend can or cannot count together. */
 #include "tests/metric_api/fake_control.h"
 #include "tests/metric_api/harness.h"
+#include "tests/support/suite.h"
 
 static const struct fake_control *control;
 
@@ -58,7 +59,7 @@ static void backend__with_a_limit__needs_more_passes(void **state)
     control->reset();
 }
 
-int main(void)
+SUITE(concurrent)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(backend__that_allows_all__needs_one_pass),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/metric_api/metric_bed.h"
+#include "tests/support/suite.h"
 
 #define MORE 3u
 #define UNTOUCHED 0xeeu
@@ -564,7 +565,7 @@ static void tracer_read__size_without_a_limit__gives_what_there_is(void **state)
     free(raw);
 }
 
-int main(void)
+SUITE(counts)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(count__zero__is_told_and_nothing_written),

@@ -7,6 +7,7 @@
 
 #include "tests/forked.h"
 #include "tests/metric_api/harness.h"
+#include "tests/support/suite.h"
 
 /* Exit codes of the child, which has nowhere to print to. */
 enum { GOOD, NO_DEVICE, NO_QUEUE, NO_STREAM, DESCRIPTOR_TAKEN };
@@ -93,7 +94,7 @@ static void standard_streams__closed__stay_closed(void **state)
     assert_int_equal(WEXITSTATUS(status), GOOD);
 }
 
-int main(void)
+SUITE(descriptors)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(standard_streams__closed__stay_closed),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "tests/metric_api/harness.h"
+#include "tests/support/suite.h"
 
 static int set_up(void **state)
 {
@@ -265,7 +266,7 @@ static void environment__set_late__is_read_by_the_next_driver_get(void **state)
     assert_true(count > 0);
 }
 
-int main(void)
+SUITE(enable)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(group_get__never_enabled__is_dependency_unavailable_with_count_zero),

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "tests/metric_api/stream_bed.h"
+#include "tests/support/suite.h"
 
 static int set_up(void **state)
 {
@@ -302,7 +303,7 @@ static void ring__backend_ring_too_small__the_core_keeps_the_records(void **stat
     bed_free(&bed);
 }
 
-int main(void)
+SUITE(event)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(event__level__rises_with_n_and_falls_with_reads),

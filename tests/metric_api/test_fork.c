@@ -8,6 +8,7 @@
 #include "tests/forked.h"
 #include "tests/metric_api/stream_bed.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
 static int set_up(void **state)
@@ -175,7 +176,7 @@ static void fork__other_threads_are_inside_the_library__child_works(void **state
     bed_free(&bed);
 }
 
-int main(void)
+SUITE(fork)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fork__stream_open__child_starts_anew_and_parent_goes_on),

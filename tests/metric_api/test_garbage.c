@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/metric_api/metric_bed.h"
+#include "tests/support/suite.h"
 
 #define MOST_BYTES 16384u
 #define MOST_PARAMS 3u
@@ -355,7 +356,7 @@ static void chain__of_a_made_group__is_served_before_its_garbage(void **state)
     EXPECT_OK(zetMetricGroupDestroyExp(group));
 }
 
-int main(void)
+SUITE(garbage)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(structs__not_initialised__work_as_clean_ones),

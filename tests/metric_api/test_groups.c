@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/metric_api/harness.h"
+#include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
 /* Requirement numbers are those of the client requirements that this project keeps. */
@@ -317,7 +318,7 @@ static void zeta_metric_info__says_the_class(void **state)
     }
 }
 
-int main(void)
+SUITE(groups)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(group_get__order__time_based_first_and_equal_each_time),

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "tests/metric_api/stream_bed.h"
+#include "tests/support/suite.h"
 
 static char log_path[] = "/tmp/zeta-last-of-domain-XXXXXX";
 
@@ -83,7 +84,7 @@ static int tear_down(void **state)
     return unlink(log_path);
 }
 
-int main(void)
+SUITE(last_of_domain)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(activate__groups_of_one_domain__the_last_one_is_active),

@@ -1,5 +1,6 @@
 /* Markers of streamers and of groups. */
 #include "tests/metric_api/query_bed.h"
+#include "tests/support/suite.h"
 
 static zet_metric_streamer_handle_t open_streamer(const struct harness *h, const char *group)
 {
@@ -374,7 +375,7 @@ static void root__streamer_of_it__tile_lists_mark_their_tile(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, query_bed_begin, query_bed_end)
 
-int main(void)
+SUITE(marker)
 {
     const struct CMUnitTest tests[] = {
         TEST(group_type__unit_with_markers_and_a_metric_for_them__marker),

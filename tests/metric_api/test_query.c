@@ -1,5 +1,6 @@
 /* Query pools and queries as objects: making, destroying, what is refused. */
 #include "tests/metric_api/query_bed.h"
+#include "tests/support/suite.h"
 
 static zet_metric_query_pool_desc_t desc_of(zet_metric_query_pool_type_t type, uint32_t count)
 {
@@ -273,7 +274,7 @@ static void in_flight__report_comes_late__reset_and_destroy_work(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, query_bed_begin, query_bed_end)
 
-int main(void)
+SUITE(query)
 {
     const struct CMUnitTest tests[] = {
         TEST(groups__device_with_queries__one_per_sampling_type_time_based_first),

@@ -1,5 +1,6 @@
 /* Begin and end in command lists: what is refused, events, activation, tiles. */
 #include "tests/metric_api/query_bed.h"
+#include "tests/support/suite.h"
 
 struct bed {
     const struct harness *h;
@@ -468,7 +469,7 @@ static void root__active__pool_of_a_tile_works(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, query_bed_begin, query_bed_end)
 
-int main(void)
+SUITE(query_append)
 {
     const struct CMUnitTest tests[] = {
         TEST(append__null__documented_results),

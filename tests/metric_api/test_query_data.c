@@ -1,5 +1,6 @@
 /* What queries give: values, sizes, and in which kinds of lists they work. */
 #include "tests/metric_api/query_bed.h"
+#include "tests/support/suite.h"
 
 struct bed {
     const struct harness *h;
@@ -582,7 +583,7 @@ static void thousand_queries__one_list_and_pool__each_its_launch(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, query_bed_begin, query_bed_end)
 
-int main(void)
+SUITE(query_data)
 {
     const struct CMUnitTest tests[] = {
         TEST(values__work_before_between_and_after__only_between_counts),

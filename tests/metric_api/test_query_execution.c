@@ -1,5 +1,6 @@
 /* Execution queries: what lies between begin and end is not executed. */
 #include "tests/metric_api/query_bed.h"
+#include "tests/support/suite.h"
 
 struct bed {
     const struct harness *h;
@@ -282,7 +283,7 @@ static void mutable_list__skipped_launch__cannot_be_changed(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, query_bed_begin, query_bed_end)
 
-int main(void)
+SUITE(query_execution)
 {
     const struct CMUnitTest tests[] = {
         TEST(between__work_of_every_kind__none_runs),

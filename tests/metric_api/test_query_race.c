@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "tests/metric_api/query_bed.h"
+#include "tests/support/suite.h"
 
 #define THREADS 4
 #define ROUNDS 40
@@ -238,7 +239,7 @@ static void threads__activation_beside_queries__results_or_not_ready(void **stat
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, query_bed_begin, query_bed_end)
 
-int main(void)
+SUITE(query_race)
 {
     const struct CMUnitTest tests[] = {
         TEST(threads__pools_and_contexts_of_their_own__exact_values),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/metric_api/stream_bed.h"
+#include "tests/support/suite.h"
 
 static int set_up(void **state)
 {
@@ -334,7 +335,7 @@ static void open__two_threads_and_a_deactivation__at_most_one_holds_the_unit(voi
     }
 }
 
-int main(void)
+SUITE(race)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(group_get__several_threads_ask_first__all_get_the_same),

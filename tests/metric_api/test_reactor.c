@@ -18,6 +18,7 @@
 #include "core/capture/reactor.h"
 #include "tests/forked.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 struct seen {
     _Atomic uint32_t readable;
@@ -197,7 +198,7 @@ static void reactor__child_of_fork__has_its_own(void **state)
     zeta_reactor_remove(watch);
 }
 
-int main(void)
+SUITE(reactor)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reactor__readable_descriptor__calls_once_per_arming),

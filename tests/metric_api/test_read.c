@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/metric_api/stream_bed.h"
+#include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
 #define MIB (1024u * 1024u)
@@ -600,7 +601,7 @@ static void close__unread_data__is_fine(void **state)
     }
 }
 
-int main(void)
+SUITE(read)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(read__one_after_the_other__repeats_the_last_record),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/metric_api/metric_bed.h"
+#include "tests/support/suite.h"
 
 #define UNTOUCHED 0xeeu
 #define LONG_TEXT 512u
@@ -267,7 +268,7 @@ static void refusal__of_every_function__writes_nothing(void **state)
     }
 }
 
-int main(void)
+SUITE(refused)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refusal__of_every_function__writes_nothing),

@@ -9,6 +9,7 @@
 
 #include "core/capture/ring.h"
 #include "core/formula/record/slot.h"
+#include "tests/support/suite.h"
 
 #define RECORD_BYTES 8u
 
@@ -132,7 +133,7 @@ static void ring__two_breaks_without_records_between__become_one(void **state)
     zeta_ring_destroy(ring);
 }
 
-int main(void)
+SUITE(ring)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ring__push_and_pop_around_the_end__keeps_order),

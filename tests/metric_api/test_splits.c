@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/metric_api/stream_bed.h"
+#include "tests/support/suite.h"
 
 #define VALUES ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
 
@@ -261,7 +262,7 @@ static void reads_of_a_root__any_split__are_the_same_data(void **state)
     split_reads(TILES, "fake1", names);
 }
 
-int main(void)
+SUITE(splits)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads__any_split__are_the_same_data),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/metric_api/stream_bed.h"
+#include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
 static int set_up(void **state)
@@ -360,7 +361,7 @@ static void calculate__root__needs_the_function_for_several_sets(void **state)
     bed_free(&bed);
 }
 
-int main(void)
+SUITE(tiles)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(read__root__gives_all_tiles_with_their_index),

@@ -9,6 +9,7 @@
 #include "tests/forked.h"
 #include "tests/metric_api/harness.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
 #define RECORD_BYTES 256u
@@ -614,7 +615,7 @@ static void barrier__in_a_list__is_accepted_and_runs(void **state)
     EXPECT_OK(zeContextDestroy(context));
 }
 
-int main(void)
+SUITE(vgpu)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups__names_and_order__are_what_tools_expect),

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "tests/metric_tracer/trace_bed.h"
+#include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
 static int set_up(void **state)
@@ -296,7 +297,7 @@ static void create__other_group_beside__both_live(void **state)
     bed_free(&bed);
 }
 
-int main(void)
+SUITE(create)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(create__groups_listed__traced_ones_come_last),

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/metric_tracer/trace_bed.h"
+#include "tests/support/suite.h"
 
 /** What the data of most tests gives: three entries for a begin, four for an end. */
 enum { BEGIN_ENTRIES = 3, END_ENTRIES = 4 };
@@ -442,7 +443,7 @@ static void decode__data_with_a_break__goes_on_behind_it(void **state)
     bed_free(&bed);
 }
 
-int main(void)
+SUITE(decode)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decode__metrics_listed__those_of_the_groups_that_exist),

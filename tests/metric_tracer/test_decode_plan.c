@@ -11,6 +11,7 @@
 #include "core/formula/compile/compile.h"
 #include "core/formula/evaluate/decode.h"
 #include "core/formula/evaluate/evaluate.h"
+#include "tests/support/suite.h"
 
 enum { RECORD = 40, TYPE_AT = 5, TILE_AT = 7 };
 
@@ -239,7 +240,7 @@ static void plan__records_of_different_forms__are_refused(void **state)
     assert_null(plan);
 }
 
-int main(void)
+SUITE(decode_plan)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decode__one_record_of_each_type__entries_and_times),

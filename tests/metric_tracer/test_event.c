@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "tests/metric_tracer/trace_bed.h"
+#include "tests/support/suite.h"
 
 static int set_up(void **state)
 {
@@ -124,7 +125,7 @@ static void event__device_lost__wakes_who_waits(void **state)
     end_with_event(&bed, &event);
 }
 
-int main(void)
+SUITE(event)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(event__backend_with_descriptor__shows_the_level),

@@ -5,6 +5,7 @@
 
 #include "tests/metric_tracer/trace_bed.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
 static int set_up(void **state)
@@ -102,7 +103,7 @@ static void fork__tracer_enabled__child_starts_anew_and_parent_goes_on(void **st
     bed_free(&bed);
 }
 
-int main(void)
+SUITE(fork)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fork__tracer_enabled__child_starts_anew_and_parent_goes_on),

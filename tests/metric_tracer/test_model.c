@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/metric_tracer/trace_bed.h"
+#include "tests/support/suite.h"
 
 enum { STEPS = 4000, SEEDS = 6 };
 
@@ -256,7 +257,7 @@ static int set_up(void **state)
     return zeInit(0) == ZE_RESULT_SUCCESS ? 0 : -1;
 }
 
-int main(void)
+SUITE(model)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(model__random_steps__library_and_rules_agree),

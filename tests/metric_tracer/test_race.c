@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/metric_tracer/trace_bed.h"
+#include "tests/support/suite.h"
 
 static int set_up(void **state)
 {
@@ -251,7 +252,7 @@ static void race__decoder_destroyed_while_its_metrics_are_looked_at__ends_cleanl
     }
 }
 
-int main(void)
+SUITE(race)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(race__producer_reader_and_switcher__every_record_comes_once),

@@ -3,6 +3,7 @@
 
 #include "core/formula/record/slot.h"
 #include "tests/metric_tracer/trace_bed.h"
+#include "tests/support/suite.h"
 
 static int set_up(void **state)
 {
@@ -239,7 +240,7 @@ static void read__any_split__concatenates_to_the_same(void **state)
     bed_free(&bed);
 }
 
-int main(void)
+SUITE(read)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(read__never_enabled__is_not_ready),

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "core/formula/sets/set.h"
+#include "tests/support/suite.h"
 
 /** A small file in order; tests replace one of its lines. Lines are counted from 1. */
 static const char *const lines[] = {
@@ -176,7 +177,7 @@ static void events__in_a_layout_of_another_kind__are_refused(void **state)
     }
 }
 
-int main(void)
+SUITE(set_events)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events__file_in_order__types_and_metrics_as_written),

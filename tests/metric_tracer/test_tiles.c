@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "tests/metric_tracer/trace_bed.h"
+#include "tests/support/suite.h"
 
 static int set_up(void **state)
 {
@@ -280,7 +281,7 @@ static void tiles__event_of_a_root__counts_all_tiles(void **state)
     bed_free(&bed);
 }
 
-int main(void)
+SUITE(tiles)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles__root__opens_a_tracer_on_each),

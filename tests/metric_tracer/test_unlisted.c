@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "tests/metric_tracer/trace_bed.h"
+#include "tests/support/suite.h"
 
 static int set_up(void **state)
 {
@@ -28,7 +29,7 @@ static void list__not_asked__only_the_small_group_of_the_source(void **state)
     }
 }
 
-int main(void)
+SUITE(unlisted)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(list__not_asked__only_the_small_group_of_the_source),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/metric_tracer/trace_bed.h"
+#include "tests/support/suite.h"
 
 static int set_up(void **state)
 {
@@ -203,7 +204,7 @@ static void use__calculation_of_a_traced_group__is_refused(void **state)
     bed_free(&bed);
 }
 
-int main(void)
+SUITE(use)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(use__enabled_tracer__cannot_be_destroyed),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/oa/oa_import.h"
+#include "tests/support/suite.h"
 
 #define UUID "01234567-89ab-cdef-0123-456789abcdef"
 #define SET_WITH(name, more)                                                                       \
@@ -585,7 +586,7 @@ static void list__and_help__printed(void **state)
     free(text);
 }
 
-int main(void)
+SUITE(import)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equation__each_operator__expression),

@@ -15,6 +15,7 @@
 #include "tests/intel_data/data.h"
 #include "tests/metric/support.h"
 #include "tests/oa/oa_match.h"
+#include "tests/support/suite.h"
 
 /** Visits the platform as fused in each way, with its committed sets. */
 static void visit(const char *file, enum oa_view view, void (*check)(const struct oa_match *match))
@@ -342,7 +343,7 @@ static void devices__every_id_that_the_library_knows__have_the_same_sets(void **
     assert_true(known > 150);
 }
 
-int main(void)
+SUITE(oracle_traps)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time__of_alchemist_with_the_frequency_of_the_unit__half),

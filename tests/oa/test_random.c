@@ -7,6 +7,7 @@
 
 #include "tests/metric/support.h"
 #include "tests/oa/oa_sets.h"
+#include "tests/support/suite.h"
 
 #define SETS 8u
 #define COUNTERS 60u
@@ -102,7 +103,7 @@ static void write_counter(FILE *file, uint32_t counter)
     (void)fprintf(file, "\"/>\n");
 }
 
-int main(void)
+SUITE(random)
 {
     const char *folder = ZETA_BUILD_DIR "/tests/oa-random";
     const char *path = ZETA_BUILD_DIR "/tests/oa-random/oa-tglgt2.xml";

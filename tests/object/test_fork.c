@@ -17,6 +17,7 @@
 
 #include "core/util/error.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 struct thing {
     struct zeta_object object;
@@ -147,7 +148,7 @@ static void fork__while_other_thread_creates__child_does_not_dead_lock(void **st
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-int main(void)
+SUITE(fork)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fork__child__starts_anew),

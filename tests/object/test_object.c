@@ -17,6 +17,7 @@
 
 #include "core/util/error.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 #define REUSE_AFTER 65536u
 
@@ -417,7 +418,7 @@ static void address_space__higher_limit__leaves_more_for_others(void **state)
     }
 }
 
-int main(void)
+SUITE(object)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(address_space__higher_limit__leaves_more_for_others),

@@ -3,6 +3,7 @@
  * Meant for the thread sanitizer as well.
  */
 #include "core/object/object.h"
+#include "tests/support/suite.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -141,7 +142,7 @@ static void retire__raced__has_one_winner(void **state)
     }
 }
 
-int main(void)
+SUITE(threads)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(churn__four_threads__gives_each_slot_to_one),

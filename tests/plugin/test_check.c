@@ -17,6 +17,7 @@
 #include "core/settings/settings.h"
 #include "core/util/clock.h"
 #include "tests/plugin/harness.h"
+#include "tests/support/suite.h"
 
 #define FAKE PLUGINS "/fake.so"
 #define FAULTY PLUGINS "/faulty.so"
@@ -141,7 +142,7 @@ static void check__with_ignored_child_signal__still_answers(void **state)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, harness_setup, harness_teardown)
 
-int main(void)
+SUITE(check)
 {
     const struct CMUnitTest tests[] = {
         CASE(check__good_plugin__is_active_with_its_devices),

@@ -9,6 +9,8 @@
 
 #include <zeta/plugin_host.h>
 
+#include "tests/support/suite.h"
+
 #define TEXT(text)                                                                                 \
     {                                                                                              \
         .data = (text), .size = sizeof(text) - 1                                                   \
@@ -190,7 +192,7 @@ static void string__compared_and_shown__by_its_length(void **state)
     assert_int_equal(zeta_string_shown((struct zeta_plugin_string){"", UINT64_MAX}), 100);
 }
 
-int main(void)
+SUITE(entry)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(negotiate__version_in_the_range__makes_an_object),

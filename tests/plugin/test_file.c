@@ -14,6 +14,8 @@
 
 #include <zeta/file.h>
 
+#include "tests/support/suite.h"
+
 static char folder[] = "/tmp/zeta-file-XXXXXX";
 
 static const char *path_of(const char *name)
@@ -106,7 +108,7 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-int main(void)
+SUITE(file)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(read__file_in_the_limit__gives_all_of_it),

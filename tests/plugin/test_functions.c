@@ -16,6 +16,7 @@
 #include "core/settings/settings.h"
 #include "core/util/trust.h"
 #include "tests/plugin/harness.h"
+#include "tests/support/suite.h"
 
 static void functions__before_start__say_uninitialised(void **state)
 {
@@ -245,7 +246,7 @@ static void search_path_get__replaced_search__lists_it_alone(void **state)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, harness_setup, harness_teardown)
 
-int main(void)
+SUITE(functions)
 {
     const struct CMUnitTest tests[] = {
         CASE(functions__before_start__say_uninitialised),

@@ -21,6 +21,7 @@
 #include "core/util/error.h"
 #include "core/util/trust.h"
 #include "tests/plugin/harness.h"
+#include "tests/support/suite.h"
 
 #define FAKE PLUGINS "/fake.so"
 #define FAULTY PLUGINS "/faulty.so"
@@ -827,7 +828,7 @@ static void fork__child__keeps_plugins_that_can(void **state)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, harness_setup, harness_teardown)
 
-int main(void)
+SUITE(host)
 {
     const struct CMUnitTest tests[] = {
         CASE(host__no_manifest__has_no_device),

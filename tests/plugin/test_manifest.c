@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "core/util/yaml.h"
+#include "tests/support/suite.h"
 
 #define HEAD                                                                                       \
     "format: \"1.0\"\n"                                                                            \
@@ -232,7 +233,7 @@ static void manifest__long_id__is_refused(void **state)
     expect_bad(text, "more than 63");
 }
 
-int main(void)
+SUITE(manifest)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(manifest__every_key__is_read),

@@ -19,6 +19,7 @@
 #include "core/util/log.h"
 #include "core/util/yaml.h"
 #include "tests/plugin/harness.h"
+#include "tests/support/suite.h"
 
 /* One PCI device with a driver, one without modalias, and a DRM device. */
 static void make_machine(void)
@@ -222,7 +223,7 @@ static void setting__without_value__is_named(void **state)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, harness_setup, harness_teardown)
 
-int main(void)
+SUITE(match)
 {
     const struct CMUnitTest tests[] = {
         CASE(pci__vendor_and_device__match),

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "tests/harness/mode.h"
+#include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
 static void plugin__calls_zeinit__fails_alone(void **state)
@@ -45,7 +46,7 @@ static void plugin__calls_zeinit__fails_alone(void **state)
     assert_non_null(strstr(info.reason, "0x78000001")); /* UNINITIALIZED, from zeInit */
 }
 
-int main(void)
+SUITE(recursion)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plugin__calls_zeinit__fails_alone),

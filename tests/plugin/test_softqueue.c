@@ -13,6 +13,8 @@
 
 #include <zeta/softqueue.h>
 
+#include "tests/support/suite.h"
+
 struct zeta_plugin_event {
     atomic_bool on;
     atomic_uint looks;
@@ -213,7 +215,7 @@ static void end__of_a_submission__is_told_before_its_last_event(void **state)
     zeta_softqueue_pool_destroy(pool);
 }
 
-int main(void)
+SUITE(softqueue)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(end__of_a_submission__is_told_before_its_last_event),

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/programmable/bed.h"
+#include "tests/support/suite.h"
 
 #define BAD_HANDLE ZE_RESULT_ERROR_INVALID_NULL_HANDLE
 #define BAD_POINTER ZE_RESULT_ERROR_INVALID_NULL_POINTER
@@ -565,7 +566,7 @@ static void extensions__are_listed(void **state)
     assert_int_equal(found, 2);
 }
 
-int main(void)
+SUITE(api)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programmables__are_listed__time_based_first),

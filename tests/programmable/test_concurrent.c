@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/programmable/bed.h"
+#include "tests/support/suite.h"
 
 static void groups_of_one_domain__need_a_pass_each(void **state)
 {
@@ -100,7 +101,7 @@ static void bad_input__is_refused(void **state)
     assert_int_equal(passes, 0);
 }
 
-int main(void)
+SUITE(concurrent)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_of_one_domain__need_a_pass_each),

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tests/programmable/bed.h"
+#include "tests/support/suite.h"
 
 #define BAD_ARGUMENT ZE_RESULT_ERROR_INVALID_ARGUMENT
 #define IN_USE ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE
@@ -294,7 +295,7 @@ static void threads__with_their_own_groups__do_not_disturb_each_other(void **sta
     EXPECT_OK(zetDeviceEnableMetricsExp(bed->device));
 }
 
-int main(void)
+SUITE(model)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_calls__do_what_the_model_says),

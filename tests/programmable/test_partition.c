@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "core/metric/group/partition.h"
+#include "tests/support/suite.h"
 
 #define MAX 7u
 
@@ -149,7 +150,7 @@ static void nothing__has_no_classes(void **state)
     assert_int_equal(class_count, 0);
 }
 
-int main(void)
+SUITE(partition)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_things__are_sorted__into_the_fewest_classes),

@@ -6,6 +6,7 @@
 #include <zeta/zeta.h>
 
 #include "tests/programmable/bed.h"
+#include "tests/support/suite.h"
 
 enum { ROUNDS = 400 };
 
@@ -195,7 +196,7 @@ static void queried_group__changed_while_it_is_used__old_or_new(void **state)
     race(*state, EVENT_BASED);
 }
 
-int main(void)
+SUITE(race)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streamed_group__changed_while_it_is_used__old_or_new),

@@ -13,6 +13,7 @@
 #include "core/formula/programmables/recipe.h"
 #include "core/formula/programmables/recipe_set.h"
 #include "core/formula/sets/programmables.h"
+#include "tests/support/suite.h"
 
 #define HEAD                                                                                       \
     "format: 1\n"                                                                                  \
@@ -464,7 +465,7 @@ static void programmables_of_one_name__only_the_first_counts(void **state)
     zeta_catalog_destroy(found.catalog);
 }
 
-int main(void)
+SUITE(recipe)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(selections__get_slot_and_parameters),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/programmable/bed.h"
+#include "tests/support/suite.h"
 
 enum { BY_TILE = 1, BY_EU = 4, TILES = 2, CAPACITY = 1 << 20 };
 
@@ -210,7 +211,7 @@ static void disabling__of_a_root__waits_for_metrics_of_its_tiles(void **state)
     EXPECT_OK(zetMetricDestroyExp(metric));
 }
 
-int main(void)
+SUITE(tiles)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_root__split_by_tile__counts_each_in_its_set),

@@ -7,6 +7,7 @@
 
 #include "tests/programmable/bed.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 enum { WHOLE, BY_TILE, BY_SLICE, BY_SUBSLICE, BY_EU };
 
@@ -331,7 +332,7 @@ static void groups__in_turn__count_anew(void **state)
     }
 }
 
-int main(void)
+SUITE(values)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts__of_known_work__are_exact),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bed.h"
+#include "tests/support/suite.h"
 
 /* One pool for a thousand launches, and for each launch an event with its number. */
 static void pool__of_the_sizes_in_use__one_query_is_one_report(void **state)
@@ -284,7 +285,7 @@ static void event__of_an_end__signalled_when_synchronize_returns(void **state)
     EXPECT_OK(zeCommandListDestroy(list));
 }
 
-int main(void)
+SUITE(clients)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pool__of_the_sizes_in_use__one_query_is_one_report),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bed.h"
+#include "tests/support/suite.h"
 
 #define RAW_BYTES (8u << 20)
 
@@ -245,7 +246,7 @@ static void group__marker_of_its_unit__seen_by_its_stream(void **state)
     close_streams(bed, &streams);
 }
 
-int main(void)
+SUITE(markers)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streamer__markers_between_kernels__exact_counts_per_row),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bed.h"
+#include "tests/support/suite.h"
 
 #define VALUES ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
 
@@ -116,7 +117,7 @@ static void root_pool__selections__are_those_of_each_tile(void **state)
     }
 }
 
-int main(void)
+SUITE(tiles)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(root_pool__work_on_one_tile__the_other_has_done_nothing),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bed.h"
+#include "tests/support/suite.h"
 
 static void matmul__in_every_kind_of_list__closed_formulas_hold(void **state)
 {
@@ -297,7 +298,7 @@ static void fault__inside__query_is_lost_until_it_is_reset(void **state)
     EXPECT_OK(zeCommandQueueDestroy(queue));
 }
 
-int main(void)
+SUITE(work)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matmul__in_every_kind_of_list__closed_formulas_hold),

@@ -16,6 +16,7 @@
 #include "plugins/replay/recording/source.h"
 #include "tests/replay/igt_tape.h"
 #include "tests/replay/tape.h"
+#include "tests/support/suite.h"
 
 #define RECORDS 40u
 
@@ -379,7 +380,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-int main(void)
+SUITE(damage)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(container__cut_anywhere__gives_what_came_before),

@@ -13,6 +13,7 @@
 #include "tests/forked.h"
 #include "tests/metric_api/harness.h"
 #include "tests/replay/igt_tape.h"
+#include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
 #define REPORTS 300u
@@ -305,7 +306,7 @@ static int run_kind(void)
     return cmocka_run_group_tests_name(kind->name, tests, set_up, tear_down);
 }
 
-int main(void)
+SUITE(igt)
 {
     int failures = 0;
 

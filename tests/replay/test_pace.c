@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "tests/replay/reading.h"
+#include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
 #define RECORDS 2000u /* half a second */
@@ -150,7 +151,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-int main(void)
+SUITE(pace)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stream__recorded_pace__gives_nothing_early_and_all_in_the_end),

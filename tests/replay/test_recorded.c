@@ -11,6 +11,7 @@
 #include "tests/forked.h"
 #include "tests/metric_api/harness.h"
 #include "tests/replay/tape.h"
+#include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
 #define GROUPS 2u
@@ -273,7 +274,7 @@ static int run_in_child(const struct CMUnitTest *test)
     return child > 0 && waitpid(child, &status, 0) == child && status == 0 ? 0 : 1;
 }
 
-int main(void)
+SUITE(recorded)
 {
     const struct CMUnitTest record = cmocka_unit_test(record__virtual_gpu__for_a_while);
     const struct CMUnitTest replay =

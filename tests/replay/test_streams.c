@@ -7,6 +7,7 @@
 
 #include "tests/forked.h"
 #include "tests/replay/reading.h"
+#include "tests/support/suite.h"
 #include "zeta/slot.h"
 #include "zeta/zeta.h"
 
@@ -623,7 +624,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-int main(void)
+SUITE(streams)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(device__properties__are_those_of_the_recording),

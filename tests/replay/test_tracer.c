@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/replay/reading.h"
+#include "tests/support/suite.h"
 
 #define EVENTS 5000u /* more than wait at one time */
 #define TILED_EVENTS 300u
@@ -244,7 +245,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-int main(void)
+SUITE(tracer)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tracer__enabled__gives_what_was_recorded),

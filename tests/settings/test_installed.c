@@ -14,6 +14,7 @@
 #include "core/settings/settings.h"
 #include "core/settings/settings_priv.h"
 #include "core/util/yaml.h"
+#include "tests/support/suite.h"
 
 static char activated[] = "/tmp/zeta-installed-XXXXXX";
 static char messages[] = "/tmp/zeta-messages-XXXXXX";
@@ -135,7 +136,7 @@ static void schema__of_manifests__names_every_key(void **state)
     zeta_yaml_free(document);
 }
 
-int main(void)
+SUITE(installed)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(zeta_yaml__as_installed__changes_nothing, setup, teardown),

@@ -19,6 +19,7 @@
 #include "core/settings/paths.h"
 #include "core/util/log.h"
 #include "core/util/trust.h"
+#include "tests/support/suite.h"
 
 #define SYSTEM ZETA_TEST_SYSCONFDIR "/zeta/"
 
@@ -410,7 +411,7 @@ static void settings__all__are_sorted(void **state)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+SUITE(settings)
 {
     const struct CMUnitTest tests[] = {
         CASE(settings__nothing_set__are_defaults),

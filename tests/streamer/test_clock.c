@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "streaming.h"
+#include "tests/support/suite.h"
 
 enum { STEPS_MOST = 400, TICK_NS = 40 };
 
@@ -391,7 +392,7 @@ static void resolution__of_every_group__is_that_of_the_device(void **state)
     }
 }
 
-int main(void)
+SUITE(clock)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrap__everything_with_a_time__agrees_across_it),

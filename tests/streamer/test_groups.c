@@ -4,6 +4,7 @@
 
 #include "streaming.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 enum { MOST_GROUPS = 64, MOST = 1500 };
 
@@ -120,7 +121,7 @@ static void streams__thousands_of_times__each_gives_its_first_rows(void **state)
     EXPECT_OK(zetContextActivateMetricGroups(bed->context, bed->device, 0, NULL));
 }
 
-int main(void)
+SUITE(groups)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(type_and_source__of_every_group__tell_unit_and_markers),

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "streaming.h"
+#include "tests/support/suite.h"
 
 /** Steps of sleeping and reading, the way a slow program does. */
 static void read_slowly(struct streaming *stream)
@@ -80,7 +81,7 @@ static void stopped_process__sampler_is_late__given_and_lost_are_all(void **stat
     lose_some(*state, 0, NULL, read_after_a_stop);
 }
 
-int main(void)
+SUITE(losses)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slow_reader__ring_of_the_backend__given_and_lost_are_all),

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "streaming.h"
+#include "tests/support/suite.h"
 
 #define VALUES ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
 #define MAXIMA ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES
@@ -165,7 +166,7 @@ static void maxima__of_real_work__percentages_stay_below(void **state)
     }
 }
 
-int main(void)
+SUITE(maxima)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(maxima__any_counts__are_not_below_what_was_measured),

@@ -7,6 +7,7 @@
 
 #include "streaming.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 #define SEEDS (HAVE_THREAD_SANITIZER ? 4u : 12u)
 
@@ -510,7 +511,7 @@ static void model__random_steps__library_and_rules_agree(void **state)
     EXPECT_OK(zeMemFree(bed->context, counter));
 }
 
-int main(void)
+SUITE(model)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(model__random_steps__library_and_rules_agree),

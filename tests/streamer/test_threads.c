@@ -9,6 +9,7 @@
 
 #include "streaming.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 enum { RAW_BYTES = 1 << 16, MOST_RESULTS = 6 };
 
@@ -248,7 +249,7 @@ static void everything__from_several_threads__keeps_the_rules(void **state)
     EXPECT_OK(zetDeviceEnableMetricsExp(bed->device));
 }
 
-int main(void)
+SUITE(threads)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything__from_several_threads__keeps_the_rules),

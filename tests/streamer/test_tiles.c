@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "streaming.h"
+#include "tests/support/suite.h"
 #include "zeta/slot.h"
 
 #define VALUES ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
@@ -341,7 +342,7 @@ static void groups__of_root_and_tiles__are_alike(void **state)
     }
 }
 
-int main(void)
+SUITE(tiles)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(root__work_and_markers_on_tiles__are_in_their_sets),

@@ -7,6 +7,7 @@
 
 #include "streaming.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 enum { COMPUTE, DISPATCH, WORK_STATUS, DEVICE_STATUS, SAMPLES, UNITS };
 
@@ -297,7 +298,7 @@ static void close__while_others_read_and_wait__ends_them(void **state)
     destroy_event(&event);
 }
 
-int main(void)
+SUITE(units)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units__all_at_once__each_counts_the_work),

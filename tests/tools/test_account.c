@@ -2,6 +2,7 @@
  * One metric over many rows: which kind fits it, and what is taken over from the library.
  */
 #include "sdk/tools/zeta/sampling/account.h"
+#include "tests/support/suite.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -86,7 +87,7 @@ static void set__no_value__is_none_and_not_zero(void **state)
     assert_int_equal(account.last.kind, ZETA_NUMBER_NONE);
 }
 
-int main(void)
+SUITE(account)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kind__amount__adds_up),

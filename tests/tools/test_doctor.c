@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "sdk/tools/zeta/doctor/doctor.h"
+#include "tests/support/suite.h"
 
 #define ZETA_COMMAND ZETA_BUILD_DIR "/bin/zeta"
 #define SEEDS ZETA_SOURCE_DIR "/tests/fuzz/seeds/program/"
@@ -109,7 +110,7 @@ static void variables__of_level_zero__are_listed_with_their_meaning(void **state
     free(doctor.variables);
 }
 
-int main(void)
+SUITE(doctor)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(link__of_small_programs__is_read),

@@ -12,7 +12,9 @@
 #include <cmocka.h>
 
 #include "sdk/tools/zeta/sampling/sampled_group.h"
+#include "sdk/tools/zeta/stat/ip.h"
 #include "sdk/tools/zeta/stat/profile.h"
+#include "tests/support/suite.h"
 
 enum { VALUES = 1 + ZETA_IP_REASONS };
 
@@ -150,7 +152,7 @@ static void print__interrupted_stream__says_that_some_are_lost(void **state)
     free(text);
 }
 
-int main(void)
+SUITE(ip_profile)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rows__at_address_0__are_of_an_address_as_any, set_up,

@@ -1,5 +1,6 @@
 /* The index of module images: what is read, and what is passed over. */
 #include "sdk/tools/zeta/profile/module_index.h"
+#include "tests/support/suite.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -153,7 +154,7 @@ static void index__that_grows__gives_each_module_once(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
-int main(void)
+SUITE(module_index)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(line__of_a_module__has_all_of_it),

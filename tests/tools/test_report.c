@@ -22,6 +22,7 @@
 #include "sdk/tools/zeta/recording/options.h"
 #include "sdk/tools/zeta/recording/runs.h"
 #include "sdk/tools/zeta/recording/trace.h"
+#include "tests/support/suite.h"
 
 /* ---- texts --------------------------------------------------------------------------------- */
 
@@ -461,7 +462,7 @@ static void options__bad_ones__are_refused(void **state)
     assert_int_equal(parse(&options, "--csv", "--frobnicate"), ZETA_EXIT_USAGE);
 }
 
-int main(void)
+SUITE(report)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clean__control_characters_and_no_utf8__become_question_marks),

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "sdk/tools/zeta/output/message.h"
+#include "tests/support/suite.h"
 
 static char parent[] = "/tmp/zeta-folders-XXXXXX";
 
@@ -143,7 +144,7 @@ static void folder__that_is_none_of_ours__stays(void **state)
     }
 }
 
-int main(void)
+SUITE(run_folder)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(folder__of_an_ended_run__goes_with_the_next_of_its_kind),

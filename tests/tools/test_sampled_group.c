@@ -13,6 +13,7 @@
 #include <zeta/slot.h>
 
 #include "fake_group.h"
+#include "tests/support/suite.h"
 
 #define WRAP_NS UINT64_C(171798691840)
 
@@ -234,7 +235,7 @@ static void reaches__several_tiles__waits_for_all(void **state)
     zeta_sampled_group_finish(&group);
 }
 
-int main(void)
+SUITE(sampled_group)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rows__in_sequence__are_counted, set_up, tear_down),

@@ -2,6 +2,7 @@
  * Time lines: what is drawn of values, and which level fits.
  */
 #include "sdk/tools/zeta/output/sparkline.h"
+#include "tests/support/suite.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -77,7 +78,7 @@ static void draw__no_value__is_blank(void **state)
     assert_string_equal(text, "█ █");
 }
 
-int main(void)
+SUITE(sparkline)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draw__nothing__is_empty),

@@ -15,6 +15,7 @@
 
 #include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/program/environment.h"
+#include "tests/support/suite.h"
 
 #define PAUSE_NS 20000000
 
@@ -207,7 +208,7 @@ static void environment__comma_or_blank_in_path__cannot_be_named(void **state)
     assert_false(zeta_environment_can_name("/opt/a b/libzeta.so.0"));
 }
 
-int main(void)
+SUITE(stat_child)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(exit_code__program_exits__is_its_own, set_up, tear_down),

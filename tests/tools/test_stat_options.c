@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "sdk/tools/zeta/output/message.h"
+#include "tests/support/suite.h"
 
 enum { MAX_WORDS = 24 };
 
@@ -157,7 +158,7 @@ static void options__what_makes_no_sense__is_usage(void **state)
         assert_usage(lines[i]);
 }
 
-int main(void)
+SUITE(stat_options)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options__program_only__has_defaults),

@@ -13,6 +13,7 @@
 #include <json-c/json.h>
 
 #include "fake_group.h"
+#include "tests/support/suite.h"
 
 struct fixture {
     struct fake_group fake;
@@ -225,7 +226,7 @@ static void json__interrupted_stream__has_lost_at_least_one(void **state)
     assert_int_equal(json_object_put(document), 1);
 }
 
-int main(void)
+SUITE(stat_report)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(table__plain__names_value_range_and_cost, set_up,

@@ -11,6 +11,7 @@
 #include "sdk/tools/zeta/sampling/sampled_group.h"
 #include "tests/metric_api/fake_control.h"
 #include "tests/metric_api/harness.h"
+#include "tests/support/suite.h"
 
 enum { COUNT, SCALED, HALF_OF, END, METRICS };
 
@@ -165,7 +166,7 @@ static void line__hole__stays_empty(void **state)
     assert_null(fixture->line.pieces[2]);
 }
 
-int main(void)
+SUITE(sum_line)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(settle__rows__gives_values_and_lines, set_up, tear_down),

@@ -14,7 +14,9 @@
 
 #include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/number.h"
+#include "sdk/tools/zeta/output/terminal.h"
 #include "sdk/tools/zeta/output/text.h"
+#include "tests/support/suite.h"
 
 static uint64_t parse(const char *text)
 {
@@ -201,7 +203,7 @@ static void terminal__file__is_none(void **state)
     assert_int_equal(fclose(stream), 0);
 }
 
-int main(void)
+SUITE(text)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(duration_parse__every_unit__gives_ns),

@@ -15,6 +15,7 @@
 #include "sdk/tools/zeta/trace/merge.h"
 #include "sdk/tools/zeta/trace/options.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 static const char small_trace[] =
     "[\n{\"ph\":\"M\",\"name\":\"zeta_trace\",\"args\":{\"lost\":                   3,"
@@ -300,7 +301,7 @@ static void options__wrong_ones__are_refused(void **state)
     }
 }
 
-int main(void)
+SUITE(trace)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(line__call__has_its_members),

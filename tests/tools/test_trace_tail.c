@@ -13,6 +13,7 @@
 
 #include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/trace/tail.h"
+#include "tests/support/suite.h"
 
 /* The form of the file: sdk/doc/formats.md. */
 enum { HEAD = 4096, PART = 65536, OPEN = 2049 };
@@ -178,7 +179,7 @@ static void folder__that_is_not_there__is_said(void **state)
                      ZETA_EXIT_FAILED);
 }
 
-int main(void)
+SUITE(trace_tail)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(lines__of_several_parts__are_taken_once, set_up, tear_down),

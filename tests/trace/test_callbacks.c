@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include "calls.h"
+#include "tests/support/suite.h"
 
 typedef void (*any_callback)(void *params, ze_result_t result, void *user, void **instance);
 
@@ -114,7 +115,7 @@ static void functions__without_a_place__are_not_traced(void **state)
     assert_success(zetTracerExpDestroy(tracer));
 }
 
-int main(void)
+SUITE(callbacks)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(callbacks__each_set_alone__hears_of_its_function_only),

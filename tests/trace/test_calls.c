@@ -9,6 +9,7 @@
 
 #include "calls.h"
 #include "core/trace/trace.h"
+#include "tests/support/suite.h"
 
 /* What the last call told. */
 static struct {
@@ -150,7 +151,7 @@ static int teardown(void **state)
     return 0;
 }
 
-int main(void)
+SUITE(calls)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_function__tells_its_arguments_and_its_result),

@@ -6,6 +6,7 @@
 
 #include "tests/forked.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 /* Looks for the device anew: the child's own driver, context and event. */
 static bool child_start(struct harness *fresh)
@@ -179,7 +180,7 @@ static void fork__inside_a_prologue__ends_the_call_in_both_processes(void **stat
     signal_destroy(&signal);
 }
 
-int main(void)
+SUITE(fork)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fork__traced_process__child_has_no_tracer),

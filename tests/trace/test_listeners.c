@@ -24,6 +24,7 @@
 #include "core/trace/holder.h"
 #include "core/trace/trace.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 #define CALLERS 4
 #define FUNCTION ZETA_FUNCTION_zeEventQueryStatus
@@ -430,7 +431,7 @@ static void close__listeners_there__later_calls_tell_nobody(void **state)
     free(counter);
 }
 
-int main(void)
+SUITE(listeners)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ordering__is_the_one_that_the_kernel_allows),

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 #define CALLERS 4
 
@@ -354,7 +355,7 @@ static void callbacks__that_call_the_api_in_threads__are_never_nested(void **sta
     signal_destroy(&signal);
 }
 
-int main(void)
+SUITE(pairs)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(enable__while_a_call_is_under_way__gives_no_epilogue),

@@ -15,6 +15,7 @@
 
 #include "core/trace/describe.h"
 #include "core/trace/render.h"
+#include "tests/support/suite.h"
 
 enum { ARGUMENT_BYTES = 256, PARAMETERS_MAX = 24 };
 
@@ -447,7 +448,7 @@ static void describe__every_function__has_a_name_in_order(void **state)
     }
 }
 
-int main(void)
+SUITE(render)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(describe__every_function__has_a_name_in_order),

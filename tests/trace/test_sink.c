@@ -12,6 +12,7 @@
 
 #include "tests/forked.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 static void sink__started__records_calls_until_stopped(void **state)
 {
@@ -478,7 +479,7 @@ static void sink__started_by_a_thread_that_ended__forked_child_starts_anew(void 
     (void)unlink(unwatched_path);
 }
 
-int main(void)
+SUITE(sink)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sink__started__records_calls_until_stopped),

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "core/trace/sink_path.h"
+#include "tests/support/suite.h"
 
 static const char *name(const char *pattern, unsigned attempt)
 {
@@ -90,7 +91,7 @@ static void limit__sizes__are_bytes(void **state)
     assert_true(size("99999999999999999999") == UINT64_MAX);
 }
 
-int main(void)
+SUITE(sink_path)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(path__plain__gets_the_pid_when_it_exists),

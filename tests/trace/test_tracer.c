@@ -1,5 +1,6 @@
 /* API tracers on one thread: order, arguments, what is traced, and what is refused. */
 #include "support.h"
+#include "tests/support/suite.h"
 
 #include <stdlib.h>
 
@@ -671,7 +672,7 @@ static void extension__is_listed(void **state)
     assert_true(found);
 }
 
-int main(void)
+SUITE(tracer)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tracer__created__is_disabled),

@@ -1,4 +1,5 @@
 /* More events than the tracer holds, and nobody reads. Its ring is small by a setting. */
+#include "tests/support/suite.h"
 #include "tracing.h"
 
 #define RING 1000u /* small_ring.yaml */
@@ -42,7 +43,7 @@ static void events__never_read__oldest_go_with_a_warning(void **state)
     tracing_end(&tracing);
 }
 
-int main(void)
+SUITE(losses)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events__never_read__oldest_go_with_a_warning),

@@ -2,6 +2,7 @@
  */
 #include <string.h>
 
+#include "tests/support/suite.h"
 #include "tracing.h"
 
 /* One copy on each tile, of 100 bytes on the first and 200 on the second. */
@@ -67,7 +68,7 @@ static void copies__on_both_tiles__root_has_a_set_for_each(void **state)
     EXPECT_OK(zeMemFree(bed->context, memory));
 }
 
-int main(void)
+SUITE(tiles)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies__on_both_tiles__root_has_a_set_for_each),

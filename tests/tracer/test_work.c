@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/support/suite.h"
 #include "tracing.h"
 
 #define TICK_NS 40u
@@ -253,7 +254,7 @@ static void groups__of_a_source__first_is_time_based_and_events_are_listed(void 
     assert_int_not_equal(first, UINT32_MAX);
 }
 
-int main(void)
+SUITE(work)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups__of_a_source__first_is_time_based_and_events_are_listed),

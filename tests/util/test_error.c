@@ -3,6 +3,7 @@
  * length, one per thread.
  */
 #include "core/util/error.h"
+#include "tests/support/suite.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -157,7 +158,7 @@ static void describe__two_threads__have_their_own(void **state)
     assert_string_equal(zeta_error_describe(), "thread one");
 }
 
-int main(void)
+SUITE(error)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(describe__nothing_failed__is_empty),

@@ -2,6 +2,7 @@
  * Log lines: levels by topic, one line each, nothing on standard output.
  */
 #include "core/util/log.h"
+#include "tests/support/suite.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -176,7 +177,7 @@ static void log__pipe__is_no_file(void **state)
     assert_non_null(strstr(strstr(written, "no pipe") + 1, "no pipe"));
 }
 
-int main(void)
+SUITE(log)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(log__level__decides, setup, teardown),

@@ -22,6 +22,7 @@
 #include "core/util/list.h"
 #include "core/util/thread.h"
 #include "core/util/trust.h"
+#include "tests/support/suite.h"
 
 static void list__many_items__keeps_their_order(void **state)
 {
@@ -259,7 +260,7 @@ static void descriptor__of_a_process__is_opened_if_it_is_that_file(void **state)
     assert_int_equal(errno, ENOENT);
 }
 
-int main(void)
+SUITE(parts)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arena__cloned__has_copies_that_can_be_found),

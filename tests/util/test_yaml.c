@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "core/util/yaml.h"
+#include "tests/support/suite.h"
 
 static struct zeta_yaml_document *parse(const char *text)
 {
@@ -225,7 +226,7 @@ static void read_file__regular__same_as_text(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-int main(void)
+SUITE(yaml)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parse__nested_file__tree_with_positions),

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "plugins/vgpu/machine/cache.h"
+#include "tests/support/suite.h"
 
 enum {
     L1_BYTES = 8192, /* 16 sets of 8 ways */
@@ -113,7 +114,7 @@ static void icache__blocks__miss_per_line(void **state)
     zeta_vgpu_icache_finish(&icache);
 }
 
-int main(void)
+SUITE(cache)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(l1__ninth_line_of_a_set__replaces_the_oldest),

@@ -1,5 +1,6 @@
 /* Files that are not what they should be: a sentence each, never a crash. */
 #include "rig.h"
+#include "tests/support/suite.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -335,7 +336,7 @@ static void null_or_empty__loaded__is_refused(void **state)
 
 #define WITH_FILES(test) cmocka_unit_test_setup_teardown(test, read_files, drop_files)
 
-int main(void)
+SUITE(elf)
 {
     const struct CMUnitTest tests[] = {
         WITH_FILES(good_file__loads__has_all_kernels),

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "plugins/vgpu/machine/host_clock.h"
+#include "tests/support/suite.h"
 
 enum {
     SIZE = 96, /* of the matrices */
@@ -420,7 +421,7 @@ static void config__nonsense__is_refused(void **state)
     zeta_vgpu_space_destroy(space);
 }
 
-int main(void)
+SUITE(engine_counters)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matmul__closed_formulas__hold),

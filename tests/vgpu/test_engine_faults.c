@@ -1,5 +1,6 @@
 /* Kernels that go wrong: the launch says how and where, and the engine stays usable. */
 #include "rig.h"
+#include "tests/support/suite.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -204,7 +205,7 @@ static void code__rewritten__runs_the_new(void **state)
 
 #define WITH_FAULTS(test) cmocka_unit_test_setup_teardown(test, open_faults, close_rig)
 
-int main(void)
+SUITE(engine_faults)
 {
     const struct CMUnitTest tests[] = {
         WITH_FAULTS(fault__each_kind__names_reason), WITH_FAULTS(fault__one_item__is_located),

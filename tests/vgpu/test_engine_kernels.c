@@ -2,6 +2,7 @@
 #include "rig.h"
 
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
@@ -406,7 +407,7 @@ static void fork__child__works_with_its_own(void **state)
 
 #define WITH_BASIC(test) cmocka_unit_test_setup_teardown(test, open_basic, close_rig)
 
-int main(void)
+SUITE(engine_kernels)
 {
     const struct CMUnitTest tests[] = {
         WITH_BASIC(fill__many_groups__writes_all),

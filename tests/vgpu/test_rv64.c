@@ -11,6 +11,7 @@
 
 #include "plugins/vgpu/machine/rv64.h"
 #include "plugins/vgpu/machine/rv64_ops.h"
+#include "tests/support/suite.h"
 
 enum {
     WORDS = 2048,
@@ -369,7 +370,7 @@ static void run__reserved_rounding_mode__is_illegal(void **state)
     close_bench(bench);
 }
 
-int main(void)
+SUITE(rv64)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table__every_line__decodes_to_itself),

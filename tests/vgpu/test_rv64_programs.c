@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "qemu.h"
+#include "tests/support/suite.h"
 
 static void programs__compiled__agree_with_qemu(void **state)
 {
@@ -40,7 +41,7 @@ static void programs__compiled__agree_with_qemu(void **state)
     assert_true(used > 1500);
 }
 
-int main(void)
+SUITE(rv64_programs)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs__compiled__agree_with_qemu),

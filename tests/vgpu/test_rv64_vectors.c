@@ -19,6 +19,7 @@
 #include "plugins/vgpu/machine/rv64_ops.h"
 #include "qemu.h"
 #include "qemu/vector.h"
+#include "tests/support/suite.h"
 
 enum { VECTORS_PER_OP = 40, REPORT_LIMIT = 10 };
 
@@ -387,7 +388,7 @@ static void vectors__random__agree_with_qemu(void **state)
     assert_true(count > 6000);
 }
 
-int main(void)
+SUITE(rv64_vectors)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(vectors__random__agree_with_qemu, make_machine,

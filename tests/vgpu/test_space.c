@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "plugins/vgpu/machine/space.h"
+#include "tests/support/suite.h"
 
 static void *at(uint64_t address)
 {
@@ -246,7 +247,7 @@ static void readers__all_taken__next_is_refused(void **state)
 
 #define WITH_SPACE(test) cmocka_unit_test_setup_teardown(test, make, drop)
 
-int main(void)
+SUITE(space)
 {
     const struct CMUnitTest tests[] = {
         WITH_SPACE(add__overlap_or_nonsense__is_refused),

@@ -10,6 +10,7 @@
 
 #include "host.h"
 #include "plugins/vgpu/device/describe.h"
+#include "tests/support/suite.h"
 
 static int setup(void **state)
 {
@@ -396,7 +397,7 @@ static void queue__no_thread_to_be_had__says_why(void **state)
 
 #define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
+SUITE(copy)
 {
     const struct CMUnitTest tests[] = {
         WITH(memory__three_kinds__usable_and_aligned),

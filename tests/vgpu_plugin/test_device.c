@@ -17,6 +17,7 @@
 #include "host.h"
 #include "tests/forked.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 static struct zeta_plugin_device_properties properties_of(struct host *host,
                                                           struct zeta_plugin_device *device)
@@ -485,7 +486,7 @@ static void fork__with_queue_and_stream__child_begins_anew(void **state)
     host_close(&host);
 }
 
-int main(void)
+SUITE(device)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(negotiate__foreign_version__refused),

@@ -23,6 +23,7 @@
 #include "kernel_file.h"
 #include "plugins/vgpu/instance/instance_priv.h"
 #include "tests/forked.h"
+#include "tests/support/suite.h"
 
 #define REPORT 256u
 
@@ -768,7 +769,7 @@ static void init_and_finish__a_hundred_times__nothing_left(void **state)
     assert_int_equal(count_files(NULL, 0), 0);
 }
 
-int main(void)
+SUITE(instance)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(two_processes__child_runs__parent_counts_exactly, child_teardown),

@@ -11,6 +11,7 @@
 #include "host.h"
 #include "kernel_file.h"
 #include "tests/forked.h"
+#include "tests/support/suite.h"
 
 struct fixture {
     struct host host;
@@ -372,7 +373,7 @@ static void fault_device_lost__at_the_nth_launch__stays_lost(void **state)
 
 #define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
+SUITE(kernel)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(process__exits_with_an_endless_kernel__ends),

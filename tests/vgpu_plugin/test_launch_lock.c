@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "plugins/vgpu/tile/tile.h"
+#include "tests/support/suite.h"
 
 #define LAUNCHES 6u
 
@@ -145,7 +146,7 @@ static void launches__the_best_is_interrupted__the_others_go_on(void **state)
     assert_ptr_equal(bed->ran[0], &low);
 }
 
-int main(void)
+SUITE(turns)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(launches__several_wait__the_best_priority_comes_first,

@@ -18,6 +18,7 @@
 #include "child.h"
 #include "kernel_file.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 #define REPORT 256u
 #define TIMER_BIT (1u << 19)
@@ -710,7 +711,7 @@ static int set_up(void **state)
 
 #define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, bench_teardown)
 
-int main(void)
+SUITE(marker)
 {
     const struct CMUnitTest tests[] = {
         /* First, while this process has no threads. */

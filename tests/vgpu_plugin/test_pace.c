@@ -11,6 +11,7 @@
 #include "child.h"
 #include "plugins/vgpu/instance/instance_priv.h"
 #include "plugins/vgpu/machine/host_clock.h"
+#include "tests/support/suite.h"
 
 static char directory[] = "/tmp/zeta-pace-XXXXXX";
 
@@ -111,7 +112,7 @@ static void place__none_free_at_first__taken_by_the_next_reap(void **state)
     zeta_vgpu_instance_detach(instance);
 }
 
-int main(void)
+SUITE(pace)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(period__of_several_and_of_the_dead__the_shortest_alive,

@@ -11,6 +11,7 @@
 #include "kernel_file.h"
 #include "queries.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 /* Counters by their place in a report. */
 enum {
@@ -628,7 +629,7 @@ static void pool__of_a_million__takes_memory_only_for_what_is_used(void **state)
 
 #define WITH(test) cmocka_unit_test_setup_teardown(test, bench_setup, bench_teardown)
 
-int main(void)
+SUITE(query)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matmul__between_begin_and_end__closed_formulas_hold),

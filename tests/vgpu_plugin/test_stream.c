@@ -12,6 +12,7 @@
 #include "../sanitizer.h"
 #include "host.h"
 #include "kernel_file.h"
+#include "tests/support/suite.h"
 
 #define REPORT 256u
 #define TICK_NS 40u
@@ -764,7 +765,7 @@ static void shortest_period__concurrent_reads__every_report_whole(void **state)
 
 #define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
+SUITE(stream)
 {
     const struct CMUnitTest tests[] = {
         WITH(open__first_report__at_once_and_of_now),

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "host.h"
+#include "tests/support/suite.h"
 
 enum { THREADS = 4, ROUNDS = 20 };
 
@@ -60,7 +61,7 @@ static void queues__first_ones_of_four_threads__all_made(void **state)
     }
 }
 
-int main(void)
+SUITE(threads)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queues__first_ones_of_four_threads__all_made),

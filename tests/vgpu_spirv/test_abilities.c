@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "rig.h"
+#include "tests/support/suite.h"
 
 static ze_device_module_properties_t module_properties(const struct rig *rig, void *next)
 {
@@ -127,7 +128,7 @@ static void printf__more_than_the_reported_buffer__is_complete(void **state)
     assert_success(zeModuleDestroy(module));
 }
 
-int main(void)
+SUITE(abilities)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments__as_many_bytes_as_reported__arrive),

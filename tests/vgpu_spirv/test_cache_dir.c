@@ -21,6 +21,7 @@
 
 #include "plugins/vgpu/compiler/cache_dir.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 /* What files have before their content. */
 enum { HEADER_BYTES = 72 };
@@ -490,7 +491,7 @@ static void default__environment__decides(void **state)
 
 #define WITH_ROOT(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
 
-int main(void)
+SUITE(cache_dir)
 {
     const struct CMUnitTest tests[] = {
         WITH_ROOT(stored__loaded__same_bytes),

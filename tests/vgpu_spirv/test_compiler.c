@@ -16,6 +16,7 @@
 
 #include "build.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 static const struct host_setting patient[] = {
     {"compiler", FAKE_COMPILER}, {"cache_dir", "off"}, {NULL, NULL}};
@@ -439,7 +440,7 @@ static void settings__wrong__disable_the_plugin_with_a_reason(void **state)
 
 #define WITH_HOST(test) cmocka_unit_test_setup_teardown(test, open_patient, close_host)
 
-int main(void)
+SUITE(compiler)
 {
     const struct CMUnitTest tests[] = {
         WITH_HOST(answer__whole__is_the_module_whatever_the_end),

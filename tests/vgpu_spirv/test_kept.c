@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "build.h"
+#include "tests/support/suite.h"
 
 struct fixture {
     char root[64];
@@ -315,7 +316,7 @@ static void threads__same_modules_at_once__all_are_right(void **state)
 
 #define WITH_ALL(test) cmocka_unit_test_setup_teardown(test, open_all, close_all)
 
-int main(void)
+SUITE(kept)
 {
     const struct CMUnitTest tests[] = {
         WITH_ALL(build__same_again__is_taken_from_the_cache),

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "rig.h"
+#include "tests/support/suite.h"
 
 /* ---------------------------------------------------------------- links */
 
@@ -287,7 +288,7 @@ static void functions__of_a_destroyed_module__are_a_fault(void **state)
     assert_success(zeModuleDestroy(native));
 }
 
-int main(void)
+SUITE(links)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(link__modules_that_need_each_other__run),

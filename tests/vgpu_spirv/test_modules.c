@@ -4,6 +4,7 @@
 
 #include "rig.h"
 #include "tests/harness/mode.h"
+#include "tests/support/suite.h"
 
 /* ---------------------------------------------------------------- constants */
 
@@ -440,7 +441,7 @@ static void allocations__of_arguments__are_listed(void **state)
     assert_success(zeModuleDestroy(module));
 }
 
-int main(void)
+SUITE(modules)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constants__of_all_types__are_specialized),

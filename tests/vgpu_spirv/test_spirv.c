@@ -12,6 +12,7 @@
 
 #include "plugins/vgpu/compiler/spirv.h"
 #include "plugins/vgpu/engine/engine.h"
+#include "tests/support/suite.h"
 
 #define MAGIC 0x07230203u
 #define OP(words, opcode) ((uint32_t)(words) << 16 | (opcode))
@@ -149,7 +150,7 @@ static void module__odd_ids__are_passed_over(void **state)
     free(found);
 }
 
-int main(void)
+SUITE(spirv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constants__of_all_types__have_their_sizes),

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "rig.h"
+#include "tests/support/suite.h"
 
 enum { THREADS = 8, ROUNDS = 4 };
 
@@ -142,7 +143,7 @@ static void threads__one_giver__all_right(void **state)
     assert_success(zeModuleDestroy(pair[1]));
 }
 
-int main(void)
+SUITE(threads)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads__own_modules__all_right),

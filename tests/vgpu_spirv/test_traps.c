@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "rig.h"
+#include "tests/support/suite.h"
 
 static void local_scalar__after_barriers__is_shared(void **state)
 {
@@ -380,7 +381,7 @@ static void flags__unknown__are_ignored_with_a_warning(void **state)
     rig_file_free(&file);
 }
 
-int main(void)
+SUITE(traps)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(local_scalar__after_barriers__is_shared),

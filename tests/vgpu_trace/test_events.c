@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/suite.h"
 #include "trace_bed.h"
 
 #define TYPE(name) ZETA_VGPU_EVENT_TYPE_##name
@@ -450,7 +451,7 @@ static void tiles__root_and_tile__see_their_own(void **state)
     host_close(&host);
 }
 
-int main(void)
+SUITE(events)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(open__bad_descriptions__are_refused),

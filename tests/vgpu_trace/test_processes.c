@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 #include "trace_bed.h"
 
 #define TYPE(name) ZETA_VGPU_EVENT_TYPE_##name
@@ -411,7 +412,7 @@ static void open_and_close__many_times__nothing_left(void **state)
     host_close(&host);
 }
 
-int main(void)
+SUITE(processes)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(two_processes__both_work__events_of_both_in_order,

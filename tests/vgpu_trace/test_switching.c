@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/suite.h"
 #include "trace_bed.h"
 
 #define TYPE(name) ZETA_VGPU_EVENT_TYPE_##name
@@ -376,7 +377,7 @@ static void tracer__switched_during_work__events_only_between_marks(void **state
     host_close(&host);
 }
 
-int main(void)
+SUITE(switching)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tracer__new__is_off_and_empty),

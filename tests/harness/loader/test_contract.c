@@ -18,6 +18,7 @@
 #include <level_zero/zet_ddi.h>
 
 #include "run_client.h"
+#include "tests/support/suite.h"
 
 /* Tables without which the loader of API 1.4 refuses a driver, the sysman ones included. */
 static const char *const required[] = {
@@ -311,7 +312,7 @@ static void version__old_loader__members_and_extension_are_withheld(void **state
     assert_int_equal(handles.flags, 0);
 }
 
-int main(void)
+SUITE(contract)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(getters__all_that_old_loaders_demand__succeed),

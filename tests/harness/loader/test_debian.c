@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "run_client.h"
+#include "tests/support/suite.h"
 
 #define DRIVERS "ZE_ENABLE_ALT_DRIVERS"
 #define OLD_LOADER "LD_PRELOAD", ZETA_OLD_LOADER
@@ -77,7 +78,7 @@ static void dlclose__of_the_loader__leaves_threads_of_the_driver_alone(void **st
     run_client("loader_closer", ZETA_OLD_LOADER, variables);
 }
 
-int main(void)
+SUITE(debian)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(init__twice_and_by_many_threads__gives_the_same_handles),

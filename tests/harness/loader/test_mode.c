@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 
 #include "standin.h"
+#include "tests/support/suite.h"
 
 /* The counters of the stand-in that is preloaded, or NULL. */
 static const struct standin_counters *counters(void)
@@ -126,7 +127,7 @@ static void unsupported_function__any_mode__has_one_answer(void **state)
                   zeSamplerCreate(h->context, h->device, &desc, &sampler));
 }
 
-int main(void)
+SUITE(mode)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls__of_this_mode__go_where_it_says),

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "run_client.h"
+#include "tests/support/suite.h"
 
 #define DRIVERS "ZE_ENABLE_ALT_DRIVERS"
 #define INTERCEPT "ZE_ENABLE_LOADER_INTERCEPT", "1"
@@ -115,7 +116,7 @@ static void dlclose__of_the_loader__leaves_threads_of_the_driver_alone(void **st
     run_client("loader_closer", libzeta, variables);
 }
 
-int main(void)
+SUITE(standin)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(init__twice_and_by_many_threads__gives_the_same_handles),

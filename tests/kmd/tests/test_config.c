@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "tests/kmd/tests/bed.h"
+#include "tests/support/suite.h"
 
 enum { MUX, BOOLEAN, FLEX, HEADER = 48, ENTRY = 72 };
 
@@ -321,7 +322,7 @@ static void add__register_of_the_kernel__keeps_its_bits(void **state)
     kmd_stop(machine);
 }
 
-int main(void)
+SUITE(config)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(add__bad_arguments__errno_in_order),

@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "tests/kmd/tests/bed.h"
+#include "tests/support/suite.h"
 
 enum { SKIPPED = 77, RECORD_SAMPLE = 1, SAMPLE_BYTES = 264, WORDS = 66 };
 
@@ -354,7 +355,7 @@ static void lsgpu__two_devices__both_with_their_nodes(void **state)
     kmd_stop(machine);
 }
 
-int main(void)
+SUITE(igt)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recorder_and_reader__a_second__show_the_trajectories),

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/kmd/tests/bed.h"
+#include "tests/support/suite.h"
 
 static long getparam(int node, int32_t param, int32_t *out_value)
 {
@@ -318,7 +319,7 @@ static void reg_read__real_time__at_its_rate(void **state)
     kmd_stop(machine);
 }
 
-int main(void)
+SUITE(info)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(getparam__every_id__value_of_the_preset),

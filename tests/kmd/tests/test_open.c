@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "tests/kmd/tests/bed.h"
+#include "tests/support/suite.h"
 
 #define COUNT(array) (uint32_t)(sizeof(array) / sizeof((array)[0]))
 #define OPEN(node, flags, ...)                                                                     \
@@ -285,7 +286,7 @@ static void open__older_revision__knows_fewer_properties(void **state)
     kmd_stop(machine);
 }
 
-int main(void)
+SUITE(open)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(open__no_oa__notsupp_before_all),

@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "tests/kmd/tests/bed.h"
+#include "tests/support/suite.h"
 
 static void assert_node(const struct stat *status, unsigned minor_number)
 {
@@ -245,7 +246,7 @@ static void machine__every_platform__starts(void **state)
     }
 }
 
-int main(void)
+SUITE(paths)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stat__every_way__nodes_are_character_devices),

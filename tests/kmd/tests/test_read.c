@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "tests/kmd/tests/bed.h"
+#include "tests/support/suite.h"
 
 /* One period of exponent 10 at 19.2 MHz is 106.7 us. */
 enum { EXPONENT = 10, RECORD = 264, PERIOD_NS = 106667 };
@@ -436,7 +437,7 @@ static void poll__real_time__becomes_readable(void **state)
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
-int main(void)
+SUITE(read)
 {
     const struct CMUnitTest tests[] = {
         CASE(read__nothing__eagain_and_not_readable),

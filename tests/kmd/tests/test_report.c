@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/kmd/tests/bed.h"
+#include "tests/support/suite.h"
 
 enum { RECORD_HEADER = 8, BIGGEST = 256, TIMER = 1 << 19, SWITCH = 8 << 19, SLEEP = 16 << 19 };
 
@@ -450,7 +451,7 @@ static void report__reset__starts_at_zero(void **state)
     kmd_stop(machine);
 }
 
-int main(void)
+SUITE(report)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(report__every_format__has_expected_bytes),

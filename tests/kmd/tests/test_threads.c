@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "tests/kmd/tests/bed.h"
+#include "tests/support/suite.h"
 
 enum { READERS = 3, RECORDS = 32, RECORD = 264, EXPONENT = 11, SLOW = 15 };
 
@@ -171,7 +172,7 @@ static void timer__last_stream_closed__thread_ends(void **state)
     kmd_stop(machine);
 }
 
-int main(void)
+SUITE(threads)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(timer__last_stream_closed__thread_ends),

@@ -1,6 +1,7 @@
 /* ADD_CONFIG and REMOVE_CONFIG of the emulated xe, and the ioctl OBSERVATION around them. */
 
 #include "tests/kmd/tests/xe_client.h"
+#include "tests/support/suite.h"
 
 static struct kmd_machine *machine;
 static int fd = -1;
@@ -152,7 +153,7 @@ static void remove__of_an_unknown_id__enoent(void **state)
     assert_int_equal(xe_add_config(fd, XE_UUID, XE_REGISTER), 2);
 }
 
-int main(void)
+SUITE(xe_config)
 {
 #define CASE(name) cmocka_unit_test_teardown(name, end)
     const struct CMUnitTest tests[] = {

@@ -1,6 +1,7 @@
 /* Opening OA streams of the emulated xe: each property, and the order of all checks. */
 
 #include "tests/kmd/tests/xe_client.h"
+#include "tests/support/suite.h"
 
 enum { PEC64 = 0x10105, MPEC8U32 = 0x204, A32 = 0x500 };
 
@@ -392,7 +393,7 @@ static void fault__of_opening__as_told(void **state)
     assert_errno(ENODEV, xe_oa_open(fd, SAMPLE, SET, FORMAT(A32)));
 }
 
-int main(void)
+SUITE(xe_open)
 {
 #define CASE(name) cmocka_unit_test_teardown(name, end)
     const struct CMUnitTest tests[] = {

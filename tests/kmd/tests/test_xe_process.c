@@ -1,6 +1,7 @@
 /* Several processes and threads on one emulated xe, in real time. */
 
 #include "tests/kmd/tests/xe_client.h"
+#include "tests/support/suite.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -239,7 +240,7 @@ static void threads__on_all_units__disturb_nobody(void **state)
     assert_int_equal(failures, 0);
 }
 
-int main(void)
+SUITE(xe_process)
 {
 #define CASE(name) cmocka_unit_test_teardown(name, end)
     const struct CMUnitTest tests[] = {

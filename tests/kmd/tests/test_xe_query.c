@@ -1,6 +1,7 @@
 /* DEVICE_QUERY of the emulated xe: its rules, and what it says of each shape of GPU. */
 
 #include "tests/kmd/tests/xe_client.h"
+#include "tests/support/suite.h"
 
 #include <time.h>
 
@@ -453,7 +454,7 @@ static void sysfs__of_tiles__frequencies_of_each_gt(void **state)
     assert_int_not_equal(access("/proc/sys/dev/i915/perf_stream_paranoid", F_OK), 0);
 }
 
-int main(void)
+SUITE(xe_query)
 {
 #define CASE(name) cmocka_unit_test_teardown(name, end)
     const struct CMUnitTest tests[] = {

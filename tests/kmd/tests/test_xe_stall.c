@@ -1,6 +1,7 @@
 /* EU stall streams of the emulated xe: opening, reading, dropped records, and the bits of each. */
 
 #include "tests/kmd/tests/xe_client.h"
+#include "tests/support/suite.h"
 
 #include <poll.h>
 
@@ -338,7 +339,7 @@ static void faults__of_the_device__as_told(void **state)
     assert_errno(ENODEV, read(stream, data, sizeof(data)));
 }
 
-int main(void)
+SUITE(xe_stall)
 {
 #define CASE(name) cmocka_unit_test_teardown(name, end)
     const struct CMUnitTest tests[] = {

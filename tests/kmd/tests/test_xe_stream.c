@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "tests/kmd/tests/xe_pack.h"
+#include "tests/support/suite.h"
 
 enum { PEC64 = 0x10105, PEC64_BYTES = 576, EXPONENT = 9, PERIOD_TICKS = 1024 };
 
@@ -548,7 +549,7 @@ static void idle__gpu__makes_no_reports(void **state)
     assert_true(gap > 9 * PERIOD_TICKS);
 }
 
-int main(void)
+SUITE(xe_stream)
 {
 #define CASE(name) cmocka_unit_test_teardown(name, end)
     const struct CMUnitTest tests[] = {

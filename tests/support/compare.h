@@ -1,6 +1,7 @@
 /*
  * assert_cmp(a, <=, b): fails with the expression and both values, for integers, floating point and
- * pointers to data. What cmocka compares itself (assert_int_equal, assert_string_equal) does so too.
+ * pointers to data. What cmocka compares itself (assert_int_equal, assert_string_equal) does so
+ * too.
  */
 #ifndef ZETA_TESTS_SUPPORT_COMPARE_H
 #define ZETA_TESTS_SUPPORT_COMPARE_H

@@ -1,5 +1,5 @@
 /*
- * A source: one stream or tracer of a backend and what the core adds to it.
+ * A source: one stream or tracer of a backend, and what the core adds to it.
  *
  * The application sees the records of a source as a sequence of slots in which each read can be
  * calculated by itself:
@@ -11,8 +11,11 @@
  * Records wait either in the backend's own ring ("direct": a read copies once, from the backend to
  * the application) or in a ring of the core that is filled ahead of reads.
  *
- * Only one thread at a time may use a source, except for zeta_source_unread(): the stream that owns
- * it sees to that (core/metric/stream/stream.h). No lock is held during calls of the plugin.
+ * Loss is counted here: what the backend reports becomes a BREAK before the next record, what a
+ * ring of the core drops becomes one in ring.c.
+ *
+ * One thread at a time uses a source, except for zeta_source_unread() and zeta_source_ended(): the
+ * lock of its capture sees to that (capture.h).
  */
 #ifndef ZETA_CORE_CAPTURE_SOURCE_H
 #define ZETA_CORE_CAPTURE_SOURCE_H
@@ -26,37 +29,46 @@
 
 #include "core/capture/ring.h"
 
-struct zeta_backend;
-struct zeta_field;
-struct zeta_plugin_device;
-struct zeta_plugin_stream;
-struct zeta_plugin_stream_desc;
-struct zeta_plugin_tracer;
-struct zeta_plugin_tracer_desc;
+struct zeta_plugin_read;
+struct zeta_provider;
+struct zeta_source;
+
+/** What streams and tracers of a backend do differently. The source is open. */
+struct zeta_source_ops {
+    uint32_t (*read)(struct zeta_source *source, void *buffer, uint64_t capacity_bytes,
+                     struct zeta_plugin_read *out_read);
+    uint64_t (*pending)(const struct zeta_source *source); /**< records; any thread */
+    bool (*ended)(const struct zeta_source *source);       /**< no record will come; any thread */
+    int (*descriptor)(const struct zeta_source *source);   /**< below 0: none */
+    void (*stop)(struct zeta_source *source);              /**< only where the source stops */
+    void (*close)(struct zeta_source *source);
+    uint32_t (*state)(const struct zeta_source *source); /**< of a tracer; NULL: always on */
+    uint32_t (*set_enabled)(struct zeta_source *source, bool on, bool synchronous); /**< the same */
+};
 
 struct zeta_source {
-    struct zeta_backend *backend;
-    struct zeta_plugin_stream *stream; /**< NULL once closed, and of a tracer */
-    struct zeta_plugin_tracer *tracer; /**< NULL once closed, and of a stream */
-    const char *label;                 /**< set and device, for messages; the stream's */
+    const struct zeta_source_ops *ops;
+    const struct zeta_provider *provider;
+    void *handle; /**< the backend's stream or tracer; NULL: not open, or closed */
     uint32_t record_bytes;
     uint32_t tile;
     bool delta;            /**< rows need a baseline; false: each record is a row */
     uint32_t backend_ring; /**< capacity of the backend's ring in records, at least 1 */
-    bool watches_pending;  /**< the backend tells what it holds */
+    bool knows_pending;    /**< the backend says what it holds */
+    bool keeps;            /**< the backend never loses what was not read yet */
+    bool stops;            /**< the backend can stop and stay readable */
     uint64_t token;        /**< names the stream in markers, 0: it takes none */
-    bool backend_keeps;    /**< what is not taken from the backend yet is never lost there */
 
     struct zeta_ring *ring; /**< NULL: direct */
     uint8_t *scratch;       /**< with a ring: what one call to the backend can give */
 
-    struct zeta_break gap; /**< told by the backend, before the record that it gives next */
-    _Atomic bool started;  /**< the baseline of the stream was taken */
-    bool has_last;         /**< last holds the record before the next one */
+    struct zeta_break gap; /**< that the backend reported, before the record that it gives next */
+    _Atomic bool started;  /**< the baseline was taken */
+    bool has_last;         /**< last is the record before the next one */
     uint8_t *last;
-    _Atomic bool has_held; /**< direct: held was taken from the backend and not given yet */
-    struct zeta_break held_break;
-    uint8_t *held;
+    _Atomic bool has_next; /**< direct: next was taken from the backend and not given yet */
+    struct zeta_break next_break;
+    uint8_t *next;
 
     _Atomic uint32_t error; /**< ze_result_t: why no more records will come, 0: they may */
 };
@@ -73,33 +85,25 @@ struct zeta_cursor {
     uint64_t needed_slots; /**< set when nothing fitted: room that one record needs */
 };
 
-/**
- * Opens a stream of a backend. Takes the first record, if it is there, as the baseline.
- *
- * @source  zeroed but for backend, label, tile and delta
- * @desc    in and out as in zeta/plugin.h
- *
- * Errors: those of the backend; NOT_AVAILABLE names the process that holds the unit.
- */
-ze_result_t zeta_source_open(struct zeta_source *source, struct zeta_plugin_device *device,
-                             struct zeta_plugin_stream_desc *desc);
+/** Gets the memory for single records. Errors: OUT_OF_HOST_MEMORY. */
+ze_result_t zeta_source_prepare(struct zeta_source *source, uint32_t record_bytes);
 
 /**
- * Opens a tracer of a backend, which is off. Its records are rows by themselves.
+ * Begins to use what the backend opened; of rows that need a baseline the first record, if it is
+ * there.
  *
- * @source  zeroed but for backend, label and tile
- * @desc    in and out as in zeta/plugin.h
- *
- * Errors: those of the backend; OUT_OF_HOST_MEMORY.
+ * @source        prepared; provider, tile, delta and keeps are set
+ * @handle        the backend's stream or tracer, owned by the source from now on
+ * @ring_records  capacity of the backend's ring
  */
-ze_result_t zeta_source_open_tracer(struct zeta_source *source, struct zeta_plugin_device *device,
-                                    struct zeta_plugin_tracer_desc *desc);
+void zeta_source_start(struct zeta_source *source, const struct zeta_source_ops *ops, void *handle,
+                       uint64_t ring_records);
 
 /** Puts a ring of the core between backend and reads. OUT_OF_HOST_MEMORY. */
 ze_result_t zeta_source_add_ring(struct zeta_source *source, uint32_t records);
 
-/** Moves what the backend holds to the ring; true if there was anything. Nothing when direct. */
-bool zeta_source_fill(struct zeta_source *source);
+/** Moves what the backend holds to the ring. Nothing when direct. */
+void zeta_source_fill(struct zeta_source *source);
 
 /** New records that a read would find. Any thread, lock-free, not after close. */
 uint64_t zeta_source_unread(const struct zeta_source *source);
@@ -113,20 +117,10 @@ bool zeta_source_ended(const struct zeta_source *source);
  */
 void zeta_source_read(struct zeta_source *source, struct zeta_cursor *cursor, bool name_tile);
 
-/**
- * Number of records in the ring, at most limit, whose field is not later than instant; values wrap
- * at the width of the field. For sources with a ring.
- */
-uint32_t zeta_source_count_until(const struct zeta_source *source, const struct zeta_field *field,
-                                 uint64_t instant, uint32_t limit);
-
-/** True if stopping closes the backend's side, so that zeta_source_unread() must be out of use. */
-bool zeta_source_stop_closes(const struct zeta_source *source);
-
 /** Gives up the unit; what was collected stays readable. OUT_OF_HOST_MEMORY: some of it is lost. */
 ze_result_t zeta_source_stop(struct zeta_source *source);
 
-/** Closes the backend's stream and frees everything. A source that was never opened is fine. */
+/** Closes the backend's side and frees everything. A source that was never opened is fine. */
 void zeta_source_close(struct zeta_source *source);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "core/metric/group/partition.h"
+#include "core/metric/activation/partition.h"
 #include "tests/support/suite.h"
 
 #define MAX 7u

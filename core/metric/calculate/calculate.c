@@ -1,7 +1,7 @@
 #include "core/metric/calculate/calculate.h"
 #include "core/device/device.h"
 #include "core/formula/evaluate/evaluate.h"
-#include "core/metric/group/group_hold.h"
+#include "core/metric/group/group_view.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
@@ -51,14 +51,14 @@ ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMetricValues(
     size_t rawDataSize, const uint8_t *pRawData, uint32_t *pMetricValueCount,
     zet_typed_value_t *pMetricValues)
 {
-    struct zeta_group_hold hold;
-    ze_result_t result =
-        zeta_group_hold(hMetricGroup, "zetMetricGroupCalculateMetricValues", "hMetricGroup", &hold);
+    struct zeta_group_view view;
+    ze_result_t result = zeta_group_view_acquire(
+        hMetricGroup, "zetMetricGroupCalculateMetricValues", "hMetricGroup", &view);
 
     if (result == ZE_RESULT_SUCCESS)
-        result =
-            calculate_one(hold.view, type, rawDataSize, pRawData, pMetricValueCount, pMetricValues);
-    zeta_group_let_go(&hold);
+        result = calculate_one(view.group, type, rawDataSize, pRawData, pMetricValueCount,
+                               pMetricValues);
+    zeta_group_view_release(&view);
     return result;
 }
 
@@ -86,14 +86,14 @@ ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMultipleMetricValuesExp(
     size_t rawDataSize, const uint8_t *pRawData, uint32_t *pSetCount,
     uint32_t *pTotalMetricValueCount, uint32_t *pMetricCounts, zet_typed_value_t *pMetricValues)
 {
-    struct zeta_group_hold hold;
-    ze_result_t result = zeta_group_hold(
-        hMetricGroup, "zetMetricGroupCalculateMultipleMetricValuesExp", "hMetricGroup", &hold);
+    struct zeta_group_view view;
+    ze_result_t result = zeta_group_view_acquire(
+        hMetricGroup, "zetMetricGroupCalculateMultipleMetricValuesExp", "hMetricGroup", &view);
 
     if (result == ZE_RESULT_SUCCESS)
-        result = calculate_all(hold.view, type, rawDataSize, pRawData, pSetCount,
+        result = calculate_all(view.group, type, rawDataSize, pRawData, pSetCount,
                                pTotalMetricValueCount, pMetricCounts, pMetricValues);
-    zeta_group_let_go(&hold);
+    zeta_group_view_release(&view);
     return result;
 }
 

@@ -8,14 +8,14 @@
 #include "core/formula/record/slot.h"
 #include "core/metric/calculate/calculate.h"
 #include "core/metric/export/export.h"
-#include "core/metric/group/group_hold.h"
+#include "core/metric/group/group_view.h"
 #include "core/util/own_struct.h"
 #include "zeta/zeta.h"
 
 /** What sums that were made alike have in common. Constant but for the number of sums. */
 struct source {
     atomic_uint users;
-    struct zeta_group_hold hold; /**< of a group, */
+    struct zeta_group_view view; /**< of a group, */
     struct zeta_export export;   /**< or of exported data, whose bytes are gone */
     struct zeta_compiled *const *compiled;
     struct zeta_sum_plan **plans;
@@ -40,11 +40,6 @@ struct passage {
     zeta_metric_row_fn each;
     void *user;
 };
-
-static ze_result_t null_pointer(const char *function, const char *parameter)
-{
-    return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER, "%s: %s is null", function, parameter);
-}
 
 static ze_result_t check(const char *function, const struct zeta_metric_sum *sum)
 {
@@ -73,7 +68,7 @@ static void leave_source(struct source *source)
         zeta_sum_plan_destroy(source->plans[i]);
     free((void *)source->plans);
     zeta_export_close(&source->export);
-    zeta_group_let_go(&source->hold);
+    zeta_group_view_release(&source->view);
     free(source);
 }
 
@@ -84,13 +79,13 @@ static ze_result_t take_group(struct source *source, zet_metric_group_handle_t g
 
     if (!zeta_object_is(group, ZETA_KIND_METRIC_GROUP))
         return zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, function, "desc->group");
-    result = zeta_group_hold(group, function, "desc->group", &source->hold);
+    result = zeta_group_view_acquire(group, function, "desc->group", &source->view);
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_calculate_check(source->hold.view);
+        result = zeta_calculate_check(source->view.group);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    source->compiled = source->hold.view->compiled;
-    source->tile_count = source->hold.view->compiled_count;
+    source->compiled = source->view.group->compiled;
+    source->tile_count = source->view.group->compiled_count;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -99,7 +94,7 @@ static ze_result_t take_data(struct source *source, const uint8_t *data, size_t 
     ze_result_t result;
 
     if (!data)
-        return null_pointer("zetaMetricSumCreate", "desc->group, and so is desc->data,");
+        return zeta_own_null_pointer("zetaMetricSumCreate", "desc->group, and so is desc->data,");
     result = zeta_export_open(data, bytes, &source->export);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -161,7 +156,7 @@ ze_result_t zetaMetricSumCreate(const struct zeta_metric_sum_desc *desc,
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (!out_sum)
-        return null_pointer(function, "out_sum");
+        return zeta_own_null_pointer(function, "out_sum");
     zeta_own_struct_copy(&known, sizeof(known), desc, desc->struct_size);
     if ((uint32_t)known.type > ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ENUMERATION,
@@ -234,7 +229,7 @@ ze_result_t zetaMetricSumAdd(struct zeta_metric_sum *sum, const struct zeta_metr
         return result;
     zeta_own_struct_copy(&known, sizeof(known), data, data->struct_size);
     if (!known.raw && known.raw_size > 0)
-        return null_pointer(function, "data->raw");
+        return zeta_own_null_pointer(function, "data->raw");
     passage.each = known.each;
     passage.user = known.user;
     if (known.skip > 0)
@@ -290,7 +285,7 @@ ze_result_t zetaMetricSumGetValues(const struct zeta_metric_sum *sum, uint32_t *
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (!count)
-        return null_pointer(function, "count");
+        return zeta_own_null_pointer(function, "count");
     metrics = zeta_sum_plan_metric_count(sum->sum.plans[0]);
     if (*count == 0)
         values = NULL;

@@ -1,42 +1,14 @@
 #include "core/metric/device/device_metrics.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/device/device.h"
-#include "core/formula/compile/compile.h"
-#include "core/formula/sets/set.h"
-#include "core/metric/device/enable.h"
-#include "core/metric/device/set_files.h"
-#include "core/metric/group/group.h"
-#include "core/metric/programmable/user_metric.h"
-#include "core/metric/query/query.h"
-#include "core/metric/query/query_words.h"
-#include "core/metric/stream/stream_priv.h"
-#include "core/metric/stream/streamer.h"
-#include "core/metric/tracer/tracer.h"
 #include "core/plugin/host.h"
-#include "core/settings/settings.h"
 #include "core/util/error.h"
+#include "zeta_impl.h"
 
 /** Everything that was ever made, also before a fork: so nothing counts as leaked. */
 static _Atomic(struct zeta_device_metrics *) newest;
-
-static struct zeta_device_metrics *create(struct zeta_device *device,
-                                          struct zeta_device_metrics *parent)
-{
-    struct zeta_device_metrics *metrics = calloc(1, sizeof(*metrics));
-
-    if (!metrics)
-        return NULL;
-    metrics->device = device;
-    metrics->parent = parent;
-    (void)pthread_mutex_init(&metrics->load_lock, NULL);
-    (void)pthread_cond_init(&metrics->load_done, NULL);
-    (void)pthread_mutex_init(&metrics->lock, NULL);
-    (void)pthread_cond_init(&metrics->changed, NULL);
-    return metrics;
-}
 
 struct zeta_device_metrics *zeta_device_metrics_get(struct zeta_device *device)
 {
@@ -52,9 +24,14 @@ struct zeta_device_metrics *zeta_device_metrics_get(struct zeta_device *device)
         if (!parent)
             return NULL;
     }
-    made = create(device, parent);
+    made = calloc(1, sizeof(*made));
     if (!made)
         return NULL;
+    made->device = device;
+    made->parent = parent;
+    (void)pthread_mutex_init(&made->load_lock, NULL);
+    (void)pthread_mutex_init(&made->lock, NULL);
+    (void)pthread_cond_init(&made->changed, NULL);
     if (!atomic_compare_exchange_strong(&device->metrics, &metrics, made)) {
         free(made);
         return metrics;
@@ -70,327 +47,50 @@ bool zeta_metrics_overlap(const struct zeta_device *a, const struct zeta_device 
     return a == b || a->parent == b || b->parent == a;
 }
 
-/* Making the groups -----------------------------------------------------------------------------
+uint32_t zeta_metrics_tile_count(const struct zeta_device *device)
+{
+    return device->tile_count > 0 ? device->tile_count : 1;
+}
+
+const struct zeta_device *zeta_metrics_tile(const struct zeta_device *device, uint32_t index)
+{
+    return device->tile_count > 0 ? device->tiles[index] : device;
+}
+
+/* Enabling --------------------------------------------------------------------------------------
  */
 
-/** One compiled set as the groups of a device see it: once per tile, or once. */
-struct candidate {
-    struct zeta_compiled **compiled;
-    struct zeta_compiled **queries; /**< their query forms, NULL if one of them has none */
-    uint32_t count;
-    uint32_t source_id;
-};
-
-struct candidates {
-    struct candidate *items;
-    uint32_t count;
-};
-
-static void free_candidate(struct candidate *candidate)
+static bool was_enabled(struct zeta_device_metrics *metrics)
 {
-    free(candidate->compiled);
-    free(candidate->queries);
+    if (!atomic_load(&metrics->was_enabled) && zeta_core_metrics_wanted())
+        atomic_store(&metrics->was_enabled, true);
+    return atomic_load(&metrics->was_enabled);
 }
 
-static void free_candidates(struct candidates *candidates)
+ze_result_t zeta_metrics_check_was_enabled(struct zeta_device_metrics *metrics)
 {
-    for (uint32_t i = 0; i < candidates->count; i++)
-        free_candidate(&candidates->items[i]);
-    free(candidates->items);
+    if (was_enabled(metrics))
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                      "metrics of device %s were not enabled: set ZET_ENABLE_METRICS=1 before "
+                      "zeInit, or call zetDeviceEnableMetricsExp",
+                      metrics->device->backend->id);
 }
 
-/** Place of the same set on a tile, with the same metrics; UINT32_MAX if it does not have it. */
-static uint32_t find_twin(const struct zeta_device_sets *sets, const struct zeta_compiled *wanted)
-{
-    const char *name = zeta_compiled_set(wanted)->name;
-
-    for (uint32_t i = 0; i < sets->count; i++) {
-        const struct zeta_compiled *compiled = sets->compiled[i];
-
-        if (strcmp(zeta_compiled_set(compiled)->name, name) == 0)
-            return zeta_compiled_metric_count(compiled) == zeta_compiled_metric_count(wanted)
-                       ? i
-                       : UINT32_MAX;
-    }
-    return UINT32_MAX;
-}
-
-static void drop_queries(struct candidate *candidate)
-{
-    free(candidate->queries);
-    candidate->queries = NULL;
-}
-
-/** Fills one candidate with set index of the first tile; false if some tile does not have it. */
-static bool fill_candidate(const struct zeta_device_metrics *metrics,
-                           const struct zeta_device_sets *first, uint32_t index,
-                           struct candidate *candidate)
+ze_result_t zeta_metrics_check_enabled(struct zeta_device_metrics *metrics)
 {
     const struct zeta_device *device = metrics->device;
-    bool queries = first->queries[index] != NULL;
-
-    candidate->compiled[0] = first->compiled[index];
-    candidate->queries[0] = first->queries[index];
-    for (uint32_t tile = 1; tile < device->tile_count; tile++) {
-        const struct zeta_device_metrics *other = atomic_load(&device->tiles[tile]->metrics);
-        uint32_t twin = find_twin(&other->sets, first->compiled[index]);
-
-        if (twin == UINT32_MAX)
-            return false;
-        candidate->compiled[tile] = other->sets.compiled[twin];
-        candidate->queries[tile] = other->sets.queries[twin];
-        queries = queries && candidate->queries[tile];
-    }
-    if (!queries)
-        drop_queries(candidate);
-    return true;
-}
-
-/** Number of the counting unit: units are counted as they appear in the sets. */
-static uint32_t unit_number(const struct candidates *before, const struct zeta_unit *unit)
-{
-    uint32_t next = 0;
-
-    for (uint32_t i = 0; i < before->count; i++) {
-        const struct candidate *candidate = &before->items[i];
-
-        if (strcmp(zeta_compiled_set(candidate->compiled[0])->unit->name, unit->name) == 0)
-            return candidate->source_id;
-        if (candidate->source_id >= next)
-            next = candidate->source_id + 1;
-    }
-    return next;
-}
-
-/** False where the backend says that a device lacks the unit: nothing could be sampled with it. */
-static bool has_unit(const struct zeta_device *device, const char *unit)
-{
-    const struct zeta_provider *who = zeta_stream_provider(device, 0);
-    const struct zeta_plugin_string name = {.data = unit, .size = strlen(unit)};
-    struct zeta_plugin_limits limits = {.struct_size = sizeof(limits)};
-    uint32_t result;
-
-    if (!who->backend)
-        return true;
-    result = who->backend->metric.limits(who->backend->self, who->device, name, &limits);
-    zeta_error_clear(); /* nothing failed */
-    return result != ZETA_PLUGIN_UNSUPPORTED_FEATURE;
-}
-
-static ze_result_t list_candidates(const struct zeta_device_metrics *metrics,
-                                   struct candidates *out)
-{
-    const struct zeta_device *device = metrics->device;
-    const struct zeta_device_sets *sets = &metrics->sets;
-    const struct zeta_unit *asked = NULL; /* sets of one unit follow each other */
-    bool is_there = false;
-
-    if (device->tile_count > 0)
-        sets = &atomic_load(&device->tiles[0]->metrics)->sets;
-    out->items = calloc(sets->count > 0 ? sets->count : 1, sizeof(*out->items));
-    if (!out->items)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < sets->count; i++) {
-        struct candidate candidate = {.count = device->tile_count > 0 ? device->tile_count : 1};
-        const struct zeta_unit *unit = zeta_compiled_set(sets->compiled[i])->unit;
-
-        if (unit != asked)
-            is_there = has_unit(device, unit->name);
-        asked = unit;
-        if (!is_there)
-            continue;
-        candidate.compiled = calloc(candidate.count, sizeof(struct zeta_compiled *));
-        candidate.queries = calloc(candidate.count, sizeof(struct zeta_compiled *));
-        if (!candidate.compiled || !candidate.queries) {
-            free_candidate(&candidate);
-            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        }
-        if (!fill_candidate(metrics, sets, i, &candidate)) {
-            free_candidate(&candidate);
-            continue;
-        }
-        candidate.source_id = unit_number(out, unit);
-        out->items[out->count++] = candidate;
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
-/** One round through the sets; the order of rounds is the order of the groups. */
-struct group_round {
-    zet_metric_group_sampling_type_flags_t sampling;
-    bool samples; /**< sets whose records are rows by themselves: instruction pointers */
-    enum zeta_api_group needs;
-};
-
-/**
- * Time-based groups come first, so they are the first of every domain; those whose metrics old
- * tools do not expect come last among them.
- */
-static const struct group_round rounds[] = {
-    {ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED, false, ZETA_GROUP_METRIC_STREAM},
-    {ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED, true, ZETA_GROUP_METRIC_STREAM},
-    {ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, false, ZETA_GROUP_METRIC_QUERY},
-    {ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED, false, ZETA_GROUP_METRIC_TRACER},
-};
-
-#define ROUND_COUNT (sizeof(rounds) / sizeof(rounds[0]))
-
-/** True if there are such groups and, where old tools end at them, somebody wants to see them. */
-static bool is_offered(const struct zeta_device_metrics *metrics, const struct group_round *round)
-{
-    return metrics->device->backend->providers[round->needs].backend &&
-           (round->sampling != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED ||
-            zeta_settings_bool("metric.tracer_groups", false));
-}
-
-static bool belongs(const struct zeta_device_metrics *metrics, const struct group_round *round,
-                    const struct candidate *candidate)
-{
-    const struct zeta_set *set = zeta_compiled_set(candidate->compiled[0]);
-
-    if ((set->sampling & round->sampling) == 0)
-        return false;
-    if (round->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) {
-        const struct zeta_query_words *words = zeta_query_words_of(metrics, set->unit->name);
-
-        return candidate->queries != NULL && (!words || !*words->no_queries);
-    }
-    /* On a root a record has to say on which tile it happened. */
-    if (round->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED)
-        return metrics->device->tile_count == 0 || set->layout->tile_field != ZETA_FIELD_NONE;
-    if (round->sampling != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)
-        return true;
-    return (set->layout->kind == ZETA_LAYOUT_SAMPLE) == round->samples;
-}
-
-static ze_result_t make_groups(struct zeta_device_metrics *metrics,
-                               const struct candidates *candidates)
-{
-    metrics->groups =
-        calloc(candidates->count * ROUND_COUNT + 1, sizeof(struct zeta_metric_group *));
-    if (!metrics->groups)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (size_t r = 0; r < ROUND_COUNT; r++) {
-        if (!is_offered(metrics, &rounds[r]))
-            continue;
-        for (uint32_t i = 0; i < candidates->count; i++) {
-            const struct candidate *candidate = &candidates->items[i];
-            struct zeta_group_plan plan = {.compiled = candidate->compiled,
-                                           .compiled_count = candidate->count,
-                                           .sampling = rounds[r].sampling,
-                                           .source_id = candidate->source_id};
-            ze_result_t result;
-
-            if (!belongs(metrics, &rounds[r], candidate))
-                continue;
-            if (rounds[r].sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
-                plan.compiled = candidate->queries;
-            result =
-                zeta_metric_group_create(metrics, &plan, &metrics->groups[metrics->group_count]);
-            if (result != ZE_RESULT_SUCCESS)
-                return result;
-            metrics->group_count++;
-        }
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
-/** Of each unit whose sets could be queried. */
-static ze_result_t ask_about_queries(struct zeta_device_metrics *metrics,
-                                     const struct candidates *candidates)
-{
     ze_result_t result = ZE_RESULT_SUCCESS;
 
-    for (uint32_t i = 0; i < candidates->count && result == ZE_RESULT_SUCCESS; i++) {
-        const struct zeta_set *set = zeta_compiled_set(candidates->items[i].compiled[0]);
-
-        if (set->sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
-            result = zeta_query_words_ask(metrics, set->unit->name);
-    }
-    return result;
-}
-
-static void unload(struct zeta_device_metrics *metrics)
-{
-    for (uint32_t i = 0; i < metrics->group_count; i++)
-        zeta_metric_group_discard(metrics->groups[i]);
-    free(metrics->groups);
-    metrics->groups = NULL;
-    metrics->group_count = 0;
-    zeta_query_words_free(metrics);
-    zeta_device_sets_free(&metrics->sets);
-}
-
-static ze_result_t load(struct zeta_device_metrics *metrics)
-{
-    struct zeta_device *device = metrics->device;
-    const struct zeta_provider *provider = &device->backend->providers[ZETA_GROUP_METRIC_STREAM];
-    struct candidates candidates = {0};
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
+    if (!was_enabled(metrics) || atomic_load(&metrics->disabled))
+        return zeta_error(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                          "metrics of device %s are disabled; call zetDeviceEnableMetricsExp first",
+                          device->backend->id);
+    /* What is active on a root is active on its tiles. */
     for (uint32_t i = 0; i < device->tile_count && result == ZE_RESULT_SUCCESS; i++) {
         struct zeta_device_metrics *tile = zeta_device_metrics_get(device->tiles[i]);
 
-        result = tile ? zeta_device_metrics_load(tile) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        result = tile ? zeta_metrics_check_enabled(tile) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (result == ZE_RESULT_SUCCESS && device->tile_count == 0 && provider->backend)
-        result = zeta_device_sets_load(device, provider, &metrics->sets);
-    if (result == ZE_RESULT_SUCCESS)
-        result = list_candidates(metrics, &candidates);
-    if (result == ZE_RESULT_SUCCESS)
-        result = ask_about_queries(metrics, &candidates);
-    if (result == ZE_RESULT_SUCCESS)
-        result = make_groups(metrics, &candidates);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_programmables_load(metrics);
-    free_candidates(&candidates);
-    if (result != ZE_RESULT_SUCCESS)
-        unload(metrics);
-    return result;
-}
-
-ze_result_t zeta_device_metrics_load(struct zeta_device_metrics *metrics)
-{
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
-    if (atomic_load_explicit(&metrics->loaded, memory_order_acquire))
-        return ZE_RESULT_SUCCESS;
-    (void)pthread_mutex_lock(&metrics->load_lock);
-    while (metrics->loading)
-        (void)pthread_cond_wait(&metrics->load_done, &metrics->load_lock);
-    if (atomic_load(&metrics->loaded)) {
-        (void)pthread_mutex_unlock(&metrics->load_lock);
-        return ZE_RESULT_SUCCESS;
-    }
-    metrics->loading = true;
-    (void)pthread_mutex_unlock(&metrics->load_lock);
-
-    result = load(metrics);
-
-    (void)pthread_mutex_lock(&metrics->load_lock);
-    metrics->loading = false;
-    if (result == ZE_RESULT_SUCCESS)
-        atomic_store_explicit(&metrics->loaded, true, memory_order_release);
-    (void)pthread_cond_broadcast(&metrics->load_done);
-    (void)pthread_mutex_unlock(&metrics->load_lock);
-    return result;
-}
-
-ze_result_t zeta_device_metrics_enumerate(struct zeta_device *device, uint32_t *count,
-                                          struct zeta_device_metrics **out_metrics)
-{
-    struct zeta_device_metrics *metrics = zeta_device_metrics_get(device);
-    ze_result_t result;
-
-    if (!metrics)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    result = zeta_metric_check_was_enabled(metrics);
-    if (result != ZE_RESULT_SUCCESS) {
-        *count = 0;
-        return result;
-    }
-    result = zeta_device_metrics_load(metrics);
-    if (result == ZE_RESULT_SUCCESS)
-        *out_metrics = metrics;
     return result;
 }

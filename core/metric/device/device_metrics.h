@@ -1,8 +1,13 @@
 /*
- * What core/metric keeps for a device: its groups, which of them are active, its streams.
+ * What core/metric keeps for a device: its groups, which of them are active, what the application
+ * made with them, and whether metrics are enabled.
  *
- * Set files are read when the groups of a device are first asked for. The groups stay until the
- * process ends. A root with tiles has groups of its own that stand for the same sets on all tiles.
+ * The groups stay until the process ends. A root with tiles has groups of its own that stand for
+ * the same sets on all tiles.
+ *
+ * Metrics are enabled by the environment for all devices, or by calls for one device. Enabling is
+ * remembered: what was enumerated once stays valid. Disabling only refuses activation until the
+ * next enable.
  */
 #ifndef ZETA_CORE_METRIC_DEVICE_DEVICE_METRICS_H
 #define ZETA_CORE_METRIC_DEVICE_DEVICE_METRICS_H
@@ -14,18 +19,14 @@
 
 #include <level_zero/zet_api.h>
 
-#include "core/metric/programmable/programmable.h"
-
 struct zeta_catalog;
+struct zeta_client;
 struct zeta_compiled;
 struct zeta_device;
 struct zeta_metric_group;
-struct zeta_query_pool;
-struct zeta_query_words;
-struct zeta_stream;
-struct zeta_tracer;
-struct zeta_user_group;
-struct zeta_user_metric;
+struct zeta_metric_programmable;
+struct zeta_number;
+struct zeta_query_notes;
 
 /** The sets of a device, compiled. Constant once it is published. */
 struct zeta_device_sets {
@@ -35,41 +36,46 @@ struct zeta_device_sets {
     uint32_t count;
 };
 
+/** The programmables of a device, and the numbers behind the symbols of its catalog. As above. */
+struct zeta_device_programmables {
+    struct zeta_metric_programmable **items; /**< time-based ones first */
+    uint32_t count;
+    const struct zeta_catalog *catalog; /**< on a root: of its first tile */
+    struct zeta_number *symbols;        /**< one per symbol; not on a root with tiles */
+    bool *symbol_known;
+};
+
 struct zeta_device_metrics {
     struct zeta_device *device;
     struct zeta_device_metrics *parent;   /**< of the root for a tile, else NULL */
     struct zeta_device_metrics *previous; /**< made before, so that all can be found */
 
     _Atomic bool was_enabled; /**< by a call or the environment, ever */
-    _Atomic bool disabled;    /**< zetDeviceDisableMetricsExp was the last word */
+    _Atomic bool disabled;    /**< zetDeviceDisableMetricsExp was the last call */
 
-    /** Serialises loading; a turn, because plugins are called meanwhile. */
+    /** Held while sets, groups and programmables are loaded, of a root before those of its tiles.
+     */
     pthread_mutex_t load_lock;
-    pthread_cond_t load_done;
-    bool loading;
-    _Atomic bool loaded;
+    _Atomic bool loaded; /**< the groups and what follows up to the programmables */
     struct zeta_device_sets sets;
     struct zeta_metric_group **groups; /**< in the order of zetMetricGroupGet */
     uint32_t group_count;
-    struct zeta_query_words *query_words; /**< what was said about queries of units */
+    struct zeta_query_notes *query_notes; /**< of backends about queries of units */
+    _Atomic bool programmables_loaded;
     struct zeta_device_programmables programmables;
 
     /** Guards what follows; on a tile the lock of its root is used instead. */
     pthread_mutex_t lock;
-    pthread_cond_t changed;                /**< of streams and their borrowed counts */
-    struct zeta_stream *streams;           /**< on a root: of the root and its tiles */
-    struct zeta_tracer *tracers;           /**< the same */
-    struct zeta_query_pool *pools;         /**< on a root: of the root and its tiles */
-    struct zeta_user_metric *user_metrics; /**< that applications made; as streams */
-    struct zeta_user_group *user_groups;   /**< the same */
-    struct zeta_metric_group **active;     /**< groups of this device that are active, by domain */
+    pthread_cond_t changed;            /**< of references to clients */
+    struct zeta_client *clients;       /**< on a root: of the root and its tiles */
+    struct zeta_metric_group **active; /**< groups of this device that are active, by domain */
     uint32_t active_count;
 };
 
 /** What core/metric keeps for the device, made when first asked for. NULL without memory. */
 struct zeta_device_metrics *zeta_device_metrics_get(struct zeta_device *device);
 
-/** Of the root of a tile, or itself: who has the lock and the streams. */
+/** Of the root of a tile, or itself: who has the lock and the clients. */
 static inline struct zeta_device_metrics *zeta_metrics_root(struct zeta_device_metrics *metrics)
 {
     return metrics->parent ? metrics->parent : metrics;
@@ -78,20 +84,20 @@ static inline struct zeta_device_metrics *zeta_metrics_root(struct zeta_device_m
 /** True if the two are one device, or one is a tile of the other. Any thread. */
 bool zeta_metrics_overlap(const struct zeta_device *a, const struct zeta_device *b);
 
-/**
- * Loads the device's sets and makes its groups, once.
- * Errors: OUT_OF_HOST_MEMORY; another call tries again then. Sets that are not in order are left
- * out and logged.
+/** Number of devices that count for a device: its tiles, or itself. */
+uint32_t zeta_metrics_tile_count(const struct zeta_device *device);
+
+/** One of them. */
+const struct zeta_device *zeta_metrics_tile(const struct zeta_device *device, uint32_t index);
+
+/** DEPENDENCY_UNAVAILABLE with a sentence if metrics of the device were never enabled. Any thread.
  */
-ze_result_t zeta_device_metrics_load(struct zeta_device_metrics *metrics);
+ze_result_t zeta_metrics_check_was_enabled(struct zeta_device_metrics *metrics);
 
 /**
- * What every enumeration of a device's metrics begins with: they were enabled once, and are loaded.
- * Errors: those of zeta_device_metrics_load(), DEPENDENCY_UNAVAILABLE with a sentence.
- *
- * @count  becomes 0 if metrics of the device were never enabled: there is nothing to see
+ * SUCCESS if groups of the device may be activated now, on a root also those of its tiles; else
+ * DEPENDENCY_UNAVAILABLE with a sentence that says how to enable them. Any thread.
  */
-ze_result_t zeta_device_metrics_enumerate(struct zeta_device *device, uint32_t *count,
-                                          struct zeta_device_metrics **out_metrics);
+ze_result_t zeta_metrics_check_enabled(struct zeta_device_metrics *metrics);
 
 #endif

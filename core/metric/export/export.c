@@ -7,7 +7,7 @@
 
 #include "core/formula/compile/compile.h"
 #include "core/formula/describe/describe.h"
-#include "core/metric/group/group_hold.h"
+#include "core/metric/group/group_view.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
@@ -220,12 +220,12 @@ ze_result_t ZE_APICALL impl_zetMetricGroupGetExportDataExp(zet_metric_group_hand
                                                            size_t *pExportDataSize,
                                                            uint8_t *pExportData)
 {
-    struct zeta_group_hold hold;
-    ze_result_t result =
-        zeta_group_hold(hMetricGroup, "zetMetricGroupGetExportDataExp", "hMetricGroup", &hold);
+    struct zeta_group_view view;
+    ze_result_t result = zeta_group_view_acquire(hMetricGroup, "zetMetricGroupGetExportDataExp",
+                                                 "hMetricGroup", &view);
 
     if (result == ZE_RESULT_SUCCESS)
-        result = export_group(hold.view, pRawData, rawDataSize, pExportDataSize, pExportData);
-    zeta_group_let_go(&hold);
+        result = export_group(view.group, pRawData, rawDataSize, pExportDataSize, pExportData);
+    zeta_group_view_release(&view);
     return result;
 }

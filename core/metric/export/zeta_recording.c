@@ -5,7 +5,7 @@
 #include "core/device/device.h"
 #include "core/metric/export/export.h"
 #include "core/metric/export/recording.h"
-#include "core/metric/group/group_hold.h"
+#include "core/metric/group/group_view.h"
 #include "core/util/own_struct.h"
 #include "zeta/zeta.h"
 
@@ -20,11 +20,6 @@ static ze_result_t check(const char *function, const struct zeta_recording *reco
     if (recording)
         return ZE_RESULT_SUCCESS;
     return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "%s: recording is null", function);
-}
-
-static ze_result_t null_pointer(const char *function, const char *parameter)
-{
-    return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER, "%s: %s is null", function, parameter);
 }
 
 static void destroy(struct zeta_recording *recording)
@@ -46,10 +41,10 @@ ze_result_t zetaRecordingCreate(const struct zeta_recording_desc *desc,
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (!out_recording)
-        return null_pointer("zetaRecordingCreate", "out_recording");
+        return zeta_own_null_pointer("zetaRecordingCreate", "out_recording");
     zeta_own_struct_copy(&known, sizeof(known), desc, desc->struct_size);
     if (!known.path)
-        return null_pointer("zetaRecordingCreate", "desc->path");
+        return zeta_own_null_pointer("zetaRecordingCreate", "desc->path");
     recording = calloc(1, sizeof(*recording));
     if (!recording)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -135,7 +130,7 @@ ze_result_t zetaRecordingAddDevice(struct zeta_recording *recording, ze_device_h
     if (!zeta_object_is(device, ZETA_KIND_DEVICE))
         return zeta_object_explain(device, ZETA_KIND_DEVICE, function, "device");
     if (!out_number)
-        return null_pointer(function, "out_number");
+        return zeta_own_null_pointer(function, "out_number");
     return add_device(recording, (struct zeta_device *)device, out_number);
 }
 
@@ -163,7 +158,7 @@ ze_result_t zetaRecordingAddStream(struct zeta_recording *recording,
 {
     const char *function = "zetaRecordingAddStream";
     struct zeta_recording_stream_desc known = {0};
-    struct zeta_group_hold hold = {0};
+    struct zeta_group_view view = {0};
     ze_result_t result = check(function, recording);
 
     if (result == ZE_RESULT_SUCCESS)
@@ -174,13 +169,13 @@ ze_result_t zetaRecordingAddStream(struct zeta_recording *recording,
     if (!known.group || !zeta_object_is(known.group, ZETA_KIND_METRIC_GROUP))
         return zeta_object_explain(known.group, ZETA_KIND_METRIC_GROUP, function, "desc->group");
     if (!out_stream)
-        return null_pointer(function, "out_stream");
-    result = zeta_group_hold(known.group, function, "desc->group", &hold);
+        return zeta_own_null_pointer(function, "out_stream");
+    result = zeta_group_view_acquire(known.group, function, "desc->group", &view);
     if (result == ZE_RESULT_SUCCESS)
-        result = add_stream(recording, hold.view, known.period_ns);
+        result = add_stream(recording, view.group, known.period_ns);
     if (result == ZE_RESULT_SUCCESS)
         *out_stream = recording->streams;
-    zeta_group_let_go(&hold);
+    zeta_group_view_release(&view);
     return result;
 }
 
@@ -200,7 +195,7 @@ ze_result_t zetaRecordingAppend(struct zeta_recording *recording, uint32_t type,
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (!payload && size > 0)
-        return null_pointer(function, "payload");
+        return zeta_own_null_pointer(function, "payload");
     if (!is_callers(type))
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "%s: chunks of type %u are none that can be appended", function, type);

@@ -8,11 +8,6 @@
 #include "core/util/own_struct.h"
 #include "zeta/zeta.h"
 
-static ze_result_t null_pointer(const char *function, const char *parameter)
-{
-    return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER, "%s: %s is null", function, parameter);
-}
-
 static ze_result_t null_reader(const char *function)
 {
     return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "%s: reader is null", function);
@@ -25,9 +20,9 @@ ze_result_t zetaRecordingOpen(const char *path, struct zeta_recording_reader **o
     enum zeta_container_result result;
 
     if (!path)
-        return null_pointer("zetaRecordingOpen", "path");
+        return zeta_own_null_pointer("zetaRecordingOpen", "path");
     if (!out_reader)
-        return null_pointer("zetaRecordingOpen", "out_reader");
+        return zeta_own_null_pointer("zetaRecordingOpen", "out_reader");
     reader = calloc(1, sizeof(*reader));
     if (!reader)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -235,7 +230,7 @@ ze_result_t zetaRecordingGetExportData(struct zeta_recording_reader *reader, siz
     if (!reader)
         return null_reader("zetaRecordingGetExportData");
     if (!size)
-        return null_pointer("zetaRecordingGetExportData", "size");
+        return zeta_own_null_pointer("zetaRecordingGetExportData", "size");
     result = zeta_recording_reader_stream(reader, &stream, &is_tracer);
     if (result == ZE_RESULT_SUCCESS && is_tracer)
         result = zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,

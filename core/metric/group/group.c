@@ -4,15 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/api/chain.h"
 #include "core/device/device.h"
 #include "core/formula/compile/compile.h"
 #include "core/formula/sets/set.h"
 #include "core/metric/device/device_metrics.h"
-#include "core/metric/stream/marker.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
-#include "zeta_impl.h"
 
 /* Making and discarding -------------------------------------------------------------------------
  */
@@ -74,6 +71,29 @@ static char *describe_origin(const struct zeta_set *set)
         (void)snprintf(origin, size_bytes, "%s:%u", set->file, set->line);
     return origin;
 }
+
+static void finish_metric(void *object)
+{
+    struct zeta_metric_entry *entry = object;
+    struct zeta_user_part *part = (struct zeta_user_part *)entry->user;
+
+    if (part)
+        part->finish(part); /* the properties are a part of it */
+    else
+        free((void *)(uintptr_t)entry->properties);
+}
+
+static void finish_group(void *object)
+{
+    struct zeta_user_part *part =
+        (struct zeta_user_part *)((struct zeta_metric_group *)object)->user;
+
+    if (part)
+        part->finish(part);
+}
+
+ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC, finish_metric)
+ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC_GROUP, finish_group)
 
 void zeta_metric_entry_discard(struct zeta_metric_entry *entry)
 {
@@ -160,6 +180,7 @@ ze_result_t zeta_metric_group_create(struct zeta_device_metrics *metrics,
     group->compiled = compiled;
     group->compiled_count = plan->compiled_count;
     group->source_id = plan->source_id;
+    group->closed = true;
     group->properties = describe_group(plan);
     group->origin = describe_origin(group->set);
     result = group->properties && group->origin ? add_entries(group)
@@ -191,161 +212,63 @@ ze_result_t zeta_metric_group_check_device(const struct zeta_metric_group *group
         zeta_metric_group_name(group), group->device->backend->id, device->backend->id);
 }
 
-/* The API ---------------------------------------------------------------------------------------
- */
-
-ze_result_t ZE_APICALL impl_zetMetricGroupGet(zet_device_handle_t hDevice, uint32_t *pCount,
-                                              zet_metric_group_handle_t *phMetricGroups)
+bool zeta_metric_group_takes_markers(const struct zeta_metric_group *group)
 {
-    struct zeta_device_metrics *metrics = NULL;
-    ze_result_t result =
-        zeta_device_metrics_enumerate((struct zeta_device *)hDevice, pCount, &metrics);
-    uint32_t count;
+    const struct zeta_compiled *compiled = group->compiled[0];
 
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    count = zeta_count_clip(pCount, metrics->group_count, phMetricGroups);
-    for (uint32_t i = 0; i < count; i++)
-        phMetricGroups[i] = (zet_metric_group_handle_t)metrics->groups[i];
-    return ZE_RESULT_SUCCESS;
-}
-
-/*
- * What is copied behind stype and pNext. Volatile, because for a constant size the compiler emits a
- * string instruction that takes longer to start than the library's memcpy takes for everything.
- */
-static const volatile size_t group_bytes =
-    sizeof(zet_metric_group_properties_t) - offsetof(zet_metric_group_properties_t, name);
-static const volatile size_t metric_bytes =
-    sizeof(zet_metric_properties_t) - offsetof(zet_metric_properties_t, name);
-
-/** Fills one struct that was chained to the properties of a group. */
-static void fill_group_node(const struct zeta_metric_group *group, uint32_t stype, void *node)
-{
-    const struct zeta_plugin_device_properties *device = &group->device->backend->properties;
-
-    if (stype == ZET_STRUCTURE_TYPE_METRIC_GLOBAL_TIMESTAMPS_RESOLUTION_EXP &&
-        zeta_chain_readable(node, sizeof(zet_metric_global_timestamps_resolution_exp_t))) {
-        zet_metric_global_timestamps_resolution_exp_t *resolution = node;
-
-        resolution->timerResolution = device->timer_hz;
-        resolution->timestampValidBits = device->timestamp_valid_bits;
-    } else if (stype == ZET_STRUCTURE_TYPE_METRIC_GROUP_TYPE_EXP &&
-               zeta_chain_readable(node, sizeof(zet_metric_group_type_exp_t))) {
-        zet_metric_group_type_exp_flags_t *type = &((zet_metric_group_type_exp_t *)node)->type;
-
-        *type = group->user ? ZET_METRIC_GROUP_TYPE_EXP_FLAG_USER_CREATED
-                            : ZET_METRIC_GROUP_TYPE_EXP_FLAG_OTHER;
-        if (zeta_marker_suits(group))
-            *type |= ZET_METRIC_GROUP_TYPE_EXP_FLAG_MARKER;
-    } else if (stype == ZET_STRUCTURE_TYPE_METRIC_SOURCE_ID_EXP &&
-               zeta_chain_readable(node, sizeof(zet_metric_source_id_exp_t))) {
-        ((zet_metric_source_id_exp_t *)node)->sourceId = group->source_id;
-    }
-}
-
-/** Says that there is no memory to import: no descriptor, no bytes. */
-static void fill_export_node(uint32_t stype, void *node)
-{
-    if (stype == ZET_STRUCTURE_TYPE_EXPORT_DMA_EXP_PROPERTIES &&
-        zeta_chain_readable(node, sizeof(zet_export_dma_buf_exp_properties_t))) {
-        zet_export_dma_buf_exp_properties_t *export = node;
-
-        export->fd = -1;
-        export->size = 0;
-    }
-}
-
-static void fill_group_chain(const struct zeta_metric_group *group, const void *next)
-{
-    struct zeta_chain chain = zeta_chain_begin(next);
-    uint32_t stype;
-    void *node;
-
-    while ((node = zeta_chain_next(&chain, &stype)) != NULL) {
-        fill_group_node(group, stype, node);
-        fill_export_node(stype, node);
-    }
-}
-
-/**
- * Pins and locks a group that an application made, because another thread may destroy or change it;
- * what is predefined needs neither. False if it is destroyed.
- */
-static bool lock_group(struct zeta_metric_group *group)
-{
-    if (!group->user)
-        return true;
-    if (!zeta_object_pin(group, ZETA_KIND_METRIC_GROUP))
+    if (group->set->unit->marker_bits == 0)
         return false;
-    (void)pthread_mutex_lock(&zeta_metrics_root(group->metrics)->lock);
+    if ((group->properties->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED) == 0)
+        return true;
+    for (uint32_t i = 0; i < zeta_compiled_metric_count(compiled); i++) {
+        if (strcmp(zeta_compiled_metric(compiled, i)->name, "StreamMarker") == 0)
+            return true;
+    }
+    return false;
+}
+
+bool zeta_groups_pin(struct zeta_metric_group *const *groups, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (zeta_object_pin(groups[i], ZETA_KIND_METRIC_GROUP))
+            continue;
+        zeta_groups_unpin(groups, i);
+        return false;
+    }
     return true;
 }
 
-static void unlock_group(struct zeta_metric_group *group)
+void zeta_groups_unpin(struct zeta_metric_group *const *groups, uint32_t count)
 {
-    if (!group->user)
-        return;
-    (void)pthread_mutex_unlock(&zeta_metrics_root(group->metrics)->lock);
-    zeta_object_unpin(group);
-}
-
-/** True if the handle may end before the process: of an application, its group, or a decoder. */
-static bool is_mortal(const struct zeta_metric_entry *entry)
-{
-    return entry->user || entry->decoder || (entry->group && entry->group->user);
-}
-
-ze_result_t ZE_APICALL impl_zetMetricGroupGetProperties(zet_metric_group_handle_t hMetricGroup,
-                                                        zet_metric_group_properties_t *pProperties)
-{
-    struct zeta_metric_group *group = (struct zeta_metric_group *)hMetricGroup;
-    const size_t skip = offsetof(zet_metric_group_properties_t, name);
-
-    if (!lock_group(group))
-        return zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, "zetMetricGroupGetProperties",
-                                   "hMetricGroup");
-    memcpy((char *)pProperties + skip, (const char *)group->properties + skip, group_bytes);
-    if (pProperties->pNext)
-        fill_group_chain(group, pProperties->pNext);
-    unlock_group(group);
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zetMetricGet(zet_metric_group_handle_t hMetricGroup, uint32_t *pCount,
-                                         zet_metric_handle_t *phMetrics)
-{
-    struct zeta_metric_group *group = (struct zeta_metric_group *)hMetricGroup;
-    uint32_t count;
-
-    if (!lock_group(group))
-        return zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, "zetMetricGet", "hMetricGroup");
-    count = zeta_count_clip(pCount, group->metric_count, phMetrics);
     for (uint32_t i = 0; i < count; i++)
-        phMetrics[i] = (zet_metric_handle_t)group->entries[i];
-    unlock_group(group);
+        zeta_object_unpin(groups[i]);
+}
+
+ze_result_t zeta_groups_check_closed_locked(struct zeta_metric_group *const *groups, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!groups[i]->user)
+            continue;
+        if (!zeta_object_is(groups[i], ZETA_KIND_METRIC_GROUP))
+            return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                              "another thread destroyed the group at position %u", i);
+        if (!groups[i]->closed)
+            return ZE_RESULT_NOT_READY;
+    }
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL impl_zetMetricGetProperties(zet_metric_handle_t hMetric,
-                                                   zet_metric_properties_t *pProperties)
+const char *zeta_metric_group_unit(const struct zeta_metric_group *group)
 {
-    struct zeta_metric_entry *entry = (struct zeta_metric_entry *)hMetric;
-    const size_t skip = offsetof(zet_metric_properties_t, name);
-    const bool mortal = is_mortal(entry);
+    return group->set->unit->name;
+}
 
-    if (mortal && !zeta_object_pin(entry, ZETA_KIND_METRIC))
-        return zeta_object_explain(entry, ZETA_KIND_METRIC, "zetMetricGetProperties", "hMetric");
-    memcpy((char *)pProperties + skip, (const char *)entry->properties + skip, metric_bytes);
-    if (pProperties->pNext) {
-        struct zeta_chain chain = zeta_chain_begin(pProperties->pNext);
-        uint32_t stype;
-        void *node;
+uint32_t zeta_metric_group_record_bytes(const struct zeta_metric_group *group)
+{
+    return zeta_compiled_record_bytes(group->compiled[0]);
+}
 
-        while ((node = zeta_chain_next(&chain, &stype)) != NULL)
-            fill_export_node(stype, node);
-    }
-    if (mortal)
-        zeta_object_unpin(entry);
-    return ZE_RESULT_SUCCESS;
+uint32_t zeta_metric_entry_class(const struct zeta_metric_entry *entry)
+{
+    return (uint32_t)entry->metric->metric_class;
 }

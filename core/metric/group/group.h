@@ -20,6 +20,11 @@ struct zeta_set;
 struct zeta_user_group;
 struct zeta_user_metric;
 
+/** First member of what belongs to a metric or group that an application made. */
+struct zeta_user_part {
+    void (*finish)(struct zeta_user_part *part); /**< with the last reference */
+};
+
 /**
  * One set with one sampling type on one device. Lives until the process ends; one that an
  * application made lives until it was destroyed and nobody has it pinned.
@@ -37,6 +42,8 @@ struct zeta_metric_group {
     struct zeta_metric_entry **entries; /**< metrics in the order of values */
     uint32_t metric_count;
     struct zeta_user_group *user; /**< of a group that an application made, else NULL */
+    bool closed;                  /**< may be activated: an application changes it no more */
+    uint32_t views;               /**< that calls have of it (group_view.h) */
 };
 
 /** One metric of one group or of one decoder, which lives as long as that, or of an application. */
@@ -100,6 +107,35 @@ static inline const char *zeta_metric_group_name(const struct zeta_metric_group 
 
 /** True if both stand for the same set and sampling type, perhaps on a root and on its tile. */
 bool zeta_metric_group_same(const struct zeta_metric_group *a, const struct zeta_metric_group *b);
+
+/** True if zetCommandListAppendMarkerExp takes the group: its unit has markers and, if the group is
+ * streamed, its rows show them in the metric StreamMarker. */
+bool zeta_metric_group_takes_markers(const struct zeta_metric_group *group);
+
+/**
+ * Pins groups for a call that uses them; false if one of them is not alive any more, and then none
+ * is pinned.
+ */
+bool zeta_groups_pin(struct zeta_metric_group *const *groups, uint32_t count);
+void zeta_groups_unpin(struct zeta_metric_group *const *groups, uint32_t count);
+
+/**
+ * NOT_READY if one of the groups is an application's and not closed, INVALID_NULL_HANDLE if one was
+ * destroyed meanwhile. The caller holds the root's lock.
+ */
+ze_result_t zeta_groups_check_closed_locked(struct zeta_metric_group *const *groups,
+                                            uint32_t count);
+
+/* Facts for files that include zeta.h, which names metric classes as set.h does. */
+
+/** Name of the counting unit that a group uses. */
+const char *zeta_metric_group_unit(const struct zeta_metric_group *group);
+
+/** Bytes of a record of a group, so of a slot of its raw data. */
+uint32_t zeta_metric_group_record_bytes(const struct zeta_metric_group *group);
+
+/** The class of a metric, numerically ZETA_METRIC_CLASS_* of zeta.h. */
+uint32_t zeta_metric_entry_class(const struct zeta_metric_entry *entry);
 
 /** INVALID_ARGUMENT with a sentence unless the group is one of exactly this device. */
 ze_result_t zeta_metric_group_check_device(const struct zeta_metric_group *group,

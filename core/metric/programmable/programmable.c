@@ -9,7 +9,8 @@
 #include "core/metric/device/device_metrics.h"
 #include "core/metric/device/set_files.h"
 #include "core/metric/group/group.h"
-#include "core/metric/query/query_words.h"
+#include "core/metric/group/load.h"
+#include "core/metric/group/query_notes.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
@@ -137,13 +138,6 @@ static ze_result_t make_programmable(struct zeta_device_metrics *metrics,
     return ZE_RESULT_SUCCESS;
 }
 
-static bool has_no_queries(const struct zeta_device_metrics *metrics, const struct zeta_unit *unit)
-{
-    const struct zeta_query_words *words = zeta_query_words_of(metrics, unit->name);
-
-    return words && *words->no_queries;
-}
-
 static ze_result_t make_programmables(struct zeta_device_metrics *metrics)
 {
     static const struct {
@@ -173,13 +167,10 @@ static ze_result_t make_programmables(struct zeta_device_metrics *metrics)
 
             if ((model->sampling & rounds[r].sampling) == 0 || !exists(metrics, model->name))
                 continue;
-            if (rounds[r].sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) {
-                result = zeta_query_words_ask(metrics, model->unit->name);
-                if (result == ZE_RESULT_SUCCESS && has_no_queries(metrics, model->unit))
-                    continue;
-            }
-            if (result == ZE_RESULT_SUCCESS)
-                result = make_programmable(metrics, model, rounds[r].sampling);
+            if (rounds[r].sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED &&
+                !zeta_unit_has_queries(metrics, model->unit->name))
+                continue;
+            result = make_programmable(metrics, model, rounds[r].sampling);
         }
     }
     return result;
@@ -197,23 +188,46 @@ static void unload(struct zeta_device_programmables *programmables)
     *programmables = (struct zeta_device_programmables){0};
 }
 
-ze_result_t zeta_programmables_load(struct zeta_device_metrics *metrics)
+static ze_result_t load_locked(struct zeta_device_metrics *metrics)
 {
     struct zeta_device_programmables *programmables = &metrics->programmables;
     const struct zeta_device *device = metrics->device;
     ze_result_t result = ZE_RESULT_SUCCESS;
 
+    for (uint32_t i = 0; i < device->tile_count && result == ZE_RESULT_SUCCESS; i++)
+        result = zeta_programmables_load(atomic_load(&device->tiles[i]->metrics));
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     programmables->catalog = device->tile_count > 0
                                  ? atomic_load(&device->tiles[0]->metrics)->sets.catalog
                                  : metrics->sets.catalog;
     if (!programmables->catalog)
-        return ZE_RESULT_SUCCESS; /* nobody samples the device */
+        return ZE_RESULT_SUCCESS; /* no plugin samples the device */
     if (device->tile_count == 0)
         result = keep_symbols(metrics);
     if (result == ZE_RESULT_SUCCESS)
         result = make_programmables(metrics);
     if (result != ZE_RESULT_SUCCESS)
         unload(programmables);
+    return result;
+}
+
+ze_result_t zeta_programmables_load(struct zeta_device_metrics *metrics)
+{
+    ze_result_t result;
+
+    if (atomic_load_explicit(&metrics->programmables_loaded, memory_order_acquire))
+        return ZE_RESULT_SUCCESS;
+    result = zeta_groups_load(metrics);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    (void)pthread_mutex_lock(&metrics->load_lock);
+    if (!atomic_load(&metrics->programmables_loaded)) {
+        result = load_locked(metrics);
+        if (result == ZE_RESULT_SUCCESS)
+            atomic_store_explicit(&metrics->programmables_loaded, true, memory_order_release);
+    }
+    (void)pthread_mutex_unlock(&metrics->load_lock);
     return result;
 }
 
@@ -230,10 +244,11 @@ impl_zetMetricProgrammableGetExp(zet_device_handle_t hDevice, uint32_t *pCount,
                                  zet_metric_programmable_exp_handle_t *phMetricProgrammables)
 {
     struct zeta_device_metrics *metrics = NULL;
-    ze_result_t result =
-        zeta_device_metrics_enumerate((struct zeta_device *)hDevice, pCount, &metrics);
+    ze_result_t result = zeta_groups_enumerate((struct zeta_device *)hDevice, pCount, &metrics);
     uint32_t count;
 
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_programmables_load(metrics);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     count = zeta_count_clip(pCount, metrics->programmables.count, phMetricProgrammables);

@@ -13,6 +13,7 @@
 
 struct zeta_device;
 struct zeta_device_metrics;
+struct zeta_device_programmables;
 struct zeta_programmable;
 
 /** Lives until the process ends. */
@@ -25,18 +26,9 @@ struct zeta_metric_programmable {
     uint32_t source_id;                              /**< as of groups of the same unit */
 };
 
-/** The programmables of a device, and the numbers behind the symbols of its catalog. */
-struct zeta_device_programmables {
-    struct zeta_metric_programmable **items; /**< time-based ones first */
-    uint32_t count;
-    const struct zeta_catalog *catalog; /**< on a root: of its first tile */
-    struct zeta_number *symbols;        /**< one per symbol; not on a root with tiles */
-    bool *symbol_known;
-};
-
 /**
- * Makes the programmables of a device whose groups and tiles are loaded.
- * Errors: OUT_OF_HOST_MEMORY; nothing is left behind then.
+ * Loads the groups of a device and makes its programmables, once.
+ * Errors: OUT_OF_HOST_MEMORY; another call tries again then.
  */
 ze_result_t zeta_programmables_load(struct zeta_device_metrics *metrics);
 

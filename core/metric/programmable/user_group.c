@@ -5,62 +5,30 @@
 #include <string.h>
 
 #include "core/device/device.h"
-#include "core/metric/device/activate.h"
+#include "core/metric/activation/active.h"
 #include "core/metric/device/device_metrics.h"
 #include "core/metric/group/group.h"
 #include "core/metric/programmable/programmable.h"
 #include "core/metric/programmable/user_metric.h"
-#include "core/metric/query/query.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-/* Life ------------------------------------------------------------------------------------------
+/* Making and freeing ----------------------------------------------------------------------------
  */
 
-void zeta_user_group_finish(struct zeta_user_group *user)
+/** Frees a group whose last reference is gone. */
+static void finish_group(struct zeta_user_part *part)
 {
-    if (!user)
-        return;
+    struct zeta_user_group *user = (struct zeta_user_group *)part;
+
     for (uint32_t i = 0; i < user->other_count; i++)
         zeta_metric_entry_discard(user->others[i]);
     free(user->others);
     zeta_user_versions_free(user->versions);
     free(user->members);
     free(user);
-}
-
-bool zeta_groups_pin(struct zeta_metric_group *const *groups, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (zeta_object_pin(groups[i], ZETA_KIND_METRIC_GROUP))
-            continue;
-        zeta_groups_unpin(groups, i);
-        return false;
-    }
-    return true;
-}
-
-void zeta_groups_unpin(struct zeta_metric_group *const *groups, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        zeta_object_unpin(groups[i]);
-}
-
-ze_result_t zeta_user_groups_check_closed_locked(struct zeta_metric_group *const *groups,
-                                                 uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (!groups[i]->user)
-            continue;
-        if (!zeta_object_is(groups[i], ZETA_KIND_METRIC_GROUP))
-            return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-                              "the group at position %u was destroyed by another thread", i);
-        if (!groups[i]->user->closed)
-            return ZE_RESULT_NOT_READY;
-    }
-    return ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t check_text(const char *text, const char *parameter, size_t limit_bytes)
@@ -89,6 +57,10 @@ static ze_result_t make_group(const struct zeta_user_group_request *request,
         return result;
     }
     group = made;
+    user->part.finish = finish_group;
+    user->client = (struct zeta_client){.kind = ZETA_CLIENT_GROUP,
+                                        .name = user->properties.name,
+                                        .device = request->metrics->device};
     group->device = request->metrics->device;
     group->metrics = request->metrics;
     group->user = user;
@@ -112,36 +84,14 @@ static void discard(struct zeta_user_group *user)
         zeta_object_unpin(group);
 }
 
-static void enter_list_locked(struct zeta_user_group *user)
-{
-    struct zeta_device_metrics *root = zeta_metrics_root(user->group->metrics);
-
-    user->next = root->user_groups;
-    root->user_groups = user;
-}
-
-static void leave_list_locked(struct zeta_user_group *user)
-{
-    struct zeta_user_group **link = &zeta_metrics_root(user->group->metrics)->user_groups;
-
-    while (*link != user)
-        link = &(*link)->next;
-    *link = user->next;
-}
-
 /** Pools count with the program that the group had when they were made. */
 static ze_result_t check_pools_locked(const struct zeta_metric_group *group)
 {
-    const struct zeta_device_metrics *root = zeta_metrics_root(group->metrics);
-
-    for (const struct zeta_query_pool *pool = root->pools; pool; pool = pool->next) {
-        if (pool->group == group && zeta_object_is(pool, ZETA_KIND_METRIC_QUERY_POOL))
-            return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
-                              "a query pool of group %s lives; destroy it before the group is "
-                              "changed",
-                              zeta_metric_group_name(group));
-    }
-    return ZE_RESULT_SUCCESS;
+    if (!zeta_group_has_pool_locked(group))
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                      "a query pool of group %s exists; destroy it before the group is changed",
+                      zeta_metric_group_name(group));
 }
 
 /* Members ---------------------------------------------------------------------------------------
@@ -195,7 +145,7 @@ static ze_result_t add_locked(struct zeta_user_group *user, struct zeta_metric_e
         return result;
     }
     entry->user->groups++;
-    user->closed = false;
+    user->group->closed = false;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -222,7 +172,7 @@ static ze_result_t remove_locked(struct zeta_user_group *user, struct zeta_metri
         return result;
     }
     entry->user->groups--;
-    user->closed = false;
+    user->group->closed = false;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -230,11 +180,11 @@ static ze_result_t close_locked(struct zeta_user_group *user)
 {
     ze_result_t result;
 
-    if (user->closed)
+    if (user->group->closed)
         return ZE_RESULT_SUCCESS;
     user->versions->was_closed = true; /* before objects refer to its metrics */
     result = zeta_user_group_show_locked(user, true);
-    user->closed = result == ZE_RESULT_SUCCESS;
+    user->group->closed = result == ZE_RESULT_SUCCESS;
     return result;
 }
 
@@ -266,7 +216,7 @@ static struct zeta_user_group *begin_change(zet_metric_group_handle_t handle, co
     (void)pthread_mutex_lock(&root->lock);
     if (!zeta_object_is(group, ZETA_KIND_METRIC_GROUP)) {
         *out_result = zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, function, "hMetricGroup");
-    } else if (zeta_metric_group_is_active_locked(group)) {
+    } else if (zeta_group_is_active_locked(group)) {
         *out_result = zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                                  "group %s is active; deactivate it before it is changed",
                                  zeta_metric_group_name(group));
@@ -378,7 +328,7 @@ ze_result_t ZE_APICALL impl_zetMetricGroupDestroyExp(zet_metric_group_handle_t h
         return result;
     for (uint32_t i = 0; i < user->member_count; i++)
         user->members[i]->groups--;
-    leave_list_locked(user);
+    zeta_client_remove_locked(zeta_metrics_root(user->group->metrics), &user->client);
     discard(user); /* our own pin still holds it */
     end_change(user);
     return ZE_RESULT_SUCCESS;
@@ -431,7 +381,7 @@ static ze_result_t fill_locked(struct zeta_user_group *user,
         return result;
     for (uint32_t i = 0; i < user->member_count; i++)
         user->members[i]->groups++;
-    enter_list_locked(user);
+    zeta_client_add_locked(zeta_metrics_root(user->group->metrics), &user->client);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -466,7 +416,7 @@ ze_result_t ZE_APICALL impl_zetMetricGroupCreateExp(
 
     if (!metrics)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    result = zeta_device_metrics_load(metrics);
+    result = zeta_programmables_load(metrics);
     if (result == ZE_RESULT_SUCCESS)
         result = check_text(pName, "pName", ZET_MAX_METRIC_GROUP_NAME);
     if (result == ZE_RESULT_SUCCESS)

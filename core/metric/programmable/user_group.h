@@ -14,6 +14,8 @@
 #include <level_zero/zet_api.h>
 
 #include "core/formula/programmables/recipe_set.h"
+#include "core/metric/activation/client.h"
+#include "core/metric/group/group.h"
 
 struct zeta_compiled;
 struct zeta_device;
@@ -35,15 +37,14 @@ struct zeta_user_version {
     bool was_closed;
 };
 
-/** Hangs off a struct zeta_metric_group; lives until its last pin is gone. */
+/** Belongs to a struct zeta_metric_group until its last reference is gone. */
 struct zeta_user_group {
-    struct zeta_user_group *next; /**< of the root device; behind its lock, as what follows */
+    struct zeta_user_part part;
+    struct zeta_client client; /**< behind the root's lock, as what follows */
     struct zeta_metric_group *group;
     struct zeta_user_metric **members; /**< in the order in which they were added */
     uint32_t member_count;
     uint32_t capacity;
-    uint32_t held;                      /**< calls that look at a version (group_hold.h) */
-    bool closed;                        /**< may be activated */
     struct zeta_user_version *versions; /**< the newest is the group's */
     struct zeta_metric_entry **others;  /**< GpuTime and info metrics that were ever shown */
     uint32_t other_count;
@@ -67,23 +68,6 @@ struct zeta_user_group_request {
  */
 ze_result_t zeta_user_group_create(const struct zeta_user_group_request *request,
                                    zet_metric_group_handle_t *out_group);
-
-/** Frees what hangs off a group whose last pin is gone. */
-void zeta_user_group_finish(struct zeta_user_group *group);
-
-/**
- * Pins groups for a call that uses them; false if one of them is not alive any more, and then none
- * is pinned.
- */
-bool zeta_groups_pin(struct zeta_metric_group *const *groups, uint32_t count);
-void zeta_groups_unpin(struct zeta_metric_group *const *groups, uint32_t count);
-
-/**
- * NOT_READY if one of the groups is an application's and not closed, INVALID_NULL_HANDLE if one was
- * destroyed meanwhile. The caller holds the root's lock.
- */
-ze_result_t zeta_user_groups_check_closed_locked(struct zeta_metric_group *const *groups,
-                                                 uint32_t count);
 
 /* Parts in other files (user_version.c). */
 

@@ -8,65 +8,22 @@
 #include "core/metric/device/device_metrics.h"
 #include "core/metric/group/group.h"
 #include "core/metric/programmable/programmable.h"
-#include "core/metric/programmable/user_group.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-/* Life ------------------------------------------------------------------------------------------
+/* Making ----------------------------------------------------------------------------------------
  */
 
-void zeta_user_metric_finish(struct zeta_user_metric *metric)
+/** Frees a metric whose last reference is gone. */
+static void finish_metric(struct zeta_user_part *part)
 {
-    if (!metric)
-        return;
+    struct zeta_user_metric *metric = (struct zeta_user_metric *)part;
+
     zeta_recipe_finish(&metric->recipe);
     free(metric);
 }
-
-static void finish_metric(void *object)
-{
-    struct zeta_metric_entry *entry = object;
-
-    /* Those of an application's metric are a part of it. */
-    if (!entry->user)
-        free((void *)(uintptr_t)entry->properties);
-    zeta_user_metric_finish(entry->user);
-}
-
-static void finish_group(void *object)
-{
-    zeta_user_group_finish(((struct zeta_metric_group *)object)->user);
-}
-
-ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC, finish_metric)
-ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC_GROUP, finish_group)
-
-ze_result_t zeta_user_check_unused_locked(const struct zeta_device_metrics *metrics)
-{
-    const struct zeta_device_metrics *root = metrics->parent ? metrics->parent : metrics;
-
-    for (const struct zeta_user_group *group = root->user_groups; group; group = group->next) {
-        if (zeta_metrics_overlap(group->group->device, metrics->device))
-            return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
-                              "group %s, made by the application, lives; destroy it with "
-                              "zetMetricGroupDestroyExp",
-                              zeta_metric_group_name(group->group));
-    }
-    for (const struct zeta_user_metric *metric = root->user_metrics; metric;
-         metric = metric->next) {
-        if (zeta_metrics_overlap(metric->programmable->device, metrics->device))
-            return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
-                              "metric %s, made by the application, lives; destroy it with "
-                              "zetMetricDestroyExp",
-                              metric->recipe.name);
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Making ----------------------------------------------------------------------------------------
- */
 
 static void describe(struct zeta_user_metric *metric)
 {
@@ -95,21 +52,14 @@ static void describe(struct zeta_user_metric *metric)
     properties->resultType = recipe->value_type;
 }
 
-/** Drops a metric that nobody has seen yet. */
-static void discard(struct zeta_metric_entry *entry)
-{
-    if (zeta_object_retire(entry))
-        zeta_object_unpin(entry);
-}
-
 static ze_result_t make_metric(const struct zeta_metric_programmable *programmable,
                                const struct zeta_recipe_request *request,
                                struct zeta_metric_entry **out_entry)
 {
     struct zeta_user_metric *metric = calloc(1, sizeof(*metric));
     struct zeta_metric_entry *entry;
-    const char *wrong = NULL;
     void *made = NULL;
+    const char *wrong = NULL;
     ze_result_t result;
 
     if (!metric)
@@ -120,11 +70,14 @@ static ze_result_t make_metric(const struct zeta_metric_programmable *programmab
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_object_create(ZETA_KIND_METRIC, sizeof(*entry), &made);
     if (result != ZE_RESULT_SUCCESS) {
-        zeta_user_metric_finish(metric);
+        finish_metric(&metric->part);
         return result;
     }
     entry = made;
     describe(metric);
+    metric->part.finish = finish_metric;
+    metric->client = (struct zeta_client){
+        .kind = ZETA_CLIENT_METRIC, .name = metric->recipe.name, .device = programmable->device};
     metric->entry = entry;
     metric->programmable = programmable;
     entry->user = metric;
@@ -151,13 +104,12 @@ static ze_result_t make_metrics(const struct zeta_metric_programmable *programma
         if (result == ZE_RESULT_SUCCESS)
             continue;
         while (request->instance > 0)
-            discard(entries[--request->instance]);
+            zeta_metric_entry_discard(entries[--request->instance]);
         return result;
     }
     (void)pthread_mutex_lock(&root->lock);
     for (uint32_t i = 0; i < count; i++) {
-        entries[i]->user->next = root->user_metrics;
-        root->user_metrics = entries[i]->user;
+        zeta_client_add_locked(root, &entries[i]->user->client);
         out_metrics[i] = (zet_metric_handle_t)entries[i];
     }
     (void)pthread_mutex_unlock(&root->lock);
@@ -226,11 +178,10 @@ ze_result_t ZE_APICALL impl_zetMetricCreateFromProgrammableExp(
                                                     pMetricHandleCount, phMetricHandles);
 }
 
-/** Takes the metric out of the list and makes its handle invalid, unless a group holds it. */
+/** Takes the metric out of the list and makes its handle invalid, unless a group contains it. */
 static ze_result_t remove_locked(struct zeta_device_metrics *root, struct zeta_metric_entry *entry)
 {
     struct zeta_user_metric *metric = entry->user;
-    struct zeta_user_metric **link = &root->user_metrics;
 
     if (metric->groups > 0)
         return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
@@ -238,9 +189,7 @@ static ze_result_t remove_locked(struct zeta_device_metrics *root, struct zeta_m
                           metric->recipe.name, metric->groups);
     if (!zeta_object_retire(entry))
         return zeta_object_explain(entry, ZETA_KIND_METRIC, "zetMetricDestroyExp", "hMetric");
-    while (*link != metric)
-        link = &(*link)->next;
-    *link = metric->next;
+    zeta_client_remove_locked(root, &metric->client);
     return ZE_RESULT_SUCCESS;
 }
 

@@ -10,14 +10,16 @@
 
 #include "core/formula/programmables/recipe.h"
 #include "core/formula/sets/set.h"
+#include "core/metric/activation/client.h"
+#include "core/metric/group/group.h"
 
-struct zeta_device_metrics;
 struct zeta_metric_entry;
 struct zeta_metric_programmable;
 
-/** Hangs off a struct zeta_metric_entry; lives until its last pin is gone. */
+/** Belongs to a struct zeta_metric_entry until its last reference is gone. */
 struct zeta_user_metric {
-    struct zeta_user_metric *next; /**< of the root device; behind its lock */
+    struct zeta_user_part part;
+    struct zeta_client client;
     struct zeta_metric_entry *entry;
     const struct zeta_metric_programmable *programmable;
     struct zeta_recipe recipe;
@@ -25,14 +27,5 @@ struct zeta_user_metric {
     zet_metric_properties_t properties;
     uint32_t groups; /**< that hold it; behind the root's lock */
 };
-
-/** Frees what hangs off a metric whose last pin is gone. */
-void zeta_user_metric_finish(struct zeta_user_metric *metric);
-
-/**
- * HANDLE_OBJECT_IN_USE with a sentence while a metric or a group that the application made of the
- * device or one of its tiles lives. The caller holds the root's lock.
- */
-ze_result_t zeta_user_check_unused_locked(const struct zeta_device_metrics *metrics);
 
 #endif

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "core/device/device.h"
+#include "core/metric/activation/partition.h"
 #include "core/metric/device/device_metrics.h"
 #include "core/metric/group/group.h"
-#include "core/metric/group/partition.h"
 #include "core/metric/programmable/programmable.h"
 #include "core/metric/programmable/user_group.h"
 #include "core/metric/programmable/user_metric.h"
@@ -226,7 +226,7 @@ static ze_result_t create_groups(struct zeta_device *device,
     if (result == ZE_RESULT_SUCCESS && !metrics)
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_device_metrics_load(metrics);
+        result = zeta_programmables_load(metrics);
     if (result == ZE_RESULT_SUCCESS)
         result = pack(&packing);
     if (result != ZE_RESULT_SUCCESS)

@@ -274,7 +274,7 @@ ze_result_t zeta_user_group_renew_locked(struct zeta_user_group *user)
     group->source_id = source_of(group->metrics, group->set->unit->name);
     user->properties.domain = group->set->domain;
     /* Calls that look at it keep it until the group ends. */
-    if (before && !before->was_closed && user->held == 0) {
+    if (before && !before->was_closed && user->group->views == 0) {
         version->older = before->older;
         free_version(before);
     }

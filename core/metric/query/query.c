@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/device/device.h"
-#include "core/metric/group/group.h"
+#include "core/metric/device/device_metrics.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -23,23 +23,6 @@ static bool take_place(struct zeta_query_pool *pool, struct zeta_metric_query *q
     return true;
 }
 
-static uint32_t reset_place(struct zeta_query_pool *pool, uint32_t index)
-{
-    uint32_t code;
-
-    (void)zeta_turn_take(&pool->turn, true);
-    code = pool->backend->metric.query_reset(pool->backend->self, pool->plugin_pool, index);
-    zeta_turn_give(&pool->turn);
-    return code;
-}
-
-static ze_result_t reset_error(const struct zeta_query_pool *pool, uint32_t code)
-{
-    return code == ZETA_PLUGIN_SUCCESS
-               ? ZE_RESULT_SUCCESS
-               : zeta_backend_result(pool->backend, code, "resetting a query");
-}
-
 /**
  * A new query has no result, whatever the one before it in its place had. Work that a list of that
  * one is doing counts for the new one.
@@ -50,7 +33,7 @@ static ze_result_t forget_before(struct zeta_query_pool *pool, uint32_t index)
 
     if (!atomic_load(&place->had_query) || zeta_use_is(&place->use))
         return ZE_RESULT_SUCCESS;
-    return reset_error(pool, reset_place(pool, index));
+    return zeta_query_source_reset(&pool->source, index);
 }
 
 /** Gives the place up and the object that nobody knows. */
@@ -64,13 +47,19 @@ static void abandon(struct zeta_query_pool *pool, struct zeta_metric_query *quer
         zeta_object_unpin(query);
 }
 
+static void finish_query(void *object)
+{
+    zeta_object_unpin(((struct zeta_metric_query *)object)->pool);
+}
+
+ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC_QUERY, finish_query)
+
 static ze_result_t create_query(struct zeta_query_pool *pool, uint32_t index,
                                 struct zeta_metric_query **out_query)
 {
     struct zeta_metric_query *query;
     void *made = NULL;
     ze_result_t result = zeta_object_create(ZETA_KIND_METRIC_QUERY, sizeof(*query), &made);
-
     if (result != ZE_RESULT_SUCCESS)
         return result;
     query = made;
@@ -150,7 +139,7 @@ static ze_result_t reset_query(const struct zeta_metric_query *query)
         return zeta_error(ZE_RESULT_NOT_READY,
                           "work with query %u has not ended; wait for it before the reset",
                           query->index);
-    return reset_error(query->pool, reset_place(query->pool, query->index));
+    return zeta_query_source_reset(&query->pool->source, query->index);
 }
 
 ze_result_t ZE_APICALL impl_zetMetricQueryReset(zet_metric_query_handle_t hMetricQuery)
@@ -169,42 +158,12 @@ ze_result_t ZE_APICALL impl_zetMetricQueryReset(zet_metric_query_handle_t hMetri
 /* Results ---------------------------------------------------------------------------------------
  */
 
-/** Records of a query as the application gets them: one per tile that it sees. */
-static uint32_t count_records(const struct zeta_query_pool *pool)
-{
-    return pool->device->tile_count > 0 ? pool->device->tile_count : 1;
-}
-
-/** Where the backend writes the record of a tile that this process sees. */
-static uint32_t backend_tile(const struct zeta_query_pool *pool, uint32_t tile)
-{
-    uint32_t found;
-
-    if (pool->device->tile_count == 0)
-        return 0;
-    found = pool->device->tiles[tile]->backend->tile;
-    return found < pool->collect_count ? found : 0;
-}
-
-/** The record says which set it belongs to, as the application counts them. */
-static void give_record(const struct zeta_query_pool *pool, uint32_t tile, const uint8_t *all,
-                        uint8_t *target)
-{
-    struct zeta_query_record head;
-
-    memcpy(target, all + (size_t)backend_tile(pool, tile) * pool->record_bytes, pool->record_bytes);
-    memcpy(&head, target, sizeof(head));
-    head.size_bytes = pool->record_bytes;
-    head.tile = tile;
-    memcpy(target, &head, sizeof(head));
-}
-
 static ze_result_t explain(const struct zeta_metric_query *query, uint32_t code)
 {
     const struct zeta_query_pool *pool = query->pool;
 
     if (code != ZETA_PLUGIN_NOT_READY)
-        return zeta_backend_result(pool->backend, code, "reading a query");
+        return zeta_backend_result(pool->source.provider->backend, code, "reading a query");
     /* Work that was lost will never give a result. */
     if (zeta_device_status(pool->device) == ZE_RESULT_ERROR_DEVICE_LOST)
         return zeta_device_fault(pool->device, ZE_RESULT_ERROR_DEVICE_LOST);
@@ -212,31 +171,40 @@ static ze_result_t explain(const struct zeta_metric_query *query, uint32_t code)
                       query->index);
 }
 
-/** Copies the first count records. */
+/** Copies the first count records: of the tiles that this process sees, as it numbers them. */
 static ze_result_t read_records(const struct zeta_metric_query *query, uint32_t count,
                                 uint8_t *data)
 {
-    const struct zeta_query_pool *pool = query->pool;
-    ZETA_CLEANUP(zeta_freep)
-    uint8_t *all = malloc((size_t)pool->collect_count * pool->record_bytes);
+    const struct zeta_query_source *source = &query->pool->source;
+    const struct zeta_device *device = query->pool->device;
+    const size_t record_bytes = source->record_bytes;
+    ZETA_CLEANUP(zeta_freep) uint8_t *all = malloc(source->record_count * record_bytes);
     uint32_t code;
 
     if (!all)
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a query record");
-    code = pool->backend->metric.query_collect(pool->backend->self, pool->plugin_pool, query->index,
-                                               all);
+    code = zeta_query_source_collect(source, query->index, all);
     if (code != ZETA_PLUGIN_SUCCESS)
         return explain(query, code);
-    for (uint32_t i = 0; i < count; i++)
-        give_record(pool, i, all, data + (size_t)i * pool->record_bytes);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t tile = device->tile_count > 0 ? device->tiles[i]->backend->tile : 0;
+        uint8_t *target = data + i * record_bytes;
+        struct zeta_query_record head;
+
+        memcpy(target, all + (tile < source->record_count ? tile : 0) * record_bytes, record_bytes);
+        memcpy(&head, target, sizeof(head));
+        head.size_bytes = source->record_bytes;
+        head.tile = i;
+        memcpy(target, &head, sizeof(head));
+    }
     return ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t get_data(const struct zeta_metric_query *query, size_t *size_bytes,
                             uint8_t *data)
 {
-    const size_t record_bytes = query->pool->record_bytes;
-    const uint32_t available = count_records(query->pool);
+    const size_t record_bytes = query->pool->source.record_bytes;
+    const uint32_t available = zeta_metrics_tile_count(query->pool->device);
     const size_t given = *size_bytes;
     uint32_t count = available;
     ze_result_t result;

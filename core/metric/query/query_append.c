@@ -1,7 +1,7 @@
 /* Begin and end of queries in command lists. */
 #include "core/device/device.h"
 #include "core/list/list.h"
-#include "core/metric/device/activate.h"
+#include "core/metric/activation/active.h"
 #include "core/metric/device/device_metrics.h"
 #include "core/metric/group/group.h"
 #include "core/metric/query/query.h"
@@ -33,7 +33,7 @@ static ze_result_t check_active(const struct zeta_metric_group *group)
     bool active;
 
     (void)pthread_mutex_lock(&root->lock);
-    active = zeta_metric_group_is_active_locked(group);
+    active = zeta_group_is_active_locked(group);
     (void)pthread_mutex_unlock(&root->lock);
     if (active)
         return ZE_RESULT_SUCCESS;
@@ -54,7 +54,7 @@ static ze_result_t add_point(struct zeta_append *append, uint32_t type,
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_command_buffer_use(append->buffer, &zeta_query_place_of(query)->use);
     if (result == ZE_RESULT_SUCCESS)
-        (*out_command)->u.query = (struct zeta_plugin_query_point){.pool = query->pool->plugin_pool,
+        (*out_command)->u.query = (struct zeta_plugin_query_point){.pool = query->pool->source.pool,
                                                                    .index = query->index};
     return result;
 }

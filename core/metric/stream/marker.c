@@ -1,4 +1,4 @@
-#include "core/metric/stream/marker.h"
+/* Markers: numbers that command lists put into the data of counting units. */
 
 #include <string.h>
 
@@ -6,9 +6,8 @@
 #include "core/formula/compile/compile.h"
 #include "core/formula/sets/set.h"
 #include "core/list/list.h"
-#include "core/metric/group/group_hold.h"
-#include "core/metric/stream/stream.h"
-#include "core/metric/stream/streamer.h"
+#include "core/metric/group/group_view.h"
+#include "core/metric/stream/collector.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
@@ -17,28 +16,10 @@
 struct marker {
     const struct zeta_device *device; /**< whose unit, or the units of its tiles */
     const struct zeta_unit *unit;
-    enum zeta_api_group provides;     /**< who samples the unit */
-    const struct zeta_stream *stream; /**< that it is for, NULL: for all who collect */
+    enum zeta_api_group provides;       /**< who samples the unit */
+    const struct zeta_capture *capture; /**< that it is for, NULL: for all who collect */
     uint64_t value;
 };
-
-static bool has_stream_marker(const struct zeta_metric_group *group)
-{
-    for (uint32_t i = 0; i < zeta_compiled_metric_count(group->compiled[0]); i++) {
-        if (strcmp(zeta_compiled_metric(group->compiled[0], i)->name, "StreamMarker") == 0)
-            return true;
-    }
-    return false;
-}
-
-bool zeta_marker_suits(const struct zeta_metric_group *group)
-{
-    if (group->set->unit->marker_bits == 0)
-        return false;
-    return (group->properties->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED) ==
-               0 ||
-           has_stream_marker(group);
-}
 
 /* Appending -------------------------------------------------------------------------------------
  */
@@ -82,12 +63,13 @@ static ze_result_t add_marker(struct zeta_append *append, const struct marker *m
 static ze_result_t add_tile(struct zeta_append *append, const struct marker *marker,
                             const struct zeta_device *device, uint32_t source)
 {
-    const struct zeta_stream *stream = marker->stream;
+    const struct zeta_capture *capture = marker->capture;
+    const uint64_t token = capture ? capture->sources[source].token : 0;
 
-    if (stream && stream->sources[source].token == 0)
+    if (capture && token == 0)
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "the stream of %s takes no markers",
-                          stream->label);
-    return add_marker(append, marker, device, stream ? stream->sources[source].token : 0);
+                          capture->label);
+    return add_marker(append, marker, device, token);
 }
 
 /** To the tile of the list where the unit is a root's, else to every tile. */
@@ -130,16 +112,17 @@ static ze_result_t append_marker(struct zeta_command_list *list, const struct ma
  */
 
 static ze_result_t append_streamer_marker(struct zeta_command_list *list,
-                                          const struct zeta_metric_streamer *streamer,
+                                          const struct zeta_collector_handle *streamer,
                                           uint32_t value)
 {
-    const struct zeta_stream *stream = streamer->stream;
-    const struct marker marker = {.device = stream->device,
-                                  .unit = stream->group->set->unit,
+    const struct zeta_capture *capture = streamer->collector->capture;
+    const struct zeta_metric_group *group = streamer->collector->groups[0];
+    const struct marker marker = {.device = streamer->collector->client.device,
+                                  .unit = group->set->unit,
                                   .provides = ZETA_GROUP_METRIC_STREAM,
-                                  .stream = stream,
+                                  .capture = capture,
                                   .value = value};
-    ze_result_t result = check_device(list, stream->device, "streamer");
+    ze_result_t result = check_device(list, marker.device, "streamer");
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -147,14 +130,14 @@ static ze_result_t append_streamer_marker(struct zeta_command_list *list,
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the streamer was opened in another context than that of the command "
                           "list");
-    if (atomic_load(&stream->stopped))
+    if (atomic_load(&capture->stopped))
         return zeta_error(ZE_RESULT_NOT_READY,
                           "the stream of %s was stopped, because its group was deactivated",
-                          stream->label);
-    if (!zeta_marker_suits(stream->group))
+                          capture->label);
+    if (!zeta_metric_group_takes_markers(group))
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                           "group %s has no metric StreamMarker, so its stream cannot show markers",
-                          zeta_metric_group_name(stream->group));
+                          zeta_metric_group_name(group));
     return append_marker(list, &marker);
 }
 
@@ -162,7 +145,7 @@ ze_result_t ZE_APICALL impl_zetCommandListAppendMetricStreamerMarker(
     zet_command_list_handle_t hCommandList, zet_metric_streamer_handle_t hMetricStreamer,
     uint32_t value)
 {
-    struct zeta_metric_streamer *streamer = (struct zeta_metric_streamer *)hMetricStreamer;
+    struct zeta_collector_handle *streamer = (struct zeta_collector_handle *)hMetricStreamer;
     ze_result_t result;
 
     if (!zeta_object_pin(streamer, ZETA_KIND_METRIC_STREAMER))
@@ -185,7 +168,7 @@ static enum zeta_api_group provider_of(const struct zeta_metric_group *group)
     }
 }
 
-/** As the entry point; the group is held. */
+/** As the entry point; the group is viewed. */
 static ze_result_t append_group_marker(struct zeta_command_list *list,
                                        const struct zeta_metric_group *group, uint32_t value)
 {
@@ -195,7 +178,7 @@ static ze_result_t append_group_marker(struct zeta_command_list *list,
                                   .value = value};
     ze_result_t result = check_device(list, group->device, "metric group");
 
-    if (result == ZE_RESULT_SUCCESS && !zeta_marker_suits(group))
+    if (result == ZE_RESULT_SUCCESS && !zeta_metric_group_takes_markers(group))
         result = zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                             "group %s is not of type MARKER (zet_metric_group_type_exp_t)",
                             zeta_metric_group_name(group));
@@ -206,12 +189,12 @@ ze_result_t ZE_APICALL impl_zetCommandListAppendMarkerExp(zet_command_list_handl
                                                           zet_metric_group_handle_t hMetricGroup,
                                                           uint32_t value)
 {
-    struct zeta_group_hold hold;
-    ze_result_t result =
-        zeta_group_hold(hMetricGroup, "zetCommandListAppendMarkerExp", "hMetricGroup", &hold);
+    struct zeta_group_view view;
+    ze_result_t result = zeta_group_view_acquire(hMetricGroup, "zetCommandListAppendMarkerExp",
+                                                 "hMetricGroup", &view);
 
     if (result == ZE_RESULT_SUCCESS)
-        result = append_group_marker((struct zeta_command_list *)hCommandList, hold.view, value);
-    zeta_group_let_go(&hold);
+        result = append_group_marker((struct zeta_command_list *)hCommandList, view.group, value);
+    zeta_group_view_release(&view);
     return result;
 }

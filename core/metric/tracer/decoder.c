@@ -1,24 +1,41 @@
-#include "core/metric/tracer/decoder.h"
-
+/*
+ * Decoders: what turns the data of a tracer into entries, as objects.
+ *
+ * A decoder belongs to the groups of its tracer, not to the tracer, which it outlives. Its metrics
+ * are handles of its own: they decode and have properties, and belong to no group that could be
+ * activated.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/device/device.h"
 #include "core/formula/evaluate/decode.h"
 #include "core/metric/group/group.h"
-#include "core/metric/tracer/tracer.h"
+#include "core/metric/stream/collector.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
+
+/** What belongs to a decoder. Constant once made. */
+struct zeta_decoder {
+    struct zeta_decode_plan *plan;
+    struct zeta_metric_entry **entries; /**< metrics, in the order of the plan */
+    uint32_t metric_count;
+    char label[192]; /**< of the tracer */
+};
+
+/** The object behind zet_metric_decoder_exp_handle_t. */
+struct decoder_handle {
+    struct zeta_object object;
+    struct zeta_decoder *decoder; /**< freed with the last reference */
+};
 
 /* Creating and destroying -----------------------------------------------------------------------
  */
 
 static void decoder_free(struct zeta_decoder *decoder)
 {
-    if (!decoder)
-        return;
     zeta_decode_plan_destroy(decoder->plan);
     free(decoder->entries);
     free(decoder);
@@ -34,29 +51,29 @@ static void discard_entries(struct zeta_decoder *decoder)
 
 static void finish_decoder(void *object)
 {
-    struct zeta_metric_decoder *handle = object;
-
-    decoder_free(handle->decoder);
+    decoder_free(((struct decoder_handle *)object)->decoder);
 }
 
 ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC_DECODER, finish_decoder)
 
-static ze_result_t make_plan(const struct zeta_tracer *tracer, struct zeta_decode_plan **out_plan)
+static ze_result_t make_plan(const struct zeta_collector *tracer,
+                             struct zeta_decode_plan **out_plan)
 {
-    const struct zeta_plugin_device_properties *properties = &tracer->device->backend->properties;
+    const struct zeta_device *device = tracer->client.device;
+    const struct zeta_plugin_device_properties *properties = &device->backend->properties;
     ZETA_CLEANUP(zeta_freep)
-    struct zeta_decode_group *groups = calloc(tracer->group_count, sizeof(*groups));
+    struct zeta_decode_group *groups = calloc(tracer->client.group_count, sizeof(*groups));
     struct zeta_decode_source source = {
         .groups = groups,
-        .group_count = tracer->group_count,
-        .tile_count = tracer->device->tile_count,
+        .group_count = tracer->client.group_count,
+        .tile_count = device->tile_count,
         .timer_hz = properties->timer_hz,
         .timestamp_bits = properties->timestamp_valid_bits,
     };
 
     if (!groups)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < tracer->group_count; i++)
+    for (uint32_t i = 0; i < tracer->client.group_count; i++)
         groups[i].compiled = tracer->groups[i]->compiled;
     return zeta_decode_plan_create(&source, out_plan);
 }
@@ -83,14 +100,15 @@ static ze_result_t make_entries(struct zeta_decoder *decoder)
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t make_decoder(const struct zeta_tracer *tracer, struct zeta_decoder **out_decoder)
+static ze_result_t make_decoder(const struct zeta_collector *tracer,
+                                struct zeta_decoder **out_decoder)
 {
     struct zeta_decoder *decoder = calloc(1, sizeof(*decoder));
     ze_result_t result;
 
     if (!decoder)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    (void)snprintf(decoder->label, sizeof(decoder->label), "%s", tracer->label);
+    (void)snprintf(decoder->label, sizeof(decoder->label), "%s", tracer->capture->label);
     result = make_plan(tracer, &decoder->plan);
     if (result == ZE_RESULT_SUCCESS)
         result = make_entries(decoder);
@@ -105,8 +123,8 @@ static ze_result_t make_decoder(const struct zeta_tracer *tracer, struct zeta_de
 ze_result_t ZE_APICALL impl_zetMetricDecoderCreateExp(
     zet_metric_tracer_exp_handle_t hMetricTracer, zet_metric_decoder_exp_handle_t *phMetricDecoder)
 {
-    struct zeta_metric_tracer *tracer = (struct zeta_metric_tracer *)hMetricTracer;
-    struct zeta_metric_decoder *handle;
+    struct zeta_collector_handle *tracer = (struct zeta_collector_handle *)hMetricTracer;
+    struct decoder_handle *handle;
     struct zeta_decoder *decoder = NULL;
     void *made = NULL;
     ze_result_t result;
@@ -115,7 +133,7 @@ ze_result_t ZE_APICALL impl_zetMetricDecoderCreateExp(
         return zeta_object_explain(tracer, ZETA_KIND_METRIC_TRACER, "zetMetricDecoderCreateExp",
                                    "hMetricTracer");
     /* Groups and their sets live as long as the process; nothing of the tracer is kept. */
-    result = make_decoder(tracer->tracer, &decoder);
+    result = make_decoder(tracer->collector, &decoder);
     zeta_object_unpin(tracer);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -134,13 +152,12 @@ ze_result_t ZE_APICALL impl_zetMetricDecoderCreateExp(
 ze_result_t ZE_APICALL
 impl_zetMetricDecoderDestroyExp(zet_metric_decoder_exp_handle_t phMetricDecoder)
 {
-    struct zeta_metric_decoder *handle = (struct zeta_metric_decoder *)phMetricDecoder;
+    struct decoder_handle *handle = (struct decoder_handle *)phMetricDecoder;
 
     if (!zeta_object_retire(handle))
         return zeta_object_explain(handle, ZETA_KIND_METRIC_DECODER, "zetMetricDecoderDestroyExp",
                                    "phMetricDecoder");
-    for (uint32_t i = 0; i < handle->decoder->metric_count; i++)
-        zeta_metric_entry_discard(handle->decoder->entries[i]);
+    discard_entries(handle->decoder);
     zeta_object_unpin(handle);
     return ZE_RESULT_SUCCESS;
 }
@@ -149,7 +166,7 @@ ze_result_t ZE_APICALL
 impl_zetMetricDecoderGetDecodableMetricsExp(zet_metric_decoder_exp_handle_t hMetricDecoder,
                                             uint32_t *pCount, zet_metric_handle_t *phMetrics)
 {
-    struct zeta_metric_decoder *handle = (struct zeta_metric_decoder *)hMetricDecoder;
+    struct decoder_handle *handle = (struct decoder_handle *)hMetricDecoder;
     uint32_t count;
 
     if (!zeta_object_pin(handle, ZETA_KIND_METRIC_DECODER))
@@ -287,7 +304,7 @@ ze_result_t ZE_APICALL impl_zetMetricTracerDecodeExp(
     uint32_t *pMetricEntriesCountPerSet, uint32_t *pMetricEntriesCount,
     zet_metric_entry_exp_t *pMetricEntries)
 {
-    struct zeta_metric_decoder *handle = (struct zeta_metric_decoder *)phMetricDecoder;
+    struct decoder_handle *handle = (struct decoder_handle *)phMetricDecoder;
     const bool counts_only = !pMetricEntriesCount || *pMetricEntriesCount == 0 || *pSetCount == 0;
     struct decode_call call = {
         .raw_bytes = pRawDataSize,

@@ -1,4 +1,4 @@
-#include "core/metric/group/partition.h"
+#include "core/metric/activation/partition.h"
 
 #include <stdlib.h>
 #include <string.h>

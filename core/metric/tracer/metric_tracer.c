@@ -1,26 +1,17 @@
-/* The functions of metric tracers. */
+/* Metric tracers: handles of captures of events. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/capture/tracer.h"
+#include "core/capture/unit_program.h"
 #include "core/device/device.h"
-#include "core/formula/record/layout.h"
 #include "core/formula/sets/set.h"
-#include "core/metric/device/device_metrics.h"
 #include "core/metric/group/group.h"
-#include "core/metric/stream/streamer.h"
-#include "core/metric/tracer/decoder.h"
-#include "core/metric/tracer/tracer.h"
+#include "core/metric/stream/collector.h"
 #include "core/plugin/host.h"
+#include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
-
-static void finish_tracer(void *object)
-{
-    struct zeta_metric_tracer *handle = object;
-
-    zeta_tracer_destroy(handle->tracer);
-}
-
-ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC_TRACER, finish_tracer)
 
 /* Creating --------------------------------------------------------------------------------------
  */
@@ -57,47 +48,41 @@ static ze_result_t check_pair(const struct zeta_metric_group *a, const struct ze
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t check_create(const struct zeta_context *context,
-                                const struct zeta_tracer_request *request)
+static ze_result_t check_groups(const struct zeta_collector_request *request)
 {
-    ze_result_t result = zeta_context_check_device(context, request->device);
+    ze_result_t result = ZE_RESULT_SUCCESS;
 
-    if (result == ZE_RESULT_SUCCESS && request->group_count == 0)
+    if (request->group_count == 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "a tracer needs at least one group");
     for (uint32_t i = 0; i < request->group_count && result == ZE_RESULT_SUCCESS; i++) {
         result = check_group(request->device, request->groups[i]);
         for (uint32_t j = 0; j < i && result == ZE_RESULT_SUCCESS; j++)
             result = check_pair(request->groups[j], request->groups[i]);
     }
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    return zeta_metric_check_event(request->event, request->device);
+    return result;
 }
 
-static ze_result_t open_tracer(struct zeta_tracer_request *request, struct zeta_tracer **out_tracer)
+/** Opens the capture; context is N, in and out. */
+static ze_result_t open_tracer(struct zeta_collector *collector,
+                               const struct zeta_capture_event *event, void *context)
 {
-    struct zeta_device_metrics *root = zeta_metrics_root(request->groups[0]->metrics);
-    struct zeta_tracer *tracer = NULL;
-    ze_result_t result = zeta_tracer_create(request, &tracer);
+    const uint32_t count = collector->client.group_count;
+    uint32_t *notify_bytes = context;
+    ZETA_CLEANUP(zeta_freep) struct zeta_plugin_string *units = calloc(count, sizeof(*units));
+    struct zeta_tracer_request request = {.layout = collector->groups[0]->set->layout,
+                                          .units = units,
+                                          .unit_count = count,
+                                          .event = *event,
+                                          .notify_bytes = *notify_bytes};
+    ze_result_t result;
 
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    (void)pthread_mutex_lock(&root->lock);
-    result = zeta_tracer_reserve_locked(root, tracer);
-    (void)pthread_mutex_unlock(&root->lock);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zeta_tracer_open(tracer, request);
-        if (result != ZE_RESULT_SUCCESS)
-            zeta_tracer_release(root, tracer);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        zeta_tracer_destroy(tracer);
-        return result;
-    }
-    if (zeta_tracer_settle(root, tracer))
-        zeta_tracer_stop(tracer);
-    *out_tracer = tracer;
-    return ZE_RESULT_SUCCESS;
+    if (!units)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < count; i++)
+        units[i] = zeta_plugin_text(collector->groups[i]->set->unit->name);
+    result = zeta_tracer_open(collector->capture, &request);
+    *notify_bytes = request.notify_bytes;
+    return result;
 }
 
 ze_result_t ZE_APICALL impl_zetMetricTracerCreateExp(
@@ -105,30 +90,26 @@ ze_result_t ZE_APICALL impl_zetMetricTracerCreateExp(
     zet_metric_group_handle_t *phMetricGroups, zet_metric_tracer_exp_desc_t *desc,
     ze_event_handle_t hNotificationEvent, zet_metric_tracer_exp_handle_t *phMetricTracer)
 {
-    struct zeta_tracer_request request = {
+    uint32_t notify_bytes = desc->notifyEveryNBytes;
+    const struct zeta_collector_request request = {
+        .context = (const struct zeta_context *)hContext,
         .device = (struct zeta_device *)hDevice,
         .groups = (struct zeta_metric_group *const *)phMetricGroups,
         .group_count = metricGroupCount,
         .event = (struct zeta_event *)hNotificationEvent,
-        .notify_bytes = desc->notifyEveryNBytes,
+        .open = open_tracer,
+        .open_context = &notify_bytes,
     };
-    struct zeta_metric_tracer *handle;
-    void *made = NULL;
-    ze_result_t result = check_create((const struct zeta_context *)hContext, &request);
+    struct zeta_collector_handle *handle;
+    ze_result_t result = zeta_collector_check(&request);
 
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_groups(&request);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_collector_open(ZETA_KIND_METRIC_TRACER, &request, &handle);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = zeta_object_create(ZETA_KIND_METRIC_TRACER, sizeof(*handle), &made);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    handle = made;
-    result = open_tracer(&request, &handle->tracer);
-    if (result != ZE_RESULT_SUCCESS) {
-        if (zeta_object_retire(handle))
-            zeta_object_unpin(handle);
-        return result;
-    }
-    desc->notifyEveryNBytes = request.notify_bytes;
+    desc->notifyEveryNBytes = notify_bytes;
     *phMetricTracer = (zet_metric_tracer_exp_handle_t)handle;
     return ZE_RESULT_SUCCESS;
 }
@@ -136,38 +117,35 @@ ze_result_t ZE_APICALL impl_zetMetricTracerCreateExp(
 /* Using -----------------------------------------------------------------------------------------
  */
 
-ze_result_t ZE_APICALL impl_zetMetricTracerEnableExp(zet_metric_tracer_exp_handle_t hMetricTracer,
-                                                     ze_bool_t synchronous)
+static ze_result_t enable(zet_metric_tracer_exp_handle_t tracer, bool on, bool synchronous,
+                          const char *function)
 {
-    struct zeta_metric_tracer *handle = (struct zeta_metric_tracer *)hMetricTracer;
+    struct zeta_collector_handle *handle = (struct zeta_collector_handle *)tracer;
     ze_result_t result;
 
     if (!zeta_object_pin(handle, ZETA_KIND_METRIC_TRACER))
-        return zeta_object_explain(handle, ZETA_KIND_METRIC_TRACER, "zetMetricTracerEnableExp",
-                                   "hMetricTracer");
-    result = zeta_tracer_enable(handle->tracer, synchronous != 0);
+        return zeta_object_explain(handle, ZETA_KIND_METRIC_TRACER, function, "hMetricTracer");
+    result = zeta_capture_enable(handle->collector->capture, on, synchronous);
     zeta_object_unpin(handle);
     return result;
+}
+
+ze_result_t ZE_APICALL impl_zetMetricTracerEnableExp(zet_metric_tracer_exp_handle_t hMetricTracer,
+                                                     ze_bool_t synchronous)
+{
+    return enable(hMetricTracer, true, synchronous != 0, "zetMetricTracerEnableExp");
 }
 
 ze_result_t ZE_APICALL impl_zetMetricTracerDisableExp(zet_metric_tracer_exp_handle_t hMetricTracer,
                                                       ze_bool_t synchronous)
 {
-    struct zeta_metric_tracer *handle = (struct zeta_metric_tracer *)hMetricTracer;
-    ze_result_t result;
-
-    if (!zeta_object_pin(handle, ZETA_KIND_METRIC_TRACER))
-        return zeta_object_explain(handle, ZETA_KIND_METRIC_TRACER, "zetMetricTracerDisableExp",
-                                   "hMetricTracer");
-    result = zeta_tracer_disable(handle->tracer, synchronous != 0);
-    zeta_object_unpin(handle);
-    return result;
+    return enable(hMetricTracer, false, synchronous != 0, "zetMetricTracerDisableExp");
 }
 
 ze_result_t ZE_APICALL impl_zetMetricTracerReadDataExp(zet_metric_tracer_exp_handle_t hMetricTracer,
                                                        size_t *pRawDataSize, uint8_t *pRawData)
 {
-    struct zeta_metric_tracer *handle = (struct zeta_metric_tracer *)hMetricTracer;
+    struct zeta_collector_handle *handle = (struct zeta_collector_handle *)hMetricTracer;
     ze_result_t result;
 
     if (*pRawDataSize == 0 || !pRawData)
@@ -178,25 +156,23 @@ ze_result_t ZE_APICALL impl_zetMetricTracerReadDataExp(zet_metric_tracer_exp_han
     if (!zeta_object_pin(handle, ZETA_KIND_METRIC_TRACER))
         return zeta_object_explain(handle, ZETA_KIND_METRIC_TRACER, "zetMetricTracerReadDataExp",
                                    "hMetricTracer");
-    result = zeta_tracer_read(handle->tracer, pRawDataSize, pRawData);
+    result = zeta_capture_read(handle->collector->capture, UINT32_MAX, pRawDataSize, pRawData);
     zeta_object_unpin(handle);
     return result;
 }
 
 ze_result_t ZE_APICALL impl_zetMetricTracerDestroyExp(zet_metric_tracer_exp_handle_t hMetricTracer)
 {
-    struct zeta_metric_tracer *handle = (struct zeta_metric_tracer *)hMetricTracer;
-    struct zeta_tracer *tracer;
+    struct zeta_collector_handle *handle = (struct zeta_collector_handle *)hMetricTracer;
     ze_result_t result;
 
     if (!zeta_object_pin(handle, ZETA_KIND_METRIC_TRACER))
         return zeta_object_explain(handle, ZETA_KIND_METRIC_TRACER, "zetMetricTracerDestroyExp",
                                    "hMetricTracer");
-    tracer = handle->tracer;
     /* The units first: whoever sees this one destroyed may create the next. */
-    result = zeta_tracer_close(tracer);
+    result = zeta_capture_close(handle->collector->capture);
     if (result == ZE_RESULT_SUCCESS) {
-        zeta_tracer_release(zeta_metrics_root(tracer->groups[0]->metrics), tracer);
+        zeta_collector_release(handle->collector);
         if (zeta_object_retire(handle))
             zeta_object_unpin(handle);
     }

@@ -1,8 +1,8 @@
 /*
  * Sorting things into as few classes as possible.
  */
-#ifndef ZETA_CORE_METRIC_GROUP_PARTITION_H
-#define ZETA_CORE_METRIC_GROUP_PARTITION_H
+#ifndef ZETA_CORE_METRIC_ACTIVATION_PARTITION_H
+#define ZETA_CORE_METRIC_ACTIVATION_PARTITION_H
 
 #include <stdbool.h>
 #include <stdint.h>

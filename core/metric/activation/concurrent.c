@@ -2,34 +2,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/capture/unit_program.h"
 #include "core/device/device.h"
 #include "core/formula/compile/compile.h"
 #include "core/formula/sets/set.h"
-#include "core/metric/group/group_hold.h"
-#include "core/metric/group/partition.h"
-#include "core/metric/stream/stream_priv.h"
+#include "core/metric/activation/partition.h"
+#include "core/metric/device/device_metrics.h"
+#include "core/metric/group/group_view.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
 struct sorting {
     const struct zeta_device *device;
-    struct zeta_group_hold *groups; /**< as the application gave them */
+    struct zeta_group_view *groups; /**< as the application gave them */
     uint32_t count;
     struct zeta_plugin_program_use *uses; /**< room for one question */
-    struct zeta_stream_program *programs; /**< of one tile after the other, one per group */
+    struct zeta_unit_program *programs;   /**< of one tile after the other, one per group */
     uint32_t *class_of;
     uint32_t class_count;
 };
 
 static void sorting_finish(struct sorting *sorting)
 {
-    const uint32_t tiles = sorting->device->tile_count > 0 ? sorting->device->tile_count : 1;
+    const uint32_t tiles = zeta_metrics_tile_count(sorting->device);
 
     for (uint32_t i = 0; sorting->programs && i < tiles * sorting->count; i++)
-        zeta_stream_program_free(&sorting->programs[i]);
+        zeta_unit_program_free(&sorting->programs[i]);
     for (uint32_t i = 0; sorting->groups && i < sorting->count; i++)
-        zeta_group_let_go(&sorting->groups[i]);
+        zeta_group_view_release(&sorting->groups[i]);
     free(sorting->programs);
     free(sorting->uses);
     free(sorting->class_of);
@@ -46,9 +47,8 @@ static bool exclude(const struct zeta_metric_group *a, const struct zeta_metric_
 static bool backend_allows(const struct sorting *sorting, const uint32_t *members, uint32_t count,
                            uint32_t tile)
 {
-    const struct zeta_device *device =
-        sorting->device->tile_count > 0 ? sorting->device->tiles[tile] : sorting->device;
-    const struct zeta_provider *provider = &device->backend->providers[ZETA_GROUP_METRIC_STREAM];
+    const struct zeta_provider *provider =
+        &zeta_metrics_tile(sorting->device, tile)->backend->providers[ZETA_GROUP_METRIC_STREAM];
     const struct zeta_plugin_array array = {
         .data = sorting->uses, .count = count, .stride = sizeof(*sorting->uses)};
     uint32_t possible = 1;
@@ -56,12 +56,12 @@ static bool backend_allows(const struct sorting *sorting, const uint32_t *member
     if (!provider->backend)
         return true;
     for (uint32_t i = 0; i < count; i++) {
-        const struct zeta_set *set = sorting->groups[members[i]].view->set;
+        const struct zeta_set *set = sorting->groups[members[i]].group->set;
 
         sorting->uses[i] = (struct zeta_plugin_program_use){
             .struct_size = sizeof(sorting->uses[i]),
-            .unit = {.data = set->unit->name, .size = strlen(set->unit->name)},
-            .set = {.data = set->name, .size = strlen(set->name)},
+            .unit = zeta_plugin_text(set->unit->name),
+            .set = zeta_plugin_text(set->name),
             .entries = sorting->programs[tile * sorting->count + members[i]].array,
         };
     }
@@ -74,11 +74,11 @@ static bool backend_allows(const struct sorting *sorting, const uint32_t *member
 static bool fit(void *context, const uint32_t *members, uint32_t count)
 {
     const struct sorting *sorting = context;
-    const uint32_t tiles = sorting->device->tile_count > 0 ? sorting->device->tile_count : 1;
+    const uint32_t tiles = zeta_metrics_tile_count(sorting->device);
 
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t j = 0; j < i; j++) {
-            if (exclude(sorting->groups[members[i]].view, sorting->groups[members[j]].view))
+            if (exclude(sorting->groups[members[i]].group, sorting->groups[members[j]].group))
                 return false;
         }
     }
@@ -99,8 +99,8 @@ static uint32_t least_passes(const struct sorting *sorting)
         uint32_t same_unit = 0;
 
         for (uint32_t j = 0; j < sorting->count; j++) {
-            const struct zeta_metric_group *a = sorting->groups[i].view;
-            const struct zeta_metric_group *b = sorting->groups[j].view;
+            const struct zeta_metric_group *a = sorting->groups[i].group;
+            const struct zeta_metric_group *b = sorting->groups[j].group;
 
             same_domain += a->set->domain == b->set->domain;
             same_unit += strcmp(a->set->unit->name, b->set->unit->name) == 0;
@@ -113,7 +113,7 @@ static uint32_t least_passes(const struct sorting *sorting)
 
 static ze_result_t make_programs(struct sorting *sorting)
 {
-    const uint32_t tiles = sorting->device->tile_count > 0 ? sorting->device->tile_count : 1;
+    const uint32_t tiles = zeta_metrics_tile_count(sorting->device);
 
     sorting->uses = calloc(sorting->count, sizeof(*sorting->uses));
     sorting->class_of = calloc(sorting->count, sizeof(*sorting->class_of));
@@ -122,10 +122,10 @@ static ze_result_t make_programs(struct sorting *sorting)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t tile = 0; tile < tiles; tile++) {
         for (uint32_t i = 0; i < sorting->count; i++) {
-            const struct zeta_metric_group *group = sorting->groups[i].view;
+            const struct zeta_metric_group *group = sorting->groups[i].group;
             ze_result_t result =
-                zeta_stream_program_make(group->compiled[tile < group->compiled_count ? tile : 0],
-                                         &sorting->programs[tile * sorting->count + i]);
+                zeta_unit_program_make(group->compiled[tile < group->compiled_count ? tile : 0],
+                                       &sorting->programs[tile * sorting->count + i]);
 
             if (result != ZE_RESULT_SUCCESS)
                 return result;
@@ -137,7 +137,7 @@ static ze_result_t make_programs(struct sorting *sorting)
 static ze_result_t check_groups(const struct sorting *sorting)
 {
     for (uint32_t i = 0; i < sorting->count; i++) {
-        const struct zeta_metric_group *group = sorting->groups[i].view;
+        const struct zeta_metric_group *group = sorting->groups[i].group;
 
         if (group->device != sorting->device)
             return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -158,7 +158,7 @@ static void give(const struct sorting *sorting, zet_metric_group_handle_t *group
 
         for (uint32_t i = 0; i < sorting->count; i++) {
             if (sorting->class_of[i] == wanted)
-                groups[at++] = (zet_metric_group_handle_t)sorting->groups[i].group;
+                groups[at++] = (zet_metric_group_handle_t)sorting->groups[i].object;
         }
         counts[wanted] = at - first;
     }
@@ -173,8 +173,8 @@ static ze_result_t hold_groups(struct sorting *sorting, const zet_metric_group_h
     if (!sorting->groups)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < sorting->count && result == ZE_RESULT_SUCCESS; i++)
-        result = zeta_group_hold(groups[i], "zetDeviceGetConcurrentMetricGroupsExp",
-                                 "phMetricGroups", &sorting->groups[i]);
+        result = zeta_group_view_acquire(groups[i], "zetDeviceGetConcurrentMetricGroupsExp",
+                                         "phMetricGroups", &sorting->groups[i]);
     return result;
 }
 

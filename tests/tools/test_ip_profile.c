@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "sdk/tools/zeta/sampling/sampled_group.h"
-#include "sdk/tools/zeta/stat/ip.h"
 #include "sdk/tools/zeta/stat/profile.h"
 #include "tests/support/suite.h"
 

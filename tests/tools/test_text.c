@@ -14,7 +14,6 @@
 
 #include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/number.h"
-#include "sdk/tools/zeta/output/terminal.h"
 #include "sdk/tools/zeta/output/text.h"
 #include "tests/support/suite.h"
 

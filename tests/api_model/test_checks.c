@@ -16,6 +16,7 @@
 
 #include "core/object/object.h"
 #include "core/util/error.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define PASSED ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
@@ -388,7 +389,7 @@ static void fork__handles_of_the_parent__are_uninitialized(void **state)
     (void)state;
     if (child == 0)
         _exit(look_at_parents_handles());
-    assert_true(child > 0);
+    assert_cmp(child, >, 0);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);

@@ -6,6 +6,7 @@
  */
 #include "tests/api_model/handle_entries.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <pthread.h>
@@ -93,7 +94,7 @@ static void entries__table__covers_the_api(void **state)
     bool kinds[ZETA_KIND_COUNT] = {false};
 
     (void)state;
-    assert_true(handle_entries_count > 400);
+    assert_cmp(handle_entries_count, >, 400);
     for (size_t i = 0; i < handle_entries_count; i++)
         kinds[handle_entries[i].kind] = true;
     for (int kind = ZETA_KIND_NONE + 1; kind < ZETA_KIND_COUNT; kind++)

@@ -13,6 +13,7 @@
 #include <level_zero/zet_ddi.h>
 
 #include "core/api/dispatch.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta_impl.h"
 #include "zeta_strings.h"
@@ -20,11 +21,11 @@
 static void table__all_names__are_sorted_and_have_addresses(void **state)
 {
     (void)state;
-    assert_true(zeta_names_count >= 317);
+    assert_cmp(zeta_names_count, >=, 317);
     for (size_t i = 0; i < zeta_names_count; i++) {
         assert_non_null(zeta_names[i].function);
         if (i > 0)
-            assert_true(strcmp(zeta_names[i - 1].name, zeta_names[i].name) < 0);
+            assert_cmp(strcmp(zeta_names[i - 1].name, zeta_names[i].name), <, 0);
     }
 }
 

@@ -1,4 +1,5 @@
 #include "run.h"
+#include "tests/support/compare.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -138,7 +139,7 @@ const char *run_file(const char *name, const char *text)
     FILE *file = fopen(path, "wb");
 
     assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
+    assert_cmp(fputs(text, file), >=, 0);
     assert_int_equal(fclose(file), 0);
     return path;
 }

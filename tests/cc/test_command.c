@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "tests/vgpu/rig.h"
 
@@ -238,7 +239,7 @@ static void result__standard_output__is_the_file(void **state)
     (void)state;
     (void)CC(&result, run_file("k.cl", scale_cl), "-o", "-");
     assert_int_equal(run_exit(&result), 0);
-    assert_true(result.output_size > 1000);
+    assert_cmp(result.output_size, >, 1000);
     assert_memory_equal(result.output, "\177ELF", 4);
     run_finish(&result);
     (void)CC(&result, run_path("k.cl"), "-o", "/dev/null");

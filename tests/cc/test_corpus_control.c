@@ -1,5 +1,6 @@
 /* Control flow and integers. */
 #include "corpus.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <stdbool.h>
@@ -182,7 +183,7 @@ static void bubble(struct rig *rig)
     CORPUS_RUN(rig, "bubble", 2, 4, &data, &n);
     for (int item = 0; item < 8; item++) {
         for (int i = 0; i + 1 < n; i++)
-            assert_true(data[item * n + i] <= data[item * n + i + 1]);
+            assert_cmp(data[item * n + i], <=, data[item * n + i + 1]);
     }
 }
 

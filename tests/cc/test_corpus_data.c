@@ -1,5 +1,6 @@
 /* Structs, arguments of every kind, variables of the program, printf. */
 #include "corpus.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <string.h>
@@ -18,7 +19,8 @@ static void move(struct rig *rig)
         points[i] = (struct point){(float)i, (float)-i, 'a'};
     CORPUS_RUN(rig, "move", 1, 10, &points, &by);
     for (int i = 0; i < 10; i++) {
-        assert_true(points[i].x == (float)i + 1.5f && points[i].y == (float)-i - 2);
+        assert_cmp(points[i].x, ==, (float)i + 1.5f);
+        assert_cmp(points[i].y, ==, (float)-i - 2);
         assert_int_equal(points[i].tag, 'x');
     }
 }
@@ -38,9 +40,11 @@ static void mixes(struct rig *rig)
     CORPUS_RUN(rig, "mixes", 1, 4, &out, &in);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(out[i].a, 'q');
-        assert_true(out[i].b == 2.25 + i);
+        assert_cmp(out[i].b, ==, 2.25 + i);
         assert_int_equal(out[i].c, -7);
-        assert_true(out[i].d[0] == 1 && out[i].d[1] == 48 && out[i].d[2] == 3);
+        assert_cmp(out[i].d[0], ==, 1);
+        assert_cmp(out[i].d[1], ==, 48);
+        assert_cmp(out[i].d[2], ==, 3);
     }
 }
 

@@ -1,5 +1,6 @@
 /* Shared local memory, barriers, atomics, address spaces, groups. */
 #include "corpus.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <string.h>
@@ -115,7 +116,7 @@ static void new_atomics(struct rig *rig)
     assert_int_equal(old[0], 17);
     assert_int_equal(*b, 49);
     assert_int_equal(*c, 50 * INT64_C(0x100000000));
-    assert_true(*d == 2.5f);
+    assert_cmp(*d, ==, 2.5f);
 }
 
 static void lock_free_list(struct rig *rig)
@@ -127,7 +128,8 @@ static void lock_free_list(struct rig *rig)
     *head = -1;
     CORPUS_RUN(rig, "lock_free_list", 4, 64, &head, &next);
     for (int32_t at = *head; at >= 0; at = next[at], count++) {
-        assert_true(at < 256 && !seen[at]);
+        assert_cmp(at, <, 256);
+        assert_true(!seen[at]);
         seen[at] = 1;
     }
     assert_int_equal(count, 256);
@@ -200,7 +202,7 @@ static void product(struct rig *rig)
 
             for (int k = 0; k < N; k++)
                 sum += a[y * N + k] * b[k * N + x];
-            assert_true(c[y * N + x] == sum);
+            assert_cmp(c[y * N + x], ==, sum);
         }
     }
     /* Multiply and add stay two instructions. */

@@ -1,6 +1,7 @@
 /* Floating point. Basic operations are exact; functions are within a few units of the last place.
  */
 #include "corpus.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <float.h>
@@ -41,7 +42,7 @@ static void rounding(struct rig *rig)
                                    truncf(in[i]), rintf(in[i]), (float)(int)in[i]};
 
         for (int k = 0; k < 6; k++)
-            assert_true(out[i * 6 + k] == expected[k]);
+            assert_cmp(out[i * 6 + k], ==, expected[k]);
     }
 }
 
@@ -64,12 +65,12 @@ static void doubles(struct rig *rig)
     double a = 10.1, b = 3.3;
 
     CORPUS_RUN(rig, "doubles", 1, 1, &out, &a, &b);
-    assert_true(out[0] == a / b);
-    assert_true(out[1] == sqrt(a));
+    assert_cmp(out[0], ==, a / b);
+    assert_cmp(out[1], ==, sqrt(a));
     assert_near(out[2], pow(a, b), 4 * DBL_EPSILON);
-    assert_true(out[3] == (double)(float)a);
-    assert_true(out[4] == -11);
-    assert_true(out[5] == a);
+    assert_cmp(out[3], ==, (double)(float)a);
+    assert_cmp(out[4], ==, -11);
+    assert_cmp(out[5], ==, a);
 }
 
 static void halves(struct rig *rig)
@@ -85,7 +86,7 @@ static void halves(struct rig *rig)
     memcpy(in, given, sizeof(given));
     CORPUS_RUN(rig, "halves", 1, 4, &out, &in, &wide);
     for (int i = 0; i < 4; i++)
-        assert_true(wide[i] == wide_expected[i]);
+        assert_cmp(wide[i], ==, wide_expected[i]);
     assert_memory_equal(out, expected, sizeof(expected));
 }
 
@@ -108,12 +109,13 @@ static void pieces(struct rig *rig)
     float x = 13.625f;
 
     CORPUS_RUN(rig, "pieces", 1, 1, &out, &exponents, &x);
-    assert_true(out[0] == 0.8515625f);
+    assert_cmp(out[0], ==, 0.8515625f);
     assert_int_equal(exponents[0], 4);
-    assert_true(out[1] == 0.625f && out[2] == 13);
+    assert_cmp(out[1], ==, 0.625f);
+    assert_cmp(out[2], ==, 13);
     assert_near((double)out[3], sin(13.625), 4 * (double)FLT_EPSILON);
     assert_near((double)out[4], cos(13.625), 4 * (double)FLT_EPSILON);
-    assert_true(out[5] == 109);
+    assert_cmp(out[5], ==, 109);
     assert_int_equal(exponents[1], 3);
 }
 

@@ -1,5 +1,6 @@
 /* Vectors. */
 #include "corpus.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ static void axpy4(struct rig *rig)
     for (int i = 0; i < 64; i++) {
         volatile float product = a * x[i];
 
-        assert_true(y[i] == product + before[i]);
+        assert_cmp(y[i], ==, product + before[i]);
     }
 }
 
@@ -74,7 +75,7 @@ static void wide(struct rig *rig)
         data[i] = (float)(i >> 4) + 1;
     CORPUS_RUN(rig, "wide", 1, 4, &data, &factor);
     for (int i = 0; i < 64; i++)
-        assert_true(data[i] == (float)(((i >> 4) + 1) * (i & 15)) + 1);
+        assert_cmp(data[i], ==, (float)(((i >> 4) + 1) * (i & 15)) + 1);
 }
 
 static void converts(struct rig *rig)
@@ -90,7 +91,7 @@ static void converts(struct rig *rig)
     assert_memory_equal(bytes, expected, sizeof(expected));
     for (int i = 0; i < 8; i++) {
         assert_int_equal(ints[i], (int32_t)rintf(given[i]));
-        assert_true(floats[i] == rintf(given[i]) + 1.0f);
+        assert_cmp(floats[i], ==, rintf(given[i]) + 1.0f);
     }
 }
 
@@ -102,7 +103,7 @@ static void geometry(struct rig *rig)
 
     CORPUS_RUN(rig, "geometry", 1, 1, &out, &a, &b, &c, &d);
     for (int i = 0; i < 6; i++)
-        assert_true(fabsf(out[i] - expected[i]) < 1e-5f);
+        assert_cmp(fabsf(out[i] - expected[i]), <, 1e-5f);
 }
 
 static void reduce16(struct rig *rig)
@@ -130,9 +131,9 @@ static void indexed(struct rig *rig)
     for (int i = 0; i < 8; i++)
         v[i] = (float)i * 2;
     CORPUS_RUN(rig, "indexed", 1, 1, &out, &v, &index);
-    assert_true(out[0] == 10);
+    assert_cmp(out[0], ==, 10);
     for (int i = 0; i < 8; i++)
-        assert_true(out[1 + i] == (i == index ? 99.0f : v[i]));
+        assert_cmp(out[1 + i], ==, (i == index ? 99.0f : v[i]));
 }
 
 static void shuffles(struct rig *rig)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sdk/tools/zeta-vgpu-cc/request/options.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static void read_text(struct zeta_cc_options *options, const char *text, struct zeta_cc_buffer *log)
@@ -153,7 +154,7 @@ static void constants__all_types__bits(void **state)
     for (size_t i = 0; i < 7; i++) {
         assert_int_equal(options.constants[i].id, i + 1);
         assert_int_equal(options.constants[i].size_bytes, cases[i].size_bytes);
-        assert_true(options.constants[i].value == cases[i].value);
+        assert_cmp(options.constants[i].value, ==, cases[i].value);
     }
     zeta_cc_options_finish(&options);
 }

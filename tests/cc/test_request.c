@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sdk/tools/zeta-vgpu-cc/request/request.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static struct zeta_cc_request request;
@@ -20,7 +21,7 @@ struct message {
 
 static void put(struct message *message, const void *bytes, size_t size)
 {
-    assert_true(message->size + size <= sizeof(message->bytes));
+    assert_cmp(message->size + size, <=, sizeof(message->bytes));
     memcpy(message->bytes + message->size, bytes, size);
     message->size += size;
 }

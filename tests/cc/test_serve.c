@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "tests/vgpu/rig.h"
 #include "vgpu_compile.h"
@@ -71,7 +72,7 @@ static void ask(struct request *request, struct answer *answer)
     free(request->bytes);
     *request = (struct request){0};
     bytes = (const unsigned char *)answer->result.output;
-    assert_true(answer->result.output_size >= sizeof(answer->header));
+    assert_cmp(answer->result.output_size, >=, sizeof(answer->header));
     memcpy(&answer->header, bytes, sizeof(answer->header));
     assert_int_equal(answer->header.magic, VGPU_COMPILE_ANSWER_MAGIC);
     assert_int_equal(answer->header.version, VGPU_COMPILE_VERSION);
@@ -237,7 +238,7 @@ static void serve__damaged_spirv__a_log_each_time(void **state)
         if (answer.header.status == VGPU_COMPILE_OK)
             assert_memory_equal(answer.image, "\177ELF", 4);
         else
-            assert_true(answer.header.log_bytes > 0);
+            assert_cmp(answer.header.log_bytes, >, 0);
         /* What ends between two instructions may be a smaller module. */
         if (length % 4 != 0)
             assert_int_equal(answer.header.status, VGPU_COMPILE_BUILD_FAILED);
@@ -314,13 +315,14 @@ static void serve__nobody_reads_the_answer__ends_with_its_children(void **state)
     free(request.bytes);
     /* Returns when the front end has it open. */
     end.fd = open(pipe_path, O_WRONLY | O_CLOEXEC);
-    assert_true(end.fd >= 0);
+    assert_cmp(end.fd, >=, 0);
     assert_int_equal(waitpid(process, &status, WNOHANG), 0);
     assert_int_equal(close(answer), 0);
     assert_int_equal(poll(&end, 1, -1), 1);
-    assert_true((end.revents & POLLERR) != 0);
+    assert_cmp((end.revents & POLLERR), !=, 0);
     assert_int_equal(waitpid(process, &status, 0), process);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    assert_true(WIFSIGNALED(status));
+    assert_cmp(WTERMSIG(status), ==, SIGKILL);
     assert_int_equal(close(end.fd), 0);
     assert_int_equal(unlink(pipe_path), 0);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "tests/vgpu/rig.h"
 
@@ -108,9 +109,9 @@ static void local_variable__one_value_stored__stays_in_the_window(void **state)
                  "    barrier(CLK_LOCAL_MEM_FENCE);\n    a[get_global_id(0)] = x;\n}\n",
                  "-O3");
     rig = open_result();
-    assert_true(kernel_of(rig, "k")->slm_bytes >= 1);
+    assert_cmp(kernel_of(rig, "k")->slm_bytes, >=, 1);
     if (zeta_vgpu_image_find_symbol(rig->image, "k.x", &symbol))
-        assert_true(symbol.address % 0x1000 < kernel_of(rig, "k")->slm_bytes);
+        assert_cmp(symbol.address % 0x1000, <, kernel_of(rig, "k")->slm_bytes);
     close_result(rig);
 }
 
@@ -303,7 +304,7 @@ static void support__calls_of_code_generation__linked(void **state)
         f[2] = 2;
         assert_int_equal(rig_run(rig, "k", &arguments, 1, 1), ZETA_VGPU_OK);
         assert_memory_equal(data, data + 64, 512);
-        assert_true(f[0] == 1.5f);
+        assert_cmp(f[0], ==, 1.5f);
         assert_int_equal(((uint16_t *)f)[20], 0x4780);
     }
     close_result(rig);
@@ -322,7 +323,7 @@ static uint64_t count_fp32(const char *option)
     data[2] = 5;
     data[3] = 7;
     assert_int_equal(rig_run(rig, "k", &data, 1, 1), ZETA_VGPU_OK);
-    assert_true(data[0] == 22);
+    assert_cmp(data[0], ==, 22);
     count = rig_counter(rig, ZETA_VGPU_INST_FP32);
     close_result(rig);
     return count;

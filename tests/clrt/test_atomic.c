@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { ITEMS = 256, CELLS = 8 };
@@ -200,10 +201,10 @@ static void exchange__all_forms__loses_nothing(void **state)
     for (size_t cell = 0; cell < 3; cell++)
         check_chain(setup, "test_exchange", EXCHANGE, cell, cell);
     for (size_t cell = 3; cell < 7; cell++)
-        assert_true(get(setup, setup->in, cell) ==
-                    get(setup, setup->before, cell) + sum_of_items(setup));
+        assert_cmp(get(setup, setup->in, cell), ==,
+                   get(setup, setup->before, cell) + sum_of_items(setup));
     /* A comparison that succeeds leaves what was expected alone. */
-    assert_true(get(setup, setup->in, 7) == get(setup, setup->before, 7));
+    assert_cmp(get(setup, setup->in, 7), ==, get(setup, setup->before, 7));
 }
 
 static void load_store__all_forms__see_each_other(void **state)
@@ -214,7 +215,7 @@ static void load_store__all_forms__see_each_other(void **state)
     prepare(setup);
     launch(setup, "test_load_store", 1, 1);
     for (size_t i = 0; i < 8; i++)
-        assert_true(get(setup, setup->out, i) == expected[i]);
+        assert_cmp(get(setup, setup->out, i), ==, expected[i]);
 }
 
 static size_t count_zeros(struct setup *setup, size_t row)
@@ -237,15 +238,15 @@ static void classic_exchange__and_flags__one_wins(void **state)
     put(setup, 5, 0);
     launch(setup, "test_classic_exchange", 1, ITEMS);
     check_chain(setup, "test_classic_exchange", EXCHANGE, 0, 0);
-    assert_true(get(setup, setup->in, 3) == get(setup, setup->before, 3) + sum_of_items(setup));
+    assert_cmp(get(setup, setup->in, 3), ==, get(setup, setup->before, 3) + sum_of_items(setup));
     if (!is_word(setup->type))
         return;
     check_chain(setup, "test_classic_exchange", EXCHANGE, 1, 1);
-    assert_true(get(setup, setup->in, 4) == get(setup, setup->before, 4) + sum_of_items(setup));
+    assert_cmp(get(setup, setup->in, 4), ==, get(setup, setup->before, 4) + sum_of_items(setup));
     for (size_t row = 2; row < 5; row++)
         assert_int_equal(count_zeros(setup, row), 1);
-    assert_true(get(setup, setup->in, 2) == 1);
-    assert_true(get(setup, setup->in, 5) == 0);
+    assert_cmp(get(setup, setup->in, 2), ==, 1);
+    assert_cmp(get(setup, setup->in, 5), ==, 0);
 }
 
 #define WITH(test, type) CLRT_TEST(test, open_type, close_type, type)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { COUNT = 2048, VECTORS = 512 };
@@ -228,8 +229,8 @@ static void ldexp__scalar_exponent__scales_all(void **state)
         long double expected = clrt_round(setup->type, ldexpl(x, n), CLRT_NEAREST);
 
         if (clrt_has((unsigned)(k / COUNT), k % COUNT))
-            assert_true(
-                clrt_ulps(setup->type, clrt_get_real(setup->type, setup->out, k), expected) == 0);
+            assert_cmp(clrt_ulps(setup->type, clrt_get_real(setup->type, setup->out, k), expected),
+                       ==, 0);
     }
 }
 
@@ -345,14 +346,14 @@ static void cross__three_and_four__perpendicular(void **state)
             for (unsigned c = 0; c < 3; c++) {
                 size_t d = (c + 1) % 3, e = (c + 2) % 3;
 
-                assert_true(clrt_get_real(type, setup->out, out + c) ==
-                            clrt_get_real(type, setup->in, a + d) *
-                                    clrt_get_real(type, setup->in, b + e) -
-                                clrt_get_real(type, setup->in, a + e) *
-                                    clrt_get_real(type, setup->in, b + d));
+                assert_cmp(clrt_get_real(type, setup->out, out + c), ==,
+                           clrt_get_real(type, setup->in, a + d) *
+                                   clrt_get_real(type, setup->in, b + e) -
+                               clrt_get_real(type, setup->in, a + e) *
+                                   clrt_get_real(type, setup->in, b + d));
             }
             if (width == 4)
-                assert_true(clrt_get_real(type, setup->out, out + 3) == 0);
+                assert_cmp(clrt_get_real(type, setup->out, out + 3), ==, 0);
         }
     }
 }

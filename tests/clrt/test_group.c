@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { OUT = 1 << 16, CHECKS = 96 };
@@ -206,11 +207,11 @@ static void check_collective(const void *out, size_t size, unsigned operation)
         long double before = total;
 
         total = combine(operation, total, value_of(i));
-        assert_true(get(out, (3 * operation + 1) * size + i) == total);
-        assert_true(get(out, (3 * operation + 2) * size + i) == before);
+        assert_cmp(get(out, (3 * operation + 1) * size + i), ==, total);
+        assert_cmp(get(out, (3 * operation + 2) * size + i), ==, before);
     }
     for (size_t i = 0; i < size; i++)
-        assert_true(get(out, 3 * operation * size + i) == total);
+        assert_cmp(get(out, 3 * operation * size + i), ==, total);
 }
 
 static void group__collectives__agree(void **state)
@@ -232,13 +233,13 @@ static void group__collectives__agree(void **state)
         for (unsigned operation = 0; operation < 3; operation++)
             check_collective(out, size, operation);
         for (size_t i = 0; i < size; i++) {
-            assert_true(get(out, 9 * size + i) == 0);
+            assert_cmp(get(out, 9 * size + i), ==, 0);
             /* Nothing is above the largest number without a sign, which -1 is. */
-            assert_true(get(out, 10 * size + i) == (clrt_is_real(type) || clrt_lowest(type) != 0));
-            assert_true(get(out, 11 * size + i) == 1);
-            assert_true(get(out, 12 * size + i) == 1);
+            assert_cmp(get(out, 10 * size + i), ==, (clrt_is_real(type) || clrt_lowest(type) != 0));
+            assert_cmp(get(out, 11 * size + i), ==, 1);
+            assert_cmp(get(out, 12 * size + i), ==, 1);
             for (size_t b = 0; b < 3; b++)
-                assert_true(get(out, (13 + b) * size + i) == value_of(chosen[b]));
+                assert_cmp(get(out, (13 + b) * size + i), ==, value_of(chosen[b]));
         }
     }
 }
@@ -256,12 +257,12 @@ static void sub_group__of_one__keeps_its_number(void **state)
     while (get(out, checks) == 1)
         checks++;
     /* 42 ends the list. */
-    assert_true(get(out, checks) == 42);
-    assert_true(checks >= 12);
+    assert_cmp(get(out, checks), ==, 42);
+    assert_cmp(checks, >=, 12);
     if (type != CLRT_UINT)
         return;
     for (size_t i = 0; i < 5; i++)
-        assert_true(get(out, 100 + i) == (long double)i + 11);
+        assert_cmp(get(out, 100 + i), ==, (long double)i + 11);
 }
 
 #define WITH_ITEM(test) cmocka_unit_test_setup_teardown(test, open_item, close_rig)

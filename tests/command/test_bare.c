@@ -10,6 +10,7 @@
 #include <zeta/zeta.h>
 
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define SHORT_NS UINT64_C(2000000)
@@ -124,9 +125,11 @@ static void queue__list_with_everything__runs_in_order(void **state)
     assert_int_equal(stamps[0], 0);
     assert_success(zeEventHostSignal(gate));
     assert_success(zeCommandQueueSynchronize(queue, UINT64_MAX));
-    assert_true(stamps[0] > 0 && stamps[0] <= stamps[1] && stamps[1] <= stamps[2]);
+    assert_cmp(stamps[0], >, 0);
+    assert_cmp(stamps[0], <=, stamps[1]);
+    assert_cmp(stamps[1], <=, stamps[2]);
     assert_success(zeEventQueryKernelTimestamp(event, &times));
-    assert_true(times.context.kernelEnd > times.context.kernelStart);
+    assert_cmp(times.context.kernelEnd, >, times.context.kernelStart);
     assert_success(zeCommandListDestroy(list));
     assert_success(zeEventDestroy(gate));
     assert_success(zeEventDestroy(event));
@@ -372,7 +375,7 @@ static void query__around_time_stamps__counts_them(void **state)
     assert_success(zetMetricQueryGetData(m.query, &size, data));
     assert_success(zetMetricGroupCalculateMetricValues(
         m.group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, size, data, &count, values));
-    assert_true(count > 0);
+    assert_cmp(count, >, 0);
     assert_int_equal(values[0].value.ui64, 3);
     assert_success(zeCommandListDestroy(list));
     measured_end(h, h->tiles[0], &m);
@@ -470,7 +473,7 @@ static void marker__into_a_stream__arrives(void **state)
     assert_success(zetMetricStreamerOpen(h->context, tile, group, &desc, NULL, &streamer));
     assert_success(zetCommandListAppendMetricStreamerMarker(list, streamer, 0x1234));
     assert_success(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, data));
-    assert_true(size >= 64);
+    assert_cmp(size, >=, 64);
     memcpy(&marker, data + size - 64 + 12, sizeof(marker));
     assert_int_equal(marker, 0x1234);
     assert_success(zetMetricStreamerClose(streamer));
@@ -608,7 +611,7 @@ static void fork__queue_in_the_parent__child_makes_its_own(void **state)
     ze_command_list_handle_t list = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
     assert_success(zeCommandListAppendBarrier(list, NULL, 0, NULL));
     pid_t child = fork();
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0) {
         (void)alarm(600);
         _exit(check_child(h, list));

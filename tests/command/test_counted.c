@@ -1,5 +1,6 @@
 /* Counter based events: they follow the newest work, need no reset, and are captured by waits. */
 #include "harness.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static ze_event_handle_t counted(const struct harness *h, ze_event_counter_based_flags_t flags)
@@ -256,7 +257,7 @@ static void pool__made_counter_based__has_such_events(void **state)
     }
     results.pSynchronizedTimestampsBuffer = &host;
     assert_success(zeEventQueryKernelTimestampsExt(event, h->device, &count, &results));
-    assert_true(host.global.kernelEnd > host.global.kernelStart);
+    assert_cmp(host.global.kernelEnd, >, host.global.kernelStart);
     desc.flags = ZE_EVENT_POOL_FLAG_IPC;
     assert_result(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                   zeEventPoolCreate(h->context, &desc, 0, NULL, &pool));
@@ -285,9 +286,9 @@ static void append_query__event_used_again_before_it_runs__has_its_own_times(voi
     assert_success(zeCommandListHostSynchronize(list, UINT64_MAX));
     h->control->hold();
     for (int i = 0; i < 4; i++) {
-        assert_true(times[i].global.kernelEnd > times[i].global.kernelStart);
+        assert_cmp(times[i].global.kernelEnd, >, times[i].global.kernelStart);
         if (i > 0)
-            assert_true(times[i].global.kernelStart >= times[i - 1].global.kernelEnd);
+            assert_cmp(times[i].global.kernelStart, >=, times[i - 1].global.kernelEnd);
     }
     assert_success(zeKernelDestroy(hold));
     assert_success(zeCommandListDestroy(list));
@@ -338,7 +339,7 @@ static void external__memory_of_the_application__decides(void **state)
     uint64_t most = 0;
 
     assert_success(zeDeviceGetCounterBasedEventMaxValue(h->device, &most));
-    assert_true(most >= 5);
+    assert_cmp(most, >=, 5);
     assert_success(zeEventCounterBasedCreate(h->context, h->device, &desc, &event));
     assert_result(ZE_RESULT_NOT_READY, zeEventHostSynchronize(event, 2000000));
     assert_success(zeEventCounterBasedGetDeviceAddress(event, &value, &address));

@@ -1,5 +1,6 @@
 /* Event pools, events and their times. */
 #include "harness.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <pthread.h>
@@ -39,7 +40,7 @@ static void synchronize__time_is_over__returns_after_it(void **state)
         uint64_t begin_ns = harness_now_ns();
 
         assert_result(ZE_RESULT_NOT_READY, zeEventHostSynchronize(event, timeouts_ns[i]));
-        assert_true(harness_now_ns() - begin_ns >= timeouts_ns[i]);
+        assert_cmp(harness_now_ns() - begin_ns, >=, timeouts_ns[i]);
     }
     assert_success(zeEventDestroy(event));
     assert_success(zeEventPoolDestroy(pool));
@@ -184,13 +185,14 @@ static void times__of_commands__are_masked_and_of_some_length(void **state)
     assert_success(zeCommandListAppendBarrier(list, event, 0, NULL));
     assert_success(zeDeviceGetGlobalTimestamps(h->device, &host_ns, &after));
     assert_success(zeEventQueryKernelTimestamp(event, &times));
-    assert_true(((times.global.kernelEnd - times.global.kernelStart) & UINT32_MAX) > 0);
+    assert_cmp(((times.global.kernelEnd - times.global.kernelStart) & UINT32_MAX), >, 0);
     assert_int_equal(times.context.kernelStart, times.global.kernelStart);
     assert_int_equal(times.context.kernelEnd, times.global.kernelEnd);
-    assert_true(times.global.kernelStart <= UINT32_MAX && times.global.kernelEnd <= UINT32_MAX);
+    assert_cmp(times.global.kernelStart, <=, UINT32_MAX);
+    assert_cmp(times.global.kernelEnd, <=, UINT32_MAX);
     /* One clock: the work lies between the two looks at it, also over a wrap. */
-    assert_true(((times.global.kernelStart - before) & UINT32_MAX) <=
-                ((after - before) & UINT32_MAX));
+    assert_cmp(((times.global.kernelStart - before) & UINT32_MAX), <=,
+               ((after - before) & UINT32_MAX));
 
     /* A timer that stands still must not give an empty interval. */
     h->control->set_ticks(UINT64_C(0x7fffffffff));
@@ -264,9 +266,9 @@ static void mapped_times__of_a_command__are_host_times(void **state)
     assert_success(zeEventQueryKernelTimestampsExt(event, h->device, &count, NULL));
     assert_int_equal(count, 1);
     assert_success(zeEventQueryKernelTimestampsExt(event, h->device, &count, &results));
-    assert_true(host.global.kernelStart < host.global.kernelEnd);
-    assert_true(host.global.kernelStart + 1000 >= before_ns);
-    assert_true(host.global.kernelStart <= after_ns + 1000);
+    assert_cmp(host.global.kernelStart, <, host.global.kernelEnd);
+    assert_cmp(host.global.kernelStart + 1000, >=, before_ns);
+    assert_cmp(host.global.kernelStart, <=, after_ns + 1000);
     assert_int_not_equal(ticks.global.kernelStart, ticks.global.kernelEnd);
     check_one_answer(h, event, &host);
     /* Other work has other times. */
@@ -274,7 +276,7 @@ static void mapped_times__of_a_command__are_host_times(void **state)
     assert_success(zeCommandListAppendBarrier(list, event, 0, NULL));
     before_ns = host.global.kernelEnd;
     assert_success(zeEventQueryKernelTimestampsExt(event, h->device, &count, &results));
-    assert_true(host.global.kernelStart >= before_ns);
+    assert_cmp(host.global.kernelStart, >=, before_ns);
     check_one_answer(h, event, &host);
 
     assert_success(zeEventHostSignal(plain_event));

@@ -3,6 +3,7 @@
  * do with it through a socket.
  */
 #include "harness.h"
+#include "tests/support/compare.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -349,7 +350,7 @@ static int first_descriptor(const void *handle)
     int descriptor;
 
     memcpy(&descriptor, handle, sizeof(descriptor));
-    assert_true(fcntl(descriptor, F_GETFD) >= 0);
+    assert_cmp(fcntl(descriptor, F_GETFD), >=, 0);
     return descriptor;
 }
 

@@ -1,5 +1,6 @@
 /* Lists executed by immediate lists, copies of lists, and host functions. */
 #include "harness.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <stdatomic.h>
@@ -55,7 +56,7 @@ static void clone__source_reset_and_destroyed__still_runs(void **state)
     assert_success(zeCommandListDestroy(copy));
     assert_int_equal(sum[0], 3 + 2 * 3);
     assert_int_equal(sum[4], 0x0102030401020304);
-    assert_true(times->global.kernelEnd > times->global.kernelStart);
+    assert_cmp(times->global.kernelEnd, >, times->global.kernelStart);
     *run = 0;
     assert_success(zeCommandQueueExecuteCommandLists(queue, 1, &again, NULL));
     assert_int_equal(sum[0], 3 + 2 * 3 + 3);

@@ -1,5 +1,6 @@
 /* Graphs: what is recorded does not run, and runs as often as it is appended afterwards. */
 #include "harness.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <pthread.h>
@@ -294,7 +295,7 @@ static void counted_event__used_again_after_the_recording__is_another_one(void *
         assert_success(zeCommandListAppendGraphExt(list, executable, NULL, NULL, 0, NULL));
         assert_success(zeCommandListHostSynchronize(list, UINT64_MAX));
         assert_int_equal(*sum, 3 * i);
-        assert_true(times->global.kernelEnd > times->global.kernelStart);
+        assert_cmp(times->global.kernelEnd, >, times->global.kernelStart);
         memset(times, 0, sizeof(*times));
     }
     assert_result(ZE_RESULT_NOT_READY, zeEventQueryStatus(internal));
@@ -492,21 +493,21 @@ static void dump_and_callbacks__of_a_graph__tell_about_it(void **state)
     int calls = 0;
     int fd = mkstemp(path);
 
-    assert_true(fd >= 0);
+    assert_cmp(fd, >=, 0);
     assert_success(zeCommandListBeginGraphCaptureExt(list, NULL));
     assert_success(harness_launch(list, add, NULL, 0, NULL));
     assert_success(zeCommandListAppendBarrier(list, NULL, 0, NULL));
     assert_success(zeKernelDestroy(add));
     assert_success(zeCommandListEndGraphCaptureExt(list, NULL, &graph));
     assert_success(zeGraphDumpContentsExt(graph, path, NULL));
-    assert_true(read(fd, text, sizeof(text) - 1) > 0);
+    assert_cmp(read(fd, text, sizeof(text) - 1), >, 0);
     assert_non_null(strstr(text, "digraph"));
     assert_non_null(strstr(text, "launch add"));
     assert_non_null(strstr(text, "0x0000000000001234"));
     assert_non_null(strstr(text, "c0 -> c1"));
     assert_success(zeGraphDumpContentsExt(graph, path, &simple));
     memset(text, 0, sizeof(text));
-    assert_true(pread(fd, text, sizeof(text) - 1, 0) > 0);
+    assert_cmp(pread(fd, text, sizeof(text) - 1, 0), >, 0);
     assert_null(strstr(text, "1234"));
     assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                   zeGraphDumpContentsExt(graph, "/nowhere/at/all", NULL));

@@ -15,6 +15,7 @@
 #include <level_zero/ze_api.h>
 
 #include "tests/harness/mode.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define assert_success(call) assert_int_equal((call), ZE_RESULT_SUCCESS)
@@ -176,7 +177,7 @@ static void run_steps(const struct fixture *f, void *(*even)(void *), void *(*od
         assert_int_equal(pthread_join(threads[i], NULL), 0);
         assert_int_equal(jobs[i].worst, ZE_RESULT_SUCCESS);
     }
-    assert_true(*f->sum == expected());
+    assert_cmp(*f->sum, ==, expected());
     for (uint32_t i = 0; i <= STEPS; i++)
         assert_success(zeEventDestroy(events[i]));
     assert_success(zeEventPoolDestroy(pool));
@@ -236,7 +237,7 @@ static void counted_event__passed_on_between_lists__keeps_the_order(void **state
         wanted = wanted * 3 + i;
     }
     assert_success(zeEventHostSynchronize(event, UINT64_MAX));
-    assert_true(*f->sum == wanted);
+    assert_cmp(*f->sum, ==, wanted);
     for (int i = 0; i < 3; i++) {
         assert_success(zeCommandListHostSynchronize(lists[i], UINT64_MAX));
         assert_success(zeCommandListDestroy(lists[i]));

@@ -11,6 +11,7 @@
 #include <level_zero/ze_api.h>
 
 #include "tests/harness/mode.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define assert_success(call) assert_int_equal((call), ZE_RESULT_SUCCESS)
@@ -125,16 +126,17 @@ static void properties__of_the_device__are_what_clients_need(void **state)
 
     assert_success(zeDeviceGetProperties(f->device, &p));
     assert_int_equal(p.type, ZE_DEVICE_TYPE_GPU);
-    assert_true(p.vendorId > 0xffff);
+    assert_cmp(p.vendorId, >, 0xffff);
     assert_int_equal(p.timerResolution, 25000000);
-    assert_true(p.kernelTimestampValidBits > 0 && p.kernelTimestampValidBits <= 34);
-    assert_true(p.numSlices * p.numSubslicesPerSlice * p.numEUsPerSubslice > 0);
+    assert_cmp(p.kernelTimestampValidBits, >, 0);
+    assert_cmp(p.kernelTimestampValidBits, <=, 34);
+    assert_cmp(p.numSlices * p.numSubslicesPerSlice * p.numEUsPerSubslice, >, 0);
     p.stype = 0;
     assert_success(zeDeviceGetProperties(f->device, &p));
     assert_int_equal(p.timerResolution, 40);
     assert_success(zeDeviceGetComputeProperties(f->device, &compute));
-    assert_true(compute.maxTotalGroupSize >= 256);
-    assert_true(compute.numSubGroupSizes > 0);
+    assert_cmp(compute.maxTotalGroupSize, >=, 256);
+    assert_cmp(compute.numSubGroupSizes, >, 0);
     assert_success(zeDevicePciGetPropertiesExt(f->device, &pci));
     assert_success(zeDeviceGetSubDevices(f->device, &tiles, NULL));
     assert_int_equal(tiles, 0);
@@ -204,7 +206,7 @@ static void matrix__odd_size__is_the_product(void **state)
 
             for (int k = 0; k < SIZE; k++)
                 sum += matrices[0][row * SIZE + k] * matrices[1][k * SIZE + column];
-            assert_true(matrices[2][row * SIZE + column] == sum);
+            assert_cmp(matrices[2][row * SIZE + column], ==, sum);
         }
     }
     assert_success(zeCommandListDestroy(list));
@@ -278,13 +280,14 @@ static void clocks__of_device_event_and_command__are_one(void **state)
     assert_success(zeCommandListAppendBarrier(list, barrier, 0, NULL));
     assert_success(zeDeviceGetGlobalTimestamps(f->device, &host_ns[1], &ticks[1]));
     uint64_t whole = (ticks[1] - ticks[0]) & mask;
-    assert_true(whole > 0 && host_ns[1] > host_ns[0]);
+    assert_cmp(whole, >, 0);
+    assert_cmp(host_ns[1], >, host_ns[0]);
     assert_success(zeEventQueryKernelTimestamp(event, &times));
-    assert_true(((times.global.kernelStart - ticks[0]) & mask) <= whole);
-    assert_true(((times.global.kernelEnd - ticks[0]) & mask) <= whole);
+    assert_cmp(((times.global.kernelStart - ticks[0]) & mask), <=, whole);
+    assert_cmp(((times.global.kernelEnd - ticks[0]) & mask), <=, whole);
     assert_int_not_equal(times.global.kernelStart, times.global.kernelEnd);
-    assert_true(((*written - ticks[0]) & mask) <= whole);
-    assert_true(*written <= mask);
+    assert_cmp(((*written - ticks[0]) & mask), <=, whole);
+    assert_cmp(*written, <=, mask);
     assert_success(zeEventQueryKernelTimestamp(barrier, &times));
     assert_int_not_equal(times.global.kernelStart, times.global.kernelEnd);
     assert_success(zeCommandListDestroy(list));

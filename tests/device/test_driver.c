@@ -1,5 +1,6 @@
 /* Initialisation, drivers and their lists, through the public API. */
 #include "harness.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <pthread.h>
@@ -154,7 +155,7 @@ static void extensions__any_count__follow_the_rule_of_counts(void **state)
     assert_int_equal(count, all);
     for (uint32_t i = 0; i < count; i++) {
         assert_int_not_equal(list[i].version, 0);
-        assert_true(strncmp(list[i].name, "ZE", 2) == 0);
+        assert_cmp(strncmp(list[i].name, "ZE", 2), ==, 0);
         for (uint32_t j = 0; j < i; j++)
             assert_string_not_equal(list[i].name, list[j].name);
     }

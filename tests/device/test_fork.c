@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /* Runs in the child, without cmocka: the number of the first check that failed, or 0. */
@@ -62,7 +63,7 @@ static int run_child(const struct harness *h, ze_event_handle_t event,
     int status = 0;
     pid_t child = fork();
 
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0) {
         (void)alarm(600);
         _exit(check_child(h, event, list));

@@ -12,6 +12,7 @@
 
 #include "gpu.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define PAGE 4096u
@@ -65,10 +66,10 @@ static void alloc__more_than_the_system_has_mappings__works(void **state)
         skip();
     for (int i = 0; i < COUNT; i++)
         assert_success(zeMemAllocHost(gpu->context, &host_desc, 100, 0, &memory[i]));
-    assert_true(count_mappings() < mappings + 100);
+    assert_cmp(count_mappings(), <, mappings + 100);
     for (int i = 0; i < COUNT; i++)
         assert_success(zeMemFree(gpu->context, memory[i]));
-    assert_true(count_mappings() < mappings + 100);
+    assert_cmp(count_mappings(), <, mappings + 100);
 }
 
 static void limits__of_the_device__are_kept_and_said(void **state)
@@ -186,7 +187,7 @@ static void system_memory__that_cannot_be_used__is_refused(void **state)
     void *memory = NULL;
     uint64_t value = 1;
 
-    assert_true(constant != MAP_FAILED);
+    assert_cmp(constant, !=, MAP_FAILED);
     assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, map_system(gpu, constant, PAGE, 0, &memory));
     assert_non_null(strstr(gpu_sentence(gpu), "MEM_READ_ONLY"));
     assert_int_equal(munmap(constant + 2 * PAGE, PAGE), 0);
@@ -257,7 +258,7 @@ static void fork__child__has_none_of_it_and_harms_nothing(void **state)
     for (int i = 0; i < 3; i++) {
         pid_t child = fork();
 
-        assert_true(child >= 0);
+        assert_cmp(child, >=, 0);
         if (child == 0) {
             (void)alarm(600);
             _exit(check_child(memory));
@@ -310,7 +311,7 @@ static void descriptors__standard_streams_closed__are_others(void **state)
     pid_t child = fork();
 
     (void)state;
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0) {
         (void)alarm(600);
         _exit(check_closed_streams());
@@ -349,7 +350,7 @@ static void limits__of_the_size_of_files__are_said_and_kill_nobody(void **state)
     pid_t child = fork();
 
     (void)state;
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0) {
         (void)alarm(600);
         _exit(check_file_limit());
@@ -402,7 +403,7 @@ static void free__while_a_kernel_uses_it__goes_when_the_kernel_ended(void **stat
     assert_success(zeMemFree(gpu->context, target));
     assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                   zeMemOpenIpcHandle(gpu->context, gpu->device, handle, 0, &opened));
-    assert_true(gpu_unused(gpu) < unused / 2);
+    assert_cmp(gpu_unused(gpu), <, unused / 2);
     /* Who needs the memory waits for it, in any context. */
     assert_int_equal(pthread_create(&thread, NULL, open_gate, gate), 0);
     target = gpu_shared_memory(&other, unused / 2 + PAGE);
@@ -429,7 +430,7 @@ static void memory__of_the_device__moves_a_line_in_a_clock(void **state)
     assert_success(zeDeviceGetMemoryProperties(gpu->device, &count, &memory));
     count = 1;
     assert_success(zeDeviceGetCacheProperties(gpu->device, &count, &cache));
-    assert_true(line.cacheLineSize > 0);
+    assert_cmp(line.cacheLineSize, >, 0);
     assert_int_equal(memory.maxBusWidth, 8 * line.cacheLineSize);
     assert_int_equal(memory.maxClockRate, device.coreClockRate);
 }

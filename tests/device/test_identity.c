@@ -17,6 +17,7 @@
 #include <level_zero/ze_api.h>
 #include <level_zero/zes_api.h>
 
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /* What a process found. */
@@ -74,7 +75,7 @@ static void look(const char *const *variables, struct found *out_found)
 
     assert_int_equal(pipe(ends), 0);
     child = fork();
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0) {
         static struct found found;
         ze_device_handle_t devices[8];
@@ -96,7 +97,7 @@ static void look(const char *const *variables, struct found *out_found)
     for (size_t have = 0; have < sizeof(*out_found);) {
         ssize_t got = read(ends[0], (char *)out_found + have, sizeof(*out_found) - have);
 
-        assert_true(got > 0);
+        assert_cmp(got, >, 0);
         have += (size_t)got;
     }
     close(ends[0]);
@@ -155,7 +156,7 @@ static void identity__from_a_file__is_what_programs_see(void **state)
     struct found found;
 
     (void)state;
-    assert_true(file >= 0);
+    assert_cmp(file, >=, 0);
     assert_int_equal(write(file, text, sizeof(text) - 1), sizeof(text) - 1);
     close(file);
     look(variables, &found);
@@ -186,7 +187,7 @@ static void identity__intel_like__has_the_words_and_own_ids(void **state)
     assert_non_null(strstr(found.properties[0].name, "Zeta Virtual GPU"));
     assert_non_null(strstr(found.vendor, "Intel(R) Corporation"));
     assert_int_equal(found.properties[0].vendorId, own.properties[0].vendorId);
-    assert_true(found.properties[0].vendorId > 0xffff);
+    assert_cmp(found.properties[0].vendorId, >, 0xffff);
     assert_int_equal(found.properties[0].deviceId, own.properties[0].deviceId);
     assert_memory_equal(&found.address[0], &own.address[0], sizeof(own.address[0]));
     assert_memory_equal(found.properties[0].uuid.id, own.properties[0].uuid.id, 16);
@@ -235,7 +236,7 @@ static void hierarchy__each_model__shows_tiles_as_it_says(void **state)
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(found.tiles[i], 0);
         assert_true(found.has_root[i]);
-        assert_true((found.properties[i].flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE) != 0);
+        assert_cmp((found.properties[i].flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE), !=, 0);
     }
     look(wrong, &found);
     assert_int_equal(found.device_count, 1);
@@ -299,7 +300,7 @@ static void affinity__one_tile__is_that_tile_without_a_root(void **state)
     look(variables, &found);
     assert_false(found.has_root[0]);
     assert_int_equal(found.properties[0].flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE, 0);
-    assert_true(found.properties[0].numSlices < all.properties[0].numSlices);
+    assert_cmp(found.properties[0].numSlices, <, all.properties[0].numSlices);
     assert_memory_not_equal(&found.properties[0].uuid, &all.properties[0].uuid, 16);
 }
 

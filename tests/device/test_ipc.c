@@ -6,6 +6,7 @@
 
 #include "gpu.h"
 #include "peer.h"
+#include "tests/support/compare.h"
 
 #define BYTES 12288u
 
@@ -50,7 +51,7 @@ static uint64_t open_and_check(const struct gpu *gpu, void *memory, enum peer_ac
     uint64_t value = 0;
 
     assert_answer(ZE_RESULT_SUCCESS, answer);
-    assert_true(answer.address != 0);
+    assert_cmp(answer.address, !=, 0);
     assert_success(gpu_store(gpu, (char *)memory + 8, 11));
     assert_int_equal(ask(PEER_LOAD, answer.address + 8, 0).value, 11);
     assert_answer(ZE_RESULT_SUCCESS, ask(PEER_STORE, answer.address + BYTES - 8, 12));
@@ -83,7 +84,8 @@ static void handle__opened_twice__gives_two_addresses(void **state)
     uint64_t first = ask_handle(PEER_OPEN, &handle, -1).address;
     uint64_t second = open_and_check(gpu, memory, PEER_OPEN, &handle, -1);
 
-    assert_true(first != 0 && first != second);
+    assert_cmp(first, !=, 0);
+    assert_cmp(first, !=, second);
     assert_answer(ZE_RESULT_SUCCESS, ask(PEER_CLOSE, first, 0));
     assert_int_equal(ask(PEER_LOAD, second + 8, 0).value, 11);
     assert_answer(ZE_RESULT_ERROR_INVALID_ARGUMENT, ask(PEER_CLOSE, first, 0));
@@ -283,7 +285,7 @@ static void external__export_and_import__is_the_same_memory(void **state)
                   zeMemGetAllocProperties(gpu->context, plain, &properties, NULL));
     assert_success(zeMemFree(gpu->context, plain));
     assert_success(zeMemGetAllocProperties(gpu->context, memory, &properties, NULL));
-    assert_true(exported.fd > 2);
+    assert_cmp(exported.fd, >, 2);
     assert_success(gpu_store(gpu, memory, 21));
     /* The memory belongs to whoever has a descriptor, also after its owner freed it. */
     assert_success(zeMemFree(gpu->context, memory));
@@ -548,7 +550,7 @@ static void open__changed_in_any_byte__never_gives_wrong_memory(void **state)
         ze_result_t result = zeMemOpenIpcHandle(gpu->context, gpu->device, bad, 0, &address);
         if (result != ZE_RESULT_SUCCESS) {
             assert_int_equal(result, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-            assert_true(strlen(gpu_sentence(gpu)) > 10);
+            assert_cmp(strlen(gpu_sentence(gpu)), >, 10);
             continue;
         }
         /* What still opens is one of the two, whole. */
@@ -606,13 +608,13 @@ static void descriptor__of_something_else__is_refused(void **state)
     int files[] = {open("/dev/zero", O_RDWR | O_CLOEXEC), open("/proc/self/exe", O_RDONLY),
                    memfd_create("no memory of a device", MFD_CLOEXEC), 9999, -1};
 
-    assert_true(files[2] >= 0);
+    assert_cmp(files[2], >=, 0);
     assert_int_equal(ftruncate(files[2], BYTES), 0);
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         assert_result(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             zeMemGetIpcHandleFromFileDescriptorExp(gpu->context, (uint64_t)files[i], &handle));
-        assert_true(strlen(gpu_sentence(gpu)) > 10);
+        assert_cmp(strlen(gpu_sentence(gpu)), >, 10);
     }
     for (size_t i = 0; i < 3; i++)
         close(files[i]);
@@ -638,7 +640,7 @@ static void properties__of_the_driver__say_what_is_shared(void **state)
     ze_driver_ipc_properties_t ipc = {.stype = ZE_STRUCTURE_TYPE_DRIVER_IPC_PROPERTIES};
 
     assert_success(zeDriverGetIpcProperties(gpu->driver, &ipc));
-    assert_true((ipc.flags & ZE_IPC_PROPERTY_FLAG_MEMORY) != 0);
+    assert_cmp((ipc.flags & ZE_IPC_PROPERTY_FLAG_MEMORY), !=, 0);
     assert_int_equal(ipc.flags & ZE_IPC_PROPERTY_FLAG_FABRIC_ACCESSIBLE, 0);
 }
 

@@ -1,5 +1,6 @@
 /* Allocations and what is known about addresses. */
 #include "harness.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static const ze_device_mem_alloc_desc_t device_desc = {.stype =
@@ -15,7 +16,7 @@ static void check_properties(const struct harness *h, const void *address, ze_me
     assert_success(zeMemGetAllocProperties(h->context, address, &properties, &got));
     assert_int_equal(properties.type, type);
     assert_ptr_equal(got, device);
-    assert_true((properties.id != 0) == (type != ZE_MEMORY_TYPE_UNKNOWN));
+    assert_cmp((properties.id != 0), ==, (type != ZE_MEMORY_TYPE_UNKNOWN));
     assert_success(zeMemGetAllocProperties(h->context, address, &properties, NULL));
 }
 

@@ -1,5 +1,6 @@
 /* What devices say about themselves. */
 #include "harness.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <stdio.h>
@@ -243,10 +244,12 @@ static void timestamps__read_twice__grow_together(void **state)
     assert_success(zeDeviceGetGlobalTimestamps(h->device, &host[0], &device[0]));
     nanosleep(&pause, NULL);
     assert_success(zeDeviceGetGlobalTimestamps(h->device, &host[1], &device[1]));
-    assert_true(host[1] > host[0]);
-    assert_true(device[0] <= UINT32_MAX && device[1] <= UINT32_MAX);
+    assert_cmp(host[1], >, host[0]);
+    assert_cmp(device[0], <=, UINT32_MAX);
+    assert_cmp(device[1], <=, UINT32_MAX);
     uint64_t passed_ns = ((device[1] - device[0]) & UINT32_MAX) * 40;
-    assert_true(passed_ns + 1000 >= host[1] - host[0] && passed_ns <= host[1] - host[0] + 1000);
+    assert_cmp(passed_ns + 1000, >=, host[1] - host[0]);
+    assert_cmp(passed_ns, <=, host[1] - host[0] + 1000);
     /* The valid bits are masked. */
     h->control->set_ticks(UINT64_C(0x500000007));
     assert_success(zeDeviceGetGlobalTimestamps(h->device, &host[0], &device[0]));
@@ -310,10 +313,10 @@ static void chains__of_device_properties__are_filled_or_left_alone(void **state)
     /* The fake device cannot tell what is left, so that is all it has; it knows no version. */
     assert_int_equal(unused.currUsableMemSize, 1u << 30);
     assert_int_equal(version.ipVersion, 77);
-    assert_true((events.flags & ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_IPC) != 0);
+    assert_cmp((events.flags & ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_IPC), !=, 0);
     assert_int_equal(
         events.flags & ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_EXTERNAL_INTERRUPT_WAIT, 0);
-    assert_true((lists.mutableCommandFlags & ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS) != 0);
+    assert_cmp((lists.mutableCommandFlags & ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS), !=, 0);
     assert_int_equal(lists.mutableCommandFlags & ZE_MUTABLE_COMMAND_EXP_FLAG_GRAPH_ARGUMENTS, 0);
     assert_int_equal(read_only.readonlyCapability, ZE_DEVICE_READONLY_MEMORY_CAPABILITY_NONE);
     assert_int_equal(rays.rtasFormat, ZE_RTAS_FORMAT_EXP_INVALID);
@@ -357,7 +360,7 @@ static void chains__of_other_properties__are_filled(void **state)
     assert_int_equal(atomics.fp64Flags, 0);
     assert_int_equal(rays.maxBVHLevels, 0);
     assert_int_equal(hints.schedulingHintFlags, 0);
-    assert_true((module.fp64flags & ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST) != 0);
+    assert_cmp((module.fp64flags & ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST), !=, 0);
     assert_success(zeDeviceGetComputeProperties(h->device, &compute));
     assert_int_equal(products.dp_caps, 0);
     assert_success(zeDeviceGetP2PProperties(h->tiles[0], h->tiles[1], &peer));
@@ -404,7 +407,7 @@ static void fabric__of_any_device__is_none(void **state)
     assert_result(ZE_RESULT_EXP_ERROR_DEVICE_IS_NOT_VERTEX,
                   zeDeviceGetFabricVertexExp(h->device, &vertex));
     assert_null(vertex);
-    assert_true(strlen(harness_sentence(h)) > 10);
+    assert_cmp(strlen(harness_sentence(h)), >, 10);
 }
 
 static void images_and_rays__asked_for__are_unsupported_with_a_reason(void **state)

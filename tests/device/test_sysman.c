@@ -5,6 +5,7 @@
 #include <level_zero/zes_api.h>
 
 #include "tests/harness/harness.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static void driver_get__after_zes_init__gives_the_core_drivers(void **state)
@@ -137,7 +138,7 @@ static void pci__of_the_root__has_its_address_and_unknown_speed(void **state)
     assert_success(zesDevicePciGetStats(h->device, &first));
     (void)usleep(2000);
     assert_success(zesDevicePciGetStats(h->device, &second));
-    assert_true(second.timestamp > first.timestamp);
+    assert_cmp(second.timestamp, >, first.timestamp);
     assert_int_equal(second.rxCounter + second.txCounter + second.packetCounter, 0);
 }
 
@@ -267,7 +268,7 @@ static void zes_init__without_ze_init__is_enough(void **state)
     (void)state;
     skip_in(HARNESS_ANY_LOADER, "the loaders at hand open their drivers in zeInit only");
     child = fork();
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0) {
         (void)alarm(600);
         _exit(use_sysman_alone());

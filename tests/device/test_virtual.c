@@ -1,5 +1,6 @@
 /* Virtual memory on the virtual GPU: reservations, mappings, access for kernels and the host. */
 #include "gpu.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <errno.h>
@@ -54,7 +55,7 @@ static bool host_can_write(void *address)
     int zero = open("/dev/zero", O_RDONLY);
     bool good;
 
-    assert_true(zero >= 0);
+    assert_cmp(zero, >=, 0);
     good = read(zero, address, 1) == 1;
     assert_true(good || errno == EFAULT);
     close(zero);
@@ -130,7 +131,7 @@ static void access__none_unmapped_or_freed__kernels_fault_with_a_sentence(void *
         if (step == 2)
             assert_success(zeVirtualMemFree(gpu->context, address, 2 * PAGE));
         assert_result(ZE_RESULT_ERROR_DEVICE_LOST, gpu_load(gpu, address, &value));
-        assert_true(strlen(gpu_sentence(gpu)) > 20);
+        assert_cmp(strlen(gpu_sentence(gpu)), >, 20);
         gpu_renew_list(gpu);
         assert_result(ZE_RESULT_ERROR_DEVICE_LOST, gpu_store(gpu, address, 1));
         gpu_renew_list(gpu);
@@ -280,7 +281,7 @@ static void properties__of_mapped_addresses__are_those_of_the_memory(void **stat
     assert_int_equal(gpu_unused(gpu), unused);
     assert_success(zePhysicalMemGetProperties(gpu->context, physical, &physical_properties));
     assert_int_equal(physical_properties.size, PAGE);
-    assert_true(physical_properties.id != 0);
+    assert_cmp(physical_properties.id, !=, 0);
     map(gpu, address, 1, physical, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE);
     assert_success(zeMemGetAllocProperties(gpu->context, address + 9, &properties, &device));
     assert_int_equal(properties.type, ZE_MEMORY_TYPE_HOST);

@@ -1,4 +1,5 @@
 #include "tests/export/support.h"
+#include "tests/support/compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static uint32_t find_on_device(ze_driver_handle_t driver, ze_device_handle_t dev
 
     EXPECT_OK(zetMetricGroupGet(device, &count, groups));
     for (uint32_t i = 0; i < count; i++) {
-        assert_true(used < MAX_GROUPS);
+        assert_cmp(used, <, MAX_GROUPS);
         used += fill_source(groups[i], driver, &sources[used]);
     }
     return used;
@@ -212,7 +213,7 @@ uint8_t *export_raw(const struct source *source, const uint8_t *raw, size_t raw_
     uint8_t *data;
 
     EXPECT_OK(zetMetricGroupGetExportDataExp(source->group, raw, raw_bytes, &size, NULL));
-    assert_true(size > raw_bytes);
+    assert_cmp(size, >, raw_bytes);
     data = malloc(size);
     assert_non_null(data);
     *out_size = size;

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta/container.h"
 
@@ -124,7 +125,7 @@ static void create__empty_file__is_taken_by_one(void **state)
     char linked[sizeof(bed->path) + 8];
     int descriptor = open(bed->path, O_CREAT | O_EXCL | O_WRONLY, 0600);
 
-    assert_true(descriptor >= 0);
+    assert_cmp(descriptor, >=, 0);
     assert_int_equal(close(descriptor), 0);
     (void)snprintf(linked, sizeof(linked), "%s.link", bed->path);
     assert_int_equal(symlink(bed->path, linked), 0);
@@ -161,7 +162,7 @@ static void kill__after_a_flush__loses_only_what_came_later(void **state)
     int status = 0;
     pid_t child = fork();
 
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0) {
         struct zeta_container_problem problem;
         struct zeta_container_writer *writer = NULL;
@@ -233,10 +234,10 @@ static void bound__many_chunks__keeps_the_newest_and_all_that_stays(void **state
         if (i == 1000)
             assert_int_equal(append(writer, ZETA_CHUNK_SET, 78, 1000), ZETA_CONTAINER_OK);
         assert_int_equal(zeta_container_flush(writer), ZETA_CONTAINER_OK);
-        assert_true(file_size(bed) <= limit);
+        assert_cmp(file_size(bed), <=, limit);
     }
     assert_int_equal(zeta_container_finish(writer), ZETA_CONTAINER_OK);
-    assert_true(file_size(bed) <= limit);
+    assert_cmp(file_size(bed), <=, limit);
     reader = open_reader(bed);
     while (zeta_container_next(reader, &chunk) == ZETA_CONTAINER_OK) {
         uint32_t number;
@@ -258,10 +259,10 @@ static void bound__many_chunks__keeps_the_newest_and_all_that_stays(void **state
     assert_int_equal(sets, 2);
     assert_int_equal(next, 2000);
     assert_int_equal(cut.chunks + data, 2000);
-    assert_true(cut.times > 10);
+    assert_cmp(cut.times, >, 10);
     assert_int_equal(zeta_container_lost(writer).chunks, cut.chunks);
     /* At least half of the room that data can have was kept. */
-    assert_true(data * UINT64_C(1200) > (limit - 4 * KIB) / 2 - 1200);
+    assert_cmp(data * UINT64_C(1200), >, (limit - 4 * KIB) / 2 - 1200);
     zeta_container_reader_destroy(reader);
     zeta_container_writer_destroy(writer);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/export/support.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta/c_locale.h"
 #include "zeta/container.h"
@@ -54,7 +55,7 @@ static char *run(const char *options, int wanted)
     (void)snprintf(command, sizeof(command), COMMAND, ZETA_BUILD_DIR, options, path);
     pipe = popen(command, "r");
     assert_non_null(pipe);
-    assert_true(fread(text, 1, capacity - 1, pipe) < capacity);
+    assert_cmp(fread(text, 1, capacity - 1, pipe), <, capacity);
     status = pclose(pipe);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != wanted)
         fail_msg("%s: status 0x%x\n%s", command, (unsigned)status, text);

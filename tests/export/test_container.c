@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "sdk/lib/container_crc.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta/container.h"
 
@@ -328,7 +329,7 @@ static void lines__any_text__comes_back(void **state)
     assert_string_equal(value, "");
     assert_true(zeta_lines_find(lines.text, lines.bytes, "one", 1, value, 4));
     assert_string_equal(value, "sec");
-    assert_true(zeta_lines_find_u64(lines.text, lines.bytes, "number", 0) == UINT64_MAX);
+    assert_cmp(zeta_lines_find_u64(lines.text, lines.bytes, "number", 0), ==, UINT64_MAX);
     assert_int_equal(zeta_lines_find_u64(lines.text, lines.bytes, "large", 3), 3);
     assert_int_equal(zeta_lines_find_u64(lines.text, lines.bytes, "two", 4), 4);
     assert_int_equal(zeta_lines_find_u64(lines.text, lines.bytes, "absent", 5), 5);

@@ -14,6 +14,7 @@
 #include "core/metric/calculate/calculate.h"
 #include "core/metric/export/export.h"
 #include "core/util/error.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define RECORD 32u
@@ -71,7 +72,7 @@ static size_t write_export(const struct piece *pieces, uint32_t count, const uin
     assert_int_equal(zeta_container_finish(writer), ZETA_CONTAINER_OK);
     size = (size_t)zeta_container_size(writer);
     zeta_container_writer_destroy(writer);
-    assert_true(size <= capacity);
+    assert_cmp(size, <=, capacity);
     return size;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/export/support.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define SLOTS 120u
@@ -41,8 +42,8 @@ static void calculate__every_group_and_random_bytes__as_in_place(void **state)
         }
         free(raw);
     }
-    assert_true(rows > 0);
-    assert_true(warnings > 0);
+    assert_cmp(rows, >, 0);
+    assert_cmp(warnings, >, 0);
     outcome_free(&in_place);
     outcome_free(&offline);
 }
@@ -215,7 +216,7 @@ static void export__sizes__two_calls_and_the_needed_size(void **state)
     size_t size;
 
     (void)state;
-    assert_true(bytes <= sizeof(raw));
+    assert_cmp(bytes, <=, sizeof(raw));
     EXPECT_OK(zetMetricGroupGetExportDataExp(source->group, raw, bytes, &needed, NULL));
     data = malloc(needed + 1);
     assert_non_null(data);

@@ -11,6 +11,7 @@
 #include "core/formula/describe/describe.h"
 #include "core/formula/describe/description.h"
 #include "tests/metric/support.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define HEAD                                                                                       \
@@ -119,10 +120,10 @@ static void describe__same_meaning__same_text_and_digest(void **state)
 
     (void)state;
     assert_string_equal(first, second);
-    assert_true(zeta_describe_digest(first, strlen(first)) ==
-                zeta_describe_digest(second, strlen(second)));
-    assert_true(zeta_describe_digest(first, strlen(first)) !=
-                zeta_describe_digest(other, strlen(other)));
+    assert_cmp(zeta_describe_digest(first, strlen(first)), ==,
+               zeta_describe_digest(second, strlen(second)));
+    assert_cmp(zeta_describe_digest(first, strlen(first)), !=,
+               zeta_describe_digest(other, strlen(other)));
     assert_non_null(strstr(first, "{n: 6, at: 8, stride_bits: 32, width: 32, delta: 32}"));
     assert_null(strstr(first, "Unused"));
     free(first);
@@ -262,9 +263,9 @@ static void describe__shipped_sets__come_back(void **state)
         files++;
     }
     (void)pclose(list);
-    assert_true(files >= 3);
+    assert_cmp(files, >=, 3);
     assert_int_equal(zeta_catalog_link(catalog, &sink), ZE_RESULT_SUCCESS);
-    assert_true(zeta_catalog_set_count(catalog) >= 4);
+    assert_cmp(zeta_catalog_set_count(catalog), >=, 4);
     for (uint32_t i = 0; i < zeta_catalog_set_count(catalog); i++) {
         const struct zeta_set *set = zeta_catalog_set(catalog, i);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tests/export/support.h"
+#include "tests/support/compare.h"
 
 #define SLOTS 50u
 /** What the other process writes before the values. */
@@ -136,7 +137,7 @@ static void calculate__in_a_process_without_devices__gives_the_same_bits(void **
     (void)state;
     EXPECT_OK(zeInit(0));
     count = find_sources(sources);
-    assert_true(count > 0);
+    assert_cmp(count, >, 0);
     assert_non_null(mkdtemp(folder));
     for (uint32_t i = 0; i < count; i++)
         expect_same_elsewhere(&sources[i], i + 1);
@@ -171,11 +172,11 @@ static void calculate__in_the_child_of_a_fork__gives_the_same_bits(void **state)
 
     (void)state;
     EXPECT_OK(zeInit(0));
-    assert_true(find_sources(sources) > 0);
+    assert_cmp(find_sources(sources), >, 0);
     data = export_raw(&sources[0], raw, make_raw(&sources[0], 4, SLOTS, raw), &size);
     calculate_offline(sources[0].driver, VALUES, data, size, 0, &outcome);
     child = fork();
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0)
         _exit(calculate_in_child(data, size, &outcome));
     assert_int_equal(waitpid(child, &status, 0), child);

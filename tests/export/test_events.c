@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tests/export/support.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta/container.h"
 #include "zeta/zeta.h"
@@ -219,7 +220,7 @@ static void decode__bad_arguments__are_refused(void **state)
                   ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     EXPECT_RESULT(zetaRecordingDecodeEvents(reader, &sets, NULL, &count, &entry),
                   ZE_RESULT_ERROR_INVALID_SIZE);
-    assert_true(count > 1);
+    assert_cmp(count, >, 1);
     EXPECT_RESULT(zetaRecordingGetEventMetrics(NULL, &none, NULL),
                   ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     EXPECT_RESULT(zetaRecordingGetEventMetrics(reader, NULL, NULL),

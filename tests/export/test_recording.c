@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tests/export/support.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta/container.h"
 #include "zeta/zeta.h"
@@ -137,7 +138,7 @@ static ze_result_t read_recording(struct bed *bed, uint32_t *out_pieces, uint32_
                           ZE_RESULT_ERROR_INVALID_ARGUMENT);
             continue;
         }
-        assert_true(s < 2);
+        assert_cmp(s, <, 2);
         assert_int_equal(chunk.payload_bytes, bed->raw_bytes[s][pieces[s]]);
         assert_memory_equal(chunk.payload, bed->raw[s][pieces[s]], (size_t)chunk.payload_bytes);
         check_piece(bed, reader, s, pieces[s]++);
@@ -189,7 +190,7 @@ static void record__devices__say_who_they_are(void **state)
     assert_int_equal(number, 3);
     assert_int_equal(again, number);
     EXPECT_OK(zetaRecordingGetInfo(recording, &info));
-    assert_true(info.bytes > 64);
+    assert_cmp(info.bytes, >, 64);
     assert_int_equal(info.lost_chunks, 0);
     EXPECT_OK(zetaRecordingFinish(recording));
     EXPECT_OK(zetaRecordingOpen(bed->path, &reader));

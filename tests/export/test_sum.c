@@ -9,6 +9,7 @@
 #include <zeta/zeta.h>
 
 #include "tests/export/support.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define SLOTS 96u
@@ -100,7 +101,7 @@ static uint32_t compare_row(void *user, const struct zeta_metric_row *row)
     struct expected *expected = user;
 
     assert_int_equal(row->metric_count, expected->width);
-    assert_true(expected->next + expected->width <= expected->outcome->total);
+    assert_cmp(expected->next + expected->width, <=, expected->outcome->total);
     assert_true(
         same_values(row->values, expected->outcome->values + expected->next, expected->width));
     expected->next += expected->width;
@@ -112,7 +113,7 @@ static struct source any_source(void)
 {
     static struct source sources[MAX_GROUPS];
 
-    assert_true(find_sources(sources) > 0);
+    assert_cmp(find_sources(sources), >, 0);
     return sources[0];
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/export/support.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define THREADS 4u
@@ -61,7 +62,7 @@ static void calculate__several_threads__each_gets_its_values(void **state)
     (void)state;
     EXPECT_OK(zeInit(0));
     source_count = find_sources(sources);
-    assert_true(source_count > 0);
+    assert_cmp(source_count, >, 0);
     for (uint32_t i = 0; i < THREADS; i++) {
         workers[i].number = i;
         workers[i].in_place = outcome_make();

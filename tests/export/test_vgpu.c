@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/export/support.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define SLOTS 120u
@@ -83,7 +84,7 @@ static void calculate__groups_of_the_application__as_in_place(void **state)
         if (zetMetricProgrammableGetExp(devices[i], &count, NULL) == ZE_RESULT_SUCCESS && count > 0)
             checked += check_user_groups(driver_of(devices[i]), devices[i]);
     }
-    assert_true(checked > 0);
+    assert_cmp(checked, >, 0);
 }
 
 /** The number of the device's groups of tracers, none of which can be exported. */
@@ -120,7 +121,7 @@ static void export__tracer_groups__are_unsupported(void **state)
     (void)state;
     for (uint32_t i = 0; i < device_count; i++)
         found += check_tracer_groups(devices[i]);
-    assert_true(found > 0);
+    assert_cmp(found, >, 0);
 }
 
 SUITE(vgpu)

@@ -1,4 +1,5 @@
 #include "tests/intel/machine_bed.h"
+#include "tests/support/compare.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -113,7 +114,7 @@ void bed_devices(uint32_t count, ze_device_handle_t *out_devices)
         uint32_t here = 0;
 
         EXPECT_OK(zeDeviceGet(drivers[i], &here, NULL));
-        assert_true(found + here <= count);
+        assert_cmp(found + here, <=, count);
         EXPECT_OK(zeDeviceGet(drivers[i], &here, out_devices + found));
         found += here;
     }
@@ -150,7 +151,7 @@ void bed_sysctl(const char *path, const char *value)
 {
     const int fd = open(path, O_WRONLY);
 
-    assert_true(fd >= 0);
+    assert_cmp(fd, >=, 0);
     assert_int_equal(write(fd, value, strlen(value)), (ssize_t)strlen(value));
     (void)close(fd);
 }

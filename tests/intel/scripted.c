@@ -1,4 +1,5 @@
 #include "tests/intel/scripted.h"
+#include "tests/support/compare.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -166,7 +167,7 @@ void scripted_report_on(uint32_t tile, uint64_t ticks, uint32_t count, uint32_t 
     struct scripted_source *source = &scripted.sources[tile];
 
     (void)pthread_mutex_lock(&scripted.lock);
-    assert_true(source->count < SCRIPTED_REPORTS);
+    assert_cmp(source->count, <, SCRIPTED_REPORTS);
     source->reports[(source->first + source->count++) % SCRIPTED_REPORTS] =
         (struct scripted_report){.id = id, .ticks = (uint32_t)ticks, .words = {count}};
     if (scripted.now_ticks < ticks)

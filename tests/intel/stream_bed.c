@@ -1,4 +1,5 @@
 #include "tests/intel/stream_bed.h"
+#include "tests/support/compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ void bed_streams_activate(struct bed_stream *const *streams, uint32_t count)
 {
     zet_metric_group_handle_t groups[8];
 
-    assert_true(count <= 8);
+    assert_cmp(count, <=, 8);
     streams[0]->context = make_context(streams[0]->device);
     for (uint32_t i = 0; i < count; i++) {
         groups[i] = streams[i]->group;
@@ -154,7 +155,7 @@ uint32_t bed_collect(struct bed_stream *stream, uint32_t reports, uint8_t *data,
         }
         kmd_advance(bed_machine(), BED_STEP_NS);
     }
-    assert_true(used / stream->record_bytes >= reports);
+    assert_cmp(used / stream->record_bytes, >=, reports);
     return (uint32_t)(used / stream->record_bytes);
 }
 
@@ -279,7 +280,7 @@ struct bed_rows bed_calculate(const struct bed_stream *stream)
 zet_value_t bed_row_value(const struct bed_stream *stream, const struct bed_rows *rows,
                           uint32_t row, const char *metric)
 {
-    assert_true(row < rows->rows);
+    assert_cmp(row, <, rows->rows);
     return rows->values[(size_t)row * rows->metrics + metric_index(stream->group, metric)].value;
 }
 

@@ -9,6 +9,7 @@
 #include <zeta/zeta.h>
 
 #include "tests/intel/query_bed.h"
+#include "tests/support/compare.h"
 
 enum { PERIOD_NS = 1000000, ROOM = 32 << 20 };
 
@@ -169,7 +170,8 @@ static void reads__of_any_size__keep_to_records_and_end(void **state)
         bytes = 0;
         EXPECT_OK(zetMetricStreamerReadData(stream.streamer, most == 2 ? UINT32_MAX : most, &bytes,
                                             NULL));
-        assert_true(bytes >= stream.record_bytes && bytes % stream.record_bytes == 0);
+        assert_cmp(bytes, >=, stream.record_bytes);
+        assert_cmp(bytes % stream.record_bytes, ==, 0);
     }
     query_bed_pass(UINT64_C(20) * PERIOD_NS);
     /* Less than a record, then a record and a bit: no byte behind whole records is touched. */
@@ -189,7 +191,7 @@ static void reads__of_any_size__keep_to_records_and_end(void **state)
         bytes = ROOM;
         EXPECT_OK(zetMetricStreamerReadData(stream.streamer, UINT32_MAX, &bytes, room));
     } while (bytes > 0 && ++rounds < 1000);
-    assert_true(rounds < 1000);
+    assert_cmp(rounds, <, 1000);
     bed_close(&stream);
     free(room);
 }
@@ -284,7 +286,7 @@ static void commands__of_every_kind__work_or_are_refused_when_appended(void **st
     EXPECT_OK(zeCommandListAppendBarrier(list, NULL, 0, NULL));
     EXPECT_OK(zeCommandListAppendWriteGlobalTimestamp(list, memory, NULL, 0, NULL));
     EXPECT_OK(zeCommandListHostSynchronize(list, UINT64_MAX));
-    assert_true(memory[0] != 0);
+    assert_cmp(memory[0], !=, 0);
     assert_int_equal(stack[0], 0);
     EXPECT_OK(zeCommandListDestroy(list));
     EXPECT_OK(zeMemFree(context, memory));

@@ -9,6 +9,7 @@
 
 #include "tests/intel/stream_bed.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 
 /* Platforms of i915: what the emulated parts have, as public tables of such GPUs say. */
 static const struct {
@@ -55,13 +56,13 @@ static void expect_groups(ze_device_handle_t device)
     uint32_t count = 2048;
 
     EXPECT_OK(zetMetricGroupGet(device, &count, groups));
-    assert_true(count >= 5);
+    assert_cmp(count, >=, 5);
     for (uint32_t i = 0; i < count; i++) {
         zet_metric_group_properties_t properties = {.stype =
                                                         ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
 
         EXPECT_OK(zetMetricGroupGetProperties(groups[i], &properties));
-        assert_true(properties.metricCount >= 2);
+        assert_cmp(properties.metricCount, >=, 2);
     }
 }
 
@@ -87,7 +88,7 @@ static void preset__of_i915__is_a_device_that_samples(void **state)
     assert_int_equal(properties.numEUsPerSubslice, platforms[index].eus);
     assert_int_equal(properties.numThreadsPerEU, platforms[index].threads);
     assert_int_equal(properties.timerResolution, platforms[index].timer_ns);
-    assert_true(properties.coreClockRate > 0);
+    assert_cmp(properties.coreClockRate, >, 0);
     EXPECT_OK(zetaDeviceGetInfo(device, &info));
     assert_string_equal(info.stream, platforms[index].manifest);
     expect_groups(device);

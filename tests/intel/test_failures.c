@@ -12,6 +12,7 @@
 
 #include "tests/forked.h"
 #include "tests/intel/stream_bed.h"
+#include "tests/support/compare.h"
 
 /* The plugin of the machine failed, or found nothing, with a reason that says all of these. */
 static void expect_reason(const struct kmd_config *config, const char *const *parts)
@@ -147,7 +148,7 @@ static void rate__of_a_privileged_process__is_not_limited(void **state)
     config.max_sample_rate = 10000;
     (void)bed_start(&config);
     stream = bed_open(bed_device(), "RenderBasic", 10000);
-    assert_true(stream.period_ns < 14000);
+    assert_cmp(stream.period_ns, <, 14000);
     bed_close(&stream);
 }
 
@@ -200,9 +201,10 @@ static void unit__of_another_process__is_not_available_until_it_ends(void **stat
 
     (void)state;
     (void)bed_start_machine(&config);
-    assert_true(pipe(ready) == 0 && pipe(end) == 0);
+    assert_cmp(pipe(ready), ==, 0);
+    assert_cmp(pipe(end), ==, 0);
     pid = start_holder(ready, end);
-    assert_true(pid > 0);
+    assert_cmp(pid, >, 0);
     assert_int_equal(read(ready[0], &byte, 1), 1);
     EXPECT_OK(zeInit(0));
     bed_open_fails(bed_device(), "RenderBasic", 1000000, ZE_RESULT_ERROR_NOT_AVAILABLE);
@@ -229,7 +231,7 @@ static void child__of_a_process_with_a_stream__frees_the_unit_and_samples(void *
     (void)state;
     assert_int_equal(pipe(go), 0);
     pid = fork_child();
-    assert_true(pid >= 0);
+    assert_cmp(pid, >=, 0);
     if (pid == 0) {
         struct bed_stream own;
 
@@ -266,7 +268,7 @@ static void kernel__that_refuses_to_open__is_quoted(void **state)
     struct kmd_config config = bed_config("tgl-gt2", "i915");
     struct kmd_machine *machine = bed_start(&config);
 
-    assert_true(index < sizeof(answers) / sizeof(answers[0]));
+    assert_cmp(index, <, sizeof(answers) / sizeof(answers[0]));
     kmd_fault(machine, 0, KMD_FAULT_OPEN_ERRNO, (uint64_t)answers[index].error);
     bed_open_fails(bed_device(), "RenderBasic", 1000000, answers[index].result);
     if (answers[index].error != EBUSY)

@@ -19,6 +19,7 @@
 #include "plugins/intel/kmd/i915.h"
 #include "plugins/intel/kmd/i915_uapi.h"
 #include "tests/kmd/kmd.h"
+#include "tests/support/compare.h"
 
 /* A change of the answer to a parameter or a query: an errno, a value, or a length. */
 static struct {
@@ -101,15 +102,16 @@ static void probe(void)
     (void)snprintf(gpu.id, sizeof(gpu.id), "0000:00:02.0");
     (void)snprintf(gpu.card, sizeof(gpu.card), "/sys/class/drm/card0");
     gpu.fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
-    assert_true(gpu.fd >= 0);
+    assert_cmp(gpu.fd, >=, 0);
     assert_int_equal(zeta_intel_i915_probe(&gpu), ZETA_PLUGIN_SUCCESS);
     (void)close(gpu.fd);
     assert_int_equal(gpu.tile_count, 1);
-    assert_true(gpu.tiles[0].cs_timestamp_hz > 0 && gpu.tiles[0].cs_timestamp_bits > 0);
-    assert_true((gpu.unit_count == 0) == (gpu.no_metrics[0] != '\0'));
+    assert_cmp(gpu.tiles[0].cs_timestamp_hz, >, 0);
+    assert_cmp(gpu.tiles[0].cs_timestamp_bits, >, 0);
+    assert_cmp((gpu.unit_count == 0), ==, (gpu.no_metrics[0] != '\0'));
     for (uint32_t i = 0; i < gpu.unit_count; i++)
-        assert_true(gpu.units[i].timestamp_hz > 0);
-    assert_true(gpu.tiles[0].topology.max_slices <= ZETA_INTEL_SLICES);
+        assert_cmp(gpu.units[i].timestamp_hz, >, 0);
+    assert_cmp(gpu.tiles[0].topology.max_slices, <=, ZETA_INTEL_SLICES);
 }
 
 static int forget_change(void **state)

@@ -9,6 +9,7 @@
 #include <zeta/zeta.h>
 
 #include "tests/intel/stream_bed.h"
+#include "tests/support/compare.h"
 
 static uint8_t data[1 << 20];
 
@@ -51,7 +52,7 @@ devices__of_two_generations_and_drivers__come_in_order_with_names_of_their_own(v
             assert_memory_not_equal(properties[i].uuid.id, properties[k].uuid.id,
                                     sizeof(properties[i].uuid.id));
         if (i > 0)
-            assert_true(pci_of(devices[i]) > pci_of(devices[i - 1]));
+            assert_cmp(pci_of(devices[i]), >, pci_of(devices[i - 1]));
     }
 }
 
@@ -71,7 +72,7 @@ static void streams__of_all_devices__have_their_own_reports(void **state)
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(kmd_statistic(bed_machine(), i, KMD_STAT_STREAMS_OPEN), 1);
         slots = bed_collect(&streams[i], 5, data, sizeof(data));
-        assert_true(slots >= 5);
+        assert_cmp(slots, >=, 5);
     }
     for (uint32_t i = 0; i < 4; i++) {
         bed_close(&streams[i]);

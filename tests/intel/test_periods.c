@@ -11,6 +11,7 @@
 #include <zeta/zeta.h>
 
 #include "tests/intel/stream_bed.h"
+#include "tests/support/compare.h"
 
 /* Rows of a long period, and periods that one of those has. */
 enum { LONG_ROWS = 3, SHORTER = 16 };
@@ -150,7 +151,7 @@ static void expect_longest_counts(ze_device_handle_t device, zet_metric_group_ha
 
     other = sample(device, name, (uint32_t)(info.max_period_ns / SHORTER), for_ns);
     short_rows = bed_calculate(&other);
-    assert_true(short_rows.rows >= SHORTER * LONG_ROWS);
+    assert_cmp(short_rows.rows, >=, SHORTER * LONG_ROWS);
     expect_all_clocks(&other, &short_rows);
     expect_same_values(&stream, &rows, &short_rows);
     bed_rows_free(&short_rows);
@@ -175,7 +176,7 @@ static void expect_all_groups_count(ze_device_handle_t device)
         expect_longest_counts(device, groups[i], properties.name);
         sampled++;
     }
-    assert_true(sampled >= 2);
+    assert_cmp(sampled, >=, 2);
 }
 
 static void longest_period__of_each_set_on_i915__counts_all(void **state)
@@ -200,7 +201,7 @@ static void period__beyond_the_longest__is_brought_into_range(void **state)
 
     (void)state;
     assert_int_equal(stream.period_ns, 41943040);
-    assert_true(rows.rows >= 4);
+    assert_cmp(rows.rows, >=, 4);
     expect_all_clocks(&stream, &rows);
     for (uint32_t row = 0; row < rows.rows; row++)
         assert_in_range(bed_row_value(&stream, &rows, row, "EuActive").fp32, 99, 101);

@@ -13,6 +13,7 @@
 #include <zeta/zeta.h>
 
 #include "tests/intel/query_bed.h"
+#include "tests/support/compare.h"
 
 enum { METRICS = 64, GROUPS = 16, WRITES = 64 };
 
@@ -75,7 +76,7 @@ static struct config {
 
 static void keep(uint32_t list, uint32_t count, uint64_t pairs)
 {
-    assert_true(count <= WRITES);
+    assert_cmp(count, <=, WRITES);
     uploaded.counts[list] = count;
     if (count > 0)
         memcpy(uploaded.writes[list], (const void *)(uintptr_t)pairs, (size_t)count * 8);
@@ -310,7 +311,8 @@ static void metrics__more_than_counters__are_packed_into_several_groups(void **s
     for (uint32_t i = 0; i < 9; i++)
         metrics[5 + i] = make_metric(device, "BooleanClocks", TIME_BASED, i % 2, 0);
     count = pack(device, 9, metrics + 5, groups);
-    assert_true(count >= 1 && count <= 2);
+    assert_cmp(count, >=, 1);
+    assert_cmp(count, <=, 2);
     for (uint32_t i = 0; i < count; i++) {
         stream = open_group(device, groups[i]);
         (void)bed_collect(&stream, 3, data, sizeof(data));
@@ -339,7 +341,7 @@ static void metrics__that_cannot_be_in_one_group__are_refused_in_words(void **st
     EXPECT_OK(zetMetricGroupAddMetricExp(group, metrics[2], &reason_bytes, NULL));
     if (zetMetricGroupAddMetricExp(group, metrics[3], &reason_bytes, NULL) == ZE_RESULT_SUCCESS)
         fail_msg("a metric of queries is in a group of streams");
-    assert_true(strlen(zetaGetLastError()) > 20);
+    assert_cmp(strlen(zetaGetLastError()), >, 20);
     drop(1, &group, 4, metrics);
 }
 

@@ -19,6 +19,7 @@
 #include "tests/forked.h"
 #include "tests/intel/query_bed.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 
 static const char *uuid_of_test_oa = "6607f034-d053-40d1-8215-67c07f3041bb";
 
@@ -55,8 +56,10 @@ static void query__of_gen12__counts_what_the_counters_did(void **state)
     query_bed_expect_a32(records, 0, uuid_of_test_oa);
     assert_int_equal(head.flags, 0);
     /* The first reports at or after both times, which come every 2^10 ticks. */
-    assert_true(head.begin_ticks >= begin && head.begin_ticks - begin <= 1024);
-    assert_true(head.end_ticks >= end && head.end_ticks - end <= 1024);
+    assert_cmp(head.begin_ticks, >=, begin);
+    assert_cmp(head.begin_ticks - begin, <=, 1024);
+    assert_cmp(head.end_ticks, >=, end);
+    assert_cmp(head.end_ticks - end, <=, 1024);
     assert_int_equal(head.time_ns, (head.end_ticks - head.begin_ticks) * 1000000000 / 19200000);
     query_bed_close(&bed);
 }
@@ -114,7 +117,7 @@ static void queries__overlapping_in_two_pools__each_has_its_own(void **state)
     for (uint32_t i = 0; i < 4; i++) {
         (void)query_bed_collect(&beds[i % 2], i, records);
         query_bed_expect_a32(records, 0, "");
-        assert_true(query_bed_head(records).time_ns >= 20 * BED_STEP_NS);
+        assert_cmp(query_bed_head(records).time_ns, >=, 20 * BED_STEP_NS);
     }
     query_bed_beside_end(&beds[1]);
     assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_STREAMS_OPEN), 1);
@@ -139,7 +142,7 @@ static void query__of_half_a_minute__counts_across_all_turns(void **state)
     (void)query_bed_collect(&bed, 0, records);
     query_bed_expect_a32(records, 0, "");
     assert_int_equal(query_bed_head(records).flags, 0);
-    assert_true(query_bed_field(records, 3) > UINT64_C(2) << 32);
+    assert_cmp(query_bed_field(records, 3), >, UINT64_C(2) << 32);
     query_bed_close(&bed);
 }
 
@@ -168,7 +171,7 @@ static void query__of_haswell__counts_across_turns_of_its_a_counters(void **stat
         assert_int_equal(query_bed_field(records, 2 + i), counted);
         turns += counted >> 32 != 0;
     }
-    assert_true(turns > 0);
+    assert_cmp(turns, >, 0);
     query_bed_close(&bed);
 }
 
@@ -233,12 +236,12 @@ static void fork__inside_a_query__parent_counts_on(void **state)
     (void)bed_device();
     const uint32_t eventfds = count_links("anon_inode:[eventfd]");
     bed = query_bed_open(bed_device(), "RenderBasic");
-    assert_true(count_links("anon_inode:[eventfd]") > eventfds);
+    assert_cmp(count_links("anon_inode:[eventfd]"), >, eventfds);
     assert_int_equal(count_links("anon_inode:[i915_perf]"), 1);
     query_bed_begin(&bed, 0);
     query_bed_pass(10 * BED_STEP_NS);
     const pid_t child = fork_child();
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0) {
         ze_driver_handle_t driver = NULL;
         ze_device_handle_t device = NULL;
@@ -289,7 +292,8 @@ static void query__while_the_gpu_sleeps__ends_and_counted_nothing(void **state)
     (void)query_bed_collect(&bed, 0, records);
     const struct zeta_query_record head = query_bed_head(records);
     assert_int_equal(head.flags, 0);
-    assert_true(head.time_ns >= 200 * BED_STEP_NS && head.time_ns < 260 * BED_STEP_NS);
+    assert_cmp(head.time_ns, >=, 200 * BED_STEP_NS);
+    assert_cmp(head.time_ns, <, 260 * BED_STEP_NS);
     for (uint32_t i = 3; i < 56; i++)
         assert_int_equal(query_bed_field(records, i), 0);
     query_bed_close(&bed);
@@ -322,8 +326,8 @@ static void buffer__lost_inside_a_query__is_marked(void **state)
     query_bed_lose(&bed, 0, KMD_FAULT_LOSE_BUFFER, records);
     assert_int_equal(query_bed_head(records).flags & marks, marks);
     /* The gap is neither in the counts nor in their time. */
-    assert_true(query_bed_field(records, 1) <
-                query_bed_head(records).end_ticks - query_bed_head(records).begin_ticks);
+    assert_cmp(query_bed_field(records, 1), <,
+               query_bed_head(records).end_ticks - query_bed_head(records).begin_ticks);
     expect_undisturbed(&bed, 2);
     query_bed_close(&bed);
 }
@@ -350,8 +354,8 @@ static void reset__inside_queries__is_marked_and_none_waits(void **state)
         assert_int_equal(query_bed_head(records).flags & (ZETA_QUERY_SPLIT | ZETA_QUERY_OVERFLOW),
                          ZETA_QUERY_SPLIT | ZETA_QUERY_OVERFLOW);
         /* Clocks of what was counted, before and after: no more than the time of it. */
-        assert_true(query_bed_field(records, 1) < UINT64_C(10) * 19200000);
-        assert_true(query_bed_field(records, 3) < UINT64_C(10) * 2000000000);
+        assert_cmp(query_bed_field(records, 1), <, UINT64_C(10) * 19200000);
+        assert_cmp(query_bed_field(records, 3), <, UINT64_C(10) * 2000000000);
     }
     expect_undisturbed(&bed, 2);
     query_bed_close(&bed);
@@ -574,7 +578,7 @@ static void end__when_its_event_is_signalled__has_its_result(void **state)
         EXPECT_OK(zeEventHostSynchronize(event.event, UINT64_MAX));
         EXPECT_OK(zetMetricQueryGetData(bed.queries[i], &bytes, records));
         query_bed_expect_a32(records, 0, "");
-        assert_true(query_bed_head(records).time_ns >= 15000000);
+        assert_cmp(query_bed_head(records).time_ns, >=, 15000000);
         EXPECT_OK(zeEventHostReset(event.event));
     }
     destroy_event(&event);

@@ -13,6 +13,7 @@
 #include "plugins/intel/query/query.h"
 #include "plugins/intel/query/sampler_priv.h"
 #include "tests/intel/sampler_bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /* The scripted kernel, whose clock of the second tile answers the test no more if it is told so. */
@@ -129,11 +130,11 @@ static void sampler__standard_output_closed__leaves_its_number_alone(void **stat
     struct zeta_plugin_query_pool *pool = NULL;
 
     output = dup(STDOUT_FILENO);
-    assert_true(output > STDERR_FILENO);
+    assert_cmp(output, >, STDERR_FILENO);
     assert_int_equal(close(STDOUT_FILENO), 0);
     assert_int_equal(sampler_bed_try_pool(bed, 1, "First", 1, &pool), ZETA_PLUGIN_SUCCESS);
     assert_int_equal(output, -1);
-    assert_true(bed->intel.samplers->wake_fd > STDERR_FILENO);
+    assert_cmp(bed->intel.samplers->wake_fd, >, STDERR_FILENO);
     sampler_bed_drop(bed, pool);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/intel/query_bed.h"
+#include "tests/support/compare.h"
 
 static uint8_t records[2 * QUERY_MOST_BYTES];
 
@@ -102,7 +103,7 @@ static void root__with_two_tiles__has_a_record_of_each(void **state)
         const uint8_t *record = records + tile * bytes / 2;
 
         assert_int_equal(query_bed_head(record).tile, tile);
-        assert_true(unit_of(record, is_a24) < 8);
+        assert_cmp(unit_of(record, is_a24), <, 8);
     }
     query_bed_close(&bed);
     assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_STREAMS_OPEN), 0);
@@ -129,7 +130,7 @@ static void tiles__queried_by_themselves__need_their_own_unit_alone(void **state
     for (uint32_t i = 0; i < 2; i++) {
         query_bed_end(&beds[i], 3);
         (void)query_bed_collect(&beds[i], 3, records);
-        assert_true(unit_of(records, is_a24) < 8);
+        assert_cmp(unit_of(records, is_a24), <, 8);
     }
     assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_STREAMS_OPENED), 2);
     query_bed_close(&beds[0]);
@@ -150,7 +151,7 @@ static void query__of_a_media_unit__counts_its_counters(void **state)
     query_bed_end(&bed, 0);
     bytes = query_bed_collect(&bed, 0, records);
     assert_int_equal(bytes, zeta_query_record_bytes(28));
-    assert_true(unit_of(records, is_mpec8) < 8);
+    assert_cmp(unit_of(records, is_mpec8), <, 8);
     assert_int_equal(query_bed_field(records, 1),
                      query_bed_head(records).end_ticks - query_bed_head(records).begin_ticks);
     query_bed_close(&bed);
@@ -171,7 +172,7 @@ static void losses__told_by_xe__change_nothing(void **state)
         assert_int_equal(query_bed_head(records).flags, 0);
         assert_true(is_pec64(records, 0));
     }
-    assert_true(kmd_statistic(bed_machine(), 0, KMD_STAT_REPORTS_LOST) > 3);
+    assert_cmp(kmd_statistic(bed_machine(), 0, KMD_STAT_REPORTS_LOST), >, 3);
     query_bed_close(&bed);
 }
 
@@ -190,7 +191,7 @@ static void query__while_the_gpu_sleeps__ends(void **state)
     query_bed_pass(100 * BED_STEP_NS);
     query_bed_end(&bed, 0);
     (void)query_bed_collect(&bed, 0, records);
-    assert_true(query_bed_head(records).time_ns >= 100 * BED_STEP_NS);
+    assert_cmp(query_bed_head(records).time_ns, >=, 100 * BED_STEP_NS);
     for (uint32_t i = 3; i < 68; i++)
         assert_int_equal(query_bed_field(records, i), 0);
     query_bed_close(&bed);
@@ -212,8 +213,8 @@ static void query__of_dg2__has_the_time_of_its_oa_clock(void **state)
     const struct zeta_query_record head = query_bed_head(records);
     assert_true(is_a24(records, 0));
     assert_int_equal(head.time_ns, (head.end_ticks - head.begin_ticks) * 40); /* 25 MHz */
-    assert_true(head.time_ns >= 50 * BED_STEP_NS - 200000 &&
-                head.time_ns <= 50 * BED_STEP_NS + 200000);
+    assert_cmp(head.time_ns, >=, 50 * BED_STEP_NS - 200000);
+    assert_cmp(head.time_ns, <=, 50 * BED_STEP_NS + 200000);
     query_bed_close(&bed);
 }
 

@@ -19,6 +19,7 @@
 #include "plugins/intel/query/sampler_priv.h"
 #include "tests/intel/sampler_bed.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /* ---- what is counted ---------------------------------------------------------------------- */
@@ -504,14 +505,17 @@ static void period__by_setting__is_not_longer_than_that(void **state)
     struct sampler_bed *bed = *state;
 
     bed->gpu.units[0].timestamp_hz = 19200000;
-    assert_true(period_of(bed) <= 100000 && period_of(bed) > 50000);
+    assert_cmp(period_of(bed), <=, 100000);
+    assert_cmp(period_of(bed), >, 50000);
     (void)strcpy(scripted.setting, "1000000");
-    assert_true(period_of(bed) <= 1000000 && period_of(bed) > 500000);
+    assert_cmp(period_of(bed), <=, 1000000);
+    assert_cmp(period_of(bed), >, 500000);
     (void)strcpy(scripted.setting, "often");
-    assert_true(period_of(bed) <= 100000 && period_of(bed) > 50000);
+    assert_cmp(period_of(bed), <=, 100000);
+    assert_cmp(period_of(bed), >, 50000);
     assert_non_null(strstr(scripted.sentence, "often"));
     (void)strcpy(scripted.setting, "-5");
-    assert_true(period_of(bed) <= 100000);
+    assert_cmp(period_of(bed), <=, 100000);
 }
 
 /* 2^32 counts are 34 ms of 96 EUs at 1.3 GHz. */
@@ -523,11 +527,12 @@ static void period__much_wanted__never_lets_a_counter_come_around(void **state)
     bed->gpu.units[0].timestamp_hz = 12500000;
     bed->gpu.tiles[0].topology.eus = 96;
     bed->gpu.tiles[0].fastest_hz = 1300000000;
-    assert_true(period_of(bed) <= 17200000 && period_of(bed) > 8600000);
+    assert_cmp(period_of(bed), <=, 17200000);
+    assert_cmp(period_of(bed), >, 8600000);
     /* Nobody knows: as the largest there are. */
     bed->gpu.tiles[0].topology.eus = 0;
     bed->gpu.tiles[0].fastest_hz = 0;
-    assert_true(period_of(bed) <= 700000);
+    assert_cmp(period_of(bed), <=, 700000);
 }
 
 static void period__kernel_allows_less__is_what_it_allows_or_there_are_no_queries(void **state)
@@ -537,7 +542,7 @@ static void period__kernel_allows_less__is_what_it_allows_or_there_are_no_querie
 
     bed->gpu.units[0].timestamp_hz = 12500000;
     scripted.least_ns = 3000000;
-    assert_true(period_of(bed) >= 3000000);
+    assert_cmp(period_of(bed), >=, 3000000);
     zeta_intel_query_limits(&bed->devices[1], &bed->gpu.units[0], &limits);
     assert_int_equal(limits.no_queries.size, 0);
     assert_non_null(strstr(limits.query_note.data, "whole GPU"));
@@ -556,7 +561,7 @@ static void period__refused_as_too_fast__is_that_for_everybody(void **state)
     bed->gpu.units[0].timestamp_hz = 12500000;
     scripted.least_for_all_ns = 1000000;
     scripted.refusals = 1;
-    assert_true(period_of(bed) >= 1000000);
+    assert_cmp(period_of(bed), >=, 1000000);
     scripted.refusals = 2; /* it was not the period */
     assert_int_equal(sampler_bed_try_pool(bed, 1, "First", 1, &pool),
                      ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS);

@@ -11,6 +11,7 @@
 
 #include "plugins/intel/stream/stream.h"
 #include "tests/intel/sampler_bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define NAME(text)                                                                                 \
@@ -92,7 +93,7 @@ static void read_lives(struct sampler_bed *bed, struct zeta_plugin_stream *strea
         const uint32_t count = read_some(bed, stream, reports, room, &read);
 
         assert_in_range(count, 1, room);
-        assert_true(given + count <= life.reports);
+        assert_cmp(given + count, <=, life.reports);
         assert_int_equal(read.broken, given == 0 && life.number > 0);
         assert_int_equal(read.reason,
                          read.broken ? ZETA_PLUGIN_BREAK_RESET : ZETA_PLUGIN_BREAK_NONE);

@@ -11,6 +11,7 @@
 #include <zeta/zeta.h>
 
 #include "tests/intel/stream_bed.h"
+#include "tests/support/compare.h"
 
 enum { ROOM = 1 << 20 };
 
@@ -311,7 +312,7 @@ static void unit__of_media__samples_beside_the_other(void **state)
         const uint8_t *report = data + (size_t)i * media.record_bytes;
 
         memcpy(&ticks, report + 8, sizeof(ticks));
-        assert_true(ticks > before);
+        assert_cmp(ticks, >, before);
         before = ticks;
         for (uint32_t c = 0; c < 8; c++) {
             assert_int_equal(word(report, 32 + 4 * c),

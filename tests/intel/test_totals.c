@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/intel/totals_model.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /*
@@ -107,7 +108,7 @@ static void counters__many_wraps__add_up_in_full(void **state)
     assert_int_equal(values[A40], m.a - first.a);
     assert_int_equal(values[B32], m.b - first.b);
     assert_int_equal(values[LEVEL], 999);
-    assert_true(real(values[SUM]) == 250.0);
+    assert_cmp(real(values[SUM]), ==, 250.0);
     assert_int_equal(totals.breaks, 0);
     zeta_intel_totals_finish(&totals);
 }
@@ -291,8 +292,8 @@ static void difference__of_copied_values__by_kind_of_field(void **state)
     memcpy(&end_bits, &end, sizeof(end));
     assert_int_equal(zeta_intel_field_difference(&totals.fields[A40], 5, 12), 7);
     assert_int_equal(zeta_intel_field_difference(&totals.fields[LEVEL], 5, 12), 12);
-    assert_true(real(zeta_intel_field_difference(&totals.fields[SUM], begin_bits, end_bits)) ==
-                2.5);
+    assert_cmp(real(zeta_intel_field_difference(&totals.fields[SUM], begin_bits, end_bits)), ==,
+               2.5);
     zeta_intel_totals_finish(&totals);
 }
 

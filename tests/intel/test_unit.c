@@ -12,6 +12,7 @@
 
 #include "plugins/intel/gpu/intel.h"
 #include "plugins/intel/stream/order.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include <zeta/intel_gpu.h>
 
@@ -206,7 +207,10 @@ static void program__without_uuid__has_one_of_its_registers(void **state)
     assert_int_equal(make_program(other, 2, "", &c), 0);
     assert_int_equal(strlen(a.uuid), 36);
     assert_int_equal(strspn(a.uuid, "0123456789abcdef-"), 36);
-    assert_true(a.uuid[8] == '-' && a.uuid[13] == '-' && a.uuid[18] == '-' && a.uuid[23] == '-');
+    assert_cmp(a.uuid[8], ==, '-');
+    assert_cmp(a.uuid[13], ==, '-');
+    assert_cmp(a.uuid[18], ==, '-');
+    assert_cmp(a.uuid[23], ==, '-');
     assert_int_equal(a.uuid[14], '8');
     assert_true(a.is_nameless);
     assert_string_equal(a.uuid, b.uuid);
@@ -332,8 +336,8 @@ static bool is_reset(struct zeta_intel_order *order, uint64_t host_ns, uint32_t 
 
     zeta_intel_order_look_at(order, host_ns);
     reason = zeta_intel_order_break(order, report);
-    assert_true((zeta_intel_order_until_break(order, report, sizeof(report), 64) == 0) ==
-                (reason == ZETA_PLUGIN_BREAK_RESET));
+    assert_cmp((zeta_intel_order_until_break(order, report, sizeof(report), 64) == 0), ==,
+               (reason == ZETA_PLUGIN_BREAK_RESET));
     if (reason == ZETA_PLUGIN_BREAK_RESET)
         zeta_intel_order_begin(order, reason, report);
     zeta_intel_order_fix(order, report, sizeof(report), 64);
@@ -410,7 +414,7 @@ static uint32_t divide(struct zeta_intel_order *order, uint32_t (*reports)[4], u
             zeta_intel_order_begin(order, out_reasons[pieces], reports[done]);
         out_counts[pieces] =
             (uint32_t)(zeta_intel_order_until_break(order, reports[done], bytes, 16) / 16);
-        assert_true(out_counts[pieces] > 0);
+        assert_cmp(out_counts[pieces], >, 0);
         zeta_intel_order_fix(order, reports[done], out_counts[pieces] * UINT64_C(16), 16);
     }
     return pieces;
@@ -499,7 +503,7 @@ static void loss__without_a_gap__breaks_behind_it(void **state)
     count = reports_without(1, 15, 0, 0, reports);
     assert_int_equal(divide(&order, reports, count, counts, reasons), 2);
     assert_int_equal(reasons[0], ZETA_PLUGIN_BREAK_NONE);
-    assert_true(counts[0] >= 3);
+    assert_cmp(counts[0], >=, 3);
     assert_int_equal(reasons[1], ZETA_PLUGIN_BREAK_LOST);
 }
 

@@ -7,6 +7,7 @@
 #include <zeta/zeta.h>
 
 #include "tests/intel/stream_bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /* Fused as told, so that nothing here depends on what the emulated kernel thinks is usual. */
@@ -78,7 +79,7 @@ static void device__of_xe2_and_xe3__has_the_topology_of_the_masks(void **state)
         assert_int_equal(found.numThreadsPerEU, wanted[i].threads);
         assert_int_equal(found.timerResolution, 19200000);
         assert_int_equal(found.timestampValidBits, 56);
-        assert_true(found.coreClockRate > 0);
+        assert_cmp(found.coreClockRate, >, 0);
         assert_int_equal(tiles_of(find_device(wanted[i].name)), 0);
     }
 }
@@ -96,13 +97,13 @@ static void device__with_tiles__has_a_sub_device_for_each(void **state)
     for (uint32_t i = 0; i < count; i++) {
         const ze_device_properties_t tile = properties_of(tiles[i]);
 
-        assert_true((tile.flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE) != 0);
+        assert_cmp((tile.flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE), !=, 0);
         assert_int_equal(tile.subdeviceId, i);
         assert_int_equal(tile.numSlices * 2, whole.numSlices);
         assert_int_equal(tile.numSubslicesPerSlice, whole.numSubslicesPerSlice);
         assert_memory_not_equal(tile.uuid.id, whole.uuid.id, sizeof(whole.uuid.id));
     }
-    assert_true((whole.flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE) == 0);
+    assert_cmp((whole.flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE), ==, 0);
 }
 
 static void groups__of_each_device__are_those_of_its_units(void **state)
@@ -120,7 +121,7 @@ static void groups__of_each_device__are_those_of_its_units(void **state)
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         const ze_device_handle_t device = find_device(wanted[i].name);
 
-        assert_true(bed_group_count(device, "TestOa") > 0);
+        assert_cmp(bed_group_count(device, "TestOa"), >, 0);
         assert_int_equal(bed_group_count(device, "MediaSet1") > 0, wanted[i].has_media);
         assert_int_equal(bed_group_count(device, "EuStallSampling"), wanted[i].has_stalls);
     }
@@ -162,7 +163,7 @@ static void periods__of_units__are_those_of_their_clocks(void **state)
         zetaMetricGroupGetInfo(find_group(device, "EuStallSampling", TIME_BASED, NULL), &info));
     assert_string_equal(info.unit, "eu-stall");
     assert_int_equal(info.record_bytes, 64);
-    assert_true(info.min_period_ns > 0);
+    assert_cmp(info.min_period_ns, >, 0);
     /* Rates are 251 cycles times 1 to 7. */
     assert_in_range(info.max_period_ns, info.min_period_ns * 7 - 7, info.min_period_ns * 7);
 }
@@ -210,8 +211,10 @@ static void clock__of_each_device__runs_with_the_host(void **state)
         const double device_ns = (double)(second.ticks - first.ticks) / hz * 1e9;
         const double host_ns = (double)(second.host_ns - first.host_ns);
 
-        assert_true(device_ns > shortest_ns && device_ns < longest_ns);
-        assert_true(host_ns > shortest_ns && host_ns < longest_ns);
+        assert_cmp(device_ns, >, shortest_ns);
+        assert_cmp(device_ns, <, longest_ns);
+        assert_cmp(host_ns, >, shortest_ns);
+        assert_cmp(host_ns, <, longest_ns);
     }
 }
 

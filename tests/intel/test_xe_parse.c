@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "plugins/intel/kmd/xe_parse.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /* An answer that is being written; all places are offsets in bytes. */
@@ -22,7 +23,7 @@ struct blob {
 
 static void put(struct blob *blob, size_t at, uint64_t value, size_t bytes)
 {
-    assert_true(at + bytes <= sizeof(blob->bytes));
+    assert_cmp(at + bytes, <=, sizeof(blob->bytes));
     for (size_t i = 0; i < bytes; i++)
         blob->bytes[at + i] = (uint8_t)(value >> (8 * i));
     if (at + bytes > blob->used)

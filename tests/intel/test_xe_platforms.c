@@ -9,6 +9,7 @@
 #include <zeta/zeta.h>
 
 #include "tests/intel/stream_bed.h"
+#include "tests/support/compare.h"
 
 static const struct {
     const char *preset, *name, *manifest;
@@ -65,8 +66,10 @@ static void preset__of_xe__is_a_device_that_samples(void **state)
     EXPECT_OK(zeDeviceGetProperties(device, &properties));
     assert_non_null(strstr(properties.name, platforms[index].name));
     assert_int_equal(properties.vendorId, 0x8086);
-    assert_true(properties.numSlices > 0 && properties.numSubslicesPerSlice > 0);
-    assert_true(properties.numEUsPerSubslice > 0 && properties.numThreadsPerEU >= 7);
+    assert_cmp(properties.numSlices, >, 0);
+    assert_cmp(properties.numSubslicesPerSlice, >, 0);
+    assert_cmp(properties.numEUsPerSubslice, >, 0);
+    assert_cmp(properties.numThreadsPerEU, >=, 7);
     assert_int_equal(properties.coreClockRate, 1200);
     if (platforms[index].timer_hz != 0)
         assert_int_equal(properties.timerResolution, platforms[index].timer_hz);
@@ -77,7 +80,7 @@ static void preset__of_xe__is_a_device_that_samples(void **state)
     bed_stream_start(&source);
     kmd_advance(bed_machine(), 5000000);
     EXPECT_OK(bed_stream_drain(&source));
-    assert_true(bed_record_count(&source) > 20);
+    assert_cmp(bed_record_count(&source), >, 20);
     assert_int_equal(source.warnings, 0);
     bed_close(&source);
     assert_int_equal(kmd_statistic(bed_machine(), 0, KMD_STAT_BAD_CALLS), 0);
@@ -117,7 +120,7 @@ static void sets__of_each_platform__are_taken_by_xe(void **state)
         opened++;
     }
     print_message("%s on xe: %u time-based groups opened\n", (const char *)*state, opened);
-    assert_true(opened >= 2);
+    assert_cmp(opened, >=, 2);
     assert_int_equal(kmd_statistic(bed_machine(), 0, KMD_STAT_BAD_CALLS), 0);
     EXPECT_OK(zeContextDestroy(context));
 }
@@ -132,7 +135,7 @@ static void test_oa__of_platforms_before_xe2__counts_parts_of_the_clock(void **s
     kmd_advance(bed_machine(), 10000000);
     EXPECT_OK(bed_stream_drain(&source));
     rows = bed_calculate(&source);
-    assert_true(rows.rows >= 4);
+    assert_cmp(rows.rows, >=, 4);
     for (uint32_t row = 0; row < rows.rows; row++) {
         const uint64_t clocks = bed_row_value(&source, &rows, row, "GpuCoreClocks").ui64;
         const uint64_t ns = bed_row_value(&source, &rows, row, "GpuTime").ui64;
@@ -183,7 +186,8 @@ static void expect_share(double found, uint64_t part, uint64_t whole)
 {
     const double wanted = 100.0 * (double)part / (double)whole;
 
-    assert_true(found > wanted * 0.999999 - 1e-9 && found < wanted * 1.000001 + 1e-9);
+    assert_cmp(found, >, wanted * 0.999999 - 1e-9);
+    assert_cmp(found, <, wanted * 1.000001 + 1e-9);
 }
 
 /* A bit of the flat mask for each core that is there; the cores of a slice are the next ones. */
@@ -266,7 +270,7 @@ static void test_oa__of_xe2_and_xe3__counts_what_its_equations_say(void **state)
     kmd_advance(bed_machine(), 5000000);
     EXPECT_OK(bed_stream_drain(&source));
     rows = bed_calculate(&source);
-    assert_true(rows.rows >= 20);
+    assert_cmp(rows.rows, >=, 20);
     for (uint32_t row = 0; row < rows.rows; row++)
         expect_row(set, &source, &rows, row, cores_of(set, strcmp(*state, "ptl") == 0 ? 6 : 4));
     bed_rows_free(&rows);

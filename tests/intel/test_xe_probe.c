@@ -19,6 +19,7 @@
 #include "plugins/intel/kmd/kernel.h"
 #include "plugins/intel/kmd/xe.h"
 #include "tests/kmd/kmd.h"
+#include "tests/support/compare.h"
 
 /* A change of the answer to a question: so many bytes at a place, or an errno, or another size. */
 static struct {
@@ -44,7 +45,7 @@ int drmIoctl(int fd, unsigned long request, void *argument)
     if (result == 0 && query->data == 0 && change.size != 0)
         query->size = change.size;
     if (result == 0 && query->data != 0 && change.bytes > 0) {
-        assert_true(change.at + change.bytes <= query->size);
+        assert_cmp(change.at + change.bytes, <=, query->size);
         memcpy((char *)(uintptr_t)query->data + change.at, &change.value, change.bytes);
     }
     return result;
@@ -77,7 +78,7 @@ static void probe(void)
     (void)snprintf(gpu.id, sizeof(gpu.id), "0000:03:00.0");
     (void)snprintf(gpu.card, sizeof(gpu.card), "/sys/class/drm/card0");
     gpu.fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
-    assert_true(gpu.fd >= 0);
+    assert_cmp(gpu.fd, >=, 0);
     log_text[0] = '\0';
     assert_int_equal(zeta_xe_probe(&gpu), ZETA_PLUGIN_SUCCESS);
     (void)close(gpu.fd);
@@ -85,8 +86,8 @@ static void probe(void)
     assert_in_range(gpu.tile_count, 1, ZETA_INTEL_TILES);
     for (uint32_t i = 0; i < gpu.tile_count; i++)
         assert_true(gpu.tiles[i].cs_timestamp_hz > 0 && gpu.tiles[i].cs_timestamp_bits > 0);
-    assert_true(gpu.unit_count <= ZETA_INTEL_UNITS);
-    assert_true((gpu.unit_count == 0) == (gpu.no_metrics[0] != '\0'));
+    assert_cmp(gpu.unit_count, <=, ZETA_INTEL_UNITS);
+    assert_cmp((gpu.unit_count == 0), ==, (gpu.no_metrics[0] != '\0'));
 }
 
 static bool has_unit(const char *name)
@@ -240,7 +241,7 @@ static void configuration__that_is_removed__is_found_no_more(void **state)
     (void)state;
     probe();
     gpu.fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
-    assert_true(gpu.fd >= 0);
+    assert_cmp(gpu.fd, >=, 0);
     assert_int_equal(zeta_xe_config_get(&gpu, &program, &config), ZETA_PLUGIN_SUCCESS);
     assert_true(zeta_intel_config_find(&gpu, program.uuid, &found));
     assert_int_equal(found, config);

@@ -14,6 +14,7 @@
 #include <zeta/zeta.h>
 
 #include "tests/intel/stream_bed.h"
+#include "tests/support/compare.h"
 
 enum { PERIOD_NS = 100000 };
 
@@ -67,7 +68,7 @@ static pid_t start_holder(const char *group)
 
     assert_int_equal(pipe(ends), 0);
     pid = fork();
-    assert_true(pid >= 0);
+    assert_cmp(pid, >=, 0);
     if (pid == 0) {
         struct bed_stream stream;
 
@@ -221,7 +222,7 @@ static void groups__of_a_unit_that_is_not_there__are_not_listed(void **state)
     (void)state;
     config.devices[0].xe_capabilities = 1;
     (void)bed_start(&config);
-    assert_true(bed_group_count(bed_device(), "TestOa") > 0);
+    assert_cmp(bed_group_count(bed_device(), "TestOa"), >, 0);
     assert_int_equal(bed_group_count(bed_device(), "MediaSet1"), 0); /* of oam-sag */
 }
 

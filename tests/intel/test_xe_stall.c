@@ -6,6 +6,7 @@
 #include <zeta/zeta.h>
 
 #include "tests/intel/stream_bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { LNL, PVC, CORES = 64 };
@@ -90,7 +91,7 @@ static void expect_all(const struct bed_stream *source, uint32_t gt, uint32_t co
             if (is_equal(&found, &wanted, is_pvc))
                 break;
         }
-        assert_true(core < cores);
+        assert_cmp(core, <, cores);
         next[core]++;
     }
     for (uint32_t core = 0; core < cores; core++)
@@ -145,7 +146,7 @@ static void rows__of_records__have_the_ten_metrics(void **state)
     kmd_advance(machine, 50000000);
     EXPECT_OK(bed_stream_drain(&source));
     rows = bed_calculate(&source);
-    assert_true(rows.rows > 8);
+    assert_cmp(rows.rows, >, 8);
     assert_int_equal(rows.rows, bed_record_count(&source));
     for (uint32_t row = 0; row < rows.rows; row++) {
         const struct kmd_stall stall = decode(bed_record(&source, row), false);
@@ -202,7 +203,7 @@ static void loss__of_records__is_one_break(void **state)
     kmd_advance(machine, 20000000);
     EXPECT_OK(bed_stream_drain(&source));
     assert_int_equal(bed_break_count(&source, ZETA_PLUGIN_BREAK_LOST), 1);
-    assert_true(source.warnings > 0);
+    assert_cmp(source.warnings, >, 0);
     bed_close(&source);
 }
 
@@ -218,9 +219,9 @@ static void buffer__that_nobody_reads__loses_records_and_says_so(void **state)
     EXPECT_OK(bed_stream_drain(&source));
     kmd_advance(machine, 10000000);
     EXPECT_OK(bed_stream_drain(&source));
-    assert_true(source.warnings > 0);
-    assert_true(bed_break_count(&source, ZETA_PLUGIN_BREAK_LOST) > 0);
-    assert_true(bed_record_count(&source) > 8 * 8000);
+    assert_cmp(source.warnings, >, 0);
+    assert_cmp(bed_break_count(&source, ZETA_PLUGIN_BREAK_LOST), >, 0);
+    assert_cmp(bed_record_count(&source), >, 8 * 8000);
     bed_close(&source);
 }
 
@@ -238,8 +239,8 @@ static void stream__of_stalls_and_of_counters__run_side_by_side(void **state)
     kmd_advance(machine, 20000000);
     EXPECT_OK(bed_stream_drain(&stalls));
     EXPECT_OK(bed_stream_drain(&counters));
-    assert_true(bed_record_count(&stalls) > 0);
-    assert_true(bed_record_count(&counters) > 0);
+    assert_cmp(bed_record_count(&stalls), >, 0);
+    assert_cmp(bed_record_count(&counters), >, 0);
     assert_int_equal(kmd_statistic(machine, LNL, KMD_STAT_BAD_CALLS), 0);
     bed_close(&counters);
     bed_close(&stalls);

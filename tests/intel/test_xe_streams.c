@@ -14,6 +14,7 @@
 #include <zeta/zeta.h>
 
 #include "tests/intel/stream_bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define BMG_TEST_OA "9ec392a7-4c77-4253-a28a-85240821e82c"
@@ -141,7 +142,7 @@ static void values__of_test_oa__are_what_its_equations_say(void **state)
         first = bed_record(&source, row);
         second = bed_record(&source, row + 1);
         clocks = bed_get(second, 24, 8) - bed_get(first, 24, 8);
-        assert_true(clocks > 0);
+        assert_cmp(clocks, >, 0);
         assert_int_equal(bed_row_value(&source, &rows, row, "GpuTime").ui64, 106666);
         assert_int_equal(bed_row_value(&source, &rows, row, "GpuCoreClocks").ui64, clocks);
         assert_int_equal(bed_row_value(&source, &rows, row, "TEST_EVENT1_CYCLES").ui64,
@@ -170,11 +171,11 @@ static void values__of_test_oa_of_pvc__are_parts_of_the_clocks(void **state)
     kmd_advance(machine, 5000000);
     EXPECT_OK(bed_stream_drain(&source));
     rows = bed_calculate(&source);
-    assert_true(rows.rows > 40);
+    assert_cmp(rows.rows, >, 40);
     for (uint32_t row = 0; row < rows.rows; row++) {
         const uint64_t clocks = bed_row_value(&source, &rows, row, "GpuCoreClocks").ui64;
 
-        assert_true(clocks > 1000);
+        assert_cmp(clocks, >, 1000);
         assert_int_equal(bed_row_value(&source, &rows, row, "Counter0").ui64, 0);
         assert_int_equal(bed_row_value(&source, &rows, row, "Counter1").ui64, clocks);
         assert_in_range(bed_row_value(&source, &rows, row, "Counter3").ui64, clocks / 2 - 1,
@@ -247,10 +248,10 @@ static void streams__of_both_tiles__have_counters_of_their_own_unit(void **state
         uint32_t unit = 0;
 
         EXPECT_OK(bed_stream_drain(&sources[i]));
-        assert_true(bed_record_count(&sources[i]) > 40);
+        assert_cmp(bed_record_count(&sources[i]), >, 40);
         while (unit < 8 && !is_pvc(bed_record(&sources[i], 0), unit))
             unit++;
-        assert_true(unit < 8);
+        assert_cmp(unit, <, 8);
         for (uint32_t k = 0; k < bed_record_count(&sources[i]); k++)
             assert_true(is_pvc(bed_record(&sources[i], k), unit));
         bed_close(&sources[i]);
@@ -266,7 +267,7 @@ static void stream__of_a_root_with_tiles__has_the_reports_of_both(void **state)
     assert_int_equal(kmd_statistic(machine, PVC, KMD_STAT_STREAMS_OPEN), 2);
     kmd_advance(machine, 5000000);
     EXPECT_OK(bed_stream_drain(&source));
-    assert_true(bed_record_count(&source) > 80);
+    assert_cmp(bed_record_count(&source), >, 80);
     bed_close(&source);
     assert_int_equal(kmd_statistic(machine, PVC, KMD_STAT_STREAMS_OPEN), 0);
 }
@@ -288,9 +289,9 @@ static void descriptors__of_nodes_and_streams__are_closed_by_exec(void **state)
         link[length > 0 ? length : 0] = '\0';
         if (strncmp(link, "/dev/dri/", 9) != 0 && strcmp(link, "anon_inode:[xe_oa]") != 0)
             continue;
-        assert_true((fcntl(atoi(entry->d_name), F_GETFD) & FD_CLOEXEC) != 0);
+        assert_cmp((fcntl(atoi(entry->d_name), F_GETFD) & FD_CLOEXEC), !=, 0);
         if (link[0] == 'a')
-            assert_true((fcntl(atoi(entry->d_name), F_GETFL) & O_NONBLOCK) != 0);
+            assert_cmp((fcntl(atoi(entry->d_name), F_GETFL) & O_NONBLOCK), !=, 0);
         found++;
     }
     assert_int_equal(found, 3); /* two nodes and the stream */
@@ -359,7 +360,7 @@ static void stream__of_a_root__with_a_tile_in_use__is_refused_and_leaves_the_oth
     kmd_advance(machine, 5000000);
     for (uint32_t i = 0; i < 2; i++) {
         EXPECT_OK(bed_stream_drain(&sources[i]));
-        assert_true(bed_record_count(&sources[i]) > 10);
+        assert_cmp(bed_record_count(&sources[i]), >, 10);
         bed_close(&sources[i]);
     }
     bed_stream_open(&whole);
@@ -395,7 +396,7 @@ static void buffer__for_many_reports__is_as_large_as_they_need(void **state)
     bed_stream_start(&source);
     assert_int_equal(source.notify, 32768);
     EXPECT_OK(zetaMetricStreamerGetInfo(source.streamer, &info));
-    assert_true(info.ring_records >= 32768);
+    assert_cmp(info.ring_records, >=, 32768);
     bed_close(&source);
 }
 
@@ -435,7 +436,7 @@ static void expect_break(enum kmd_fault fault, uint64_t value, uint32_t reason)
     kmd_advance(machine, 2000000);
     EXPECT_OK(bed_stream_drain(&source));
     assert_int_equal(bed_break_count(&source, reason), 1);
-    assert_true(source.warnings > 0);
+    assert_cmp(source.warnings, >, 0);
     rows = bed_calculate(&source);
     assert_int_equal(rows.rows, bed_record_count(&source) - 2);
     for (uint32_t row = 0; row < rows.rows; row++)
@@ -466,7 +467,7 @@ static void expect_rows_of_tiles(const struct bed_stream *source, uint32_t tiles
     for (uint32_t t = 0; t < tiles; t++) {
         const uint32_t rows = counts[t] / source->properties.metricCount;
 
-        assert_true(rows > 20);
+        assert_cmp(rows, >, 20);
         for (uint32_t row = 0; row < rows; row++)
             assert_int_equal(found[from + row * source->properties.metricCount + metric].value.ui64,
                              wanted_ns);
@@ -493,7 +494,7 @@ static void losses__of_tiles__are_breaks_of_their_own(void **state)
     kmd_advance(machine, 2000000);
     EXPECT_OK(bed_stream_drain(&source));
     assert_in_range(bed_break_count(&source, ZETA_PLUGIN_BREAK_LOST), 4, 8);
-    assert_true(source.warnings > 0);
+    assert_cmp(source.warnings, >, 0);
     expect_rows_of_tiles(&source, 2, source.period_ns);
     bed_close(&source);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/intel/stream_bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { ROUNDS = 60, READERS = 4 };
@@ -96,20 +97,20 @@ static void units__read_by_threads__give_reports_in_order(void **state)
         uint64_t last = 0;
 
         EXPECT_OK(readers[i].result);
-        assert_true(bed_record_count(source) > 100);
+        assert_cmp(bed_record_count(source), >, 100);
         /* Every slot but those that the library says: a repeated report has the time of its first.
          */
         for (size_t at = 0; at < source->bytes; at += source->record_bytes) {
             const uint64_t ticks = bed_get(source->raw + at, 8, 7);
 
             if (source->warnings == 0)
-                assert_true(ticks >= last);
+                assert_cmp(ticks, >=, last);
             last = ticks;
         }
     }
     for (int i = 2; i < READERS; i++) {
         EXPECT_OK(readers[i].result);
-        assert_true(bed_record_count(&readers[i].source) > 100);
+        assert_cmp(bed_record_count(&readers[i].source), >, 100);
     }
     for (int i = READERS; i-- > 0;)
         bed_close(&readers[i].source);
@@ -138,7 +139,7 @@ static void event__of_each_kind_of_unit__is_signalled_when_enough_came(void **st
         /* Enough may be there at once on a busy machine; what counts is that they are then. */
         EXPECT_OK(zeEventHostSynchronize(event.event, UINT64_MAX));
         EXPECT_OK(bed_stream_read(&source));
-        assert_true(bed_record_count(&source) >= cases[i].notify);
+        assert_cmp(bed_record_count(&source), >=, cases[i].notify);
         destroy_event(&event);
         bed_close(&source);
     }
@@ -170,7 +171,7 @@ static void event__of_a_gpu_that_is_unplugged__is_signalled_and_rests(void **sta
     EXPECT_OK(zeEventHostSynchronize(event.event, UINT64_MAX));
     used_ns = cpu_ns();
     (void)usleep(400000);
-    assert_true(cpu_ns() - used_ns < 200000000);
+    assert_cmp(cpu_ns() - used_ns, <, 200000000);
     EXPECT_RESULT(bed_stream_drain(&source), ZE_RESULT_ERROR_DEVICE_LOST);
     destroy_event(&event);
     bed_close(&source);

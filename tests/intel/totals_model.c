@@ -1,4 +1,5 @@
 #include "tests/intel/totals_model.h"
+#include "tests/support/compare.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -229,7 +230,7 @@ static void find_ticks(struct model *model)
 {
     while (model->fields[model->tick_field].name.size != 5 ||
            memcmp(model->fields[model->tick_field].name.data, "ticks", 5) != 0)
-        assert_true(++model->tick_field < model->count);
+        assert_cmp(++model->tick_field, <, model->count);
 }
 
 void totals_model_check(const char *name, const struct zeta_plugin_query_field *fields,

@@ -11,6 +11,7 @@
 #include "core/formula/compile/compile.h"
 #include "tests/intel_data/data.h"
 #include "tests/metric/support.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /* The function is called for each platform of each generation. */
@@ -23,7 +24,7 @@ static void each_platform(void (*visit)(const struct data_generation *generation
         for (uint32_t k = 0; k < data_all.generations[i].platforms.count; k++, visited++)
             visit(&data_all.generations[i], &data_all.generations[i].platforms.items[k]);
     }
-    assert_true(visited >= 40);
+    assert_cmp(visited, >=, 40);
 }
 
 static bool matches(const struct zeta_manifest *manifest, uint32_t device)
@@ -93,7 +94,7 @@ static void own_devices(const struct data_generation *generation,
     for (uint32_t i = 0; i < platform->pci_count; i++) {
         const uint32_t device = platform->pci[i];
 
-        assert_true(device < 0x10000);
+        assert_cmp(device, <, 0x10000);
         if (owners[device])
             fail_msg("device %#06x is %s and %s", device, owners[device]->id, platform->id);
         owners[device] = platform;

@@ -15,6 +15,7 @@
 #include "tests/intel_data/data.h"
 #include "tests/oa/oa_file.h"
 #include "tests/oa/oa_import.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static char path[1024];
@@ -30,7 +31,7 @@ static char *extension_names(const struct oa_file *file, uint32_t *out_count)
     for (uint32_t i = 0; i < file->set_count; i++) {
         if (strncmp(file->sets[i].name, "Ext", 3) != 0)
             continue;
-        assert_true(strlen(file->sets[i].name) < 15);
+        assert_cmp(strlen(file->sets[i].name), <, 15);
         used += (size_t)sprintf(names + used, "%s%s", used > 0 ? "," : "", file->sets[i].name);
         ++*out_count;
     }
@@ -66,7 +67,7 @@ static void imported__many_sets__load_beside_ours(void **state)
     char *text;
 
     (void)state;
-    assert_true(count > 200);
+    assert_cmp(count, >, 200);
     assert_non_null(options);
     (void)sprintf(options, "--sets %s", names);
     text = oa_import(path, options);

@@ -14,6 +14,7 @@
 #include "plugins/intel/kmd/kmd.h"
 #include "tests/intel_data/data.h"
 #include "tests/kmd/machine/kmd_priv.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { CLASSES = ZETA_INTEL_REGISTER_CLASSES, WORDS = 1 << 20 };
@@ -144,7 +145,7 @@ static void registers__every_platform__are_those_of_the_kernel(void **state)
             checked++;
         }
     }
-    assert_true(checked > 30);
+    assert_cmp(checked, >, 30);
 }
 
 SUITE(data_registers)

@@ -10,6 +10,7 @@
 
 #include "tests/intel/totals_model.h"
 #include "tests/intel_data/data.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { MOST_LAYOUTS = 16 };
@@ -26,7 +27,7 @@ static bool is_seen(const char *name)
         if (strcmp(seen.names[i], name) == 0)
             return true;
     }
-    assert_true(seen.count < MOST_LAYOUTS);
+    assert_cmp(seen.count, <, MOST_LAYOUTS);
     (void)snprintf(seen.names[seen.count++], sizeof(seen.names[0]), "%s", name);
     return false;
 }

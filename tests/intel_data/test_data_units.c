@@ -14,6 +14,7 @@
 #include "core/formula/compile/compile.h"
 #include "core/formula/evaluate/evaluate.h"
 #include "tests/intel_data/data.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /** Numbers of a device that has one of everything. */
@@ -57,7 +58,7 @@ static size_t unit_index(const char *name)
 
     while (i < sizeof(units) / sizeof(units[0]) && strcmp(units[i].unit, name) != 0)
         i++;
-    assert_true(i < sizeof(units) / sizeof(units[0]));
+    assert_cmp(i, <, sizeof(units) / sizeof(units[0]));
     return i;
 }
 
@@ -106,7 +107,7 @@ static void media_sets__from_xe2_on__write_registers_of_their_unit(void **state)
         }
         zeta_catalog_destroy(catalog);
     }
-    assert_true(checked > 60);
+    assert_cmp(checked, >, 60);
 }
 
 /** A set's records are as long as the platform file says of the unit's reports. */

@@ -25,6 +25,7 @@
 #include "tests/oa/oa_device.h"
 #include "tests/oa/oa_rpn.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 
 /* Nothing here has threads: their sanitizer need not see it often. */
 #define REPORTS (HAVE_THREAD_SANITIZER ? 16u : 64u)
@@ -73,7 +74,7 @@ static bool needs_perfcnt(const struct bed *bed, uint32_t counter)
 
 static void bed_prepare(struct bed *bed)
 {
-    assert_true(bed->set->counter_count <= MAX_COUNTERS);
+    assert_cmp(bed->set->counter_count, <=, MAX_COUNTERS);
     for (uint32_t i = 0; i < bed->set->counter_count; i++) {
         const struct oa_counter *counter = &bed->set->counters[i];
 
@@ -174,7 +175,7 @@ static void check_program(struct bed *bed)
                 !oa_holds(config->availability, bed->set, &bed->device))
                 continue;
             for (uint32_t r = 0; r < config->register_count; r++, at++) {
-                assert_true(at < count);
+                assert_cmp(at, <, count);
                 assert_int_equal(entries[at].address, config->registers[r].address);
                 assert_int_equal(entries[at].value, config->registers[r].value);
             }
@@ -392,7 +393,7 @@ static void each_file(void (*check)(struct bed *bed))
         }
     }
     data_free(generations, count);
-    assert_true(files > 0);
+    assert_cmp(files, >, 0);
 }
 
 static void metrics__each_device__same_as_in_the_xml(void **state)

@@ -14,6 +14,7 @@
 #include "core/formula/programmables/recipe_set.h"
 #include "tests/intel_data/data.h"
 #include "tests/metric/support.h"
+#include "tests/support/compare.h"
 
 enum { FIRST = 7, COUNTERS = 14, REPORT = 256 };
 
@@ -338,9 +339,9 @@ static void flexible_counters__percentage__is_of_all_eus(void **state)
     bed_init(&bed, &expectation, 1);
     calculate(&bed, values, 32);
     assert_int_equal(values[1].type, ZET_VALUE_TYPE_FLOAT64);
-    assert_true(values[1].value.fp64 == 100.0 * 1008 / (10000.0 * 24));
+    assert_cmp(values[1].value.fp64, ==, 100.0 * 1008 / (10000.0 * 24));
     /* Threads of an EU have the value of all other symbols here. */
-    assert_true(values[3].value.fp64 == 100.0 * (1010 * 8) / (10000.0 * 24 * 24));
+    assert_cmp(values[3].value.fp64, ==, 100.0 * (1010 * 8) / (10000.0 * 24 * 24));
     bed_finish(&bed);
 }
 
@@ -427,7 +428,7 @@ static void check_types(const struct data_generation *generation,
     for (uint32_t i = 0; i < count && i < 10; i++) {
         const struct zeta_programmable *programmable = zeta_catalog_programmable(catalog, i);
 
-        assert_true(programmable->parameter_count > 0);
+        assert_cmp(programmable->parameter_count, >, 0);
         for (uint32_t k = 0; k < programmable->parameter_count; k++)
             assert_int_not_equal(programmable->parameters[k]->type,
                                  ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_GENERIC);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/metric_api/harness.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { METRICS = 10, ITEMS = 32 };
@@ -168,7 +169,7 @@ static void streamer__of_samples__tells_the_kernel_and_its_stalls(void **state)
     EXPECT_OK(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, raw));
     EXPECT_OK(zetMetricGroupCalculateMetricValues(
         group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, size, raw, &count, NULL));
-    assert_true(count >= 2 * METRICS);
+    assert_cmp(count, >=, 2 * METRICS);
     assert_int_equal(count % METRICS, 0);
     values = calloc(count, sizeof(*values));
     assert_non_null(values);
@@ -182,8 +183,8 @@ static void streamer__of_samples__tells_the_kernel_and_its_stalls(void **state)
             total += values[row + i].value.ui64;
         pipe += values[row + 3].value.ui64;
     }
-    assert_true(total > 100);
-    assert_true(pipe * 100 >= total * 80);
+    assert_cmp(total, >, 100);
+    assert_cmp(pipe * 100, >=, total * 80);
     EXPECT_OK(zetMetricStreamerClose(streamer));
     EXPECT_OK(zetContextActivateMetricGroups(bed.context, bed.device, 0, NULL));
     EXPECT_OK(zeKernelDestroy(kernel));
@@ -206,7 +207,9 @@ static void base_address__of_kernels__is_theirs(void **state)
     kernels[1] = make_kernel(&bed, "store");
     EXPECT_OK(function(kernels[0], &divide));
     EXPECT_OK(function(kernels[1], &store));
-    assert_true(divide != 0 && store != 0 && divide != store);
+    assert_cmp(divide, !=, 0);
+    assert_cmp(store, !=, 0);
+    assert_cmp(divide, !=, store);
     EXPECT_RESULT(function(kernels[0], NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     EXPECT_RESULT(function(NULL, &divide), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     EXPECT_RESULT(function((ze_kernel_handle_t)bed.module, &divide),

@@ -10,6 +10,7 @@
 
 #include "plugins/vgpu/instance/instance.h"
 #include "plugins/vgpu/instance/instance_priv.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static char directory[] = "/tmp/zeta-ip-log-XXXXXX";
@@ -95,7 +96,7 @@ static void log__samples__come_out_as_they_went_in(void **state)
     append(&bed, UINT64_C(0xfedcba9876543210), ZETA_VGPU_STALL_OTHER, 7);
     append(&bed, 8, ZETA_VGPU_STALL_ACTIVE, UINT32_MAX);
     assert_true(next(&bed, &event));
-    assert_true(event.address == UINT64_C(0xfedcba9876543210));
+    assert_cmp(event.address, ==, UINT64_C(0xfedcba9876543210));
     assert_int_equal(event.stall, ZETA_VGPU_STALL_OTHER);
     assert_int_equal(event.count, 7);
     assert_int_equal(event.pid, (uint32_t)getpid());
@@ -153,7 +154,7 @@ static void log__damaged__gives_nothing_that_nobody_wrote(void **state)
     atomic_store(&log->head, UINT64_MAX);
     bed.lost = 0;
     while (next(&bed, &event))
-        assert_true(event.stall < ZETA_VGPU_STALL_COUNT);
+        assert_cmp(event.stall, <, ZETA_VGPU_STALL_COUNT);
     atomic_store(&log->head, 1);
     assert_false(next(&bed, &event));
     assert_int_equal(bed.cursor, 1);

@@ -1,4 +1,5 @@
 /* Samples of instruction pointers as the engine takes them. */
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "tests/vgpu/rig.h"
 
@@ -38,8 +39,8 @@ static void sampled(void *user, const struct zeta_vgpu_ip_sample *samples, uint3
     for (uint32_t i = 0; i < count; i++) {
         const struct zeta_vgpu_ip_sample *sample = &samples[i];
 
-        assert_true(sample->stall < ZETA_VGPU_STALL_COUNT);
-        assert_true(sample->count > 0);
+        assert_cmp(sample->stall, <, ZETA_VGPU_STALL_COUNT);
+        assert_cmp(sample->count, >, 0);
         seen->stalls[sample->stall] += sample->count;
         seen->total += sample->count;
         if (sample->address < begin || sample->address >= end || sample->address % 4 != 0)
@@ -107,7 +108,7 @@ static void expect_share(const char *kernel, uint64_t rounds, uint32_t items,
         memcpy(seen->rig.memory + i * 64, &next, sizeof(next));
     }
     run(seen, kernel, rounds, 1, items);
-    assert_true(seen->total > 100);
+    assert_cmp(seen->total, >, 100);
     if (share(seen, stall) < least)
         fail_msg("%s: %u %% of %u samples", kernel, (unsigned)share(seen, stall),
                  (unsigned)seen->total);
@@ -133,7 +134,7 @@ static void stalls__one_thread_that_issues__is_active(void **state)
 
     (void)state;
     run(seen, "crowd", 200, 1, ITEMS);
-    assert_true(share(seen, ZETA_VGPU_STALL_ACTIVE) >= 90);
+    assert_cmp(share(seen, ZETA_VGPU_STALL_ACTIVE), >=, 90);
     assert_int_equal(seen->stalls[ZETA_VGPU_STALL_DIST], 0);
     assert_int_equal(seen->stalls[ZETA_VGPU_STALL_SYNC], 0);
     assert_int_equal(seen->stalls[ZETA_VGPU_STALL_OTHER], 0);
@@ -168,7 +169,7 @@ static void samples__more_than_fit__are_counted_as_lost(void **state)
 
     (void)state;
     run(seen, "divide", rounds, 1, ITEMS);
-    assert_true(seen->lost > 0);
+    assert_cmp(seen->lost, >, 0);
     assert_in_range(seen->total + seen->lost, clocks, clocks * 101 / 100);
     seen->lost = 0;
     close_seen(seen);
@@ -220,7 +221,7 @@ static void sampling__of_any_interval__changes_no_counter(void **state)
             for (unsigned c = 0; c < ZETA_VGPU_COUNTER_COUNT; c++)
                 assert_int_equal(with.rows[s][c], without.rows[s][c]);
         }
-        assert_true(seen->total > 0);
+        assert_cmp(seen->total, >, 0);
         close_seen(seen);
     }
 }
@@ -235,7 +236,7 @@ static void samples__of_the_same_work__are_the_same_for_any_number_of_workers(vo
         struct totals totals;
 
         multiply(seen, &totals);
-        assert_true(seen->total > 100);
+        assert_cmp(seen->total, >, 100);
         if (workers > 1)
             assert_int_equal(seen->digest, digest);
         digest = seen->digest;

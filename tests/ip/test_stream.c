@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "plugins/vgpu/engine/engine.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "tests/vgpu_plugin/child.h"
 #include "tests/vgpu_plugin/host.h"
@@ -51,7 +52,7 @@ static void bed_open(struct bed *bed, const struct host_setting *settings)
     assert_int_equal(
         bed->host.compute->module_code(bed->host.self, bed->module, &bed->begin, &bed->end),
         ZETA_PLUGIN_SUCCESS);
-    assert_true(bed->begin < bed->end);
+    assert_cmp(bed->begin, <, bed->end);
 }
 
 static void bed_close(struct bed *bed)
@@ -117,7 +118,7 @@ static void add_record(const struct bed *bed, const uint8_t *record, struct sums
         sums->stalls[i] += word(record, 16 + 8 * i);
         total += word(record, 16 + 8 * i);
     }
-    assert_true(total > 0);
+    assert_cmp(total, >, 0);
     assert_int_equal(word(record, 96) | word(record, 104) | word(record, 112) | word(record, 120),
                      0);
     sums->pid = (uint32_t)word(record, 8);
@@ -174,10 +175,10 @@ static void stream__kernel__tells_where_it_is_and_what_it_does(void **state)
     /* 88 clocks a round; see test_sampler.c. */
     assert_in_range(sums.total, UINT64_C(20000) * ITEMS * 88 / PERIOD_NS * 80 / 100,
                     UINT64_C(20000) * ITEMS * 88 / PERIOD_NS * 120 / 100);
-    assert_true(sums.stalls[ZETA_VGPU_STALL_PIPE] * 100 >= sums.total * 80);
+    assert_cmp(sums.stalls[ZETA_VGPU_STALL_PIPE] * 100, >=, sums.total * 80);
     assert_int_equal(sums.breaks, 0);
     /* More than one row of an instruction is normal, but not one for each sample. */
-    assert_true(sums.records < sums.total);
+    assert_cmp(sums.records, <, sums.total);
     bed.host.metric->stream_close(bed.host.self, stream);
     bed_close(&bed);
 }
@@ -213,7 +214,7 @@ static void stream__stopped__keeps_what_was_before_and_adds_nothing(void **state
     bed.host.metric->stream_stop(bed.host.self, stream);
     run(&bed, "store", 5000, 1, ITEMS);
     read_all(&bed, stream, &sums);
-    assert_true(sums.total > 0);
+    assert_cmp(sums.total, >, 0);
     assert_int_equal(sums.stalls[ZETA_VGPU_STALL_SEND], 0);
     bed.host.metric->stream_close(bed.host.self, stream);
     bed_close(&bed);
@@ -273,7 +274,7 @@ static uint64_t virtual_bytes(uint8_t **out_bytes)
     for (uint64_t at = 0; at < read.bytes; at += RECORD_BYTES) {
         const uint64_t distance = word(*out_bytes + at, 0) - bed.begin;
 
-        assert_true(distance < bed.end - bed.begin);
+        assert_cmp(distance, <, bed.end - bed.begin);
         memcpy(*out_bytes + at, &distance, sizeof(distance));
     }
     bed.host.metric->stream_close(bed.host.self, stream);
@@ -287,7 +288,7 @@ static void stream__virtual_clock__repeats_to_the_byte(void **state)
     uint64_t size = virtual_bytes(&first);
 
     (void)state;
-    assert_true(size > (uint64_t)RECORD_BYTES * 10);
+    assert_cmp(size, >, (uint64_t)RECORD_BYTES * 10);
     assert_int_equal(virtual_bytes(&second), size);
     assert_memory_equal(first, second, size);
     free(first);
@@ -308,7 +309,7 @@ static void ring__full_or_with_faults__tells_how_many_records_are_missing(void *
     run(&bed, "divide", 20000, 1, ITEMS);
     read_all(&bed, stream, &whole);
     /* Every second one. */
-    assert_true(whole.breaks > 0);
+    assert_cmp(whole.breaks, >, 0);
     assert_in_range(whole.lost, whole.records - 1, whole.records + 1);
     bed.host.metric->stream_close(bed.host.self, stream);
     bed_close(&bed);
@@ -319,7 +320,7 @@ static void ring__full_or_with_faults__tells_how_many_records_are_missing(void *
     bed.host.metric->stream_stop(bed.host.self, stream);
     read_all(&bed, stream, &some);
     assert_int_equal(some.records, 2);
-    assert_true(some.lost > 0);
+    assert_cmp(some.lost, >, 0);
     bed.host.metric->stream_close(bed.host.self, stream);
     bed_close(&bed);
 }
@@ -375,7 +376,7 @@ static void tiles__root_and_tile__see_what_is_theirs(void **state)
         read_all(&bed, stream, sums[i]);
         bed.host.metric->stream_close(bed.host.self, stream);
     }
-    assert_true(root.total > 100);
+    assert_cmp(root.total, >, 100);
     assert_int_equal(root.total, first.total);
     assert_int_equal(second.total, 0);
     bed_close(&bed);
@@ -429,7 +430,7 @@ static void processes__another_works__is_seen_with_its_id(void **state)
     child_say(child.to);
     assert_true(child_hear(child.from));
     read_all(&bed, stream, &sums);
-    assert_true(sums.total > 100);
+    assert_cmp(sums.total, >, 100);
     assert_int_equal(sums.pid, (uint32_t)child.pid);
     assert_int_equal(sums.breaks, 0);
     bed.host.metric->stream_close(bed.host.self, stream);
@@ -452,13 +453,13 @@ static void processes__worker_killed__the_stream_goes_on(void **state)
         host_sleep_ms(5);
         read_all(&bed, stream, &before);
     }
-    assert_true(before.total >= 100);
+    assert_cmp(before.total, >=, 100);
     kill(child.pid, SIGKILL);
     (void)child_end(&child);
     read_all(&bed, stream, &before);
     run(&bed, "divide", 10000, 1, ITEMS);
     read_all(&bed, stream, &after);
-    assert_true(after.total > 100);
+    assert_cmp(after.total, >, 100);
     assert_int_equal(after.pid, (uint32_t)getpid());
     bed.host.metric->stream_close(bed.host.self, stream);
     bed_close(&bed);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/metric_api/harness.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { METRICS = 10, ITEMS = 32, ROUNDS = 20000, MAX_KERNELS = 16 };
@@ -207,11 +208,11 @@ static void profile__of_kernels_of_several_modules__names_the_kernel_of_each_sam
         profile(bench, known);
         for (uint32_t k = 0; k < bench->kernel_count; k++)
             named += bench->kernels[k].samples;
-        assert_true(bench->samples > 100);
+        assert_cmp(bench->samples, >, 100);
         assert_int_equal(named, bench->samples);
         /* A function that two kernels call is one of theirs. */
         if (shares)
-            assert_true(known->samples * 100 > bench->samples * 85);
+            assert_cmp(known->samples * 100, >, bench->samples * 85);
         else
             assert_int_equal(known->samples, bench->samples);
         profiled++;
@@ -229,7 +230,8 @@ static void code__of_a_kernel__has_the_size_that_is_told(void **state)
         uint8_t *code = calloc(1, size + 1);
 
         assert_non_null(code);
-        assert_true(size >= 8 && size % 4 == 0);
+        assert_cmp(size, >=, 8);
+        assert_cmp(size % 4, ==, 0);
         EXPECT_OK(zeKernelGetBinaryExp(known->kernel, &size, code));
         assert_int_equal(size, known->size);
         /* An instruction of RV64 without compressed ones ends in two bits of ones. */

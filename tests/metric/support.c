@@ -1,4 +1,5 @@
 #include "tests/metric/support.h"
+#include "tests/support/compare.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -217,7 +218,7 @@ void check_many_rows_are_one(const struct zeta_compiled *compiled, uint64_t seed
         const zet_typed_value_t value = narrow(widen(many[m].value), &row);
         char words[2][64];
 
-        assert_true(sum.counts[m].rows <= MANY - 1);
+        assert_cmp(sum.counts[m].rows, <=, MANY - 1);
         compared += many[m].has_value;
         if (!many[m].has_value || same_value(&row, &value))
             continue;
@@ -227,7 +228,7 @@ void check_many_rows_are_one(const struct zeta_compiled *compiled, uint64_t seed
                  zeta_compiled_metric(compiled, m)->name, zeta_compiled_set(compiled)->name,
                  words[0], words[1]);
     }
-    assert_true(compared > 0);
+    assert_cmp(compared, >, 0);
     zeta_sum_finish(&sum);
     zeta_sum_plan_destroy(plan);
     free(many);

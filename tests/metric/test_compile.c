@@ -9,6 +9,7 @@
 
 #include "core/formula/compile/program.h"
 #include "tests/metric/support.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define HEAD                                                                                       \
@@ -155,7 +156,7 @@ static void compile__symbols__converted_and_readable(void **state)
     assert_int_equal(number.type, ZETA_EXPR_U64);
     assert_int_equal(number.u.u64, 2);
     assert_true(zeta_compiled_symbol(compiled, "Clock", &number));
-    assert_true(number.u.f64 == 3.0);
+    assert_cmp(number.u.f64, ==, 3.0);
     assert_true(zeta_compiled_symbol(compiled, "Four", &number));
     assert_int_equal(number.u.u64, 4);
     assert_false(zeta_compiled_symbol(compiled, "Five", &number));

@@ -10,6 +10,7 @@
 
 #include "core/formula/record/slot.h"
 #include "tests/metric/support.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define RECORD 64u
@@ -182,12 +183,12 @@ static void evaluate__wraps__differences(void **state)
     add_record(&f, 1, 29, UINT64_C(0x100000004)); /* all but one around the circle */
     calculate(&f, 0);
     assert_int_equal(f.result.row_count, 3);
-    assert_true(u64_at(&f, 0, 0) == 20);
-    assert_true(u64_at(&f, 0, 1) == 0x20);
-    assert_true(u64_at(&f, 0, 2) == 400);
-    assert_true(u64_at(&f, 1, 1) == UINT64_C(0xfffffff5));
-    assert_true(u64_at(&f, 2, 0) == UINT32_MAX);
-    assert_true(u64_at(&f, 2, 1) == UINT64_C(0xffffffffff));
+    assert_cmp(u64_at(&f, 0, 0), ==, 20);
+    assert_cmp(u64_at(&f, 0, 1), ==, 0x20);
+    assert_cmp(u64_at(&f, 0, 2), ==, 400);
+    assert_cmp(u64_at(&f, 1, 1), ==, UINT64_C(0xfffffff5));
+    assert_cmp(u64_at(&f, 2, 0), ==, UINT32_MAX);
+    assert_cmp(u64_at(&f, 2, 1), ==, UINT64_C(0xffffffffff));
     assert_true(f.result.complete);
     assert_false(f.result.dropped);
     close_fixture(&f);
@@ -202,7 +203,7 @@ static void evaluate__largest_time_stamp__no_overflow(void **state)
     add_record(&f, 1, 0, 0);
     add_record(&f, 1, UINT32_MAX, 0);
     calculate(&f, 0);
-    assert_true(u64_at(&f, 0, 2) == UINT64_C(171798691800));
+    assert_cmp(u64_at(&f, 0, 2), ==, UINT64_C(171798691800));
     close_fixture(&f);
 }
 
@@ -242,8 +243,8 @@ static void evaluate__break__no_row_across_it(void **state)
     add_control(&f, ZETA_SLOT_BREAK, ZETA_BREAK_LOST, 0);
     calculate(&f, 0);
     assert_int_equal(f.result.row_count, 2);
-    assert_true(u64_at(&f, 0, 0) == 10);
-    assert_true(u64_at(&f, 1, 0) == 5);
+    assert_cmp(u64_at(&f, 0, 0), ==, 10);
+    assert_cmp(u64_at(&f, 1, 0), ==, 5);
     assert_true(f.result.dropped);
     assert_int_equal(f.result.lost_records, 12);
     close_fixture(&f);
@@ -262,7 +263,7 @@ static void evaluate__padding_and_unknown_control__as_if_not_there(void **state)
     add_record(&f, 1, 25, 0);
     calculate(&f, 0);
     assert_int_equal(f.result.row_count, 1);
-    assert_true(u64_at(&f, 0, 0) == 15);
+    assert_cmp(u64_at(&f, 0, 0), ==, 15);
     assert_false(f.result.dropped);
     close_fixture(&f);
 }
@@ -286,11 +287,11 @@ static void evaluate__tiles__a_baseline_each(void **state)
     add_record(&f, 1, 3007, 0);
     calculate(&f, 0);
     assert_int_equal(f.result.row_count, 2);
-    assert_true(u64_at(&f, 1, 0) == 30);
+    assert_cmp(u64_at(&f, 1, 0), ==, 30);
     assert_false(f.result.dropped);
     calculate(&f, 1);
     assert_int_equal(f.result.row_count, 1);
-    assert_true(u64_at(&f, 0, 0) == 7);
+    assert_cmp(u64_at(&f, 0, 0), ==, 7);
     assert_true(f.result.dropped);
     calculate(&f, 2);
     assert_int_equal(f.result.row_count, 0);
@@ -310,7 +311,7 @@ static void evaluate__end__next_stream_starts_anew(void **state)
     add_record(&f, 1, 501, 0);
     calculate(&f, 0);
     assert_int_equal(f.result.row_count, 2);
-    assert_true(u64_at(&f, 1, 0) == 1);
+    assert_cmp(u64_at(&f, 1, 0), ==, 1);
     assert_false(f.result.dropped);
     close_fixture(&f);
 }
@@ -328,8 +329,8 @@ static void evaluate__repeated_record__only_a_baseline(void **state)
     add_record(&f, 1, 30, 300);
     calculate(&f, 0);
     assert_int_equal(f.result.row_count, 3);
-    assert_true(u64_at(&f, 1, 1) == 1);
-    assert_true(u64_at(&f, 2, 1) == 99);
+    assert_cmp(u64_at(&f, 1, 1), ==, 1);
+    assert_cmp(u64_at(&f, 2, 1), ==, 99);
     close_fixture(&f);
 }
 
@@ -430,8 +431,8 @@ static void evaluate__maxima__expression_or_percent_or_value(void **state)
                                    0, f.raw, f.used, f.values, 10, &f.result),
                      ZE_RESULT_SUCCESS);
     assert_int_equal(f.result.value_count, 3);
-    assert_true(u64_at(&f, 0, 0) == 25000000);
-    assert_true(u64_at(&f, 0, 1) == 20);
+    assert_cmp(u64_at(&f, 0, 0), ==, 25000000);
+    assert_cmp(u64_at(&f, 0, 1), ==, 20);
     close_fixture(&f);
     open_fixture(&f, "edges");
     add_record(&f, 1, 10, 5);
@@ -439,7 +440,7 @@ static void evaluate__maxima__expression_or_percent_or_value(void **state)
     assert_int_equal(zeta_evaluate(f.compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES,
                                    0, f.raw, f.used, f.values, 10, &f.result),
                      ZE_RESULT_SUCCESS);
-    assert_true(f.values[8].value.fp32 == 100.0f);
+    assert_cmp(f.values[8].value.fp32, ==, 100.0f);
     close_fixture(&f);
 }
 
@@ -518,7 +519,7 @@ static void compare_with_reference(void *context)
     calculate(f, 0);
     count = reference_evaluate(f->catalog, f->compiled, no_symbols, false, 0, f->raw, f->used,
                                expected, 4096, &dropped);
-    assert_true(count <= 4096);
+    assert_cmp(count, <=, 4096);
     assert_int_equal(f->result.value_count, count);
     for (size_t i = 0; i < count; i++) {
         char got[64];

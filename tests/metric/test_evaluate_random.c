@@ -14,6 +14,7 @@
 #include "core/formula/describe/describe.h"
 #include "core/formula/record/slot.h"
 #include "tests/metric/support.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define CASES 400
@@ -60,7 +61,8 @@ static void add(struct made *made, const char *format, ...)
     length =
         vsnprintf(made->text.data + made->text.used, MAX_TEXT - made->text.used, format, arguments);
     va_end(arguments);
-    assert_true(length >= 0 && (size_t)length < MAX_TEXT - made->text.used);
+    assert_cmp(length, >=, 0);
+    assert_cmp((size_t)length, <, MAX_TEXT - made->text.used);
     made->text.used += (size_t)length;
 }
 
@@ -440,7 +442,7 @@ static void compare(void *context)
     assert_int_equal(zeta_evaluate_rows(c->compiled, c->tile, c->raw, c->raw_bytes, &rows),
                      ZE_RESULT_SUCCESS);
     assert_int_equal(rows.row_count * zeta_compiled_metric_count(c->compiled), c->expected_count);
-    assert_true(zeta_evaluate_count(c->compiled, c->raw_bytes) >= c->expected_count);
+    assert_cmp(zeta_evaluate_count(c->compiled, c->raw_bytes), >=, c->expected_count);
 }
 
 /** Compiles the set from its canonical text, which is its own canonical text. */
@@ -497,7 +499,7 @@ static void run_case(uint64_t seed)
 
         c.expected_count = reference_evaluate(catalog, compiled, symbols, c.maximum, c.tile, raw,
                                               raw_bytes, expected, room, &c.expected_dropped);
-        assert_true(c.expected_count < room);
+        assert_cmp(c.expected_count, <, room);
         for_each_variant(compare, &c);
         c.compiled = copy;
         compare(&c);

@@ -11,6 +11,7 @@
 
 #include "core/formula/sets/catalog_priv.h"
 #include "tests/metric/support.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /** Parses and links an expression over the symbol $Two and gives its value. */
@@ -190,19 +191,19 @@ static struct zeta_number apply(enum zeta_expr_op op, uint64_t a, uint64_t b, ui
 static void apply__edges_of_integers__as_decided(void **state)
 {
     (void)state;
-    assert_true(apply(ZETA_EXPR_DIV, 5, 0, 0).u.u64 == 0);
-    assert_true(apply(ZETA_EXPR_MOD, 5, 0, 0).u.u64 == 0);
-    assert_true(apply(ZETA_EXPR_SHL, 1, 63, 0).u.u64 == UINT64_C(1) << 63);
-    assert_true(apply(ZETA_EXPR_SHL, 1, 64, 0).u.u64 == 0);
-    assert_true(apply(ZETA_EXPR_SHR, UINT64_MAX, UINT64_MAX, 0).u.u64 == 0);
-    assert_true(apply(ZETA_EXPR_SUB, 1, 2, 0).u.u64 == UINT64_MAX);
-    assert_true(apply(ZETA_EXPR_MUL, UINT64_MAX, 3, 0).u.u64 == UINT64_MAX - 2);
-    assert_true(apply(ZETA_EXPR_MULDIV, UINT64_MAX, 1000, 1000).u.u64 == UINT64_MAX);
-    assert_true(apply(ZETA_EXPR_MULDIV, UINT64_C(1) << 63, 6, 4).u.u64 ==
-                (UINT64_C(3) << 62)); /* the product has 66 bits */
-    assert_true(apply(ZETA_EXPR_MULDIV, UINT64_MAX, 4, 2).u.u64 == UINT64_MAX - 1);
-    assert_true(apply(ZETA_EXPR_MULDIV, 7, 7, 0).u.u64 == 0);
-    assert_true(apply(ZETA_EXPR_LOGICAL_AND, 2, 4, 0).u.u64 == 1);
+    assert_cmp(apply(ZETA_EXPR_DIV, 5, 0, 0).u.u64, ==, 0);
+    assert_cmp(apply(ZETA_EXPR_MOD, 5, 0, 0).u.u64, ==, 0);
+    assert_cmp(apply(ZETA_EXPR_SHL, 1, 63, 0).u.u64, ==, UINT64_C(1) << 63);
+    assert_cmp(apply(ZETA_EXPR_SHL, 1, 64, 0).u.u64, ==, 0);
+    assert_cmp(apply(ZETA_EXPR_SHR, UINT64_MAX, UINT64_MAX, 0).u.u64, ==, 0);
+    assert_cmp(apply(ZETA_EXPR_SUB, 1, 2, 0).u.u64, ==, UINT64_MAX);
+    assert_cmp(apply(ZETA_EXPR_MUL, UINT64_MAX, 3, 0).u.u64, ==, UINT64_MAX - 2);
+    assert_cmp(apply(ZETA_EXPR_MULDIV, UINT64_MAX, 1000, 1000).u.u64, ==, UINT64_MAX);
+    assert_cmp(apply(ZETA_EXPR_MULDIV, UINT64_C(1) << 63, 6, 4).u.u64, ==,
+               (UINT64_C(3) << 62)); /* the product has 66 bits */
+    assert_cmp(apply(ZETA_EXPR_MULDIV, UINT64_MAX, 4, 2).u.u64, ==, UINT64_MAX - 1);
+    assert_cmp(apply(ZETA_EXPR_MULDIV, 7, 7, 0).u.u64, ==, 0);
+    assert_cmp(apply(ZETA_EXPR_LOGICAL_AND, 2, 4, 0).u.u64, ==, 1);
 }
 
 static void apply__edges_of_doubles__as_decided(void **state)
@@ -210,16 +211,16 @@ static void apply__edges_of_doubles__as_decided(void **state)
     struct zeta_number args[2] = {{ZETA_EXPR_F64, {.f64 = 3.0}}, {ZETA_EXPR_F64, {.f64 = 0.0}}};
 
     (void)state;
-    assert_true(zeta_expr_apply(ZETA_EXPR_DIV, args).u.f64 == 0.0);
+    assert_cmp(zeta_expr_apply(ZETA_EXPR_DIV, args).u.f64, ==, 0.0);
     args[1].u.f64 = -0.0;
-    assert_true(zeta_expr_apply(ZETA_EXPR_DIV, args).u.f64 == 0.0);
-    assert_true(zeta_u64_from_f64(NAN) == 0);
-    assert_true(zeta_u64_from_f64(-1.0) == 0);
-    assert_true(zeta_u64_from_f64(-INFINITY) == 0);
-    assert_true(zeta_u64_from_f64(1.999) == 1);
-    assert_true(zeta_u64_from_f64(18446744073709549568.0) == UINT64_C(18446744073709549568));
-    assert_true(zeta_u64_from_f64(18446744073709551616.0) == UINT64_MAX);
-    assert_true(zeta_u64_from_f64(INFINITY) == UINT64_MAX);
+    assert_cmp(zeta_expr_apply(ZETA_EXPR_DIV, args).u.f64, ==, 0.0);
+    assert_cmp(zeta_u64_from_f64(NAN), ==, 0);
+    assert_cmp(zeta_u64_from_f64(-1.0), ==, 0);
+    assert_cmp(zeta_u64_from_f64(-INFINITY), ==, 0);
+    assert_cmp(zeta_u64_from_f64(1.999), ==, 1);
+    assert_cmp(zeta_u64_from_f64(18446744073709549568.0), ==, UINT64_C(18446744073709549568));
+    assert_cmp(zeta_u64_from_f64(18446744073709551616.0), ==, UINT64_MAX);
+    assert_cmp(zeta_u64_from_f64(INFINITY), ==, UINT64_MAX);
     expect_f64("1.0 / 0.0", 0.0);
     expect_u64("u64(-3.5)", 0);
     expect_u64("u64(3.99)", 3);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "tests/metric/support.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static const char split_layout[] =
@@ -47,7 +48,7 @@ static void field_read__every_bit_and_width__as_bits(void **state)
 
             for (uint32_t i = 0; i < width; i++)
                 expected |= (uint64_t)(record[(bit + i) / 8] >> ((bit + i) % 8) & 1) << i;
-            assert_true(zeta_field_read(&field, record) == expected);
+            assert_cmp(zeta_field_read(&field, record), ==, expected);
         }
     }
 }
@@ -66,11 +67,11 @@ static void field_read__split_counter__high_part_above_low(void **state)
     assert_int_equal(a->count, 6);
     memcpy(record + 16, low, sizeof(low));
     record[26] = 0xab;
-    assert_true(zeta_field_read(&layout->fields[a->first_field + 2], record) ==
-                UINT64_C(0xab12345678));
+    assert_cmp(zeta_field_read(&layout->fields[a->first_field + 2], record), ==,
+               UINT64_C(0xab12345678));
     assert_int_equal(layout->fields[a->first_field + 2].delta_bits, 40);
     memset(record + 36, 0xff, 4);
-    assert_true(zeta_field_read(&layout->fields[a->first_field + 5], record) == 0xffffffff);
+    assert_cmp(zeta_field_read(&layout->fields[a->first_field + 5], record), ==, 0xffffffff);
     assert_int_equal(layout->fields[a->first_field + 5].delta_bits, 32);
     assert_int_equal(layout->fields[a->first_field + 5].index, 5);
     record[40] = 0xe0;

@@ -11,6 +11,7 @@
 
 #include "core/formula/sets/query_form.h"
 #include "tests/metric/support.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta/query_record.h"
 
@@ -127,12 +128,12 @@ static void evaluate__every_view__what_the_record_says(void **state)
     assert_int_equal(values[1].value.ui64, UINT64_C(0x1000008));
     assert_int_equal(values[2].value.ui64, UINT64_C(0x123456789ab));
     assert_int_equal(values[3].value.ui32, 0x83 >> 4);
-    assert_true(values[4].value.fp64 == 2.5);
+    assert_cmp(values[4].value.fp64, ==, 2.5);
     assert_int_equal(values[5].value.ui64, 0x1);
     assert_int_equal(values[6].value.ui64, 0x9);
     assert_int_equal(values[7].value.ui64, 10);
     assert_int_equal(values[8].value.ui64, 0x9);
-    assert_true(values[9].value.fp64 == 11.0);
+    assert_cmp(values[9].value.fp64, ==, 11.0);
     zeta_compiled_destroy(compiled);
     zeta_catalog_destroy(catalog);
 }
@@ -301,7 +302,7 @@ static void compile__maximum__of_the_expression_or_100(void **state)
                                    &record, sizeof(record), values, 2, &found),
                      ZE_RESULT_SUCCESS);
     assert_int_equal(found.value_count, 2);
-    assert_true(values[0].value.fp32 == 100.0f);
+    assert_cmp(values[0].value.fp32, ==, 100.0f);
     assert_int_equal(values[1].value.ui64, 21);
     zeta_compiled_destroy(compiled);
     zeta_catalog_destroy(catalog);

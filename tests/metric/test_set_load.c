@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/metric/support.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /** A small file in order; tests replace one of its lines. Lines are counted from 1. */
@@ -68,7 +69,7 @@ static void build(char *text, size_t size, size_t line, const char *replacement)
         const char *content = i + 1 == line ? replacement : lines[i];
 
         used += (size_t)snprintf(text + used, size - used, "%s\n", content);
-        assert_true(used < size);
+        assert_cmp(used, <, size);
     }
 }
 

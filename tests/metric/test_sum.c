@@ -14,6 +14,7 @@
 #include "core/formula/evaluate/sum.h"
 #include "core/formula/record/slot.h"
 #include "tests/metric/support.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta/query_record.h"
 
@@ -229,15 +230,15 @@ static void value__ratio__is_formula_over_all_counts(void **state)
     add_report(&f, 10, 9, 0);
     add_data(&f);
     calculate(&f);
-    assert_true(u64_of(&f, GPU_TIME) == 40 * UINT64_C(1005011));
-    assert_true(u64_of(&f, HITS) == 979);
-    assert_true(u64_of(&f, MISSES) == 31);
-    assert_true(f64_of(&f, HIT_RATE) == 97900.0 / 1010.0);
-    assert_true(u64_of(&f, WHOLE) == 979000 / 31);
-    assert_true(u64_of(&f, SCALED) == 979000 / 31);
-    assert_true(u64_of(&f, REST) == 979 % 31);
-    assert_true(f64_of(&f, CHOSEN) == 979.0 / 31.0);
-    assert_true(u64_of(&f, TIME) == 40 * UINT64_C(1006011));
+    assert_cmp(u64_of(&f, GPU_TIME), ==, 40 * UINT64_C(1005011));
+    assert_cmp(u64_of(&f, HITS), ==, 979);
+    assert_cmp(u64_of(&f, MISSES), ==, 31);
+    assert_cmp(f64_of(&f, HIT_RATE), ==, 97900.0 / 1010.0);
+    assert_cmp(u64_of(&f, WHOLE), ==, 979000 / 31);
+    assert_cmp(u64_of(&f, SCALED), ==, 979000 / 31);
+    assert_cmp(u64_of(&f, REST), ==, 979 % 31);
+    assert_cmp(f64_of(&f, CHOSEN), ==, 979.0 / 31.0);
+    assert_cmp(u64_of(&f, TIME), ==, 40 * UINT64_C(1006011));
     assert_true(f.values[ANY].has_value && f.values[ANY].value.value.b8);
     close_fixture(&f);
 }
@@ -255,13 +256,13 @@ static void rows__without_denominator__count_in_no_bound(void **state)
     add_report(&f, 10, 0, 0);
     add_data(&f);
     assert_int_equal(f.sum.counts[HIT_RATE].rows, 2);
-    assert_true(f.sum.counts[HIT_RATE].min.value.fp32 == 25.0F);
-    assert_true(f.sum.counts[HIT_RATE].max.value.fp32 == 75.0F);
-    assert_true(f.sum.counts[HIT_RATE].last.value.fp32 == 25.0F);
+    assert_cmp(f.sum.counts[HIT_RATE].min.value.fp32, ==, 25.0F);
+    assert_cmp(f.sum.counts[HIT_RATE].max.value.fp32, ==, 75.0F);
+    assert_cmp(f.sum.counts[HIT_RATE].last.value.fp32, ==, 25.0F);
     assert_int_equal(f.sum.counts[HITS].rows, 4);
-    assert_true(f.sum.counts[HITS].min.value.ui32 == 0);
+    assert_cmp(f.sum.counts[HITS].min.value.ui32, ==, 0);
     assert_int_equal(f.sum.counts[CHOSEN].rows, 4); /* the formula says what else it is */
-    assert_true(f.sum.counts[CHOSEN].min.value.fp64 == -1.0);
+    assert_cmp(f.sum.counts[CHOSEN].min.value.fp64, ==, -1.0);
     assert_int_equal(f.sum.counts[WHOLE].rows, 2);
     assert_int_equal(f.sum.counts[SCALED].rows, 2);
     assert_int_equal(f.sum.counts[REST].rows, 2);
@@ -281,10 +282,10 @@ static void value__nothing_to_divide_by__is_none(void **state)
     add_report(&f, 10, 0, 0);
     add_data(&f);
     calculate(&f);
-    assert_true(u64_of(&f, HITS) == 0);
+    assert_cmp(u64_of(&f, HITS), ==, 0);
     assert_false(f.values[HIT_RATE].has_value);
     assert_false(f.values[WHOLE].has_value);
-    assert_true(f64_of(&f, CHOSEN) == -1.0);
+    assert_cmp(f64_of(&f, CHOSEN), ==, -1.0);
     close_fixture(&f);
 }
 
@@ -304,9 +305,9 @@ static void value__in_pieces_and_over_breaks__is_that_of_the_rows(void **state)
     add_report(&f, 10, 6, 2);
     add_data(&f);
     calculate(&f);
-    assert_true(u64_of(&f, HITS) == 16);
-    assert_true(f64_of(&f, HIT_RATE) == 80.0);
-    assert_true(u64_of(&f, GPU_TIME) == 30 * 40);
+    assert_cmp(u64_of(&f, HITS), ==, 16);
+    assert_cmp(f64_of(&f, HIT_RATE), ==, 80.0);
+    assert_cmp(u64_of(&f, GPU_TIME), ==, 30 * 40);
     close_fixture(&f);
 }
 
@@ -321,8 +322,8 @@ static void value__sum_of_small_counters__does_not_wrap(void **state)
         add_report(&f, 1, 4000000000U, 1);
     add_data(&f);
     calculate(&f);
-    assert_true(u64_of(&f, HITS) == UINT64_C(40000000000)); /* of a u32 metric */
-    assert_true(u64_of(&f, WHOLE) == UINT64_C(4000000000000));
+    assert_cmp(u64_of(&f, HITS), ==, UINT64_C(40000000000)); /* of a u32 metric */
+    assert_cmp(u64_of(&f, WHOLE), ==, UINT64_C(4000000000000));
     close_fixture(&f);
 }
 
@@ -340,11 +341,11 @@ static void value__products_of_sums__have_128_bits(void **state)
     }
     add_data(&f);
     calculate(&f);
-    assert_true(f64_of(&f, 0) == 50.0);
-    assert_true(f64_of(&f, 1) == 0.0);
-    assert_true(u64_of(&f, 2) == (uint64_t)-9); /* as in a row */
-    assert_true(u64_of(&f, 3) == UINT64_MAX);
-    assert_true(u64_of(&f, 4) == UINT64_MAX);
+    assert_cmp(f64_of(&f, 0), ==, 50.0);
+    assert_cmp(f64_of(&f, 1), ==, 0.0);
+    assert_cmp(u64_of(&f, 2), ==, (uint64_t)-9); /* as in a row */
+    assert_cmp(u64_of(&f, 3), ==, UINT64_MAX);
+    assert_cmp(u64_of(&f, 4), ==, UINT64_MAX);
     close_fixture(&f);
 }
 
@@ -361,8 +362,8 @@ static void value__fields_that_are_no_counts__have_first_and_last(void **state)
     }
     add_data(&f);
     calculate(&f);
-    assert_true(u64_of(&f, 0) == 90);  /* 100 - 10 */
-    assert_true(f64_of(&f, 1) == 3.0); /* 2 * (2.0 - 0.5) */
+    assert_cmp(u64_of(&f, 0), ==, 90);  /* 100 - 10 */
+    assert_cmp(f64_of(&f, 1), ==, 3.0); /* 2 * (2.0 - 0.5) */
     close_fixture(&f);
 }
 
@@ -383,8 +384,8 @@ static void value__field_not_measured__its_rows_count_nowhere(void **state)
     add_data(&f);
     calculate(&f);
     assert_int_equal(f.sum.counts[0].rows, 2);
-    assert_true(f64_of(&f, 0) == 0.25); /* 20 of 80, and not of 200 */
-    assert_true(u64_of(&f, 1) == 200);
+    assert_cmp(f64_of(&f, 0), ==, 0.25); /* 20 of 80, and not of 200 */
+    assert_cmp(u64_of(&f, 1), ==, 200);
     close_fixture(&f);
 }
 
@@ -416,7 +417,7 @@ static void value__condition_on_a_sleeping_tile__is_asked_of_the_sums(void **sta
     add_report(&f, 1, 500, 1000);
     add_data(&f);
     calculate(&f);
-    assert_true(fabs(f64_of(&f, 3) - 50.0) < 1e-9);
+    assert_cmp(fabs(f64_of(&f, 3) - 50.0), <, 1e-9);
     close_fixture(&f);
 }
 
@@ -434,9 +435,9 @@ static void value__tiles_of_different_size__amounts_are_added_before_divisions(v
     add_report(&f, 1, 2000, 1000);
     add_data(&f);
     calculate(&f);
-    assert_true(fabs(f64_of(&f, 0) - 100.0 * 4000 / 6000) < 1e-9);
-    assert_true(u64_of(&f, 1) == 1000 + 500);
-    assert_true(fabs(f64_of(&f, 2) - 4.0 / 6.0) < 1e-9);
+    assert_cmp(fabs(f64_of(&f, 0) - 100.0 * 4000 / 6000), <, 1e-9);
+    assert_cmp(u64_of(&f, 1), ==, 1000 + 500);
+    assert_cmp(fabs(f64_of(&f, 2) - 4.0 / 6.0), <, 1e-9);
     close_fixture(&f);
 }
 
@@ -458,11 +459,11 @@ static void value__samples__every_number_is_added(void **state)
     }
     add_data(&f);
     calculate(&f);
-    assert_true(u64_of(&f, 0) == 60);
-    assert_true(u64_of(&f, 1) == 6);
-    assert_true(f64_of(&f, 2) == 0.1);
-    assert_true(f64_of(&f, 3) == 0.75);
-    assert_true(u64_of(&f, 4) == 3);
+    assert_cmp(u64_of(&f, 0), ==, 60);
+    assert_cmp(u64_of(&f, 1), ==, 6);
+    assert_cmp(f64_of(&f, 2), ==, 0.1);
+    assert_cmp(f64_of(&f, 3), ==, 0.75);
+    assert_cmp(u64_of(&f, 4), ==, 3);
     close_fixture(&f);
 }
 
@@ -499,11 +500,11 @@ static void value__query_records__are_added(void **state)
     f.used = sizeof(queries);
     add_data(&f);
     calculate(&f);
-    assert_true(u64_of(&f, GPU_TIME) == 21 * 40);
-    assert_true(u64_of(&f, HITS) == UINT64_C(9) << 40);
-    assert_true(f64_of(&f, HIT_RATE) == 75.0);
-    assert_true(u64_of(&f, TIME) == 300 * 40); /* the last began then */
-    assert_true(u64_of(&f, GAUGE) == 3);
+    assert_cmp(u64_of(&f, GPU_TIME), ==, 21 * 40);
+    assert_cmp(u64_of(&f, HITS), ==, UINT64_C(9) << 40);
+    assert_cmp(f64_of(&f, HIT_RATE), ==, 75.0);
+    assert_cmp(u64_of(&f, TIME), ==, 300 * 40); /* the last began then */
+    assert_cmp(u64_of(&f, GAUGE), ==, 3);
     close_fixture(&f);
 }
 
@@ -525,12 +526,12 @@ static void merge__two_sums__as_if_it_were_one(void **state)
     zeta_sum_merge(&f.sum, &parts[0]);
     zeta_sum_merge(&f.sum, &parts[1]);
     calculate(&f);
-    assert_true(u64_of(&f, HITS) == 30);
-    assert_true(f64_of(&f, HIT_RATE) == 3000.0 / 31.0);
-    assert_true(u64_of(&f, TIME) == 1030 * 40);
+    assert_cmp(u64_of(&f, HITS), ==, 30);
+    assert_cmp(f64_of(&f, HIT_RATE), ==, 3000.0 / 31.0);
+    assert_cmp(u64_of(&f, TIME), ==, 1030 * 40);
     assert_int_equal(f.sum.counts[HIT_RATE].rows, 2);
-    assert_true(f.sum.counts[HITS].min.value.ui32 == 10);
-    assert_true(f.sum.counts[HITS].max.value.ui32 == 20);
+    assert_cmp(f.sum.counts[HITS].min.value.ui32, ==, 10);
+    assert_cmp(f.sum.counts[HITS].max.value.ui32, ==, 20);
     zeta_sum_finish(&parts[0]);
     zeta_sum_finish(&parts[1]);
     close_fixture(&f);
@@ -557,7 +558,7 @@ static void rows__of_every_variant__are_those_of_calculation(void *context)
             same_value(
                 &f->sum.counts[m].last,
                 &values[found.value_count - zeta_compiled_metric_count(f->compiled[0]) + m]));
-    assert_true(u64_of(f, HITS) == 1770);
+    assert_cmp(u64_of(f, HITS), ==, 1770);
 }
 
 static void rows__all_variants__give_the_same(void **state)

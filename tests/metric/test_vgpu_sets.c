@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/metric/support.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define REPORT 256u
@@ -317,13 +318,13 @@ static void evaluate__compute_basic__values_of_crafted_reports(void **state)
         if (got != counts[i].value)
             fail_msg("%s is %llu", counts[i].name, (unsigned long long)got);
     }
-    assert_true(value_of(compiled, values, "GpuBusy")->fp32 == 2.5f);
-    assert_true(value_of(compiled, values, "EuActive")->fp32 ==
-                (float)(200000.0 / (40000.0 * 128.0)));
-    assert_true(value_of(compiled, values, "XVE_STALL")->fp32 ==
-                (float)(300000.0 / (40000.0 * 128.0)));
-    assert_true(value_of(compiled, values, "EuThreadOccupancy")->fp32 ==
-                (float)(400000.0 / (40000.0 * 128.0 * 16.0)));
+    assert_cmp(value_of(compiled, values, "GpuBusy")->fp32, ==, 2.5f);
+    assert_cmp(value_of(compiled, values, "EuActive")->fp32, ==,
+               (float)(200000.0 / (40000.0 * 128.0)));
+    assert_cmp(value_of(compiled, values, "XVE_STALL")->fp32, ==,
+               (float)(300000.0 / (40000.0 * 128.0)));
+    assert_cmp(value_of(compiled, values, "EuThreadOccupancy")->fp32, ==,
+               (float)(400000.0 / (40000.0 * 128.0 * 16.0)));
     assert_int_equal(value_of(compiled, values, "ReportReason")->ui32, 16);
     assert_int_equal(value_of(compiled, values, "ContextId")->ui32, 0);
     zeta_compiled_destroy(compiled);
@@ -331,7 +332,7 @@ static void evaluate__compute_basic__values_of_crafted_reports(void **state)
     compiled = calculate(catalog, "ComputeBasic", reports, values);
     assert_int_equal(value_of(compiled, values, "ReportReason")->ui32, 8);
     assert_int_equal(value_of(compiled, values, "ContextId")->ui32, 4711);
-    assert_true(value_of(compiled, values, "StreamMarker")->ui64 == 0);
+    assert_cmp(value_of(compiled, values, "StreamMarker")->ui64, ==, 0);
     zeta_compiled_destroy(compiled);
     zeta_catalog_destroy(catalog);
 }
@@ -347,10 +348,10 @@ static void evaluate__memory_profile__rates_and_subslices(void **state)
     (void)state;
     craft_reports(reports);
     compiled = calculate(catalog, "MemoryProfile", reports, values);
-    assert_true(value_of(compiled, values, "L1Hits")->ui64 == 23000);
-    assert_true(value_of(compiled, values, "L1HitRate")->fp32 == (float)(2300.0 / 47.0));
-    assert_true(value_of(compiled, values, "L3HitRate")->fp32 == (float)(2500.0 / 51.0));
-    assert_true(value_of(compiled, values, "L1MissesSubslice3")->ui64 == 4);
+    assert_cmp(value_of(compiled, values, "L1Hits")->ui64, ==, 23000);
+    assert_cmp(value_of(compiled, values, "L1HitRate")->fp32, ==, (float)(2300.0 / 47.0));
+    assert_cmp(value_of(compiled, values, "L3HitRate")->fp32, ==, (float)(2500.0 / 51.0));
+    assert_cmp(value_of(compiled, values, "L1MissesSubslice3")->ui64, ==, 4);
     assert_int_equal(zeta_compiled_program(compiled, &entries), 4);
     assert_string_equal(entries[3].select, "B3=counter:L1Misses@subslice=3");
     for (uint32_t i = 0; i < zeta_compiled_metric_count(compiled); i++)
@@ -372,10 +373,10 @@ static void evaluate__test_oa__constant_values(void **state)
     put_u32(reports + REPORT, 224 + 4 * 3, UINT32_MAX - 1);
     put_u32(reports + REPORT, 224 + 4 * 4, 999);
     compiled = calculate(catalog, "TestOa", reports, values);
-    assert_true(value_of(compiled, values, "ConstantOne")->ui64 == 1);
-    assert_true(value_of(compiled, values, "ConstantStep")->ui64 == 0x12345678);
-    assert_true(value_of(compiled, values, "ConstantWrap")->ui64 == UINT32_MAX);
-    assert_true(value_of(compiled, values, "TicksCounted")->ui64 == 1000);
+    assert_cmp(value_of(compiled, values, "ConstantOne")->ui64, ==, 1);
+    assert_cmp(value_of(compiled, values, "ConstantStep")->ui64, ==, 0x12345678);
+    assert_cmp(value_of(compiled, values, "ConstantWrap")->ui64, ==, UINT32_MAX);
+    assert_cmp(value_of(compiled, values, "TicksCounted")->ui64, ==, 1000);
     assert_int_equal(value_of(compiled, values, "TicksDiffer")->b8, 0);
     zeta_compiled_destroy(compiled);
     zeta_catalog_destroy(catalog);
@@ -434,7 +435,7 @@ static void values__over_many_rows__are_those_of_one_long_row(void **state)
         }
         zeta_compiled_destroy(compiled);
     }
-    assert_true(checked >= 3);
+    assert_cmp(checked, >=, 3);
     zeta_catalog_destroy(catalog);
 }
 

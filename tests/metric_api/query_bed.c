@@ -1,4 +1,5 @@
 #include "tests/metric_api/query_bed.h"
+#include "tests/support/compare.h"
 
 #include <stdio.h>
 
@@ -183,10 +184,10 @@ uint64_t query_bed_value_in(zet_metric_group_handle_t group, const uint8_t *raw,
     assert_success(zetMetricGroupCalculateMultipleMetricValuesExp(
         group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, bytes, raw, &set_count,
         &value_count, counts, values));
-    assert_true(set < set_count);
+    assert_cmp(set, <, set_count);
     for (uint32_t i = 0; i < set; i++)
         first += counts[i];
-    assert_true(counts[set] > 0);
+    assert_cmp(counts[set], >, 0);
     return as_u64(&values[first + index_of(group, metric)]);
 }
 

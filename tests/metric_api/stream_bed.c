@@ -1,4 +1,5 @@
 #include "tests/metric_api/stream_bed.h"
+#include "tests/support/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +84,7 @@ uint32_t bed_read(zet_metric_streamer_handle_t streamer, uint32_t max_records, u
         free(buffer);
         return 0;
     }
-    assert_true(size <= capacity);
+    assert_cmp(size, <=, capacity);
     assert_int_equal(size % FAKE_RECORD_BYTES, 0);
     count = (uint32_t)(size / FAKE_RECORD_BYTES);
     for (uint32_t i = 0; i < count; i++)

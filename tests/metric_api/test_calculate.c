@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/metric_api/stream_bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define METRICS 4u /* of the set Basic */
@@ -53,7 +54,7 @@ static void calculate__two_calls__count_is_a_bound_and_then_exact(void **state)
         assert_int_equal(v[0].value.ui64, 1);
         assert_int_equal(v[1].value.ui64, 2); /* with the provider's symbol */
         assert_int_equal(v[2].type, ZET_VALUE_TYPE_FLOAT32);
-        assert_true(v[2].value.fp32 == 1.5f);
+        assert_cmp(v[2].value.fp32, ==, 1.5f);
         /* 20: QueryBeginTime of successive rows increases. */
         assert_int_equal(v[3].type, ZET_VALUE_TYPE_UINT64);
         if (row > 0)
@@ -208,8 +209,8 @@ static void calculate__maximum_values__have_the_same_shape(void **state)
         put_record(raw, i, i + 1);
     EXPECT_OK(zetMetricGroupCalculateMetricValues(group, MAXIMA, sizeof(raw), raw, &count, values));
     assert_int_equal(count, 2 * METRICS);
-    assert_int_equal(values[0].value.ui64, 1);   /* no maximum: the measured value */
-    assert_true(values[2].value.fp32 == 100.0f); /* of a percentage */
+    assert_int_equal(values[0].value.ui64, 1);    /* no maximum: the measured value */
+    assert_cmp(values[2].value.fp32, ==, 100.0f); /* of a percentage */
 }
 
 /** What a stream gave, cut into reads of any size, calculates to the same rows. */
@@ -329,14 +330,14 @@ static void calculate__data_of_any_length_and_content__stays_in_its_bounds(void 
         result =
             zetMetricGroupCalculateMetricValues(groups[0], type, size, raw + 1, &count, values);
         assert_true(result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA);
-        assert_true(count <= capacity);
-        assert_true(count <= size / FAKE_RECORD_BYTES * METRICS);
+        assert_cmp(count, <=, capacity);
+        assert_cmp(count, <=, size / FAKE_RECORD_BYTES * METRICS);
         count = capacity;
         result = zetMetricGroupCalculateMultipleMetricValuesExp(groups[1], type, size, raw + 1,
                                                                 &sets, &count, counts, values);
         assert_true(result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA);
         assert_int_equal(sets, 2);
-        assert_true(count <= capacity);
+        assert_cmp(count, <=, capacity);
         assert_int_equal(counts[0] + counts[1], count);
         free(values);
         free(raw);

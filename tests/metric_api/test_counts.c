@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/metric_api/metric_bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define MORE 3u
@@ -347,7 +348,7 @@ static uint64_t ask(const struct metric_bed *bed, const struct row *row)
 
     expect_result(row->call(bed, false, &count, row->none == NONE_REFUSED ? all_values : NULL),
                   ZE_RESULT_SUCCESS, row->name, __FILE__, __LINE__);
-    assert_true(count > 1); /* so that there is a number between */
+    assert_cmp(count, >, 1); /* so that there is a number between */
     return count;
 }
 
@@ -442,13 +443,15 @@ static void check_less(const struct metric_bed *bed, const struct row *row, uint
         wanted = ZE_RESULT_ERROR_INVALID_SIZE;
         given = 0;
         told = row->less == LESS_AT_MOST ? count : all;
-        assert_true(told > room && told <= all);
+        assert_cmp(told, >, room);
+        assert_cmp(told, <=, all);
     } else if (row->less == LESS_WHOLE) {
         given = told = room / (all / BED_TILES) * (all / BED_TILES);
-        assert_true(given > 0);
+        assert_cmp(given, >, 0);
     } else if (row->less == LESS_AT_MOST) {
         given = told = count;
-        assert_true(count > 0 && count <= room);
+        assert_cmp(count, >, 0);
+        assert_cmp(count, <=, room);
     }
     expect_result(result, wanted, row->name, __FILE__, __LINE__);
     expect_count(row, count, told);
@@ -537,7 +540,7 @@ static void read__size_without_a_limit__gives_what_there_is(void **state)
             EXPECT_OK(zetMetricStreamerReadData(streamer, reports, &bytes, raw));
             sleep_ms(2);
         }
-        assert_true(bytes <= BED_BYTES);
+        assert_cmp(bytes, <=, BED_BYTES);
         EXPECT_OK(zetMetricStreamerClose(streamer));
         EXPECT_OK(zetContextActivateMetricGroups(bed->context, places[p].device, 0, NULL));
         free(raw);
@@ -559,7 +562,8 @@ static void tracer_read__size_without_a_limit__gives_what_there_is(void **state)
     EXPECT_OK(zetMetricTracerEnableExp(tracer, 1));
     EXPECT_OK(zetMetricTracerDisableExp(tracer, 1));
     EXPECT_OK(zetMetricTracerReadDataExp(tracer, &bytes, raw));
-    assert_true(bytes > 0 && bytes <= BED_BYTES);
+    assert_cmp(bytes, >, 0);
+    assert_cmp(bytes, <=, BED_BYTES);
     EXPECT_OK(zetMetricTracerDestroyExp(tracer));
     metric_bed_activate(bed, NULL);
     free(raw);

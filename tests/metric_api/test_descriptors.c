@@ -7,6 +7,7 @@
 
 #include "tests/forked.h"
 #include "tests/metric_api/harness.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /* Exit codes of the child, which has nowhere to print to. */
@@ -84,7 +85,7 @@ static void standard_streams__closed__stay_closed(void **state)
 
     (void)state;
     child = fork_child();
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0) {
         (void)alarm(600);
         _exit(use_without_standard_streams());

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "tests/metric_api/harness.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static int set_up(void **state)
@@ -89,7 +90,7 @@ static void enable__root__enables_its_tiles(void **state)
     EXPECT_OK(zetDeviceEnableMetricsExp(find_device("fake1")));
     EXPECT_OK(zetDeviceEnableMetricsExp(find_device("fake1")));
     EXPECT_OK(zetMetricGroupGet(find_device("fake1.0"), &count, NULL));
-    assert_true(count > 0);
+    assert_cmp(count, >, 0);
     EXPECT_RESULT(zetMetricGroupGet(find_device("fake0"), &count, NULL),
                   ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
 }
@@ -263,7 +264,7 @@ static void environment__set_late__is_read_by_the_next_driver_get(void **state)
     assert_int_equal(setenv("ZET_ENABLE_METRICS", "0", 1), 0);
     EXPECT_OK(zeDriverGet(&drivers, NULL));
     EXPECT_OK(zetMetricGroupGet(device, &count, NULL));
-    assert_true(count > 0);
+    assert_cmp(count, >, 0);
 }
 
 SUITE(enable)

@@ -8,6 +8,7 @@
 #include "tests/forked.h"
 #include "tests/metric_api/stream_bed.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
@@ -90,7 +91,7 @@ static void expect_good_child(pid_t child)
 {
     int status = 0;
 
-    assert_true(child > 0);
+    assert_cmp(child, >, 0);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
 }

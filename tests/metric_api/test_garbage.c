@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/metric_api/metric_bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define MOST_BYTES 16384u
@@ -315,7 +316,7 @@ static void structs__not_initialised__work_as_clean_ones(void **state)
                                   ZET_STRUCTURE_TYPE_DEVICE_DEBUG_PROPERTIES};
 
         call_with(*state, row, 0, row->stype, 0, clean, sizeof(clean));
-        assert_true(clean[0] != '\0');
+        assert_cmp(clean[0], !=, '\0');
         for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
             for (uint32_t next = 0; next < NEXT_KINDS; next++) {
                 call_with(*state, row, 0xab, types[t], next, text, sizeof(text));
@@ -350,7 +351,7 @@ static void chain__of_a_made_group__is_served_before_its_garbage(void **state)
         memset(&properties, 0, sizeof(properties));
         properties.pNext = &type;
         EXPECT_OK(zetMetricGroupGetProperties(group, &properties));
-        assert_true((type.type & ZET_METRIC_GROUP_TYPE_EXP_FLAG_USER_CREATED) != 0);
+        assert_cmp((type.type & ZET_METRIC_GROUP_TYPE_EXP_FLAG_USER_CREATED), !=, 0);
         assert_int_not_equal(source.sourceId, 0xabababab);
     }
     EXPECT_OK(zetMetricGroupDestroyExp(group));

@@ -1,5 +1,6 @@
 /* Markers of streamers and of groups. */
 #include "tests/metric_api/query_bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static zet_metric_streamer_handle_t open_streamer(const struct harness *h, const char *group)
@@ -72,7 +73,7 @@ static void group_type__unit_with_markers_and_a_metric_for_them__marker(void **s
         zet_metric_group_type_exp_flags_t type =
             type_of(query_bed_group(h, cases[i].group, cases[i].sampling));
 
-        assert_true((type & ZET_METRIC_GROUP_TYPE_EXP_FLAG_OTHER) != 0);
+        assert_cmp((type & ZET_METRIC_GROUP_TYPE_EXP_FLAG_OTHER), !=, 0);
         assert_int_equal((type & ZET_METRIC_GROUP_TYPE_EXP_FLAG_MARKER) != 0, cases[i].marker);
     }
 }
@@ -367,7 +368,7 @@ static void root__streamer_of_it__tile_lists_mark_their_tile(void **state)
         assert_in_range(markers_in(&root, "Work", raw, bytes, 1, markers), 1, 3);
         assert_int_equal(markers[0], 6);
     }
-    assert_true(bytes > 0);
+    assert_cmp(bytes, >, 0);
     assert_success(zetMetricStreamerClose(streamer));
     assert_success(zeCommandListDestroy(second));
     assert_success(zeCommandListDestroy(all));

@@ -1,5 +1,6 @@
 /* What queries give: values, sizes, and in which kinds of lists they work. */
 #include "tests/metric_api/query_bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 struct bed {
@@ -91,10 +92,11 @@ static void values__clock__begin_and_end_of_the_query(void **state)
     assert_success(zeDeviceGetGlobalTimestamps(bed.h->device, &host, &after));
     first = query_bed_value(bed.h, bed.queries[0], "FirstTick");
     last = query_bed_value(bed.h, bed.queries[0], "LastTick");
-    assert_true(((first - before) & UINT32_MAX) <= ((after - before) & UINT32_MAX));
-    assert_true(((last - before) & UINT32_MAX) <= ((after - before) & UINT32_MAX) + 1);
-    assert_true(((last - first) & UINT32_MAX) >= 1);
-    assert_true(first <= UINT32_MAX && last <= UINT32_MAX);
+    assert_cmp(((first - before) & UINT32_MAX), <=, ((after - before) & UINT32_MAX));
+    assert_cmp(((last - before) & UINT32_MAX), <=, ((after - before) & UINT32_MAX) + 1);
+    assert_cmp(((last - first) & UINT32_MAX), >=, 1);
+    assert_cmp(first, <=, UINT32_MAX);
+    assert_cmp(last, <=, UINT32_MAX);
     assert_int_equal(query_bed_value(bed.h, bed.queries[0], "QueryBeginTime"), first * 40);
     assert_int_equal(query_bed_value(bed.h, bed.queries[0], "GpuTime"),
                      ((last - first) & UINT32_MAX) * 40);
@@ -190,7 +192,7 @@ static void calculate__maximum_values__percent_is_100(void **state)
         bed.group, ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES, bytes, raw, &count,
         values));
     assert_int_equal(values[0].value.ui64, 1);
-    assert_true(values[4].value.fp32 == 100.0f);
+    assert_cmp(values[4].value.fp32, ==, 100.0f);
     assert_success(zeCommandListDestroy(list));
     drop_bed(&bed);
 }
@@ -204,7 +206,8 @@ static void get_data__sizes__whole_records(void **state)
     size_t bytes;
 
     assert_success(zetMetricQueryGetData(bed.queries[0], &needed, NULL));
-    assert_true(needed > 0 && needed < sizeof(raw));
+    assert_cmp(needed, >, 0);
+    assert_cmp(needed, <, sizeof(raw));
     query_bed_append(bed.h, list, bed.queries[0], bed.add);
     query_bed_run(bed.h, list);
 

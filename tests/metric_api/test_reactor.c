@@ -18,6 +18,7 @@
 #include "core/capture/reactor.h"
 #include "tests/forked.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 struct seen {
@@ -54,7 +55,7 @@ static void wait_for(_Atomic uint32_t *counter, uint32_t value)
 {
     for (int i = 0; i < 2000 && atomic_load(counter) < value; i++)
         sleep_ms(1);
-    assert_true(atomic_load(counter) >= value);
+    assert_cmp(atomic_load(counter), >=, value);
 }
 
 static void set_readable(int fd)
@@ -191,7 +192,7 @@ static void reactor__child_of_fork__has_its_own(void **state)
         zeta_reactor_remove(other);
         _exit(good ? 0 : 1);
     }
-    assert_true(child > 0);
+    assert_cmp(child, >, 0);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     wait_for(&seen.interval, atomic_load(&seen.interval) + 2);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/metric_api/stream_bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
@@ -266,7 +267,7 @@ static void read__many_breaks_and_any_room__gives_every_slot_once(void **state)
                     zetMetricStreamerReadData(made.streamer, UINT32_MAX, &size, buffer);
                 bool saw_break = false;
 
-                assert_true(size <= (size_t)room * FAKE_RECORD_BYTES);
+                assert_cmp(size, <=, (size_t)room * FAKE_RECORD_BYTES);
                 for (size_t at = 0; at < size; at += FAKE_RECORD_BYTES) {
                     struct fake_record record;
 
@@ -468,7 +469,7 @@ static void open__period_and_count__are_brought_into_range_and_written_back(void
             assert_int_equal(desc.notifyEveryNReports, cases[i].got_notify);
             EXPECT_OK(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, NULL));
             assert_int_equal(size, ring_of(device, notified, cases[i].ring) * FAKE_RECORD_BYTES);
-            assert_true(size <= 32 * MIB);
+            assert_cmp(size, <=, 32 * MIB);
             EXPECT_OK(zetMetricStreamerClose(streamer));
             destroy_event(&event);
             bed_free(&bed);

@@ -9,6 +9,7 @@
 
 #include "core/capture/ring.h"
 #include "core/formula/record/slot.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define RECORD_BYTES 8u
@@ -18,7 +19,7 @@ static void push(struct zeta_ring *ring, uint64_t first, uint32_t count)
 {
     uint64_t records[64];
 
-    assert_true(count <= 64);
+    assert_cmp(count, <=, 64);
     for (uint32_t i = 0; i < count; i++)
         records[i] = first + i;
     zeta_ring_push(ring, records, count);
@@ -28,8 +29,8 @@ static void expect_pop(struct zeta_ring *ring, uint64_t first, uint32_t count)
 {
     uint64_t records[64];
 
-    assert_true(count <= 64);
-    assert_true(zeta_ring_count(ring) >= count);
+    assert_cmp(count, <=, 64);
+    assert_cmp(zeta_ring_count(ring), >=, count);
     zeta_ring_pop(ring, records, count);
     for (uint32_t i = 0; i < count; i++)
         assert_int_equal(records[i], first + i);

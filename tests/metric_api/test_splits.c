@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/metric_api/stream_bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define VALUES ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
@@ -61,7 +62,7 @@ static void write_some(struct walk *walk, uint32_t tile)
     }
     walk->bed.control->push(walk->devices[tile], walk->unit, count);
     for (uint32_t i = 0; i < count; i++) {
-        assert_true(written->count < MAX_RECORDS);
+        assert_cmp(written->count, <, MAX_RECORDS);
         written->broken[written->count] = written->gap;
         written->numbers[written->count++] = written->next++;
         written->gap = false;
@@ -87,7 +88,7 @@ static bool read_some(struct walk *walk)
         walk->warnings++;
     else
         EXPECT_OK(result);
-    assert_true(walk->raw_bytes + size <= sizeof(walk->raw));
+    assert_cmp(walk->raw_bytes + size, <=, sizeof(walk->raw));
     memcpy(walk->raw + walk->raw_bytes, buffer, size);
     walk->raw_bytes += size;
     free(buffer);
@@ -138,7 +139,7 @@ static uint32_t follow(struct walk *walk, uint32_t tile)
                 assert_true(broken); /* only behind a BREAK may something be missing */
                 at_record++;
             }
-            assert_true(at_record < written->count);
+            assert_cmp(at_record, <, written->count);
             assert_int_equal(record.report_id - last - 1, lost);
             assert_true(broken || !written->broken[at_record]);
             if (walk->is_delta ? any && !broken : true)
@@ -231,7 +232,7 @@ static void split_reads(uint32_t tiles, const char *device, const char *const na
             records += follow(&walk, t);
             all += walk.written[t].count;
         }
-        assert_true(records <= all);
+        assert_cmp(records, <=, all);
         assert_true(walk.overflows || records >= all - tiles); /* baselines that were left out */
         expect_rows(&walk);
         EXPECT_OK(zetMetricStreamerClose(walk.streamer));

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/metric_api/stream_bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
@@ -38,10 +39,10 @@ static struct parts take_apart(const struct slot *slots, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         if (slots[i].form == SLOT_TILE) {
             tile = slots[i].number;
-            assert_true(tile < 2);
+            assert_cmp(tile, <, 2);
             continue;
         }
-        assert_true(tile < 2); /* nothing before the first TILE slot */
+        assert_cmp(tile, <, 2); /* nothing before the first TILE slot */
         if (slots[i].form == SLOT_BREAK) {
             parts.breaks[tile]++;
             continue;
@@ -135,7 +136,7 @@ static void read__little_room__tiles_share_it_and_nothing_is_lost(void **state)
                 if (!parts.any[t])
                     continue;
                 assert_true(parts.first[t] == seen[t] || parts.first[t] == seen[t] + 1);
-                assert_true(parts.last[t] > seen[t]);
+                assert_cmp(parts.last[t], >, seen[t]);
                 seen[t] = parts.last[t];
             }
         }

@@ -9,6 +9,7 @@
 #include "tests/forked.h"
 #include "tests/metric_api/harness.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
@@ -115,7 +116,7 @@ static zet_typed_value_t *read_rows(struct running *made, uint32_t want, uint32_
     assert_int_equal(count % metrics, 0);
     *out_rows = count / metrics;
     *out_metrics = metrics;
-    assert_true(*out_rows >= want);
+    assert_cmp(*out_rows, >=, want);
     free(raw);
     return values;
 }
@@ -130,13 +131,13 @@ static void groups__names_and_order__are_what_tools_expect(void **state)
     (void)state;
     memset(first_of_domain, 0xff, sizeof(first_of_domain));
     EXPECT_OK(zetMetricGroupGet(device, &count, groups));
-    assert_true(count >= 4);
+    assert_cmp(count, >=, 4);
     for (uint32_t i = 0; i < count; i++) {
         zet_metric_group_properties_t properties = {0};
 
         EXPECT_OK(zetMetricGroupGetProperties(groups[i], &properties));
         assert_null(strpbrk(properties.name, ",.: ")); /* 24 */
-        assert_true(properties.domain < 16);
+        assert_cmp(properties.domain, <, 16);
         if (first_of_domain[properties.domain] == UINT32_MAX) {
             first_of_domain[properties.domain] = i;
             assert_int_equal(properties.samplingType, TIME_BASED);
@@ -209,8 +210,8 @@ static void metrics__descriptions__lead_to_the_right_mean_or_sum(void **state)
             EXPECT_OK(zetMetricGetProperties(metrics[i], &p));
             mean = strstr(p.description, "percentage") || strstr(p.description, "Average");
             assert_null(strpbrk(p.name, ",.: "));
-            assert_true(strlen(p.description) > 0);
-            assert_true(p.metricType <= ZET_METRIC_TYPE_RAW); /* nothing that old tools lack */
+            assert_cmp(strlen(p.description), >, 0);
+            assert_cmp(p.metricType, <=, ZET_METRIC_TYPE_RAW); /* nothing that old tools lack */
             if (p.metricType != ZET_METRIC_TYPE_EVENT && p.metricType != ZET_METRIC_TYPE_DURATION)
                 continue;
             assert_int_equal(mean, strncmp(p.name, "Avg", 3) == 0);
@@ -276,9 +277,9 @@ static void stream__idle_device__gives_rows_with_increasing_time(void **state)
         const zet_typed_value_t *v = values + (size_t)row * metrics;
 
         assert_int_equal(v[clocks].value.ui64, 0);
-        assert_true(v[gpu_time].value.ui64 > 0);
+        assert_cmp(v[gpu_time].value.ui64, >, 0);
         if (row > 0 && v[begin].value.ui64 > UINT64_C(1000000000))
-            assert_true(v[begin].value.ui64 > (v - metrics)[begin].value.ui64);
+            assert_cmp(v[begin].value.ui64, >, (v - metrics)[begin].value.ui64);
     }
     free(values);
     stop(&made);
@@ -327,12 +328,12 @@ static void time__device_group_and_reports__are_one_clock(void **state)
     assert_true(is_between(begin, metric * 40, end));
     assert_true(is_between(begin, values[(size_t)(rows - 1) * metrics + index].value.ui64, end));
     EXPECT_OK(zetMetricGroupGetGlobalTimestampsExp(made.group, 1, &global, &metric));
-    assert_true(global > 0);
+    assert_cmp(global, >, 0);
     EXPECT_OK(zetMetricGroupGetProperties(made.group, &group_properties));
     assert_int_equal(resolution.timerResolution, 25000000);
     assert_int_equal(resolution.timestampValidBits, 34);
     EXPECT_OK(zeDeviceGetProperties(made.device, &properties));
-    assert_true(properties.kernelTimestampValidBits <= 34);
+    assert_cmp(properties.kernelTimestampValidBits, <=, 34);
     free(values);
     stop(&made);
 }
@@ -392,12 +393,12 @@ static void open__values_in_use__are_accepted(void **state)
         if (counts[i] <= 65536)
             assert_int_equal(desc.notifyEveryNReports, counts[i]);
         else
-            assert_true(desc.notifyEveryNReports >= 65536);
+            assert_cmp(desc.notifyEveryNReports, >=, 65536);
         EXPECT_OK(zetMetricStreamerReadData(made.streamer, UINT32_MAX, &size, NULL));
-        assert_true(size > 0);
-        assert_true(size <= 32 * MIB);
+        assert_cmp(size, >, 0);
+        assert_cmp(size, <=, 32 * MIB);
         EXPECT_OK(zetaMetricStreamerGetInfo(made.streamer, &info));
-        assert_true(info.ring_records >= desc.notifyEveryNReports);
+        assert_cmp(info.ring_records, >=, desc.notifyEveryNReports);
         EXPECT_OK(zetMetricStreamerClose(made.streamer));
         EXPECT_OK(zetContextActivateMetricGroups(made.context, device, 0, NULL));
         destroy_event(&event);
@@ -449,12 +450,12 @@ static void event__polled_without_a_pause__reports_keep_coming(void **state)
             continue;
         EXPECT_OK(zeEventHostReset(event.event));
         EXPECT_OK(zetMetricStreamerReadData(made.streamer, UINT32_MAX, &size, raw));
-        assert_true(size >= 100 * RECORD_BYTES); /* at least N were unread */
+        assert_cmp(size, >=, 100 * RECORD_BYTES); /* at least N were unread */
         signals++;
     }
     assert_int_equal(signals, 10);
     EXPECT_OK(zetaMetricStreamerGetInfo(made.streamer, &info));
-    assert_true(info.records >= 1000);
+    assert_cmp(info.records, >=, 1000);
     assert_int_equal(info.lost, 0); /* a busy core must not cause loss */
     free(raw);
     stop(&made);
@@ -481,7 +482,7 @@ static void event__waited_for__n_reports_are_there(void **state)
         if (zeEventHostSynchronize(event.event, 10000000) != ZE_RESULT_SUCCESS)
             continue;
         EXPECT_OK(zetMetricStreamerReadData(made.streamer, UINT32_MAX, &size, raw));
-        assert_true(size >= 20 * RECORD_BYTES);
+        assert_cmp(size, >=, 20 * RECORD_BYTES);
         signals++;
     }
     assert_int_equal(signals, 5);
@@ -574,7 +575,7 @@ static void calculate__bytes_of_another_process__give_the_same_values(void **sta
     }
     memset(values, 0, sizeof(values));
     EXPECT_OK(zetMetricGroupCalculateMetricValues(made.group, VALUES, size, raw, &count, values));
-    assert_true(count > 0);
+    assert_cmp(count, >, 0);
     stop(&made); /* 27: also after the context went */
     child = fork_child();
     if (child == 0) {

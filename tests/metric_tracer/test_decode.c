@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/metric_tracer/trace_bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /** What the data of most tests gives: three entries for a begin, four for an end. */
@@ -90,8 +91,8 @@ static void decode__all_events__entries_in_order_with_values_and_times(void **st
     assert_int_equal(entry[3].metricIndex, decoder_metric(&decoder, "KernelEnd"));
     assert_int_equal(entry[3].value.ui32, 3);
     assert_int_equal(entry[4].value.b8, 1);
-    assert_true(entry[5].value.fp32 == 1.5F);
-    assert_true(entry[6].value.fp64 == 3.0);
+    assert_cmp(entry[5].value.fp32, ==, 1.5F);
+    assert_cmp(entry[6].value.fp64, ==, 3.0);
     EXPECT_OK(zetMetricDecoderDestroyExp(decoder.handle));
     bed_free(&bed);
 }
@@ -149,8 +150,8 @@ static void decode__any_room__continues_at_the_bytes_reported(void **state)
             struct trace_entries part =
                 decode_some(&decoder, bed.raw + at, bed.raw_bytes - at, room);
 
-            assert_true(part.count <= room);
-            assert_true(part.consumed > 0);
+            assert_cmp(part.count, <=, room);
+            assert_cmp(part.consumed, >, 0);
             assert_int_equal(part.consumed % TRACE_RECORD_BYTES, 0);
             for (uint32_t i = 0; i < part.count; i++, given++) {
                 assert_int_equal(part.entries[i].metricIndex, whole.entries[given].metricIndex);
@@ -201,7 +202,7 @@ static void decode__some_metrics__indexes_are_those_of_the_call(void **state)
         if (i % 2 == 0)
             assert_int_equal(got.entries[i].value.ui64, (uint64_t)(i + 2) * 100);
         else
-            assert_true(got.entries[i].value.fp64 == (double)(i + 2));
+            assert_cmp(got.entries[i].value.fp64, ==, (double)(i + 2));
     }
     EXPECT_OK(zetMetricDecoderDestroyExp(decoder.handle));
     bed_free(&bed);
@@ -405,8 +406,8 @@ static void decode__foreign_data__gives_only_what_looks_like_events(void **state
         struct trace_entries got =
             decode_some(&decoder, bed.raw + shift, bed.raw_bytes - shift, 256);
 
-        assert_true(got.count <= 256);
-        assert_true(got.consumed <= bed.raw_bytes - shift);
+        assert_cmp(got.count, <=, 256);
+        assert_cmp(got.consumed, <=, bed.raw_bytes - shift);
     }
     for (size_t i = 0; i < sizeof(bed.raw); i++) {
         noise = noise * 1664525 + 1013904223;

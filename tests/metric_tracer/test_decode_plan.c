@@ -11,6 +11,7 @@
 #include "core/formula/compile/compile.h"
 #include "core/formula/evaluate/decode.h"
 #include "core/formula/evaluate/evaluate.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { RECORD = 40, TYPE_AT = 5, TILE_AT = 7 };
@@ -139,9 +140,9 @@ static void decode__one_record_of_each_type__entries_and_times(void **state)
     assert_int_equal(counts[0], 3);
     assert_int_equal(entries[0].value.ui64, 21);
     assert_int_equal(entries[0].timeStamp, UINT64_C(0x12345678901234) * 40);
-    assert_true(entries[1].value.fp64 == 3.5);
+    assert_cmp(entries[1].value.fp64, ==, 3.5);
     assert_int_equal(entries[1].metricIndex, 1);
-    assert_true(entries[2].value.fp64 == 3.5);
+    assert_cmp(entries[2].value.fp64, ==, 3.5);
     assert_int_equal(entries[2].timeStamp, 1200);
     zeta_decode_plan_destroy(plan);
 }

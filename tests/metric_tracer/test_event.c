@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "tests/metric_tracer/trace_bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static int set_up(void **state)
@@ -45,7 +46,7 @@ static void watch_level(bool descriptors)
     EXPECT_RESULT(zeEventQueryStatus(event.event), ZE_RESULT_NOT_READY);
     bed.control->push("trace0", "kernels", TRACE_BEGIN, 1);
     EXPECT_OK(zeEventHostSynchronize(event.event, UINT64_MAX));
-    assert_true(bed_read(&bed, 1024, ZE_RESULT_SUCCESS) >= 128);
+    assert_cmp(bed_read(&bed, 1024, ZE_RESULT_SUCCESS), >=, 128);
     EXPECT_RESULT(zeEventQueryStatus(event.event), ZE_RESULT_NOT_READY);
     end_with_event(&bed, &event);
 }

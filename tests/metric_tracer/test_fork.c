@@ -5,6 +5,7 @@
 
 #include "tests/metric_tracer/trace_bed.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
@@ -89,7 +90,7 @@ static void fork__tracer_enabled__child_starts_anew_and_parent_goes_on(void **st
         trace_in_child();
         _exit(0);
     }
-    assert_true(child > 0);
+    assert_cmp(child, >, 0);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     bed.control->push("trace0", "kernels", TRACE_BEGIN, 3);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/metric_tracer/trace_bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { STEPS = 4000, SEEDS = 6 };
@@ -188,7 +189,7 @@ static void read_some(struct walk *walk)
         struct trace_record record;
 
         memcpy(&record, walk->bed.raw + bytes_of(i), sizeof(record));
-        assert_true(record.id > walk->last_id);
+        assert_cmp(record.id, >, walk->last_id);
         walk->last_id = record.id;
     }
     model->waiting -= given;

@@ -3,6 +3,7 @@
 
 #include "core/formula/record/slot.h"
 #include "tests/metric_tracer/trace_bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static int set_up(void **state)
@@ -230,7 +231,8 @@ static void read__any_split__concatenates_to_the_same(void **state)
         if (result == ZE_RESULT_NOT_READY)
             break;
         EXPECT_OK(result);
-        assert_true(size > 0 && size <= bytes_of(room));
+        assert_cmp(size, >, 0);
+        assert_cmp(size, <=, bytes_of(room));
         bed.raw_bytes += size;
         room = room % 7 + 1;
     }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "tests/metric_tracer/trace_bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static int set_up(void **state)
@@ -157,7 +158,7 @@ static void tiles__root_decode__one_set_per_tile(void **state)
         assert_true(got.entries[i].onSubdevice);
         assert_int_equal(got.entries[i].subdeviceId, i / 36);
         if (i % 36 != 0)
-            assert_true(got.entries[i].timeStamp >= got.entries[i - 1].timeStamp);
+            assert_cmp(got.entries[i].timeStamp, >=, got.entries[i - 1].timeStamp);
     }
     EXPECT_OK(zetMetricDecoderDestroyExp(decoder.handle));
     bed_free(&bed);
@@ -182,7 +183,7 @@ static void tiles__root_decode_in_parts__loses_and_repeats_nothing(void **state)
         assert_int_equal(part.count, part.per_set[0] + part.per_set[1]);
         given[0] += part.per_set[0];
         given[1] += part.per_set[1];
-        assert_true(part.consumed > 0);
+        assert_cmp(part.consumed, >, 0);
         at += part.consumed;
     }
     assert_int_equal(given[0], 39 * 3);
@@ -273,7 +274,7 @@ static void tiles__event_of_a_root__counts_all_tiles(void **state)
     EXPECT_RESULT(zeEventQueryStatus(event.event), ZE_RESULT_NOT_READY);
     bed.control->push("trace1.1", "kernels", TRACE_BEGIN, 2);
     EXPECT_OK(zeEventHostSynchronize(event.event, UINT64_MAX));
-    assert_true(bed_read(&bed, 1024, ZE_RESULT_SUCCESS) >= 192);
+    assert_cmp(bed_read(&bed, 1024, ZE_RESULT_SUCCESS), >=, 192);
     EXPECT_OK(zetMetricTracerDisableExp(bed.tracer, 1));
     EXPECT_OK(zetMetricTracerDestroyExp(bed.tracer));
     bed.tracer = NULL;

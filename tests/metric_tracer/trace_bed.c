@@ -1,4 +1,5 @@
 #include "tests/metric_tracer/trace_bed.h"
+#include "tests/support/compare.h"
 
 #include <string.h>
 
@@ -65,10 +66,10 @@ size_t bed_read(struct trace_bed *bed, size_t buffer_bytes, ze_result_t wanted)
 {
     size_t size = buffer_bytes;
 
-    assert_true(bed->raw_bytes + buffer_bytes <= BED_MAX_BYTES);
+    assert_cmp(bed->raw_bytes + buffer_bytes, <=, BED_MAX_BYTES);
     EXPECT_RESULT(zetMetricTracerReadDataExp(bed->tracer, &size, bed->raw + bed->raw_bytes),
                   wanted);
-    assert_true(size <= buffer_bytes);
+    assert_cmp(size, <=, buffer_bytes);
     assert_int_equal(size % TRACE_RECORD_BYTES, 0);
     bed->raw_bytes += size;
     return size;
@@ -78,7 +79,7 @@ struct trace_record bed_record(const struct trace_bed *bed, size_t index)
 {
     struct trace_record record;
 
-    assert_true(bytes_of(index + 1) <= bed->raw_bytes);
+    assert_cmp(bytes_of(index + 1), <=, bed->raw_bytes);
     memcpy(&record, bed->raw + bytes_of(index), sizeof(record));
     return record;
 }
@@ -120,7 +121,7 @@ struct trace_entries decode_some(const struct trace_decoder *decoder, const uint
 {
     struct trace_entries got = {.count = room, .sets = 4, .consumed = raw_bytes};
 
-    assert_true(room <= 256);
+    assert_cmp(room, <=, 256);
     memset(got.entries, 0xa5, sizeof(got.entries));
     EXPECT_OK(zetMetricTracerDecodeExp(decoder->handle, &got.consumed, (uint8_t *)(uintptr_t)raw,
                                        decoder->count, (zet_metric_handle_t *)decoder->metrics,

@@ -11,6 +11,7 @@
 
 #include "tests/metric/support.h"
 #include "tests/oa/oa_import.h"
+#include "tests/support/compare.h"
 
 #define DATA_DIRECTORY ZETA_SOURCE_DIR "/plugins/intel/data/common/"
 
@@ -74,7 +75,7 @@ static void choose_counters(struct oa_bed *bed)
 {
     bool measured[OA_MAX_COUNTERS] = {false};
 
-    assert_true(bed->set->counter_count <= OA_MAX_COUNTERS);
+    assert_cmp(bed->set->counter_count, <=, OA_MAX_COUNTERS);
     for (uint32_t i = 0; i < bed->set->counter_count; i++) {
         const struct oa_counter *counter = &bed->set->counters[i];
 
@@ -291,7 +292,7 @@ void oa_check_program(struct oa_bed *bed)
                     !oa_holds(config->availability, bed->set, &bed->device))
                     continue;
                 for (uint32_t r = 0; r < config->register_count; r++, at++) {
-                    assert_true(at < count);
+                    assert_cmp(at, <, count);
                     assert_int_equal(entries[at].address, config->registers[r].address);
                     assert_int_equal(entries[at].value, config->registers[r].value);
                 }

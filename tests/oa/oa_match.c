@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "tests/oa/oa_file.h"
+#include "tests/support/compare.h"
 
 enum { SETS_WHOLE = 64 };
 
@@ -221,7 +222,7 @@ void oa_pair_each(const struct oa_match *match, void (*visit)(const struct oa_pa
         zeta_compiled_destroy(pair.compiled);
         visited++;
     }
-    assert_true(visited > 0);
+    assert_cmp(visited, >, 0);
 }
 
 const struct oa_oracle_counter *oa_pair_counter(const struct oa_pair *pair, const char *name)

@@ -13,6 +13,7 @@
 #include "tests/metric/support.h"
 #include "tests/oa/oa_bed.h"
 #include "tests/oa/oa_import.h"
+#include "tests/support/compare.h"
 #include "zeta/query_record.h"
 
 #define REPORTS 128u
@@ -74,7 +75,7 @@ static void check_metrics(struct oa_bed *bed)
         assert_string_equal(metric->name, counter->name);
         assert_int_equal(metric->value_type,
                          counter->is_float ? ZET_VALUE_TYPE_FLOAT32 : ZET_VALUE_TYPE_UINT64);
-        assert_true(metric->description[0] != '\0');
+        assert_cmp(metric->description[0], !=, '\0');
     }
     if (own != bed->count)
         fail_msg("set %s: %u metrics exist, of the XML %u", bed->set->name, own, bed->count);
@@ -193,7 +194,7 @@ static void check_queries(struct oa_bed *bed)
     const uint32_t bytes = zeta_query_record_bytes(zeta_query_form_field_count(layout));
     uint64_t record[(sizeof(struct zeta_query_record) + 8 * 256) / 8] = {0};
 
-    assert_true(bytes <= sizeof(record));
+    assert_cmp(bytes, <=, sizeof(record));
     for (uint32_t i = 0; i < QUERIES; i++) {
         uint64_t differences[OA_BANKS][OA_BANK_SIZE] = {{0}};
         const struct oa_row row = {.differences = differences};

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/oa/oa_import.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define UUID "01234567-89ab-cdef-0123-456789abcdef"
@@ -42,7 +43,7 @@ static void write_file(const char *name, const char *text)
     FILE *file = fopen(name, "w");
 
     assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
+    assert_cmp(fputs(text, file), >=, 0);
     assert_int_equal(fclose(file), 0);
 }
 
@@ -424,7 +425,7 @@ static void options__sets_layout_unit_also__followed(void **state)
                              "--also '128B_MPEC8_NOA16=_1:oam1:2:$OamUnits > 1'");
 
     (void)state;
-    assert_true(strstr(text, "name: Third") < strstr(text, "name: Second"));
+    assert_cmp(strstr(text, "name: Third"), <, strstr(text, "name: Second"));
     expect_not(text, "First");
     expect(text, "    domain: 7\n    unit: new\n    layout: mpec8u64-b8-c8\n");
     expect(text, "    domain: 1\n    unit: oam0\n    layout: mpec8u32-b8-c8\n");

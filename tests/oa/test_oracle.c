@@ -27,6 +27,7 @@
 #include "tests/oa/oa_match.h"
 #include "tests/oa/oa_sequence.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 
 /* Nothing here has threads: their sanitizer need not see it often. */
 #define REPORTS (HAVE_THREAD_SANITIZER ? 12u : 48u)
@@ -276,7 +277,7 @@ static void remember(struct names *list, const struct oa_pair *pair, const char 
         if (strcmp(list->names[i], full) == 0)
             return;
     }
-    assert_true(list->count < sizeof(list->names) / sizeof(list->names[0]));
+    assert_cmp(list->count, <, sizeof(list->names) / sizeof(list->names[0]));
     memcpy(list->names[list->count++], full, sizeof(full));
 }
 
@@ -315,7 +316,7 @@ static bool is_as_in_c(const struct oa_pair *pair, const char *name, struct oa_o
     const int counter = oa_set_find(input.set, input.set->counter_count, name);
     struct oa_number value;
 
-    assert_true(counter >= 0);
+    assert_cmp(counter, >=, 0);
     value = oa_c_value(&input, (uint32_t)counter);
     return theirs.is_float ? fabs(value.f - theirs.f) <= fabs(theirs.f) * 1e-12
                            : value.u == theirs.u;

@@ -15,6 +15,7 @@
 #include "tests/intel_data/data.h"
 #include "tests/metric/support.h"
 #include "tests/oa/oa_match.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /** Visits the platform as fused in each way, with its committed sets. */
@@ -137,8 +138,8 @@ static void check_occupancy(const struct oa_pair *pair)
         return;
     ours = our_values(pair);
     theirs = their_value(pair, pair->match->oracle, "XveThreadOccupancy").f;
-    assert_true(ours[index].value.fp32 > 0);
-    assert_true(fabs(theirs / (double)ours[index].value.fp32 - 8.0 / 7.0) < 1e-3);
+    assert_cmp(ours[index].value.fp32, >, 0);
+    assert_cmp(fabs(theirs / (double)ours[index].value.fp32 - 8.0 / 7.0), <, 1e-3);
     occupancies++;
     free(ours);
 }
@@ -155,7 +156,7 @@ static void threads__of_meteor_lake__seven_of_eight(void **state)
     (void)state;
     occupancies = 0;
     visit("mtlgt3", OA_VIEW_TRUE, check_threads_of_match);
-    assert_true(occupancies > 0);
+    assert_cmp(occupancies, >, 0);
 }
 
 /* Slices -------------------------------------------------------------------------------------
@@ -188,7 +189,7 @@ static void availability__of_a_core_of_slice_two__looked_up_in_slice_zero(void *
     (void)state;
     apart = 0;
     visit("acmgt2", OA_VIEW_TRUE, check_slices_of_match);
-    assert_true(apart > 0);
+    assert_cmp(apart, >, 0);
 }
 
 /* Averages -----------------------------------------------------------------------------------
@@ -211,7 +212,8 @@ static void check_fraction(const struct oa_pair *pair)
     make_records(pair->match);
     theirs = their_value(pair, pair->match->oracle, "GPU_MEMORY_ACTIVE").f;
     port = their_value(pair, pair->match->oracle, "GPU_MEMORY_ACTIVE_SQIDI0").f;
-    assert_true(port > 0 && fabs(theirs - port / divisor) < 1e-6 * port);
+    assert_cmp(port, >, 0);
+    assert_cmp(fabs(theirs - port / divisor), <, 1e-6 * port);
     fractions++;
 }
 
@@ -226,7 +228,7 @@ static void averages__over_memory_ports__fractions(void **state)
     fractions = 0;
     visit("acmgt3", OA_VIEW_LIBRARY, check_fractions_of_match);
     visit("acmgt2", OA_VIEW_LIBRARY, check_fractions_of_match);
-    assert_true(fractions > 0);
+    assert_cmp(fractions, >, 0);
 }
 
 /* Reasons ------------------------------------------------------------------------------------
@@ -240,7 +242,7 @@ static uint32_t our_reason(const struct oa_pair *pair, const unsigned char *id)
     zet_typed_value_t values[256];
     struct zeta_evaluation result;
 
-    assert_true(index < 256);
+    assert_cmp(index, <, 256);
     memcpy(reports + 256, id, 4);
     reports[4] = 1;
     assert_int_equal(zeta_evaluate(pair->compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
@@ -340,7 +342,7 @@ static void devices__every_id_that_the_library_knows__have_the_same_sets(void **
         }
     }
     data_free(generations, count);
-    assert_true(known > 150);
+    assert_cmp(known, >, 150);
 }
 
 SUITE(oracle_traps)

@@ -18,6 +18,7 @@
 
 #include "tests/intel_data/data.h"
 #include "tests/oa/oa_bed.h"
+#include "tests/support/compare.h"
 
 #define REPORTS 128u
 /* Steps below 2^20: no product leaves 64 bits, so it is the same whether muldiv() is used or not.
@@ -80,13 +81,13 @@ static void check_metrics(struct oa_bed *bed)
 static void availability__each_device__same_metrics(void **state)
 {
     (void)state;
-    assert_true(oa_for_each_bed(check_metrics) > 0);
+    assert_cmp(oa_for_each_bed(check_metrics), >, 0);
 }
 
 static void program__each_device__same_registers_in_order(void **state)
 {
     (void)state;
-    assert_true(oa_for_each_bed(oa_check_program) > 0);
+    assert_cmp(oa_for_each_bed(oa_check_program), >, 0);
 }
 
 /** Brings the values of a row into the order of the XML and compares them. */
@@ -99,7 +100,7 @@ static void compare_by_name(const struct oa_bed *bed, uint32_t number, const str
     for (uint32_t i = 0; i < bed->count; i++) {
         const int found = find_metric(bed->compiled, bed->set->counters[bed->counters[i]].name);
 
-        assert_true(found >= 0);
+        assert_cmp(found, >=, 0);
         ordered[0][i] = columns[0][found];
         ordered[1][i] = columns[1][found];
     }
@@ -117,7 +118,7 @@ static void check_values(struct oa_bed *bed)
 static void values__advancing_reports__equal(void **state)
 {
     (void)state;
-    assert_true(oa_for_each_bed(check_values) > 0);
+    assert_cmp(oa_for_each_bed(check_values), >, 0);
 }
 
 int main(int argc, char **argv)

@@ -17,6 +17,7 @@
 
 #include "core/util/error.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 struct thing {
@@ -63,7 +64,7 @@ static int run_in_child(int (*steps)(const struct thing *), const struct thing *
     int status = 0;
     pid_t child = fork();
 
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0) {
         (void)alarm(600); /* a dead-lock ends as a signal */
         _exit(steps(thing));

@@ -17,6 +17,7 @@
 
 #include "core/util/error.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define REUSE_AFTER 65536u
@@ -203,7 +204,7 @@ static void slot__long_churn__uses_bounded_memory(void **state)
             highest = (uintptr_t)thing - base;
         destroy(thing);
     }
-    assert_true(highest <= (uintptr_t)(REUSE_AFTER + 1) * 256);
+    assert_cmp(highest, <=, (uintptr_t)(REUSE_AFTER + 1) * 256);
 }
 
 static void slot__reused__is_zeroed_again(void **state)
@@ -379,7 +380,7 @@ static unsigned left_in_child(uint64_t limit_mib)
 
     assert_int_equal(pipe(ends), 0);
     child = fork();
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0) {
         left = left_of(limit_mib);
         _exit(write(ends[1], &left, sizeof(left)) == (ssize_t)sizeof(left) ? 0 : 1);

@@ -1,4 +1,5 @@
 #include "tests/plugin/harness.h"
+#include "tests/support/compare.h"
 
 #include <ftw.h>
 #include <limits.h>
@@ -77,7 +78,7 @@ void harness_write(const char *name, const char *format, ...)
     file = fopen(path, "w");
     assert_non_null(file);
     va_start(arguments, format);
-    assert_true(vfprintf(file, format, arguments) >= 0);
+    assert_cmp(vfprintf(file, format, arguments), >=, 0);
     va_end(arguments);
     assert_int_equal(fclose(file), 0);
 }

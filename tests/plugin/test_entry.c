@@ -9,6 +9,7 @@
 
 #include <zeta/plugin_host.h>
 
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define TEXT(text)                                                                                 \
@@ -31,7 +32,7 @@ struct zeta_plugin_host {
 
 static void keep(struct zeta_plugin_host *host, uint32_t number, struct zeta_plugin_string text)
 {
-    assert_true(text.size < sizeof(host->text));
+    assert_cmp(text.size, <, sizeof(host->text));
     memcpy(host->text, text.data, (size_t)text.size);
     host->text[text.size] = '\0';
     host->bytes = text.size;

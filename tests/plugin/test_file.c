@@ -14,6 +14,7 @@
 
 #include <zeta/file.h>
 
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static char folder[] = "/tmp/zeta-file-XXXXXX";
@@ -31,7 +32,7 @@ static const char *write_file(const char *text, size_t bytes)
     const char *path = path_of("file");
     const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-    assert_true(file >= 0);
+    assert_cmp(file, >=, 0);
     assert_int_equal(write(file, text, bytes), (ssize_t)bytes);
     assert_int_equal(close(file), 0);
     return path;

@@ -16,6 +16,7 @@
 #include "core/settings/settings.h"
 #include "core/util/trust.h"
 #include "tests/plugin/harness.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static void functions__before_start__say_uninitialised(void **state)
@@ -176,7 +177,7 @@ static void search__as_user__has_the_documented_order(void **state)
     zeta_trust_pretend(ZETA_TRUST_USER);
     assert_int_equal(zeta_settings_load(), ZE_RESULT_SUCCESS);
     assert_int_equal(zeta_search_dirs(&dirs), ZE_RESULT_SUCCESS);
-    assert_true(dirs.count >= sizeof(origins) / sizeof(origins[0]));
+    assert_cmp(dirs.count, >=, sizeof(origins) / sizeof(origins[0]));
     for (size_t i = 0; i < sizeof(origins) / sizeof(origins[0]); i++)
         assert_string_equal(dirs.dirs[i].origin, origins[i]);
     assert_string_equal(dirs.dirs[1].path, "/add/two");
@@ -218,7 +219,7 @@ static void search__privileged__names_only_system_directories(void **state)
     zeta_trust_pretend(ZETA_TRUST_PRIVILEGED);
     assert_int_equal(zeta_settings_load(), ZE_RESULT_SUCCESS);
     assert_int_equal(zeta_search_dirs(&dirs), ZE_RESULT_SUCCESS);
-    assert_true(dirs.count > 0);
+    assert_cmp(dirs.count, >, 0);
     for (size_t i = 0; i < dirs.count; i++) {
         assert_null(strstr(dirs.dirs[i].path, "/add"));
         assert_null(strstr(dirs.dirs[i].path, "/home"));

@@ -21,6 +21,7 @@
 #include "core/util/error.h"
 #include "core/util/trust.h"
 #include "tests/plugin/harness.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define FAKE PLUGINS "/fake.so"
@@ -64,7 +65,7 @@ static void host__good_plugin__is_active_with_device_and_tables(void **state)
     harness_start();
     expect_good();
     device = harness_device("good0");
-    assert_true(device->parent == SIZE_MAX);
+    assert_cmp(device->parent, ==, SIZE_MAX);
     assert_int_equal(device->properties.timer_hz, 25000000);
     provider = &device->providers[ZETA_GROUP_COMPUTE];
     assert_non_null(provider->backend);
@@ -229,7 +230,7 @@ static void library__is_the_host_itself__is_refused(void **state)
     ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
     (void)state;
-    assert_true(length > 0);
+    assert_cmp(length, >, 0);
     self[length] = '\0';
     harness_manifest("10-self.yaml", "self", self, "debug", "");
     harness_start();

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "tests/harness/mode.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
@@ -25,7 +26,7 @@ static void plugin__calls_zeinit__fails_alone(void **state)
     FILE *file;
 
     (void)state;
-    assert_true(fd >= 0);
+    assert_cmp(fd, >=, 0);
     file = fdopen(fd, "w");
     assert_non_null(file);
     (void)fprintf(file,

@@ -13,6 +13,7 @@
 
 #include <zeta/softqueue.h>
 
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 struct zeta_plugin_event {
@@ -28,7 +29,7 @@ static void note(char what)
 {
     const size_t length = strlen(told);
 
-    assert_true(length + 1 < sizeof(told));
+    assert_cmp(length + 1, <, sizeof(told));
     told[length] = what;
 }
 

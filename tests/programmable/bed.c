@@ -1,4 +1,5 @@
 #include "tests/programmable/bed.h"
+#include "tests/support/compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +121,7 @@ uint32_t bed_make(const struct bed *bed, const char *name,
     zet_metric_programmable_param_value_exp_t chosen[3] = {{.value.ui64 = 0}};
     uint32_t metrics = MAX_METRICS;
 
-    assert_true(count <= 3);
+    assert_cmp(count, <=, 3);
     for (uint32_t i = 0; i < count; i++)
         chosen[i].value.ui32 = values[i];
     EXPECT_OK(zetMetricCreateFromProgrammableExp2(bed_find(bed, name, sampling), count, chosen,

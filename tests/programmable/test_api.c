@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/programmable/bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define BAD_HANDLE ZE_RESULT_ERROR_INVALID_NULL_HANDLE
@@ -68,7 +69,7 @@ static void programmables__are_listed__time_based_first(void **state)
     bool events = false;
 
     EXPECT_OK(zetMetricProgrammableGetExp(bed->device, &available, NULL));
-    assert_true(available > 20);
+    assert_cmp(available, >, 20);
     EXPECT_OK(zetMetricProgrammableGetExp(bed->device, &count, all));
     assert_int_equal(count, available);
     for (uint32_t i = 0; i < count; i++) {
@@ -78,9 +79,11 @@ static void programmables__are_listed__time_based_first(void **state)
         EXPECT_OK(zetMetricProgrammableGetPropertiesExp(all[i], &properties));
         assert_true(properties.samplingType == TIME_BASED ||
                     properties.samplingType == EVENT_BASED);
-        assert_true(properties.parameterCount >= 1);
-        assert_true(properties.tierNumber >= 1 && properties.tierNumber <= 4);
-        assert_true(properties.name[0] != '\0' && properties.description[0] != '\0');
+        assert_cmp(properties.parameterCount, >=, 1);
+        assert_cmp(properties.tierNumber, >=, 1);
+        assert_cmp(properties.tierNumber, <=, 4);
+        assert_cmp(properties.name[0], !=, '\0');
+        assert_cmp(properties.description[0], !=, '\0');
         events |= properties.samplingType == EVENT_BASED;
         assert_true(!events || properties.samplingType == EVENT_BASED);
     }
@@ -112,10 +115,10 @@ static void parameters__are_described__with_their_values(void **state)
             assert_true(i >= 10 || info[p].type != ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_GENERIC);
             EXPECT_OK(zetMetricProgrammableGetParamValueInfoExp(all[i], p, &value_count, values));
             assert_int_equal(value_count, info[p].valueInfoCount);
-            assert_true(value_count >= 1);
+            assert_cmp(value_count, >=, 1);
             for (uint32_t v = 0; v < value_count; v++)
-                assert_true(values[v].description[0] != '\0');
-            assert_true(info[p].name[0] != '\0');
+                assert_cmp(values[v].description[0], !=, '\0');
+            assert_cmp(info[p].name[0], !=, '\0');
         }
     }
 }
@@ -310,7 +313,7 @@ static void packed_groups__are_ready_and_not_enumerated(void **state)
     EXPECT_OK(zetMetricGroupGetProperties(group, &properties));
     assert_string_equal(properties.name, "bed_1");
     assert_int_equal(properties.samplingType, TIME_BASED);
-    assert_true((type.type & ZET_METRIC_GROUP_TYPE_EXP_FLAG_USER_CREATED) != 0);
+    assert_cmp((type.type & ZET_METRIC_GROUP_TYPE_EXP_FLAG_USER_CREATED), !=, 0);
     EXPECT_OK(zetMetricGroupGet(bed->device, &count, all));
     for (uint32_t i = 0; i < count; i++)
         assert_ptr_not_equal(all[i], group);
@@ -398,7 +401,7 @@ static void a_group__is_filled_closed_and_used(void **state)
     EXPECT_RESULT(activate(bed, group), ZE_RESULT_NOT_READY);
     EXPECT_OK(zetMetricGroupCloseExp(group));
     EXPECT_OK(zetMetricGroupCloseExp(group));
-    assert_true(metric_count(group) > 2);
+    assert_cmp(metric_count(group), >, 2);
     EXPECT_OK(activate(bed, group));
     EXPECT_RESULT(zetMetricGroupAddMetricExp(group, two, NULL, NULL), IN_USE);
     EXPECT_RESULT(zetMetricGroupRemoveMetricExp(group, two), IN_USE);
@@ -460,7 +463,7 @@ static void metrics_that_do_not_fit__leave_a_sentence(void **state)
         EXPECT_OK(zetMetricGroupAddMetricExp(group, eus[i], &needed, NULL));
     assert_int_equal(needed, 0); /* only failures have a sentence */
     EXPECT_RESULT(zetMetricGroupAddMetricExp(group, eus[16], &needed, NULL), BAD_ARGUMENT);
-    assert_true(needed > 1);
+    assert_cmp(needed, >, 1);
     EXPECT_RESULT(zetMetricGroupAddMetricExp(group, eus[16], &size, text), BAD_ARGUMENT);
     assert_int_equal(size, needed);
     assert_int_equal(strlen(text) + 1, needed);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/programmable/bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static void groups_of_one_domain__need_a_pass_each(void **state)
@@ -48,9 +49,10 @@ static void each_set__can_be_activated(void **state)
 
     EXPECT_OK(zetMetricGroupGet(bed->device, &count, groups));
     EXPECT_OK(zetDeviceGetConcurrentMetricGroupsExp(bed->device, count, groups, counts, &passes));
-    assert_true(passes > 0 && passes < count);
+    assert_cmp(passes, >, 0);
+    assert_cmp(passes, <, count);
     for (uint32_t i = 0; i < passes; i++) {
-        assert_true(counts[i] > 0);
+        assert_cmp(counts[i], >, 0);
         EXPECT_OK(
             zetContextActivateMetricGroups(bed->context, bed->device, counts[i], groups + at));
         at += counts[i];

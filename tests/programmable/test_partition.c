@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "core/metric/activation/partition.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define MAX 7u
@@ -61,11 +62,11 @@ static void check_classes(struct bins *bins, uint32_t count, const uint32_t *cla
         uint32_t member_count = 0;
 
         for (uint32_t i = 0; i < count; i++) {
-            assert_true(class_of[i] < class_count);
+            assert_cmp(class_of[i], <, class_count);
             if (class_of[i] == c)
                 members[member_count++] = i;
         }
-        assert_true(member_count > 0);
+        assert_cmp(member_count, >, 0);
         assert_true(fit(bins, members, member_count));
     }
 }
@@ -137,7 +138,7 @@ static void many_things__with_a_known_bound__are_sorted_at_once(void **state)
     (void)state;
     assert_int_equal(zeta_partition(&request, class_of, &class_count), ZE_RESULT_SUCCESS);
     assert_int_equal(class_count, MANY / 16);
-    assert_true(questions < 100000);
+    assert_cmp(questions, <, 100000);
 }
 
 static void nothing__has_no_classes(void **state)

@@ -13,6 +13,7 @@
 #include "core/formula/programmables/recipe.h"
 #include "core/formula/programmables/recipe_set.h"
 #include "core/formula/sets/programmables.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define HEAD                                                                                       \
@@ -391,7 +392,7 @@ static void combinations__of_many_programmables__are_bounded(void **state)
             "[\"{slot}=thing\"]}}, metric: {type: event, value_type: u64, class: exact, "
             "unit: things, value: \"{x}\"}}\n",
             i);
-    assert_true(length < room);
+    assert_cmp(length, <, room);
     found = load(text);
     assert_int_equal(found.result, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_non_null(strstr(found.sink.first_error, "programmable N32: with those before it"));

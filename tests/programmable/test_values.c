@@ -7,6 +7,7 @@
 
 #include "tests/programmable/bed.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { WHOLE, BY_TILE, BY_SLICE, BY_SUBSLICE, BY_EU };
@@ -88,7 +89,7 @@ static void places__of_the_device__add_up_to_the_whole(void **state)
             uint64_t subslices[MAX_METRICS];
 
             (void)sum_up(*state, way, names[i], WHOLE, &whole);
-            assert_true(whole > 0);
+            assert_cmp(whole, >, 0);
             assert_int_equal(total(slices, sum_up(*state, way, names[i], BY_SLICE, slices)), whole);
             assert_int_equal(sum_up(*state, way, names[i], BY_SUBSLICE, subslices), BED_SUBSLICES);
             assert_int_equal(total(subslices, BED_SUBSLICES), whole);
@@ -173,7 +174,7 @@ static void normalization__of_a_count__divides_it(void **state)
     for (size_t way = 0; way < WAYS; way++) {
         struct bed_rows rows = measure_variants(*state, way, "InstRetired", 3, 4, choices);
 
-        assert_true(bed_sum(&rows, 0) > (uint64_t)BED_THREADS * BED_ROUNDS);
+        assert_cmp(bed_sum(&rows, 0), >, (uint64_t)BED_THREADS * BED_ROUNDS);
         for (uint32_t i = 0; i < rows.count; i++) {
             const double count = u64(&rows, i, 0);
             const double seconds = u64(&rows, i, 4) / 1e9;
@@ -210,12 +211,13 @@ static void utilization__is_a_part_of_the_clocks(void **state)
     for (size_t way = 0; way < WAYS; way++) {
         struct bed_rows rows = measure_variants(*state, way, "EuActive", 2, 2, choices);
 
-        assert_true(bed_sum(&rows, 0) > 0);
+        assert_cmp(bed_sum(&rows, 0), >, 0);
         for (uint32_t i = 0; i < rows.count; i++) {
             const double percent = f64(&rows, i, 1);
 
-            assert_true(percent >= 0 && percent <= 100);
-            assert_true((percent > 0) == (u64(&rows, i, 0) > 0));
+            assert_cmp(percent, >=, 0);
+            assert_cmp(percent, <=, 100);
+            assert_cmp((percent > 0), ==, (u64(&rows, i, 0) > 0));
         }
         free(rows.values);
     }
@@ -274,8 +276,8 @@ static void constants_and_thresholds__are_parameters(void **state)
         assert_int_equal(rows.values[i * rows.metrics + 1].type, ZET_VALUE_TYPE_BOOL8);
         seen += rows.values[i * rows.metrics + 1].value.b8;
     }
-    assert_true(rows.count >= 2);
-    assert_true(seen < rows.count);
+    assert_cmp(rows.count, >=, 2);
+    assert_cmp(seen, <, rows.count);
     free(rows.values);
     bed_drop(1, &group, 2, metrics);
 }

@@ -1,4 +1,5 @@
 #include "bed.h"
+#include "tests/support/compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -225,7 +226,7 @@ struct bed_row bed_result(zet_metric_group_handle_t group, zet_metric_query_hand
     uint8_t *raw;
 
     EXPECT_OK(zetMetricQueryGetData(query, &bytes, NULL));
-    assert_true(bytes > 0);
+    assert_cmp(bytes, >, 0);
     raw = malloc(bytes);
     assert_non_null(raw);
     got = bytes;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define RAW_BYTES (8u << 20)
@@ -91,14 +92,14 @@ static void expect_markers(const struct streams *streams, int which, const uint3
         /* The clock may start anew, with a report at time 0. */
         assert_true(r == 0 || time > last_time || last_time - time > UINT32_MAX);
         last_time = time;
-        assert_true(value_of(streams, which, row, "GpuTime") > 0);
-        assert_true(value_of(streams, which, row, "AvgGpuCoreFrequencyMHz") <= 1000);
+        assert_cmp(value_of(streams, which, row, "GpuTime"), >, 0);
+        assert_cmp(value_of(streams, which, row, "AvgGpuCoreFrequencyMHz"), <=, 1000);
         sum += value_of(streams, which, row, "GroupsDispatched");
         if (!(reason & 16)) {
             assert_int_equal(marker, 0);
             continue;
         }
-        assert_true(found < number);
+        assert_cmp(found, <, number);
         assert_int_equal(marker, markers[found]);
         assert_int_equal(sum, groups[found]);
         sum = 0;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define VALUES ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
@@ -92,10 +93,10 @@ static void root_pool__work_on_one_tile__the_other_has_done_nothing(void **state
 
         assert_int_equal(set_u64(&sets, worker, "GroupsDispatched"), 9);
         assert_int_equal(set_u64(&sets, worker, "KernelsLaunched"), 1);
-        assert_true(set_f32(&sets, worker, "GpuBusy") > 0.0);
+        assert_cmp(set_f32(&sets, worker, "GpuBusy"), >, 0.0);
         assert_int_equal(set_u64(&sets, !worker, "GroupsDispatched"), 0);
         assert_int_equal(set_u64(&sets, !worker, "InstRetired"), 0);
-        assert_true(set_f32(&sets, !worker, "GpuBusy") == 0.0);
+        assert_cmp(set_f32(&sets, !worker, "GpuBusy"), ==, 0.0);
         assert_int_equal(set_u64(&sets, !worker, "GpuCoreClocks"), 0);
         assert_int_equal(set_u64(&sets, 0, "GpuTime"), set_u64(&sets, 1, "GpuTime"));
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static void matmul__in_every_kind_of_list__closed_formulas_hold(void **state)
@@ -68,22 +69,22 @@ static void clocks__around_work_and_nothing__make_sense(void **state)
     bed_end(list, queries[1], NULL);
     for (int i = 0; i < 2; i++) {
         rows[i] = bed_result(bed->compute, queries[i]);
-        assert_true(bed_u64(&rows[i], "GpuTime") > 0);
+        assert_cmp(bed_u64(&rows[i], "GpuTime"), >, 0);
         assert_int_equal(bed_u64(&rows[i], "AvgGpuCoreFrequencyMHz"),
                          bed_u64(&rows[i], "GpuCoreClocks") * 1000 / bed_u64(&rows[i], "GpuTime"));
-        assert_true(bed_u64(&rows[i], "AvgGpuCoreFrequencyMHz") <= 1000);
+        assert_cmp(bed_u64(&rows[i], "AvgGpuCoreFrequencyMHz"), <=, 1000);
         assert_int_equal(bed_u64(&rows[i], "ReportReason"), 0);
-        assert_true(bed_u64(&rows[i], "ContextId") != 0);
+        assert_cmp(bed_u64(&rows[i], "ContextId"), !=, 0);
         assert_int_equal(bed_u64(&rows[i], "StreamMarker"), 0);
         for (size_t s = 0; s < sizeof(shares) / sizeof(shares[0]); s++)
             share_is_percent(&rows[i], shares[s]);
     }
-    assert_true(bed_u64(&rows[0], "GpuCoreClocks") > 0);
-    assert_true(bed_f32(&rows[0], "GpuBusy") == 100.0);
-    assert_true(bed_f32(&rows[0], "XVE_ACTIVE") > 0.0);
+    assert_cmp(bed_u64(&rows[0], "GpuCoreClocks"), >, 0);
+    assert_cmp(bed_f32(&rows[0], "GpuBusy"), ==, 100.0);
+    assert_cmp(bed_f32(&rows[0], "XVE_ACTIVE"), >, 0.0);
     /* Of an idle queue only the time goes on. */
     assert_int_equal(bed_u64(&rows[1], "GpuCoreClocks"), 0);
-    assert_true(bed_f32(&rows[1], "GpuBusy") == 0.0);
+    assert_cmp(bed_f32(&rows[1], "GpuBusy"), ==, 0.0);
     assert_int_equal(bed_u64(&rows[1], "KernelsLaunched"), 0);
     bed_pool_drop(pool, queries, 2);
     bed_matmul_drop(bed, &matmul);
@@ -119,8 +120,8 @@ static void times__of_a_query__enclose_those_of_the_kernel(void **state)
     /* 25 MHz; all three are the same clock, cut to 34 bits. */
     begin_ticks = bed_u64(&row, "QueryBeginTime") / 40;
     end_ticks = begin_ticks + bed_u64(&row, "GpuTime") / 40;
-    assert_true((uint32_t)(times.global.kernelStart - begin_ticks) < 25000000);
-    assert_true((uint32_t)(end_ticks - times.global.kernelEnd) < 25000000);
+    assert_cmp((uint32_t)(times.global.kernelStart - begin_ticks), <, 25000000);
+    assert_cmp((uint32_t)(end_ticks - times.global.kernelEnd), <, 25000000);
     EXPECT_OK(zeEventDestroy(event));
     EXPECT_OK(zeEventPoolDestroy(events));
     bed_pool_drop(pool, &query, 1);

@@ -1,4 +1,5 @@
 #include "tests/replay/reading.h"
+#include "tests/support/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +98,7 @@ void expect_same_values(zet_metric_group_handle_t group, const struct tape_data 
         assert_true(result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA);
     }
     assert_int_equal(counts[0], counts[1]);
-    assert_true(counts[0] > 0);
+    assert_cmp(counts[0], >, 0);
     for (uint32_t i = 0; i < counts[0]; i++) {
         assert_int_equal(values[0][i].type, values[1][i].type);
         assert_int_equal(values[0][i].value.ui64, values[1][i].value.ui64);
@@ -122,7 +123,7 @@ static struct sets calculate_sets(zet_metric_group_handle_t group, const struct 
 
     EXPECT_OK(zetMetricGroupCalculateMultipleMetricValuesExp(
         group, type, data->size, data->bytes, &sets.set_count, &sets.value_count, NULL, NULL));
-    assert_true(sets.set_count <= 8);
+    assert_cmp(sets.set_count, <=, 8);
     sets.values = calloc(sets.value_count + 1, sizeof(*sets.values));
     assert_non_null(sets.values);
     result = zetMetricGroupCalculateMultipleMetricValuesExp(group, type, data->size, data->bytes,
@@ -143,7 +144,7 @@ void expect_same_sets(zet_metric_group_handle_t group, const struct tape_data *l
     assert_int_equal(a.value_count, b.value_count);
     for (uint32_t t = 0; t < tiles; t++) {
         assert_int_equal(a.counts[t], b.counts[t]);
-        assert_true(a.counts[t] > 0);
+        assert_cmp(a.counts[t], >, 0);
     }
     for (uint32_t i = 0; i < a.value_count; i++)
         assert_int_equal(a.values[i].value.ui64, b.values[i].value.ui64);

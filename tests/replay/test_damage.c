@@ -16,6 +16,7 @@
 #include "plugins/replay/recording/source.h"
 #include "tests/replay/igt_tape.h"
 #include "tests/replay/tape.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define RECORDS 40u
@@ -147,16 +148,16 @@ static void container__cut_anywhere__gives_what_came_before(void **state)
             assert_int_equal(given.breaks, 0);
             assert_int_equal(given.records % 10, 0);
             assert_true(size < file.size || given.records == RECORDS);
-            assert_true(given.records <= last);
+            assert_cmp(given.records, <=, last);
             last = given.records;
             loaded++;
         } else if (!recording) {
-            assert_true(strlen(problem.text) > 0);
+            assert_cmp(strlen(problem.text), >, 0);
         }
         zeta_replay_recording_free(recording);
     }
     assert_int_equal(last, 0);
-    assert_true(loaded > 4 * 10 * TAPE_RECORD_BYTES);
+    assert_cmp(loaded, >, 4 * 10 * TAPE_RECORD_BYTES);
     tape_data_finish(&file);
 }
 
@@ -176,7 +177,7 @@ static void container__any_byte_damaged__gives_no_wrong_record(void **state)
         assert_int_equal(pwrite(scratch_fd, &damaged, 1, (off_t)at), 1);
         recording = load_again(&problem);
         if (!recording) {
-            assert_true(strlen(problem.text) > 0);
+            assert_cmp(strlen(problem.text), >, 0);
             refused++;
         } else if (recording->source_count > 0) {
             const struct given given = check_feed(recording, make_taped, true);
@@ -190,9 +191,9 @@ static void container__any_byte_damaged__gives_no_wrong_record(void **state)
         assert_int_equal(pwrite(scratch_fd, &file.bytes[at], 1, (off_t)at), 1);
     }
     /* All three happen: descriptions, data in the middle, and what nothing depends on. */
-    assert_true(refused > 1000);
-    assert_true(broken >= 20 * TAPE_RECORD_BYTES);
-    assert_true(whole > 0);
+    assert_cmp(refused, >, 1000);
+    assert_cmp(broken, >=, 20 * TAPE_RECORD_BYTES);
+    assert_cmp(whole, >, 0);
     tape_data_finish(&file);
 }
 
@@ -227,7 +228,7 @@ static void igt__cut_anywhere__gives_whole_reports(void **state)
 
         if (size < head) {
             assert_null(recording);
-            assert_true(strlen(problem.text) > 0);
+            assert_cmp(strlen(problem.text), >, 0);
             continue;
         }
         assert_non_null(recording);

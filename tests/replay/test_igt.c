@@ -13,6 +13,7 @@
 #include "tests/forked.h"
 #include "tests/metric_api/harness.h"
 #include "tests/replay/igt_tape.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
@@ -89,7 +90,7 @@ static void device__of_the_file__is_described(void **state)
     if (kind->format >= 13)
         assert_in_range(ticks, UINT64_C(0x7fffff0000), UINT64_C(0x7fffff0000) + 600 * kind->oa_hz);
     else
-        assert_true((uint32_t)(ticks - 0xffff0000u) < 60 * kind->oa_hz);
+        assert_cmp((uint32_t)(ticks - 0xffff0000u), <, 60 * kind->oa_hz);
 }
 
 static zet_metric_group_handle_t raw_counters(void)

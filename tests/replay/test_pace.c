@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "tests/replay/reading.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
@@ -76,7 +77,7 @@ static void stream__recorded_pace__gives_nothing_early_and_all_in_the_end(void *
         passed = now_ns() - start;
         if (size > 0)
             last = number_of(buffer + size - TAPE_RECORD_BYTES);
-        assert_true((uint64_t)last * TAPE_TICKS * (1000000000 / TAPE_HZ) <= passed);
+        assert_cmp((uint64_t)last * TAPE_TICKS * (1000000000 / TAPE_HZ), <=, passed);
         sleep_ms(2);
     }
     assert_true(reading_has_ended(streamer));
@@ -107,7 +108,7 @@ static void event__recorded_pace__is_signalled_in_time_and_at_the_end(void **sta
         EXPECT_OK(zetaMetricStreamerGetInfo(streamer, &info));
         assert_true(info.records >= records + 700 || info.records == RECORDS - 1);
         records = (uint32_t)info.records;
-        assert_true((uint64_t)records * TAPE_TICKS * (1000000000 / TAPE_HZ) <= now_ns() - start);
+        assert_cmp((uint64_t)records * TAPE_TICKS * (1000000000 / TAPE_HZ), <=, now_ns() - start);
     }
     EXPECT_OK(zetMetricStreamerClose(streamer));
     destroy_event(&event);

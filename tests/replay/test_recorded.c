@@ -11,6 +11,7 @@
 #include "tests/forked.h"
 #include "tests/metric_api/harness.h"
 #include "tests/replay/tape.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
@@ -114,7 +115,7 @@ static size_t read_events(const struct bed *bed, unsigned char *buffer, size_t b
 
     EXPECT_OK(zetMetricTracerDisableExp(bed->tracer, 1));
     EXPECT_OK(zetMetricTracerReadDataExp(bed->tracer, &size, buffer));
-    assert_true(size >= 2 * EVENT_BYTES);
+    assert_cmp(size, >=, 2 * EVENT_BYTES);
     return size;
 }
 
@@ -150,7 +151,7 @@ static void write_values(uint32_t index, zet_metric_group_handle_t group,
     FILE *file = fopen(file_path(group_names[index]), "w");
 
     assert_non_null(file);
-    assert_true(count_rows(group, raw, &values, &count) > ROWS_WANTED / 2);
+    assert_cmp(count_rows(group, raw, &values, &count), >, ROWS_WANTED / 2);
     assert_int_equal(fwrite(values, sizeof(*values), count, file), count);
     assert_int_equal(fclose(file), 0);
     free(values);

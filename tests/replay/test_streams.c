@@ -7,6 +7,7 @@
 
 #include "tests/forked.h"
 #include "tests/replay/reading.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta/slot.h"
 #include "zeta/zeta.h"
@@ -169,7 +170,7 @@ static void device__properties__are_those_of_the_recording(void **state)
     assert_int_equal(properties.numThreadsPerEU, 5);
     assert_int_equal(properties.timerResolution, 1000);
     assert_int_equal(properties.timestampValidBits, 36);
-    assert_true(memcmp(properties.uuid.id, recorded, 16) != 0);
+    assert_cmp(memcmp(properties.uuid.id, recorded, 16), !=, 0);
     EXPECT_OK(zetaDeviceGetInfo(device, &info));
     assert_string_equal(info.id, "replay0");
     assert_string_equal(info.device_class, "replay");
@@ -194,8 +195,8 @@ static void device__clock__begins_where_the_recording_begins(void **state)
     EXPECT_OK(zeDeviceGetGlobalTimestamps(device, &host[0], &ticks[0]));
     sleep_ms(20);
     EXPECT_OK(zeDeviceGetGlobalTimestamps(device, &host[1], &ticks[1]));
-    assert_true(ticks[0] >= UINT64_C(0x2fffff000));
-    assert_true(ticks[0] < UINT64_C(0x2fffff000) + UINT64_C(600) * TAPE_HZ);
+    assert_cmp(ticks[0], >=, UINT64_C(0x2fffff000));
+    assert_cmp(ticks[0], <, UINT64_C(0x2fffff000) + UINT64_C(600) * TAPE_HZ);
     /* A tick is a microsecond; both clocks are read together. */
     assert_in_range((host[1] - host[0]) / 1000 - (ticks[1] - ticks[0]) + 2, 0, 4);
 }
@@ -592,7 +593,7 @@ static void process__forked_child__reads_beside_its_parent(void **state)
     const pid_t child = fork_child();
 
     (void)state;
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0)
         _exit(child_reads());
     (void)reading_drain(streamer, 900, &raw);

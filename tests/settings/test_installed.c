@@ -14,6 +14,7 @@
 #include "core/settings/settings.h"
 #include "core/settings/settings_priv.h"
 #include "core/util/yaml.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static char activated[] = "/tmp/zeta-installed-XXXXXX";
@@ -69,7 +70,7 @@ static void activate(void)
 
         if (line[indent] == '#' && line[indent + 1] != ' ' && line[indent + 1] != '\n')
             memmove(&line[indent], &line[indent + 1], strlen(&line[indent]));
-        assert_true(fputs(line, target) >= 0);
+        assert_cmp(fputs(line, target), >=, 0);
     }
     assert_int_equal(fclose(source), 0);
     assert_int_equal(fclose(target), 0);

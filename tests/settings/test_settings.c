@@ -19,6 +19,7 @@
 #include "core/settings/paths.h"
 #include "core/util/log.h"
 #include "core/util/trust.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define SYSTEM ZETA_TEST_SYSCONFDIR "/zeta/"
@@ -89,7 +90,7 @@ static void write_file(const char *name, const char *text)
     }
     file = fopen(path, "w");
     assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
+    assert_cmp(fputs(text, file), >=, 0);
     assert_int_equal(fclose(file), 0);
 }
 
@@ -404,9 +405,9 @@ static void settings__all__are_sorted(void **state)
     write_file("home/zeta/zeta.yaml", "plugins: {v: {z: 1, a: 2}, b: {c: 3}}\n");
     load();
     entries = zeta_settings_all(&count);
-    assert_true(count >= 4);
+    assert_cmp(count, >=, 4);
     for (size_t i = 1; i < count; i++)
-        assert_true(strcmp(entries[i - 1].name, entries[i].name) < 0);
+        assert_cmp(strcmp(entries[i - 1].name, entries[i].name), <, 0);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/compare.h"
 #include "zeta/slot.h"
 
 #define VALUES ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
@@ -59,7 +60,7 @@ size_t streaming_read(struct streaming *stream, uint32_t max_reports, size_t slo
         stream->warnings++;
     else
         EXPECT_OK(result);
-    assert_true(got <= room);
+    assert_cmp(got, <=, room);
     assert_int_equal(got % stream->record_bytes, 0);
     stream->raw_bytes += got;
     return got;
@@ -111,7 +112,7 @@ void streaming_calculate(struct streaming *stream)
 const zet_typed_value_t *streaming_value(const struct streaming *stream, uint32_t row,
                                          const char *metric)
 {
-    assert_true(row < stream->rows);
+    assert_cmp(row, <, stream->rows);
     return &stream->values[(size_t)row * stream->metrics + metric_index(stream->group, metric)];
 }
 
@@ -190,7 +191,7 @@ static struct account take_stock(const struct streaming *stream)
         if (memcmp(slot, magic, ZETA_SLOT_MAGIC_BYTES) == 0) {
             assert_int_equal(word_at(slot, 16), 1); /* no kind but BREAK here */
             memcpy(&lost, slot + 24, sizeof(lost));
-            assert_true(lost > 0);
+            assert_cmp(lost, >, 0);
             account.lost += lost;
             account.breaks++;
             continue;

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "streaming.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { STEPS_MOST = 400, TICK_NS = 40 };
@@ -151,8 +152,9 @@ static void expect_rows(struct wrap *wrap)
         const uint64_t marker = streaming_value(stream, row, "StreamMarker")->value.ui64;
         const uint64_t length = streaming_value(stream, row, "GpuTime")->value.ui64;
 
-        assert_true(time < STREAMING_WRAP_NS);
-        assert_true(length > 0 && length <= stream->period_ns);
+        assert_cmp(time, <, STREAMING_WRAP_NS);
+        assert_cmp(length, >, 0);
+        assert_cmp(length, <=, stream->period_ns);
         if (row > 0)
             assert_int_equal(streaming_between_ns(last, time), length);
         wraps += row > 0 && time < last;
@@ -246,7 +248,7 @@ static void expect_tools(struct wrap *wrap)
     for (uint32_t i = 0; i < wrap->count; i++) {
         const uint64_t times[] = {wrap->moments[i].kernel_begin, wrap->moments[i].kernel_end};
 
-        assert_true(since_by_ticks(&tool, times[0]) < since_by_ticks(&tool, times[1]));
+        assert_cmp(since_by_ticks(&tool, times[0]), <, since_by_ticks(&tool, times[1]));
         for (uint32_t k = 0; k < 2; k++) {
             const uint64_t by_ticks = since_by_ticks(&tool, times[k]);
             const uint64_t by_ns = since_by_ns(&tool, times[k] * 1000000000 / tool.hz);
@@ -293,7 +295,7 @@ static void expect_entries(struct wrap *wrap)
     for (uint32_t i = 0; i < entry_count; i++) {
         const struct moment *m = &wrap->moments[i];
 
-        assert_true(entries[i].timeStamp < STREAMING_WRAP_NS);
+        assert_cmp(entries[i].timeStamp, <, STREAMING_WRAP_NS);
         assert_true(is_between(m->query_begin_ns, entries[i].timeStamp, m->kernel_end_ns));
     }
     EXPECT_OK(zetMetricDecoderDestroyExp(decoder));
@@ -316,7 +318,7 @@ static void wrap__everything_with_a_time__agrees_across_it(void **state)
         do_work(&wrap);
         now = streaming_now_ns(wrap.bed->device);
         over = now < STREAMING_WRAP_NS / 2;
-        assert_true(wrap.count < STEPS_MOST);
+        assert_cmp(wrap.count, <, STEPS_MOST);
         if (!over)
             sleep_ms(STREAMING_WRAP_NS - now > UINT64_C(100000000) ? 50 : 1);
     }
@@ -346,7 +348,7 @@ static void timestamps__read_often__belong_together(void **state)
         EXPECT_OK(zetMetricGroupGetGlobalTimestampsExp(group, with_host, &global, &metric));
         after = clock_ns(CLOCK_MONOTONIC);
         width = clock_ns(CLOCK_MONOTONIC_RAW) - before_raw;
-        assert_true(metric < STREAMING_WRAP_NS / TICK_NS);
+        assert_cmp(metric, <, STREAMING_WRAP_NS / TICK_NS);
         if (with_host) {
             /* The host's time is found with an error of half the time that the call takes. */
             assert_in_range(global, before_raw - width / 2, before_raw + width + width / 2);
@@ -359,8 +361,8 @@ static void timestamps__read_often__belong_together(void **state)
             least = (int64_t)(metric * TICK_NS - after);
         if ((int64_t)(metric * TICK_NS + TICK_NS - before) < most)
             most = (int64_t)(metric * TICK_NS + TICK_NS - before);
-        assert_true(least <= most);
-        assert_true(metric >= last_metric); /* the wrap was before, the next one is far */
+        assert_cmp(least, <=, most);
+        assert_cmp(metric, >=, last_metric); /* the wrap was before, the next one is far */
         last_metric = metric;
     }
 }

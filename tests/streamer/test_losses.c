@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "streaming.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /** Steps of sleeping and reading, the way a slow program does. */
@@ -29,7 +30,7 @@ static void read_after_a_stop(struct streaming *stream)
 {
     const pid_t self = getpid(), child = fork();
 
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0) {
         /* More than once: the first one may come before the stop. */
         while (getppid() == self) {

@@ -7,6 +7,7 @@
 
 #include "streaming.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define SEEDS (HAVE_THREAD_SANITIZER ? 4u : 12u)
@@ -220,7 +221,7 @@ static void read_stream(struct walk *walk)
     /* A host so busy that a ring ran over; that has to be true. */
     if (result == ZE_RESULT_WARNING_DROPPED_DATA) {
         EXPECT_OK(zetaMetricStreamerGetInfo(stream->handle, &info));
-        assert_true(info.lost > 0);
+        assert_cmp(info.lost, >, 0);
         result = ZE_RESULT_SUCCESS;
     }
     same(walk, "stream read", result, ZE_RESULT_SUCCESS);
@@ -403,7 +404,7 @@ static zet_metric_programmable_exp_handle_t find_programmable(const struct walk 
     uint32_t count = 64;
 
     EXPECT_OK(zetMetricProgrammableGetExp(walk->bed->device, &count, all));
-    assert_true(count > 0);
+    assert_cmp(count, >, 0);
     return all[0]; /* time-based ones come first */
 }
 

@@ -7,6 +7,7 @@
 
 #include "streaming.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { COMPUTE, DISPATCH, WORK_STATUS, DEVICE_STATUS, SAMPLES, UNITS };
@@ -53,7 +54,7 @@ static void units__all_at_once__each_counts_the_work(void **state)
     for (uint32_t i = 0; i < SAMPLES; i++) {
         streaming_catch_up(&streams[i]);
         streaming_calculate(&streams[i]);
-        assert_true(streams[i].rows > 0);
+        assert_cmp(streams[i].rows, >, 0);
         assert_int_equal(streams[i].warnings, 0);
     }
     assert_int_equal(streaming_sum(&streams[COMPUTE], "InstAtomic"), 20 * 9 * 16);
@@ -88,7 +89,8 @@ static void units__all_at_once__events_tell_of_each(void **state)
                 sleep_ms(1);
             (void)streaming_read(&streams[i], UINT32_MAX, 4096);
             /* At least N new reports, and the one that is repeated. */
-            assert_true(streams[i].raw_bytes - before >= (size_t)(5 + i) * streams[i].record_bytes);
+            assert_cmp(streams[i].raw_bytes - before, >=,
+                       (size_t)(5 + i) * streams[i].record_bytes);
         }
     }
     for (uint32_t i = 0; i < SAMPLES; i++) {
@@ -184,7 +186,7 @@ static void read__max_report_count__bounds_what_is_new(void **state)
     for (uint32_t most = 1; most < 60 || info.records <= 60; most++) {
         (void)streaming_read(&stream, most, 4096);
         info = streaming_info(&stream);
-        assert_true(info.records - before <= most);
+        assert_cmp(info.records - before, <=, most);
         before = info.records;
     }
     streaming_expect_all_told(&stream, &begin);

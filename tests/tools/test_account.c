@@ -2,6 +2,7 @@
  * One metric over many rows: which kind fits it, and what is taken over from the library.
  */
 #include "sdk/tools/zeta/sampling/account.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <math.h>
@@ -65,13 +66,13 @@ static void set__value__is_taken_over(void **state)
     (void)state;
     zeta_account_set(&account, &value);
     assert_int_equal(account.rows, 3);
-    assert_true(account.value.f64 == 96.5);
-    assert_true(account.min.f64 == 2.0);
-    assert_true(account.max.f64 == 99.0);
-    assert_true(account.last.f64 == 50.0);
+    assert_cmp(account.value.f64, ==, 96.5);
+    assert_cmp(account.min.f64, ==, 2.0);
+    assert_cmp(account.max.f64, ==, 99.0);
+    assert_cmp(account.last.f64, ==, 50.0);
     assert_int_equal(zeta_account_total(&account).kind, ZETA_NUMBER_NONE);
     account.kind = ZETA_ACCOUNT_TOTAL;
-    assert_true(zeta_account_total(&account).f64 == 96.5);
+    assert_cmp(zeta_account_total(&account).f64, ==, 96.5);
 }
 
 static void set__no_value__is_none_and_not_zero(void **state)

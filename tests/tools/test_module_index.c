@@ -1,5 +1,6 @@
 /* The index of module images: what is read, and what is passed over. */
 #include "sdk/tools/zeta/profile/module_index.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <setjmp.h>
@@ -116,7 +117,7 @@ static void add_text(const char *path, const char *text)
     FILE *file = fopen(path, "a");
 
     assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
+    assert_cmp(fputs(text, file), >=, 0);
     assert_int_equal(fclose(file), 0);
 }
 

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "sdk/tools/zeta/output/message.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static char parent[] = "/tmp/zeta-folders-XXXXXX";
@@ -46,7 +47,7 @@ static void add_file(const char *folder)
 
     (void)snprintf(path, sizeof(path), "%s/file", folder);
     file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-    assert_true(file >= 0);
+    assert_cmp(file, >=, 0);
     assert_int_equal(close(file), 0);
 }
 
@@ -58,7 +59,7 @@ static void leave_folder(const char *kind, char *out_path, size_t bytes)
 
     assert_int_equal(pipe(ends), 0);
     child = fork();
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0) {
         struct zeta_run_folder folder;
 
@@ -68,7 +69,7 @@ static void leave_folder(const char *kind, char *out_path, size_t bytes)
         _exit(write(ends[1], folder.path, strlen(folder.path) + 1) > 0 ? 0 : 1);
     }
     assert_int_equal(close(ends[1]), 0);
-    assert_true(read(ends[0], out_path, bytes) > 0);
+    assert_cmp(read(ends[0], out_path, bytes), >, 0);
     assert_int_equal(close(ends[0]), 0);
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_true(is_there(out_path));

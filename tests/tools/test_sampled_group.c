@@ -13,6 +13,7 @@
 #include <zeta/slot.h>
 
 #include "fake_group.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define WRAP_NS UINT64_C(171798691840)
@@ -50,8 +51,8 @@ static void rows__in_sequence__are_counted(void **state)
 
     fake_group_add(group, 0, 5000, 1000);
     fake_group_add(group, 0, 8000, 3000);
-    assert_true(group->samples == 2);
-    assert_true(group->losses.lost_ns == 0);
+    assert_cmp(group->samples, ==, 2);
+    assert_cmp(group->losses.lost_ns, ==, 0);
 }
 
 static void lost_time__gap_between_rows__is_counted(void **state)
@@ -61,7 +62,7 @@ static void lost_time__gap_between_rows__is_counted(void **state)
 
     fake_group_add(group, 0, 5000, 1000);
     fake_group_add(group, 0, 9000, 1000);
-    assert_true(group->losses.lost_ns == 3000);
+    assert_cmp(group->losses.lost_ns, ==, 3000);
 }
 
 static void lost_time__rounding__is_none(void **state)
@@ -72,7 +73,7 @@ static void lost_time__rounding__is_none(void **state)
     fake_group_add(group, 0, 5000, 1000);
     fake_group_add(group, 0, 6040, 1000);
     fake_group_add(group, 0, 7000, 1000);
-    assert_true(group->losses.lost_ns == 0);
+    assert_cmp(group->losses.lost_ns, ==, 0);
 }
 
 static void lost_time__clock_wraps__goes_on(void **state)
@@ -80,12 +81,12 @@ static void lost_time__clock_wraps__goes_on(void **state)
     struct fixture *fixture = *state;
     struct zeta_sampled_group *group = &fixture->group;
 
-    assert_true(group->wrap_ns == WRAP_NS);
+    assert_cmp(group->wrap_ns, ==, WRAP_NS);
     fake_group_add(group, 0, WRAP_NS - 500, 1000);
     fake_group_add(group, 0, 500, 1000);
-    assert_true(group->losses.lost_ns == 0);
+    assert_cmp(group->losses.lost_ns, ==, 0);
     fake_group_add(group, 0, 3500, 1000);
-    assert_true(group->losses.lost_ns == 2000);
+    assert_cmp(group->losses.lost_ns, ==, 2000);
 }
 
 /* Reports at 6000 and 7000 are missing in the first gap; the second is less than a period. */
@@ -95,12 +96,12 @@ static void lost__nobody_counted__is_reckoned_from_gap_and_period(void **state)
     struct zeta_sampled_group *group = &fixture->group;
 
     fake_group_add(group, 0, 5000, 1000);
-    assert_true(zeta_sampled_group_lost(group) == 0);
+    assert_cmp(zeta_sampled_group_lost(group), ==, 0);
     fake_group_add(group, 0, 9000, 1000);
     group->losses.breaks = group->losses.untold = 1;
-    assert_true(zeta_sampled_group_lost(group) == 2);
+    assert_cmp(zeta_sampled_group_lost(group), ==, 2);
     fake_group_add(group, 0, 10700, 1000);
-    assert_true(zeta_sampled_group_lost(group) == 3);
+    assert_cmp(zeta_sampled_group_lost(group), ==, 3);
 }
 
 /* A slot of 64 bytes that says how many are missing. */
@@ -121,19 +122,19 @@ static void lost__told_in_each_break__is_that_whatever_times_say(void **state)
 
     put_break(raw + 2 * 64, 7);
     put_break(raw + 3 * 64, 2);
-    assert_true(zeta_sampled_group_take_slots(group, raw, sizeof(raw), 64) == 1);
+    assert_cmp(zeta_sampled_group_take_slots(group, raw, sizeof(raw), 64), ==, 1);
     fake_group_add(group, 0, 5000, 1000);
     fake_group_add(group, 0, 105000, 1000);
-    assert_true(group->losses.breaks == 2);
-    assert_true(zeta_sampled_group_lost(group) == 9);
+    assert_cmp(group->losses.breaks, ==, 2);
+    assert_cmp(zeta_sampled_group_lost(group), ==, 9);
     put_break(raw + 3 * 64, 0);
-    assert_true(zeta_sampled_group_take_slots(group, raw + 3 * 64, 64, 64) == 0);
-    assert_true(zeta_sampled_group_lost(group) == 98);
+    assert_cmp(zeta_sampled_group_take_slots(group, raw + 3 * 64, 64, 64), ==, 0);
+    assert_cmp(zeta_sampled_group_lost(group), ==, 98);
     zeta_sampled_group_forget_losses(group);
-    assert_true(zeta_sampled_group_lost(group) == 0);
-    assert_true(group->losses.lost_ns == 0);
+    assert_cmp(zeta_sampled_group_lost(group), ==, 0);
+    assert_cmp(group->losses.lost_ns, ==, 0);
     fake_group_add(group, 0, 5000, 1000); /* the same rows, once more */
-    assert_true(zeta_sampled_group_lost(group) == 0);
+    assert_cmp(zeta_sampled_group_lost(group), ==, 0);
 }
 
 static void lost__interrupted_for_an_unknown_time__is_one_each(void **state)
@@ -141,7 +142,7 @@ static void lost__interrupted_for_an_unknown_time__is_one_each(void **state)
     struct fixture *fixture = *state;
 
     fixture->group.losses.breaks = fixture->group.losses.untold = 3;
-    assert_true(zeta_sampled_group_lost(&fixture->group) == 3);
+    assert_cmp(zeta_sampled_group_lost(&fixture->group), ==, 3);
 }
 
 /* One gap between rows, and one from the last row to the end of the run. */
@@ -154,9 +155,9 @@ static void lost__stream_that_failed__adds_to_other_gaps(void **state)
     fake_group_add(group, 0, 9000, 1000);
     group->losses.breaks = group->losses.untold = 1;
     zeta_sampled_group_end_at(group, WRAP_NS + 20000);
-    assert_true(group->losses.breaks == 2);
-    assert_true(group->losses.lost_ns == 3000 + 11000);
-    assert_true(zeta_sampled_group_lost(group) == 2 + 11);
+    assert_cmp(group->losses.breaks, ==, 2);
+    assert_cmp(group->losses.lost_ns, ==, 3000 + 11000);
+    assert_cmp(zeta_sampled_group_lost(group), ==, 2 + 11);
 }
 
 /* Rows that somebody leaves out have been there. */
@@ -169,9 +170,9 @@ static void rows__passed_over__keep_losses_and_count_in_no_figure(void **state)
     fake_group_pass(group, 0, 6000, 1000);
     fake_group_pass(group, 0, 9000, 1000);
     fake_group_add(group, 0, 10000, 1000);
-    assert_true(group->samples == 2);
-    assert_true(group->losses.lost_ns == 2000);
-    assert_true(zeta_sampled_group_lost(group) == 1);
+    assert_cmp(group->samples, ==, 2);
+    assert_cmp(group->losses.lost_ns, ==, 2000);
+    assert_cmp(zeta_sampled_group_lost(group), ==, 1);
 }
 
 /* A record says how often a thread was seen at its instruction, for each reason. */
@@ -200,7 +201,7 @@ static void rows__of_stall_records__count_their_samples(void **state)
 
         zeta_sampled_group_add_row(&group, &row);
     }
-    assert_true(group.samples == 8);
+    assert_cmp(group.samples, ==, 8);
     zeta_sampled_group_finish(&group);
 }
 
@@ -231,7 +232,7 @@ static void reaches__several_tiles__waits_for_all(void **state)
     assert_false(zeta_sampled_group_reaches(&group, 4500));
     fake_group_add(&group, 1, 5000, 1000);
     assert_true(zeta_sampled_group_reaches(&group, 4500));
-    assert_true(group.losses.lost_ns == 0);
+    assert_cmp(group.losses.lost_ns, ==, 0);
     zeta_sampled_group_finish(&group);
 }
 

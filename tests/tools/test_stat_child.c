@@ -15,6 +15,7 @@
 
 #include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/program/environment.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define PAUSE_NS 20000000
@@ -123,7 +124,7 @@ static void interrupt__program_does_not_listen__is_forced_at_last(void **state)
         assert_int_equal(kill(getpid(), SIGINT), 0);
         zeta_child_wait(child, PAUSE_NS);
     }
-    assert_true(child->interrupts >= 3);
+    assert_cmp(child->interrupts, >=, 3);
     assert_int_equal(zeta_child_exit_code(child), 128 + SIGKILL);
 }
 

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "sdk/tools/zeta/output/message.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { MAX_WORDS = 24 };
@@ -58,7 +59,7 @@ static void options__program_only__has_defaults(void **state)
     assert_int_equal(parsed->status, ZETA_EXIT_OK);
     assert_int_equal(parsed->options.group_count, 1);
     assert_string_equal(parsed->options.groups[0], "ComputeBasic");
-    assert_true(parsed->options.period_ns == 1000000);
+    assert_cmp(parsed->options.period_ns, ==, 1000000);
     assert_null(parsed->options.device);
     assert_false(parsed->options.is_shared);
     assert_string_equal(parsed->options.program[0], "app");
@@ -77,7 +78,7 @@ static void options__all__are_read(void **state)
     assert_string_equal(parsed->options.device, "1");
     assert_int_equal(parsed->options.group_count, 2);
     assert_string_equal(parsed->options.groups[1], "B");
-    assert_true(parsed->options.period_ns == 250000);
+    assert_cmp(parsed->options.period_ns, ==, 250000);
     assert_string_equal(parsed->options.output_path, "out.csv");
     assert_true(parsed->options.output_is_csv);
     assert_string_equal(parsed->options.json_path, "x.json");
@@ -120,7 +121,7 @@ static void options__without_program__takes_a_time(void **state)
     (void)state;
     assert_int_equal(parsed->status, ZETA_EXIT_OK);
     assert_true(parsed->options.is_system_wide);
-    assert_true(parsed->options.for_ns == UINT64_C(10000000000));
+    assert_cmp(parsed->options.for_ns, ==, UINT64_C(10000000000));
     assert_false(parsed->options.output_is_csv);
     assert_null(parsed->options.program);
     release(parsed);

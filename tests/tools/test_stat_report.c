@@ -13,6 +13,7 @@
 #include <json-c/json.h>
 
 #include "fake_group.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 struct fixture {
@@ -103,7 +104,7 @@ static void table__terminal_with_utf8__has_time_lines_and_keeps_to_its_width(voi
 
         for (const char *byte = line; *byte; byte++)
             columns += ((unsigned char)*byte & 0xc0) != 0x80;
-        assert_true(columns <= 80);
+        assert_cmp(columns, <=, 80);
     }
     free(text);
 }
@@ -207,7 +208,7 @@ static void json__any__follows_the_schema(void **state)
     assert_int_equal(json_object_get_int(member(metric, "max")), 40);
     metric = json_object_array_get_idx(member(group, "metrics"), FAKE_BUSY);
     assert_null(member(metric, "total"));
-    assert_true(json_object_get_double(member(metric, "value")) == 25.0);
+    assert_cmp(json_object_get_double(member(metric, "value")), ==, 25.0);
     assert_int_equal(json_object_put(document), 1);
 }
 

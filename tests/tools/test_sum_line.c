@@ -11,6 +11,7 @@
 #include "sdk/tools/zeta/sampling/sampled_group.h"
 #include "tests/metric_api/fake_control.h"
 #include "tests/metric_api/harness.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { COUNT, SCALED, HALF_OF, END, METRICS };
@@ -101,17 +102,17 @@ static void settle__rows__gives_values_and_lines(void **state)
     add_rows(fixture, 100, 1);
     assert_int_equal(fixture->group.samples, 100);
     assert_int_equal(zeta_sampled_group_settle(&fixture->group), 0);
-    assert_true(accounts[COUNT].value.u64 == 5050);
-    assert_true(accounts[COUNT].min.u64 == 1);
-    assert_true(accounts[COUNT].max.u64 == 100);
-    assert_true(accounts[COUNT].last.u64 == 100);
-    assert_true(accounts[HALF_OF].value.f64 == 100.0); /* of the sum of all rows */
-    assert_true(accounts[HALF_OF].max.f64 == 1.0);
+    assert_cmp(accounts[COUNT].value.u64, ==, 5050);
+    assert_cmp(accounts[COUNT].min.u64, ==, 1);
+    assert_cmp(accounts[COUNT].max.u64, ==, 100);
+    assert_cmp(accounts[COUNT].last.u64, ==, 100);
+    assert_cmp(accounts[HALF_OF].value.f64, ==, 100.0); /* of the sum of all rows */
+    assert_cmp(accounts[HALF_OF].max.f64, ==, 1.0);
     assert_int_equal(accounts[COUNT].line.counts[0], 50);
     assert_int_equal(accounts[COUNT].line.counts[1], 25);
     assert_int_equal(accounts[COUNT].line.counts[4], 4);
-    assert_true(accounts[COUNT].line.values[0][0] == 1.5); /* per row, as rows say no time */
-    assert_true(accounts[HALF_OF].line.values[0][49] == 2.0);
+    assert_cmp(accounts[COUNT].line.values[0][0], ==, 1.5); /* per row, as rows say no time */
+    assert_cmp(accounts[HALF_OF].line.values[0][49], ==, 2.0);
     assert_int_equal(accounts[END].line.counts[0], 0);
 }
 

@@ -15,6 +15,7 @@
 #include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/number.h"
 #include "sdk/tools/zeta/output/text.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static uint64_t parse(const char *text)
@@ -27,12 +28,12 @@ static uint64_t parse(const char *text)
 static void duration_parse__every_unit__gives_ns(void **state)
 {
     (void)state;
-    assert_true(parse("1ns") == 1);
-    assert_true(parse("250us") == 250000);
-    assert_true(parse("1ms") == 1000000);
-    assert_true(parse("0.5ms") == 500000);
-    assert_true(parse("10s") == UINT64_C(10000000000));
-    assert_true(parse("2 min") == UINT64_C(120000000000));
+    assert_cmp(parse("1ns"), ==, 1);
+    assert_cmp(parse("250us"), ==, 250000);
+    assert_cmp(parse("1ms"), ==, 1000000);
+    assert_cmp(parse("0.5ms"), ==, 500000);
+    assert_cmp(parse("10s"), ==, UINT64_C(10000000000));
+    assert_cmp(parse("2 min"), ==, UINT64_C(120000000000));
 }
 
 static void duration_parse__anything_else__is_refused(void **state)
@@ -87,7 +88,7 @@ static void assert_number(struct zeta_number number, unsigned width, const char 
 
     zeta_number_format(number, width, text);
     assert_string_equal(text, expected);
-    assert_true(strlen(text) <= width);
+    assert_cmp(strlen(text), <=, width);
 }
 
 static void number_format__fitting__is_exact(void **state)
@@ -113,7 +114,7 @@ static void assert_short(struct zeta_number number, const char *expected)
 
     zeta_number_format_short(number, text);
     assert_string_equal(text, expected);
-    assert_true(strlen(text) <= 7);
+    assert_cmp(strlen(text), <=, 7);
 }
 
 static void number_short__any__keeps_to_seven_characters(void **state)
@@ -144,7 +145,7 @@ static void number_exact__any__reads_back(void **state)
     zeta_number_format_exact(zeta_number_u64(UINT64_MAX), text);
     assert_string_equal(text, "18446744073709551615");
     zeta_number_format_exact(zeta_number_f64(0.1), text);
-    assert_true(zeta_c_strtod(text, NULL) == 0.1);
+    assert_cmp(zeta_c_strtod(text, NULL), ==, 0.1);
     zeta_number_format_exact(zeta_number_none(), text);
     assert_string_equal(text, "");
 }
@@ -154,19 +155,19 @@ static void number_from_value__every_type__is_read(void **state)
     zet_typed_value_t value = {.type = ZET_VALUE_TYPE_UINT32, .value.ui64 = UINT64_MAX};
 
     (void)state;
-    assert_true(zeta_number_from_value(&value).u64 == UINT32_MAX);
+    assert_cmp(zeta_number_from_value(&value).u64, ==, UINT32_MAX);
     value.type = ZET_VALUE_TYPE_UINT64;
-    assert_true(zeta_number_from_value(&value).u64 == UINT64_MAX);
+    assert_cmp(zeta_number_from_value(&value).u64, ==, UINT64_MAX);
     value.type = ZET_VALUE_TYPE_UINT16;
-    assert_true(zeta_number_from_value(&value).u64 == UINT16_MAX);
+    assert_cmp(zeta_number_from_value(&value).u64, ==, UINT16_MAX);
     value.type = ZET_VALUE_TYPE_UINT8;
-    assert_true(zeta_number_from_value(&value).u64 == UINT8_MAX);
+    assert_cmp(zeta_number_from_value(&value).u64, ==, UINT8_MAX);
     value.type = ZET_VALUE_TYPE_STRING;
     assert_int_equal(zeta_number_from_value(&value).kind, ZETA_NUMBER_NONE);
     value = (zet_typed_value_t){.type = ZET_VALUE_TYPE_BOOL8, .value.b8 = 7};
-    assert_true(zeta_number_from_value(&value).u64 == 1);
+    assert_cmp(zeta_number_from_value(&value).u64, ==, 1);
     value = (zet_typed_value_t){.type = ZET_VALUE_TYPE_FLOAT32, .value.fp32 = 0.5F};
-    assert_true(zeta_number_from_value(&value).f64 == 0.5);
+    assert_cmp(zeta_number_from_value(&value).f64, ==, 0.5);
     value = (zet_typed_value_t){.type = ZET_VALUE_TYPE_FLOAT64, .value.fp64 = (double)NAN};
     assert_int_equal(zeta_number_from_value(&value).kind, ZETA_NUMBER_NONE);
 }

@@ -15,6 +15,7 @@
 #include "sdk/tools/zeta/trace/merge.h"
 #include "sdk/tools/zeta/trace/options.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static const char small_trace[] =
@@ -150,7 +151,7 @@ static void reader__long_file__does_not_stay_in_memory(void **state)
     unsigned count = 0;
 
     (void)state;
-    assert_true(fd >= 0);
+    assert_cmp(fd, >=, 0);
     for (int i = 0; i < LINES; i++)
         assert_int_equal(pwrite(fd, text, sizeof(text) - 1, (off_t)i << 20), sizeof(text) - 1);
     (void)close(fd);
@@ -163,7 +164,7 @@ static void reader__long_file__does_not_stay_in_memory(void **state)
     if (NO_MEMORY_FIGURES)
         print_message("memory not judged: most of it is the sanitizer's\n");
     else
-        assert_true(largest_memory_mib() - before_mib < 160);
+        assert_cmp(largest_memory_mib() - before_mib, <, 160);
 }
 
 static struct zeta_trace_summary merge_small(struct zeta_trace_writer *writer)

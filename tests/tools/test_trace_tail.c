@@ -13,6 +13,7 @@
 
 #include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/trace/tail.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /* The form of the file: sdk/doc/formats.md. */
@@ -31,7 +32,7 @@ static int take(void *user, const char *lines, size_t bytes)
 {
     struct bed *bed = user;
 
-    assert_true(bed->size + bytes < sizeof(bed->taken));
+    assert_cmp(bed->size + bytes, <, sizeof(bed->taken));
     memcpy(bed->taken + bed->size, lines, bytes);
     bed->size += bytes;
     bed->taken[bed->size] = '\0';
@@ -52,7 +53,7 @@ static void begin_file(struct bed *bed, int parts)
     assert_non_null(blanks);
     memset(blanks, ' ', size);
     bed->fd = open(bed->path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    assert_true(bed->fd >= 0);
+    assert_cmp(bed->fd, >=, 0);
     assert_int_equal(write(bed->fd, blanks, size), size);
     free(blanks);
     put(bed, 0, "[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"tid\":1},\n");

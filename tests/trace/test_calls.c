@@ -9,6 +9,7 @@
 
 #include "calls.h"
 #include "core/trace/trace.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /* What the last call told. */
@@ -115,7 +116,7 @@ static void every_function__uses_the_arguments_that_a_listener_left(void **state
             fail_msg("%s: result 0x%x with the bad handles, 0x%x with good ones",
                      traced_calls[i].name, (unsigned)refused, (unsigned)seen.result);
     }
-    assert_true(with_handles > 300);
+    assert_cmp(with_handles, >, 300);
 }
 
 static void every_function__without_listeners__tells_nobody(void **state)

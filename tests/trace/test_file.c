@@ -19,6 +19,7 @@
 #include <json-c/json.h>
 
 #include "core/trace/file.h"
+#include "tests/support/compare.h"
 
 enum { THREADS = 4, LINES = 20000, MEGABYTE = 1 << 20 };
 
@@ -138,10 +139,11 @@ static void file__limit__loses_and_counts(void **state)
             refused++;
     }
     zeta_trace_file_counts(&counts);
-    assert_true(written > 0 && refused > 0);
+    assert_cmp(written, >, 0);
+    assert_cmp(refused, >, 0);
     assert_int_equal(counts.records, written);
     assert_int_equal(counts.lost, refused);
-    assert_true(counts.bytes <= 3 * ZETA_TRACE_CHUNK_BYTES);
+    assert_cmp(counts.bytes, <=, 3 * ZETA_TRACE_CHUNK_BYTES);
     zeta_trace_file_close();
     assert_int_equal(count_lines(), written);
     /* The head and the tail say it too. */
@@ -171,7 +173,8 @@ static void file__limit_of_the_process__is_no_signal(void **state)
     for (int i = 0; i < LINES; i++)
         (void)write_line(&hint, "{\"n\":1,\"rest\":\"0123456789\"},\n");
     zeta_trace_file_counts(&counts);
-    assert_true(counts.records > 0 && counts.lost > 0);
+    assert_cmp(counts.records, >, 0);
+    assert_cmp(counts.lost, >, 0);
     zeta_trace_file_close();
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(count_lines(), counts.records);
@@ -298,7 +301,7 @@ static void file__descriptor_taken_away__writes_to_nobody(void **state)
     file = fopen(other, "w");
     assert_non_null(file);
     for (int fd = fileno(file) + 1; fd < 64; fd++)
-        assert_true(dup(fileno(file)) >= 0);
+        assert_cmp(dup(fileno(file)), >=, 0);
     for (int i = 0; i < LINES; i++)
         (void)write_line(&hint, "{\"n\":1,\"rest\":\"0123456789\"},\n");
     zeta_trace_file_close();

@@ -6,6 +6,7 @@
 
 #include "tests/forked.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /* Looks for the device anew: the child's own driver, context and event. */
@@ -54,7 +55,7 @@ static int status_of(pid_t child)
 {
     int status = 0;
 
-    assert_true(child > 0);
+    assert_cmp(child, >, 0);
     assert_int_equal(waitpid(child, &status, 0), child);
     return status;
 }

@@ -24,6 +24,7 @@
 #include "core/trace/holder.h"
 #include "core/trace/trace.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define CALLERS 4
@@ -213,7 +214,7 @@ static void listeners__freed_during_calls__are_not_used_afterwards(void **state)
     atomic_store(&stop, true);
     for (int i = 0; i < CALLERS; i++)
         assert_int_equal(pthread_join(callers[i], NULL), 0);
-    assert_true(heard[0] + heard[1] > 0);
+    assert_cmp(heard[0] + heard[1], >, 0);
     assert_false(zeta_trace_wanted(FUNCTION));
 }
 
@@ -309,7 +310,7 @@ static void holders__of_threads_that_ended__are_used_again(void **state)
         if (n == different)
             seen[different++] = holder;
     }
-    assert_true(different < 200);
+    assert_cmp(different, <, 200);
 }
 
 static void *claim_hold_and_end(void *list)

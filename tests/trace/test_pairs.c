@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define CALLERS 4
@@ -219,7 +220,7 @@ static void tracer__destroyed_during_calls__is_not_used_afterwards(void **state)
         free(witness);
     }
     callers_stop(&callers);
-    assert_true(seen > 0);
+    assert_cmp(seen, >, 0);
     signal_destroy(&signal);
 }
 
@@ -265,7 +266,7 @@ static void tracers__toggled_by_threads_during_calls__always_pair(void **state)
     /* All of them end enabled: they hear every call. */
     uint32_t before = togglers[0].witness.prologues;
     callers_go_on(&callers, 1000);
-    assert_true(togglers[0].witness.prologues > before);
+    assert_cmp(togglers[0].witness.prologues, >, before);
     callers_stop(&callers);
     for (int i = 0; i < TOGGLERS; i++) {
         assert_false(togglers[i].failed);

@@ -15,6 +15,7 @@
 
 #include "core/trace/describe.h"
 #include "core/trace/render.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { ARGUMENT_BYTES = 256, PARAMETERS_MAX = 24 };
@@ -324,7 +325,7 @@ static void render__small_buffer__leaves_whole_members(void **state)
         zeta_trace_render_before(&shown.text, ZETA_FUNCTION_zeEventHostSynchronize, arguments);
         shown.text.size_bytes = sizeof(shown.buffer);
         zeta_trace_text_end_cut(&shown.text);
-        assert_true(shown.text.used_bytes > 0);
+        assert_cmp(shown.text.used_bytes, >, 0);
         parse(&shown);
         forget(&shown);
     }
@@ -369,7 +370,7 @@ static void render_all(const struct garbage *garbage)
         const enum zeta_function function = (enum zeta_function)i;
         struct shown shown;
 
-        assert_true(zeta_function_descriptions[i].parameter_count <= PARAMETERS_MAX);
+        assert_cmp(zeta_function_descriptions[i].parameter_count, <=, PARAMETERS_MAX);
         show_before(&shown, function, garbage->addresses);
         zeta_trace_render_after(&shown.text, function, garbage->addresses);
         zeta_trace_text_end_cut(&shown.text);
@@ -443,8 +444,9 @@ static void describe__every_function__has_a_name_in_order(void **state)
     for (int i = 0; i < ZETA_FUNCTION_COUNT; i++) {
         assert_non_null(zeta_function_descriptions[i].name);
         if (i > 0)
-            assert_true(strcmp(zeta_function_descriptions[i - 1].name,
-                               zeta_function_descriptions[i].name) < 0);
+            assert_cmp(
+                strcmp(zeta_function_descriptions[i - 1].name, zeta_function_descriptions[i].name),
+                <, 0);
     }
 }
 

@@ -12,6 +12,7 @@
 
 #include "tests/forked.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static void sink__started__records_calls_until_stopped(void **state)
@@ -35,9 +36,9 @@ static void sink__started__records_calls_until_stopped(void **state)
     assert_string_equal(recording_argument(event, "error"), "");
     assert_int_equal((int)recording_number(event, "pid"), getpid());
     assert_int_equal((int)recording_number(event, "tid"), gettid());
-    assert_true(recording_number(event, "dur") >= 0);
-    assert_true(recording_number(event, "ts") <=
-                recording_number(recording_find(&recording, "X", "zeEventHostSignal", 0), "ts"));
+    assert_cmp(recording_number(event, "dur"), >=, 0);
+    assert_cmp(recording_number(event, "ts"), <=,
+               recording_number(recording_find(&recording, "X", "zeEventHostSignal", 0), "ts"));
     assert_int_equal(recording_count(&recording, "M", NULL, "process_name"), 1);
     assert_int_equal(recording_count(&recording, "M", NULL, "thread_name"), 1);
     recording_finish(&recording);
@@ -164,9 +165,9 @@ static void info__while_recording__counts(void **state)
     for (int i = 0; i < 5000; i++)
         (void)zeEventQueryStatus(signal.event);
     assert_success(zetaTraceGetInfo(&info));
-    assert_true(info.lost > 0);
+    assert_cmp(info.lost, >, 0);
     assert_int_equal(info.records + info.lost, 5010);
-    assert_true(info.bytes <= 3 * 64 * 1024);
+    assert_cmp(info.bytes, <=, 3 * 64 * 1024);
     recording_stop(&recording);
     assert_int_equal(recording_count(&recording, "X", "ze", NULL), info.records);
     assert_int_equal(recording_count(&recording, "i", "zeta", NULL), 1);
@@ -205,7 +206,7 @@ static void sink__kernels_and_copies__are_on_the_track_of_their_queue(void **sta
     /* The application's own event has its times as ever. */
     assert_success(zeEventQueryStatus(done));
     assert_success(zeEventQueryKernelTimestamp(done, &times));
-    assert_true(times.global.kernelEnd > times.global.kernelStart);
+    assert_cmp(times.global.kernelEnd, >, times.global.kernelStart);
     recording_stop(&recording);
 
     assert_int_equal(recording_count(&recording, "X", "device", NULL), 3);
@@ -217,14 +218,14 @@ static void sink__kernels_and_copies__are_on_the_track_of_their_queue(void **sta
     assert_string_equal(recording_text(first, "tid"), recording_text(copy, "tid"));
     assert_string_equal(recording_text(first, "tid"),
                         recording_text(recording_find(&recording, "M", "thread_name", 1), "tid"));
-    assert_true(recording_number(second, "ts") >=
-                recording_number(first, "ts") + recording_number(first, "dur") - 0.001);
-    assert_true(recording_number(copy, "ts") >=
-                recording_number(second, "ts") + recording_number(second, "dur") - 0.001);
+    assert_cmp(recording_number(second, "ts"), >=,
+               recording_number(first, "ts") + recording_number(first, "dur") - 0.001);
+    assert_cmp(recording_number(copy, "ts"), >=,
+               recording_number(second, "ts") + recording_number(second, "dur") - 0.001);
     /* Between the call that started them and the end of the one that waited, but for the clocks. */
-    assert_true(recording_number(first, "ts") + 1e4 >=
-                recording_number(
-                    recording_find(&recording, "X", "zeCommandQueueExecuteCommandLists", 0), "ts"));
+    assert_cmp(recording_number(first, "ts") + 1e4, >=,
+               recording_number(
+                   recording_find(&recording, "X", "zeCommandQueueExecuteCommandLists", 0), "ts"));
 
     assert_success(zeEventDestroy(done));
     assert_success(zeEventPoolDestroy(pool));
@@ -464,7 +465,7 @@ static void sink__started_by_a_thread_that_ended__forked_child_starts_anew(void 
     assert_int_equal(pthread_detach(thread), 0);
     while ((tid = atomic_load_explicit(&unwatched, memory_order_relaxed)) == 0)
         (void)usleep(1000);
-    assert_true(tid > 0);
+    assert_cmp(tid, >, 0);
     (void)snprintf(task, sizeof(task), "/proc/self/task/%d", tid);
     while (access(task, F_OK) == 0)
         (void)usleep(1000);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "core/trace/sink_path.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static const char *name(const char *pattern, unsigned attempt)
@@ -79,16 +80,16 @@ static uint64_t size(const char *text)
 static void limit__sizes__are_bytes(void **state)
 {
     (void)state;
-    assert_true(size("4096") == 4096);
-    assert_true(size("64K") == 65536);
-    assert_true(size("3M") == 3 << 20);
-    assert_true(size("2G") == UINT64_C(2) << 30);
-    assert_true(size("") == UINT64_MAX);
-    assert_true(size("M") == UINT64_MAX);
-    assert_true(size("1T") == UINT64_MAX);
-    assert_true(size("1MB") == UINT64_MAX);
-    assert_true(size("-1") == UINT64_MAX);
-    assert_true(size("99999999999999999999") == UINT64_MAX);
+    assert_cmp(size("4096"), ==, 4096);
+    assert_cmp(size("64K"), ==, 65536);
+    assert_cmp(size("3M"), ==, 3 << 20);
+    assert_cmp(size("2G"), ==, UINT64_C(2) << 30);
+    assert_cmp(size(""), ==, UINT64_MAX);
+    assert_cmp(size("M"), ==, UINT64_MAX);
+    assert_cmp(size("1T"), ==, UINT64_MAX);
+    assert_cmp(size("1MB"), ==, UINT64_MAX);
+    assert_cmp(size("-1"), ==, UINT64_MAX);
+    assert_cmp(size("99999999999999999999"), ==, UINT64_MAX);
 }
 
 SUITE(sink_path)

@@ -1,5 +1,6 @@
 /* API tracers on one thread: order, arguments, what is traced, and what is refused. */
 #include "support.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <stdlib.h>
@@ -321,7 +322,7 @@ static void prologue__replaces_the_descriptor_of_a_pool__creates_that_one(void *
     ze_kernel_timestamp_result_t times = {0};
     assert_success(zeCommandListAppendBarrier(list, event, 0, NULL));
     assert_success(zeEventQueryKernelTimestamp(event, &times));
-    assert_true(times.global.kernelEnd > times.global.kernelStart);
+    assert_cmp(times.global.kernelEnd, >, times.global.kernelStart);
     assert_success(zeCommandListDestroy(list));
     assert_success(zeEventDestroy(event));
     assert_success(zeEventPoolDestroy(pool));

@@ -3,6 +3,7 @@
  * length, one per thread.
  */
 #include "core/util/error.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <errno.h>
@@ -96,15 +97,15 @@ static void describe__long_texts__are_cut_and_marked(void **state)
     (void)state;
     memset(long_text, 'a', sizeof(long_text) - 1);
     (void)zeta_error(ZE_RESULT_ERROR_UNKNOWN, "%s|%s|%s|%d", long_text, long_text, long_text, 7);
-    assert_true(strlen(zeta_error_describe()) < 4096);
+    assert_cmp(strlen(zeta_error_describe()), <, 4096);
     assert_non_null(strstr(zeta_error_describe(), "a..."));
     (void)zeta_error(ZE_RESULT_ERROR_UNKNOWN, "%90000d|", 1);
-    assert_true(strlen(zeta_error_describe()) < 4096);
+    assert_cmp(strlen(zeta_error_describe()), <, 4096);
     (void)zeta_error(ZE_RESULT_ERROR_UNKNOWN, "%.90000f %s %.2000f", 1.0, long_text, 1e300);
-    assert_true(strlen(zeta_error_describe()) < 4096);
+    assert_cmp(strlen(zeta_error_describe()), <, 4096);
     assert_int_equal(zeta_error_text(ZE_RESULT_ERROR_UNKNOWN, long_text, sizeof(long_text) - 1),
                      ZE_RESULT_ERROR_UNKNOWN);
-    assert_true(strlen(zeta_error_describe()) < 4096);
+    assert_cmp(strlen(zeta_error_describe()), <, 4096);
     assert_non_null(strstr(zeta_error_describe(), "a..."));
 }
 

@@ -2,6 +2,7 @@
  * Log lines: levels by topic, one line each, nothing on standard output.
  */
 #include "core/util/log.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <fcntl.h>
@@ -80,7 +81,8 @@ static void log__once__is_written_for_each_text_once(void **state)
     }
     for (const char *at = read_log(); *at; at++)
         lines += *at == '\n';
-    assert_true(lines > 100 && lines < 1000);
+    assert_cmp(lines, >, 100);
+    assert_cmp(lines, <, 1000);
 }
 
 static void *say_often(void *unused)
@@ -135,7 +137,7 @@ static void log__control_characters_and_length__are_tamed(void **state)
     zeta_log(ZETA_LOG_INFO, "plugin", "%s", long_text);
     (void)read_log();
     assert_ptr_equal(strstr(written, "zeta: info: plugin: a b [31m\n"), written);
-    assert_true(strlen(written) < 5000);
+    assert_cmp(strlen(written), <, 5000);
     assert_int_equal(written[strlen(written) - 1], '\n');
     assert_non_null(strstr(written, "a...\n"));
 }
@@ -160,15 +162,16 @@ static void log__pipe__is_no_file(void **state)
     (void)state;
     (void)snprintf(name, sizeof(name), "%s.pipe", path);
     errors = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-    assert_true(saved >= 0 && errors >= 0);
+    assert_cmp(saved, >=, 0);
+    assert_cmp(errors, >=, 0);
     assert_int_equal(mkfifo(name, 0600), 0);
-    assert_true(dup2(errors, STDERR_FILENO) >= 0);
+    assert_cmp(dup2(errors, STDERR_FILENO), >=, 0);
     zeta_log_configure("warn", name);
     reader = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     zeta_log_configure("warn", name);
-    assert_true(dup2(saved, STDERR_FILENO) >= 0);
+    assert_cmp(dup2(saved, STDERR_FILENO), >=, 0);
     assert_int_equal(unlink(name), 0);
-    assert_true(reader >= 0);
+    assert_cmp(reader, >=, 0);
     assert_int_equal(close(reader), 0);
     assert_int_equal(close(errors), 0);
     assert_int_equal(close(saved), 0);

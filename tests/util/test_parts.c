@@ -22,6 +22,7 @@
 #include "core/util/list.h"
 #include "core/util/thread.h"
 #include "core/util/trust.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static void list__many_items__keeps_their_order(void **state)
@@ -104,8 +105,8 @@ static void clock__conversions__are_exact(void **state)
     (void)state;
     assert_int_equal(time.tv_sec, 3);
     assert_int_equal(time.tv_nsec, 7);
-    assert_true(zeta_clock_monotonic_ns() >= first_ns);
-    assert_true(zeta_clock_raw_ns() > 0);
+    assert_cmp(zeta_clock_monotonic_ns(), >=, first_ns);
+    assert_cmp(zeta_clock_raw_ns(), >, 0);
 }
 
 /* Opens a fresh file below a directory with the modes, and asks for trust. */
@@ -120,7 +121,7 @@ static bool trusted(mode_t folder_mode, mode_t file_mode, uid_t owner, enum zeta
     assert_non_null(mkdtemp(folder));
     (void)snprintf(path, sizeof(path), "%s/file", folder);
     fd = open(path, O_RDWR | O_CREAT, 0600);
-    assert_true(fd >= 0);
+    assert_cmp(fd, >=, 0);
     assert_int_equal(fchmod(fd, file_mode), 0);
     if (owner != 0)
         assert_int_equal(fchown(fd, owner, (gid_t)-1), 0);
@@ -238,12 +239,13 @@ static void descriptor__of_a_process__is_opened_if_it_is_that_file(void **state)
     int ends[2];
 
     (void)state;
-    assert_true(fd >= 0);
+    assert_cmp(fd, >=, 0);
     assert_int_equal(fstat(fd, &status), 0);
     assert_int_equal(write(fd, "here", 4), 4);
     int other = zeta_descriptor_open_of(getpid(), fd, status.st_dev, status.st_ino);
     char text[4] = "";
-    assert_true(other > STDERR_FILENO && other != fd);
+    assert_cmp(other, >, STDERR_FILENO);
+    assert_cmp(other, !=, fd);
     assert_int_equal(pread(other, text, sizeof(text), 0), 4);
     assert_memory_equal(text, "here", 4);
     assert_int_equal(close(other), 0);

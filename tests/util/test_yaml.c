@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "core/util/yaml.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static struct zeta_yaml_document *parse(const char *text)
@@ -160,7 +161,7 @@ static void scalars__conversions__only_exact_forms(void **state)
     assert_int_equal(count, 16);
 
     assert_true(zeta_yaml_u64(n[0], &u64));
-    assert_true(u64 == UINT64_MAX);
+    assert_cmp(u64, ==, UINT64_MAX);
     assert_false(zeta_yaml_u64(n[1], &u64));
     assert_true(zeta_yaml_u64(n[2], &u64));
     assert_int_equal(u64, 0xffff);
@@ -171,7 +172,7 @@ static void scalars__conversions__only_exact_forms(void **state)
     assert_false(zeta_yaml_u64(n[15], &u64));
     assert_int_equal(u64, 0xffff);
     assert_true(zeta_yaml_double(n[5], &f64));
-    assert_true(f64 == 1500.0);
+    assert_cmp(f64, ==, 1500.0);
     assert_false(zeta_yaml_double(n[13], &f64));
     assert_true(zeta_yaml_bool(n[7], &flag));
     assert_true(flag);
@@ -215,7 +216,7 @@ static void read_file__regular__same_as_text(void **state)
     uint64_t value = 0;
 
     (void)state;
-    assert_true(fd >= 0);
+    assert_cmp(fd, >=, 0);
     assert_int_equal(write(fd, "a: 42\n", 6), 6);
     assert_int_equal(close(fd), 0);
     assert_int_equal(zeta_yaml_read_file(path, NULL, &sink, &document), ZE_RESULT_SUCCESS);

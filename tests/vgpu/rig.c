@@ -1,4 +1,5 @@
 #include "rig.h"
+#include "tests/support/compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ void *rig_read_file(const char *path, size_t *out_size)
     assert_non_null(file);
     assert_int_equal(fseek(file, 0, SEEK_END), 0);
     size = ftell(file);
-    assert_true(size > 0);
+    assert_cmp(size, >, 0);
     rewind(file);
     bytes = malloc((size_t)size);
     assert_non_null(bytes);
@@ -67,7 +68,7 @@ void rig_open_path(struct rig *rig, const char *path, const struct zeta_vgpu_eng
     assert_non_null(rig->space);
     rig->memory =
         mmap(NULL, RIG_MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(rig->memory != MAP_FAILED);
+    assert_cmp(rig->memory, !=, MAP_FAILED);
     assert_true(
         zeta_vgpu_space_add(rig->space, rig->memory, RIG_MEMORY_BYTES, ZETA_VGPU_ACCESS_WRITE));
     file = rig_read_file(path, &size);

@@ -1,5 +1,6 @@
 /* Files that are not what they should be: a sentence each, never a crash. */
 #include "rig.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <elf.h>
@@ -54,7 +55,7 @@ static const char *load(const struct files *files, size_t size)
     }
     assert_null(image);
     assert_int_equal(result, ZETA_VGPU_INVALID_IMAGE);
-    assert_true(strlen(message.text) > 10);
+    assert_cmp(strlen(message.text), >, 10);
     return message.text;
 }
 
@@ -106,7 +107,8 @@ static void good_file__loads__has_all_kernels(void **state)
         const struct zeta_vgpu_kernel *kernel = zeta_vgpu_image_kernel(image, i);
 
         zeta_vgpu_image_text(image, &begin, &end);
-        assert_true(kernel->entry >= begin && kernel->entry < end);
+        assert_cmp(kernel->entry, >=, begin);
+        assert_cmp(kernel->entry, <, end);
         assert_ptr_equal(zeta_vgpu_image_find_kernel(image, kernel->name), kernel);
     }
     assert_null(zeta_vgpu_image_find_kernel(image, "absent"));
@@ -271,7 +273,7 @@ static void relocations__wrong__says_where(void **state)
     dynamic->d_tag = DT_NEEDED;
     expect(files, "shared library");
     for (; dynamic->d_tag != DT_RELASZ; dynamic++)
-        assert_true(dynamic->d_tag != DT_NULL);
+        assert_cmp(dynamic->d_tag, !=, DT_NULL);
     dynamic->d_un.d_val = UINT64_MAX;
     expect(files, "not in the image");
 }
@@ -319,7 +321,7 @@ static void mutated__many_ways__never_crashes(void **state)
         refused += load(files, files->size) != NULL;
         memcpy(files->bad, files->good, files->size);
     }
-    assert_true(refused > 100);
+    assert_cmp(refused, >, 100);
 }
 
 static void null_or_empty__loaded__is_refused(void **state)

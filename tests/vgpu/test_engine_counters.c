@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "plugins/vgpu/machine/host_clock.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum {
@@ -131,7 +132,7 @@ static void multiply(struct rig *rig)
 
             for (unsigned k = 0; k < SIZE; k++)
                 sum += a[row * SIZE + k] * b[k * SIZE + column];
-            assert_true(c[row * SIZE + column] == sum);
+            assert_cmp(c[row * SIZE + column], ==, sum);
         }
     }
 }
@@ -178,22 +179,22 @@ static void matmul__related_counters__agree(void **state)
     multiply(&rig);
     for (unsigned i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
         c[i] = rig_counter(&rig, (enum zeta_vgpu_counter)i);
-    assert_true(c[ZETA_VGPU_INST_RETIRED] >
-                c[ZETA_VGPU_INST_INT] + c[ZETA_VGPU_INST_FP32] + c[ZETA_VGPU_INST_BRANCH]);
-    assert_true(c[ZETA_VGPU_INST_BRANCH_TAKEN] <= c[ZETA_VGPU_INST_BRANCH]);
+    assert_cmp(c[ZETA_VGPU_INST_RETIRED], >,
+               c[ZETA_VGPU_INST_INT] + c[ZETA_VGPU_INST_FP32] + c[ZETA_VGPU_INST_BRANCH]);
+    assert_cmp(c[ZETA_VGPU_INST_BRANCH_TAKEN], <=, c[ZETA_VGPU_INST_BRANCH]);
     /* L1 lines come from L3 or memory; all loads and stores are 4 or 8 bytes. */
     assert_int_equal(c[ZETA_VGPU_L1_MISSES], c[ZETA_VGPU_L3_HITS] + c[ZETA_VGPU_L3_MISSES]);
     assert_int_equal(c[ZETA_VGPU_GPU_MEMORY_READ_BYTES], 64 * c[ZETA_VGPU_L3_MISSES]);
-    assert_true(c[ZETA_VGPU_L3_MISSES] >= 3 * SIZE * SIZE * 4 / 64);
-    assert_true(4 * (c[ZETA_VGPU_L1_HITS] + c[ZETA_VGPU_L1_MISSES]) <=
-                c[ZETA_VGPU_GLOBAL_READ_BYTES] + c[ZETA_VGPU_GLOBAL_WRITE_BYTES]);
-    assert_true(c[ZETA_VGPU_INST_CACHE_MISSES] >= SUBSLICES);
+    assert_cmp(c[ZETA_VGPU_L3_MISSES], >=, 3 * SIZE * SIZE * 4 / 64);
+    assert_cmp(4 * (c[ZETA_VGPU_L1_HITS] + c[ZETA_VGPU_L1_MISSES]), <=,
+               c[ZETA_VGPU_GLOBAL_READ_BYTES] + c[ZETA_VGPU_GLOBAL_WRITE_BYTES]);
+    assert_cmp(c[ZETA_VGPU_INST_CACHE_MISSES], >=, SUBSLICES);
     /* Clocks */
     assert_int_equal(c[ZETA_VGPU_GPU_CORE_CLOCKS], c[ZETA_VGPU_BUSY_CLOCKS]);
     assert_int_equal(c[ZETA_VGPU_EU_ACTIVE_CLOCKS], c[ZETA_VGPU_INST_RETIRED]);
-    assert_true(c[ZETA_VGPU_EU_ACTIVE_CLOCKS] + c[ZETA_VGPU_EU_STALL_CLOCKS] <=
-                c[ZETA_VGPU_GPU_CORE_CLOCKS] * SUBSLICES * 32);
-    assert_true(c[ZETA_VGPU_THREAD_CLOCKS] <= c[ZETA_VGPU_GPU_CORE_CLOCKS] * SUBSLICES * 512);
+    assert_cmp(c[ZETA_VGPU_EU_ACTIVE_CLOCKS] + c[ZETA_VGPU_EU_STALL_CLOCKS], <=,
+               c[ZETA_VGPU_GPU_CORE_CLOCKS] * SUBSLICES * 32);
+    assert_cmp(c[ZETA_VGPU_THREAD_CLOCKS], <=, c[ZETA_VGPU_GPU_CORE_CLOCKS] * SUBSLICES * 512);
     rig_close(&rig);
 }
 
@@ -224,7 +225,7 @@ static void counters__one_to_four_workers__are_equal(void **state)
 
     (void)state;
     run_all(1, 0, &matmul, &mixed);
-    assert_true(mixed.rows[0][ZETA_VGPU_INST_ATOMIC] > 0);
+    assert_cmp(mixed.rows[0][ZETA_VGPU_INST_ATOMIC], >, 0);
     for (uint32_t workers = 2; workers <= 4; workers++) {
         struct totals other_matmul, other_mixed;
 
@@ -287,7 +288,7 @@ static void publish__while_running__epochs_are_whole_and_end_complete(void **sta
 
     (void)state;
     assert_false(observer.mixed);
-    assert_true(observer.epochs > 3);
+    assert_cmp(observer.epochs, >, 3);
 }
 
 static double eu_active(const struct totals *end)
@@ -305,8 +306,8 @@ static void pace__short_epochs__more_of_them_and_the_same_shares(void **state)
     const struct observer few = run_at_pace(0, 0, &usual), many = run_at_pace(1, 0, &brief);
 
     (void)state;
-    assert_true(many.epochs > 8 * few.epochs);
-    assert_true(fabs(eu_active(&usual) - eu_active(&brief)) < 0.03);
+    assert_cmp(many.epochs, >, 8 * few.epochs);
+    assert_cmp(fabs(eu_active(&usual) - eu_active(&brief)), <, 0.03);
     for (unsigned s = 0; s < SUBSLICES; s++) {
         for (unsigned c = ZETA_VGPU_INST_RETIRED; c <= ZETA_VGPU_BARRIER_MESSAGES; c++)
             assert_int_equal(usual.rows[s][c], brief.rows[s][c]);
@@ -323,9 +324,9 @@ static void pace__slow_clock__counts_come_in_slices_of_its_time(void **state)
     const struct observer sliced = run_at_pace(50000, 1, &end);
 
     (void)state;
-    assert_true(sliced.paced > 3);
-    assert_true(sliced.epochs >= sliced.paced + sliced.lasting);
-    assert_true(zeta_vgpu_now_ns() >= sliced.resume_ns);
+    assert_cmp(sliced.paced, >, 3);
+    assert_cmp(sliced.epochs, >=, sliced.paced + sliced.lasting);
+    assert_cmp(zeta_vgpu_now_ns(), >=, sliced.resume_ns);
 }
 
 /* As an owner whose clock is taken by others when a launch begins. */
@@ -386,12 +387,12 @@ static void publish__modelled_time__same_sequence_for_any_workers(void **state)
             digest = observer.digest;
             epochs = observer.epochs;
         }
-        assert_true(epochs > 3);
+        assert_cmp(epochs, >, 3);
         /* Short ones, also while each subslice has hundreds of threads. */
-        assert_true((uint64_t)epochs * SUBSLICES * 30000 >
-                    rig_counter(&rig, ZETA_VGPU_INST_RETIRED));
+        assert_cmp((uint64_t)epochs * SUBSLICES * 30000, >,
+                   rig_counter(&rig, ZETA_VGPU_INST_RETIRED));
         assert_int_equal(observer.epochs, epochs);
-        assert_true(observer.digest == digest);
+        assert_cmp(observer.digest, ==, digest);
         rig_close(&rig);
     }
 }

@@ -1,5 +1,6 @@
 /* Kernels that go wrong: the launch says how and where, and the engine stays usable. */
 #include "rig.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <inttypes.h>
@@ -39,7 +40,8 @@ static void expect(struct rig *rig, const char *kernel, const void *arguments,
     if (!strstr(rig->fault.message.text, words) || !strstr(rig->fault.message.text, kernel))
         fail_msg("kernel %s, expected \"%s\" in: %s", kernel, words, rig->fault.message.text);
     zeta_vgpu_image_text(rig->image, &begin, &end);
-    assert_true(rig->fault.pc >= begin && rig->fault.pc < end);
+    assert_cmp(rig->fault.pc, >=, begin);
+    assert_cmp(rig->fault.pc, <, end);
     assert_int_equal(rig_run(rig, "only_one", &harmless, 3, 5), ZETA_VGPU_OK);
 }
 
@@ -180,7 +182,7 @@ static void endless__interrupted__ends(void **state)
     assert_int_equal(rig_launch(rig, "endless", &launch), ZETA_VGPU_INTERRUPTED);
     (void)pthread_join(thread, NULL);
     assert_int_equal(rig->fault.reason, ZETA_VGPU_FAULT_NONE);
-    assert_true(rig_counter(rig, ZETA_VGPU_INST_RETIRED) > 1000);
+    assert_cmp(rig_counter(rig, ZETA_VGPU_INST_RETIRED), >, 1000);
     assert_int_equal(rig_run(rig, "only_one", &harmless, 9, 300), ZETA_VGPU_OK);
     for (unsigned i = 0; i < 2700; i++)
         assert_int_equal(data[i], 1);

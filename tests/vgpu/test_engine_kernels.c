@@ -2,6 +2,7 @@
 #include "rig.h"
 
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include <inttypes.h>
 #include <math.h>
@@ -58,7 +59,7 @@ static void vector_add__floats__adds(void **state)
     }
     assert_int_equal(rig_run(rig, "vector_add", arguments, 4, 256), ZETA_VGPU_OK);
     for (unsigned i = 0; i < 1024; i++)
-        assert_true(c[i] == a[i] + b[i]);
+        assert_cmp(c[i], ==, a[i] + b[i]);
     assert_int_equal(rig_counter(rig, ZETA_VGPU_INST_FP32), 1024);
     assert_int_equal(rig_counter(rig, ZETA_VGPU_FP_OPS), 1024);
     assert_int_equal(rig_counter(rig, ZETA_VGPU_INST_FP64), 0);
@@ -175,7 +176,7 @@ static void doubles__arithmetic__counts_as_fp64(void **state)
         data[i] = (double)i / 3;
     assert_int_equal(rig_run(rig, "doubles", arguments, 1, 64), ZETA_VGPU_OK);
     for (unsigned i = 0; i < 64; i++)
-        assert_true(data[i] == (double)i / 3 * ((double)i / 3) + 0.5);
+        assert_cmp(data[i], ==, (double)i / 3 * ((double)i / 3) + 0.5);
     assert_int_equal(rig_counter(rig, ZETA_VGPU_INST_FP64), 128);
     assert_int_equal(rig_counter(rig, ZETA_VGPU_INST_FP32), 0);
 }
@@ -202,9 +203,9 @@ static void math__extended__matches_libm(void **state)
     data[1] = 2.5f;
     data[2] = 1.0f;
     assert_int_equal(rig_run(rig, "math", arguments, 1, 1), ZETA_VGPU_OK);
-    assert_true(data[0] == (float)exp(1.5));
-    assert_true(data[1] == 15.625f);
-    assert_true(data[2] == (float)(M_PI / 4));
+    assert_cmp(data[0], ==, (float)exp(1.5));
+    assert_cmp(data[1], ==, 15.625f);
+    assert_cmp(data[2], ==, (float)(M_PI / 4));
     assert_int_equal(rig_counter(rig, ZETA_VGPU_INST_MATH), 3);
 }
 
@@ -387,7 +388,7 @@ static void fork__child__works_with_its_own(void **state)
     }
     assert_int_equal(rig_run(rig, "count", arguments, 1, 1), ZETA_VGPU_OK);
     child = fork();
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0) {
         struct zeta_vgpu_engine_config config = rig_config(2);
         static struct rig own;
@@ -400,7 +401,8 @@ static void fork__child__works_with_its_own(void **state)
                   : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_true(WIFEXITED(status));
+    assert_cmp(WEXITSTATUS(status), ==, 0);
     assert_int_equal(rig_run(rig, "count", arguments, 1, 1), ZETA_VGPU_OK);
     assert_int_equal(*(uint32_t *)rig->memory, 2);
 }

@@ -11,6 +11,7 @@
 
 #include "plugins/vgpu/machine/rv64.h"
 #include "plugins/vgpu/machine/rv64_ops.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum {
@@ -144,7 +145,7 @@ static void run__long_block__counts_each_once(void **state)
     bench = open_bench(words, WORDS);
     do {
         stop = run(bench, 100);
-        assert_true(bench->context.counts.retired <= 100 + ZETA_RV64_BLOCK_LIMIT);
+        assert_cmp(bench->context.counts.retired, <=, 100 + ZETA_RV64_BLOCK_LIMIT);
         retired += bench->context.counts.retired;
         integer += bench->context.counts.integer;
     } while (stop == ZETA_RV64_STOP_SLICE);
@@ -229,7 +230,7 @@ static void run__ways_out__are_told_apart(void **state)
         assert_int_equal(run(bench, 100), cases[i].stop);
         assert_int_equal(bench->hart.pc, cases[i].pc);
         if (cases[i].address)
-            assert_true(bench->context.stop_address == cases[i].address);
+            assert_cmp(bench->context.stop_address, ==, cases[i].address);
         assert_int_equal(bench->context.counts.retired, cases[i].retired);
         close_bench(bench);
     }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "qemu.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static void programs__compiled__agree_with_qemu(void **state)
@@ -38,7 +39,7 @@ static void programs__compiled__agree_with_qemu(void **state)
     free(theirs);
     rig_close(&rig);
     assert_int_equal(different, 0);
-    assert_true(used > 1500);
+    assert_cmp(used, >, 1500);
 }
 
 SUITE(rv64_programs)

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "plugins/vgpu/machine/space.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static void *at(uint64_t address)
@@ -181,9 +182,9 @@ static void model__other_addresses__same_layout(void **state)
         zeta_vgpu_space_destroy(space);
     }
     assert_memory_equal(model[0], model[1], sizeof(model[0]));
-    assert_true(model[0][0] != 0);
-    assert_true(model[0][1] >= model[0][0] + 0x11000);
-    assert_true(model[0][2] >= model[0][1] + 0x22000);
+    assert_cmp(model[0][0], !=, 0);
+    assert_cmp(model[0][1], >=, model[0][0] + 0x11000);
+    assert_cmp(model[0][2], >=, model[0][1] + 0x22000);
 }
 
 struct reader {
@@ -225,7 +226,7 @@ static void remove__reader_inside__waits(void **state)
     assert_true(zeta_vgpu_space_remove(space, at(0x10000)));
     assert_true(atomic_load(&reader.left));
     (void)pthread_join(thread, NULL);
-    assert_true(zeta_vgpu_space_enter(space, reader.number) > before);
+    assert_cmp(zeta_vgpu_space_enter(space, reader.number), >, before);
     zeta_vgpu_space_leave(space, reader.number);
     zeta_vgpu_space_reader_remove(space, reader.number);
 }

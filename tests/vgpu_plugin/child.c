@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/forked.h"
+#include "tests/support/compare.h"
 
 /* Children that nobody has waited for; more are only killed with their parent. */
 static pid_t living[16];
@@ -48,7 +49,7 @@ struct child child_start(child_fn function)
     assert_int_equal(pipe2(up, O_CLOEXEC), 0);
     assert_int_equal(pipe2(down, O_CLOEXEC), 0);
     child.pid = fork_child();
-    assert_true(child.pid >= 0);
+    assert_cmp(child.pid, >=, 0);
     if (child.pid == 0) {
         const struct child parent = {getppid(), down[0], up[1]};
 

@@ -1,4 +1,5 @@
 #include "host.h"
+#include "tests/support/compare.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -166,7 +167,7 @@ uint32_t host_try_open(struct host *host, const struct host_setting *settings)
     if (result == ZETA_PLUGIN_SUCCESS) {
         assert_int_equal(host->device_ops->enumerate(host->self, 1, &host->device, &count),
                          ZETA_PLUGIN_SUCCESS);
-        assert_true(count >= 1);
+        assert_cmp(count, >=, 1);
     }
     return result;
 }
@@ -312,7 +313,7 @@ uint64_t host_read(struct host *host, struct zeta_plugin_stream *stream, void *b
         host->metric->stream_read(host->self, stream, buffer, capacity * 256 + 255, &read),
         ZETA_PLUGIN_SUCCESS);
     assert_int_equal(read.bytes % 256, 0);
-    assert_true(read.bytes <= capacity * 256);
+    assert_cmp(read.bytes, <=, capacity * 256);
     if (out_read)
         *out_read = read;
     return read.bytes / 256;

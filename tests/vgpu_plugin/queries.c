@@ -1,4 +1,5 @@
 #include "queries.h"
+#include "tests/support/compare.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -108,8 +109,8 @@ struct query_record query_result(struct host *host, struct zeta_plugin_query_poo
     assert_int_equal(record.header.size_bytes, sizeof(record));
     assert_int_equal(record.header.tile, 0);
     assert_int_equal(record.header.reserved, 0);
-    assert_true(record.header.context != 0);
-    assert_true(record.header.end_ticks > record.header.begin_ticks);
+    assert_cmp(record.header.context, !=, 0);
+    assert_cmp(record.header.end_ticks, >, record.header.begin_ticks);
     assert_int_equal(record.header.time_ns,
                      40 * (record.header.end_ticks - record.header.begin_ticks));
     assert_int_equal(record.fields[0], 0);
@@ -117,8 +118,8 @@ struct query_record query_result(struct host *host, struct zeta_plugin_query_poo
     assert_int_equal(record.fields[2], record.header.context);
     assert_int_equal(record.fields[3], record.fields[QUERY_A]);
     /* Percentages of it stay in their range. */
-    assert_true(record.fields[QUERY_A + 1] <= record.fields[QUERY_A]);
+    assert_cmp(record.fields[QUERY_A + 1], <=, record.fields[QUERY_A]);
     /* 1000 MHz. */
-    assert_true(record.fields[QUERY_A] <= record.header.time_ns);
+    assert_cmp(record.fields[QUERY_A], <=, record.header.time_ns);
     return record;
 }

@@ -10,6 +10,7 @@
 
 #include "host.h"
 #include "plugins/vgpu/device/describe.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static int setup(void **state)
@@ -315,9 +316,9 @@ static void commands__empty_ones__have_a_length_and_an_order(void **state)
     assert_int_equal(reset.signalled, 0);
     for (unsigned i = 0; i < 4; i++) {
         assert_int_equal(events[i].signalled, 1);
-        assert_true(events[i].times.end_ticks > events[i].times.begin_ticks);
+        assert_cmp(events[i].times.end_ticks, >, events[i].times.begin_ticks);
         if (i > 0)
-            assert_true(events[i].times.begin_ticks >= events[i - 1].times.end_ticks);
+            assert_cmp(events[i].times.begin_ticks, >=, events[i - 1].times.end_ticks);
     }
     /*
      * One clock, whose valid bits are written: the value lies where the command ran, up to the

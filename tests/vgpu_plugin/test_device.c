@@ -17,6 +17,7 @@
 #include "host.h"
 #include "tests/forked.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static struct zeta_plugin_device_properties properties_of(struct host *host,
@@ -64,7 +65,7 @@ static void properties__default_device__as_documented(void **state)
     p = properties_of(&host, host.device);
     assert_true(equal(p.id, "vgpu0"));
     assert_int_equal(p.type, ZETA_PLUGIN_DEVICE_GPU);
-    assert_true(p.vendor_id > 0xffff);
+    assert_cmp(p.vendor_id, >, 0xffff);
     assert_int_equal(p.parent, UINT32_MAX);
     assert_int_equal(p.timer_hz, 25000000);
     assert_int_equal(p.timestamp_valid_bits, 34);
@@ -75,16 +76,16 @@ static void properties__default_device__as_documented(void **state)
     assert_int_equal(p.threads_per_eu, 16);
     assert_int_equal(p.max_group_size, 512);
     assert_int_equal(p.max_shared_local_bytes, 65536);
-    assert_true(p.subgroup_sizes.count > 0);
+    assert_cmp(p.subgroup_sizes.count, >, 0);
     assert_int_equal(p.queue_groups.count, 2);
     groups = p.queue_groups.data;
     assert_int_equal(groups[0].flags & ZETA_PLUGIN_QUEUE_COMPUTE, ZETA_PLUGIN_QUEUE_COMPUTE);
     assert_int_equal(groups[1].flags, ZETA_PLUGIN_QUEUE_COPY);
     assert_int_equal(p.has_pci, 1);
     assert_int_equal(p.ip_version, 0x10000);
-    assert_true((p.flags & ZETA_PLUGIN_DEVICE_READ_ONLY_ENFORCED) != 0);
+    assert_cmp((p.flags & ZETA_PLUGIN_DEVICE_READ_ONLY_ENFORCED), !=, 0);
     assert_int_equal(p.fp32_flags, p.fp64_flags);
-    assert_true(p.fp64_flags != 0);
+    assert_cmp(p.fp64_flags, !=, 0);
     assert_int_equal(((const struct zeta_plugin_cache *)p.caches.data)->line_bytes, 64);
     host_close(&host);
 }
@@ -116,7 +117,7 @@ static void device_file__as_shipped__equals_built_in(void **state)
     struct host first, second;
 
     (void)state;
-    assert_true(descriptor >= 0);
+    assert_cmp(descriptor, >=, 0);
     host_open(&first, NULL);
     host_open(&second, settings);
     with = properties_of(&first, first.device);
@@ -251,7 +252,7 @@ static void symbols__few_eus__the_rate_is_that_of_copies(void **state)
     (void)state;
     host_open(&host, small);
     assert_int_equal(symbol_of(&host, "EuCoresTotalCount"), 2);
-    assert_true(symbol_of(&host, "WorkRateLimit") == 128 * symbol_of(&host, "GpuMaxFrequency"));
+    assert_cmp(symbol_of(&host, "WorkRateLimit"), ==, 128 * symbol_of(&host, "GpuMaxFrequency"));
     host_close(&host);
 }
 
@@ -309,7 +310,7 @@ static void device_file__bad_yaml__place_and_reason(void **state)
     int descriptor = mkstemp(path);
 
     (void)state;
-    assert_true(descriptor >= 0);
+    assert_cmp(descriptor, >=, 0);
     for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         const size_t length = strlen(bad[i][0]);
         const char *expected = strncmp(bad[i][1], "device", 6) == 0 ? path : bad[i][1];
@@ -357,8 +358,8 @@ static void clock__read_twice__one_clock_with_the_host(void **state)
     host_sleep_ms(2);
     assert_int_equal(host.device_ops->clock(host.self, host.device, &second), 0);
     clock_gettime(CLOCK_MONOTONIC, &now);
-    assert_true(second.host_ns >= first.host_ns + 2000000);
-    assert_true(second.host_ns <= (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+    assert_cmp(second.host_ns, >=, first.host_ns + 2000000);
+    assert_cmp(second.host_ns, <=, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
     assert_int_equal(second.device_ticks - first.device_ticks,
                      second.host_ns / 40 - first.host_ns / 40);
     host_close(&host);
@@ -453,7 +454,7 @@ static void fork__with_queue_and_stream__child_begins_anew(void **state)
     assert_int_equal(host_run(&host, queue, &barrier, 1), 0);
     assert_int_equal(host_stream(&host, "oa", 1000000, 1, NULL, &stream), 0);
     child = fork_child();
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0) {
         struct zeta_plugin_stream *own;
         uint32_t count = 0;

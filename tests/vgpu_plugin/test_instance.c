@@ -23,6 +23,7 @@
 #include "kernel_file.h"
 #include "plugins/vgpu/instance/instance_priv.h"
 #include "tests/forked.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define REPORT 256u
@@ -92,7 +93,7 @@ static int open_memory(void)
             found = openat(dirfd(listing), entry->d_name, O_RDWR | O_CLOEXEC);
     }
     closedir(listing);
-    assert_true(found >= 0);
+    assert_cmp(found, >=, 0);
     return found;
 }
 
@@ -175,7 +176,7 @@ static void two_processes__child_runs__parent_counts_exactly(void **state)
     (report_counter(reports[count - 1], counter) - report_counter(reports[0], counter))
     assert_int_equal(GREW(KERNELS), 60);
     assert_int_equal(GREW(GROUPS), 240);
-    assert_true(GREW(RETIRED) > 60 * 64 * 100);
+    assert_cmp(GREW(RETIRED), >, 60 * 64 * 100);
     host.metric->stream_close(host.self, stream);
     host_close(&host);
 }
@@ -220,13 +221,14 @@ static void killed_processes__any_moment__totals_never_fall(void **state)
         host_sleep_ms(i % 4);
         kill(children[i].pid, SIGKILL);
         status = child_end(&children[i]);
-        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+        assert_true(WIFSIGNALED(status));
+        assert_cmp(WTERMSIG(status), ==, SIGKILL);
         count = drain(&host, stream);
         for (uint64_t r = 0; r < count; r++) {
             const uint64_t retired = report_counter(reports[r], RETIRED);
 
             /* A jump by a wrong sum would be far larger than what the machine can execute. */
-            assert_true(retired >= last);
+            assert_cmp(retired, >=, last);
             assert_true(last == 0 || retired - last < UINT64_C(10000000000));
             last = retired;
         }
@@ -238,7 +240,7 @@ static void killed_processes__any_moment__totals_never_fall(void **state)
     host_sleep_ms(250);
     count = drain_past_now(&host, stream);
     assert_int_equal(report_counter(reports[count - 1], RETIRED), last);
-    assert_true(last > 0);
+    assert_cmp(last, >, 0);
     host.metric->stream_close(host.self, stream);
 
     /* A stream of a later process begins with the same totals: they are in the base. */
@@ -331,8 +333,9 @@ static void clock__shifted_by_the_first__same_for_the_others(void **state)
     assert_int_equal(host.device_ops->clock(host.self, host.device, &clock), 0);
     /* Behind now, if this took long. */
     wrap_ns = (int64_t)clock.host_ns + (int64_t)((0 - clock.device_ticks) << 30) / (1 << 30) * 40;
-    assert_true(wrap_ns >= begun_ns + shift_ns - 1000 && wrap_ns <= attached_ns + shift_ns + 1000);
-    assert_true(clock_of(&host) != 0);
+    assert_cmp(wrap_ns, >=, begun_ns + shift_ns - 1000);
+    assert_cmp(wrap_ns, <=, attached_ns + shift_ns + 1000);
+    assert_cmp(clock_of(&host), !=, 0);
     host_close(&host);
     assert_int_equal(child_end(&child), 0);
     /* With nobody left the clock is the usual one again. */
@@ -383,7 +386,7 @@ static void file__link_or_open_to_others__refused(void **state)
     instance_path(path, sizeof(path));
     snprintf(target, sizeof(target), "%s/target", directory);
     descriptor = open(target, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-    assert_true(descriptor >= 0);
+    assert_cmp(descriptor, >=, 0);
     close(descriptor);
     assert_int_equal(symlink(target, path), 0);
     assert_int_equal(attach(error, sizeof(error)), ZETA_PLUGIN_NOT_AVAILABLE);
@@ -581,7 +584,7 @@ static void memory__of_an_ended_maker__is_found_at_others(void **state)
     assert_int_equal(child_end(&first), 0);
     host_open(&host, NULL);
     /* The clock that the first one shifted. */
-    assert_true(llabs((int64_t)clock_of(&host)) > 25000000);
+    assert_cmp(llabs((int64_t)clock_of(&host)), >, 25000000);
     host_close(&host);
     assert_int_equal(child_end(&second), 0);
 }
@@ -669,7 +672,7 @@ static void run_with_own_mounts(int (*steps)(void))
     const pid_t child = fork_child();
     int status = 0;
 
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0)
         _exit(steps());
     assert_int_equal(waitpid(child, &status, 0), child);

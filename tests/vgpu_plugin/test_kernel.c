@@ -11,6 +11,7 @@
 #include "host.h"
 #include "kernel_file.h"
 #include "tests/forked.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 struct fixture {
@@ -68,7 +69,7 @@ static void matmul__whole_numbers__exact_product(void **state)
 
             for (unsigned k = 0; k < SIZE; k++)
                 sum += left[y * SIZE + k] * right[k * SIZE + x];
-            assert_true(product[y * SIZE + x] == sum);
+            assert_cmp(product[y * SIZE + x], ==, sum);
         }
     }
     f->host.compute->kernel_destroy(f->host.self, kernel);
@@ -170,7 +171,7 @@ static void module__bad_images__refused_with_a_log(void **state)
         assert_int_equal(
             f->host.compute->module_create(f->host.self, f->host.device, &desc, &sink, &module),
             bad[i].result);
-        assert_true(strlen(log.text) > 0);
+        assert_cmp(strlen(log.text), >, 0);
         assert_non_null(strstr(log.text, bad[i].word));
     }
 }
@@ -317,7 +318,7 @@ static void process__exits_with_an_endless_kernel__ends(void **state)
     int status;
 
     (void)state;
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0) {
         struct host host;
         struct zeta_plugin_command command;

@@ -18,6 +18,7 @@
 #include "child.h"
 #include "kernel_file.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define REPORT 256u
@@ -86,7 +87,7 @@ static uint64_t drain(struct host *host, struct zeta_plugin_stream *stream, uint
         *out_lost += read.lost;
     }
     for (uint64_t i = 1; i < total; i++)
-        assert_true((int32_t)(report_u32(reports[i], 4) - report_u32(reports[i - 1], 4)) > 0);
+        assert_cmp((int32_t)(report_u32(reports[i], 4) - report_u32(reports[i - 1], 4)), >, 0);
     return total;
 }
 
@@ -123,7 +124,8 @@ static void kernels__between_markers__exact_counts_per_row(void **state)
         static const uint64_t groups[] = {0, 3, 0, 12}, copied[] = {0, 0, 0, 77};
         static const uint64_t kernels[] = {0, 1, 0, 2};
 
-        assert_true(token != 0 && token != 12345);
+        assert_cmp(token, !=, 0);
+        assert_cmp(token, !=, 12345);
         bench_run(bench, commands, 8);
         /* At once: a read sees each marker that is complete. */
         assert_int_equal(drain(&bench->host, stream, &lost), 5);
@@ -175,7 +177,7 @@ static void timers__at_a_short_period__markers_keep_their_place(void **state)
         }
         assert_int_equal(markers, round + 1);
     }
-    assert_true(timers > 1);
+    assert_cmp(timers, >, 1);
     close_stream(&bench->host, stream);
 }
 
@@ -226,7 +228,7 @@ static void eu__selected__row_ends_at_the_marker(void **state)
         bench_run(bench, commands, 3);
         total = drain(&bench->host, stream, &lost);
         assert_int_equal(total, round == 1 ? 3 : 2);
-        assert_true(report_u32(reports[total - 1], 192) > report_u32(reports[total - 2], 192));
+        assert_cmp(report_u32(reports[total - 1], 192), >, report_u32(reports[total - 2], 192));
         assert_int_equal(
             16 * (report_u32(reports[total - 1], 192) - report_u32(reports[total - 2], 192)),
             report_u32(reports[total - 1], 196) - report_u32(reports[total - 2], 196));
@@ -267,7 +269,9 @@ static void token__of_one_stream__seen_there_only(void **state)
     close_stream(host, first);
     streams[0] = open_stream(host, host->device, "oa", FOREVER_NS, false, &oa);
     streams[1] = open_stream(host, host->device, "dispatch", FOREVER_NS, false, &dispatch);
-    assert_true(oa != closed && dispatch != closed && oa != dispatch);
+    assert_cmp(oa, !=, closed);
+    assert_cmp(dispatch, !=, closed);
+    assert_cmp(oa, !=, dispatch);
     {
         const struct zeta_plugin_command commands[] = {
             marker(bench, "oa", 1, closed), marker(bench, "oa", 2, dispatch),
@@ -501,7 +505,7 @@ static void virtual_time__any_number_of_workers__same_bytes(void **state)
         markers++;
     }
     assert_int_equal(markers, 60);
-    assert_true(totals[0] > 60 + 80);
+    assert_cmp(totals[0], >, 60 + 80);
     for (unsigned i = 1; i < 4; i++) {
         totals[1] = run_virtual(settings[i % 2], bytes[1]);
         assert_int_equal(totals[0], totals[1]);
@@ -590,7 +594,7 @@ static void process__killed_while_it_marks__others_go_on(void **state)
         /* Alone, so each of its rows has its own work only. */
         total = drain(&bench.host, stream, &lost);
         assert_int_equal(lost, 0);
-        assert_true(total >= 100);
+        assert_cmp(total, >=, 100);
         before = report_counter(reports[0], GROUPS);
         for (uint64_t r = i == 0; r < total; r++) {
             const uint32_t value = report_u32(reports[r], 8);
@@ -605,7 +609,7 @@ static void process__killed_while_it_marks__others_go_on(void **state)
             seen++;
         }
     }
-    assert_true(seen >= 4 * 100);
+    assert_cmp(seen, >=, 4 * 100);
     {
         const struct zeta_plugin_command command = marker(&bench, "oa", 99, 0);
 
@@ -655,7 +659,7 @@ static void holder__stopped__markers_wait_once_and_the_loss_is_counted(void **st
     assert_int_equal(kill(child.pid, SIGCONT), 0);
     child_say(child.to);
     assert_int_equal(read(child.from, found, sizeof(found)), sizeof(found));
-    assert_true(found[1] > 0);
+    assert_cmp(found[1], >, 0);
     assert_int_equal(found[0] + found[1], NUMBER + 1);
     assert_int_equal(child_end(&child), 0);
     bench_close(&bench);

@@ -11,6 +11,7 @@
 #include "kernel_file.h"
 #include "queries.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /* Counters by their place in a report. */
@@ -49,9 +50,9 @@ static void assert_matmul(const struct query_record *record, uint64_t n)
     assert_int_equal(record->fields[KERNELS], 1);
     assert_int_equal(record->fields[COPIED], 0);
     /* 4 subslices of 32 EUs: no EU is busy in more clocks than there were. */
-    assert_true(record->fields[EU_ACTIVE] > 0);
-    assert_true(record->fields[EU_ACTIVE] + record->fields[EU_STALL] <=
-                record->fields[CLOCKS] * 128);
+    assert_cmp(record->fields[EU_ACTIVE], >, 0);
+    assert_cmp(record->fields[EU_ACTIVE] + record->fields[EU_STALL], <=,
+               record->fields[CLOCKS] * 128);
 }
 
 static void matmul__between_begin_and_end__closed_formulas_hold(void **state)
@@ -127,7 +128,7 @@ static void nothing__between_begin_and_end__only_time_passed(void **state)
     record = query_result(&bench->host, pool, 0);
     for (uint32_t i = CLOCKS; i < QUERY_FIELDS; i++)
         assert_int_equal(record.fields[i], 0);
-    assert_true(record.header.time_ns > 0);
+    assert_cmp(record.header.time_ns, >, 0);
     assert_int_equal(record.header.flags, 0);
 }
 
@@ -160,8 +161,8 @@ static void one_thread__any_clock__no_faster_than_the_nominal_one(void **state)
         commands[2] = query_end(pool, 0);
         bench_run(&bench, commands, 3);
         record = query_result(&bench.host, pool, 0);
-        assert_true(record.fields[CLOCKS] > 100000);
-        assert_true(record.fields[CLOCKS] <= record.header.time_ns);
+        assert_cmp(record.fields[CLOCKS], >, 100000);
+        assert_cmp(record.fields[CLOCKS], <=, record.header.time_ns);
         bench.host.compute->kernel_destroy(bench.host.self, spin);
         bench_close(&bench);
     }
@@ -226,7 +227,7 @@ static void overlapping__one_for_each_launch__add_up_to_the_one_around_all(void 
     all = query_result(&bench->host, pool, LAUNCHES);
     for (uint32_t i = BUSY_CLOCKS; i < QUERY_FIELDS; i++)
         assert_int_equal(all.fields[i], sums[i]);
-    assert_true(all.header.time_ns >= sums[1] * 40);
+    assert_cmp(all.header.time_ns, >=, sums[1] * 40);
     late = query_result(&bench->host, pool, LAUNCHES + 1);
     assert_int_equal(late.fields[KERNELS], LAUNCHES - 11);
 }
@@ -274,7 +275,7 @@ static void again__without_reset__each_run_gives_its_own_numbers(void **state)
         record = query_result(&bench->host, pool, 0);
         assert_int_equal(record.fields[GROUPS], i % 7);
         assert_int_equal(record.fields[KERNELS], 1);
-        assert_true(record.header.begin_ticks >= last_end);
+        assert_cmp(record.header.begin_ticks, >=, last_end);
         last_end = record.header.begin_ticks;
     }
 }
@@ -310,7 +311,7 @@ static void selections__of_each_kind__apply(void **state)
     assert_int_equal(record.fields[QUERY_B + 4], 2);
     assert_int_equal(record.fields[QUERY_B + 5] + record.fields[QUERY_B + 6],
                      record.fields[RETIRED]);
-    assert_true(record.fields[QUERY_B + 5] > record.fields[QUERY_B + 6]);
+    assert_cmp(record.fields[QUERY_B + 5], >, record.fields[QUERY_B + 6]);
     assert_int_equal(record.fields[QUERY_C + 0],
                      record.header.end_ticks / 4 - record.header.begin_ticks / 4);
     assert_int_equal(record.fields[QUERY_C + 1], 1);

@@ -12,6 +12,7 @@
 #include "../sanitizer.h"
 #include "host.h"
 #include "kernel_file.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define REPORT 256u
@@ -97,12 +98,12 @@ static void open__first_report__at_once_and_of_now(void **state)
     const uint64_t before = device_ticks(host);
     struct zeta_plugin_stream *stream = open_stream(host, "oa", 1000000000, 1, NULL);
 
-    assert_true(host->metric->stream_pending(host->self, stream) >= 1);
+    assert_cmp(host->metric->stream_pending(host->self, stream), >=, 1);
     assert_int_equal(host_read(host, stream, reports, 1, NULL), 1);
     assert_int_equal(report_id(reports[0]), TIMER_BIT);
-    assert_true((uint32_t)(report_u32(reports[0], 4) - (uint32_t)before) < 25000000);
+    assert_cmp((uint32_t)(report_u32(reports[0], 4) - (uint32_t)before), <, 25000000);
     /* The next one comes with a period of its own. */
-    assert_true(host_read(host, stream, reports, 16, NULL) <= 2);
+    assert_cmp(host_read(host, stream, reports, 16, NULL), <=, 2);
     close_stream(host, stream);
 }
 
@@ -193,12 +194,12 @@ static void counts__matmul_and_copy__closed_formulas_hold(void **state)
     assert_int_equal(GREW(GROUPS), SIZE / 16 * SIZE / 16);
     assert_int_equal(GREW(KERNELS), 1);
     assert_int_equal(GREW(COPIED), 100000);
-    assert_true(GREW(RETIRED) > GREW(FP32));
-    assert_true(GREW(BUSY_CLOCKS) > 0);
+    assert_cmp(GREW(RETIRED), >, GREW(FP32));
+    assert_cmp(GREW(BUSY_CLOCKS), >, 0);
     assert_int_equal(GREW(CLOCKS), GREW(BUSY_CLOCKS));
     for (uint64_t i = 1; i < count; i++) {
         for (uint32_t c = 0; c < 36; c++)
-            assert_true(report_counter(reports[i], c) >= report_counter(reports[i - 1], c));
+            assert_cmp(report_counter(reports[i], c), >=, report_counter(reports[i - 1], c));
     }
     close_stream(host, stream);
     host->compute->queue_destroy(host->self, queue);
@@ -253,8 +254,8 @@ static void frequency__any_work_and_period__never_above_the_nominal_one(void **s
         count =
             i < 3 ? host_read_past_now(&host, stream, reports, 16384) : drain(&host, stream, &lost);
         for (uint64_t r = 1; r < count; r++) {
-            assert_true(row_of(r, CLOCKS) <= row_ticks(r) * 40);
-            assert_true(row_of(r, EU_ACTIVE) <= row_of(r, CLOCKS) * 128);
+            assert_cmp(row_of(r, CLOCKS), <=, row_ticks(r) * 40);
+            assert_cmp(row_of(r, EU_ACTIVE), <=, row_of(r, CLOCKS) * 128);
         }
         if (i < 3) {
             assert_int_equal(GREW(COPIED), 8u << 20);
@@ -385,7 +386,7 @@ static bool readable(struct host *host, struct zeta_plugin_stream *stream, int t
     struct pollfd poll_fd = {.fd = host->metric->stream_descriptor(host->self, stream),
                              .events = POLLIN};
 
-    assert_true(poll_fd.fd >= 0);
+    assert_cmp(poll_fd.fd, >=, 0);
     return poll(&poll_fd, 1, timeout_ms) == 1;
 }
 
@@ -396,7 +397,7 @@ static void descriptor__n_pending__level_in_both_directions(void **state)
 
     assert_false(readable(host, stream, 0));
     assert_true(readable(host, stream, 20000));
-    assert_true(host->metric->stream_pending(host->self, stream) >= 50);
+    assert_cmp(host->metric->stream_pending(host->self, stream), >=, 50);
     assert_int_equal(host_read(host, stream, reports, 45, NULL), 45);
     assert_false(readable(host, stream, 0));
     assert_true(readable(host, stream, 20000));
@@ -422,9 +423,9 @@ static void descriptor__endless_kernel__readable_while_it_runs(void **state)
     assert_true(readable(host, stream, 20000));
     assert_int_equal(work.done, 0);
     count = drain(host, stream, &lost);
-    assert_true(report_counter(reports[count - 1], RETIRED) >
-                report_counter(reports[0], RETIRED) + 100000);
-    assert_true(report_u32(reports[count - 1], 8) != 0);
+    assert_cmp(report_counter(reports[count - 1], RETIRED), >,
+               report_counter(reports[0], RETIRED) + 100000);
+    assert_cmp(report_u32(reports[count - 1], 8), !=, 0);
     /* Whatever came in a row came with its clocks, and percentages stay below 100. */
     for (uint64_t i = 1; i < count; i++) {
         const uint64_t clocks =
@@ -436,11 +437,11 @@ static void descriptor__endless_kernel__readable_while_it_runs(void **state)
         assert_int_equal(report_counter(reports[i], BUSY_CLOCKS) -
                              report_counter(reports[i - 1], BUSY_CLOCKS),
                          clocks);
-        assert_true(report_counter(reports[i], EU_ACTIVE) -
-                        report_counter(reports[i - 1], EU_ACTIVE) <=
-                    clocks * 128);
+        assert_cmp(report_counter(reports[i], EU_ACTIVE) -
+                       report_counter(reports[i - 1], EU_ACTIVE),
+                   <=, clocks * 128);
     }
-    assert_true(all > 0);
+    assert_cmp(all, >, 0);
     host->compute->queue_destroy(host->self, queue);
     close_stream(host, stream);
     host->compute->kernel_destroy(host->self, kernel);
@@ -466,14 +467,14 @@ static void ring__full__oldest_go_and_are_counted(void **state)
             got = host_read(&host, stream, reports, 7, &read);
             if (read.broken) {
                 assert_int_equal(read.reason, ZETA_PLUGIN_BREAK_OVERFLOW);
-                assert_true(read.lost > 0);
+                assert_cmp(read.lost, >, 0);
             }
             next += (uint32_t)read.lost;
             for (i = 0; i < got; i++)
                 assert_int_equal(report_u32(reports[i], 224 + 4), next++);
         }
     }
-    assert_true(next > 500); /* so it did overflow: 20 rounds hold 320 at most */
+    assert_cmp(next, >, 500); /* so it did overflow: 20 rounds hold 320 at most */
     close_stream(&host, stream);
     host_close(&host);
 }
@@ -493,7 +494,7 @@ static void fault_lost_reports__every_nth__break_before_the_next(void **state)
     assert_true(host_pending(&host, stream, 30));
     for (uint64_t got = 1; got > 0;) {
         got = host_read(&host, stream, reports, 100, &read);
-        assert_true(got <= 4);
+        assert_cmp(got, <=, 4);
         /* A read may also end because nothing more was there; only the fifths are missing. */
         assert_int_equal(read.broken, got > 0 && next % 5 == 0);
         if (read.broken) {
@@ -593,7 +594,7 @@ static void units__two_of_them__exclusive_each(void **state)
     assert_int_equal(host_stream(host, "other", 1000000, 1, NULL, &third),
                      ZETA_PLUGIN_INVALID_ARGUMENT);
     assert_int_equal(host->metric->holder(host->self, host->device, host_string("oa"), &pid), 0);
-    assert_true(pid != 0);
+    assert_cmp(pid, !=, 0);
     host_read(host, second, reports, 1, NULL);
     assert_int_equal(report_id(reports[0]), TIMER_BIT | 1);
     /* A stopped stream gives up its unit and keeps its reports. */
@@ -638,7 +639,7 @@ static void fault_wrap_soon__timestamp_wraps__no_gap(void **state)
     (void)state;
     host_open(&host, settings);
     stream = open_stream(&host, "oa", 1310720, 1, NULL);
-    assert_true((device_ticks(&host) & TICKS) > TICKS - 30000000);
+    assert_cmp((device_ticks(&host) & TICKS), >, TICKS - 30000000);
     host_sleep_ms(1300);
     count = drain(&host, stream, &lost);
     for (uint64_t i = 2; i < count; i++) {
@@ -649,7 +650,7 @@ static void fault_wrap_soon__timestamp_wraps__no_gap(void **state)
     }
     assert_int_equal(wraps, 1);
     /* One clock: the device's value wrapped as well and is close to the last report. */
-    assert_true(((device_ticks(&host) - report_ticks(reports[count - 1])) & TICKS) < 25000000);
+    assert_cmp(((device_ticks(&host) - report_ticks(reports[count - 1])) & TICKS), <, 25000000);
     close_stream(&host, stream);
     host_close(&host);
 }
@@ -672,7 +673,7 @@ static void switches__selected__a_report_each_with_its_totals(void **state)
     host_sleep_ms(30);
     count = drain(host, stream, &lost);
     for (uint64_t i = 1; i < count; i++) {
-        assert_true((int32_t)(report_u32(reports[i], 4) - report_u32(reports[i - 1], 4)) > 0);
+        assert_cmp((int32_t)(report_u32(reports[i], 4) - report_u32(reports[i - 1], 4)), >, 0);
         if (report_id(reports[i]) != SWITCH_BIT)
             continue;
         /* In turn: the context begins, with the work before it; it ends, with its own. */
@@ -726,8 +727,8 @@ static void virtual_time__any_number_of_workers__same_bytes(void **state)
 
     (void)state;
     counts[0] = run_virtual(settings[0], bytes[0]);
-    assert_true(counts[0] > 16);
-    assert_true(report_counter(bytes[0] + (counts[0] - 1) * REPORT, FP32) > 0);
+    assert_cmp(counts[0], >, 16);
+    assert_cmp(report_counter(bytes[0] + (counts[0] - 1) * REPORT, FP32), >, 0);
     for (unsigned i = 0; i < 4; i++) {
         counts[1] = run_virtual(settings[i % 2], bytes[1]);
         assert_int_equal(counts[0], counts[1]);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "rig.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static ze_device_module_properties_t module_properties(const struct rig *rig, void *next)
@@ -87,8 +88,8 @@ static void atomics__of_floating_point__are_those_reported(void **state)
     rig_run(rig, floats, 1, 64);
     rig_run(rig, doubles, 1, 64);
     for (int i = 0; i < 6; i++) {
-        assert_true(f[i] == (float)wanted[i]);
-        assert_true(d[i] == wanted[i]);
+        assert_cmp(f[i], ==, (float)wanted[i]);
+        assert_cmp(d[i], ==, wanted[i]);
     }
     assert_success(zeKernelDestroy(floats));
     assert_success(zeKernelDestroy(doubles));

@@ -21,6 +21,7 @@
 
 #include "plugins/vgpu/compiler/cache_dir.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /* What files have before their content. */
@@ -154,7 +155,7 @@ static void change_byte(const char *path, off_t at)
     int file = open(path, O_RDWR);
     uint8_t byte;
 
-    assert_true(file >= 0);
+    assert_cmp(file, >=, 0);
     assert_int_equal(pread(file, &byte, 1, at), 1);
     byte ^= 0x10;
     assert_int_equal(pwrite(file, &byte, 1, at), 1);
@@ -264,7 +265,7 @@ static void limit__many_files__least_recently_used_go(void **state)
     for (uint32_t i = 100; i < 140; i++) {
         store(i, 700 + 10 * i);
         measure(&bytes);
-        assert_true(bytes <= cache.limit_bytes);
+        assert_cmp(bytes, <=, cache.limit_bytes);
     }
     store(500, 20 * 1000);
     assert_int_equal(check(500, 20 * 1000), -1);
@@ -340,7 +341,7 @@ static int run_in_child(int (*function)(void))
     pid_t child = fork();
     int status = 0;
 
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0)
         _exit(function());
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -415,7 +416,7 @@ static void processes__killed_at_any_moment__leave_nothing_wrong(void **state)
 
         for (unsigned i = 0; i < 2; i++) {
             children[i] = fork();
-            assert_true(children[i] >= 0);
+            assert_cmp(children[i], >=, 0);
             if (children[i] == 0)
                 churn(round * 11 + i * 17);
         }
@@ -431,7 +432,7 @@ static void processes__killed_at_any_moment__leave_nothing_wrong(void **state)
     /* What the dead were writing counts until it is old, so the limit holds for all of it. */
     store(1, 2500);
     measure(&bytes);
-    assert_true(bytes <= cache.limit_bytes);
+    assert_cmp(bytes, <=, cache.limit_bytes);
 }
 
 static void *churn_a_while(void *argument)
@@ -460,7 +461,7 @@ static void threads__at_once__all_right(void **state)
     for (unsigned i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     measure(&bytes);
-    assert_true(bytes <= cache.limit_bytes);
+    assert_cmp(bytes, <=, cache.limit_bytes);
 }
 
 static void expect_default(bool secure, const char *xdg, const char *home, const char *wanted)

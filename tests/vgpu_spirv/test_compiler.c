@@ -16,6 +16,7 @@
 
 #include "build.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static const struct host_setting patient[] = {
@@ -47,7 +48,7 @@ static void expect_kernels(struct host *host, struct build *build)
     if (build->result != ZETA_PLUGIN_SUCCESS)
         fail_msg("%s: %s", host_error(host), build->log);
     assert_int_equal(host->compute->module_kernel_names(host->self, build->module, &names), 0);
-    assert_true(names.count > 1);
+    assert_cmp(names.count, >, 1);
     host->compute->module_destroy(host->self, build->module);
 }
 
@@ -79,7 +80,7 @@ static void answer__program_stays__is_ended(void **state)
     struct build build;
 
     build_with(*state, "linger", &build);
-    assert_true(build_pid(&build) > 0);
+    assert_cmp(build_pid(&build), >, 0);
     assert_int_equal(kill((pid_t)build_pid(&build), 0), -1);
     assert_int_equal(errno, ESRCH);
     expect_kernels(*state, &build);
@@ -291,7 +292,7 @@ static void application__standard_streams_closed__stay_closed(void **state)
     int status = 0;
     pid_t child = fork();
 
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0)
         _exit(build_without_streams(*state));
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -316,7 +317,7 @@ static void application__forks__child_builds_too(void **state)
     int status = 0;
     pid_t child = fork();
 
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0)
         _exit(build_after_fork(*state));
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -344,7 +345,7 @@ static void application__no_descriptors_left__says_so(void **state)
     int status = 0;
     pid_t child = fork();
 
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0)
         _exit(build_without_descriptors(*state));
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -385,7 +386,7 @@ static void program__absent__named_with_its_package(void **state)
     struct host host;
     struct build build;
 
-    assert_true(spirv_version(*state) >= (1u << 16 | 2));
+    assert_cmp(spirv_version(*state), >=, (1u << 16 | 2));
     host_open(&host, absent);
     assert_int_equal(spirv_version(&host), 0);
     build_with(&host, "", &build);
@@ -405,7 +406,7 @@ static void program__cannot_be_executed__says_so(void **state)
     struct build build;
 
     (void)state;
-    assert_true(file >= 0);
+    assert_cmp(file, >=, 0);
     assert_int_equal(write(file, "no program\n", 11), 11);
     assert_int_equal(fchmod(file, 0700), 0);
     close(file);

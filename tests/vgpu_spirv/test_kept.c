@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "build.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 struct fixture {
@@ -71,7 +72,7 @@ static long built_by(struct host *host, const char *options)
     if (build.result != ZETA_PLUGIN_SUCCESS)
         fail_msg("%s: %s", host_error(host), build.log);
     pid = build_pid(&build);
-    assert_true(pid > 0);
+    assert_cmp(pid, >, 0);
     host->compute->module_destroy(host->self, build.module);
     return pid;
 }
@@ -259,7 +260,7 @@ static void processes__same_modules_at_once__all_are_right(void **state)
 
     for (unsigned i = 0; i < 3; i++) {
         children[i] = fork();
-        assert_true(children[i] >= 0);
+        assert_cmp(children[i], >=, 0);
         if (children[i] == 0)
             _exit(build_some(f, i));
     }

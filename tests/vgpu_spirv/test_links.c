@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "rig.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /* ---------------------------------------------------------------- links */
@@ -197,7 +198,10 @@ static void globals__of_the_source__are_shared_with_the_host(void **state)
     rig_run(rig, kernel, 1, 1);
     assert_int_equal(*(int32_t *)counter, 7);
     rig_run(rig, kernel, 4, 1);
-    assert_true(out[0] == 1 && out[1] == 2 && out[2] == -30 && out[3] == 4);
+    assert_cmp(out[0], ==, 1);
+    assert_cmp(out[1], ==, 2);
+    assert_cmp(out[2], ==, -30);
+    assert_cmp(out[3], ==, 4);
     /* Neither functions, nor kernels, nor what the module has of the library. */
     assert_result(ZE_RESULT_ERROR_INVALID_GLOBAL_NAME,
                   zeModuleGetGlobalPointer(module, "twice", &size, &table));

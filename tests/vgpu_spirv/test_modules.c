@@ -4,6 +4,7 @@
 
 #include "rig.h"
 #include "tests/harness/mode.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /* ---------------------------------------------------------------- constants */
@@ -30,7 +31,7 @@ static void expect_constants(const struct rig *rig, uint32_t count, const uint32
     rig_set(kernel, 0, out);
     rig_run(rig, kernel, 1, 1);
     for (int i = 0; i < 6; i++)
-        assert_true(out[i] == wanted[i]);
+        assert_cmp(out[i], ==, wanted[i]);
     assert_success(zeKernelDestroy(kernel));
     assert_success(zeModuleDestroy(module));
     rig_file_free(&file);
@@ -132,7 +133,8 @@ static void program__of_two_images__is_one_module(void **state)
     double *numbers = rig_memory(rig, 6 * sizeof(double));
     rig_set(kernel, 0, numbers);
     rig_run(rig, kernel, 1, 1);
-    assert_true(numbers[2] == value_int && numbers[3] == 4);
+    assert_cmp(numbers[2], ==, value_int);
+    assert_cmp(numbers[3], ==, 4);
     assert_success(zeKernelDestroy(kernel));
     assert_success(zeModuleDestroy(module));
     for (int i = 0; i < 3; i++)
@@ -296,7 +298,7 @@ static char *dump_dwarf(const uint8_t *file, size_t size)
     snprintf(command, sizeof(command), "llvm-dwarfdump-15 --debug-info %s 2>&1", path);
     stream = popen(command, "r");
     assert_non_null(stream);
-    assert_true(fread(text, 1, (1 << 20) - 1, stream) > 0);
+    assert_cmp(fread(text, 1, (1 << 20) - 1, stream), >, 0);
     pclose(stream);
     remove(path);
     return text;
@@ -370,7 +372,7 @@ static void properties__of_the_device__name_the_version(void **state)
     ze_device_module_properties_t p = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES};
 
     assert_success(zeDeviceGetModuleProperties(rig->device, &p));
-    assert_true(p.spirvVersionSupported >= ZE_MAKE_VERSION(1, 2));
+    assert_cmp(p.spirvVersionSupported, >=, ZE_MAKE_VERSION(1, 2));
     assert_true(p.flags & ZE_DEVICE_MODULE_FLAG_FP64);
 }
 
@@ -394,7 +396,9 @@ static void properties__of_compiled_kernels__are_those_of_the_source(void **stat
     assert_result(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION,
                   zeKernelSetGroupSize(sized, 8, 1, 1));
     assert_success(zeKernelSuggestGroupSize(sized, 64, 64, 1, &x, &y, &z));
-    assert_true(x == 4 && y == 2 && z == 1);
+    assert_cmp(x, ==, 4);
+    assert_cmp(y, ==, 2);
+    assert_cmp(z, ==, 1);
     int32_t *out = rig_memory(rig, 64 * sizeof(int32_t));
     rig_set(sized, 0, out);
     assert_success(zeKernelSetGroupSize(sized, 4, 2, 1));
@@ -402,8 +406,8 @@ static void properties__of_compiled_kernels__are_those_of_the_source(void **stat
     assert_int_equal(out[9], 5); /* item (1, 1) of the first group */
 
     assert_success(zeKernelGetProperties(spilling, &p));
-    assert_true(p.privateMemSize >= 64 * sizeof(float));
-    assert_true(p.spillMemSize <= p.privateMemSize);
+    assert_cmp(p.privateMemSize, >=, 64 * sizeof(float));
+    assert_cmp(p.spillMemSize, <=, p.privateMemSize);
     assert_success(zeKernelGetSourceAttributes(hinted, &size, &buffer));
     assert_non_null(strstr(text, "work_group_size_hint(8,1,1)"));
     assert_success(zeKernelDestroy(sized));
@@ -433,9 +437,11 @@ static void allocations__of_arguments__are_listed(void **state)
     assert_success(zeKernelGetAllocationPropertiesExp(kernel, &count, p));
     assert_int_equal(count, 2);
     assert_int_equal(p[0].argIndex, 0);
-    assert_true(p[0].base == (uintptr_t)first && p[0].size >= 1000);
+    assert_cmp(p[0].base, ==, (uintptr_t)first);
+    assert_cmp(p[0].size, >=, 1000);
     assert_int_equal(p[1].argIndex, 2);
-    assert_true(p[1].base == (uintptr_t)second && p[1].size >= 5000);
+    assert_cmp(p[1].base, ==, (uintptr_t)second);
+    assert_cmp(p[1].size, >=, 5000);
     assert_int_equal(p[1].type, ZE_MEMORY_TYPE_SHARED);
     assert_success(zeKernelDestroy(kernel));
     assert_success(zeModuleDestroy(module));

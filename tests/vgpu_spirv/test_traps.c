@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "rig.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static void local_scalar__after_barriers__is_shared(void **state)
@@ -60,7 +61,7 @@ static void arguments__of_all_kinds__arrive(void **state)
     rig_set(kernel, 7, h);
     rig_run(rig, kernel, 1, 1);
     for (int i = 0; i < 20; i++)
-        assert_true(out[i] == wanted[i]);
+        assert_cmp(out[i], ==, wanted[i]);
     assert_success(zeKernelDestroy(kernel));
     assert_success(zeModuleDestroy(module));
 }
@@ -96,7 +97,7 @@ static FILE *catch_messages(int *out_console)
 
     assert_non_null(file);
     *out_console = dup(STDERR_FILENO);
-    assert_true(dup2(fileno(file), STDERR_FILENO) >= 0);
+    assert_cmp(dup2(fileno(file), STDERR_FILENO), >=, 0);
     return file;
 }
 
@@ -105,7 +106,7 @@ static unsigned count_messages(FILE *file, int console, const char *word)
     char line[512];
     unsigned count = 0;
 
-    assert_true(dup2(console, STDERR_FILENO) >= 0);
+    assert_cmp(dup2(console, STDERR_FILENO), >=, 0);
     (void)close(console);
     rewind(file);
     while (fgets(line, sizeof(line), file))
@@ -146,10 +147,21 @@ static void arguments__plain_values_of_other_sizes__are_used_as_far_as_they_fit(
         assert_success(zeKernelSetArgumentValue(kernel, 4, sizeof(f), &f));
         assert_success(zeKernelSetArgumentValue(kernel, 6, sizeof(wide), &wide));
         rig_run(rig, kernel, 1, 1);
-        assert_true(out[0] == 0.5 && out[1] == 1 && out[2] == 0 && out[7] == 0 && out[8] == 0);
-        assert_true(out[10] == 0 && out[11] == 2.25);
-        assert_true(out[12] == 1 && out[13] == 20 && out[14] == 0.25 && out[15] == 0);
-        assert_true(out[16] == -13 && out[17] == 500 && out[18] == -600 && out[19] == 700);
+        assert_cmp(out[0], ==, 0.5);
+        assert_cmp(out[1], ==, 1);
+        assert_cmp(out[2], ==, 0);
+        assert_cmp(out[7], ==, 0);
+        assert_cmp(out[8], ==, 0);
+        assert_cmp(out[10], ==, 0);
+        assert_cmp(out[11], ==, 2.25);
+        assert_cmp(out[12], ==, 1);
+        assert_cmp(out[13], ==, 20);
+        assert_cmp(out[14], ==, 0.25);
+        assert_cmp(out[15], ==, 0);
+        assert_cmp(out[16], ==, -13);
+        assert_cmp(out[17], ==, 500);
+        assert_cmp(out[18], ==, -600);
+        assert_cmp(out[19], ==, 700);
         assert_success(zeKernelDestroy(kernel));
     }
     /* Arguments 0, 3, 5, 6 and 7, each said once. */
@@ -182,8 +194,15 @@ static void arguments__scalars_of_all_sizes__arrive(void **state)
     rig_set(kernel, 7, pair);
     rig_set(kernel, 8, b);
     rig_run(rig, kernel, 1, 1);
-    assert_true(out[0] == c && out[1] == l && out[2] == s && out[3] == i && out[4] == u);
-    assert_true(out[5] == (int64_t)big && out[6] == -4 && out[7] == 5 && out[8] == 1);
+    assert_cmp(out[0], ==, c);
+    assert_cmp(out[1], ==, l);
+    assert_cmp(out[2], ==, s);
+    assert_cmp(out[3], ==, i);
+    assert_cmp(out[4], ==, u);
+    assert_cmp(out[5], ==, (int64_t)big);
+    assert_cmp(out[6], ==, -4);
+    assert_cmp(out[7], ==, 5);
+    assert_cmp(out[8], ==, 1);
     assert_success(zeKernelDestroy(kernel));
     assert_success(zeModuleDestroy(module));
 }
@@ -198,9 +217,9 @@ static void expect_calls(const struct rig *rig, const char *flags)
     rig_set(kernel, 0, out);
     rig_set(kernel, 1, v);
     rig_run(rig, kernel, 1, 1);
-    assert_true(out[0] == 1.5 + 10 + 10);
-    assert_true(out[1] == 4);
-    assert_true(out[2] == 2.25 * 4 * 33);
+    assert_cmp(out[0], ==, 1.5 + 10 + 10);
+    assert_cmp(out[1], ==, 4);
+    assert_cmp(out[2], ==, 2.25 * 4 * 33);
     assert_success(zeKernelDestroy(kernel));
     assert_success(zeModuleDestroy(module));
 }
@@ -233,7 +252,7 @@ static void vectors__of_16_and_double__work(void **state)
     for (int i = 0; i < 16; i++)
         assert_int_equal(out[i], (15 - i) * (15 - i) + (16 + i) * (16 + i));
     for (int i = 0; i < 8; i++)
-        assert_true(more[i] == i * i * 0.5);
+        assert_cmp(more[i], ==, i * i * 0.5);
     assert_success(zeKernelDestroy(kernel));
     assert_success(zeModuleDestroy(module));
 }
@@ -283,7 +302,7 @@ static void half__arithmetic_in_vectors__works(void **state)
     rig_set(kernel, 3, c);
     rig_run(rig, kernel, 1, 16);
     for (int i = 0; i < 16; i++) {
-        assert_true(out[i] == (float)(3 * i));
+        assert_cmp(out[i], ==, (float)(3 * i));
         for (int k = 0; k < 4; k++)
             assert_int_equal(b[4 * i + k], half_of(100 * k + 1 + i));
     }

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "trace_bed.h"
 
@@ -64,7 +65,8 @@ static void check_groups(const struct bed_events *events, uint32_t columns,
 
         if (event->type != type)
             continue;
-        assert_true(event > begin && event < end);
+        assert_cmp(event, >, begin);
+        assert_cmp(event, <, end);
         assert_in_range(event->x, 0, columns - 1);
         assert_in_range(event->y, 0, columns - 1);
         assert_int_equal(event->z, 0);
@@ -107,7 +109,9 @@ static void matmul__kernel_and_groups__closed_formulas_hold(void **state)
     end = &events.items[events.count - 2];
     assert_int_equal(begin->type, TYPE(KERNEL_BEGIN));
     assert_int_equal(end->type, TYPE(KERNEL_END));
-    assert_true(begin->ticks >= before && end->ticks <= after && end->ticks > begin->ticks);
+    assert_cmp(begin->ticks, >=, before);
+    assert_cmp(end->ticks, <=, after);
+    assert_cmp(end->ticks, >, begin->ticks);
     assert_int_equal(begin->x, COLUMNS);
     assert_int_equal(begin->y, COLUMNS);
     assert_int_equal(begin->z, 1);
@@ -240,9 +244,9 @@ static void markers__of_all_units__are_events_with_their_values(void **state)
     bed_disable(&host, tracer);
     bed_read(&host, tracer, &events);
     assert_int_equal(events.count, 2 + 3);
-    assert_true(events.items[1].value == UINT64_MAX - 1);
-    assert_true(events.items[2].value == UINT32_MAX);
-    assert_true(events.items[3].value == 0);
+    assert_cmp(events.items[1].value, ==, UINT64_MAX - 1);
+    assert_cmp(events.items[2].value, ==, UINT32_MAX);
+    assert_cmp(events.items[3].value, ==, 0);
     for (unsigned i = 1; i <= 3; i++) {
         assert_int_equal(events.items[i].type, TYPE(MARKER));
         assert_int_equal(events.items[i].object, 0);
@@ -280,7 +284,8 @@ static void faults__kernel_and_copy__say_where(void **state)
     assert_int_equal(fault->detail, ZETA_VGPU_FAULT_WRITE);
     assert_int_equal(fault->value, 16);
     assert_int_equal(fault->object, bed_first(&events, TYPE(KERNEL_BEGIN))->object);
-    assert_true(fault->extra != 0 && fault->extra % 4 == 0);
+    assert_cmp(fault->extra, !=, 0);
+    assert_cmp(fault->extra % 4, ==, 0);
     /* The kernel ends after its fault; its group never does. */
     assert_true(bed_first(&events, TYPE(KERNEL_END)) > fault);
     assert_int_equal(bed_count(&events, TYPE(GROUP_BEGIN)), 1);
@@ -399,7 +404,7 @@ static void virtual_clock__any_number_of_workers__same_events(void **state)
     assert_memory_equal(one.items, four.items, one.count * sizeof(one.items[0]));
     for (uint64_t i = 1; i < one.count; i++)
         moved += one.items[i].ticks > one.items[i - 1].ticks;
-    assert_true(moved > 100);
+    assert_cmp(moved, >, 100);
     bed_forget(&one);
     bed_forget(&four);
 }

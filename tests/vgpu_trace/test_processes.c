@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "trace_bed.h"
 
@@ -110,7 +111,8 @@ static void writers__killed_at_any_moment__others_go_on(void **state)
         host_sleep_ms(5 + i % 4);
         kill(children[i].pid, SIGKILL);
         status = child_end(&children[i]);
-        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+        assert_true(WIFSIGNALED(status));
+        assert_cmp(WTERMSIG(status), ==, SIGKILL);
         bed_read(&host, tracer, &events);
     }
     bed_disable(&host, tracer);
@@ -295,7 +297,7 @@ static void fork__tracer_open__child_begins_anew_and_parent_goes_on(void **state
     bed_enable(&host, tracer);
     bed_tiny_groups(&work, 10);
     pid = fork();
-    assert_true(pid >= 0);
+    assert_cmp(pid, >=, 0);
     if (pid == 0) {
         struct bed_work own;
         uint32_t count = 0;
@@ -330,7 +332,7 @@ static int find_file(void)
         if (readlink(path, target, sizeof(target) - 1) > 0 && strstr(target, "zeta-vgpu-trace"))
             found = descriptor;
     }
-    assert_true(found >= 0);
+    assert_cmp(found, >=, 0);
     return found;
 }
 
@@ -355,7 +357,7 @@ static void file__overwritten_while_in_use__no_crash_and_the_next_is_whole(void 
             rubbish[i] = round % 3 == 0 ? 0xff : (uint8_t)(seed >> 56);
         }
         /* The ring of this process in the first place: its header and the first events. */
-        assert_true(pwrite(find_file(), rubbish, round % 2 ? 4096 : sizeof(rubbish), 4096) > 0);
+        assert_cmp(pwrite(find_file(), rubbish, round % 2 ? 4096 : sizeof(rubbish), 4096), >, 0);
         bed_tiny_groups(&work, 200);
         for (unsigned i = 0; i < 3; i++)
             assert_int_equal(bed_ops(&host)->read(host.self, tracer, buffer, sizeof(buffer), &read),

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "trace_bed.h"
 
@@ -192,7 +193,7 @@ static bool readable(struct host *host, struct zeta_plugin_tracer *tracer, int t
 {
     struct pollfd poll_fd = {.fd = bed_ops(host)->descriptor(host->self, tracer), .events = POLLIN};
 
-    assert_true(poll_fd.fd >= 0);
+    assert_cmp(poll_fd.fd, >=, 0);
     return poll(&poll_fd, 1, timeout_ms) == 1;
 }
 
@@ -215,7 +216,7 @@ static void descriptor__notify_bytes_pending__level_in_both_directions(void **st
     assert_false(readable(&host, tracer, 0));
     bed_tiny_groups(&work, 1);
     assert_true(readable(&host, tracer, 20000));
-    assert_true(bed_ops(&host)->pending(host.self, tracer) >= 20 * 64);
+    assert_cmp(bed_ops(&host)->pending(host.self, tracer), >=, 20 * 64);
     assert_int_equal(bed_ops(&host)->read(host.self, tracer, buffer, sizeof(buffer), &read), 0);
     assert_int_equal(read.bytes, sizeof(buffer));
     assert_false(readable(&host, tracer, 0));

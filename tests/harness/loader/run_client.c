@@ -1,4 +1,5 @@
 #include "run_client.h"
+#include "tests/support/compare.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -69,7 +70,7 @@ void run_client(const char *program, const char *argument, const char *const *va
     assert_non_null(out);
     assert_non_null(err);
     child = fork();
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0)
         become(program, argument, variables, out, err);
     assert_int_equal(waitpid(child, &status, 0), child);

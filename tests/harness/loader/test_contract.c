@@ -18,6 +18,7 @@
 #include <level_zero/zet_ddi.h>
 
 #include "run_client.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /* Tables without which the loader of API 1.4 refuses a driver, the sysman ones included. */
@@ -307,7 +308,7 @@ static void version__old_loader__members_and_extension_are_withheld(void **state
     memset(&global, 0xa5, sizeof(global));
     assert_int_equal(get_table(d, "zeGetGlobalProcAddrTable", ZE_API_VERSION_1_4, &global), 0);
     assert_memory_equal(&global.init, &d->global.pfnInit, sizeof(void *));
-    assert_true(global.guard == (uintptr_t)0xa5a5a5a5a5a5a5a5);
+    assert_cmp(global.guard, ==, (uintptr_t)0xa5a5a5a5a5a5a5a5);
     assert_int_equal(d->driver.pfnGetProperties(d->handle, &properties), 0);
     assert_int_equal(handles.flags, 0);
 }

@@ -1,4 +1,5 @@
 #include "tests/kmd/tests/bed.h"
+#include "tests/support/compare.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +34,7 @@ int bed_node(void)
 {
     const int fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
 
-    assert_true(fd >= 0);
+    assert_cmp(fd, >=, 0);
     return fd;
 }
 
@@ -89,7 +90,7 @@ int bed_stream(int node, long set, uint32_t format, uint32_t exponent)
         {BED_SAMPLE, 1}, {BED_SET, (uint64_t)set}, {BED_FORMAT, format}, {BED_EXPONENT, exponent}};
     const long fd = bed_open(node, BED_CLOEXEC | BED_NONBLOCK, properties, 4);
 
-    assert_true(fd >= 0);
+    assert_cmp(fd, >=, 0);
     return (int)fd;
 }
 

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "tests/kmd/tests/bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { MUX, BOOLEAN, FLEX, HEADER = 48, ENTRY = 72 };
@@ -38,7 +39,7 @@ static bool takes(int node, int list, uint32_t address)
 
     if (result == -EINVAL)
         return false;
-    assert_true(result >= 2);
+    assert_cmp(result, >=, 2);
     id = (uint64_t)result;
     assert_int_equal(bed_ioctl(node, BED_REMOVE_CONFIG, &id), 0);
     return true;
@@ -90,7 +91,7 @@ static void add__null_list_with_a_count__efault(void **state)
     config.counts[FLEX] = 3;
     assert_int_equal(bed_ioctl(node, BED_ADD_CONFIG, &config), -EFAULT);
     config.counts[FLEX] = 0;
-    assert_true(bed_ioctl(node, BED_ADD_CONFIG, &config) >= 2);
+    assert_cmp(bed_ioctl(node, BED_ADD_CONFIG, &config), >=, 2);
     (void)close(node);
     kmd_stop(machine);
 }
@@ -108,7 +109,7 @@ static void add__flex_on_haswell__refused_after_the_others(void **state)
     config.counts[MUX] = 0;
     assert_int_equal(bed_ioctl(node, BED_ADD_CONFIG, &config), -EINVAL);
     config.counts[FLEX] = 0;
-    assert_true(bed_ioctl(node, BED_ADD_CONFIG, &config) >= 2);
+    assert_cmp(bed_ioctl(node, BED_ADD_CONFIG, &config), >=, 2);
     (void)close(node);
     kmd_stop(machine);
 }

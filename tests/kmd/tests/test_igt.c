@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "tests/kmd/tests/bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { SKIPPED = 77, RECORD_SAMPLE = 1, SAMPLE_BYTES = 264, WORDS = 66 };
@@ -52,7 +53,7 @@ static pid_t start_tool(const char *output, const char *const *arguments)
         (void)execvp(arguments[0], (char *const *)arguments);
         _exit(127);
     }
-    assert_true(child > 0);
+    assert_cmp(child, >, 0);
     return child;
 }
 
@@ -128,7 +129,7 @@ static void record(const char *folder, const char *set, const char *file, long l
     assert_int_equal(kill(child, SIGINT), 0);
     assert_int_equal(end_of(child), 0);
     (void)unlink(fifo);
-    assert_true(size_of(file) >= bytes);
+    assert_cmp(size_of(file), >=, bytes);
 }
 
 static uint64_t a40(const uint32_t *words, uint32_t n)
@@ -162,7 +163,7 @@ static void check_recording(const struct kmd_machine *machine, struct recording 
         uint32_t words[WORDS];
         uint32_t head[2];
 
-        assert_true(at + sizeof(head) <= recording->bytes);
+        assert_cmp(at + sizeof(head), <=, recording->bytes);
         memcpy(head, recording->data + at, sizeof(head));
         assert_true(head[0] == RECORD_SAMPLE || head[0] >= 65536);
         if (head[0] == RECORD_SAMPLE) {
@@ -232,7 +233,7 @@ static void recorder_and_reader__a_second__show_the_trajectories(void **state)
     record(folder, "RenderBasic", file, 600ll * SAMPLE_BYTES);
     read_file(file, &recording.data, &recording.bytes);
     check_recording(machine, &recording);
-    assert_true(recording.samples >= 590);
+    assert_cmp(recording.samples, >=, 590);
     assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_REPORTS_LOST), 0);
     assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_CONFIGS_ADDED), 26);
 
@@ -257,7 +258,8 @@ static void assert_frequency(const char *text, double mhz)
 
     assert_non_null(found);
     hz = strtod(found + sizeof(name) - 1, NULL);
-    assert_true(hz > mhz * 999999 && hz < mhz * 1000001);
+    assert_cmp(hz, >, mhz * 999999);
+    assert_cmp(hz, <, mhz * 1000001);
 }
 
 static void recorder__other_generations__reader_sees_their_clock(void **state)

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/kmd/tests/bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static long getparam(int node, int32_t param, int32_t *out_value)
@@ -199,7 +200,7 @@ static void query__topology__lengths_and_counts(void **state)
         uint32_t subslices;
 
         assert_int_equal(ask(node, 1, 0, 0, NULL), cases[i].length);
-        assert_true(ask(node, 1, 0, sizeof(data), data) > 0);
+        assert_cmp(ask(node, 1, 0, sizeof(data), data), >, 0);
         assert_int_equal(count_eus(data, &subslices), cases[i].eus);
         assert_int_equal(subslices, cases[i].subslices);
         (void)close(node);
@@ -232,7 +233,7 @@ static void query__engines_and_memory__as_the_preset(void **state)
     assert_int_equal(data[16 + 88], 1);
     assert_int_equal(bytes, 16ull << 30);
     assert_int_equal(ask(node, 6, 0, 0, NULL), 85);
-    assert_true(ask(node, 5, 0, 0, NULL) > 0);
+    assert_cmp(ask(node, 5, 0, 0, NULL), >, 0);
     (void)close(node);
     kmd_stop(machine);
 }
@@ -313,8 +314,8 @@ static void reg_read__real_time__at_its_rate(void **state)
                (double)(times[2].tv_nsec - times[1].tv_nsec) / 1e9;
     longest = (double)(times[3].tv_sec - times[0].tv_sec) +
               (double)(times[3].tv_nsec - times[0].tv_nsec) / 1e9;
-    assert_true((double)(second[1] - first[1]) >= shortest * 12e6 - 2);
-    assert_true((double)(second[1] - first[1]) <= longest * 12e6 + 2);
+    assert_cmp((double)(second[1] - first[1]), >=, shortest * 12e6 - 2);
+    assert_cmp((double)(second[1] - first[1]), <=, longest * 12e6 + 2);
     (void)close(node);
     kmd_stop(machine);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "tests/kmd/tests/bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #define COUNT(array) (uint32_t)(sizeof(array) / sizeof((array)[0]))
@@ -91,7 +92,7 @@ static void open__fast_timer__eacces_without_privilege(void **state)
     /* 19.2 MHz: exponent 6 is 150 kHz, exponent 7 is 75 kHz. */
     assert_int_equal(OPEN(node, 0, {BED_EXPONENT, 6}, {BED_SET, 0}), -EACCES);
     assert_int_equal(OPEN(node, 0, {BED_EXPONENT, 7}, {BED_SET, 0}), -EINVAL);
-    assert_true(set >= 2);
+    assert_cmp(set, >=, 2);
     (void)close(node);
     kmd_stop(machine);
 
@@ -213,7 +214,7 @@ static void open__last_checks__busy_before_format_and_set(void **state)
     assert_int_equal(OPEN(node, 0, {BED_SAMPLE, 1}, {BED_FORMAT, 10}, {BED_SET, (uint64_t)set}),
                      -ENOMEM);
     kmd_fault(machine, 0, KMD_FAULT_OPEN_ERRNO, 0);
-    assert_true(OPEN(node, 0, {BED_SAMPLE, 1}, {BED_FORMAT, 10}, {BED_SET, (uint64_t)set}) >= 0);
+    assert_cmp(OPEN(node, 0, {BED_SAMPLE, 1}, {BED_FORMAT, 10}, {BED_SET, (uint64_t)set}), >=, 0);
     assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_STREAMS_OPENED), 2);
     kmd_stop(machine);
     (void)close(node);

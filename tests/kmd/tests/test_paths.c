@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "tests/kmd/tests/bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static void assert_node(const struct stat *status, unsigned minor_number)
@@ -139,7 +140,7 @@ static void sysfs__device__ids_links_and_frequencies(void **state)
     /* What realpath answered can be used. */
     assert_int_equal(access("/sys/devices/pci0000:00/0000:00:02.0/drm/card0", F_OK), 0);
     length = readlink("/sys/bus/pci/devices/0000:00:02.0/driver", text, sizeof(text));
-    assert_true(length > 0);
+    assert_cmp(length, >, 0);
     text[length] = '\0';
     assert_string_equal(strrchr(text, '/'), "/i915");
     assert_int_equal(access("/proc/sys/dev/xe/observation_paranoid", F_OK), -1);
@@ -158,7 +159,7 @@ static void sysfs__steps__lead_into_the_machine(void **state)
     int fd;
 
     (void)state;
-    assert_true(drm >= 0);
+    assert_cmp(drm, >=, 0);
     assert_int_equal(fstatfs(drm, &system), 0);
     assert_int_equal(system.f_type, 0x62656572);
     fd = openat(drm, "card0/device/vendor", O_RDONLY);
@@ -221,7 +222,7 @@ static void machine__stopped__nothing_is_left(void **state)
     int value;
 
     (void)state;
-    assert_true(strlen(kmd_folder(machine)) < sizeof(folder));
+    assert_cmp(strlen(kmd_folder(machine)), <, sizeof(folder));
     (void)strcpy(folder, kmd_folder(machine));
     assert_string_equal(getenv(KMD_VARIABLE), folder);
     kmd_stop(machine);
@@ -240,7 +241,7 @@ static void machine__every_platform__starts(void **state)
         struct kmd_machine *machine = bed_start(*name);
         const int node = bed_node();
 
-        assert_true(node >= 0);
+        assert_cmp(node, >=, 0);
         (void)close(node);
         kmd_stop(machine);
     }

@@ -19,6 +19,7 @@
 
 #include "tests/kmd/tests/bed.h"
 #include "tests/sanitizer.h"
+#include "tests/support/compare.h"
 
 enum { EXPONENT = 10, RECORD = 264, PERIOD_NS = 106667 };
 
@@ -57,7 +58,7 @@ static void dup__unit__free_when_the_last_is_closed(void **state)
     assert_int_equal(dup2(node, other), other);
     assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_STREAMS_OPEN), 0);
     (void)close(other);
-    assert_true(try_open(node, set) >= 0);
+    assert_cmp(try_open(node, set), >=, 0);
     kmd_stop(machine);
     (void)close(node);
 }
@@ -113,7 +114,7 @@ static void fork__other_process__has_unit_until_it_dies(void **state)
     assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_STREAMS_OPEN), 1);
     assert_int_equal(kill(child, SIGKILL), 0);
     (void)wait_for(child);
-    assert_true(try_open(node, set) >= 0);
+    assert_cmp(try_open(node, set), >=, 0);
     kmd_stop(machine);
     (void)close(node);
     (void)close(ready[0]);
@@ -225,7 +226,7 @@ static pid_t start_owner(char *out_folder, size_t bytes)
         (void)pause();
         _exit(0);
     }
-    assert_true(read(ends[0], out_folder, bytes) > 0);
+    assert_cmp(read(ends[0], out_folder, bytes), >, 0);
     (void)close(ends[0]);
     (void)close(ends[1]);
     return child;

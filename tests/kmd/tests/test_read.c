@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "tests/kmd/tests/bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 /* One period of exponent 10 at 19.2 MHz is 106.7 us. */
@@ -267,7 +268,7 @@ static void read__overflow__buffer_lost_and_a_new_start(void **state)
     assert_int_equal(bed_read(fixture->stream, data, sizeof(data)), -EAGAIN);
     kmd_advance(fixture->machine, PERIOD_NS);
     assert_int_equal(bed_read(fixture->stream, data, sizeof(data)), RECORD);
-    assert_true(data[3] / 2048 >= 70000);
+    assert_cmp(data[3] / 2048, >=, 70000);
 }
 
 static void read__full_but_no_more__nothing_lost(void **state)

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/kmd/tests/bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { RECORD_HEADER = 8, BIGGEST = 256, TIMER = 1 << 19, SWITCH = 8 << 19, SLEEP = 16 << 19 };
@@ -177,7 +178,7 @@ static int open_kind(int node, const struct kind *kind, long set)
                                       {BED_INSTANCE, 0}};
     const long fd = bed_open(node, BED_NONBLOCK, properties, 6);
 
-    assert_true(fd >= 0);
+    assert_cmp(fd, >=, 0);
     return (int)fd;
 }
 
@@ -223,7 +224,7 @@ static void check_kind(const struct kind *kind, uint64_t first_ticks, const char
     /* 12 MHz to 38.4 MHz: from 12 reports of 2048 ticks on. */
     kmd_advance(machine, 2200000);
     bytes = bed_read(stream, data, REPORTS * 4 * size);
-    assert_true(bytes >= (long)(REPORTS * size));
+    assert_cmp(bytes, >=, (long)(REPORTS * size));
     assert_int_equal(bytes % (long)size, 0);
     report.ticks = (first_ticks / 2048 + 1) * 2048;
     for (long at = 0; at < bytes; at += (long)size) {
@@ -314,7 +315,7 @@ static void counter__test_set__counts_periods(void **state)
     (void)state;
     kmd_advance(machine, 1500000);
     bytes = bed_read(stream, data, sizeof(data));
-    assert_true(bytes >= 3 * 264);
+    assert_cmp(bytes, >=, 3 * 264);
     for (long i = 1; i < bytes / 264; i++)
         assert_int_equal(data[i][2 + 224 / 4] - data[i - 1][2 + 224 / 4], 1);
     (void)close(stream);

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "tests/kmd/tests/bed.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { READERS = 3, RECORDS = 32, RECORD = 264, EXPONENT = 11, SLOW = 15 };
@@ -159,7 +160,7 @@ static void timer__last_stream_closed__thread_ends(void **state)
     stream = bed_stream(node, set, 10, EXPONENT);
     assert_true(bed_polls(stream, -1));
     during = count_threads();
-    assert_true(during >= 2);
+    assert_cmp(during, >=, 2);
     (void)close(stream);
     for (int i = 0; i < 1000 && count_threads() >= during; i++)
         (void)usleep(10000);

@@ -1,6 +1,7 @@
 /* ADD_CONFIG and REMOVE_CONFIG of the emulated xe, and the ioctl OBSERVATION around them. */
 
 #include "tests/kmd/tests/xe_client.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static struct kmd_machine *machine;
@@ -130,7 +131,7 @@ static void folder__of_a_configuration__tells_its_id(void **state)
     assert_int_equal(xe_add_config(fd, "11111111-0123-0123-0123-0123456789ab", XE_REGISTER), 1);
     assert_int_equal(xe_add_config(fd, XE_UUID, XE_REGISTER), 2);
     int file = open(path, O_RDONLY);
-    assert_true(file >= 0);
+    assert_cmp(file, >=, 0);
     char text[8] = "";
     assert_int_equal(read(file, text, sizeof(text)), 2);
     assert_string_equal(text, "2\n");

@@ -1,6 +1,7 @@
 /* Opening OA streams of the emulated xe: each property, and the order of all checks. */
 
 #include "tests/kmd/tests/xe_client.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { PEC64 = 0x10105, MPEC8U32 = 0x204, A32 = 0x500 };
@@ -100,7 +101,7 @@ static void chain__of_seventeen_links__e2big(void **state)
     assert_errno(E2BIG, xe_open_pairs(fd, KMD_XE_TYPE_OA, pairs));
     pairs[16].property = 0;
     int stream = xe_open_pairs(fd, KMD_XE_TYPE_OA, pairs);
-    assert_true(stream >= 0);
+    assert_cmp(stream, >=, 0);
     close(stream);
     /* A ring of links ends as well. */
     struct xe_chain chain;
@@ -265,7 +266,7 @@ static void syncs__wrong_and_right__checked_and_signalled(void **state)
     assert_errno(EINVAL, open_with_syncs(syncs, 2));
     assert_int_equal(fences[0], 0);
     int stream = open_with_syncs(syncs, 1);
-    assert_true(stream >= 0);
+    assert_cmp(stream, >=, 0);
     assert_int_equal(fences[0], 42);
     assert_int_equal(fences[1], 0);
     /* The unit is busy before the fences are looked at. */
@@ -283,7 +284,7 @@ static void checks__many_at_once__the_earlier_wins(void **state)
     (void)state;
     begin("lnl");
     int busy = xe_oa_open(fd, SAMPLE, SET, FORMAT(PEC64));
-    assert_true(busy >= 0);
+    assert_cmp(busy, >=, 0);
     struct xe_pair set = {KMD_XE_OA_METRIC_SET, 99};
     assert_errno(EINVAL, xe_oa_open(fd, SAMPLE, set, FORMAT(MPEC8U32), UNIT(2)));
     assert_errno(EFAULT, xe_oa_open(fd, SAMPLE, set, FORMAT(MPEC8U32), UNIT(2),
@@ -353,7 +354,7 @@ static void descriptor__of_a_stream__has_no_flags(void **state)
     (void)state;
     begin("lnl");
     int stream = xe_oa_open(fd, SAMPLE, SET, FORMAT(PEC64));
-    assert_true(stream >= 0);
+    assert_cmp(stream, >=, 0);
     assert_int_equal(fcntl(stream, F_GETFD) & FD_CLOEXEC, 0);
     assert_int_equal(fcntl(stream, F_GETFL) & O_NONBLOCK, 0);
     close(stream);
@@ -369,7 +370,7 @@ static void units__of_a_card__all_open_at_once(void **state)
         streams[unit] = xe_oa_open(fd, SAMPLE, SET, FORMAT(MPEC8U32), UNIT(unit));
     streams[4] = xe_stall_open(fd, {KMD_XE_EU_STALL_GT_ID, 0});
     for (uint32_t i = 0; i < 5; i++)
-        assert_true(streams[i] >= 0);
+        assert_cmp(streams[i], >=, 0);
     assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_STREAMS_OPEN), 5);
     assert_errno(EBUSY, xe_oa_open(fd, SAMPLE, SET, FORMAT(MPEC8U32), UNIT(2)));
     close(streams[2]);

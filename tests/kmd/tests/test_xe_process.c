@@ -1,6 +1,7 @@
 /* Several processes and threads on one emulated xe, in real time. */
 
 #include "tests/kmd/tests/xe_client.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <poll.h>
@@ -48,7 +49,7 @@ static pid_t start_child(void (*function)(void))
     int ready[2];
     assert_int_equal(pipe(ready), 0);
     pid_t child = fork();
-    assert_true(child >= 0);
+    assert_cmp(child, >=, 0);
     if (child == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         function();
@@ -91,13 +92,13 @@ static void units__of_another_process__busy_until_it_dies(void **state)
     assert_errno(EBUSY, xe_stall_open(fd, {KMD_XE_EU_STALL_GT_ID, 0}));
     assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_STREAMS_OPEN), 3);
     int other = open_unit(fd, 1);
-    assert_true(other >= 0);
+    assert_cmp(other, >=, 0);
     close(other);
     kill_child(child);
     int streams[] = {open_unit(fd, 0), open_unit(fd, 2),
                      xe_stall_open(fd, {KMD_XE_EU_STALL_GT_ID, 0})};
     for (size_t i = 0; i < 3; i++) {
-        assert_true(streams[i] >= 0);
+        assert_cmp(streams[i], >=, 0);
         close(streams[i]);
     }
 }
@@ -119,12 +120,12 @@ static void configuration__of_another_process__found_by_its_uuid(void **state)
     char text[8] = "";
     int file =
         open("/sys/class/drm/card0/metrics/99999999-0123-0123-0123-0123456789ab/id", O_RDONLY);
-    assert_true(file >= 0);
+    assert_cmp(file, >=, 0);
     assert_int_equal(read(file, text, sizeof(text)), 2);
     close(file);
     config = strtoull(text, NULL, 10);
     int stream = open_unit(fd, 0);
-    assert_true(stream >= 0);
+    assert_cmp(stream, >=, 0);
     close(stream);
     assert_int_equal(xe_remove_config(fd, 2), 0);
 }
@@ -138,13 +139,13 @@ static void stream__inherited_by_a_child__lives_until_both_close(void **state)
     (void)state;
     begin("lnl");
     int stream = open_unit(fd, 0);
-    assert_true(stream >= 0);
+    assert_cmp(stream, >=, 0);
     pid_t child = start_child(nothing);
     close(stream);
     assert_errno(EBUSY, open_unit(fd, 0));
     kill_child(child);
     stream = open_unit(fd, 0);
-    assert_true(stream >= 0);
+    assert_cmp(stream, >=, 0);
     close(stream);
 }
 
@@ -155,17 +156,17 @@ static void read__that_blocks__waits_for_enough_reports(void **state)
     int stream = xe_oa_open(fd, {KMD_XE_OA_SAMPLE, 1}, {KMD_XE_OA_METRIC_SET, config},
                             {KMD_XE_OA_FORMAT, PEC64}, {KMD_XE_OA_EXPONENT, 14},
                             {KMD_XE_OA_WAIT_NUM_REPORTS, 20});
-    assert_true(stream >= 0);
+    assert_cmp(stream, >=, 0);
     static uint8_t data[4096 * PEC64_BYTES];
     ssize_t bytes = read(stream, data, 20 * PEC64_BYTES);
     assert_int_equal(bytes, 20 * PEC64_BYTES);
     bytes = read(stream, data, sizeof(data)); /* some may be left, but not enough */
-    assert_true(bytes >= 20 * PEC64_BYTES);
+    assert_cmp(bytes, >=, 20 * PEC64_BYTES);
     close(stream);
     stream = xe_stall_open(fd, {KMD_XE_EU_STALL_GT_ID, 0}, {KMD_XE_EU_STALL_WAIT_NUM_REPORTS, 100});
     assert_int_equal(ioctl(stream, KMD_XE_STREAM_ENABLE, 0), 0);
     bytes = read(stream, data, sizeof(data));
-    assert_true(bytes >= 100 * 64);
+    assert_cmp(bytes, >=, 100 * 64);
     close(stream);
 }
 
@@ -234,7 +235,7 @@ static void threads__on_all_units__disturb_nobody(void **state)
     for (size_t i = 0; i < 5; i++)
         pthread_join(threads[i], NULL);
     for (size_t i = 0; i < 4; i++) {
-        assert_true(readers[i].got >= readers[i].wanted);
+        assert_cmp(readers[i].got, >=, readers[i].wanted);
         assert_int_equal(readers[i].out_of_order, 0);
     }
     assert_int_equal(failures, 0);

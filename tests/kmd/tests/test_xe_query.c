@@ -1,6 +1,7 @@
 /* DEVICE_QUERY of the emulated xe: its rules, and what it says of each shape of GPU. */
 
 #include "tests/kmd/tests/xe_client.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <time.h>
@@ -430,8 +431,8 @@ static uint64_t number_in(const char *path)
 {
     char text[32] = "";
     int file = open(path, O_RDONLY);
-    assert_true(file >= 0);
-    assert_true(read(file, text, sizeof(text) - 1) > 0);
+    assert_cmp(file, >=, 0);
+    assert_cmp(read(file, text, sizeof(text) - 1), >, 0);
     close(file);
     return strtoull(text, NULL, 10);
 }

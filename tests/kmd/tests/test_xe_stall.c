@@ -1,6 +1,7 @@
 /* EU stall streams of the emulated xe: opening, reading, dropped records, and the bits of each. */
 
 #include "tests/kmd/tests/xe_client.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 #include <poll.h>
@@ -37,7 +38,7 @@ static int end(void **state)
 
 static void open_stream(int opened)
 {
-    assert_true(opened >= 0);
+    assert_cmp(opened, >=, 0);
     stream = opened;
     xe_set_nonblocking(stream);
 }
@@ -217,7 +218,7 @@ static void records__of_pvc__its_bits_on_both_tiles(void **state)
     (void)state;
     begin((struct kmd_device){.platform = "pvc", .max_mhz = 1000});
     int first = xe_stall_open(fd, GT(0));
-    assert_true(first >= 0);
+    assert_cmp(first, >=, 0);
     assert_errno(EBUSY, xe_stall_open(fd, GT(0)));
     open_stream(xe_stall_open(fd, GT(1)));
     enable();

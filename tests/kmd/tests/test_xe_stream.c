@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "tests/kmd/tests/xe_pack.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 enum { PEC64 = 0x10105, PEC64_BYTES = 576, EXPONENT = 9, PERIOD_TICKS = 1024 };
@@ -47,7 +48,7 @@ static int end(void **state)
 
 static void open_stream(int opened)
 {
-    assert_true(opened >= 0);
+    assert_cmp(opened, >=, 0);
     stream = opened;
     xe_set_nonblocking(stream);
 }
@@ -115,7 +116,7 @@ static void reports__of_each_format__bit_exact(void **state)
         kmd_advance(machine, 50000000);
         uint8_t reports[64 * XE_MAX_REPORT], expected[XE_MAX_REPORT];
         ssize_t bytes = read(stream, reports, sizeof(reports));
-        assert_true(bytes >= 14 * (ssize_t)layout->bytes);
+        assert_cmp(bytes, >=, 14 * (ssize_t)layout->bytes);
         assert_int_equal(bytes % layout->bytes, 0);
         for (uint64_t i = 0; i < (uint64_t)bytes / layout->bytes; i++) {
             const uint8_t *report = reports + i * layout->bytes;
@@ -207,7 +208,7 @@ static void poll__until_enough_reports__not_readable(void **state)
     kmd_fault(machine, 0, KMD_FAULT_STATUS, KMD_XE_STATUS_COUNTER_OVERFLOW);
     assert_errno(EIO, read(stream, data, sizeof(data)));
     assert_true(is_readable());
-    assert_true(read(stream, data, sizeof(data)) > 0);
+    assert_cmp(read(stream, data, sizeof(data)), >, 0);
     assert_false(is_readable());
     assert_errno(EAGAIN, read(stream, data, sizeof(data)));
 }
@@ -277,7 +278,7 @@ static void ring__overflowing__eio_once_and_old_reports_stay(void **state)
     assert_int_equal(period_of(data, 0), 5);
     assert_int_equal(period_of(data, IN_RING - 5), IN_RING);
     const uint64_t next = period_of(data, IN_RING - 4);
-    assert_true(next > IN_RING + 10);
+    assert_cmp(next, >, IN_RING + 10);
     assert_int_equal(period_of(data, IN_RING - 2), next + 2);
     assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_REPORTS_LOST), next - IN_RING - 1);
 }
@@ -319,7 +320,7 @@ static void loss__alone__wakes_nobody_and_is_told_once(void **state)
     assert_errno(EAGAIN, read(stream, data, sizeof(data)));
     pass(3);
     assert_true(is_readable());
-    assert_true(read(stream, data, sizeof(data)) > 0);
+    assert_cmp(read(stream, data, sizeof(data)), >, 0);
     assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_REPORTS_LOST), 6);
 }
 
@@ -479,7 +480,7 @@ static void mapping__of_a_ring__shows_it_raw(void **state)
     assert_memory_equal(ring + 16, data + 16, PEC64_BYTES - 16);
     assert_int_not_equal(xe_get(ring + PEC64_BYTES, 8), 0);
     pass(IN_RING - 10);
-    assert_true(read(stream, data, sizeof(data)) > 0);
+    assert_cmp(read(stream, data, sizeof(data)), >, 0);
     pass(12);
     uint64_t last = (UINT64_C(1) << 20);
     for (uint32_t i = 0; i < IN_RING; i++)
@@ -523,7 +524,7 @@ static void faults__of_reads__as_told(void **state)
     assert_int_equal(switches, 2);
     kmd_fault(machine, 0, KMD_FAULT_RESET, 0);
     pass(1);
-    assert_true(read(stream, data, sizeof(data)) > 0);
+    assert_cmp(read(stream, data, sizeof(data)), >, 0);
     assert_in_range(xe_get(data + 8, 8), PERIOD_TICKS, 2 * PERIOD_TICKS);
     kmd_fault(machine, 0, KMD_FAULT_UNPLUG, 1);
     assert_errno(ENODEV, read(stream, data, sizeof(data)));
@@ -546,7 +547,7 @@ static void idle__gpu__makes_no_reports(void **state)
         uint64_t step = xe_get(data + at + 8, 8) - xe_get(data + at - PEC64_BYTES + 8, 8);
         gap = step > gap ? step : gap;
     }
-    assert_true(gap > 9 * PERIOD_TICKS);
+    assert_cmp(gap, >, 9 * PERIOD_TICKS);
 }
 
 SUITE(xe_stream)

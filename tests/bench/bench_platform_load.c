@@ -8,6 +8,7 @@
 #include <yaml.h>
 
 #include "core/formula/compile/compile.h"
+#include "core/formula/programmables/link.h"
 #include "tests/bench/bench.h"
 #include "tests/intel_data/data.h"
 
@@ -68,7 +69,8 @@ static uint32_t load(const struct data_generation *generation,
     uint32_t count;
 
     bench_add(&figures[READ], lap_ms(&then));
-    if (zeta_catalog_link(catalog, NULL) != ZE_RESULT_SUCCESS)
+    if (zeta_catalog_link(catalog, NULL) != ZE_RESULT_SUCCESS ||
+        zeta_programmables_link(catalog, NULL) != ZE_RESULT_SUCCESS)
         stop(platform->id);
     bench_add(&figures[LINK], lap_ms(&then));
     count = compile(catalog);

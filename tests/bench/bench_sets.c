@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/formula/programmables/link.h"
 #include "core/formula/programmables/recipe.h"
 #include "core/formula/sets/programmables.h"
 
@@ -43,6 +44,8 @@ static struct zeta_catalog *load(const char *const *files)
         result = zeta_catalog_add_file(catalog, files[i], &sink);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_catalog_link(catalog, &sink);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_programmables_link(catalog, &sink);
     if (result == ZE_RESULT_SUCCESS)
         return catalog;
     (void)fail(files[0], &sink);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "core/formula/evaluate/evaluate.h"
+#include "core/formula/programmables/link.h"
 #include "core/formula/sets/set.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -50,6 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     (void)zeta_catalog_add_text(catalog, (const char *)data, size, "fuzz", NULL);
     (void)zeta_catalog_link(catalog, NULL);
+    (void)zeta_programmables_link(catalog, NULL);
     for (uint32_t i = 0; i < zeta_catalog_set_count(catalog); i++) {
         struct zeta_compiled *compiled = NULL;
 

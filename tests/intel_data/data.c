@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "core/formula/programmables/link.h"
 #include "core/util/yaml.h"
 
 #define FOLDER ZETA_SOURCE_DIR "/plugins/intel"
@@ -131,6 +132,7 @@ struct zeta_catalog *data_catalog(const struct data_generation *generation,
     struct zeta_catalog *catalog = data_catalog_open(generation, platform, true);
 
     assert_int_equal(zeta_catalog_link(catalog, &sink), ZE_RESULT_SUCCESS);
+    assert_int_equal(zeta_programmables_link(catalog, &sink), ZE_RESULT_SUCCESS);
     return catalog;
 }
 

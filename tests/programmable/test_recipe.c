@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "core/formula/compile/compile.h"
+#include "core/formula/programmables/link.h"
 #include "core/formula/programmables/recipe.h"
 #include "core/formula/programmables/recipe_set.h"
 #include "core/formula/sets/programmables.h"
@@ -89,6 +90,8 @@ static struct found load(const char *text)
         zeta_catalog_add_text(found.catalog, text, strlen(text), "test.yaml", &found.sink);
     if (found.result == ZE_RESULT_SUCCESS)
         found.result = zeta_catalog_link(found.catalog, &found.sink);
+    if (found.result == ZE_RESULT_SUCCESS)
+        found.result = zeta_programmables_link(found.catalog, &found.sink);
     return found;
 }
 

@@ -354,7 +354,7 @@ bool zeta_metric_words(const char *type, const char *value_type, zet_metric_type
 /** Looks up the word for a metric's class; false if there is no such word. */
 bool zeta_metric_class_word(const char *word, enum zeta_metric_class *out_class);
 
-/* Programmables (set_programmables.c, programmables_link.c). */
+/* Programmables (set_programmables.c). */
 
 /** Reads the optional slots of a unit. */
 bool zeta_read_slots(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
@@ -363,12 +363,6 @@ bool zeta_read_slots(struct zeta_set_reader *reader, const struct zeta_yaml_node
 /** Read one parameter, one programmable, and add it to the catalog if it is in order. */
 void zeta_read_parameter(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
 void zeta_read_programmable(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
-
-/**
- * Links the programmables and tries each combination of their values; after the sets. Those with an
- * error are left out. Errors: INVALID_ARGUMENT, OUT_OF_HOST_MEMORY.
- */
-ze_result_t zeta_programmables_link(struct zeta_catalog *catalog, struct zeta_diagnostics *sink);
 
 /* Linking of sets (set_link.c). */
 

@@ -578,12 +578,6 @@ ze_result_t zeta_catalog_link(struct zeta_catalog *catalog, struct zeta_diagnost
             break;
     }
     sort_sets(&catalog->sets);
-    if (linker.result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY) {
-        ze_result_t result = zeta_programmables_link(catalog, sink);
-
-        if (result != ZE_RESULT_SUCCESS)
-            linker.result = result;
-    }
     return linker.result;
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/device/device.h"
 #include "core/formula/compile/compile.h"
+#include "core/formula/programmables/link.h"
 #include "core/formula/sets/set.h"
 #include "core/metric/device/device_metrics.h"
 #include "core/plugin/host.h"
@@ -206,6 +207,8 @@ ze_result_t zeta_device_sets_load(const struct zeta_device *device,
         result = gather_all(&gathering, provider);
     if (result == ZE_RESULT_SUCCESS) {
         result = zeta_catalog_link(gathering.catalog, &sink);
+        if (result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+            result = zeta_programmables_link(gathering.catalog, &sink);
         /* What was wrong is logged; the other sets are usable. */
         if (result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
             result = compile_all(device, provider, out_sets);

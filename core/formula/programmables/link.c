@@ -2,6 +2,8 @@
  * Linking programmables: references to parameters, units and layouts, and a trial of every
  * combination of values, so that a file whose templates do not work is refused when it is read.
  */
+#include "core/formula/programmables/link.h"
+
 #include <string.h>
 
 #include "core/formula/programmables/recipe.h"

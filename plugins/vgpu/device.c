@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <zeta/thread.h>
+
 #include "plugins/vgpu/compiler/compiler.h"
 #include "plugins/vgpu/device/vgpu.h"
 #include "plugins/vgpu/machine/cache.h"
@@ -271,13 +273,11 @@ uint32_t zeta_vgpu_device_clock(struct zeta_plugin *self, struct zeta_plugin_dev
     const uint64_t room = out_clock->struct_size;
     struct zeta_plugin_clock clock = {.struct_size = room};
     struct zeta_vgpu_instance *instance;
-    struct timespec now;
     uint32_t result = zeta_vgpu_instance_get(vgpu, &instance);
 
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    clock.host_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    clock.host_ns = zeta_monotonic_ns();
     if (vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL) {
         clock.device_ticks = zeta_vgpu_ticks(vgpu, device->first_tile);
         clock.error_ns = UINT64_MAX; /* virtual time has no relation to the host's */

@@ -1,7 +1,6 @@
 #include <zeta/softqueue.h>
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,12 +8,14 @@
 #include <string.h>
 #include <time.h>
 
+#include <zeta/thread.h>
+
 /*
- * Who waits for what changes without a word looks again and again, after this part of the time that
- * it waited already, but never later than that.
+ * A wait for something that changes without notice polls: each pause is this part of the time
+ * waited so far, and never longer than that.
  */
-#define LOOK_PART 16u
-#define LONGEST_LOOK_NS UINT64_C(5000000)
+#define POLL_PART 16u
+#define LONGEST_POLL_NS UINT64_C(5000000)
 
 struct zeta_softqueue_pool {
     const struct zeta_plugin_host_ops *ops;
@@ -118,26 +119,18 @@ static uint64_t look_ns(const struct zeta_softqueue_pool *pool,
     return shortest;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* first_ns: how long to sleep at most in the beginning. */
 static void sleep_locked(struct zeta_softqueue_pool *pool, uint64_t first_ns, uint64_t begin_ns)
 {
-    const uint64_t now = now_ns();
-    uint64_t until = (now - begin_ns) / LOOK_PART;
+    const uint64_t now = zeta_monotonic_ns();
+    uint64_t until = (now - begin_ns) / POLL_PART;
 
     if (first_ns == UINT64_MAX) {
         pthread_cond_wait(&pool->changed, &pool->lock);
         return;
     }
-    if (until > LONGEST_LOOK_NS)
-        until = LONGEST_LOOK_NS;
+    if (until > LONGEST_POLL_NS)
+        until = LONGEST_POLL_NS;
     until = now + (until > first_ns ? until : first_ns);
     pthread_cond_timedwait(&pool->changed, &pool->lock,
                            &(struct timespec){.tv_sec = (time_t)(until / 1000000000u),
@@ -154,7 +147,7 @@ static bool wait_for_events(struct zeta_softqueue *queue, const struct zeta_plug
         return !atomic_load(&queue->stopping);
 
     first_ns = look_ns(pool, command);
-    begin_ns = now_ns();
+    begin_ns = zeta_monotonic_ns();
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->waiters, 1);
     while (!atomic_load(&queue->stopping) && !events_ready(queue, command))
@@ -281,7 +274,6 @@ static void *queue_main(void *argument)
     struct zeta_softqueue *queue = argument;
     struct submission *submission;
 
-    pthread_setname_np(pthread_self(), queue->name);
     while ((submission = take_submission(queue)) != NULL)
         finish_submission(queue, submission,
                           run_commands(queue, &submission->commands, submission->cookie));
@@ -339,21 +331,14 @@ void zeta_softqueue_destroy(struct zeta_softqueue *queue)
     free(queue);
 }
 
-/*
- * Starts the thread with every signal blocked: handlers are the application's business.
- * 0, or an errno value.
- */
+/* 0, or an errno value. */
 static int start_thread_locked(struct zeta_softqueue *queue)
 {
-    sigset_t all, before;
     int error;
 
     if (queue->started)
         return 0;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&queue->thread, NULL, queue_main, queue);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    error = zeta_thread_start(&queue->thread, queue_main, queue, queue->name);
     queue->started = error == 0;
     return error;
 }

@@ -285,23 +285,6 @@ static bool take_kept(const struct zeta_vgpu_compiler *compiler,
     return true;
 }
 
-static void begin_turn(struct zeta_vgpu_compiler *compiler)
-{
-    pthread_mutex_lock(&compiler->lock);
-    while (compiler->running >= compiler->most)
-        pthread_cond_wait(&compiler->ended, &compiler->lock);
-    compiler->running++;
-    pthread_mutex_unlock(&compiler->lock);
-}
-
-static void end_turn(struct zeta_vgpu_compiler *compiler)
-{
-    pthread_mutex_lock(&compiler->lock);
-    compiler->running--;
-    pthread_cond_signal(&compiler->ended);
-    pthread_mutex_unlock(&compiler->lock);
-}
-
 static void make(struct zeta_vgpu_compiler *compiler, const uint8_t key[ZETA_VGPU_KEY_BYTES],
                  const struct zeta_vgpu_bytes *request, struct zeta_vgpu_compiled *out)
 {
@@ -310,9 +293,16 @@ static void make(struct zeta_vgpu_compiler *compiler, const uint8_t key[ZETA_VGP
     char *log = NULL;
     bool answered;
 
-    begin_turn(compiler);
+    pthread_mutex_lock(&compiler->lock);
+    while (compiler->running >= compiler->most)
+        pthread_cond_wait(&compiler->ended, &compiler->lock);
+    compiler->running++;
+    pthread_mutex_unlock(&compiler->lock);
     answered = zeta_vgpu_compiler_run(config->path, request, config->patience_s, &answer, &log);
-    end_turn(compiler);
+    pthread_mutex_lock(&compiler->lock);
+    compiler->running--;
+    pthread_cond_signal(&compiler->ended);
+    pthread_mutex_unlock(&compiler->lock);
     if (!answered) {
         set_log(out, log);
         return;

@@ -21,6 +21,8 @@
 #include <zeta/c_locale.h>
 #include <zeta/descriptor.h>
 
+#include <zeta/thread.h>
+
 #include "compiler_priv.h"
 
 enum {
@@ -48,10 +50,7 @@ struct process {
 
 static int64_t now_ms(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)(zeta_monotonic_ns() / 1000000);
 }
 
 static void close_end(int *end)

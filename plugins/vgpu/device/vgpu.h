@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include <zeta/plugin.h>
 #include <zeta/plugin_host.h>
@@ -66,10 +67,10 @@ struct zeta_vgpu {
     struct zeta_vgpu_work work[ZETA_VGPU_MAX_TILES]; /**< by tile */
 
     pthread_mutex_t objects_lock; /**< guards the lists of what the host has; a leaf */
-    struct zeta_plugin_queue *first_queue;
-    struct zeta_plugin_stream *first_stream;
-    struct zeta_plugin_tracer *first_tracer;
-    struct zeta_plugin_query_pool *first_query_pool;
+    LIST_HEAD(, zeta_plugin_queue) open_queues;
+    LIST_HEAD(, zeta_plugin_stream) open_streams;
+    LIST_HEAD(, zeta_plugin_tracer) open_tracers;
+    LIST_HEAD(, zeta_plugin_query_pool) open_pools;
 
     _Atomic uint64_t launches;    /**< counted while fault.device_lost is set */
     _Atomic uint32_t queues_made; /**< gives queues their ids */

@@ -13,8 +13,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <zeta/thread.h>
+
 #include "engine_priv.h"
-#include "plugins/vgpu/machine/host_clock.h"
 #include "plugins/vgpu/runtime/vgpu_abi.h"
 
 enum {
@@ -189,21 +190,16 @@ enum zeta_vgpu_result zeta_vgpu_engine_create(const struct zeta_vgpu_engine_conf
     return ZETA_VGPU_OK;
 }
 
-static void stop_workers(struct zeta_vgpu_engine *engine)
+void zeta_vgpu_engine_destroy(struct zeta_vgpu_engine *engine)
 {
+    if (!engine)
+        return;
     pthread_mutex_lock(&engine->lock);
     engine->quit = true;
     pthread_cond_broadcast(&engine->start);
     pthread_mutex_unlock(&engine->lock);
     for (uint32_t i = 1; i <= engine->started_workers; i++)
         pthread_join(engine->workers[i].thread, NULL);
-}
-
-void zeta_vgpu_engine_destroy(struct zeta_vgpu_engine *engine)
-{
-    if (!engine)
-        return;
-    stop_workers(engine);
     for (uint32_t i = 0; engine->workers && i < engine->config.workers; i++) {
         if (engine->workers[i].has_reader)
             zeta_vgpu_space_reader_remove(engine->space, engine->workers[i].reader);
@@ -240,7 +236,7 @@ static void rest(struct worker *worker)
 
     while ((until_ns = zeta_vgpu_model_rest(worker->engine)) != 0) {
         zeta_vgpu_space_leave(worker->engine->space, worker->reader);
-        zeta_vgpu_sleep_until(until_ns);
+        zeta_sleep_until(until_ns);
     }
 }
 
@@ -302,28 +298,17 @@ static void *worker_main(void *argument)
 /* Starts what the launch lacks of worker threads. They leave signals to the application's own. */
 static bool start_workers_locked(struct zeta_vgpu_engine *engine)
 {
-    sigset_t all, before;
-    bool fine = true;
-
-    if (engine->started_workers + 1 >= engine->active_workers)
-        return true;
-    sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
-        return false;
-    while (fine && engine->started_workers + 1 < engine->active_workers) {
+    while (engine->started_workers + 1 < engine->active_workers) {
         struct worker *worker = &engine->workers[engine->started_workers + 1];
 
         /* The launch may be given up for lack of the next thread, and this one must not begin it.
          */
         worker->seen_launch = engine->launch_number;
-        fine = pthread_create(&worker->thread, NULL, worker_main, worker) == 0;
-        if (fine) {
-            (void)pthread_setname_np(worker->thread, "vgpu-worker");
-            engine->started_workers++;
-        }
+        if (zeta_thread_start(&worker->thread, worker_main, worker, "vgpu-worker") != 0)
+            return false;
+        engine->started_workers++;
     }
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return fine;
+    return true;
 }
 
 static bool check_group(const struct zeta_vgpu_engine *engine,
@@ -538,14 +523,6 @@ static void acquire_engine(struct zeta_vgpu_engine *engine)
     pthread_mutex_unlock(&engine->lock);
 }
 
-static void release_engine(struct zeta_vgpu_engine *engine)
-{
-    pthread_mutex_lock(&engine->lock);
-    engine->serving++;
-    pthread_cond_broadcast(&engine->released);
-    pthread_mutex_unlock(&engine->lock);
-}
-
 enum zeta_vgpu_result zeta_vgpu_engine_launch(struct zeta_vgpu_engine *engine,
                                               const struct zeta_vgpu_launch *launch,
                                               struct zeta_vgpu_fault *out_fault)
@@ -563,6 +540,9 @@ enum zeta_vgpu_result zeta_vgpu_engine_launch(struct zeta_vgpu_engine *engine,
     } else {
         result = run_watched(engine);
     }
-    release_engine(engine);
+    pthread_mutex_lock(&engine->lock);
+    engine->serving++;
+    pthread_cond_broadcast(&engine->released);
+    pthread_mutex_unlock(&engine->lock);
     return result;
 }

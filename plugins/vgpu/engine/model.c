@@ -20,8 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/thread.h>
+
 #include "engine_priv.h"
-#include "plugins/vgpu/machine/host_clock.h"
 
 enum {
     /* What a worker executes in a microsecond, before anything was measured. */
@@ -85,7 +86,7 @@ static uint64_t ask_pace_locked(struct zeta_vgpu_engine *engine, uint64_t clocks
 {
     const struct zeta_vgpu_callbacks *callbacks = &engine->config.callbacks;
     struct model *model = &engine->model;
-    const uint64_t now = zeta_vgpu_now_ns();
+    const uint64_t now = zeta_monotonic_ns();
     /* Work that was begun before the last epoch was over has no time of its own. */
     const struct zeta_vgpu_epoch epoch = {.begin_ns = model->begin_ns < now ? model->begin_ns : now,
                                           .end_ns = now,
@@ -324,7 +325,7 @@ void zeta_vgpu_model_begin(struct zeta_vgpu_engine *engine)
     /* It may have to wait before its first epoch. */
     begin_base_locked(engine);
     if (is_paced(engine)) {
-        model->begin_ns = zeta_vgpu_now_ns();
+        model->begin_ns = zeta_monotonic_ns();
         (void)ask_pace_locked(engine, 0, 0);
     }
     model->grains[0] = fitting_grain_locked(engine);
@@ -341,7 +342,7 @@ uint64_t zeta_vgpu_model_rest(struct zeta_vgpu_engine *engine)
     if (atomic_load_explicit(&model->resume_ns, memory_order_relaxed) == 0)
         return 0;
     pthread_mutex_lock(&model->lock);
-    now = zeta_vgpu_now_ns();
+    now = zeta_monotonic_ns();
     resume_ns = atomic_load(&model->resume_ns);
     if (resume_ns != 0)
         publish_locked(engine, now);
@@ -390,7 +391,7 @@ static void replay_locked(struct zeta_vgpu_engine *engine)
     zeta_vgpu_events_report_locked(engine, begin_clocks, clocks);
     if (is_paced(engine))
         took_ns = ask_pace_locked(engine, clocks, instructions);
-    publish_locked(engine, is_paced(engine) ? zeta_vgpu_now_ns() : 0);
+    publish_locked(engine, is_paced(engine) ? zeta_monotonic_ns() : 0);
     model->grains[(model->replayed + ZETA_VGPU_KNOWN_EPOCHS - 1) % ZETA_VGPU_KNOWN_EPOCHS] =
         next_grain_locked(engine, took_ns);
     model->replayed++;
@@ -489,7 +490,7 @@ void zeta_vgpu_model_submit(struct subslice *subslice)
         replay_locked(engine);
     /* What was dropped came with no epoch. */
     if (model->out_of_memory)
-        publish_locked(engine, zeta_vgpu_now_ns());
+        publish_locked(engine, zeta_monotonic_ns());
     begin_epoch(subslice, subslice->epoch_number + 1);
     pthread_cond_broadcast(&model->progress);
     pthread_mutex_unlock(&model->lock);

@@ -8,30 +8,25 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <zeta/thread.h>
+
 /* Attempts to read something that is written now. A write takes far less than a microsecond. */
 #define READ_ATTEMPTS 1000u
 
 /* What the lock guards takes milliseconds; the rest is for owners that a debugger holds. */
-#define LOCK_LIMIT_S 5
-
-static time_t monotonic_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
-}
+#define LOCK_LIMIT_NS UINT64_C(5000000000)
 
 /*
- * Locks, or gives up after LOCK_LIMIT_S. The wait is by the clock that can be set, since the thread
- * sanitizer knows no other; so it is short, and a clock that does not jump says when to give up.
+ * Locks, or gives up after LOCK_LIMIT_NS. The wait is by the clock that can be set, since the
+ * thread sanitizer knows no other; so it is short, and a clock that does not jump says when to give
+ * up.
  */
 static int lock_for_a_while(pthread_mutex_t *lock)
 {
-    const time_t limit_s = monotonic_s() + LOCK_LIMIT_S;
+    const uint64_t limit_ns = zeta_monotonic_ns() + LOCK_LIMIT_NS;
     int error = pthread_mutex_trylock(lock);
 
-    while (error == EBUSY || (error == ETIMEDOUT && monotonic_s() < limit_s)) {
+    while (error == EBUSY || (error == ETIMEDOUT && zeta_monotonic_ns() < limit_ns)) {
         struct timespec until;
 
         clock_gettime(CLOCK_REALTIME, &until);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <zeta/descriptor.h>
+#include <zeta/thread.h>
 
 #include "shared_file.h"
 
@@ -41,18 +42,11 @@ static bool file_is_ours(int descriptor, struct stat *out_status)
            out_status->st_uid == geteuid() && (out_status->st_mode & 077) == 0;
 }
 
-static uint64_t now_ticks(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) / ZETA_VGPU_TICK_NS;
-}
-
 /* What to add so that the time stamps of the clock wrap in wrap_soon_s seconds. */
 static uint64_t wrap_offset(uint64_t wrap_soon_s)
 {
-    const uint64_t wrap_ticks = now_ticks() + wrap_soon_s * ZETA_VGPU_TIMER_HZ;
+    const uint64_t wrap_ticks =
+        zeta_monotonic_ns() / ZETA_VGPU_TICK_NS + wrap_soon_s * ZETA_VGPU_TIMER_HZ;
 
     return wrap_soon_s == 0 ? 0 : (0 - wrap_ticks) & ZETA_VGPU_TIMESTAMP_MASK;
 }

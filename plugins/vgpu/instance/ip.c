@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#include "plugins/vgpu/machine/host_clock.h"
+#include <zeta/thread.h>
 
 /* What is wanted of a tile: the session, then 1 + the power of two of the period; 0: nothing. */
 #define PERIOD_BITS 8u
@@ -66,7 +66,7 @@ uint64_t zeta_vgpu_instance_ip_period(const struct zeta_vgpu_instance *instance,
 /* A reader that died wants nothing more. */
 static void check_reader_locked(struct zeta_vgpu_instance *instance, uint32_t tile)
 {
-    const uint64_t now = zeta_vgpu_now_ns();
+    const uint64_t now = zeta_monotonic_ns();
 
     if (now - instance->ip_checked_ns < POLL_NS)
         return;

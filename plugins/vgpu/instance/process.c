@@ -1,9 +1,9 @@
 #include "instance.h"
 
 #include <zeta/plugin_host.h>
+#include <zeta/thread.h>
 
 #include "plugins/vgpu/device/vgpu.h"
-#include "plugins/vgpu/machine/host_clock.h"
 
 uint32_t zeta_vgpu_instance_get(struct zeta_vgpu *vgpu, struct zeta_vgpu_instance **out_instance)
 {
@@ -56,6 +56,6 @@ uint64_t zeta_vgpu_ticks(const struct zeta_vgpu *vgpu, uint32_t tile)
         return zeta_vgpu_ticks_for(&vgpu->description,
                                    atomic_load(&vgpu->work[tile].kernel_clocks) +
                                        atomic_load(&vgpu->work[tile].copy_clocks));
-    return zeta_vgpu_now_ns() / ZETA_VGPU_TICK_NS +
+    return zeta_monotonic_ns() / ZETA_VGPU_TICK_NS +
            (instance ? zeta_vgpu_instance_offset(instance) : 0);
 }

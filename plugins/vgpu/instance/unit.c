@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "plugins/vgpu/machine/host_clock.h"
+#include <zeta/thread.h>
 
 /* How often processes that execute check that samplers are alive. */
 #define POLL_NS UINT64_C(100000000)
@@ -90,7 +90,7 @@ uint64_t zeta_vgpu_instance_period(struct zeta_vgpu_instance *instance, uint32_t
     }
     if (shortest == UINT64_MAX)
         return 0;
-    now = zeta_vgpu_now_ns();
+    now = zeta_monotonic_ns();
     if (now - atomic_load(&instance->checked_ns) >= POLL_NS) {
         atomic_store(&instance->checked_ns, now);
         zeta_vgpu_instance_reap(instance);

@@ -18,7 +18,7 @@ struct zeta_plugin_queue {
     enum zeta_vgpu_priority priority; /* of its launches */
     atomic_bool interrupt;            /* set once, when the queue is destroyed */
     struct zeta_vgpu_usage *usage;    /* NULL before the first query; of who executes */
-    struct zeta_plugin_queue *next;   /* in the list of the device */
+    LIST_ENTRY(zeta_plugin_queue) entry;
 
     pthread_mutex_t lock; /* guards the rest; a leaf */
     bool lost;
@@ -350,23 +350,10 @@ uint32_t zeta_vgpu_queue_create(struct zeta_plugin *self, struct zeta_plugin_dev
         return result;
     }
     pthread_mutex_lock(&vgpu->objects_lock);
-    queue->next = vgpu->first_queue;
-    vgpu->first_queue = queue;
+    LIST_INSERT_HEAD(&vgpu->open_queues, queue, entry);
     pthread_mutex_unlock(&vgpu->objects_lock);
     *out_queue = queue;
     return ZETA_PLUGIN_SUCCESS;
-}
-
-static void leave_list(struct zeta_plugin_queue *queue)
-{
-    struct zeta_vgpu *vgpu = queue->vgpu;
-    struct zeta_plugin_queue **at = &vgpu->first_queue;
-
-    pthread_mutex_lock(&vgpu->objects_lock);
-    while (*at != queue)
-        at = &(*at)->next;
-    *at = queue->next;
-    pthread_mutex_unlock(&vgpu->objects_lock);
 }
 
 void zeta_vgpu_queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue *queue)
@@ -374,7 +361,9 @@ void zeta_vgpu_queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue 
     (void)self;
     if (!queue)
         return;
-    leave_list(queue);
+    pthread_mutex_lock(&queue->vgpu->objects_lock);
+    LIST_REMOVE(queue, entry);
+    pthread_mutex_unlock(&queue->vgpu->objects_lock);
     zeta_softqueue_destroy(queue->queue);
     zeta_vgpu_usage_end(queue->usage);
     zeta_vgpu_usage_unref(queue->usage);
@@ -386,8 +375,8 @@ void zeta_vgpu_queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue 
 
 void zeta_vgpu_queues_abandon(struct zeta_vgpu *vgpu)
 {
-    while (vgpu->first_queue)
-        zeta_vgpu_queue_destroy(vgpu->self, vgpu->first_queue);
+    while (!LIST_EMPTY(&vgpu->open_queues))
+        zeta_vgpu_queue_destroy(vgpu->self, LIST_FIRST(&vgpu->open_queues));
 }
 
 uint32_t zeta_vgpu_queue_status(struct zeta_plugin *self, struct zeta_plugin_queue *queue)

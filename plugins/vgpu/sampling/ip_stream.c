@@ -1,12 +1,12 @@
 #include "stream.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <zeta/thread.h>
+
 #include "plugins/vgpu/instance/instance.h"
-#include "plugins/vgpu/machine/host_clock.h"
 
 /* In wall time records sum up a period, but no less than this: shorter ones add nothing. */
 #define SHORTEST_NS UINT64_C(1000000)
@@ -190,11 +190,10 @@ static void *stream_main(void *argument)
     struct zeta_plugin_stream *stream = argument;
     const uint64_t period_ns = stream->period_ticks * ZETA_VGPU_TICK_NS;
     const uint64_t step_ns = period_ns > SHORTEST_NS ? period_ns : SHORTEST_NS;
-    uint64_t next_ns = zeta_vgpu_now_ns() + step_ns;
+    uint64_t next_ns = zeta_monotonic_ns() + step_ns;
 
-    pthread_setname_np(pthread_self(), "vgpu-ip");
     while (wait_until(stream, next_ns)) {
-        const uint64_t now = zeta_vgpu_now_ns();
+        const uint64_t now = zeta_monotonic_ns();
 
         write_now(stream);
         next_ns += (now - next_ns) / step_ns * step_ns + step_ns;
@@ -205,17 +204,6 @@ static void *stream_main(void *argument)
         }
     }
     return NULL;
-}
-
-static bool start_thread(struct zeta_plugin_stream *stream)
-{
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    stream->running = pthread_create(&stream->thread, NULL, stream_main, stream) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return stream->running;
 }
 
 static void end_tiles(struct zeta_plugin_stream *stream)
@@ -248,8 +236,7 @@ static void enter_tile(struct zeta_plugin_stream *stream)
 
     pthread_mutex_lock(&tile->streams_lock);
     stream->next_ticks = (stream_ticks(stream) / stream->period_ticks + 1) * stream->period_ticks;
-    stream->next = tile->streams;
-    tile->streams = stream;
+    LIST_INSERT_HEAD(&tile->streams, stream, tile_entry);
     stream->running = true;
     pthread_mutex_unlock(&tile->streams_lock);
 }
@@ -257,12 +244,9 @@ static void enter_tile(struct zeta_plugin_stream *stream)
 static void leave_tile(struct zeta_plugin_stream *stream)
 {
     struct zeta_vgpu_tile *tile = &stream->vgpu->tiles[stream->first_tile];
-    struct zeta_plugin_stream **at = &tile->streams;
 
     pthread_mutex_lock(&tile->streams_lock);
-    while (*at != stream)
-        at = &(*at)->next;
-    *at = stream->next;
+    LIST_REMOVE(stream, tile_entry);
     pthread_mutex_unlock(&tile->streams_lock);
 }
 
@@ -272,7 +256,8 @@ bool zeta_vgpu_ip_start(struct zeta_plugin_stream *stream)
         return false;
     if (stream->is_virtual)
         enter_tile(stream);
-    else if (!start_thread(stream))
+    else if (!(stream->running =
+                   zeta_thread_start(&stream->thread, stream_main, stream, "vgpu-ip") == 0))
         end_tiles(stream);
     return stream->running;
 }

@@ -38,7 +38,7 @@ struct zeta_plugin_query_pool {
     struct zeta_vgpu_program program;
     uint32_t unit;
     char set[80];
-    struct zeta_plugin_query_pool *next; /* in the list of the device */
+    LIST_ENTRY(zeta_plugin_query_pool) entry;
 
     pthread_mutex_t lock; /* guards queries and records; a leaf */
     struct query *queries;
@@ -377,28 +377,6 @@ static uint32_t read_program(const struct zeta_plugin *self,
                           device->id, message.text);
 }
 
-static void enter_list(struct zeta_plugin_query_pool *pool)
-{
-    struct zeta_vgpu *vgpu = pool->vgpu;
-
-    pthread_mutex_lock(&vgpu->objects_lock);
-    pool->next = vgpu->first_query_pool;
-    vgpu->first_query_pool = pool;
-    pthread_mutex_unlock(&vgpu->objects_lock);
-}
-
-static void leave_list(struct zeta_plugin_query_pool *pool)
-{
-    struct zeta_vgpu *vgpu = pool->vgpu;
-    struct zeta_plugin_query_pool **at = &vgpu->first_query_pool;
-
-    pthread_mutex_lock(&vgpu->objects_lock);
-    while (*at != pool)
-        at = &(*at)->next;
-    *at = pool->next;
-    pthread_mutex_unlock(&vgpu->objects_lock);
-}
-
 uint32_t zeta_vgpu_query_pool_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
                                      const struct zeta_plugin_query_desc *desc,
                                      struct zeta_plugin_query_pool **out_pool)
@@ -424,7 +402,9 @@ uint32_t zeta_vgpu_query_pool_create(struct zeta_plugin *self, struct zeta_plugi
         destroy_pool(pool);
         return result;
     }
-    enter_list(pool);
+    pthread_mutex_lock(&pool->vgpu->objects_lock);
+    LIST_INSERT_HEAD(&pool->vgpu->open_pools, pool, entry);
+    pthread_mutex_unlock(&pool->vgpu->objects_lock);
     *out_pool = pool;
     return ZETA_PLUGIN_SUCCESS;
 }
@@ -434,14 +414,16 @@ void zeta_vgpu_query_pool_destroy(struct zeta_plugin *self, struct zeta_plugin_q
     (void)self;
     if (!pool)
         return;
-    leave_list(pool);
+    pthread_mutex_lock(&pool->vgpu->objects_lock);
+    LIST_REMOVE(pool, entry);
+    pthread_mutex_unlock(&pool->vgpu->objects_lock);
     destroy_pool(pool);
 }
 
 void zeta_vgpu_queries_abandon(struct zeta_vgpu *vgpu)
 {
-    while (vgpu->first_query_pool)
-        zeta_vgpu_query_pool_destroy(vgpu->self, vgpu->first_query_pool);
+    while (!LIST_EMPTY(&vgpu->open_pools))
+        zeta_vgpu_query_pool_destroy(vgpu->self, LIST_FIRST(&vgpu->open_pools));
 }
 
 uint32_t zeta_vgpu_query_reset(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool,

@@ -1,11 +1,11 @@
-#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 
+#include <zeta/thread.h>
+
 #include "plugins/vgpu/engine/engine.h"
 #include "plugins/vgpu/instance/instance.h"
-#include "plugins/vgpu/machine/host_clock.h"
 #include "sampling.h"
 #include "stream.h"
 
@@ -306,8 +306,11 @@ static void write_due(struct zeta_plugin_stream *stream, uint64_t now_ticks)
 
 void zeta_vgpu_streams_advance(struct zeta_vgpu_tile *tile)
 {
+    struct zeta_plugin_stream *stream;
+
     pthread_mutex_lock(&tile->streams_lock);
-    for (struct zeta_plugin_stream *stream = tile->streams; stream; stream = stream->next) {
+    LIST_FOREACH(stream, &tile->streams, tile_entry)
+    {
         if (stream->ip)
             zeta_vgpu_ip_advance(stream, stream_ticks(stream));
         else
@@ -335,7 +338,7 @@ static uint64_t next_wake_ns(const struct zeta_plugin_stream *stream)
 {
     const uint64_t deadline_ns = host_ns(stream, stream->next_ticks);
     const uint64_t soon_ns =
-        zeta_vgpu_now_ns() + (stream->program.switches ? SWITCH_NS : MARKER_NS);
+        zeta_monotonic_ns() + (stream->program.switches ? SWITCH_NS : MARKER_NS);
 
     return zeta_vgpu_snapshots_possible(stream) && soon_ns < deadline_ns ? soon_ns : deadline_ns;
 }
@@ -364,11 +367,10 @@ static void *sampler_main(void *argument)
 {
     struct zeta_plugin_stream *stream = argument;
 
-    pthread_setname_np(pthread_self(), "vgpu-oa");
     /* Without it the kernel adds 50 microseconds to each wait: several short periods. */
     (void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     while (wait_until(stream, wake_ns(stream))) {
-        const uint64_t now = zeta_vgpu_now_ns();
+        const uint64_t now = zeta_monotonic_ns();
 
         write_now(stream);
         if (now - stream->reap_ns >= REAP_NS) {
@@ -378,17 +380,6 @@ static void *sampler_main(void *argument)
         }
     }
     return NULL;
-}
-
-static bool start_thread(struct zeta_plugin_stream *stream)
-{
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    stream->running = pthread_create(&stream->thread, NULL, sampler_main, stream) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return stream->running;
 }
 
 /* The baseline: a report of the time when the stream is opened. */
@@ -425,29 +416,15 @@ bool zeta_vgpu_sampler_start(struct zeta_plugin_stream *stream)
 
     if (!stream->is_virtual) {
         write_first(stream);
-        return start_thread(stream);
+        stream->running = zeta_thread_start(&stream->thread, sampler_main, stream, "vgpu-oa") == 0;
+        return stream->running;
     }
     pthread_mutex_lock(&tile->streams_lock);
     write_first(stream);
-    stream->next = tile->streams;
-    tile->streams = stream;
+    LIST_INSERT_HEAD(&tile->streams, stream, tile_entry);
     stream->running = true;
     pthread_mutex_unlock(&tile->streams_lock);
     return true;
-}
-
-static void leave_list(struct zeta_plugin_stream *stream)
-{
-    struct zeta_vgpu_tile *tile = &stream->vgpu->tiles[stream->first_tile];
-
-    pthread_mutex_lock(&tile->streams_lock);
-    for (struct zeta_plugin_stream **at = &tile->streams; *at; at = &(*at)->next) {
-        if (*at == stream) {
-            *at = stream->next;
-            break;
-        }
-    }
-    pthread_mutex_unlock(&tile->streams_lock);
 }
 
 void zeta_vgpu_sampler_stop(struct zeta_plugin_stream *stream)
@@ -456,7 +433,11 @@ void zeta_vgpu_sampler_stop(struct zeta_plugin_stream *stream)
         return;
     stream->running = false;
     if (stream->is_virtual) {
-        leave_list(stream);
+        struct zeta_vgpu_tile *tile = &stream->vgpu->tiles[stream->first_tile];
+
+        pthread_mutex_lock(&tile->streams_lock);
+        LIST_REMOVE(stream, tile_entry);
+        pthread_mutex_unlock(&tile->streams_lock);
         return;
     }
     pthread_mutex_lock(&stream->lock);

@@ -314,28 +314,6 @@ static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plu
     return ZETA_PLUGIN_SUCCESS;
 }
 
-static void enter_list(struct zeta_plugin_stream *stream)
-{
-    struct zeta_vgpu *vgpu = stream->vgpu;
-
-    pthread_mutex_lock(&vgpu->objects_lock);
-    stream->next_open = vgpu->first_stream;
-    vgpu->first_stream = stream;
-    pthread_mutex_unlock(&vgpu->objects_lock);
-}
-
-static void leave_list(struct zeta_plugin_stream *stream)
-{
-    struct zeta_vgpu *vgpu = stream->vgpu;
-    struct zeta_plugin_stream **at = &vgpu->first_stream;
-
-    pthread_mutex_lock(&vgpu->objects_lock);
-    while (*at != stream)
-        at = &(*at)->next_open;
-    *at = stream->next_open;
-    pthread_mutex_unlock(&vgpu->objects_lock);
-}
-
 uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
                                struct zeta_plugin_stream_desc *desc,
                                struct zeta_plugin_stream **out_stream)
@@ -383,7 +361,9 @@ uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_devi
     }
     desc->period_ns = stream->period_ticks * ZETA_VGPU_TICK_NS;
     desc->ring_records = capacity;
-    enter_list(stream);
+    pthread_mutex_lock(&stream->vgpu->objects_lock);
+    LIST_INSERT_HEAD(&stream->vgpu->open_streams, stream, entry);
+    pthread_mutex_unlock(&stream->vgpu->objects_lock);
     *out_stream = stream;
     return ZETA_PLUGIN_SUCCESS;
 }
@@ -428,12 +408,14 @@ void zeta_vgpu_stream_close(struct zeta_plugin *self, struct zeta_plugin_stream 
     if (!stream)
         return;
     zeta_vgpu_stream_stop(self, stream);
-    leave_list(stream);
+    pthread_mutex_lock(&stream->vgpu->objects_lock);
+    LIST_REMOVE(stream, entry);
+    pthread_mutex_unlock(&stream->vgpu->objects_lock);
     destroy_stream(stream);
 }
 
 void zeta_vgpu_streams_abandon(struct zeta_vgpu *vgpu)
 {
-    while (vgpu->first_stream)
-        zeta_vgpu_stream_close(vgpu->self, vgpu->first_stream);
+    while (!LIST_EMPTY(&vgpu->open_streams))
+        zeta_vgpu_stream_close(vgpu->self, LIST_FIRST(&vgpu->open_streams));
 }

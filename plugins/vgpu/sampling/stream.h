@@ -72,9 +72,10 @@ struct zeta_plugin_stream {
     bool stopping;
     bool running;
 
-    uint32_t units_taken;                 /**< tiles whose unit we hold */
-    struct zeta_plugin_stream *next;      /**< in the list of a tile, virtual time only */
-    struct zeta_plugin_stream *next_open; /**< in the list of the device */
+    uint32_t units_taken; /**< tiles whose unit we hold */
+    LIST_ENTRY(zeta_plugin_stream)
+    tile_entry; /**< virtual time only: in the list of the first tile */
+    LIST_ENTRY(zeta_plugin_stream) entry;
 };
 
 /** Takes the first report and begins to sample. False when no thread can be started. */

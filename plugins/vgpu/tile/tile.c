@@ -4,7 +4,7 @@
 #include "plugins/vgpu/instance/instance.h"
 #include <string.h>
 
-#include "plugins/vgpu/machine/host_clock.h"
+#include <zeta/thread.h>
 
 /* Epochs over which the speed of the simulation is averaged. */
 #define SPEED_EPOCHS 64
@@ -288,7 +288,7 @@ static void switch_context_locked(struct zeta_vgpu_tile *tile, uint32_t context)
 static void begin_work_locked(struct zeta_vgpu_tile *tile, uint32_t context)
 {
     if (tile->busy_depth++ == 0)
-        tile->activity.since_ns = zeta_vgpu_now_ns();
+        tile->activity.since_ns = zeta_monotonic_ns();
     tile->commands++;
     switch_context_locked(tile, context);
 }
@@ -316,14 +316,6 @@ static bool begin_launch(struct zeta_vgpu_tile *tile, const atomic_bool *interru
     return taken;
 }
 
-static void end_launch(struct zeta_vgpu_tile *tile)
-{
-    pthread_mutex_lock(&tile->lock);
-    end_work_locked(tile);
-    zeta_vgpu_launch_lock_release_locked(&tile->launch_lock);
-    pthread_mutex_unlock(&tile->lock);
-}
-
 enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
                                             const struct zeta_vgpu_launch *launch, uint32_t context,
                                             enum zeta_vgpu_priority priority,
@@ -343,7 +335,10 @@ enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
     zeta_vgpu_trace_rest(&tile->trace);
     if (usage)
         zeta_vgpu_usage_launch_end(usage, tile->engine);
-    end_launch(tile);
+    pthread_mutex_lock(&tile->lock);
+    end_work_locked(tile);
+    zeta_vgpu_launch_lock_release_locked(&tile->launch_lock);
+    pthread_mutex_unlock(&tile->lock);
     if (is_virtual(tile))
         tile->advance(tile);
     return result;
@@ -363,7 +358,7 @@ void zeta_vgpu_tile_copy_begin(struct zeta_vgpu_tile *tile, uint32_t context,
     pthread_mutex_lock(&tile->lock);
     begin_work_locked(tile, context);
     pthread_mutex_unlock(&tile->lock);
-    out_copy->since_ns = zeta_vgpu_now_ns();
+    out_copy->since_ns = zeta_monotonic_ns();
 }
 
 static uint64_t clocks_of_copy(uint64_t written_bytes)
@@ -401,9 +396,9 @@ void zeta_vgpu_tile_copy_moved(struct zeta_vgpu_tile_copy *copy, uint64_t read_b
     if (is_virtual(tile) || (!copy->usage && period_ns(tile) == 0))
         return;
     until_ns = end_of_clocks(tile, copy->since_ns, clocks);
-    copy->since_ns = zeta_vgpu_now_ns();
+    copy->since_ns = zeta_monotonic_ns();
     if (until_ns > copy->since_ns)
-        zeta_vgpu_sleep_until(until_ns);
+        zeta_sleep_until(until_ns);
 }
 
 void zeta_vgpu_tile_copy_end(struct zeta_vgpu_tile_copy *copy)

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "plugins/vgpu/engine/engine.h"
 #include "plugins/vgpu/instance/instance.h"
@@ -96,7 +97,7 @@ struct zeta_vgpu_tile {
 
     void (*advance)(struct zeta_vgpu_tile *tile); /**< see zeta_vgpu_tile_init() */
     pthread_mutex_t streams_lock;                 /**< guards streams; a leaf */
-    struct zeta_plugin_stream *streams;           /**< of virtual time, which this process drives */
+    LIST_HEAD(, zeta_plugin_stream) streams;      /**< of virtual time, which this process drives */
 };
 
 /**

@@ -3,8 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <zeta/thread.h>
+
 #include "plugins/vgpu/device/vgpu.h"
-#include "plugins/vgpu/machine/host_clock.h"
 
 /* How long others wait for a process that stopped in the middle of an event, at most. */
 #define PATIENCE_NS UINT64_C(500000000)
@@ -147,7 +148,7 @@ static uint64_t poll_lane(struct zeta_vgpu_merge *merge, struct zeta_vgpu_lane *
         lane->stalled = false;
         return now_ticks;
     }
-    now = zeta_vgpu_now_ns();
+    now = zeta_monotonic_ns();
     if (lane->claim_ns == 0)
         lane->claim_ns = now;
     if (!lane->stalled && now - lane->claim_ns > ALIVE_NS)

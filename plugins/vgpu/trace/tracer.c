@@ -8,13 +8,13 @@
  */
 #include "trace.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <zeta/plugin_host.h>
+#include <zeta/thread.h>
 
 #include "merge.h"
 #include "plugins/vgpu/device/vgpu.h"
@@ -39,7 +39,7 @@ struct zeta_plugin_tracer {
     struct zeta_vgpu_instance *instance;
     uint32_t first_tile, tile_count;
     uint32_t units_taken; /* places whose unit is ours */
-    struct zeta_plugin_tracer *next;
+    LIST_ENTRY(zeta_plugin_tracer) entry;
 
     pthread_mutex_t lock; /* guards the rest, but for the state, and the ring, which has its own */
     pthread_cond_t wake;
@@ -247,7 +247,6 @@ static void *tracer_main(void *argument)
 {
     struct zeta_plugin_tracer *tracer = argument;
 
-    pthread_setname_np(pthread_self(), "vgpu-tracer");
     pthread_mutex_lock(&tracer->lock);
     while (!tracer->stopping) {
         wait_locked(tracer);
@@ -257,17 +256,6 @@ static void *tracer_main(void *argument)
     }
     pthread_mutex_unlock(&tracer->lock);
     return NULL;
-}
-
-static bool start_thread(struct zeta_plugin_tracer *tracer)
-{
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    tracer->running = pthread_create(&tracer->thread, NULL, tracer_main, tracer) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return tracer->running;
 }
 
 static void stop_thread(struct zeta_plugin_tracer *tracer)
@@ -302,22 +290,17 @@ static struct zeta_plugin_tracer *create_tracer(const struct zeta_plugin_device 
     return tracer;
 }
 
-static void release_units(struct zeta_plugin_tracer *tracer)
+static void destroy_tracer(struct zeta_plugin_tracer *tracer)
 {
+    if (!tracer)
+        return;
+    stop_thread(tracer);
     while (tracer->units_taken > 0) {
         const struct zeta_vgpu_merge_place *place = &tracer->merge.places[--tracer->units_taken];
 
         zeta_vgpu_instance_end_trace(tracer->instance, place->tile, place->source);
         zeta_vgpu_instance_release_unit(tracer->instance, place->tile, sources[place->source].unit);
     }
-}
-
-static void destroy_tracer(struct zeta_plugin_tracer *tracer)
-{
-    if (!tracer)
-        return;
-    stop_thread(tracer);
-    release_units(tracer);
     zeta_vgpu_trace_file_destroy(&tracer->merge.file);
     zeta_vgpu_ring_finish(&tracer->merge.ring);
     pthread_cond_destroy(&tracer->wake);
@@ -485,7 +468,9 @@ static uint32_t prepare_tracer(struct zeta_plugin *self, struct zeta_plugin_trac
         result = take_units(self, tracer);
     if (result == ZETA_PLUGIN_SUCCESS)
         result = offer_places(self, tracer);
-    if (result == ZETA_PLUGIN_SUCCESS && !start_thread(tracer))
+    if (result == ZETA_PLUGIN_SUCCESS &&
+        !(tracer->running =
+              zeta_thread_start(&tracer->thread, tracer_main, tracer, "vgpu-tracer") == 0))
         result = zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
                                 "no thread can be started to trace %s", self->vgpu->description.id);
     if (result == ZETA_PLUGIN_SUCCESS)
@@ -512,23 +497,10 @@ static uint32_t tracer_open(struct zeta_plugin *self, struct zeta_plugin_device 
         return result;
     }
     pthread_mutex_lock(&vgpu->objects_lock);
-    tracer->next = vgpu->first_tracer;
-    vgpu->first_tracer = tracer;
+    LIST_INSERT_HEAD(&vgpu->open_tracers, tracer, entry);
     pthread_mutex_unlock(&vgpu->objects_lock);
     *out_tracer = tracer;
     return ZETA_PLUGIN_SUCCESS;
-}
-
-static void leave_list(struct zeta_plugin_tracer *tracer)
-{
-    struct zeta_vgpu *vgpu = tracer->vgpu;
-    struct zeta_plugin_tracer **at = &vgpu->first_tracer;
-
-    pthread_mutex_lock(&vgpu->objects_lock);
-    while (*at != tracer)
-        at = &(*at)->next;
-    *at = tracer->next;
-    pthread_mutex_unlock(&vgpu->objects_lock);
 }
 
 static void tracer_close(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
@@ -536,21 +508,25 @@ static void tracer_close(struct zeta_plugin *self, struct zeta_plugin_tracer *tr
     (void)self;
     if (!tracer)
         return;
-    leave_list(tracer);
+    pthread_mutex_lock(&tracer->vgpu->objects_lock);
+    LIST_REMOVE(tracer, entry);
+    pthread_mutex_unlock(&tracer->vgpu->objects_lock);
     destroy_tracer(tracer);
 }
 
 void zeta_vgpu_tracers_abandon(struct zeta_vgpu *vgpu)
 {
-    while (vgpu->first_tracer)
-        tracer_close(vgpu->self, vgpu->first_tracer);
+    while (!LIST_EMPTY(&vgpu->open_tracers))
+        tracer_close(vgpu->self, LIST_FIRST(&vgpu->open_tracers));
 }
 
 void zeta_vgpu_tracers_forget(struct zeta_vgpu *vgpu)
 {
+    struct zeta_plugin_tracer *tracer;
+
     /* Who holds a copy of the descriptor keeps the rings of a dead parent. */
-    for (struct zeta_plugin_tracer *tracer = vgpu->first_tracer; tracer; tracer = tracer->next)
-        zeta_vgpu_trace_file_destroy(&tracer->merge.file);
+    LIST_FOREACH(tracer, &vgpu->open_tracers, entry)
+    zeta_vgpu_trace_file_destroy(&tracer->merge.file);
 }
 
 const struct zeta_plugin_tracer_ops zeta_vgpu_tracer_ops = {

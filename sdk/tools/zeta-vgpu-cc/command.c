@@ -153,27 +153,6 @@ static const char *value_of(const char *word, const char *option, const char *ne
     return next ? next : "";
 }
 
-static int take_option(struct zeta_cc_command *command, const char *word, const char *next,
-                       int *out_words)
-{
-    *out_words = 1;
-    switch (zeta_cc_options_take(&command->options, word, next)) {
-    case ZETA_CC_WORD_TAKEN:
-        return ZETA_CC_EXIT_OK;
-    case ZETA_CC_WORD_TAKEN_NEXT:
-        *out_words = 2;
-        return ZETA_CC_EXIT_OK;
-    case ZETA_CC_WORD_INCOMPLETE:
-        return wrong("option %s needs a value", word);
-    case ZETA_CC_WORD_BAD:
-        if (strncmp(word, "-O", 2) == 0 || strchr(word, '='))
-            return wrong("option %s has a value that it cannot have", word);
-        return wrong("option %s: %s is no value for it", word, next ? next : "that");
-    default:
-        return wrong("unknown option %s", word);
-    }
-}
-
 static int take_word(struct zeta_cc_command *command, const char *word, const char *next,
                      int *forced, int *out_words)
 {
@@ -198,7 +177,22 @@ static int take_word(struct zeta_cc_command *command, const char *word, const ch
                    ? ZETA_CC_EXIT_OK
                    : wrong("-x %s: languages are cl, c, ir, spirv and none", value);
     }
-    return take_option(command, word, next, out_words);
+    *out_words = 1;
+    switch (zeta_cc_options_take(&command->options, word, next)) {
+    case ZETA_CC_WORD_TAKEN:
+        return ZETA_CC_EXIT_OK;
+    case ZETA_CC_WORD_TAKEN_NEXT:
+        *out_words = 2;
+        return ZETA_CC_EXIT_OK;
+    case ZETA_CC_WORD_INCOMPLETE:
+        return wrong("option %s needs a value", word);
+    case ZETA_CC_WORD_BAD:
+        if (strncmp(word, "-O", 2) == 0 || strchr(word, '='))
+            return wrong("option %s has a value that it cannot have", word);
+        return wrong("option %s: %s is no value for it", word, next ? next : "that");
+    default:
+        return wrong("unknown option %s", word);
+    }
 }
 
 int zeta_cc_command_read(struct zeta_cc_command *command, int count, char *const *arguments)

@@ -1,0 +1,38 @@
+/*
+ * Threads of backends, and the clock that they wait by. Static helper: linked into the plugin, no
+ * part of the plugin interface.
+ */
+#ifndef ZETA_THREAD_H
+#define ZETA_THREAD_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** CLOCK_MONOTONIC in nanoseconds. */
+uint64_t zeta_monotonic_ns(void);
+
+/**
+ * Waits until CLOCK_MONOTONIC is at until_ns, to within some microseconds on a free processor. A
+ * signal may end it early. The calling thread can be the application's: what is changed of it
+ * meanwhile is put back.
+ */
+void zeta_sleep_until(uint64_t until_ns);
+
+/**
+ * Starts a thread with every signal blocked: handlers are the application's business.
+ *
+ * @name  of the thread, at most 15 characters
+ * Returns 0, or an errno value.
+ */
+int zeta_thread_start(pthread_t *out_thread, void *(*run)(void *argument), void *argument,
+                      const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

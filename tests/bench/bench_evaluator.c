@@ -126,7 +126,7 @@ static size_t run_ours(const struct bench *bench)
 {
     struct zeta_evaluation result = {0};
 
-    (void)zeta_evaluate(bench->compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0,
+    (void)zeta_evaluate(bench->compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0, 0,
                         bench->raw, bench->raw_bytes, bench->values, bench->capacity, &result);
     return (size_t)result.row_count;
 }

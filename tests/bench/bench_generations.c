@@ -69,7 +69,7 @@ static void run_ours(const struct bench *bench)
 {
     struct zeta_evaluation result = {0};
 
-    (void)zeta_evaluate(bench->compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0,
+    (void)zeta_evaluate(bench->compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0, 0,
                         bench->reports, (size_t)REPORTS * bench->format->report_bytes,
                         bench->values, bench->capacity, &result);
     if (result.row_count < REPORTS - 2)

@@ -138,14 +138,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     memcpy(raw, data + 1, size - 1);
     shape(raw, size - 1);
-    if (zeta_evaluate_rows(compiled, tile, raw, size - 1, &rows) != ZE_RESULT_SUCCESS ||
+    if (zeta_evaluate_rows(compiled, tile, 0, raw, size - 1, &rows) != ZE_RESULT_SUCCESS ||
         rows.value_count > zeta_evaluate_count(compiled, size - 1))
         abort();
     capacity = data[0] & 2 ? rows.value_count : data[0] >> 2;
     values = calloc((size_t)capacity + 1, sizeof(*values));
     if (!values)
         abort();
-    if (zeta_evaluate(compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, tile, raw,
+    if (zeta_evaluate(compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, tile, 0, raw,
                       size - 1, values, capacity, &result) != ZE_RESULT_SUCCESS ||
         result.value_count != (capacity < rows.value_count ? capacity : rows.value_count) ||
         result.complete != (capacity >= rows.value_count))

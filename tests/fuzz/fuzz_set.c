@@ -30,7 +30,7 @@ static void run_set(const struct zeta_compiled *compiled)
     for (size_t i = 0; i < raw_bytes; i++)
         raw[i] = (unsigned char)(i * i + 7 * i + 1);
     for (int type = 0; type < 2; type++) {
-        if (zeta_evaluate(compiled, (zet_metric_group_calculation_type_t)type, 0, raw, raw_bytes,
+        if (zeta_evaluate(compiled, (zet_metric_group_calculation_type_t)type, 0, 0, raw, raw_bytes,
                           values, capacity, &result) != ZE_RESULT_SUCCESS ||
             result.value_count > capacity)
             abort();

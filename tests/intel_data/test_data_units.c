@@ -168,7 +168,7 @@ static void check_stalls(uint32_t device_id, uint32_t active_bit)
     for (uint32_t i = 1; i < 10; i++)
         put(record, i == 1 ? active_bit : bits[i], 8, 100 + i);
     assert_int_equal(zeta_compiled_metric_count(compiled), 10);
-    assert_int_equal(zeta_evaluate(compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0,
+    assert_int_equal(zeta_evaluate(compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0, 0,
                                    record, sizeof(record), values, 10, &result),
                      ZE_RESULT_SUCCESS);
     assert_int_equal(result.row_count, 1);

@@ -264,13 +264,13 @@ static void compare_all(const struct bed *bed, const unsigned char *reports)
     assert_non_null(measured);
     assert_non_null(maxima);
     assert_int_equal(zeta_evaluate(bed->compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
-                                   0, reports, (size_t)REPORTS * bytes, measured, capacity,
+                                   0, 0, reports, (size_t)REPORTS * bytes, measured, capacity,
                                    &result),
                      ZE_RESULT_SUCCESS);
     assert_int_equal(result.row_count, REPORTS - 1);
     assert_int_equal(zeta_evaluate(bed->compiled,
-                                   ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES, 0, reports,
-                                   (size_t)REPORTS * bytes, maxima, capacity, &result),
+                                   ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES, 0, 0,
+                                   reports, (size_t)REPORTS * bytes, maxima, capacity, &result),
                      ZE_RESULT_SUCCESS);
     for (uint32_t row = 0; row + 1 < REPORTS; row++) {
         zet_typed_value_t *const values[] = {measured + (size_t)row * metrics,

@@ -305,7 +305,7 @@ static void calculate(const struct bed *bed, zet_typed_value_t *values, uint32_t
         ZE_RESULT_SUCCESS)
         fail_msg("%s", sink.first_error);
     make_reports(reports);
-    assert_int_equal(zeta_evaluate(compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0,
+    assert_int_equal(zeta_evaluate(compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0, 0,
                                    reports, sizeof(reports), values, capacity, &result),
                      ZE_RESULT_SUCCESS);
     assert_int_equal(result.row_count, 1);

@@ -204,7 +204,7 @@ void check_many_rows_are_one(const struct zeta_compiled *compiled, uint64_t seed
     fill_many(layout, seed, raw);
     memcpy(ends, raw, bytes);
     memcpy(ends + bytes, raw + (MANY - 1) * bytes, bytes);
-    assert_int_equal(zeta_evaluate(compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0,
+    assert_int_equal(zeta_evaluate(compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0, 0,
                                    ends, 2 * bytes, one, width, &found),
                      ZE_RESULT_SUCCESS);
     assert_int_equal(found.value_count, width);

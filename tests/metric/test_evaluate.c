@@ -157,7 +157,7 @@ static void add_control(struct fixture *fixture, enum zeta_slot_kind kind, uint3
 static void calculate(struct fixture *fixture, uint32_t tile)
 {
     assert_int_equal(
-        zeta_evaluate(fixture->compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, tile,
+        zeta_evaluate(fixture->compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, tile, 0,
                       fixture->raw, fixture->used, fixture->values, 4096, &fixture->result),
         ZE_RESULT_SUCCESS);
 }
@@ -217,7 +217,7 @@ static void evaluate__nothing_or_one_record__no_rows(void **state)
     assert_int_equal(f.result.value_count, 0);
     assert_true(f.result.complete);
     assert_int_equal(zeta_evaluate(f.compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0,
-                                   NULL, 0, NULL, 0, &f.result),
+                                   0, NULL, 0, NULL, 0, &f.result),
                      ZE_RESULT_SUCCESS);
     assert_int_equal(f.result.value_count, 0);
     add_record(&f, 1, 5, 5);
@@ -383,7 +383,7 @@ static void evaluate__every_capacity__that_many_values(void **state)
 
         memset(values, 0xaa, sizeof(values));
         assert_int_equal(zeta_evaluate(f.compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
-                                       0, f.raw, f.used, values, capacity, &result),
+                                       0, 0, f.raw, f.used, values, capacity, &result),
                          ZE_RESULT_SUCCESS);
         assert_int_equal(result.value_count, expected);
         assert_int_equal(result.row_count, (expected + 2) / 3);
@@ -410,7 +410,7 @@ static void evaluate__raw_data_at_any_address__same_values(void **state)
     for (size_t offset = 1; offset < 16; offset++) {
         memcpy(moved + offset, f.raw, f.used);
         assert_int_equal(zeta_evaluate(f.compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
-                                       0, moved + offset, f.used, values, 300, &result),
+                                       0, 0, moved + offset, f.used, values, 300, &result),
                          ZE_RESULT_SUCCESS);
         assert_int_equal(result.value_count, f.result.value_count);
         assert_memory_equal(values, f.values, result.value_count * sizeof(*values));
@@ -428,7 +428,7 @@ static void evaluate__maxima__expression_or_percent_or_value(void **state)
     add_record(&f, 1, 10, 5);
     add_record(&f, 1, 20, 25);
     assert_int_equal(zeta_evaluate(f.compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES,
-                                   0, f.raw, f.used, f.values, 10, &f.result),
+                                   0, 0, f.raw, f.used, f.values, 10, &f.result),
                      ZE_RESULT_SUCCESS);
     assert_int_equal(f.result.value_count, 3);
     assert_cmp(u64_at(&f, 0, 0), ==, 25000000);
@@ -438,7 +438,7 @@ static void evaluate__maxima__expression_or_percent_or_value(void **state)
     add_record(&f, 1, 10, 5);
     add_record(&f, 1, 20, 25);
     assert_int_equal(zeta_evaluate(f.compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES,
-                                   0, f.raw, f.used, f.values, 10, &f.result),
+                                   0, 0, f.raw, f.used, f.values, 10, &f.result),
                      ZE_RESULT_SUCCESS);
     assert_cmp(f.values[8].value.fp32, ==, 100.0f);
     close_fixture(&f);

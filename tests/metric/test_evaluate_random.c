@@ -418,7 +418,7 @@ static void compare(void *context)
                    : ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES;
 
     memset(c->values, 0xee, c->room * sizeof(*c->values));
-    assert_int_equal(zeta_evaluate(c->compiled, type, c->tile, c->raw, c->raw_bytes, c->values,
+    assert_int_equal(zeta_evaluate(c->compiled, type, c->tile, 0, c->raw, c->raw_bytes, c->values,
                                    (uint32_t)c->room, &evaluation),
                      ZE_RESULT_SUCCESS);
     for (size_t i = 0; i < c->expected_count && i < evaluation.value_count; i++) {
@@ -439,7 +439,7 @@ static void compare(void *context)
     assert_int_equal(evaluation.value_count, c->expected_count);
     assert_int_equal(evaluation.dropped, c->expected_dropped);
     assert_true(evaluation.complete);
-    assert_int_equal(zeta_evaluate_rows(c->compiled, c->tile, c->raw, c->raw_bytes, &rows),
+    assert_int_equal(zeta_evaluate_rows(c->compiled, c->tile, 0, c->raw, c->raw_bytes, &rows),
                      ZE_RESULT_SUCCESS);
     assert_int_equal(rows.row_count * zeta_compiled_metric_count(c->compiled), c->expected_count);
     assert_cmp(zeta_evaluate_count(c->compiled, c->raw_bytes), >=, c->expected_count);

@@ -97,7 +97,7 @@ static uint32_t evaluate(const struct zeta_compiled *compiled, uint32_t tile, co
     struct zeta_evaluation found;
 
     assert_int_equal(zeta_evaluate(compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, tile,
-                                   raw, bytes, values, 256, &found),
+                                   0, raw, bytes, values, 256, &found),
                      ZE_RESULT_SUCCESS);
     assert_true(found.complete);
     return found.value_count;
@@ -168,7 +168,7 @@ static void evaluate__equal_records_and_baselines__a_row_each(void **state)
         records[i].field[FLAGS] = UINT64_C(0x80000001);
         records[i].field[A0] = i;
     }
-    assert_int_equal(zeta_evaluate(compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0,
+    assert_int_equal(zeta_evaluate(compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0, 0,
                                    records, sizeof(records) - 1, values, 1024, &found),
                      ZE_RESULT_SUCCESS);
     assert_int_equal(found.value_count, 390);
@@ -194,7 +194,7 @@ static void evaluate__records_of_tiles_and_of_other_sizes__only_those_wanted(voi
     assert_int_equal(evaluate(compiled, 1, records, sizeof(records), values), 20);
     assert_int_equal(values[0].value.ui64, 5);
     assert_int_equal(evaluate(compiled, 2, records, sizeof(records), values), 0);
-    assert_int_equal(zeta_evaluate_rows(compiled, 1, records, sizeof(records), &found),
+    assert_int_equal(zeta_evaluate_rows(compiled, 1, 0, records, sizeof(records), &found),
                      ZE_RESULT_SUCCESS);
     assert_int_equal(found.row_count, 2);
     memset(records, 0, sizeof(records));
@@ -299,7 +299,7 @@ static void compile__maximum__of_the_expression_or_100(void **state)
 
     (void)state;
     assert_int_equal(zeta_evaluate(compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES, 0,
-                                   &record, sizeof(record), values, 2, &found),
+                                   0, &record, sizeof(record), values, 2, &found),
                      ZE_RESULT_SUCCESS);
     assert_int_equal(found.value_count, 2);
     assert_cmp(values[0].value.fp32, ==, 100.0f);

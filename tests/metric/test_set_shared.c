@@ -97,7 +97,7 @@ static uint64_t value_of(const struct zeta_catalog *catalog, const char *set, co
     raw[words + (wide ? 4 : 5)] = 7;
     raw[0] = raw[1] = 1;
     raw[words + (wide ? 0 : 1)] += 1;
-    assert_int_equal(zeta_evaluate(compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0,
+    assert_int_equal(zeta_evaluate(compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0, 0,
                                    raw, (size_t)words * 8, values, 16, &result),
                      ZE_RESULT_SUCCESS);
     assert_int_equal(result.row_count, 1);

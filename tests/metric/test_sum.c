@@ -546,7 +546,7 @@ static void rows__of_every_variant__are_those_of_calculation(void *context)
     zeta_sum_finish(&f->sum);
     assert_true(zeta_sum_init(&f->sum, f->plans, 1));
     assert_int_equal(zeta_evaluate(f->compiled[0], ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
-                                   0, f->raw, f->used, values, 64 * MOST, &found),
+                                   0, 0, f->raw, f->used, values, 64 * MOST, &found),
                      ZE_RESULT_SUCCESS);
     assert_int_equal(zeta_sum_walk(f->plans[0], 0, 0, f->raw, f->used, add_row, &f->sum),
                      ZE_RESULT_SUCCESS);

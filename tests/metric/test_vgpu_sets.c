@@ -263,7 +263,7 @@ static struct zeta_compiled *calculate(const struct zeta_catalog *catalog, const
     struct zeta_compiled *compiled = compile_set(catalog, set, device);
     struct zeta_evaluation result;
 
-    assert_int_equal(zeta_evaluate(compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0,
+    assert_int_equal(zeta_evaluate(compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0, 0,
                                    reports, (size_t)2 * REPORT, values, 64, &result),
                      ZE_RESULT_SUCCESS);
     assert_int_equal(result.row_count, 1);
@@ -406,7 +406,7 @@ static void evaluate__every_set_on_noise__as_reference(void **state)
                                expected, (size_t)COUNT * 64, &dropped);
 
         assert_int_equal(zeta_evaluate(compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0,
-                                       raw, (size_t)COUNT * REPORT, values, COUNT * 64, &result),
+                                       0, raw, (size_t)COUNT * REPORT, values, COUNT * 64, &result),
                          ZE_RESULT_SUCCESS);
         assert_int_equal(result.value_count, count);
         assert_int_equal(result.row_count, COUNT - 1);

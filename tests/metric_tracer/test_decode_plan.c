@@ -215,7 +215,7 @@ static void decode__many_records__same_values_as_one_by_one(void **state)
         struct zeta_evaluation found;
 
         assert_int_equal(zeta_evaluate(bed->odd, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0,
-                                       raw + i * RECORD, RECORD, values, 2, &found),
+                                       0, raw + i * RECORD, RECORD, values, 2, &found),
                          ZE_RESULT_SUCCESS);
         if (i % 3 == 0)
             assert_int_equal(entries[next++].value.ui64, values[0].value.ui64);

@@ -248,8 +248,8 @@ void oa_calculate(const struct zeta_compiled *compiled, const void *raw, size_t 
 
         out_columns[type] = calloc(count, sizeof(**out_columns));
         assert_non_null(out_columns[type]);
-        assert_int_equal(zeta_evaluate(compiled, types[type], 0, raw, raw_bytes, out_columns[type],
-                                       count, &result),
+        assert_int_equal(zeta_evaluate(compiled, types[type], 0, 0, raw, raw_bytes,
+                                       out_columns[type], count, &result),
                          ZE_RESULT_SUCCESS);
         assert_int_equal(result.row_count, rows);
         assert_true(result.complete);

@@ -415,7 +415,7 @@ static void compare_values(const struct oa_pair *pair)
         assert_int_equal(zeta_evaluate(pair->compiled,
                                        i == 0 ? ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
                                               : ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES,
-                                       0, reports.bytes, (size_t)REPORTS * format->report_bytes,
+                                       0, 0, reports.bytes, (size_t)REPORTS * format->report_bytes,
                                        columns[i], capacity, &result),
                          ZE_RESULT_SUCCESS);
         assert_int_equal(result.row_count, REPORTS - 1);

@@ -71,7 +71,7 @@ static zet_typed_value_t *our_values(const struct oa_pair *pair)
     for (uint32_t i = 0; i < 2; i++)
         memcpy(reports + (size_t)i * 256, records[i] + OA_ORACLE_RECORD_HEADER, 256);
     assert_int_equal(zeta_evaluate(pair->compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
-                                   0, reports, sizeof(reports), values, count, &result),
+                                   0, 0, reports, sizeof(reports), values, count, &result),
                      ZE_RESULT_SUCCESS);
     assert_int_equal(result.row_count, 1);
     return values;
@@ -246,7 +246,7 @@ static uint32_t our_reason(const struct oa_pair *pair, const unsigned char *id)
     memcpy(reports + 256, id, 4);
     reports[4] = 1;
     assert_int_equal(zeta_evaluate(pair->compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
-                                   0, reports, sizeof(reports), values, 256, &result),
+                                   0, 0, reports, sizeof(reports), values, 256, &result),
                      ZE_RESULT_SUCCESS);
     return values[index].value.ui32;
 }

@@ -50,7 +50,7 @@ typedef void (*zeta_block_fn)(void *user, const struct zeta_block *block, const 
 
 /**
  * Runs a program on the rows of a tile in raw data; take gets each block. The other arguments and
- * the errors as zeta_evaluate_from().
+ * the errors as zeta_evaluate().
  */
 ze_result_t zeta_evaluate_blocks(const struct zeta_compiled *compiled,
                                  const struct zeta_program *program, uint32_t tile,

@@ -303,11 +303,11 @@ uint32_t zeta_evaluate_count(const struct zeta_compiled *compiled, size_t raw_by
     return (uint32_t)((slots < most ? slots : most) * compiled->metric_count);
 }
 
-ze_result_t zeta_evaluate_from(const struct zeta_compiled *compiled,
-                               zet_metric_group_calculation_type_t type, uint32_t tile,
-                               uint32_t first_tile, const void *raw, size_t raw_bytes,
-                               zet_typed_value_t *values, uint32_t capacity,
-                               struct zeta_evaluation *out_evaluation)
+ze_result_t zeta_evaluate(const struct zeta_compiled *compiled,
+                          zet_metric_group_calculation_type_t type, uint32_t tile,
+                          uint32_t first_tile, const void *raw, size_t raw_bytes,
+                          zet_typed_value_t *values, uint32_t capacity,
+                          struct zeta_evaluation *out_evaluation)
 {
     struct evaluation state = {
         .compiled = compiled,
@@ -323,18 +323,9 @@ ze_result_t zeta_evaluate_from(const struct zeta_compiled *compiled,
     return result;
 }
 
-ze_result_t zeta_evaluate(const struct zeta_compiled *compiled,
-                          zet_metric_group_calculation_type_t type, uint32_t tile, const void *raw,
-                          size_t raw_bytes, zet_typed_value_t *values, uint32_t capacity,
-                          struct zeta_evaluation *out_evaluation)
-{
-    return zeta_evaluate_from(compiled, type, tile, 0, raw, raw_bytes, values, capacity,
-                              out_evaluation);
-}
-
-ze_result_t zeta_evaluate_rows_from(const struct zeta_compiled *compiled, uint32_t tile,
-                                    uint32_t first_tile, const void *raw, size_t raw_bytes,
-                                    struct zeta_evaluation *out_evaluation)
+ze_result_t zeta_evaluate_rows(const struct zeta_compiled *compiled, uint32_t tile,
+                               uint32_t first_tile, const void *raw, size_t raw_bytes,
+                               struct zeta_evaluation *out_evaluation)
 {
     struct evaluation state = {
         .compiled = compiled, .program = &compiled->rows, .first_tile = first_tile};
@@ -345,12 +336,6 @@ ze_result_t zeta_evaluate_rows_from(const struct zeta_compiled *compiled, uint32
     if (state.rows_found <= UINT32_MAX / compiled->metric_count)
         out_evaluation->value_count = (uint32_t)state.rows_found * compiled->metric_count;
     return result;
-}
-
-ze_result_t zeta_evaluate_rows(const struct zeta_compiled *compiled, uint32_t tile, const void *raw,
-                               size_t raw_bytes, struct zeta_evaluation *out_evaluation)
-{
-    return zeta_evaluate_rows_from(compiled, tile, 0, raw, raw_bytes, out_evaluation);
 }
 
 ze_result_t zeta_evaluate_blocks(const struct zeta_compiled *compiled,

@@ -40,7 +40,9 @@ uint32_t zeta_evaluate_count(const struct zeta_compiled *compiled, size_t raw_by
  * Calculates values.
  *
  * @type      METRIC_VALUES or MAX_METRIC_VALUES
- * @tile      only slots of this tile are used; data without TILE slots is of tile 0
+ * @tile      only slots of this tile are used
+ * @first_tile  tile of the slots before the first TILE slot: 0, or that of zeta_slot_skip() for
+ * data whose beginning was left out
  * @raw       may be NULL if raw_bytes is 0; any alignment. A last incomplete slot is ignored.
  * @values    room for capacity values; row after row, metrics in the order of the compiled set.
  *            No more than capacity values are calculated, also when a row is cut by it.
@@ -49,29 +51,18 @@ uint32_t zeta_evaluate_count(const struct zeta_compiled *compiled, size_t raw_by
  * Threading: any number of threads with the same compiled set.
  */
 ze_result_t zeta_evaluate(const struct zeta_compiled *compiled,
-                          zet_metric_group_calculation_type_t type, uint32_t tile, const void *raw,
-                          size_t raw_bytes, zet_typed_value_t *values, uint32_t capacity,
+                          zet_metric_group_calculation_type_t type, uint32_t tile,
+                          uint32_t first_tile, const void *raw, size_t raw_bytes,
+                          zet_typed_value_t *values, uint32_t capacity,
                           struct zeta_evaluation *out_evaluation);
 
 /**
  * Counts the rows of a tile in raw data without calculating their values. value_count is the number
  * of values that they would give (0 if it does not fit 32 bits). Errors as zeta_evaluate().
  */
-ze_result_t zeta_evaluate_rows(const struct zeta_compiled *compiled, uint32_t tile, const void *raw,
-                               size_t raw_bytes, struct zeta_evaluation *out_evaluation);
-
-/**
- * As zeta_evaluate() and zeta_evaluate_rows(), for data whose beginning was left out: what comes
- * before its first TILE slot is of first_tile (zeta_slot_skip).
- */
-ze_result_t zeta_evaluate_from(const struct zeta_compiled *compiled,
-                               zet_metric_group_calculation_type_t type, uint32_t tile,
+ze_result_t zeta_evaluate_rows(const struct zeta_compiled *compiled, uint32_t tile,
                                uint32_t first_tile, const void *raw, size_t raw_bytes,
-                               zet_typed_value_t *values, uint32_t capacity,
                                struct zeta_evaluation *out_evaluation);
-ze_result_t zeta_evaluate_rows_from(const struct zeta_compiled *compiled, uint32_t tile,
-                                    uint32_t first_tile, const void *raw, size_t raw_bytes,
-                                    struct zeta_evaluation *out_evaluation);
 
 /**
  * Name of the variant in use: "avx512", "avx2" or "base". The best one that the processor has is

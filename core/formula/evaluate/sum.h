@@ -59,7 +59,7 @@ uint32_t zeta_sum_plan_record_bytes(const struct zeta_sum_plan *plan);
 /** True if both read the same fields in the same way, so that their sums go together. */
 bool zeta_sum_plan_fits(const struct zeta_sum_plan *a, const struct zeta_sum_plan *b);
 
-/** Gives the rows of a tile to take; arguments and errors as zeta_evaluate_from(). */
+/** Gives the rows of a tile to take; arguments and errors as zeta_evaluate(). */
 ze_result_t zeta_sum_walk(const struct zeta_sum_plan *plan, uint32_t tile, uint32_t first_tile,
                           const void *raw, size_t raw_bytes, zeta_sum_row_fn take, void *user);
 

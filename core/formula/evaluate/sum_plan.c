@@ -20,7 +20,6 @@ struct planner {
     /** Step of each metric of the set that others refer to, and for which rows. */
     uint32_t *memo, *memo_valid;
     uint32_t *slot_of; /**< slot + 1 by node and mode */
-    uint32_t *slot_node, *slot_valid;
     uint32_t slot_room, step_room;
 };
 
@@ -80,16 +79,11 @@ static uint32_t find_slot(struct planner *planner, uint32_t node, const struct z
     uint32_t *found = &planner->slot_of[(size_t)node * ZETA_SUM_MODE_COUNT + slot->mode];
 
     if (*found == 0) {
-        uint32_t rooms[3] = {planner->slot_room, planner->slot_room, planner->slot_room};
-
-        if (!grow((void **)&plan->slots, &rooms[0], plan->slot_count, sizeof(*slot)) ||
-            !grow((void **)&planner->slot_node, &rooms[1], plan->slot_count, sizeof(uint32_t)) ||
-            !grow((void **)&planner->slot_valid, &rooms[2], plan->slot_count, sizeof(uint32_t)))
+        if (!grow((void **)&plan->slots, &planner->slot_room, plan->slot_count, sizeof(*slot)))
             return stop(planner, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
-        planner->slot_room = rooms[0];
         plan->slots[plan->slot_count] = *slot;
-        planner->slot_node[plan->slot_count] = node;
-        planner->slot_valid[plan->slot_count] = planner->valid;
+        plan->slots[plan->slot_count].node = node;
+        plan->slots[plan->slot_count].valid_node = planner->valid;
         *found = ++plan->slot_count;
     }
     return *found - 1;
@@ -232,8 +226,8 @@ static ze_result_t schedule(struct planner *planner, uint32_t *nodes, uint32_t *
     ze_result_t result;
 
     for (uint32_t i = 0; i < slots; i++) {
-        nodes[2 * width + i] = planner->slot_node[i];
-        nodes[2 * width + slots + i] = planner->slot_valid[i];
+        nodes[2 * width + i] = plan->slots[i].node;
+        nodes[2 * width + slots + i] = plan->slots[i].valid_node;
     }
     result = zeta_schedule(&planner->lowering, nodes, types, 2 * (width + slots),
                            zeta_lower_skip(&planner->lowering), &plan->program);
@@ -307,8 +301,6 @@ ze_result_t zeta_sum_plan_create(const struct zeta_compiled *compiled, bool maxi
     free(planner.memo);
     free(planner.memo_valid);
     free(planner.slot_of);
-    free(planner.slot_node);
-    free(planner.slot_valid);
     if (result == ZE_RESULT_SUCCESS)
         *out_plan = planner.plan;
     else

@@ -17,7 +17,8 @@ struct zeta_sum_slot {
     uint32_t field; /**< of the layout */
     uint32_t view;
     uint16_t column;
-    uint16_t valid; /**< column that is not 0 in rows in which it counts */
+    uint16_t valid;            /**< column that is not 0 in rows in which it counts */
+    uint32_t node, valid_node; /**< what the columns were made of */
 };
 
 /** One step of calculation; it refers to earlier ones only. */

@@ -38,7 +38,7 @@ static ze_result_t calculate_one(const struct zeta_metric_group *group,
         *pMetricValueCount = zeta_evaluate_count(group->compiled[0], rawDataSize);
         return ZE_RESULT_SUCCESS;
     }
-    result = zeta_evaluate(group->compiled[0], type, 0, pRawData, rawDataSize, pMetricValues,
+    result = zeta_evaluate(group->compiled[0], type, 0, 0, pRawData, rawDataSize, pMetricValues,
                            *pMetricValueCount, &found);
     if (result != ZE_RESULT_SUCCESS)
         return result;

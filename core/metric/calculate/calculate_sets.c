@@ -8,8 +8,8 @@ static ze_result_t count_values(const struct zeta_calculation *calculation, uint
     for (uint32_t i = 0; counts && i < *set_count && i < calculation->compiled_count; i++) {
         struct zeta_evaluation found;
         ze_result_t result =
-            zeta_evaluate_rows_from(calculation->compiled[i], i, calculation->first_tile,
-                                    calculation->raw, calculation->raw_bytes, &found);
+            zeta_evaluate_rows(calculation->compiled[i], i, calculation->first_tile,
+                               calculation->raw, calculation->raw_bytes, &found);
 
         if (result != ZE_RESULT_SUCCESS)
             return result;
@@ -35,7 +35,7 @@ ze_result_t zeta_calculate_sets(const struct zeta_calculation *calculation,
         *set_count = calculation->compiled_count;
     for (uint32_t i = 0; i < *set_count; i++) {
         struct zeta_evaluation found;
-        ze_result_t result = zeta_evaluate_from(
+        ze_result_t result = zeta_evaluate(
             calculation->compiled[i], type, i, calculation->first_tile, calculation->raw,
             calculation->raw_bytes, values + written, capacity - written, &found);
 

@@ -28,7 +28,7 @@ struct zeta_recipe {
     uint32_t tile; /**< the only one that it counts on, or ZETA_RECIPE_ALL_TILES */
     zet_metric_type_t type;
     zet_value_type_t value_type;
-    enum zeta_metric_class metric_class;
+    enum zeta_value_class metric_class;
     const char *result_unit;
     const char *value;   /**< names of counters are still in braces */
     const char *maximum; /**< NULL: none */

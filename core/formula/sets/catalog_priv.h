@@ -352,7 +352,7 @@ bool zeta_metric_words(const char *type, const char *value_type, zet_metric_type
                        zet_value_type_t *out_value_type);
 
 /** Looks up the word for a metric's class; false if there is no such word. */
-bool zeta_metric_class_word(const char *word, enum zeta_metric_class *out_class);
+bool zeta_metric_class_word(const char *word, enum zeta_value_class *out_class);
 
 /* Programmables (set_programmables.c). */
 

@@ -70,7 +70,7 @@ const struct zeta_address_range *zeta_unit_find_range(const struct zeta_unit *un
                                                       uint32_t address);
 
 /** How a number came to be; every metric says it. */
-enum zeta_metric_class {
+enum zeta_value_class {
     ZETA_CLASS_EXACT,     /**< counted, event by event */
     ZETA_CLASS_SIMULATED, /**< result of a simulated structure fed with real accesses */
     ZETA_CLASS_MODELLED,  /**< follows from a model, for example of time */
@@ -94,7 +94,7 @@ struct zeta_metric {
     zet_metric_type_t type;
     zet_value_type_t value_type;
     uint32_t tier; /**< 1 (for everybody) to 4 (for experts) */
-    enum zeta_metric_class metric_class;
+    enum zeta_value_class metric_class;
     bool is_info; /**< came from the layout, not from the set */
 
     struct zeta_expr *available; /**< symbols only; NULL: always */
@@ -195,6 +195,6 @@ const char *zeta_set_metric_type_word(zet_metric_type_t type);
 const char *zeta_set_value_type_word(zet_value_type_t type);
 
 /** "exact", "simulated" or "modelled". */
-const char *zeta_metric_class_name(enum zeta_metric_class metric_class);
+const char *zeta_metric_class_name(enum zeta_value_class metric_class);
 
 #endif

@@ -36,7 +36,7 @@ static const struct zeta_word sampling_types[] = {
     {NULL, 0},
 };
 
-const char *zeta_metric_class_name(enum zeta_metric_class metric_class)
+const char *zeta_metric_class_name(enum zeta_value_class metric_class)
 {
     return metric_class < ZETA_METRIC_CLASS_COUNT ? metric_classes[metric_class].word : "unknown";
 }
@@ -80,13 +80,13 @@ bool zeta_metric_words(const char *type, const char *value_type, zet_metric_type
     return true;
 }
 
-bool zeta_metric_class_word(const char *word, enum zeta_metric_class *out_class)
+bool zeta_metric_class_word(const char *word, enum zeta_value_class *out_class)
 {
     uint32_t found = 0;
 
     if (!find_value(metric_classes, word, &found))
         return false;
-    *out_class = (enum zeta_metric_class)found;
+    *out_class = (enum zeta_value_class)found;
     return true;
 }
 
@@ -130,7 +130,7 @@ bool zeta_read_metric_words(struct zeta_set_reader *reader, const struct zeta_ya
     good = zeta_reader_u32(reader, node, "tier", true, 1, 4, &metric->tier) && good;
     metric->type = (zet_metric_type_t)type;
     metric->value_type = (zet_value_type_t)value_type;
-    metric->metric_class = (enum zeta_metric_class)metric_class;
+    metric->metric_class = (enum zeta_value_class)metric_class;
     return zeta_read_metric_events(reader, node, metric) && good;
 }
 

@@ -1,10 +1,63 @@
 #include "core/metric/calculate/calculate.h"
 #include "core/device/device.h"
+#include "core/formula/compile/compile.h"
 #include "core/formula/evaluate/evaluate.h"
+#include "core/formula/record/slot.h"
+#include "core/metric/export/export.h"
 #include "core/metric/group/group_view.h"
 #include "core/plugin/host.h"
+#include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
+
+/** Answers how much there is; with an array, also how many values each set really has. */
+static ze_result_t count_values(const struct zeta_calculation *calculation, uint32_t *set_count,
+                                uint32_t *value_count, uint32_t *counts)
+{
+    for (uint32_t i = 0; counts && i < *set_count && i < calculation->compiled_count; i++) {
+        struct zeta_evaluation found;
+        ze_result_t result =
+            zeta_evaluate_rows(calculation->compiled[i], i, calculation->first_tile,
+                               calculation->raw, calculation->raw_bytes, &found);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        counts[i] = found.value_count;
+    }
+    if (*set_count == 0 || !counts || *set_count > calculation->compiled_count)
+        *set_count = calculation->compiled_count;
+    *value_count = zeta_evaluate_count(calculation->compiled[0], calculation->raw_bytes);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_calculate_sets(const struct zeta_calculation *calculation,
+                                zet_metric_group_calculation_type_t type, uint32_t *set_count,
+                                uint32_t *value_count, uint32_t *counts, zet_typed_value_t *values)
+{
+    const uint32_t capacity = *value_count;
+    uint32_t written = 0;
+    bool dropped = false;
+
+    if (*set_count == 0 || capacity == 0 || !values)
+        return count_values(calculation, set_count, value_count, counts);
+    if (*set_count > calculation->compiled_count)
+        *set_count = calculation->compiled_count;
+    for (uint32_t i = 0; i < *set_count; i++) {
+        struct zeta_evaluation found;
+        ze_result_t result = zeta_evaluate(
+            calculation->compiled[i], type, i, calculation->first_tile, calculation->raw,
+            calculation->raw_bytes, values + written, capacity - written, &found);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        if (counts)
+            counts[i] = found.value_count;
+        written += found.value_count;
+        dropped |= found.dropped;
+    }
+    *value_count = written;
+    return dropped ? ZE_RESULT_WARNING_DROPPED_DATA : ZE_RESULT_SUCCESS;
+}
 
 ze_result_t zeta_calculate_check(const struct zeta_metric_group *group)
 {
@@ -17,7 +70,7 @@ ze_result_t zeta_calculate_check(const struct zeta_metric_group *group)
                       zeta_metric_group_name(group));
 }
 
-/** As the entry point; the group is held. */
+/** As the entry point; the group is viewed. */
 static ze_result_t calculate_one(const struct zeta_metric_group *group,
                                  zet_metric_group_calculation_type_t type, size_t rawDataSize,
                                  const uint8_t *pRawData, uint32_t *pMetricValueCount,
@@ -62,7 +115,7 @@ ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMetricValues(
     return result;
 }
 
-/** As the entry point; the group is held. */
+/** As the entry point; the group is viewed. */
 static ze_result_t calculate_all(const struct zeta_metric_group *group,
                                  zet_metric_group_calculation_type_t type, size_t rawDataSize,
                                  const uint8_t *pRawData, uint32_t *pSetCount,
@@ -94,6 +147,32 @@ ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMultipleMetricValuesExp(
         result = calculate_all(view.group, type, rawDataSize, pRawData, pSetCount,
                                pTotalMetricValueCount, pMetricCounts, pMetricValues);
     zeta_group_view_release(&view);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMetricExportDataExp(
+    ze_driver_handle_t hDriver ZETA_UNUSED, zet_metric_group_calculation_type_t type,
+    size_t exportDataSize, const uint8_t *pExportData,
+    zet_metric_calculate_exp_desc_t *pCalculateDescriptor, uint32_t *pSetCount,
+    uint32_t *pTotalMetricValueCount, uint32_t *pMetricCounts, zet_typed_value_t *pMetricValues)
+{
+    struct zeta_export export;
+    struct zeta_calculation calculation;
+    size_t skipped;
+    ze_result_t result = zeta_export_open(pExportData, exportDataSize, &export);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    calculation =
+        (struct zeta_calculation){.compiled = export.compiled, .compiled_count = export.tile_count};
+    skipped =
+        zeta_slot_skip(export.raw, export.raw_bytes, zeta_compiled_record_bytes(export.compiled[0]),
+                       pCalculateDescriptor->rawReportSkipCount, &calculation.first_tile);
+    calculation.raw = export.raw + skipped;
+    calculation.raw_bytes = export.raw_bytes - skipped;
+    result = zeta_calculate_sets(&calculation, type, pSetCount, pTotalMetricValueCount,
+                                 pMetricCounts, pMetricValues);
+    zeta_export_close(&export);
     return result;
 }
 

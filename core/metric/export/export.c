@@ -38,8 +38,8 @@ void zeta_export_target_finish(struct zeta_export_target *target)
     zeta_list_finish(&target->sets);
 }
 
-static ze_result_t append(struct zeta_container_writer *writer, enum zeta_chunk_type type,
-                          uint32_t number, const void *payload, size_t bytes)
+ze_result_t zeta_export_append(struct zeta_container_writer *writer, enum zeta_chunk_type type,
+                               uint32_t number, const void *payload, size_t bytes)
 {
     const struct zeta_container_part part = {payload, bytes};
 
@@ -119,13 +119,13 @@ static ze_result_t append_group(struct zeta_container_writer *writer, const stru
 {
     for (*out_written = first; *out_written < sets->count; (*out_written)++) {
         const char *text = sets->items[*out_written];
-        ze_result_t result =
-            append(writer, ZETA_CHUNK_SET, (uint32_t)*out_written + 1, text, strlen(text));
+        ze_result_t result = zeta_export_append(writer, ZETA_CHUNK_SET, (uint32_t)*out_written + 1,
+                                                text, strlen(text));
 
         if (result != ZE_RESULT_SUCCESS)
             return result;
     }
-    return append(writer, ZETA_CHUNK_STREAM, stream, lines->text, lines->bytes);
+    return zeta_export_append(writer, ZETA_CHUNK_STREAM, stream, lines->text, lines->bytes);
 }
 
 ze_result_t zeta_export_add_group(struct zeta_export_target *target,
@@ -159,7 +159,7 @@ static ze_result_t write_export(const struct zeta_list *sets, const struct zeta_
         return result;
     result = append_group(writer, sets, 0, ZETA_EXPORT_STREAM, lines, &written);
     if (result == ZE_RESULT_SUCCESS)
-        result = append(writer, ZETA_CHUNK_DATA, ZETA_EXPORT_STREAM, raw, raw_bytes);
+        result = zeta_export_append(writer, ZETA_CHUNK_DATA, ZETA_EXPORT_STREAM, raw, raw_bytes);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_export_result(zeta_container_finish(writer),
                                     zeta_container_writer_problem(writer));
@@ -187,7 +187,7 @@ static ze_result_t give_export(const struct zeta_list *sets, const struct zeta_l
     return write_export(sets, lines, raw, raw_bytes, data, capacity, size);
 }
 
-/** As the entry point; the group is held. */
+/** As the entry point; the group is viewed. */
 static ze_result_t export_group(const struct zeta_metric_group *group, const uint8_t *pRawData,
                                 size_t rawDataSize, size_t *pExportDataSize, uint8_t *pExportData)
 {

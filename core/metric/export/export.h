@@ -16,6 +16,8 @@
 
 struct zeta_compiled;
 struct zeta_description;
+struct zeta_exported_metric;
+struct zeta_metric;
 struct zeta_metric_group;
 
 /** Most tiles whose data one stream holds. */
@@ -51,6 +53,10 @@ ze_result_t zeta_export_add_group(struct zeta_export_target *target,
  */
 ze_result_t zeta_export_result(enum zeta_container_result result, const char *sentence);
 
+/** Appends a chunk. Errors: those of zeta_export_result(). */
+ze_result_t zeta_export_append(struct zeta_container_writer *writer, enum zeta_chunk_type type,
+                               uint32_t number, const void *payload, size_t bytes);
+
 /** Exported data, opened. */
 struct zeta_export {
     const uint8_t *raw; /**< inside the data */
@@ -71,16 +77,15 @@ struct zeta_export {
  */
 ze_result_t zeta_export_open(const void *data, size_t bytes, struct zeta_export *out_export);
 
-/** What the group of exported data is: zeroed properties but for stype and pNext; record size. */
-void zeta_export_describe(const struct zeta_export *export,
-                          zet_metric_group_properties_t *out_properties,
-                          uint32_t *out_record_bytes);
+/** Checks the arguments of a function that gives metrics. The result is that of the function. */
+ze_result_t zeta_exported_metrics_check(const char *function, const uint32_t *count,
+                                        const struct zeta_exported_metric *metrics);
 
-/** A metric of it: zeroed properties but for stype and pNext; how its values come about. */
-void zeta_export_describe_metric(const struct zeta_export *export, uint32_t index,
-                                 zet_metric_properties_t *out_properties, uint32_t *out_class);
+/** Gives a metric, as far as the struct has room for what is known. */
+void zeta_exported_metric_copy(const struct zeta_metric *metric,
+                               struct zeta_exported_metric *target);
 
-/** Gives back what an opened export holds. */
+/** Frees what belongs to opened data. */
 void zeta_export_close(struct zeta_export *export);
 
 #endif

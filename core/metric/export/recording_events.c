@@ -1,19 +1,31 @@
-/* Decoding recorded events: from the chunks of a recording to a plan, and through it. */
-#include "core/metric/export/recording_events.h"
-
+/* Decoding the events of a recording, without a device: the functions of zeta.h. */
 #include <stdlib.h>
 
+#include "core/device/device.h"
 #include "core/formula/compile/compile.h"
 #include "core/formula/describe/description.h"
 #include "core/formula/evaluate/decode.h"
+#include "core/metric/export/export.h"
 #include "core/metric/export/recording_reader.h"
 #include "core/metric/group/group.h"
 #include "core/util/cleanup.h"
-#include "core/util/error.h"
+#include "core/util/own_struct.h"
+#include "zeta/zeta.h"
+
+/** What decodes the DATA chunk that a reader read last. */
+struct events {
+    const void *raw; /**< the reader's */
+    size_t raw_bytes;
+    struct zeta_description *descriptions[ZETA_EXPORT_MAX_TILES];
+    struct zeta_compiled *compiled[ZETA_EXPORT_MAX_TILES];
+    uint32_t tile_count;
+    struct zeta_decode_plan *plan;
+    uint32_t metric_count;
+    uint32_t set_count;
+};
 
 static ze_result_t open_tile(const struct zeta_recording_reader *reader,
-                             const struct zeta_recording_kept *stream,
-                             struct zeta_recorded_events *events)
+                             const struct zeta_recording_kept *stream, struct events *events)
 {
     const uint32_t tile = events->tile_count;
     const struct zeta_recording_kept *set = NULL;
@@ -62,8 +74,7 @@ static ze_result_t find_clock(const struct zeta_recording_reader *reader,
 }
 
 static ze_result_t make_plan(const struct zeta_recording_reader *reader,
-                             const struct zeta_recording_kept *stream,
-                             struct zeta_recorded_events *events)
+                             const struct zeta_recording_kept *stream, struct events *events)
 {
     const uint64_t tiles = zeta_lines_find_u64(stream->text, stream->bytes, "tiles", 0);
     const struct zeta_decode_group group = {.compiled = events->compiled};
@@ -86,8 +97,9 @@ static ze_result_t make_plan(const struct zeta_recording_reader *reader,
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeta_recorded_events_open(const struct zeta_recording_reader *reader,
-                                      struct zeta_recorded_events *out_events)
+/** Prepares to decode; events_close() ends it either way. */
+static ze_result_t events_open(const struct zeta_recording_reader *reader,
+                               struct events *out_events)
 {
     const struct zeta_recording_kept *stream = NULL;
     bool is_tracer = false;
@@ -98,24 +110,19 @@ ze_result_t zeta_recorded_events_open(const struct zeta_recording_reader *reader
                             "stream %u of the recording is of no tracer; its data is calculated "
                             "(zetaRecordingGetExportData), not decoded",
                             reader->chunk.stream);
-    *out_events = (struct zeta_recorded_events){.raw = reader->payload,
-                                                .raw_bytes = (size_t)reader->chunk.payload_bytes};
+    *out_events =
+        (struct events){.raw = reader->payload, .raw_bytes = (size_t)reader->chunk.payload_bytes};
     if (result == ZE_RESULT_SUCCESS)
         result = make_plan(reader, stream, out_events);
     return result;
 }
 
-void zeta_recorded_events_describe(const struct zeta_recorded_events *events, uint32_t index,
-                                   zet_metric_properties_t *out_properties, uint32_t *out_class)
-{
-    const struct zeta_metric *metric = zeta_decode_metric(events->plan, index);
-
-    zeta_metric_describe(metric, out_properties);
-    *out_class = (uint32_t)metric->metric_class;
-}
-
-ze_result_t zeta_recorded_events_decode(const struct zeta_recorded_events *events, uint64_t *counts,
-                                        uint32_t *io_entry_count, zet_metric_entry_exp_t *entries)
+/**
+ * Counts the entries of each set, and writes them if there is room; io_entry_count is the room,
+ * then the number that there is.
+ */
+static ze_result_t events_decode(const struct events *events, uint64_t *counts,
+                                 uint32_t *io_entry_count, zet_metric_entry_exp_t *entries)
 {
     ZETA_CLEANUP(zeta_freep)
     uint32_t *names = calloc((size_t)events->metric_count + 1, sizeof(*names));
@@ -148,10 +155,76 @@ ze_result_t zeta_recorded_events_decode(const struct zeta_recorded_events *event
     return zeta_decode(events->plan, &request, counts, entries, &outcome);
 }
 
-void zeta_recorded_events_close(struct zeta_recorded_events *events)
+static void events_close(struct events *events)
 {
     zeta_decode_plan_destroy(events->plan);
     for (uint32_t i = 0; i < events->tile_count; i++)
         zeta_description_release(events->descriptions[i]);
-    *events = (struct zeta_recorded_events){0};
+    *events = (struct events){0};
+}
+
+static ze_result_t check_reader(const char *function, const struct zeta_recording_reader *reader)
+{
+    if (reader)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "%s: reader is null", function);
+}
+
+ze_result_t zetaRecordingGetEventMetrics(struct zeta_recording_reader *reader, uint32_t *count,
+                                         struct zeta_exported_metric *metrics)
+{
+    const char *function = "zetaRecordingGetEventMetrics";
+    struct events events = {0};
+    ze_result_t result = check_reader(function, reader);
+    uint32_t room;
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_exported_metrics_check(function, count, metrics);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = events_open(reader, &events);
+    if (result == ZE_RESULT_SUCCESS) {
+        room = zeta_count_clip(count, events.metric_count, metrics);
+        for (uint32_t i = 0; i < room; i++)
+            zeta_exported_metric_copy(zeta_decode_metric(events.plan, i), &metrics[i]);
+    }
+    events_close(&events);
+    return result;
+}
+
+static ze_result_t decode(const struct events *events, uint32_t *set_count,
+                          uint32_t *counts_per_set, uint32_t *entry_count,
+                          zet_metric_entry_exp_t *entries)
+{
+    ZETA_CLEANUP(zeta_freep) uint64_t *counts = calloc(events->set_count, sizeof(*counts));
+    ze_result_t result;
+
+    if (!counts)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    result = events_decode(events, counts, entry_count, *entry_count > 0 ? entries : NULL);
+    for (uint32_t i = 0; counts_per_set && i < *set_count && i < events->set_count; i++)
+        counts_per_set[i] = (uint32_t)counts[i];
+    *set_count = events->set_count;
+    return result;
+}
+
+ze_result_t zetaRecordingDecodeEvents(struct zeta_recording_reader *reader, uint32_t *set_count,
+                                      uint32_t *counts_per_set, uint32_t *entry_count,
+                                      zet_metric_entry_exp_t *entries)
+{
+    struct events events = {0};
+    const char *function = "zetaRecordingDecodeEvents";
+    ze_result_t result = check_reader(function, reader);
+
+    if (result == ZE_RESULT_SUCCESS && !set_count)
+        result = zeta_own_null_pointer(function, "set_count");
+    if (result == ZE_RESULT_SUCCESS && !entry_count)
+        result = zeta_own_null_pointer(function, "entry_count");
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = events_open(reader, &events);
+    if (result == ZE_RESULT_SUCCESS)
+        result = decode(&events, set_count, counts_per_set, entry_count, entries);
+    events_close(&events);
+    return result;
 }

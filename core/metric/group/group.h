@@ -126,17 +126,6 @@ void zeta_groups_unpin(struct zeta_metric_group *const *groups, uint32_t count);
 ze_result_t zeta_groups_check_closed_locked(struct zeta_metric_group *const *groups,
                                             uint32_t count);
 
-/* Facts for files that include zeta.h, which names metric classes as set.h does. */
-
-/** Name of the counting unit that a group uses. */
-const char *zeta_metric_group_unit(const struct zeta_metric_group *group);
-
-/** Bytes of a record of a group, so of a slot of its raw data. */
-uint32_t zeta_metric_group_record_bytes(const struct zeta_metric_group *group);
-
-/** The class of a metric, numerically ZETA_METRIC_CLASS_* of zeta.h. */
-uint32_t zeta_metric_entry_class(const struct zeta_metric_entry *entry);
-
 /** INVALID_ARGUMENT with a sentence unless the group is one of exactly this device. */
 ze_result_t zeta_metric_group_check_device(const struct zeta_metric_group *group,
                                            const struct zeta_device *device);

@@ -108,15 +108,6 @@ ze_result_t zetaRecordingNext(struct zeta_recording_reader *reader,
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t append(struct zeta_container_writer *writer, enum zeta_chunk_type type,
-                          uint32_t number, const void *payload, size_t bytes)
-{
-    const struct zeta_container_part part = {payload, bytes};
-
-    return zeta_export_result(zeta_container_append(writer, type, number, &part, 1),
-                              zeta_container_writer_problem(writer));
-}
-
 /** Adds the sets of the tiles with numbers of their own, and the lines that name them. */
 static ze_result_t add_sets(const struct zeta_recording_reader *reader,
                             const struct zeta_recording_kept *stream,
@@ -142,7 +133,7 @@ static ze_result_t add_sets(const struct zeta_recording_reader *reader,
             own++;
         if (own == used_count) {
             used[used_count++] = number;
-            result = append(writer, ZETA_CHUNK_SET, own + 1, set->text, set->bytes);
+            result = zeta_export_append(writer, ZETA_CHUNK_SET, own + 1, set->text, set->bytes);
         }
         if (result != ZE_RESULT_SUCCESS)
             return result;
@@ -171,7 +162,8 @@ static ze_result_t add_stream(const struct zeta_recording_reader *reader,
     if (result == ZE_RESULT_SUCCESS && lines.no_memory)
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (result == ZE_RESULT_SUCCESS)
-        result = append(writer, ZETA_CHUNK_STREAM, ZETA_EXPORT_STREAM, lines.text, lines.bytes);
+        result = zeta_export_append(writer, ZETA_CHUNK_STREAM, ZETA_EXPORT_STREAM, lines.text,
+                                    lines.bytes);
     zeta_lines_finish(&lines);
     return result;
 }
@@ -188,8 +180,8 @@ static ze_result_t write_data(const struct zeta_recording_reader *reader,
         return result;
     result = add_stream(reader, stream, writer);
     if (result == ZE_RESULT_SUCCESS)
-        result = append(writer, ZETA_CHUNK_DATA, ZETA_EXPORT_STREAM, reader->payload,
-                        (size_t)reader->chunk.payload_bytes);
+        result = zeta_export_append(writer, ZETA_CHUNK_DATA, ZETA_EXPORT_STREAM, reader->payload,
+                                    (size_t)reader->chunk.payload_bytes);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_export_result(zeta_container_finish(writer),
                                     zeta_container_writer_problem(writer));

@@ -1,18 +1,18 @@
-/* Calculation from exported data: with a driver handle, and without a device. */
+/* Reading exported data, without a device. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/device/device.h"
 #include "core/formula/compile/compile.h"
 #include "core/formula/describe/description.h"
-#include "core/formula/record/slot.h"
-#include "core/metric/calculate/calculate.h"
 #include "core/metric/export/export.h"
 #include "core/metric/group/group.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
-#include "zeta_impl.h"
+#include "core/util/own_struct.h"
+#include "zeta/zeta.h"
 
 /** What exported data holds, each at most once but for the sets. */
 struct contents {
@@ -186,22 +186,6 @@ ze_result_t zeta_export_open(const void *data, size_t bytes, struct zeta_export 
     return result;
 }
 
-void zeta_export_describe(const struct zeta_export *export,
-                          zet_metric_group_properties_t *out_properties, uint32_t *out_record_bytes)
-{
-    zeta_metric_group_describe(export->compiled[0], export->sampling, out_properties);
-    *out_record_bytes = zeta_compiled_record_bytes(export->compiled[0]);
-}
-
-void zeta_export_describe_metric(const struct zeta_export *export, uint32_t index,
-                                 zet_metric_properties_t *out_properties, uint32_t *out_class)
-{
-    const struct zeta_metric *metric = zeta_compiled_metric(export->compiled[0], index);
-
-    zeta_metric_describe(metric, out_properties);
-    *out_class = (uint32_t)metric->metric_class;
-}
-
 void zeta_export_close(struct zeta_export *export)
 {
     for (uint32_t i = 0; i < export->tile_count; i++)
@@ -209,28 +193,68 @@ void zeta_export_close(struct zeta_export *export)
     export->tile_count = 0;
 }
 
-ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMetricExportDataExp(
-    ze_driver_handle_t hDriver ZETA_UNUSED, zet_metric_group_calculation_type_t type,
-    size_t exportDataSize, const uint8_t *pExportData,
-    zet_metric_calculate_exp_desc_t *pCalculateDescriptor, uint32_t *pSetCount,
-    uint32_t *pTotalMetricValueCount, uint32_t *pMetricCounts, zet_typed_value_t *pMetricValues)
-{
-    struct zeta_export export;
-    struct zeta_calculation calculation;
-    size_t skipped;
-    ze_result_t result = zeta_export_open(pExportData, exportDataSize, &export);
+/* Functions of zeta.h ---------------------------------------------------------------------------
+ */
 
+ze_result_t zeta_exported_metrics_check(const char *function, const uint32_t *count,
+                                        const struct zeta_exported_metric *metrics)
+{
+    ze_result_t result = count ? ZE_RESULT_SUCCESS : zeta_own_null_pointer(function, "count");
+
+    for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && metrics && i < *count; i++)
+        result = zeta_own_struct_check(function, &metrics[i]);
+    return result;
+}
+
+void zeta_exported_metric_copy(const struct zeta_metric *metric,
+                               struct zeta_exported_metric *target)
+{
+    struct zeta_exported_metric found = {.metric_class = (uint32_t)metric->metric_class};
+
+    zeta_metric_describe(metric, &found.properties);
+    zeta_own_struct_copy(target, target->struct_size, &found, sizeof(found));
+}
+
+ze_result_t zetaExportDataGetInfo(size_t data_size, const uint8_t *data,
+                                  struct zeta_export_info *info)
+{
+    struct zeta_export_info found = {0};
+    struct zeta_export export;
+    ze_result_t result = zeta_own_struct_check("zetaExportDataGetInfo", info);
+
+    if (result == ZE_RESULT_SUCCESS && !data)
+        result = zeta_own_null_pointer("zetaExportDataGetInfo", "data");
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_export_open(data, data_size, &export);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    calculation =
-        (struct zeta_calculation){.compiled = export.compiled, .compiled_count = export.tile_count};
-    skipped =
-        zeta_slot_skip(export.raw, export.raw_bytes, zeta_compiled_record_bytes(export.compiled[0]),
-                       pCalculateDescriptor->rawReportSkipCount, &calculation.first_tile);
-    calculation.raw = export.raw + skipped;
-    calculation.raw_bytes = export.raw_bytes - skipped;
-    result = zeta_calculate_sets(&calculation, type, pSetCount, pTotalMetricValueCount,
-                                 pMetricCounts, pMetricValues);
+    zeta_metric_group_describe(export.compiled[0], export.sampling, &found.properties);
+    found.record_bytes = zeta_compiled_record_bytes(export.compiled[0]);
+    found.raw_bytes = export.raw_bytes;
+    found.tile_count = export.tile_count;
+    found.raw = export.raw;
     zeta_export_close(&export);
-    return result;
+    zeta_own_struct_copy(info, info->struct_size, &found, sizeof(found));
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zetaExportDataGetMetrics(size_t data_size, const uint8_t *data, uint32_t *count,
+                                     struct zeta_exported_metric *metrics)
+{
+    const char *function = "zetaExportDataGetMetrics";
+    struct zeta_export export;
+    ze_result_t result = zeta_exported_metrics_check(function, count, metrics);
+    uint32_t room;
+
+    if (result == ZE_RESULT_SUCCESS && !data)
+        result = zeta_own_null_pointer(function, "data");
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_export_open(data, data_size, &export);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    room = zeta_count_clip(count, zeta_compiled_metric_count(export.compiled[0]), metrics);
+    for (uint32_t i = 0; i < room; i++)
+        zeta_exported_metric_copy(zeta_compiled_metric(export.compiled[0], i), &metrics[i]);
+    zeta_export_close(&export);
+    return ZE_RESULT_SUCCESS;
 }

@@ -1,11 +1,12 @@
 /* Writing recordings: the functions of zeta.h. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/device/device.h"
 #include "core/metric/export/export.h"
-#include "core/metric/export/recording.h"
 #include "core/metric/group/group_view.h"
+#include "core/plugin/host.h"
 #include "core/util/own_struct.h"
 #include "zeta/zeta.h"
 
@@ -60,16 +61,6 @@ ze_result_t zetaRecordingCreate(const struct zeta_recording_desc *desc,
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t append(struct zeta_recording *recording, enum zeta_chunk_type type,
-                          uint32_t number, const void *payload, size_t size)
-{
-    struct zeta_container_writer *writer = recording->target.writer;
-    const struct zeta_container_part part = {payload, size};
-
-    return zeta_export_result(zeta_container_append(writer, type, number, &part, 1),
-                              zeta_container_writer_problem(writer));
-}
-
 /** The number of a device that is described already, 0 if it is not. */
 static uint32_t find_device(const struct zeta_recording *recording,
                             const struct zeta_device *device)
@@ -81,16 +72,49 @@ static uint32_t find_device(const struct zeta_recording *recording,
     return 0;
 }
 
+/** The lines of a DEVICE chunk; parent is 0 for a root. */
+static void add_properties(const struct zeta_device *device, uint32_t parent,
+                           struct zeta_lines *lines)
+{
+    const struct zeta_plugin_device_properties *properties = &device->backend->properties;
+    char uuid[2 * sizeof(properties->uuid) + 1];
+
+    for (size_t i = 0; i < sizeof(properties->uuid); i++)
+        (void)snprintf(uuid + 2 * i, 3, "%02x", properties->uuid[i]);
+    zeta_lines_add(lines, "name", device->name);
+    zeta_lines_add(lines, "id", device->backend->id);
+    zeta_lines_add(lines, "class",
+                   zeta_device_class_name(device->backend->identity.backend->device_class));
+    zeta_lines_add(lines, "uuid", uuid);
+    zeta_lines_add_u64(lines, "vendor", properties->vendor_id);
+    zeta_lines_add_u64(lines, "device", properties->device_id);
+    zeta_lines_add_u64(lines, "revision", properties->revision);
+    if (parent != 0) {
+        zeta_lines_add_u64(lines, "parent", parent);
+        zeta_lines_add_u64(lines, "tile", device->tile);
+    }
+    zeta_lines_add_u64(lines, "timer-hz", properties->timer_hz);
+    zeta_lines_add_u64(lines, "timestamp-bits", properties->timestamp_valid_bits);
+    zeta_lines_add_u64(lines, "kernel-timestamp-bits", properties->kernel_timestamp_valid_bits);
+    zeta_lines_add_u64(lines, "core-clock-mhz", properties->core_clock_mhz);
+    zeta_lines_add_u64(lines, "slices", properties->slices);
+    zeta_lines_add_u64(lines, "subslices-per-slice", properties->subslices_per_slice);
+    zeta_lines_add_u64(lines, "eus-per-subslice", properties->eus_per_subslice);
+    zeta_lines_add_u64(lines, "threads-per-eu", properties->threads_per_eu);
+    zeta_lines_add_u64(lines, "simd-width", properties->simd_width);
+}
+
 static ze_result_t describe_device(struct zeta_recording *recording, struct zeta_device *device,
                                    uint32_t parent, uint32_t *out_number)
 {
     struct zeta_lines lines = {0};
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
-    zeta_recording_describe_device(device, parent, &lines);
+    add_properties(device, parent, &lines);
     if (!lines.no_memory && zeta_list_add(&recording->devices, device)) {
         *out_number = (uint32_t)recording->devices.count;
-        result = append(recording, ZETA_CHUNK_DEVICE, *out_number, lines.text, lines.bytes);
+        result = zeta_export_append(recording->target.writer, ZETA_CHUNK_DEVICE, *out_number,
+                                    lines.text, lines.bytes);
         if (result != ZE_RESULT_SUCCESS)
             recording->devices.count--;
     }
@@ -134,7 +158,7 @@ ze_result_t zetaRecordingAddDevice(struct zeta_recording *recording, ze_device_h
     return add_device(recording, (struct zeta_device *)device, out_number);
 }
 
-/** As the function; the group is held. */
+/** As the function; the group is viewed. */
 static ze_result_t add_stream(struct zeta_recording *recording,
                               const struct zeta_metric_group *group, uint64_t period_ns)
 {
@@ -208,7 +232,8 @@ ze_result_t zetaRecordingAppend(struct zeta_recording *recording, uint32_t type,
                           "%s: %zu bytes are more than the %u that one piece of a recording may "
                           "have; read less at a time",
                           function, size, ZETA_CHUNK_PIECE_BYTES);
-    return append(recording, (enum zeta_chunk_type)type, number, payload, size);
+    return zeta_export_append(recording->target.writer, (enum zeta_chunk_type)type, number, payload,
+                              size);
 }
 
 ze_result_t zetaRecordingFlush(struct zeta_recording *recording)

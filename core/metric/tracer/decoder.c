@@ -41,12 +41,11 @@ static void decoder_free(struct zeta_decoder *decoder)
     free(decoder);
 }
 
-/** Ends the handles of the metrics. */
+/** Ends the handles of the metrics, which other threads may still read. */
 static void discard_entries(struct zeta_decoder *decoder)
 {
     for (uint32_t i = 0; i < decoder->metric_count; i++)
         zeta_metric_entry_discard(decoder->entries[i]);
-    decoder->metric_count = 0;
 }
 
 static void finish_decoder(void *object)

@@ -42,8 +42,6 @@ REFUSED = [
 
 # What is not true yet.
 KNOWN = [
-    r"core/(device|event|memory|queue)/\S+ includes core/(list|queue|module)/",
-    r"core(/(event|list|metric)(/\w+)?)?: a circle",
     r"sdk/tools/zeta/stat: a circle",
     r"sdk/tools/zeta/recording: \d+ files",
 ]

@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "core/util/cleanup.h"
-#include "core/util/clock.h"
 #include "core/util/descriptor.h"
 #include "core/util/error.h"
 #include "core/util/life.h"
 #include "core/util/log.h"
-#include "core/util/thread.h"
+#include <zeta/clock.h>
+#include <zeta/thread.h>
 
 /*
  * What epoll gives back for a source: the number of its watch and which of its descriptors it was.
@@ -167,6 +167,19 @@ static ze_result_t no_descriptors(void)
                       strerror(errno));
 }
 
+static ze_result_t start_thread(struct reactor *reactor)
+{
+    const int error = zeta_thread_start(&reactor->thread, reactor_run, reactor, "zeta-reactor");
+
+    if (error == 0)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(
+        ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+        "The system gave no thread for zeta-reactor (%s). Raise the limit of processes "
+        "(ulimit -u) or free memory.",
+        strerrordesc_np(error));
+}
+
 /** Opens the descriptors and starts the thread. */
 static ze_result_t start_locked(struct reactor *reactor)
 {
@@ -178,7 +191,7 @@ static ze_result_t start_locked(struct reactor *reactor)
         epoll_change(reactor, EPOLL_CTL_ADD, reactor->stop_fd, EPOLLIN, SOURCE_STOP) != 0)
         result = no_descriptors();
     else
-        result = zeta_thread_start("zeta-reactor", reactor_run, reactor, &reactor->thread);
+        result = start_thread(reactor);
     if (result != ZE_RESULT_SUCCESS) {
         close_descriptors(reactor);
         return result;

@@ -7,9 +7,9 @@
 #include "core/device/fault.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
-#include "core/util/clock.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
+#include <zeta/clock.h>
 
 /*
  * CLOCK_MONOTONIC_RAW minus CLOCK_MONOTONIC: the narrowest of some tries, because whoever loses the
@@ -23,7 +23,7 @@ static uint64_t raw_minus_monotonic_ns(void)
 
     for (int i = 0; i < TRIES && best_ns > NARROW_NS; i++) {
         uint64_t before_ns = zeta_clock_raw_ns();
-        uint64_t between_ns = zeta_clock_monotonic_ns();
+        uint64_t between_ns = zeta_monotonic_ns();
         uint64_t width_ns = zeta_clock_raw_ns() - before_ns;
 
         if (width_ns >= best_ns)

@@ -9,9 +9,9 @@
 #include "core/device/device.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
-#include "core/util/clock.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
+#include <zeta/clock.h>
 
 #define UNKNOWN_SPEED                                                                              \
     (zes_pci_speed_t)                                                                              \
@@ -168,8 +168,7 @@ ze_result_t ZE_APICALL impl_zesDevicePciGetState(zes_device_handle_t hDevice ZET
 ze_result_t ZE_APICALL impl_zesDevicePciGetStats(zes_device_handle_t hDevice ZETA_UNUSED,
                                                  zes_pci_stats_t *pStats)
 {
-    *pStats =
-        (zes_pci_stats_t){.timestamp = zeta_clock_monotonic_ns() / 1000, .speed = UNKNOWN_SPEED};
+    *pStats = (zes_pci_stats_t){.timestamp = zeta_monotonic_ns() / 1000, .speed = UNKNOWN_SPEED};
     return ZE_RESULT_SUCCESS;
 }
 

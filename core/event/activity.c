@@ -9,7 +9,7 @@
 #include "core/plugin/host.h"
 #include "core/trace/sink.h"
 #include "core/trace/text.h"
-#include "core/util/clock.h"
+#include <zeta/clock.h>
 
 /* Ids of tracks stand where those of threads do, and no thread has so large a number. */
 #define FIRST_TRACK 100000000
@@ -152,7 +152,7 @@ static bool find_span(const struct zeta_trace_queue *queue, const struct zeta_pl
 
     if (zeta_device_clock(queue->device, &now_ticks, &now_ns) != ZE_RESULT_SUCCESS)
         return false;
-    now_ns += zeta_clock_monotonic_ns() - zeta_clock_raw_ns();
+    now_ns += zeta_monotonic_ns() - zeta_clock_raw_ns();
     out_span->begin_ns =
         now_ns - (uint64_t)((double)((now_ticks - times->begin_ticks) & mask) * ns_per_tick);
     out_span->end_ns =

@@ -8,8 +8,8 @@
 #include "core/plugin/host.h"
 #include "core/plugin/host_services.h"
 #include "core/util/cleanup.h"
-#include "core/util/clock.h"
 #include "core/util/error.h"
+#include <zeta/clock.h>
 
 /* How often a waiter looks whether the process that would signal a shared event still runs. */
 #define LIVES_PERIOD_NS UINT64_C(50000000)
@@ -71,7 +71,7 @@ static bool read_level(struct zeta_event *event, uint32_t *out_state)
 static bool is_orphan(struct zeta_event *event, uint64_t signaller)
 {
     const struct zeta_share *share = event->share ? event->share : event->pool->share;
-    uint64_t now_ns = zeta_clock_monotonic_ns();
+    uint64_t now_ns = zeta_monotonic_ns();
 
     if (now_ns < atomic_load_explicit(&event->next_look_ns, memory_order_relaxed))
         return false;
@@ -316,11 +316,11 @@ static ze_result_t look(void *object)
 /* Memory of the application changes without a word, so nobody wakes who waits for it. */
 static ze_result_t wait_for_store(struct zeta_event *event, uint64_t timeout_ns)
 {
-    uint64_t start_ns = zeta_clock_monotonic_ns();
+    uint64_t start_ns = zeta_monotonic_ns();
     ze_result_t result = look(event);
 
     while (result == ZE_RESULT_NOT_READY) {
-        uint64_t waited_ns = zeta_clock_monotonic_ns() - start_ns;
+        uint64_t waited_ns = zeta_monotonic_ns() - start_ns;
 
         if (waited_ns >= timeout_ns)
             break;

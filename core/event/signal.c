@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "core/device/device.h"
-#include "core/util/clock.h"
+#include <zeta/clock.h>
 
 /* How often a sleeping waiter looks whether its device still works. */
 #define LOOK_PERIOD_NS UINT64_C(50000000)
@@ -45,7 +45,7 @@ void zeta_signal_lose(struct zeta_signal *signal)
 
 static uint64_t deadline_of(uint64_t timeout_ns)
 {
-    uint64_t now_ns = zeta_clock_monotonic_ns();
+    uint64_t now_ns = zeta_monotonic_ns();
 
     return timeout_ns > UINT64_MAX - now_ns ? UINT64_MAX : now_ns + timeout_ns;
 }
@@ -59,10 +59,10 @@ ze_result_t zeta_signal_wait(struct zeta_signal *signal, zeta_signal_look_fn loo
         return result;
 
     uint64_t deadline_ns = deadline_of(timeout_ns);
-    uint64_t next_look_ns = zeta_clock_monotonic_ns() + LOOK_PERIOD_NS;
+    uint64_t next_look_ns = zeta_monotonic_ns() + LOOK_PERIOD_NS;
     for (;;) {
         uint32_t seen = atomic_load(&signal->changes);
-        uint64_t now_ns = zeta_clock_monotonic_ns();
+        uint64_t now_ns = zeta_monotonic_ns();
         uint64_t until_ns = deadline_ns < next_look_ns ? deadline_ns : next_look_ns;
 
         /* The order matters: whoever changes the state after our look sees us as a sleeper. */
@@ -76,7 +76,7 @@ ze_result_t zeta_signal_wait(struct zeta_signal *signal, zeta_signal_look_fn loo
         if (result != ZE_RESULT_NOT_READY)
             return result;
 
-        now_ns = zeta_clock_monotonic_ns();
+        now_ns = zeta_monotonic_ns();
         if (now_ns >= deadline_ns)
             return ZE_RESULT_NOT_READY;
         if (now_ns >= next_look_ns) {

@@ -9,9 +9,9 @@
 #include "core/device/device.h"
 #include "core/memory/memory.h"
 #include "core/plugin/host.h"
-#include "core/util/clock.h"
 #include "core/util/error.h"
 #include "core/util/log.h"
+#include <zeta/clock.h>
 
 /* How long an allocation waits for memory that was freed and is used, and how often it looks. */
 #define WAIT_NS (10 * ZETA_NS_PER_S)
@@ -277,7 +277,7 @@ static void end_deferred(void *object, void *argument)
 bool zeta_memory_is_short(const struct zeta_context *context, ze_result_t result)
 {
     const struct timespec step = {.tv_nsec = WAIT_STEP_NS};
-    const uint64_t end_ns = zeta_clock_monotonic_ns() + WAIT_NS;
+    const uint64_t end_ns = zeta_monotonic_ns() + WAIT_NS;
 
     if (result != ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY &&
         result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
@@ -286,7 +286,7 @@ bool zeta_memory_is_short(const struct zeta_context *context, ze_result_t result
         struct shortage shortage = {.driver = context->driver};
 
         zeta_object_each(ZETA_KIND_CONTEXT, end_deferred, &shortage);
-        if (!shortage.has_deferred || zeta_clock_monotonic_ns() >= end_ns)
+        if (!shortage.has_deferred || zeta_monotonic_ns() >= end_ns)
             return is_short || shortage.has_deferred;
         (void)nanosleep(&step, NULL);
     }

@@ -20,9 +20,9 @@
 #include "core/plugin/match.h"
 #include "core/settings/settings.h"
 #include "core/util/cleanup.h"
-#include "core/util/clock.h"
 #include "core/util/descriptor.h"
 #include "core/util/log.h"
+#include <zeta/clock.h>
 
 /* What the child writes, one record per step. Smaller than a pipe takes in one piece. */
 struct message {
@@ -180,12 +180,12 @@ static void run_child(int fd, const char *path)
 /* Reads messages until the final one, the end of the pipe or the end of the time. */
 static bool collect(int fd, uint64_t limit_ns, struct message *out_last)
 {
-    uint64_t end_ns = zeta_clock_monotonic_ns() + limit_ns;
+    uint64_t end_ns = zeta_monotonic_ns() + limit_ns;
     struct message message;
 
     for (;;) {
         struct pollfd wait = {.fd = fd, .events = POLLIN};
-        uint64_t now_ns = zeta_clock_monotonic_ns();
+        uint64_t now_ns = zeta_monotonic_ns();
         int ready;
         ssize_t length;
 

@@ -9,8 +9,8 @@
 #include "core/plugin/host.h"
 #include "core/queue/use.h"
 #include "core/util/cleanup.h"
-#include "core/util/clock.h"
 #include "core/util/error.h"
+#include <zeta/clock.h>
 
 #define LOOK_PERIOD_NS UINT64_C(50000000) /* between looks for events that were lost */
 
@@ -185,7 +185,7 @@ static bool is_stuck_locked(const struct zeta_queue *queue)
 /* Sleeps until something ends, the deadline, or the time to look for lost events again. */
 static void sleep_locked(struct zeta_queue *queue, uint64_t deadline_ns)
 {
-    uint64_t look_ns = zeta_clock_monotonic_ns() + LOOK_PERIOD_NS;
+    uint64_t look_ns = zeta_monotonic_ns() + LOOK_PERIOD_NS;
     struct timespec until = zeta_clock_timespec(deadline_ns < look_ns ? deadline_ns : look_ns);
 
     (void)pthread_cond_timedwait(&queue->changed, &queue->lock, &until);
@@ -197,7 +197,7 @@ static ze_result_t wait_locked(struct zeta_queue *queue, uint64_t number, uint64
     while (queue->running && queue->running->number <= number) {
         if (is_stuck_locked(queue))
             return zeta_device_fault(queue->device, ZE_RESULT_ERROR_DEVICE_LOST);
-        if (zeta_clock_monotonic_ns() >= deadline_ns)
+        if (zeta_monotonic_ns() >= deadline_ns)
             return ZE_RESULT_NOT_READY;
         if (number < queue->wanted)
             queue->wanted = number;
@@ -208,7 +208,7 @@ static ze_result_t wait_locked(struct zeta_queue *queue, uint64_t number, uint64
 
 static uint64_t deadline_of(uint64_t timeout_ns)
 {
-    uint64_t now_ns = zeta_clock_monotonic_ns();
+    uint64_t now_ns = zeta_monotonic_ns();
 
     return timeout_ns > UINT64_MAX - now_ns ? UINT64_MAX : now_ns + timeout_ns;
 }

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "core/trace/file_head.h"
-#include "core/util/clock.h"
 #include "core/util/descriptor.h"
 #include "core/util/error.h"
+#include <zeta/clock.h>
 
 #define SLOT_COUNT 256
 #define CHUNK_BYTES ZETA_TRACE_CHUNK_BYTES
@@ -189,10 +189,10 @@ static void drop_left(void)
 /* False: somebody is stuck inside, for example the thread whose signal handler ends the process. */
 static bool wait_for_users(void)
 {
-    const uint64_t end_ns = zeta_clock_monotonic_ns() + PATIENCE_NS;
+    const uint64_t end_ns = zeta_monotonic_ns() + PATIENCE_NS;
 
     while (atomic_load(&file.users) != 0) {
-        if (zeta_clock_monotonic_ns() > end_ns)
+        if (zeta_monotonic_ns() > end_ns)
             return false;
         (void)sched_yield();
     }

@@ -6,8 +6,8 @@
 
 #include "core/trace/text.h"
 #include "core/util/cleanup.h"
-#include "core/util/clock.h"
 #include "core/util/descriptor.h"
+#include <zeta/clock.h>
 
 #define COMMAND_BYTES 512
 
@@ -94,7 +94,7 @@ size_t zeta_trace_tail_make(uint64_t lost, char tail[ZETA_TRACE_TAIL_BYTES])
         zeta_trace_text_put(&text, ",\"tid\":");
         zeta_trace_text_unsigned(&text, (uint64_t)getpid());
         zeta_trace_text_put(&text, ",\"ts\":");
-        zeta_trace_text_time(&text, zeta_clock_monotonic_ns());
+        zeta_trace_text_time(&text, zeta_monotonic_ns());
         zeta_trace_text_put(&text, "},\n");
     }
     begin_metadata(&text, "zeta_trace_end");

@@ -12,10 +12,10 @@
 #include "core/trace/text.h"
 #include "core/trace/trace.h"
 #include "core/util/cleanup.h"
-#include "core/util/clock.h"
 #include "core/util/error.h"
 #include "core/util/life.h"
 #include "zeta_strings.h"
+#include <zeta/clock.h>
 
 /*
  * {"ph":"B","pid":1,"tid":2,"ts":       123456.789,"cat":"ze","name":"zeFoo","args":{ ... }},
@@ -159,7 +159,7 @@ static void begin(struct zeta_trace_listener *listener ZETA_UNUSED, enum zeta_fu
 
     struct zeta_trace_note *note = zeta_trace_slot_note(slot);
     note->errors = zeta_error_count();
-    note->begin_ns = zeta_clock_monotonic_ns();
+    note->begin_ns = zeta_monotonic_ns();
     fill_time(line + thread->prefix_bytes, note->begin_ns);
     zeta_trace_slot_show(slot, line, text.used_bytes);
     *where = (void *)(uintptr_t)zeta_trace_slot_ticket(slot);
@@ -189,7 +189,7 @@ static void add_result(struct zeta_trace_text *text, ze_result_t result, uint64_
 static void end(struct zeta_trace_listener *listener ZETA_UNUSED, enum zeta_function function,
                 void *arguments, ze_result_t result, void **where)
 {
-    const uint64_t now_ns = zeta_clock_monotonic_ns();
+    const uint64_t now_ns = zeta_monotonic_ns();
     const uint64_t ticket = (uint64_t)(uintptr_t)*where;
     struct zeta_trace_slot *slot = ticket ? zeta_trace_slot_of(ticket) : NULL;
     char line[ZETA_TRACE_LINE_BYTES];

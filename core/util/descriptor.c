@@ -9,20 +9,6 @@
 
 #include "core/util/cleanup.h"
 
-int zeta_descriptor_raise(int fd)
-{
-    int raised;
-    int error;
-
-    if (fd < 0 || fd > STDERR_FILENO)
-        return fd;
-    raised = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    error = errno;
-    (void)close(fd);
-    errno = error;
-    return raised;
-}
-
 int zeta_descriptor_pipe(int out_ends[2], int flags)
 {
     if (pipe2(out_ends, flags) != 0)

@@ -1,23 +1,12 @@
 /*
- * Descriptors that are no standard stream of the process.
+ * Descriptors that are no standard stream of the process; zeta/descriptor.h has the rule.
  */
 #ifndef ZETA_CORE_UTIL_DESCRIPTOR_H
 #define ZETA_CORE_UTIL_DESCRIPTOR_H
 
 #include <stdint.h>
 
-/**
- * Moves a new descriptor above the standard streams (0, 1, 2) and gives its number.
- *
- * A program may run with its standard output closed; the next descriptor gets that number then, and
- * whatever the program prints goes there. So every descriptor that the library keeps or writes to
- * passes through here, right after it was opened.
- *
- * @fd  new and ours; closed when another one takes its place. -1 gives -1
- * Gives -1 and errno when there is no other descriptor; fd is closed then too. Errno is left alone
- * otherwise. What it gives is closed by exec.
- */
-int zeta_descriptor_raise(int fd);
+#include <zeta/descriptor.h>
 
 /** pipe2() whose ends are both above the standard streams. 0, or -1 and errno with nothing open. */
 int zeta_descriptor_pipe(int out_ends[2], int flags);

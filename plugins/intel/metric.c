@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include <zeta/clock.h>
 #include <zeta/file.h>
 #include <zeta/plugin_host.h>
 
@@ -117,14 +117,6 @@ static uint32_t get_limits(struct zeta_plugin *self, struct zeta_plugin_device *
     return ZETA_PLUGIN_SUCCESS;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /*
  * Looks at the descriptors of all processes, which takes milliseconds; who lists groups asks for
  * each of them, so an answer holds for a moment.
@@ -142,7 +134,8 @@ static uint32_t get_holder(struct zeta_plugin *self, struct zeta_plugin_device *
         return result;
     use = &gpu->uses[unit - gpu->units];
     (void)pthread_mutex_lock(&self->intel->lock);
-    is_known = use->is_taken || (use->seen_ns != 0 && now_ns() - use->seen_ns < SEEN_FOR_NS);
+    is_known =
+        use->is_taken || (use->seen_ns != 0 && zeta_monotonic_ns() - use->seen_ns < SEEN_FOR_NS);
     *out_pid = use->is_taken ? (uint32_t)getpid() : use->seen_pid;
     (void)pthread_mutex_unlock(&self->intel->lock);
     if (is_known)
@@ -150,7 +143,7 @@ static uint32_t get_holder(struct zeta_plugin *self, struct zeta_plugin_device *
     *out_pid = zeta_intel_holder_find(gpu, unit);
     (void)pthread_mutex_lock(&self->intel->lock);
     use->seen_pid = *out_pid;
-    use->seen_ns = now_ns();
+    use->seen_ns = zeta_monotonic_ns();
     (void)pthread_mutex_unlock(&self->intel->lock);
     return ZETA_PLUGIN_SUCCESS;
 }

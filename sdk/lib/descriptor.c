@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-int32_t zeta_plugin_descriptor_raise(int32_t descriptor)
+int32_t zeta_descriptor_raise(int32_t descriptor)
 {
     int32_t raised;
     int error;
@@ -13,7 +13,7 @@ int32_t zeta_plugin_descriptor_raise(int32_t descriptor)
         return descriptor;
     raised = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     error = errno;
-    close(descriptor);
+    (void)close(descriptor);
     errno = error;
     return raised;
 }

@@ -9,7 +9,7 @@
 int zeta_notify_init(struct zeta_notify *notify)
 {
     notify->raised = 0;
-    notify->descriptor = zeta_plugin_descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    notify->descriptor = zeta_descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     return notify->descriptor < 0 ? errno : 0;
 }
 

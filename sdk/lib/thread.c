@@ -4,18 +4,9 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-uint64_t zeta_monotonic_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 void zeta_sleep_until(uint64_t until_ns)
 {
-    const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000u),
-                                   .tv_nsec = (long)(until_ns % 1000000000u)};
+    const struct timespec until = zeta_clock_timespec(until_ns);
     const int slack_ns = prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL);
 
     /* The kernel adds 50 microseconds to each wait otherwise. */

@@ -12,8 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include <zeta/clock.h>
 
 #include "tests/bench/bench.h"
 
@@ -23,14 +24,6 @@
 #define MANIFESTS ZETA_BENCH_SOURCE "/plugins/intel/manifests/20-intel-*.yaml"
 
 typedef uint32_t (*init_fn)(uint32_t flags);
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static bool find_symbol(void *library, const char *name, void *out_function)
 {
@@ -68,9 +61,9 @@ static int measure(const char *path)
         fprintf(stderr, "%s\n", dlerror());
         return 1;
     }
-    begin_ns = now_ns();
+    begin_ns = zeta_monotonic_ns();
     result = init(0);
-    end_ns = now_ns();
+    end_ns = zeta_monotonic_ns();
     printf("%llu result %u", (unsigned long long)(end_ns - begin_ns), result);
     print_file(init);
     printf("\n");

@@ -1,18 +1,10 @@
 /* The clocks of the virtual GPU, read often and close together. */
+#include <zeta/clock.h>
+
 #include "gpu.h"
 #include "tests/support/suite.h"
 
-#include <time.h>
-
 #define MASK ((UINT64_C(1) << 34) - 1)
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static void timestamps__a_microsecond_apart__the_host_time_always_grows(void **state)
 {
@@ -21,10 +13,10 @@ static void timestamps__a_microsecond_apart__the_host_time_always_grows(void **s
     unsigned wrong = 0;
 
     for (int i = 0; i < 100000; i++) {
-        uint64_t until = now_ns() + 1000;
+        uint64_t until = zeta_monotonic_ns() + 1000;
         uint64_t host = 0, device = 0;
 
-        while (now_ns() < until)
+        while (zeta_monotonic_ns() < until)
             ;
         assert_success(zeDeviceGetGlobalTimestamps(gpu->device, &host, &device));
         wrong += host <= last_host;

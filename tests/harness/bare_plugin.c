@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include <zeta/clock.h>
 #include <zeta/plugin.h>
 #include <zeta/softqueue.h>
 
@@ -41,18 +41,10 @@ static struct zeta_plugin_string text(const char *data)
     return (struct zeta_plugin_string){.data = data, .size = strlen(data)};
 }
 
-static uint64_t host_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static uint64_t ticks_now(void *context)
 {
     (void)context;
-    return host_ns() / 40;
+    return zeta_clock_ns(CLOCK_MONOTONIC_RAW) / 40;
 }
 
 /* ---------------------------------------------------------------- devices */
@@ -90,7 +82,7 @@ static uint32_t read_clock(struct zeta_plugin *self, struct zeta_plugin_device *
                            struct zeta_plugin_clock *out_clock)
 {
     (void)self, (void)device;
-    out_clock->host_ns = host_ns();
+    out_clock->host_ns = zeta_clock_ns(CLOCK_MONOTONIC_RAW);
     out_clock->device_ticks = out_clock->host_ns / 40;
     out_clock->error_ns = 40;
     out_clock->raw = 1;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <zeta/clock.h>
 #include <zeta/plugin.h>
 #include <zeta/softqueue.h>
 
@@ -149,20 +150,12 @@ static const struct fake_kernel {
 
 /* ---------------------------------------------------------------- device */
 
-static uint64_t host_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static uint64_t ticks_now(void *context)
 {
     uint64_t fixed = atomic_load(&fixed_ticks);
 
     (void)context;
-    return fixed ? fixed : host_ns() / 40;
+    return fixed ? fixed : zeta_clock_ns(CLOCK_MONOTONIC_RAW) / 40;
 }
 
 static uint32_t enumerate(struct zeta_plugin *self, uint32_t capacity,
@@ -251,7 +244,7 @@ static uint32_t properties(struct zeta_plugin *self, struct zeta_plugin_device *
 static uint32_t read_clock(struct zeta_plugin *self, struct zeta_plugin_device *device,
                            struct zeta_plugin_clock *out_clock)
 {
-    uint64_t now_ns = host_ns();
+    uint64_t now_ns = zeta_clock_ns(CLOCK_MONOTONIC_RAW);
     uint64_t fixed = atomic_load(&fixed_ticks);
 
     (void)self, (void)device;

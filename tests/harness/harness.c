@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include <zeta/clock.h>
+
 void harness_expect(ze_result_t wanted, ze_result_t result, const char *call, const char *file,
                     int line)
 {
@@ -189,8 +191,5 @@ const char *harness_sentence(const struct harness *h)
 
 uint64_t harness_now_ns(void)
 {
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return zeta_monotonic_ns();
 }

@@ -4,7 +4,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include <zeta/clock.h>
 
 #include "tests/replay/reading.h"
 #include "tests/support/compare.h"
@@ -41,14 +42,6 @@ static void write_tape(void)
     tape_end(&tape, true);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /** Number of a record. */
 static uint32_t number_of(const unsigned char *slot)
 {
@@ -62,7 +55,7 @@ static void stream__recorded_pace__gives_nothing_early_and_all_in_the_end(void *
 {
     struct reading reading = reading_begin("Paced (recording)");
     zet_metric_group_handle_t group = find_group(reading.device, "Timed", TIME_BASED, NULL);
-    const uint64_t start = now_ns();
+    const uint64_t start = zeta_monotonic_ns();
     zet_metric_streamer_handle_t streamer = reading_open(&reading, group, 0, NULL);
     unsigned char *buffer = malloc((size_t)(RECORDS + 1) * TAPE_RECORD_BYTES);
     uint32_t last = 0;
@@ -74,7 +67,7 @@ static void stream__recorded_pace__gives_nothing_early_and_all_in_the_end(void *
         uint64_t passed;
 
         EXPECT_OK(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, buffer));
-        passed = now_ns() - start;
+        passed = zeta_monotonic_ns() - start;
         if (size > 0)
             last = number_of(buffer + size - TAPE_RECORD_BYTES);
         assert_cmp((uint64_t)last * TAPE_TICKS * (1000000000 / TAPE_HZ), <=, passed);
@@ -91,7 +84,7 @@ static void event__recorded_pace__is_signalled_in_time_and_at_the_end(void **sta
     struct reading reading = reading_begin("Paced (recording)");
     zet_metric_group_handle_t group = find_group(reading.device, "Timed", TIME_BASED, NULL);
     struct test_event event = make_event(reading.context);
-    const uint64_t start = now_ns();
+    const uint64_t start = zeta_monotonic_ns();
     zet_metric_streamer_handle_t streamer = reading_open(&reading, group, 700, event.event);
     unsigned char *buffer = malloc((size_t)(RECORDS + 1) * TAPE_RECORD_BYTES);
     uint32_t records = 0;
@@ -108,7 +101,8 @@ static void event__recorded_pace__is_signalled_in_time_and_at_the_end(void **sta
         EXPECT_OK(zetaMetricStreamerGetInfo(streamer, &info));
         assert_true(info.records >= records + 700 || info.records == RECORDS - 1);
         records = (uint32_t)info.records;
-        assert_cmp((uint64_t)records * TAPE_TICKS * (1000000000 / TAPE_HZ), <=, now_ns() - start);
+        assert_cmp((uint64_t)records * TAPE_TICKS * (1000000000 / TAPE_HZ), <=,
+                   zeta_monotonic_ns() - start);
     }
     EXPECT_OK(zetMetricStreamerClose(streamer));
     destroy_event(&event);

@@ -96,7 +96,7 @@ static bool open_node(struct zeta_intel_gpu *gpu, const drmDevice *device, struc
             continue;
         if (error == 0)
             (void)snprintf(gpu->node, sizeof(gpu->node), "%s", device->nodes[order[i]]);
-        gpu->fd = zeta_plugin_descriptor_raise(open(device->nodes[order[i]], O_RDWR | O_CLOEXEC));
+        gpu->fd = zeta_descriptor_raise(open(device->nodes[order[i]], O_RDWR | O_CLOEXEC));
         if (gpu->fd >= 0) {
             (void)snprintf(gpu->node, sizeof(gpu->node), "%s", device->nodes[order[i]]);
             return true;

@@ -4,21 +4,14 @@
 #include "plugins/intel/kmd/i915.h"
 
 #include <errno.h>
-#include <time.h>
+
+#include <zeta/clock.h>
 
 #include "plugins/intel/kmd/i915_uapi.h"
 #include "plugins/intel/kmd/kernel.h"
 
 /* The clocks are read together so often, and the closest pair counts. */
 #define CLOCK_READS 3
-
-static uint64_t host_ns(void)
-{
-    struct timespec now = {0, 0};
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 uint32_t zeta_intel_i915_clock(struct zeta_intel_gpu *gpu, uint32_t tile,
                                struct zeta_plugin_clock *out_clock)
@@ -29,9 +22,9 @@ uint32_t zeta_intel_i915_clock(struct zeta_intel_gpu *gpu, uint32_t tile,
     for (int i = 0; i < CLOCK_READS; i++) {
         struct drm_i915_reg_read question = {.offset =
                                                  ZETA_I915_RENDER_TIMESTAMP | I915_REG_READ_8B_WA};
-        const uint64_t before_ns = host_ns();
+        const uint64_t before_ns = zeta_monotonic_ns();
         const int error = zeta_intel_ioctl(gpu->fd, DRM_IOCTL_I915_REG_READ, &question);
-        const uint64_t after_ns = host_ns();
+        const uint64_t after_ns = zeta_monotonic_ns();
 
         if (error < 0)
             return zeta_intel_i915_fail(gpu, -error, "to read its clock");

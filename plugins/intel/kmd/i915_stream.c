@@ -112,7 +112,7 @@ static int open_stream(const struct zeta_intel_gpu *gpu, const struct zeta_intel
     fd = zeta_intel_ioctl(gpu->fd, DRM_IOCTL_I915_PERF_OPEN, &param);
     if (fd < 0)
         return fd;
-    fd = zeta_plugin_descriptor_raise(fd);
+    fd = zeta_descriptor_raise(fd);
     return fd >= 0 ? fd : -errno;
 }
 

@@ -49,7 +49,7 @@ int zeta_xe_observe(const struct zeta_intel_gpu *gpu, uint32_t type,
         return fd;
     /* The kernel has no flags for either, so a fork at this moment inherits the descriptor. */
     (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-    fd = zeta_plugin_descriptor_raise(fd);
+    fd = zeta_descriptor_raise(fd);
     if (fd < 0)
         return -errno;
     if (fcntl(fd, F_SETFL, O_NONBLOCK) == 0)

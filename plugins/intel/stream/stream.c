@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include <zeta/clock.h>
 #include <zeta/plugin_host.h>
 
 #include "plugins/intel/stream/eu_stall.h"
@@ -20,15 +20,6 @@ struct zeta_plugin_stream {
     uint8_t *held;
     uint64_t held_at, held_bytes;
 };
-
-/* The host's clock that goes on while it is suspended, as that of a GPU may. */
-static uint64_t host_ns(void)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- opening ------------------------------------------------------------------------------ */
 
@@ -122,7 +113,8 @@ uint32_t zeta_intel_stream_open(struct zeta_plugin *self, struct zeta_plugin_dev
         .notify_records = desc->notify_records,
     };
     struct zeta_plugin_stream *stream;
-    const uint64_t opened_ns = host_ns();
+    /* This clock goes on while the host is suspended, as that of a GPU may. */
+    const uint64_t opened_ns = zeta_clock_ns(CLOCK_BOOTTIME);
     uint32_t result = zeta_intel_unit_get(device, desc->unit, &wish.unit);
 
     (void)self;
@@ -176,7 +168,7 @@ static bool hold(struct zeta_plugin_stream *stream, const uint8_t *reports, uint
 static void divide_at_break(struct zeta_plugin_stream *stream, const uint8_t *reports,
                             uint64_t bytes, struct zeta_plugin_read *read)
 {
-    zeta_intel_order_look_at(&stream->order, host_ns());
+    zeta_intel_order_look_at(&stream->order, zeta_clock_ns(CLOCK_BOOTTIME));
     if (bytes > 0 && !read->broken) {
         read->reason = zeta_intel_order_break(&stream->order, reports);
         read->broken = read->reason != ZETA_PLUGIN_BREAK_NONE;
@@ -224,7 +216,7 @@ static uint32_t read_kernel(struct zeta_plugin_stream *stream, uint8_t *buffer,
                             uint64_t capacity_bytes, struct zeta_plugin_read *out_read)
 {
     struct zeta_intel_kernel_stream *kernel = stream->kernel;
-    const uint64_t begin_ns = host_ns();
+    const uint64_t begin_ns = zeta_clock_ns(CLOCK_BOOTTIME);
     const uint32_t result = kernel->gpu->kmd->stream_read(kernel, buffer, capacity_bytes, out_read);
     const uint64_t bytes = out_read->bytes;
 

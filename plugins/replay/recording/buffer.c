@@ -2,14 +2,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include <zeta/clock.h>
 
 uint64_t zeta_replay_now(void)
 {
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return zeta_monotonic_ns();
 }
 
 bool zeta_replay_reel_init(struct zeta_replay_reel *reel, struct zeta_replay_feed *feed,

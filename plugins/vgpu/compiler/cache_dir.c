@@ -84,7 +84,7 @@ static int open_folder(const struct zeta_vgpu_cache_dir *cache, bool create)
         make_folders(cache->path);
         folder = open(cache->path, flags);
     }
-    folder = zeta_plugin_descriptor_raise(folder);
+    folder = zeta_descriptor_raise(folder);
     if (folder >= 0 && (fstat(folder, &status) != 0 || status.st_uid != geteuid() ||
                         (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)) {
         (void)close(folder);
@@ -173,8 +173,8 @@ bool zeta_vgpu_cache_dir_load(const struct zeta_vgpu_cache_dir *cache,
     if (folder < 0)
         return false;
     name_of(key, name);
-    file = zeta_plugin_descriptor_raise(
-        openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    file =
+        zeta_descriptor_raise(openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (file >= 0) {
         bytes = read_content(file, key, cache->limit_bytes, out_size);
         if (bytes)
@@ -203,7 +203,7 @@ static void temporary_name(char *out_name, size_t size)
 static bool write_file(int folder, const char *name, const struct header *header, const void *bytes,
                        size_t size)
 {
-    int file = zeta_plugin_descriptor_raise(
+    int file = zeta_descriptor_raise(
         openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     bool written;
 
@@ -309,8 +309,7 @@ static void list_file(struct listing *listing, int folder, const char *name)
 
 static void keep_limit(int folder, uint64_t limit_bytes)
 {
-    int copy =
-        zeta_plugin_descriptor_raise(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    int copy = zeta_descriptor_raise(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     DIR *files = copy < 0 ? NULL : fdopendir(copy);
     struct listing listing = {0};
     const struct dirent *file;

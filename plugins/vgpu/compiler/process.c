@@ -73,8 +73,8 @@ static bool raise_pair(int ends[2], bool made)
         ends[0] = ends[1] = -1;
         return false;
     }
-    ends[0] = zeta_plugin_descriptor_raise(ends[0]);
-    ends[1] = zeta_plugin_descriptor_raise(ends[1]);
+    ends[0] = zeta_descriptor_raise(ends[0]);
+    ends[1] = zeta_descriptor_raise(ends[1]);
     return ends[0] >= 0 && ends[1] >= 0;
 }
 

@@ -132,7 +132,7 @@ static enum zeta_vgpu_result open_file(struct zeta_vgpu_instance *instance,
     struct stat status;
 
     *out_again = false;
-    instance->descriptor = zeta_plugin_descriptor_raise(
+    instance->descriptor = zeta_descriptor_raise(
         open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
     if (instance->descriptor < 0)
         return fail_errno(out_message, path,

@@ -28,7 +28,7 @@ static bool size_allowed(uint64_t size_bytes)
 int zeta_vgpu_shared_file_create(const char *name, uint64_t size_bytes)
 {
     const int descriptor =
-        zeta_plugin_descriptor_raise(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+        zeta_descriptor_raise(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
     int error;
 
     if (descriptor < 0)
@@ -55,7 +55,7 @@ int zeta_vgpu_shared_file_open(uint32_t pid, uint32_t descriptor, const char *na
     length = readlink(path, target, sizeof(target));
     if (length != (ssize_t)strlen(expected) || memcmp(target, expected, (size_t)length) != 0)
         return -1;
-    file = zeta_plugin_descriptor_raise(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    file = zeta_descriptor_raise(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
         status.st_uid == geteuid() && (fcntl(file, F_GET_SEALS) & F_SEAL_SHRINK) != 0)
         return file;

@@ -106,8 +106,8 @@ static enum zeta_vgpu_result open_locked(struct zeta_vgpu_pool *pool,
         return ZETA_VGPU_OK;
     if (!make_token(&header.token))
         return fail(out_message, "random numbers");
-    descriptor = zeta_plugin_descriptor_raise(
-        memfd_create("zeta-vgpu-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    descriptor =
+        zeta_descriptor_raise(memfd_create("zeta-vgpu-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (descriptor < 0)
         return fail(out_message, "memfd_create");
     if (bytes <= zeta_vgpu_page_bytes() || ftruncate(descriptor, (off_t)bytes) != 0 ||

@@ -31,7 +31,7 @@ static int open_again(int descriptor)
     char path[40];
 
     snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
-    return zeta_plugin_descriptor_raise(open(path, O_RDWR | O_CLOEXEC));
+    return zeta_descriptor_raise(open(path, O_RDWR | O_CLOEXEC));
 }
 
 static int lock_part(int descriptor, uint64_t offset, uint64_t size_bytes)

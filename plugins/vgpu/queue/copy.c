@@ -66,7 +66,7 @@ static int64_t transfer(void *target, const void *source, uint64_t bytes)
 /* The same by way of a file, where a sandbox forbids the call above. */
 static int64_t transfer_by_file(void *target, const void *source, uint64_t bytes)
 {
-    int descriptor = zeta_plugin_descriptor_raise(memfd_create("zeta-vgpu-copy", MFD_CLOEXEC));
+    int descriptor = zeta_descriptor_raise(memfd_create("zeta-vgpu-copy", MFD_CLOEXEC));
     int64_t moved = -1;
     int error;
 

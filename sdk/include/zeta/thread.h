@@ -1,6 +1,6 @@
 /*
- * Threads of backends, and the clock that they wait by. Static helper: linked into the plugin, no
- * part of the plugin interface.
+ * Threads of libzeta and of backends. Static helper: linked into each, no part of the plugin
+ * interface.
  */
 #ifndef ZETA_THREAD_H
 #define ZETA_THREAD_H
@@ -8,12 +8,11 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include <zeta/clock.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** CLOCK_MONOTONIC in nanoseconds. */
-uint64_t zeta_monotonic_ns(void);
 
 /**
  * Waits until CLOCK_MONOTONIC is at until_ns, to within some microseconds on a free processor. A

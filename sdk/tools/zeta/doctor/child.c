@@ -11,13 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sdk/tools/zeta/program/clock_ns.h"
+#include <zeta/clock.h>
 
 enum { MOST_OUTPUT_BYTES = 1 << 20 };
 
 static int64_t now_ms(void)
 {
-    return (int64_t)(zeta_clock_ns(CLOCK_MONOTONIC) / 1000000);
+    return (int64_t)(zeta_monotonic_ns() / 1000000);
 }
 
 /* A recorder that the environment asks for is meant for the program of the user. */

@@ -14,7 +14,7 @@
 #include <zeta/zeta.h>
 
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/program/clock_ns.h"
+#include <zeta/clock.h>
 
 #define INSTANCE_VARIABLE "ZETA_VGPU_INSTANCE"
 #define DRIVERS_VARIABLE "ZE_ENABLE_ALT_DRIVERS"

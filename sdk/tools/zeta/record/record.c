@@ -12,7 +12,6 @@
 #include "sdk/tools/zeta/inventory/group_choice.h"
 #include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/program/clock_ns.h"
 #include "sdk/tools/zeta/program/environment.h"
 #include "sdk/tools/zeta/record/events.h"
 #include "sdk/tools/zeta/record/file.h"
@@ -22,6 +21,7 @@
 #include "sdk/tools/zeta/stat/report.h"
 #include "sdk/tools/zeta/trace/folder.h"
 #include "sdk/tools/zeta/trace/tail.h"
+#include <zeta/clock.h>
 
 /* So often traces and modules are looked at and what was recorded goes to the system: a kill loses
  * no more than that and the time of one reading. */
@@ -49,7 +49,7 @@ struct run {
 
 static uint64_t now_ns(void)
 {
-    return zeta_clock_ns(CLOCK_MONOTONIC);
+    return zeta_monotonic_ns();
 }
 
 /* ---- before the program -------------------------------------------------------------------- */
@@ -241,7 +241,7 @@ static int record_clock(struct run *run)
     unsigned char payload[ZETA_CHUNK_NUMBERS_BYTES];
 
     for (int i = 0; i < TRIES; i++) {
-        const uint64_t before_ns = zeta_clock_ns(CLOCK_MONOTONIC);
+        const uint64_t before_ns = zeta_monotonic_ns();
         struct zeta_chunk_clock now = {0};
         ze_result_t result = zeDeviceGetGlobalTimestamps(run->session.device->device, &now.host_ns,
                                                          &now.device_ticks);
@@ -250,7 +250,7 @@ static int record_clock(struct run *run)
             return zeta_print_refusal(result, "cannot read the clock of %s",
                                       run->session.device->properties.name);
         /* Both were read between the two calls here. */
-        now.error_ns = zeta_clock_ns(CLOCK_MONOTONIC) - before_ns;
+        now.error_ns = zeta_monotonic_ns() - before_ns;
         if (now.error_ns < clock.error_ns)
             clock = now;
     }
@@ -272,7 +272,7 @@ static int record_trace_clock(struct run *run)
 
     for (int i = 0; i < TRIES && best_ns > NARROW_NS; i++) {
         const uint64_t before_ns = zeta_clock_ns(CLOCK_MONOTONIC_RAW);
-        const uint64_t between_ns = zeta_clock_ns(CLOCK_MONOTONIC);
+        const uint64_t between_ns = zeta_monotonic_ns();
         const uint64_t width_ns = zeta_clock_ns(CLOCK_MONOTONIC_RAW) - before_ns;
 
         if (width_ns >= best_ns)

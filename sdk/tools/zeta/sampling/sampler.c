@@ -4,7 +4,7 @@
 
 #include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/program/clock_ns.h"
+#include <zeta/clock.h>
 
 /* Reports per read: large enough to be cheap, small enough to stay in the cache. */
 enum { READ_RECORDS = 512, READ_RECORDS_LEAST = 8 };

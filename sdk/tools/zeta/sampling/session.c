@@ -4,7 +4,7 @@
 
 #include "sdk/tools/zeta/inventory/plugin_list.h"
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/program/clock_ns.h"
+#include <zeta/clock.h>
 
 static uint64_t shorter(uint64_t a, uint64_t b)
 {
@@ -104,7 +104,7 @@ static int wait_for_first_report(struct zeta_session *session)
 /* And here is the last: one that ends after the program. */
 static int wait_for_last_report(struct zeta_session *session, uint64_t limit)
 {
-    const uint64_t now_ns = zeta_clock_ns(CLOCK_MONOTONIC);
+    const uint64_t now_ns = zeta_monotonic_ns();
     uint64_t end_ticks = 0;
     bool is_there = false;
     int status = zeta_sampler_now(&session->sampler, &end_ticks);
@@ -125,20 +125,19 @@ static bool is_over(const struct zeta_session *session, uint64_t end_ns)
         return session->child.has_ended;
     if (session->child.interrupts > 0 || zeta_sampler_is_over(&session->sampler))
         return true;
-    return zeta_clock_ns(CLOCK_MONOTONIC) >= end_ns;
+    return zeta_monotonic_ns() >= end_ns;
 }
 
 /* The program goes on when the sampling fails; its exit status is awaited either way. */
 static int sample(struct zeta_session *session, uint64_t limit)
 {
     const uint64_t pause_ns = pause_ns_of(session);
-    const uint64_t end_ns = session->for_ns
-                                ? shorter(zeta_clock_ns(CLOCK_MONOTONIC) + session->for_ns, limit)
-                                : UINT64_MAX;
+    const uint64_t end_ns =
+        session->for_ns ? shorter(zeta_monotonic_ns() + session->for_ns, limit) : UINT64_MAX;
     int status = ZETA_EXIT_OK;
 
     while (!is_over(session, end_ns)) {
-        const uint64_t now_ns = zeta_clock_ns(CLOCK_MONOTONIC);
+        const uint64_t now_ns = zeta_monotonic_ns();
 
         zeta_child_wait(&session->child, now_ns < end_ns ? shorter(pause_ns, end_ns - now_ns) : 0);
         if (status == ZETA_EXIT_OK)
@@ -160,7 +159,7 @@ int zeta_session_opened(const struct zeta_session *session, int status)
 
 int zeta_session_run(struct zeta_session *session)
 {
-    const uint64_t start_ns = zeta_clock_ns(CLOCK_MONOTONIC);
+    const uint64_t start_ns = zeta_monotonic_ns();
     const uint64_t start_cpu_ns = zeta_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     int status = wait_for_first_report(session);
 
@@ -179,7 +178,7 @@ int zeta_session_run(struct zeta_session *session)
     }
     session->was_started = true;
     status = sample(session, limit_ns(session, start_ns));
-    session->elapsed_ns = zeta_clock_ns(CLOCK_MONOTONIC) - start_ns;
+    session->elapsed_ns = zeta_monotonic_ns() - start_ns;
     session->cpu_ns = zeta_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start_cpu_ns;
     return status;
 }

@@ -6,7 +6,7 @@
 
 #include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/output/number.h"
-#include "sdk/tools/zeta/program/clock_ns.h"
+#include <zeta/clock.h>
 
 /* The time that a query encloses, and how long its result may take. */
 #define ENCLOSED_NS UINT64_C(100000000)
@@ -76,7 +76,7 @@ static void tear_down(struct bench *bench, ze_device_handle_t device)
 static ze_result_t enclose_time(const struct bench *bench, uint64_t *out_longest_ns)
 {
     const struct timespec enclosed = {.tv_nsec = ENCLOSED_NS};
-    const uint64_t begin_ns = zeta_clock_ns(CLOCK_MONOTONIC);
+    const uint64_t begin_ns = zeta_monotonic_ns();
     ze_result_t result = zetCommandListAppendMetricQueryBegin(bench->list, bench->query);
 
     (void)nanosleep(&enclosed, NULL);
@@ -85,7 +85,7 @@ static ze_result_t enclose_time(const struct bench *bench, uint64_t *out_longest
             zetCommandListAppendMetricQueryEnd(bench->list, bench->query, bench->event, 0, NULL);
     if (result == ZE_RESULT_SUCCESS)
         result = zeEventHostSynchronize(bench->event, PATIENCE_NS);
-    *out_longest_ns = zeta_clock_ns(CLOCK_MONOTONIC) - begin_ns;
+    *out_longest_ns = zeta_monotonic_ns() - begin_ns;
     return result;
 }
 

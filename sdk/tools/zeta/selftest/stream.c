@@ -8,9 +8,9 @@
 
 #include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/program/clock_ns.h"
 #include "sdk/tools/zeta/sampling/sampler.h"
 #include "sdk/tools/zeta/stat/report.h"
+#include <zeta/clock.h>
 
 /* How often the streams are read, and how long a row may be under way. */
 enum { PAUSE_NS = 10000000, PATIENCE_NS = 1000000000 };
@@ -191,9 +191,9 @@ static int read_until(struct zeta_sampler *sampler,
                       uint64_t longest_ns)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
-    const uint64_t begin_ns = zeta_clock_ns(CLOCK_MONOTONIC);
+    const uint64_t begin_ns = zeta_monotonic_ns();
 
-    while (!holds(sampler, argument) && zeta_clock_ns(CLOCK_MONOTONIC) - begin_ns < longest_ns) {
+    while (!holds(sampler, argument) && zeta_monotonic_ns() - begin_ns < longest_ns) {
         (void)nanosleep(&pause, NULL);
         if (zeta_sampler_read(sampler) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
@@ -227,7 +227,7 @@ void zeta_selftest_stream(struct zeta_selftest *test, struct zeta_group_entry *e
 {
     struct zeta_sampler sampler;
     char name[ZET_MAX_METRIC_GROUP_NAME + 16];
-    const uint64_t begin_ns = zeta_clock_ns(CLOCK_MONOTONIC);
+    const uint64_t begin_ns = zeta_monotonic_ns();
     int status =
         zeta_sampler_open(&sampler, test->device, &entry, 1, test->period_ns, NULL, 0, NULL);
 
@@ -239,7 +239,7 @@ void zeta_selftest_stream(struct zeta_selftest *test, struct zeta_group_entry *e
     } else {
         const struct zeta_sampled_group *group = &sampler.streams[0].group;
 
-        check_rows(test, group, entry->properties.name, zeta_clock_ns(CLOCK_MONOTONIC) - begin_ns);
+        check_rows(test, group, entry->properties.name, zeta_monotonic_ns() - begin_ns);
         (void)snprintf(name, sizeof(name), "%s: clock", entry->properties.name);
         check_frequency(test, group, name);
         if (strcmp(entry->properties.name, "TestOa") == 0)

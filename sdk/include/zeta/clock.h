@@ -1,25 +1,29 @@
 /*
- * Host time in nanoseconds.
+ * Clocks of the host in nanoseconds, for programs that see the clocks of POSIX (_POSIX_C_SOURCE or
+ * _GNU_SOURCE).
  */
-#ifndef ZETA_CORE_UTIL_CLOCK_H
-#define ZETA_CORE_UTIL_CLOCK_H
+#ifndef ZETA_CLOCK_H
+#define ZETA_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
 
 #define ZETA_NS_PER_S UINT64_C(1000000000)
 
-/** Reads a POSIX clock, CLOCK_MONOTONIC for example, in nanoseconds. Any thread. */
+#ifdef CLOCK_MONOTONIC
+
+/** Reads a clock, CLOCK_MONOTONIC for example; 0 if the system has none such. Any thread. */
 static inline uint64_t zeta_clock_ns(clockid_t clock)
 {
-    struct timespec now = {0};
+    struct timespec now;
 
-    (void)clock_gettime(clock, &now);
+    if (clock_gettime(clock, &now) != 0)
+        return 0;
     return (uint64_t)now.tv_sec * ZETA_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
 /** CLOCK_MONOTONIC: for time-outs, because condition variables and poll use it. */
-static inline uint64_t zeta_clock_monotonic_ns(void)
+static inline uint64_t zeta_monotonic_ns(void)
 {
     return zeta_clock_ns(CLOCK_MONOTONIC);
 }
@@ -33,10 +37,12 @@ static inline uint64_t zeta_clock_raw_ns(void)
 /** A count of nanoseconds as struct timespec. */
 static inline struct timespec zeta_clock_timespec(uint64_t ns)
 {
-    struct timespec time = {.tv_sec = (time_t)(ns / ZETA_NS_PER_S),
-                            .tv_nsec = (long)(ns % ZETA_NS_PER_S)};
+    struct timespec time;
 
+    time.tv_sec = (time_t)(ns / ZETA_NS_PER_S);
+    time.tv_nsec = (long)(ns % ZETA_NS_PER_S);
     return time;
 }
 
+#endif
 #endif

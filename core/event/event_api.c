@@ -46,8 +46,7 @@ static void fill_from_pool(struct zeta_event *event, struct zeta_event_pool *poo
 /* Drops an event that nobody has seen yet. */
 static ze_result_t drop(struct zeta_event *event, ze_result_t result)
 {
-    if (zeta_object_retire(event))
-        zeta_object_unpin(event);
+    zeta_object_discard(event);
     return result;
 }
 
@@ -78,10 +77,7 @@ ze_result_t ZE_APICALL impl_zeEventCreate(ze_event_pool_handle_t hEventPool,
 
 ze_result_t ZE_APICALL impl_zeEventDestroy(ze_event_handle_t hEvent)
 {
-    if (!zeta_object_retire(hEvent))
-        return zeta_object_explain(hEvent, ZETA_KIND_EVENT, "zeEventDestroy", "hEvent");
-    zeta_object_unpin(hEvent);
-    return ZE_RESULT_SUCCESS;
+    return zeta_object_destroy(hEvent, ZETA_KIND_EVENT, "zeEventDestroy", "hEvent");
 }
 
 /* ---------------------------------------------------------------- counter based events */

@@ -117,10 +117,7 @@ ze_result_t ZE_APICALL impl_zeEventPoolCreate(ze_context_handle_t hContext,
 
 static ze_result_t destroy(ze_event_pool_handle_t pool, const char *function)
 {
-    if (!zeta_object_retire(pool))
-        return zeta_object_explain(pool, ZETA_KIND_EVENT_POOL, function, "hEventPool");
-    zeta_object_unpin(pool);
-    return ZE_RESULT_SUCCESS;
+    return zeta_object_destroy(pool, ZETA_KIND_EVENT_POOL, function, "hEventPool");
 }
 
 ze_result_t ZE_APICALL impl_zeEventPoolDestroy(ze_event_pool_handle_t hEventPool)

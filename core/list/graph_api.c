@@ -51,12 +51,6 @@ ze_result_t ZE_APICALL impl_zeGraphCreateExt(ze_context_handle_t hContext, const
     return result;
 }
 
-static void drop(struct zeta_graph *graph)
-{
-    if (zeta_object_retire(graph))
-        zeta_object_unpin(graph);
-}
-
 static ze_result_t destroy_graph(struct zeta_graph *graph)
 {
     struct zeta_graph_body *body = graph->body;
@@ -154,7 +148,7 @@ ze_result_t ZE_APICALL impl_zeCommandListBeginGraphCaptureExt(ze_command_list_ha
     graph->body->is_ours = true;
     result = begin(list, graph);
     if (result != ZE_RESULT_SUCCESS)
-        drop(graph);
+        zeta_object_discard(graph);
     return result;
 }
 
@@ -202,7 +196,7 @@ ze_result_t ZE_APICALL impl_zeCommandListEndGraphCaptureExt(ze_command_list_hand
     if (result == ZE_RESULT_SUCCESS)
         *phGraph = (ze_graph_handle_t)graph;
     else if (result == ZE_RESULT_ERROR_GRAPH_UNJOINED_FORKS && graph->body->is_ours)
-        drop(graph); /* nobody will ever have its handle */
+        zeta_object_discard(graph); /* nobody will ever have its handle */
     return result;
 }
 
@@ -300,8 +294,8 @@ ze_result_t ZE_APICALL impl_zeGraphInstantiateExt(ze_graph_handle_t hGraph, cons
     result = fill_instance(executable);
     if (result == ZE_RESULT_SUCCESS)
         *phExecutableGraph = object;
-    else if (zeta_object_retire(object))
-        zeta_object_unpin(object);
+    else
+        zeta_object_discard(object);
     return result;
 }
 

@@ -95,8 +95,7 @@ void zeta_graph_drop_events(struct zeta_executable_graph *executable)
     for (uint32_t i = 0; i < executable->event_count; i++) {
         struct zeta_event *own = executable->events[i].own;
 
-        if (zeta_object_retire(own))
-            zeta_object_unpin(own);
+        zeta_object_discard(own);
     }
     free(executable->events);
 }

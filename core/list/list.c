@@ -342,8 +342,7 @@ ze_result_t zeta_list_create(struct zeta_context *context, struct zeta_device *d
 
 ze_result_t zeta_list_drop(struct zeta_command_list *list, ze_result_t result)
 {
-    if (zeta_object_retire(list))
-        zeta_object_unpin(list);
+    zeta_object_discard(list);
     return result;
 }
 
@@ -425,11 +424,8 @@ static ze_result_t destroy_list(struct zeta_command_list *list)
                             "the command list records into a graph; end that first");
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (!zeta_object_retire(list))
-        return zeta_object_explain(list, ZETA_KIND_COMMAND_LIST, "zeCommandListDestroy",
-                                   "hCommandList");
-    zeta_object_unpin(list);
-    return ZE_RESULT_SUCCESS;
+    return zeta_object_destroy(list, ZETA_KIND_COMMAND_LIST, "zeCommandListDestroy",
+                               "hCommandList");
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListDestroy(ze_command_list_handle_t hCommandList)

@@ -118,8 +118,7 @@ ze_context_handle_t ZE_APICALL impl_zeDriverGetDefaultContext(ze_driver_handle_t
         return NULL;
     if (atomic_compare_exchange_strong(&driver->default_context, &present, made))
         return (ze_context_handle_t)made;
-    if (zeta_object_retire(made))
-        zeta_object_unpin(made);
+    zeta_object_discard(made);
     return (ze_context_handle_t)present;
 }
 
@@ -131,10 +130,7 @@ ze_result_t ZE_APICALL impl_zeContextDestroy(ze_context_handle_t hContext)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the default context belongs to driver %s and is never destroyed",
                           context->driver->name);
-    if (!zeta_object_retire(context))
-        return zeta_object_explain(hContext, ZETA_KIND_CONTEXT, "zeContextDestroy", "hContext");
-    zeta_object_unpin(context);
-    return ZE_RESULT_SUCCESS;
+    return zeta_object_destroy(context, ZETA_KIND_CONTEXT, "zeContextDestroy", "hContext");
 }
 
 ze_result_t ZE_APICALL impl_zeContextGetStatus(ze_context_handle_t hContext)

@@ -130,8 +130,7 @@ void zeta_virtual_table_destroy(struct zeta_virtual_table *table)
         struct zeta_physical *first = table->physicals;
 
         zeta_virtual_unlink(table, first);
-        if (zeta_object_retire(first))
-            zeta_object_unpin(first);
+        zeta_object_discard(first);
     }
     (void)pthread_cond_destroy(&table->changed);
     (void)pthread_mutex_destroy(&table->lock);

@@ -62,8 +62,7 @@ ze_result_t ZE_APICALL impl_zeKernelCreate(ze_module_handle_t hModule, const ze_
     kernel->module = module;
     result = fill_kernel(kernel, desc->pKernelName);
     if (result != ZE_RESULT_SUCCESS) {
-        if (zeta_object_retire(kernel))
-            zeta_object_unpin(kernel);
+        zeta_object_discard(kernel);
         return result;
     }
     atomic_fetch_add(&module->live_kernels, 1);

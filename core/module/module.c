@@ -120,12 +120,6 @@ static ze_result_t build(struct zeta_module *module, const struct zeta_module_in
     return read_names(module);
 }
 
-static void discard(void *object)
-{
-    if (zeta_object_retire(object))
-        zeta_object_unpin(object);
-}
-
 static ze_result_t create_module(struct zeta_context *context, struct zeta_device *device,
                                  const ze_module_desc_t *desc, struct zeta_text *log,
                                  struct zeta_module **out_module)
@@ -151,7 +145,7 @@ static ze_result_t create_module(struct zeta_context *context, struct zeta_devic
     module->backend = device->driver->compute;
     result = build(module, &input, log);
     if (result != ZE_RESULT_SUCCESS)
-        discard(module);
+        zeta_object_discard(module);
     else
         *out_module = module;
     if (result == ZE_RESULT_SUCCESS)
@@ -179,7 +173,7 @@ ze_result_t ZE_APICALL impl_zeModuleCreate(ze_context_handle_t hContext, ze_devi
         if (log_result == ZE_RESULT_SUCCESS)
             *phBuildLog = log_handle;
         else if (result == ZE_RESULT_SUCCESS) {
-            discard(module);
+            zeta_object_discard(module);
             result = log_result;
         }
     }
@@ -196,10 +190,7 @@ ze_result_t ZE_APICALL impl_zeModuleDestroy(ze_module_handle_t hModule)
     if (kernels > 0)
         return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           "the module has %u kernels; destroy them first", kernels);
-    if (!zeta_object_retire(module))
-        return zeta_object_explain(hModule, ZETA_KIND_MODULE, "zeModuleDestroy", "hModule");
-    zeta_object_unpin(module);
-    return ZE_RESULT_SUCCESS;
+    return zeta_object_destroy(module, ZETA_KIND_MODULE, "zeModuleDestroy", "hModule");
 }
 
 static ze_result_t copy_image(const struct zeta_module *module, const char *what, size_t *size,

@@ -74,9 +74,6 @@ ze_result_t ZE_APICALL impl_zeModuleBuildLogGetString(ze_module_build_log_handle
 
 ze_result_t ZE_APICALL impl_zeModuleBuildLogDestroy(ze_module_build_log_handle_t hModuleBuildLog)
 {
-    if (!zeta_object_retire(hModuleBuildLog))
-        return zeta_object_explain(hModuleBuildLog, ZETA_KIND_MODULE_BUILD_LOG,
-                                   "zeModuleBuildLogDestroy", "hModuleBuildLog");
-    zeta_object_unpin(hModuleBuildLog);
-    return ZE_RESULT_SUCCESS;
+    return zeta_object_destroy(hModuleBuildLog, ZETA_KIND_MODULE_BUILD_LOG,
+                               "zeModuleBuildLogDestroy", "hModuleBuildLog");
 }

@@ -273,6 +273,21 @@ void zeta_object_unpin(void *object)
     (void)pthread_mutex_unlock(&slots->lock);
 }
 
+void zeta_object_discard(void *object)
+{
+    if (zeta_object_retire(object))
+        zeta_object_unpin(object);
+}
+
+ze_result_t zeta_object_destroy(void *handle, enum zeta_kind kind, const char *function,
+                                const char *parameter)
+{
+    if (!zeta_object_retire(handle))
+        return zeta_object_explain(handle, kind, function, parameter);
+    zeta_object_unpin(handle);
+    return ZE_RESULT_SUCCESS;
+}
+
 void zeta_object_set_finisher(enum zeta_kind kind, zeta_object_finish_fn finish)
 {
     atomic_store_explicit(&finishers[kind], finish, memory_order_release);

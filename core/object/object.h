@@ -133,6 +133,16 @@ ze_result_t zeta_object_create(enum zeta_kind kind, size_t size_bytes, void **ou
  */
 bool zeta_object_retire(void *object);
 
+/** Destroys an object that nobody else has seen, or whose handle is the library's alone. */
+void zeta_object_discard(void *object);
+
+/**
+ * Destroys the object of a handle: the end of an entry point. Another thread may have destroyed it
+ * meanwhile: then the result is that of zeta_object_explain().
+ */
+ze_result_t zeta_object_destroy(void *handle, enum zeta_kind kind, const char *function,
+                                const char *parameter);
+
 /** Keeps a live object from being freed; false if it is not (any more) a live one of the kind. */
 bool zeta_object_pin(const void *handle, enum zeta_kind kind);
 

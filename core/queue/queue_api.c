@@ -44,11 +44,8 @@ static ze_result_t destroy_queue(struct zeta_command_queue *owner)
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (!zeta_object_retire(owner))
-        return zeta_object_explain(owner, ZETA_KIND_COMMAND_QUEUE, "zeCommandQueueDestroy",
-                                   "hCommandQueue");
-    zeta_object_unpin(owner);
-    return ZE_RESULT_SUCCESS;
+    return zeta_object_destroy(owner, ZETA_KIND_COMMAND_QUEUE, "zeCommandQueueDestroy",
+                               "hCommandQueue");
 }
 
 ze_result_t ZE_APICALL impl_zeCommandQueueDestroy(ze_command_queue_handle_t hCommandQueue)
@@ -141,10 +138,7 @@ ze_result_t ZE_APICALL impl_zeFenceCreate(ze_command_queue_handle_t hCommandQueu
 
 ze_result_t ZE_APICALL impl_zeFenceDestroy(ze_fence_handle_t hFence)
 {
-    if (!zeta_object_retire(hFence))
-        return zeta_object_explain(hFence, ZETA_KIND_FENCE, "zeFenceDestroy", "hFence");
-    zeta_object_unpin(hFence);
-    return ZE_RESULT_SUCCESS;
+    return zeta_object_destroy(hFence, ZETA_KIND_FENCE, "zeFenceDestroy", "hFence");
 }
 
 static ze_result_t look(void *object)

@@ -111,8 +111,7 @@ void zeta_metric_group_discard(struct zeta_metric_group *group)
     free((void *)(uintptr_t)group->compiled);
     free((void *)(uintptr_t)group->origin);
     free((void *)(uintptr_t)group->properties);
-    if (zeta_object_retire(group))
-        zeta_object_unpin(group);
+    zeta_object_discard(group);
 }
 
 ze_result_t zeta_metric_entry_create(const struct zeta_metric *metric,

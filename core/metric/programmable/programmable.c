@@ -179,8 +179,7 @@ static ze_result_t make_programmables(struct zeta_device_metrics *metrics)
 static void unload(struct zeta_device_programmables *programmables)
 {
     for (uint32_t i = 0; i < programmables->count; i++) {
-        if (zeta_object_retire(programmables->items[i]))
-            zeta_object_unpin(programmables->items[i]);
+        zeta_object_discard(programmables->items[i]);
     }
     free(programmables->items);
     free(programmables->symbols);

@@ -80,8 +80,7 @@ static void discard(struct zeta_user_group *user)
 {
     struct zeta_metric_group *group = user->group;
 
-    if (zeta_object_retire(group))
-        zeta_object_unpin(group);
+    zeta_object_discard(group);
 }
 
 /** Pools count with the program that the group had when they were made. */

@@ -43,8 +43,7 @@ static void abandon(struct zeta_query_pool *pool, struct zeta_metric_query *quer
         atomic_fetch_sub(&pool->taken, 1);
         atomic_store(&pool->places[query->index].query, NULL);
     }
-    if (zeta_object_retire(query))
-        zeta_object_unpin(query);
+    zeta_object_discard(query);
 }
 
 static void finish_query(void *object)

@@ -96,8 +96,7 @@ static ze_result_t create_pool(const struct zeta_context *context, struct zeta_d
     return ZE_RESULT_SUCCESS;
 
 discard:
-    if (zeta_object_retire(pool))
-        zeta_object_unpin(pool);
+    zeta_object_discard(pool);
     return result;
 }
 
@@ -133,9 +132,6 @@ impl_zetMetricQueryPoolDestroy(zet_metric_query_pool_handle_t hMetricQueryPool)
     if (!zeta_use_wait(&pool->use))
         return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           "work with queries of the pool has not ended; wait for it first");
-    if (!zeta_object_retire(pool))
-        return zeta_object_explain(pool, ZETA_KIND_METRIC_QUERY_POOL, "zetMetricQueryPoolDestroy",
-                                   "hMetricQueryPool");
-    zeta_object_unpin(pool);
-    return ZE_RESULT_SUCCESS;
+    return zeta_object_destroy(pool, ZETA_KIND_METRIC_QUERY_POOL, "zetMetricQueryPoolDestroy",
+                               "hMetricQueryPool");
 }

@@ -146,8 +146,7 @@ ze_result_t zeta_collector_open(enum zeta_kind kind, const struct zeta_collector
 release:
     zeta_collector_release(collector);
 discard:
-    if (zeta_object_retire(handle))
-        zeta_object_unpin(handle);
+    zeta_object_discard(handle);
     return result;
 }
 

@@ -173,8 +173,7 @@ ze_result_t ZE_APICALL impl_zetMetricTracerDestroyExp(zet_metric_tracer_exp_hand
     result = zeta_capture_close(handle->collector->capture);
     if (result == ZE_RESULT_SUCCESS) {
         zeta_collector_release(handle->collector);
-        if (zeta_object_retire(handle))
-            zeta_object_unpin(handle);
+        zeta_object_discard(handle);
     }
     zeta_object_unpin(handle);
     return result;

@@ -234,15 +234,10 @@ static void envelope__holes_and_odd_times__stay_empty(void **state)
 
 /* ---- runs ---------------------------------------------------------------------------------- */
 
-static struct zeta_slice slice(const char *text)
-{
-    return (struct zeta_slice){text, strlen(text)};
-}
-
 static void add_run(struct zeta_report_runs *runs, const char *name, const char *lane,
                     int64_t begin_ns, int64_t end_ns)
 {
-    assert_true(zeta_report_runs_add(runs, slice(name), slice(lane), begin_ns, end_ns));
+    assert_true(zeta_report_runs_add(runs, name, lane, begin_ns, end_ns));
 }
 
 static void expect_owner(const struct zeta_report_runs *runs, int64_t begin_ns, int64_t end_ns,

@@ -73,6 +73,15 @@ static void table__many_rows_in_any_order__keep_their_cells(void **state)
     assert_printed(&table, "Name\nnew\n\n\n\nlast\n");
 }
 
+static void table__control_characters__do_not_reach_a_terminal(void **state)
+{
+    struct zeta_table table = {.columns = columns, .column_count = 1};
+
+    (void)state;
+    zeta_table_set(&table, 0, 0, "%s", "\x1b[31mred\n");
+    assert_printed(&table, "Name\n?[31mred?\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -80,6 +89,7 @@ int main(void)
         cmocka_unit_test(table__column_without_cells__is_left_out),
         cmocka_unit_test(table__no_rows__has_titles),
         cmocka_unit_test(table__many_rows_in_any_order__keep_their_cells),
+        cmocka_unit_test(table__control_characters__do_not_reach_a_terminal),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,8 @@
 
 #include <zeta/c_locale.h>
 
+#include "sdk/tools/zeta/output/text.h"
+
 /* Characters of a text, or bytes if it is none in the character set of the terminal. */
 static int characters(const char *text)
 {
@@ -54,6 +56,7 @@ void zeta_table_set(struct zeta_table *table, uint32_t row, uint32_t column, con
     va_end(arguments);
     if (length < 0)
         return;
+    zeta_text_clean(text, (size_t)length);
     free(table->cells[row * width + column]);
     table->cells[row * width + column] = text;
     if (table->widths[column] == 0)

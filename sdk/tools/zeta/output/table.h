@@ -27,7 +27,10 @@ struct zeta_table {
     int widths[ZETA_TABLE_MAX_COLUMNS]; /**< 0: no cell was set, and the title is not printed */
 };
 
-/** Sets a cell; the row may be the one behind the last. The text is formatted in the C locale. */
+/**
+ * Sets a cell; the row may be the one behind the last. The text is formatted in the C locale, and
+ * cleaned for a terminal: names may come from files of strangers.
+ */
 void zeta_table_set(struct zeta_table *table, uint32_t row, uint32_t column, const char *format,
                     ...) __attribute__((format(printf, 4, 5)));
 

@@ -27,10 +27,13 @@ static const char *escaped(const char *text, char buffer[NAME_BYTES])
 
 static bool add_line(struct zeta_report *report, const char *text, int size)
 {
-    struct zeta_trace_line line;
+    struct zeta_trace_line line = {0};
+    const bool is_good = size <= 0 || size >= LINE_BYTES ||
+                         !zeta_trace_line_read(text, (size_t)size, &line) ||
+                         report->trace->format->add(report->trace, &line);
 
-    return size <= 0 || size >= LINE_BYTES || !zeta_trace_line_read(text, (size_t)size, &line) ||
-           report->trace->format->add(report->trace, &line);
+    zeta_trace_line_finish(&line);
+    return is_good;
 }
 
 /* On the clock of the trace, in microseconds with three decimals. */

@@ -152,22 +152,22 @@ static void take_clock(struct zeta_report *report, const struct zeta_recording_c
 static int take_trace(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
 {
     struct zeta_trace_reader lines;
-    struct zeta_trace_line line;
+    struct zeta_trace_line line = {0};
+    bool is_good;
 
     report->has_trace = true;
-    if (!zeta_report_trace_begin(report, chunk, &lines))
-        return no_memory(report);
-    while (zeta_trace_reader_next(&lines, &line)) {
+    is_good = zeta_report_trace_begin(report, chunk, &lines);
+    while (is_good && zeta_trace_reader_next(&lines, &line)) {
         int64_t begin_ns = 0, end_ns = 0;
 
-        if (!zeta_report_trace_index(report, &line))
-            return no_memory(report);
-        if (zeta_report_trace_time(report, &line, &begin_ns, &end_ns)) {
+        is_good = zeta_report_trace_index(report, &line);
+        if (is_good && zeta_report_trace_time(report, &line, &begin_ns, &end_ns)) {
             zeta_report_extend(report, begin_ns);
             zeta_report_extend(report, end_ns);
         }
     }
-    return ZETA_EXIT_OK;
+    zeta_trace_line_finish(&line);
+    return is_good ? ZETA_EXIT_OK : no_memory(report);
 }
 
 static bool has_samples(const struct zeta_report *report)

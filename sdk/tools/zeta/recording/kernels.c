@@ -114,9 +114,7 @@ const struct zeta_report_kernel **zeta_report_kernels_sorted(const struct zeta_r
 void zeta_report_kernel_name(const struct zeta_report *report, uint32_t name, char *text,
                              size_t bytes)
 {
-    const char *spelled = report->runs.names.names[name];
-
-    (void)zeta_json_unescape((struct zeta_slice){spelled, strlen(spelled)}, text, bytes);
+    (void)snprintf(text, bytes, "%s", report->runs.names.names[name]);
     zeta_text_clean(text, strlen(text));
 }
 

@@ -40,11 +40,12 @@ bool zeta_report_add_marker(struct zeta_report *report, int64_t time_ns, uint64_
 static int take_trace(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
 {
     struct zeta_trace_reader lines;
-    struct zeta_trace_line line;
+    struct zeta_trace_line line = {0};
     bool is_good = zeta_report_trace_begin(report, chunk, &lines);
 
     while (is_good && zeta_trace_reader_next(&lines, &line))
         is_good = zeta_report_trace_read(report, &line);
+    zeta_trace_line_finish(&line);
     report->summary.damaged += report->only_stream == 0 ? lines.damaged : 0;
     if (is_good)
         return ZETA_EXIT_OK;

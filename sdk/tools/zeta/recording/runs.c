@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool zeta_report_runs_add(struct zeta_report_runs *runs, struct zeta_slice name,
-                          struct zeta_slice lane, int64_t begin_ns, int64_t end_ns)
+bool zeta_report_runs_add(struct zeta_report_runs *runs, const char *name, const char *lane,
+                          int64_t begin_ns, int64_t end_ns)
 {
     struct zeta_report_run run = {.begin_ns = begin_ns, .end_ns = end_ns};
 
@@ -30,8 +30,7 @@ bool zeta_report_runs_add(struct zeta_report_runs *runs, struct zeta_slice name,
     return true;
 }
 
-bool zeta_report_runs_name_lane(struct zeta_report_runs *runs, struct zeta_slice lane,
-                                struct zeta_slice title)
+bool zeta_report_runs_name_lane(struct zeta_report_runs *runs, const char *lane, const char *title)
 {
     uint32_t number = 0;
 
@@ -49,7 +48,7 @@ bool zeta_report_runs_name_lane(struct zeta_report_runs *runs, struct zeta_slice
     }
     if (runs->lane_titles[number])
         return true;
-    runs->lane_titles[number] = strndup(title.data, title.size);
+    runs->lane_titles[number] = strdup(title);
     return runs->lane_titles[number] != NULL;
 }
 

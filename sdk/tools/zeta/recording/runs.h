@@ -31,7 +31,7 @@ struct zeta_report_segment {
 
 /** All zero bytes: none. */
 struct zeta_report_runs {
-    struct zeta_name_table names; /**< in JSON's spelling */
+    struct zeta_name_table names; /**< */
     struct zeta_name_table lanes; /**< "process/track" */
     char **lane_titles;           /**< of lanes; null: none was given */
     uint32_t lane_title_count;
@@ -43,12 +43,11 @@ struct zeta_report_runs {
 };
 
 /** Adds a run. False without memory. A run that ends before it begins is taken as empty. */
-bool zeta_report_runs_add(struct zeta_report_runs *runs, struct zeta_slice name,
-                          struct zeta_slice lane, int64_t begin_ns, int64_t end_ns);
+bool zeta_report_runs_add(struct zeta_report_runs *runs, const char *name, const char *lane,
+                          int64_t begin_ns, int64_t end_ns);
 
-/** Gives a lane a title, in JSON's spelling. False without memory. */
-bool zeta_report_runs_name_lane(struct zeta_report_runs *runs, struct zeta_slice lane,
-                                struct zeta_slice title);
+/** Gives a lane a title,. False without memory. */
+bool zeta_report_runs_name_lane(struct zeta_report_runs *runs, const char *lane, const char *title);
 
 /** Sorts the runs by their begin and makes the segments; nothing is added then. False without
  * memory. */

@@ -46,21 +46,16 @@ bool zeta_report_trace_time(const struct zeta_report *report, const struct zeta_
 
 static bool find_number(const struct zeta_trace_line *line, const char *name, uint64_t *out_number)
 {
-    struct zeta_json_value value;
-    char text[32];
+    const char *text = zeta_trace_line_argument(line, name);
 
-    if (line->arguments.size == 0 || !zeta_json_find(line->arguments, name, &value))
-        return false;
-    (void)zeta_json_unescape(value.text, text, sizeof(text));
-    *out_number = strtoull(text, NULL, 10);
+    *out_number = text ? strtoull(text, NULL, 10) : 0;
     return *out_number > 0 && *out_number <= ZETA_REPORT_TIME_MAX;
 }
 
-static struct zeta_slice lane_key(const struct zeta_trace_line *line, char *text, size_t bytes)
+static const char *lane_key(const struct zeta_trace_line *line, char *text, size_t bytes)
 {
-    const int size = snprintf(text, bytes, "%" PRIu64 "/%" PRIu64, line->pid, line->tid);
-
-    return (struct zeta_slice){text, (size_t)size};
+    (void)snprintf(text, bytes, "%" PRIu64 "/%" PRIu64, line->pid, line->tid);
+    return text;
 }
 
 /* The recorder notes the clock of the trace beside that of CLOCK chunks. */
@@ -76,18 +71,16 @@ static void take_clocks(struct zeta_report *report, const struct zeta_trace_line
 
 bool zeta_report_trace_index(struct zeta_report *report, const struct zeta_trace_line *line)
 {
-    struct zeta_json_value title;
+    const char *title;
     int64_t begin_ns = 0, end_ns = 0;
     char key[48];
 
-    if (line->phase == 'M' && zeta_slice_is(line->name, "zeta_clocks"))
+    if (line->phase == 'M' && strcmp(line->name, "zeta_clocks") == 0)
         take_clocks(report, line);
-    if (line->phase == 'M' && zeta_slice_is(line->name, "thread_name") &&
-        line->arguments.size > 0 && zeta_json_find(line->arguments, "name", &title) &&
-        title.kind == ZETA_JSON_STRING)
-        return zeta_report_runs_name_lane(&report->runs, lane_key(line, key, sizeof(key)),
-                                          title.text);
-    if (line->phase != 'X' || !zeta_slice_is(line->category, "device") ||
+    title = zeta_trace_line_argument(line, "name");
+    if (line->phase == 'M' && strcmp(line->name, "thread_name") == 0 && title)
+        return zeta_report_runs_name_lane(&report->runs, lane_key(line, key, sizeof(key)), title);
+    if (line->phase != 'X' || strcmp(line->category, "device") != 0 ||
         !zeta_report_trace_time(report, line, &begin_ns, &end_ns))
         return true;
     return zeta_report_runs_add(&report->runs, line->name, lane_key(line, key, sizeof(key)),
@@ -99,7 +92,7 @@ bool zeta_report_trace_read(struct zeta_report *report, const struct zeta_trace_
     int64_t begin_ns = 0, end_ns = 0;
     const bool has_time = zeta_report_trace_time(report, line, &begin_ns, &end_ns);
 
-    if (line->phase == 'M' && zeta_slice_is(line->name, "zeta_clocks")) {
+    if (line->phase == 'M' && strcmp(line->name, "zeta_clocks") == 0) {
         take_clocks(report, line);
         return true;
     }
@@ -110,6 +103,6 @@ bool zeta_report_trace_read(struct zeta_report *report, const struct zeta_trace_
         return true;
     if (!zeta_trace_summary_add(&report->summary, line))
         return false;
-    return !report->trace || zeta_slice_is(line->name, "zeta_trace_end") ||
+    return !report->trace || strcmp(line->name, "zeta_trace_end") == 0 ||
            report->trace->format->add(report->trace, line);
 }

@@ -5,7 +5,7 @@
 #define ZETA_TOOLS_RECORDING_TRACE_H
 
 #include "sdk/tools/zeta/recording/data.h"
-#include "sdk/tools/zeta/trace/reader.h"
+#include "sdk/tools/zeta/trace/line.h"
 
 /** Begins to read the lines of a TRACE chunk, cleaned. False without memory. */
 bool zeta_report_trace_begin(struct zeta_report *report, const struct zeta_recording_chunk *chunk,

@@ -31,21 +31,13 @@ static void append_foreign(struct json_object *array, const char *text)
     zeta_json_append_text(array, copy);
 }
 
-static void append_spelled(struct json_object *array, const char *spelled)
+static void put_foreign(struct json_object *object, const char *key, const char *text)
 {
-    char text[VALUE_BYTES];
+    char copy[VALUE_BYTES];
 
-    (void)zeta_json_unescape((struct zeta_slice){spelled, strlen(spelled)}, text, sizeof(text));
-    append_foreign(array, text);
-}
-
-static void put_spelled(struct json_object *object, const char *key, const char *spelled)
-{
-    char text[VALUE_BYTES];
-
-    (void)zeta_json_unescape((struct zeta_slice){spelled, strlen(spelled)}, text, sizeof(text));
-    zeta_text_clean(text, strlen(text));
-    zeta_json_put_text(object, key, text);
+    (void)snprintf(copy, sizeof(copy), "%s", text);
+    zeta_text_clean(copy, strlen(copy));
+    zeta_json_put_text(object, key, copy);
 }
 
 static void append_i64(struct json_object *array, int64_t value)
@@ -405,13 +397,13 @@ static void put_lanes(struct json_object *document, const struct zeta_report *re
     zeta_json_put_i64(document, "span_ns", piece_ns);
     array = zeta_json_put_array(document, "names");
     for (uint32_t i = 0; i < runs->names.count; i++)
-        append_spelled(array, runs->names.names[i]);
+        append_foreign(array, runs->names.names[i]);
     array = zeta_json_put_array(document, "lanes");
     for (uint32_t i = 0; i < runs->lanes.count && i < ZETA_REPORT_MAX_LANES; i++) {
         const bool has_title = i < runs->lane_title_count && runs->lane_titles[i];
         struct json_object *lane = zeta_json_append_object(array);
 
-        put_spelled(lane, "n", has_title ? runs->lane_titles[i] : runs->lanes.names[i]);
+        put_foreign(lane, "n", has_title ? runs->lane_titles[i] : runs->lanes.names[i]);
         put_lane(zeta_json_put_array(lane, "s"), report, i, piece_ns);
     }
 }
@@ -444,7 +436,7 @@ static void put_accounts(struct json_object *document, const char *key,
         const struct zeta_trace_account *account = &accounts->accounts[i];
         struct json_object *element = zeta_json_append_array(array);
 
-        append_spelled(element, accounts->names.names[i]);
+        append_foreign(element, accounts->names.names[i]);
         zeta_json_append_u64(element, account->count);
         zeta_json_append_u64(element, account->total_ns);
         zeta_json_append_u64(element, account->min_ns);

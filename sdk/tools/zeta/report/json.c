@@ -105,15 +105,12 @@ static void put_accounts(struct json_object *document, const char *key,
                          const struct zeta_trace_accounts *accounts)
 {
     struct json_object *array = zeta_json_put_array(document, key);
-    char name[1024];
 
     for (uint32_t i = 0; i < accounts->names.count; i++) {
         const struct zeta_trace_account *account = &accounts->accounts[i];
         struct json_object *object = zeta_json_append_object(array);
-        const char *spelled = accounts->names.names[i];
 
-        (void)zeta_json_unescape((struct zeta_slice){spelled, strlen(spelled)}, name, sizeof(name));
-        zeta_json_put_text(object, "name", name);
+        zeta_json_put_text(object, "name", accounts->names.names[i]);
         zeta_json_put_u64(object, "count", account->count);
         zeta_json_put_u64(object, "total_ns", account->total_ns);
         zeta_json_put_u64(object, "min_ns", account->min_ns);

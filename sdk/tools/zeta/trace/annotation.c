@@ -1,10 +1,10 @@
 #include "sdk/tools/zeta/trace/annotation.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <zeta/c_locale.h>
 
 void zeta_annotations_begin(struct zeta_annotations *annotations, struct zeta_name_table *names)
 {
@@ -16,7 +16,7 @@ void zeta_annotations_begin(struct zeta_annotations *annotations, struct zeta_na
     annotations->is_out_of_memory = false;
 }
 
-char *zeta_annotations_text(struct zeta_annotations *annotations, struct zeta_slice text)
+char *zeta_annotations_text(struct zeta_annotations *annotations, const char *text)
 {
     static char nothing[1];
     const size_t room = sizeof(annotations->text) - annotations->text_bytes;
@@ -24,81 +24,62 @@ char *zeta_annotations_text(struct zeta_annotations *annotations, struct zeta_sl
 
     if (room == 0)
         return nothing;
-    annotations->text_bytes += zeta_json_unescape(text, at, room) + 1;
+    (void)snprintf(at, room, "%s", text);
+    annotations->text_bytes += strlen(at) + 1;
     return at;
 }
 
 /* Addresses are strings of hexadecimal digits in JSON. */
-static bool read_address(struct zeta_slice text, uint64_t *out_address)
+static bool read_address(const char *text, uint64_t *out_address)
 {
-    char copy[24];
     char *end = NULL;
 
-    if (text.size < 3 || text.size >= sizeof(copy) || memcmp(text.data, "0x", 2) != 0)
+    if (strncmp(text, "0x", 2) != 0 || !isxdigit((unsigned char)text[2]))
         return false;
-    memcpy(copy, text.data, text.size);
-    copy[text.size] = '\0';
     errno = 0;
-    *out_address = strtoull(copy, &end, 16);
+    *out_address = strtoull(text, &end, 16);
     return *end == '\0' && errno == 0;
 }
 
-static void set_number(Perfetto__Protos__DebugAnnotation *value, struct zeta_slice text)
-{
-    char copy[64];
-    const size_t size = text.size < sizeof(copy) ? text.size : sizeof(copy) - 1;
-
-    memcpy(copy, text.data, size);
-    copy[size] = '\0';
-    if (strpbrk(copy, ".eE")) {
-        value->has_double_value = true;
-        value->double_value = zeta_c_strtod(copy, NULL);
-    } else if (copy[0] == '-') {
-        value->has_int_value = true;
-        value->int_value = strtoll(copy, NULL, 10);
-    } else {
-        value->has_uint_value = true;
-        value->uint_value = strtoull(copy, NULL, 10);
-    }
-}
-
-static void set_word(Perfetto__Protos__DebugAnnotation *value, struct zeta_slice text)
-{
-    if (text.data[0] == 'n') {
-        value->has_pointer_value = true;
-        return;
-    }
-    value->has_bool_value = true;
-    value->bool_value = text.data[0] == 't';
-}
-
 static void set_value(struct zeta_annotations *annotations,
-                      Perfetto__Protos__DebugAnnotation *value, const struct zeta_json_value *json)
+                      Perfetto__Protos__DebugAnnotation *value, struct json_object *json)
 {
-    switch (json->kind) {
-    case ZETA_JSON_NUMBER:
-        set_number(value, json->text);
+    switch (json_object_get_type(json)) {
+    case json_type_int:
+        value->has_int_value = json_object_get_int64(json) < 0;
+        value->int_value = json_object_get_int64(json);
+        value->has_uint_value = !value->has_int_value;
+        value->uint_value = json_object_get_uint64(json);
         break;
-    case ZETA_JSON_WORD:
-        set_word(value, json->text);
+    case json_type_double:
+        value->has_double_value = true;
+        value->double_value = json_object_get_double(json);
         break;
-    case ZETA_JSON_OBJECT:
-        value->dict_entries = zeta_annotations_add(annotations, json->text, &value->n_dict_entries);
+    case json_type_boolean:
+        value->has_bool_value = true;
+        value->bool_value = json_object_get_boolean(json);
         break;
-    case ZETA_JSON_ARRAY:
-        value->array_values = zeta_annotations_add(annotations, json->text, &value->n_array_values);
+    case json_type_object:
+        value->dict_entries = zeta_annotations_add(annotations, json, &value->n_dict_entries);
         break;
-    case ZETA_JSON_STRING:
-    default:
-        value->has_pointer_value = read_address(json->text, &value->pointer_value);
+    case json_type_array:
+        value->array_values = zeta_annotations_add(annotations, json, &value->n_array_values);
+        break;
+    case json_type_string:
+        value->has_pointer_value =
+            read_address(json_object_get_string(json), &value->pointer_value);
         if (!value->has_pointer_value)
-            value->string_value = zeta_annotations_text(annotations, json->text);
+            value->string_value = zeta_annotations_text(annotations, json_object_get_string(json));
+        break;
+    case json_type_null:
+    default:
+        value->has_pointer_value = true;
         break;
     }
 }
 
 static void set_name(struct zeta_annotations *annotations, Perfetto__Protos__DebugAnnotation *value,
-                     struct zeta_slice name)
+                     const char *name)
 {
     uint32_t number = 0;
 
@@ -110,41 +91,34 @@ static void set_name(struct zeta_annotations *annotations, Perfetto__Protos__Deb
     value->name_iid = number + 1;
 }
 
-static uint32_t count_values(struct zeta_slice container)
-{
-    struct zeta_json_walk walk = zeta_json_walk_begin(container);
-    struct zeta_json_value value;
-    struct zeta_slice name;
-    uint32_t count = 0;
-
-    while (zeta_json_walk_next(&walk, &name, &value))
-        count++;
-    return count;
-}
-
 Perfetto__Protos__DebugAnnotation **zeta_annotations_add(struct zeta_annotations *annotations,
-                                                         struct zeta_slice object,
+                                                         struct json_object *container,
                                                          size_t *out_count)
 {
-    const uint32_t count = count_values(object);
+    const bool is_object = json_object_is_type(container, json_type_object);
+    const size_t count = is_object ? (size_t)json_object_object_length(container)
+                                   : json_object_array_length(container);
     Perfetto__Protos__DebugAnnotation **list = annotations->lists + annotations->list_count;
-    struct zeta_json_walk walk = zeta_json_walk_begin(object);
-    struct zeta_json_value json;
-    struct zeta_slice name;
+    struct json_object_iter member = {.entry = NULL};
 
     *out_count = 0;
     if (count > ZETA_ANNOTATIONS_MAX - annotations->list_count ||
         count > ZETA_ANNOTATIONS_MAX - annotations->value_count)
         return NULL;
-    annotations->list_count += count;
-    while (zeta_json_walk_next(&walk, &name, &json) &&
-           annotations->value_count < ZETA_ANNOTATIONS_MAX) {
+    annotations->list_count += (uint32_t)count;
+    if (is_object)
+        member.entry = lh_table_head(json_object_get_object(container));
+    while (*out_count < count && annotations->value_count < ZETA_ANNOTATIONS_MAX) {
         Perfetto__Protos__DebugAnnotation *value = &annotations->values[annotations->value_count++];
 
         perfetto__protos__debug_annotation__init(value);
-        if (walk.is_object)
-            set_name(annotations, value, name);
-        set_value(annotations, value, &json);
+        if (is_object) {
+            set_name(annotations, value, lh_entry_k(member.entry));
+            set_value(annotations, value, (struct json_object *)lh_entry_v(member.entry));
+            member.entry = lh_entry_next(member.entry);
+        } else {
+            set_value(annotations, value, json_object_array_get_idx(container, *out_count));
+        }
         list[(*out_count)++] = value;
     }
     return list;

@@ -4,6 +4,8 @@
 #ifndef ZETA_TOOLS_TRACE_ANNOTATION_H
 #define ZETA_TOOLS_TRACE_ANNOTATION_H
 
+#include <json-c/json.h>
+
 #include "perfetto.pb-c.h"
 #include "sdk/tools/zeta/trace/name_table.h"
 
@@ -26,14 +28,14 @@ struct zeta_annotations {
 void zeta_annotations_begin(struct zeta_annotations *annotations, struct zeta_name_table *names);
 
 /**
- * Makes the members of an object the annotations of an event. The list is valid until the next
- * event begins.
+ * Makes the members of an object or array the annotations of an event. The list is valid until the
+ * next event begins.
  */
 Perfetto__Protos__DebugAnnotation **zeta_annotations_add(struct zeta_annotations *annotations,
-                                                         struct zeta_slice object,
+                                                         struct json_object *container,
                                                          size_t *out_count);
 
-/** Characters that a string in JSON's spelling stands for; valid until the next event begins. */
-char *zeta_annotations_text(struct zeta_annotations *annotations, struct zeta_slice text);
+/** A copy of a text; valid until the next event begins. */
+char *zeta_annotations_text(struct zeta_annotations *annotations, const char *text);
 
 #endif

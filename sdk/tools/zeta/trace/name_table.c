@@ -4,27 +4,22 @@
 #include <string.h>
 
 /* FNV-1a. */
-static uint64_t hash_of(struct zeta_slice name)
+static uint64_t hash_of(const char *name)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-    for (size_t i = 0; i < name.size; i++)
-        hash = (hash ^ (unsigned char)name.data[i]) * UINT64_C(0x100000001b3);
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
     return hash;
 }
 
 /* The bucket of a name, or the free one where it belongs. */
-static uint32_t *find_bucket(const struct zeta_name_table *table, struct zeta_slice name)
+static uint32_t *find_bucket(const struct zeta_name_table *table, const char *name)
 {
     uint32_t at = (uint32_t)hash_of(name) & (table->bucket_count - 1);
 
-    while (table->buckets[at] != 0) {
-        const char *other = table->names[table->buckets[at] - 1];
-
-        if (zeta_slice_is(name, other))
-            break;
+    while (table->buckets[at] != 0 && strcmp(table->names[table->buckets[at] - 1], name) != 0)
         at = (at + 1) & (table->bucket_count - 1);
-    }
     return &table->buckets[at];
 }
 
@@ -48,11 +43,11 @@ static bool make_room(struct zeta_name_table *table)
     table->buckets = buckets;
     table->bucket_count = bucket_count;
     for (uint32_t i = 0; i < table->count; i++)
-        *find_bucket(table, (struct zeta_slice){names[i], strlen(names[i])}) = i + 1;
+        *find_bucket(table, names[i]) = i + 1;
     return true;
 }
 
-enum zeta_name_found zeta_name_table_get(struct zeta_name_table *table, struct zeta_slice name,
+enum zeta_name_found zeta_name_table_get(struct zeta_name_table *table, const char *name,
                                          uint32_t *out_number)
 {
     uint32_t *bucket;
@@ -64,7 +59,7 @@ enum zeta_name_found zeta_name_table_get(struct zeta_name_table *table, struct z
         *out_number = *bucket - 1;
         return ZETA_NAME_OLD;
     }
-    table->names[table->count] = strndup(name.data, name.size);
+    table->names[table->count] = strdup(name);
     if (!table->names[table->count])
         return ZETA_NAME_NO_MEMORY;
     *out_number = table->count;

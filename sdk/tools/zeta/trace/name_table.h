@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sdk/tools/zeta/trace/line.h"
-
 /** All zero bytes is an empty table. */
 struct zeta_name_table {
     char **names; /**< by number; terminated */
@@ -22,7 +20,7 @@ struct zeta_name_table {
 enum zeta_name_found { ZETA_NAME_OLD, ZETA_NAME_NEW, ZETA_NAME_NO_MEMORY };
 
 /** Finds or adds a string. */
-enum zeta_name_found zeta_name_table_get(struct zeta_name_table *table, struct zeta_slice name,
+enum zeta_name_found zeta_name_table_get(struct zeta_name_table *table, const char *name,
                                          uint32_t *out_number);
 
 /** Frees the table and its strings. */

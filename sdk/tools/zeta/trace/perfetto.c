@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zeta/c_locale.h>
-
 #include "perfetto.pb-c.h"
 #include "sdk/tools/zeta/trace/annotation.h"
 #include "sdk/tools/zeta/trace/name_table.h"
@@ -110,7 +108,7 @@ static bool describe_thread(struct zeta_trace_writer *writer, const struct zeta_
     descriptor.uuid = track_uuid(line);
     descriptor.has_parent_uuid = true;
     descriptor.parent_uuid = process_uuid(line);
-    if (zeta_slice_is(line->category, "device")) {
+    if (strcmp(line->category, "device") == 0) {
         descriptor.name = name ? name : unnamed;
         return write_descriptor(writer, &descriptor);
     }
@@ -129,10 +127,10 @@ static bool know_track(struct zeta_trace_writer *writer, const struct zeta_trace
 {
     struct state *state = writer->state;
     char key[48];
-    const int bytes = snprintf(key, sizeof(key), "%" PRIu64 "/%" PRIu64, line->pid, line->tid);
     uint32_t number = 0;
 
-    switch (zeta_name_table_get(&state->tracks, (struct zeta_slice){key, (size_t)bytes}, &number)) {
+    (void)snprintf(key, sizeof(key), "%" PRIu64 "/%" PRIu64, line->pid, line->tid);
+    switch (zeta_name_table_get(&state->tracks, key, &number)) {
     case ZETA_NAME_NO_MEMORY:
         return false;
     case ZETA_NAME_OLD:
@@ -149,12 +147,11 @@ static bool find_text(struct zeta_trace_writer *writer, const struct zeta_trace_
                       const char *name, char **out_text)
 {
     struct state *state = writer->state;
-    struct zeta_json_value value;
+    struct json_object *value = json_object_object_get(line->arguments, name);
 
-    if (line->arguments.size == 0 || !zeta_json_find(line->arguments, name, &value) ||
-        value.kind != ZETA_JSON_STRING)
+    if (!json_object_is_type(value, json_type_string))
         return false;
-    *out_text = zeta_annotations_text(&state->annotations, value.text);
+    *out_text = zeta_annotations_text(&state->annotations, json_object_get_string(value));
     return true;
 }
 
@@ -195,14 +192,14 @@ static bool add_metadata(struct zeta_trace_writer *writer, const struct zeta_tra
     char *text = NULL;
 
     zeta_annotations_begin(&state->annotations, &state->arguments);
-    if (zeta_slice_is(line->name, "zeta_trace"))
+    if (strcmp(line->name, "zeta_trace") == 0)
         return add_clocks(writer, line) && (!find_text(writer, line, "command", &text) ||
                                             describe_process(writer, line, NULL, text));
     if (!find_text(writer, line, "name", &text))
         return true;
-    if (zeta_slice_is(line->name, "process_name"))
+    if (strcmp(line->name, "process_name") == 0)
         return describe_process(writer, line, text, NULL);
-    if (zeta_slice_is(line->name, "thread_name"))
+    if (strcmp(line->name, "thread_name") == 0)
         return know_track(writer, line, text);
     return true;
 }
@@ -260,20 +257,18 @@ static bool set_name(struct state *state, const struct zeta_trace_line *line, ui
 static void set_arguments(struct state *state, const struct zeta_trace_line *line,
                           Perfetto__Protos__TrackEvent *event, struct new_names *fresh)
 {
-    if (line->arguments.size == 0)
+    if (!line->arguments)
         return;
     event->debug_annotations =
         zeta_annotations_add(&state->annotations, line->arguments, &event->n_debug_annotations);
     for (uint32_t i = state->annotations.names_before; i < state->arguments.count; i++) {
         Perfetto__Protos__DebugAnnotationName *name =
             &state->new_arguments[fresh->data.n_debug_annotation_names];
-        const struct zeta_slice text = {state->arguments.names[i],
-                                        strlen(state->arguments.names[i])};
 
         perfetto__protos__debug_annotation_name__init(name);
         name->has_iid = true;
         name->iid = i + 1;
-        name->name = zeta_annotations_text(&state->annotations, text);
+        name->name = zeta_annotations_text(&state->annotations, state->arguments.names[i]);
         state->new_argument_list[fresh->data.n_debug_annotation_names++] = name;
     }
     fresh->data.debug_annotation_names = state->new_argument_list;
@@ -347,12 +342,11 @@ static bool know_counter(struct zeta_trace_writer *writer, const struct zeta_tra
     Perfetto__Protos__TrackDescriptor descriptor = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
     Perfetto__Protos__CounterDescriptor counter = PERFETTO__PROTOS__COUNTER_DESCRIPTOR__INIT;
     char key[1024];
-    const int bytes =
-        snprintf(key, sizeof(key), "%" PRIu64 "/%" PRIu64 "/%.*s", line->pid, line->tid,
-                 (int)(line->name.size < 900 ? line->name.size : 900), line->name.data);
-    const enum zeta_name_found found =
-        zeta_name_table_get(&state->counters, (struct zeta_slice){key, (size_t)bytes}, out_number);
+    enum zeta_name_found found;
 
+    (void)snprintf(key, sizeof(key), "%" PRIu64 "/%" PRIu64 "/%s", line->pid, line->tid,
+                   line->name);
+    found = zeta_name_table_get(&state->counters, key, out_number);
     if (found != ZETA_NAME_NEW)
         return found == ZETA_NAME_OLD;
     descriptor.has_uuid = true;
@@ -368,23 +362,20 @@ static bool add_counter(struct zeta_trace_writer *writer, const struct zeta_trac
 {
     struct state *state = writer->state;
     Perfetto__Protos__TrackEvent event = PERFETTO__PROTOS__TRACK_EVENT__INIT;
-    struct zeta_json_value value;
-    char digits[64];
+    struct json_object *value = json_object_object_get(line->arguments, "value");
     uint32_t number = 0;
 
-    if (line->arguments.size == 0 || !zeta_json_find(line->arguments, "value", &value) ||
-        value.kind != ZETA_JSON_NUMBER)
+    if (!json_object_is_type(value, json_type_int) && !json_object_is_type(value, json_type_double))
         return true;
     zeta_annotations_begin(&state->annotations, &state->arguments);
     if (!know_counter(writer, line, &number))
         return false;
-    (void)zeta_json_unescape(value.text, digits, sizeof(digits));
     event.has_track_uuid = true;
     event.track_uuid = counter_uuid(number);
-    event.has_double_counter_value = strpbrk(digits, ".eE") != NULL;
-    event.double_counter_value = zeta_c_strtod(digits, NULL);
+    event.has_double_counter_value = json_object_is_type(value, json_type_double);
+    event.double_counter_value = json_object_get_double(value);
     event.has_counter_value = !event.has_double_counter_value;
-    event.counter_value = strtoll(digits, NULL, 10);
+    event.counter_value = json_object_get_int64(value);
     return write_event(writer, &event, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_COUNTER,
                        line->begin_ns, NULL);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sdk/tools/zeta/output/table.h"
+#include "sdk/tools/zeta/output/text.h"
 
 static bool count_line(struct zeta_trace_accounts *accounts, const struct zeta_trace_line *line,
                        bool is_error)
@@ -40,11 +41,9 @@ static bool count_line(struct zeta_trace_accounts *accounts, const struct zeta_t
 static bool has_failed(const struct zeta_trace_line *line)
 {
     static const char start[] = "ZE_RESULT_ERROR_";
-    struct zeta_json_value value;
+    const char *result = zeta_trace_line_argument(line, "result");
 
-    return line->arguments.size > 0 && zeta_json_find(line->arguments, "result", &value) &&
-           value.kind == ZETA_JSON_STRING && value.text.size >= sizeof(start) - 1 &&
-           memcmp(value.text.data, start, sizeof(start) - 1) == 0;
+    return result && strncmp(result, start, sizeof(start) - 1) == 0;
 }
 
 static void note_open_call(struct zeta_trace_summary *summary, const struct zeta_trace_line *line)
@@ -52,7 +51,8 @@ static void note_open_call(struct zeta_trace_summary *summary, const struct zeta
     if (summary->open_call_count < ZETA_TRACE_OPEN_CALLS_MAX) {
         struct zeta_trace_open_call *call = &summary->open_calls[summary->open_call_count];
 
-        (void)zeta_json_unescape(line->name, call->name, sizeof(call->name));
+        (void)snprintf(call->name, sizeof(call->name), "%s", line->name);
+        zeta_text_clean(call->name, strlen(call->name));
         call->pid = line->pid;
         call->tid = line->tid;
     }
@@ -63,35 +63,31 @@ static void note_open_call(struct zeta_trace_summary *summary, const struct zeta
 static bool count_process(struct zeta_trace_summary *summary, uint64_t pid)
 {
     char text[24];
-    const int size = snprintf(text, sizeof(text), "%" PRIu64, pid);
     uint32_t number = 0;
 
-    return zeta_name_table_get(&summary->processes, (struct zeta_slice){text, (size_t)size},
-                               &number) != ZETA_NAME_NO_MEMORY;
+    (void)snprintf(text, sizeof(text), "%" PRIu64, pid);
+    return zeta_name_table_get(&summary->processes, text, &number) != ZETA_NAME_NO_MEMORY;
 }
 
 bool zeta_trace_summary_add(struct zeta_trace_summary *summary, const struct zeta_trace_line *line)
 {
-    struct zeta_json_value value;
-    char lost[32];
+    const char *lost;
 
     switch (line->phase) {
     case 'X':
-        if (zeta_slice_is(line->category, "device"))
+        if (strcmp(line->category, "device") == 0)
             return count_line(&summary->work, line, false);
         return count_line(&summary->calls, line, has_failed(line));
     case 'B':
         note_open_call(summary, line);
         return true;
     case 'M':
-        if (!zeta_slice_is(line->name, "zeta_trace"))
+        if (strcmp(line->name, "zeta_trace") != 0)
             return true;
         if (!count_process(summary, line->pid))
             return false;
-        if (line->arguments.size > 0 && zeta_json_find(line->arguments, "lost", &value)) {
-            (void)zeta_json_unescape(value.text, lost, sizeof(lost));
-            summary->lost += strtoull(lost, NULL, 10);
-        }
+        lost = zeta_trace_line_argument(line, "lost");
+        summary->lost += lost ? strtoull(lost, NULL, 10) : 0;
         return true;
     default:
         return true;

@@ -24,6 +24,7 @@ struct reading {
     bool is_last;
     zeta_trace_tail_take take;
     void *user;
+    struct zeta_trace_line line;
 };
 
 static bool is_blank(char c)
@@ -52,23 +53,23 @@ static size_t gather(struct reading *reading, char *text, size_t size, size_t *o
 
     *out_used = 0;
     while (at < size) {
-        struct zeta_trace_line line;
+        struct zeta_trace_line *line = &reading->line;
         size_t rest;
 
         if (is_blank(text[at])) {
             at++;
             continue;
         }
-        rest = zeta_trace_line_read(text + at, size - at, &line)
-                   ? ending(text + at + line.text.size, size - at - line.text.size)
+        rest = zeta_trace_line_read(text + at, size - at, line)
+                   ? ending(text + at + line->size, size - at - line->size)
                    : 0;
         if (rest == 0) {
             reading->tail->broken += reading->is_last;
             break;
         }
-        memmove(text + end, text + at, line.text.size);
-        at += line.text.size + rest;
-        end += line.text.size;
+        memmove(text + end, text + at, line->size);
+        at += line->size + rest;
+        end += line->size;
         text[end++] = ',';
         text[end++] = '\n';
         *out_used = at;
@@ -193,6 +194,7 @@ int zeta_trace_tail_read(struct zeta_trace_tail *tail, const char *folder, bool 
             status = read_entry(&reading, dirfd(directory), entry->d_name);
     }
     (void)closedir(directory);
+    zeta_trace_line_finish(&reading.line);
     return status;
 }
 

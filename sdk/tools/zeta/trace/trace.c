@@ -13,8 +13,8 @@
 #include "sdk/tools/zeta/program/child.h"
 #include "sdk/tools/zeta/program/environment.h"
 #include "sdk/tools/zeta/trace/folder.h"
-#include "sdk/tools/zeta/trace/merge.h"
 #include "sdk/tools/zeta/trace/options.h"
+#include "sdk/tools/zeta/trace/writer.h"
 
 /* Everything of one run. */
 struct run {
@@ -59,7 +59,9 @@ static int prepare(struct run *run)
 
 /* ---- after --------------------------------------------------------------------------------- */
 
-static int merge_file(struct run *run, struct zeta_trace_writer *writer, const char *path)
+/* is_named: on the command line, so that it has to be a trace. */
+static int merge_file(struct run *run, struct zeta_trace_writer *writer, const char *path,
+                      bool is_named)
 {
     struct zeta_trace_reader reader;
     int status = zeta_trace_reader_open(&reader, path);
@@ -68,6 +70,10 @@ static int merge_file(struct run *run, struct zeta_trace_writer *writer, const c
         return status;
     if (!zeta_trace_merge(&reader, writer, &run->summary))
         status = zeta_print_failure("no memory for the trace of %s", path);
+    else if (is_named && reader.lines == 0)
+        status = zeta_print_failure("%s holds no trace: no line in it is an object of JSON; --from "
+                                    "reads what ZETA_TRACE=FILE wrote",
+                                    path);
     zeta_trace_reader_close(&reader);
     return status;
 }
@@ -85,7 +91,7 @@ static int merge_directory(struct run *run, struct zeta_trace_writer *writer)
 
         if (entries[i]->d_name[0] != '.' && status == ZETA_EXIT_OK) {
             (void)snprintf(path, sizeof(path), "%s/%s", run->folder.place.path, entries[i]->d_name);
-            status = merge_file(run, writer, path);
+            status = merge_file(run, writer, path, false);
         }
         free(entries[i]);
     }
@@ -105,7 +111,7 @@ static int merge(struct run *run)
             return zeta_print_failure("no memory to write %s", run->options.output_path);
     }
     for (uint32_t i = 0; i < run->options.input_count && status == ZETA_EXIT_OK; i++)
-        status = merge_file(run, used, run->options.inputs[i]);
+        status = merge_file(run, used, run->options.inputs[i], true);
     if (run->options.program && status == ZETA_EXIT_OK)
         status = merge_directory(run, used);
     if (used && !writer.format->end(&writer))

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "sdk/tools/zeta/trace/line.h"
+#include "sdk/tools/zeta/trace/summary.h"
 
 struct zeta_trace_writer;
 
@@ -30,5 +31,12 @@ extern const struct zeta_trace_format zeta_trace_chrome;
 
 /** Perfetto's protobuf; null if this command was built without libprotobuf-c. */
 extern const struct zeta_trace_format *const zeta_trace_perfetto;
+
+/**
+ * Adds the lines of a trace to a file and to a summary. writer: null for no file. Lines that were
+ * cut are counted. False when memory is exhausted.
+ */
+bool zeta_trace_merge(struct zeta_trace_reader *reader, struct zeta_trace_writer *writer,
+                      struct zeta_trace_summary *summary);
 
 #endif

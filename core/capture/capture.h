@@ -1,8 +1,8 @@
 /*
  * A capture: records of one device in time, collected by streams or tracers of its backend.
  *
- *   backend --> source --> reads            without an event; and with one, if the backend says
- *                                           what it holds and its ring is large enough
+ *   backend --> source --> reads            without an event; and with one, if the backend reports
+ *                                           what it has and its ring is large enough
  *   backend --> source's ring --> reads     else: the reactor fills the ring
  *
  * It has a source per tile (one on a device without tiles), totals, and perhaps an event that shows
@@ -97,7 +97,7 @@ ze_result_t zeta_capture_enable(struct zeta_capture *capture, bool on, bool sync
  *
  * Errors: WARNING_DROPPED_DATA with data that holds a BREAK; INVALID_SIZE, with the size needed, if
  * not even one record fits; INVALID_NULL_HANDLE if the capture was closed meanwhile; what the
- * backend says once nothing is left to read. Of a tracer NOT_READY with size 0 while an
+ * backend reports once nothing is left to read. Of a tracer NOT_READY with size 0 while an
  * asynchronous enable has no effect yet, and when it is off and drained.
  */
 ze_result_t zeta_capture_read(struct zeta_capture *capture, uint32_t max_records,

@@ -22,7 +22,7 @@ static uint32_t count_tiles(const struct zeta_backend_device *device)
     return tiles > 0 ? tiles : 1;
 }
 
-/** The fields of a unit's record as a query record holds them; NULL without memory. */
+/** The fields of a unit's record as a query record contains them; NULL without memory. */
 static struct zeta_plugin_query_field *list_fields(const struct zeta_layout *layout,
                                                    uint32_t *out_count)
 {

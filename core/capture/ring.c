@@ -57,7 +57,7 @@ static void set_count(struct zeta_ring *ring, uint32_t count)
     atomic_store_explicit(&ring->count, count, memory_order_release);
 }
 
-/** Removes the oldest records; what is left starts with a break that tells how many. */
+/** Removes the oldest records; what is left starts with a break that counts them. */
 static void drop_oldest(struct zeta_ring *ring, uint32_t count)
 {
     struct zeta_break gap = {.reason = ZETA_BREAK_OVERFLOW, .lost_records = count};

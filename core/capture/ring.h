@@ -1,7 +1,7 @@
 /*
  * A ring of records with the places where their sequence is broken.
  *
- * When the ring is full the oldest records go, and the break stands where they were: before the
+ * When the ring is full the oldest records are dropped, and a break takes their place: before the
  * oldest record that is left. Not for use by two threads at a time, except zeta_ring_count().
  */
 #ifndef ZETA_CORE_CAPTURE_RING_H

@@ -54,7 +54,7 @@ struct zeta_source {
     uint32_t tile;
     bool delta;            /**< rows need a baseline; false: each record is a row */
     uint32_t backend_ring; /**< capacity of the backend's ring in records, at least 1 */
-    bool knows_pending;    /**< the backend says what it holds */
+    bool knows_pending;    /**< the backend reports how much it has */
     bool keeps;            /**< the backend never loses what was not read yet */
     bool stops;            /**< the backend can stop and stay readable */
     uint64_t token;        /**< names the stream in markers, 0: it takes none */
@@ -102,7 +102,7 @@ void zeta_source_start(struct zeta_source *source, const struct zeta_source_ops 
 /** Puts a ring of the core between backend and reads. OUT_OF_HOST_MEMORY. */
 ze_result_t zeta_source_add_ring(struct zeta_source *source, uint32_t records);
 
-/** Moves what the backend holds to the ring. Nothing when direct. */
+/** Moves what the backend has to the ring. Nothing when direct. */
 void zeta_source_fill(struct zeta_source *source);
 
 /** New records that a read would find. Any thread, lock-free, not after close. */

@@ -8,7 +8,7 @@
 #include "core/plugin/host.h"
 #include "core/util/error.h"
 
-/** Records that a ring holds at least. */
+/** Capacity of a ring, at least. */
 #define MIN_RECORDS 4096u
 /** Records that a backend is asked for: seconds of a reader that gets no processor. */
 #define BACKEND_RECORDS 65536u
@@ -111,7 +111,7 @@ void zeta_stream_narrow_periods(const struct zeta_provider *provider,
 /* Opening ---------------------------------------------------------------------------------------
  */
 
-/** A refusal because of another process always names it, whatever the plugin said. */
+/** A refusal because of another process always names it, whatever the plugin reported. */
 static ze_result_t open_error(const struct zeta_source *source, const char *label,
                               struct zeta_plugin_string unit, uint32_t result)
 {

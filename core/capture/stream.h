@@ -37,7 +37,7 @@ void zeta_stream_narrow_periods(const struct zeta_provider *provider,
 
 /**
  * Opens the backend's streams with the nearest period that they have, rings, notification.
- * Errors: those of the backend; NOT_AVAILABLE names the process that holds the unit;
+ * Errors: those of the backend; NOT_AVAILABLE names the process that uses the unit;
  * OUT_OF_HOST_MEMORY. Nothing stays open then.
  */
 ze_result_t zeta_stream_open(struct zeta_capture *capture, struct zeta_stream_request *request);

@@ -6,7 +6,7 @@
  *   tile 1   | r r r r r r|               fit; what is later stays in the rings.
  *                         T
  *
- * A tracer's records say on which tile they happened, so they are given in the order of time:
+ * A tracer's records name their tile, so they are given in the order of time:
  *
  *   tile 0   | 1 2     6 7
  *   tile 1   |     4 5     9         read: 1 2 4 5 6 7 9

@@ -138,7 +138,7 @@ static ze_result_t open_sources(struct zeta_capture *capture,
 ze_result_t zeta_tracer_open(struct zeta_capture *capture, struct zeta_tracer_request *request)
 {
     const uint64_t record_bytes = request->layout->record_bytes;
-    uint64_t room = 0; /* records that all rings hold together */
+    uint64_t room = 0; /* capacity of all rings, in records */
     ze_result_t result;
 
     capture->clock = &request->layout->fields[request->layout->ticks_field];

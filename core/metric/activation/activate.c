@@ -43,7 +43,8 @@ later_of_domain(uint32_t count, struct zeta_metric_group *const *groups, uint32_
 
 /**
  * Which of the given groups are to be active: all, if they are of this device and one per domain;
- * the last of each domain where a setting says so, as another driver does. kept has room for all.
+ * the last of each domain where a setting asks for it, as another driver does. kept has room for
+ * all.
  */
 static ze_result_t choose_groups(const struct zeta_device *device, uint32_t count,
                                  struct zeta_metric_group *const *groups,
@@ -82,7 +83,7 @@ static ze_result_t choose_groups(const struct zeta_device *device, uint32_t coun
     return ZE_RESULT_SUCCESS;
 }
 
-/** What is active on the root holds for its tiles, so a tile cannot have another group there. */
+/** What is active on the root is active on its tiles, so a tile cannot have another group there. */
 static ze_result_t check_root_locked(const struct zeta_device_metrics *metrics, uint32_t count,
                                      struct zeta_metric_group *const *groups)
 {

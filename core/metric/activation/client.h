@@ -35,7 +35,7 @@ enum zeta_client_state {
     ZETA_CLIENT_STOPPED /**< deactivated: the units are free, what was collected is readable */
 };
 
-/** Part of the object that it stands for. The last three members may change until release. */
+/** Part of the object that is the client. What comes after `use` belongs to the list. */
 struct zeta_client {
     enum zeta_client_kind kind;
     const char *name; /**< of its first group, or its own */

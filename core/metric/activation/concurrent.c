@@ -43,7 +43,7 @@ static bool exclude(const struct zeta_metric_group *a, const struct zeta_metric_
     return a->set->domain == b->set->domain || strcmp(a->set->unit->name, b->set->unit->name) == 0;
 }
 
-/** Asks the backend of one tile. What it cannot say is possible. */
+/** Asks the backend of one tile. What it does not know is possible. */
 static bool backend_allows(const struct sorting *sorting, const uint32_t *members, uint32_t count,
                            uint32_t tile)
 {
@@ -164,8 +164,8 @@ static void give(const struct sorting *sorting, zet_metric_group_handle_t *group
     }
 }
 
-/** Holds the groups and copies their handles. */
-static ze_result_t hold_groups(struct sorting *sorting, const zet_metric_group_handle_t *groups)
+/** Takes views of the groups. */
+static ze_result_t view_groups(struct sorting *sorting, const zet_metric_group_handle_t *groups)
 {
     ze_result_t result = ZE_RESULT_SUCCESS;
 
@@ -178,7 +178,7 @@ static ze_result_t hold_groups(struct sorting *sorting, const zet_metric_group_h
     return result;
 }
 
-/** As the entry point; the groups are held. */
+/** As the entry point; the groups are viewed. */
 static ze_result_t sort(struct sorting *sorting)
 {
     struct zeta_partition_request request = {
@@ -206,7 +206,7 @@ ze_result_t ZE_APICALL impl_zetDeviceGetConcurrentMetricGroupsExp(
         *pConcurrentGroupCount = 0;
         return ZE_RESULT_SUCCESS;
     }
-    result = hold_groups(&sorting, phMetricGroups);
+    result = view_groups(&sorting, phMetricGroups);
     if (result == ZE_RESULT_SUCCESS)
         result = sort(&sorting);
     if (result == ZE_RESULT_SUCCESS) {

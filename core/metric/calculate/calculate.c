@@ -83,7 +83,7 @@ static ze_result_t calculate_one(const struct zeta_metric_group *group,
         return result;
     if (group->device->tile_count > 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "device %s has %u tiles, and data of %s holds all of them; use "
+                          "device %s has %u tiles, and data of %s is of all of them; use "
                           "zetMetricGroupCalculateMultipleMetricValuesExp",
                           group->device->backend->id, group->device->tile_count,
                           zeta_metric_group_name(group));

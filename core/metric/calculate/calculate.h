@@ -18,7 +18,7 @@ struct zeta_calculation {
     uint32_t compiled_count;
     const uint8_t *raw;
     size_t raw_bytes;
-    uint32_t first_tile; /**< of what stands before the first TILE slot */
+    uint32_t first_tile; /**< of what comes before the first TILE slot */
 };
 
 /**

@@ -2,7 +2,7 @@
  * What core/metric keeps for a device: its groups, which of them are active, what the application
  * made with them, and whether metrics are enabled.
  *
- * The groups stay until the process ends. A root with tiles has groups of its own that stand for
+ * The groups stay until the process ends. A root with tiles has groups of its own, of
  * the same sets on all tiles.
  *
  * Metrics are enabled by the environment for all devices, or by calls for one device. Enabling is

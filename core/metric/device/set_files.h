@@ -25,8 +25,8 @@ ze_result_t zeta_device_sets_load(const struct zeta_device *device,
                                   struct zeta_device_sets *out_sets);
 
 /**
- * The numbers that a provider tells about its device, for zeta_set_compile() and as long as the
- * plugin lives. *out_array is what the lookup refers to.
+ * The symbols that a provider gives of its device, for zeta_set_compile() and as long as the
+ * plugin is loaded. *out_array is what the lookup refers to.
  */
 struct zeta_symbol_lookup zeta_device_symbols(const struct zeta_provider *provider,
                                               struct zeta_plugin_array *out_array);

@@ -20,7 +20,7 @@ struct zeta_exported_metric;
 struct zeta_metric;
 struct zeta_metric_group;
 
-/** Most tiles whose data one stream holds. */
+/** Most tiles of one stream. */
 #define ZETA_EXPORT_MAX_TILES 64u
 
 /** Number of the only stream of exported data. */
@@ -38,8 +38,8 @@ void zeta_export_target_finish(struct zeta_export_target *target);
 /**
  * Adds the SET chunks of a group that are not there yet, and the STREAM chunk of that number.
  *
- * @lines  what else the STREAM chunk says; finished here
- * Errors, with a sentence: UNSUPPORTED_FEATURE (a device whose symbols no text can say),
+ * @lines  what else the STREAM chunk contains; finished here
+ * Errors, with a sentence: UNSUPPORTED_FEATURE (a device whose symbols cannot be written as text),
  * OUT_OF_HOST_MEMORY, and those of zeta_export_result().
  */
 ze_result_t zeta_export_add_group(struct zeta_export_target *target,

@@ -14,7 +14,7 @@
 #include "core/util/own_struct.h"
 #include "zeta/zeta.h"
 
-/** What exported data holds, each at most once but for the sets. */
+/** What exported data contains, each at most once but for the sets. */
 struct contents {
     struct {
         const char *text;
@@ -32,7 +32,7 @@ static ze_result_t refuse(const char *sentence)
     return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%s", sentence);
 }
 
-/** Notes what one chunk holds; chunks of other types are none of ours. */
+/** Notes what one chunk contains; chunks of other types are skipped. */
 static ze_result_t take_chunk(struct contents *contents, const struct zeta_container_chunk *chunk,
                               const void *payload)
 {
@@ -168,12 +168,12 @@ ze_result_t zeta_export_open(const void *data, size_t bytes, struct zeta_export 
                           sizeof(sampling));
     tiles = zeta_lines_find_u64(contents.stream, contents.stream_bytes, "tiles", 0);
     if (tiles == 0 || tiles > ZETA_EXPORT_MAX_TILES)
-        return refuse("the exported data does not say how many tiles it is of");
+        return refuse("the exported data has no number of tiles");
     if (strcmp(sampling, "tracer") == 0)
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                           "the data is of a tracer, which is decoded and not calculated");
     if (strcmp(sampling, "time") != 0 && strcmp(sampling, "event") != 0)
-        return refuse("the exported data says neither 'sampling: time' nor 'sampling: event'");
+        return refuse("the exported data has neither 'sampling: time' nor 'sampling: event'");
     out_export->sampling = strcmp(sampling, "event") == 0
                                ? ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED
                                : ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;

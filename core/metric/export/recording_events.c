@@ -84,8 +84,7 @@ static ze_result_t make_plan(const struct zeta_recording_reader *reader,
 
     if (result == ZE_RESULT_SUCCESS && (tiles == 0 || tiles > ZETA_EXPORT_MAX_TILES))
         result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                            "stream %u of the recording does not say how many tiles it is of",
-                            stream->number);
+                            "stream %u of the recording has no number of tiles", stream->number);
     while (result == ZE_RESULT_SUCCESS && events->tile_count < tiles)
         result = open_tile(reader, stream, events);
     if (result == ZE_RESULT_SUCCESS)

@@ -26,8 +26,8 @@ struct zeta_user_part {
 };
 
 /**
- * One set with one sampling type on one device. Lives until the process ends; one that an
- * application made lives until it was destroyed and nobody has it pinned.
+ * One set with one sampling type on one device. Exists until the process ends; one that an
+ * application made exists until it was destroyed and its last reference is gone.
  */
 struct zeta_metric_group {
     struct zeta_object object;
@@ -46,7 +46,8 @@ struct zeta_metric_group {
     uint32_t views;               /**< that calls have of it (group_view.h) */
 };
 
-/** One metric of one group or of one decoder, which lives as long as that, or of an application. */
+/** One metric of one group or of one decoder, which exists as long as that, or of an application.
+ */
 struct zeta_metric_entry {
     struct zeta_object object;
     struct zeta_metric_group *group;           /**< NULL for a metric of a decoder or application */
@@ -105,7 +106,7 @@ static inline const char *zeta_metric_group_name(const struct zeta_metric_group 
     return group->properties->name;
 }
 
-/** True if both stand for the same set and sampling type, perhaps on a root and on its tile. */
+/** True if both are of the same set and sampling type, perhaps on a root and on its tile. */
 bool zeta_metric_group_same(const struct zeta_metric_group *a, const struct zeta_metric_group *b);
 
 /** True if zetCommandListAppendMarkerExp takes the group: its unit has markers and, if the group is

@@ -65,7 +65,7 @@ static void fill_group_node(const struct zeta_metric_group *group, uint32_t styp
     }
 }
 
-/** Says that there is no memory to import: no descriptor, no bytes. */
+/** Reports that there is no memory to import: no descriptor, no bytes. */
 static void fill_export_node(uint32_t stype, void *node)
 {
     if (stype == ZET_STRUCTURE_TYPE_EXPORT_DMA_EXP_PROPERTIES &&
@@ -233,7 +233,7 @@ ze_result_t zetaMetricGetInfo(zet_metric_handle_t metric, struct zeta_metric_inf
         return zeta_object_explain(entry, ZETA_KIND_METRIC, function, "metric");
     if (!info)
         result = zeta_own_null_pointer(function, "info");
-    else if (entry->group) /* whose set says what the metric is */
+    else if (entry->group) /* whose set defines the metric */
         result = zeta_group_view_acquire(entry->group, function, "metric", &view);
     if (result == ZE_RESULT_SUCCESS) {
         found.metric_class = (uint32_t)entry->metric->metric_class;

@@ -49,7 +49,7 @@ zeta_programmables_of_tile(const struct zeta_device_metrics *metrics, uint32_t t
     return &atomic_load(&device->tiles[tile]->metrics)->programmables;
 }
 
-/** Keeps the device's symbols, so that sets can be compiled while the core holds a lock. */
+/** Keeps the device's symbols, so that sets can be compiled under a lock of the core. */
 static ze_result_t keep_symbols(struct zeta_device_metrics *metrics)
 {
     struct zeta_device_programmables *programmables = &metrics->programmables;
@@ -96,7 +96,7 @@ static uint32_t source_of(const struct zeta_device_metrics *metrics, const struc
     return next;
 }
 
-/** True if the device has it: its condition holds on the device, or on every tile. */
+/** True if the device has it: its condition is true on the device, or on every tile. */
 static bool exists(const struct zeta_device_metrics *metrics, const char *name)
 {
     const uint32_t tiles = metrics->device->tile_count;

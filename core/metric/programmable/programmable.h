@@ -16,7 +16,7 @@ struct zeta_device_metrics;
 struct zeta_device_programmables;
 struct zeta_programmable;
 
-/** Lives until the process ends. */
+/** Exists until the process ends. */
 struct zeta_metric_programmable {
     struct zeta_object object;
     struct zeta_device *device;

@@ -328,7 +328,7 @@ ze_result_t ZE_APICALL impl_zetMetricGroupDestroyExp(zet_metric_group_handle_t h
     for (uint32_t i = 0; i < user->member_count; i++)
         user->members[i]->groups--;
     zeta_client_remove_locked(zeta_metrics_root(user->group->metrics), &user->client);
-    discard(user); /* our own pin still holds it */
+    discard(user); /* our own pin keeps it */
     end_change(user);
     return ZE_RESULT_SUCCESS;
 }

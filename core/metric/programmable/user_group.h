@@ -32,7 +32,7 @@ struct zeta_user_version {
     uint32_t count;
     struct zeta_metric_entry **entries; /**< of members, then others that each set has */
     uint32_t entry_count;
-    struct zeta_metric_entry **members; /**< pinned: the sets hold texts of theirs */
+    struct zeta_metric_entry **members; /**< pinned: the sets refer to their texts */
     uint32_t member_count;
     bool was_closed;
 };
@@ -78,7 +78,7 @@ ze_result_t zeta_user_group_create(const struct zeta_user_group_request *request
 uint32_t zeta_user_metric_tile(const struct zeta_device *device,
                                const struct zeta_user_metric *metric);
 
-/** SUCCESS if the group can be made of these metrics; else a sentence says what is in the way. */
+/** SUCCESS if the group can be made of these metrics; else a sentence gives the reason. */
 ze_result_t zeta_user_group_check(const struct zeta_metric_group *group,
                                   struct zeta_user_metric *const *members, uint32_t count);
 

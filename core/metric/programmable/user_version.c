@@ -154,7 +154,7 @@ void zeta_user_versions_free(struct zeta_user_version *newest)
     }
 }
 
-/** The programmable that says which unit and layout a group has. */
+/** The programmable that defines unit and layout of a group. */
 static const struct zeta_programmable *model_of(const struct zeta_user_group *user)
 {
     const struct zeta_device_programmables *all = &user->group->metrics->programmables;
@@ -273,7 +273,7 @@ ze_result_t zeta_user_group_renew_locked(struct zeta_user_group *user)
     group->compiled_count = version->count;
     group->source_id = source_of(group->metrics, group->set->unit->name);
     user->properties.domain = group->set->domain;
-    /* Calls that look at it keep it until the group ends. */
+    /* Calls with a view of it keep it until the group ends. */
     if (before && !before->was_closed && user->group->views == 0) {
         version->older = before->older;
         free_version(before);

@@ -21,7 +21,7 @@ static ze_result_t check_list(const struct zeta_command_list *list,
                           pool->device->backend->id, device->backend->id);
     if ((list->group_flags & ZETA_PLUGIN_QUEUE_METRICS) == 0)
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "queue group %u of device %s has no metrics; its properties tell which "
+                          "queue group %u of device %s has no metrics; its properties show which "
                           "groups have (ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS)",
                           list->ordinal, device->backend->id);
     return ZE_RESULT_SUCCESS;

@@ -48,9 +48,8 @@ struct zeta_collector_request {
 
 /**
  * Checks the device and the notification event. The host has to be able to see the event: its pool
- * says so, or its own scope (the example of the programming guide has a pool without the flag and
- * an event of host scope).
- * Errors: INVALID_ARGUMENT, INVALID_SYNCHRONIZATION_OBJECT.
+ * has the flag for that, or its own scope (the example of the programming guide has a pool without
+ * the flag and an event of host scope). Errors: INVALID_ARGUMENT, INVALID_SYNCHRONIZATION_OBJECT.
  */
 ze_result_t zeta_collector_check(const struct zeta_collector_request *request);
 

@@ -94,7 +94,7 @@ static ze_result_t append_marker(struct zeta_command_list *list, const struct ma
 
     if ((list->group_flags & ZETA_PLUGIN_QUEUE_METRICS) == 0)
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "queue group %u of device %s has no metrics; its properties tell which "
+                          "queue group %u of device %s has no metrics; its properties show which "
                           "groups have (ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS)",
                           list->ordinal, list->device->backend->id);
     if (marker->unit->marker_bits < 64 && marker->value >> marker->unit->marker_bits != 0)

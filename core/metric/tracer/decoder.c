@@ -181,7 +181,7 @@ impl_zetMetricDecoderGetDecodableMetricsExp(zet_metric_decoder_exp_handle_t hMet
 /* Decoding --------------------------------------------------------------------------------------
  */
 
-/** Says what is wrong with a metric, which may end meanwhile. */
+/** Reports what is wrong with a metric, which may end meanwhile. */
 static ze_result_t refuse_metric(struct zeta_metric_entry *entry, const char *wrong)
 {
     if (!zeta_object_pin(entry, ZETA_KIND_METRIC))

@@ -26,7 +26,7 @@ static ze_result_t check_group(const struct zeta_device *device,
     if ((group->properties->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED) ==
         0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "group %s is not tracer-based; its properties say how it is collected",
+                          "group %s is not tracer-based; its properties show how it is collected",
                           zeta_metric_group_name(group));
     return ZE_RESULT_SUCCESS;
 }

@@ -145,46 +145,56 @@ ze_result_t zeta_export_add_group(struct zeta_export_target *target,
     return result;
 }
 
-/** Writes the whole export; what does not fit the capacity is counted. */
-static ze_result_t write_export(const struct zeta_list *sets, const struct zeta_lines *lines,
-                                const uint8_t *raw, size_t raw_bytes, uint8_t *data,
-                                size_t capacity, size_t *out_bytes)
+ze_result_t zeta_export_write(const struct zeta_export_job *job, size_t *size, uint8_t *data)
 {
-    struct zeta_container_writer *writer = NULL;
-    size_t written;
-    ze_result_t result = zeta_export_result(
-        zeta_container_create_memory(data, capacity, ZETA_CONTAINER_EXPORT, &writer), "");
+    const size_t capacity = data ? *size : 0;
+    size_t needed = 0;
 
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    result = append_group(writer, sets, 0, ZETA_EXPORT_STREAM, lines, &written);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_export_append(writer, ZETA_CHUNK_DATA, ZETA_EXPORT_STREAM, raw, raw_bytes);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_export_result(zeta_container_finish(writer),
-                                    zeta_container_writer_problem(writer));
-    *out_bytes = (size_t)zeta_container_size(writer);
-    zeta_container_writer_destroy(writer);
-    return result;
+    /* First without memory, which only counts. */
+    for (int pass = 0; pass < 2; pass++) {
+        struct zeta_container_writer *writer = NULL;
+        ze_result_t result = zeta_export_result(
+            zeta_container_create_memory(pass == 0 ? NULL : data, pass == 0 ? 0 : capacity,
+                                         ZETA_CONTAINER_EXPORT, &writer),
+            "");
+
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        result = job->describe(job->context, writer);
+        if (result == ZE_RESULT_SUCCESS)
+            result = zeta_export_append(writer, ZETA_CHUNK_DATA, ZETA_EXPORT_STREAM, job->raw,
+                                        job->raw_bytes);
+        if (result == ZE_RESULT_SUCCESS)
+            result = zeta_export_result(zeta_container_finish(writer),
+                                        zeta_container_writer_problem(writer));
+        needed = (size_t)zeta_container_size(writer);
+        zeta_container_writer_destroy(writer);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        *size = needed;
+        if (capacity == 0)
+            break;
+        if (capacity < needed)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                              "the exported data needs %zu bytes and the buffer has %zu", needed,
+                              capacity);
+    }
+    return ZE_RESULT_SUCCESS;
 }
 
-/** Answers the size, or writes the export if there is room for it. */
-static ze_result_t give_export(const struct zeta_list *sets, const struct zeta_lines *lines,
-                               const uint8_t *raw, size_t raw_bytes, size_t *size, uint8_t *data)
-{
-    const size_t capacity = *size;
-    size_t needed = 0;
-    ze_result_t result = write_export(sets, lines, raw, raw_bytes, NULL, 0, &needed);
+/** What describes the exported group. */
+struct description {
+    struct zeta_export_target target;
+    struct zeta_lines lines;
+};
 
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    *size = needed;
-    if (capacity == 0 || !data)
-        return ZE_RESULT_SUCCESS;
-    if (capacity < needed)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
-                          "the export needs %zu bytes and the buffer has %zu", needed, capacity);
-    return write_export(sets, lines, raw, raw_bytes, data, capacity, size);
+static ze_result_t write_description(const void *context, struct zeta_container_writer *writer)
+{
+    const struct description *description = context;
+    size_t written;
+
+    return append_group(writer, &description->target.sets, 0, ZETA_EXPORT_STREAM,
+                        &description->lines, &written);
 }
 
 /** As the entry point; the group is viewed. */
@@ -192,8 +202,11 @@ static ze_result_t export_group(const struct zeta_metric_group *group, const uin
                                 size_t rawDataSize, size_t *pExportDataSize, uint8_t *pExportData)
 {
     const uint32_t record_bytes = zeta_compiled_record_bytes(group->compiled[0]);
-    struct zeta_export_target target = {0};
-    struct zeta_lines lines = {0};
+    struct description description = {0};
+    const struct zeta_export_job job = {.describe = write_description,
+                                        .context = &description,
+                                        .raw = pRawData,
+                                        .raw_bytes = rawDataSize};
     ze_result_t result;
 
     if (group->properties->samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED)
@@ -205,12 +218,11 @@ static ze_result_t export_group(const struct zeta_metric_group *group, const uin
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "%zu bytes are no raw data of group %s, whose records have %u bytes",
                           rawDataSize, group->properties->name, record_bytes);
-    result = describe_group(&target.sets, group, &lines);
+    result = describe_group(&description.target.sets, group, &description.lines);
     if (result == ZE_RESULT_SUCCESS)
-        result =
-            give_export(&target.sets, &lines, pRawData, rawDataSize, pExportDataSize, pExportData);
-    zeta_lines_finish(&lines);
-    zeta_export_target_finish(&target);
+        result = zeta_export_write(&job, pExportDataSize, pExportData);
+    zeta_lines_finish(&description.lines);
+    zeta_export_target_finish(&description.target);
     return result;
 }
 

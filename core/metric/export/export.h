@@ -57,6 +57,21 @@ ze_result_t zeta_export_result(enum zeta_container_result result, const char *se
 ze_result_t zeta_export_append(struct zeta_container_writer *writer, enum zeta_chunk_type type,
                                uint32_t number, const void *payload, size_t bytes);
 
+/** Exported data that is written: one description, one piece of raw data. */
+struct zeta_export_job {
+    ze_result_t (*describe)(const void *context, struct zeta_container_writer *writer);
+    const void *context;
+    const void *raw;
+    size_t raw_bytes;
+};
+
+/**
+ * Writes exported data in the way of size queries: *size becomes what it needs.
+ * Errors: INVALID_SIZE if there is not enough room; those of describe() and of
+ * zeta_export_result().
+ */
+ze_result_t zeta_export_write(const struct zeta_export_job *job, size_t *size, uint8_t *data);
+
 /** Exported data, opened. */
 struct zeta_export {
     const uint8_t *raw; /**< inside the data */

@@ -145,10 +145,11 @@ static ze_result_t add_sets(const struct zeta_recording_reader *reader,
 }
 
 /** Writes the stream's description as that of exported data. */
-static ze_result_t add_stream(const struct zeta_recording_reader *reader,
-                              const struct zeta_recording_kept *stream,
-                              struct zeta_container_writer *writer)
+static ze_result_t describe_stream(const void *context, struct zeta_container_writer *writer)
 {
+    const struct zeta_recording_reader *reader = context;
+    const struct zeta_recording_kept *stream =
+        zeta_recording_reader_find(reader, ZETA_CHUNK_STREAM, reader->chunk.stream);
     static const char *const copied[] = {"group", "sampling", "record", "tiles"};
     struct zeta_lines lines = {0};
     char value[ZET_MAX_METRIC_GROUP_NAME + 1];
@@ -165,28 +166,6 @@ static ze_result_t add_stream(const struct zeta_recording_reader *reader,
         result = zeta_export_append(writer, ZETA_CHUNK_STREAM, ZETA_EXPORT_STREAM, lines.text,
                                     lines.bytes);
     zeta_lines_finish(&lines);
-    return result;
-}
-
-static ze_result_t write_data(const struct zeta_recording_reader *reader,
-                              const struct zeta_recording_kept *stream, uint8_t *data,
-                              size_t capacity, size_t *out_bytes)
-{
-    struct zeta_container_writer *writer = NULL;
-    ze_result_t result = zeta_export_result(
-        zeta_container_create_memory(data, capacity, ZETA_CONTAINER_EXPORT, &writer), "");
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    result = add_stream(reader, stream, writer);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_export_append(writer, ZETA_CHUNK_DATA, ZETA_EXPORT_STREAM, reader->payload,
-                                    (size_t)reader->chunk.payload_bytes);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_export_result(zeta_container_finish(writer),
-                                    zeta_container_writer_problem(writer));
-    *out_bytes = (size_t)zeta_container_size(writer);
-    zeta_container_writer_destroy(writer);
     return result;
 }
 
@@ -214,9 +193,9 @@ ze_result_t zeta_recording_reader_stream(const struct zeta_recording_reader *rea
 ze_result_t zetaRecordingGetExportData(struct zeta_recording_reader *reader, size_t *size,
                                        uint8_t *data)
 {
+    struct zeta_export_job job = {.describe = describe_stream, .context = reader};
     const struct zeta_recording_kept *stream = NULL;
     bool is_tracer = false;
-    size_t needed = 0;
     ze_result_t result;
 
     if (!reader)
@@ -229,21 +208,11 @@ ze_result_t zetaRecordingGetExportData(struct zeta_recording_reader *reader, siz
                             "stream %u of the recording is of a tracer, which is decoded and not "
                             "calculated; zetaRecordingDecodeEvents does that",
                             reader->chunk.stream);
-    if (result == ZE_RESULT_SUCCESS)
-        result = write_data(reader, stream, NULL, 0, &needed);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (*size != 0 && data && *size < needed) {
-        result = zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
-                            "the data needs %zu bytes and the buffer has %zu", needed, *size);
-        *size = needed;
-        return result;
-    }
-    if (*size == 0 || !data) {
-        *size = needed;
-        return ZE_RESULT_SUCCESS;
-    }
-    return write_data(reader, stream, data, *size, size);
+    job.raw = reader->payload;
+    job.raw_bytes = (size_t)reader->chunk.payload_bytes;
+    return zeta_export_write(&job, size, data);
 }
 
 void zetaRecordingClose(struct zeta_recording_reader *reader)

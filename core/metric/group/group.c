@@ -44,43 +44,14 @@ void zeta_metric_describe(const struct zeta_metric *metric, zet_metric_propertie
     out_properties->resultType = metric->value_type;
 }
 
-static zet_metric_group_properties_t *describe_group(const struct zeta_group_plan *plan)
-{
-    zet_metric_group_properties_t *properties = calloc(1, sizeof(*properties));
-
-    if (properties)
-        zeta_metric_group_describe(plan->compiled[0], plan->sampling, properties);
-    return properties;
-}
-
-static zet_metric_properties_t *describe_metric(const struct zeta_metric *metric)
-{
-    zet_metric_properties_t *properties = calloc(1, sizeof(*properties));
-
-    if (properties)
-        zeta_metric_describe(metric, properties);
-    return properties;
-}
-
-static char *describe_origin(const struct zeta_set *set)
-{
-    size_t size_bytes = strlen(set->file) + sizeof(":4294967295");
-    char *origin = malloc(size_bytes);
-
-    if (origin)
-        (void)snprintf(origin, size_bytes, "%s:%u", set->file, set->line);
-    return origin;
-}
-
 static void finish_metric(void *object)
 {
     struct zeta_metric_entry *entry = object;
     struct zeta_user_part *part = (struct zeta_user_part *)entry->user;
 
+    free((void *)(uintptr_t)entry->properties);
     if (part)
-        part->finish(part); /* the properties are a part of it */
-    else
-        free((void *)(uintptr_t)entry->properties);
+        part->finish(part);
 }
 
 static void finish_group(void *object)
@@ -117,19 +88,21 @@ void zeta_metric_group_discard(struct zeta_metric_group *group)
 ze_result_t zeta_metric_entry_create(const struct zeta_metric *metric,
                                      struct zeta_metric_entry **out_entry)
 {
+    zet_metric_properties_t *properties = calloc(1, sizeof(*properties));
     struct zeta_metric_entry *entry;
     void *made = NULL;
-    ze_result_t result = zeta_object_create(ZETA_KIND_METRIC, sizeof(*entry), &made);
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
-    if (result != ZE_RESULT_SUCCESS)
+    if (properties)
+        result = zeta_object_create(ZETA_KIND_METRIC, sizeof(*entry), &made);
+    if (result != ZE_RESULT_SUCCESS) {
+        free(properties);
         return result;
+    }
+    zeta_metric_describe(metric, properties);
     entry = made;
     entry->metric = metric;
-    entry->properties = describe_metric(metric);
-    if (!entry->properties) {
-        zeta_metric_entry_discard(entry);
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
+    entry->properties = properties;
     *out_entry = entry;
     return ZE_RESULT_SUCCESS;
 }
@@ -158,32 +131,38 @@ ze_result_t zeta_metric_group_create(struct zeta_device_metrics *metrics,
                                      const struct zeta_group_plan *plan,
                                      struct zeta_metric_group **out_group)
 {
-    size_t compiled_bytes = plan->compiled_count * sizeof(struct zeta_compiled *);
+    const struct zeta_set *set = zeta_compiled_set(plan->compiled[0]);
+    const size_t compiled_bytes = plan->compiled_count * sizeof(struct zeta_compiled *);
+    const size_t origin_bytes = strlen(set->file) + sizeof(":4294967295");
+    zet_metric_group_properties_t *properties = calloc(1, sizeof(*properties));
     struct zeta_compiled **compiled = malloc(compiled_bytes);
+    char *origin = malloc(origin_bytes);
     struct zeta_metric_group *group;
     void *made = NULL;
-    ze_result_t result;
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
-    if (!compiled)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    memcpy(compiled, plan->compiled, compiled_bytes);
-    result = zeta_object_create(ZETA_KIND_METRIC_GROUP, sizeof(*group), &made);
+    if (properties && compiled && origin)
+        result = zeta_object_create(ZETA_KIND_METRIC_GROUP, sizeof(*group), &made);
     if (result != ZE_RESULT_SUCCESS) {
+        free(properties);
         free(compiled);
+        free(origin);
         return result;
     }
+    memcpy(compiled, plan->compiled, compiled_bytes);
+    zeta_metric_group_describe(compiled[0], plan->sampling, properties);
+    (void)snprintf(origin, origin_bytes, "%s:%u", set->file, set->line);
     group = made;
     group->device = metrics->device;
     group->metrics = metrics;
-    group->set = zeta_compiled_set(compiled[0]);
+    group->set = set;
     group->compiled = compiled;
     group->compiled_count = plan->compiled_count;
     group->source_id = plan->source_id;
     group->closed = true;
-    group->properties = describe_group(plan);
-    group->origin = describe_origin(group->set);
-    result = group->properties && group->origin ? add_entries(group)
-                                                : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    group->properties = properties;
+    group->origin = origin;
+    result = add_entries(group);
     if (result != ZE_RESULT_SUCCESS) {
         zeta_metric_group_discard(group);
         return result;

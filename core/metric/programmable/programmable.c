@@ -99,9 +99,7 @@ static uint32_t source_of(const struct zeta_device_metrics *metrics, const struc
 /** True if the device has it: its condition is true on the device, or on every tile. */
 static bool exists(const struct zeta_device_metrics *metrics, const char *name)
 {
-    const uint32_t tiles = metrics->device->tile_count;
-
-    for (uint32_t tile = 0; tile < (tiles > 0 ? tiles : 1); tile++) {
+    for (uint32_t tile = 0; tile < zeta_metrics_tile_count(metrics->device); tile++) {
         const struct zeta_device_programmables *of = zeta_programmables_of_tile(metrics, tile);
         const struct zeta_programmable *model = zeta_catalog_find_programmable(of->catalog, name);
         const struct zeta_symbol_lookup symbols = zeta_programmables_symbols(of);

@@ -25,31 +25,20 @@ static void finish_metric(struct zeta_user_part *part)
     free(metric);
 }
 
-static void describe(struct zeta_user_metric *metric)
+static struct zeta_metric describe(const struct zeta_recipe *recipe)
 {
-    const struct zeta_recipe *recipe = &metric->recipe;
     const struct zeta_programmable *model = recipe->programmable;
-    zet_metric_properties_t *properties = &metric->properties;
 
-    metric->metric.name = recipe->name;
-    metric->metric.description = recipe->description;
-    metric->metric.component = model->component;
-    metric->metric.unit = recipe->result_unit;
-    metric->metric.file = model->file;
-    metric->metric.line = model->line;
-    metric->metric.type = recipe->type;
-    metric->metric.value_type = recipe->value_type;
-    metric->metric.tier = model->tier;
-    metric->metric.metric_class = recipe->metric_class;
-    (void)snprintf(properties->name, sizeof(properties->name), "%s", recipe->name);
-    (void)snprintf(properties->description, sizeof(properties->description), "%s",
-                   recipe->description);
-    (void)snprintf(properties->component, sizeof(properties->component), "%s", model->component);
-    (void)snprintf(properties->resultUnits, sizeof(properties->resultUnits), "%s",
-                   recipe->result_unit);
-    properties->tierNumber = model->tier;
-    properties->metricType = recipe->type;
-    properties->resultType = recipe->value_type;
+    return (struct zeta_metric){.name = recipe->name,
+                                .description = recipe->description,
+                                .component = model->component,
+                                .unit = recipe->result_unit,
+                                .file = model->file,
+                                .line = model->line,
+                                .type = recipe->type,
+                                .value_type = recipe->value_type,
+                                .tier = model->tier,
+                                .metric_class = recipe->metric_class};
 }
 
 static ze_result_t make_metric(const struct zeta_metric_programmable *programmable,
@@ -57,8 +46,6 @@ static ze_result_t make_metric(const struct zeta_metric_programmable *programmab
                                struct zeta_metric_entry **out_entry)
 {
     struct zeta_user_metric *metric = calloc(1, sizeof(*metric));
-    struct zeta_metric_entry *entry;
-    void *made = NULL;
     const char *wrong = NULL;
     ze_result_t result;
 
@@ -67,24 +54,23 @@ static ze_result_t make_metric(const struct zeta_metric_programmable *programmab
     result = zeta_recipe_init(&metric->recipe, programmable->model, request, &wrong);
     if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT)
         result = zeta_error(result, "programmable %s: %s", programmable->model->name, wrong);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_object_create(ZETA_KIND_METRIC, sizeof(*entry), &made);
-    if (result != ZE_RESULT_SUCCESS) {
-        finish_metric(&metric->part);
-        return result;
-    }
-    entry = made;
-    describe(metric);
+    if (result != ZE_RESULT_SUCCESS)
+        goto free_metric;
+    metric->metric = describe(&metric->recipe);
+    result = zeta_metric_entry_create(&metric->metric, &metric->entry);
+    if (result != ZE_RESULT_SUCCESS)
+        goto free_metric;
+    metric->entry->user = metric;
+    metric->programmable = programmable;
     metric->part.finish = finish_metric;
     metric->client = (struct zeta_client){
         .kind = ZETA_CLIENT_METRIC, .name = metric->recipe.name, .device = programmable->device};
-    metric->entry = entry;
-    metric->programmable = programmable;
-    entry->user = metric;
-    entry->metric = &metric->metric;
-    entry->properties = &metric->properties;
-    *out_entry = entry;
+    *out_entry = metric->entry;
     return ZE_RESULT_SUCCESS;
+
+free_metric:
+    finish_metric(&metric->part);
+    return result;
 }
 
 /** Makes the metrics of a choice, all or none; out_metrics is written at the end. */

@@ -24,8 +24,7 @@ struct zeta_user_metric {
     const struct zeta_metric_programmable *programmable;
     struct zeta_recipe recipe;
     struct zeta_metric metric; /**< what the API and zeta.h show of it; no expressions */
-    zet_metric_properties_t properties;
-    uint32_t groups; /**< that contain it; behind the root's lock */
+    uint32_t groups;           /**< that contain it; behind the root's lock */
 };
 
 #endif

@@ -44,7 +44,7 @@ static bool same_source(const struct zeta_user_metric *a, const struct zeta_user
 /** Counters that the metrics of one source need together, on the tile where they need most. */
 static uint32_t slots_needed(const struct packing *packing, uint32_t count)
 {
-    const uint32_t tiles = packing->device->tile_count > 0 ? packing->device->tile_count : 1;
+    const uint32_t tiles = zeta_metrics_tile_count(packing->device);
     uint32_t most = 0;
 
     for (uint32_t tile = 0; tile < tiles; tile++) {
@@ -59,7 +59,7 @@ static uint32_t slots_needed(const struct packing *packing, uint32_t count)
 /** Whether the metrics of one source find their counters on each tile. */
 static bool fit_unit(const struct packing *packing, const struct zeta_unit *unit, uint32_t count)
 {
-    const uint32_t tiles = packing->device->tile_count > 0 ? packing->device->tile_count : 1;
+    const uint32_t tiles = zeta_metrics_tile_count(packing->device);
 
     for (uint32_t tile = 0; tile < tiles; tile++) {
         if (!zeta_ingredients_fit(unit, packing->room, count, tile))

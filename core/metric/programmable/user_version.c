@@ -15,11 +15,6 @@
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 
-static uint32_t set_count(const struct zeta_device *device)
-{
-    return device->tile_count > 0 ? device->tile_count : 1;
-}
-
 uint32_t zeta_user_metric_tile(const struct zeta_device *device,
                                const struct zeta_user_metric *metric)
 {
@@ -94,7 +89,7 @@ ze_result_t zeta_user_group_check(const struct zeta_metric_group *group,
         if (result != ZE_RESULT_SUCCESS)
             return result;
     }
-    for (uint32_t tile = 0; count > 0 && tile < set_count(group->device); tile++) {
+    for (uint32_t tile = 0; count > 0 && tile < zeta_metrics_tile_count(group->device); tile++) {
         const uint32_t needed = zeta_ingredients_slots(ingredients, count, tile);
         const struct zeta_unit *unit = members[0]->programmable->model->unit;
 
@@ -154,18 +149,17 @@ void zeta_user_versions_free(struct zeta_user_version *newest)
     }
 }
 
-/** The programmable that defines unit and layout of a group. */
+/** The programmable that defines unit and layout of a group; the device has one. */
 static const struct zeta_programmable *model_of(const struct zeta_user_group *user)
 {
     const struct zeta_device_programmables *all = &user->group->metrics->programmables;
+    uint32_t i = 0;
 
     if (user->member_count > 0)
         return user->members[0]->programmable->model;
-    for (uint32_t i = 0; i < all->count; i++) {
-        if (all->items[i]->sampling == user->properties.samplingType)
-            return all->items[i]->model;
-    }
-    return NULL;
+    while (i + 1 < all->count && all->items[i]->sampling != user->properties.samplingType)
+        i++;
+    return all->items[i]->model;
 }
 
 /** Makes and compiles the set of one tile. */
@@ -220,11 +214,12 @@ static ze_result_t make_version(const struct zeta_user_group *user,
 
     if (!version)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    version->sets = calloc(set_count(device), sizeof(*version->sets));
-    version->compiled = calloc(set_count(device), sizeof(struct zeta_compiled *));
+    version->sets = calloc(zeta_metrics_tile_count(device), sizeof(*version->sets));
+    version->compiled = calloc(zeta_metrics_tile_count(device), sizeof(struct zeta_compiled *));
     if (!ingredients || !version->sets || !version->compiled || !pin_members(user, version))
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t tile = 0; result == ZE_RESULT_SUCCESS && tile < set_count(device); tile++)
+    for (uint32_t tile = 0; result == ZE_RESULT_SUCCESS && tile < zeta_metrics_tile_count(device);
+         tile++)
         result = make_set(user, ingredients, tile, version);
     for (uint32_t tile = 1; result == ZE_RESULT_SUCCESS && tile < version->count; tile++) {
         if (zeta_compiled_metric_count(version->compiled[tile]) !=
@@ -241,7 +236,7 @@ static ze_result_t make_version(const struct zeta_user_group *user,
     return ZE_RESULT_SUCCESS;
 }
 
-/** Number of the unit, known from the programmables of the device. */
+/** Number of the unit on the group's device, known from the programmables. */
 static uint32_t source_of(const struct zeta_device_metrics *metrics, const char *unit)
 {
     for (uint32_t i = 0; i < metrics->programmables.count; i++) {

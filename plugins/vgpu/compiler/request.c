@@ -63,12 +63,6 @@ static uint64_t image_count(const struct zeta_plugin_module_desc *desc)
     return ZETA_PLUGIN_HAS(desc, parts) ? desc->parts.count + 1 : 1;
 }
 
-static bool fail(struct zeta_vgpu_message *message, const char *text)
-{
-    (void)snprintf(message->text, sizeof(message->text), "%s", text);
-    return false;
-}
-
 static const void *element(const struct zeta_plugin_array *array, uint64_t index)
 {
     return (const char *)array->data + index * array->stride;
@@ -151,11 +145,14 @@ static bool put_image(struct writer *writer, const struct image *image,
                                             .constant_count = (uint32_t)image->ids.count};
 
     if (image->size > VGPU_COMPILE_MAX_IMAGE_BYTES)
-        return fail(message, "the SPIR-V module is larger than the compiler takes (1 GiB)");
+        return zeta_vgpu_reject(message,
+                                "the SPIR-V module is larger than the compiler takes (1 GiB)");
     if (image->options.size > VGPU_COMPILE_MAX_OPTIONS_BYTES)
-        return fail(message, "the build options are longer than the compiler takes (1 MiB)");
+        return zeta_vgpu_reject(message,
+                                "the build options are longer than the compiler takes (1 MiB)");
     if (image->ids.count > VGPU_COMPILE_MAX_CONSTANTS || image->ids.count != image->values.count)
-        return fail(message, "there are more specialization constants than the compiler takes");
+        return zeta_vgpu_reject(message,
+                                "there are more specialization constants than the compiler takes");
     if (!zeta_vgpu_spirv_check(image->bytes, (size_t)image->size, message))
         return false;
     put(writer, &head, sizeof(head));
@@ -179,7 +176,8 @@ bool zeta_vgpu_compiler_request(const struct zeta_plugin_module_desc *desc,
     bool fine = count <= VGPU_COMPILE_MAX_IMAGES;
 
     if (!fine)
-        fail(out_message, "the program consists of more images than the compiler takes (256)");
+        zeta_vgpu_reject(out_message,
+                         "the program consists of more images than the compiler takes (256)");
     put(&writer, &head, sizeof(head));
     for (uint64_t i = 0; i < count && fine; i++) {
         const struct image image = image_at(desc, i);
@@ -187,7 +185,7 @@ bool zeta_vgpu_compiler_request(const struct zeta_plugin_module_desc *desc,
         fine = put_image(&writer, &image, out_message);
     }
     if (fine && writer.failed)
-        fine = fail(out_message, "no memory for a request to the compiler");
+        fine = zeta_vgpu_reject(out_message, "no memory for a request to the compiler");
     if (fine)
         *out_request = writer.out;
     else

@@ -121,11 +121,10 @@ const char *zeta_vgpu_description_key(uint32_t index)
     return index < KEY_COUNT ? keys[index].name : NULL;
 }
 
-static void refuse_value(struct zeta_vgpu_message *out_message, const struct key *key,
+static bool refuse_value(struct zeta_vgpu_message *out_message, const struct key *key,
                          const char *value, const char *allowed)
 {
-    snprintf(out_message->text, sizeof(out_message->text), "%s cannot be '%.80s': %s", key->name,
-             value, allowed);
+    return zeta_vgpu_reject(out_message, "%s cannot be '%.80s': %s", key->name, value, allowed);
 }
 
 static bool read_number(const struct key *key, const char *value, uint64_t *out_number,
@@ -143,8 +142,7 @@ static bool read_number(const struct key *key, const char *value, uint64_t *out_
     }
     snprintf(allowed, sizeof(allowed), "it is a number from %llu to %llu",
              (unsigned long long)key->least, (unsigned long long)key->most);
-    refuse_value(out_message, key, value, allowed);
-    return false;
+    return refuse_value(out_message, key, value, allowed);
 }
 
 static bool read_text(const struct key *key, const char *value, char *out_text,
@@ -156,16 +154,14 @@ static bool read_text(const struct key *key, const char *value, char *out_text,
     if (length < key->least || length >= key->most) {
         snprintf(allowed, sizeof(allowed), "it has %llu to %llu bytes",
                  (unsigned long long)key->least, (unsigned long long)key->most - 1);
-        refuse_value(out_message, key, value, allowed);
-        return false;
+        return refuse_value(out_message, key, value, allowed);
     }
     if (key->type == KEY_NAME &&
         (value[0] == '.' ||
          strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") !=
              length)) {
-        refuse_value(out_message, key, value,
-                     "it has letters, digits, '-', '_' and inner dots only");
-        return false;
+        return refuse_value(out_message, key, value,
+                            "it has letters, digits, '-', '_' and inner dots only");
     }
     memcpy(out_text, value, length + 1);
     return true;
@@ -246,9 +242,8 @@ static bool read_device_id(const struct key *key, const char *value, uint32_t *o
     if (!read_number(key, value, &number, out_message))
         return false;
     if (is_misleading_id(number)) {
-        refuse_value(out_message, key, value,
-                     "profilers take this family of ids for hardware with another timer");
-        return false;
+        return refuse_value(out_message, key, value,
+                            "profilers take this family of ids for hardware with another timer");
     }
     *out_id = (uint32_t)number;
     return true;
@@ -264,8 +259,7 @@ static bool read_value(struct zeta_vgpu_description *d, const struct key *key, c
     case KEY_IDENTITY:
         if (read_identity(d, value))
             return true;
-        refuse_value(out_message, key, value, "it is zeta or intel-like");
-        return false;
+        return refuse_value(out_message, key, value, "it is zeta or intel-like");
     case KEY_TEXT:
     case KEY_NAME:
         return read_text(key, value, target, out_message);
@@ -286,14 +280,12 @@ static bool read_value(struct zeta_vgpu_description *d, const struct key *key, c
     case KEY_PCI:
         if (read_pci(value, d))
             return true;
-        refuse_value(out_message, key, value,
-                     "it is domain:bus:device.function in hexadecimal, or none");
-        return false;
+        return refuse_value(out_message, key, value,
+                            "it is domain:bus:device.function in hexadecimal, or none");
     case KEY_CLOCK:
         if (read_clock(value, &d->clock))
             return true;
-        refuse_value(out_message, key, value, "it is wall or virtual");
-        return false;
+        return refuse_value(out_message, key, value, "it is wall or virtual");
     }
     return false;
 }
@@ -311,8 +303,7 @@ enum zeta_vgpu_result zeta_vgpu_description_set(struct zeta_vgpu_description *de
                                                                      : ZETA_VGPU_INVALID_ARGUMENT;
     }
     *out_known = false;
-    snprintf(out_message->text, sizeof(out_message->text), "there is no key '%.80s'", name);
-    return ZETA_VGPU_INVALID_ARGUMENT;
+    return zeta_vgpu_fail(out_message, ZETA_VGPU_INVALID_ARGUMENT, "there is no key '%.80s'", name);
 }
 
 /* A YAML file while it is read. */
@@ -435,10 +426,8 @@ enum zeta_vgpu_result zeta_vgpu_description_parse(struct zeta_vgpu_description *
     yaml_parser_t parser;
     bool good;
 
-    if (!yaml_parser_initialize(&parser)) {
-        snprintf(out_message->text, sizeof(out_message->text), "%.300s: no memory", name);
-        return ZETA_VGPU_OUT_OF_MEMORY;
-    }
+    if (!yaml_parser_initialize(&parser))
+        return zeta_vgpu_fail(out_message, ZETA_VGPU_OUT_OF_MEMORY, "%.300s: no memory", name);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
     good = read_events(&reader, &parser);
     yaml_parser_delete(&parser);
@@ -454,12 +443,10 @@ enum zeta_vgpu_result zeta_vgpu_description_load(struct zeta_vgpu_description *d
     uint64_t length = 0;
     char *text = zeta_file_read(path, ZETA_VGPU_DESCRIPTION_BYTES, &length);
 
-    if (!text) {
-        snprintf(out_message->text, sizeof(out_message->text),
-                 "%.300s cannot be read (%s); it is a file of at most %u bytes", path,
-                 strerror(errno), ZETA_VGPU_DESCRIPTION_BYTES);
-        return ZETA_VGPU_INVALID_ARGUMENT;
-    }
+    if (!text)
+        return zeta_vgpu_fail(out_message, ZETA_VGPU_INVALID_ARGUMENT,
+                              "%.300s cannot be read (%s); it is a file of at most %u bytes", path,
+                              strerror(errno), ZETA_VGPU_DESCRIPTION_BYTES);
     result = zeta_vgpu_description_parse(description, text, (size_t)length, path, unknown, context,
                                          out_message);
     free(text);

@@ -7,6 +7,8 @@
 /* Reports copied with the lock held: at most 64 KiB, some microseconds. */
 #define CHUNK_REPORTS 256u
 
+#define CAPACITY_MIN 64u
+
 /* A break: reason in the upper bits, number of lost reports below, which sticks at its maximum. */
 #define LOST_BITS 30u
 #define LOST_MAX ((1u << LOST_BITS) - 1)
@@ -19,6 +21,22 @@ static uint32_t make_break(uint32_t reason, uint64_t lost)
 static uint32_t lost_of(uint32_t interruption)
 {
     return interruption & LOST_MAX;
+}
+
+uint32_t zeta_vgpu_ring_capacity(uint64_t wanted, uint64_t notify, uint32_t most,
+                                 uint64_t full_ring)
+{
+    uint64_t capacity = wanted;
+
+    if (capacity < notify)
+        capacity = notify;
+    if (capacity < CAPACITY_MIN)
+        capacity = CAPACITY_MIN;
+    if (capacity > most)
+        capacity = most;
+    if (full_ring != 0 && capacity > full_ring)
+        capacity = full_ring < 2 ? 2 : full_ring;
+    return (uint32_t)capacity;
 }
 
 bool zeta_vgpu_ring_init(struct zeta_vgpu_ring *ring, uint32_t capacity, uint32_t report_bytes,

@@ -29,6 +29,13 @@ struct zeta_vgpu_ring {
     struct zeta_notify notify;
 };
 
+/**
+ * Capacity in records: as wanted, room for a notification at least, within 64 and
+ * @most; the fault full_ring bounds it further.
+ */
+uint32_t zeta_vgpu_ring_capacity(uint64_t wanted, uint64_t notify, uint32_t most,
+                                 uint64_t full_ring);
+
 /** Makes an empty ring of reports of one size. False without memory or descriptors. */
 bool zeta_vgpu_ring_init(struct zeta_vgpu_ring *ring, uint32_t capacity, uint32_t report_bytes,
                          uint64_t notify_records);

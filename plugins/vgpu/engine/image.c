@@ -1,29 +1,13 @@
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include <zeta/c_locale.h>
-
 #include "engine_priv.h"
 #include "plugins/vgpu/runtime/vgpu_abi.h"
 
 enum { PAGE_BYTES = 4096, MAX_NAME_BYTES = 1024, MAX_KERNELS = 1024 };
-
-static enum zeta_vgpu_result __attribute__((format(printf, 3, 4)))
-fail(struct zeta_vgpu_message *message, enum zeta_vgpu_result result, const char *format, ...)
-{
-    va_list arguments;
-
-    if (!message)
-        return result;
-    va_start(arguments, format);
-    (void)zeta_c_vsnprintf(message->text, sizeof(message->text), format, arguments);
-    va_end(arguments);
-    return result;
-}
 
 static size_t whole_pages(size_t bytes)
 {
@@ -96,17 +80,20 @@ static enum zeta_vgpu_result reserve(struct zeta_vgpu_image *image,
         elf->movable ? reserve_movable(image, total) : reserve_fixed(image, total);
 
     if (!memory && !elf->movable)
-        return fail(message, ZETA_VGPU_INVALID_IMAGE,
-                    "the file wants addresses 0x%" PRIx64 " to 0x%" PRIx64
-                    ", which are in use or cannot be mapped: link it position-independent (-pie)",
-                    elf->low, elf->low + total);
+        return zeta_vgpu_fail(
+            message, ZETA_VGPU_INVALID_IMAGE,
+            "the file wants addresses 0x%" PRIx64 " to 0x%" PRIx64
+            ", which are in use or cannot be mapped: link it position-independent (-pie)",
+            elf->low, elf->low + total);
     if (!memory)
-        return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no room for %zu bytes of addresses", total);
+        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY,
+                              "no room for %zu bytes of addresses", total);
     image->memory = memory;
     image->memory_bytes = total;
     image->base = (uintptr_t)memory;
     if (mprotect(memory, used, PROT_READ | PROT_WRITE) != 0)
-        return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for %zu bytes of image", used);
+        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for %zu bytes of image",
+                              used);
     return ZETA_VGPU_OK;
 }
 
@@ -119,7 +106,8 @@ static enum zeta_vgpu_result copy_file(struct zeta_vgpu_image *image, const void
     file = mmap(NULL, image->file_map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
                 -1, 0);
     if (file == MAP_FAILED)
-        return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for a file of %zu bytes", size);
+        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for a file of %zu bytes",
+                              size);
     memcpy(file, bytes, size);
     image->file = file;
     image->elf.bytes = file;
@@ -145,12 +133,13 @@ static enum zeta_vgpu_result publish_ranges(struct zeta_vgpu_image *image,
                                                         : ZETA_VGPU_ACCESS_READ);
 
         if (!added)
-            return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory to register segment %u", i);
+            return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY,
+                                  "no memory to register segment %u", i);
         image->ranges_added++;
     }
     if (!zeta_vgpu_space_add(image->space, image->file, image->file_map_bytes,
                              ZETA_VGPU_ACCESS_READ))
-        return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory to register the file");
+        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory to register the file");
     image->file_added = true;
     return ZETA_VGPU_OK;
 }
@@ -163,8 +152,8 @@ static enum zeta_vgpu_result decode(struct zeta_vgpu_image *image,
 
     if (!zeta_rv64_code_create(&image->code, begin, (const void *)(uintptr_t)begin,
                                (uint32_t)(text->memory_bytes / 4)))
-        return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory to decode %" PRIu64 " bytes",
-                    text->memory_bytes);
+        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY,
+                              "no memory to decode %" PRIu64 " bytes", text->memory_bytes);
     return ZETA_VGPU_OK;
 }
 
@@ -191,7 +180,7 @@ static enum zeta_vgpu_result read_arguments(struct zeta_vgpu_kernel *kernel,
     struct zeta_vgpu_argument *arguments = calloc((size_t)count + 1, sizeof(*arguments));
 
     if (!arguments)
-        return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for kernel arguments");
+        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for kernel arguments");
     kernel->arguments = arguments;
     for (uint32_t i = 0; i < count; i++) {
         struct vgpu_argument_info info;
@@ -201,11 +190,12 @@ static enum zeta_vgpu_result read_arguments(struct zeta_vgpu_kernel *kernel,
             info.offset_bytes > kernel->argument_block_bytes ||
             info.size_bytes > kernel->argument_block_bytes - info.offset_bytes ||
             (info.kind != VGPU_ARGUMENT_VALUE && info.size_bytes != sizeof(uint64_t)))
-            return fail(message, ZETA_VGPU_INVALID_IMAGE,
-                        "kernel %s, argument %u: kind %u with %u bytes at offset %u does not fit "
-                        "its block of %u bytes",
-                        kernel->name, i, info.kind, info.size_bytes, info.offset_bytes,
-                        kernel->argument_block_bytes);
+            return zeta_vgpu_fail(
+                message, ZETA_VGPU_INVALID_IMAGE,
+                "kernel %s, argument %u: kind %u with %u bytes at offset %u does not fit "
+                "its block of %u bytes",
+                kernel->name, i, info.kind, info.size_bytes, info.offset_bytes,
+                kernel->argument_block_bytes);
         arguments[i].kind = (enum zeta_vgpu_argument_kind)info.kind;
         arguments[i].size_bytes = info.size_bytes;
         arguments[i].offset_bytes = info.offset_bytes;
@@ -244,15 +234,16 @@ static enum zeta_vgpu_result read_kernel(struct zeta_vgpu_image *image, const un
     const char *name = image_string(image, info->name);
 
     if (!name || !*name)
-        return fail(message, ZETA_VGPU_INVALID_IMAGE,
-                    "kernel %u of .vgpu.info: no name at address 0x%" PRIx64, image->kernel_count,
-                    info->name);
+        return zeta_vgpu_fail(message, ZETA_VGPU_INVALID_IMAGE,
+                              "kernel %u of .vgpu.info: no name at address 0x%" PRIx64,
+                              image->kernel_count, info->name);
     if (!zeta_rv64_code_holds(&image->code, info->entry))
-        return fail(message, ZETA_VGPU_INVALID_IMAGE,
-                    "kernel %s: its entry 0x%" PRIx64 " is not in the code", name, info->entry);
+        return zeta_vgpu_fail(message, ZETA_VGPU_INVALID_IMAGE,
+                              "kernel %s: its entry 0x%" PRIx64 " is not in the code", name,
+                              info->entry);
     kernel->name = strdup(name);
     if (!kernel->name)
-        return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for a kernel name");
+        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for a kernel name");
     image->kernel_count++; /* from here on freed with the image */
     kernel->entry = info->entry;
     kernel->argument_count = info->argument_count;
@@ -262,7 +253,7 @@ static enum zeta_vgpu_result read_kernel(struct zeta_vgpu_image *image, const un
     kernel->private_bytes = info->private_bytes;
     kernel->slm_bytes = image->elf.slm_bytes;
     if (!read_extra(image, kernel, record, info))
-        return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for kernel attributes");
+        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for kernel attributes");
     return read_arguments(kernel, record + sizeof(*info), message);
 }
 
@@ -287,7 +278,7 @@ static enum zeta_vgpu_result read_kernels(struct zeta_vgpu_image *image,
     table = image->memory + (image->elf.info_begin - image->elf.low);
     image->kernels = calloc(room < MAX_KERNELS ? room + 1 : MAX_KERNELS, sizeof(*image->kernels));
     if (!image->kernels)
-        return fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for the kernel table");
+        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for the kernel table");
     for (uint64_t at = 0; bytes - at >= sizeof(struct vgpu_kernel_info);) {
         static const unsigned char padding[8];
         struct vgpu_kernel_info info;
@@ -299,10 +290,10 @@ static enum zeta_vgpu_result read_kernels(struct zeta_vgpu_image *image,
         }
         memcpy(&info, table + at, sizeof(info));
         if (!record_fits(&info, bytes - at) || image->kernel_count == MAX_KERNELS)
-            return fail(message, ZETA_VGPU_INVALID_IMAGE,
-                        ".vgpu.info at offset 0x%" PRIx64
-                        " is not a kernel record (magic 0x%x, %u bytes, %u arguments)",
-                        at, info.magic, info.record_bytes, info.argument_count);
+            return zeta_vgpu_fail(message, ZETA_VGPU_INVALID_IMAGE,
+                                  ".vgpu.info at offset 0x%" PRIx64
+                                  " is not a kernel record (magic 0x%x, %u bytes, %u arguments)",
+                                  at, info.magic, info.record_bytes, info.argument_count);
         result = read_kernel(image, table + at, &info, message);
         if (result != ZETA_VGPU_OK)
             return result;
@@ -356,10 +347,10 @@ enum zeta_vgpu_result zeta_vgpu_image_create(struct zeta_vgpu_space *space, cons
     enum zeta_vgpu_result result;
 
     if (!space || !bytes)
-        return fail(out_message, ZETA_VGPU_INVALID_ARGUMENT, "no file to load");
+        return zeta_vgpu_fail(out_message, ZETA_VGPU_INVALID_ARGUMENT, "no file to load");
     image = calloc(1, sizeof(*image));
     if (!image)
-        return fail(out_message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for an image");
+        return zeta_vgpu_fail(out_message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for an image");
     image->space = space;
     result = load(image, bytes, size, out_message);
     if (result != ZETA_VGPU_OK) {

@@ -56,11 +56,8 @@ enum zeta_vgpu_result zeta_vgpu_image_read_symbols(struct zeta_vgpu_image *image
 
     image->exports = calloc((size_t)count + 1, sizeof(*image->exports));
     image->imports = calloc((size_t)count + 1, sizeof(*image->imports));
-    if (!image->exports || !image->imports) {
-        if (message)
-            (void)snprintf(message->text, sizeof(message->text), "no memory for %u symbols", count);
-        return ZETA_VGPU_OUT_OF_MEMORY;
-    }
+    if (!image->exports || !image->imports)
+        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for %u symbols", count);
     for (uint32_t i = 1; i < count; i++)
         sort_symbol(image, i);
     if (image->export_count > 1)

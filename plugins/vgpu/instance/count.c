@@ -246,6 +246,76 @@ bool zeta_vgpu_instance_totals(const struct zeta_vgpu_instance *instance, uint32
     return false;
 }
 
+/* ---- counters of single EUs ---- */
+
+/* A request in one word: 0 is none. */
+static uint64_t pack(const struct zeta_vgpu_eu_request *request)
+{
+    return request->used ? UINT64_C(1) << 63 | (uint64_t)request->eu << 16 | request->counter : 0;
+}
+
+uint64_t
+zeta_vgpu_instance_request_eus(struct zeta_vgpu_instance *instance, uint32_t tile, uint32_t unit,
+                               const struct zeta_vgpu_eu_request requests[ZETA_VGPU_EU_REQUESTS])
+{
+    struct zeta_vgpu_eu_wanted *wanted = &instance->segment->eu_wanted[tile][unit];
+    uint64_t number;
+
+    if (!zeta_vgpu_instance_lock(instance))
+        return 0;
+    number = atomic_fetch_add(&instance->segment->eu_numbers, 1) + 1;
+    atomic_store(&wanted->number, 0);
+    for (uint32_t i = 0; i < ZETA_VGPU_EU_REQUESTS; i++)
+        atomic_store(&wanted->requests[i], pack(&requests[i]));
+    atomic_store(&wanted->number, number);
+    zeta_vgpu_instance_unlock(instance);
+    return number;
+}
+
+void zeta_vgpu_instance_withdraw_eus(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                     uint32_t unit)
+{
+    atomic_store(&instance->segment->eu_wanted[tile][unit].number, 0);
+}
+
+uint64_t zeta_vgpu_instance_eu_request_number(const struct zeta_vgpu_instance *instance,
+                                              uint32_t tile, uint32_t unit)
+{
+    return atomic_load_explicit(&instance->segment->eu_wanted[tile][unit].number,
+                                memory_order_acquire);
+}
+
+bool zeta_vgpu_instance_eu_request(const struct zeta_vgpu_instance *instance, uint32_t tile,
+                                   uint32_t unit, uint32_t index, uint64_t number,
+                                   struct zeta_vgpu_eu_request *out_request)
+{
+    const struct zeta_vgpu_eu_wanted *wanted = &instance->segment->eu_wanted[tile][unit];
+    const uint64_t word = atomic_load(&wanted->requests[index]);
+
+    out_request->used = word != 0;
+    out_request->eu = (uint32_t)(word >> 16) & 0xffffu;
+    out_request->counter = (uint32_t)word & 0xffffu;
+    return out_request->used && atomic_load(&wanted->number) == number;
+}
+
+void zeta_vgpu_instance_publish_eu(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                   uint32_t unit, uint32_t index, uint64_t number, uint64_t value)
+{
+    const uint32_t slot = atomic_load_explicit(&instance->slot, memory_order_relaxed);
+    struct zeta_vgpu_eu_count *count;
+
+    if (slot == 0)
+        return;
+    count = &instance->segment->slots[slot - 1].eus[tile][unit][index];
+    if (atomic_load_explicit(&count->number, memory_order_relaxed) != number) {
+        atomic_store(&count->number, 0);
+        atomic_store(&count->value, value);
+        atomic_store(&count->number, number);
+        return;
+    }
+    atomic_store_explicit(&count->value, value, memory_order_release);
+}
+
 /* What a counter of an EU has counted for a request. */
 static uint64_t eu_count(const struct zeta_vgpu_eu_count *count, uint64_t number)
 {
@@ -370,15 +440,6 @@ static void clear_slot(struct zeta_vgpu_slot *slot, const struct zeta_vgpu_insta
     }
 }
 
-static uint32_t find_free_slot(const struct zeta_vgpu_segment *segment)
-{
-    uint32_t slot = 0;
-
-    while (slot < ZETA_VGPU_SLOTS && atomic_load(&segment->attached[slot].pid) != 0)
-        slot++;
-    return slot;
-}
-
 /* Backs the slot with memory, so that touching it cannot fail, and attaches this process to it. */
 static enum zeta_vgpu_result take_slot_locked(struct zeta_vgpu_instance *instance, uint32_t slot,
                                               struct zeta_vgpu_message *out_message)
@@ -388,12 +449,11 @@ static enum zeta_vgpu_result take_slot_locked(struct zeta_vgpu_instance *instanc
     const size_t at = offsetof(struct zeta_vgpu_segment, slots) + slot * sizeof(segment->slots[0]);
     int error = zeta_vgpu_instance_back(instance->memory, at, sizeof(segment->slots[0]));
 
-    if (error != 0) {
-        snprintf(out_message->text, sizeof(out_message->text),
-                 "the memory of virtual GPU instance %.300s cannot grow by %zu bytes: %s",
-                 instance->path, sizeof(segment->slots[0]), strerror(error));
-        return ZETA_VGPU_OUT_OF_MEMORY;
-    }
+    if (error != 0)
+        return zeta_vgpu_fail(
+            out_message, ZETA_VGPU_OUT_OF_MEMORY,
+            "the memory of virtual GPU instance %.300s cannot grow by %zu bytes: %s",
+            instance->path, sizeof(segment->slots[0]), strerror(error));
     clear_slot(&segment->slots[slot], instance);
     atomic_store(&attached->start_time, instance->start_time);
     atomic_store(&attached->pid, (uint32_t)getpid());
@@ -413,18 +473,18 @@ enum zeta_vgpu_result zeta_vgpu_instance_join(struct zeta_vgpu_instance *instanc
         return ZETA_VGPU_INVALID_ARGUMENT;
     }
     if (atomic_load(&instance->slot) == 0) {
-        reap_locked(instance);
-        const uint32_t slot = find_free_slot(instance->segment);
+        uint32_t slot = 0;
 
-        if (slot < ZETA_VGPU_SLOTS) {
+        reap_locked(instance);
+        while (slot < ZETA_VGPU_SLOTS && atomic_load(&instance->segment->attached[slot].pid) != 0)
+            slot++;
+        if (slot < ZETA_VGPU_SLOTS)
             result = take_slot_locked(instance, slot, out_message);
-        } else {
-            snprintf(out_message->text, sizeof(out_message->text),
-                     "%u processes execute on %.300s already; end one, or set ZETA_VGPU_INSTANCE "
-                     "to another name",
-                     ZETA_VGPU_SLOTS, instance->path);
-            result = ZETA_VGPU_INVALID_ARGUMENT;
-        }
+        else
+            result = zeta_vgpu_fail(out_message, ZETA_VGPU_INVALID_ARGUMENT,
+                                    "%u processes execute on %.300s already; end one, or set "
+                                    "ZETA_VGPU_INSTANCE to another name",
+                                    ZETA_VGPU_SLOTS, instance->path);
     }
     zeta_vgpu_instance_unlock(instance);
     return result;

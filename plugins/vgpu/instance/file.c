@@ -83,8 +83,7 @@ bool zeta_vgpu_instance_folder(char *out_path, size_t path_bytes,
     return false;
 }
 
-/* True for a regular file of ours that nobody else can open. */
-static bool file_is_ours(int file)
+bool zeta_vgpu_instance_file_is_ours(int file)
 {
     struct stat status;
 
@@ -110,7 +109,7 @@ void zeta_vgpu_instance_sweep(const char *folder, const char *kept)
         file = openat(dirfd(listing), entry->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (file < 0)
             continue;
-        if (file_is_ours(file) && flock(file, LOCK_EX | LOCK_NB) == 0)
+        if (zeta_vgpu_instance_file_is_ours(file) && flock(file, LOCK_EX | LOCK_NB) == 0)
             (void)unlinkat(dirfd(listing), entry->d_name, 0);
         close(file);
     }

@@ -21,34 +21,15 @@
 static enum zeta_vgpu_result fail(struct zeta_vgpu_message *out_message, const char *path,
                                   const char *reason)
 {
-    snprintf(out_message->text, sizeof(out_message->text), "virtual GPU instance %.300s %s", path,
-             reason);
-    return ZETA_VGPU_INVALID_ARGUMENT;
+    return zeta_vgpu_fail(out_message, ZETA_VGPU_INVALID_ARGUMENT, "virtual GPU instance %.300s %s",
+                          path, reason);
 }
 
 static enum zeta_vgpu_result fail_errno(struct zeta_vgpu_message *out_message, const char *path,
                                         const char *what, int error)
 {
-    char reason[160];
-
-    snprintf(reason, sizeof(reason), "%s: %s", what, strerror(error));
-    return fail(out_message, path, reason);
-}
-
-/* True for a regular file of ours that nobody else can open. */
-static bool file_is_ours(int descriptor, struct stat *out_status)
-{
-    return fstat(descriptor, out_status) == 0 && S_ISREG(out_status->st_mode) &&
-           out_status->st_uid == geteuid() && (out_status->st_mode & 077) == 0;
-}
-
-/* What to add so that the time stamps of the clock wrap in wrap_soon_s seconds. */
-static uint64_t wrap_offset(uint64_t wrap_soon_s)
-{
-    const uint64_t wrap_ticks =
-        zeta_monotonic_ns() / ZETA_VGPU_TICK_NS + wrap_soon_s * ZETA_VGPU_TIMER_HZ;
-
-    return wrap_soon_s == 0 ? 0 : (0 - wrap_ticks) & ZETA_VGPU_TIMESTAMP_MASK;
+    return zeta_vgpu_fail(out_message, ZETA_VGPU_INVALID_ARGUMENT,
+                          "virtual GPU instance %.300s %s: %s", path, what, strerror(error));
 }
 
 static bool segment_fits(const struct zeta_vgpu_segment *segment,
@@ -57,17 +38,6 @@ static bool segment_fits(const struct zeta_vgpu_segment *segment,
     return atomic_load(&segment->magic) == ZETA_VGPU_LAYOUT_MAGIC &&
            segment->tiles == desc->tiles && segment->rows_per_tile == desc->rows_per_tile &&
            segment->offset_ticks <= ZETA_VGPU_TIMESTAMP_MASK;
-}
-
-static void init_lock(struct zeta_vgpu_segment *segment)
-{
-    pthread_mutexattr_t attributes;
-
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    pthread_mutex_init(&segment->lock, &attributes);
-    pthread_mutexattr_destroy(&attributes);
 }
 
 static struct zeta_vgpu_segment *map_segment(int descriptor)
@@ -98,6 +68,7 @@ static int make_memory(int *out_memory, const struct zeta_vgpu_instance_desc *de
 {
     const size_t used = offsetof(struct zeta_vgpu_segment, logs) +
                         desc->tiles * sizeof(((struct zeta_vgpu_segment *)NULL)->logs[0]);
+    pthread_mutexattr_t attributes;
     struct zeta_vgpu_segment *segment;
     int error;
 
@@ -113,8 +84,16 @@ static int make_memory(int *out_memory, const struct zeta_vgpu_instance_desc *de
         return errno;
     segment->tiles = desc->tiles;
     segment->rows_per_tile = desc->rows_per_tile;
-    segment->offset_ticks = wrap_offset(desc->wrap_soon_s);
-    init_lock(segment);
+    /* What to add so that the time stamps of the clock wrap in wrap_soon_s seconds. */
+    if (desc->wrap_soon_s != 0)
+        segment->offset_ticks = (0 - (zeta_monotonic_ns() / ZETA_VGPU_TICK_NS +
+                                      desc->wrap_soon_s * ZETA_VGPU_TIMER_HZ)) &
+                                ZETA_VGPU_TIMESTAMP_MASK;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&segment->lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
     atomic_store(&segment->magic, ZETA_VGPU_LAYOUT_MAGIC);
     munmap(segment, sizeof(*segment));
     return 0;
@@ -137,7 +116,7 @@ static enum zeta_vgpu_result open_file(struct zeta_vgpu_instance *instance,
     if (instance->descriptor < 0)
         return fail_errno(out_message, path,
                           "cannot be opened (XDG_RUNTIME_DIR can name another directory)", errno);
-    if (!file_is_ours(instance->descriptor, &status))
+    if (!zeta_vgpu_instance_file_is_ours(instance->descriptor))
         return fail(out_message, path,
                     "is refused: it must be a plain file of this user with mode 0600; remove it");
 
@@ -228,10 +207,8 @@ enum zeta_vgpu_result zeta_vgpu_instance_attach(const struct zeta_vgpu_instance_
     char name[160];
     bool again = true;
 
-    if (!instance) {
-        snprintf(out_message->text, sizeof(out_message->text), "no memory");
-        return ZETA_VGPU_OUT_OF_MEMORY;
-    }
+    if (!instance)
+        return zeta_vgpu_fail(out_message, ZETA_VGPU_OUT_OF_MEMORY, "no memory");
     instance->descriptor = -1;
     instance->memory = -1;
     instance->tiles = desc->tiles;

@@ -475,6 +475,14 @@ void zeta_vgpu_instance_event_counts(const struct zeta_vgpu_instance *instance, 
  */
 uint32_t zeta_vgpu_instance_get(struct zeta_vgpu *vgpu, struct zeta_vgpu_instance **out_instance);
 
+/**
+ * Leaves the reason why a unit could not be taken, and returns the result for it.
+ * @what    "stream on unit", "tracer on"
+ * @holder  as zeta_vgpu_instance_take_unit() gave it
+ */
+uint32_t zeta_vgpu_refuse_unit(const struct zeta_vgpu *vgpu, const char *what, const char *unit,
+                               const char *device, uint32_t holder);
+
 /** Logs once that the instance was overwritten, if it was: what it counts means nothing then. */
 void zeta_vgpu_report_damage(struct zeta_vgpu *vgpu);
 

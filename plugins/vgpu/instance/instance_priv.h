@@ -216,6 +216,9 @@ bool zeta_vgpu_process_alive(uint32_t pid, uint64_t start_time);
 bool zeta_vgpu_instance_folder(char *out_path, size_t path_bytes,
                                struct zeta_vgpu_message *out_message);
 
+/** True for a regular file of this user that nobody else can open. */
+bool zeta_vgpu_instance_file_is_ours(int file);
+
 /** Removes files of instances that nobody uses any more; kept is our own name. */
 void zeta_vgpu_instance_sweep(const char *folder, const char *kept);
 

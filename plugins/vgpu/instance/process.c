@@ -1,5 +1,7 @@
 #include "instance.h"
 
+#include <unistd.h>
+
 #include <zeta/plugin_host.h>
 #include <zeta/thread.h>
 
@@ -58,4 +60,20 @@ uint64_t zeta_vgpu_ticks(const struct zeta_vgpu *vgpu, uint32_t tile)
                                        atomic_load(&vgpu->work[tile].copy_clocks));
     return zeta_monotonic_ns() / ZETA_VGPU_TICK_NS +
            (instance ? zeta_vgpu_instance_offset(instance) : 0);
+}
+
+uint32_t zeta_vgpu_refuse_unit(const struct zeta_vgpu *vgpu, const char *what, const char *unit,
+                               const char *device, uint32_t holder)
+{
+    const struct zeta_host *host = &vgpu->self->host;
+    struct zeta_vgpu_message message;
+
+    if (zeta_vgpu_instance_damaged(atomic_load(&vgpu->instance), &message))
+        return zeta_host_fail(host, ZETA_PLUGIN_NOT_AVAILABLE, "%s: %s", device, message.text);
+    if (holder == (uint32_t)getpid())
+        return zeta_host_fail(host, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
+                              "this process has a %s %s of %s already", what, unit, device);
+    return zeta_host_fail(host, ZETA_PLUGIN_NOT_AVAILABLE,
+                          "process %u has a %s %s of %s (instance '%s')", holder, what, unit,
+                          device, vgpu->description.instance);
 }

@@ -21,6 +21,11 @@ struct zeta_vgpu_message {
     char text[512];
 };
 
+/** Writes the reason of a failure and returns @result. @message may be NULL. */
+enum zeta_vgpu_result zeta_vgpu_fail(struct zeta_vgpu_message *message,
+                                     enum zeta_vgpu_result result, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /** Writes the reason of a refusal, which it is: false. @message may be NULL. */
 bool zeta_vgpu_reject(struct zeta_vgpu_message *message, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

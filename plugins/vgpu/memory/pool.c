@@ -67,9 +67,9 @@ void zeta_vgpu_pool_abandon(struct zeta_vgpu_pool *pool)
 
 static enum zeta_vgpu_result fail(struct zeta_vgpu_message *out_message, const char *what)
 {
-    snprintf(out_message->text, sizeof(out_message->text),
-             "the file that is the device's memory cannot be made: %s: %s", what, strerror(errno));
-    return ZETA_VGPU_OUT_OF_MEMORY;
+    return zeta_vgpu_fail(out_message, ZETA_VGPU_OUT_OF_MEMORY,
+                          "the file that is the device's memory cannot be made: %s: %s", what,
+                          strerror(errno));
 }
 
 /* Largest file that this process may have; a larger one would end it with SIGXFSZ. */
@@ -169,20 +169,18 @@ static enum zeta_vgpu_result take_locked(struct zeta_vgpu_pool *pool,
     if (result != ZETA_VGPU_OK)
         return result;
     sweep_locked(pool);
-    if (extent->charged_bytes > pool->device_bytes - pool->charged_bytes) {
-        snprintf(out_message->text, sizeof(out_message->text),
-                 "the device has %llu bytes of memory (setting memory_mib), and %llu of them left",
-                 (unsigned long long)pool->device_bytes,
-                 (unsigned long long)(pool->device_bytes - pool->charged_bytes));
-        return ZETA_VGPU_INVALID_ARGUMENT;
-    }
-    if (extent->size_bytes > pool->free_end - zeta_vgpu_page_bytes()) {
-        snprintf(out_message->text, sizeof(out_message->text),
-                 "the device's memory is a file, and the limit for the size of files (ulimit -f) "
-                 "leaves no room for %llu bytes more; raise it",
-                 (unsigned long long)extent->size_bytes);
-        return ZETA_VGPU_OUT_OF_MEMORY;
-    }
+    if (extent->charged_bytes > pool->device_bytes - pool->charged_bytes)
+        return zeta_vgpu_fail(
+            out_message, ZETA_VGPU_INVALID_ARGUMENT,
+            "the device has %llu bytes of memory (setting memory_mib), and %llu of them left",
+            (unsigned long long)pool->device_bytes,
+            (unsigned long long)(pool->device_bytes - pool->charged_bytes));
+    if (extent->size_bytes > pool->free_end - zeta_vgpu_page_bytes())
+        return zeta_vgpu_fail(
+            out_message, ZETA_VGPU_OUT_OF_MEMORY,
+            "the device's memory is a file, and the limit for the size of files (ulimit -f) "
+            "leaves no room for %llu bytes more; raise it",
+            (unsigned long long)extent->size_bytes);
     pool->free_end -= extent->size_bytes;
     pool->charged_bytes += extent->charged_bytes;
     extent->offset = pool->free_end;
@@ -199,9 +197,8 @@ enum zeta_vgpu_result zeta_vgpu_pool_take(struct zeta_vgpu_pool *pool, uint64_t 
 
     if (!extent || size_bytes > FILE_BYTES) {
         free(extent);
-        snprintf(out_message->text, sizeof(out_message->text), "the system has no %llu bytes",
-                 (unsigned long long)size_bytes);
-        return ZETA_VGPU_OUT_OF_MEMORY;
+        return zeta_vgpu_fail(out_message, ZETA_VGPU_OUT_OF_MEMORY, "the system has no %llu bytes",
+                              (unsigned long long)size_bytes);
     }
     extent->size_bytes = (size_bytes + page - 1) & ~(page - 1);
     extent->charged_bytes = charged ? extent->size_bytes : 0;

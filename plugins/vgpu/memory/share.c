@@ -12,17 +12,10 @@
 /* Offsets are whole pages, so the kind has room beside them in the position of a description. */
 #define KIND_MASK UINT64_C(0xfff)
 
-static enum zeta_vgpu_result refuse(struct zeta_vgpu_message *out_message, const char *reason)
-{
-    snprintf(out_message->text, sizeof(out_message->text), "%s", reason);
-    return ZETA_VGPU_INVALID_ARGUMENT;
-}
-
 static enum zeta_vgpu_result fail(struct zeta_vgpu_message *out_message, const char *what)
 {
-    snprintf(out_message->text, sizeof(out_message->text),
-             "memory of the device cannot be shared: %s: %s", what, strerror(errno));
-    return ZETA_VGPU_OUT_OF_MEMORY;
+    return zeta_vgpu_fail(out_message, ZETA_VGPU_OUT_OF_MEMORY,
+                          "memory of the device cannot be shared: %s: %s", what, strerror(errno));
 }
 
 /* Opens the file of a descriptor once more, which is another open file description. -1: errno. */
@@ -92,15 +85,18 @@ static enum zeta_vgpu_result check_file(int descriptor, uint64_t token,
     const int seals = fcntl(descriptor, F_GET_SEALS);
 
     if (fstat(descriptor, &status) != 0)
-        return refuse(out_message, "the descriptor of the memory is not open");
+        return zeta_vgpu_fail(out_message, ZETA_VGPU_INVALID_ARGUMENT,
+                              "the descriptor of the memory is not open");
     if (!S_ISREG(status.st_mode) || status.st_uid != geteuid() || seals < 0 ||
         (seals & F_SEAL_SHRINK) == 0 ||
         pread(descriptor, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
         header.magic != ZETA_VGPU_POOL_MAGIC)
-        return refuse(out_message, "the descriptor is not one of a virtual GPU's memory");
+        return zeta_vgpu_fail(out_message, ZETA_VGPU_INVALID_ARGUMENT,
+                              "the descriptor is not one of a virtual GPU's memory");
     if (token != 0 && header.token != token)
-        return refuse(out_message, "the descriptor is one of another virtual GPU's memory than the "
-                                   "handle was made for; its process has ended");
+        return zeta_vgpu_fail(out_message, ZETA_VGPU_INVALID_ARGUMENT,
+                              "the descriptor is one of another virtual GPU's memory than the "
+                              "handle was made for; its process has ended");
     return ZETA_VGPU_OK;
 }
 
@@ -117,8 +113,9 @@ static enum zeta_vgpu_result read_part(struct zeta_plugin_share *share,
     bool found;
 
     if (position < 0 || kind < ZETA_PLUGIN_MEMORY_HOST || kind > ZETA_PLUGIN_MEMORY_SHARED)
-        return refuse(out_message, "the descriptor names no allocation; take the one that "
-                                   "zeMemGetFileDescriptorFromIpcHandleExp gives");
+        return zeta_vgpu_fail(out_message, ZETA_VGPU_INVALID_ARGUMENT,
+                              "the descriptor names no allocation; take the one that "
+                              "zeMemGetFileDescriptorFromIpcHandleExp gives");
     descriptor = open_again(share->descriptor);
     if (descriptor < 0)
         return fail(out_message, "opening its file again by way of /proc");
@@ -126,7 +123,8 @@ static enum zeta_vgpu_result read_part(struct zeta_plugin_share *share,
             pread(descriptor, &header, sizeof(header), 0) == (ssize_t)sizeof(header);
     close(descriptor);
     if (!found)
-        return refuse(out_message, "the allocation of the descriptor was freed");
+        return zeta_vgpu_fail(out_message, ZETA_VGPU_INVALID_ARGUMENT,
+                              "the allocation of the descriptor was freed");
     share->kind = (uint32_t)kind;
     share->offset_bytes = offset;
     share->size_bytes = end - offset;
@@ -150,7 +148,8 @@ static enum zeta_vgpu_result hold_part(int descriptor, const struct zeta_plugin_
     found = found && find_extent(descriptor, share->offset_bytes, &begin_now, &end_now) &&
             begin_now == begin && end_now == end;
     if (!found)
-        return refuse(out_message, "the allocation was freed, or its handle was given back");
+        return zeta_vgpu_fail(out_message, ZETA_VGPU_INVALID_ARGUMENT,
+                              "the allocation was freed, or its handle was given back");
     return ZETA_VGPU_OK;
 }
 
@@ -169,7 +168,8 @@ enum zeta_vgpu_result zeta_vgpu_share_open(struct zeta_plugin_share *share,
     if (share->offset_bytes == 0 || share->offset_bytes % page != 0 ||
         share->size_bytes % page != 0 || share->offset_bytes > INT64_MAX ||
         share->size_bytes > INT64_MAX - share->offset_bytes)
-        return refuse(out_message, "the handle names bytes that no allocation can have");
+        return zeta_vgpu_fail(out_message, ZETA_VGPU_INVALID_ARGUMENT,
+                              "the handle names bytes that no allocation can have");
     descriptor = open_again(share->descriptor);
     if (descriptor < 0)
         return fail(out_message, "opening its file again by way of /proc");

@@ -228,12 +228,10 @@ bool zeta_vgpu_program_parse(const struct zeta_plugin_array *entries,
         struct zeta_plugin_program_entry entry;
 
         memcpy(&entry, at, sizeof(entry));
-        if (entry.select.size == 0) {
-            snprintf(out_message->text, sizeof(out_message->text),
-                     "the virtual GPU has no register 0x%x; its programs are selections",
-                     entry.address);
-            return false;
-        }
+        if (entry.select.size == 0)
+            return zeta_vgpu_reject(
+                out_message, "the virtual GPU has no register 0x%x; its programs are selections",
+                entry.address);
         snprintf(text, sizeof(text), "%.*s",
                  entry.select.size < sizeof(text) ? (int)entry.select.size : (int)sizeof(text) - 1,
                  entry.select.data);

@@ -15,7 +15,6 @@
 
 /* Capacities in reports: 16 MiB unless another is wanted, at most 32 MiB. */
 #define RING_DEFAULT 65536u
-#define RING_MIN 64u
 #define RING_MAX 131072u
 
 static const char *const unit_names[ZETA_VGPU_UNITS] = {
@@ -113,22 +112,6 @@ uint32_t zeta_vgpu_oa_symbols(struct zeta_plugin *self, struct zeta_plugin_devic
     return ZETA_PLUGIN_SUCCESS;
 }
 
-static uint32_t ring_capacity(const struct zeta_plugin_stream_desc *desc,
-                              const struct zeta_vgpu_faults *faults)
-{
-    uint64_t capacity = desc->ring_records ? desc->ring_records : RING_DEFAULT;
-
-    if (capacity < desc->notify_records)
-        capacity = desc->notify_records;
-    if (capacity < RING_MIN)
-        capacity = RING_MIN;
-    if (capacity > RING_MAX)
-        capacity = RING_MAX;
-    if (faults->full_ring != 0 && capacity > faults->full_ring)
-        capacity = faults->full_ring < 2 ? 2 : faults->full_ring;
-    return (uint32_t)capacity;
-}
-
 static void destroy_stream(struct zeta_plugin_stream *stream)
 {
     if (!stream)
@@ -215,27 +198,8 @@ static void release_units(struct zeta_plugin_stream *stream)
     }
 }
 
-/* Why a unit could not be taken; holder as zeta_vgpu_instance_take_unit() gives it. */
-static uint32_t refuse_held(const struct zeta_plugin *self, const struct zeta_plugin_stream *stream,
-                            const char *device_id, uint32_t holder)
-{
-    struct zeta_vgpu_message message;
-
-    if (zeta_vgpu_instance_damaged(stream->instance, &message))
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE, "%s: %s", device_id,
-                              message.text);
-    if (holder == (uint32_t)getpid())
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
-                              "this process has a stream on unit %s of %s already",
-                              unit_names[stream->unit], device_id);
-    return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE,
-                          "process %u has a stream on unit %s of %s (instance '%s')", holder,
-                          unit_names[stream->unit], device_id, stream->vgpu->description.instance);
-}
-
 /* Takes the unit on every tile of the stream, or on none. */
-static uint32_t take_units(const struct zeta_plugin *self, struct zeta_plugin_stream *stream,
-                           const char *device_id)
+static uint32_t take_units(struct zeta_plugin_stream *stream, const char *device_id)
 {
     while (stream->units_taken < stream->tile_count) {
         const uint32_t holder =
@@ -244,7 +208,8 @@ static uint32_t take_units(const struct zeta_plugin *self, struct zeta_plugin_st
 
         if (holder != 0) {
             release_units(stream);
-            return refuse_held(self, stream, device_id, holder);
+            return zeta_vgpu_refuse_unit(stream->vgpu, "stream on unit", unit_names[stream->unit],
+                                         device_id, holder);
         }
         stream->units_taken++;
     }
@@ -318,7 +283,9 @@ uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_devi
                                struct zeta_plugin_stream_desc *desc,
                                struct zeta_plugin_stream **out_stream)
 {
-    const uint32_t capacity = ring_capacity(desc, &self->vgpu->description.faults);
+    const uint32_t capacity = zeta_vgpu_ring_capacity(
+        desc->ring_records ? desc->ring_records : RING_DEFAULT, desc->notify_records, RING_MAX,
+        self->vgpu->description.faults.full_ring);
     struct zeta_vgpu_program program = {.switches = false};
     struct zeta_plugin_stream *stream;
     uint32_t unit = 0, result;
@@ -330,34 +297,28 @@ uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_devi
     if (!stream)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     stream->unit = unit;
-    if (unit == ZETA_VGPU_UNIT_IP)
-        stream->ip = zeta_vgpu_ip_create();
-    if (unit == ZETA_VGPU_UNIT_IP && !stream->ip) {
-        destroy_stream(stream);
-        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    }
     stream->period_ticks = nearest_period(
         desc->period_ns, ZETA_PLUGIN_HAS(desc, max_period_ns) ? desc->max_period_ns : 0);
     result = zeta_vgpu_instance_get(self->vgpu, &stream->instance);
-    if (result == ZETA_PLUGIN_SUCCESS &&
-        !zeta_vgpu_ring_init(&stream->ring, capacity, record_bytes(unit), desc->notify_records))
-        result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    if (result == ZETA_PLUGIN_SUCCESS)
-        result = take_units(self, stream, device->id);
-    if (result == ZETA_PLUGIN_SUCCESS && !request_eus(stream))
-        result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    if (result == ZETA_PLUGIN_SUCCESS) {
-        request_markers(stream, desc);
-        request_period(stream);
-    }
-    if (result == ZETA_PLUGIN_SUCCESS &&
-        !(stream->ip ? zeta_vgpu_ip_start(stream) : zeta_vgpu_sampler_start(stream)))
+    if (result != ZETA_PLUGIN_SUCCESS)
+        goto destroy;
+    result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    if (unit == ZETA_VGPU_UNIT_IP && !(stream->ip = zeta_vgpu_ip_create()))
+        goto destroy;
+    if (!zeta_vgpu_ring_init(&stream->ring, capacity, record_bytes(unit), desc->notify_records))
+        goto destroy;
+    result = take_units(stream, device->id);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        goto destroy;
+    result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    if (!request_eus(stream))
+        goto release;
+    request_markers(stream, desc);
+    request_period(stream);
+    if (!(stream->ip ? zeta_vgpu_ip_start(stream) : zeta_vgpu_sampler_start(stream))) {
         result = zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
                                 "no thread or no memory to sample %s", device->id);
-    if (result != ZETA_PLUGIN_SUCCESS) {
-        release_units(stream);
-        destroy_stream(stream);
-        return result;
+        goto release;
     }
     desc->period_ns = stream->period_ticks * ZETA_VGPU_TICK_NS;
     desc->ring_records = capacity;
@@ -366,6 +327,12 @@ uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_devi
     pthread_mutex_unlock(&stream->vgpu->objects_lock);
     *out_stream = stream;
     return ZETA_PLUGIN_SUCCESS;
+
+release:
+    release_units(stream);
+destroy:
+    destroy_stream(stream);
+    return result;
 }
 
 uint32_t zeta_vgpu_stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,

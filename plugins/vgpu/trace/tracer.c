@@ -23,7 +23,6 @@
 
 /* Capacities in records: 16 MiB unless another is wanted, at most 256 MiB. */
 #define RING_DEFAULT 262144u
-#define RING_MIN 64u
 #define RING_MAX 4194304u
 
 /* Marks that wait to be merged. */
@@ -356,26 +355,7 @@ static uint32_t choose_places(const struct zeta_plugin *self, struct zeta_plugin
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* Why a source could not be taken; holder as zeta_vgpu_instance_take_unit() gives it. */
-static uint32_t refuse_held(const struct zeta_plugin *self, const struct zeta_plugin_tracer *tracer,
-                            enum zeta_vgpu_source source, uint32_t holder)
-{
-    const struct zeta_vgpu_description *d = &self->vgpu->description;
-    struct zeta_vgpu_message message;
-
-    if (zeta_vgpu_instance_damaged(tracer->instance, &message))
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE, "%s: %s", d->id,
-                              message.text);
-    if (holder == (uint32_t)getpid())
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
-                              "this process has a tracer on %s of %s already", sources[source].name,
-                              d->id);
-    return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE,
-                          "process %u has a tracer on %s of %s (instance '%s')", holder,
-                          sources[source].name, d->id, d->instance);
-}
-
-static uint32_t take_units(const struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
+static uint32_t take_units(struct zeta_plugin_tracer *tracer)
 {
     const struct zeta_vgpu_merge *merge = &tracer->merge;
 
@@ -385,7 +365,8 @@ static uint32_t take_units(const struct zeta_plugin *self, struct zeta_plugin_tr
                                                              sources[place->source].unit, false);
 
         if (holder != 0)
-            return refuse_held(self, tracer, place->source, holder);
+            return zeta_vgpu_refuse_unit(tracer->vgpu, "tracer on", sources[place->source].name,
+                                         tracer->vgpu->description.id, holder);
         tracer->units_taken++;
     }
     return ZETA_PLUGIN_SUCCESS;
@@ -400,7 +381,9 @@ static uint32_t offer_places(const struct zeta_plugin *self, struct zeta_plugin_
 
     merge->instance = tracer->instance;
     if (number == 0)
-        return refuse_held(self, tracer, merge->places[0].source, ZETA_VGPU_NO_PROCESS);
+        return zeta_vgpu_refuse_unit(tracer->vgpu, "tracer on",
+                                     sources[merge->places[0].source].name,
+                                     tracer->vgpu->description.id, ZETA_VGPU_NO_PROCESS);
     if (!zeta_vgpu_trace_file_create(&merge->file, number, merge->place_count, &message))
         return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "%s: %s",
                               self->vgpu->description.id, message.text);
@@ -418,23 +401,6 @@ static uint32_t offer_places(const struct zeta_plugin *self, struct zeta_plugin_
     return ZETA_PLUGIN_SUCCESS;
 }
 
-static uint32_t ring_capacity(const struct zeta_plugin_tracer_desc *desc,
-                              const struct zeta_vgpu_faults *faults)
-{
-    const uint64_t notify = desc->notify_bytes / ZETA_VGPU_EVENT_BYTES;
-    uint64_t capacity = desc->ring_bytes ? desc->ring_bytes / ZETA_VGPU_EVENT_BYTES : RING_DEFAULT;
-
-    if (capacity < notify)
-        capacity = notify;
-    if (capacity < RING_MIN)
-        capacity = RING_MIN;
-    if (capacity > RING_MAX)
-        capacity = RING_MAX;
-    if (faults->full_ring != 0 && capacity > faults->full_ring)
-        capacity = faults->full_ring < 2 ? 2 : faults->full_ring;
-    return (uint32_t)capacity;
-}
-
 static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plugin_device *device,
                            const struct zeta_plugin_tracer_desc *desc)
 {
@@ -449,39 +415,16 @@ static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plu
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* All that can fail, of a tracer that exists. */
-static uint32_t prepare_tracer(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer,
-                               struct zeta_plugin_tracer_desc *desc)
-{
-    const uint32_t capacity = ring_capacity(desc, &self->vgpu->description.faults);
-    const uint64_t notify =
-        (desc->notify_bytes + ZETA_VGPU_EVENT_BYTES - 1) / ZETA_VGPU_EVENT_BYTES;
-    uint32_t result = choose_places(self, tracer, &desc->units);
-
-    if (result == ZETA_PLUGIN_SUCCESS)
-        result = zeta_vgpu_instance_get(self->vgpu, &tracer->instance);
-    if (result == ZETA_PLUGIN_SUCCESS &&
-        !zeta_vgpu_ring_init(&tracer->merge.ring, capacity, ZETA_VGPU_EVENT_BYTES,
-                             notify < capacity ? notify : capacity))
-        result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    if (result == ZETA_PLUGIN_SUCCESS)
-        result = take_units(self, tracer);
-    if (result == ZETA_PLUGIN_SUCCESS)
-        result = offer_places(self, tracer);
-    if (result == ZETA_PLUGIN_SUCCESS &&
-        !(tracer->running =
-              zeta_thread_start(&tracer->thread, tracer_main, tracer, "vgpu-tracer") == 0))
-        result = zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
-                                "no thread can be started to trace %s", self->vgpu->description.id);
-    if (result == ZETA_PLUGIN_SUCCESS)
-        desc->ring_bytes = (uint64_t)capacity * ZETA_VGPU_EVENT_BYTES;
-    return result;
-}
-
 static uint32_t tracer_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
                             struct zeta_plugin_tracer_desc *desc,
                             struct zeta_plugin_tracer **out_tracer)
 {
+    const uint32_t capacity = zeta_vgpu_ring_capacity(
+        desc->ring_bytes ? desc->ring_bytes / ZETA_VGPU_EVENT_BYTES : RING_DEFAULT,
+        desc->notify_bytes / ZETA_VGPU_EVENT_BYTES, RING_MAX,
+        self->vgpu->description.faults.full_ring);
+    const uint64_t notify =
+        (desc->notify_bytes + ZETA_VGPU_EVENT_BYTES - 1) / ZETA_VGPU_EVENT_BYTES;
     struct zeta_vgpu *vgpu = self->vgpu;
     struct zeta_plugin_tracer *tracer;
     uint32_t result = check_desc(self, device, desc);
@@ -491,16 +434,39 @@ static uint32_t tracer_open(struct zeta_plugin *self, struct zeta_plugin_device 
     tracer = create_tracer(device);
     if (!tracer)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    result = prepare_tracer(self, tracer, desc);
-    if (result != ZETA_PLUGIN_SUCCESS) {
-        destroy_tracer(tracer);
-        return result;
+    result = choose_places(self, tracer, &desc->units);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        goto destroy;
+    result = zeta_vgpu_instance_get(vgpu, &tracer->instance);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        goto destroy;
+    if (!zeta_vgpu_ring_init(&tracer->merge.ring, capacity, ZETA_VGPU_EVENT_BYTES,
+                             notify < capacity ? notify : capacity)) {
+        result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+        goto destroy;
     }
+    result = take_units(tracer);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        goto destroy;
+    result = offer_places(self, tracer);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        goto destroy;
+    if (zeta_thread_start(&tracer->thread, tracer_main, tracer, "vgpu-tracer") != 0) {
+        result = zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+                                "no thread can be started to trace %s", vgpu->description.id);
+        goto destroy;
+    }
+    tracer->running = true;
+    desc->ring_bytes = (uint64_t)capacity * ZETA_VGPU_EVENT_BYTES;
     pthread_mutex_lock(&vgpu->objects_lock);
     LIST_INSERT_HEAD(&vgpu->open_tracers, tracer, entry);
     pthread_mutex_unlock(&vgpu->objects_lock);
     *out_tracer = tracer;
     return ZETA_PLUGIN_SUCCESS;
+
+destroy:
+    destroy_tracer(tracer);
+    return result;
 }
 
 static void tracer_close(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)

@@ -113,13 +113,14 @@ static uint32_t lower_metric(struct zeta_lowering *lowering, uint32_t index)
 uint32_t zeta_lower_expr(struct zeta_lowering *lowering, const struct zeta_expr *expr)
 {
     uint32_t args[3] = {0, 0, 0};
+    struct zeta_number number;
 
     if (lowering->result != ZE_RESULT_SUCCESS)
         return ZETA_NODE_NONE;
     switch (expr->op) {
     case ZETA_EXPR_CONSTANT:
-        return expr->type == ZETA_EXPR_F64 ? zeta_lower_f64(lowering, expr->u.f64)
-                                           : zeta_lower_u64(lowering, expr->u.u64);
+        number = zeta_expr_constant(expr);
+        return zeta_lower_number(lowering, &number);
     case ZETA_EXPR_SYMBOL:
         return lower_symbol(lowering, expr);
     case ZETA_EXPR_FIELD:

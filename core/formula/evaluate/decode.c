@@ -9,6 +9,7 @@
 #include "core/formula/expr/expr.h"
 #include "core/formula/record/layout.h"
 #include "core/formula/record/slot.h"
+#include "core/util/arena.h"
 #include "core/util/error.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
@@ -29,8 +30,15 @@ struct event_class {
     uint32_t count;
 };
 
+/** Where the values of a metric come from. */
+struct metric_of {
+    uint32_t group;
+    uint32_t place; /**< in the group's values */
+};
+
 /** Constant once made. */
 struct zeta_decode_plan {
+    struct zeta_arena arena;
     struct zeta_compiled **compiled; /**< sets of each group, by tile; set_count of each */
     uint32_t set_count;
     uint32_t group_count;
@@ -44,8 +52,7 @@ struct zeta_decode_plan {
     uint64_t tick_ns; /**< 0: no whole number of nanoseconds */
 
     const struct zeta_metric **metrics;
-    uint32_t *metric_group; /**< per metric */
-    uint32_t *metric_place; /**< per metric: its place in the group's values */
+    struct metric_of *metric_of; /**< per metric */
     uint32_t metric_count;
 
     uint16_t class_of[ZETA_EVENT_MAX_TYPE + 1]; /**< by type */
@@ -131,82 +138,66 @@ static ze_result_t check_forms(const struct zeta_decode_source *source)
     return ZE_RESULT_SUCCESS;
 }
 
-static bool copy_sets(struct zeta_decode_plan *plan, const struct zeta_decode_source *source)
-{
-    plan->compiled =
-        calloc((size_t)plan->group_count * plan->set_count + 1, sizeof(*plan->compiled));
-    if (!plan->compiled)
-        return false;
-    for (uint32_t g = 0; g < plan->group_count; g++)
-        memcpy(&plan->compiled[(size_t)g * plan->set_count], source->groups[g].compiled,
-               plan->set_count * sizeof(*plan->compiled));
-    return true;
-}
-
-static bool list_metrics(struct zeta_decode_plan *plan)
+/** The sets of each group by tile, and the metrics of all groups. */
+static bool list_metrics(struct zeta_decode_plan *plan, const struct zeta_decode_source *source)
 {
     uint32_t total = 0;
 
+    plan->compiled = zeta_arena_array(&plan->arena, (size_t)plan->group_count * plan->set_count,
+                                      sizeof(*plan->compiled));
     for (uint32_t g = 0; g < plan->group_count; g++)
-        total += zeta_compiled_metric_count(set_of_group(plan, g, 0));
-    plan->metrics = calloc((size_t)total + 1, sizeof(*plan->metrics));
-    plan->metric_group = calloc((size_t)total + 1, sizeof(*plan->metric_group));
-    plan->metric_place = calloc((size_t)total + 1, sizeof(*plan->metric_place));
-    if (!plan->metrics || !plan->metric_group || !plan->metric_place)
+        total += zeta_compiled_metric_count(source->groups[g].compiled[0]);
+    plan->metrics = zeta_arena_array(&plan->arena, total, sizeof(*plan->metrics));
+    plan->metric_of = zeta_arena_array(&plan->arena, total, sizeof(*plan->metric_of));
+    if (!plan->compiled || !plan->metrics || !plan->metric_of)
         return false;
     for (uint32_t g = 0; g < plan->group_count; g++) {
-        const struct zeta_compiled *compiled = set_of_group(plan, g, 0);
+        const struct zeta_compiled *compiled = source->groups[g].compiled[0];
 
+        memcpy(&plan->compiled[(size_t)g * plan->set_count], source->groups[g].compiled,
+               plan->set_count * sizeof(*plan->compiled));
         for (uint32_t i = 0; i < zeta_compiled_metric_count(compiled); i++) {
             plan->metrics[plan->metric_count] = zeta_compiled_metric(compiled, i);
-            plan->metric_group[plan->metric_count] = g;
-            plan->metric_place[plan->metric_count++] = i;
+            plan->metric_of[plan->metric_count++] = (struct metric_of){g, i};
         }
     }
     return true;
 }
 
-/** Numbers the types that metrics name, and counts how often they do. */
-static bool number_classes(struct zeta_decode_plan *plan)
-{
-    uint32_t next = 1;
-
-    for (uint32_t m = 0; m < plan->metric_count; m++) {
-        for (uint32_t e = 0; e < plan->metrics[m]->event_count; e++) {
-            const uint32_t type = plan->metrics[m]->events[e].type;
-
-            if (plan->class_of[type] == 0)
-                plan->class_of[type] = (uint16_t)next++;
-            plan->reference_count++;
-        }
-    }
-    plan->class_count = next;
-    plan->classes = calloc(next, sizeof(*plan->classes));
-    plan->references = calloc(plan->reference_count + 1, sizeof(*plan->references));
-    return plan->classes && plan->references;
-}
-
-static bool lists_type(const struct zeta_decode_plan *plan, uint32_t metric, uint32_t class_number)
-{
-    for (uint32_t e = 0; e < plan->metrics[metric]->event_count; e++) {
-        if (plan->class_of[plan->metrics[metric]->events[e].type] == class_number)
-            return true;
-    }
-    return false;
-}
-
-static void fill_classes(struct zeta_decode_plan *plan)
+/** Numbers the types that metrics name, and lists the metrics of each. */
+static bool list_classes(struct zeta_decode_plan *plan)
 {
     uint32_t next = 0;
 
+    plan->class_count = 1;
+    for (uint32_t m = 0; m < plan->metric_count; m++) {
+        for (uint32_t e = 0; e < plan->metrics[m]->event_count; e++) {
+            uint16_t *number = &plan->class_of[plan->metrics[m]->events[e].type];
+
+            if (*number == 0)
+                *number = (uint16_t)plan->class_count++;
+            plan->reference_count++;
+        }
+    }
+    plan->classes = zeta_arena_array(&plan->arena, plan->class_count, sizeof(*plan->classes));
+    plan->references =
+        zeta_arena_array(&plan->arena, plan->reference_count, sizeof(*plan->references));
+    if (!plan->classes || !plan->references)
+        return false;
     for (uint32_t c = 1; c < plan->class_count; c++) {
         plan->classes[c].first = next;
         for (uint32_t m = 0; m < plan->metric_count; m++) {
-            if (lists_type(plan, m, c))
+            const struct zeta_metric *metric = plan->metrics[m];
+            uint32_t e = 0;
+
+            while (e < metric->event_count && plan->class_of[metric->events[e].type] != c)
+                e++;
+            if (e < metric->event_count)
                 plan->references[next++] = m;
         }
         plan->classes[c].count = next - plan->classes[c].first;
     }
+    return true;
 }
 
 ze_result_t zeta_decode_plan_create(const struct zeta_decode_source *source,
@@ -232,11 +223,10 @@ ze_result_t zeta_decode_plan_create(const struct zeta_decode_source *source,
         source->timestamp_bits >= 64 ? UINT64_MAX : (UINT64_C(1) << source->timestamp_bits) - 1;
     plan->timer_hz = source->timer_hz;
     plan->tick_ns = NS_PER_SECOND % source->timer_hz == 0 ? NS_PER_SECOND / source->timer_hz : 0;
-    if (!copy_sets(plan, source) || !list_metrics(plan) || !number_classes(plan)) {
+    if (!list_metrics(plan, source) || !list_classes(plan)) {
         zeta_decode_plan_destroy(plan);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    fill_classes(plan);
     *out_plan = plan;
     return ZE_RESULT_SUCCESS;
 }
@@ -245,12 +235,7 @@ void zeta_decode_plan_destroy(struct zeta_decode_plan *plan)
 {
     if (!plan)
         return;
-    free(plan->compiled);
-    free(plan->metrics);
-    free(plan->metric_group);
-    free(plan->metric_place);
-    free(plan->classes);
-    free(plan->references);
+    zeta_arena_finish(&plan->arena);
     free(plan);
 }
 
@@ -434,7 +419,7 @@ static bool is_group_selected(const struct decoding *state, uint32_t group)
     const struct zeta_decode_plan *plan = state->plan;
 
     for (uint32_t m = 0; m < plan->metric_count; m++) {
-        if (plan->metric_group[m] == group && state->request->names[m] != ZETA_DECODE_LEFT_OUT)
+        if (plan->metric_of[m].group == group && state->request->names[m] != ZETA_DECODE_LEFT_OUT)
             return true;
     }
     return false;
@@ -450,9 +435,9 @@ static void prepare_emissions(struct decoding *state)
         state->first[c] = next;
         for (uint32_t i = 0; i < plan->classes[c].count; i++) {
             const uint32_t metric = plan->references[plan->classes[c].first + i];
-            const uint32_t group = plan->metric_group[metric];
+            const uint32_t group = plan->metric_of[metric].group;
             const struct zeta_output *output =
-                &program_of(state, group)->outputs[plan->metric_place[metric]];
+                &program_of(state, group)->outputs[plan->metric_of[metric].place];
 
             if (state->request->names[metric] == ZETA_DECODE_LEFT_OUT)
                 continue;

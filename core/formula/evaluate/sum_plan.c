@@ -155,16 +155,13 @@ static uint32_t plan_operation(struct planner *planner, const struct zeta_expr *
 static uint32_t plan_expr(struct planner *planner, const struct zeta_expr *expr)
 {
     const struct zeta_compiled *compiled = planner->plan->compiled;
-    struct zeta_number number = {.type = expr->type};
+    struct zeta_number number;
 
     if (planner->lowering.result != ZE_RESULT_SUCCESS)
         return 0;
     switch (expr->op) {
     case ZETA_EXPR_CONSTANT:
-        if (expr->type == ZETA_EXPR_F64)
-            number.u.f64 = expr->u.f64;
-        else
-            number.u.u64 = expr->u.u64;
+        number = zeta_expr_constant(expr);
         return add_constant(planner, &number);
     case ZETA_EXPR_SYMBOL: /* known, or the set would not have been compiled */
         return add_constant(planner, &compiled->symbols[expr->u.ref.target]);

@@ -182,6 +182,16 @@ struct zeta_number {
     } u;
 };
 
+/** The number of a CONSTANT. */
+static inline struct zeta_number zeta_expr_constant(const struct zeta_expr *expr)
+{
+    struct zeta_number number = {.type = expr->type, .u.u64 = expr->u.u64};
+
+    if (expr->type == ZETA_EXPR_F64)
+        number.u.f64 = expr->u.f64;
+    return number;
+}
+
 /**
  * The meaning of each operation, for one row. The compiler folds constants with it and the
  * evaluator's loops follow it. args holds zeta_expr_arity(op) numbers of the types that the linker

@@ -112,11 +112,8 @@ bool zeta_expr_over_symbols(const struct zeta_catalog *catalog,
 {
     struct zeta_number arguments[ZETA_EXPR_MAX_ARITY];
 
-    out_value->type = expr->type;
     if (expr->op == ZETA_EXPR_CONSTANT) {
-        out_value->u.u64 = expr->u.u64;
-        if (expr->type == ZETA_EXPR_F64)
-            out_value->u.f64 = expr->u.f64;
+        *out_value = zeta_expr_constant(expr);
         return true;
     }
     if (expr->op == ZETA_EXPR_SYMBOL)

@@ -103,7 +103,7 @@ static uint32_t lower_part(struct zeta_lowering *lowering, uint32_t index,
 
 static uint32_t lower_metric(struct zeta_lowering *lowering, uint32_t index)
 {
-    uint32_t *node = &lowering->metric_node[index];
+    uint32_t *node = &lowering->metrics[index].value;
 
     if (*node == ZETA_NODE_NONE && lowering->result == ZE_RESULT_SUCCESS)
         *node = lower_part(lowering, index, lowering->set->metrics[index].value);
@@ -182,7 +182,7 @@ uint32_t zeta_lower_validity(struct zeta_lowering *lowering, const struct zeta_e
     case ZETA_EXPR_FIELD:
         return field_validity(lowering, expr);
     case ZETA_EXPR_METRIC:
-        memo = &lowering->metric_valid[expr->u.ref.target];
+        memo = &lowering->metrics[expr->u.ref.target].valid;
         if (*memo == ZETA_NODE_NONE)
             *memo = zeta_lower_validity(lowering, lowering->set->metrics[expr->u.ref.target].value);
         return *memo;
@@ -229,7 +229,7 @@ uint32_t zeta_lower_defined(struct zeta_lowering *lowering, const struct zeta_ex
     if (expr->op == ZETA_EXPR_SELECT)
         return chosen_defined(lowering, expr);
     if (expr->op == ZETA_EXPR_METRIC) {
-        memo = &lowering->metric_defined[expr->u.ref.target];
+        memo = &lowering->metrics[expr->u.ref.target].defined;
         if (*memo == ZETA_NODE_NONE)
             *memo = zeta_lower_defined(lowering, lowering->set->metrics[expr->u.ref.target].value);
         return *memo;

@@ -27,6 +27,13 @@ struct zeta_node {
 /** True if a node reads a field of records. */
 bool zeta_node_is_load(const struct zeta_node *node);
 
+/** Nodes of a metric that others may refer to; ZETA_NODE_NONE while they are not known. */
+struct zeta_metric_nodes {
+    uint32_t value;
+    uint32_t valid;   /**< condition "was measured" */
+    uint32_t defined; /**< condition "no divisor is 0" */
+};
+
 struct zeta_lowering {
     const struct zeta_compiled *compiled;
     const struct zeta_set *set;
@@ -40,10 +47,8 @@ struct zeta_lowering {
     uint32_t *table; /**< hash table of node index + 1 */
     uint32_t table_size;
 
-    uint32_t *metric_node;    /**< value of each metric of the set, if lowered already */
-    bool stamp;               /**< in a metric of type timestamp, for query forms */
-    uint32_t *metric_valid;   /**< condition "was measured", ZETA_NODE_NONE while not known */
-    uint32_t *metric_defined; /**< condition "no divisor is 0", the same way */
+    struct zeta_metric_nodes *metrics; /**< of each metric of the set */
+    bool stamp;                        /**< in a metric of type timestamp, for query forms */
 };
 
 /** Prepares an empty list of nodes. Ended with zeta_lowering_finish(), also after a failure. */

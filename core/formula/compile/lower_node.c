@@ -16,27 +16,19 @@ void zeta_lowering_init(struct zeta_lowering *lowering, const struct zeta_compil
         .sink = sink,
         .result = ZE_RESULT_SUCCESS,
     };
-    lowering->metric_node = malloc(set->metric_count * sizeof(uint32_t));
-    lowering->metric_valid = malloc(set->metric_count * sizeof(uint32_t));
-    lowering->metric_defined = malloc(set->metric_count * sizeof(uint32_t));
-    if (!lowering->metric_node || !lowering->metric_valid || !lowering->metric_defined) {
+    lowering->metrics = malloc(set->metric_count * sizeof(*lowering->metrics));
+    if (!lowering->metrics)
         lowering->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        return;
-    }
-    for (uint32_t i = 0; i < set->metric_count; i++) {
-        lowering->metric_node[i] = ZETA_NODE_NONE;
-        lowering->metric_valid[i] = ZETA_NODE_NONE;
-        lowering->metric_defined[i] = ZETA_NODE_NONE;
-    }
+    for (uint32_t i = 0; lowering->metrics && i < set->metric_count; i++)
+        lowering->metrics[i] =
+            (struct zeta_metric_nodes){ZETA_NODE_NONE, ZETA_NODE_NONE, ZETA_NODE_NONE};
 }
 
 void zeta_lowering_finish(struct zeta_lowering *lowering)
 {
     free(lowering->nodes);
     free(lowering->table);
-    free(lowering->metric_node);
-    free(lowering->metric_valid);
-    free(lowering->metric_defined);
+    free(lowering->metrics);
 }
 
 uint32_t zeta_lower_stop(struct zeta_lowering *lowering, ze_result_t result)

@@ -81,14 +81,16 @@ bool zeta_sum_init(struct zeta_sum *sum, struct zeta_sum_plan *const *plans, uin
     const size_t slots = plans[0]->slot_count;
 
     *sum = (struct zeta_sum){.plans = plans, .tile_count = tile_count};
-    sum->tiles = calloc(tile_count, sizeof(*sum->tiles));
-    sum->counts = calloc(plans[0]->metric_count, sizeof(*sum->counts));
+    sum->tiles = zeta_arena_array(&sum->arena, tile_count, sizeof(*sum->tiles));
+    sum->counts = zeta_arena_array(&sum->arena, plans[0]->metric_count, sizeof(*sum->counts));
     if (!sum->tiles || !sum->counts)
         return false;
     for (uint32_t i = 0; i < tile_count; i++) {
-        sum->tiles[i].slots = calloc(slots + 1, sizeof(*sum->tiles[i].slots));
-        sum->tiles[i].taken = calloc(slots + 1, 1);
-        if (!sum->tiles[i].slots || !sum->tiles[i].taken)
+        struct zeta_sum_tile *tile = &sum->tiles[i];
+
+        tile->slots = zeta_arena_array(&sum->arena, slots, sizeof(*tile->slots));
+        tile->taken = zeta_arena_array(&sum->arena, slots, sizeof(*tile->taken));
+        if (!tile->slots || !tile->taken)
             return false;
     }
     return true;
@@ -96,12 +98,7 @@ bool zeta_sum_init(struct zeta_sum *sum, struct zeta_sum_plan *const *plans, uin
 
 void zeta_sum_finish(struct zeta_sum *sum)
 {
-    for (uint32_t i = 0; sum->tiles && i < sum->tile_count; i++) {
-        free(sum->tiles[i].slots);
-        free(sum->tiles[i].taken);
-    }
-    free(sum->tiles);
-    free(sum->counts);
+    zeta_arena_finish(&sum->arena);
     *sum = (struct zeta_sum){0};
 }
 

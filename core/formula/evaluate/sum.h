@@ -24,6 +24,8 @@
 
 #include <level_zero/zet_api.h>
 
+#include "core/util/arena.h"
+
 struct zeta_block;
 struct zeta_compiled;
 struct zeta_sum_plan;
@@ -77,6 +79,7 @@ struct zeta_sum_tile {
 
 /** One thread at a time. */
 struct zeta_sum {
+    struct zeta_arena arena;
     struct zeta_sum_plan *const *plans; /**< one per tile, which fit each other */
     uint32_t tile_count;
     struct zeta_sum_tile *tiles;

@@ -11,6 +11,11 @@
 /** Most steps of one plan: far more than sets have, and a bound for those that somebody made up. */
 #define MAX_STEPS (UINT32_C(1) << 20)
 
+struct memo {
+    uint32_t step;
+    uint32_t valid; /**< node: the rows that count for it; ZETA_NODE_NONE while there is no step */
+};
+
 struct planner {
     struct zeta_sum_plan *plan;
     struct zeta_lowering lowering;
@@ -18,7 +23,7 @@ struct planner {
     uint32_t valid; /**< node: the rows that count for the metric at hand */
 
     /** Step of each metric of the set that others refer to, and for which rows. */
-    uint32_t *memo, *memo_valid;
+    struct memo *memo;
     uint32_t *slot_of; /**< slot + 1 by node and mode */
     uint32_t slot_room, step_room;
 };
@@ -118,15 +123,16 @@ static uint32_t plan_metric(struct planner *planner, uint32_t index)
 {
     struct zeta_lowering *lowering = &planner->lowering;
     const struct zeta_metric *metric = &lowering->set->metrics[index];
+    struct memo *memo = &planner->memo[index];
     const bool outside = lowering->stamp;
 
-    if (planner->memo_valid[index] == planner->valid)
-        return planner->memo[index];
-    lowering->stamp = metric->type == ZET_METRIC_TYPE_TIMESTAMP;
-    planner->memo[index] = plan_expr(planner, metric->value);
-    lowering->stamp = outside;
-    planner->memo_valid[index] = planner->valid;
-    return planner->memo[index];
+    if (memo->valid != planner->valid) {
+        lowering->stamp = metric->type == ZET_METRIC_TYPE_TIMESTAMP;
+        memo->step = plan_expr(planner, metric->value);
+        lowering->stamp = outside;
+        memo->valid = planner->valid;
+    }
+    return memo->step;
 }
 
 static uint32_t plan_operation(struct planner *planner, const struct zeta_expr *expr)
@@ -286,17 +292,16 @@ ze_result_t zeta_sum_plan_create(const struct zeta_compiled *compiled, bool maxi
     if (!planner.plan)
         return result;
     planner.plan->compiled = compiled;
-    planner.memo = calloc(metrics, sizeof(*planner.memo));
-    planner.memo_valid = malloc(metrics * sizeof(*planner.memo_valid));
+    planner.memo = malloc(metrics * sizeof(*planner.memo));
     planner.slot_of = calloc((size_t)ZETA_LOWER_MAX_NODES * ZETA_SUM_MODE_COUNT, sizeof(uint32_t));
-    if (planner.memo && planner.memo_valid && planner.slot_of) {
-        memset(planner.memo_valid, 0xff, metrics * sizeof(*planner.memo_valid)); /* no node */
+    if (planner.memo && planner.slot_of) {
+        for (uint32_t i = 0; i < metrics; i++)
+            planner.memo[i] = (struct memo){.valid = ZETA_NODE_NONE};
         zeta_lowering_init(&planner.lowering, compiled, &planner.plan->arena, NULL);
         result = fill(&planner);
         zeta_lowering_finish(&planner.lowering);
     }
     free(planner.memo);
-    free(planner.memo_valid);
     free(planner.slot_of);
     if (result == ZE_RESULT_SUCCESS)
         *out_plan = planner.plan;

@@ -1,6 +1,6 @@
 #include "harness.h"
+#include "tests/harness/control.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -19,14 +19,6 @@ void harness_expect(ze_result_t wanted, ze_result_t result, const char *call, co
         (void)zeDriverGetLastErrorDescription(driver, &sentence);
     print_error("%s\n    gave 0x%x instead of 0x%x: %s\n", call, result, wanted, sentence);
     _fail(file, line);
-}
-
-static const struct fake_control *load_control(void)
-{
-    void *library = dlopen(FAKE_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
-
-    assert_non_null(library);
-    return dlsym(library, "fake_control");
 }
 
 int harness_setup(void **state)
@@ -50,7 +42,7 @@ int harness_setup(void **state)
     assert_int_equal(count, 2);
     assert_success(zeContextCreate(h->driver, &context, &h->context));
     assert_success(zeModuleCreate(h->context, h->device, &module, &h->module, NULL));
-    h->control = load_control();
+    h->control = harness_control("compute_control");
     *state = h;
     return 0;
 }

@@ -15,8 +15,8 @@
 #include <cmocka.h>
 #include <level_zero/ze_api.h>
 
-#include "fake.h"
 #include "mode.h"
+#include "tests/harness/device/compute_control.h"
 
 /** Asserts that a call succeeds; the message has the library's own sentence. */
 #define assert_success(call) harness_expect(ZE_RESULT_SUCCESS, (call), #call, __FILE__, __LINE__)
@@ -31,7 +31,7 @@ struct harness {
     ze_device_handle_t tiles[2];
     ze_context_handle_t context;
     ze_module_handle_t module;
-    const struct fake_control *control;
+    const struct compute_control *control;
 };
 
 /** Fails the test unless result is wanted. */

@@ -10,7 +10,7 @@ struct stream_bed bed_make(const char *device)
 
     bed.device = find_device(device);
     bed.context = make_context(bed.device);
-    bed.control = fake_control_find();
+    bed.control = harness_control("stream_control");
     bed.control->reset();
     return bed;
 }

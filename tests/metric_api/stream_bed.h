@@ -4,11 +4,12 @@
 #ifndef ZETA_TESTS_METRIC_API_STREAM_BED_H
 #define ZETA_TESTS_METRIC_API_STREAM_BED_H
 
-#include "tests/metric_api/fake_control.h"
+#include "tests/harness/control.h"
+#include "tests/harness/device/stream_control.h"
 #include "tests/metric_api/harness.h"
 
 struct stream_bed {
-    const struct fake_control *control;
+    const struct stream_control *control;
     const char *name; /**< of the device */
     ze_device_handle_t device;
     ze_context_handle_t context;

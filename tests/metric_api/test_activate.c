@@ -218,18 +218,22 @@ static void expect_stop(const char *device, bool notify)
 
 static void deactivate__stream_open__stops_it_and_keeps_what_it_collected(void **state)
 {
+    const struct stream_control *control = harness_control("stream_control");
+
     (void)state;
     expect_stop("fake0", false);
     expect_stop("fake0", true);
-    assert_int_equal(fake_control_find()->counts("fake0", "u0").stops, 1);
+    assert_int_equal(control->counts("fake0", "u0").stops, 1);
 }
 
 static void deactivate__backend_that_cannot_stop__is_emptied_and_closed(void **state)
 {
+    const struct stream_control *control = harness_control("stream_control");
+
     (void)state;
     expect_stop("bare0", false);
     expect_stop("bare0", true);
-    assert_int_equal(fake_control_find()->counts("bare0", "u0").closes, 2);
+    assert_int_equal(control->counts("bare0", "u0").closes, 2);
 }
 
 static void open__second_stream_of_the_unit__is_in_use(void **state)

@@ -1,9 +1,10 @@
 /* Groups that a backend can or cannot count together. */
-#include "tests/metric_api/fake_control.h"
+#include "tests/harness/control.h"
+#include "tests/harness/device/stream_control.h"
 #include "tests/metric_api/harness.h"
 #include "tests/support/suite.h"
 
-static const struct fake_control *control;
+static const struct stream_control *control;
 
 static int set_up(void **state)
 {
@@ -11,7 +12,7 @@ static int set_up(void **state)
     if (zeInit(ZE_INIT_FLAG_GPU_ONLY) != ZE_RESULT_SUCCESS)
         return -1;
     (void)find_group(find_device("fake0"), "Basic", TIME_BASED, NULL);
-    control = fake_control_find();
+    control = harness_control("stream_control");
     return control ? 0 : -1;
 }
 

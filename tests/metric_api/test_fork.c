@@ -28,7 +28,7 @@ static int set_up(void **state)
         }                                                                                          \
     } while (0)
 
-static const struct fake_control *control;
+static const struct stream_control *control;
 
 /** The child's device: the only driver without compute, the first device named so. */
 static ze_device_handle_t child_device(const char *name)
@@ -126,7 +126,7 @@ static void fork__stream_open__child_starts_anew_and_parent_goes_on(void **state
 struct busy {
     zet_metric_streamer_handle_t streamer;
     ze_event_handle_t event;
-    const struct fake_control *control;
+    const struct stream_control *control;
     _Atomic bool stop;
 };
 

@@ -53,7 +53,7 @@ static void group_get__several_threads_ask_first__all_get_the_same(void **state)
 
 /** What the threads of a test share. No assertions inside threads: they only note. */
 struct shared {
-    const struct fake_control *control;
+    const struct stream_control *control;
     const char *device_name;
     ze_device_handle_t device;
     ze_context_handle_t context;

@@ -71,12 +71,14 @@ static void read__one_after_the_other__repeats_the_last_record(void **state)
 
 static void read__first_record_later_than_open__is_only_the_baseline(void **state)
 {
+    const struct stream_control *control = harness_control("stream_control");
+
     (void)state;
     for (size_t w = 0; w < WAY_COUNT; w++) {
         struct open_stream made;
         struct slot slots[16];
 
-        fake_control_find()->first_at_open(false);
+        control->first_at_open(false);
         made.bed = bed_make(ways[w].device);
         made.bed.control->first_at_open(false);
         made.event = make_event(made.bed.context);
@@ -480,8 +482,8 @@ static void open__period_and_count__are_brought_into_range_and_written_back(void
 static void open__backend__gets_the_program_and_its_digest(void **state)
 {
     static const char *const classes[] = {"", "", "place", "pick", "pick"};
-    struct fake_counts first;
-    struct fake_counts second;
+    struct stream_counts first;
+    struct stream_counts second;
 
     (void)state;
     for (int i = 0; i < 2; i++) {

@@ -44,7 +44,7 @@ static void use_inherited(struct trace_bed *bed, struct trace_decoder *decoder)
 /** A tracer of its own, with an event where threads can be started. */
 static void trace_in_child(void)
 {
-    struct trace_bed bed = {.name = "trace0", .control = trace_control_find()};
+    struct trace_bed bed = {.name = "trace0", .control = harness_control("trace_control")};
     struct test_event event = {0};
     zet_metric_tracer_exp_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_TRACER_EXP_DESC,
                                          .notifyEveryNBytes = 96};

@@ -9,7 +9,7 @@ struct trace_bed bed_make(const char *device)
 
     bed.device = find_device(device);
     bed.context = make_context(bed.device);
-    bed.control = trace_control_find();
+    bed.control = harness_control("trace_control");
     bed.control->reset();
     bed.control->ring(BED_RING_BYTES);
     return bed;

@@ -5,8 +5,9 @@
 #ifndef ZETA_TESTS_METRIC_TRACER_TRACE_BED_H
 #define ZETA_TESTS_METRIC_TRACER_TRACE_BED_H
 
+#include "tests/harness/control.h"
+#include "tests/harness/device/tracer_control.h"
 #include "tests/metric_api/harness.h"
-#include "tests/metric_tracer/trace_control.h"
 
 #define TRACER_BASED ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED
 #define BED_MAX_BYTES 65536u

@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "tests/harness/scripted.h"
+#include "tests/harness/device/scripted.h"
 #include "zeta/plugin_host.h"
 
 #define DEVICES_MAX 16

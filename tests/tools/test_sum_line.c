@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "sdk/tools/zeta/sampling/sampled_group.h"
-#include "tests/metric_api/fake_control.h"
+#include "tests/harness/device/stream_control.h"
 #include "tests/metric_api/harness.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"

@@ -3,8 +3,9 @@
  * the counter "Launches" is the number of time stamps that a queue wrote. Two manifests share the
  * library; each is a plugin of its own, with a root and two tiles named after the manifest.
  */
-#include "fake.h"
-#include "fake_metrics.h"
+#include "tests/harness/device/compute_control.h"
+#include "tests/harness/device/metrics.h"
+#include "tests/harness/device/scripted.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -36,11 +37,6 @@ static struct zeta_plugin plugins[PLUGIN_COUNT];
 static atomic_uint plugin_count;
 static atomic_uint queue_count;
 
-static struct zeta_plugin_string text(const char *data)
-{
-    return (struct zeta_plugin_string){.data = data, .size = strlen(data)};
-}
-
 static uint64_t ticks_now(void *context)
 {
     (void)context;
@@ -64,7 +60,7 @@ static uint32_t properties(struct zeta_plugin *self, struct zeta_plugin_device *
     static const struct zeta_plugin_queue_group group = {
         .struct_size = sizeof(group), .flags = ZETA_PLUGIN_QUEUE_METRICS, .queue_count = 2};
 
-    out->name = out->id = text(self->ids[device->index]);
+    out->name = out->id = scripted_text(self->ids[device->index]);
     out->type = ZETA_PLUGIN_DEVICE_GPU;
     out->parent = device->index == 0 ? UINT32_MAX : 0;
     out->tile = device->index == 0 ? 0 : device->index - 1;
@@ -123,7 +119,8 @@ static uint32_t execute(void *context, const struct zeta_plugin_command *command
         abort();
     result = fake_metrics_execute(&queue->work, command, ticks_now(NULL));
     if (result != ZETA_PLUGIN_SUCCESS)
-        queue->self->ops->fail(queue->self->host, result, text("the query was not begun here"));
+        queue->self->ops->fail(queue->self->host, result,
+                               scripted_text("the query was not begun here"));
     return result;
 }
 
@@ -180,18 +177,13 @@ static uint32_t queue_status(struct zeta_plugin *self, struct zeta_plugin_queue 
 
 /* ---------------------------------------------------------------- metrics */
 
-static bool is(struct zeta_plugin_string string, const char *word)
-{
-    return string.size == strlen(word) && memcmp(string.data, word, (size_t)string.size) == 0;
-}
-
 static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
                        struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
 {
-    if (is(unit, "narrow"))
-        out_limits->no_queries = text(BARE_NO_QUERIES);
-    else if (is(unit, "counters"))
-        out_limits->query_note = text(BARE_QUERY_NOTE);
+    if (scripted_is(unit, "narrow"))
+        out_limits->no_queries = scripted_text(BARE_NO_QUERIES);
+    else if (scripted_is(unit, "counters"))
+        out_limits->query_note = scripted_text(BARE_QUERY_NOTE);
     return fake_metric_ops.limits(self, device, unit, out_limits);
 }
 
@@ -200,7 +192,7 @@ static uint32_t query_pool_create(struct zeta_plugin *self, struct zeta_plugin_d
                                   const struct zeta_plugin_query_desc *desc,
                                   struct zeta_plugin_query_pool **out_pool)
 {
-    if (!is(desc->uuid, is(desc->set, "Work") ? BARE_WORK_UUID : ""))
+    if (!scripted_is(desc->uuid, scripted_is(desc->set, "Work") ? BARE_WORK_UUID : ""))
         return ZETA_PLUGIN_INVALID_ARGUMENT;
     return fake_metric_ops.query_pool_create(self, device, desc, out_pool);
 }
@@ -226,8 +218,7 @@ static const struct zeta_plugin_ops plugin_ops = {.struct_size = sizeof(plugin_o
                                                   .compute = &queue_ops,
                                                   .metric = &metric_ops};
 
-uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,
-                               struct zeta_plugin_answer *out_answer)
+void scripted_bare(const struct zeta_plugin_offer *offer, struct zeta_plugin_answer *out_answer)
 {
     struct zeta_plugin *self = &plugins[atomic_fetch_add(&plugin_count, 1) % PLUGIN_COUNT];
 
@@ -241,10 +232,6 @@ uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,
         snprintf(self->ids[i], sizeof(self->ids[i]), i == 0 ? "%.*s" : "%.*s.%u",
                  offer->id.size > 12 ? 12 : (int)offer->id.size, offer->id.data, i - 1);
     }
-    out_answer->abi = ZETA_PLUGIN_ABI;
     out_answer->self = self;
     out_answer->ops = &plugin_ops;
-    out_answer->id = offer->id;
-    out_answer->version = text("1.0");
-    return ZETA_PLUGIN_SUCCESS;
 }

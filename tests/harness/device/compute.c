@@ -1,6 +1,7 @@
 /* A device without arithmetic, for tests of the core. Threads are those of the software queue. */
-#include "fake.h"
-#include "fake_metrics.h"
+#include "tests/harness/device/compute_control.h"
+#include "tests/harness/device/metrics.h"
+#include "tests/harness/device/scripted.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -60,11 +61,6 @@ static pthread_cond_t hold_changed = PTHREAD_COND_INITIALIZER;
 static bool released;
 static uint32_t holding;
 
-static struct zeta_plugin_string text(const char *data)
-{
-    return (struct zeta_plugin_string){.data = data, .size = strlen(data)};
-}
-
 /* ---------------------------------------------------------------- kernels */
 
 static uint32_t run_add(struct zeta_plugin_queue *queue, const struct zeta_plugin_launch *launch)
@@ -111,7 +107,8 @@ static uint32_t run_fault(struct zeta_plugin_queue *queue, const struct zeta_plu
     (void)launch;
     if (!atomic_exchange(&queue->lost, true))
         atomic_fetch_add(&lost_queues, 1);
-    queue->self->ops->fail(queue->self->host, ZETA_PLUGIN_DEVICE_LOST, text(FAKE_FAULT_SENTENCE));
+    queue->self->ops->fail(queue->self->host, ZETA_PLUGIN_DEVICE_LOST,
+                           scripted_text(FAKE_FAULT_SENTENCE));
     return ZETA_PLUGIN_DEVICE_LOST;
 }
 
@@ -119,7 +116,7 @@ static uint32_t run_refuse(struct zeta_plugin_queue *queue, const struct zeta_pl
 {
     (void)launch;
     queue->self->ops->fail(queue->self->host, ZETA_PLUGIN_OUT_OF_DEVICE_MEMORY,
-                           text("no room for the stack of kernel refuse"));
+                           scripted_text("no room for the stack of kernel refuse"));
     return ZETA_PLUGIN_OUT_OF_DEVICE_MEMORY;
 }
 
@@ -201,8 +198,8 @@ static uint32_t properties(struct zeta_plugin *self, struct zeta_plugin_device *
     static const char *const ids[DEVICE_COUNT] = {"fake0", "fake0.0", "fake0.1"};
     const struct zeta_plugin_device_properties filled = {
         .struct_size = out->struct_size,
-        .name = text("Fake GPU"),
-        .id = text(ids[device->index]),
+        .name = scripted_text("Fake GPU"),
+        .id = scripted_text(ids[device->index]),
         .type = ZETA_PLUGIN_DEVICE_GPU,
         .flags = ZETA_PLUGIN_DEVICE_INTEGRATED,
         .parent = device->index == 0 ? UINT32_MAX : 0,
@@ -286,8 +283,7 @@ static uint32_t memory_free(struct zeta_plugin *self, void *address)
 static const struct fake_kernel *find_kernel(struct zeta_plugin_string name)
 {
     for (size_t i = 0; i < KERNEL_COUNT; i++) {
-        if (strlen(kernels[i].name) == name.size &&
-            memcmp(kernels[i].name, name.data, (size_t)name.size) == 0)
+        if (scripted_is(name, kernels[i].name))
             return &kernels[i];
     }
     return NULL;
@@ -329,9 +325,10 @@ static uint32_t module_create(struct zeta_plugin *self, struct zeta_plugin_devic
 
     (void)device;
     if (desc->image_bytes < 4 || memcmp(desc->image, "FAKE", 4) != 0) {
-        log->write(log->context, text("the image "));
-        log->write(log->context, text("does not start with FAKE"));
-        self->ops->fail(self->host, ZETA_PLUGIN_INVALID_NATIVE_BINARY, text("not a FAKE image"));
+        log->write(log->context, scripted_text("the image "));
+        log->write(log->context, scripted_text("does not start with FAKE"));
+        self->ops->fail(self->host, ZETA_PLUGIN_INVALID_NATIVE_BINARY,
+                        scripted_text("not a FAKE image"));
         return ZETA_PLUGIN_INVALID_NATIVE_BINARY;
     }
     module = calloc(1, sizeof(*module));
@@ -375,7 +372,7 @@ static uint32_t module_global(struct zeta_plugin *self, struct zeta_plugin_modul
                               uint64_t *out_bytes)
 {
     (void)self;
-    if (name.size != 5 || memcmp(name.data, "image", 5) != 0)
+    if (!scripted_is(name, "image"))
         return ZETA_PLUGIN_INVALID_GLOBAL_NAME;
     *out_address = module->image;
     *out_bytes = module->image_bytes;
@@ -421,7 +418,7 @@ static uint32_t module_link(struct zeta_plugin *self, const struct zeta_plugin_a
         for (uint64_t k = 0; k < module->import_count; k++) {
             if (is_exported(modules, module->imports[k]))
                 continue;
-            log->write(log->context, text("nobody has "));
+            log->write(log->context, scripted_text("nobody has "));
             log->write(log->context, module->imports[k]);
             return ZETA_PLUGIN_MODULE_LINK_FAILURE;
         }
@@ -461,8 +458,8 @@ static uint32_t kernel_properties(struct zeta_plugin *self, struct zeta_plugin_k
     const struct fake_kernel *kind = kernel->kind;
 
     (void)self;
-    out->name = text(kind->name);
-    out->attributes = text("fake(1) steered");
+    out->name = scripted_text(kind->name);
+    out->attributes = scripted_text("fake(1) steered");
     out->arguments = (struct zeta_plugin_array){
         .data = kind->arguments, .count = kind->argument_count, .stride = sizeof(*kind->arguments)};
     out->block_bytes = 16;
@@ -500,7 +497,7 @@ static uint32_t execute_metric(struct zeta_plugin_queue *queue,
     uint32_t result = fake_metrics_execute(&queue->work, command, ticks_now(NULL));
 
     if (result == ZETA_PLUGIN_INVALID_ARGUMENT)
-        queue->self->ops->fail(queue->self->host, result, text(FAKE_END_SENTENCE));
+        queue->self->ops->fail(queue->self->host, result, scripted_text(FAKE_END_SENTENCE));
     return result;
 }
 
@@ -679,19 +676,14 @@ static const struct zeta_plugin_ops plugin_ops = {.struct_size = sizeof(plugin_o
                                                   .compute = &compute_ops,
                                                   .metric = &fake_metric_ops};
 
-uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,
-                               struct zeta_plugin_answer *out_answer)
+void scripted_compute(const struct zeta_plugin_offer *offer, struct zeta_plugin_answer *out_answer)
 {
     plugin.ops = offer->ops;
     plugin.host = offer->host;
     for (uint32_t i = 0; i < DEVICE_COUNT; i++)
         plugin.devices[i].index = i;
-    out_answer->abi = ZETA_PLUGIN_ABI;
     out_answer->self = &plugin;
     out_answer->ops = &plugin_ops;
-    out_answer->id = offer->id;
-    out_answer->version = text("1.0");
-    return ZETA_PLUGIN_SUCCESS;
 }
 
 static void set_released(bool value)
@@ -747,12 +739,7 @@ static void control_set_late(uint32_t ms)
     atomic_store(&late_ms, ms);
 }
 
-#if defined(__GNUC__)
-__attribute__((visibility("default")))
-#endif
-extern const struct fake_control fake_control;
-
-const struct fake_control fake_control = {
+const struct compute_control compute_control = {
     .release = control_release,
     .hold = control_hold,
     .holding = control_holding,

@@ -6,7 +6,7 @@
  *
  *   add    (pointer to u64, u64 value)      adds value to *pointer once per work-group
  *   size   (pointer to u64, local memory)   stores the size of the local memory
- *   hold                                    runs until fake_control.release(), or forever
+ *   hold                                    runs until compute_control.release(), or forever
  *   fault                                   fails, and the device is lost until the queue is gone
  *   refuse                                  fails, but the device stays
  *
@@ -14,8 +14,8 @@
  *
  * A word "-x" in the image imports the name x, a word "+x" exports it.
  */
-#ifndef ZETA_TESTS_HARNESS_FAKE_H
-#define ZETA_TESTS_HARNESS_FAKE_H
+#ifndef ZETA_TESTS_HARNESS_DEVICE_COMPUTE_CONTROL_H
+#define ZETA_TESTS_HARNESS_DEVICE_COMPUTE_CONTROL_H
 
 #include <stdint.h>
 
@@ -24,13 +24,13 @@
 #define FAKE_END_SENTENCE "a query ends on a queue on which it was not begun"
 #define FAKE_FAULT_SENTENCE "kernel fault stored to address 16 in work-item 3"
 
-/** What the devices without compute (bare_plugin.c) say, and the uuid of set Work. */
+/** What the devices without compute (bare.c) say, and the uuid of set Work. */
 #define BARE_NO_QUERIES "The narrow unit forgets what it counted."
 #define BARE_QUERY_NOTE "Queries count the time stamps of their queue."
 #define BARE_WORK_UUID "5d2f8c1e-3b47-4a90-9e6d-0f1a2b3c4d5e"
 
-/** Functions of the loaded plugin; the symbol "fake_control" of its library. */
-struct fake_control {
+/** Functions of the loaded plugin; the symbol "compute_control" of its library. */
+struct compute_control {
     void (*release)(void);          /**< lets every "hold" end, also later ones, until hold() */
     void (*hold)(void);             /**< makes later ones wait again; so it is at the start */
     uint32_t (*holding)(void);      /**< kernels that are held now */
@@ -43,5 +43,8 @@ struct fake_control {
     void (*refuse_pools)(uint32_t result);   /**< new pools fail with it; 0: they work */
     void (*refuse_queries)(uint32_t result); /**< the same for resetting and collecting queries */
 };
+
+/** The table of the library that libzeta has opened (harness_control). */
+__attribute__((visibility("default"))) extern const struct compute_control compute_control;
 
 #endif

@@ -1,4 +1,5 @@
-#include "fake_metrics.h"
+#include "tests/harness/device/metrics.h"
+#include "tests/harness/device/scripted.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -69,15 +70,9 @@ static uint32_t find_unit(struct zeta_plugin_string name)
 {
     uint32_t unit = 0;
 
-    while (unit < UNIT_COUNT && (strlen(unit_names[unit]) != name.size ||
-                                 memcmp(unit_names[unit], name.data, (size_t)name.size) != 0))
+    while (unit < UNIT_COUNT && !scripted_is(name, unit_names[unit]))
         unit++;
     return unit;
-}
-
-static bool is(struct zeta_plugin_string name, const char *word)
-{
-    return name.size == strlen(word) && memcmp(name.data, word, (size_t)name.size) == 0;
 }
 
 /* ---------------------------------------------------------------- streams */
@@ -96,14 +91,6 @@ static void add_locked(struct zeta_plugin_stream *stream, uint32_t context, uint
                               .a = {stream->written},
                               .mark = 1};
     stream->count++;
-}
-
-static uint32_t symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                        struct zeta_plugin_array *out_symbols)
-{
-    (void)self, (void)device;
-    *out_symbols = (struct zeta_plugin_array){0};
-    return ZETA_PLUGIN_SUCCESS;
 }
 
 static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
@@ -191,10 +178,10 @@ static bool read_field(struct zeta_plugin_query_pool *pool, uint32_t i,
                        const struct zeta_plugin_query_field *field)
 {
     pool->fields[i].index = field->index;
-    pool->fields[i].kind = is(field->name, "ticks")     ? FIELD_TICKS
-                           : is(field->name, "context") ? FIELD_CONTEXT
-                           : is(field->name, "A")       ? FIELD_COUNTER
-                                                        : FIELD_ZERO;
+    pool->fields[i].kind = scripted_is(field->name, "ticks")     ? FIELD_TICKS
+                           : scripted_is(field->name, "context") ? FIELD_CONTEXT
+                           : scripted_is(field->name, "A")       ? FIELD_COUNTER
+                                                                 : FIELD_ZERO;
     if (pool->fields[i].kind == FIELD_COUNTER)
         return field->index < 4 && field->low_bit == (16 + 4 * field->index) * 8 &&
                field->delta_bits == 32;
@@ -397,7 +384,7 @@ void fake_metrics_refuse_queries(uint32_t result)
 
 const struct zeta_plugin_metric_ops fake_metric_ops = {
     .struct_size = sizeof(fake_metric_ops),
-    .symbols = symbols,
+    .symbols = scripted_no_symbols,
     .limits = limits,
     .stream_open = stream_open,
     .stream_read = stream_read,

@@ -1,9 +1,9 @@
 /*
  * Metrics of the fake device: queries count what its queues did, streams hold the markers that
- * command lists set. Between fake_plugin.c and fake_metrics.c.
+ * command lists set. Between compute.c, bare.c and metrics.c.
  */
-#ifndef ZETA_TESTS_HARNESS_FAKE_METRICS_H
-#define ZETA_TESTS_HARNESS_FAKE_METRICS_H
+#ifndef ZETA_TESTS_HARNESS_DEVICE_METRICS_H
+#define ZETA_TESTS_HARNESS_DEVICE_METRICS_H
 
 #include <stdint.h>
 
@@ -31,7 +31,7 @@ extern const struct zeta_plugin_metric_ops fake_metric_ops;
 uint32_t fake_metrics_execute(const struct fake_work *work,
                               const struct zeta_plugin_command *command, uint64_t ticks);
 
-/** What tests ask and say through fake_control. */
+/** What tests ask and say through compute_control. */
 uint32_t fake_metrics_live_pools(void);
 void fake_metrics_refuse_pools(uint32_t result);
 void fake_metrics_refuse_queries(uint32_t result);

@@ -1,6 +1,9 @@
-#include "tests/harness/scripted.h"
+#include "tests/harness/device/scripted.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 struct zeta_plugin_string scripted_text(const char *s)
 {
@@ -10,6 +13,85 @@ struct zeta_plugin_string scripted_text(const char *s)
 bool scripted_is(struct zeta_plugin_string a, const char *b)
 {
     return a.size == strlen(b) && memcmp(a.data, b, a.size) == 0;
+}
+
+bool scripted_ring_open(struct scripted_ring *ring, uint32_t record_bytes, uint64_t capacity,
+                        uint64_t notify_records)
+{
+    *ring = (struct scripted_ring){.record_bytes = record_bytes,
+                                   .capacity = (uint32_t)capacity,
+                                   .notify_records = (uint32_t)notify_records,
+                                   .fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+    ring->records = calloc(ring->capacity, record_bytes);
+    ring->breaks = calloc(ring->capacity, sizeof(*ring->breaks));
+    if (ring->records && ring->breaks && ring->fd >= 0)
+        return true;
+    scripted_ring_close(ring);
+    return false;
+}
+
+void scripted_ring_close(struct scripted_ring *ring)
+{
+    if (ring->fd >= 0)
+        (void)close(ring->fd);
+    free(ring->records);
+    free(ring->breaks);
+}
+
+void scripted_ring_add(struct scripted_ring *ring, const void *record, struct scripted_break before)
+{
+    uint32_t tail;
+
+    if (ring->count == ring->capacity) {
+        const uint64_t lost = ring->breaks[ring->head].lost + 1;
+        struct scripted_break *next;
+
+        ring->head = (ring->head + 1) % ring->capacity;
+        ring->count--;
+        next = ring->count > 0 ? &ring->breaks[ring->head] : &before;
+        next->broken = true;
+        next->reason = ZETA_PLUGIN_BREAK_OVERFLOW;
+        next->lost += lost;
+    }
+    tail = (ring->head + ring->count) % ring->capacity;
+    memcpy(ring->records + (size_t)tail * ring->record_bytes, record, ring->record_bytes);
+    ring->breaks[tail] = before;
+    ring->count++;
+}
+
+void scripted_ring_read(struct scripted_ring *ring, void *target, uint64_t capacity_bytes,
+                        struct zeta_plugin_read *out_read)
+{
+    out_read->bytes = 0;
+    while (ring->count > 0 && capacity_bytes - out_read->bytes >= ring->record_bytes) {
+        const struct scripted_break *before = &ring->breaks[ring->head];
+
+        if (before->broken && out_read->bytes > 0)
+            break;
+        if (before->broken) {
+            out_read->broken = 1;
+            out_read->lost = before->lost;
+            out_read->reason = before->reason;
+        }
+        memcpy((uint8_t *)target + out_read->bytes,
+               ring->records + (size_t)ring->head * ring->record_bytes, ring->record_bytes);
+        out_read->bytes += ring->record_bytes;
+        ring->head = (ring->head + 1) % ring->capacity;
+        ring->count--;
+    }
+    scripted_ring_show(ring);
+}
+
+void scripted_ring_show(struct scripted_ring *ring)
+{
+    uint64_t value = 1;
+    ssize_t done;
+
+    if (ring->count >= ring->notify_records)
+        done = write(ring->fd, &value, sizeof(value));
+    else
+        done = read(ring->fd, &value, sizeof(value));
+    (void)done; /* the eventfd may be at this level already */
 }
 
 void scripted_describe(const struct scripted_device *device,

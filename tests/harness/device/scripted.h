@@ -1,9 +1,10 @@
 /*
- * What scripted backends have in common: their devices, and answers to what they do not play. Part
- * of each backend, so nothing here has state. Answers to everything are SUCCESS or NOT_AVAILABLE.
+ * What the parts of the scripted device have in common: descriptions of devices, rings of records,
+ * and answers to what a part does not play. Nothing here has state. Answers to everything are
+ * SUCCESS or NOT_AVAILABLE.
  */
-#ifndef ZETA_TESTS_HARNESS_SCRIPTED_H
-#define ZETA_TESTS_HARNESS_SCRIPTED_H
+#ifndef ZETA_TESTS_HARNESS_DEVICE_SCRIPTED_H
+#define ZETA_TESTS_HARNESS_DEVICE_SCRIPTED_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,6 +14,41 @@
 struct zeta_plugin_string scripted_text(const char *s);
 
 bool scripted_is(struct zeta_plugin_string a, const char *b);
+
+/* The parts, chosen by the id of the manifest (plugin.c): each fills self and ops. */
+void scripted_compute(const struct zeta_plugin_offer *offer, struct zeta_plugin_answer *out_answer);
+void scripted_bare(const struct zeta_plugin_offer *offer, struct zeta_plugin_answer *out_answer);
+void scripted_streams(const struct zeta_plugin_offer *offer, struct zeta_plugin_answer *out_answer);
+void scripted_tracers(const struct zeta_plugin_offer *offer, struct zeta_plugin_answer *out_answer);
+
+/** What is missing before a record. */
+struct scripted_break {
+    bool broken;
+    uint32_t reason;
+    uint64_t lost;
+};
+
+/** Records that wait for the library. The caller's lock protects it; no function takes one. */
+struct scripted_ring {
+    uint8_t *records;
+    struct scripted_break *breaks; /**< before each record */
+    uint32_t record_bytes, capacity, head, count;
+    uint32_t notify_records; /**< the descriptor is readable from so many on */
+    int fd;
+};
+
+/** Makes an empty ring. False: no memory. */
+bool scripted_ring_open(struct scripted_ring *ring, uint32_t record_bytes, uint64_t capacity,
+                        uint64_t notify_records);
+void scripted_ring_close(struct scripted_ring *ring);
+/** Adds a copy of the record; a full ring loses its oldest. */
+void scripted_ring_add(struct scripted_ring *ring, const void *record,
+                       struct scripted_break before);
+/** Takes records up to the next break. */
+void scripted_ring_read(struct scripted_ring *ring, void *target, uint64_t capacity_bytes,
+                        struct zeta_plugin_read *out_read);
+/** Makes the descriptor readable, or not, as the count demands. */
+void scripted_ring_show(struct scripted_ring *ring);
 
 /** What devices of scripted backends differ in. */
 struct scripted_device {

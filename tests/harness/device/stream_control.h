@@ -2,14 +2,15 @@
  * How a test plays the hardware of the fake backend.
  *
  * The backend is a real plugin, opened by the library; the test finds its control table in the same
- * shared object (fake_control_find). Records are made of their number n, so that a reader can tell
- * which ones it got: report id n, time 25 n ticks, counters A[0] = n and A[1] = 3 n, and the tile.
+ * shared object (harness_control). Records are made of their number n, so that a reader can
+ * tell which ones it got: report id n, time 25 n ticks, counters A[0] = n and A[1] = 3 n, and the
+ * tile.
  *
  * Devices: "fake0" (no tiles) and "fake1" with the tiles "fake1.0" and "fake1.1", which have all
  * optional functions; "bare0", which has none of them.
  */
-#ifndef ZETA_TESTS_METRIC_API_FAKE_CONTROL_H
-#define ZETA_TESTS_METRIC_API_FAKE_CONTROL_H
+#ifndef ZETA_TESTS_HARNESS_DEVICE_STREAM_CONTROL_H
+#define ZETA_TESTS_HARNESS_DEVICE_STREAM_CONTROL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,7 +32,7 @@ struct fake_record {
 enum { FAKE_ENTRIES = 8 };
 
 /** What the backend saw of the library. */
-struct fake_counts {
+struct stream_counts {
     uint32_t opens;
     uint32_t closes;
     uint32_t stops;
@@ -47,10 +48,10 @@ struct fake_counts {
 };
 
 /** Called inside stream_read, on the thread of the call. */
-typedef void (*fake_hook)(void *context);
+typedef void (*stream_hook)(void *context);
 
 /** All functions may be called from any thread. Units: "u0", "u1", "u2". */
-struct fake_control {
+struct stream_control {
     /** Forgets everything that was set, for the next test. No stream is open. */
     void (*reset)(void);
     /** The hardware writes count more records to the open stream of the unit. */
@@ -66,16 +67,16 @@ struct fake_control {
     /** Capacity of rings, whatever is wanted; 0: what is wanted. */
     void (*ring)(uint32_t records);
     /** The hook of stream_read; NULL: none. */
-    void (*hook)(fake_hook hook, void *context);
+    void (*hook)(stream_hook hook, void *context);
     /** Programs that a device can run at the same time; 0: any number. */
     void (*together)(uint32_t count);
     /** What was seen since the last reset. */
-    struct fake_counts (*counts)(const char *device, const char *unit);
+    struct stream_counts (*counts)(const char *device, const char *unit);
     /** True while a stream of the unit samples. */
     bool (*is_running)(const char *device, const char *unit);
 };
 
-/** The table of the plugin that the library has opened from this build tree. */
-const struct fake_control *fake_control_find(void);
+/** The table of the library that libzeta has opened (harness_control). */
+__attribute__((visibility("default"))) extern const struct stream_control stream_control;
 
 #endif

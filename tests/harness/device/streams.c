@@ -1,13 +1,12 @@
-/* A backend without hardware: what its streams give is told by a test (fake_control.h). */
+/* A backend without hardware: what its streams give is told by a test (stream_control.h). */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "tests/harness/scripted.h"
-#include "tests/metric_api/fake_control.h"
+#include "tests/harness/device/scripted.h"
+#include "tests/harness/device/stream_control.h"
 #include "zeta/plugin.h"
 
 #define UNIT_COUNT 3u
@@ -15,21 +14,10 @@
 #define MIN_PERIOD_NS 10000u
 #define MAX_PERIOD_NS 1000000000u
 
-/** One record that waits: its number, and what is missing before it. */
-struct entry {
-    uint32_t number;
-    uint32_t broken;
-    uint32_t reason;
-    uint64_t lost;
-};
-
 struct zeta_plugin_stream {
     struct unit *unit;
-    struct entry *ring;
-    uint32_t capacity, head, count;
-    uint64_t notify;
+    struct scripted_ring ring;
     uint32_t in_call;
-    int fd;
     bool stopped;
 };
 
@@ -38,9 +26,9 @@ struct unit {
     uint32_t tile;
     struct zeta_plugin_stream *stream;
     uint32_t next_number;
-    struct entry pending; /**< break before the next record */
+    struct scripted_break pending; /**< before the next record */
     uint32_t fail, refuse, holder;
-    struct fake_counts counts;
+    struct stream_counts counts;
 };
 
 struct zeta_plugin_device {
@@ -60,7 +48,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool first_at_open_wanted = true;
 static uint32_t ring_wanted;
 static uint32_t most_together; /* programs on a device; 0: any number */
-static fake_hook read_hook;
+static stream_hook read_hook;
 static void *read_hook_context;
 
 static struct zeta_plugin_device devices[DEVICE_COUNT] = {
@@ -106,51 +94,17 @@ static struct unit *named_unit(const char *device, const char *unit)
 /* Records ---------------------------------------------------------------------------------------
  */
 
-static void show_level_locked(struct zeta_plugin_stream *stream)
-{
-    uint64_t value;
-    ssize_t done;
-
-    if (stream->count >= stream->notify) {
-        value = 1;
-        done = write(stream->fd, &value, sizeof(value));
-    } else {
-        done = read(stream->fd, &value, sizeof(value));
-    }
-    (void)done; /* the eventfd may be at this level already */
-}
-
 static void add_locked(struct unit *unit)
 {
-    struct zeta_plugin_stream *stream = unit->stream;
-    struct entry entry = unit->pending;
+    const uint32_t number = unit->next_number++;
+    const struct fake_record record = {.report_id = number,
+                                       .timestamp = number * FAKE_TICKS_PER_RECORD,
+                                       .a = {number, number * 3},
+                                       .tile = unit->tile,
+                                       .mark = FAKE_MARK};
 
-    entry.number = unit->next_number++;
-    unit->pending = (struct entry){0};
-    if (stream->count == stream->capacity) {
-        struct entry *oldest = &stream->ring[stream->head];
-        uint64_t lost = oldest->lost + 1;
-
-        stream->head = (stream->head + 1) % stream->capacity;
-        stream->count--;
-        oldest = stream->count > 0 ? &stream->ring[stream->head] : &entry;
-        oldest->broken = 1;
-        oldest->reason = ZETA_PLUGIN_BREAK_OVERFLOW;
-        oldest->lost += lost;
-    }
-    stream->ring[(stream->head + stream->count) % stream->capacity] = entry;
-    stream->count++;
-}
-
-static void write_record(const struct unit *unit, uint32_t number, uint8_t *target)
-{
-    struct fake_record record = {.report_id = number,
-                                 .timestamp = number * FAKE_TICKS_PER_RECORD,
-                                 .a = {number, number * 3},
-                                 .tile = unit->tile,
-                                 .mark = FAKE_MARK};
-
-    memcpy(target, &record, sizeof(record));
+    scripted_ring_add(&unit->stream->ring, &record, unit->pending);
+    unit->pending = (struct scripted_break){0};
 }
 
 /* Device operations -----------------------------------------------------------------------------
@@ -292,7 +246,7 @@ static void copy_text(char *target, size_t capacity, struct zeta_plugin_string t
     target[length] = '\0';
 }
 
-static void note_program(struct fake_counts *counts, const struct zeta_plugin_array *program)
+static void note_program(struct stream_counts *counts, const struct zeta_plugin_array *program)
 {
     const struct zeta_plugin_program_entry *entries = program->data;
 
@@ -304,7 +258,7 @@ static void note_program(struct fake_counts *counts, const struct zeta_plugin_ar
 
 static void note_open(struct unit *unit, const struct zeta_plugin_stream_desc *desc)
 {
-    struct fake_counts *counts = &unit->counts;
+    struct stream_counts *counts = &unit->counts;
 
     counts->opens++;
     counts->notify_records = desc->notify_records;
@@ -332,10 +286,11 @@ static uint32_t open_locked(struct unit *unit, struct zeta_plugin_stream_desc *d
     if (ring_wanted)
         desc->ring_records = ring_wanted;
     stream->unit = unit;
-    stream->capacity = (uint32_t)desc->ring_records;
-    stream->ring = calloc(stream->capacity, sizeof(*stream->ring));
-    stream->notify = desc->notify_records;
-    stream->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (!scripted_ring_open(&stream->ring, FAKE_RECORD_BYTES, desc->ring_records,
+                            desc->notify_records)) {
+        free(stream);
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    }
     unit->stream = stream;
     unit->next_number = 0;
     /* Periods are whole multiples of 1000 ns. */
@@ -384,31 +339,16 @@ static uint32_t read_locked(struct zeta_plugin_stream *stream, uint8_t *target, 
 {
     stream->unit->counts.reads++;
     out->bytes = 0;
-    if (stream->count == 0 && stream->unit->fail)
+    if (stream->ring.count == 0 && stream->unit->fail)
         return stream->unit->fail;
-    while (stream->count > 0 && capacity - out->bytes >= FAKE_RECORD_BYTES) {
-        const struct entry *entry = &stream->ring[stream->head];
-
-        if (entry->broken && out->bytes > 0)
-            break;
-        if (entry->broken) {
-            out->broken = 1;
-            out->lost = entry->lost;
-            out->reason = entry->reason;
-        }
-        write_record(stream->unit, entry->number, target + out->bytes);
-        out->bytes += FAKE_RECORD_BYTES;
-        stream->head = (stream->head + 1) % stream->capacity;
-        stream->count--;
-    }
-    show_level_locked(stream);
+    scripted_ring_read(&stream->ring, target, capacity, out);
     return ZETA_PLUGIN_SUCCESS;
 }
 
 static uint32_t stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
                             void *buffer, uint64_t capacity, struct zeta_plugin_read *out)
 {
-    fake_hook hook;
+    stream_hook hook;
     void *context;
     uint32_t result;
 
@@ -433,7 +373,7 @@ static uint64_t stream_pending(struct zeta_plugin *self, struct zeta_plugin_stre
 
     (void)self;
     (void)pthread_mutex_lock(&lock);
-    count = stream->count;
+    count = stream->ring.count;
     (void)pthread_mutex_unlock(&lock);
     return count;
 }
@@ -441,7 +381,7 @@ static uint64_t stream_pending(struct zeta_plugin *self, struct zeta_plugin_stre
 static int32_t stream_descriptor(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
 {
     (void)self;
-    return stream->fd;
+    return stream->ring.fd;
 }
 
 static void stream_stop(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
@@ -464,8 +404,7 @@ static void stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *st
     if (stream->unit->stream == stream)
         stream->unit->stream = NULL;
     (void)pthread_mutex_unlock(&lock);
-    (void)close(stream->fd);
-    free(stream->ring);
+    scripted_ring_close(&stream->ring);
     free(stream);
 }
 
@@ -505,7 +444,7 @@ static void control_push(const char *device, const char *name, uint32_t count)
     if (unit->stream && !unit->stream->stopped) {
         for (uint32_t i = 0; i < count; i++)
             add_locked(unit);
-        show_level_locked(unit->stream);
+        scripted_ring_show(&unit->stream->ring);
     }
     (void)pthread_mutex_unlock(&lock);
 }
@@ -515,7 +454,7 @@ static void control_gap(const char *device, const char *name, uint32_t lost, uin
     struct unit *unit = named_unit(device, name);
 
     (void)pthread_mutex_lock(&lock);
-    unit->pending = (struct entry){.broken = 1, .reason = reason, .lost = lost};
+    unit->pending = (struct scripted_break){.broken = true, .reason = reason, .lost = lost};
     unit->next_number += lost;
     (void)pthread_mutex_unlock(&lock);
 }
@@ -553,7 +492,7 @@ static void control_ring(uint32_t records)
     (void)pthread_mutex_unlock(&lock);
 }
 
-static void control_hook(fake_hook hook, void *context)
+static void control_hook(stream_hook hook, void *context)
 {
     (void)pthread_mutex_lock(&lock);
     read_hook = hook;
@@ -561,10 +500,10 @@ static void control_hook(fake_hook hook, void *context)
     (void)pthread_mutex_unlock(&lock);
 }
 
-static struct fake_counts control_counts(const char *device, const char *name)
+static struct stream_counts control_counts(const char *device, const char *name)
 {
     struct unit *unit = named_unit(device, name);
-    struct fake_counts counts;
+    struct stream_counts counts;
 
     (void)pthread_mutex_lock(&lock);
     counts = unit->counts;
@@ -583,8 +522,7 @@ static bool control_is_running(const char *device, const char *name)
     return running;
 }
 
-__attribute__((visibility("default"))) extern const struct fake_control fake_control_table;
-const struct fake_control fake_control_table = {
+const struct stream_control stream_control = {
     .reset = control_reset,
     .push = control_push,
     .gap = control_gap,
@@ -660,16 +598,11 @@ static const struct zeta_plugin_ops bare_ops = {.struct_size = sizeof(bare_ops),
                                                 .device = &device_ops,
                                                 .metric = &bare_metric_ops};
 
-__attribute__((visibility("default"))) uint32_t
-zeta_plugin_negotiate(const struct zeta_plugin_offer *offer, struct zeta_plugin_answer *out_answer)
+void scripted_streams(const struct zeta_plugin_offer *offer, struct zeta_plugin_answer *out_answer)
 {
     bool bare = scripted_is(offer->id, "fake-bare");
 
     name_units();
-    out_answer->abi = ZETA_PLUGIN_ABI;
     out_answer->self = &instances[bare ? 1 : 0];
     out_answer->ops = bare ? &bare_ops : &full_ops;
-    out_answer->id = offer->id;
-    out_answer->version = scripted_text("1.0");
-    return ZETA_PLUGIN_SUCCESS;
 }

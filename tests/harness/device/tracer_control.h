@@ -2,14 +2,14 @@
  * How a test plays the hardware of the fake tracer backend.
  *
  * The backend is a real plugin, opened by the library; the test finds its control table in the same
- * shared object (trace_control_find). One counter numbers all events of a device and is their time,
+ * shared object (harness_control). One counter numbers all events of a device and is their time,
  * ten ticks each, so that a reader can tell which ones it got and in which order they happened.
  *
  * Devices: "trace0" (no tiles) and "trace1" with the tiles "trace1.0" and "trace1.1". Their timer
  * runs at 19.2 MHz and has 36 valid bits; records carry more of them.
  */
-#ifndef ZETA_TESTS_METRIC_TRACER_TRACE_CONTROL_H
-#define ZETA_TESTS_METRIC_TRACER_TRACE_CONTROL_H
+#ifndef ZETA_TESTS_HARNESS_DEVICE_TRACER_CONTROL_H
+#define ZETA_TESTS_HARNESS_DEVICE_TRACER_CONTROL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -72,7 +72,7 @@ struct trace_control {
     uint64_t (*waiting)(const char *device, const char *unit);
 };
 
-/** The table of the plugin that the library has opened from this build tree. */
-const struct trace_control *trace_control_find(void);
+/** The table of the library that libzeta has opened (harness_control). */
+__attribute__((visibility("default"))) extern const struct trace_control trace_control;
 
 #endif

@@ -1,36 +1,23 @@
-/* A backend without hardware: which events its tracers see is told by a test (trace_control.h). */
+/* A backend without hardware: which events its tracers see is told by a test (tracer_control.h). */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "tests/harness/scripted.h"
-#include "tests/metric_tracer/trace_control.h"
+#include "tests/harness/device/scripted.h"
+#include "tests/harness/device/tracer_control.h"
 #include "zeta/plugin.h"
 
 #define UNIT_COUNT 3u
 #define DEVICE_COUNT 4u
 
-/** One record that waits, and what is missing before it. */
-struct entry {
-    struct trace_record record;
-    bool broken;
-    uint64_t lost;
-};
-
 struct zeta_plugin_tracer {
     struct zeta_plugin_device *device;
-    uint32_t record_bytes;
     uint32_t state;
-    struct entry *ring;
-    uint32_t capacity, head, count;
-    bool gap; /**< before the next record */
-    uint64_t lost;
-    uint64_t notify_bytes;
+    struct scripted_ring ring;
+    struct scripted_break pending; /**< before the next record */
     uint32_t in_call;
-    int fd;
 };
 
 struct zeta_plugin_device {
@@ -86,64 +73,23 @@ static struct zeta_plugin_device *find_device(const char *id)
 /* Records ---------------------------------------------------------------------------------------
  */
 
-static uint64_t pending_bytes(const struct zeta_plugin_tracer *tracer)
-{
-    return (uint64_t)__atomic_load_n(&tracer->count, __ATOMIC_ACQUIRE) * tracer->record_bytes;
-}
-
-static void set_count(struct zeta_plugin_tracer *tracer, uint32_t count)
-{
-    __atomic_store_n(&tracer->count, count, __ATOMIC_RELEASE);
-}
-
-static void show_level_locked(struct zeta_plugin_tracer *tracer)
-{
-    uint64_t value = 1;
-    ssize_t done;
-
-    if (tracer->notify_bytes > 0 && pending_bytes(tracer) >= tracer->notify_bytes)
-        done = write(tracer->fd, &value, sizeof(value));
-    else
-        done = read(tracer->fd, &value, sizeof(value));
-    (void)done; /* the eventfd may be at this level already */
-}
-
-/** Adds a record; a full ring loses its oldest. */
 static void add_locked(struct zeta_plugin_tracer *tracer, uint32_t unit, uint16_t type)
 {
-    struct entry *entry;
     const uint32_t id = event_number++;
+    /* Records of the third unit are longer. */
+    uint8_t bytes[64] = {0};
+    const struct trace_record record = {.type = type,
+                                        .tile = (uint8_t)tracer->device->tile,
+                                        .unit = (uint8_t)unit,
+                                        .id = id,
+                                        .ticks = TRACE_TICKS_NOISE +
+                                                 (uint64_t)id * TRACE_TICKS_PER_EVENT,
+                                        .value = (uint64_t)id * 100,
+                                        .mark = UINT64_C(0x6d61726b)};
 
-    if (tracer->count == tracer->capacity) {
-        struct entry *oldest = &tracer->ring[tracer->head];
-        uint64_t lost = oldest->lost + 1;
-
-        tracer->head = (tracer->head + 1) % tracer->capacity;
-        set_count(tracer, tracer->count - 1);
-        oldest = &tracer->ring[tracer->head];
-        if (tracer->count > 0) {
-            oldest->broken = true;
-            oldest->lost += lost;
-        } else {
-            tracer->gap = true;
-            tracer->lost += lost;
-        }
-    }
-    entry = &tracer->ring[(tracer->head + tracer->count) % tracer->capacity];
-    *entry = (struct entry){
-        .record = {.type = type,
-                   .tile = (uint8_t)tracer->device->tile,
-                   .unit = (uint8_t)unit,
-                   .id = id,
-                   .ticks = TRACE_TICKS_NOISE + (uint64_t)id * TRACE_TICKS_PER_EVENT,
-                   .value = (uint64_t)id * 100,
-                   .mark = UINT64_C(0x6d61726b)},
-        .broken = tracer->gap,
-        .lost = tracer->lost,
-    };
-    tracer->gap = false;
-    tracer->lost = 0;
-    set_count(tracer, tracer->count + 1);
+    memcpy(bytes, &record, sizeof(record));
+    scripted_ring_add(&tracer->ring, bytes, tracer->pending);
+    tracer->pending = (struct scripted_break){0};
 }
 
 /* Device operations -----------------------------------------------------------------------------
@@ -241,11 +187,15 @@ static uint32_t open_locked(struct zeta_plugin_device *device, struct zeta_plugi
     if (ring_wanted)
         desc->ring_bytes = ring_wanted;
     tracer->device = device;
-    tracer->record_bytes = desc->record_bytes;
-    tracer->capacity = (uint32_t)(desc->ring_bytes / desc->record_bytes);
-    tracer->ring = calloc(tracer->capacity, sizeof(*tracer->ring));
-    tracer->notify_bytes = desc->notify_bytes;
-    tracer->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    /* A tracer that is to tell of no bytes never does. */
+    if (!scripted_ring_open(
+            &tracer->ring, desc->record_bytes, desc->ring_bytes / desc->record_bytes,
+            desc->notify_bytes == 0
+                ? UINT32_MAX
+                : (desc->notify_bytes + desc->record_bytes - 1) / desc->record_bytes)) {
+        free(tracer);
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    }
     for (uint32_t u = 0; u < UNIT_COUNT; u++) {
         if (wanted[u])
             device->tracers[u] = tracer;
@@ -320,7 +270,7 @@ static uint32_t tracer_enable(struct zeta_plugin *self, struct zeta_plugin_trace
         } else if (tracer->state != ZETA_PLUGIN_TRACER_STARTING || synchronous) {
             set_state(tracer, ZETA_PLUGIN_TRACER_ON);
         }
-        show_level_locked(tracer);
+        scripted_ring_show(&tracer->ring);
     }
     leave(tracer);
     return result;
@@ -342,7 +292,7 @@ static uint32_t tracer_disable(struct zeta_plugin *self, struct zeta_plugin_trac
             add_locked(tracer, first_unit(tracer), TRACE_DISABLED);
         set_state(tracer, device->held && !synchronous ? ZETA_PLUGIN_TRACER_STOPPING
                                                        : ZETA_PLUGIN_TRACER_OFF);
-        show_level_locked(tracer);
+        scripted_ring_show(&tracer->ring);
     }
     leave(tracer);
     return result;
@@ -358,24 +308,9 @@ static uint32_t read_locked(struct zeta_plugin_tracer *tracer, uint8_t *target, 
                             struct zeta_plugin_read *out)
 {
     out->bytes = 0;
-    if (tracer->count == 0 && tracer->device->fail)
+    if (tracer->ring.count == 0 && tracer->device->fail)
         return tracer->device->fail;
-    while (tracer->count > 0 && capacity - out->bytes >= tracer->record_bytes) {
-        const struct entry *entry = &tracer->ring[tracer->head];
-
-        if (entry->broken && out->bytes > 0)
-            break;
-        if (entry->broken) {
-            out->broken = 1;
-            out->lost = entry->lost;
-            out->reason = ZETA_PLUGIN_BREAK_OVERFLOW;
-        }
-        memcpy(target + out->bytes, &entry->record, sizeof(entry->record));
-        out->bytes += tracer->record_bytes;
-        tracer->head = (tracer->head + 1) % tracer->capacity;
-        set_count(tracer, tracer->count - 1);
-    }
-    show_level_locked(tracer);
+    scripted_ring_read(&tracer->ring, target, capacity, out);
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -394,14 +329,19 @@ static uint32_t tracer_read(struct zeta_plugin *self, struct zeta_plugin_tracer 
 
 static uint64_t tracer_pending(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
 {
+    uint64_t bytes;
+
     (void)self;
-    return pending_bytes(tracer);
+    (void)pthread_mutex_lock(&lock);
+    bytes = (uint64_t)tracer->ring.count * tracer->ring.record_bytes;
+    (void)pthread_mutex_unlock(&lock);
+    return bytes;
 }
 
 static int32_t tracer_descriptor(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
 {
     (void)self;
-    return no_descriptors ? -1 : tracer->fd;
+    return no_descriptors ? -1 : tracer->ring.fd;
 }
 
 static void tracer_close(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
@@ -416,8 +356,7 @@ static void tracer_close(struct zeta_plugin *self, struct zeta_plugin_tracer *tr
             device->tracers[u] = NULL;
     }
     leave(tracer);
-    (void)close(tracer->fd);
-    free(tracer->ring);
+    scripted_ring_close(&tracer->ring);
     free(tracer);
 }
 
@@ -452,7 +391,7 @@ static void control_push(const char *device, const char *unit, uint16_t type, ui
         (tracer->state == ZETA_PLUGIN_TRACER_ON || tracer->state == ZETA_PLUGIN_TRACER_STOPPING)) {
         for (uint32_t i = 0; i < count; i++)
             add_locked(tracer, index, type);
-        show_level_locked(tracer);
+        scripted_ring_show(&tracer->ring);
     }
     (void)pthread_mutex_unlock(&lock);
 }
@@ -464,8 +403,9 @@ static void control_lose(const char *device, const char *unit, uint32_t lost)
     (void)pthread_mutex_lock(&lock);
     tracer = find_device(device)->tracers[find_unit(scripted_text(unit))];
     if (tracer) {
-        tracer->gap = true;
-        tracer->lost += lost;
+        tracer->pending.broken = true;
+        tracer->pending.reason = ZETA_PLUGIN_BREAK_OVERFLOW;
+        tracer->pending.lost += lost;
         event_number += lost;
     }
     (void)pthread_mutex_unlock(&lock);
@@ -549,13 +489,12 @@ static uint64_t control_waiting(const char *device, const char *unit)
 
     (void)pthread_mutex_lock(&lock);
     tracer = find_device(device)->tracers[find_unit(scripted_text(unit))];
-    count = tracer ? tracer->count : 0;
+    count = tracer ? tracer->ring.count : 0;
     (void)pthread_mutex_unlock(&lock);
     return count;
 }
 
-__attribute__((visibility("default"))) extern const struct trace_control trace_control_table;
-const struct trace_control trace_control_table = {
+const struct trace_control trace_control = {
     .reset = control_reset,
     .push = control_push,
     .lose = control_lose,
@@ -610,15 +549,10 @@ static const struct zeta_plugin_ops ops = {.struct_size = sizeof(ops),
                                            .metric = &metric_ops,
                                            .tracer = &tracer_ops};
 
-__attribute__((visibility("default"))) uint32_t
-zeta_plugin_negotiate(const struct zeta_plugin_offer *offer, struct zeta_plugin_answer *out_answer)
+void scripted_tracers(const struct zeta_plugin_offer *offer, struct zeta_plugin_answer *out_answer)
 {
     instance.ops = offer->ops;
     instance.host = offer->host;
-    out_answer->abi = ZETA_PLUGIN_ABI;
     out_answer->self = &instance;
     out_answer->ops = &ops;
-    out_answer->id = offer->id;
-    out_answer->version = scripted_text("1.0");
-    return ZETA_PLUGIN_SUCCESS;
 }

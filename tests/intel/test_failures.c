@@ -209,7 +209,7 @@ static void unit__of_another_process__is_not_available_until_it_ends(void **stat
     EXPECT_OK(zeInit(0));
     bed_open_fails(bed_device(), "RenderBasic", 1000000, ZE_RESULT_ERROR_NOT_AVAILABLE);
     expect_sentence("unit oa that RenderBasic on 0000:00:02.0");
-    (void)snprintf(holder, sizeof(holder), "process %d;", (int)pid);
+    (void)snprintf(holder, sizeof(holder), "process %d uses", (int)pid);
     expect_sentence(holder);
     (void)close(end[1]);
     assert_int_equal(waitpid(pid, &status, 0), pid);

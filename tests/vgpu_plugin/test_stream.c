@@ -336,7 +336,7 @@ static bool sample_products(struct host *host, struct zeta_plugin_module *module
 
 /*
  * Rows hold what was executed in their time, so a machine that does other things meanwhile decides
- * what they hold. Means that a fault pulls apart are apart each time.
+ * what they hold. Means that a fault pulls apart are apart in each of several undisturbed runs.
  */
 static void shares__at_short_and_long_periods__any_mean_is_the_same(void **state)
 {
@@ -357,19 +357,20 @@ static void shares__at_short_and_long_periods__any_mean_is_the_same(void **state
     queue = host_queue(&host, 0);
     run_matmul(&host, module, queue, 128);
     for (unsigned i = 0; i < 3; i++) {
-        bool is_same = false, was_judged = false;
+        bool is_same = false;
+        unsigned judged = 0;
 
-        for (unsigned attempt = 0; attempt < 6 && !is_same; attempt++) {
+        for (unsigned attempt = 0; attempt < 12 && judged < 6 && !is_same; attempt++) {
             struct means means;
 
             if (!sample_products(&host, module, queue, periods_ns[i], &means))
                 continue;
-            was_judged = true;
+            judged++;
             is_same = fabs(means.by_row - means.by_clocks) < 2 &&
                       fabs(means.by_time - means.by_clocks) < 2;
         }
         agreed += is_same;
-        differed += was_judged && !is_same;
+        differed += judged == 6 && !is_same;
     }
     host.compute->queue_destroy(host.self, queue);
     host.compute->module_destroy(host.self, module);

@@ -13,7 +13,7 @@
 #include "core/util/cleanup.h"
 #include "core/util/descriptor.h"
 #include "core/util/error.h"
-#include "core/util/life.h"
+#include "core/util/fork_state.h"
 #include "core/util/log.h"
 #include <zeta/clock.h>
 #include <zeta/thread.h>
@@ -36,7 +36,7 @@ struct zeta_watch {
 
 /** The reactor of one process. All behind its lock, except epoll_fd while the thread runs. */
 struct reactor {
-    struct zeta_life life;
+    struct zeta_fork_state fork;
     bool is_set_up;         /**< what does not begin as zero */
     pthread_cond_t changed; /**< of running, stopping */
     int epoll_fd;
@@ -50,12 +50,12 @@ struct reactor {
     uint64_t running; /**< number of the watch whose ready() runs, 0: none */
 };
 
-static struct zeta_life_root reactors;
+static struct zeta_fork_root reactors;
 static _Atomic bool fork_hook_set;
 
 static void forget_after_fork(void)
 {
-    zeta_life_leave(&reactors);
+    zeta_fork_state_leave(&reactors);
 }
 
 /** The reactor of this process, made when first asked for; NULL without memory. */
@@ -63,7 +63,7 @@ static struct reactor *reactor_get(void)
 {
     if (!atomic_exchange(&fork_hook_set, true))
         (void)pthread_atfork(NULL, NULL, forget_after_fork);
-    return zeta_life_get(&reactors, sizeof(struct reactor));
+    return zeta_fork_state_get(&reactors, sizeof(struct reactor));
 }
 
 static void set_up_locked(struct reactor *reactor)
@@ -102,10 +102,10 @@ static void dispatch(struct reactor *reactor, uint64_t source)
     zeta_watch_fn ready;
     void *context;
 
-    (void)pthread_mutex_lock(&reactor->life.lock);
+    (void)pthread_mutex_lock(&reactor->fork.lock);
     watch = find_locked(reactor, number);
     if (!watch) {
-        (void)pthread_mutex_unlock(&reactor->life.lock);
+        (void)pthread_mutex_unlock(&reactor->fork.lock);
         return;
     }
     if (timer)
@@ -113,14 +113,14 @@ static void dispatch(struct reactor *reactor, uint64_t source)
     ready = watch->ready;
     context = watch->context;
     reactor->running = number;
-    (void)pthread_mutex_unlock(&reactor->life.lock);
+    (void)pthread_mutex_unlock(&reactor->fork.lock);
 
     ready(context, !timer);
 
-    (void)pthread_mutex_lock(&reactor->life.lock);
+    (void)pthread_mutex_lock(&reactor->fork.lock);
     reactor->running = 0;
     (void)pthread_cond_broadcast(&reactor->changed);
-    (void)pthread_mutex_unlock(&reactor->life.lock);
+    (void)pthread_mutex_unlock(&reactor->fork.lock);
 }
 
 static void *reactor_run(void *argument)
@@ -207,12 +207,12 @@ static void stop_locked(struct reactor *reactor)
     ssize_t written;
 
     reactor->stopping = true;
-    (void)pthread_mutex_unlock(&reactor->life.lock);
+    (void)pthread_mutex_unlock(&reactor->fork.lock);
     written = write(reactor->stop_fd, &one, sizeof(one));
     (void)written; /* cannot fail: the counter was 0 */
     (void)pthread_join(reactor->thread, NULL);
 
-    (void)pthread_mutex_lock(&reactor->life.lock);
+    (void)pthread_mutex_lock(&reactor->fork.lock);
     close_descriptors(reactor);
     reactor->started = false;
     reactor->stopping = false;
@@ -259,7 +259,7 @@ static ze_result_t add_locked(struct reactor *reactor, struct zeta_watch *watch)
 
     set_up_locked(reactor);
     while (reactor->stopping)
-        (void)pthread_cond_wait(&reactor->changed, &reactor->life.lock);
+        (void)pthread_cond_wait(&reactor->changed, &reactor->fork.lock);
     if (!reactor->started) {
         result = start_locked(reactor);
         if (result != ZE_RESULT_SUCCESS)
@@ -301,10 +301,10 @@ ze_result_t zeta_reactor_add(int fd, uint64_t interval_ns, zeta_watch_fn ready, 
                               "a metric stream got no timer: %s", strerror(errno));
         }
     }
-    (void)pthread_mutex_lock(&reactor->life.lock);
+    (void)pthread_mutex_lock(&reactor->fork.lock);
     *out_watch = watch; /* before ready() can run, which may use it */
     result = add_locked(reactor, watch);
-    (void)pthread_mutex_unlock(&reactor->life.lock);
+    (void)pthread_mutex_unlock(&reactor->fork.lock);
     if (result != ZE_RESULT_SUCCESS) {
         *out_watch = NULL;
         zeta_closep(&watch->timer_fd);
@@ -315,7 +315,7 @@ ze_result_t zeta_reactor_add(int fd, uint64_t interval_ns, zeta_watch_fn ready, 
 
 void zeta_reactor_rearm(struct zeta_watch *watch)
 {
-    struct reactor *reactor = zeta_life_peek(&reactors);
+    struct reactor *reactor = zeta_fork_state_peek(&reactors);
 
     if (!reactor || watch->fd < 0)
         return;
@@ -337,34 +337,34 @@ static void unlink_locked(struct reactor *reactor, struct zeta_watch *watch)
 
 void zeta_reactor_remove(struct zeta_watch *watch)
 {
-    struct reactor *reactor = zeta_life_peek(&reactors);
+    struct reactor *reactor = zeta_fork_state_peek(&reactors);
 
     if (!watch || !reactor)
         return;
-    (void)pthread_mutex_lock(&reactor->life.lock);
+    (void)pthread_mutex_lock(&reactor->fork.lock);
     unlink_locked(reactor, watch);
     if (watch->fd >= 0)
         (void)epoll_change(reactor, EPOLL_CTL_DEL, watch->fd, 0, 0);
     if (watch->timer_fd >= 0)
         (void)epoll_change(reactor, EPOLL_CTL_DEL, watch->timer_fd, 0, 0);
     while (reactor->running == watch->number)
-        (void)pthread_cond_wait(&reactor->changed, &reactor->life.lock);
+        (void)pthread_cond_wait(&reactor->changed, &reactor->fork.lock);
     if (reactor->watch_count == 0 && reactor->started && !reactor->stopping)
         stop_locked(reactor);
-    (void)pthread_mutex_unlock(&reactor->life.lock);
+    (void)pthread_mutex_unlock(&reactor->fork.lock);
     zeta_closep(&watch->timer_fd);
     free(watch);
 }
 
 uint32_t zeta_reactor_watch_count(void)
 {
-    struct reactor *reactor = zeta_life_peek(&reactors);
+    struct reactor *reactor = zeta_fork_state_peek(&reactors);
     uint32_t count;
 
     if (!reactor)
         return 0;
-    (void)pthread_mutex_lock(&reactor->life.lock);
+    (void)pthread_mutex_lock(&reactor->fork.lock);
     count = reactor->watch_count;
-    (void)pthread_mutex_unlock(&reactor->life.lock);
+    (void)pthread_mutex_unlock(&reactor->fork.lock);
     return count;
 }

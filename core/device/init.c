@@ -11,19 +11,19 @@
 #include "core/trace/trace.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
-#include "core/util/life.h"
+#include "core/util/fork_state.h"
 #include "core/util/log.h"
 #include "zeta_impl.h"
 
 /* What initialisation made, in this process; its lock is held while it is made. */
 struct generation {
-    struct zeta_life life;
+    struct zeta_fork_state fork;
     struct zeta_driver_set set;
 };
 
 _Atomic uint32_t zeta_core_state_word = ZETA_CORE_NEVER;
 
-static struct zeta_life_root generations;
+static struct zeta_fork_root generations;
 static _Atomic bool metrics_wanted;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
@@ -31,7 +31,7 @@ static void start_anew_in_child(void)
 {
     uint32_t ready = ZETA_CORE_READY;
 
-    zeta_life_leave(&generations);
+    zeta_fork_state_leave(&generations);
     zeta_trace_forget();
     atomic_store(&metrics_wanted, false);
     atomic_compare_exchange_strong(&zeta_core_state_word, &ready, ZETA_CORE_FORKED);
@@ -87,13 +87,13 @@ static ze_result_t start(struct generation *generation)
 /* One thread starts, the others wait for it. */
 static ze_result_t start_once(void)
 {
-    struct generation *generation = zeta_life_get(&generations, sizeof(*generation));
+    struct generation *generation = zeta_fork_state_get(&generations, sizeof(*generation));
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (!generation)
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                           "there is no memory to initialise the library");
-    (void)pthread_mutex_lock(&generation->life.lock);
+    (void)pthread_mutex_lock(&generation->fork.lock);
     uint32_t state = atomic_load(&zeta_core_state_word);
     if (state == ZETA_CORE_DEAD) {
         result = zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
@@ -108,7 +108,7 @@ static ze_result_t start_once(void)
             zeta_object_close();
         }
     }
-    (void)pthread_mutex_unlock(&generation->life.lock);
+    (void)pthread_mutex_unlock(&generation->fork.lock);
     return result;
 }
 
@@ -136,7 +136,7 @@ bool zeta_core_metrics_wanted(void)
 
 const struct zeta_driver_set *zeta_core_drivers(void)
 {
-    const struct generation *generation = zeta_life_peek(&generations);
+    const struct generation *generation = zeta_fork_state_peek(&generations);
 
     return &generation->set;
 }

@@ -12,15 +12,15 @@
 #include <zeta/clock.h>
 
 /* How often a waiter looks whether the process that would signal a shared event still runs. */
-#define LIVES_PERIOD_NS UINT64_C(50000000)
+#define ALIVE_PERIOD_NS UINT64_C(50000000)
 
 /*
  * How long to sleep before looking again at what others change without a word; who waits for long
  * sleeps for a part of the time that he waited, up to a limit.
  */
-#define FOREIGN_LOOK_NS UINT64_C(200000)
-#define FOREIGN_LOOK_PART 16u
-#define FOREIGN_LOOK_MAX_NS UINT64_C(5000000)
+#define FOREIGN_POLL_NS UINT64_C(200000)
+#define FOREIGN_POLL_PART 16u
+#define FOREIGN_POLL_MAX_NS UINT64_C(5000000)
 
 static atomic_bool any_lost;
 
@@ -73,12 +73,12 @@ static bool is_orphan(struct zeta_event *event, uint64_t signaller)
     const struct zeta_share *share = event->share ? event->share : event->pool->share;
     uint64_t now_ns = zeta_monotonic_ns();
 
-    if (now_ns < atomic_load_explicit(&event->next_look_ns, memory_order_relaxed))
+    if (now_ns < atomic_load_explicit(&event->next_poll_ns, memory_order_relaxed))
         return false;
-    atomic_store_explicit(&event->next_look_ns, now_ns + LIVES_PERIOD_NS, memory_order_relaxed);
+    atomic_store_explicit(&event->next_poll_ns, now_ns + ALIVE_PERIOD_NS, memory_order_relaxed);
     if (signaller == zeta_process_self() || (signaller == 0 && !share->is_opened))
         return false;
-    return !zeta_process_lives(signaller ? signaller : share->maker);
+    return !zeta_process_is_alive(signaller ? signaller : share->maker);
 }
 
 static uint32_t counter_state(struct zeta_event *event, uint64_t value)
@@ -299,7 +299,7 @@ void zeta_event_claim(const struct zeta_plugin_event *signal)
 
 /* ---------------------------------------------------------------- waiting and times */
 
-static ze_result_t look(void *object)
+static ze_result_t poll(void *object)
 {
     struct zeta_event *event = object;
 
@@ -317,7 +317,7 @@ static ze_result_t look(void *object)
 static ze_result_t wait_for_store(struct zeta_event *event, uint64_t timeout_ns)
 {
     uint64_t start_ns = zeta_monotonic_ns();
-    ze_result_t result = look(event);
+    ze_result_t result = poll(event);
 
     while (result == ZE_RESULT_NOT_READY) {
         uint64_t waited_ns = zeta_monotonic_ns() - start_ns;
@@ -325,12 +325,12 @@ static ze_result_t wait_for_store(struct zeta_event *event, uint64_t timeout_ns)
         if (waited_ns >= timeout_ns)
             break;
         uint64_t left_ns = timeout_ns - waited_ns;
-        uint64_t step_ns = waited_ns / FOREIGN_LOOK_PART;
-        if (step_ns < FOREIGN_LOOK_NS)
-            step_ns = FOREIGN_LOOK_NS;
-        if (step_ns > FOREIGN_LOOK_MAX_NS)
-            step_ns = FOREIGN_LOOK_MAX_NS;
-        result = zeta_signal_wait(signal_of(event), look, event, atomic_load(&event->device),
+        uint64_t step_ns = waited_ns / FOREIGN_POLL_PART;
+        if (step_ns < FOREIGN_POLL_NS)
+            step_ns = FOREIGN_POLL_NS;
+        if (step_ns > FOREIGN_POLL_MAX_NS)
+            step_ns = FOREIGN_POLL_MAX_NS;
+        result = zeta_signal_wait(signal_of(event), poll, event, atomic_load(&event->device),
                                   left_ns < step_ns ? left_ns : step_ns);
     }
     return result;
@@ -345,7 +345,7 @@ ze_result_t zeta_event_wait(struct zeta_event *event, uint64_t timeout_ns)
     if ((special & (ZETA_EVENT_STORED | ZETA_EVENT_BOUND)) == ZETA_EVENT_STORED)
         result = wait_for_store(event, timeout_ns);
     else /* a level is no work of the device and does not get lost with it */
-        result = zeta_signal_wait(signal_of(event), look, event,
+        result = zeta_signal_wait(signal_of(event), poll, event,
                                   special & ZETA_EVENT_BOUND ? NULL : device, timeout_ns);
     if (result != ZE_RESULT_ERROR_DEVICE_LOST)
         return result;
@@ -429,7 +429,7 @@ uint64_t zeta_host_event_look_ns(struct zeta_plugin_host *host ZETA_UNUSED,
     const uint32_t foreign = ZETA_EVENT_SHARED | ZETA_EVENT_STORED;
 
     if (event->value == ZETA_VALUE_STORE || (atomic_load(&event->event->special) & foreign) != 0)
-        return FOREIGN_LOOK_NS;
+        return FOREIGN_POLL_NS;
     return UINT64_MAX;
 }
 

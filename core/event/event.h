@@ -89,7 +89,7 @@ struct zeta_event {
     _Atomic(struct zeta_device *) device; /**< whose timer the ticks are of; may be NULL */
     struct zeta_plugin_event plain;       /**< the event without a value */
     _Atomic(struct zeta_graph *) capture; /**< with CAPTURED */
-    _Atomic uint64_t next_look_ns;        /**< when to look again whether the signaller lives */
+    _Atomic uint64_t next_poll_ns;        /**< when to look again whether the signaller lives */
 };
 
 /* ---- Memory that shows the progress of a counter based event (store.c) ---- */

@@ -90,7 +90,7 @@ uint64_t zeta_process_self(void)
     return self;
 }
 
-bool zeta_process_lives(uint64_t process)
+bool zeta_process_is_alive(uint64_t process)
 {
     uint32_t start = 0;
     char state = 'Z';

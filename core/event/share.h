@@ -84,7 +84,7 @@ struct zeta_counter_memory *zeta_share_counter(const struct zeta_share *share);
 uint64_t zeta_process_self(void);
 
 /** False if that process has ended, also when its id was given to another one since. */
-bool zeta_process_lives(uint64_t process);
+bool zeta_process_is_alive(uint64_t process);
 
 /** Process id of zeta_process_self()'s form, for messages. */
 static inline uint32_t zeta_process_id(uint64_t process)

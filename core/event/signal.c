@@ -9,7 +9,7 @@
 #include <zeta/clock.h>
 
 /* How often a sleeping waiter looks whether its device still works. */
-#define LOOK_PERIOD_NS UINT64_C(50000000)
+#define POLL_PERIOD_NS UINT64_C(50000000)
 
 static void futex_wait(struct zeta_signal *signal, uint32_t seen, uint64_t timeout_ns)
 {
@@ -50,37 +50,37 @@ static uint64_t deadline_of(uint64_t timeout_ns)
     return timeout_ns > UINT64_MAX - now_ns ? UINT64_MAX : now_ns + timeout_ns;
 }
 
-ze_result_t zeta_signal_wait(struct zeta_signal *signal, zeta_signal_look_fn look, void *object,
+ze_result_t zeta_signal_wait(struct zeta_signal *signal, zeta_signal_poll_fn poll, void *object,
                              struct zeta_device *device, uint64_t timeout_ns)
 {
-    ze_result_t result = look(object);
+    ze_result_t result = poll(object);
 
     if (result != ZE_RESULT_NOT_READY || timeout_ns == 0)
         return result;
 
     uint64_t deadline_ns = deadline_of(timeout_ns);
-    uint64_t next_look_ns = zeta_monotonic_ns() + LOOK_PERIOD_NS;
+    uint64_t next_poll_ns = zeta_monotonic_ns() + POLL_PERIOD_NS;
     for (;;) {
         uint32_t seen = atomic_load(&signal->changes);
         uint64_t now_ns = zeta_monotonic_ns();
-        uint64_t until_ns = deadline_ns < next_look_ns ? deadline_ns : next_look_ns;
+        uint64_t until_ns = deadline_ns < next_poll_ns ? deadline_ns : next_poll_ns;
 
         /* The order matters: whoever changes the state after our look sees us as a sleeper. */
         atomic_fetch_add(&signal->sleepers, 1);
-        result = look(object);
+        result = poll(object);
         if (result == ZE_RESULT_NOT_READY && now_ns < until_ns)
             futex_wait(signal, seen, until_ns - now_ns);
         atomic_fetch_sub(&signal->sleepers, 1);
         if (result == ZE_RESULT_NOT_READY)
-            result = look(object);
+            result = poll(object);
         if (result != ZE_RESULT_NOT_READY)
             return result;
 
         now_ns = zeta_monotonic_ns();
         if (now_ns >= deadline_ns)
             return ZE_RESULT_NOT_READY;
-        if (now_ns >= next_look_ns) {
-            next_look_ns = now_ns + LOOK_PERIOD_NS;
+        if (now_ns >= next_poll_ns) {
+            next_poll_ns = now_ns + POLL_PERIOD_NS;
             result = device ? zeta_device_status(device) : ZE_RESULT_SUCCESS;
             if (result != ZE_RESULT_SUCCESS)
                 return result;

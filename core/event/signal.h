@@ -56,13 +56,13 @@ void zeta_signal_lose(struct zeta_signal *signal);
 void zeta_signal_poke(struct zeta_signal *signal);
 
 /** SUCCESS, NOT_READY or DEVICE_LOST: what a waiter found. */
-typedef ze_result_t (*zeta_signal_look_fn)(void *object);
+typedef ze_result_t (*zeta_signal_poll_fn)(void *object);
 
 /**
  * Waits until look(object) is not NOT_READY, or timeout_ns are over (UINT64_MAX: no limit).
  * device: the wait ends with DEVICE_LOST when it is lost; may be NULL.
  */
-ze_result_t zeta_signal_wait(struct zeta_signal *signal, zeta_signal_look_fn look, void *object,
+ze_result_t zeta_signal_wait(struct zeta_signal *signal, zeta_signal_poll_fn poll, void *object,
                              struct zeta_device *device, uint64_t timeout_ns);
 
 #endif

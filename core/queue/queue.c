@@ -12,7 +12,7 @@
 #include "core/util/error.h"
 #include <zeta/clock.h>
 
-#define LOOK_PERIOD_NS UINT64_C(50000000) /* between looks for events that were lost */
+#define POLL_PERIOD_NS UINT64_C(50000000) /* between looks for events that were lost */
 
 bool zeta_queue_group(const struct zeta_device *device, uint32_t ordinal,
                       struct zeta_plugin_queue_group *out_group)
@@ -185,8 +185,8 @@ static bool is_stuck_locked(const struct zeta_queue *queue)
 /* Sleeps until something ends, the deadline, or the time to look for lost events again. */
 static void sleep_locked(struct zeta_queue *queue, uint64_t deadline_ns)
 {
-    uint64_t look_ns = zeta_monotonic_ns() + LOOK_PERIOD_NS;
-    struct timespec until = zeta_clock_timespec(deadline_ns < look_ns ? deadline_ns : look_ns);
+    uint64_t poll_ns = zeta_monotonic_ns() + POLL_PERIOD_NS;
+    struct timespec until = zeta_clock_timespec(deadline_ns < poll_ns ? deadline_ns : poll_ns);
 
     (void)pthread_cond_timedwait(&queue->changed, &queue->lock, &until);
 }
@@ -244,12 +244,12 @@ static bool is_over_locked(const struct zeta_queue *queue)
 ze_result_t zeta_queue_check_idle(struct zeta_queue *queue)
 {
     ze_result_t result = ZE_RESULT_NOT_READY;
-    unsigned looks = 0;
+    unsigned polls = 0;
 
     (void)pthread_mutex_lock(&queue->lock);
     while (result == ZE_RESULT_NOT_READY && queue->failure != ZE_RESULT_ERROR_DEVICE_LOST &&
-           (is_over_locked(queue) || looks++ < ZETA_USE_LOOKS))
-        result = wait_locked(queue, queue->submitted, deadline_of(ZETA_USE_LOOK_NS));
+           (is_over_locked(queue) || polls++ < ZETA_USE_POLLS))
+        result = wait_locked(queue, queue->submitted, deadline_of(ZETA_USE_POLL_NS));
     if (queue->failure == ZE_RESULT_ERROR_DEVICE_LOST)
         result = ZE_RESULT_SUCCESS;
     (void)pthread_mutex_unlock(&queue->lock);

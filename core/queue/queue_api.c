@@ -141,7 +141,7 @@ ze_result_t ZE_APICALL impl_zeFenceDestroy(ze_fence_handle_t hFence)
     return zeta_object_destroy(hFence, ZETA_KIND_FENCE, "zeFenceDestroy", "hFence");
 }
 
-static ze_result_t look(void *object)
+static ze_result_t poll(void *object)
 {
     struct zeta_fence *fence = object;
 
@@ -161,14 +161,14 @@ ze_result_t ZE_APICALL impl_zeFenceHostSynchronize(ze_fence_handle_t hFence, uin
 
     if (!zeta_object_pin(fence, ZETA_KIND_FENCE))
         return zeta_object_explain(hFence, ZETA_KIND_FENCE, "zeFenceHostSynchronize", "hFence");
-    ze_result_t result = zeta_signal_wait(&fence->signal, look, fence, fence->device, timeout);
+    ze_result_t result = zeta_signal_wait(&fence->signal, poll, fence, fence->device, timeout);
     zeta_object_unpin(fence);
     return result;
 }
 
 ze_result_t ZE_APICALL impl_zeFenceQueryStatus(ze_fence_handle_t hFence)
 {
-    return look(hFence);
+    return poll(hFence);
 }
 
 ze_result_t ZE_APICALL impl_zeFenceReset(ze_fence_handle_t hFence)

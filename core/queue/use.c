@@ -12,10 +12,10 @@ static bool is_over(const struct zeta_use *use)
 
 bool zeta_use_wait(const struct zeta_use *use)
 {
-    const struct timespec step = {.tv_nsec = ZETA_USE_LOOK_NS};
-    unsigned looks = 0;
+    const struct timespec step = {.tv_nsec = ZETA_USE_POLL_NS};
+    unsigned polls = 0;
 
-    while (zeta_use_is(use) && (is_over(use) || looks++ < ZETA_USE_LOOKS))
+    while (zeta_use_is(use) && (is_over(use) || polls++ < ZETA_USE_POLLS))
         (void)nanosleep(&step, NULL);
     return !zeta_use_is(use);
 }

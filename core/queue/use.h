@@ -57,8 +57,8 @@ static inline bool zeta_use_is(const struct zeta_use *use)
  * How often, and how far apart, somebody looks whether work ends of which nobody said that it is
  * over. Looks are counted and no time, so that a host which stands still uses none of them up.
  */
-#define ZETA_USE_LOOKS 500u
-#define ZETA_USE_LOOK_NS UINT64_C(1000000)
+#define ZETA_USE_POLLS 500u
+#define ZETA_USE_POLL_NS UINT64_C(1000000)
 
 /**
  * Waits until nothing uses the object: as long as it takes for the reports of work that is over,

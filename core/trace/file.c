@@ -40,7 +40,7 @@ struct zeta_trace_slot {
 /* What is not atomic is written while no file is open. */
 static struct {
     _Atomic uint32_t generation;
-    _Atomic uint32_t life; /* grows with each fork */
+    _Atomic uint32_t forks; /* grows with each fork */
     atomic_bool is_open;
     atomic_bool is_full;
     atomic_uint users; /* threads that use the descriptor or the head */
@@ -265,7 +265,7 @@ void zeta_trace_file_forget(void)
     (void)atomic_exchange(&file.users, 0);
     (void)atomic_exchange(&file.is_counting, false);
     atomic_fetch_add(&file.generation, 1);
-    atomic_fetch_add(&file.life, 1);
+    atomic_fetch_add(&file.forks, 1);
     const int fd = atomic_exchange(&file.fd, -1);
     if (fd >= 0)
         (void)close(fd);
@@ -403,15 +403,15 @@ struct zeta_trace_note *zeta_trace_slot_note(struct zeta_trace_slot *slot)
 
 uint64_t zeta_trace_slot_ticket(const struct zeta_trace_slot *slot)
 {
-    return (uint64_t)atomic_load_explicit(&file.life, memory_order_relaxed) << 32 |
+    return (uint64_t)atomic_load_explicit(&file.forks, memory_order_relaxed) << 32 |
            (uint64_t)(slot - slots + 1);
 }
 
 struct zeta_trace_slot *zeta_trace_slot_of(uint64_t ticket)
 {
-    const uint32_t life = atomic_load_explicit(&file.life, memory_order_relaxed);
+    const uint32_t forks = atomic_load_explicit(&file.forks, memory_order_relaxed);
 
-    return ticket >> 32 == life ? &slots[(uint32_t)ticket - 1] : NULL;
+    return ticket >> 32 == forks ? &slots[(uint32_t)ticket - 1] : NULL;
 }
 
 void zeta_trace_slot_show(struct zeta_trace_slot *slot, const char *line, uint32_t size_bytes)

@@ -13,7 +13,7 @@
 #include "core/trace/trace.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
-#include "core/util/life.h"
+#include "core/util/fork_state.h"
 #include "zeta_strings.h"
 #include <zeta/clock.h>
 
@@ -46,12 +46,12 @@ static _Atomic uint32_t thread_count;
 
 /* Starting and stopping, in this process. */
 struct control {
-    struct zeta_life life;
+    struct zeta_fork_state fork;
     bool is_added; /* the listener */
     char *filter;  /* globs, separated by commas; null: everything */
 };
 
-static struct zeta_life_root controls;
+static struct zeta_fork_root controls;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
 /* ---- threads ------------------------------------------------------------------------------- */
@@ -116,7 +116,7 @@ static bool wants(const struct zeta_trace_listener *listener ZETA_UNUSED,
                   enum zeta_function function)
 {
     const char *name = zeta_function_descriptions[function].name;
-    const struct control *control = zeta_life_peek(&controls);
+    const struct control *control = zeta_fork_state_peek(&controls);
 
     return !control->filter || zeta_sink_filter_accepts(control->filter, name);
 }
@@ -224,7 +224,7 @@ static void start_anew_in_child(void)
 {
     zeta_trace_forget();
     zeta_trace_file_forget();
-    zeta_life_leave(&controls);
+    zeta_fork_state_leave(&controls);
 }
 
 static void watch_forks(void)
@@ -264,20 +264,20 @@ ze_result_t zeta_sink_start(const char *path, const char *filter, uint64_t limit
             "'zeta trace -o FILE.pftrace -- PROGRAM' run the program.",
             path);
     (void)pthread_once(&fork_once, watch_forks);
-    control = zeta_life_get(&controls, sizeof(*control));
+    control = zeta_fork_state_get(&controls, sizeof(*control));
     copy = has_filter ? strdup(filter) : NULL;
     if (!control || (has_filter && !copy)) {
         free(copy);
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "No memory to begin a trace.");
     }
-    (void)pthread_mutex_lock(&control->life.lock);
+    (void)pthread_mutex_lock(&control->fork.lock);
     result = zeta_trace_file_open(path, limit_bytes ? limit_bytes : DEFAULT_LIMIT_BYTES);
     if (result == ZE_RESULT_SUCCESS) {
         free(control->filter);
         control->filter = ZETA_TAKE(copy);
         result = add_listener_locked(control);
     }
-    (void)pthread_mutex_unlock(&control->life.lock);
+    (void)pthread_mutex_unlock(&control->fork.lock);
     free(copy);
     return result;
 }
@@ -294,13 +294,13 @@ static bool stop_locked(struct control *control)
 
 ze_result_t zeta_sink_stop(void)
 {
-    struct control *control = zeta_life_peek(&controls);
+    struct control *control = zeta_fork_state_peek(&controls);
     bool has_stopped = false;
 
     if (control) {
-        (void)pthread_mutex_lock(&control->life.lock);
+        (void)pthread_mutex_lock(&control->fork.lock);
         has_stopped = stop_locked(control);
-        (void)pthread_mutex_unlock(&control->life.lock);
+        (void)pthread_mutex_unlock(&control->fork.lock);
     }
     return has_stopped ? ZE_RESULT_SUCCESS
                        : zeta_error(ZE_RESULT_ERROR_NOT_AVAILABLE, "No trace is being written.");

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/trace/holder.h"
+#include "core/trace/hazard.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
-#include "core/util/life.h"
+#include "core/util/fork_state.h"
 
 /* Waiting for calls to end: the first pause, and the longest one. */
 #define SHORT_PAUSE_NS (20L * 1000)
@@ -20,11 +20,11 @@ struct zeta_trace_list {
     struct zeta_trace_listener *listeners[];
 };
 
-/* What a thread has of its own. The holder is valid in the process of this generation. */
+/* What a thread has of its own. Its hazard pointer is valid in the process of this generation. */
 struct zeta_trace_thread {
     uint32_t generation;
     bool inside;
-    struct zeta_trace_holder *holder;
+    struct zeta_hazard *hazard;
 };
 
 /*
@@ -32,60 +32,60 @@ struct zeta_trace_thread {
  * listeners, made when the listeners were added: so a removal needs no memory and cannot fail.
  */
 struct writers {
-    struct zeta_life life;
+    struct zeta_fork_state fork;
     struct zeta_trace_list *retired; /* replaced, perhaps in use by calls */
     struct zeta_trace_list *spare[ZETA_FUNCTION_COUNT];
 };
 
 const void *_Atomic zeta_trace_points[ZETA_FUNCTION_COUNT];
 
-static struct zeta_life_root all_writers;
+static struct zeta_fork_root all_writers;
 static _Atomic uint32_t generation = 1;
 static _Thread_local struct zeta_trace_thread this_thread;
 
 /* ---- calls --------------------------------------------------------------------------------- */
 
 /*
- * A holder for a call of a thread that has none yet, or whose own is in use: by a call that ran
- * code of the application, which calls again.
+ * A hazard pointer for a call of a thread that has none yet, or whose own is in use: by a call that
+ * ran code of the application, which calls again.
  */
-static struct zeta_trace_holder *other_holder(struct zeta_trace_thread *thread)
+static struct zeta_hazard *other_hazard(struct zeta_trace_thread *thread)
 {
-    struct zeta_trace_holder *holder = zeta_trace_holder_claim();
+    struct zeta_hazard *hazard = zeta_hazard_claim();
     uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
 
-    if (holder && thread->generation != now) {
+    if (hazard && thread->generation != now) {
         thread->generation = now;
-        thread->holder = holder;
+        thread->hazard = hazard;
     }
-    return holder;
+    return hazard;
 }
 
-static inline struct zeta_trace_holder *holder_for(struct zeta_trace_thread *thread)
+static inline struct zeta_hazard *hazard_for(struct zeta_trace_thread *thread)
 {
     if (thread->generation == atomic_load_explicit(&generation, memory_order_relaxed) &&
-        !atomic_load_explicit(&thread->holder->held, memory_order_relaxed))
-        return thread->holder;
-    return other_holder(thread);
+        !atomic_load_explicit(&thread->hazard->value, memory_order_relaxed))
+        return thread->hazard;
+    return other_hazard(thread);
 }
 
-static void end_hold(struct zeta_trace_thread *thread, struct zeta_trace_holder *holder)
+static void end_read(struct zeta_trace_thread *thread, struct zeta_hazard *hazard)
 {
-    zeta_trace_drop(holder);
-    if (holder != thread->holder)
-        zeta_trace_holder_release(holder);
+    zeta_hazard_clear(hazard);
+    if (hazard != thread->hazard)
+        zeta_hazard_release(hazard);
 }
 
 /* Slots of the listeners that find no room in the call. */
-static bool more_slots(struct zeta_trace_holder *holder, uint32_t count)
+static bool more_slots(struct zeta_hazard *hazard, uint32_t count)
 {
-    if (count > holder->more_count) {
-        void **more = realloc(holder->more, count * sizeof(*more));
+    if (count > hazard->more_count) {
+        void **more = realloc(hazard->more, count * sizeof(*more));
 
         if (!more)
             return false;
-        holder->more = more;
-        holder->more_count = count;
+        hazard->more = more;
+        hazard->more_count = count;
     }
     return true;
 }
@@ -115,22 +115,22 @@ ZETA_NOINLINE static bool begin_on(struct zeta_trace_thread *thread, struct zeta
 {
     if (thread->inside)
         return false;
-    struct zeta_trace_holder *holder = holder_for(thread);
-    if (!holder)
+    struct zeta_hazard *hazard = hazard_for(thread);
+    if (!hazard)
         return false;
-    const struct zeta_trace_list *list = zeta_trace_hold(holder, &zeta_trace_points[function]);
+    const struct zeta_trace_list *list = zeta_hazard_acquire(hazard, &zeta_trace_points[function]);
     if (!list ||
-        (list->count > ZETA_TRACE_SLOTS && !more_slots(holder, list->count - ZETA_TRACE_SLOTS))) {
-        end_hold(thread, holder);
+        (list->count > ZETA_TRACE_SLOTS && !more_slots(hazard, list->count - ZETA_TRACE_SLOTS))) {
+        end_read(thread, hazard);
         return false;
     }
     call->list = list;
     call->thread = thread;
-    call->holder = holder;
+    call->hazard = hazard;
     call->arguments = arguments;
     call->function = function;
     call->generation = thread->generation;
-    call->more = holder->more;
+    call->more = hazard->more;
     tell_begin(call);
     return true;
 }
@@ -149,9 +149,10 @@ void zeta_trace_end(struct zeta_trace_call *call, ze_result_t result)
         list->listeners[i]->end(list->listeners[i], call->function, call->arguments, result,
                                 slot_of(call, i));
     call->thread->inside = false;
-    /* A child of fork() that comes back from its parent's call: the holder is nobody's any more. */
+    /* A child of fork() that comes back from its parent's call: the hazard pointer has no owner any
+     * more. */
     if (call->generation == atomic_load_explicit(&generation, memory_order_relaxed))
-        end_hold(call->thread, call->holder);
+        end_read(call->thread, call->hazard);
 }
 
 bool zeta_trace_inside(void)
@@ -207,7 +208,7 @@ static void reclaim_locked(struct writers *writers)
     struct zeta_trace_list **link = &writers->retired;
 
     while (*link) {
-        if (zeta_trace_is_held(*link))
+        if (zeta_hazard_protects(*link))
             link = &(*link)->next;
         else
             free(pop(link));
@@ -255,19 +256,19 @@ ze_result_t zeta_trace_add(struct zeta_trace_listener *listener)
 {
     struct zeta_trace_list *lists[ZETA_FUNCTION_COUNT] = {0};
     struct zeta_trace_list *spares[ZETA_FUNCTION_COUNT] = {0};
-    struct writers *writers = zeta_life_get(&all_writers, sizeof(*writers));
+    struct writers *writers = zeta_fork_state_get(&all_writers, sizeof(*writers));
     bool complete = true;
 
     if (!writers)
         return no_memory();
-    (void)pthread_mutex_lock(&writers->life.lock);
+    (void)pthread_mutex_lock(&writers->fork.lock);
     for (size_t i = 0; i < ZETA_FUNCTION_COUNT && complete; i++) {
         if (!listener->wants(listener, (enum zeta_function)i))
             continue;
         lists[i] = extend(i, listener, &spares[i]);
         complete = lists[i] != NULL;
     }
-    zeta_trace_barrier_init();
+    zeta_hazard_barrier_init();
     for (size_t i = 0; i < ZETA_FUNCTION_COUNT; i++) {
         if (!complete) {
             free(lists[i]);
@@ -278,9 +279,9 @@ ze_result_t zeta_trace_add(struct zeta_trace_listener *listener)
             publish_locked(writers, i, lists[i]);
         }
     }
-    zeta_trace_barrier();
+    zeta_hazard_barrier();
     reclaim_locked(writers);
-    (void)pthread_mutex_unlock(&writers->life.lock);
+    (void)pthread_mutex_unlock(&writers->fork.lock);
     return complete ? ZE_RESULT_SUCCESS : no_memory();
 }
 
@@ -304,33 +305,33 @@ static struct zeta_trace_list *reduce_locked(struct writers *writers, size_t fun
 
 void zeta_trace_remove(struct zeta_trace_listener *listener)
 {
-    struct writers *writers = zeta_life_peek(&all_writers);
+    struct writers *writers = zeta_fork_state_peek(&all_writers);
 
     /* None in a child of fork() that nobody traces. */
     if (!writers)
         return;
-    (void)pthread_mutex_lock(&writers->life.lock);
+    (void)pthread_mutex_lock(&writers->fork.lock);
     for (size_t i = 0; i < ZETA_FUNCTION_COUNT; i++) {
         if (contains(list_of(i), listener))
             publish_locked(writers, i, reduce_locked(writers, i, listener));
     }
-    zeta_trace_barrier();
+    zeta_hazard_barrier();
     reclaim_locked(writers);
-    (void)pthread_mutex_unlock(&writers->life.lock);
+    (void)pthread_mutex_unlock(&writers->fork.lock);
 }
 
 bool zeta_trace_is_idle(const struct zeta_trace_listener *listener)
 {
-    struct writers *writers = zeta_life_peek(&all_writers);
+    struct writers *writers = zeta_fork_state_peek(&all_writers);
     bool idle = true;
 
     if (!writers)
         return true;
-    (void)pthread_mutex_lock(&writers->life.lock);
+    (void)pthread_mutex_lock(&writers->fork.lock);
     reclaim_locked(writers);
     for (const struct zeta_trace_list *list = writers->retired; list && idle; list = list->next)
         idle = !contains(list, listener);
-    (void)pthread_mutex_unlock(&writers->life.lock);
+    (void)pthread_mutex_unlock(&writers->fork.lock);
     return idle;
 }
 
@@ -361,7 +362,7 @@ void zeta_trace_close(void)
 void zeta_trace_forget(void)
 {
     zeta_trace_close();
-    zeta_trace_holders_forget();
+    zeta_hazards_forget();
     atomic_fetch_add(&generation, 1);
-    zeta_life_leave(&all_writers);
+    zeta_fork_state_leave(&all_writers);
 }

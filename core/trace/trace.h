@@ -9,7 +9,7 @@
  *
  * Listeners are API tracers (zetTracerExp..., core/trace/tracer.c) and the recorder of ZETA_TRACE
  * (core/trace/sink.h). Lists are replaced, never changed, and reclaimed when no call can hold one
- * (core/trace/holder.h). A call never waits and takes no lock.
+ * (core/trace/hazard.h). A call never waits and takes no lock.
  */
 #ifndef ZETA_CORE_TRACE_TRACE_H
 #define ZETA_CORE_TRACE_TRACE_H
@@ -24,7 +24,7 @@
 #include "core/util/cleanup.h"
 #include "zeta_functions.h" /* generated: enum zeta_function, ZETA_FUNCTION_COUNT */
 
-struct zeta_trace_holder;
+struct zeta_hazard;
 struct zeta_trace_thread;
 
 /** Listeners of one function, in the order in which they were added. Never changes. */
@@ -46,7 +46,7 @@ static ZETA_ALWAYS_INLINE bool zeta_trace_wanted(enum zeta_function function)
 struct zeta_trace_call {
     const struct zeta_trace_list *list;
     struct zeta_trace_thread *thread;
-    struct zeta_trace_holder *holder;
+    struct zeta_hazard *hazard;
     void *arguments;
     enum zeta_function function;
     uint32_t generation;           /**< of the process that began the call */

@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/trace/holder.h"
+#include "core/trace/hazard.h"
 #include "core/trace/trace.h"
 #include "tests/sanitizer.h"
 #include "tests/support/compare.h"
@@ -230,21 +230,21 @@ static _Atomic uint64_t dead_seen;
 
 static void *hold_all_the_time(void *argument)
 {
-    struct zeta_trace_holder *holder = zeta_trace_holder_claim();
+    struct zeta_hazard *hazard = zeta_hazard_claim();
 
     (void)argument;
-    if (!holder)
+    if (!hazard)
         abort();
     while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
-        const struct node *node = zeta_trace_hold(holder, &node_pointer);
+        const struct node *node = zeta_hazard_acquire(hazard, &node_pointer);
 
         for (int i = 0; i < 20; i++) {
             if (atomic_load_explicit(&node->dead, memory_order_relaxed))
                 atomic_fetch_add(&dead_seen, 1);
         }
-        zeta_trace_drop(holder);
+        zeta_hazard_clear(hazard);
     }
-    zeta_trace_holder_release(holder);
+    zeta_hazard_release(hazard);
     return NULL;
 }
 
@@ -258,8 +258,8 @@ static void replace_the_pointer_all_the_time(void)
         assert_int_equal(pthread_create(&threads[i], NULL, hold_all_the_time, NULL), 0);
     for (size_t i = 1; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
         atomic_store(&node_pointer, &nodes[i]);
-        zeta_trace_barrier();
-        if (!zeta_trace_is_held(&nodes[i - 1]))
+        zeta_hazard_barrier();
+        if (!zeta_hazard_protects(&nodes[i - 1]))
             atomic_store_explicit(&nodes[i - 1].dead, true, memory_order_relaxed);
     }
     atomic_store(&stop, true);
@@ -271,9 +271,9 @@ static void replace_the_pointer_all_the_time(void)
 static void pointer__replaced_all_the_time__nobody_gets_what_is_dead(void **state)
 {
     (void)state;
-    zeta_trace_barrier_init();
+    zeta_hazard_barrier_init();
     /* Without a system call for each replacement there is time for more of them. */
-    int rounds = atomic_load(&zeta_trace_fenced) && !HAVE_THREAD_SANITIZER ? 30 : 1;
+    int rounds = atomic_load(&zeta_hazard_fenced) && !HAVE_THREAD_SANITIZER ? 30 : 1;
     for (; rounds > 0; rounds--) {
         memset(nodes, 0, sizeof(nodes));
         replace_the_pointer_all_the_time();
@@ -285,30 +285,30 @@ static void pointer__replaced_all_the_time__nobody_gets_what_is_dead(void **stat
 
 static void *claim_and_end(void *out_holder)
 {
-    *(struct zeta_trace_holder **)out_holder = zeta_trace_holder_claim();
+    *(struct zeta_hazard **)out_holder = zeta_hazard_claim();
     return NULL;
 }
 
-/* Nothing runs when a thread ends, and its holder is found all the same. */
+/* Nothing runs when a thread ends, and its hazard pointer is found all the same. */
 static void holders__of_threads_that_ended__are_used_again(void **state)
 {
     enum { THREADS = 2000 };
-    struct zeta_trace_holder *seen[THREADS];
+    struct zeta_hazard *seen[THREADS];
     unsigned different = 0;
 
     (void)state;
     for (unsigned i = 0; i < THREADS; i++) {
-        struct zeta_trace_holder *holder = NULL;
+        struct zeta_hazard *hazard = NULL;
         pthread_t thread;
         unsigned n = 0;
 
-        assert_int_equal(pthread_create(&thread, NULL, claim_and_end, &holder), 0);
+        assert_int_equal(pthread_create(&thread, NULL, claim_and_end, &hazard), 0);
         assert_int_equal(pthread_join(thread, NULL), 0);
-        assert_non_null(holder);
-        while (n < different && seen[n] != holder)
+        assert_non_null(hazard);
+        while (n < different && seen[n] != hazard)
             n++;
         if (n == different)
-            seen[different++] = holder;
+            seen[different++] = hazard;
     }
     assert_cmp(different, <, 200);
 }
@@ -316,18 +316,18 @@ static void holders__of_threads_that_ended__are_used_again(void **state)
 static void *claim_hold_and_end(void *list)
 {
     static const void *_Atomic pointer;
-    struct zeta_trace_holder *holder = zeta_trace_holder_claim();
+    struct zeta_hazard *hazard = zeta_hazard_claim();
 
     atomic_store(&pointer, list);
-    return (void *)zeta_trace_hold(holder, &pointer);
+    return (void *)zeta_hazard_acquire(hazard, &pointer);
 }
 
 /* A thread that was joined is known to the kernel for a moment longer. */
 static void assert_held_no_more(const void *list)
 {
-    for (unsigned i = 0; i < 10000 && zeta_trace_is_held(list); i++)
+    for (unsigned i = 0; i < 10000 && zeta_hazard_protects(list); i++)
         (void)usleep(1000);
-    assert_false(zeta_trace_is_held(list));
+    assert_false(zeta_hazard_protects(list));
 }
 
 /* A thread that ends inside a callback never comes back to its call: nobody waits for it. */
@@ -344,7 +344,8 @@ static void holder__thread_ended_inside_a_call__holds_nothing(void **state)
     assert_held_no_more(&list);
 }
 
-/* Also when there were so many that their holders were freed, and nobody has taken them again. */
+/* Also when there were so many that their hazard pointers were freed, and nobody has taken them
+ * again. */
 static void holders__many_threads_ended_inside_calls__hold_nothing(void **state)
 {
     enum { THREADS = 200 };
@@ -368,7 +369,7 @@ static void ordering__is_the_one_that_the_kernel_allows(void **state)
 
     (void)state;
     assert_int_equal(zeta_trace_add(&counter->listener), ZE_RESULT_SUCCESS);
-    assert_int_equal(atomic_load(&zeta_trace_fenced), getenv("WITHOUT_MEMBARRIER") != NULL);
+    assert_int_equal(atomic_load(&zeta_hazard_fenced), getenv("WITHOUT_MEMBARRIER") != NULL);
     zeta_trace_remove(&counter->listener);
     free(counter);
 }

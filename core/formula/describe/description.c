@@ -9,7 +9,7 @@
 #include "core/formula/describe/describe.h"
 #include "core/formula/sets/set.h"
 #include "core/util/error.h"
-#include "core/util/life.h"
+#include "core/util/fork_state.h"
 
 struct zeta_description {
     struct zeta_description *next; /**< used last comes first */
@@ -24,24 +24,24 @@ struct zeta_description {
 
 /** One for the process. */
 struct cache {
-    struct zeta_life life;
+    struct zeta_fork_state fork;
     struct zeta_description *first;
     uint32_t count;
 };
 
-static struct zeta_life_root caches;
+static struct zeta_fork_root caches;
 static _Atomic bool fork_hook_set;
 
 static void forget_after_fork(void)
 {
-    zeta_life_leave(&caches);
+    zeta_fork_state_leave(&caches);
 }
 
 static struct cache *get_cache(void)
 {
     if (!atomic_exchange(&fork_hook_set, true))
         (void)pthread_atfork(NULL, NULL, forget_after_fork);
-    return zeta_life_get(&caches, sizeof(struct cache));
+    return zeta_fork_state_get(&caches, sizeof(struct cache));
 }
 
 static void destroy(struct zeta_description *description)
@@ -199,9 +199,9 @@ ze_result_t zeta_description_get(const char *text, size_t bytes,
 
     if (!cache)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    (void)pthread_mutex_lock(&cache->life.lock);
+    (void)pthread_mutex_lock(&cache->fork.lock);
     found = find_locked(cache, text, bytes, sampling);
-    (void)pthread_mutex_unlock(&cache->life.lock);
+    (void)pthread_mutex_unlock(&cache->fork.lock);
     if (found) {
         *out_description = found;
         return ZE_RESULT_SUCCESS;
@@ -210,7 +210,7 @@ ze_result_t zeta_description_get(const char *text, size_t bytes,
     if (result != ZE_RESULT_SUCCESS)
         return result;
 
-    (void)pthread_mutex_lock(&cache->life.lock);
+    (void)pthread_mutex_lock(&cache->fork.lock);
     found = find_locked(cache, text, bytes, sampling);
     if (!found) {
         made->users = 1;
@@ -220,7 +220,7 @@ ze_result_t zeta_description_get(const char *text, size_t bytes,
         made = NULL;
         trim_locked(cache);
     }
-    (void)pthread_mutex_unlock(&cache->life.lock);
+    (void)pthread_mutex_unlock(&cache->fork.lock);
     destroy(made);
     *out_description = found;
     return ZE_RESULT_SUCCESS;
@@ -228,15 +228,15 @@ ze_result_t zeta_description_get(const char *text, size_t bytes,
 
 void zeta_description_release(struct zeta_description *description)
 {
-    struct cache *cache = zeta_life_peek(&caches);
+    struct cache *cache = zeta_fork_state_peek(&caches);
 
     /* Without a cache this is the child of a fork that happened in between. */
     if (!description || !cache)
         return;
-    (void)pthread_mutex_lock(&cache->life.lock);
+    (void)pthread_mutex_lock(&cache->fork.lock);
     description->users--;
     trim_locked(cache);
-    (void)pthread_mutex_unlock(&cache->life.lock);
+    (void)pthread_mutex_unlock(&cache->fork.lock);
 }
 
 uint64_t zeta_description_digest(const struct zeta_description *description)
@@ -251,13 +251,13 @@ struct zeta_compiled *zeta_description_compiled(const struct zeta_description *d
 
 uint32_t zeta_description_count(void)
 {
-    struct cache *cache = zeta_life_peek(&caches);
+    struct cache *cache = zeta_fork_state_peek(&caches);
     uint32_t count = 0;
 
     if (!cache)
         return 0;
-    (void)pthread_mutex_lock(&cache->life.lock);
+    (void)pthread_mutex_lock(&cache->fork.lock);
     count = cache->count;
-    (void)pthread_mutex_unlock(&cache->life.lock);
+    (void)pthread_mutex_unlock(&cache->fork.lock);
     return count;
 }

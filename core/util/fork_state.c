@@ -1,11 +1,11 @@
-#include "core/util/life.h"
+#include "core/util/fork_state.h"
 
 #include <stdlib.h>
 
-void *zeta_life_get(struct zeta_life_root *root, size_t size_bytes)
+void *zeta_fork_state_get(struct zeta_fork_root *root, size_t size_bytes)
 {
-    struct zeta_life *life = atomic_load(&root->current);
-    struct zeta_life *made;
+    struct zeta_fork_state *life = atomic_load(&root->current);
+    struct zeta_fork_state *made;
 
     if (life)
         return life;
@@ -22,9 +22,9 @@ void *zeta_life_get(struct zeta_life_root *root, size_t size_bytes)
 }
 
 /* Atomics alone: what a thread of the parent did before it ended may not have been waited for. */
-void zeta_life_leave(struct zeta_life_root *root)
+void zeta_fork_state_leave(struct zeta_fork_root *root)
 {
-    struct zeta_life *old = atomic_exchange(&root->current, NULL);
+    struct zeta_fork_state *old = atomic_exchange(&root->current, NULL);
 
     if (old)
         atomic_store(&root->before, old);

@@ -1,40 +1,40 @@
 /*
  * State of a process that a child of fork() begins anew: a lock, and what it guards. A thread of
  * the parent may have held the lock at the time of the fork, and had the rest half-changed, so the
- * child leaves all of it where it is, and makes another one when it needs it.
+ * child abandons all of it, and makes a new one when it needs it.
  */
-#ifndef ZETA_CORE_UTIL_LIFE_H
-#define ZETA_CORE_UTIL_LIFE_H
+#ifndef ZETA_CORE_UTIL_FORK_STATE_H
+#define ZETA_CORE_UTIL_FORK_STATE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
 /** First member of such a state. */
-struct zeta_life {
-    struct zeta_life *before; /**< of the parent process; only kept, never used */
-    pthread_mutex_t lock;     /**< for the owner of the state */
+struct zeta_fork_state {
+    struct zeta_fork_state *before; /**< of the parent process; only kept, never used */
+    pthread_mutex_t lock;           /**< for the owner of the state */
 };
 
 /** Where the state of this process is; a static variable, zero in the beginning. */
-struct zeta_life_root {
-    _Atomic(struct zeta_life *) current; /**< NULL: none was needed yet */
-    _Atomic(struct zeta_life *) before;  /**< of the parent process */
+struct zeta_fork_root {
+    _Atomic(struct zeta_fork_state *) current; /**< NULL: none was needed yet */
+    _Atomic(struct zeta_fork_state *) before;  /**< of the parent process */
 };
 
 /**
  * The state of this process. When there is none yet it is made: of size_bytes, zero but for its
  * head. NULL without memory. Of any thread; all get the same.
  */
-void *zeta_life_get(struct zeta_life_root *root, size_t size_bytes);
+void *zeta_fork_state_get(struct zeta_fork_root *root, size_t size_bytes);
 
 /** The state of this process; NULL if there is none. */
-static inline void *zeta_life_peek(struct zeta_life_root *root)
+static inline void *zeta_fork_state_peek(struct zeta_fork_root *root)
 {
     return atomic_load(&root->current);
 }
 
 /** In a child of fork(), from a handler of pthread_atfork(): the state is the parent's. */
-void zeta_life_leave(struct zeta_life_root *root);
+void zeta_fork_state_leave(struct zeta_fork_root *root);
 
 #endif

@@ -3,18 +3,18 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "plugins/vgpu/compiler/spirv.h"
 #include "plugins/vgpu/engine/engine.h"
+#include "plugins/vgpu/runtime/vgpu_spirv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct zeta_vgpu_spirv_constant *constants = NULL;
+    struct vgpu_spirv_constant *constants = NULL;
     struct zeta_vgpu_message message = {""};
     uint32_t count = 0;
 
-    if (zeta_vgpu_spirv_constants(data, size, &constants, &count, &message)) {
+    if (vgpu_spirv_constants(data, size, &constants, &count, message.text, sizeof(message.text))) {
         for (uint32_t i = 0; i < count; i++) {
             uint32_t bytes = constants[i].size_bytes;
 

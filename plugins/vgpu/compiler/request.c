@@ -9,7 +9,7 @@
 #include "compiler_priv.h"
 #include "plugins/vgpu/engine/engine.h"
 #include "plugins/vgpu/runtime/vgpu_compile.h"
-#include "spirv.h"
+#include "plugins/vgpu/runtime/vgpu_spirv.h"
 
 /* One image of a module, whether it is the first or a part. */
 struct image {
@@ -69,8 +69,8 @@ static const void *element(const struct zeta_plugin_array *array, uint64_t index
 }
 
 /* The sentence about an id that the module does not have; it names some that it has. */
-static bool unknown_constant(uint32_t id, const struct zeta_vgpu_spirv_constant *known,
-                             uint32_t count, struct zeta_vgpu_message *message)
+static bool unknown_constant(uint32_t id, const struct vgpu_spirv_constant *known, uint32_t count,
+                             struct zeta_vgpu_message *message)
 {
     size_t used =
         (size_t)snprintf(message->text, sizeof(message->text),
@@ -85,7 +85,7 @@ static bool unknown_constant(uint32_t id, const struct zeta_vgpu_spirv_constant 
 }
 
 static bool put_constant(struct writer *writer, uint32_t id, const void *value,
-                         const struct zeta_vgpu_spirv_constant *known, uint32_t count,
+                         const struct vgpu_spirv_constant *known, uint32_t count,
                          struct zeta_vgpu_message *message)
 {
     struct vgpu_compile_constant constant = {.id = id};
@@ -105,13 +105,14 @@ static bool put_constant(struct writer *writer, uint32_t id, const void *value,
 static bool put_constants(struct writer *writer, const struct image *image,
                           struct zeta_vgpu_message *message)
 {
-    struct zeta_vgpu_spirv_constant *known = NULL;
+    struct vgpu_spirv_constant *known = NULL;
     uint32_t count = 0;
     bool fine = true;
 
     if (image->ids.count == 0)
         return true;
-    if (!zeta_vgpu_spirv_constants(image->bytes, (size_t)image->size, &known, &count, message))
+    if (!vgpu_spirv_constants(image->bytes, (size_t)image->size, &known, &count, message->text,
+                              sizeof(message->text)))
         return false;
     for (uint64_t i = 0; i < image->ids.count && fine; i++) {
         const void *value;
@@ -153,7 +154,7 @@ static bool put_image(struct writer *writer, const struct image *image,
     if (image->ids.count > VGPU_COMPILE_MAX_CONSTANTS || image->ids.count != image->values.count)
         return zeta_vgpu_reject(message,
                                 "there are more specialization constants than the compiler takes");
-    if (!zeta_vgpu_spirv_check(image->bytes, (size_t)image->size, message))
+    if (!vgpu_spirv_check(image->bytes, (size_t)image->size, message->text, sizeof(message->text)))
         return false;
     put(writer, &head, sizeof(head));
     put_options(writer, &image->options);

@@ -2,9 +2,15 @@
 #define ZETA_PLUGINS_VGPU_RUNTIME_VGPU_SPIRV_H
 
 /*
- * Numbers of SPIR-V that both the virtual GPU and its compiler look for in a module.
- * Source: the SPIR-V specification, sections 2.3 (layout) and 3 (binary form).
+ * As much of SPIR-V as both the virtual GPU and its compiler read of a module: the header, and
+ * which specialization constants it has. Nothing in a module is trusted; memory is bounded by the
+ * limit of ids (32 MiB) and time by the size of the module. Source: the SPIR-V specification,
+ * sections 2.3 (layout) and 3 (binary form).
  */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum {
     SPIRV_MAGIC = 0x07230203,
@@ -26,5 +32,27 @@ enum {
     SPIRV_ADDRESSING_PHYSICAL64 = 2,
     SPIRV_DECORATION_SPEC_ID = 1
 };
+
+/** A specialization constant. */
+struct vgpu_spirv_constant {
+    uint32_t id;         /**< its SpecId */
+    uint32_t size_bytes; /**< of its type: 1, 2, 4 or 8; a boolean has 1 */
+    bool is_bool;
+    size_t at;      /**< word of its instruction in the module */
+    uint32_t words; /**< of that instruction */
+};
+
+/** True for bytes that begin like a SPIR-V module, else false with the reason. */
+bool vgpu_spirv_check(const void *bytes, size_t size, char *out_reason, size_t reason_bytes);
+
+/**
+ * Lists the specialization constants of a module, in its order.
+ *
+ * @out_constants  to be freed by the caller; an array also when there are none
+ * False with the reason for what is no module, or without memory.
+ */
+bool vgpu_spirv_constants(const void *bytes, size_t size,
+                          struct vgpu_spirv_constant **out_constants, uint32_t *out_count,
+                          char *out_reason, size_t reason_bytes);
 
 #endif

@@ -76,103 +76,47 @@ bool zeta_cc_spirv_check(const uint32_t *words, size_t count, struct zeta_cc_buf
     return is_kernel;
 }
 
-/* One constant of a module. */
-struct place {
-    uint32_t spec_id;
-    size_t at; /* of its instruction; 0: none */
-    uint32_t size_bytes;
-    bool is_bool;
-};
-
-static size_t collect_ids(const uint32_t *words, size_t count, struct place *places,
-                          uint32_t *targets)
+static void report_known(const struct vgpu_spirv_constant *known, uint32_t count,
+                         struct zeta_cc_buffer *log)
 {
-    size_t found = 0;
-
-    for (size_t at = SPIRV_HEADER_WORDS; at < count; at += length_of(words[at])) {
-        if (opcode_of(words[at]) != SPIRV_OP_DECORATE || length_of(words[at]) < 4 ||
-            words[at + 2] != SPIRV_DECORATION_SPEC_ID)
-            continue;
-        if (places) {
-            places[found] = (struct place){.spec_id = words[at + 3]};
-            targets[found] = words[at + 1];
-        }
-        found++;
-    }
-    return found;
-}
-
-/* Bytes of a scalar type; 0 when it is none. */
-static uint32_t type_bytes(const uint32_t *words, size_t count, uint32_t type)
-{
-    for (size_t at = SPIRV_HEADER_WORDS; at < count; at += length_of(words[at])) {
-        uint32_t opcode = opcode_of(words[at]);
-
-        if ((opcode == SPIRV_OP_TYPE_INT || opcode == SPIRV_OP_TYPE_FLOAT) &&
-            length_of(words[at]) >= 3 && words[at + 1] == type)
-            return words[at + 2] / 8;
-    }
-    return 0;
-}
-
-static void find_places(const uint32_t *words, size_t count, struct place *places,
-                        const uint32_t *targets, size_t found)
-{
-    for (size_t at = SPIRV_HEADER_WORDS; at < count; at += length_of(words[at])) {
-        uint32_t opcode = opcode_of(words[at]);
-        uint32_t length = length_of(words[at]);
-
-        if (opcode < SPIRV_OP_SPEC_CONSTANT_TRUE || opcode > SPIRV_OP_SPEC_CONSTANT || length < 3)
-            continue;
-        for (size_t i = 0; i < found; i++) {
-            if (targets[i] != words[at + 2])
-                continue;
-            places[i].is_bool = opcode != SPIRV_OP_SPEC_CONSTANT;
-            places[i].size_bytes = places[i].is_bool ? 1 : type_bytes(words, count, words[at + 1]);
-            if (places[i].is_bool || length >= (places[i].size_bytes > 4 ? 5U : 4U))
-                places[i].at = at;
-        }
-    }
-}
-
-static void report_known(const struct place *places, size_t found, struct zeta_cc_buffer *log)
-{
-    if (found == 0)
+    if (count == 0)
         zeta_cc_buffer_print(log, "the module has none");
-    for (size_t i = 0; i < found && i < 64; i++)
-        zeta_cc_buffer_print(log, "%s%u (%s%u byte%s)", i ? ", " : "the module has ",
-                             places[i].spec_id, places[i].is_bool ? "bool, " : "",
-                             places[i].size_bytes, places[i].size_bytes == 1 ? "" : "s");
-    zeta_cc_buffer_print(log, found > 64 ? ", ...\n" : "\n");
+    for (uint32_t i = 0; i < count && i < 64; i++)
+        zeta_cc_buffer_print(log, "%s%u (%s%u byte%s)", i ? ", " : "the module has ", known[i].id,
+                             known[i].is_bool ? "bool, " : "", known[i].size_bytes,
+                             known[i].size_bytes == 1 ? "" : "s");
+    zeta_cc_buffer_print(log, count > 64 ? ", ...\n" : "\n");
 }
 
-static bool write_one(uint32_t *words, const struct place *places, size_t found,
+static bool write_one(uint32_t *words, const struct vgpu_spirv_constant *known, uint32_t count,
                       const struct zeta_cc_constant *constant, struct zeta_cc_buffer *log)
 {
-    for (size_t i = 0; i < found; i++) {
-        uint32_t *instruction = words + places[i].at;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t *instruction = words + known[i].at;
 
-        if (places[i].spec_id != constant->id || places[i].at == 0)
+        if (known[i].id != constant->id)
             continue;
-        if (places[i].size_bytes != constant->size_bytes) {
+        if (known[i].size_bytes != constant->size_bytes) {
             zeta_cc_buffer_print(log, "error: specialization constant %u: the value has %u bytes; ",
                                  constant->id, constant->size_bytes);
-            report_known(places, found, log);
+            report_known(known, count, log);
             return false;
         }
-        if (places[i].is_bool) {
+        if (known[i].is_bool) {
             instruction[0] =
                 (instruction[0] & ~(uint32_t)0xffff) |
                 (constant->value ? SPIRV_OP_SPEC_CONSTANT_TRUE : SPIRV_OP_SPEC_CONSTANT_FALSE);
             return true;
         }
+        if (known[i].words < (known[i].size_bytes > 4 ? 5u : 4u))
+            continue;
         instruction[3] = (uint32_t)constant->value;
-        if (places[i].size_bytes > 4)
+        if (known[i].size_bytes > 4)
             instruction[4] = (uint32_t)(constant->value >> 32);
         return true;
     }
     zeta_cc_buffer_print(log, "error: there is no specialization constant %u; ", constant->id);
-    report_known(places, found, log);
+    report_known(known, count, log);
     return false;
 }
 
@@ -180,20 +124,20 @@ bool zeta_cc_spirv_specialize(uint32_t *words, size_t count,
                               const struct zeta_cc_constant *constants, size_t constant_count,
                               struct zeta_cc_buffer *log)
 {
-    size_t found = collect_ids(words, count, NULL, NULL);
-    struct place *places = NULL;
-    uint32_t *targets = NULL;
+    struct vgpu_spirv_constant *known = NULL;
+    uint32_t known_count = 0;
     bool is_fine = true;
+    char reason[256];
 
     if (constant_count == 0)
         return true;
-    places = zeta_cc_allocate(found, sizeof(*places));
-    targets = zeta_cc_allocate(found, sizeof(*targets));
-    (void)collect_ids(words, count, places, targets);
-    find_places(words, count, places, targets, found);
+    if (!vgpu_spirv_constants(words, count * sizeof(*words), &known, &known_count, reason,
+                              sizeof(reason))) {
+        zeta_cc_buffer_line(log, "error: %s", reason);
+        return false;
+    }
     for (size_t i = 0; i < constant_count && is_fine; i++)
-        is_fine = write_one(words, places, found, &constants[i], log);
-    free(places);
-    free(targets);
+        is_fine = write_one(words, known, known_count, &constants[i], log);
+    free(known);
     return is_fine;
 }

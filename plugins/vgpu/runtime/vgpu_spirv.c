@@ -1,11 +1,10 @@
-#include "spirv.h"
+#include "vgpu_spirv.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "plugins/vgpu/engine/engine.h"
-#include "plugins/vgpu/runtime/vgpu_spirv.h"
 
 enum {
     BOUND_WORD = 3,
@@ -25,11 +24,23 @@ struct reader {
     bool swapped;
     uint32_t bound;
     struct result *results; /* by id */
-    struct zeta_vgpu_spirv_constant *constants;
+    struct vgpu_spirv_constant *constants;
     uint32_t count;
     uint32_t room;
-    struct zeta_vgpu_message *message;
+    char *reason; /* why it failed */
+    size_t reason_bytes;
 };
+
+static bool __attribute__((format(printf, 2, 3)))
+refuse(const struct reader *reader, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(reader->reason, reader->reason_bytes, format, arguments);
+    va_end(arguments);
+    return false;
+}
 
 static uint32_t word_at(const struct reader *reader, size_t index)
 {
@@ -39,34 +50,34 @@ static uint32_t word_at(const struct reader *reader, size_t index)
     return reader->swapped ? __builtin_bswap32(word) : word;
 }
 
-static bool open_reader(struct reader *reader, const void *bytes, size_t size,
-                        struct zeta_vgpu_message *message)
+static bool open_reader(struct reader *reader, const void *bytes, size_t size, char *reason,
+                        size_t reason_bytes)
 {
-    *reader = (struct reader){.bytes = bytes, .words = size / sizeof(uint32_t), .message = message};
+    *reader = (struct reader){.bytes = bytes,
+                              .words = size / sizeof(uint32_t),
+                              .reason = reason,
+                              .reason_bytes = reason_bytes};
     if (size % sizeof(uint32_t) != 0 || reader->words < SPIRV_HEADER_WORDS)
-        return zeta_vgpu_reject(
-            message,
-            "not a SPIR-V module: %zu bytes; a module is a whole number of 4-byte words, "
-            "%d or more",
-            size, SPIRV_HEADER_WORDS);
+        return refuse(reader,
+                      "not a SPIR-V module: %zu bytes; a module is a whole number of 4-byte words, "
+                      "%d or more",
+                      size, SPIRV_HEADER_WORDS);
     reader->swapped = word_at(reader, 0) == SPIRV_MAGIC_SWAPPED;
     if (word_at(reader, 0) != SPIRV_MAGIC)
-        return zeta_vgpu_reject(message,
-                                "not a SPIR-V module: it begins with 0x%08" PRIx32 ", not 0x%08x",
-                                word_at(reader, 0), SPIRV_MAGIC);
+        return refuse(reader, "not a SPIR-V module: it begins with 0x%08" PRIx32 ", not 0x%08x",
+                      word_at(reader, 0), SPIRV_MAGIC);
     reader->bound = word_at(reader, BOUND_WORD);
     if (reader->bound > BOUND_LIMIT)
-        return zeta_vgpu_reject(
-            message, "the SPIR-V module has ids up to %" PRIu32 ", at most %d are allowed",
-            reader->bound, BOUND_LIMIT);
+        return refuse(reader, "the SPIR-V module has ids up to %" PRIu32 ", at most %d are allowed",
+                      reader->bound, BOUND_LIMIT);
     return true;
 }
 
-bool zeta_vgpu_spirv_check(const void *bytes, size_t size, struct zeta_vgpu_message *out_message)
+bool vgpu_spirv_check(const void *bytes, size_t size, char *out_reason, size_t reason_bytes)
 {
     struct reader reader;
 
-    return open_reader(&reader, bytes, size, out_message);
+    return open_reader(&reader, bytes, size, out_reason, reason_bytes);
 }
 
 /* The record of an id; a record of nobody for one that is out of bounds. */
@@ -76,19 +87,19 @@ static struct result *result_of(struct reader *reader, uint32_t id, struct resul
     return id < reader->bound ? &reader->results[id] : nobody;
 }
 
-static bool add_constant(struct reader *reader, uint32_t spec_id, uint32_t size_bytes)
+static bool add_constant(struct reader *reader, const struct vgpu_spirv_constant *constant)
 {
     if (reader->count == reader->room) {
         uint32_t room = reader->room ? reader->room * 2 : 16;
-        struct zeta_vgpu_spirv_constant *grown =
+        struct vgpu_spirv_constant *grown =
             realloc(reader->constants, room * sizeof(*reader->constants));
 
         if (!grown)
-            return zeta_vgpu_reject(reader->message, "no memory for specialization constants");
+            return refuse(reader, "no memory for specialization constants");
         reader->constants = grown;
         reader->room = room;
     }
-    reader->constants[reader->count++] = (struct zeta_vgpu_spirv_constant){spec_id, size_bytes};
+    reader->constants[reader->count++] = *constant;
     return true;
 }
 
@@ -124,12 +135,17 @@ static bool read_instruction(struct reader *reader, size_t at, uint32_t opcode, 
     case SPIRV_OP_SPEC_CONSTANT:
     case SPIRV_OP_SPEC_CONSTANT_TRUE:
     case SPIRV_OP_SPEC_CONSTANT_FALSE: {
-        uint8_t size_bytes = target->size_bytes;
+        const uint8_t size_bytes = target->size_bytes;
         const struct result *constant = result_of(reader, second, &nobody);
 
         if (!constant->has_spec_id || size_bytes == 0)
             return true;
-        return add_constant(reader, constant->spec_id, size_bytes);
+        return add_constant(
+            reader, &(struct vgpu_spirv_constant){.id = constant->spec_id,
+                                                  .size_bytes = size_bytes,
+                                                  .is_bool = opcode != SPIRV_OP_SPEC_CONSTANT,
+                                                  .at = at,
+                                                  .words = length});
     }
     default:
         return true;
@@ -143,11 +159,10 @@ static bool read_module(struct reader *reader)
         uint32_t length = word >> 16;
 
         if (length == 0 || length > reader->words - at)
-            return zeta_vgpu_reject(
-                reader->message,
-                "the SPIR-V module is damaged: the instruction at word %zu has %" PRIu32
-                " words, %zu are left",
-                at, length, reader->words - at);
+            return refuse(reader,
+                          "the SPIR-V module is damaged: the instruction at word %zu has %" PRIu32
+                          " words, %zu are left",
+                          at, length, reader->words - at);
         if (!read_instruction(reader, at, word & 0xffff, length))
             return false;
         at += length;
@@ -155,22 +170,21 @@ static bool read_module(struct reader *reader)
     return true;
 }
 
-bool zeta_vgpu_spirv_constants(const void *bytes, size_t size,
-                               struct zeta_vgpu_spirv_constant **out_constants, uint32_t *out_count,
-                               struct zeta_vgpu_message *out_message)
+bool vgpu_spirv_constants(const void *bytes, size_t size,
+                          struct vgpu_spirv_constant **out_constants, uint32_t *out_count,
+                          char *out_reason, size_t reason_bytes)
 {
     struct reader reader;
     bool fine;
 
-    if (!open_reader(&reader, bytes, size, out_message))
+    if (!open_reader(&reader, bytes, size, out_reason, reason_bytes))
         return false;
     reader.results = calloc((size_t)reader.bound + 1, sizeof(*reader.results));
     reader.room = 16;
     reader.constants = calloc(reader.room, sizeof(*reader.constants));
     fine = reader.results && reader.constants;
     if (!fine)
-        zeta_vgpu_reject(out_message, "no memory for %" PRIu32 " ids of a SPIR-V module",
-                         reader.bound);
+        refuse(&reader, "no memory for %" PRIu32 " ids of a SPIR-V module", reader.bound);
     fine = fine && read_module(&reader);
     free(reader.results);
     if (!fine) {

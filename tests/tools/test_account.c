@@ -1,7 +1,7 @@
 /*
  * One metric over many rows: which kind fits it, and what is taken over from the library.
  */
-#include "sdk/tools/zeta/sampling/account.h"
+#include "sdk/tools/zeta/sampling/sampled_group.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 

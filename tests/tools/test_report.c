@@ -17,11 +17,10 @@
 #include "sdk/tools/zeta/output/text.h"
 #include "sdk/tools/zeta/profile/module_index.h"
 #include "sdk/tools/zeta/recording/clock.h"
-#include "sdk/tools/zeta/recording/envelope.h"
+#include "sdk/tools/zeta/recording/data.h"
 #include "sdk/tools/zeta/recording/modules.h"
 #include "sdk/tools/zeta/recording/options.h"
 #include "sdk/tools/zeta/recording/runs.h"
-#include "sdk/tools/zeta/recording/trace.h"
 #include "tests/support/suite.h"
 
 /* ---- texts --------------------------------------------------------------------------------- */

@@ -11,16 +11,9 @@
 
 #include <zeta/zeta.h>
 
-#include "sdk/tools/zeta/calc/calc.h"
 #include "sdk/tools/zeta/command_line/commands.h"
-#include "sdk/tools/zeta/command_line/help.h"
 #include "sdk/tools/zeta/output/file.h"
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/record/record.h"
-#include "sdk/tools/zeta/report/report.h"
-#include "sdk/tools/zeta/selftest/selftest.h"
-#include "sdk/tools/zeta/stat/stat.h"
-#include "sdk/tools/zeta/trace/trace.h"
 
 static bool asks_for_help(const char *word)
 {

@@ -54,7 +54,4 @@ int zeta_calc_file_init(struct zeta_calc_file *file, const char *path,
 
 void zeta_calc_file_finish(struct zeta_calc_file *file);
 
-/** The command. */
-int zeta_calc(int count, char **arguments);
-
 #endif

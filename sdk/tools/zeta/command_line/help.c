@@ -1,4 +1,4 @@
-#include "sdk/tools/zeta/command_line/help.h"
+#include "sdk/tools/zeta/command_line/commands.h"
 
 #include <string.h>
 

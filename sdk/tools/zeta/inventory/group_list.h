@@ -8,6 +8,8 @@
 
 #include <zeta/zeta.h>
 
+#include "sdk/tools/zeta/inventory/device_list.h"
+
 struct zeta_metric_entry {
     zet_metric_handle_t metric;
     zet_metric_properties_t properties;
@@ -47,5 +49,21 @@ struct zeta_group_entry *zeta_group_list_find(const struct zeta_group_list *list
 const char *zeta_metric_type_name(zet_metric_type_t type);
 const char *zeta_metric_class_name(uint32_t metric_class);
 const char *zeta_sampling_name(zet_metric_group_sampling_type_flags_t sampling);
+
+/**
+ * Finds groups that can be sampled over time and loads their metrics.
+ *
+ * @out_groups  room for count entries, which belong to the list
+ *
+ * On failure (no such group) says why.
+ */
+int zeta_group_choose_any(const struct zeta_group_list *list,
+                          const struct zeta_device_entry *device, const char *const *names,
+                          uint32_t count, struct zeta_group_entry **out_groups);
+
+/** The same, and that they can be sampled together, one of each domain. */
+int zeta_group_choose(const struct zeta_group_list *list, const struct zeta_device_entry *device,
+                      const char *const *names, uint32_t count,
+                      struct zeta_group_entry **out_groups);
 
 #endif

@@ -1,5 +1,7 @@
-#include "sdk/tools/zeta/record/record.h"
+/* zeta record: runs a program and keeps what its device did. */
+#include "sdk/tools/zeta/command_line/commands.h"
 
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,21 +9,141 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <zeta/clock.h>
 #include <zeta/container.h>
 
-#include "sdk/tools/zeta/inventory/group_choice.h"
+#include "sdk/tools/zeta/command_line/options.h"
+#include "sdk/tools/zeta/inventory/group_list.h"
 #include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/program/environment.h"
 #include "sdk/tools/zeta/record/events.h"
 #include "sdk/tools/zeta/record/file.h"
 #include "sdk/tools/zeta/record/modules.h"
-#include "sdk/tools/zeta/record/options.h"
 #include "sdk/tools/zeta/sampling/session.h"
+#include "sdk/tools/zeta/stat/options.h"
 #include "sdk/tools/zeta/stat/report.h"
 #include "sdk/tools/zeta/trace/folder.h"
 #include "sdk/tools/zeta/trace/tail.h"
-#include <zeta/clock.h>
+
+struct options {
+    struct zeta_stat_options sampling; /**< what is sampled, and the program */
+    const char *output_path;
+    const char *events[ZETA_STAT_MAX_GROUPS]; /**< groups of events */
+    uint32_t event_count;
+    uint64_t limit_bytes; /**< of the file; 0: none */
+    bool has_trace;       /**< calls of the API and work of the device too */
+    bool is_forced;       /**< a file that exists is replaced */
+};
+
+enum { OPTION_FORCE = ZETA_STAT_OPTION_OWN, OPTION_MAX_SIZE, OPTION_NO_TRACE };
+
+static const struct option long_options[] = {
+    {"device", required_argument, NULL, 'd'},
+    {"group", required_argument, NULL, 'g'},
+    {"period", required_argument, NULL, 'p'},
+    {"events", required_argument, NULL, 'e'},
+    {"output", required_argument, NULL, 'o'},
+    {"all", no_argument, NULL, 'a'},
+    {"force", no_argument, NULL, OPTION_FORCE},
+    {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
+    {"no-trace", no_argument, NULL, OPTION_NO_TRACE},
+    {"shared", no_argument, NULL, ZETA_STAT_OPTION_SHARED},
+    {"for", required_argument, NULL, ZETA_STAT_OPTION_FOR},
+    {0},
+};
+
+static int add_events(struct options *options, const char *name)
+{
+    if (options->event_count == ZETA_STAT_MAX_GROUPS)
+        return zeta_print_usage_error("-e names more than %d groups", ZETA_STAT_MAX_GROUPS);
+    for (uint32_t i = 0; i < options->event_count; i++) {
+        if (strcmp(options->events[i], name) == 0)
+            return zeta_print_usage_error("-e names %s twice; name each group once", name);
+    }
+    options->events[options->event_count++] = name;
+    return ZETA_EXIT_OK;
+}
+
+/* The words of the command line may be changed, and outlive the options. */
+static int split_events(struct options *options, char *names)
+{
+    int status = ZETA_EXIT_OK;
+
+    while (names && status == ZETA_EXIT_OK) {
+        const char *name = strsep(&names, ",");
+
+        status =
+            *name ? add_events(options, name)
+                  : zeta_print_usage_error("-e has an empty name; separate group names with single "
+                                           "commas");
+    }
+    return status;
+}
+
+static int set_max_size(struct options *options, const char *text)
+{
+    static const char units[] = "KMG";
+    const char *unit = text + strspn(text, "0123456789");
+    const char *found = *unit ? strchr(units, *unit) : units;
+    const unsigned shift = *unit ? 10 * (unsigned)(found - units + 1) : 0;
+
+    if (unit == text || unit - text > 9 || !found || (*unit && unit[1]))
+        return zeta_print_usage_error(
+            "--max-size %s is no size; give a number of bytes such as 64M or 2G", text);
+    options->limit_bytes = strtoull(text, NULL, 10) << shift;
+    if (options->limit_bytes < 65536)
+        return zeta_print_usage_error(
+            "--max-size %s is too small to hold a recording; give at least 64K", text);
+    return ZETA_EXIT_OK;
+}
+
+static int apply_option(struct options *options, int option, char **arguments)
+{
+    switch (option) {
+    case 'e':
+        return split_events(options, optarg);
+    case 'o':
+        options->output_path = optarg;
+        return ZETA_EXIT_OK;
+    case OPTION_FORCE:
+        options->is_forced = true;
+        return ZETA_EXIT_OK;
+    case OPTION_MAX_SIZE:
+        return set_max_size(options, optarg);
+    case OPTION_NO_TRACE:
+        options->has_trace = false;
+        return ZETA_EXIT_OK;
+    default:
+        return zeta_stat_options_apply(&options->sampling, option, arguments);
+    }
+}
+
+/* Reads the arguments, arguments[0] being "record". Prints what is wrong. */
+static int init_options(struct options *options, int count, char **arguments)
+{
+    int option = 0;
+    int status = ZETA_EXIT_OK;
+
+    *options = (struct options){.has_trace = true};
+    zeta_options_restart();
+    while (status == ZETA_EXIT_OK &&
+           (option = getopt_long(count, arguments, "+:d:g:p:e:o:a", long_options, NULL)) != -1)
+        status = apply_option(options, option, arguments);
+    if (status == ZETA_EXIT_OK && optind < count)
+        options->sampling.program = &arguments[optind];
+    if (status == ZETA_EXIT_OK)
+        status = zeta_stat_options_check(&options->sampling, "record");
+    if (status == ZETA_EXIT_OK && (!options->output_path || !*options->output_path))
+        status = zeta_print_usage_error("record needs the name of a file to write, -o FILE");
+    if (status == ZETA_EXIT_OK)
+        status = zeta_stat_options_default(&options->sampling);
+    if (!options->sampling.program)
+        options->has_trace = false;
+    return status;
+}
+
+/* ---- the run ---------------------------------------------------------------------------- */
 
 /* So often traces and modules are looked at and what was recorded goes to the system: a kill loses
  * no more than that and the time of one reading. */
@@ -29,7 +151,7 @@
 
 /* Everything of one run. */
 struct run {
-    struct zeta_record_options options;
+    struct options options;
     struct zeta_environment environment;
     struct zeta_trace_folder folder; /* of the processes' traces */
     struct zeta_trace_tail tail;
@@ -141,7 +263,7 @@ static int prepare_environment(struct run *run)
 
 static int prepare_device(struct run *run)
 {
-    const struct zeta_record_options *options = &run->options;
+    const struct options *options = &run->options;
     int status = zeta_device_list_init(&run->devices);
 
     if (status == ZETA_EXIT_OK)
@@ -160,7 +282,7 @@ static int prepare_device(struct run *run)
 
 static int open_streams(struct run *run)
 {
-    const struct zeta_record_options *options = &run->options;
+    const struct options *options = &run->options;
     struct zeta_sampler_more more = zeta_record_events_groups(&run->events);
     int status;
 
@@ -412,7 +534,7 @@ static int close_recording(struct run *run)
 int zeta_record(int count, char **arguments)
 {
     struct run run = {.session = {.child = {.signal_fd = -1}}};
-    int status = zeta_record_options_init(&run.options, count, arguments);
+    int status = init_options(&run.options, count, arguments);
 
     if (status == ZETA_EXIT_OK)
         status = prepare(&run);
@@ -431,6 +553,6 @@ int zeta_record(int count, char **arguments)
     zeta_device_list_finish(&run.devices);
     zeta_child_finish(&run.session.child);
     zeta_environment_finish(&run.environment);
-    zeta_record_options_finish(&run.options);
+    zeta_stat_options_finish(&run.options.sampling);
     return status;
 }

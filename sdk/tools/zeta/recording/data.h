@@ -18,7 +18,6 @@
 #include "sdk/tools/zeta/profile/ip_profile.h"
 #include "sdk/tools/zeta/program/run_folder.h"
 #include "sdk/tools/zeta/recording/clock.h"
-#include "sdk/tools/zeta/recording/envelope.h"
 #include "sdk/tools/zeta/recording/options.h"
 #include "sdk/tools/zeta/recording/runs.h"
 #include "sdk/tools/zeta/trace/summary.h"
@@ -41,6 +40,28 @@ struct zeta_report_device {
     struct zeta_report_clock first_clock; /**< as the first CLOCK chunk set it */
     bool has_first_clock;
 };
+
+/** Points at most; even, because neighbours are joined. */
+enum { ZETA_ENVELOPE_POINTS = 2048 };
+
+/**
+ * The first point begins at time 0. When something lies behind the last, neighbours are joined and
+ * each point covers twice as long. All zero bytes is an empty line.
+ */
+struct zeta_envelope {
+    uint64_t *points;
+    uint32_t used;     /**< up to the last that is not 0 */
+    uint64_t width_ns; /**< of a point */
+};
+
+/**
+ * Counts something at a time. False without memory.
+ *
+ * @width_ns  of the points before any are joined, above 0; only that of the first time counts
+ */
+bool zeta_envelope_add(struct zeta_envelope *line, uint64_t time_ns, uint64_t width_ns);
+
+void zeta_envelope_finish(struct zeta_envelope *line);
 
 /** How a stream is shown. */
 enum zeta_report_kind {
@@ -173,6 +194,10 @@ bool zeta_report_add_marker(struct zeta_report *report, int64_t time_ns, uint64_
 
 /** Whether times of the host are in the range that was asked for, both ends of them. */
 bool zeta_report_in_range(const struct zeta_report *report, int64_t begin_ns, int64_t end_ns);
+
+/** When a line was, in the time of the host. False for one that has no time, or none that fits. */
+bool zeta_report_trace_time(const struct zeta_report *report, const struct zeta_trace_line *line,
+                            int64_t *out_begin_ns, int64_t *out_end_ns);
 
 /** First reading: who and what, and when. On failure prints why. */
 int zeta_report_index(struct zeta_report *report);

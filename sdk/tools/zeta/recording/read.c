@@ -1,14 +1,430 @@
-/* Second reading of a recording: values. */
+/* Both readings of a recording: who and what is in it, and when; then its values. */
+#include "sdk/tools/zeta/recording/data.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/recording/data.h"
+#include "sdk/tools/zeta/output/text.h"
 #include "sdk/tools/zeta/recording/kernels.h"
 #include "sdk/tools/zeta/recording/modules.h"
 #include "sdk/tools/zeta/recording/stream.h"
-#include "sdk/tools/zeta/recording/trace.h"
-#include "sdk/tools/zeta/recording/walk.h"
+#include "sdk/tools/zeta/trace/line.h"
+
+/* ---- chunk by chunk, past what is damaged ----------------------------------------------- */
+
+/** How the file was. */
+struct condition {
+    bool is_cut;      /**< it ends before its end chunk */
+    uint64_t damaged; /**< chunks, or the place where nothing more can be read */
+    char damage[512]; /**< what the first of them was */
+};
+
+/** Takes one chunk. On failure it printed why, and the walk ends. */
+typedef int (*take_fn)(void *user, struct zeta_recording_reader *reader,
+                       const struct zeta_recording_chunk *chunk);
+
+static const char *last_error(void)
+{
+    const char *sentence = zetaGetLastError();
+
+    return sentence ? sentence : "";
+}
+
+/* Counts a damage. False when nothing behind it can be read: it is the same once more. */
+static bool note_damage(struct condition *condition, char *last, size_t last_bytes)
+{
+    char sentence[sizeof(condition->damage)];
+
+    (void)snprintf(sentence, sizeof(sentence), "%s", last_error());
+    zeta_text_clean(sentence, strlen(sentence));
+    if (condition->damaged > 0 && strcmp(sentence, last) == 0)
+        return false;
+    if (condition->damaged++ == 0)
+        memcpy(condition->damage, sentence, sizeof(sentence));
+    (void)snprintf(last, last_bytes, "%s", sentence);
+    return true;
+}
+
+static int walk_chunks(struct zeta_recording_reader *reader, const char *path, take_fn take,
+                       void *user, struct condition *condition)
+{
+    struct zeta_recording_chunk chunk = {.struct_size = sizeof(chunk)};
+    char last[sizeof(condition->damage)] = "";
+    int status = ZETA_EXIT_OK;
+
+    while (status == ZETA_EXIT_OK) {
+        const ze_result_t result = zetaRecordingNext(reader, &chunk);
+
+        if (result == ZE_RESULT_NOT_READY) {
+            condition->is_cut = true;
+            return ZETA_EXIT_OK;
+        }
+        if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT) {
+            if (!note_damage(condition, last, sizeof(last)))
+                return ZETA_EXIT_OK;
+            continue;
+        }
+        if (result != ZE_RESULT_SUCCESS)
+            return zeta_print_refusal(result, "cannot go on reading %s", path);
+        if (chunk.type == ZETA_CHUNK_END)
+            return ZETA_EXIT_OK;
+        status = take(user, reader, &chunk);
+    }
+    return status;
+}
+
+static int walk(const char *path, take_fn take, void *user, struct condition *out_condition)
+{
+    struct zeta_recording_reader *reader = NULL;
+    const ze_result_t result = zetaRecordingOpen(path, &reader);
+    int status;
+
+    *out_condition = (struct condition){0};
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot open %s", path);
+    status = walk_chunks(reader, path, take, user, out_condition);
+    zetaRecordingClose(reader);
+    return status;
+}
+
+/* ---- lines of the API trace ------------------------------------------------------------- */
+
+/* Begins to read the lines of a TRACE chunk, cleaned. False without memory. */
+static bool begin_trace(struct zeta_report *report, const struct zeta_recording_chunk *chunk,
+                        struct zeta_trace_reader *out_lines)
+{
+    const size_t bytes = (size_t)chunk->payload_bytes;
+    size_t at = 0;
+
+    if (bytes > report->line_bytes) {
+        free(report->lines);
+        report->lines = malloc(bytes);
+        report->line_bytes = report->lines ? bytes : 0;
+        if (!report->lines)
+            return false;
+    }
+    if (bytes > 0)
+        memcpy(report->lines, chunk->payload, bytes);
+    while (at < bytes) {
+        const char *end = memchr(report->lines + at, '\n', bytes - at);
+        const size_t size = end ? (size_t)(end - report->lines) - at : bytes - at;
+
+        zeta_text_clean(report->lines + at, size);
+        at += size + 1;
+    }
+    zeta_trace_reader_init(out_lines, report->lines ? report->lines : "", bytes);
+    return true;
+}
+
+bool zeta_report_trace_time(const struct zeta_report *report, const struct zeta_trace_line *line,
+                            int64_t *out_begin_ns, int64_t *out_end_ns)
+{
+    if (!report->has_trace_clock ||
+        (line->phase != 'X' && line->phase != 'B' && line->phase != 'i') || line->begin_ns == 0 ||
+        line->begin_ns > ZETA_REPORT_TIME_MAX || line->duration_ns > ZETA_REPORT_TIME_MAX)
+        return false;
+    *out_begin_ns = (int64_t)line->begin_ns + report->raw_offset_ns;
+    *out_end_ns = *out_begin_ns + (int64_t)line->duration_ns;
+    return *out_end_ns <= ZETA_REPORT_TIME_MAX;
+}
+
+static bool find_argument(const struct zeta_trace_line *line, const char *name,
+                          uint64_t *out_number)
+{
+    const char *text = zeta_trace_line_argument(line, name);
+
+    *out_number = text ? strtoull(text, NULL, 10) : 0;
+    return *out_number > 0 && *out_number <= ZETA_REPORT_TIME_MAX;
+}
+
+static const char *lane_key(const struct zeta_trace_line *line, char *text, size_t bytes)
+{
+    (void)snprintf(text, bytes, "%" PRIu64 "/%" PRIu64, line->pid, line->tid);
+    return text;
+}
+
+/* The recorder notes the clock of the trace beside that of CLOCK chunks. */
+static void take_clocks(struct zeta_report *report, const struct zeta_trace_line *line)
+{
+    uint64_t raw = 0, monotonic = 0;
+
+    if (!find_argument(line, "raw_ns", &raw) || !find_argument(line, "monotonic_ns", &monotonic))
+        return;
+    report->raw_offset_ns = (int64_t)raw - (int64_t)monotonic;
+    report->has_trace_clock = true;
+}
+
+/* Takes clocks, work of the device and names of queues out of a line. False without memory. */
+static bool index_line(struct zeta_report *report, const struct zeta_trace_line *line)
+{
+    const char *title;
+    int64_t begin_ns = 0, end_ns = 0;
+    char key[48];
+
+    if (line->phase == 'M' && strcmp(line->name, "zeta_clocks") == 0)
+        take_clocks(report, line);
+    title = zeta_trace_line_argument(line, "name");
+    if (line->phase == 'M' && strcmp(line->name, "thread_name") == 0 && title)
+        return zeta_report_runs_name_lane(&report->runs, lane_key(line, key, sizeof(key)), title);
+    if (line->phase != 'X' || strcmp(line->category, "device") != 0 ||
+        !zeta_report_trace_time(report, line, &begin_ns, &end_ns))
+        return true;
+    return zeta_report_runs_add(&report->runs, line->name, lane_key(line, key, sizeof(key)),
+                                begin_ns, end_ns);
+}
+
+/* Second reading: counts a line if it is in the range, and hands it on. False without memory. */
+static bool read_line(struct zeta_report *report, const struct zeta_trace_line *line)
+{
+    int64_t begin_ns = 0, end_ns = 0;
+    const bool has_time = zeta_report_trace_time(report, line, &begin_ns, &end_ns);
+
+    if (line->phase == 'M' && strcmp(line->name, "zeta_clocks") == 0) {
+        take_clocks(report, line);
+        return true;
+    }
+    if (report->only_stream != 0)
+        return true;
+    if (line->phase != 'M' && report->options.has_range &&
+        (!has_time || !zeta_report_in_range(report, begin_ns, end_ns)))
+        return true;
+    if (!zeta_trace_summary_add(&report->summary, line))
+        return false;
+    return !report->trace || strcmp(line->name, "zeta_trace_end") == 0 ||
+           report->trace->format->add(report->trace, line);
+}
+
+/* ---- first reading ---------------------------------------------------------------------- */
+
+static int no_memory(const struct zeta_report *report)
+{
+    return zeta_print_failure("no memory for what is in %s", report->options.path);
+}
+
+static bool find_line(const struct zeta_recording_chunk *chunk, const char *key, char *value,
+                      size_t value_bytes)
+{
+    if (!zeta_lines_find(chunk->payload, (size_t)chunk->payload_bytes, key, 0, value, value_bytes))
+        return false;
+    zeta_text_clean(value, strlen(value));
+    return true;
+}
+
+static uint64_t find_number(const struct zeta_recording_chunk *chunk, const char *key)
+{
+    return zeta_lines_find_u64(chunk->payload, (size_t)chunk->payload_bytes, key, 0);
+}
+
+bool zeta_report_meta(const struct zeta_report *report, const char *key, uint32_t index,
+                      char *value, size_t bytes)
+{
+    if (!zeta_lines_find(report->meta.text, report->meta.bytes, key, index, value, bytes))
+        return false;
+    zeta_text_clean(value, strlen(value));
+    return true;
+}
+
+static int take_meta(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
+{
+    const size_t bytes = (size_t)chunk->payload_bytes;
+    char *grown;
+
+    if (bytes == 0)
+        return ZETA_EXIT_OK;
+    grown = realloc(report->meta.text, report->meta.bytes + bytes);
+    if (!grown)
+        return no_memory(report);
+    memcpy(grown + report->meta.bytes, chunk->payload, bytes);
+    report->meta.text = grown;
+    report->meta.bytes += bytes;
+    return ZETA_EXIT_OK;
+}
+
+struct zeta_report_device *zeta_report_find_device(const struct zeta_report *report,
+                                                   uint32_t number)
+{
+    for (uint32_t i = 0; i < report->device_count; i++) {
+        if (report->devices[i].number == number)
+            return &report->devices[i];
+    }
+    return NULL;
+}
+
+static int take_device(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
+{
+    struct zeta_report_device *grown;
+    struct zeta_report_device *device;
+
+    if (zeta_report_find_device(report, chunk->number))
+        return ZETA_EXIT_OK;
+    grown = realloc(report->devices, (report->device_count + 1) * sizeof(*grown));
+    if (!grown)
+        return no_memory(report);
+    report->devices = grown;
+    device = &grown[report->device_count++];
+    *device = (struct zeta_report_device){.number = chunk->number};
+    (void)find_line(chunk, "name", device->name, sizeof(device->name));
+    (void)find_line(chunk, "id", device->id, sizeof(device->id));
+    (void)find_line(chunk, "class", device->device_class, sizeof(device->device_class));
+    device->timer_hz = find_number(chunk, "timer-hz");
+    device->timestamp_bits = (uint32_t)find_number(chunk, "timestamp-bits");
+    zeta_report_clock_init(&device->clock, device->timer_hz, device->timestamp_bits);
+    return ZETA_EXIT_OK;
+}
+
+static int take_stream(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
+{
+    struct zeta_report_stream **grown;
+    struct zeta_report_stream *stream;
+    const struct zeta_report_device *device;
+    char sampling[16] = "";
+
+    if (zeta_report_find_stream(report, chunk->number))
+        return ZETA_EXIT_OK;
+    grown =
+        realloc(report->streams, (report->stream_count + 1) * sizeof(struct zeta_report_stream *));
+    if (grown)
+        report->streams = grown;
+    stream = grown ? calloc(1, sizeof(*stream)) : NULL;
+    if (!stream)
+        return no_memory(report);
+    report->streams[report->stream_count++] = stream;
+    stream->number = chunk->number;
+    (void)find_line(chunk, "group", stream->name, sizeof(stream->name));
+    (void)find_line(chunk, "sampling", sampling, sizeof(sampling));
+    if (strcmp(sampling, "tracer") == 0)
+        stream->kind = ZETA_REPORT_EVENTS;
+    else if (strcmp(stream->name, ZETA_IP_GROUP) == 0)
+        stream->kind = ZETA_REPORT_SAMPLES;
+    stream->record_bytes = (uint32_t)find_number(chunk, "record");
+    stream->period_ns = find_number(chunk, "period-ns");
+    device = zeta_report_find_device(report, (uint32_t)find_number(chunk, "device"));
+    stream->has_device = device != NULL;
+    stream->device = device ? (uint32_t)(device - report->devices) : 0;
+    return ZETA_EXIT_OK;
+}
+
+void zeta_report_extend(struct zeta_report *report, int64_t time_ns)
+{
+    if (!report->has_begin || time_ns < report->begin_ns)
+        report->begin_ns = time_ns;
+    if (!report->has_begin || time_ns > report->end_ns)
+        report->end_ns = time_ns;
+    report->has_begin = true;
+}
+
+static void take_clock(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
+{
+    struct zeta_report_device *device = zeta_report_find_device(report, chunk->number);
+
+    if (!device || !zeta_report_clock_take(&device->clock, chunk->payload, chunk->payload_bytes))
+        return;
+    report->clock_count++;
+    if (!device->has_first_clock)
+        device->first_clock = device->clock;
+    device->has_first_clock = true;
+    zeta_report_extend(report, device->clock.host_ns);
+    /* Rows that came before the first clock can be placed now. */
+    for (uint32_t i = 0; i < report->stream_count; i++) {
+        struct zeta_report_stream *stream = report->streams[i];
+
+        if (stream->has_first && zeta_report_device_of(report, stream) == device) {
+            stream->has_first = false;
+            zeta_report_extend(report, zeta_report_clock_host(&device->clock, stream->first_ns));
+        }
+    }
+}
+
+static int index_trace(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
+{
+    struct zeta_trace_reader lines;
+    struct zeta_trace_line line = {0};
+    bool is_good;
+
+    report->has_trace = true;
+    is_good = begin_trace(report, chunk, &lines);
+    while (is_good && zeta_trace_reader_next(&lines, &line)) {
+        int64_t begin_ns = 0, end_ns = 0;
+
+        is_good = index_line(report, &line);
+        if (is_good && zeta_report_trace_time(report, &line, &begin_ns, &end_ns)) {
+            zeta_report_extend(report, begin_ns);
+            zeta_report_extend(report, end_ns);
+        }
+    }
+    zeta_trace_line_finish(&line);
+    return is_good ? ZETA_EXIT_OK : no_memory(report);
+}
+
+static bool has_samples(const struct zeta_report *report)
+{
+    for (uint32_t i = 0; i < report->stream_count; i++) {
+        if (report->streams[i]->kind == ZETA_REPORT_SAMPLES)
+            return true;
+    }
+    return false;
+}
+
+static int index_chunk(void *user, struct zeta_recording_reader *reader,
+                       const struct zeta_recording_chunk *chunk)
+{
+    struct zeta_report *report = user;
+
+    switch (chunk->type) {
+    case ZETA_CHUNK_META:
+        return take_meta(report, chunk);
+    case ZETA_CHUNK_DEVICE:
+        return take_device(report, chunk);
+    case ZETA_CHUNK_STREAM:
+        return take_stream(report, chunk);
+    case ZETA_CHUNK_CLOCK:
+        take_clock(report, chunk);
+        return ZETA_EXIT_OK;
+    case ZETA_CHUNK_CUT:
+        (void)zeta_chunk_cut_read(chunk->payload, (size_t)chunk->payload_bytes, &report->lost);
+        return ZETA_EXIT_OK;
+    case ZETA_CHUNK_TRACE:
+        return index_trace(report, chunk);
+    case ZETA_CHUNK_MODULE:
+        report->module_count++;
+        return has_samples(report)
+                   ? zeta_report_modules_add(&report->module_folder, report->module_count,
+                                             chunk->payload, chunk->payload_bytes)
+                   : ZETA_EXIT_OK;
+    case ZETA_CHUNK_DATA:
+        return zeta_report_stream_index(report, reader, chunk);
+    default:
+        return ZETA_EXIT_OK;
+    }
+}
+
+int zeta_report_index(struct zeta_report *report)
+{
+    struct condition condition;
+    const int status = walk(report->options.path, index_chunk, report, &condition);
+
+    report->is_cut = condition.is_cut;
+    report->damaged = condition.damaged;
+    memcpy(report->damage, condition.damage, sizeof(report->damage));
+    if (status != ZETA_EXIT_OK)
+        return status;
+    if (!zeta_report_runs_sort(&report->runs))
+        return no_memory(report);
+    /* Without clocks time begins with the first row. */
+    for (uint32_t i = 0; i < report->stream_count; i++) {
+        const struct zeta_report_stream *stream = report->streams[i];
+        struct zeta_report_device *device = zeta_report_device_of(report, stream);
+
+        if (stream->has_first && device && !device->clock.is_known)
+            zeta_report_extend(report, zeta_report_clock_host(&device->clock, stream->first_ns));
+    }
+    return ZETA_EXIT_OK;
+}
+
+/* ---- second reading --------------------------------------------------------------------- */
 
 bool zeta_report_in_range(const struct zeta_report *report, int64_t begin_ns, int64_t end_ns)
 {
@@ -37,14 +453,14 @@ bool zeta_report_add_marker(struct zeta_report *report, int64_t time_ns, uint64_
     return true;
 }
 
-static int take_trace(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
+static int read_trace(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
 {
     struct zeta_trace_reader lines;
     struct zeta_trace_line line = {0};
-    bool is_good = zeta_report_trace_begin(report, chunk, &lines);
+    bool is_good = begin_trace(report, chunk, &lines);
 
     while (is_good && zeta_trace_reader_next(&lines, &line))
-        is_good = zeta_report_trace_read(report, &line);
+        is_good = read_line(report, &line);
     zeta_trace_line_finish(&line);
     report->summary.damaged += report->only_stream == 0 ? lines.damaged : 0;
     if (is_good)
@@ -52,8 +468,8 @@ static int take_trace(struct zeta_report *report, const struct zeta_recording_ch
     return zeta_print_failure("no memory for the trace in %s", report->options.path);
 }
 
-static int take(void *user, struct zeta_recording_reader *reader,
-                const struct zeta_recording_chunk *chunk)
+static int read_chunk(void *user, struct zeta_recording_reader *reader,
+                      const struct zeta_recording_chunk *chunk)
 {
     struct zeta_report *report = user;
     struct zeta_report_device *device;
@@ -65,7 +481,7 @@ static int take(void *user, struct zeta_recording_reader *reader,
             (void)zeta_report_clock_take(&device->clock, chunk->payload, chunk->payload_bytes);
         return ZETA_EXIT_OK;
     case ZETA_CHUNK_TRACE:
-        return take_trace(report, chunk);
+        return read_trace(report, chunk);
     case ZETA_CHUNK_DATA:
         return zeta_report_stream_read(report, reader, chunk);
     default:
@@ -88,11 +504,11 @@ static void rewind_clocks(struct zeta_report *report)
 
 int zeta_report_read(struct zeta_report *report)
 {
-    struct zeta_report_condition condition;
+    struct condition condition;
     int status;
 
     rewind_clocks(report);
-    status = zeta_report_walk(report->options.path, take, report, &condition);
+    status = walk(report->options.path, read_chunk, report, &condition);
     if (status == ZETA_EXIT_OK && report->has_no_memory)
         status = zeta_print_failure("no memory for what is in %s", report->options.path);
     return status;

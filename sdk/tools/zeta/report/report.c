@@ -1,4 +1,4 @@
-#include "sdk/tools/zeta/report/report.h"
+#include "sdk/tools/zeta/command_line/commands.h"
 
 #include <stdlib.h>
 #include <string.h>

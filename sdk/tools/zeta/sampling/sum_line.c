@@ -1,6 +1,8 @@
 #include "sdk/tools/zeta/sampling/sum_line.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void zeta_sum_line_join(struct zeta_sum_line *line)
 {
@@ -48,4 +50,37 @@ void zeta_sum_line_finish(struct zeta_sum_line *line)
         zetaMetricSumDestroy(line->pieces[i]);
     free((void *)line->pieces);
     *line = (struct zeta_sum_line){.most = line->most};
+}
+
+static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+enum { BLOCK_COUNT = 8 };
+
+unsigned zeta_sparkline_draw(const struct zeta_sparkline *line, unsigned columns, char *out_text)
+{
+    unsigned level = 0;
+    const double *values;
+    double max = 0.0;
+    char *end = out_text;
+
+    while (level + 1 < ZETA_SPARKLINE_LEVELS && line->counts[level] > columns)
+        level++;
+    values = line->values[level];
+    if (columns > line->counts[level])
+        columns = line->counts[level];
+    for (unsigned i = 0; i < columns; i++)
+        max = fmax(max, values[i]);
+    for (unsigned i = 0; i < columns; i++) {
+        unsigned block = 0;
+
+        if (isnan(values[i])) {
+            *end++ = ' ';
+            continue;
+        }
+        if (max > 0.0 && values[i] > 0.0)
+            block = (unsigned)(values[i] / max * (BLOCK_COUNT - 1) + 0.5);
+        memcpy(end, blocks[block], 3);
+        end += 3;
+    }
+    *end = '\0';
+    return columns;
 }

@@ -7,6 +7,7 @@
 
 #include <zeta/c_locale.h>
 
+#include "sdk/tools/zeta/command_line/commands.h"
 #include "sdk/tools/zeta/command_line/options.h"
 #include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/message.h"

@@ -46,7 +46,4 @@ void zeta_selftest_stream(struct zeta_selftest *test, struct zeta_group_entry *g
 /** A query around a known time says that time. group: event-based, with its metrics loaded. */
 void zeta_selftest_query(struct zeta_selftest *test, struct zeta_group_entry *group);
 
-/** The subcommand. */
-int zeta_selftest_command(int count, char **arguments);
-
 #endif

@@ -1,18 +1,80 @@
-#include "sdk/tools/zeta/stat/stat.h"
-
+/* zeta stat: samples a device while a program runs, and shows what it did. */
 #include <string.h>
 
-#include "sdk/tools/zeta/inventory/group_choice.h"
+#include "sdk/tools/zeta/command_line/commands.h"
+#include "sdk/tools/zeta/inventory/group_list.h"
 #include "sdk/tools/zeta/output/file.h"
 #include "sdk/tools/zeta/output/json.h"
 #include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/profile/ip_profile.h"
 #include "sdk/tools/zeta/program/environment.h"
-#include "sdk/tools/zeta/sampling/passes.h"
 #include "sdk/tools/zeta/sampling/session.h"
 #include "sdk/tools/zeta/stat/options.h"
 #include "sdk/tools/zeta/stat/profile.h"
 #include "sdk/tools/zeta/stat/report.h"
+
+/* Which groups are sampled together, and which in a further run of the program. */
+struct passes {
+    uint32_t counts[ZETA_STAT_MAX_GROUPS]; /* groups of each pass */
+    uint32_t count;
+};
+
+/* Moves the entries into the order of their handles. */
+static void reorder(struct zeta_group_entry **groups, const zet_metric_group_handle_t *handles,
+                    uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = i;
+
+        while (at + 1 < count && groups[at]->group != handles[i])
+            at++;
+        for (; at > i; at--) {
+            struct zeta_group_entry *entry = groups[at];
+
+            groups[at] = groups[at - 1];
+            groups[at - 1] = entry;
+        }
+    }
+}
+
+static int sort_into_passes(const struct zeta_device_entry *device,
+                            struct zeta_group_entry **groups, uint32_t count,
+                            struct passes *out_passes)
+{
+    zet_metric_group_handle_t handles[ZETA_STAT_MAX_GROUPS];
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    *out_passes = (struct passes){0};
+    for (uint32_t i = 0; i < count; i++)
+        handles[i] = groups[i]->group;
+    result = zetDeviceGetConcurrentMetricGroupsExp(device->device, count, handles,
+                                                   out_passes->counts, &out_passes->count);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot find out which groups of %s go together",
+                                  device->properties.name);
+    reorder(groups, handles, count);
+    return ZETA_EXIT_OK;
+}
+
+static int refuse_passes(const struct zeta_device_entry *device,
+                         struct zeta_group_entry *const *groups, const struct passes *passes)
+{
+    const struct zeta_group_entry *late = groups[passes->counts[0]];
+
+    for (uint32_t i = 0; i < passes->counts[0]; i++) {
+        const struct zeta_group_entry *other = groups[i];
+
+        if (other->properties.domain == late->properties.domain)
+            return zeta_print_failure(
+                "%s and %s are both of domain %u and use the same counters, so they cannot be "
+                "sampled together; run the program once for each with --replay-passes, or choose "
+                "groups of different domains ('zeta groups' lists them)",
+                other->properties.name, late->properties.name, late->properties.domain);
+    }
+    return zeta_print_failure("%s cannot count %s together with the other groups; with "
+                              "--replay-passes the program is run %u times",
+                              device->properties.name, late->properties.name, passes->count);
+}
 
 /* Everything of one run. */
 struct run {
@@ -22,8 +84,8 @@ struct run {
     struct zeta_device_list devices;
     struct zeta_group_list group_list;
     struct zeta_group_entry *groups[ZETA_STAT_MAX_GROUPS];
-    struct zeta_passes passes;
-    struct zeta_sampler done[ZETA_PASSES_MAX]; /* of the passes that are over */
+    struct passes passes;
+    struct zeta_sampler done[ZETA_STAT_MAX_GROUPS]; /* of the passes that are over */
     uint32_t done_count;
     uint64_t elapsed_ns; /* of all passes */
     uint64_t cpu_ns;
@@ -50,11 +112,11 @@ static int plan_passes(struct run *run)
     const uint32_t count = run->options.group_count - profiles;
     int status = ZETA_EXIT_OK;
 
-    run->passes = (struct zeta_passes){.count = 1};
+    run->passes = (struct passes){.count = 1};
     if (count > 0)
-        status = zeta_passes_plan(run->session.device, run->groups, count, &run->passes);
+        status = sort_into_passes(run->session.device, run->groups, count, &run->passes);
     if (status == ZETA_EXIT_OK && run->passes.count > 1 && !run->options.has_passes)
-        status = zeta_passes_refuse(run->session.device, run->groups, &run->passes);
+        status = refuse_passes(run->session.device, run->groups, &run->passes);
     run->passes.counts[0] += profiles;
     return status;
 }

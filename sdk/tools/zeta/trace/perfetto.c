@@ -1,13 +1,151 @@
 /* Perfetto's format: packets one after the other, each of which is a piece of the message Trace. */
-#include "sdk/tools/zeta/trace/writer.h"
-
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "perfetto.pb-c.h"
-#include "sdk/tools/zeta/trace/annotation.h"
 #include "sdk/tools/zeta/trace/name_table.h"
+#include "sdk/tools/zeta/trace/writer.h"
+
+enum { ANNOTATIONS_MAX = 1024, ANNOTATION_TEXT_BYTES = 64 * 1024 };
+
+/** Annotations of one event. What finds no room is left out: libzeta writes less than that. */
+struct annotations {
+    struct zeta_name_table *names; /**< of all events; the numbers are the ids minus 1 */
+    uint32_t names_before;         /**< names from this number on are new in this event */
+    Perfetto__Protos__DebugAnnotation values[ANNOTATIONS_MAX];
+    uint32_t value_count;
+    Perfetto__Protos__DebugAnnotation *lists[ANNOTATIONS_MAX];
+    uint32_t list_count;
+    char text[ANNOTATION_TEXT_BYTES];
+    size_t text_bytes;
+    bool is_out_of_memory;
+};
+
+static void annotations_begin(struct annotations *annotations, struct zeta_name_table *names)
+{
+    annotations->names = names;
+    annotations->names_before = names->count;
+    annotations->value_count = 0;
+    annotations->list_count = 0;
+    annotations->text_bytes = 0;
+    annotations->is_out_of_memory = false;
+}
+
+static char *annotations_text(struct annotations *annotations, const char *text)
+{
+    static char nothing[1];
+    const size_t room = sizeof(annotations->text) - annotations->text_bytes;
+    char *at = annotations->text + annotations->text_bytes;
+
+    if (room == 0)
+        return nothing;
+    (void)snprintf(at, room, "%s", text);
+    annotations->text_bytes += strlen(at) + 1;
+    return at;
+}
+
+/* Addresses are strings of hexadecimal digits in JSON. */
+static bool read_address(const char *text, uint64_t *out_address)
+{
+    char *end = NULL;
+
+    if (strncmp(text, "0x", 2) != 0 || !isxdigit((unsigned char)text[2]))
+        return false;
+    errno = 0;
+    *out_address = strtoull(text, &end, 16);
+    return *end == '\0' && errno == 0;
+}
+
+static Perfetto__Protos__DebugAnnotation **
+annotations_add(struct annotations *annotations, struct json_object *container, size_t *out_count);
+
+static void set_value(struct annotations *annotations, Perfetto__Protos__DebugAnnotation *value,
+                      struct json_object *json)
+{
+    switch (json_object_get_type(json)) {
+    case json_type_int:
+        value->has_int_value = json_object_get_int64(json) < 0;
+        value->int_value = json_object_get_int64(json);
+        value->has_uint_value = !value->has_int_value;
+        value->uint_value = json_object_get_uint64(json);
+        break;
+    case json_type_double:
+        value->has_double_value = true;
+        value->double_value = json_object_get_double(json);
+        break;
+    case json_type_boolean:
+        value->has_bool_value = true;
+        value->bool_value = json_object_get_boolean(json);
+        break;
+    case json_type_object:
+        value->dict_entries = annotations_add(annotations, json, &value->n_dict_entries);
+        break;
+    case json_type_array:
+        value->array_values = annotations_add(annotations, json, &value->n_array_values);
+        break;
+    case json_type_string:
+        value->has_pointer_value =
+            read_address(json_object_get_string(json), &value->pointer_value);
+        if (!value->has_pointer_value)
+            value->string_value = annotations_text(annotations, json_object_get_string(json));
+        break;
+    case json_type_null:
+    default:
+        value->has_pointer_value = true;
+        break;
+    }
+}
+
+static void name_annotation(struct annotations *annotations,
+                            Perfetto__Protos__DebugAnnotation *value, const char *name)
+{
+    uint32_t number = 0;
+
+    if (zeta_name_table_get(annotations->names, name, &number) == ZETA_NAME_NO_MEMORY) {
+        annotations->is_out_of_memory = true;
+        return;
+    }
+    value->has_name_iid = true;
+    value->name_iid = number + 1;
+}
+
+static Perfetto__Protos__DebugAnnotation **
+annotations_add(struct annotations *annotations, struct json_object *container, size_t *out_count)
+{
+    const bool is_object = json_object_is_type(container, json_type_object);
+    const size_t count = is_object ? (size_t)json_object_object_length(container)
+                                   : json_object_array_length(container);
+    Perfetto__Protos__DebugAnnotation **list = annotations->lists + annotations->list_count;
+    struct json_object_iter member = {.entry = NULL};
+
+    *out_count = 0;
+    if (count > ANNOTATIONS_MAX - annotations->list_count ||
+        count > ANNOTATIONS_MAX - annotations->value_count)
+        return NULL;
+    annotations->list_count += (uint32_t)count;
+    if (is_object)
+        member.entry = lh_table_head(json_object_get_object(container));
+    while (*out_count < count && annotations->value_count < ANNOTATIONS_MAX) {
+        Perfetto__Protos__DebugAnnotation *value = &annotations->values[annotations->value_count++];
+
+        perfetto__protos__debug_annotation__init(value);
+        if (is_object) {
+            name_annotation(annotations, value, lh_entry_k(member.entry));
+            set_value(annotations, value, (struct json_object *)lh_entry_v(member.entry));
+            member.entry = lh_entry_next(member.entry);
+        } else {
+            set_value(annotations, value, json_object_array_get_idx(container, *out_count));
+        }
+        list[(*out_count)++] = value;
+    }
+    return list;
+}
+
+/* ---- packets ---------------------------------------------------------------------------- */
 
 /* Names that the format gives to clocks. */
 enum { CLOCK_OF_TIME_OF_DAY = 1, CLOCK_OF_TRACE = 3, CLOCK_OF_BOOT = 6 };
@@ -16,7 +154,7 @@ enum { CLOCK_OF_TIME_OF_DAY = 1, CLOCK_OF_TRACE = 3, CLOCK_OF_BOOT = 6 };
 enum { STATE_CLEARED = 1, STATE_NEEDED = 2 };
 
 /* More than there are names in one event. */
-#define NEW_NAMES_MAX ZETA_ANNOTATIONS_MAX
+#define NEW_NAMES_MAX ANNOTATIONS_MAX
 
 struct state {
     struct zeta_name_table categories;
@@ -24,7 +162,7 @@ struct state {
     struct zeta_name_table arguments;
     struct zeta_name_table tracks; /* "pid/tid" of those that were described */
     struct zeta_name_table counters;
-    struct zeta_annotations annotations;
+    struct annotations annotations;
     Perfetto__Protos__DebugAnnotationName new_arguments[NEW_NAMES_MAX];
     Perfetto__Protos__DebugAnnotationName *new_argument_list[NEW_NAMES_MAX];
     uint8_t *buffer;
@@ -151,7 +289,7 @@ static bool find_text(struct zeta_trace_writer *writer, const struct zeta_trace_
 
     if (!json_object_is_type(value, json_type_string))
         return false;
-    *out_text = zeta_annotations_text(&state->annotations, json_object_get_string(value));
+    *out_text = annotations_text(&state->annotations, json_object_get_string(value));
     return true;
 }
 
@@ -191,7 +329,7 @@ static bool add_metadata(struct zeta_trace_writer *writer, const struct zeta_tra
     struct state *state = writer->state;
     char *text = NULL;
 
-    zeta_annotations_begin(&state->annotations, &state->arguments);
+    annotations_begin(&state->annotations, &state->arguments);
     if (strcmp(line->name, "zeta_trace") == 0)
         return add_clocks(writer, line) && (!find_text(writer, line, "command", &text) ||
                                             describe_process(writer, line, NULL, text));
@@ -247,7 +385,7 @@ static bool set_name(struct state *state, const struct zeta_trace_line *line, ui
     perfetto__protos__event_name__init(&fresh->name);
     fresh->name.has_iid = true;
     fresh->name.iid = number + 1;
-    fresh->name.name = zeta_annotations_text(&state->annotations, line->name);
+    fresh->name.name = annotations_text(&state->annotations, line->name);
     fresh->names = &fresh->name;
     fresh->data.event_names = &fresh->names;
     fresh->data.n_event_names = 1;
@@ -260,7 +398,7 @@ static void set_arguments(struct state *state, const struct zeta_trace_line *lin
     if (!line->arguments)
         return;
     event->debug_annotations =
-        zeta_annotations_add(&state->annotations, line->arguments, &event->n_debug_annotations);
+        annotations_add(&state->annotations, line->arguments, &event->n_debug_annotations);
     for (uint32_t i = state->annotations.names_before; i < state->arguments.count; i++) {
         Perfetto__Protos__DebugAnnotationName *name =
             &state->new_arguments[fresh->data.n_debug_annotation_names];
@@ -268,7 +406,7 @@ static void set_arguments(struct state *state, const struct zeta_trace_line *lin
         perfetto__protos__debug_annotation_name__init(name);
         name->has_iid = true;
         name->iid = i + 1;
-        name->name = zeta_annotations_text(&state->annotations, state->arguments.names[i]);
+        name->name = annotations_text(&state->annotations, state->arguments.names[i]);
         state->new_argument_list[fresh->data.n_debug_annotation_names++] = name;
     }
     fresh->data.debug_annotation_names = state->new_argument_list;
@@ -301,7 +439,7 @@ static bool add_event(struct zeta_trace_writer *writer, const struct zeta_trace_
 
     if (!know_track(writer, line, NULL))
         return false;
-    zeta_annotations_begin(&state->annotations, &state->arguments);
+    annotations_begin(&state->annotations, &state->arguments);
     if (!set_category(state, line, &category, &fresh) ||
         !set_name(state, line, &first.name_iid, &fresh))
         return false;
@@ -354,7 +492,7 @@ static bool know_counter(struct zeta_trace_writer *writer, const struct zeta_tra
     descriptor.has_parent_uuid = true;
     descriptor.parent_uuid = process_uuid(line);
     descriptor.counter = &counter;
-    descriptor.name = zeta_annotations_text(&state->annotations, line->name);
+    descriptor.name = annotations_text(&state->annotations, line->name);
     return write_descriptor(writer, &descriptor);
 }
 
@@ -367,7 +505,7 @@ static bool add_counter(struct zeta_trace_writer *writer, const struct zeta_trac
 
     if (!json_object_is_type(value, json_type_int) && !json_object_is_type(value, json_type_double))
         return true;
-    zeta_annotations_begin(&state->annotations, &state->arguments);
+    annotations_begin(&state->annotations, &state->arguments);
     if (!know_counter(writer, line, &number))
         return false;
     event.has_track_uuid = true;

@@ -1,4 +1,4 @@
-#include "sdk/tools/zeta/trace/trace.h"
+#include "sdk/tools/zeta/command_line/commands.h"
 
 #include <dirent.h>
 #include <errno.h>

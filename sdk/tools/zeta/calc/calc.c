@@ -1,3 +1,5 @@
+#include "sdk/tools/zeta/calc/calc.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -7,15 +9,175 @@
 #include <json-c/json.h>
 #include <zeta/container.h>
 
-#include "sdk/tools/zeta/calc/calc.h"
-#include "sdk/tools/zeta/calc/stream.h"
 #include "sdk/tools/zeta/command_line/commands.h"
 #include "sdk/tools/zeta/command_line/options.h"
 #include "sdk/tools/zeta/inventory/device_list.h"
 #include "sdk/tools/zeta/output/file.h"
 #include "sdk/tools/zeta/output/json.h"
 #include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/output/number.h"
+#include "sdk/tools/zeta/sampling/losses.h"
 #include "sdk/tools/zeta/stat/report.h"
+
+int zeta_calc_piece_read(struct zeta_calc_room *room, struct zeta_recording_reader *reader,
+                         const struct zeta_recording_chunk *chunk, const char *path,
+                         struct zeta_calc_piece *out_piece)
+{
+    size_t size = 0;
+    ze_result_t result = zetaRecordingGetExportData(reader, &size, NULL);
+
+    if (result == ZE_RESULT_SUCCESS && size > room->size) {
+        free(room->data);
+        room->data = malloc(size);
+        room->size = room->data ? size : 0;
+        if (!room->data)
+            return zeta_print_failure("no memory for %zu bytes of %s", size, path);
+    }
+    if (result == ZE_RESULT_SUCCESS)
+        result = zetaRecordingGetExportData(reader, &size, room->data);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "%s: cannot use the data at byte %" PRIu64, path,
+                                  chunk->offset);
+    *out_piece =
+        (struct zeta_calc_piece){room->data, size, chunk->payload, (size_t)chunk->payload_bytes};
+    return ZETA_EXIT_OK;
+}
+
+static int read_metrics(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece)
+{
+    uint32_t count = stream->entry.properties.metricCount;
+    struct zeta_exported_metric *metrics = calloc(count, sizeof(*metrics));
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    stream->entry.metrics = calloc(count, sizeof(*stream->entry.metrics));
+    if (!metrics || !stream->entry.metrics) {
+        free(metrics);
+        return zeta_print_failure("no memory for %u metrics", count);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        metrics[i].struct_size = sizeof(metrics[i]);
+    result = zetaExportDataGetMetrics(piece->size, piece->data, &count, metrics);
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        stream->entry.metrics[i].properties = metrics[i].properties;
+        stream->entry.metrics[i].info.metric_class = metrics[i].metric_class;
+    }
+    free(metrics);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot read the metrics of stream %u", stream->number);
+    return ZETA_EXIT_OK;
+}
+
+int zeta_calc_stream_open(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece,
+                          bool is_maximum)
+{
+    const struct zeta_metric_sum_desc rows = {
+        .struct_size = sizeof(rows),
+        .data = piece->data,
+        .data_size = piece->size,
+        .type = is_maximum ? ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES
+                           : ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+    };
+    struct zeta_export_info info = {.struct_size = sizeof(info)};
+    const uint64_t period_ns = stream->group.period_ns;
+    ze_result_t result = zetaExportDataGetInfo(piece->size, piece->data, &info);
+    int status = ZETA_EXIT_OK;
+
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot read stream %u", stream->number);
+    stream->entry.properties = info.properties;
+    stream->record_bytes = info.record_bytes;
+    status = read_metrics(stream, piece);
+    if (status != ZETA_EXIT_OK)
+        return status;
+    if (!zeta_sampled_group_init(&stream->group, &stream->entry, info.tile_count))
+        return zeta_print_failure("no memory for the metrics of stream %u", stream->number);
+    result = zeta_sampled_group_open(&stream->group, &rows);
+    if (result != ZE_RESULT_SUCCESS) {
+        zeta_sampled_group_finish(&stream->group);
+        return zeta_print_refusal(result, "cannot calculate stream %u", stream->number);
+    }
+    stream->group.period_ns = period_ns;
+    /* Without a period nobody can tell a gap from the usual distance. */
+    if (period_ns == 0)
+        stream->group.end_index = -1;
+    stream->is_open = true;
+    return ZETA_EXIT_OK;
+}
+
+/** A row on its way. */
+struct passing {
+    struct zeta_calc_stream *stream;
+    const struct zeta_calc_choice *choice;
+};
+
+static void write_row(const struct zeta_calc_stream *stream, const struct zeta_metric_row *row,
+                      FILE *rows)
+{
+    (void)fprintf(rows, "%u,%u", stream->number, row->tile);
+    for (uint32_t i = 0; i < row->metric_count; i++) {
+        char text[ZETA_NUMBER_TEXT_BYTES];
+
+        zeta_number_format_exact(zeta_number_from_row(row, i), text);
+        (void)fprintf(rows, ",%s", text);
+    }
+    (void)fputc('\n', rows);
+}
+
+static uint32_t take_row(void *user, const struct zeta_metric_row *row)
+{
+    const struct passing *passing = user;
+    const struct zeta_calc_choice *choice = passing->choice;
+
+    struct zeta_sampled_group *group = &passing->stream->group;
+
+    if (choice->tile >= 0 && choice->tile != row->tile)
+        return 0;
+    if (choice->keep && !choice->keep(choice->keep_user, row)) {
+        zeta_sampled_group_pass_row(group, row);
+        return 0;
+    }
+    zeta_sampled_group_add_row(group, row);
+    if (choice->rows)
+        write_row(passing->stream, row, choice->rows);
+    return 1;
+}
+
+void zeta_calc_stream_write_head(const struct zeta_calc_stream *stream, FILE *rows)
+{
+    (void)fputs("stream,tile", rows);
+    for (uint32_t i = 0; i < stream->entry.properties.metricCount; i++)
+        (void)fprintf(rows, ",%s", stream->entry.metrics[i].properties.name);
+    (void)fputc('\n', rows);
+}
+
+int zeta_calc_stream_add(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece,
+                         const struct zeta_calc_choice *choice)
+{
+    struct passing passing = {stream, choice};
+    const struct zeta_metric_data data = {.struct_size = sizeof(data),
+                                          .raw_size = piece->raw_bytes,
+                                          .raw = piece->raw,
+                                          .skip = stream->skip_left,
+                                          .each = take_row,
+                                          .user = &passing};
+    const uint64_t records = zeta_sampled_group_take_slots(&stream->group, piece->raw,
+                                                           piece->raw_bytes, stream->record_bytes);
+    const ze_result_t result = zetaMetricSumAdd(stream->group.sum, &data);
+
+    stream->skip_left -= records < stream->skip_left ? (uint32_t)records : stream->skip_left;
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot calculate stream %u", stream->number);
+    return ZETA_EXIT_OK;
+}
+
+void zeta_calc_stream_finish(struct zeta_calc_stream *stream)
+{
+    if (stream->is_open)
+        zeta_sampled_group_finish(&stream->group);
+    free(stream->entry.metrics);
+}
+
+/* ---- the file ------------------------------------------------------------------------------- */
 
 /** Reading a file. */
 struct reading {
@@ -23,8 +185,7 @@ struct reading {
     const struct zeta_calc_choice *choice;
     const char *path;
     struct zeta_recording_reader *reader;
-    uint8_t *data; /**< exported data of one piece */
-    size_t data_bytes;
+    struct zeta_calc_room room;
     const struct zeta_calc_stream *last; /**< whose rows were written last */
     struct known_device {
         uint32_t number;
@@ -127,30 +288,6 @@ static int take_stream(struct reading *reading, const struct zeta_recording_chun
     return ZETA_EXIT_OK;
 }
 
-/** Makes exported data of the chunk that was read. */
-static int make_piece(struct reading *reading, const struct zeta_recording_chunk *chunk,
-                      struct zeta_calc_piece *out_piece)
-{
-    size_t size = 0;
-    ze_result_t result = zetaRecordingGetExportData(reading->reader, &size, NULL);
-
-    if (result == ZE_RESULT_SUCCESS && size > reading->data_bytes) {
-        free(reading->data);
-        reading->data = malloc(size);
-        reading->data_bytes = reading->data ? size : 0;
-        if (!reading->data)
-            return zeta_print_failure("no memory for %zu bytes of %s", size, reading->path);
-    }
-    if (result == ZE_RESULT_SUCCESS)
-        result = zetaRecordingGetExportData(reading->reader, &size, reading->data);
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "%s: cannot use the data at byte %" PRIu64, reading->path,
-                                  chunk->offset);
-    *out_piece =
-        (struct zeta_calc_piece){reading->data, size, chunk->payload, (size_t)chunk->payload_bytes};
-    return ZETA_EXIT_OK;
-}
-
 static int take_data(struct reading *reading, const struct zeta_recording_chunk *chunk)
 {
     struct zeta_calc_stream *stream = find_stream(reading->file, chunk->number);
@@ -159,7 +296,7 @@ static int take_data(struct reading *reading, const struct zeta_recording_chunk 
 
     if (!stream)
         return ZETA_EXIT_OK;
-    status = make_piece(reading, chunk, &piece);
+    status = zeta_calc_piece_read(&reading->room, reading->reader, chunk, reading->path, &piece);
     if (status == ZETA_EXIT_OK && !stream->is_open)
         status = zeta_calc_stream_open(stream, &piece, reading->choice->is_maximum);
     if (status != ZETA_EXIT_OK)
@@ -225,7 +362,7 @@ int zeta_calc_file_init(struct zeta_calc_file *file, const char *path,
             status = ZETA_EXIT_FAILED;
     }
     zetaRecordingClose(reading.reader);
-    free(reading.data);
+    free(reading.room.data);
     free(reading.devices);
     return status;
 }
@@ -366,7 +503,7 @@ static void print_notes(const struct options *options, const struct zeta_calc_fi
 {
     for (uint32_t i = 0; i < file->stream_count && options->has_csv; i++) {
         if (file->streams[i]->is_open)
-            zeta_stat_losses_print(&file->streams[i]->group);
+            zeta_losses_print(&file->streams[i]->group);
     }
     if (file->is_cut)
         zeta_print_note("%s ends before its end chunk: what wrote it was killed or still writes",

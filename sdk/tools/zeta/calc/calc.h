@@ -5,6 +5,7 @@
 #define ZETA_TOOLS_CALC_CALC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -53,5 +54,41 @@ int zeta_calc_file_init(struct zeta_calc_file *file, const char *path,
                         const struct zeta_calc_choice *choice);
 
 void zeta_calc_file_finish(struct zeta_calc_file *file);
+
+/** Exported data, with the raw data that it was made of. */
+struct zeta_calc_piece {
+    const uint8_t *data;
+    size_t size;
+    const uint8_t *raw;
+    size_t raw_bytes;
+};
+
+/** Room for exported data, used again for each piece. All zero bytes: none. */
+struct zeta_calc_room {
+    uint8_t *data;
+    size_t size;
+};
+
+/** Makes exported data of the chunk that was read last. On failure prints why. */
+int zeta_calc_piece_read(struct zeta_calc_room *room, struct zeta_recording_reader *reader,
+                         const struct zeta_recording_chunk *chunk, const char *path,
+                         struct zeta_calc_piece *out_piece);
+
+/**
+ * Reads the group and the metrics of a stream from its first piece. On failure prints why.
+ *
+ * @is_maximum  its values are the greatest possible ones
+ */
+int zeta_calc_stream_open(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece,
+                          bool is_maximum);
+
+/** Calculates a piece and adds its rows. On failure prints why. */
+int zeta_calc_stream_add(struct zeta_calc_stream *stream, const struct zeta_calc_piece *piece,
+                         const struct zeta_calc_choice *choice);
+
+/** Writes the first line of a stream's rows. */
+void zeta_calc_stream_write_head(const struct zeta_calc_stream *stream, FILE *rows);
+
+void zeta_calc_stream_finish(struct zeta_calc_stream *stream);
 
 #endif

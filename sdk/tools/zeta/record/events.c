@@ -6,7 +6,7 @@
 #include <zeta/container.h>
 
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/sampling/slot_losses.h"
+#include "sdk/tools/zeta/sampling/sampled_group.h"
 
 enum { NOTIFY_BYTES = 64 * 1024 };
 

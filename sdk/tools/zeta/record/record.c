@@ -20,6 +20,7 @@
 #include "sdk/tools/zeta/record/events.h"
 #include "sdk/tools/zeta/record/file.h"
 #include "sdk/tools/zeta/record/modules.h"
+#include "sdk/tools/zeta/sampling/losses.h"
 #include "sdk/tools/zeta/sampling/session.h"
 #include "sdk/tools/zeta/stat/options.h"
 #include "sdk/tools/zeta/stat/report.h"
@@ -458,7 +459,7 @@ static void show(const struct run *run)
 {
     struct zeta_recording_info info = {.struct_size = sizeof(info)};
     char elapsed[ZETA_DURATION_TEXT_BYTES];
-    char losses[ZETA_STAT_LOSSES_BYTES];
+    char losses[ZETA_LOSSES_BYTES];
 
     zeta_duration_format(run->session.elapsed_ns, elapsed);
     (void)zetaRecordingGetInfo(run->file.recording, &info);
@@ -467,12 +468,12 @@ static void show(const struct run *run)
     for (uint32_t i = 0; i < run->session.sampler.stream_count; i++) {
         const struct zeta_sampled_group *group = &run->session.sampler.streams[i].group;
 
-        zeta_stat_losses_format(group, false, losses);
+        zeta_losses_format(group, false, losses);
         (void)fprintf(stderr, "  %-20s %" PRIu64 " samples, %s\n", group->entry->properties.name,
                       group->samples, losses);
     }
     if (run->events.count > 0) {
-        zeta_stat_lost_events_format(run->events.lost, false, losses);
+        zeta_lost_events_format(run->events.lost, false, losses);
         (void)fprintf(stderr, "  %-20s %" PRIu64 " bytes, %s\n", "events", run->events.bytes,
                       losses);
     }

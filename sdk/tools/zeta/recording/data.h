@@ -14,7 +14,7 @@
 #include <zeta/container.h>
 #include <zeta/zeta.h>
 
-#include "sdk/tools/zeta/calc/stream.h"
+#include "sdk/tools/zeta/calc/calc.h"
 #include "sdk/tools/zeta/profile/ip_profile.h"
 #include "sdk/tools/zeta/program/run_folder.h"
 #include "sdk/tools/zeta/recording/clock.h"
@@ -163,8 +163,7 @@ struct zeta_report {
     struct zeta_trace_writer *trace;
     char *lines; /**< room for the lines of a TRACE chunk */
     size_t line_bytes;
-    uint8_t *data; /**< room for exported data of one piece */
-    size_t data_bytes;
+    struct zeta_calc_room room;   /**< for exported data of one piece */
     uint32_t orphans;             /**< pieces of streams that are not described */
     uint32_t bad_streams;         /**< whose data cannot be used */
     bool has_no_memory;           /**< something could not be kept */

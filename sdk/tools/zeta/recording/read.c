@@ -530,6 +530,6 @@ void zeta_report_finish(struct zeta_report *report)
     free(report->devices);
     free(report->markers);
     free(report->lines);
-    free(report->data);
+    free(report->room.data);
     *report = (struct zeta_report){0};
 }

@@ -8,7 +8,7 @@
 #include "sdk/tools/zeta/output/text.h"
 #include "sdk/tools/zeta/recording/counters.h"
 #include "sdk/tools/zeta/recording/kernels.h"
-#include "sdk/tools/zeta/sampling/slot_losses.h"
+#include "sdk/tools/zeta/sampling/sampled_group.h"
 
 /* ---- how often events came -------------------------------------------------------------- */
 
@@ -340,30 +340,6 @@ struct zeta_report_device *zeta_report_device_of(const struct zeta_report *repor
     return stream->has_device ? &report->devices[stream->device] : NULL;
 }
 
-/* Makes exported data of the chunk that was read. */
-static int make_piece(struct zeta_report *report, struct zeta_recording_reader *reader,
-                      const struct zeta_recording_chunk *chunk, struct zeta_calc_piece *out_piece)
-{
-    size_t size = 0;
-    ze_result_t result = zetaRecordingGetExportData(reader, &size, NULL);
-
-    if (result == ZE_RESULT_SUCCESS && size > report->data_bytes) {
-        free(report->data);
-        report->data = malloc(size);
-        report->data_bytes = report->data ? size : 0;
-        if (!report->data)
-            return zeta_print_failure("no memory for %zu bytes of %s", size, report->options.path);
-    }
-    if (result == ZE_RESULT_SUCCESS)
-        result = zetaRecordingGetExportData(reader, &size, report->data);
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "%s: cannot use the data at byte %" PRIu64,
-                                  report->options.path, chunk->offset);
-    *out_piece =
-        (struct zeta_calc_piece){report->data, size, chunk->payload, (size_t)chunk->payload_bytes};
-    return ZETA_EXIT_OK;
-}
-
 /* Names come from the file; a terminal shall only see characters. */
 static void clean_names(struct zeta_group_entry *entry)
 {
@@ -440,7 +416,7 @@ int zeta_report_stream_index(struct zeta_report *report, struct zeta_recording_r
         return stream->events ? ZETA_EXIT_OK : open_events(stream, reader);
     if (stream->calc.is_open && (!stream->has_time || stream->was_placed))
         return ZETA_EXIT_OK;
-    status = make_piece(report, reader, chunk, &piece);
+    status = zeta_calc_piece_read(&report->room, reader, chunk, report->options.path, &piece);
     if (status == ZETA_EXIT_OK && !stream->calc.is_open)
         status = open_stream(report, stream, &piece);
     if (status == ZETA_EXIT_OK && stream->has_time)
@@ -471,7 +447,7 @@ int zeta_report_stream_read(struct zeta_report *report, struct zeta_recording_re
         return ZETA_EXIT_OK;
     if (stream->kind == ZETA_REPORT_EVENTS)
         return read_events(report, stream, reader, chunk);
-    status = make_piece(report, reader, chunk, &piece);
+    status = zeta_calc_piece_read(&report->room, reader, chunk, report->options.path, &piece);
     if (status == ZETA_EXIT_OK)
         status = read_rows(report, stream, &piece);
     if (status != ZETA_EXIT_OK) {

@@ -12,6 +12,7 @@
 #include "sdk/tools/zeta/recording/kernels.h"
 #include "sdk/tools/zeta/report/forms.h"
 #include "sdk/tools/zeta/report/page.h"
+#include "sdk/tools/zeta/sampling/losses.h"
 #include "sdk/tools/zeta/stat/report.h"
 
 enum {
@@ -185,11 +186,11 @@ static void put_metric(struct json_object *object, const struct zeta_metric_entr
 /* What is missing, in words and in figures. */
 static void put_losses(struct json_object *object, const struct zeta_sampled_group *group)
 {
-    char losses[ZETA_STAT_LOSSES_BYTES];
+    char losses[ZETA_LOSSES_BYTES];
 
-    zeta_stat_losses_format(group, true, losses);
+    zeta_losses_format(group, true, losses);
     zeta_json_put_text(object, "losses", losses);
-    zeta_stat_losses_put_json(object, group);
+    zeta_losses_put_json(object, group);
 }
 
 /* Gives the array of its metrics. */
@@ -271,13 +272,13 @@ static void put_events(struct json_object *document, const struct zeta_report *r
 
     for (uint32_t i = 0; i < report->stream_count; i++) {
         const struct zeta_report_stream *stream = report->streams[i];
-        char losses[ZETA_STAT_LOSSES_BYTES];
+        char losses[ZETA_LOSSES_BYTES];
         struct json_object *object, *metrics;
 
         if (stream->kind != ZETA_REPORT_EVENTS)
             continue;
         object = zeta_json_append_object(array);
-        zeta_stat_lost_events_format(stream->lost_events, true, losses);
+        zeta_lost_events_format(stream->lost_events, true, losses);
         zeta_json_put_text(object, "name", stream->name);
         zeta_json_put_text(object, "losses", losses);
         zeta_json_put_u64(object, "lost", stream->lost_events);

@@ -11,6 +11,7 @@
 #include "sdk/tools/zeta/recording/kernels.h"
 #include "sdk/tools/zeta/recording/stream.h"
 #include "sdk/tools/zeta/report/forms.h"
+#include "sdk/tools/zeta/sampling/losses.h"
 #include "sdk/tools/zeta/stat/report.h"
 
 /* Rows as CSV, one stream after the other. */
@@ -110,7 +111,7 @@ static int write_forms(struct zeta_report *report)
     } else {
         for (uint32_t i = 0; i < report->stream_count && options->has_csv; i++) {
             if (report->streams[i]->calc.is_open)
-                zeta_stat_losses_print(&report->streams[i]->calc.group);
+                zeta_losses_print(&report->streams[i]->calc.group);
         }
         for (uint32_t i = 0; i < notes.count; i++)
             zeta_print_note("%s", notes.text[i]);

@@ -7,6 +7,7 @@
 #include "sdk/tools/zeta/output/table.h"
 #include "sdk/tools/zeta/recording/kernels.h"
 #include "sdk/tools/zeta/report/forms.h"
+#include "sdk/tools/zeta/sampling/losses.h"
 #include "sdk/tools/zeta/stat/profile.h"
 #include "sdk/tools/zeta/stat/report.h"
 
@@ -82,9 +83,9 @@ static void print_events(const struct zeta_report_stream *events, FILE *stream)
         {.title = "Entries", .gap = 1, .least = 12, .is_right = true},
     };
     struct zeta_table table = {.columns = columns, .column_count = 2};
-    char losses[ZETA_STAT_LOSSES_BYTES];
+    char losses[ZETA_LOSSES_BYTES];
 
-    zeta_stat_lost_events_format(events->lost_events, true, losses);
+    zeta_lost_events_format(events->lost_events, true, losses);
     (void)fprintf(stream, "\n%s: %s\n\n", events->name, losses);
     for (uint32_t i = 0; i < events->event_count; i++) {
         const struct zeta_report_event_metric *event = &events->events[i];

@@ -8,6 +8,7 @@
 
 #include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/sampling/losses.h"
 #include "sdk/tools/zeta/sampling/sampler.h"
 #include "sdk/tools/zeta/stat/report.h"
 #include <zeta/clock.h>
@@ -66,10 +67,10 @@ static void check_rows(struct zeta_selftest *test, const struct zeta_sampled_gro
     const double patience = (double)(test->for_ns + PATIENCE_NS);
     /* A loaded host samples longer than it wants to, never less. */
     const bool is_covered = covered >= wanted * 0.9 && covered <= (double)open_ns * 1.01;
-    char losses[ZETA_STAT_LOSSES_BYTES];
+    char losses[ZETA_LOSSES_BYTES];
 
     zeta_duration_format(group->period_ns, period);
-    zeta_stat_losses_format(group, false, losses);
+    zeta_losses_format(group, false, losses);
     if (group->samples == 0) {
         zeta_selftest_print(test, ZETA_SELFTEST_SKIPPED, name,
                             "no report came in %.1f s: the GPU sleeps, or nothing is counted; run "

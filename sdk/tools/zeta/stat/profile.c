@@ -11,7 +11,7 @@
 #include "sdk/tools/zeta/output/table.h"
 #include "sdk/tools/zeta/output/text.h"
 #include "sdk/tools/zeta/profile/code_lines.h"
-#include "sdk/tools/zeta/stat/report.h"
+#include "sdk/tools/zeta/sampling/losses.h"
 
 enum {
     MAX_LINES = 25,     /* of the table; the other forms have all */
@@ -245,12 +245,12 @@ void zeta_stat_ip_print(const struct zeta_ip_profile *profile,
                         const struct zeta_sampled_group *group, const char *device_class,
                         unsigned columns, FILE *stream)
 {
-    char losses[ZETA_STAT_LOSSES_BYTES];
+    char losses[ZETA_LOSSES_BYTES];
 
     (void)fprintf(stream, "\n%s, domain %u, ", group->entry->properties.name,
                   group->entry->properties.domain);
     print_period(device_class, group->period_ns, stream);
-    zeta_stat_losses_format(group, true, losses);
+    zeta_losses_format(group, true, losses);
     (void)fprintf(stream, ": %" PRIu64 " samples, %s\n\n", profile->all.total, losses);
     if (profile->all.total > 0) {
         print_kernels(profile, stream);
@@ -302,7 +302,7 @@ void zeta_stat_ip_put_json(struct json_object *document, const struct zeta_ip_pr
     zeta_json_put_text(object, "group", group->entry->properties.name);
     zeta_json_put_u64(object, "period_ns", group->period_ns);
     zeta_json_put_u64(object, "records", profile->rows);
-    zeta_stat_losses_put_json(object, group);
+    zeta_losses_put_json(object, group);
     zeta_json_put_bool(object, "can_tell_lines", zeta_code_lines_work());
     put_counts(object, profile, &profile->all);
     array = zeta_json_put_array(object, "kernels");

@@ -10,6 +10,7 @@
 #include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/output/table.h"
 #include "sdk/tools/zeta/output/text.h"
+#include "sdk/tools/zeta/sampling/losses.h"
 #include "sdk/tools/zeta/stat/profile.h"
 
 enum { VALUE_WIDTH = 16 /* longest value: exact up to 16 digits */ };
@@ -22,44 +23,6 @@ struct zeta_stat_style zeta_stat_style_of(FILE *stream)
         .columns = columns,
         .has_sparklines = columns > 0 && zeta_terminal_has_utf8(),
     };
-}
-
-void zeta_stat_losses_format(const struct zeta_sampled_group *group, bool has_figures,
-                             char out_text[ZETA_STAT_LOSSES_BYTES])
-{
-    const uint64_t lost = zeta_sampled_group_lost(group);
-    const char *plural = lost == 1 ? "" : "s";
-    char time[ZETA_DURATION_TEXT_BYTES];
-
-    zeta_duration_format(group->losses.lost_ns, time);
-    if (lost == 0)
-        (void)snprintf(out_text, ZETA_STAT_LOSSES_BYTES, "none lost");
-    else if (group->losses.lost_ns > 0)
-        (void)snprintf(out_text, ZETA_STAT_LOSSES_BYTES, "%" PRIu64 " report%s lost (%s%s)", lost,
-                       plural, time, has_figures ? ", in no figure below" : "");
-    else /* by a reset, whose time no clock tells, or without times in rows */
-        (void)snprintf(out_text, ZETA_STAT_LOSSES_BYTES, "%s%" PRIu64 " report%s lost",
-                       group->losses.untold > 0 ? "at least " : "", lost, plural);
-}
-
-void zeta_stat_losses_print(const struct zeta_sampled_group *group)
-{
-    char losses[ZETA_STAT_LOSSES_BYTES];
-
-    if (zeta_sampled_group_lost(group) == 0)
-        return;
-    zeta_stat_losses_format(group, false, losses);
-    zeta_print_note("%s: %s", group->entry->properties.name, losses);
-}
-
-void zeta_stat_lost_events_format(uint64_t lost, bool has_figures,
-                                  char out_text[ZETA_STAT_LOSSES_BYTES])
-{
-    if (lost == 0)
-        (void)snprintf(out_text, ZETA_STAT_LOSSES_BYTES, "no event lost");
-    else
-        (void)snprintf(out_text, ZETA_STAT_LOSSES_BYTES, "%" PRIu64 " event%s lost%s", lost,
-                       lost == 1 ? "" : "s", has_figures ? ", in no figure below" : "");
 }
 
 void zeta_stat_group_print(const struct zeta_sampled_group *group,
@@ -79,11 +42,11 @@ void zeta_stat_group_print(const struct zeta_sampled_group *group,
     const uint32_t metric_count = group->entry->properties.metricCount;
     char text[ZETA_SPARKLINE_TEXT_BYTES];
     char period[ZETA_DURATION_TEXT_BYTES];
-    char losses[ZETA_STAT_LOSSES_BYTES];
+    char losses[ZETA_LOSSES_BYTES];
     int rest;
 
     zeta_duration_format(group->period_ns, period);
-    zeta_stat_losses_format(group, true, losses);
+    zeta_losses_format(group, true, losses);
     (void)fprintf(stream, "\n%s, domain %u%s%s: %" PRIu64 " samples", group->entry->properties.name,
                   group->entry->properties.domain, group->period_ns > 0 ? ", every " : "",
                   group->period_ns > 0 ? period : "", group->samples);
@@ -211,13 +174,6 @@ static void put_metric(struct json_object *array, const struct zeta_metric_entry
     zeta_json_put_number(object, "last", account->last);
 }
 
-void zeta_stat_losses_put_json(struct json_object *object, const struct zeta_sampled_group *group)
-{
-    zeta_json_put_u64(object, "lost", zeta_sampled_group_lost(group));
-    zeta_json_put_u64(object, "breaks", group->losses.breaks);
-    zeta_json_put_u64(object, "lost_time_ns", group->losses.lost_ns);
-}
-
 void zeta_stat_group_put_json(struct json_object *array, const struct zeta_device_entry *device,
                               const struct zeta_sampled_group *group)
 {
@@ -232,7 +188,7 @@ void zeta_stat_group_put_json(struct json_object *array, const struct zeta_devic
     zeta_json_put_u64(object, "period_ns", group->period_ns);
     zeta_json_put_u64(object, "tiles", group->tile_count);
     zeta_json_put_u64(object, "samples", group->samples);
-    zeta_stat_losses_put_json(object, group);
+    zeta_losses_put_json(object, group);
     metrics = zeta_json_put_array(object, "metrics");
     for (uint32_t i = 0; i < group->entry->properties.metricCount; i++)
         put_metric(metrics, &group->entry->metrics[i], &group->accounts[i]);

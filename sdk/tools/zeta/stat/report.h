@@ -39,34 +39,9 @@ struct zeta_stat_style {
 /** The style for a stream: width of its terminal, sparklines when that can show them. */
 struct zeta_stat_style zeta_stat_style_of(FILE *stream);
 
-/** Room for what zeta_stat_losses_format() says. */
-enum { ZETA_STAT_LOSSES_BYTES = 96 };
-
-/**
- * Says what of a group is missing, "none lost" or more, in the same words everywhere; no full stop.
- *
- * @has_figures  a table follows, and its figures leave that time out
- */
-void zeta_stat_losses_format(const struct zeta_sampled_group *group, bool has_figures,
-                             char out_text[ZETA_STAT_LOSSES_BYTES]);
-
-/** Says on the standard error what of a group is missing, if anything is: for rows as CSV. */
-void zeta_stat_losses_print(const struct zeta_sampled_group *group);
-
 /** Writes the table of one group. A period of 0 is none. */
 void zeta_stat_group_print(const struct zeta_sampled_group *group,
                            const struct zeta_stat_style *style, FILE *stream);
-
-/** The same of events, of which how many are missing is all that there is to say. */
-void zeta_stat_lost_events_format(uint64_t lost, bool has_figures,
-                                  char out_text[ZETA_STAT_LOSSES_BYTES]);
-
-/**
- * Puts three numbers of what is missing into an object: "lost" reports, 0 only if none is (see
- * zeta_sampled_group_lost()), "breaks", which counts interruptions, and "lost_time_ns" between
- * rows.
- */
-void zeta_stat_losses_put_json(struct json_object *object, const struct zeta_sampled_group *group);
 
 /** Appends one group to the array "groups" of a JSON document. */
 void zeta_stat_group_put_json(struct json_object *array, const struct zeta_device_entry *device,

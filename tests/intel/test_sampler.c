@@ -203,14 +203,13 @@ static void begin__before_any_report__waits_for_the_first(void **state)
 {
     struct sampler_bed *bed = *state;
     struct zeta_plugin_query_pool *pool = sampler_bed_pool(bed, "First");
-    const struct timespec pause = {.tv_nsec = 30000000};
     struct sampler_record r;
 
     scripted_set_time(100);
     assert_int_equal(zeta_intel_query_begin(pool, 0), ZETA_PLUGIN_SUCCESS);
     assert_int_equal(zeta_intel_query_begin(pool, 1), ZETA_PLUGIN_SUCCESS);
     scripted_set_time(1000000);
-    (void)nanosleep(&pause, NULL); /* the thread looks several times */
+    scripted_await_reader();
     assert_int_equal(zeta_intel_query_end(pool, 1), ZETA_PLUGIN_SUCCESS);
     scripted_set_time(2000000);
     assert_int_equal(sampler_bed_await(bed, pool, 1, &r), ZETA_PLUGIN_SUCCESS);

@@ -47,8 +47,8 @@ static void event__level__rises_with_n_and_falls_with_reads(void **state)
 
         EXPECT_RESULT(zeEventQueryStatus(made.event.event), ZE_RESULT_NOT_READY);
         made.bed.control->push(devices[d], "u0", 4);
-        sleep_ms(20); /* the first record and these four: only four are new */
-        EXPECT_RESULT(zeEventQueryStatus(made.event.event), ZE_RESULT_NOT_READY);
+        /* The first record and these four: only four are new. */
+        EXPECT_RESULT(zeEventHostSynchronize(made.event.event, 20000000), ZE_RESULT_NOT_READY);
         made.bed.control->push(devices[d], "u0", 1);
         expect_event(made.event.event, ZE_RESULT_SUCCESS);
         EXPECT_OK(zeEventQueryStatus(made.event.event));
@@ -95,8 +95,7 @@ static void event__first_record_comes_late__does_not_count(void **state)
         made.group = bed_activate(&bed, "Basic");
         made.streamer = bed_open(&bed, made.group, 2, made.event.event);
         bed.control->push(devices[d], "u0", 2);
-        sleep_ms(20);
-        EXPECT_RESULT(zeEventQueryStatus(made.event.event), ZE_RESULT_NOT_READY);
+        EXPECT_RESULT(zeEventHostSynchronize(made.event.event, 20000000), ZE_RESULT_NOT_READY);
         bed.control->push(devices[d], "u0", 1);
         expect_event(made.event.event, ZE_RESULT_SUCCESS);
         end(&made);

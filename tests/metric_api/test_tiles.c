@@ -214,8 +214,7 @@ static void event__root__counts_the_records_of_all_tiles(void **state)
 
     (void)state;
     push_both(&bed, 2);
-    sleep_ms(20);
-    EXPECT_RESULT(zeEventQueryStatus(event.event), ZE_RESULT_NOT_READY);
+    EXPECT_RESULT(zeEventHostSynchronize(event.event, 20000000), ZE_RESULT_NOT_READY);
     push_both(&bed, 1);
     EXPECT_OK(zeEventHostSynchronize(event.event, UINT64_MAX));
     assert_int_equal(bed_read(streamer, UINT32_MAX, 64, ZE_RESULT_SUCCESS, slots), 10);

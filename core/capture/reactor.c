@@ -37,7 +37,6 @@ struct zeta_watch {
 /** The reactor of one process. All behind its lock, except epoll_fd while the thread runs. */
 struct reactor {
     struct zeta_fork_state fork;
-    bool is_set_up;         /**< what does not begin as zero */
     pthread_cond_t changed; /**< of running, stopping */
     int epoll_fd;
     int stop_fd;
@@ -66,50 +65,27 @@ static struct reactor *reactor_get(void)
     return zeta_fork_state_get(&reactors, sizeof(struct reactor));
 }
 
-static void set_up_locked(struct reactor *reactor)
-{
-    if (reactor->is_set_up)
-        return;
-    reactor->epoll_fd = -1;
-    reactor->stop_fd = -1;
-    (void)pthread_cond_init(&reactor->changed, NULL);
-    reactor->is_set_up = true;
-}
-
-static struct zeta_watch *find_locked(struct reactor *reactor, uint64_t number)
-{
-    struct zeta_watch *watch = reactor->watches;
-
-    while (watch && watch->number != number)
-        watch = watch->next;
-    return watch;
-}
-
-/** Empties a timer, so that it polls unreadable until its next interval. */
-static void acknowledge_timer(int fd)
-{
-    uint64_t expirations;
-    ssize_t got = read(fd, &expirations, sizeof(expirations));
-
-    (void)got; /* EAGAIN: somebody reprogrammed it meanwhile, nothing to do */
-}
-
+/** Calls ready() of the watch that an event of epoll is of, if it still exists. */
 static void dispatch(struct reactor *reactor, uint64_t source)
 {
-    uint64_t number = source & ~SOURCE_TIMER;
-    bool timer = (source & SOURCE_TIMER) != 0;
-    struct zeta_watch *watch;
+    const uint64_t number = source & ~SOURCE_TIMER;
+    const bool timer = (source & SOURCE_TIMER) != 0;
+    const struct zeta_watch *watch;
     zeta_watch_fn ready;
     void *context;
+    uint64_t expirations;
 
     (void)pthread_mutex_lock(&reactor->fork.lock);
-    watch = find_locked(reactor, number);
+    watch = reactor->watches;
+    while (watch && watch->number != number)
+        watch = watch->next;
     if (!watch) {
         (void)pthread_mutex_unlock(&reactor->fork.lock);
         return;
     }
-    if (timer)
-        acknowledge_timer(watch->timer_fd);
+    /* Empties the timer, so that it polls unreadable until its next interval. */
+    if (timer && read(watch->timer_fd, &expirations, sizeof(expirations)) < 0)
+        expirations = 0; /* EAGAIN: somebody reprogrammed it meanwhile */
     ready = watch->ready;
     context = watch->context;
     reactor->running = number;
@@ -131,18 +107,15 @@ static void *reactor_run(void *argument)
         struct epoll_event event;
         int count = epoll_wait(reactor->epoll_fd, &event, 1, -1);
 
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0) {
+        if (count > 0 && event.data.u64 == SOURCE_STOP)
+            return NULL;
+        if (count > 0) {
+            dispatch(reactor, event.data.u64);
+        } else if (count < 0 && errno != EINTR) {
             zeta_log(ZETA_LOG_ERROR, "metric", "the reactor cannot wait any more: %s",
                      strerror(errno));
             return NULL;
         }
-        if (count == 0)
-            continue;
-        if (event.data.u64 == SOURCE_STOP)
-            return NULL;
-        dispatch(reactor, event.data.u64);
     }
 }
 
@@ -154,50 +127,36 @@ static int epoll_change(const struct reactor *reactor, int operation, int fd, ui
     return epoll_ctl(reactor->epoll_fd, operation, fd, &event);
 }
 
-static void close_descriptors(struct reactor *reactor)
-{
-    zeta_closep(&reactor->epoll_fd);
-    zeta_closep(&reactor->stop_fd);
-}
-
-static ze_result_t no_descriptors(void)
-{
-    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                      "the thread that watches metric streams got no descriptors: %s",
-                      strerror(errno));
-}
-
-static ze_result_t start_thread(struct reactor *reactor)
-{
-    const int error = zeta_thread_start(&reactor->thread, reactor_run, reactor, "zeta-reactor");
-
-    if (error == 0)
-        return ZE_RESULT_SUCCESS;
-    return zeta_error(
-        ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-        "The system gave no thread for zeta-reactor (%s). Raise the limit of processes "
-        "(ulimit -u) or free memory.",
-        strerrordesc_np(error));
-}
-
 /** Opens the descriptors and starts the thread. */
 static ze_result_t start_locked(struct reactor *reactor)
 {
     ze_result_t result;
+    int error;
 
     reactor->epoll_fd = zeta_descriptor_raise(epoll_create1(EPOLL_CLOEXEC));
     reactor->stop_fd = zeta_descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (reactor->epoll_fd < 0 || reactor->stop_fd < 0 ||
-        epoll_change(reactor, EPOLL_CTL_ADD, reactor->stop_fd, EPOLLIN, SOURCE_STOP) != 0)
-        result = no_descriptors();
-    else
-        result = start_thread(reactor);
-    if (result != ZE_RESULT_SUCCESS) {
-        close_descriptors(reactor);
-        return result;
+        epoll_change(reactor, EPOLL_CTL_ADD, reactor->stop_fd, EPOLLIN, SOURCE_STOP) != 0) {
+        result = zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                            "the thread that watches metric streams got no descriptors: %s",
+                            strerror(errno));
+        goto close_descriptors;
+    }
+    error = zeta_thread_start(&reactor->thread, reactor_run, reactor, "zeta-reactor");
+    if (error != 0) {
+        result = zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                            "The system gave no thread for zeta-reactor (%s). Raise the limit of "
+                            "processes (ulimit -u) or free memory.",
+                            strerrordesc_np(error));
+        goto close_descriptors;
     }
     reactor->started = true;
     return ZE_RESULT_SUCCESS;
+
+close_descriptors:
+    zeta_closep(&reactor->epoll_fd);
+    zeta_closep(&reactor->stop_fd);
+    return result;
 }
 
 /** Ends the thread. Called and returns with the lock held; releases it while it joins. */
@@ -213,7 +172,8 @@ static void stop_locked(struct reactor *reactor)
     (void)pthread_join(reactor->thread, NULL);
 
     (void)pthread_mutex_lock(&reactor->fork.lock);
-    close_descriptors(reactor);
+    zeta_closep(&reactor->epoll_fd);
+    zeta_closep(&reactor->stop_fd);
     reactor->started = false;
     reactor->stopping = false;
     (void)pthread_cond_broadcast(&reactor->changed);
@@ -233,51 +193,46 @@ static int timer_open(uint64_t interval_ns)
     return fd;
 }
 
-/** Hands both descriptors of a watch to epoll. */
-static ze_result_t register_locked(struct reactor *reactor, struct zeta_watch *watch)
-{
-    if (watch->timer_fd >= 0 && epoll_change(reactor, EPOLL_CTL_ADD, watch->timer_fd, EPOLLIN,
-                                             watch->number | SOURCE_TIMER) != 0)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "a timer cannot be watched: %s",
-                          strerror(errno));
-    if (watch->fd >= 0 && epoll_change(reactor, EPOLL_CTL_ADD, watch->fd, EPOLLIN | EPOLLONESHOT,
-                                       watch->number) != 0) {
-        int error = errno;
-
-        if (watch->timer_fd >= 0)
-            (void)epoll_change(reactor, EPOLL_CTL_DEL, watch->timer_fd, 0, 0);
-        return zeta_error(ZE_RESULT_ERROR_UNKNOWN,
-                          "the plugin's stream descriptor %d cannot be polled: %s", watch->fd,
-                          strerror(error));
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
 static ze_result_t add_locked(struct reactor *reactor, struct zeta_watch *watch)
 {
-    ze_result_t result;
+    ze_result_t result = ZE_RESULT_SUCCESS;
 
-    set_up_locked(reactor);
+    if (reactor->last_number == 0)
+        (void)pthread_cond_init(&reactor->changed, NULL);
     while (reactor->stopping)
         (void)pthread_cond_wait(&reactor->changed, &reactor->fork.lock);
-    if (!reactor->started) {
-        result = start_locked(reactor);
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-    }
     reactor->last_number += 2;
     watch->number = reactor->last_number;
-    /* In the list first: the thread may look it up before the next line is over. */
+    if (!reactor->started)
+        result = start_locked(reactor);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    /* In the list first: the thread may search for it before the next line is over. */
     watch->next = reactor->watches;
     reactor->watches = watch;
     reactor->watch_count++;
-    result = register_locked(reactor, watch);
-    if (result != ZE_RESULT_SUCCESS) {
-        reactor->watches = watch->next;
-        reactor->watch_count--;
-        if (reactor->watch_count == 0)
-            stop_locked(reactor);
+    if (watch->timer_fd >= 0 && epoll_change(reactor, EPOLL_CTL_ADD, watch->timer_fd, EPOLLIN,
+                                             watch->number | SOURCE_TIMER) != 0) {
+        result = zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "a timer cannot be watched: %s",
+                            strerror(errno));
+        goto remove;
     }
+    if (watch->fd >= 0 && epoll_change(reactor, EPOLL_CTL_ADD, watch->fd, EPOLLIN | EPOLLONESHOT,
+                                       watch->number) != 0) {
+        result = zeta_error(ZE_RESULT_ERROR_UNKNOWN,
+                            "the plugin's stream descriptor %d cannot be polled: %s", watch->fd,
+                            strerror(errno));
+        goto remove_timer;
+    }
+    return ZE_RESULT_SUCCESS;
+
+remove_timer:
+    if (watch->timer_fd >= 0)
+        (void)epoll_change(reactor, EPOLL_CTL_DEL, watch->timer_fd, 0, 0);
+remove:
+    reactor->watches = watch->next;
+    if (--reactor->watch_count == 0)
+        stop_locked(reactor);
     return result;
 }
 
@@ -323,26 +278,21 @@ void zeta_reactor_rearm(struct zeta_watch *watch)
     (void)epoll_change(reactor, EPOLL_CTL_MOD, watch->fd, EPOLLIN | EPOLLONESHOT, watch->number);
 }
 
-static void unlink_locked(struct reactor *reactor, struct zeta_watch *watch)
+void zeta_reactor_remove(struct zeta_watch *watch)
 {
-    struct zeta_watch **link = &reactor->watches;
+    struct reactor *reactor = zeta_fork_state_peek(&reactors);
+    struct zeta_watch **link;
 
+    if (!watch || !reactor)
+        return;
+    (void)pthread_mutex_lock(&reactor->fork.lock);
+    link = &reactor->watches;
     while (*link && *link != watch)
         link = &(*link)->next;
     if (*link) {
         *link = watch->next;
         reactor->watch_count--;
     }
-}
-
-void zeta_reactor_remove(struct zeta_watch *watch)
-{
-    struct reactor *reactor = zeta_fork_state_peek(&reactors);
-
-    if (!watch || !reactor)
-        return;
-    (void)pthread_mutex_lock(&reactor->fork.lock);
-    unlink_locked(reactor, watch);
     if (watch->fd >= 0)
         (void)epoll_change(reactor, EPOLL_CTL_DEL, watch->fd, 0, 0);
     if (watch->timer_fd >= 0)

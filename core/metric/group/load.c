@@ -22,28 +22,16 @@
 /** One compiled set as the groups of a device see it: once per tile, or once. */
 struct candidate {
     struct zeta_compiled **compiled;
-    struct zeta_compiled **queries; /**< their query forms, NULL if one of them has none */
-    uint32_t count;
+    struct zeta_compiled **queries; /**< their query forms */
+    bool has_queries;               /**< of all */
     uint32_t source_id;
 };
 
 struct candidates {
     struct candidate *items;
+    struct zeta_compiled **forms; /**< that the items point to */
     uint32_t count;
 };
-
-static void free_candidate(struct candidate *candidate)
-{
-    free(candidate->compiled);
-    free(candidate->queries);
-}
-
-static void free_candidates(struct candidates *candidates)
-{
-    for (uint32_t i = 0; i < candidates->count; i++)
-        free_candidate(&candidates->items[i]);
-    free(candidates->items);
-}
 
 /** Place of the same set on a tile, with the same metrics; UINT32_MAX if it does not have it. */
 static uint32_t find_twin(const struct zeta_device_sets *sets, const struct zeta_compiled *wanted)
@@ -69,30 +57,6 @@ static const struct zeta_device_sets *sets_of(const struct zeta_device_metrics *
 
     return device->tile_count > 0 ? &atomic_load(&device->tiles[tile]->metrics)->sets
                                   : &metrics->sets;
-}
-
-/** Fills one candidate with set index of the first tile; false if some tile does not have it. */
-static bool fill_candidate(const struct zeta_device_metrics *metrics, uint32_t index,
-                           struct candidate *candidate)
-{
-    const struct zeta_device_sets *first = sets_of(metrics, 0);
-    bool queries = true;
-
-    for (uint32_t tile = 0; tile < candidate->count; tile++) {
-        const struct zeta_device_sets *sets = sets_of(metrics, tile);
-        const uint32_t twin = tile == 0 ? index : find_twin(sets, first->compiled[index]);
-
-        if (twin == UINT32_MAX)
-            return false;
-        candidate->compiled[tile] = sets->compiled[twin];
-        candidate->queries[tile] = sets->queries[twin];
-        queries = queries && sets->queries[twin];
-    }
-    if (!queries) {
-        free(candidate->queries);
-        candidate->queries = NULL;
-    }
-    return true;
 }
 
 /** Number of the counting unit: units are counted as they appear in the sets. */
@@ -127,38 +91,44 @@ static bool has_unit(const struct zeta_device *device, const char *unit)
     return result != ZETA_PLUGIN_UNSUPPORTED_FEATURE;
 }
 
+/** Lists the sets of the first tile that each tile has, with units that are there. */
 static ze_result_t list_candidates(const struct zeta_device_metrics *metrics,
                                    struct candidates *out)
 {
-    const struct zeta_device *device = metrics->device;
-    const struct zeta_device_sets *sets = sets_of(metrics, 0);
+    const uint32_t tiles = zeta_metrics_tile_count(metrics->device);
+    const struct zeta_device_sets *first = sets_of(metrics, 0);
     const struct zeta_unit *asked = NULL; /* sets of one unit follow each other */
     bool is_there = false;
 
-    out->items = calloc(sets->count > 0 ? sets->count : 1, sizeof(*out->items));
-    if (!out->items)
+    out->items = calloc((size_t)first->count + 1, sizeof(*out->items));
+    out->forms = calloc(((size_t)first->count + 1) * 2 * tiles, sizeof(struct zeta_compiled *));
+    if (!out->items || !out->forms)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < sets->count; i++) {
-        struct candidate candidate = {.count = zeta_metrics_tile_count(device)};
-        const struct zeta_unit *unit = zeta_compiled_set(sets->compiled[i])->unit;
+    for (uint32_t i = 0; i < first->count; i++) {
+        const struct zeta_unit *unit = zeta_compiled_set(first->compiled[i])->unit;
+        struct candidate *candidate = &out->items[out->count];
+        uint32_t tile;
 
         if (unit != asked)
-            is_there = has_unit(device, unit->name);
+            is_there = has_unit(metrics->device, unit->name);
         asked = unit;
-        if (!is_there)
-            continue;
-        candidate.compiled = calloc(candidate.count, sizeof(struct zeta_compiled *));
-        candidate.queries = calloc(candidate.count, sizeof(struct zeta_compiled *));
-        if (!candidate.compiled || !candidate.queries) {
-            free_candidate(&candidate);
-            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        candidate->compiled = out->forms + (size_t)out->count * 2 * tiles;
+        candidate->queries = candidate->compiled + tiles;
+        candidate->has_queries = true;
+        for (tile = 0; is_there && tile < tiles; tile++) {
+            const struct zeta_device_sets *sets = sets_of(metrics, tile);
+            const uint32_t twin = tile == 0 ? i : find_twin(sets, first->compiled[i]);
+
+            if (twin == UINT32_MAX)
+                break;
+            candidate->compiled[tile] = sets->compiled[twin];
+            candidate->queries[tile] = sets->queries[twin];
+            candidate->has_queries = candidate->has_queries && sets->queries[twin];
         }
-        if (!fill_candidate(metrics, i, &candidate)) {
-            free_candidate(&candidate);
+        if (tile < tiles)
             continue;
-        }
-        candidate.source_id = unit_number(out, unit);
-        out->items[out->count++] = candidate;
+        candidate->source_id = unit_number(out, unit);
+        out->count++;
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -203,7 +173,7 @@ static bool belongs(const struct zeta_device_metrics *metrics, const struct grou
         return false;
     switch (round->sampling) {
     case ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED:
-        return candidate->queries && zeta_unit_has_queries(metrics, set->unit->name);
+        return candidate->has_queries && zeta_unit_has_queries(metrics, set->unit->name);
     case ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED:
         /* On a root a record has to contain the tile on which it happened. */
         return metrics->device->tile_count == 0 || set->layout->tile_field != ZETA_FIELD_NONE;
@@ -225,7 +195,8 @@ static ze_result_t make_groups(struct zeta_device_metrics *metrics,
         for (uint32_t i = 0; i < candidates->count; i++) {
             const struct candidate *candidate = &candidates->items[i];
             struct zeta_group_plan plan = {.compiled = candidate->compiled,
-                                           .compiled_count = candidate->count,
+                                           .compiled_count =
+                                               zeta_metrics_tile_count(metrics->device),
                                            .sampling = rounds[r].sampling,
                                            .source_id = candidate->source_id};
             ze_result_t result;
@@ -290,7 +261,8 @@ static ze_result_t load_locked(struct zeta_device_metrics *metrics)
         result = ask_about_queries(metrics, &candidates);
     if (result == ZE_RESULT_SUCCESS)
         result = make_groups(metrics, &candidates);
-    free_candidates(&candidates);
+    free(candidates.items);
+    free(candidates.forms);
     if (result == ZE_RESULT_SUCCESS)
         return result;
 

@@ -7,6 +7,7 @@
 #include "core/device/device.h"
 #include "core/event/event.h"
 #include "core/list/mutations.h"
+#include "core/plugin/host.h"
 #include "core/queue/queue.h"
 #include "core/queue/track.h"
 #include "core/util/cleanup.h"
@@ -194,6 +195,16 @@ void zeta_list_skip_end(struct zeta_command_list *list, const void *what)
 {
     if (list->skipped_for == what)
         list->skipped_for = NULL;
+}
+
+ze_result_t zeta_list_check_metrics(const struct zeta_command_list *list)
+{
+    if (list->group_flags & ZETA_PLUGIN_QUEUE_METRICS)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                      "queue group %u of device %s has no metrics; its properties show which "
+                      "groups have (ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS)",
+                      list->ordinal, list->device->backend->id);
 }
 
 ze_result_t zeta_list_refuse_skip(const struct zeta_command_list *list, const char *what)

@@ -142,6 +142,9 @@ ze_result_t zeta_list_drop(struct zeta_command_list *list, ze_result_t result);
 /** INVALID_ARGUMENT, with a sentence, if the list is closed. */
 ze_result_t zeta_list_check_open(const struct zeta_command_list *list);
 
+/** UNSUPPORTED_FEATURE, with a sentence, if the queues of the list have no metrics. */
+ze_result_t zeta_list_check_metrics(const struct zeta_command_list *list);
+
 /**
  * From the next append on, commands of the list are skipped until zeta_list_skip_end() names the
  * same thing. Skipping already: nothing changes.

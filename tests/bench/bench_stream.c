@@ -2,7 +2,7 @@
  * Throughput of zetMetricStreamerReadData beside memcpy of the same bytes.
  *
  * The backend gives what its ring holds with memcpy and is never empty, so the difference is what
- * the library adds: the baseline record, the turn, the entry.
+ * the library adds: the baseline record, the lock, the entry.
  */
 #include <dlfcn.h>
 #include <stdint.h>

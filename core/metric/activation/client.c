@@ -214,10 +214,11 @@ void zeta_clients_stop_inactive_locked(struct zeta_device_metrics *root)
     struct zeta_client *client = root->clients;
 
     while (client) {
-        if (!client->capture || !inactive_group_locked(client) ||
-            client->state != ZETA_CLIENT_OPEN) {
-            if (client->capture && client->state == ZETA_CLIENT_OPENING)
-                client->stop_wanted |= inactive_group_locked(client) != NULL;
+        const bool lost = client->capture && inactive_group_locked(client);
+
+        if (lost && client->state == ZETA_CLIENT_OPENING)
+            client->stop_wanted = true; /* zeta_client_settle() stops it */
+        if (!lost || client->state != ZETA_CLIENT_OPEN) {
             client = client->next;
             continue;
         }

@@ -115,25 +115,6 @@ ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMetricValues(
     return result;
 }
 
-/** As the entry point; the group is viewed. */
-static ze_result_t calculate_all(const struct zeta_metric_group *group,
-                                 zet_metric_group_calculation_type_t type, size_t rawDataSize,
-                                 const uint8_t *pRawData, uint32_t *pSetCount,
-                                 uint32_t *pTotalMetricValueCount, uint32_t *pMetricCounts,
-                                 zet_typed_value_t *pMetricValues)
-{
-    const struct zeta_calculation calculation = {.compiled = group->compiled,
-                                                 .compiled_count = group->compiled_count,
-                                                 .raw = pRawData,
-                                                 .raw_bytes = rawDataSize};
-    ze_result_t result = zeta_calculate_check(group);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    return zeta_calculate_sets(&calculation, type, pSetCount, pTotalMetricValueCount, pMetricCounts,
-                               pMetricValues);
-}
-
 ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMultipleMetricValuesExp(
     zet_metric_group_handle_t hMetricGroup, zet_metric_group_calculation_type_t type,
     size_t rawDataSize, const uint8_t *pRawData, uint32_t *pSetCount,
@@ -144,8 +125,16 @@ ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMultipleMetricValuesExp(
         hMetricGroup, "zetMetricGroupCalculateMultipleMetricValuesExp", "hMetricGroup", &view);
 
     if (result == ZE_RESULT_SUCCESS)
-        result = calculate_all(view.group, type, rawDataSize, pRawData, pSetCount,
-                               pTotalMetricValueCount, pMetricCounts, pMetricValues);
+        result = zeta_calculate_check(view.group);
+    if (result == ZE_RESULT_SUCCESS) {
+        const struct zeta_calculation calculation = {.compiled = view.group->compiled,
+                                                     .compiled_count = view.group->compiled_count,
+                                                     .raw = pRawData,
+                                                     .raw_bytes = rawDataSize};
+
+        result = zeta_calculate_sets(&calculation, type, pSetCount, pTotalMetricValueCount,
+                                     pMetricCounts, pMetricValues);
+    }
     zeta_group_view_release(&view);
     return result;
 }

@@ -19,12 +19,7 @@ static ze_result_t check_list(const struct zeta_command_list *list,
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the query pool was created for device %s and the command list for %s",
                           pool->device->backend->id, device->backend->id);
-    if ((list->group_flags & ZETA_PLUGIN_QUEUE_METRICS) == 0)
-        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "queue group %u of device %s has no metrics; its properties show which "
-                          "groups have (ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS)",
-                          list->ordinal, device->backend->id);
-    return ZE_RESULT_SUCCESS;
+    return zeta_list_check_metrics(list);
 }
 
 static ze_result_t check_active(const struct zeta_metric_group *group)

@@ -1,7 +1,6 @@
 /* Markers: numbers that command lists put into the data of counting units. */
 
-#include <string.h>
-
+#include "core/capture/unit_program.h"
 #include "core/device/device.h"
 #include "core/formula/compile/compile.h"
 #include "core/formula/sets/set.h"
@@ -35,15 +34,20 @@ static ze_result_t check_device(const struct zeta_command_list *list,
                       device->backend->id, list->device->backend->id);
 }
 
-/** Adds the marker for the unit of one device; token 0: for all. */
-static ze_result_t add_marker(struct zeta_append *append, const struct marker *marker,
-                              const struct zeta_device *device, uint64_t token)
+/** Adds the marker for the unit of one device, which has this place among the sources. */
+static ze_result_t add_tile(struct zeta_append *append, const struct marker *marker,
+                            const struct zeta_device *device, uint32_t source)
 {
     const struct zeta_provider *provider = &device->backend->providers[marker->provides];
     const struct zeta_provider *worker = zeta_device_queue_provider(append->list->device);
+    const struct zeta_capture *capture = marker->capture;
+    const uint64_t token = capture ? capture->sources[source].token : 0;
     struct zeta_plugin_command *command = NULL;
     ze_result_t result;
 
+    if (capture && token == 0)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "the stream of %s takes no markers",
+                          capture->label);
     if (!provider->backend || provider->backend != worker->backend)
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                           "the commands and the metrics of device %s come from different plugins, "
@@ -51,25 +55,13 @@ static ze_result_t add_marker(struct zeta_append *append, const struct marker *m
                           device->backend->id);
     result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_MARKER, &command);
     if (result == ZE_RESULT_SUCCESS)
-        /* Units live as long as the sets of the device: until the process ends. */
-        command->u.marker = (struct zeta_plugin_marker){
-            .device = provider->device,
-            .unit = {.data = marker->unit->name, .size = strlen(marker->unit->name)},
-            .value = marker->value,
-            .stream_token = token};
+        /* Units exist as long as the sets of the device: until the process ends. */
+        command->u.marker =
+            (struct zeta_plugin_marker){.device = provider->device,
+                                        .unit = zeta_plugin_text(marker->unit->name),
+                                        .value = marker->value,
+                                        .stream_token = token};
     return result;
-}
-
-static ze_result_t add_tile(struct zeta_append *append, const struct marker *marker,
-                            const struct zeta_device *device, uint32_t source)
-{
-    const struct zeta_capture *capture = marker->capture;
-    const uint64_t token = capture ? capture->sources[source].token : 0;
-
-    if (capture && token == 0)
-        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "the stream of %s takes no markers",
-                          capture->label);
-    return add_marker(append, marker, device, token);
 }
 
 /** To the tile of the list where the unit is a root's, else to every tile. */
@@ -90,13 +82,10 @@ static ze_result_t add_all(struct zeta_append *append, const struct marker *mark
 static ze_result_t append_marker(struct zeta_command_list *list, const struct marker *marker)
 {
     struct zeta_append append;
-    ze_result_t result;
+    ze_result_t result = zeta_list_check_metrics(list);
 
-    if ((list->group_flags & ZETA_PLUGIN_QUEUE_METRICS) == 0)
-        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "queue group %u of device %s has no metrics; its properties show which "
-                          "groups have (ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS)",
-                          list->ordinal, list->device->backend->id);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     if (marker->unit->marker_bits < 64 && marker->value >> marker->unit->marker_bits != 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "marker 0x%llx does not fit the %u bits that unit %s has for it",

@@ -164,10 +164,8 @@ enum zeta_vgpu_result zeta_vgpu_engine_create(const struct zeta_vgpu_engine_conf
     if (!check_topology(&config->topology, out_message))
         return ZETA_VGPU_INVALID_ARGUMENT;
     engine = calloc(1, sizeof(*engine));
-    if (!engine) {
-        (void)zeta_vgpu_reject(out_message, "no memory for an engine");
-        return ZETA_VGPU_OUT_OF_MEMORY;
-    }
+    if (!engine)
+        return zeta_vgpu_fail(out_message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for an engine");
     engine->config = *config;
     set_defaults(&engine->config);
     engine->space = space;
@@ -454,16 +452,6 @@ static bool prepare(struct zeta_vgpu_engine *engine, const struct zeta_vgpu_laun
     return true;
 }
 
-static bool begin_subslices(struct zeta_vgpu_engine *engine)
-{
-    for (uint32_t i = 0; i < engine->active_subslices; i++) {
-        if (!zeta_vgpu_subslice_begin(&engine->subslices[i]))
-            return false;
-    }
-    engine->subslices[0].counters[ZETA_VGPU_KERNELS_LAUNCHED]++;
-    return true;
-}
-
 /* Runs the prepared launch with the help of workers that have a part in it. */
 static enum zeta_vgpu_result run(struct zeta_vgpu_engine *engine)
 {
@@ -496,11 +484,30 @@ static enum zeta_vgpu_result run(struct zeta_vgpu_engine *engine)
     return engine->model.out_of_memory ? ZETA_VGPU_OUT_OF_MEMORY : ZETA_VGPU_OK;
 }
 
-/* Runs the prepared launch, and reports its begin and its end. */
-static enum zeta_vgpu_result run_watched(struct zeta_vgpu_engine *engine)
+enum zeta_vgpu_result zeta_vgpu_engine_launch(struct zeta_vgpu_engine *engine,
+                                              const struct zeta_vgpu_launch *launch,
+                                              struct zeta_vgpu_fault *out_fault)
 {
-    enum zeta_vgpu_result result;
+    enum zeta_vgpu_result result = ZETA_VGPU_INVALID_ARGUMENT;
+    uint64_t ticket;
 
+    memset(out_fault, 0, sizeof(*out_fault));
+    /* Waits until all launches that came before are over. */
+    pthread_mutex_lock(&engine->lock);
+    ticket = engine->next_ticket++;
+    while (engine->serving != ticket)
+        pthread_cond_wait(&engine->released, &engine->lock);
+    pthread_mutex_unlock(&engine->lock);
+    if (!prepare(engine, launch, out_fault))
+        goto release;
+    for (uint32_t i = 0; i < engine->active_subslices; i++) {
+        if (!zeta_vgpu_subslice_begin(&engine->subslices[i])) {
+            result = zeta_vgpu_fail(&out_fault->message, ZETA_VGPU_OUT_OF_MEMORY,
+                                    "no memory to launch kernel %s", launch->kernel->name);
+            goto release;
+        }
+    }
+    engine->subslices[0].counters[ZETA_VGPU_KERNELS_LAUNCHED]++;
     if (zeta_vgpu_watched(engine, ZETA_VGPU_WATCH_WORK))
         zeta_vgpu_event_of_launch(engine, ZETA_VGPU_EVENT_KERNEL_BEGIN);
     result = run(engine);
@@ -508,38 +515,8 @@ static enum zeta_vgpu_result run_watched(struct zeta_vgpu_engine *engine)
         zeta_vgpu_event_of_launch(engine, ZETA_VGPU_EVENT_FAULT);
     if (zeta_vgpu_watched(engine, ZETA_VGPU_WATCH_WORK))
         zeta_vgpu_event_of_launch(engine, ZETA_VGPU_EVENT_KERNEL_END);
-    return result;
-}
 
-/* Waits until all launches that came before are over. */
-static void acquire_engine(struct zeta_vgpu_engine *engine)
-{
-    uint64_t ticket;
-
-    pthread_mutex_lock(&engine->lock);
-    ticket = engine->next_ticket++;
-    while (engine->serving != ticket)
-        pthread_cond_wait(&engine->released, &engine->lock);
-    pthread_mutex_unlock(&engine->lock);
-}
-
-enum zeta_vgpu_result zeta_vgpu_engine_launch(struct zeta_vgpu_engine *engine,
-                                              const struct zeta_vgpu_launch *launch,
-                                              struct zeta_vgpu_fault *out_fault)
-{
-    enum zeta_vgpu_result result;
-
-    memset(out_fault, 0, sizeof(*out_fault));
-    acquire_engine(engine);
-    if (!prepare(engine, launch, out_fault)) {
-        result = ZETA_VGPU_INVALID_ARGUMENT;
-    } else if (!begin_subslices(engine)) {
-        (void)zeta_vgpu_reject(&out_fault->message, "no memory to launch kernel %s",
-                               launch->kernel->name);
-        result = ZETA_VGPU_OUT_OF_MEMORY;
-    } else {
-        result = run_watched(engine);
-    }
+release:
     pthread_mutex_lock(&engine->lock);
     engine->serving++;
     pthread_cond_broadcast(&engine->released);

@@ -68,12 +68,12 @@ void zeta_vgpu_subslice_finish(struct subslice *subslice)
     free(subslice->slm);
 }
 
-/* All slots, groups and buffers are free again. What the last launch did not use still is. */
-static void clear_residents(struct subslice *subslice)
+bool zeta_vgpu_subslice_begin(struct subslice *subslice)
 {
     struct zeta_vgpu_engine *engine = subslice->engine;
     uint32_t buffers = subslice->hart_count;
 
+    /* All slots, groups and buffers are free again; what the last launch did not use still is. */
     if (engine->group_slm_bytes > 0 &&
         engine->config.topology.slm_bytes / engine->group_slm_bytes < buffers)
         buffers = engine->config.topology.slm_bytes / engine->group_slm_bytes;
@@ -92,11 +92,6 @@ static void clear_residents(struct subslice *subslice)
     subslice->used_groups = 0;
     subslice->used_slots = 0;
     subslice->next_slot = 0;
-}
-
-bool zeta_vgpu_subslice_begin(struct subslice *subslice)
-{
-    clear_residents(subslice);
     subslice->next_group = subslice->index;
     subslice->finished = false;
     zeta_vgpu_model_begin_subslice(subslice);
@@ -279,8 +274,15 @@ static uint64_t add_traffic(struct subslice *subslice, enum zeta_rv64_traffic tr
     return (uint64_t)accesses[0] + accesses[1] + accesses[2] + accesses[3];
 }
 
-static void add_instructions(uint64_t *counters, const struct zeta_rv64_counts *counts)
+void zeta_vgpu_account(struct subslice *subslice, struct hart *hart, uint64_t l1_misses,
+                       struct costs *out_costs)
 {
+    const struct zeta_rv64_counts *counts = &subslice->context.counts;
+    struct zeta_rv64_memory *memory = &subslice->memory;
+    uint64_t misses = subslice->l1.misses - l1_misses;
+    uint64_t *counters = subslice->counters;
+    uint64_t global, slm, private, cost;
+
     counters[ZETA_VGPU_INST_RETIRED] += counts->retired;
     counters[ZETA_VGPU_INST_INT] += counts->integer;
     counters[ZETA_VGPU_INST_FP32] += counts->fp32;
@@ -293,25 +295,14 @@ static void add_instructions(uint64_t *counters, const struct zeta_rv64_counts *
     counters[ZETA_VGPU_INST_ATOMIC] += counts->atomics;
     counters[ZETA_VGPU_INST_MATH] += counts->math;
     counters[ZETA_VGPU_INST_CACHE_MISSES] += counts->instruction_misses;
-}
-
-void zeta_vgpu_account(struct subslice *subslice, struct hart *hart, uint64_t l1_misses,
-                       struct costs *out_costs)
-{
-    const struct zeta_rv64_counts *counts = &subslice->context.counts;
-    struct zeta_rv64_memory *memory = &subslice->memory;
-    uint64_t misses = subslice->l1.misses - l1_misses;
-    uint64_t global, slm, private, cost;
-
-    add_instructions(subslice->counters, counts);
     global = add_traffic(subslice, ZETA_RV64_GLOBAL_READ, ZETA_VGPU_GLOBAL_READ_BYTES) +
              add_traffic(subslice, ZETA_RV64_GLOBAL_WRITE, ZETA_VGPU_GLOBAL_WRITE_BYTES) -
              memory->global_atomics;
     private = add_traffic(subslice, ZETA_RV64_PRIVATE, ZETA_VGPU_PRIVATE_BYTES);
     slm = add_traffic(subslice, ZETA_RV64_SLM_READ, ZETA_VGPU_SLM_READ_BYTES) +
           add_traffic(subslice, ZETA_RV64_SLM_WRITE, ZETA_VGPU_SLM_WRITE_BYTES);
-    subslice->counters[ZETA_VGPU_L1_HITS] += global - misses;
-    subslice->counters[ZETA_VGPU_L1_MISSES] += misses;
+    counters[ZETA_VGPU_L1_HITS] += global - misses;
+    counters[ZETA_VGPU_L1_MISSES] += misses;
     memset(memory->accesses, 0, sizeof(memory->accesses));
     memory->global_atomics = 0;
     *out_costs = (struct costs){
@@ -416,32 +407,21 @@ static void step_quantum(struct subslice *subslice, struct hart *hart)
     }
 }
 
-static void execute_quantum(struct subslice *subslice, struct hart *hart)
+static void run_hart(struct subslice *subslice, struct hart *hart)
 {
+    const bool counts_eus = zeta_vgpu_counts_eus(subslice->engine);
+    uint64_t before[ZETA_VGPU_COUNTER_COUNT];
+
+    hart->ran = true;
+    enter_hart(subslice, hart);
+    if (counts_eus)
+        zeta_vgpu_eu_quantum_begin(subslice, before);
     if (subslice->sampler.interval != 0 && zeta_vgpu_sampler_quantum(subslice))
         step_quantum(subslice, hart);
     else
         run_quantum(subslice, hart);
-}
-
-/* The same, and what it counts is its EU's. */
-static void execute_counted_quantum(struct subslice *subslice, struct hart *hart)
-{
-    uint64_t before[ZETA_VGPU_COUNTER_COUNT];
-
-    zeta_vgpu_eu_quantum_begin(subslice, before);
-    execute_quantum(subslice, hart);
-    zeta_vgpu_eu_quantum_end(subslice, subslice->l1.eu, before);
-}
-
-static void run_hart(struct subslice *subslice, struct hart *hart)
-{
-    hart->ran = true;
-    enter_hart(subslice, hart);
-    if (zeta_vgpu_counts_eus(subslice->engine))
-        execute_counted_quantum(subslice, hart);
-    else
-        execute_quantum(subslice, hart);
+    if (counts_eus)
+        zeta_vgpu_eu_quantum_end(subslice, subslice->l1.eu, before);
 }
 
 static bool work_left(const struct subslice *subslice)

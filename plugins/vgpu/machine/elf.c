@@ -18,7 +18,8 @@ bool zeta_vgpu_elf_in_file(const struct zeta_vgpu_elf *elf, uint64_t offset, uin
     return offset <= elf->size && bytes <= elf->size - offset;
 }
 
-static bool check_ident(const struct zeta_vgpu_elf *elf, struct zeta_vgpu_message *message)
+static bool read_header(struct zeta_vgpu_elf *elf, Elf64_Ehdr *header,
+                        struct zeta_vgpu_message *message)
 {
     const unsigned char *ident = elf->bytes;
 
@@ -36,12 +37,7 @@ static bool check_ident(const struct zeta_vgpu_elf *elf, struct zeta_vgpu_messag
         return zeta_vgpu_reject(message,
                                 "ELF byte order %u at byte 5, only little endian can be loaded",
                                 ident[EI_DATA]);
-    return true;
-}
-
-static bool check_header(struct zeta_vgpu_elf *elf, const Elf64_Ehdr *header,
-                         struct zeta_vgpu_message *message)
-{
+    memcpy(header, elf->bytes, sizeof(*header));
     if (header->e_machine != EM_RISCV)
         return zeta_vgpu_reject(message, "ELF machine %u, expected %u (RISC-V)", header->e_machine,
                                 EM_RISCV);
@@ -78,15 +74,6 @@ static bool check_header(struct zeta_vgpu_elf *elf, const Elf64_Ehdr *header,
                                 header->e_shnum, header->e_shentsize, header->e_shoff, elf->size);
     elf->movable = header->e_type == ET_DYN;
     return true;
-}
-
-static Elf64_Phdr program_header(const struct zeta_vgpu_elf *elf, const Elf64_Ehdr *header,
-                                 uint32_t index)
-{
-    Elf64_Phdr program;
-
-    memcpy(&program, elf->bytes + header->e_phoff + index * sizeof(program), sizeof(program));
-    return program;
 }
 
 static Elf64_Shdr section_header(const struct zeta_vgpu_elf *elf, const Elf64_Ehdr *header,
@@ -147,8 +134,9 @@ static bool read_segments(struct zeta_vgpu_elf *elf, const Elf64_Ehdr *header,
                           struct zeta_vgpu_message *message)
 {
     for (uint32_t i = 0; i < header->e_phnum; i++) {
-        Elf64_Phdr program = program_header(elf, header, i);
+        Elf64_Phdr program;
 
+        memcpy(&program, elf->bytes + header->e_phoff + i * sizeof(program), sizeof(program));
         if (program.p_type != PT_LOAD || program.p_memsz == 0 || is_slm(elf, &program))
             continue;
         if (!check_segment(elf, &program, i, message))
@@ -165,7 +153,7 @@ static bool read_segments(struct zeta_vgpu_elf *elf, const Elf64_Ehdr *header,
     return true;
 }
 
-/* Bounds of the image, and the one segment with code. */
+/* Bounds of the image, the one segment with code, the window of local memory, the records. */
 static bool check_layout(struct zeta_vgpu_elf *elf, struct zeta_vgpu_message *message)
 {
     uint32_t executable = 0;
@@ -207,6 +195,22 @@ static bool check_layout(struct zeta_vgpu_elf *elf, struct zeta_vgpu_message *me
         return zeta_vgpu_reject(message, "%" PRIu64 " bytes of code, at most %d can be loaded",
                                 elf->segments[elf->text].memory_bytes,
                                 ZETA_VGPU_ELF_MAX_TEXT_BYTES);
+    /* The window lies behind the image, where vgpu.ld has it. */
+    if (elf->slm_bytes == 0)
+        elf->slm_begin = elf->low + VGPU_SLM_OFFSET;
+    else if (elf->slm_begin < elf->high ||
+             elf->slm_begin - elf->low > 2 * (uint64_t)VGPU_SLM_OFFSET || elf->slm_begin % 16 != 0)
+        return zeta_vgpu_reject(message,
+                                "shared local memory at 0x%" PRIx64 ", expected 0x%" PRIx64
+                                " (see vgpu.ld): it must lie behind the image",
+                                elf->slm_begin, elf->low + VGPU_SLM_OFFSET);
+    if (elf->info_bytes != 0 &&
+        (elf->info_begin < elf->low || elf->info_begin > elf->high ||
+         elf->info_bytes > elf->high - elf->info_begin || elf->info_begin % 8 != 0))
+        return zeta_vgpu_reject(message,
+                                "section .vgpu.info: 0x%" PRIx64 " bytes at 0x%" PRIx64
+                                " are not part of the image",
+                                elf->info_bytes, elf->info_begin);
     return true;
 }
 
@@ -294,47 +298,14 @@ static bool read_sections(struct zeta_vgpu_elf *elf, const Elf64_Ehdr *header,
     return true;
 }
 
-/* Places the window behind the image when the file has none, and checks it when it has one. */
-static bool check_slm(struct zeta_vgpu_elf *elf, struct zeta_vgpu_message *message)
-{
-    if (elf->slm_bytes == 0) {
-        elf->slm_begin = elf->low + VGPU_SLM_OFFSET;
-        return true;
-    }
-    if (elf->slm_begin < elf->high || elf->slm_begin - elf->low > 2 * (uint64_t)VGPU_SLM_OFFSET ||
-        elf->slm_begin % 16 != 0)
-        return zeta_vgpu_reject(message,
-                                "shared local memory at 0x%" PRIx64 ", expected 0x%" PRIx64
-                                " (see vgpu.ld): it must lie behind the image",
-                                elf->slm_begin, elf->low + VGPU_SLM_OFFSET);
-    return true;
-}
-
-static bool check_info(const struct zeta_vgpu_elf *elf, struct zeta_vgpu_message *message)
-{
-    if (elf->info_bytes == 0)
-        return true;
-    if (elf->info_begin < elf->low || elf->info_begin > elf->high ||
-        elf->info_bytes > elf->high - elf->info_begin || elf->info_begin % 8 != 0)
-        return zeta_vgpu_reject(message,
-                                "section .vgpu.info: 0x%" PRIx64 " bytes at 0x%" PRIx64
-                                " are not part of the image",
-                                elf->info_bytes, elf->info_begin);
-    return true;
-}
-
 bool zeta_vgpu_elf_parse(const void *bytes, size_t size, struct zeta_vgpu_elf *out_elf,
                          struct zeta_vgpu_message *out_message)
 {
     struct zeta_vgpu_elf elf = {.bytes = bytes, .size = size};
     Elf64_Ehdr header;
 
-    if (!check_ident(&elf, out_message))
-        return false;
-    memcpy(&header, bytes, sizeof(header));
-    if (!check_header(&elf, &header, out_message) || !read_sections(&elf, &header, out_message) ||
-        !read_segments(&elf, &header, out_message) || !check_layout(&elf, out_message) ||
-        !check_slm(&elf, out_message) || !check_info(&elf, out_message))
+    if (!read_header(&elf, &header, out_message) || !read_sections(&elf, &header, out_message) ||
+        !read_segments(&elf, &header, out_message) || !check_layout(&elf, out_message))
         return false;
     *out_elf = elf;
     return true;

@@ -69,8 +69,6 @@ static void add_f64(struct zeta_text *text, double value)
 static void add_field(struct zeta_text *text, const struct zeta_set *set,
                       const struct zeta_expr *expr)
 {
-    static const char *const views[ZETA_VIEW_COUNT] = {
-        [ZETA_VIEW_DELTA] = "delta", [ZETA_VIEW_NOW] = "now", [ZETA_VIEW_BEFORE] = "before"};
     const struct zeta_layout *layout = set->layout;
     const uint32_t target = expr->u.ref.target;
     const struct zeta_field *field = &layout->fields[target];
@@ -78,7 +76,7 @@ static void add_field(struct zeta_text *text, const struct zeta_set *set,
     const bool is_usual = expr->u.ref.view == usual;
 
     if (!is_usual)
-        zeta_text_add(text, "%s(", views[expr->u.ref.view]);
+        zeta_text_add(text, "%s(", zeta_view_names[expr->u.ref.view]);
     if (target < layout->header_count)
         zeta_text_add(text, "%s", field->name);
     else
@@ -535,19 +533,14 @@ static void add_program(struct zeta_text *text, const struct zeta_set *set)
 
 static void add_sampling(struct zeta_text *text, const struct zeta_set *set)
 {
-    static const struct {
-        zet_metric_group_sampling_type_flags_t flag;
-        const char *word;
-    } types[] = {{ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED, "time"},
-                 {ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, "event"},
-                 {ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED, "tracer"}};
     const char *separator = "";
 
     zeta_text_add(text, "    sampling: [");
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        if ((set->sampling & types[i].flag) == 0)
+    for (uint32_t flag = 1; flag <= set->sampling; flag <<= 1) {
+        if ((set->sampling & flag) == 0)
             continue;
-        zeta_text_add(text, "%s%s", separator, types[i].word);
+        zeta_text_add(text, "%s%s", separator,
+                      zeta_set_sampling_word((zet_metric_group_sampling_type_flag_t)flag));
         separator = ", ";
     }
     zeta_text_add(text, "]\n");

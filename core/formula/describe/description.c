@@ -87,18 +87,6 @@ static ze_result_t read_text(struct zeta_description *description, struct zeta_d
     return ZE_RESULT_SUCCESS;
 }
 
-static const char *sampling_word(zet_metric_group_sampling_type_flag_t sampling)
-{
-    switch (sampling) {
-    case ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED:
-        return "event";
-    case ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED:
-        return "tracer";
-    default:
-        return "time";
-    }
-}
-
 static ze_result_t compile(struct zeta_description *description, struct zeta_diagnostics *sink)
 {
     const struct zeta_set *set = zeta_catalog_set(description->catalog, 0);
@@ -107,7 +95,7 @@ static ze_result_t compile(struct zeta_description *description, struct zeta_dia
 
     if ((set->sampling & (uint32_t)description->sampling) == 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "set %s in the data is not %s-based",
-                          set->name, sampling_word(description->sampling));
+                          set->name, zeta_set_sampling_word(description->sampling));
     result = (query ? zeta_set_compile_query : zeta_set_compile)(description->catalog, set, NULL,
                                                                  sink, &description->compiled);
     return result == ZE_RESULT_SUCCESS || result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY

@@ -40,6 +40,9 @@ const struct zeta_expr_operation zeta_expr_operations[ZETA_EXPR_OP_COUNT] = {
     [ZETA_EXPR_SELECT] = {"?:", 3, ZETA_PRECEDENCE_CHOICE, 0, ZETA_TYPING_SELECT},
 };
 
+const char *const zeta_view_names[ZETA_VIEW_COUNT] = {
+    [ZETA_VIEW_DELTA] = "delta", [ZETA_VIEW_NOW] = "now", [ZETA_VIEW_BEFORE] = "before"};
+
 const char *zeta_expr_type_name(enum zeta_expr_type type)
 {
     return type == ZETA_EXPR_F64 ? "f64" : "u64";

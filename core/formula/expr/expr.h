@@ -75,6 +75,9 @@ enum zeta_expr_view {
     ZETA_VIEW_COUNT
 };
 
+/** As they are written; NULL for the default. */
+extern const char *const zeta_view_names[ZETA_VIEW_COUNT];
+
 /** A node, in the memory of the arena it was parsed into. */
 struct zeta_expr {
     enum zeta_expr_op op;

@@ -415,12 +415,10 @@ static struct zeta_expr *parse_operand(struct parser *parser)
     case TOKEN_NAME:
         if (function_op(parser, &op))
             return parse_call(parser, op);
-        if (token_is(parser, "delta"))
-            return parse_view(parser, ZETA_VIEW_DELTA);
-        if (token_is(parser, "now"))
-            return parse_view(parser, ZETA_VIEW_NOW);
-        if (token_is(parser, "before"))
-            return parse_view(parser, ZETA_VIEW_BEFORE);
+        for (unsigned view = ZETA_VIEW_DELTA; view < ZETA_VIEW_COUNT; view++) {
+            if (token_is(parser, zeta_view_names[view]))
+                return parse_view(parser, (enum zeta_expr_view)view);
+        }
         return parse_name(parser);
     case TOKEN_OPERATOR:
         if (token_is(parser, "(")) {

@@ -193,6 +193,7 @@ const struct zeta_symbol *zeta_catalog_symbol(const struct zeta_catalog *catalog
 /** Words of set files for numbers of the API; NULL for what set files cannot say. */
 const char *zeta_set_metric_type_word(zet_metric_type_t type);
 const char *zeta_set_value_type_word(zet_value_type_t type);
+const char *zeta_set_sampling_word(zet_metric_group_sampling_type_flag_t sampling);
 
 /** "exact", "simulated" or "modelled". */
 const char *zeta_metric_class_name(enum zeta_value_class metric_class);

@@ -48,6 +48,11 @@ static const char *find_word(const struct zeta_word *words, uint32_t value)
     return words->word;
 }
 
+const char *zeta_set_sampling_word(zet_metric_group_sampling_type_flag_t sampling)
+{
+    return find_word(sampling_types, (uint32_t)sampling);
+}
+
 const char *zeta_set_metric_type_word(zet_metric_type_t type)
 {
     return find_word(metric_types, (uint32_t)type);

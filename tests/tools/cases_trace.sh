@@ -196,10 +196,10 @@ case_trace_from()
     err_has "in 2 processes"
     events_hold "$work/both.json" 'len(calls("zeEventCreate")) == 2'
     expect 1 zeta trace --from "$work/absent.json"
+    err_has "absent.json"
     echo "no trace" >"$work/no.json"
     expect 1 zeta trace --from "$work/no.json"
     err_has "$work/no.json holds no trace"
-    err_has "absent.json"
     expect 2 zeta trace --from "$work/t.json" -- true
 }
 

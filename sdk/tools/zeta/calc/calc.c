@@ -1,7 +1,5 @@
 #include "sdk/tools/zeta/calc/calc.h"
 
-#include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -379,88 +377,39 @@ void zeta_calc_file_finish(struct zeta_calc_file *file)
 
 /* ---- the command ------------------------------------------------------------------------ */
 
-enum { OPTION_CSV = 256, OPTION_JSON, OPTION_MAX, OPTION_SKIP, OPTION_TILE };
-
-static const struct option long_options[] = {
-    {"group", required_argument, NULL, 'g'},
-    {"csv", no_argument, NULL, OPTION_CSV},
-    {"json", optional_argument, NULL, OPTION_JSON},
-    {"max", no_argument, NULL, OPTION_MAX},
-    {"skip", required_argument, NULL, OPTION_SKIP},
-    {"tile", required_argument, NULL, OPTION_TILE},
-    {0},
-};
-
 struct options {
     struct zeta_calc_choice choice;
     const char *path;
     bool has_csv;
-    bool has_json;
-    const char *json_path;
+    struct zeta_json_option json;
+    int64_t skip;
 };
-
-static int set_number(const char *option, const char *text, uint32_t *out_number)
-{
-    char *end = NULL;
-    unsigned long long value;
-
-    errno = 0;
-    value = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || errno || value > UINT32_MAX)
-        return zeta_print_usage_error("%s %s is no number from 0 to %u", option, text, UINT32_MAX);
-    *out_number = (uint32_t)value;
-    return ZETA_EXIT_OK;
-}
-
-static int apply_option(struct options *options, int option, char **arguments)
-{
-    uint32_t tile = 0;
-    int status = ZETA_EXIT_OK;
-
-    switch (option) {
-    case 'g':
-        options->choice.group = optarg;
-        return ZETA_EXIT_OK;
-    case OPTION_CSV:
-        options->has_csv = true;
-        return ZETA_EXIT_OK;
-    case OPTION_JSON:
-        options->has_json = true;
-        options->json_path = optarg;
-        return ZETA_EXIT_OK;
-    case OPTION_MAX:
-        options->choice.is_maximum = true;
-        return ZETA_EXIT_OK;
-    case OPTION_SKIP:
-        return set_number("--skip", optarg, &options->choice.skip);
-    case OPTION_TILE:
-        status = set_number("--tile", optarg, &tile);
-        options->choice.tile = tile;
-        return status;
-    default:
-        return zeta_options_wrong(option, arguments);
-    }
-}
 
 static int parse(struct options *options, int count, char **arguments)
 {
-    int status = ZETA_EXIT_OK;
-    int option = 0;
+    const struct zeta_option table[] = {
+        {"group", 'g', ZETA_OPTION_TEXT, (void *)&options->choice.group, NULL},
+        {"csv", 0, ZETA_OPTION_FLAG, &options->has_csv, NULL},
+        {"json", 0, ZETA_OPTION_JSON, &options->json, NULL},
+        {"max", 0, ZETA_OPTION_FLAG, &options->choice.is_maximum, NULL},
+        {"skip", 0, ZETA_OPTION_NUMBER, &options->skip, NULL},
+        {"tile", 0, ZETA_OPTION_NUMBER, &options->choice.tile, NULL},
+    };
+    int first = 0;
+    int status;
 
     *options = (struct options){.choice = {.tile = -1}};
-    zeta_options_restart();
-    while (status == ZETA_EXIT_OK &&
-           (option = getopt_long(count, arguments, ":g:", long_options, NULL)) != -1)
-        status = apply_option(options, option, arguments);
+    status =
+        zeta_options_read(table, sizeof(table) / sizeof(table[0]), false, count, arguments, &first);
     if (status != ZETA_EXIT_OK)
         return status;
-    if (optind + 1 != count)
+    if (first + 1 != count)
         return zeta_print_usage_error("calc needs one file of exported data or one recording");
-    options->path = arguments[optind];
+    options->path = arguments[first];
+    options->choice.skip = (uint32_t)options->skip;
     if (options->has_csv)
         options->choice.rows = stdout;
-    return options->has_json ? zeta_options_check_json(options->json_path, options->has_csv)
-                             : ZETA_EXIT_OK;
+    return zeta_options_check_json(&options->json, options->has_csv);
 }
 
 static void print_tables(const struct zeta_calc_file *file)
@@ -485,7 +434,7 @@ static int write_json(const struct options *options, const struct zeta_calc_file
     struct json_object *groups;
 
     if (!document)
-        return zeta_output_put_json(options->json_path, NULL);
+        return zeta_output_put_json(options->json.path, NULL);
     zeta_json_put_text(document, "schema", "zeta.calc/1");
     zeta_json_put_text(document, "version", zetaGetVersion());
     zeta_json_put_text(document, "values", options->choice.is_maximum ? "maximum" : "measured");
@@ -495,7 +444,7 @@ static int write_json(const struct options *options, const struct zeta_calc_file
         if (file->streams[i]->is_open)
             zeta_stat_group_put_json(groups, &file->streams[i]->device, &file->streams[i]->group);
     }
-    return zeta_output_put_json(options->json_path, document);
+    return zeta_output_put_json(options->json.path, document);
 }
 
 /** Says what the figures do not show. */
@@ -546,7 +495,7 @@ static int write_result(const struct options *options, const struct zeta_calc_fi
 {
     int status = ZETA_EXIT_OK;
 
-    if (options->has_json)
+    if (options->json.is_given)
         status = write_json(options, file);
     else if (!options->has_csv)
         print_tables(file);

@@ -1,67 +1,156 @@
 #include "sdk/tools/zeta/command_line/options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/message.h"
 
-void zeta_options_restart(void)
-{
-    /* 0, not 1: also resets what glibc remembers inside a word. */
-    optind = 0;
-    opterr = 0;
-}
+/* Values that getopt_long gives for options by name; letters are below. */
+enum { FIRST_NAME = 256 };
 
-int zeta_options_wrong(int option, char **arguments)
+static int refuse_option(int option, char **arguments)
 {
     const char *word = arguments[optind > 1 ? optind - 1 : 1];
     char letter[3] = {'-', (char)optopt, '\0'};
 
-    /* optopt is a letter for short options, 0 or a number of our own for long ones. */
-    if (optopt > 0 && optopt < 256 && strncmp(word, "--", 2) != 0)
+    if (optopt > 0 && optopt < FIRST_NAME && strncmp(word, "--", 2) != 0)
         word = letter;
     if (option == ':')
         return zeta_print_usage_error("%s: option %s needs a value", arguments[0], word);
     return zeta_print_usage_error("%s: unknown option %s", arguments[0], word);
 }
 
-int zeta_options_check_json(const char *json_path, bool has_csv)
+static int set(const struct zeta_option *option, const char *spelled, char *text)
 {
-    if (has_csv && (!json_path || strcmp(json_path, "-") == 0))
+    struct zeta_json_option *json = option->target;
+    unsigned long long number;
+    char *end = NULL;
+
+    switch (option->kind) {
+    case ZETA_OPTION_FLAG:
+        *(bool *)option->target = true;
+        return ZETA_EXIT_OK;
+    case ZETA_OPTION_TEXT:
+        *(const char **)option->target = text;
+        return ZETA_EXIT_OK;
+    case ZETA_OPTION_NUMBER:
+        errno = 0;
+        number = strtoull(text, &end, 10);
+        if (text[0] < '0' || text[0] > '9' || *end || errno || number > UINT32_MAX)
+            return zeta_print_usage_error("%s %s is no number from 0 to %u", spelled, text,
+                                          UINT32_MAX);
+        *(int64_t *)option->target = (int64_t)number;
+        return ZETA_EXIT_OK;
+    case ZETA_OPTION_INSTANT:
+        if (strcmp(text, "0") == 0) {
+            *(uint64_t *)option->target = 0;
+            return ZETA_EXIT_OK;
+        }
+        /* fallthrough */
+    case ZETA_OPTION_DURATION:
+        if (zeta_duration_parse(text, option->target))
+            return ZETA_EXIT_OK;
+        return zeta_print_usage_error("%s %s is no time; give a positive number with a unit, one "
+                                      "of ns, us, ms, s, min, such as 500us",
+                                      spelled, text);
+    case ZETA_OPTION_JSON:
+        *json = (struct zeta_json_option){true, text};
+        return ZETA_EXIT_OK;
+    case ZETA_OPTION_OTHER:
+    default:
+        return option->take(option->target, text);
+    }
+}
+
+int zeta_options_read(const struct zeta_option *options, size_t option_count, bool has_program,
+                      int count, char **arguments, int *out_first)
+{
+    struct option names[ZETA_OPTIONS_MAX + 1] = {0};
+    char letters[2 * ZETA_OPTIONS_MAX + 3] = "+:";
+    size_t letter_count = has_program ? 2 : 1;
+    size_t name_count = 0;
+    int value;
+
+    if (!has_program)
+        letters[0] = ':';
+    for (size_t i = 0; i < option_count; i++) {
+        const bool has_value = options[i].kind != ZETA_OPTION_FLAG;
+
+        if (options[i].letter) {
+            letters[letter_count++] = options[i].letter;
+            if (has_value)
+                letters[letter_count++] = ':';
+        }
+        if (options[i].name)
+            names[name_count++] = (struct option){
+                .name = options[i].name,
+                .has_arg = options[i].kind == ZETA_OPTION_JSON ? optional_argument : has_value,
+                .val = FIRST_NAME + (int)i};
+    }
+    letters[letter_count] = '\0';
+    /* 0, not 1: also resets what glibc remembers inside a word. */
+    optind = 0;
+    opterr = 0;
+    while ((value = getopt_long(count, arguments, letters, names, NULL)) != -1) {
+        const struct zeta_option *option = options;
+        char spelled[64] = {'-', (char)value};
+        int status;
+
+        if (value == '?' || value == ':')
+            return refuse_option(value, arguments);
+        while (value < FIRST_NAME ? option->letter != value
+                                  : option != options + (value - FIRST_NAME))
+            option++;
+        if (value >= FIRST_NAME && !option->letter)
+            (void)snprintf(spelled, sizeof(spelled), "--%s", option->name);
+        else if (value >= FIRST_NAME)
+            spelled[1] = option->letter;
+        status = set(option, spelled, optarg);
+        if (status != ZETA_EXIT_OK)
+            return status;
+    }
+    *out_first = optind;
+    return ZETA_EXIT_OK;
+}
+
+bool zeta_size_parse(const char *text, uint64_t *out_bytes)
+{
+    static const char units[] = "KMG";
+    const char *unit = text + strspn(text, "0123456789");
+    const char *found = *unit ? strchr(units, *unit) : NULL;
+
+    if (unit == text || unit - text > 9 || (*unit && (!found || unit[1])))
+        return false;
+    *out_bytes = strtoull(text, NULL, 10) << (found ? 10 * (found - units + 1) : 0);
+    return true;
+}
+
+int zeta_options_check_json(const struct zeta_json_option *json, bool has_csv)
+{
+    if (json->is_given && has_csv && (!json->path || strcmp(json->path, "-") == 0))
         return zeta_print_usage_error("--csv and --json both write to the standard output; give "
                                       "--json=FILE");
     return ZETA_EXIT_OK;
 }
 
-int zeta_list_options_parse(struct zeta_list_options *options, const char *allowed, int count,
-                            char **arguments)
+int zeta_list_options_read(struct zeta_list_options *options, bool has_device, int count,
+                           char **arguments)
 {
-    static const struct option long_options[] = {
-        {"device", required_argument, NULL, 'd'},
-        {"verbose", no_argument, NULL, 'v'},
-        {"json", optional_argument, NULL, 'j'},
-        {0},
+    const struct zeta_option table[] = {
+        {"json", 0, ZETA_OPTION_JSON, &options->json, NULL},
+        {"device", 'd', ZETA_OPTION_TEXT, (void *)&options->device, NULL},
+        {"verbose", 'v', ZETA_OPTION_FLAG, &options->is_verbose, NULL},
     };
-    int option = 0;
+    int first = 0;
+    int status;
 
     *options = (struct zeta_list_options){0};
-    zeta_options_restart();
-    while ((option = getopt_long(count, arguments, ":d:v", long_options, NULL)) != -1) {
-        if (option == '?' || option == ':')
-            return zeta_options_wrong(option, arguments);
-        if (option != 'j' && !strchr(allowed, option))
-            return zeta_print_usage_error("%s: takes no option -%c", arguments[0], option);
-        if (option == 'd')
-            options->device = optarg;
-        else if (option == 'v')
-            options->is_verbose = true;
-        else {
-            options->has_json = true;
-            options->json_path = optarg;
-        }
-    }
-    options->rest = &arguments[optind];
-    options->rest_count = count - optind;
-    return ZETA_EXIT_OK;
+    status = zeta_options_read(table, has_device ? 3 : 1, false, count, arguments, &first);
+    options->rest = &arguments[first];
+    options->rest_count = count - first;
+    return status;
 }

@@ -2,7 +2,6 @@
 #include "sdk/tools/zeta/doctor/doctor.h"
 
 #include <dlfcn.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,6 @@
 
 #include "sdk/tools/zeta/command_line/commands.h"
 #include "sdk/tools/zeta/command_line/options.h"
-#include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/message.h"
 
 #define DRIVERS_VARIABLE "ZE_ENABLE_ALT_DRIVERS"
@@ -159,38 +157,23 @@ static void finish(struct zeta_doctor *doctor)
 
 struct options {
     bool is_verbose;
-    bool has_json;
-    const char *json_path;
+    struct zeta_json_option json;
     const char *program;
 };
 
 static int read_options(struct options *options, uint64_t *patience_ns, int count, char **arguments)
 {
-    static const struct option long_options[] = {
-        {"verbose", no_argument, NULL, 'v'},
-        {"wait", required_argument, NULL, 'w'},
-        {"json", optional_argument, NULL, 'j'},
-        {0},
+    const struct zeta_option table[] = {
+        {"verbose", 'v', ZETA_OPTION_FLAG, &options->is_verbose, NULL},
+        {"wait", 'w', ZETA_OPTION_DURATION, patience_ns, NULL},
+        {"json", 0, ZETA_OPTION_JSON, &options->json, NULL},
     };
-    int option = 0;
+    int first = 0;
+    const int status =
+        zeta_options_read(table, sizeof(table) / sizeof(table[0]), true, count, arguments, &first);
 
-    zeta_options_restart();
-    /* "+": options of the program that is asked about are the program's. */
-    while ((option = getopt_long(count, arguments, "+:vw:", long_options, NULL)) != -1) {
-        if (option == '?' || option == ':')
-            return zeta_options_wrong(option, arguments);
-        if (option == 'v') {
-            options->is_verbose = true;
-        } else if (option == 'w') {
-            if (!zeta_duration_parse(optarg, patience_ns))
-                return zeta_print_usage_error("--wait %s is no time; give one such as 30s", optarg);
-        } else {
-            options->has_json = true;
-            options->json_path = optarg;
-        }
-    }
-    options->program = optind < count ? arguments[optind] : NULL;
-    return ZETA_EXIT_OK;
+    options->program = status == ZETA_EXIT_OK ? arguments[first] : NULL;
+    return status;
 }
 
 int zeta_command_doctor(int count, char **arguments)
@@ -201,8 +184,8 @@ int zeta_command_doctor(int count, char **arguments)
 
     if (status == ZETA_EXIT_OK)
         status = look(&doctor, options.program);
-    if (status == ZETA_EXIT_OK && options.has_json)
-        status = zeta_doctor_put(&doctor, options.json_path);
+    if (status == ZETA_EXIT_OK && options.json.is_given)
+        status = zeta_doctor_put(&doctor, options.json.path);
     else if (status == ZETA_EXIT_OK)
         zeta_doctor_print(&doctor, options.is_verbose);
     if (status == ZETA_EXIT_OK && doctor.problem_count > 0)

@@ -133,14 +133,14 @@ int zeta_command_devices(int count, char **arguments)
 {
     struct zeta_list_options options;
     struct zeta_device_list list = {0};
-    int status = zeta_list_options_parse(&options, "", count, arguments);
+    int status = zeta_list_options_read(&options, false, count, arguments);
 
     if (status == ZETA_EXIT_OK && options.rest_count > 0)
         status = zeta_print_usage_error("devices: takes no argument '%s'", options.rest[0]);
     if (status == ZETA_EXIT_OK)
         status = zeta_device_list_init(&list);
-    if (status == ZETA_EXIT_OK && options.has_json)
-        status = put_devices(&list, options.json_path);
+    if (status == ZETA_EXIT_OK && options.json.is_given)
+        status = put_devices(&list, options.json.path);
     else if (status == ZETA_EXIT_OK && list.count == 0)
         status = zeta_device_list_explain_none();
     else if (status == ZETA_EXIT_OK) {

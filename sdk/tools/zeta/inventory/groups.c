@@ -185,7 +185,7 @@ int zeta_command_groups(int count, char **arguments)
     struct zeta_group_list groups = {0};
     struct zeta_programmable_list programmables = {0};
     const struct zeta_device_entry *device = NULL;
-    int status = zeta_list_options_parse(&options, "dv", count, arguments);
+    int status = zeta_list_options_read(&options, true, count, arguments);
 
     if (status == ZETA_EXIT_OK && options.rest_count > 0)
         status = zeta_print_usage_error("groups: takes no argument '%s'; -d chooses a device",
@@ -200,8 +200,8 @@ int zeta_command_groups(int count, char **arguments)
         status = zeta_group_entry_load_metrics(&groups.entries[i]);
     if (status == ZETA_EXIT_OK)
         status = zeta_programmable_list_init(device->device, &programmables);
-    if (status == ZETA_EXIT_OK && options.has_json) {
-        status = put_groups(device, &groups, &programmables, options.json_path);
+    if (status == ZETA_EXIT_OK && options.json.is_given) {
+        status = put_groups(device, &groups, &programmables, options.json.path);
     } else if (status == ZETA_EXIT_OK) {
         print_groups(device, &groups, options.is_verbose);
         zeta_programmable_list_print(&programmables, options.is_verbose);

@@ -52,13 +52,13 @@ static int list_plugins(const struct zeta_plugin_list *list,
 
     if (options->rest_count > 0)
         return zeta_print_usage_error("plugin list: takes no argument '%s'", options->rest[0]);
-    if (options->has_json) {
+    if (options->json.is_given) {
         struct json_object *document = new_document("zeta.plugins/1");
         struct json_object *array = document ? zeta_json_put_array(document, "plugins") : NULL;
 
         for (uint32_t i = 0; i < list->count && array; i++)
             put_plugin(zeta_json_append_object(array), &list->plugins[i]);
-        return zeta_output_put_json(options->json_path, document);
+        return zeta_output_put_json(options->json.path, document);
     }
     if (list->count == 0)
         (void)puts("No plugin was found; 'zeta plugin path' shows where manifests are looked for.");
@@ -113,12 +113,12 @@ static int show_plugin(const struct zeta_plugin_list *list, const struct zeta_li
             (void)fprintf(stderr, "  %s\n", zeta_plugin_name(&list->plugins[i]));
         return ZETA_EXIT_FAILED;
     }
-    if (options->has_json) {
+    if (options->json.is_given) {
         struct json_object *document = new_document("zeta.plugin/1");
 
         if (document)
             put_plugin(document, plugin);
-        return zeta_output_put_json(options->json_path, document);
+        return zeta_output_put_json(options->json.path, document);
     }
     print_plugin(plugin);
     return ZETA_EXIT_OK;
@@ -143,7 +143,7 @@ static int check_manifest(const struct zeta_list_options *options)
     result = zetaPluginCheck(options->rest[0], &state, report, sizeof(report));
     if (result != ZE_RESULT_SUCCESS)
         return zeta_print_refusal(result, "cannot check %s", options->rest[0]);
-    if (options->has_json) {
+    if (options->json.is_given) {
         struct json_object *document = new_document("zeta.plugin-check/1");
 
         if (document) {
@@ -152,7 +152,7 @@ static int check_manifest(const struct zeta_list_options *options)
             zeta_json_put_bool(document, "ok", is_in_order(state));
             zeta_json_put_text(document, "report", report);
         }
-        status = zeta_output_put_json(options->json_path, document);
+        status = zeta_output_put_json(options->json.path, document);
     } else {
         (void)printf("%s: %s\n%s\n", options->rest[0], zeta_plugin_state_name(state), report);
     }
@@ -210,8 +210,8 @@ static int show_paths(const struct zeta_list_options *options)
     result = zetaSearchPathGet(&count, paths);
     if (result != ZE_RESULT_SUCCESS)
         status = zeta_print_refusal(result, "cannot list the search directories");
-    else if (options->has_json)
-        status = put_paths(paths, count, options->json_path);
+    else if (options->json.is_given)
+        status = put_paths(paths, count, options->json.path);
     else {
         for (uint32_t i = 0; i < count; i++)
             print_path(&paths[i]);
@@ -249,7 +249,7 @@ int zeta_command_plugin(int count, char **arguments)
         return zeta_print_usage_error(
             "plugin: needs one of list, show ID, check MANIFEST, path%s%s", word[0] ? ", not " : "",
             word);
-    status = zeta_list_options_parse(&options, "", count - 1, arguments + 1);
+    status = zeta_list_options_read(&options, false, count - 1, arguments + 1);
     if (status != ZETA_EXIT_OK)
         return status;
     if (strcmp(word, "list") == 0)

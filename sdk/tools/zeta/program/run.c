@@ -1,6 +1,5 @@
 /* zeta run: a program with the environment in which it works on a device of Zeta. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,33 +24,24 @@ struct options {
 
 static int read_options(struct options *options, int count, char **arguments)
 {
-    static const struct option long_options[] = {
-        {"device", required_argument, NULL, 'd'},
-        {"metrics", no_argument, NULL, 'm'},
-        {"print", no_argument, NULL, 'n'},
-        {0},
+    const struct zeta_option table[] = {
+        {"device", 'd', ZETA_OPTION_TEXT, (void *)&options->device, NULL},
+        {"metrics", 'm', ZETA_OPTION_FLAG, &options->wants_metrics, NULL},
+        {"print", 'n', ZETA_OPTION_FLAG, &options->only_prints, NULL},
     };
-    int option = 0;
+    int first = 0;
+    int status;
 
     *options = (struct options){0};
-    zeta_options_restart();
-    /* "+": options of the program that is run are the program's. */
-    while ((option = getopt_long(count, arguments, "+:d:mn", long_options, NULL)) != -1) {
-        if (option == 'd')
-            options->device = optarg;
-        else if (option == 'm')
-            options->wants_metrics = true;
-        else if (option == 'n')
-            options->only_prints = true;
-        else
-            return zeta_options_wrong(option, arguments);
-    }
-    if (optind < count)
-        options->program = &arguments[optind];
+    status =
+        zeta_options_read(table, sizeof(table) / sizeof(table[0]), true, count, arguments, &first);
+    if (status != ZETA_EXIT_OK)
+        return status;
+    if (first < count)
+        options->program = &arguments[first];
     if (!options->program && !options->only_prints)
         return zeta_print_usage_error(
-            "run needs a program to run, after --; or -n to print what it would "
-            "set");
+            "run needs a program, after --; or -n to print the variables that it would set");
     return ZETA_EXIT_OK;
 }
 

@@ -1,7 +1,6 @@
 /* zeta record: runs a program and keeps what its device did. */
 #include "sdk/tools/zeta/command_line/commands.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,23 +36,6 @@ struct options {
     bool is_forced;       /**< a file that exists is replaced */
 };
 
-enum { OPTION_FORCE = ZETA_STAT_OPTION_OWN, OPTION_MAX_SIZE, OPTION_NO_TRACE };
-
-static const struct option long_options[] = {
-    {"device", required_argument, NULL, 'd'},
-    {"group", required_argument, NULL, 'g'},
-    {"period", required_argument, NULL, 'p'},
-    {"events", required_argument, NULL, 'e'},
-    {"output", required_argument, NULL, 'o'},
-    {"all", no_argument, NULL, 'a'},
-    {"force", no_argument, NULL, OPTION_FORCE},
-    {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
-    {"no-trace", no_argument, NULL, OPTION_NO_TRACE},
-    {"shared", no_argument, NULL, ZETA_STAT_OPTION_SHARED},
-    {"for", required_argument, NULL, ZETA_STAT_OPTION_FOR},
-    {0},
-};
-
 static int add_events(struct options *options, const char *name)
 {
     if (options->event_count == ZETA_STAT_MAX_GROUPS)
@@ -67,8 +49,9 @@ static int add_events(struct options *options, const char *name)
 }
 
 /* The words of the command line may be changed, and outlive the options. */
-static int split_events(struct options *options, char *names)
+static int split_events(void *target, char *names)
 {
+    struct options *options = target;
     int status = ZETA_EXIT_OK;
 
     while (names && status == ZETA_EXIT_OK) {
@@ -82,66 +65,51 @@ static int split_events(struct options *options, char *names)
     return status;
 }
 
-static int set_max_size(struct options *options, const char *text)
+static int set_max_size(void *target, char *text)
 {
-    static const char units[] = "KMG";
-    const char *unit = text + strspn(text, "0123456789");
-    const char *found = *unit ? strchr(units, *unit) : units;
-    const unsigned shift = *unit ? 10 * (unsigned)(found - units + 1) : 0;
+    struct options *options = target;
 
-    if (unit == text || unit - text > 9 || !found || (*unit && unit[1]))
+    if (!zeta_size_parse(text, &options->limit_bytes))
         return zeta_print_usage_error(
             "--max-size %s is no size; give a number of bytes such as 64M or 2G", text);
-    options->limit_bytes = strtoull(text, NULL, 10) << shift;
     if (options->limit_bytes < 65536)
         return zeta_print_usage_error(
             "--max-size %s is too small to hold a recording; give at least 64K", text);
     return ZETA_EXIT_OK;
 }
 
-static int apply_option(struct options *options, int option, char **arguments)
-{
-    switch (option) {
-    case 'e':
-        return split_events(options, optarg);
-    case 'o':
-        options->output_path = optarg;
-        return ZETA_EXIT_OK;
-    case OPTION_FORCE:
-        options->is_forced = true;
-        return ZETA_EXIT_OK;
-    case OPTION_MAX_SIZE:
-        return set_max_size(options, optarg);
-    case OPTION_NO_TRACE:
-        options->has_trace = false;
-        return ZETA_EXIT_OK;
-    default:
-        return zeta_stat_options_apply(&options->sampling, option, arguments);
-    }
-}
-
 /* Reads the arguments, arguments[0] being "record". Prints what is wrong. */
 static int init_options(struct options *options, int count, char **arguments)
 {
-    int option = 0;
-    int status = ZETA_EXIT_OK;
+    struct zeta_option table[ZETA_OPTIONS_MAX] = {0};
+    size_t options_count = zeta_sampling_options(&options->sampling, table);
+    bool has_no_trace = false;
+    int first = 0;
+    int status;
 
-    *options = (struct options){.has_trace = true};
-    zeta_options_restart();
-    while (status == ZETA_EXIT_OK &&
-           (option = getopt_long(count, arguments, "+:d:g:p:e:o:a", long_options, NULL)) != -1)
-        status = apply_option(options, option, arguments);
-    if (status == ZETA_EXIT_OK && optind < count)
-        options->sampling.program = &arguments[optind];
-    if (status == ZETA_EXIT_OK)
-        status = zeta_stat_options_check(&options->sampling, "record");
-    if (status == ZETA_EXIT_OK && (!options->output_path || !*options->output_path))
-        status = zeta_print_usage_error("record needs the name of a file to write, -o FILE");
-    if (status == ZETA_EXIT_OK)
-        status = zeta_stat_options_default(&options->sampling);
-    if (!options->sampling.program)
-        options->has_trace = false;
-    return status;
+    *options = (struct options){0};
+    table[options_count++] =
+        (struct zeta_option){"events", 'e', ZETA_OPTION_OTHER, options, split_events};
+    table[options_count++] =
+        (struct zeta_option){"output", 'o', ZETA_OPTION_TEXT, (void *)&options->output_path, NULL};
+    table[options_count++] =
+        (struct zeta_option){"force", 0, ZETA_OPTION_FLAG, &options->is_forced, NULL};
+    table[options_count++] =
+        (struct zeta_option){"max-size", 0, ZETA_OPTION_OTHER, options, set_max_size};
+    table[options_count++] =
+        (struct zeta_option){"no-trace", 0, ZETA_OPTION_FLAG, &has_no_trace, NULL};
+    status = zeta_options_read(table, options_count, true, count, arguments, &first);
+    if (status != ZETA_EXIT_OK)
+        return status;
+    if (first < count)
+        options->sampling.program = &arguments[first];
+    status = zeta_stat_options_check(&options->sampling, "record");
+    if (status != ZETA_EXIT_OK)
+        return status;
+    if (!options->output_path || !*options->output_path)
+        return zeta_print_usage_error("record needs the name of a file to write, -o FILE");
+    options->has_trace = options->sampling.program && !has_no_trace;
+    return zeta_stat_options_default(&options->sampling);
 }
 
 /* ---- the run ---------------------------------------------------------------------------- */

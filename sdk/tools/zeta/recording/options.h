@@ -7,12 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sdk/tools/zeta/command_line/options.h"
+
 struct zeta_report_options {
     const char *path;
     bool is_per_kernel;
     bool has_csv;
-    bool has_json;
-    const char *json_path; /**< null or "-": the standard output */
+    struct zeta_json_option json;
     const char *html_path;
     const char *pftrace_path;
     bool has_range;

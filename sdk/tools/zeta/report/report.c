@@ -104,9 +104,10 @@ static int write_forms(struct zeta_report *report)
     zeta_report_notes_make(report, &notes);
     if (status == ZETA_EXIT_OK && options->html_path)
         status = write_html(report, &notes);
-    if (status == ZETA_EXIT_OK && options->has_json)
-        status = zeta_output_put_json(options->json_path, zeta_report_to_json(report, &notes));
-    if (!options->has_csv && !options->has_json && !options->html_path && !options->pftrace_path) {
+    if (status == ZETA_EXIT_OK && options->json.is_given)
+        status = zeta_output_put_json(options->json.path, zeta_report_to_json(report, &notes));
+    if (!options->has_csv && !options->json.is_given && !options->html_path &&
+        !options->pftrace_path) {
         zeta_report_print(report, &notes, stdout);
     } else {
         for (uint32_t i = 0; i < report->stream_count && options->has_csv; i++) {

@@ -1,6 +1,5 @@
 #include "sdk/tools/zeta/selftest/selftest.h"
 
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 
 #include "sdk/tools/zeta/command_line/commands.h"
 #include "sdk/tools/zeta/command_line/options.h"
-#include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/message.h"
 
 enum { DEFAULT_PERIOD_NS = 1000000, DEFAULT_FOR_NS = 1000000000 };
@@ -178,44 +176,24 @@ static int test_devices(const struct options *options, struct zeta_device_list *
     return all.failed > 0 ? ZETA_EXIT_FAILED : ZETA_EXIT_OK;
 }
 
-static int parse_time(const char *text, const char *option, uint64_t *out_ns)
-{
-    if (zeta_duration_parse(text, out_ns))
-        return ZETA_EXIT_OK;
-    return zeta_print_usage_error("selftest: %s takes a time such as 500us or 2s, not '%s'", option,
-                                  text);
-}
-
 static int parse(int count, char **arguments, struct options *out_options)
 {
-    static const struct option longs[] = {{"for", required_argument, NULL, 'f'},
-                                          {NULL, 0, NULL, 0}};
-    int status = ZETA_EXIT_OK;
-    int option = 0;
+    const struct zeta_option table[] = {
+        {NULL, 'd', ZETA_OPTION_TEXT, (void *)&out_options->device, NULL},
+        {NULL, 'p', ZETA_OPTION_DURATION, &out_options->period_ns, NULL},
+        {"for", 0, ZETA_OPTION_DURATION, &out_options->for_ns, NULL},
+    };
+    int first = 0;
+    int status;
 
     *out_options = (struct options){.period_ns = DEFAULT_PERIOD_NS, .for_ns = DEFAULT_FOR_NS};
-    zeta_options_restart();
-    while (status == ZETA_EXIT_OK &&
-           (option = getopt_long(count, arguments, ":d:p:", longs, NULL)) != -1) {
-        switch (option) {
-        case 'd':
-            out_options->device = optarg;
-            break;
-        case 'p':
-            status = parse_time(optarg, "-p", &out_options->period_ns);
-            break;
-        case 'f':
-            status = parse_time(optarg, "--for", &out_options->for_ns);
-            break;
-        default:
-            status = zeta_options_wrong(option, arguments);
-        }
-    }
-    if (status == ZETA_EXIT_OK && optind < count)
-        out_options->plugin = arguments[optind++];
-    if (status == ZETA_EXIT_OK && optind < count)
-        status = zeta_print_usage_error("selftest: one plugin at a time, '%s' is too much",
-                                        arguments[optind]);
+    status =
+        zeta_options_read(table, sizeof(table) / sizeof(table[0]), false, count, arguments, &first);
+    if (status == ZETA_EXIT_OK && first < count)
+        out_options->plugin = arguments[first++];
+    if (status == ZETA_EXIT_OK && first < count)
+        status =
+            zeta_print_usage_error("selftest takes one plugin; leave out '%s'", arguments[first]);
     return status;
 }
 

@@ -1,11 +1,9 @@
 #include "sdk/tools/zeta/stat/options.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sdk/tools/zeta/command_line/options.h"
-#include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/profile/ip_profile.h"
 
@@ -14,22 +12,6 @@
 /* Periods of metrics, and of samples of threads: that of modelled time. */
 #define DEFAULT_PERIOD_NS 1000000
 #define DEFAULT_IP_PERIOD_NS 20000
-
-enum { OPTION_JSON = ZETA_STAT_OPTION_OWN, OPTION_IP, OPTION_PASSES };
-
-static const struct option long_options[] = {
-    {"device", required_argument, NULL, 'd'},
-    {"group", required_argument, NULL, 'g'},
-    {"period", required_argument, NULL, 'p'},
-    {"output", required_argument, NULL, 'o'},
-    {"all", no_argument, NULL, 'a'},
-    {"json", required_argument, NULL, OPTION_JSON},
-    {"shared", no_argument, NULL, ZETA_STAT_OPTION_SHARED},
-    {"for", required_argument, NULL, ZETA_STAT_OPTION_FOR},
-    {"ip", no_argument, NULL, OPTION_IP},
-    {"replay-passes", no_argument, NULL, OPTION_PASSES},
-    {0},
-};
 
 static int add_group(struct zeta_stat_options *options, const char *name)
 {
@@ -47,8 +29,9 @@ static int add_group(struct zeta_stat_options *options, const char *name)
     return ZETA_EXIT_OK;
 }
 
-static int split_groups(struct zeta_stat_options *options, const char *text)
+static int split_groups(void *target, char *text)
 {
+    struct zeta_stat_options *options = target;
     char *rest = NULL;
     int status = ZETA_EXIT_OK;
 
@@ -67,18 +50,9 @@ static int split_groups(struct zeta_stat_options *options, const char *text)
     return status;
 }
 
-static int set_duration(const char *option, const char *text, uint64_t *out_ns)
+static int set_output(void *target, char *path)
 {
-    if (zeta_duration_parse(text, out_ns))
-        return ZETA_EXIT_OK;
-    return zeta_print_usage_error(
-        "%s %s is no time; give a positive number with a unit, one of ns, us, "
-        "ms, s, min, such as 500us",
-        option, text);
-}
-
-static int set_output(struct zeta_stat_options *options, const char *path)
-{
+    struct zeta_stat_options *options = target;
     const char *suffix = strrchr(path, '.');
 
     options->output_path = path;
@@ -91,8 +65,10 @@ static int set_output(struct zeta_stat_options *options, const char *path)
         path);
 }
 
-static int set_json(struct zeta_stat_options *options, const char *path)
+static int set_json(void *target, char *path)
 {
+    struct zeta_stat_options *options = target;
+
     options->json_path = path;
     if (strcmp(path, "-") == 0)
         return zeta_print_usage_error(
@@ -103,38 +79,20 @@ static int set_json(struct zeta_stat_options *options, const char *path)
     return ZETA_EXIT_OK;
 }
 
-int zeta_stat_options_apply(struct zeta_stat_options *options, int option, char **arguments)
+size_t zeta_sampling_options(struct zeta_stat_options *options,
+                             struct zeta_option out_table[ZETA_SAMPLING_OPTIONS])
 {
-    switch (option) {
-    case 'd':
-        options->device = optarg;
-        return ZETA_EXIT_OK;
-    case 'g':
-        return split_groups(options, optarg);
-    case 'p':
-        options->has_period = true;
-        return set_duration("-p", optarg, &options->period_ns);
-    case 'o':
-        return set_output(options, optarg);
-    case 'a':
-        options->is_system_wide = true;
-        return ZETA_EXIT_OK;
-    case OPTION_JSON:
-        return set_json(options, optarg);
-    case ZETA_STAT_OPTION_SHARED:
-        options->is_shared = true;
-        return ZETA_EXIT_OK;
-    case OPTION_IP:
-        options->is_profile = true;
-        return ZETA_EXIT_OK;
-    case OPTION_PASSES:
-        options->has_passes = true;
-        return ZETA_EXIT_OK;
-    case ZETA_STAT_OPTION_FOR:
-        return set_duration("--for", optarg, &options->for_ns);
-    default:
-        return zeta_options_wrong(option, arguments);
-    }
+    const struct zeta_option table[ZETA_SAMPLING_OPTIONS] = {
+        {"device", 'd', ZETA_OPTION_TEXT, (void *)&options->device, NULL},
+        {"group", 'g', ZETA_OPTION_OTHER, options, split_groups},
+        {"period", 'p', ZETA_OPTION_DURATION, &options->period_ns, NULL},
+        {"all", 'a', ZETA_OPTION_FLAG, &options->is_system_wide, NULL},
+        {"shared", 0, ZETA_OPTION_FLAG, &options->is_shared, NULL},
+        {"for", 0, ZETA_OPTION_DURATION, &options->for_ns, NULL},
+    };
+
+    memcpy(out_table, table, sizeof(table));
+    return ZETA_SAMPLING_OPTIONS;
 }
 
 /* Samples of instruction pointers are shown as a profile; their sums would mean nothing. */
@@ -185,38 +143,44 @@ int zeta_stat_options_check(const struct zeta_stat_options *options, const char 
 
 int zeta_stat_options_default(struct zeta_stat_options *options)
 {
+    char usual[] = DEFAULT_GROUP;
+
+    options->has_period = options->period_ns != 0;
     if (options->period_ns == 0)
         options->period_ns = DEFAULT_PERIOD_NS;
-    return options->group_count == 0 ? split_groups(options, DEFAULT_GROUP) : ZETA_EXIT_OK;
+    return options->group_count > 0 ? ZETA_EXIT_OK : split_groups(options, usual);
 }
 
 int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **arguments)
 {
-    int option = 0;
-    int status = ZETA_EXIT_OK;
+    struct zeta_option table[ZETA_OPTIONS_MAX] = {0};
+    size_t options_count = zeta_sampling_options(options, table);
+    int first = 0;
+    int status;
 
     *options = (struct zeta_stat_options){0};
-    zeta_options_restart();
-    /* "+": options of the program that is run are the program's. */
-    while (status == ZETA_EXIT_OK &&
-           (option = getopt_long(count, arguments, "+:d:g:p:o:a", long_options, NULL)) != -1)
-        status = zeta_stat_options_apply(options, option, arguments);
-    if (status == ZETA_EXIT_OK && optind < count)
-        options->program = &arguments[optind];
-    if (status == ZETA_EXIT_OK)
-        status = check_profile(options);
-    if (status == ZETA_EXIT_OK)
-        status = check_passes(options);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_stat_options_check(options, "stat");
+    table[options_count++] =
+        (struct zeta_option){"output", 'o', ZETA_OPTION_OTHER, options, set_output};
+    table[options_count++] = (struct zeta_option){"json", 0, ZETA_OPTION_OTHER, options, set_json};
+    table[options_count++] =
+        (struct zeta_option){"ip", 0, ZETA_OPTION_FLAG, &options->is_profile, NULL};
+    table[options_count++] =
+        (struct zeta_option){"replay-passes", 0, ZETA_OPTION_FLAG, &options->has_passes, NULL};
+    status = zeta_options_read(table, options_count, true, count, arguments, &first);
+    if (status != ZETA_EXIT_OK)
+        return status;
+    if (first < count)
+        options->program = &arguments[first];
+    if (check_profile(options) != ZETA_EXIT_OK || check_passes(options) != ZETA_EXIT_OK ||
+        zeta_stat_options_check(options, "stat") != ZETA_EXIT_OK)
+        return ZETA_EXIT_USAGE;
     options->ip_period_ns = options->period_ns ? options->period_ns : DEFAULT_IP_PERIOD_NS;
-    if (status == ZETA_EXIT_OK && !options->is_profile)
-        status = zeta_stat_options_default(options);
-    if (status == ZETA_EXIT_OK && options->is_profile)
-        status = add_group(options, ZETA_IP_GROUP);
+    if (!options->is_profile)
+        return zeta_stat_options_default(options);
+    options->has_period = options->period_ns != 0;
     if (options->period_ns == 0)
         options->period_ns = DEFAULT_PERIOD_NS;
-    return status;
+    return add_group(options, ZETA_IP_GROUP);
 }
 
 void zeta_stat_options_finish(struct zeta_stat_options *options)

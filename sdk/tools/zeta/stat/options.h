@@ -7,11 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sdk/tools/zeta/command_line/options.h"
+
 /** More groups than any device has domains. */
 enum { ZETA_STAT_MAX_GROUPS = 16 };
-
-/** Long options that other commands have as well; what is a command's own begins with the last. */
-enum { ZETA_STAT_OPTION_SHARED = 256, ZETA_STAT_OPTION_FOR, ZETA_STAT_OPTION_OWN };
 
 struct zeta_stat_options {
     const char *device; /**< null: the first one */
@@ -38,8 +37,11 @@ struct zeta_stat_options {
  */
 int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **arguments);
 
-/** Applies one option that getopt_long gave, also for commands that sample as stat does. */
-int zeta_stat_options_apply(struct zeta_stat_options *options, int option, char **arguments);
+enum { ZETA_SAMPLING_OPTIONS = 6 };
+
+/** Options of every command that samples, for zeta_options_read(). Gives their number. */
+size_t zeta_sampling_options(struct zeta_stat_options *options,
+                             struct zeta_option out_table[ZETA_SAMPLING_OPTIONS]);
 
 /** Checks what the options say together, in the name of a command. Prints what is wrong. */
 int zeta_stat_options_check(const struct zeta_stat_options *options, const char *command);

@@ -1,25 +1,14 @@
 #include "sdk/tools/zeta/trace/options.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sdk/tools/zeta/command_line/options.h"
 #include "sdk/tools/zeta/output/message.h"
 
-enum { OPTION_FILTER = 256, OPTION_FROM, OPTION_LIMIT };
-
-static const struct option long_options[] = {
-    {"device", required_argument, NULL, 'd'},
-    {"output", required_argument, NULL, 'o'},
-    {"filter", required_argument, NULL, OPTION_FILTER},
-    {"from", required_argument, NULL, OPTION_FROM},
-    {"limit", required_argument, NULL, OPTION_LIMIT},
-    {0},
-};
-
-static int set_output(struct zeta_trace_options *options, const char *path)
+static int set_output(void *target, char *path)
 {
+    struct zeta_trace_options *options = target;
     const char *suffix = strrchr(path, '.');
 
     options->output_path = path;
@@ -41,8 +30,9 @@ static int set_output(struct zeta_trace_options *options, const char *path)
     return ZETA_EXIT_OK;
 }
 
-static int add_filter(struct zeta_trace_options *options, const char *glob)
+static int add_filter(void *target, char *glob)
 {
+    struct zeta_trace_options *options = target;
     const size_t before = options->filter ? strlen(options->filter) + 1 : 0;
     char *filter;
 
@@ -58,8 +48,9 @@ static int add_filter(struct zeta_trace_options *options, const char *glob)
     return ZETA_EXIT_OK;
 }
 
-static int add_input(struct zeta_trace_options *options, char *path)
+static int add_input(void *target, char *path)
 {
+    struct zeta_trace_options *options = target;
     char **inputs = realloc(options->inputs, (options->input_count + 1) * sizeof(*inputs));
 
     if (!inputs)
@@ -69,35 +60,16 @@ static int add_input(struct zeta_trace_options *options, char *path)
     return ZETA_EXIT_OK;
 }
 
-static int set_limit(struct zeta_trace_options *options, const char *text)
+static int set_limit(void *target, char *text)
 {
-    const size_t digits = strspn(text, "0123456789");
-    const char *unit = text + digits;
+    struct zeta_trace_options *options = target;
+    uint64_t bytes;
 
     options->limit = text;
-    if (digits > 0 && digits < 10 && (*unit == '\0' || (strchr("KMG", *unit) && unit[1] == '\0')))
+    if (zeta_size_parse(text, &bytes))
         return ZETA_EXIT_OK;
     return zeta_print_usage_error("--limit %s is no size; give a number of bytes such as 64M or 2G",
                                   text);
-}
-
-static int apply_option(struct zeta_trace_options *options, int option, char **arguments)
-{
-    switch (option) {
-    case 'd':
-        options->device = optarg;
-        return ZETA_EXIT_OK;
-    case 'o':
-        return set_output(options, optarg);
-    case OPTION_FILTER:
-        return add_filter(options, optarg);
-    case OPTION_FROM:
-        return add_input(options, optarg);
-    case OPTION_LIMIT:
-        return set_limit(options, optarg);
-    default:
-        return zeta_options_wrong(option, arguments);
-    }
 }
 
 static int check_together(const struct zeta_trace_options *options)
@@ -120,18 +92,24 @@ static int check_together(const struct zeta_trace_options *options)
 
 int zeta_trace_options_init(struct zeta_trace_options *options, int count, char **arguments)
 {
-    int option = 0;
-    int status = ZETA_EXIT_OK;
+    const struct zeta_option table[] = {
+        {"device", 'd', ZETA_OPTION_TEXT, (void *)&options->device, NULL},
+        {"output", 'o', ZETA_OPTION_OTHER, options, set_output},
+        {"filter", 0, ZETA_OPTION_OTHER, options, add_filter},
+        {"from", 0, ZETA_OPTION_OTHER, options, add_input},
+        {"limit", 0, ZETA_OPTION_OTHER, options, set_limit},
+    };
+    int first = 0;
+    int status;
 
     *options = (struct zeta_trace_options){0};
-    zeta_options_restart();
-    /* "+": options of the program that is run are the program's. */
-    while (status == ZETA_EXIT_OK &&
-           (option = getopt_long(count, arguments, "+:d:o:", long_options, NULL)) != -1)
-        status = apply_option(options, option, arguments);
-    if (status == ZETA_EXIT_OK && optind < count)
-        options->program = &arguments[optind];
-    return status == ZETA_EXIT_OK ? check_together(options) : status;
+    status =
+        zeta_options_read(table, sizeof(table) / sizeof(table[0]), true, count, arguments, &first);
+    if (status != ZETA_EXIT_OK)
+        return status;
+    if (first < count)
+        options->program = &arguments[first];
+    return check_together(options);
 }
 
 void zeta_trace_options_finish(struct zeta_trace_options *options)
